@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The algorithms: one file and one row in the table each (algorithm.c).
+ *
+ * An algorithm gets a problem and a rank, and builds that rank's plan from these alone, in time and
+ * memory of its own operations. It also states what it claims (rounds, bytes, ports), and `verify`
+ * holds it to that.
+ */
+#ifndef STRAG_ALGORITHM_H
+#define STRAG_ALGORITHM_H
+
+#include "plan.h"
+
+/* What is to be planned. */
+struct strag_problem {
+    int n;      /* ranks, at least 1 */
+    int blocks; /* 0: the algorithm's own choice */
+};
+
+/* What an algorithm promises for a problem. */
+struct strag_claim {
+    int rounds;      /* exactly */
+    int blocks;      /* exactly */
+    double sent_max; /* the most that any one rank sends, in vectors: exactly, up to rounding */
+    bool one_ported; /* in one round a rank sends to one rank at most and receives from one */
+};
+
+struct strag_algorithm {
+    const char *name;
+    const char *summary; /* one line for `strag list` */
+    const char *rounds;  /* formula, for `strag list`: "2(n-1)" */
+    const char *sent;    /* formula, bytes sent by a rank in vectors: "2(n-1)/n" */
+
+    /** Refuse what cannot be planned: STRAG_OK, or why not in err. n >= 1 was checked already. */
+    int (*check)(const struct strag_problem *problem, struct strag_error *err);
+    void (*claim)(const struct strag_problem *problem, struct strag_claim *claim);
+    /** Append the rank's operations; n >= 2 here. */
+    void (*build)(const struct strag_problem *problem, int rank, struct strag_builder *builder);
+};
+
+/** The table, closed by a NULL. */
+extern const struct strag_algorithm *const strag_algorithms[];
+
+/**
+ * Look an algorithm up by its name.
+ *
+ * @return it, or NULL with the names that exist in err
+ */
+const struct strag_algorithm *strag_algorithm_find(const char *name, struct strag_error *err);
+
+/** All names, "ring, recursive-doubling, ...", cut at the buffer's end. @return buffer */
+char *strag_algorithm_names(char *buffer, size_t size);
+
+/**
+ * Can this problem be planned, and what does the algorithm promise for it?
+ *
+ * @param[out] claim  filled on success; may be NULL
+ * @return STRAG_OK, or STRAG_ERR_UNSUPPORTED or STRAG_ERR_ARGUMENT with the reason
+ */
+int strag_algorithm_claim(const struct strag_algorithm *algorithm,
+                          const struct strag_problem *problem, struct strag_claim *claim,
+                          struct strag_error *err);
+
+/**
+ * Build one rank's plan.
+ *
+ * @param[out] plan  the caller's to free with strag_plan_free; untouched on failure
+ * @return STRAG_OK, or a refusal as in strag_algorithm_claim, or STRAG_ERR_MEMORY
+ */
+int strag_plan_create(const struct strag_algorithm *algorithm, const struct strag_problem *problem,
+                      int rank, struct strag_plan **plan, struct strag_error *err);
+
+/** Build all n plans; on failure none is left. `plans` has room for n. */
+int strag_plan_create_all(const struct strag_algorithm *algorithm,
+                          const struct strag_problem *problem, struct strag_plan **plans,
+                          struct strag_error *err);
+
+/** Free n plans (not the array). */
+void strag_plan_free_all(struct strag_plan **plans, int n);
+
+#endif

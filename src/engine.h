@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The engine runs one rank's plan over a transport and a reducer.
+ *
+ * It is driven by completions and never waits: strag_engine_progress does what can be done now. A
+ * blocking call loops over it; a nonblocking one calls it from a progress hook.
+ *
+ * Long ranges are cut into segments, so that one segment travels while another is combined, and an
+ * operation of the next round starts as soon as the elements it needs are there. Operations of up
+ * to LOOKAHEAD rounds beyond the lowest unfinished one may be under way.
+ *
+ * Memory, all of it taken when the engine is made or at the start of a call: a few words per
+ * operation of the plan, `depth` messages in flight per operation that can be under way at once,
+ * and per call one temporary buffer of `slots` segments (a segment has at least one element).
+ *
+ * Why it cannot hang where verify proved progress: a send or recv whose waits are done is posted as
+ * soon as its round is the lowest unfinished one, since messages in flight are counted for every
+ * operation that can be under way; and temporary space goes to recv_reduce operations in program
+ * order, so that the first unfinished one always has some. That is the order verify assumes.
+ */
+#ifndef STRAG_ENGINE_H
+#define STRAG_ENGINE_H
+
+#include "plan.h"
+#include "reducer.h"
+#include "transport.h"
+
+struct strag_engine;
+
+/* One allreduce. */
+struct strag_call {
+    const void *input; /* the same address as output for MPI_IN_PLACE; else they do not overlap */
+    void *output;
+    size_t count;     /* elements in the vector */
+    ptrdiff_t extent; /* bytes from one element to the next, more than 0 */
+    size_t segment;   /* elements in a segment, at least 1; the same on all ranks */
+    int slots;        /* segments of temporary space, at least 1 */
+    struct strag_transport *transport;
+    struct strag_reducer *reducer;
+};
+
+/**
+ * Prepare to run a plan. The plan must outlive the engine.
+ *
+ * @param depth  messages in flight for one operation, at least 1; 2 overlaps receiving and combining
+ * @return STRAG_OK, STRAG_ERR_ARGUMENT or STRAG_ERR_MEMORY
+ */
+int strag_engine_create(const struct strag_plan *plan, int depth, struct strag_engine **engine,
+                        struct strag_error *err);
+
+/** Free an engine that is not running. NULL is allowed. */
+void strag_engine_free(struct strag_engine *engine);
+
+/**
+ * Begin a call; the engine copies `call`. What can be posted at once is posted by the first
+ * strag_engine_progress.
+ *
+ * @return STRAG_OK; or an error, and the engine is not running
+ */
+int strag_engine_start(struct strag_engine *engine, const struct strag_call *call);
+
+/**
+ * Do what can be done now.
+ *
+ * @return STRAG_PENDING: not finished; STRAG_OK: the output is complete and the input may be
+ *         changed; an error: the call has failed, every message was completed or cancelled and the
+ *         temporary space given back
+ */
+int strag_engine_progress(struct strag_engine *engine);
+
+#endif

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Building a plan: the operations come in program order from an algorithm; what each must wait for
+ * is found here, by remembering per block who wrote it last and who has read it since.
+ */
+#include "plan.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+__extension__ typedef unsigned __int128 wide;
+
+size_t strag_block_start(const struct strag_bounds *bounds, int block, size_t count)
+{
+    uint64_t numerator = (uint64_t)(bounds->numerator ? bounds->numerator[block] : block);
+    uint64_t denominator = (uint64_t)(bounds->numerator ? bounds->denominator : bounds->blocks);
+    return (size_t)((wide)numerator * count / denominator);
+}
+
+const char *strag_kind_name(enum strag_kind kind)
+{
+    switch (kind) {
+    case STRAG_SEND:
+        return "send";
+    case STRAG_RECV:
+        return "recv";
+    case STRAG_RECV_REDUCE:
+        return "recv_reduce";
+    }
+    return "?";
+}
+
+void strag_plan_free(struct strag_plan *plan)
+{
+    if (!plan)
+        return;
+    free(plan->bounds.numerator);
+    free(plan->ops);
+    free(plan->after);
+    free(plan->copies);
+    free(plan);
+}
+
+/* The readers of one block since it was last written: a list threaded through one array. */
+struct reader {
+    int32_t op;
+    int32_t next; /* index into readers, or NONE */
+};
+
+enum { NONE = -1 };
+
+/* What the builder knows of one block. */
+struct block_state {
+    int32_t writer;  /* the operation that wrote it last, or NONE: still the caller's input */
+    int32_t readers; /* head of the list of operations that have read it since */
+    bool copied;     /* it is copied from the input to the output at the start */
+};
+
+struct strag_builder {
+    struct strag_plan *plan;
+    int status;
+    const char *bug; /* what the algorithm did wrong */
+    int stage;
+
+    size_t ops_room;
+    size_t after_room, after_length;
+    size_t copies_room;
+
+    struct block_state *blocks;
+    struct reader *readers;
+    size_t readers_room, readers_length;
+};
+
+/* Make room for one more item of `size` bytes. */
+static bool grow(void **items, size_t *room, size_t used, size_t size)
+{
+    if (used < *room)
+        return true;
+    size_t larger = *room ? 2 * *room : 16;
+    void *moved = larger > SIZE_MAX / size ? NULL : realloc(*items, larger * size);
+    if (!moved)
+        return false;
+    *items = moved;
+    *room = larger;
+    return true;
+}
+
+static void builder_free(struct strag_builder *builder)
+{
+    strag_plan_free(builder->plan);
+    free(builder->blocks);
+    free(builder->readers);
+    free(builder);
+}
+
+static bool copy_bounds(struct strag_bounds *to, const struct strag_bounds *from)
+{
+    *to = *from;
+    if (!from->numerator)
+        return true;
+    size_t size = ((size_t)from->blocks + 1) * sizeof *to->numerator;
+    to->numerator = malloc(size);
+    if (to->numerator)
+        memcpy(to->numerator, from->numerator, size);
+    return to->numerator != NULL;
+}
+
+struct strag_builder *strag_builder_create(const struct strag_shape *shape, int rank)
+{
+    struct strag_builder *builder = calloc(1, sizeof *builder);
+    if (!builder)
+        return NULL;
+    size_t blocks = (size_t)shape->bounds.blocks;
+    builder->plan = calloc(1, sizeof *builder->plan);
+    builder->blocks = malloc(blocks * sizeof *builder->blocks);
+    if (!builder->plan || !builder->blocks || !copy_bounds(&builder->plan->bounds, &shape->bounds)) {
+        builder_free(builder);
+        return NULL;
+    }
+    for (size_t b = 0; b < blocks; b++)
+        builder->blocks[b] = (struct block_state){NONE, NONE, false};
+    builder->plan->algorithm = shape->algorithm;
+    builder->plan->n = shape->n;
+    builder->plan->rank = rank;
+    builder->plan->rounds = shape->rounds;
+    return builder;
+}
+
+static void fail(struct strag_builder *builder, int status, const char *bug)
+{
+    if (builder->status == STRAG_OK) {
+        builder->status = status;
+        builder->bug = bug;
+    }
+}
+
+void strag_stage(struct strag_builder *builder, const char *name)
+{
+    struct strag_plan *plan = builder->plan;
+    for (int s = 0; s < plan->nstages; s++) {
+        if (strcmp(plan->stages[s], name) == 0) {
+            builder->stage = s;
+            return;
+        }
+    }
+    if (plan->nstages == STRAG_STAGES_MAX) {
+        fail(builder, STRAG_ERR_ARGUMENT, "too many stages");
+        return;
+    }
+    plan->stages[plan->nstages] = name;
+    builder->stage = plan->nstages++;
+}
+
+static void add_wait(struct strag_builder *builder, int32_t op)
+{
+    struct strag_plan *plan = builder->plan;
+    /* The same operation often comes again with the next block of a range. */
+    size_t mine = plan->ops[plan->nops].after;
+    for (size_t i = builder->after_length; i > mine; i--) {
+        if (plan->after[i - 1] == op)
+            return;
+    }
+    if (builder->after_length >= INT32_MAX ||
+        !grow((void **)&plan->after, &builder->after_room, builder->after_length,
+              sizeof *plan->after)) {
+        fail(builder, STRAG_ERR_MEMORY, NULL);
+        return;
+    }
+    plan->after[builder->after_length++] = op;
+}
+
+static void add_reader(struct strag_builder *builder, struct block_state *block, int32_t op)
+{
+    if (!grow((void **)&builder->readers, &builder->readers_room, builder->readers_length,
+              sizeof *builder->readers)) {
+        fail(builder, STRAG_ERR_MEMORY, NULL);
+        return;
+    }
+    builder->readers[builder->readers_length] = (struct reader){op, block->readers};
+    block->readers = (int32_t)builder->readers_length++;
+}
+
+/* A reader waits for the last writer; a writer for the readers since, or if there are none for the
+ * last writer. */
+static void find_waits(struct strag_builder *builder, const struct strag_op *op, int32_t index)
+{
+    for (int b = op->first; b < op->first + op->count; b++) {
+        struct block_state *block = &builder->blocks[b];
+        bool writes = op->kind != STRAG_SEND;
+        if (block->writer != NONE && (!writes || block->readers == NONE))
+            add_wait(builder, block->writer);
+        if (!writes) {
+            add_reader(builder, block, index);
+            continue;
+        }
+        for (int32_t r = block->readers; r != NONE; r = builder->readers[r].next)
+            add_wait(builder, builder->readers[r].op);
+        block->writer = index;
+        block->readers = NONE;
+    }
+}
+
+/* Note that the block must be copied at the start, joining it to the range before it if it can. */
+static void add_copy(struct strag_builder *builder, int block)
+{
+    struct strag_plan *plan = builder->plan;
+    builder->blocks[block].copied = true;
+    if (plan->ncopies) {
+        struct strag_range *last = &plan->copies[plan->ncopies - 1];
+        if (last->first + last->count == block) {
+            last->count++;
+            return;
+        }
+    }
+    if (!grow((void **)&plan->copies, &builder->copies_room, (size_t)plan->ncopies,
+              sizeof *plan->copies)) {
+        fail(builder, STRAG_ERR_MEMORY, NULL);
+        return;
+    }
+    plan->copies[plan->ncopies++] = (struct strag_range){block, 1};
+}
+
+/* Does the operation find its values in the caller's input? If only some of them are still there,
+ * these are copied to the output at the start. */
+static bool finds_input(struct strag_builder *builder, const struct strag_op *op)
+{
+    int in_output = 0;
+    for (int b = op->first; b < op->first + op->count; b++)
+        in_output += builder->blocks[b].writer != NONE || builder->blocks[b].copied;
+    if (in_output == 0)
+        return true;
+    for (int b = op->first; in_output < op->count && b < op->first + op->count; b++) {
+        if (builder->blocks[b].writer == NONE && !builder->blocks[b].copied) {
+            add_copy(builder, b);
+            in_output++;
+        }
+    }
+    return false;
+}
+
+static void add(struct strag_builder *builder, enum strag_kind kind, bool own_left, int round,
+                int peer, int first, int count)
+{
+    struct strag_plan *plan = builder->plan;
+    if (count == 0 || builder->status != STRAG_OK)
+        return;
+    if (first < 0 || count < 0 || first > plan->bounds.blocks - count) {
+        fail(builder, STRAG_ERR_ARGUMENT, "a range outside the vector");
+        return;
+    }
+    if (peer < 0 || peer >= plan->n || peer == plan->rank) {
+        fail(builder, STRAG_ERR_ARGUMENT, "a peer that is no other rank");
+        return;
+    }
+    if (round < (plan->nops ? plan->ops[plan->nops - 1].round : 0) || round >= plan->rounds) {
+        fail(builder, STRAG_ERR_ARGUMENT, "a round out of order");
+        return;
+    }
+    /* One more than the operations: the last only closes the list of waits. */
+    if (plan->nops >= INT32_MAX - 1 || !grow((void **)&plan->ops, &builder->ops_room,
+                                             (size_t)plan->nops + 1, sizeof *plan->ops)) {
+        fail(builder, STRAG_ERR_MEMORY, NULL);
+        return;
+    }
+    struct strag_op *op = &plan->ops[plan->nops];
+    *op = (struct strag_op){
+        .kind = (uint8_t)kind,
+        .stage = (uint8_t)builder->stage,
+        .own_left = own_left,
+        .peer = peer,
+        .first = first,
+        .count = count,
+        .round = round,
+        .after = (uint32_t)builder->after_length,
+    };
+    op->from_input = kind != STRAG_RECV && finds_input(builder, op);
+    find_waits(builder, op, plan->nops);
+    plan->nops++;
+}
+
+void strag_send(struct strag_builder *builder, int round, int peer, int first, int count)
+{
+    add(builder, STRAG_SEND, false, round, peer, first, count);
+}
+
+void strag_recv(struct strag_builder *builder, int round, int peer, int first, int count)
+{
+    add(builder, STRAG_RECV, false, round, peer, first, count);
+}
+
+void strag_recv_reduce(struct strag_builder *builder, int round, int peer, int first, int count)
+{
+    add(builder, STRAG_RECV_REDUCE, false, round, peer, first, count);
+}
+
+void strag_exchange_reduce(struct strag_builder *builder, int round, int peer, int first,
+                           int count)
+{
+    add(builder, STRAG_RECV_REDUCE, builder->plan->rank < peer, round, peer, first, count);
+}
+
+void strag_cyclic(struct strag_builder *builder, enum strag_kind kind, int round, int peer,
+                  int first, int count)
+{
+    int blocks = builder->plan->bounds.blocks;
+    first %= blocks;
+    int head = count < blocks - first ? count : blocks - first;
+    add(builder, kind, false, round, peer, first, head);
+    add(builder, kind, false, round, peer, 0, count - head);
+}
+
+int strag_builder_finish(struct strag_builder *builder, struct strag_plan **plan,
+                         struct strag_error *err)
+{
+    struct strag_plan *built = builder->plan;
+    if (builder->status == STRAG_OK && !built->ops) {
+        built->ops = calloc(1, sizeof *built->ops);
+        if (!built->ops)
+            fail(builder, STRAG_ERR_MEMORY, NULL);
+    }
+    int status = builder->status;
+    if (status == STRAG_OK) {
+        built->ops[built->nops] = (struct strag_op){.after = (uint32_t)builder->after_length};
+        builder->plan = NULL;
+        *plan = built;
+    } else if (status == STRAG_ERR_MEMORY) {
+        strag_fail(err, status, "out of memory for the plan of rank %d of %d", built->rank,
+                   built->n);
+    } else {
+        strag_fail(err, status, "%s has a bug: rank %d of %d, operation %d: %s", built->algorithm,
+                   built->rank, built->n, built->nops, builder->bug);
+    }
+    builder_free(builder);
+    return status;
+}
