@@ -9,6 +9,7 @@ src_libstrag_la_SOURCES = \
 	src/engine.c src/engine.h \
 	src/expression.c src/expression.h \
 	src/fold.h \
+	src/loopback.c src/loopback.h \
 	src/parse.c src/parse.h \
 	src/plan.c src/plan.h \
 	src/recursive_doubling.c \
@@ -21,4 +22,4 @@ src_libstrag_la_SOURCES = \
 	src/transport.h \
 	src/verify.c src/verify.h \
 	src/verify_plan.c src/verify_plan.h
-src_libstrag_la_LIBADD = -lm
+src_libstrag_la_LIBADD = -lm $(PTHREAD_LIBS)

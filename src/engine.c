@@ -1,0 +1,486 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Running a plan.
+ *
+ * Operations are under way in a window [head, tail) of the list: head is the first unfinished one,
+ * and the window reaches LOOKAHEAD rounds further. Each operation in it is a queue of segments:
+ *
+ *        begin          done              posted            end
+ *          |  finished    |   in flight     |   not posted    |
+ *
+ * `done` moves only in order, so whether an element of an earlier operation is finished is one
+ * comparison. A segment is retired when it is the oldest of its operation and has arrived; a
+ * recv_reduce then also combines it, if the elements it writes are free.
+ *
+ * Completions only mark segments. Everything else happens in one pass over the window, which is
+ * repeated until nothing changes.
+ */
+#include "engine.h"
+
+#include <stdlib.h>
+
+enum { LOOKAHEAD = 2, NONE = -1 };
+
+enum segment_state { FLYING, HERE, COMBINING };
+
+/* A segment in flight. */
+struct segment {
+    struct strag_transfer transfer; /* first: the completion finds the segment by it */
+    struct strag_engine *engine;
+    struct segment *next; /* younger segment of the same operation, or next free one */
+    size_t first, count;  /* elements of the vector */
+    int slot;             /* recv_reduce: where it is received, else NONE */
+    enum segment_state state;
+    uint64_t ticket; /* COMBINING: the reducer's */
+};
+
+/* An operation in the window. Elements are counted from the start of the vector. */
+struct run {
+    size_t begin, done, posted, end;
+    size_t step;                    /* elements of a segment; the last may be shorter */
+    struct segment *oldest, *youngest;
+    int flying; /* segments in the queue */
+};
+
+struct strag_engine {
+    const struct strag_plan *plan;
+    int32_t *before; /* per operation: the one before it to or from the same peer, or NONE */
+    struct run *runs;
+    int depth;
+    struct segment *segments; /* the pool */
+    size_t nsegments;
+
+    /* the call */
+    struct strag_call call;
+    struct segment *free;
+    int head, tail;
+    bool running;
+    bool marked;   /* a completion came since the last pass */
+    int combining; /* reductions that go on by themselves and have to be asked for */
+    int status;    /* the first error */
+    char *space; /* temporary: `slots` times `slot_elements` */
+    size_t slot_elements;
+    int *free_slots; /* a stack */
+    int nfree_slots, slots_room;
+};
+
+/* ---- Making an engine ---- */
+
+/* The previous operation with the same peer and direction, for each; `last` has room for 2n. */
+static void link_peers(struct strag_engine *engine, int32_t *last)
+{
+    const struct strag_plan *plan = engine->plan;
+    for (int i = 0; i < 2 * plan->n; i++)
+        last[i] = NONE;
+    for (int i = 0; i < plan->nops; i++) {
+        const struct strag_op *op = &plan->ops[i];
+        int32_t *slot = &last[2 * op->peer + (op->kind == STRAG_SEND)];
+        engine->before[i] = *slot;
+        *slot = i;
+    }
+}
+
+/* The most operations that are ever in the window. */
+static size_t widest_window(const struct strag_plan *plan)
+{
+    int widest = 0;
+    for (int head = 0, tail = 0; head < plan->nops; head++) {
+        while (tail < plan->nops && plan->ops[tail].round <= plan->ops[head].round + LOOKAHEAD)
+            tail++;
+        if (tail - head > widest)
+            widest = tail - head;
+    }
+    return (size_t)widest;
+}
+
+int strag_engine_create(const struct strag_plan *plan, int depth, struct strag_engine **out,
+                        struct strag_error *err)
+{
+    if (depth < 1)
+        return strag_fail(err, STRAG_ERR_ARGUMENT, "%d messages in flight; at least 1 is needed",
+                          depth);
+    struct strag_engine *engine = calloc(1, sizeof *engine);
+    int32_t *last = malloc(2 * (size_t)plan->n * sizeof *last);
+    if (!engine || !last)
+        goto memory;
+    engine->plan = plan;
+    engine->depth = depth;
+    engine->nsegments = widest_window(plan) * (size_t)depth;
+    engine->before = malloc(((size_t)plan->nops + 1) * sizeof *engine->before);
+    engine->runs = malloc(((size_t)plan->nops + 1) * sizeof *engine->runs);
+    engine->segments = calloc(engine->nsegments + 1, sizeof *engine->segments);
+    if (!engine->before || !engine->runs || !engine->segments)
+        goto memory;
+    link_peers(engine, last);
+    free(last);
+    *out = engine;
+    return STRAG_OK;
+
+memory:
+    free(last);
+    strag_engine_free(engine);
+    return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the engine of rank %d of %d",
+                      plan->rank, plan->n);
+}
+
+void strag_engine_free(struct strag_engine *engine)
+{
+    if (!engine)
+        return;
+    free(engine->before);
+    free(engine->runs);
+    free(engine->segments);
+    free(engine->free_slots);
+    free(engine);
+}
+
+/* ---- Addresses ---- */
+
+static char *at(const struct strag_engine *engine, const void *vector, size_t element)
+{
+    return (char *)(uintptr_t)vector + (ptrdiff_t)element * engine->call.extent;
+}
+
+/* Where an operation finds its own values. */
+static char *own_values(const struct strag_engine *engine, const struct strag_op *op,
+                        size_t element)
+{
+    return at(engine, op->from_input ? engine->call.input : engine->call.output, element);
+}
+
+static char *slot_address(const struct strag_engine *engine, int slot)
+{
+    return at(engine, engine->space, (size_t)slot * engine->slot_elements);
+}
+
+/* ---- Segments ---- */
+
+static void segment_complete(struct strag_transfer *transfer, int status)
+{
+    struct segment *segment = (struct segment *)transfer;
+    struct strag_engine *engine = segment->engine;
+    segment->state = HERE;
+    engine->marked = true;
+    if (status != STRAG_OK && engine->status == STRAG_OK)
+        engine->status = status;
+}
+
+static struct segment *take_segment(struct strag_engine *engine, struct run *run)
+{
+    struct segment *segment = engine->free;
+    engine->free = segment->next;
+    segment->next = NULL;
+    segment->state = FLYING;
+    segment->slot = NONE;
+    if (run->youngest)
+        run->youngest->next = segment;
+    else
+        run->oldest = segment;
+    run->youngest = segment;
+    run->flying++;
+    return segment;
+}
+
+/* The oldest segment is finished. */
+static void retire(struct strag_engine *engine, struct run *run)
+{
+    struct segment *segment = run->oldest;
+    run->done += segment->count;
+    run->oldest = segment->next;
+    if (!run->oldest)
+        run->youngest = NULL;
+    run->flying--;
+    if (segment->slot != NONE)
+        engine->free_slots[engine->nfree_slots++] = segment->slot;
+    segment->next = engine->free;
+    engine->free = segment;
+}
+
+/* Are the elements [first, end) of the operation free of all it must wait for? */
+static bool waits_done(const struct strag_engine *engine, int index, size_t first, size_t end)
+{
+    int length;
+    const int32_t *after = strag_plan_after(engine->plan, index, &length);
+    for (int i = 0; i < length; i++) {
+        const struct run *other = &engine->runs[after[i]];
+        size_t from = first > other->begin ? first : other->begin;
+        size_t to = end < other->end ? end : other->end;
+        if (from < to && other->done < to)
+            return false;
+    }
+    return true;
+}
+
+/* Combine the oldest segment, which has arrived. @return as the reducer does */
+static int combine(struct strag_engine *engine, int index, struct segment *segment)
+{
+    const struct strag_op *op = &engine->plan->ops[index];
+    struct strag_reducer *reducer = engine->call.reducer;
+    const char *own = own_values(engine, op, segment->first);
+    const char *in = slot_address(engine, segment->slot);
+    return reducer->reduce(reducer, at(engine, engine->call.output, segment->first),
+                           op->own_left ? own : in, op->own_left ? in : own, segment->count,
+                           &segment->ticket);
+}
+
+/* Retire what can be retired. @return whether there was something */
+static bool retire_finished(struct strag_engine *engine, int index)
+{
+    struct run *run = &engine->runs[index];
+    struct strag_reducer *reducer = engine->call.reducer;
+    bool reduces = engine->plan->ops[index].kind == STRAG_RECV_REDUCE;
+    bool changed = false;
+    while (run->oldest && run->oldest->state != FLYING && engine->status == STRAG_OK) {
+        struct segment *segment = run->oldest;
+        int status = STRAG_OK;
+        if (segment->state == COMBINING) {
+            status = reducer->test(reducer, segment->ticket);
+            engine->combining -= status != STRAG_PENDING;
+        } else if (reduces) {
+            if (!waits_done(engine, index, segment->first, segment->first + segment->count))
+                break;
+            status = combine(engine, index, segment);
+            engine->combining += status == STRAG_PENDING;
+        }
+        segment->state = status == STRAG_PENDING ? COMBINING : HERE;
+        if (status == STRAG_PENDING)
+            break;
+        if (status != STRAG_OK) {
+            engine->status = status;
+            break;
+        }
+        retire(engine, run);
+        changed = true;
+    }
+    return changed;
+}
+
+/* Post the operation's next segment. @return whether it was posted */
+static bool post(struct strag_engine *engine, int index, bool space_for_others)
+{
+    const struct strag_op *op = &engine->plan->ops[index];
+    struct strag_transport *transport = engine->call.transport;
+    struct run *run = &engine->runs[index];
+    size_t left = run->end - run->posted;
+    size_t count = left < run->step ? left : run->step;
+    int status;
+
+    if (op->kind == STRAG_RECV_REDUCE) {
+        if (!space_for_others || engine->nfree_slots == 0)
+            return false;
+    } else if (!waits_done(engine, index, run->posted, run->posted + count)) {
+        return false;
+    }
+    struct segment *segment = take_segment(engine, run);
+    segment->first = run->posted;
+    segment->count = count;
+    run->posted += count;
+    if (op->kind == STRAG_SEND) {
+        status = transport->send(transport, &segment->transfer, op->peer,
+                                 own_values(engine, op, segment->first), count);
+    } else {
+        char *where = at(engine, engine->call.output, segment->first);
+        if (op->kind == STRAG_RECV_REDUCE) {
+            segment->slot = engine->free_slots[--engine->nfree_slots];
+            where = slot_address(engine, segment->slot);
+        }
+        status = transport->recv(transport, &segment->transfer, op->peer, where, count);
+    }
+    if (status != STRAG_OK) {
+        segment->state = HERE; /* it never took off: nothing to cancel */
+        if (engine->status == STRAG_OK)
+            engine->status = status;
+    }
+    return true;
+}
+
+/* ---- The window ---- */
+
+/* An operation enters the window. */
+static void enter(struct strag_engine *engine, int index)
+{
+    const struct strag_bounds *bounds = &engine->plan->bounds;
+    const struct strag_op *op = &engine->plan->ops[index];
+    struct run *run = &engine->runs[index];
+    size_t begin = strag_block_start(bounds, op->first, engine->call.count);
+    size_t end = strag_block_start(bounds, op->first + op->count, engine->call.count);
+    size_t segments = (end - begin + engine->call.segment - 1) / engine->call.segment;
+    *run = (struct run){.begin = begin, .done = begin, .posted = begin, .end = end};
+    if (segments) /* of about the same length; both sides cut alike */
+        run->step = (end - begin + segments - 1) / segments;
+}
+
+/* Let the window begin at the first unfinished operation, and reach as far as it may.
+ * @return whether operations entered */
+static bool move_window(struct strag_engine *engine)
+{
+    const struct strag_plan *plan = engine->plan;
+    int tail = engine->tail;
+    for (;;) {
+        while (engine->head < engine->tail &&
+               engine->runs[engine->head].done == engine->runs[engine->head].end)
+            engine->head++;
+        if (engine->tail == plan->nops ||
+            plan->ops[engine->tail].round > plan->ops[engine->head].round + LOOKAHEAD)
+            return engine->tail != tail;
+        enter(engine, engine->tail++);
+    }
+}
+
+/* One pass. @return whether anything changed */
+static bool pass(struct strag_engine *engine)
+{
+    bool changed = false;
+    /* Temporary space goes to recv_reduce operations in order: none takes any while an earlier one
+     * has something to receive and no space at all. */
+    bool space_for_others = true;
+    for (int i = engine->head; i < engine->tail; i++) {
+        struct run *run = &engine->runs[i];
+        if (run->done == run->end)
+            continue;
+        changed |= retire_finished(engine, i);
+        const int before = engine->before[i];
+        if (before == NONE || engine->runs[before].posted == engine->runs[before].end) {
+            while (run->posted < run->end && run->flying < engine->depth &&
+                   engine->status == STRAG_OK && post(engine, i, space_for_others))
+                changed = true;
+        }
+        if (engine->plan->ops[i].kind == STRAG_RECV_REDUCE && run->posted < run->end &&
+            run->flying == 0)
+            space_for_others = false;
+        if (engine->status != STRAG_OK)
+            return false;
+    }
+    return changed;
+}
+
+/* ---- A call ---- */
+
+/* After an error: nothing stays in flight that the transport can stop. */
+static void stop(struct strag_engine *engine)
+{
+    struct strag_transport *transport = engine->call.transport;
+    struct strag_reducer *reducer = engine->call.reducer;
+    int lost = 0;
+    for (int i = engine->head; i < engine->tail; i++) {
+        for (struct segment *s = engine->runs[i].oldest; s; s = s->next) {
+            if (s->state == FLYING)
+                lost |= transport->cancel(transport, &s->transfer) != STRAG_OK && s->slot != NONE;
+            while (s->state == COMBINING && reducer->test(reducer, s->ticket) == STRAG_PENDING)
+                ;
+        }
+    }
+    if (engine->space)
+        reducer->release(reducer, engine->space, lost);
+    engine->running = false;
+}
+
+static int copy_inputs(struct strag_engine *engine)
+{
+    const struct strag_plan *plan = engine->plan;
+    struct strag_reducer *reducer = engine->call.reducer;
+    for (int c = 0; c < plan->ncopies; c++) {
+        const struct strag_range *range = &plan->copies[c];
+        size_t begin = strag_block_start(&plan->bounds, range->first, engine->call.count);
+        size_t end = strag_block_start(&plan->bounds, range->first + range->count,
+                                       engine->call.count);
+        if (begin == end)
+            continue;
+        int status = reducer->copy(reducer, at(engine, engine->call.output, begin),
+                                   at(engine, engine->call.input, begin), end - begin);
+        if (status != STRAG_OK)
+            return status;
+    }
+    return STRAG_OK;
+}
+
+/* Does the plan combine anything here, so that temporary space is needed? */
+static bool needs_space(const struct strag_engine *engine)
+{
+    const struct strag_plan *plan = engine->plan;
+    for (int i = 0; i < plan->nops; i++) {
+        if (plan->ops[i].kind == STRAG_RECV_REDUCE)
+            return engine->call.count > 0;
+    }
+    return false;
+}
+
+static int prepare_space(struct strag_engine *engine)
+{
+    struct strag_reducer *reducer = engine->call.reducer;
+    int slots = engine->call.slots;
+    if (slots > engine->slots_room) {
+        int *larger = realloc(engine->free_slots, (size_t)slots * sizeof *larger);
+        if (!larger)
+            return STRAG_ERR_MEMORY;
+        engine->free_slots = larger;
+        engine->slots_room = slots;
+    }
+    for (int i = 0; i < slots; i++)
+        engine->free_slots[i] = i;
+    engine->nfree_slots = slots;
+    engine->space = NULL;
+    engine->slot_elements =
+        engine->call.count < engine->call.segment ? engine->call.count : engine->call.segment;
+    if (!needs_space(engine))
+        return STRAG_OK;
+    engine->space = reducer->allocate(reducer, engine->slot_elements * (size_t)slots);
+    return engine->space ? STRAG_OK : STRAG_ERR_MEMORY;
+}
+
+int strag_engine_start(struct strag_engine *engine, const struct strag_call *call)
+{
+    if (engine->running || call->extent <= 0 || call->segment < 1 || call->slots < 1)
+        return STRAG_ERR_ARGUMENT;
+    engine->call = *call;
+    engine->status = STRAG_OK;
+    engine->head = engine->tail = 0;
+    engine->marked = true;
+    engine->combining = 0;
+    engine->free = NULL;
+    for (size_t i = engine->nsegments; i > 0; i--) {
+        struct segment *segment = &engine->segments[i - 1];
+        segment->transfer = (struct strag_transfer){segment_complete, NULL};
+        segment->engine = engine;
+        segment->next = engine->free;
+        engine->free = segment;
+    }
+    int status = prepare_space(engine);
+    if (status == STRAG_OK && call->input != call->output)
+        status = copy_inputs(engine);
+    if (status != STRAG_OK) {
+        if (engine->space)
+            call->reducer->release(call->reducer, engine->space, 0);
+        return status;
+    }
+    engine->running = true;
+    move_window(engine);
+    return STRAG_OK;
+}
+
+int strag_engine_progress(struct strag_engine *engine)
+{
+    if (!engine->running)
+        return STRAG_ERR_ARGUMENT;
+    int status = engine->call.transport->progress(engine->call.transport);
+    if (status != STRAG_OK && engine->status == STRAG_OK)
+        engine->status = status;
+    if (engine->status == STRAG_OK && (engine->marked || engine->combining)) {
+        engine->marked = false;
+        bool changed;
+        do {
+            changed = pass(engine);
+            changed |= engine->status == STRAG_OK && move_window(engine);
+        } while (changed);
+    }
+    if (engine->status != STRAG_OK) {
+        stop(engine);
+        return engine->status;
+    }
+    if (engine->head < engine->plan->nops)
+        return STRAG_PENDING;
+    if (engine->space)
+        engine->call.reducer->release(engine->call.reducer, engine->space, 0);
+    engine->running = false;
+    return STRAG_OK;
+}
