@@ -19,7 +19,8 @@ struct strag_reducer {
 
     /**
      * out = left (op) right, element by element. `out` is the same address as `left` or as `right`,
-     * or overlaps neither.
+     * or overlaps neither. Where it is the same as `left`, `right` is temporary space, and its
+     * values may be destroyed.
      *
      * @param[out] ticket  when STRAG_PENDING is returned: what to give to test
      * @return STRAG_OK (done), STRAG_PENDING (goes on), or STRAG_ERR_REDUCE

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * MPI_Allreduce: choose an algorithm, or hand the call to the component that was there before.
+ *
+ * All ranks must choose alike, so the choice depends only on what MPI requires to be the same on
+ * all of them: operator, count, type, and the parameters. What can go wrong on one rank alone
+ * (memory) is an error, never a silent change of algorithm.
+ */
+#include "coll_strag.h"
+
+#include <limits.h>
+#include <string.h>
+
+enum {
+    DEPTH = 2, /* messages in flight for one operation: one travels, one is combined */
+    SLOTS = 4, /* segments of temporary space: two operations' worth */
+};
+
+/* One call. */
+struct call {
+    const void *input;
+    void *output;
+    size_t count;
+    size_t size; /* bytes of data in one element */
+    ptrdiff_t extent;
+    ompi_datatype_t *dtype;
+    ompi_op_t *op;
+};
+
+/* ---- The choice ---- */
+
+/* The best algorithm for vectors that are not short, where all links are alike: least traffic, and
+ * fewest rounds for any number of ranks. */
+static int automatic(void)
+{
+    for (int i = 0; strag_algorithms[i]; i++) {
+        if (strcmp(strag_algorithms[i]->name, "circulant") == 0)
+            return i;
+    }
+    return COLL_STRAG_TOO_SHORT;
+}
+
+/* @return an index in strag_algorithms, or an enum coll_strag_reason */
+static int choose(const struct call *call)
+{
+    if (!ompi_op_is_commute(call->op))
+        return COLL_STRAG_NOT_COMMUTATIVE;
+    if (call->size == 0)
+        return COLL_STRAG_NO_BYTES;
+    if (call->extent <= 0)
+        return COLL_STRAG_EXTENT;
+    if (mca_coll_strag_component.pinned >= 0)
+        return mca_coll_strag_component.pinned;
+    if (call->count * call->size < mca_coll_strag_component.minimum)
+        return COLL_STRAG_TOO_SHORT;
+    return automatic();
+}
+
+static const char *reason_text(int choice)
+{
+    switch (choice) {
+    case COLL_STRAG_NOT_COMMUTATIVE:
+        return "the operator is not commutative";
+    case COLL_STRAG_NO_BYTES:
+        return "the type has no data";
+    case COLL_STRAG_EXTENT:
+        return "the type's extent is not positive";
+    case COLL_STRAG_TOO_SHORT:
+        return "below coll_strag_minimum_size";
+    default:
+        return mca_coll_strag_component.pinned >= 0 ? "pinned by coll_strag_algorithm" : "auto";
+    }
+}
+
+/* Say once per communicator, size class and outcome what runs, and why. */
+static void tell(mca_coll_strag_module_t *module, ompi_communicator_t *comm, size_t bytes,
+                 int choice)
+{
+    int class = bytes ? 64 - __builtin_clzll(bytes) : 0;
+    uint32_t bit = UINT32_C(1) << choice;
+    if (module->told[class] & bit)
+        return;
+    module->told[class] |= bit;
+    if (ompi_comm_rank(comm) != 0 || !coll_strag_is_verbose())
+        return;
+    char cid[32];
+    unsigned long long low = class ? 1ull << (class - 1) : 0;
+    coll_strag_tell("coll:strag: %s (cid %s, %d ranks): allreduce of %llu .. %llu bytes: %s (%s)",
+                    comm->c_name, coll_strag_cid(comm, cid, sizeof cid), ompi_comm_size(comm), low,
+                    class ? low + (low - 1) : 0,
+                    choice < COLL_STRAG_ALGORITHMS_MAX ? strag_algorithms[choice]->name
+                                                       : "previous component",
+                    reason_text(choice));
+}
+
+/* ---- Running it ---- */
+
+/* The plan and the engine, made at the first use of an algorithm on this communicator. */
+static int get_engine(mca_coll_strag_module_t *module, ompi_communicator_t *comm, int choice)
+{
+    struct strag_error err;
+    const struct strag_problem problem = {.n = ompi_comm_size(comm)};
+    int status = STRAG_OK;
+    if (!module->plans[choice])
+        status = strag_plan_create(strag_algorithms[choice], &problem, ompi_comm_rank(comm),
+                                   &module->plans[choice], &err);
+    if (status == STRAG_OK && !module->engines[choice])
+        status = strag_engine_create(module->plans[choice], DEPTH, &module->engines[choice], &err);
+    if (status != STRAG_OK)
+        coll_strag_tell("coll:strag: %s: %s", comm->c_name, err.text);
+    return status;
+}
+
+/* Elements in a segment: from the data's size, which is the same on all ranks. */
+static size_t segment_elements(const struct call *call)
+{
+    size_t elements = mca_coll_strag_component.segment / call->size;
+    if (elements > INT_MAX)
+        elements = INT_MAX;
+    return elements ? elements : 1;
+}
+
+static int mpi_error(int status, const struct coll_strag_transport *transport)
+{
+    switch (status) {
+    case STRAG_OK:
+        return OMPI_SUCCESS;
+    case STRAG_ERR_MEMORY:
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    case STRAG_ERR_TRANSPORT:
+        return transport->mpi_error != MPI_SUCCESS ? transport->mpi_error : OMPI_ERROR;
+    default:
+        return OMPI_ERROR;
+    }
+}
+
+static int run(mca_coll_strag_module_t *module, ompi_communicator_t *comm,
+               const struct call *call, int choice)
+{
+    struct coll_strag_reducer reducer;
+    int status = get_engine(module, comm, choice);
+    if (status == STRAG_OK)
+        status = coll_strag_reducer_init(&reducer, call->op, call->dtype);
+    if (status != STRAG_OK)
+        return mpi_error(status, &module->transport);
+    coll_strag_transport_begin(&module->transport, call->dtype, call->size);
+    const struct strag_call engine_call = {
+        .input = call->input,
+        .output = call->output,
+        .count = call->count,
+        .extent = call->extent,
+        .segment = segment_elements(call),
+        .slots = SLOTS,
+        .transport = &module->transport.super,
+        .reducer = &reducer.super,
+    };
+    struct strag_engine *engine = module->engines[choice];
+    status = strag_engine_start(engine, &engine_call);
+    if (status == STRAG_OK) {
+        do {
+            status = strag_engine_progress(engine);
+        } while (status == STRAG_PENDING);
+    }
+    return mpi_error(status, &module->transport);
+}
+
+int mca_coll_strag_allreduce(const void *sbuf, void *rbuf, coll_strag_count_t count,
+                             ompi_datatype_t *dtype, ompi_op_t *op, ompi_communicator_t *comm,
+                             mca_coll_base_module_t *base)
+{
+    mca_coll_strag_module_t *module = (mca_coll_strag_module_t *) base;
+    ptrdiff_t lb;
+    struct call call = {
+        .input = MPI_IN_PLACE == sbuf ? rbuf : sbuf,
+        .output = rbuf,
+        .count = (size_t) count,
+        .dtype = dtype,
+        .op = op,
+    };
+    if (count == 0)
+        return OMPI_SUCCESS;
+    ompi_datatype_type_size(dtype, &call.size);
+    ompi_datatype_get_extent(dtype, &lb, &call.extent);
+
+    int choice = choose(&call);
+    tell(module, comm, call.count * call.size, choice);
+    if (choice >= COLL_STRAG_ALGORITHMS_MAX) {
+        __atomic_fetch_add(&mca_coll_strag_component.delegated, 1, __ATOMIC_RELAXED);
+        return module->previous_allreduce(sbuf, rbuf, count, dtype, op, comm,
+                                          module->previous_allreduce_module);
+    }
+    __atomic_fetch_add(&mca_coll_strag_component.calls, 1, __ATOMIC_RELAXED);
+    return run(module, comm, &call, choice);
+}

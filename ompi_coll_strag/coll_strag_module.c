@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One module per communicator. When a communicator is made, nothing is sent: Open MPI runs this
+ * concurrently for several communicators. Plans are built when they are first used.
+ */
+#include "coll_strag.h"
+
+#include <string.h>
+
+static void module_construct(mca_coll_strag_module_t *module)
+{
+    module->enabled = false;
+    module->previous_allreduce = NULL;
+    module->previous_allreduce_module = NULL;
+    memset(module->plans, 0, sizeof module->plans);
+    memset(module->engines, 0, sizeof module->engines);
+    memset(module->told, 0, sizeof module->told);
+    coll_strag_transport_init(&module->transport, NULL);
+}
+
+static void module_destruct(mca_coll_strag_module_t *module)
+{
+    for (int i = 0; i < COLL_STRAG_ALGORITHMS_MAX; i++) {
+        strag_engine_free(module->engines[i]);
+        strag_plan_free(module->plans[i]);
+    }
+    coll_strag_transport_free(&module->transport);
+    COLL_STRAG_FORGET(module, allreduce);
+}
+
+OBJ_CLASS_INSTANCE(mca_coll_strag_module_t, mca_coll_base_module_t, module_construct,
+                   module_destruct);
+
+/* Tell why a communicator is not ours. */
+static void decline(ompi_communicator_t *comm, const char *reason)
+{
+    char cid[32];
+    if (ompi_comm_rank(comm) == 0)
+        coll_strag_tell("coll:strag: %s (cid %s, %d ranks): not used: %s", comm->c_name,
+                        coll_strag_cid(comm, cid, sizeof cid), ompi_comm_size(comm), reason);
+}
+
+/* Called last of all: from here on nothing can fail. */
+static int module_enable(mca_coll_base_module_t *base, ompi_communicator_t *comm)
+{
+    mca_coll_strag_module_t *module = (mca_coll_strag_module_t *) base;
+    COLL_STRAG_CAPTURE(module, comm, allreduce);
+    if (NULL == module->previous_allreduce) {
+        decline(comm, "no component of lower priority provides MPI_Allreduce for the calls that "
+                      "must be handed on");
+        COLL_STRAG_FORGET(module, allreduce);
+        return OMPI_ERR_NOT_FOUND;
+    }
+    coll_strag_transport_init(&module->transport, comm);
+    COLL_STRAG_INSTALL(module, comm, allreduce);
+    module->enabled = true;
+    return OMPI_SUCCESS;
+}
+
+static int module_disable(mca_coll_base_module_t *base, ompi_communicator_t *comm)
+{
+    mca_coll_strag_module_t *module = (mca_coll_strag_module_t *) base;
+    if (module->enabled)
+        COLL_STRAG_RESTORE(module, comm, allreduce);
+    module->enabled = false;
+    return OMPI_SUCCESS;
+}
+
+mca_coll_base_module_t *mca_coll_strag_comm_query(ompi_communicator_t *comm, int *priority)
+{
+    const char *reason = NULL;
+    if (!mca_coll_strag_component.enable)
+        reason = "coll_strag_enable is 0";
+    else if (mca_coll_strag_component.priority <= 0)
+        reason = "not asked for (--mca coll strag, or a coll_strag_priority above 0)";
+    else if (OMPI_COMM_IS_INTER(comm))
+        reason = "an intercommunicator";
+    else if (ompi_comm_size(comm) < 2)
+        reason = "one rank has nothing to reduce";
+    if (reason) {
+        decline(comm, reason);
+        return NULL;
+    }
+    mca_coll_strag_module_t *module = OBJ_NEW(mca_coll_strag_module_t);
+    if (NULL == module)
+        return NULL;
+    module->super.coll_module_enable = module_enable;
+    module->super.coll_module_disable = module_disable;
+    *priority = mca_coll_strag_component.priority;
+    return &module->super;
+}

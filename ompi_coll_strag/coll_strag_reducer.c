@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The engine's arithmetic: MPI's operators on host memory, and the temporary space they need.
+ *
+ * Space is kept for the next call, of whatever communicator: a call takes a piece that is large
+ * enough, or makes one. There are never more pieces than calls at the same time, and SPACES_KEPT at
+ * most are kept.
+ */
+#include "coll_strag.h"
+
+#include "status.h"
+
+#include <stdlib.h>
+
+enum { SPACES_KEPT = 4, ALIGNMENT = 64, SMALLEST = 4096 };
+
+static struct coll_strag_reducer *own(struct strag_reducer *reducer)
+{
+    return (struct coll_strag_reducer *) reducer;
+}
+
+/* ---- Temporary space: a header, and ALIGNMENT bytes later the piece ---- */
+
+static struct coll_strag_space *take_kept(size_t bytes)
+{
+    mca_coll_strag_component_t *component = &mca_coll_strag_component;
+    struct coll_strag_space *found = NULL;
+    pthread_mutex_lock(&component->space_lock);
+    for (struct coll_strag_space **link = &component->space; *link; link = &(*link)->next) {
+        if ((*link)->bytes >= bytes) {
+            found = *link;
+            *link = found->next;
+            component->nspaces--;
+            break;
+        }
+    }
+    pthread_mutex_unlock(&component->space_lock);
+    return found;
+}
+
+static struct coll_strag_space *make_space(size_t bytes)
+{
+    void *memory = NULL;
+    if (bytes < SMALLEST)
+        bytes = SMALLEST;
+    if (bytes > SIZE_MAX - ALIGNMENT || posix_memalign(&memory, ALIGNMENT, bytes + ALIGNMENT) != 0)
+        return NULL;
+    struct coll_strag_space *space = memory;
+    space->bytes = bytes;
+    return space;
+}
+
+/* Keep it; if that is one too many, free the one not used for longest. */
+static void keep(struct coll_strag_space *space)
+{
+    mca_coll_strag_component_t *component = &mca_coll_strag_component;
+    struct coll_strag_space *oldest = NULL;
+    pthread_mutex_lock(&component->space_lock);
+    space->next = component->space;
+    component->space = space;
+    if (++component->nspaces > SPACES_KEPT) {
+        struct coll_strag_space **link = &component->space;
+        while ((*link)->next)
+            link = &(*link)->next;
+        oldest = *link;
+        *link = NULL;
+        component->nspaces--;
+    }
+    pthread_mutex_unlock(&component->space_lock);
+    free(oldest);
+}
+
+void coll_strag_spaces_free(void)
+{
+    mca_coll_strag_component_t *component = &mca_coll_strag_component;
+    while (component->space) {
+        struct coll_strag_space *space = component->space;
+        component->space = space->next;
+        free(space);
+    }
+    component->nspaces = 0;
+}
+
+/* ---- The reducer ---- */
+
+static void *host_allocate(struct strag_reducer *base, size_t elements)
+{
+    struct coll_strag_reducer *reducer = own(base);
+    size_t extent = (size_t) reducer->extent, true_extent = (size_t) reducer->true_extent;
+    if (elements - 1 > (SIZE_MAX / 2 - true_extent) / extent)
+        return NULL;
+    size_t bytes = (elements - 1) * extent + true_extent;
+    struct coll_strag_space *space = take_kept(bytes);
+    if (NULL == space)
+        space = make_space(bytes);
+    /* The address of an element is that of its origin, from which the data is true_lb away. */
+    return NULL == space ? NULL : (char *) space + ALIGNMENT - reducer->true_lb;
+}
+
+static void host_release(struct strag_reducer *base, void *buffer, int lost)
+{
+    if (!lost)
+        keep((struct coll_strag_space *) ((char *) buffer + own(base)->true_lb - ALIGNMENT));
+}
+
+static int host_copy(struct strag_reducer *base, void *out, const void *in, size_t elements)
+{
+    return ompi_datatype_copy_content_same_ddt(own(base)->dtype, elements, out, (char *) in) < 0
+               ? STRAG_ERR_REDUCE
+               : STRAG_OK;
+}
+
+/* target = source (op) target */
+static void apply(const struct coll_strag_reducer *reducer, const void *source, void *target,
+                  size_t elements)
+{
+    ompi_op_reduce(reducer->op, (void *) source, target, (int) elements, reducer->dtype);
+}
+
+static int host_reduce(struct strag_reducer *base, void *out, const void *left, const void *right,
+                       size_t elements, uint64_t *ticket)
+{
+    struct coll_strag_reducer *reducer = own(base);
+    (void) ticket;
+    if (out == right) {
+        apply(reducer, left, out, elements);
+        return STRAG_OK;
+    }
+    if (out == left) {
+        apply(reducer, left, (void *) right, elements);
+        return host_copy(base, out, right, elements);
+    }
+    if (ompi_op_is_intrinsic(reducer->op)) {
+        ompi_3buff_op_reduce(reducer->op, (void *) left, (void *) right, out, (int) elements,
+                             reducer->dtype);
+        return STRAG_OK;
+    }
+    int status = host_copy(base, out, right, elements);
+    if (status == STRAG_OK)
+        apply(reducer, left, out, elements);
+    return status;
+}
+
+int coll_strag_reducer_init(struct coll_strag_reducer *reducer, ompi_op_t *op,
+                            ompi_datatype_t *dtype)
+{
+    ptrdiff_t lb;
+    *reducer = (struct coll_strag_reducer){
+        .super = {host_allocate, host_release, host_reduce, host_copy, NULL},
+        .op = op,
+        .dtype = dtype,
+    };
+    if (ompi_datatype_get_extent(dtype, &lb, &reducer->extent) != OMPI_SUCCESS ||
+        ompi_datatype_get_true_extent(dtype, &reducer->true_lb, &reducer->true_extent) !=
+            OMPI_SUCCESS)
+        return STRAG_ERR_REDUCE;
+    return STRAG_OK;
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The engine's messages over Open MPI's point-to-point layer (PML).
+ *
+ * Outstanding requests stand in a small array, which is scanned for completed ones; it is as long
+ * as what the engine has in flight.
+ */
+#include "coll_strag.h"
+
+#include "status.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+/* How long to wait, after an error, for a message that cannot be cancelled any more. */
+static const double drain_seconds = 1.0;
+
+static struct coll_strag_transport *own(struct strag_transport *transport)
+{
+    return (struct coll_strag_transport *) transport;
+}
+
+static int failed(struct coll_strag_transport *transport, int mpi_error)
+{
+    if (transport->mpi_error == MPI_SUCCESS)
+        transport->mpi_error = mpi_error;
+    return STRAG_ERR_TRANSPORT;
+}
+
+/* A request is complete: free it and tell the engine. */
+static void finish(struct coll_strag_transport *transport, struct coll_strag_message *message)
+{
+    int status = STRAG_OK;
+    const ompi_status_public_t *result = &message->request->req_status;
+    if (result->MPI_ERROR != MPI_SUCCESS)
+        status = failed(transport, result->MPI_ERROR);
+    else if (!message->send && (result->_cancelled || result->_ucount != message->bytes))
+        status = failed(transport, MPI_ERR_TRUNCATE); /* the ranks called it with other counts */
+    ompi_request_free(&message->request);
+    message->transfer->complete(message->transfer, status);
+}
+
+static int remember(struct coll_strag_transport *transport, struct coll_strag_message *message)
+{
+    if (REQUEST_COMPLETE(message->request)) {
+        finish(transport, message);
+        return STRAG_OK;
+    }
+    transport->messages[transport->nmessages++] = *message;
+    return STRAG_OK;
+}
+
+static int make_room(struct coll_strag_transport *transport)
+{
+    if (transport->nmessages < transport->room)
+        return STRAG_OK;
+    size_t room = transport->room ? 2 * transport->room : 16;
+    struct coll_strag_message *larger = realloc(transport->messages, room * sizeof *larger);
+    if (NULL == larger)
+        return STRAG_ERR_MEMORY;
+    transport->messages = larger;
+    transport->room = room;
+    return STRAG_OK;
+}
+
+static int pml_send(struct strag_transport *base, struct strag_transfer *transfer, int peer,
+                    const void *buffer, size_t elements)
+{
+    struct coll_strag_transport *transport = own(base);
+    struct coll_strag_message message = {.transfer = transfer, .send = true};
+    int status = make_room(transport);
+    if (status != STRAG_OK)
+        return status;
+    int ret = MCA_PML_CALL(isend(buffer, elements, transport->dtype, peer,
+                                 MCA_COLL_BASE_TAG_ALLREDUCE, MCA_PML_BASE_SEND_STANDARD,
+                                 transport->comm, &message.request));
+    return ret == OMPI_SUCCESS ? remember(transport, &message) : failed(transport, ret);
+}
+
+static int pml_recv(struct strag_transport *base, struct strag_transfer *transfer, int peer,
+                    void *buffer, size_t elements)
+{
+    struct coll_strag_transport *transport = own(base);
+    struct coll_strag_message message = {.transfer = transfer, .bytes = elements * transport->size};
+    int status = make_room(transport);
+    if (status != STRAG_OK)
+        return status;
+    int ret = MCA_PML_CALL(irecv(buffer, elements, transport->dtype, peer,
+                                 MCA_COLL_BASE_TAG_ALLREDUCE, transport->comm, &message.request));
+    return ret == OMPI_SUCCESS ? remember(transport, &message) : failed(transport, ret);
+}
+
+/* @return whether a message was complete */
+static bool scan(struct coll_strag_transport *transport)
+{
+    bool found = false;
+    for (size_t i = 0; i < transport->nmessages;) {
+        struct coll_strag_message message = transport->messages[i];
+        if (!REQUEST_COMPLETE(message.request)) {
+            i++;
+            continue;
+        }
+        transport->messages[i] = transport->messages[--transport->nmessages];
+        finish(transport, &message);
+        found = true;
+    }
+    return found;
+}
+
+static int pml_progress(struct strag_transport *base)
+{
+    struct coll_strag_transport *transport = own(base);
+    if (transport->nmessages == 0 || scan(transport))
+        return STRAG_OK;
+    opal_progress();
+    scan(transport);
+    return STRAG_OK;
+}
+
+static double seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double) now.tv_sec + 1e-9 * (double) now.tv_nsec;
+}
+
+/* A receive that nobody has answered yet can be cancelled; anything else is given some time. After
+ * that it is left to the PML, which frees the request when it completes. */
+static int pml_cancel(struct strag_transport *base, struct strag_transfer *transfer)
+{
+    struct coll_strag_transport *transport = own(base);
+    size_t i = 0;
+    while (i < transport->nmessages && transport->messages[i].transfer != transfer)
+        i++;
+    if (i == transport->nmessages)
+        return STRAG_ERR_ARGUMENT;
+    struct coll_strag_message message = transport->messages[i];
+    transport->messages[i] = transport->messages[--transport->nmessages];
+
+    if (!message.send)
+        ompi_request_cancel(message.request);
+    for (double end = seconds() + drain_seconds;
+         !REQUEST_COMPLETE(message.request) && seconds() < end;)
+        opal_progress();
+    if (!REQUEST_COMPLETE(message.request)) {
+        ompi_request_free(&message.request);
+        return STRAG_PENDING;
+    }
+    finish(transport, &message);
+    return STRAG_OK;
+}
+
+void coll_strag_transport_init(struct coll_strag_transport *transport, ompi_communicator_t *comm)
+{
+    *transport = (struct coll_strag_transport){
+        .super = {pml_send, pml_recv, pml_progress, pml_cancel},
+        .comm = comm,
+    };
+}
+
+void coll_strag_transport_free(struct coll_strag_transport *transport)
+{
+    free(transport->messages);
+    transport->messages = NULL;
+}
+
+void coll_strag_transport_begin(struct coll_strag_transport *transport, ompi_datatype_t *dtype,
+                                size_t size)
+{
+    transport->dtype = dtype;
+    transport->size = size;
+    transport->mpi_error = MPI_SUCCESS;
+}

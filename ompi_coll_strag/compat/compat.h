@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What differs between Open MPI 4.1, 5.0 and 6.0, and nothing else.
+ */
+#ifndef COLL_STRAG_COMPAT_H
+#define COLL_STRAG_COMPAT_H
+
+#include "ompi_config.h"
+
+#include "mpi.h"
+
+#include "ompi/communicator/communicator.h"
+#include "ompi/constants.h"
+#include "ompi/datatype/ompi_datatype.h"
+#include "ompi/mca/coll/base/base.h"
+#include "ompi/mca/coll/base/coll_tags.h"
+#include "ompi/mca/coll/coll.h"
+#include "ompi/mca/pml/pml.h"
+#include "ompi/op/op.h"
+#include "ompi/request/request.h"
+#include "opal/mca/base/base.h"
+#include "opal/mca/base/mca_base_component_repository.h"
+#include "opal/mca/base/mca_base_pvar.h"
+#include "opal/runtime/opal.h"
+#include "opal/runtime/opal_progress.h"
+#include "opal/util/output.h"
+#include "opal/util/show_help.h"
+
+/* The framework's version in the component's header, and the type of a count. */
+#if OMPI_MAJOR_VERSION >= 6
+#define COLL_STRAG_FRAMEWORK_VERSION MCA_COLL_BASE_VERSION_3_0_0
+typedef size_t coll_strag_count_t;
+#elif OMPI_MAJOR_VERSION == 5
+#define COLL_STRAG_FRAMEWORK_VERSION MCA_COLL_BASE_VERSION_2_4_0
+typedef int coll_strag_count_t;
+#else
+#define COLL_STRAG_FRAMEWORK_VERSION MCA_COLL_BASE_VERSION_2_0_0
+typedef int coll_strag_count_t;
+#endif
+
+/*
+ * Who puts a module's functions into the communicator, and who keeps the previous ones alive.
+ *
+ * Up to 5.0 the framework copies the pointers that are set in the module when it was enabled, and
+ * releases the previous module, which we therefore retain. From 6.0 on the module installs and
+ * restores its functions itself, and previous modules live as long as the communicator.
+ */
+#if OMPI_MAJOR_VERSION >= 6
+#define COLL_STRAG_CAPTURE(module, comm, api)                                                      \
+    do {                                                                                           \
+        (module)->previous_##api = (comm)->c_coll->coll_##api;                                     \
+        (module)->previous_##api##_module = (comm)->c_coll->coll_##api##_module;                   \
+    } while (0)
+#define COLL_STRAG_INSTALL(module, comm, api)                                                      \
+    MCA_COLL_INSTALL_API(comm, api, mca_coll_strag_##api, &(module)->super, "strag")
+#define COLL_STRAG_RESTORE(module, comm, api)                                                      \
+    do {                                                                                           \
+        if ((comm)->c_coll->coll_##api##_module == &(module)->super)                               \
+            MCA_COLL_INSTALL_API(comm, api, (module)->previous_##api,                              \
+                                 (module)->previous_##api##_module, "strag");                      \
+    } while (0)
+#define COLL_STRAG_FORGET(module, api)                                                             \
+    do {                                                                                           \
+        (module)->previous_##api = NULL;                                                           \
+        (module)->previous_##api##_module = NULL;                                                  \
+    } while (0)
+#else
+#define COLL_STRAG_CAPTURE(module, comm, api)                                                      \
+    do {                                                                                           \
+        (module)->previous_##api = (comm)->c_coll->coll_##api;                                     \
+        (module)->previous_##api##_module = (comm)->c_coll->coll_##api##_module;                   \
+        if (NULL != (module)->previous_##api##_module)                                             \
+            OBJ_RETAIN((module)->previous_##api##_module);                                         \
+    } while (0)
+#define COLL_STRAG_INSTALL(module, comm, api)                                                      \
+    do {                                                                                           \
+        (void) (comm);                                                                             \
+        (module)->super.coll_##api = mca_coll_strag_##api;                                         \
+    } while (0)
+#define COLL_STRAG_RESTORE(module, comm, api)                                                      \
+    do {                                                                                           \
+        (void) (module);                                                                           \
+        (void) (comm);                                                                             \
+    } while (0)
+#define COLL_STRAG_FORGET(module, api)                                                             \
+    do {                                                                                           \
+        if (NULL != (module)->previous_##api##_module)                                             \
+            OBJ_RELEASE((module)->previous_##api##_module);                                        \
+        (module)->previous_##api = NULL;                                                           \
+        (module)->previous_##api##_module = NULL;                                                  \
+    } while (0)
+#endif
+
+/* A communicator's id as it stands in other components' messages. */
+static inline const char *coll_strag_cid(const ompi_communicator_t *comm, char *buffer, size_t size)
+{
+#if OMPI_MAJOR_VERSION >= 5
+    snprintf(buffer, size, "%s", ompi_comm_print_cid(comm));
+#else
+    snprintf(buffer, size, "%d", (int) comm->c_contextid);
+#endif
+    return buffer;
+}
+
+#endif
