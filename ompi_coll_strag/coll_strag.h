@@ -55,9 +55,15 @@ struct mca_coll_strag_component_t {
     size_t minimum;     /* bytes, for auto */
     bool priority_set;  /* by the user */
 
-    /* performance variables */
-    unsigned long long calls;
-    unsigned long long delegated;
+    bool telling;       /* somebody wants verbose lines */
+
+    /* Calls are counted per communicator, without atomics; here are those of freed ones. */
+    struct coll_strag_count {
+        unsigned long long calls;     /* that strag has run */
+        unsigned long long delegated; /* that it has handed on */
+    } freed;
+    pthread_mutex_t modules_lock; /* guards freed and modules */
+    struct mca_coll_strag_module_t *modules;
 
     pthread_mutex_t space_lock;
     struct coll_strag_space *space; /* free ones, the last used first */
@@ -100,6 +106,7 @@ struct mca_coll_strag_module_t {
     mca_coll_base_module_t super;
 
     bool enabled;
+    struct coll_strag_count count;
     mca_coll_base_module_allreduce_fn_t previous_allreduce;
     mca_coll_base_module_t *previous_allreduce_module;
 
@@ -107,6 +114,8 @@ struct mca_coll_strag_module_t {
     struct strag_plan *plans[COLL_STRAG_ALGORITHMS_MAX];
     struct strag_engine *engines[COLL_STRAG_ALGORITHMS_MAX];
     struct coll_strag_transport transport;
+
+    struct mca_coll_strag_module_t *next, **link; /* in the component's list */
 
     /* by size class: which outcomes (algorithm or reason) were told to the user, one bit each */
     uint32_t told[65];
@@ -123,8 +132,10 @@ int mca_coll_strag_allreduce(const void *sbuf, void *rbuf, coll_strag_count_t co
                              ompi_datatype_t *dtype, ompi_op_t *op, ompi_communicator_t *comm,
                              mca_coll_base_module_t *module);
 
-/* component: a line for users who asked for verbose ones (coll_strag_verbose, coll_base_verbose) */
-bool coll_strag_is_verbose(void);
+/** The calls of this process so far. */
+void coll_strag_count(struct coll_strag_count *total);
+
+/** A line for users who asked for it (coll_strag_verbose, coll_base_verbose). */
 void coll_strag_tell(const char *format, ...) STRAG_PRINTF(1, 2);
 
 /* transport */

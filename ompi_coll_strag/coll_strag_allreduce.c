@@ -22,7 +22,6 @@ struct call {
     void *output;
     size_t count;
     size_t size; /* bytes of data in one element */
-    ptrdiff_t extent;
     ompi_datatype_t *dtype;
     ompi_op_t *op;
 };
@@ -40,20 +39,22 @@ static int automatic(void)
     return COLL_STRAG_TOO_SHORT;
 }
 
-/* @return an index in strag_algorithms, or an enum coll_strag_reason */
-static int choose(const struct call *call)
+/* The shortest calls come first: they have no time to lose.
+ * @return an index in strag_algorithms, or an enum coll_strag_reason */
+static int choose(size_t bytes, ompi_datatype_t *dtype, ompi_op_t *op)
 {
-    if (!ompi_op_is_commute(call->op))
-        return COLL_STRAG_NOT_COMMUTATIVE;
-    if (call->size == 0)
-        return COLL_STRAG_NO_BYTES;
-    if (call->extent <= 0)
-        return COLL_STRAG_EXTENT;
-    if (mca_coll_strag_component.pinned >= 0)
-        return mca_coll_strag_component.pinned;
-    if (call->count * call->size < mca_coll_strag_component.minimum)
+    ptrdiff_t lb, extent;
+    int pinned = mca_coll_strag_component.pinned;
+    if (pinned < 0 && bytes < mca_coll_strag_component.minimum)
         return COLL_STRAG_TOO_SHORT;
-    return automatic();
+    if (bytes == 0)
+        return COLL_STRAG_NO_BYTES;
+    if (!ompi_op_is_commute(op))
+        return COLL_STRAG_NOT_COMMUTATIVE;
+    ompi_datatype_get_extent(dtype, &lb, &extent);
+    if (extent <= 0)
+        return COLL_STRAG_EXTENT;
+    return pinned >= 0 ? pinned : automatic();
 }
 
 static const char *reason_text(int choice)
@@ -76,14 +77,12 @@ static const char *reason_text(int choice)
 static void tell(mca_coll_strag_module_t *module, ompi_communicator_t *comm, size_t bytes,
                  int choice)
 {
+    char cid[32];
     int class = bytes ? 64 - __builtin_clzll(bytes) : 0;
     uint32_t bit = UINT32_C(1) << choice;
-    if (module->told[class] & bit)
+    if (ompi_comm_rank(comm) != 0 || (module->told[class] & bit))
         return;
     module->told[class] |= bit;
-    if (ompi_comm_rank(comm) != 0 || !coll_strag_is_verbose())
-        return;
-    char cid[32];
     unsigned long long low = class ? 1ull << (class - 1) : 0;
     coll_strag_tell("coll:strag: %s (cid %s, %d ranks): allreduce of %llu .. %llu bytes: %s (%s)",
                     comm->c_name, coll_strag_cid(comm, cid, sizeof cid), ompi_comm_size(comm), low,
@@ -148,7 +147,7 @@ static int run(mca_coll_strag_module_t *module, ompi_communicator_t *comm,
         .input = call->input,
         .output = call->output,
         .count = call->count,
-        .extent = call->extent,
+        .extent = reducer.extent,
         .segment = segment_elements(call),
         .slots = SLOTS,
         .transport = &module->transport.super,
@@ -169,26 +168,25 @@ int mca_coll_strag_allreduce(const void *sbuf, void *rbuf, coll_strag_count_t co
                              mca_coll_base_module_t *base)
 {
     mca_coll_strag_module_t *module = (mca_coll_strag_module_t *) base;
-    ptrdiff_t lb;
-    struct call call = {
-        .input = MPI_IN_PLACE == sbuf ? rbuf : sbuf,
-        .output = rbuf,
-        .count = (size_t) count,
-        .dtype = dtype,
-        .op = op,
-    };
-    if (count == 0)
-        return OMPI_SUCCESS;
-    ompi_datatype_type_size(dtype, &call.size);
-    ompi_datatype_get_extent(dtype, &lb, &call.extent);
-
-    int choice = choose(&call);
-    tell(module, comm, call.count * call.size, choice);
+    size_t size;
+    ompi_datatype_type_size(dtype, &size);
+    size_t bytes = (size_t) count * size;
+    int choice = choose(bytes, dtype, op);
+    if (mca_coll_strag_component.telling)
+        tell(module, comm, bytes, choice);
     if (choice >= COLL_STRAG_ALGORITHMS_MAX) {
-        __atomic_fetch_add(&mca_coll_strag_component.delegated, 1, __ATOMIC_RELAXED);
+        module->count.delegated++;
         return module->previous_allreduce(sbuf, rbuf, count, dtype, op, comm,
                                           module->previous_allreduce_module);
     }
-    __atomic_fetch_add(&mca_coll_strag_component.calls, 1, __ATOMIC_RELAXED);
+    module->count.calls++;
+    const struct call call = {
+        .input = MPI_IN_PLACE == sbuf ? rbuf : sbuf,
+        .output = rbuf,
+        .count = (size_t) count,
+        .size = size,
+        .dtype = dtype,
+        .op = op,
+    };
     return run(module, comm, &call, choice);
 }

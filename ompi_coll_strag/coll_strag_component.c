@@ -50,6 +50,7 @@ mca_coll_strag_component_t mca_coll_strag_component = {
             .collm_init_query = init_query,
             .collm_comm_query = mca_coll_strag_comm_query,
         },
+    .modules_lock = PTHREAD_MUTEX_INITIALIZER,
     .space_lock = PTHREAD_MUTEX_INITIALIZER,
 };
 
@@ -60,18 +61,23 @@ static mca_base_component_t *self(void)
 
 /* ---- Telling ---- */
 
-bool coll_strag_is_verbose(void)
+/* Open a stream of our own, or speak on the framework's if that is to be heard. */
+static void open_stream(mca_coll_strag_component_t *component)
 {
-    return mca_coll_strag_component.stream >= 0 ||
-           opal_output_get_verbosity(ompi_coll_base_framework.framework_output) >=
-               FRAMEWORK_VERBOSE_LEVEL;
+    int framework = ompi_coll_base_framework.framework_output;
+    component->telling = component->verbose > 0 ||
+                         opal_output_get_verbosity(framework) >= FRAMEWORK_VERBOSE_LEVEL;
+    if (component->verbose > 0) {
+        component->stream = opal_output_open(NULL);
+        opal_output_set_verbosity(component->stream, component->verbose);
+    }
 }
 
 void coll_strag_tell(const char *format, ...)
 {
-    if (!coll_strag_is_verbose())
-        return;
     va_list args;
+    if (!mca_coll_strag_component.telling)
+        return;
     va_start(args, format);
     int stream = mca_coll_strag_component.stream;
     opal_output_vverbose(0, stream >= 0 ? stream : ompi_coll_base_framework.framework_output,
@@ -158,13 +164,33 @@ static int register_text(const char *name, const char *help, mca_base_var_info_l
                                            level, MCA_BASE_VAR_SCOPE_READONLY, storage);
 }
 
-static void register_counter(const char *name, const char *help, unsigned long long *storage)
+static int read_calls(const struct mca_base_pvar_t *pvar, void *value, void *object)
+{
+    struct coll_strag_count total;
+    (void) pvar;
+    (void) object;
+    coll_strag_count(&total);
+    *(unsigned long long *) value = total.calls;
+    return OPAL_SUCCESS;
+}
+
+static int read_delegated(const struct mca_base_pvar_t *pvar, void *value, void *object)
+{
+    struct coll_strag_count total;
+    (void) pvar;
+    (void) object;
+    coll_strag_count(&total);
+    *(unsigned long long *) value = total.delegated;
+    return OPAL_SUCCESS;
+}
+
+static void register_counter(const char *name, const char *help, mca_base_get_value_fn_t read)
 {
     mca_base_component_pvar_register(self(), name, help, OPAL_INFO_LVL_4, MPI_T_PVAR_CLASS_COUNTER,
                                      MCA_BASE_VAR_TYPE_UNSIGNED_LONG_LONG, NULL,
                                      MPI_T_BIND_NO_OBJECT,
                                      MCA_BASE_PVAR_FLAG_READONLY | MCA_BASE_PVAR_FLAG_CONTINUOUS,
-                                     NULL, NULL, NULL, storage);
+                                     read, NULL, NULL, NULL);
 }
 
 /* Did the user set this parameter? */
@@ -241,39 +267,49 @@ static int component_register(void)
     register_integers(component);
     register_texts(component);
     register_counter("calls", "MPI_Allreduce calls of this process that coll/strag has run",
-                     &component->calls);
+                     read_calls);
     register_counter("delegated",
                      "MPI_Allreduce calls of this process that coll/strag has handed to the "
                      "previous component",
-                     &component->delegated);
+                     read_delegated);
     return OMPI_SUCCESS;
 }
 
 /* ---- What the texts mean ---- */
 
-static void warn(const char *parameter, const char *value, const char *reason, const char *accepted,
-                 const char *used)
+/* Complaints about parameters, a line each: Open MPI shows a message once, so there is one. */
+struct complaints {
+    char text[1024];
+    size_t length;
+};
+
+static void complain(struct complaints *all, const char *parameter, const char *value,
+                     const char *reason, const char *accepted, const char *used)
 {
-    opal_show_help(help_file, "bad parameter", true, parameter, value, reason, accepted, used);
+    int length = snprintf(all->text + all->length, sizeof all->text - all->length,
+                          "%s  %s = \"%.40s\": %s; accepted: %s; used: %s",
+                          all->length ? "\n" : "", parameter, value, reason, accepted, used);
+    if (length > 0 && (size_t) length < sizeof all->text - all->length)
+        all->length += (size_t) length;
 }
 
 static size_t read_size(const char *parameter, const char *text, size_t low, size_t high,
-                        const char *accepted, const char *fallback)
+                        const char *accepted, const char *fallback, struct complaints *complaints)
 {
     struct strag_error err;
     size_t bytes = 0;
     int status = strag_parse_bytes(text ? text : "", &bytes, &err);
     if (status == STRAG_OK && bytes >= low && bytes <= high)
         return bytes;
-    warn(parameter, text ? text : "", status == STRAG_OK ? "out of range" : err.text, accepted,
-         fallback);
+    complain(complaints, parameter, text ? text : "",
+             status == STRAG_OK ? "out of range" : "not a size", accepted, fallback);
     strag_parse_bytes(fallback, &bytes, NULL);
     return bytes;
 }
 
-static int read_algorithm(const char *text)
+/* @return its index, or -1 for auto */
+static int read_algorithm(const char *text, struct complaints *complaints)
 {
-    struct strag_error err;
     char accepted[192] = "auto, ";
     if (!text || strcmp(text, "auto") == 0)
         return -1;
@@ -283,19 +319,21 @@ static int read_algorithm(const char *text)
     }
     size_t length = strlen(accepted);
     strag_algorithm_names(accepted + length, sizeof accepted - length);
-    snprintf(err.text, sizeof err.text, "there is no such algorithm");
-    warn("coll_strag_algorithm", text, err.text, accepted, "auto");
+    complain(complaints, "coll_strag_algorithm", text, "no such algorithm", accepted, "auto");
     return -1;
 }
 
 static void read_parameters(mca_coll_strag_component_t *component)
 {
-    component->pinned = read_algorithm(component->algorithm_text);
-    component->segment = read_size("coll_strag_segment_size", component->segment_text, 1,
-                                   (size_t) 1 << 30, "a number of bytes from 1 to 1G, such as 256K",
-                                   segment_default);
+    struct complaints complaints = {.length = 0};
+    component->pinned = read_algorithm(component->algorithm_text, &complaints);
+    component->segment =
+        read_size("coll_strag_segment_size", component->segment_text, 1, (size_t) 1 << 30,
+                  "bytes from 1 to 1G, such as 256K", segment_default, &complaints);
     component->minimum = read_size("coll_strag_minimum_size", component->minimum_text, 0, SIZE_MAX,
-                                   "a number of bytes, such as 16K", minimum_default);
+                                   "bytes, such as 16K", minimum_default, &complaints);
+    if (complaints.length)
+        opal_show_help(help_file, "bad parameters", true, complaints.text);
 }
 
 /* ---- `--mca coll strag` ---- */
@@ -378,10 +416,7 @@ static int component_open(void)
 {
     mca_coll_strag_component_t *component = &mca_coll_strag_component;
     bool alone;
-    if (component->verbose > 0) {
-        component->stream = opal_output_open(NULL);
-        opal_output_set_verbosity(component->stream, component->verbose);
-    }
+    open_stream(component);
     read_parameters(component);
     if (is_named(&alone) && !component->priority_set)
         component->priority = PRIORITY_WHEN_NAMED;

@@ -7,19 +7,62 @@
 
 #include <string.h>
 
+/* ---- The list of modules, for counting ---- */
+
+static void enlist(mca_coll_strag_module_t *module)
+{
+    mca_coll_strag_component_t *component = &mca_coll_strag_component;
+    pthread_mutex_lock(&component->modules_lock);
+    module->next = component->modules;
+    module->link = &component->modules;
+    if (module->next)
+        module->next->link = &module->next;
+    component->modules = module;
+    pthread_mutex_unlock(&component->modules_lock);
+}
+
+static void delist(mca_coll_strag_module_t *module)
+{
+    mca_coll_strag_component_t *component = &mca_coll_strag_component;
+    pthread_mutex_lock(&component->modules_lock);
+    *module->link = module->next;
+    if (module->next)
+        module->next->link = module->link;
+    component->freed.calls += module->count.calls;
+    component->freed.delegated += module->count.delegated;
+    pthread_mutex_unlock(&component->modules_lock);
+}
+
+void coll_strag_count(struct coll_strag_count *total)
+{
+    mca_coll_strag_component_t *component = &mca_coll_strag_component;
+    pthread_mutex_lock(&component->modules_lock);
+    *total = component->freed;
+    for (const mca_coll_strag_module_t *m = component->modules; m; m = m->next) {
+        total->calls += m->count.calls;
+        total->delegated += m->count.delegated;
+    }
+    pthread_mutex_unlock(&component->modules_lock);
+}
+
+/* ---- A module's life ---- */
+
 static void module_construct(mca_coll_strag_module_t *module)
 {
     module->enabled = false;
+    module->count = (struct coll_strag_count){0, 0};
     module->previous_allreduce = NULL;
     module->previous_allreduce_module = NULL;
     memset(module->plans, 0, sizeof module->plans);
     memset(module->engines, 0, sizeof module->engines);
     memset(module->told, 0, sizeof module->told);
+    enlist(module);
     coll_strag_transport_init(&module->transport, NULL);
 }
 
 static void module_destruct(mca_coll_strag_module_t *module)
 {
+    delist(module);
     for (int i = 0; i < COLL_STRAG_ALGORITHMS_MAX; i++) {
         strag_engine_free(module->engines[i]);
         strag_plan_free(module->plans[i]);

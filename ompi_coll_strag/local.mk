@@ -15,7 +15,8 @@ ompi_coll_strag_libcoll_strag_la_SOURCES = \
 	ompi_coll_strag/coll_strag_reducer.c \
 	ompi_coll_strag/coll_strag_transport_pml.c \
 	ompi_coll_strag/compat/compat.h
-ompi_coll_strag_libcoll_strag_la_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
+ompi_coll_strag_libcoll_strag_la_CPPFLAGS = $(AM_CPPFLAGS) $(STRAG_VERSION_CPPFLAGS) \
+	-DSTRAG_OMPI_VERSION='"$(OMPI_VERSION)"' $(OMPI_CPPFLAGS)
 ompi_coll_strag_libcoll_strag_la_CFLAGS = $(AM_CFLAGS) $(OMPI_CFLAGS) -fvisibility=hidden
 ompi_coll_strag_libcoll_strag_la_LIBADD = src/libstrag.la
 

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# What the tests of the command line share: sourced by each of them.
+# shellcheck shell=bash
+
+# shellcheck disable=SC2034 # used where it is sourced
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+STRAG=${STRAG:-$PWD/tools/strag}
+# The same program over test/cli/broken.c, whose algorithms are not what they claim.
+STRAG_BROKEN=${STRAG_BROKEN:-${builddir:-$PWD}/test/cli/strag-broken}
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+checks=0
+
+fail() {
+    echo "FAIL: $*" >&2
+    exit 1
+}
+
+# equal WHAT ACTUAL EXPECTED
+equal() {
+    checks=$((checks + 1))
+    [ "$2" = "$3" ] || fail "$1: got '$2', expected '$3'"
+}
+
+# gives STATUS ARGUMENT...: run $STRAG, keep what it writes in $work/out and $work/err.
+gives() {
+    local expected=$1 status=0
+    shift
+    "$STRAG" "$@" >"$work/out" 2>"$work/err" || status=$?
+    equal "exit status of strag $*" "$status" "$expected"
+}
+
+# succeeds ARGUMENT...: exit 0, and nothing on stderr.
+succeeds() {
+    gives 0 "$@"
+    equal "stderr of strag $*" "$(cat "$work/err")" ""
+}
+
+# refuses MESSAGE ARGUMENT...: exit 2, this one line on stderr, and nothing on stdout.
+refuses() {
+    local message=$1
+    shift
+    gives 2 "$@"
+    equal "stderr of strag $*" "$(cat "$work/err")" "$message"
+    equal "stdout of strag $*" "$(cat "$work/out")" ""
+}
+
+# needs_python MODULE...: skip the test without them.
+needs_python() {
+    local modules
+    modules=$(IFS=,; echo "$*")
+    if ! python3 -c "import $modules" 2>/dev/null; then
+        echo "skipped: python3 with $* is needed"
+        exit 77
+    fi
+}
+
+# The names of all algorithms, one a line.
+algorithms() {
+    "$STRAG" list | cut -d ' ' -f 1
+}
+
+summary() {
+    echo "$(basename "$0"): $checks checks passed"
+}

@@ -1,0 +1,34 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Small outputs, byte for byte. STRAG_UPDATE=1 writes the files anew: then read the difference.
+set -eu
+# shellcheck source-path=SCRIPTDIR source=common.bash
+. "$(dirname "$0")/common.bash"
+
+golden() {
+    local name=$1
+    shift
+    succeeds "$@"
+    if [ -n "${STRAG_UPDATE:-}" ]; then
+        cp "$work/out" "$here/golden/$name"
+    fi
+    checks=$((checks + 1))
+    diff -u "$here/golden/$name" "$work/out" || fail "strag $* is not golden/$name"
+}
+
+golden ring-3.txt plan ring -n 3
+golden ring-3.json plan ring -n 3 --format json
+golden recursive-halving-6-rank-3.txt plan recursive-halving -n 6 --rank 3
+golden recursive-doubling-5.json plan recursive-doubling -n 5 --format json
+golden circulant-5-rank-4.json plan circulant -n 5 --rank 4 --format json
+golden circulant-5-rank-4.svg plan circulant -n 5 --rank 4 --format svg
+golden recursive-doubling-5.svg plan recursive-doubling -n 5 --format svg
+golden one.txt plan circulant -n 1
+golden one.json plan circulant -n 1 --format json
+golden one.svg plan circulant -n 1 --format svg
+golden cost-7.txt cost -n 7 --bytes 0,1,100,2K..16K,1M,512M --alpha 2.5 --bandwidth 25
+golden cost-ring-8.txt cost ring -n 8 --bytes 32..256
+golden cost-7.csv cost all -n 7 --bytes 0,5,1M --format csv
+golden cost-circulant-6.json cost circulant -n 6 --bytes 1K,1G --format json
+
+summary

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Tests of the command-line program.
+
+cli_tests = \
+	test/cli/cost.sh \
+	test/cli/execute.sh \
+	test/cli/golden.sh \
+	test/cli/output.sh \
+	test/cli/svg.sh \
+	test/cli/usage.sh \
+	test/cli/verify.sh
+TESTS += $(cli_tests)
+
+# The program once more, over algorithms that are not what they claim. The two names of the table
+# are defined to others, so that the library's own table does not clash.
+check_PROGRAMS += test/cli/strag-broken
+test_cli_strag_broken_SOURCES = $(strag_program_sources) test/cli/broken.c
+test_cli_strag_broken_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tools \
+	-Dstrag_algorithms=broken_algorithms -Dstrag_algorithm_find=broken_algorithm_find
+test_cli_strag_broken_LDADD = src/libstrag.la
+
+EXTRA_DIST += \
+	$(cli_tests) \
+	test/cli/check_svg.py \
+	test/cli/common.bash \
+	test/cli/execute.py \
+	test/cli/golden/circulant-5-rank-4.json \
+	test/cli/golden/circulant-5-rank-4.svg \
+	test/cli/golden/cost-7.csv \
+	test/cli/golden/cost-7.txt \
+	test/cli/golden/cost-circulant-6.json \
+	test/cli/golden/cost-ring-8.txt \
+	test/cli/golden/one.json \
+	test/cli/golden/one.svg \
+	test/cli/golden/one.txt \
+	test/cli/golden/recursive-doubling-5.json \
+	test/cli/golden/recursive-doubling-5.svg \
+	test/cli/golden/recursive-halving-6-rank-3.txt \
+	test/cli/golden/ring-3.json \
+	test/cli/golden/ring-3.txt

@@ -1,0 +1,138 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Wrong use of every kind: exit status 2 and one line that names what is accepted. Help and version.
+set -eu
+# shellcheck source-path=SCRIPTDIR source=common.bash
+. "$(dirname "$0")/common.bash"
+
+there_are='there are: ring, recursive-doubling, recursive-halving, circulant'
+commands='list, plan, verify, cost, --help, --version'
+plan_takes='-n RANKS, --blocks M, --rank R, --format text|json|svg, --help'
+plan_usage='strag plan ALGORITHM -n RANKS [--blocks M] [--rank R] [--format text|json|svg]'
+verify_takes='-n RANKS, --blocks M, --help'
+cost_takes='-n RANKS, --bytes LIST, --alpha US, --bandwidth GBIT, --format text|csv|json, --help'
+sizes='sizes are bytes like 32, or like 2K, 512M, 1G, 1T (times 1024, 1024^2, 1024^3, 1024^4)'
+integer='is not an integer from'
+
+# Commands.
+refuses "strag: no command is given; accepted: $commands"
+refuses "strag: unknown command 'explain'; accepted: $commands" explain -n 8 --bytes 32
+refuses "strag: unknown command 'topology'; accepted: $commands" topology
+refuses "strag: unknown command ''; accepted: $commands" ''
+refuses "strag: unknown option '--verbose'; accepted: $commands" --verbose
+refuses "strag: unexpected argument 'x'; accepted: $commands" --version x
+
+# Operands.
+refuses "strag list: unexpected 'ring'; usage: strag list" list ring
+refuses "strag plan: no ALGORITHM is given; $there_are" plan -n 8
+refuses "strag plan: unknown algorithm 'rign'; $there_are" plan rign -n 8
+refuses "strag verify: unknown algorithm 'all'; $there_are" verify all -n 8
+refuses "strag cost: unknown algorithm 'rign'; $there_are, all" cost rign -n 8 --bytes 32
+refuses "strag plan: one ALGORITHM is accepted, not 'ring' and 'circulant'" plan ring circulant -n 8
+
+# Options that a command does not take, or that stand alone.
+refuses "strag list: unknown option '--format'; accepted: --help" list --format json
+refuses "strag plan: unknown option '--straggler'; accepted: $plan_takes" plan ring -n 8 --straggler 3
+refuses "strag plan: unknown option '--torus'; accepted: $plan_takes" plan ring -n 8 --torus 8x8
+refuses "strag plan: unknown option '--ran'; accepted: $plan_takes" plan ring -n 8 --ran 3
+refuses "strag plan: unknown option '--ranks'; accepted: $plan_takes" plan ring -n 8 --ranks 3
+refuses "strag plan: unknown option '-'; accepted: $plan_takes" plan - -n 8
+refuses "strag verify: unknown option '--rank'; accepted: $verify_takes" verify ring -n 8 --rank 1
+refuses "strag verify: unknown option '--format'; accepted: $verify_takes" verify ring -n 8 --format json
+refuses "strag cost: unknown option '--blocks'; accepted: $cost_takes" cost -n 8 --bytes 32 --blocks 8
+refuses "strag plan: -n is missing; usage: $plan_usage" plan ring
+refuses "strag plan: -n needs a value: -n RANKS" plan ring -n
+refuses "strag plan: --rank needs a value: --rank R" plan ring -n 8 --rank
+refuses "strag cost: --bytes is missing; usage: strag cost [ALGORITHM|all] -n RANKS --bytes LIST\
+ [--alpha US] [--bandwidth GBIT] [--format text|csv|json]" cost -n 8
+
+# Contradictions.
+refuses "strag plan: -n is given twice, as '8' and as '9'; give it once" plan ring -n 8 -n 9
+refuses "strag plan: --rank is given twice, as '1' and as '2'; give it once" \
+    plan --rank 1 ring --rank=2 -n 8
+refuses "strag plan: --rank: '8' $integer 0 to 7" plan ring -n 8 --rank 8
+refuses "strag plan: ring cuts the vector of 8 ranks into 8 blocks; 7 is not possible" \
+    plan ring -n 8 --blocks 7
+refuses "strag verify: ring n=9: ring cuts the vector of 9 ranks into 9 blocks; 8 is not possible" \
+    verify ring -n 9,8 --blocks 8
+refuses "strag plan: --format: 'csv' is not one of text|json|svg" plan ring -n 8 --format csv
+refuses "strag cost: --format: 'svg' is not one of text|csv|json" \
+    cost -n 8 --bytes 32 --format svg
+
+# Integers.
+for value in 0 -1 +8 8.0 8x ' 8' 0x8 '' 16777217 99999999999999999999999 18446744073709551624; do
+    refuses "strag plan: -n: '$value' $integer 1 to 16777216" plan ring -n "$value"
+done
+refuses "strag plan: -n: '2..8' $integer 1 to 16777216" plan ring -n 2..8
+refuses "strag plan: --rank: '-1' $integer 0 to 7" plan ring -n 8 --rank -1
+refuses "strag plan: --blocks: '0' $integer 1 to 2147483646" plan ring -n 8 --blocks 0
+refuses "strag verify: -n: '' $integer 1 to 16777216" verify ring -n 2,,8
+refuses "strag verify: -n: '' $integer 1 to 16777216" verify ring -n 2..8,
+refuses "strag verify: -n: '' $integer 1 to 16777216" verify ring -n 2..
+refuses "strag verify: -n: '.8' $integer 1 to 16777216" verify ring -n 2...8
+refuses "strag verify: -n: '4..8' $integer 1 to 16777216" verify ring -n 2..4..8
+refuses "strag verify: -n: '8..2' runs downwards; put the smaller number first, like 2..256" \
+    verify ring -n 8..2
+
+# Sizes.
+for value in '' K 32X 32KB -1 1.5K ' 32' 32.. ..32; do
+    wrong=${value#..}
+    wrong=${wrong%..}
+    case $value in *..*) wrong= ;; esac
+    refuses "strag cost: --bytes: '$wrong' is not a size; $sizes" cost -n 8 --bytes "$value"
+done
+refuses "strag cost: --bytes: '' is not a size; $sizes" cost -n 8 --bytes 32,
+for value in 18446744073709551616 16777216T 99999999999999999999999K; do
+    refuses "strag cost: --bytes: '$value' is too large; the largest size is 18446744073709551615" \
+        cost -n 8 --bytes "$value"
+done
+for value in 32..100 100..128 0..32; do
+    refuses "strag cost: --bytes: '$value' needs a power of two at both ends, like 32..1G" \
+        cost -n 8 --bytes "$value"
+done
+refuses "strag cost: --bytes: '1G..32' runs downwards; put the smaller size first, like 32..1G" \
+    cost -n 8 --bytes 1G..32
+
+# Real numbers.
+for value in -1 +1 inf nan 0x10 1e 1e999 '' ' 1' 1x 2e9; do
+    refuses "strag cost: --alpha: '$value' is not a number from 0 to 1e+09" \
+        cost -n 8 --bytes 32 --alpha "$value"
+done
+refuses "strag cost: --bandwidth: '0' is not a number from 1e-06 to 1e+09" \
+    cost -n 8 --bytes 32 --bandwidth 0
+
+# What is repeated of a wrong text is short, so that the message stays one line.
+long=$(printf 'x%.0s' {1..5000})
+gives 2 plan "$long" -n 8
+gives 2 plan ring -n "$long"
+gives 2 plan ring "--$long"
+gives 2 cost -n 8 --bytes "$long"
+equal 'lines for a long size' "$(wc -l <"$work/err")" 1
+[ "$(wc -c <"$work/err")" -lt 300 ] || fail "a message of $(wc -c <"$work/err") characters"
+
+# All these are right.
+succeeds plan -n8 --rank=7 ring
+cp "$work/out" "$work/first"
+succeeds plan --format text --rank 7 --blocks 8 -n 8 -n 8 -- ring
+cmp "$work/first" "$work/out"
+succeeds --version
+[[ $(cat "$work/out") =~ ^strag\ [0-9]+\.[0-9]+ ]] || fail "version: $(cat "$work/out")"
+succeeds list
+equal 'names listed' "$(cut -d ' ' -f 1 "$work/out" | tr '\n' ' ')" \
+    'ring recursive-doubling recursive-halving circulant '
+grep -q '^ring  *rounds 2(n-1)  *sent 2(n-1)/n  *[a-z]' "$work/out" || fail "$(cat "$work/out")"
+succeeds --help
+for command in list plan verify cost; do
+    grep -q "^  strag $command\b" "$work/out" || fail "--help does not name $command"
+done
+for command in list plan verify cost; do
+    succeeds "$command" --help
+    equal "usage of $command" "$(grep -c "^Usage: strag $command\b" "$work/out")" 1
+    succeeds "$command" -h --unknown
+done
+succeeds plan --help
+for option in -n --blocks --rank --format --help; do
+    grep -q "^  $option " "$work/out" || fail "plan --help does not name $option"
+done
+
+summary

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The readers of arguments that commands share.
+ */
+#include "commands.h"
+#include "parse.h"
+
+#include <string.h>
+
+const struct strag_algorithm *need_algorithm(const struct command *command,
+                                             const struct arguments *arguments, const char *also)
+{
+    struct strag_error err;
+    char names[200];
+    if (!arguments->algorithm) {
+        complain(command, STRAG_ERR_ARGUMENT, "no ALGORITHM is given; there are: %s%s",
+                 strag_algorithm_names(names, sizeof names), also);
+        return NULL;
+    }
+    const struct strag_algorithm *found = strag_algorithm_find(arguments->algorithm, &err);
+    if (!found)
+        complain(command, STRAG_ERR_ARGUMENT, "%s%s", err.text, also);
+    return found;
+}
+
+const char *need_option(const struct command *command, const struct arguments *arguments,
+                        enum option_id id)
+{
+    if (!arguments->value[id])
+        complain(command, STRAG_ERR_ARGUMENT, "%s is missing; usage: strag %s%s", option_name(id),
+                 command->name, command->usage);
+    return arguments->value[id];
+}
+
+bool refuse_value(const struct command *command, enum option_id id, int status,
+                  const struct strag_error *reason)
+{
+    complain(command, status, "%s: %s", option_name(id), reason->text);
+    return false;
+}
+
+bool read_integer(const struct command *command, const struct arguments *arguments,
+                  enum option_id id, int low, int high, int *value)
+{
+    struct strag_error err;
+    const char *text = arguments->value[id];
+    int status = text ? strag_parse_integer(text, low, high, value, &err) : STRAG_OK;
+    return status == STRAG_OK || refuse_value(command, id, status, &err);
+}
+
+bool read_ranks(const struct command *command, const struct arguments *arguments, int *ranks)
+{
+    return need_option(command, arguments, OPTION_RANKS) &&
+           read_integer(command, arguments, OPTION_RANKS, 1, RANKS_MAX, ranks);
+}
+
+bool read_format(const struct command *command, const struct arguments *arguments,
+                 const char *const *formats, int *chosen)
+{
+    const char *text = arguments->value[OPTION_FORMAT];
+    *chosen = 0;
+    if (!text)
+        return true;
+    for (int f = 0; formats[f]; f++) {
+        if (strcmp(formats[f], text) == 0) {
+            *chosen = f;
+            return true;
+        }
+    }
+    const struct option_use *use = command->options;
+    while (use->id != OPTION_FORMAT)
+        use++;
+    complain(command, STRAG_ERR_ARGUMENT, "--format: '%.40s' is not one of %s", text, use->value);
+    return false;
+}

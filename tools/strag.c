@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * strag: make, prove, price and draw the plans of allreduces. See strag(1).
+ */
+#include "commands.h"
+
+#include "config.h"
+
+#include <errno.h>
+#include <string.h>
+
+static int run_list(const struct command *command, const struct arguments *arguments)
+{
+    (void)command;
+    (void)arguments;
+    for (int a = 0; strag_algorithms[a]; a++)
+        printf("%-20s rounds %-26s sent %-22s %s\n", strag_algorithms[a]->name,
+               strag_algorithms[a]->rounds, strag_algorithms[a]->sent,
+               strag_algorithms[a]->summary);
+    return EXIT_DONE;
+}
+
+static const struct command list_command = {
+    .name = "list",
+    .usage = "",
+    .summary = "List the algorithms: name, rounds, vectors sent per rank, what it is good for.",
+    .details = "n is the number of ranks, p the largest power of two that is not above n.",
+    .run = run_list,
+};
+
+static const struct command *const commands[] = {
+    &list_command, &plan_command, &verify_command, &cost_command, NULL,
+};
+
+static void write_program_help(void)
+{
+    puts("Usage: strag COMMAND [ARGUMENT...]\n\n"
+         "An allreduce is a plan: this program makes, proves, prices and draws such plans.\n\n"
+         "Commands:");
+    for (int c = 0; commands[c]; c++)
+        printf("  strag %s%s\n", commands[c]->name, commands[c]->usage);
+    puts("  strag --help\n"
+         "  strag COMMAND --help\n"
+         "  strag --version\n\n"
+         "Exit status: 0 done and true, 1 the check failed or the output could not be written,\n"
+         "2 wrong use.");
+}
+
+static int run_command(const struct command *command, int argc, char **argv)
+{
+    struct strag_error err;
+    struct arguments arguments;
+    int status = read_arguments(command, argc, argv, &arguments, &err);
+    if (status != STRAG_OK)
+        return complain(command, status, "%s", err.text);
+    if (arguments.help) {
+        write_help(stdout, command);
+        return EXIT_DONE;
+    }
+    return command->run(command, &arguments);
+}
+
+static int wrong_use(const char *what, const char *word)
+{
+    fprintf(stderr, "strag: %s%s%.40s%s; accepted: ", what, word ? " '" : "", word ? word : "",
+            word ? "'" : "");
+    for (int c = 0; commands[c]; c++)
+        fprintf(stderr, "%s, ", commands[c]->name);
+    fputs("--help, --version\n", stderr);
+    return EXIT_USAGE;
+}
+
+static int dispatch(int argc, char **argv)
+{
+    if (argc < 2)
+        return wrong_use("no command is given", NULL);
+    for (int c = 0; commands[c]; c++) {
+        if (strcmp(commands[c]->name, argv[1]) == 0)
+            return run_command(commands[c], argc - 2, argv + 2);
+    }
+    bool help = strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0;
+    if (!help && strcmp(argv[1], "--version") != 0)
+        return wrong_use(argv[1][0] == '-' ? "unknown option" : "unknown command", argv[1]);
+    if (argc > 2)
+        return wrong_use("unexpected argument", argv[2]);
+    if (help)
+        write_program_help();
+    else
+        puts("strag " PACKAGE_VERSION);
+    return EXIT_DONE;
+}
+
+/* Nothing that was printed may get lost without a word. */
+static int close_output(int result)
+{
+    errno = 0;
+    bool failed = fflush(stdout) != 0 || ferror(stdout);
+    int reason = errno;
+    if (fclose(stdout) != 0 && !failed) {
+        failed = true;
+        reason = errno;
+    }
+    if (!failed)
+        return result;
+    fprintf(stderr, "strag: the output could not be written%s%s\n", reason ? ": " : "",
+            reason ? strerror(reason) : "");
+    return result == EXIT_DONE ? EXIT_FALSE : result;
+}
+
+int main(int argc, char **argv)
+{
+    return close_output(dispatch(argc, argv));
+}
