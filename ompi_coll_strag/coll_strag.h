@@ -71,7 +71,7 @@ struct mca_coll_strag_component_t {
 };
 typedef struct mca_coll_strag_component_t mca_coll_strag_component_t;
 
-OMPI_MODULE_DECLSPEC extern mca_coll_strag_component_t mca_coll_strag_component;
+OMPI_DECLSPEC extern mca_coll_strag_component_t mca_coll_strag_component;
 
 /* An outstanding message of the transport. */
 struct coll_strag_message {

@@ -143,7 +143,7 @@ static int integer_print(mca_base_var_enum_t *type, const int value, char **text
     return OPAL_SUCCESS;
 }
 
-static int integer_describe(mca_base_var_enum_t *type, char **text)
+static int integer_describe(mca_base_var_enum_t *type, char **text COLL_STRAG_DUMP_ARGUMENT)
 {
     (void) type;
     *text = strdup("an integer");

@@ -31,6 +31,7 @@ static int failed(struct coll_strag_transport *transport, int mpi_error)
 static void finish(struct coll_strag_transport *transport, struct coll_strag_message *message)
 {
     int status = STRAG_OK;
+    __atomic_thread_fence(__ATOMIC_ACQUIRE); /* another thread may have completed it */
     const ompi_status_public_t *result = &message->request->req_status;
     if (result->MPI_ERROR != MPI_SUCCESS)
         status = failed(transport, result->MPI_ERROR);

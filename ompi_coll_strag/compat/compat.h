@@ -91,6 +91,14 @@ typedef int coll_strag_count_t;
     } while (0)
 #endif
 
+/* A parameter's values are described in more than one form from 5.0 on; ours has one. */
+#if OMPI_MAJOR_VERSION >= 5
+#define COLL_STRAG_DUMP_ARGUMENT                                                                   \
+    , mca_base_var_enum_dump_type_t form __opal_attribute_unused__
+#else
+#define COLL_STRAG_DUMP_ARGUMENT
+#endif
+
 /* A communicator's id as it stands in other components' messages. */
 static inline const char *coll_strag_cid(const ompi_communicator_t *comm, char *buffer, size_t size)
 {

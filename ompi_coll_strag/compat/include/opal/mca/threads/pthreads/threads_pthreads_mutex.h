@@ -29,8 +29,8 @@ static inline int opal_thread_internal_mutex_init(opal_thread_internal_mutex_t *
     if (pthread_mutexattr_init(&attributes) != 0) {
         return OPAL_ERR_IN_ERRNO;
     }
-    failed = pthread_mutexattr_settype(&attributes, recursive ? PTHREAD_MUTEX_RECURSIVE
-                                                              : PTHREAD_MUTEX_DEFAULT);
+    failed = pthread_mutexattr_settype(&attributes,
+                                       recursive ? PTHREAD_MUTEX_RECURSIVE : PTHREAD_MUTEX_DEFAULT);
     if (failed == 0) {
         failed = pthread_mutex_init(mutex, &attributes);
     }
