@@ -110,6 +110,10 @@ struct mca_coll_strag_module_t {
     mca_coll_base_module_allreduce_fn_t previous_allreduce;
     mca_coll_base_module_t *previous_allreduce_module;
 
+    /* what auto runs below and from `limit` bytes: indices in strag_algorithms */
+    size_t limit;
+    int below, above;
+
     /* by algorithm, made when first used */
     struct strag_plan *plans[COLL_STRAG_ALGORITHMS_MAX];
     struct strag_engine *engines[COLL_STRAG_ALGORITHMS_MAX];
@@ -137,6 +141,9 @@ void coll_strag_count(struct coll_strag_count *total);
 
 /** A line for users who asked for it (coll_strag_verbose, coll_base_verbose). */
 void coll_strag_tell(const char *format, ...) STRAG_PRINTF(1, 2);
+
+/** The index of an algorithm in strag_algorithms. */
+int coll_strag_index(const struct strag_algorithm *algorithm);
 
 /* transport */
 void coll_strag_transport_init(struct coll_strag_transport *transport, ompi_communicator_t *comm);

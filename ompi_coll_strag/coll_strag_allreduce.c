@@ -28,20 +28,10 @@ struct call {
 
 /* ---- The choice ---- */
 
-/* The best algorithm for vectors that are not short, where all links are alike: least traffic, and
- * fewest rounds for any number of ranks. */
-static int automatic(void)
-{
-    for (int i = 0; strag_algorithms[i]; i++) {
-        if (strcmp(strag_algorithms[i]->name, "circulant") == 0)
-            return i;
-    }
-    return COLL_STRAG_TOO_SHORT;
-}
-
 /* The shortest calls come first: they have no time to lose.
  * @return an index in strag_algorithms, or an enum coll_strag_reason */
-static int choose(size_t bytes, ompi_datatype_t *dtype, ompi_op_t *op)
+static int choose(const mca_coll_strag_module_t *module, size_t bytes, ompi_datatype_t *dtype,
+                  ompi_op_t *op)
 {
     ptrdiff_t lb, extent;
     int pinned = mca_coll_strag_component.pinned;
@@ -54,7 +44,9 @@ static int choose(size_t bytes, ompi_datatype_t *dtype, ompi_op_t *op)
     ompi_datatype_get_extent(dtype, &lb, &extent);
     if (extent <= 0)
         return COLL_STRAG_EXTENT;
-    return pinned >= 0 ? pinned : automatic();
+    if (pinned >= 0)
+        return pinned;
+    return bytes < module->limit ? module->below : module->above;
 }
 
 static const char *reason_text(int choice)
@@ -171,7 +163,7 @@ int mca_coll_strag_allreduce(const void *sbuf, void *rbuf, coll_strag_count_t co
     size_t size;
     ompi_datatype_type_size(dtype, &size);
     size_t bytes = (size_t) count * size;
-    int choice = choose(bytes, dtype, op);
+    int choice = choose(module, bytes, dtype, op);
     if (mca_coll_strag_component.telling)
         tell(module, comm, bytes, choice);
     if (choice >= COLL_STRAG_ALGORITHMS_MAX) {

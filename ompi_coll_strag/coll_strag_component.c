@@ -19,7 +19,7 @@ enum {
 };
 
 static const char segment_default[] = "256K";
-static const char minimum_default[] = "16K";
+static const char minimum_default[] = "8K";
 static const char help_file[] = "help-mca-coll-strag.txt";
 
 static int component_register(void);
@@ -313,10 +313,9 @@ static int read_algorithm(const char *text, struct complaints *complaints)
     char accepted[192] = "auto, ";
     if (!text || strcmp(text, "auto") == 0)
         return -1;
-    for (int i = 0; strag_algorithms[i]; i++) {
-        if (strcmp(strag_algorithms[i]->name, text) == 0)
-            return i;
-    }
+    const struct strag_algorithm *algorithm = strag_algorithm_find(text, NULL);
+    if (algorithm)
+        return coll_strag_index(algorithm);
     size_t length = strlen(accepted);
     strag_algorithm_names(accepted + length, sizeof accepted - length);
     complain(complaints, "coll_strag_algorithm", text, "no such algorithm", accepted, "auto");
@@ -331,7 +330,7 @@ static void read_parameters(mca_coll_strag_component_t *component)
         read_size("coll_strag_segment_size", component->segment_text, 1, (size_t) 1 << 30,
                   "bytes from 1 to 1G, such as 256K", segment_default, &complaints);
     component->minimum = read_size("coll_strag_minimum_size", component->minimum_text, 0, SIZE_MAX,
-                                   "bytes, such as 16K", minimum_default, &complaints);
+                                   "bytes, such as 8K", minimum_default, &complaints);
     if (complaints.length)
         opal_show_help(help_file, "bad parameters", true, complaints.text);
 }

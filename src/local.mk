@@ -16,6 +16,7 @@ src_libstrag_la_SOURCES = \
 	src/recursive_halving.c \
 	src/reducer.h \
 	src/ring.c \
+	src/select.c src/select.h \
 	src/show.c src/show.h \
 	src/show_svg.c \
 	src/status.c src/status.h \
