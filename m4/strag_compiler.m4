@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The compiler: language, warnings, sanitizers.
+
+# STRAG_CHECK_CFLAG(FLAG, IF-ACCEPTED, [IF-NOT])
+AC_DEFUN([STRAG_CHECK_CFLAG], [
+  AS_VAR_PUSHDEF([strag_cache], [strag_cv_cflag_$1])
+  AC_CACHE_CHECK([whether $CC accepts $1], [strag_cache], [
+    strag_saved_cflags=$CFLAGS
+    CFLAGS="$CFLAGS -Werror $1"
+    AC_COMPILE_IFELSE([AC_LANG_PROGRAM()],
+                      [AS_VAR_SET([strag_cache], [yes])], [AS_VAR_SET([strag_cache], [no])])
+    CFLAGS=$strag_saved_cflags])
+  AS_VAR_IF([strag_cache], [yes], [$2], [$3])
+  AS_VAR_POPDEF([strag_cache])
+])
+
+# The program is C11 with GNU extensions, whatever the compiler's own default is.
+AC_DEFUN([STRAG_C11], [
+  STRAG_CHECK_CFLAG([-std=gnu11], [CC="$CC -std=gnu11"],
+                    [AC_MSG_ERROR([$CC does not accept -std=gnu11; GCC 9 or Clang 9, or newer, do])])
+])
+
+AC_DEFUN([STRAG_WARNINGS], [
+  AC_ARG_ENABLE([werror], [AS_HELP_STRING([--enable-werror], [a warning fails the build])])
+  WARN_CFLAGS=
+  m4_foreach_w([strag_flag],
+    [-Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes
+     -Wold-style-definition -Wpointer-arith -Wwrite-strings -Wformat=2 -Wvla],
+    [STRAG_CHECK_CFLAG(strag_flag, [WARN_CFLAGS="$WARN_CFLAGS strag_flag"])])
+  AS_IF([test "$enable_werror" = yes], [WARN_CFLAGS="$WARN_CFLAGS -Werror"])
+  AC_SUBST([WARN_CFLAGS])
+])
+
+# A sanitized component cannot be loaded into an mpirun that is not, so this is for libstrag, the
+# command and their tests: STRAG_OMPI refuses it together with Open MPI.
+AC_DEFUN([STRAG_SANITIZERS], [
+  AC_ARG_ENABLE([sanitizers],
+    [AS_HELP_STRING([--enable-sanitizers=LIST],
+                    [build with -fsanitize=LIST: address,undefined or thread (without Open MPI)])])
+  AS_CASE([$enable_sanitizers],
+    [''|no], [enable_sanitizers=no],
+    [yes], [enable_sanitizers=address,undefined])
+  AS_IF([test "$enable_sanitizers" != no], [
+    strag_sanitize="-fsanitize=$enable_sanitizers -fno-omit-frame-pointer"
+    AS_CASE([$enable_sanitizers], [*undefined*],
+            [strag_sanitize="$strag_sanitize -fno-sanitize-recover=undefined"])
+    CFLAGS="$CFLAGS $strag_sanitize"
+    AC_LINK_IFELSE([AC_LANG_PROGRAM()], [],
+      [AC_MSG_ERROR([$CC cannot link with -fsanitize=$enable_sanitizers; accepted are address, undefined, "address,undefined" and thread, where the compiler has them])])])
+])
