@@ -49,13 +49,13 @@ struct mca_coll_strag_component_t {
     char *minimum_text;
 
     /* what they mean */
-    int stream;         /* of our own for verbose lines, or -1: the coll framework's */
-    int pinned;         /* index in strag_algorithms, or -1: auto */
-    size_t segment;     /* bytes */
-    size_t minimum;     /* bytes, for auto */
-    bool priority_set;  /* by the user */
+    int stream;        /* of our own for verbose lines, or -1: the coll framework's */
+    int pinned;        /* index in strag_algorithms, or -1: auto */
+    size_t segment;    /* bytes */
+    size_t minimum;    /* bytes, for auto */
+    bool priority_set; /* by the user */
 
-    bool telling;       /* somebody wants verbose lines */
+    bool telling; /* somebody wants verbose lines */
 
     /* Calls are counted per communicator, without atomics; here are those of freed ones. */
     struct coll_strag_count {

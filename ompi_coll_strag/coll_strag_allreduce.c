@@ -125,8 +125,8 @@ static int mpi_error(int status, const struct coll_strag_transport *transport)
     }
 }
 
-static int run(mca_coll_strag_module_t *module, ompi_communicator_t *comm,
-               const struct call *call, int choice)
+static int run(mca_coll_strag_module_t *module, ompi_communicator_t *comm, const struct call *call,
+               int choice)
 {
     struct coll_strag_reducer reducer;
     int status = get_engine(module, comm, choice);
@@ -159,10 +159,10 @@ int mca_coll_strag_allreduce(const void *sbuf, void *rbuf, coll_strag_count_t co
                              ompi_datatype_t *dtype, ompi_op_t *op, ompi_communicator_t *comm,
                              mca_coll_base_module_t *base)
 {
-    mca_coll_strag_module_t *module = (mca_coll_strag_module_t *) base;
+    mca_coll_strag_module_t *module = (mca_coll_strag_module_t *)base;
     size_t size;
     ompi_datatype_type_size(dtype, &size);
-    size_t bytes = (size_t) count * size;
+    size_t bytes = (size_t)count * size;
     int choice = choose(module, bytes, dtype, op);
     if (mca_coll_strag_component.telling)
         tell(module, comm, bytes, choice);
@@ -175,7 +175,7 @@ int mca_coll_strag_allreduce(const void *sbuf, void *rbuf, coll_strag_count_t co
     const struct call call = {
         .input = MPI_IN_PLACE == sbuf ? rbuf : sbuf,
         .output = rbuf,
-        .count = (size_t) count,
+        .count = (size_t)count,
         .size = size,
         .dtype = dtype,
         .op = op,

@@ -28,8 +28,8 @@ static int component_close(void);
 
 static int init_query(bool enable_progress_threads, bool enable_mpi_threads)
 {
-    (void) enable_progress_threads;
-    (void) enable_mpi_threads;
+    (void)enable_progress_threads;
+    (void)enable_mpi_threads;
     return OMPI_SUCCESS;
 }
 
@@ -65,8 +65,8 @@ static mca_base_component_t *self(void)
 static void open_stream(mca_coll_strag_component_t *component)
 {
     int framework = ompi_coll_base_framework.framework_output;
-    component->telling = component->verbose > 0 ||
-                         opal_output_get_verbosity(framework) >= FRAMEWORK_VERBOSE_LEVEL;
+    component->telling =
+        component->verbose > 0 || opal_output_get_verbosity(framework) >= FRAMEWORK_VERBOSE_LEVEL;
     if (component->verbose > 0) {
         component->stream = opal_output_open(NULL);
         opal_output_set_verbosity(component->stream, component->verbose);
@@ -93,7 +93,7 @@ static void find_help(void)
     if (!dladdr(&mca_coll_strag_component, &info) || !info.dli_fname)
         return;
     const char *slash = strrchr(info.dli_fname, '/');
-    size_t length = slash ? (size_t) (slash - info.dli_fname) : 0;
+    size_t length = slash ? (size_t)(slash - info.dli_fname) : 0;
     if (length == 0 || length >= sizeof folder)
         return;
     memcpy(folder, info.dli_fname, length);
@@ -109,35 +109,35 @@ static void find_help(void)
  */
 static int integer_count(mca_base_var_enum_t *type, int *count)
 {
-    (void) type;
+    (void)type;
     *count = 0;
     return OPAL_SUCCESS;
 }
 
 static int integer_value(mca_base_var_enum_t *type, int index, int *value, const char **text)
 {
-    (void) type;
-    (void) index;
-    (void) value;
-    (void) text;
+    (void)type;
+    (void)index;
+    (void)value;
+    (void)text;
     return OPAL_ERR_VALUE_OUT_OF_BOUNDS;
 }
 
 static int integer_parse(mca_base_var_enum_t *type, const char *text, int *value)
 {
     char *end;
-    (void) type;
+    (void)type;
     errno = 0;
     long number = strtol(text, &end, 10);
     if (end == text || *end != '\0' || errno != 0 || number < INT_MIN || number > INT_MAX)
         return OPAL_ERR_VALUE_OUT_OF_BOUNDS;
-    *value = (int) number;
+    *value = (int)number;
     return OPAL_SUCCESS;
 }
 
 static int integer_print(mca_base_var_enum_t *type, const int value, char **text)
 {
-    (void) type;
+    (void)type;
     if (text && asprintf(text, "%d", value) < 0)
         return OPAL_ERR_OUT_OF_RESOURCE;
     return OPAL_SUCCESS;
@@ -145,7 +145,7 @@ static int integer_print(mca_base_var_enum_t *type, const int value, char **text
 
 static int integer_describe(mca_base_var_enum_t *type, char **text COLL_STRAG_DUMP_ARGUMENT)
 {
-    (void) type;
+    (void)type;
     *text = strdup("an integer");
     return *text ? OPAL_SUCCESS : OPAL_ERR_OUT_OF_RESOURCE;
 }
@@ -167,30 +167,29 @@ static int register_text(const char *name, const char *help, mca_base_var_info_l
 static int read_calls(const struct mca_base_pvar_t *pvar, void *value, void *object)
 {
     struct coll_strag_count total;
-    (void) pvar;
-    (void) object;
+    (void)pvar;
+    (void)object;
     coll_strag_count(&total);
-    *(unsigned long long *) value = total.calls;
+    *(unsigned long long *)value = total.calls;
     return OPAL_SUCCESS;
 }
 
 static int read_delegated(const struct mca_base_pvar_t *pvar, void *value, void *object)
 {
     struct coll_strag_count total;
-    (void) pvar;
-    (void) object;
+    (void)pvar;
+    (void)object;
     coll_strag_count(&total);
-    *(unsigned long long *) value = total.delegated;
+    *(unsigned long long *)value = total.delegated;
     return OPAL_SUCCESS;
 }
 
 static void register_counter(const char *name, const char *help, mca_base_get_value_fn_t read)
 {
-    mca_base_component_pvar_register(self(), name, help, OPAL_INFO_LVL_4, MPI_T_PVAR_CLASS_COUNTER,
-                                     MCA_BASE_VAR_TYPE_UNSIGNED_LONG_LONG, NULL,
-                                     MPI_T_BIND_NO_OBJECT,
-                                     MCA_BASE_PVAR_FLAG_READONLY | MCA_BASE_PVAR_FLAG_CONTINUOUS,
-                                     read, NULL, NULL, NULL);
+    mca_base_component_pvar_register(
+        self(), name, help, OPAL_INFO_LVL_4, MPI_T_PVAR_CLASS_COUNTER,
+        MCA_BASE_VAR_TYPE_UNSIGNED_LONG_LONG, NULL, MPI_T_BIND_NO_OBJECT,
+        MCA_BASE_PVAR_FLAG_READONLY | MCA_BASE_PVAR_FLAG_CONTINUOUS, read, NULL, NULL, NULL);
 }
 
 /* Did the user set this parameter? */
@@ -229,19 +228,19 @@ static void register_integers(mca_coll_strag_component_t *component)
 static void register_texts(mca_coll_strag_component_t *component)
 {
     char names[160], help[512];
-    component->algorithm_text = (char *) "auto";
+    component->algorithm_text = (char *)"auto";
     snprintf(help, sizeof help,
              "The algorithm: auto, or one for all sizes: %s. auto leaves vectors below "
              "coll_strag_minimum_size to the previous component",
              strag_algorithm_names(names, sizeof names));
     register_text("algorithm", help, OPAL_INFO_LVL_4, &component->algorithm_text);
-    component->segment_text = (char *) segment_default;
+    component->segment_text = (char *)segment_default;
     register_text("segment_size",
                   "Long messages are cut into segments of so many bytes (K, M, G allowed), so that "
                   "one travels while another is reduced. A call needs four segments of temporary "
                   "space. Must be the same on all ranks",
                   OPAL_INFO_LVL_5, &component->segment_text);
-    component->minimum_text = (char *) minimum_default;
+    component->minimum_text = (char *)minimum_default;
     register_text("minimum_size",
                   "auto hands shorter vectors to the previous component; in bytes (K, M, G "
                   "allowed). Must be the same on all ranks",
@@ -287,10 +286,10 @@ static void complain(struct complaints *all, const char *parameter, const char *
                      const char *reason, const char *accepted, const char *used)
 {
     int length = snprintf(all->text + all->length, sizeof all->text - all->length,
-                          "%s  %s = \"%.40s\": %s; accepted: %s; used: %s",
-                          all->length ? "\n" : "", parameter, value, reason, accepted, used);
-    if (length > 0 && (size_t) length < sizeof all->text - all->length)
-        all->length += (size_t) length;
+                          "%s  %s = \"%.40s\": %s; accepted: %s; used: %s", all->length ? "\n" : "",
+                          parameter, value, reason, accepted, used);
+    if (length > 0 && (size_t)length < sizeof all->text - all->length)
+        all->length += (size_t)length;
 }
 
 static size_t read_size(const char *parameter, const char *text, size_t low, size_t high,
@@ -327,7 +326,7 @@ static void read_parameters(mca_coll_strag_component_t *component)
     struct complaints complaints = {.length = 0};
     component->pinned = read_algorithm(component->algorithm_text, &complaints);
     component->segment =
-        read_size("coll_strag_segment_size", component->segment_text, 1, (size_t) 1 << 30,
+        read_size("coll_strag_segment_size", component->segment_text, 1, (size_t)1 << 30,
                   "bytes from 1 to 1G, such as 256K", segment_default, &complaints);
     component->minimum = read_size("coll_strag_minimum_size", component->minimum_text, 0, SIZE_MAX,
                                    "bytes, such as 8K", minimum_default, &complaints);
@@ -357,7 +356,8 @@ static bool is_named(bool *alone)
 static bool stands_before(const opal_list_t *list, const mca_base_component_list_item_t *item)
 {
     mca_base_component_list_item_t *other;
-    OPAL_LIST_FOREACH(other, list, mca_base_component_list_item_t) {
+    OPAL_LIST_FOREACH(other, list, mca_base_component_list_item_t)
+    {
         if (other == item)
             return false;
         if (strcmp(other->cli_component->mca_component_name,
@@ -394,7 +394,8 @@ static void open_companions(void)
     }
     mca_base_component_list_item_t *item, *next;
     size_t position = 0;
-    OPAL_LIST_FOREACH_SAFE(item, next, list, mca_base_component_list_item_t) {
+    OPAL_LIST_FOREACH_SAFE(item, next, list, mca_base_component_list_item_t)
+    {
         if (position++ < before)
             continue;
         opal_list_remove_item(list, &item->super);

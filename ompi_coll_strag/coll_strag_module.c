@@ -101,7 +101,7 @@ static void decline(ompi_communicator_t *comm, const char *reason)
 /* Called last of all: from here on nothing can fail. */
 static int module_enable(mca_coll_base_module_t *base, ompi_communicator_t *comm)
 {
-    mca_coll_strag_module_t *module = (mca_coll_strag_module_t *) base;
+    mca_coll_strag_module_t *module = (mca_coll_strag_module_t *)base;
     COLL_STRAG_CAPTURE(module, comm, allreduce);
     if (NULL == module->previous_allreduce) {
         decline(comm, "no component of lower priority provides MPI_Allreduce for the calls that "
@@ -121,7 +121,7 @@ static int module_enable(mca_coll_base_module_t *base, ompi_communicator_t *comm
 
 static int module_disable(mca_coll_base_module_t *base, ompi_communicator_t *comm)
 {
-    mca_coll_strag_module_t *module = (mca_coll_strag_module_t *) base;
+    mca_coll_strag_module_t *module = (mca_coll_strag_module_t *)base;
     if (module->enabled)
         COLL_STRAG_RESTORE(module, comm, allreduce);
     module->enabled = false;

@@ -16,7 +16,7 @@ enum { SPACES_KEPT = 4, ALIGNMENT = 64, SMALLEST = 4096 };
 
 static struct coll_strag_reducer *own(struct strag_reducer *reducer)
 {
-    return (struct coll_strag_reducer *) reducer;
+    return (struct coll_strag_reducer *)reducer;
 }
 
 /* ---- Temporary space: a header, and ALIGNMENT bytes later the piece ---- */
@@ -86,7 +86,7 @@ void coll_strag_spaces_free(void)
 static void *host_allocate(struct strag_reducer *base, size_t elements)
 {
     struct coll_strag_reducer *reducer = own(base);
-    size_t extent = (size_t) reducer->extent, true_extent = (size_t) reducer->true_extent;
+    size_t extent = (size_t)reducer->extent, true_extent = (size_t)reducer->true_extent;
     if (elements - 1 > (SIZE_MAX / 2 - true_extent) / extent)
         return NULL;
     size_t bytes = (elements - 1) * extent + true_extent;
@@ -94,18 +94,18 @@ static void *host_allocate(struct strag_reducer *base, size_t elements)
     if (NULL == space)
         space = make_space(bytes);
     /* The address of an element is that of its origin, from which the data is true_lb away. */
-    return NULL == space ? NULL : (char *) space + ALIGNMENT - reducer->true_lb;
+    return NULL == space ? NULL : (char *)space + ALIGNMENT - reducer->true_lb;
 }
 
 static void host_release(struct strag_reducer *base, void *buffer, int lost)
 {
     if (!lost)
-        keep((struct coll_strag_space *) ((char *) buffer + own(base)->true_lb - ALIGNMENT));
+        keep((struct coll_strag_space *)((char *)buffer + own(base)->true_lb - ALIGNMENT));
 }
 
 static int host_copy(struct strag_reducer *base, void *out, const void *in, size_t elements)
 {
-    return ompi_datatype_copy_content_same_ddt(own(base)->dtype, elements, out, (char *) in) < 0
+    return ompi_datatype_copy_content_same_ddt(own(base)->dtype, elements, out, (char *)in) < 0
                ? STRAG_ERR_REDUCE
                : STRAG_OK;
 }
@@ -114,24 +114,24 @@ static int host_copy(struct strag_reducer *base, void *out, const void *in, size
 static void apply(const struct coll_strag_reducer *reducer, const void *source, void *target,
                   size_t elements)
 {
-    ompi_op_reduce(reducer->op, (void *) source, target, (int) elements, reducer->dtype);
+    ompi_op_reduce(reducer->op, (void *)source, target, (int)elements, reducer->dtype);
 }
 
 static int host_reduce(struct strag_reducer *base, void *out, const void *left, const void *right,
                        size_t elements, uint64_t *ticket)
 {
     struct coll_strag_reducer *reducer = own(base);
-    (void) ticket;
+    (void)ticket;
     if (out == right) {
         apply(reducer, left, out, elements);
         return STRAG_OK;
     }
     if (out == left) {
-        apply(reducer, left, (void *) right, elements);
+        apply(reducer, left, (void *)right, elements);
         return host_copy(base, out, right, elements);
     }
     if (ompi_op_is_intrinsic(reducer->op)) {
-        ompi_3buff_op_reduce(reducer->op, (void *) left, (void *) right, out, (int) elements,
+        ompi_3buff_op_reduce(reducer->op, (void *)left, (void *)right, out, (int)elements,
                              reducer->dtype);
         return STRAG_OK;
     }

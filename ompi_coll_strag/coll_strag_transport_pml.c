@@ -17,7 +17,7 @@ static const double drain_seconds = 1.0;
 
 static struct coll_strag_transport *own(struct strag_transport *transport)
 {
-    return (struct coll_strag_transport *) transport;
+    return (struct coll_strag_transport *)transport;
 }
 
 static int failed(struct coll_strag_transport *transport, int mpi_error)
@@ -72,9 +72,9 @@ static int pml_send(struct strag_transport *base, struct strag_transfer *transfe
     int status = make_room(transport);
     if (status != STRAG_OK)
         return status;
-    int ret = MCA_PML_CALL(isend(buffer, elements, transport->dtype, peer,
-                                 MCA_COLL_BASE_TAG_ALLREDUCE, MCA_PML_BASE_SEND_STANDARD,
-                                 transport->comm, &message.request));
+    int ret =
+        MCA_PML_CALL(isend(buffer, elements, transport->dtype, peer, MCA_COLL_BASE_TAG_ALLREDUCE,
+                           MCA_PML_BASE_SEND_STANDARD, transport->comm, &message.request));
     return ret == OMPI_SUCCESS ? remember(transport, &message) : failed(transport, ret);
 }
 
@@ -122,7 +122,7 @@ static double seconds(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double) now.tv_sec + 1e-9 * (double) now.tv_nsec;
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
 /* A receive that nobody has answered yet can be cancelled; anything else is given some time. After

@@ -23,8 +23,8 @@ char *strag_algorithm_names(char *buffer, size_t size)
     if (size)
         buffer[0] = '\0';
     for (int i = 0; strag_algorithms[i] && used < size; i++) {
-        int length = snprintf(buffer + used, size - used, "%s%s", i ? ", " : "",
-                              strag_algorithms[i]->name);
+        int length =
+            snprintf(buffer + used, size - used, "%s%s", i ? ", " : "", strag_algorithms[i]->name);
         used += length > 0 ? (size_t)length : 0;
     }
     return buffer;

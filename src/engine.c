@@ -37,7 +37,7 @@ struct segment {
 /* An operation in the window. Elements are counted from the start of the vector. */
 struct run {
     size_t begin, done, posted, end;
-    size_t step;                    /* elements of a segment; the last may be shorter */
+    size_t step; /* elements of a segment; the last may be shorter */
     struct segment *oldest, *youngest;
     int flying; /* segments in the queue */
 };
@@ -58,7 +58,7 @@ struct strag_engine {
     bool marked;   /* a completion came since the last pass */
     int combining; /* reductions that go on by themselves and have to be asked for */
     int status;    /* the first error */
-    char *space; /* temporary: `slots` times `slot_elements` */
+    char *space;   /* temporary: `slots` times `slot_elements` */
     size_t slot_elements;
     int *free_slots; /* a stack */
     int nfree_slots, slots_room;
@@ -382,8 +382,8 @@ static int copy_inputs(struct strag_engine *engine)
     for (int c = 0; c < plan->ncopies; c++) {
         const struct strag_range *range = &plan->copies[c];
         size_t begin = strag_block_start(&plan->bounds, range->first, engine->call.count);
-        size_t end = strag_block_start(&plan->bounds, range->first + range->count,
-                                       engine->call.count);
+        size_t end =
+            strag_block_start(&plan->bounds, range->first + range->count, engine->call.count);
         if (begin == end)
             continue;
         int status = reducer->copy(reducer, at(engine, engine->call.output, begin),

@@ -42,7 +42,8 @@ struct strag_call {
 /**
  * Prepare to run a plan. The plan must outlive the engine.
  *
- * @param depth  messages in flight for one operation, at least 1; 2 overlaps receiving and combining
+ * @param depth  messages in flight for one operation, at least 1; 2 overlaps receiving and
+ * combining
  * @return STRAG_OK, STRAG_ERR_ARGUMENT or STRAG_ERR_MEMORY
  */
 int strag_engine_create(const struct strag_plan *plan, int depth, struct strag_engine **engine,

@@ -78,7 +78,7 @@ static void numbering_free(struct numbering *table)
 
 struct strag_expression_table {
     int n;
-    int levels; /* of the set trees; level 0 are the leaves */
+    int levels;                        /* of the set trees; level 0 are the leaves */
     struct numbering sets[LEVELS_MAX]; /* level 0: 64 bits; above: two numbers of the level below */
     struct numbering pairs;            /* expression n + i - 1 is pair i */
     uint32_t *set;                     /* by expression: number of its set at the top level */

@@ -91,8 +91,8 @@ static int post_locked(struct endpoint *me, struct strag_transfer *transfer, int
     bool fails = ++me->posts == options->fail_post && me->rank == options->fail_rank;
     if (me->dead || (fails && !options->fail_late))
         return STRAG_ERR_TRANSPORT;
-    struct message *message = send ? find(network, me->rank, peer, true)
-                                   : find(network, peer, me->rank, false);
+    struct message *message =
+        send ? find(network, me->rank, peer, true) : find(network, peer, me->rank, false);
     if (!message)
         return STRAG_ERR_MEMORY;
     struct side *side = send ? &message->send : &message->recv;

@@ -20,13 +20,13 @@ struct strag_loopback;
 
 struct strag_loopback_options {
     uint64_t seed;
-    unsigned max_delay;   /* a side completes 0 .. max_delay ticks after it could */
-    bool in_order;        /* completions of one pair of ranks keep their order */
-    size_t eager;         /* sends of up to so many elements complete without a receive */
-    int fail_rank;        /* with fail_post > 0: this rank's fail_post-th message ... */
-    unsigned fail_post;   /* ... counted from 1 */
-    bool fail_late;       /* ... completes with an error, instead of being refused */
-    bool cannot_cancel;   /* cancel cannot stop messages that both sides have posted */
+    unsigned max_delay; /* a side completes 0 .. max_delay ticks after it could */
+    bool in_order;      /* completions of one pair of ranks keep their order */
+    size_t eager;       /* sends of up to so many elements complete without a receive */
+    int fail_rank;      /* with fail_post > 0: this rank's fail_post-th message ... */
+    unsigned fail_post; /* ... counted from 1 */
+    bool fail_late;     /* ... completes with an error, instead of being refused */
+    bool cannot_cancel; /* cancel cannot stop messages that both sides have posted */
 };
 
 /** @param n  endpoints  @param element  bytes  @return NULL when out of memory */

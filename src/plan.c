@@ -114,7 +114,8 @@ struct strag_builder *strag_builder_create(const struct strag_shape *shape, int 
     size_t blocks = (size_t)shape->bounds.blocks;
     builder->plan = calloc(1, sizeof *builder->plan);
     builder->blocks = malloc(blocks * sizeof *builder->blocks);
-    if (!builder->plan || !builder->blocks || !copy_bounds(&builder->plan->bounds, &shape->bounds)) {
+    if (!builder->plan || !builder->blocks ||
+        !copy_bounds(&builder->plan->bounds, &shape->bounds)) {
         builder_free(builder);
         return NULL;
     }
@@ -161,9 +162,8 @@ static void add_wait(struct strag_builder *builder, int32_t op)
         if (plan->after[i - 1] == op)
             return;
     }
-    if (builder->after_length >= INT32_MAX ||
-        !grow((void **)&plan->after, &builder->after_room, builder->after_length,
-              sizeof *plan->after)) {
+    if (builder->after_length >= INT32_MAX || !grow((void **)&plan->after, &builder->after_room,
+                                                    builder->after_length, sizeof *plan->after)) {
         fail(builder, STRAG_ERR_MEMORY, NULL);
         return;
     }
@@ -258,8 +258,8 @@ static void add(struct strag_builder *builder, enum strag_kind kind, bool own_le
         return;
     }
     /* One more than the operations: the last only closes the list of waits. */
-    if (plan->nops >= INT32_MAX - 1 || !grow((void **)&plan->ops, &builder->ops_room,
-                                             (size_t)plan->nops + 1, sizeof *plan->ops)) {
+    if (plan->nops >= INT32_MAX - 1 ||
+        !grow((void **)&plan->ops, &builder->ops_room, (size_t)plan->nops + 1, sizeof *plan->ops)) {
         fail(builder, STRAG_ERR_MEMORY, NULL);
         return;
     }
@@ -294,8 +294,7 @@ void strag_recv_reduce(struct strag_builder *builder, int round, int peer, int f
     add(builder, STRAG_RECV_REDUCE, false, round, peer, first, count);
 }
 
-void strag_exchange_reduce(struct strag_builder *builder, int round, int peer, int first,
-                           int count)
+void strag_exchange_reduce(struct strag_builder *builder, int round, int peer, int first, int count)
 {
     add(builder, STRAG_RECV_REDUCE, builder->plan->rank < peer, round, peer, first, count);
 }

@@ -119,10 +119,10 @@ struct strag_builder;
 
 /** What every plan of one collective shares. */
 struct strag_shape {
-    const char *algorithm;       /* static */
-    int n;                       /* ranks */
-    int rounds;                  /* of the whole collective */
-    struct strag_bounds bounds;  /* copied, with its numerators */
+    const char *algorithm;      /* static */
+    int n;                      /* ranks */
+    int rounds;                 /* of the whole collective */
+    struct strag_bounds bounds; /* copied, with its numerators */
 };
 
 /** @return a builder, or NULL when out of memory */

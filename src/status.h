@@ -2,9 +2,9 @@
 /*
  * What a libstrag function returns, and how it says what was wrong.
  *
- * Functions that can fail return one of the codes below and take a `struct strag_error *`, which may
- * be NULL. On failure its text is one line, without a newline, that names what was wrong and what
- * would be accepted.
+ * Functions that can fail return one of the codes below and take a `struct strag_error *`, which
+ * may be NULL. On failure its text is one line, without a newline, that names what was wrong and
+ * what would be accepted.
  */
 #ifndef STRAG_STATUS_H
 #define STRAG_STATUS_H

@@ -14,17 +14,17 @@
 
 /* How far an operation has come in the simulated run. */
 enum progress {
-    WAITING,  /* not posted */
-    POSTED,   /* the peer may meet it */
-    ARRIVED,  /* recv_reduce: the values are here, the waits are not done */
+    WAITING, /* not posted */
+    POSTED,  /* the peer may meet it */
+    ARRIVED, /* recv_reduce: the values are here, the waits are not done */
     DONE
 };
 
 /* One operation in the simulated run. */
 struct event {
-    int32_t partner;   /* the peer's operation it matches */
-    uint8_t progress;  /* enum progress */
-    int32_t *values;   /* ARRIVED: the expressions that came, one per block */
+    int32_t partner;  /* the peer's operation it matches */
+    uint8_t progress; /* enum progress */
+    int32_t *values;  /* ARRIVED: the expressions that came, one per block */
 };
 
 /* One rank in the simulated run: it works on the operations begin .. end-1 of its current round. */
@@ -400,8 +400,7 @@ static int allocate_run(struct strag_proof *proof)
     if (!proof->table || !proof->held || !proof->events || !proof->runners || !proof->queue)
         return out_of_memory(proof->err);
     for (size_t rank = 0; rank < n; rank++) {
-        proof->events[rank] =
-            calloc((size_t)proof->plans[rank]->nops + 1, sizeof **proof->events);
+        proof->events[rank] = calloc((size_t)proof->plans[rank]->nops + 1, sizeof **proof->events);
         if (!proof->events[rank])
             return out_of_memory(proof->err);
         for (size_t b = 0; b < blocks; b++)
@@ -470,8 +469,7 @@ int strag_verify_plans(struct strag_plan *const *plans, int n, const struct stra
 }
 
 int strag_verify(const struct strag_algorithm *algorithm, const struct strag_problem *problem,
-                 struct strag_measure *measure, struct strag_proof **proof,
-                 struct strag_error *err)
+                 struct strag_measure *measure, struct strag_proof **proof, struct strag_error *err)
 {
     struct strag_claim claim;
     int status = strag_algorithm_claim(algorithm, problem, &claim, err);
@@ -489,8 +487,7 @@ int strag_verify(const struct strag_algorithm *algorithm, const struct strag_pro
     return status;
 }
 
-void strag_proof_expressions(const struct strag_proof *proof,
-                             struct strag_expressions *expressions)
+void strag_proof_expressions(const struct strag_proof *proof, struct strag_expressions *expressions)
 {
     *expressions = (struct strag_expressions){
         .n = proof->n,

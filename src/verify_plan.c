@@ -110,7 +110,7 @@ struct history {
     int32_t *waits;   /* per operation: the last operation that waits for it */
     struct reader {
         int32_t op, next;
-    } *list;
+    } * list;
     size_t length;
 };
 
@@ -285,8 +285,9 @@ int strag_check_claim(struct strag_plan *const *plans, const struct strag_measur
         return strag_fail(err, STRAG_ERR_FALSE, "%s n=%d: %d blocks; it claims %d", name,
                           measure->n, measure->blocks, claim->blocks);
     if (fabs(measure->sent_max - claim->sent_max) > 1e-9 * (1 + claim->sent_max))
-        return strag_fail(err, STRAG_ERR_FALSE, "%s n=%d: a rank sends %.9g vectors; it claims %.9g",
-                          name, measure->n, measure->sent_max, claim->sent_max);
+        return strag_fail(err, STRAG_ERR_FALSE,
+                          "%s n=%d: a rank sends %.9g vectors; it claims %.9g", name, measure->n,
+                          measure->sent_max, claim->sent_max);
     int status = STRAG_OK;
     for (int rank = 0; claim->one_ported && status == STRAG_OK && rank < measure->n; rank++)
         status = check_ports(plans[rank], err);

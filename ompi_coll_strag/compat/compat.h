@@ -74,13 +74,13 @@ typedef int coll_strag_count_t;
     } while (0)
 #define COLL_STRAG_INSTALL(module, comm, api)                                                      \
     do {                                                                                           \
-        (void) (comm);                                                                             \
+        (void)(comm);                                                                              \
         (module)->super.coll_##api = mca_coll_strag_##api;                                         \
     } while (0)
 #define COLL_STRAG_RESTORE(module, comm, api)                                                      \
     do {                                                                                           \
-        (void) (module);                                                                           \
-        (void) (comm);                                                                             \
+        (void)(module);                                                                            \
+        (void)(comm);                                                                              \
     } while (0)
 #define COLL_STRAG_FORGET(module, api)                                                             \
     do {                                                                                           \
@@ -93,8 +93,7 @@ typedef int coll_strag_count_t;
 
 /* A parameter's values are described in more than one form from 5.0 on; ours has one. */
 #if OMPI_MAJOR_VERSION >= 5
-#define COLL_STRAG_DUMP_ARGUMENT                                                                   \
-    , mca_base_var_enum_dump_type_t form __opal_attribute_unused__
+#define COLL_STRAG_DUMP_ARGUMENT , mca_base_var_enum_dump_type_t form __opal_attribute_unused__
 #else
 #define COLL_STRAG_DUMP_ARGUMENT
 #endif
@@ -105,7 +104,7 @@ static inline const char *coll_strag_cid(const ompi_communicator_t *comm, char *
 #if OMPI_MAJOR_VERSION >= 5
     snprintf(buffer, size, "%s", ompi_comm_print_cid(comm));
 #else
-    snprintf(buffer, size, "%d", (int) comm->c_contextid);
+    snprintf(buffer, size, "%d", (int)comm->c_contextid);
 #endif
     return buffer;
 }
