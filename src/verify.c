@@ -443,7 +443,7 @@ int strag_verify_plans(struct strag_plan *const *plans, int n, const struct stra
                        struct strag_measure *measure, struct strag_proof **proof_out,
                        struct strag_error *err)
 {
-    struct strag_measure mine;
+    struct strag_measure mine = {0};
     struct strag_proof *proof = calloc(1, sizeof *proof);
     if (!proof)
         return out_of_memory(err);
