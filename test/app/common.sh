@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=bash
+# What the tests with real programs share: the same job over stock Open MPI and over every algorithm
+# of strag, and the proof that strag ran. Needs bash with set -eu.
+
+: "${builddir:?}" "${STRAG_MPIRUN:?}"
+# shellcheck disable=SC2034 # used by the tests
+app_ranks='2 3 4 8'
+# shellcheck disable=SC2034
+app_algorithms='ring recursive-doubling recursive-halving circulant auto'
+
+fail()
+{
+    echo "FAIL: $*"
+    exit 1
+}
+
+# need PROGRAM PACKAGE: skips the test where the program is missing
+need()
+{
+    if ! command -v "$1" > /dev/null; then
+        echo "SKIP: $1 is not installed (Debian: apt-get install $2)"
+        exit 77
+    fi
+}
+
+# A folder for one job's files; the caller's current folder until the test ends.
+app_start()
+{
+    app_work=$(mktemp -d "$builddir/app-$1.XXXXXX")
+    trap 'rm -rf "$app_work"' EXIT
+    cd "$app_work" || exit
+}
+
+# job FOLDER RANKS MPIRUN-OPTIONS-AND-PROGRAM...: output in FOLDER/output
+job()
+{
+    local folder=$1 ranks=$2
+    shift 2
+    if ! (cd "$folder" && "$STRAG_MPIRUN" -np "$ranks" "$@" < /dev/null > output 2>&1); then
+        tail -n 30 "$folder/output"
+        fail "job failed, np $ranks: $*"
+    fi
+}
+
+# The options that run an algorithm at every size, and have strag say so.
+strag_options()
+{
+    echo "--mca coll strag --mca coll_strag_verbose 1" \
+        "--mca coll_strag_algorithm $1 --mca coll_strag_minimum_size 0"
+}
+
+# must_be_stock FILE, must_be_strag FILE ALGORITHM: who ran, by strag's verbose line
+must_be_stock()
+{
+    if grep -q 'coll:strag:' "$1"; then
+        fail "strag spoke in a stock run: $(grep -m 1 'coll:strag:' "$1")"
+    fi
+}
+
+must_be_strag()
+{
+    local name=$2
+    if [ "$name" = auto ]; then
+        name='(ring|recursive-doubling|recursive-halving|circulant)'
+    fi
+    grep -Eq "coll:strag: .*allreduce of .* bytes: $name \\(" "$1" ||
+        fail "no line of strag says that $2 ran: $(grep -m 3 'coll:strag:' "$1")"
+    if [ "$2" = auto ]; then
+        return
+    fi
+    if grep 'coll:strag: .*allreduce of' "$1" | grep -Eqv "bytes: $name \\("; then
+        fail "not only $2 ran: $(grep 'coll:strag: .*allreduce of' "$1" | grep -Ev "bytes: $name \\(")"
+    fi
+}

@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# The HPC Challenge benchmark (HPL, PTRANS, RandomAccess, FFT): its own checks must pass over strag, and
+# its residuals and norms have every digit that they have over stock Open MPI. (What it sums over all
+# ranks are counts, maxima and times; times are not compared. RandomAccess may lose updates, up to 1 %
+# of them: on a busy machine it does, over stock Open MPI too, so its count of errors is not compared.)
+set -eu
+: "${srcdir:?run me by make check}"
+# shellcheck source=test/app/common.sh
+. "$srcdir/test/app/common.sh"
+results='^(CommWorldProcs|Success|HPL_N|HPL_RnormI|HPL_Anorm1|HPL_AnormI|HPL_Xnorm1|HPL_XnormI'
+results+='|HPL_BnormI|PTRANS_n|PTRANS_residual|MPIRandomAccess_N'
+results+='|MPIRandomAccess_ExeUpdates|MPIFFT_N|MPIFFT_maxErr)='
+
+need hpcc hpcc
+app_start hpcc
+
+# challenge FOLDER RANKS OPTIONS...
+challenge()
+{
+    local folder=$1 ranks=$2 rows=1
+    mkdir "$folder"
+    shift 2
+    if [ $((ranks % 4)) -eq 0 ]; then
+        rows=2
+    fi
+    sed "s/@P@/$rows  /; s/@Q@/$((ranks / rows))  /" "$srcdir/test/app/hpccinf.in" \
+        > "$folder/hpccinf.txt"
+    job "$folder" "$ranks" "$@" hpcc
+    grep -E "$results" "$folder/hpccoutf.txt" > "$folder/results"
+    [ "$(wc -l < "$folder/results")" -eq 15 ] || fail "$folder: results are missing"
+    grep -q '^Success=1$' "$folder/results" || fail "$folder: hpcc does not say Success=1"
+    # five runs of PTRANS (hpcc leaves their CPU lines out when the clock did not tick), one of HPL
+    [ "$(grep -Ec '^WALL.*PASSED|\.\.\. PASSED$' "$folder/hpccoutf.txt")" -eq 6 ] ||
+        fail "$folder: not all residual checks passed"
+    # RandomAccess: two of all ranks together, two of one rank alone
+    [ "$(grep -c 'errors in .* locations (passed)' "$folder/hpccoutf.txt")" -eq 4 ] ||
+        fail "$folder: not all of RandomAccess passed"
+    if grep -n 'FAILED' "$folder/hpccoutf.txt"; then
+        fail "$folder: a residual check failed"
+    fi
+}
+
+for ranks in $app_ranks; do
+    challenge "stock-$ranks" "$ranks"
+    must_be_stock "stock-$ranks/output"
+    for algorithm in $app_algorithms; do
+        run=$algorithm-$ranks
+        # shellcheck disable=SC2046 # options are words
+        challenge "$run" "$ranks" $(strag_options "$algorithm")
+        must_be_strag "$run/output" "$algorithm"
+        diff "stock-$ranks/results" "$run/results" || fail "$run: results differ from stock"
+        echo "ok: hpcc, $ranks ranks, $algorithm: $(grep HPL_RnormI "$run/results")"
+    done
+done

@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# What configure says where strag cannot be built: one line that names the way out. Wrappers of other
+# MPIs, of an old Open MPI, and of one without its internal headers are played by small scripts.
+set -eu
+: "${srcdir:?run me by make check}" "${builddir:?}"
+
+fail()
+{
+    echo "FAIL: $*"
+    exit 1
+}
+
+if [ ! -f "$srcdir/configure" ]; then
+    echo 'SKIP: there is no configure script'
+    exit 77
+fi
+work=$(mktemp -d "$builddir/dist-configure.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+unset MPICC MPIRUN OMPI_INFO CONFIG_SITE MAKEFLAGS
+
+# wrapper FILE: a program of standard input
+wrapper()
+{
+    mkdir -p "$(dirname "$1")"
+    { echo '#!/bin/sh'; cat; } > "$1"
+    chmod +x "$1"
+}
+
+# refused NAME TEXT CONFIGURE-ARGUMENT...: configure fails and says TEXT
+refused()
+{
+    local name=$1 text=$2
+    shift 2
+    mkdir "$work/try-$name"
+    if (cd "$work/try-$name" && "$srcdir/configure" "$@" > output 2>&1); then
+        fail "$name: configure accepts $*"
+    fi
+    grep -q "^configure: error: .*$text" "$work/try-$name/output" ||
+        { tail -n 3 "$work/try-$name/output"; fail "$name: no error with '$text'"; }
+    echo "ok: $name: $(grep '^configure: error: ' "$work/try-$name/output")"
+}
+
+wrapper "$work/mpich/bin/mpicc" << 'END'
+echo "mpicc for MPICH version 4.0.2"
+END
+refused mpich 'not Open MPI' --with-ompi="$work/mpich"
+
+wrapper "$work/old/bin/mpicc" << 'END'
+echo "mpicc: Open MPI 3.1.6 (Language: C)"
+END
+wrapper "$work/old/bin/mpirun" << 'END'
+END
+wrapper "$work/old/bin/ompi_info" << 'END'
+echo "Open MPI v3.1.6"
+END
+refused old 'Open MPI 3.1.6 is too old; 4.1, 5.0 or 6.0' --with-ompi="$work/old"
+
+cp -r "$work/old" "$work/bare"
+wrapper "$work/bare/bin/ompi_info" << 'END'
+case "$1" in
+    --version) echo "Open MPI v4.1.4" ;;
+    *) echo "path:$3:/nowhere" ;;
+esac
+END
+refused bare 'libopenmpi-dev' --with-ompi="$work/bare"
+
+refused folder 'no .*/bin/mpicc' --with-ompi="$work/nothing"
+refused relative 'absolute path' --with-ompi=mpi
+refused plugindir 'absolute path' --without-ompi --with-plugindir=lib
+refused sanitizers 'exclude each other' --with-ompi --enable-sanitizers=address
+refused cuda 'no include/cuda.h' --without-ompi --with-cuda="$work/nothing"
+
+mkdir "$work/alone"
+(cd "$work/alone" && "$srcdir/configure" --without-ompi > output 2>&1) ||
+    { tail -n 3 "$work/alone/output"; fail '--without-ompi is refused'; }
+grep -q 'Open MPI  *no: only libstrag and the strag command' "$work/alone/output" ||
+    fail 'the summary of --without-ompi'
+echo 'ok: --without-ompi'

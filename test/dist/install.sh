@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# make install puts these files in place and no others, the installed component runs, its folder has
+# one symbol and no libtool leftovers, and make uninstall takes everything away.
+set -eu
+: "${builddir:?run me by make check}" "${MPIRUN:?}" "${OMPI_INFO:?}"
+
+fail()
+{
+    echo "FAIL: $*"
+    exit 1
+}
+
+# expect NAME FILE: FILE is what standard input says
+expect()
+{
+    diff - "$2" || fail "$1: not as expected (<) but as found (>)"
+}
+
+# The caller's make is no parent of ours as far as jobs and TESTS go.
+unset MAKEFLAGS MFLAGS MAKELEVEL TESTS
+work=$(mktemp -d "$builddir/dist-install.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+cd "$builddir"
+
+value()
+{
+    sed -n "s/^$1 = //p" Makefile
+}
+
+plugins=$(value plugindir)
+pkgdata=$(value OMPI_PKGDATADIR)
+make install DESTDIR="$work/root" prefix=/usr/local > "$work/install.log" 2>&1 ||
+    { cat "$work/install.log"; fail 'make install'; }
+
+find "$work/root" ! -type d -printf '/%P\n' | sort > "$work/files"
+{
+    echo /usr/local/bin/strag
+    echo /usr/local/share/doc/strag/LICENSE
+    echo /usr/local/share/doc/strag/README.md
+    echo /usr/local/share/man/man1/strag.1
+    echo "$plugins/help-mca-coll-strag.txt"
+    echo "$plugins/mca_coll_strag.so"
+    if [ "$plugins" = "$(value OMPI_PLUGINDIR)" ]; then
+        echo "$pkgdata/help-mca-coll-strag.txt"
+    fi
+} | sort | expect 'installed files' "$work/files"
+
+so=$work/root$plugins/mca_coll_strag.so
+nm -D --defined-only "$so" | awk '{ print $3 }' > "$work/symbols"
+echo mca_coll_strag_component | expect 'exported symbols' "$work/symbols"
+"$work/root/usr/local/bin/strag" verify ring -n 5 | grep -q '^verified ring n=5 ' ||
+    fail 'the installed strag does not verify'
+
+# From its installed place (Open MPI 4.1 wants its own folder named as well, later ones PMIx's).
+eval "$("$builddir/strag-mpirun" --print-env)"
+installed=${OMPI_MCA_mca_base_component_path/#"$builddir/ompi_coll_strag/.libs"/"$work/root$plugins"}
+[ "$installed" != "$OMPI_MCA_mca_base_component_path" ] || fail 'strag-mpirun --print-env'
+export OMPI_MCA_mca_base_component_path=$installed
+"$OMPI_INFO" --param coll strag --level 9 > "$work/parameters"
+for name in enable priority verbose algorithm segment_size minimum_size; do
+    grep -q "\"coll_strag_$name\"" "$work/parameters" || fail "ompi_info does not show $name"
+done
+OMPI_MCA_coll_strag_priority=100 OMPI_MCA_coll_strag_verbose=1 \
+    OMPI_MCA_coll_strag_algorithm=nonsense OMPI_MCA_coll_strag_minimum_size=0 \
+    "$MPIRUN" -np 2 "$builddir/test/dist/sum" > "$work/run" 2>&1 || { cat "$work/run"; fail 'mpirun'; }
+grep -q '^sum 3$' "$work/run" || { cat "$work/run"; fail 'the sum of ranks 1 and 2 is not 3'; }
+grep -Eq 'coll:strag: .*allreduce of .* bytes: [a-z-]+ \(auto' "$work/run" ||
+    { cat "$work/run"; fail 'the installed component did not run'; }
+if grep -q 'Sorry!' "$work/run" || ! grep -q 'nonsense' "$work/run"; then
+    cat "$work/run"
+    fail 'the installed help text was not found'
+fi
+
+make uninstall DESTDIR="$work/root" prefix=/usr/local > "$work/uninstall.log" 2>&1 ||
+    { cat "$work/uninstall.log"; fail 'make uninstall'; }
+find "$work/root" ! -type d -printf '/%P\n' > "$work/left"
+: | expect 'left by make uninstall' "$work/left"
+echo "ok: install, run, uninstall: $(wc -l < "$work/files") files, one symbol"

@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Tests of what users do with the package: configure, install, uninstall.
+
+TESTS += test/dist/configure.sh
+if HAVE_OMPI
+TESTS += test/dist/install.sh
+check_PROGRAMS += test/dist/sum
+test_dist_sum_SOURCES = test/dist/sum.c
+test_dist_sum_CPPFLAGS = $(OMPI_CPPFLAGS)
+test_dist_sum_LDADD = $(OMPI_LIBS)
+endif
+EXTRA_DIST += test/dist/configure.sh test/dist/install.sh

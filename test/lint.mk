@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# make lint: layout, suspicious code, shell scripts. The tools come from Debian's packages
+# clang-format, cppcheck, clang-tidy and shellcheck; the code is laid out for clang-format 14.
+
+lint_folders = $(addprefix $(top_srcdir)/,bench ompi_coll_strag src test tools)
+lint_code = `find $(lint_folders) -name '*.[ch]' | sort`
+lint_units = `find $(lint_folders) -name '*.c' | sort`
+lint_includes = -I$(top_srcdir)/tools -I$(top_srcdir)/test/unit
+
+.PHONY: lint lint-format lint-cppcheck lint-tidy lint-shell
+lint: lint-format lint-cppcheck lint-tidy lint-shell
+
+lint-format:
+	clang-format --dry-run -Werror $(lint_code)
+
+lint-cppcheck:
+	cppcheck -q --error-exitcode=1 --inline-suppr --std=c11 --suppress=toomanyconfigs \
+		--enable=warning,performance,portability $(AM_CPPFLAGS) $(lint_includes) $(lint_units)
+
+lint-tidy:
+	clang-tidy -quiet $(lint_units) -- -std=gnu11 $(DEFS) $(DEFAULT_INCLUDES) $(AM_CPPFLAGS) \
+		$(lint_includes) $(STRAG_VERSION_CPPFLAGS) -DSTRAG_OMPI_VERSION='"$(OMPI_VERSION)"' \
+		$(OMPI_CFLAGS) $(OMPI_CPPFLAGS)
+
+lint-shell:
+	cd $(top_srcdir) && shellcheck -x -P . quickstart .ci/run test/run-test strag-mpirun.in \
+		`find bench test -name '*.sh' | sort`

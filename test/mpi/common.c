@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the MPI test programs share; see common.h.
+ */
+#include "common.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PRINTED_MAX  20
+#define SEED_DEFAULT "20240229"
+
+struct test test;
+
+static int counter_calls = -1, counter_delegated = -1; /* indices of the performance variables */
+static MPI_T_pvar_session counter_session;
+static MPI_T_pvar_handle handle_calls, handle_delegated;
+
+void test_die(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fprintf(stderr, "%s: rank %d of %d: ", test.program, test.rank, test.n);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+    va_end(args);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+    exit(1);
+}
+
+void test_mpi_result(int code, const char *call, const char *file, int line)
+{
+    if (MPI_SUCCESS != code) {
+        char text[MPI_MAX_ERROR_STRING];
+        int length;
+        MPI_Error_string(code, text, &length);
+        test_die("%s:%d: %s: %s", file, line, call, text);
+    }
+}
+
+void test_fail(const char *format, ...)
+{
+    test.checks++;
+    test.failures++;
+    if (test.failures > PRINTED_MAX) {
+        return;
+    }
+    char text[512];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    fprintf(stderr, "%s: rank %d of %d: FAIL: %s%s\n", test.program, test.rank, test.n, text,
+            test.failures == PRINTED_MAX ? " (no more of this rank is shown)" : "");
+}
+
+void *test_allocate(size_t bytes)
+{
+    void *memory = malloc(bytes > 0 ? bytes : 1);
+    if (NULL == memory) {
+        test_die("out of memory: %zu bytes", bytes);
+    }
+    return memory;
+}
+
+long test_number(const char *name, const char *text, long low, long high)
+{
+    char *end;
+    errno = 0;
+    long number = strtol(text, &end, 10);
+    if (end == text || '\0' != *end || 0 != errno || number < low || number > high) {
+        test_die("--%s %s: a number from %ld to %ld is accepted", name, text, low, high);
+    }
+    return number;
+}
+
+/* Take `--name VALUE` pairs from the command line. */
+static void read_options(int argc, char **argv, const struct test_option *options)
+{
+    for (int i = 1; i < argc; i += 2) {
+        const struct test_option *option = options;
+        while (NULL != option->name &&
+               (0 != strncmp(argv[i], "--", 2) || 0 != strcmp(argv[i] + 2, option->name))) {
+            option++;
+        }
+        if (NULL == option->name || i + 1 == argc) {
+            test_die("%s: unknown, or its value is missing", argv[i]);
+        }
+        *option->value = argv[i + 1];
+    }
+}
+
+static MPI_T_pvar_handle counter_open(const char *name, int *index)
+{
+    MPI_T_pvar_handle handle = MPI_T_PVAR_HANDLE_NULL;
+    int count = 1;
+    if (MPI_SUCCESS != MPI_T_pvar_get_index(name, MPI_T_PVAR_CLASS_COUNTER, index)) {
+        *index = -1;
+        if (test.expect_strag) {
+            test_die("no performance variable %s: strag was not loaded", name);
+        }
+        return handle;
+    }
+    TEST_MPI(MPI_T_pvar_handle_alloc(counter_session, *index, NULL, &handle, &count));
+    int code = MPI_T_pvar_start(counter_session, handle);
+    if (MPI_SUCCESS != code && MPI_T_ERR_PVAR_NO_STARTSTOP != code) {
+        test_die("performance variable %s cannot be started", name);
+    }
+    return handle;
+}
+
+static unsigned long long counter_read(MPI_T_pvar_handle handle, int index)
+{
+    if (index < 0) {
+        return 0;
+    }
+    char name[128];
+    int length = (int)sizeof(name), verbosity, class, bind, readonly, continuous, atomic;
+    MPI_Datatype type;
+    MPI_T_enum enumeration;
+    TEST_MPI(MPI_T_pvar_get_info(index, name, &length, &verbosity, &class, &type, &enumeration,
+                                 NULL, NULL, &bind, &readonly, &continuous, &atomic));
+    if (MPI_UNSIGNED == type) {
+        unsigned value;
+        TEST_MPI(MPI_T_pvar_read(counter_session, handle, &value));
+        return value;
+    }
+    if (MPI_UNSIGNED_LONG != type && MPI_UNSIGNED_LONG_LONG != type) {
+        test_die("performance variable %s: an unsigned integer was expected", name);
+    }
+    unsigned long long value; /* as long as unsigned long on every 64-bit Linux */
+    TEST_MPI(MPI_T_pvar_read(counter_session, handle, &value));
+    return value;
+}
+
+void test_start(int *argc, char ***argv, const char *program, int level,
+                const struct test_option *options)
+{
+    test.program = program;
+    int provided, ignored;
+    TEST_MPI(MPI_Init_thread(argc, argv, level, &provided));
+    TEST_MPI(MPI_Comm_rank(MPI_COMM_WORLD, &test.rank));
+    TEST_MPI(MPI_Comm_size(MPI_COMM_WORLD, &test.n));
+    if (provided < level) {
+        test_die("MPI's thread support is %d, %d is needed", provided, level);
+    }
+
+    const char *seed = SEED_DEFAULT, *expect = "1";
+    struct test_option all[16] = {{"seed", &seed}, {"expect-strag", &expect}};
+    for (int i = 0; NULL != options && NULL != options[i].name; i++) {
+        all[2 + i] = options[i];
+    }
+    read_options(*argc, *argv, all);
+    test.seed = (uint64_t)test_number("seed", seed, 0, INT32_MAX);
+    test.expect_strag = 1 == test_number("expect-strag", expect, 0, 1);
+    if (0 == test.rank) {
+        printf("%s: np %d, --seed %llu\n", program, test.n, (unsigned long long)test.seed);
+    }
+
+    TEST_MPI(MPI_T_init_thread(MPI_THREAD_SINGLE, &ignored));
+    TEST_MPI(MPI_T_pvar_session_create(&counter_session));
+    handle_calls = counter_open("coll_strag_calls", &counter_calls);
+    handle_delegated = counter_open("coll_strag_delegated", &counter_delegated);
+}
+
+int test_finish(void)
+{
+    long mine[2] = {test.checks, test.failures};
+    long *all = test_allocate((size_t)test.n * sizeof(mine));
+    TEST_MPI(MPI_Gather(mine, 2, MPI_LONG, all, 2, MPI_LONG, 0, MPI_COMM_WORLD));
+    long checks = 0, failures = 0;
+    for (int i = 0; 0 == test.rank && i < test.n; i++) {
+        checks += all[2 * i];
+        failures += all[2 * i + 1];
+    }
+    free(all);
+    TEST_MPI(MPI_Bcast(&failures, 1, MPI_LONG, 0, MPI_COMM_WORLD));
+    if (0 == test.rank) {
+        printf("%s: np %d: %ld checks, %ld failed\n", test.program, test.n, checks, failures);
+    }
+    MPI_T_pvar_session_free(&counter_session);
+    MPI_T_finalize();
+    TEST_MPI(MPI_Finalize());
+    return failures > 0 ? 1 : 0;
+}
+
+struct test_counters test_counters_read(void)
+{
+    struct test_counters counters = {counter_read(handle_calls, counter_calls),
+                                     counter_read(handle_delegated, counter_delegated)};
+    return counters;
+}
+
+void test_counters_moved(struct test_counters before, unsigned long long calls,
+                         unsigned long long delegated, const char *what)
+{
+    struct test_counters now = test_counters_read();
+    now.calls -= before.calls;
+    now.delegated -= before.delegated;
+    if (!test.expect_strag) {
+        calls = 0;
+        delegated = 0;
+    }
+    TEST_CHECK(now.calls == calls && now.delegated == delegated,
+               "%s: coll_strag_calls moved by %llu, %llu expected; coll_strag_delegated by %llu, "
+               "%llu expected",
+               what, now.calls, calls, now.delegated, delegated);
+}
+
+void test_parameter_is(const char *name, const char *value)
+{
+    int index, count;
+    if (MPI_SUCCESS != MPI_T_cvar_get_index(name, &index)) {
+        TEST_CHECK(!test.expect_strag, "no parameter %s: strag was not loaded", name);
+        return;
+    }
+    MPI_T_cvar_handle handle;
+    TEST_MPI(MPI_T_cvar_handle_alloc(index, NULL, &handle, &count));
+    char *text = test_allocate((size_t)count + 1);
+    memset(text, 0, (size_t)count + 1);
+    TEST_MPI(MPI_T_cvar_read(handle, text));
+    TEST_CHECK(0 == strcmp(text, value), "parameter %s is \"%s\", not \"%s\"", name, text, value);
+    free(text);
+    TEST_MPI(MPI_T_cvar_handle_free(&handle));
+}
+
+uint64_t test_hash(const void *data, size_t bytes)
+{
+    const unsigned char *at = data;
+    uint64_t lanes[4] = {bytes, 1, 2, 3}, word[4];
+    for (; bytes >= sizeof(word); bytes -= sizeof(word), at += sizeof(word)) {
+        memcpy(word, at, sizeof(word));
+        for (int i = 0; i < 4; i++) {
+            uint64_t mixed = (lanes[i] ^ word[i]) * 0x9fb21c651e98df25u;
+            lanes[i] = mixed ^ (mixed >> 29);
+        }
+    }
+    memset(word, 0, sizeof(word));
+    memcpy(word, at, bytes);
+    uint64_t hash = 0;
+    for (int i = 0; i < 4; i++) {
+        hash = test_mix(hash ^ test_mix(lanes[i] ^ word[i]) ^ (uint64_t)i);
+    }
+    return hash;
+}

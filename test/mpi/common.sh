@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=bash
+# What the MPI tests share: starting a program with strag from the build folder, under a time limit.
+# Needs bash with set -eu. By hand, in the build folder: bash .../test/mpi/types.sh
+
+: "${srcdir:=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)}"
+: "${builddir:=$PWD}"
+: "${STRAG_MPIRUN:=$builddir/strag-mpirun}"
+: "${OMPI_INFO:=ompi_info}"
+# shellcheck disable=SC2034 # used by the tests
+programs=$builddir/test/mpi
+# shellcheck disable=SC2034
+algorithms=(ring recursive-doubling recursive-halving circulant)
+
+fail()
+{
+    echo "FAIL: $*"
+    exit 1
+}
+
+# mpi RANKS MPIRUN-OPTIONS-AND-PROGRAM...: run it, at most mpi_limit seconds
+mpi_limit=120
+mpi()
+{
+    local ranks=$1
+    shift
+    timeout --kill-after=10 "$mpi_limit" "$STRAG_MPIRUN" --allow-run-as-root --oversubscribe \
+        -np "$ranks" "$@" < /dev/null
+}
+
+# must RANKS MPIRUN-OPTIONS-AND-PROGRAM...: it must succeed; its first and last words are shown
+must()
+{
+    local status=0
+    mpi "$@" > "$builddir/mpi-output.$$" 2>&1 || status=$?
+    if [ "$status" -ne 0 ]; then
+        tail -n 60 "$builddir/mpi-output.$$"
+        rm -f "$builddir/mpi-output.$$"
+        fail "exit status $status (124: more than $mpi_limit seconds): mpirun -np $*"
+    fi
+    grep -E '^[a-z]+: np ' "$builddir/mpi-output.$$" || true
+    rm -f "$builddir/mpi-output.$$"
+}

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Tests of the component by MPI programs; each script runs one or two of them with many options.
+
+mpi_tests = \
+	test/mpi/collectives.sh \
+	test/mpi/huge.sh \
+	test/mpi/matrix.sh \
+	test/mpi/params.sh \
+	test/mpi/threads.sh \
+	test/mpi/types.sh
+EXTRA_DIST += $(mpi_tests) test/mpi/common.sh
+
+if HAVE_OMPI
+TESTS += $(mpi_tests)
+
+mpi_common = test/mpi/common.c test/mpi/common.h
+mpi_order = test/mpi/order.c test/mpi/order.h
+mpi_suite = test/mpi/suite.c test/mpi/suite.h test/mpi/suite_inter.c test/mpi/suite_neighbours.c
+mpi_cppflags = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
+mpi_libs = src/libstrag.la $(OMPI_LIBS) $(PTHREAD_LIBS)
+
+check_PROGRAMS += \
+	test/mpi/collectives \
+	test/mpi/communicators \
+	test/mpi/huge \
+	test/mpi/matrix \
+	test/mpi/sizes \
+	test/mpi/threads \
+	test/mpi/types
+
+test_mpi_collectives_SOURCES = test/mpi/collectives.c $(mpi_suite) $(mpi_common)
+test_mpi_collectives_CPPFLAGS = $(mpi_cppflags)
+test_mpi_collectives_LDADD = $(mpi_libs)
+test_mpi_communicators_SOURCES = test/mpi/communicators.c $(mpi_suite) $(mpi_common)
+test_mpi_communicators_CPPFLAGS = $(mpi_cppflags)
+test_mpi_communicators_LDADD = $(mpi_libs)
+test_mpi_huge_SOURCES = test/mpi/huge.c $(mpi_common)
+test_mpi_huge_CPPFLAGS = $(mpi_cppflags)
+test_mpi_huge_LDADD = $(mpi_libs)
+test_mpi_matrix_SOURCES = test/mpi/matrix.c test/mpi/elements.c test/mpi/elements.h \
+	$(mpi_order) $(mpi_common)
+test_mpi_matrix_CPPFLAGS = $(mpi_cppflags)
+test_mpi_matrix_LDADD = $(mpi_libs)
+test_mpi_sizes_SOURCES = test/mpi/sizes.c $(mpi_suite) $(mpi_common)
+test_mpi_sizes_CPPFLAGS = $(mpi_cppflags)
+test_mpi_sizes_LDADD = $(mpi_libs)
+test_mpi_threads_SOURCES = test/mpi/threads.c $(mpi_common)
+test_mpi_threads_CPPFLAGS = $(mpi_cppflags)
+test_mpi_threads_LDADD = $(mpi_libs)
+test_mpi_types_SOURCES = test/mpi/types.c $(mpi_order) $(mpi_common)
+test_mpi_types_CPPFLAGS = $(mpi_cppflags)
+test_mpi_types_LDADD = $(mpi_libs)
+endif

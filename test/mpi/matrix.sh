@@ -1,0 +1,33 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Every operator x type x count, all algorithms, 1 to 9 ranks, bit by bit (matrix.c).
+#
+# Vectors of 1 M elements take most of the time: each algorithm has a quarter of the combinations, so
+# that each number of ranks has them all. STRAG_TEST_FULL=1: all algorithms have them all.
+set -eu
+# shellcheck source=test/mpi/common.sh
+. "${srcdir:-.}/test/mpi/common.sh"
+
+mpi_limit=600
+for ranks in 1 2 3 4 5 6 7 8 9; do
+    # Segments of another size than the default's, also one that no element divides.
+    segment=256K
+    case $ranks in
+        3 | 7) segment=20001 ;;
+        6) segment=4K ;;
+    esac
+    repeat=0
+    case $ranks in
+        3 | 4 | 8) repeat=100 ;;
+    esac
+    for i in 0 1 2 3; do
+        large=$(((i + ranks) % 4))/4
+        if [ "${STRAG_TEST_FULL:-0}" = 1 ]; then
+            large=0/1
+            repeat=100
+        fi
+        must "$ranks" --mca coll strag --mca coll_strag_algorithm "${algorithms[i]}" \
+            --mca coll_strag_segment_size "$segment" \
+            "$programs/matrix" --algorithm "${algorithms[i]}" --large "$large" --repeat "$repeat"
+    done
+done

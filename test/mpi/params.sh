@@ -1,0 +1,152 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# The component's parameters: good ones, bad ones, and who runs an allreduce under which.
+#
+# Whatever is asked for, the program must get right results. Who ran is shown by strag's counters,
+# which the program prints (sizes.c: 24 calls, of which auto leaves 12 to the previous component).
+set -eu
+# shellcheck source=test/mpi/common.sh
+. "${srcdir:-.}/test/mpi/common.sh"
+
+output=$builddir/params-output.$$
+trap 'rm -f "$output"' EXIT
+
+# run OPTIONS...: the program with 3 ranks, whose output goes to a file; it must succeed
+run()
+{
+    if ! mpi 3 "$@" "$programs/sizes" > "$output" 2>&1; then
+        cat "$output"
+        fail "mpirun $*"
+    fi
+}
+
+# expect CALLS DELEGATED OPTIONS...: who ran
+expect()
+{
+    local calls=$1 delegated=$2
+    shift 2
+    run "$@"
+    if ! grep -q "^sizes: calls $calls, delegated $delegated\$" "$output"; then
+        cat "$output"
+        fail "not $calls calls and $delegated delegated: $*"
+    fi
+    echo "ok: $calls calls, $delegated delegated: $*"
+}
+
+# lines COUNT PATTERN: so many lines of the last run match
+lines()
+{
+    local count
+    count=$(grep -Ec -- "$2" "$output" || true)
+    if [ "$count" -ne "$1" ]; then
+        cat "$output"
+        fail "$count lines match '$2', not $1"
+    fi
+}
+
+# warns FIRST-LINE ACCEPTED OPTIONS...: exactly one warning, which names the accepted values.
+#
+# mpirun of Open MPI 4.1.4 loses some messages of its processes, and says so by ORTE_ERROR_LOG (stock
+# components' messages, too); then the run says nothing about us, and is repeated.
+warns()
+{
+    local first=$1 accepted=$2 attempt
+    shift 2
+    for ((attempt = 1; attempt <= 40; attempt++)); do
+        expect 12 12 "$@" > /dev/null
+        if ! grep -q 'ORTE_ERROR_LOG.*show_help' "$output"; then
+            lines 1 "$first"
+            lines 1 "$accepted"
+            echo "ok: one warning (attempt $attempt): $*"
+            return
+        fi
+    done
+    cat "$output"
+    fail "mpirun lost its processes' messages 40 times: $*"
+}
+
+# ---- Who runs ----
+
+expect 0 0
+expect 12 12 --mca coll strag
+expect 12 12 --mca coll_strag_priority 100
+expect 12 12 --mca coll ^tuned --mca coll_strag_priority 40
+expect 0 0 --mca coll_strag_priority 1 # below tuned's
+expect 0 0 --mca coll strag --mca coll_tuned_priority 95
+expect 0 0 --mca coll strag --mca coll_strag_priority 0
+expect 0 0 --mca coll strag --mca coll_strag_enable 0
+expect 0 0 --mca coll_strag_priority 100 --mca coll_strag_enable 0
+expect 0 24 --mca coll strag --mca coll_strag_minimum_size 1G
+expect 24 0 --mca coll strag --mca coll_strag_minimum_size 0
+expect 6 18 --mca coll strag --mca coll_strag_minimum_size 1M
+for algorithm in "${algorithms[@]}"; do
+    expect 24 0 --mca coll strag --mca coll_strag_algorithm "$algorithm"
+    expect 24 0 --mca coll strag --mca coll_strag_algorithm "$algorithm" \
+        --mca coll_strag_segment_size 1 --mca coll_strag_minimum_size 1G
+done
+expect 24 0 --mca coll strag --mca coll_strag_algorithm ring --mca coll_strag_segment_size 1G
+
+# Other components underneath
+for list in strag,tuned,basic,libnbc,self,inter strag,basic,libnbc,self,inter \
+    tuned,strag,sm,basic,libnbc,self,inter; do
+    expect 12 12 --mca coll "$list"
+done
+
+# ---- What it says ----
+
+expect 12 12 --mca coll strag --mca coll_strag_verbose 1
+for name in MPI_COMM_WORLD 'the duplicate'; do
+    lines 1 "coll:strag: $name \\(cid .*, 3 ranks\\): allreduce of 4 .. 7 bytes: previous component \\(below coll_strag_minimum_size\\)"
+    lines 1 "coll:strag: $name .*: allreduce of 2048 .. 4095 bytes: previous component"
+    lines 1 "coll:strag: $name .*: allreduce of 32768 .. 65535 bytes: [a-z-]+ \\("
+    lines 1 "coll:strag: $name .*: allreduce of 1048576 .. 2097151 bytes: [a-z-]+ \\("
+done
+lines 8 'allreduce of'
+expect 24 0 --mca coll strag --mca coll_strag_verbose 1 --mca coll_strag_algorithm recursive-doubling
+lines 8 'coll:strag: .*allreduce of .*: recursive-doubling \(pinned by coll_strag_algorithm\)'
+lines 8 'allreduce of'
+expect 12 12 --mca coll strag --mca coll_base_verbose 10
+lines 8 'coll:strag: .*allreduce of'
+expect 0 0 --mca coll_strag_verbose 1
+lines 1 'coll:strag: MPI_COMM_WORLD .*: not used: not asked for'
+expect 0 0 --mca coll_strag_verbose 1 --mca coll_strag_priority 100 --mca coll_strag_enable 0
+lines 1 'coll:strag: MPI_COMM_WORLD .*: not used: coll_strag_enable is 0'
+expect 12 12 --mca coll strag
+lines 0 'coll:strag'
+
+# ---- Bad values: one warning, the default is used ----
+
+ours='cannot use the values of these MCA parameters'
+names='accepted: auto, ring, recursive-doubling, recursive-halving, circulant; used: auto'
+for value in rign Ring 'ring,' 'ring circulant'; do
+    warns "$ours" "$names" --mca coll strag --mca coll_strag_algorithm "$value"
+done
+for value in banana 0 -1 5X 2G 1.5K 99999999999999999999; do
+    warns "$ours" 'coll_strag_segment_size = .*accepted: bytes from 1 to 1G.*; used: 256K' \
+        --mca coll strag --mca coll_strag_segment_size "$value"
+done
+for value in banana -1 5X 99999999999G; do
+    warns "$ours" 'coll_strag_minimum_size = .*accepted: bytes.*; used: ' \
+        --mca coll strag --mca coll_strag_minimum_size "$value"
+done
+warns "$ours" 'coll_strag_algorithm = "x".*accepted' --mca coll strag \
+    --mca coll_strag_algorithm x --mca coll_strag_segment_size y --mca coll_strag_minimum_size z
+lines 1 'coll_strag_segment_size = "y"'
+lines 1 'coll_strag_minimum_size = "z"'
+
+# Open MPI itself refuses what is no integer or boolean.
+theirs='An invalid value was supplied for an enum variable'
+warns "$theirs" 'Valid values : an integer' --mca coll strag --mca coll_strag_priority abc
+warns "$theirs" 'Valid values : an integer' --mca coll strag --mca coll_strag_verbose 1x
+warns "$theirs" 'Valid values : 0: .*false.*, 1: .*true' --mca coll strag \
+    --mca coll_strag_enable maybe
+
+# ---- ompi_info ----
+
+eval "$("$STRAG_MPIRUN" --print-env)"
+"$OMPI_INFO" --param coll strag --level 9 > "$output"
+for parameter in enable priority verbose algorithm segment_size minimum_size; do
+    lines 1 "parameter \"coll_strag_$parameter\""
+done
+lines 2 'performance "coll_strag_(calls|delegated)"'
+echo "ok: ompi_info lists all parameters"

@@ -1,0 +1,16 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Derived types and operators of the user's (types.c); with segments of 4K, an element can be longer
+# than a segment.
+set -eu
+# shellcheck source=test/mpi/common.sh
+. "${srcdir:-.}/test/mpi/common.sh"
+
+for algorithm in "${algorithms[@]}"; do
+    for ranks in 1 2 3 4 5 8; do
+        for segment in 256K 4K; do
+            must "$ranks" --mca coll strag --mca coll_strag_algorithm "$algorithm" \
+                --mca coll_strag_segment_size "$segment" "$programs/types" --algorithm "$algorithm"
+        done
+    done
+done

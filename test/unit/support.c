@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "support.h"
+
+uint64_t scramble(uint64_t x)
+{
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+    return x ^ (x >> 31);
+}
+
+uint64_t rng_next(struct rng *rng)
+{
+    return scramble(rng->state += 0x9e3779b97f4a7c15u);
+}
+
+unsigned rng_below(struct rng *rng, unsigned n)
+{
+    return (unsigned)((rng_next(rng) >> 32) * n >> 32);
+}
+
+bool rng_one_in(struct rng *rng, unsigned n)
+{
+    return rng_below(rng, n) == 0;
+}
+
+/* A number from the environment; a wrong one ends the test, for it would test something else. */
+static unsigned long long setting(const char *name, unsigned long long usual)
+{
+    const char *text = getenv(name);
+    if (!text || !*text)
+        return usual;
+    char *end;
+    unsigned long long value = strtoull(text, &end, 0);
+    if (*end || text[0] == '-')
+        fail_msg("%s=%s: a number is needed", name, text);
+    return value;
+}
+
+uint64_t support_seed(const char *test)
+{
+    uint64_t seed = setting("STRAG_SEED", 1);
+    print_message("%s: STRAG_SEED=%llu\n", test, (unsigned long long)seed);
+    return seed;
+}
+
+long support_cases(long usual)
+{
+    return (long)setting("STRAG_CASES", (unsigned long long)usual);
+}
+
+const struct strag_algorithm *support_algorithm(const char *name)
+{
+    struct strag_error err = {""};
+    const struct strag_algorithm *algorithm = strag_algorithm_find(name, &err);
+    if (!algorithm)
+        fail_msg("%s", err.text);
+    return algorithm;
+}
+
+static void *allocated(void *memory)
+{
+    if (!memory)
+        fail_msg("out of memory");
+    return memory;
+}
+
+struct strag_plan **support_plans(const struct strag_algorithm *algorithm, int n)
+{
+    struct strag_error err = {""};
+    struct strag_plan **plans = allocated(calloc((size_t)n, sizeof *plans));
+    const struct strag_problem problem = {.n = n};
+    if (strag_plan_create_all(algorithm, &problem, plans, &err) != STRAG_OK)
+        fail_msg("%s n=%d: %s", algorithm->name, n, err.text);
+    return plans;
+}
+
+void support_plans_free(struct strag_plan **plans, int n)
+{
+    strag_plan_free_all(plans, n);
+    free(plans);
+}
+
+/* A copy of `used` bytes in `size`. */
+static void *copied(const void *from, size_t used, size_t size)
+{
+    char *to = allocated(calloc(1, size + 1));
+    if (used)
+        memcpy(to, from, used);
+    return to;
+}
+
+struct strag_plan *support_clone(const struct strag_plan *plan, int more)
+{
+    struct strag_plan *clone = copied(plan, sizeof *plan, sizeof *plan);
+    size_t ops = ((size_t)plan->nops + 1) * sizeof *plan->ops;
+    size_t waits = plan->ops[plan->nops].after * sizeof *plan->after;
+    size_t copies = (size_t)plan->ncopies * sizeof *plan->copies;
+    clone->ops = copied(plan->ops, ops, ops + (size_t)more * sizeof *plan->ops);
+    clone->after = copied(plan->after, waits, waits + (size_t)more * sizeof *plan->after);
+    clone->copies = copied(plan->copies, copies, copies + sizeof *plan->copies);
+    if (plan->bounds.numerator) {
+        size_t bounds = ((size_t)plan->bounds.blocks + 1) * sizeof *plan->bounds.numerator;
+        clone->bounds.numerator = copied(plan->bounds.numerator, bounds, bounds);
+    }
+    return clone;
+}
+
+struct strag_plan **support_clone_all(struct strag_plan *const *plans, int n, int more)
+{
+    struct strag_plan **clones = allocated(calloc((size_t)n, sizeof *clones));
+    for (int rank = 0; rank < n; rank++)
+        clones[rank] = support_clone(plans[rank], more);
+    return clones;
+}
+
+/* ---- Changing a clone: its waits are taken apart, changed, and put together again. ---- */
+
+struct waits {
+    int length;
+    int32_t *list;
+};
+
+static struct waits *take_apart(const struct strag_plan *plan)
+{
+    struct waits *waits = allocated(calloc((size_t)plan->nops + 2, sizeof *waits));
+    for (int i = 0; i < plan->nops; i++) {
+        const int32_t *after = strag_plan_after(plan, i, &waits[i].length);
+        size_t used = (size_t)waits[i].length * sizeof *after;
+        waits[i].list = copied(after, used, used + sizeof *after);
+    }
+    return waits;
+}
+
+static void put_together(struct strag_plan *plan, struct waits *waits)
+{
+    uint32_t used = 0;
+    for (int i = 0; i < plan->nops; i++) {
+        plan->ops[i].after = used;
+        for (int w = 0; w < waits[i].length; w++)
+            plan->after[used++] = waits[i].list[w];
+        free(waits[i].list);
+    }
+    plan->ops[plan->nops].after = used;
+    free(waits);
+}
+
+static void remove_wait(struct waits *waits, int index)
+{
+    waits->length--;
+    for (int w = index; w < waits->length; w++)
+        waits->list[w] = waits->list[w + 1];
+}
+
+void support_drop_op(struct strag_plan *plan, int op)
+{
+    struct waits *waits = take_apart(plan);
+    free(waits[op].list);
+    for (int i = op; i < plan->nops; i++) {
+        plan->ops[i] = plan->ops[i + 1];
+        waits[i] = waits[i + 1];
+    }
+    plan->nops--;
+    for (int i = 0; i < plan->nops; i++) {
+        for (int w = waits[i].length - 1; w >= 0; w--) {
+            if (waits[i].list[w] == op)
+                remove_wait(&waits[i], w);
+            else
+                waits[i].list[w] -= waits[i].list[w] > op;
+        }
+    }
+    put_together(plan, waits);
+}
+
+void support_duplicate_op(struct strag_plan *plan, int op)
+{
+    struct waits *waits = take_apart(plan);
+    for (int i = plan->nops; i > op; i--) {
+        plan->ops[i + 1] = plan->ops[i];
+        waits[i] = waits[i - 1];
+    }
+    plan->ops[op + 1] = plan->ops[op];
+    plan->nops++;
+
+    /* The copy waits for the same operations, and for the original. */
+    size_t used = (size_t)waits[op].length * sizeof *waits[op].list;
+    waits[op + 1].list = copied(waits[op].list, used, used + 2 * sizeof *waits[op].list);
+    waits[op + 1].length = waits[op].length;
+    waits[op + 1].list[waits[op + 1].length++] = op;
+
+    for (int i = op + 2; i < plan->nops; i++) {
+        bool waits_for_it = false;
+        for (int w = 0; w < waits[i].length; w++) {
+            waits_for_it |= waits[i].list[w] == op;
+            waits[i].list[w] += waits[i].list[w] > op;
+        }
+        if (waits_for_it) /* take_apart left room for one */
+            waits[i].list[waits[i].length++] = op + 1;
+    }
+    put_together(plan, waits);
+}
+
+void support_swap_ops(struct strag_plan *plan, int op)
+{
+    struct waits *waits = take_apart(plan);
+    struct strag_op first = plan->ops[op];
+    struct waits first_waits = waits[op];
+    plan->ops[op] = plan->ops[op + 1];
+    plan->ops[op + 1] = first;
+    waits[op] = waits[op + 1];
+    waits[op + 1] = first_waits;
+    for (int i = op; i < plan->nops; i++) {
+        for (int w = 0; w < waits[i].length; w++) {
+            int32_t *wait = &waits[i].list[w];
+            *wait = *wait == op ? op + 1 : *wait == op + 1 ? op : *wait;
+        }
+    }
+    put_together(plan, waits);
+}
+
+void support_drop_wait(struct strag_plan *plan, int op, int index)
+{
+    struct waits *waits = take_apart(plan);
+    remove_wait(&waits[op], index);
+    put_together(plan, waits);
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the unit tests share: cmocka, repeatable random numbers, settings from the environment, and
+ * plans that may be changed.
+ *
+ *     STRAG_SEED   seed of all random choices (default 1); every test prints it
+ *     STRAG_CASES  how many random cases a test runs (each test has its own default)
+ */
+#ifndef STRAG_TEST_SUPPORT_H
+#define STRAG_TEST_SUPPORT_H
+
+#include "algorithm.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* A stream of random numbers that its seed repeats. */
+struct rng {
+    uint64_t state;
+};
+
+uint64_t rng_next(struct rng *rng);
+
+/** 0 .. n-1; n is at least 1. */
+unsigned rng_below(struct rng *rng, unsigned n);
+
+/** True once in `n` times. */
+bool rng_one_in(struct rng *rng, unsigned n);
+
+/** A number that differs in about half its bits whenever one bit of x does. */
+uint64_t scramble(uint64_t x);
+
+/** STRAG_SEED; printed with the test's name, so that a failure can be repeated. */
+uint64_t support_seed(const char *test);
+
+/** STRAG_CASES, or `usual`. */
+long support_cases(long usual);
+
+/** The algorithm of that name; the test fails if there is none. */
+const struct strag_algorithm *support_algorithm(const char *name);
+
+/** All plans of an algorithm for n ranks; the test fails if they cannot be made. */
+struct strag_plan **support_plans(const struct strag_algorithm *algorithm, int n);
+
+/** Free the plans and the array. */
+void support_plans_free(struct strag_plan **plans, int n);
+
+/** A copy that can be changed and freed by itself; it has room for `more` operations and waits. */
+struct strag_plan *support_clone(const struct strag_plan *plan, int more);
+
+/** Copies of all plans. */
+struct strag_plan **support_clone_all(struct strag_plan *const *plans, int n, int more);
+
+/** Take operation `op` out of a clone, and out of all lists of waits. */
+void support_drop_op(struct strag_plan *plan, int op);
+
+/** Put a copy of operation `op` behind it; later waits for `op` wait for the copy as well as long
+ * as there is room, so that only one thing is wrong. The clone needs room for 1 + its waits. */
+void support_duplicate_op(struct strag_plan *plan, int op);
+
+/** Let operations `op` and `op` + 1 change places; waits are renumbered. */
+void support_swap_ops(struct strag_plan *plan, int op);
+
+/** Take the wait at `index` of operation `op` away. */
+void support_drop_wait(struct strag_plan *plan, int op, int index);
+
+#endif

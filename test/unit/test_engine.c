@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The engine in random circumstances: every result is, bit for bit, the one that the proof of the
+ * plan says; nothing else is written, sent, allocated or left behind; nothing hangs.
+ */
+#include "engine.h"
+
+#include "memory.h"
+#include "support.h"
+#include "world.h"
+
+enum { RANKS_USUAL = 17, RANKS_MAX = 40, ALGORITHMS_MAX = 16 };
+
+/* Plans and their proofs, kept for the next case that needs them. */
+struct proved {
+    struct strag_plan **plans;
+    struct strag_proof *proof;
+    struct strag_expressions expressions;
+};
+
+static struct proved cache[ALGORITHMS_MAX][RANKS_MAX + 1];
+
+static int algorithms(void)
+{
+    int length = 0;
+    while (strag_algorithms[length])
+        length++;
+    assert_in_range(length, 1, ALGORITHMS_MAX);
+    return length;
+}
+
+static struct proved *proved(int algorithm, int n)
+{
+    struct proved *p = &cache[algorithm][n];
+    if (!p->plans) {
+        struct strag_error err = {""};
+        p->plans = support_plans(strag_algorithms[algorithm], n);
+        if (strag_verify_plans(p->plans, n, NULL, NULL, &p->proof, &err) != STRAG_OK)
+            fail_msg("%s n=%d: %s", strag_algorithms[algorithm]->name, n, err.text);
+        strag_proof_expressions(p->proof, &p->expressions);
+    }
+    return p;
+}
+
+static int forget_plans(void **state)
+{
+    (void)state;
+    for (int a = 0; a < ALGORITHMS_MAX; a++) {
+        for (int n = 1; n <= RANKS_MAX; n++) {
+            strag_proof_free(cache[a][n].proof);
+            if (cache[a][n].plans)
+                support_plans_free(cache[a][n].plans, n);
+            cache[a][n] = (struct proved){0};
+        }
+    }
+    return 0;
+}
+
+/* ---- Random cases ---- */
+
+static size_t random_count(struct rng *rng, int n)
+{
+    switch (rng_below(rng, 6)) {
+    case 0:
+        return rng_below(rng, (unsigned)n + 2);
+    case 1:
+        return (size_t)n * (1 + rng_below(rng, 6));
+    default:
+        return rng_below(rng, 301);
+    }
+}
+
+static struct call_options random_options(struct rng *rng, int n)
+{
+    struct call_options options = world_options(random_count(rng, n));
+    options.segment = 1 + rng_below(rng, rng_one_in(rng, 4) ? 4 : 64);
+    if (rng_one_in(rng, 8))
+        options.segment = rng_one_in(rng, 2) ? SIZE_MAX : 300;
+    options.slots = 1 + (int)rng_below(rng, 5);
+    options.in_place = rng_one_in(rng, 3);
+    options.extent += rng_one_in(rng, 3) ? 1 + rng_below(rng, 12) : 0;
+    options.polls = rng_one_in(rng, 3) ? 1 + rng_below(rng, 5) : 0;
+    options.network.max_delay = rng_one_in(rng, 3) ? 0 : rng_below(rng, 60);
+    options.network.in_order = rng_one_in(rng, 3);
+    options.network.eager = rng_one_in(rng, 3) ? rng_below(rng, 70) : 0;
+    return options;
+}
+
+/* Allocations that the engine may make in a call: one, for more slots than ever before. */
+static void check_allocations(struct world *world, int slots_before)
+{
+    int allowed = world->options.slots > slots_before;
+    for (int rank = 0; rank < world->n; rank++) {
+        const struct member *member = &world->members[rank];
+        if (member->library_allocations > allowed)
+            fail_msg("rank %d: the engine allocated %ld times in a call", rank,
+                     member->library_allocations);
+        if (world->options.count == 0)
+            assert_int_equal(member->allocations, 0);
+        assert_in_range(member->allocations, 0, 1);
+    }
+}
+
+static void run_case(struct world *world, const struct proved *p,
+                     const struct call_options *options, int slots_before, struct rng *rng,
+                     const char *name)
+{
+    world_begin(world, options, rng);
+    bool ended = world_run(world, rng);
+    if (ended) {
+        world_check_result(world, &p->expressions);
+        world_check_traffic(world);
+        world_check_clean(world);
+    }
+    world_assert_good(world, ended, name);
+    check_allocations(world, slots_before);
+    world_end(world);
+}
+
+/* The same engines run a few calls, each of them a case. @return how many */
+static long run_cases(struct rng *rng, long from, long most)
+{
+    int algorithm = (int)rng_below(rng, (unsigned)algorithms());
+    int n = 1 + (int)rng_below(rng, rng_one_in(rng, 20) ? RANKS_MAX : RANKS_USUAL);
+    int depth = 1 + (int)rng_below(rng, 4), slots = 0;
+    long calls = 1 + rng_below(rng, 4);
+    const struct proved *p = proved(algorithm, n);
+    struct world *world = world_create(p->plans, n, depth);
+    calls = calls < most ? calls : most;
+    for (long i = 0; i < calls; i++) {
+        struct call_options options = random_options(rng, n);
+        char name[60];
+        snprintf(name, sizeof name, "case %ld, depth %d", from + i, depth);
+        run_case(world, p, &options, slots, rng, name);
+        slots = options.slots > slots ? options.slots : slots;
+    }
+    world_free(world);
+    return calls;
+}
+
+static void random_cases(void **state)
+{
+    (void)state;
+    struct rng rng = {support_seed("test_engine")};
+    long cases = support_cases(10000);
+    for (long done = 0; done < cases;)
+        done += run_cases(&rng, done, cases - done);
+    print_message("%ld cases\n", cases);
+}
+
+/* ---- Chosen cases ---- */
+
+static void run_chosen(const char *name, int n, const struct call_options *options, int depth)
+{
+    struct rng rng = {support_seed(name)};
+    int algorithm = 0;
+    while (strcmp(strag_algorithms[algorithm]->name, "circulant") != 0)
+        algorithm++;
+    const struct proved *p = proved(algorithm, n);
+    struct world *world = world_create(p->plans, n, depth);
+    run_case(world, p, options, 0, &rng, name);
+    world_free(world);
+}
+
+static void one_rank(void **state)
+{
+    (void)state;
+    struct call_options options = world_options(100);
+    run_chosen("one rank", 1, &options, 1);
+    options.in_place = true;
+    run_chosen("one rank in place", 1, &options, 1);
+    options.count = 0;
+    run_chosen("one rank, no elements", 1, &options, 1);
+}
+
+static void a_segment_of_any_length(void **state)
+{
+    (void)state;
+    static const size_t segments[] = {1, 100, SIZE_MAX / 2, SIZE_MAX - 1, SIZE_MAX};
+    for (size_t i = 0; i < sizeof segments / sizeof *segments; i++) {
+        struct call_options options = world_options(100);
+        options.segment = segments[i];
+        run_chosen("segments of any length", 5, &options, 2);
+    }
+}
+
+/* Many elements: 40 ranks, each with a slot of one element. */
+static void long_vectors_in_little_space(void **state)
+{
+    (void)state;
+    struct call_options options = world_options(2000);
+    options.segment = 1;
+    options.slots = 1;
+    options.network.max_delay = 7;
+    run_chosen("little space", 9, &options, 3);
+}
+
+/* ---- The interface ---- */
+
+static void wrong_arguments_are_refused(void **state)
+{
+    (void)state;
+    struct rng rng = {1};
+    const struct proved *p = proved(0, 2);
+    struct strag_engine *engine = NULL;
+    struct strag_error err = {""};
+    assert_int_equal(strag_engine_create(p->plans[0], 0, &engine, &err), STRAG_ERR_ARGUMENT);
+    assert_non_null(strstr(err.text, "at least 1"));
+    assert_null(engine);
+    strag_engine_free(NULL);
+
+    struct world *world = world_create(p->plans, 2, 1);
+    struct call_options options = world_options(10);
+    world_begin(world, &options, &rng);
+    struct member *member = &world->members[0];
+    unsigned char buffer[80] = {0};
+    const struct strag_call right = {
+        .input = buffer,
+        .output = buffer,
+        .count = 10,
+        .extent = 8,
+        .segment = 1,
+        .slots = 1,
+        .transport = &member->transport.base,
+        .reducer = &member->reducer.base,
+    };
+    struct strag_call call = right;
+    assert_int_equal(strag_engine_progress(member->engine), STRAG_ERR_ARGUMENT);
+    call.extent = 0;
+    assert_int_equal(strag_engine_start(member->engine, &call), STRAG_ERR_ARGUMENT);
+    call.extent = -8;
+    assert_int_equal(strag_engine_start(member->engine, &call), STRAG_ERR_ARGUMENT);
+    call = right;
+    call.segment = 0;
+    assert_int_equal(strag_engine_start(member->engine, &call), STRAG_ERR_ARGUMENT);
+    call = right;
+    call.slots = 0;
+    assert_int_equal(strag_engine_start(member->engine, &call), STRAG_ERR_ARGUMENT);
+    assert_int_equal(member->allocations, 0);
+
+    /* A call that is running cannot be started again, and goes on unharmed. */
+    assert_int_equal(world_step(member), STRAG_PENDING);
+    assert_int_equal(strag_engine_start(member->engine, &right), STRAG_ERR_ARGUMENT);
+    assert_true(world_run(world, &rng));
+    world_check_result(world, &p->expressions);
+    world_assert_good(world, true, "started twice");
+    assert_int_equal(strag_engine_progress(member->engine), STRAG_ERR_ARGUMENT);
+    world_end(world);
+    world_free(world);
+}
+
+/* Out of memory for more slots: the call before has given its space back, nobody gives it twice. */
+static void no_memory_for_more_slots(void **state)
+{
+    (void)state;
+    struct rng rng = {1};
+    const struct proved *p = proved(0, 3);
+    struct world *world = world_create(p->plans, 3, 1);
+    struct call_options options = world_options(30);
+    run_case(world, p, &options, 0, &rng, "before");
+
+    options.slots = 50;
+    world_begin(world, &options, &rng);
+    struct member *member = &world->members[0];
+    void *output = member->output + 32;
+    const struct strag_call call = {
+        .input = output,
+        .output = output,
+        .count = 30,
+        .extent = 8,
+        .segment = options.segment,
+        .slots = options.slots,
+        .transport = &member->transport.base,
+        .reducer = &member->reducer.base,
+    };
+    memory_watch(1);
+    int status = strag_engine_start(member->engine, &call);
+    assert_true(memory_unwatch().failed);
+    assert_int_equal(status, STRAG_ERR_MEMORY);
+    assert_int_equal(member->releases, 0);
+    assert_null(world_problem(world));
+    world_end(world);
+
+    run_case(world, p, &options, 0, &rng, "after");
+    world_free(world);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(wrong_arguments_are_refused),
+        cmocka_unit_test(one_rank),
+        cmocka_unit_test(a_segment_of_any_length),
+        cmocka_unit_test(long_vectors_in_little_space),
+        cmocka_unit_test(no_memory_for_more_slots),
+        cmocka_unit_test(random_cases),
+    };
+    return cmocka_run_group_tests(tests, NULL, forget_plans);
+}

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Expressions and their sets of ranks, against plain bit sets. */
+#include "expression.h"
+
+#include "support.h"
+
+enum { RANKS_MAX = 5000, WORDS = RANKS_MAX / 64 + 1 };
+
+/* What the test knows of an expression. */
+struct known {
+    int32_t expression, left, right; /* operands: indices into the list, -1 for an input */
+    uint64_t set[WORDS];
+    int ranks;
+};
+
+static struct strag_expression_table *table_of(int n)
+{
+    struct strag_expression_table *table = strag_expressions_create(n);
+    assert_non_null(table);
+    assert_int_equal(strag_expression_count(table), n);
+    return table;
+}
+
+static void inputs_are_their_ranks(void **state)
+{
+    (void)state;
+    static const int sizes[] = {1, 2, 63, 64, 65, 127, 128, 129, 4095, 4096, 4097, RANKS_MAX};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        int n = sizes[i];
+        struct strag_expression_table *table = table_of(n);
+        for (int rank = 0; rank < n; rank++) {
+            assert_int_equal(strag_expression_ranks(table, rank), 1);
+            assert_int_equal(strag_expression_common(table, rank, rank), rank);
+            if (rank)
+                assert_int_equal(strag_expression_common(table, rank, rank - 1), -1);
+        }
+        strag_expressions_free(table);
+    }
+    strag_expressions_free(NULL);
+}
+
+static void equal_pairs_are_one_number(void **state)
+{
+    (void)state;
+    struct strag_expression_table *table = table_of(4);
+    int32_t p01 = strag_expression_pair(table, 0, 1);
+    int32_t p10 = strag_expression_pair(table, 1, 0);
+    int32_t p23 = strag_expression_pair(table, 2, 3);
+    assert_int_equal(p01, 4);
+    assert_int_equal(p10, 5);
+    assert_int_equal(p23, 6);
+    assert_int_equal(strag_expression_pair(table, 0, 1), p01);
+    assert_int_equal(strag_expression_pair(table, 2, 3), p23);
+    int32_t all = strag_expression_pair(table, p01, p23);
+    assert_int_not_equal(strag_expression_pair(table, p10, p23), all);
+    assert_int_not_equal(strag_expression_pair(table, p23, p01), all);
+    assert_int_equal(strag_expression_pair(table, p01, p23), all);
+    assert_int_equal(strag_expression_count(table), 4 + 6);
+    assert_int_equal(strag_expression_ranks(table, all), 4);
+    int32_t left, right;
+    strag_expression_operands(table, all, &left, &right);
+    assert_int_equal(left, p01);
+    assert_int_equal(right, p23);
+    strag_expressions_free(table);
+}
+
+static void nobody_comes_twice(void **state)
+{
+    (void)state;
+    struct strag_expression_table *table = table_of(200);
+    int32_t low = strag_expression_pair(table, 3, 130);
+    int32_t high = strag_expression_pair(table, 130, 199);
+    assert_int_equal(strag_expression_pair(table, 7, 7), STRAG_EXPRESSION_TWICE);
+    assert_int_equal(strag_expression_pair(table, low, high), STRAG_EXPRESSION_TWICE);
+    assert_int_equal(strag_expression_pair(table, low, high), STRAG_EXPRESSION_TWICE);
+    assert_int_equal(strag_expression_pair(table, 130, low), STRAG_EXPRESSION_TWICE);
+    assert_int_equal(strag_expression_common(table, low, high), 130);
+    assert_int_equal(strag_expression_common(table, low, 199), -1);
+    int32_t other = strag_expression_pair(table, low, 199);
+    assert_true(other >= 200);
+    assert_int_equal(strag_expression_common(table, other, high), 130); /* 199 too; the lowest */
+    assert_int_equal(strag_expression_ranks(table, other), 3);
+    strag_expressions_free(table);
+}
+
+/* ---- Random expressions ---- */
+
+static int lowest_common(const struct known *a, const struct known *b)
+{
+    for (int word = 0; word < WORDS; word++) {
+        uint64_t both = a->set[word] & b->set[word];
+        if (both)
+            return 64 * word + __builtin_ctzll(both);
+    }
+    return -1;
+}
+
+static int same_pair(const struct known *list, int length, int left, int right)
+{
+    for (int i = 0; i < length; i++) {
+        if (list[i].left == left && list[i].right == right)
+            return i;
+    }
+    return -1;
+}
+
+/* Pair two of the list; add the result if it is new. @return the list's new length */
+static int pair_two(struct strag_expression_table *table, struct known *list, int length, int left,
+                    int right)
+{
+    const struct known *l = &list[left], *r = &list[right];
+    int common = lowest_common(l, r);
+    int32_t result = strag_expression_pair(table, l->expression, r->expression);
+    assert_int_equal(strag_expression_common(table, l->expression, r->expression), common);
+    if (common >= 0) {
+        assert_int_equal(result, STRAG_EXPRESSION_TWICE);
+        return length;
+    }
+    int before = same_pair(list, length, left, right);
+    if (before >= 0) {
+        assert_int_equal(result, list[before].expression);
+        return length;
+    }
+    assert_int_equal(result, strag_expression_count(table) - 1);
+    struct known *pair = &list[length];
+    *pair = (struct known){.expression = result, .left = left, .right = right};
+    for (int word = 0; word < WORDS; word++)
+        pair->set[word] = l->set[word] | r->set[word];
+    pair->ranks = l->ranks + r->ranks;
+    return length + 1;
+}
+
+static void random_sets(struct rng *rng, int n)
+{
+    enum { INPUTS = 300, LIST_MAX = 900 };
+    struct strag_expression_table *table = table_of(n);
+    struct known *list = calloc(LIST_MAX, sizeof *list);
+    assert_non_null(list);
+    int inputs = n < INPUTS ? n : INPUTS, length = 0;
+    for (; length < inputs; length++) {
+        /* Distinct ranks, spread over all of them. */
+        int rank = (int)((int64_t)length * n / inputs);
+        list[length] = (struct known){rank, -1, -1, {0}, 1};
+        list[length].set[rank / 64] = UINT64_C(1) << rank % 64;
+    }
+    for (int i = 0; i < 3 * LIST_MAX && length < LIST_MAX; i++) {
+        /* Mostly one of the last, so that sets grow. */
+        unsigned recent = rng_below(rng, 2) ? 8 : (unsigned)length;
+        int left =
+            length - 1 - (int)rng_below(rng, recent < (unsigned)length ? recent : (unsigned)length);
+        length = pair_two(table, list, length, left, (int)rng_below(rng, (unsigned)length));
+    }
+    for (int i = 0; i < length; i++) {
+        assert_int_equal(strag_expression_ranks(table, list[i].expression), list[i].ranks);
+        if (list[i].left < 0)
+            continue;
+        int32_t left, right;
+        strag_expression_operands(table, list[i].expression, &left, &right);
+        assert_int_equal(left, list[list[i].left].expression);
+        assert_int_equal(right, list[list[i].right].expression);
+    }
+    free(list);
+    strag_expressions_free(table);
+}
+
+static void random_sets_are_exact(void **state)
+{
+    (void)state;
+    struct rng rng = {support_seed("test_expression")};
+    static const int sizes[] = {2, 17, 64, 65, 300, 1000, 4097, RANKS_MAX};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        random_sets(&rng, sizes[i]);
+}
+
+/* Sums as a ring makes them: n * (n - 1) pairs whose sets wind around the end. */
+static void sums_around_a_ring(void **state)
+{
+    (void)state;
+    const int n = 700;
+    struct strag_expression_table *table = table_of(n);
+    for (int first = 0; first < n; first++) {
+        int32_t sum = first;
+        for (int i = 1; i < n; i++) {
+            sum = strag_expression_pair(table, sum, (first + i) % n);
+            assert_true(sum >= n);
+        }
+        assert_int_equal(strag_expression_ranks(table, sum), n);
+        assert_int_equal(strag_expression_pair(table, sum, first), STRAG_EXPRESSION_TWICE);
+    }
+    assert_int_equal(strag_expression_count(table), n + n * (n - 1) + n);
+    strag_expressions_free(table);
+}
+
+/* One long sum of all ranks, then each of them once more. */
+static void sum_of_5000(void **state)
+{
+    (void)state;
+    struct strag_expression_table *table = table_of(RANKS_MAX);
+    int32_t sum = 0;
+    for (int rank = 1; rank < RANKS_MAX; rank++) {
+        sum = strag_expression_pair(table, rank, sum);
+        assert_int_equal(strag_expression_ranks(table, sum), rank + 1);
+        assert_int_equal(strag_expression_common(table, sum, rank), rank);
+    }
+    for (int rank = 0; rank < RANKS_MAX; rank++)
+        assert_int_equal(strag_expression_pair(table, sum, rank), STRAG_EXPRESSION_TWICE);
+    strag_expressions_free(table);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(inputs_are_their_ranks), cmocka_unit_test(equal_pairs_are_one_number),
+        cmocka_unit_test(nobody_comes_twice),     cmocka_unit_test(random_sets_are_exact),
+        cmocka_unit_test(sums_around_a_ring),     cmocka_unit_test(sum_of_5000),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The network that the other tests rely on: it does what transport.h and loopback.h say. */
+#include "loopback.h"
+
+#include "status.h"
+#include "support.h"
+
+enum { WAITING = 99, MESSAGES = 40 };
+
+/* A transfer that notes how and when it completed. */
+struct noted {
+    struct strag_transfer transfer;
+    int status;
+    int turn; /* the how-manieth completion of the test it was */
+};
+
+static int completions;
+
+static void note(struct strag_transfer *transfer, int status)
+{
+    struct noted *noted = (struct noted *)transfer;
+    assert_int_equal(noted->status, WAITING); /* once only */
+    noted->status = status;
+    noted->turn = completions++;
+}
+
+static struct noted fresh(void)
+{
+    return (struct noted){{note, NULL}, WAITING, -1};
+}
+
+static struct strag_loopback *network_of(int n, struct strag_loopback_options options)
+{
+    struct strag_loopback *network = strag_loopback_create(n, sizeof(int), &options);
+    assert_non_null(network);
+    completions = 0;
+    return network;
+}
+
+static int post_send(struct strag_loopback *network, int from, int to, struct noted *noted,
+                     const int *values, size_t elements)
+{
+    struct strag_transport *transport = strag_loopback_endpoint(network, from);
+    *noted = fresh();
+    return transport->send(transport, &noted->transfer, to, values, elements);
+}
+
+static int post_recv(struct strag_loopback *network, int from, int to, struct noted *noted,
+                     int *values, size_t elements)
+{
+    struct strag_transport *transport = strag_loopback_endpoint(network, to);
+    *noted = fresh();
+    return transport->recv(transport, &noted->transfer, from, values, elements);
+}
+
+static void progress(struct strag_loopback *network, int rank, int times)
+{
+    struct strag_transport *transport = strag_loopback_endpoint(network, rank);
+    for (; times; times--)
+        assert_int_equal(transport->progress(transport), STRAG_OK);
+}
+
+static void messages_arrive_in_the_order_of_posting(void **state)
+{
+    (void)state;
+    struct strag_loopback *network = network_of(2, (struct strag_loopback_options){.seed = 1});
+    struct noted send[3], recv[3];
+    int values[3] = {10, 11, 12}, got[3] = {0, 0, 0};
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(post_send(network, 0, 1, &send[i], &values[i], 1), STRAG_OK);
+    progress(network, 0, 5);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(send[i].status, WAITING); /* nobody receives yet */
+    assert_int_equal(strag_loopback_pending(network), 3);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(post_recv(network, 0, 1, &recv[i], &got[i], 1), STRAG_OK);
+        assert_int_equal(got[i], (int)0xa5a5a5a5); /* nothing to be read before completion */
+    }
+    progress(network, 1, 1);
+    values[0] = 20; /* the first receive has taken 10 already */
+    progress(network, 0, 1);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(send[i].status, STRAG_OK);
+        assert_int_equal(recv[i].status, STRAG_OK);
+        assert_int_equal(got[i], 10 + i);
+    }
+    assert_int_equal(strag_loopback_pending(network), 0);
+    size_t elements, messages;
+    strag_loopback_sent(network, 0, &elements, &messages);
+    assert_int_equal(elements, 3);
+    assert_int_equal(messages, 3);
+    strag_loopback_sent(network, 1, &elements, &messages);
+    assert_int_equal(elements + messages, 0);
+    strag_loopback_free(network);
+}
+
+static void a_send_reads_its_buffer_late(void **state)
+{
+    (void)state;
+    struct strag_loopback *network = network_of(2, (struct strag_loopback_options){.seed = 1});
+    struct noted send, recv;
+    int value = 1, got = 0;
+    assert_int_equal(post_send(network, 0, 1, &send, &value, 1), STRAG_OK);
+    assert_int_equal(post_recv(network, 0, 1, &recv, &got, 1), STRAG_OK);
+    value = 2; /* the sender should not; here it shows */
+    progress(network, 1, 1);
+    assert_int_equal(got, 2);
+    strag_loopback_free(network);
+}
+
+static void short_sends_are_eager(void **state)
+{
+    (void)state;
+    struct strag_loopback *network =
+        network_of(2, (struct strag_loopback_options){.seed = 1, .eager = 2});
+    struct noted send_short, send_long, recv_short, recv_long;
+    int values[3] = {1, 2, 3}, got[3] = {0, 0, 0}, more[3] = {0, 0, 0};
+    assert_int_equal(post_send(network, 0, 1, &send_short, values, 2), STRAG_OK);
+    assert_int_equal(post_send(network, 0, 1, &send_long, values, 3), STRAG_OK);
+    progress(network, 0, 3);
+    assert_int_equal(send_short.status, STRAG_OK);
+    assert_int_equal(send_long.status, WAITING);
+    values[0] = 7; /* the short one has left; the long one has not */
+    assert_int_equal(post_recv(network, 0, 1, &recv_short, got, 2), STRAG_OK);
+    assert_int_equal(post_recv(network, 0, 1, &recv_long, more, 3), STRAG_OK);
+    progress(network, 1, 1);
+    assert_int_equal(got[0], 1);
+    assert_int_equal(got[1], 2);
+    assert_int_equal(more[0], 7);
+    progress(network, 0, 1);
+    assert_int_equal(send_long.status, STRAG_OK);
+    strag_loopback_free(network);
+}
+
+static void lengths_must_fit(void **state)
+{
+    (void)state;
+    struct strag_loopback *network = network_of(2, (struct strag_loopback_options){.seed = 1});
+    struct noted send, recv;
+    int values[2] = {1, 2}, got[3] = {0, 0, 0};
+    assert_int_equal(post_send(network, 0, 1, &send, values, 2), STRAG_OK);
+    assert_int_equal(post_recv(network, 0, 1, &recv, got, 3), STRAG_OK);
+    progress(network, 1, 1);
+    assert_int_equal(recv.status, STRAG_ERR_TRANSPORT);
+    strag_loopback_free(network);
+}
+
+/* Post many messages, let both sides move, and see in which order the receives completed.
+ * @return how many completed before one that was posted earlier */
+static int overtakings(uint64_t seed, unsigned max_delay, bool in_order, int turns[MESSAGES])
+{
+    struct strag_loopback *network =
+        network_of(2, (struct strag_loopback_options){
+                          .seed = seed, .max_delay = max_delay, .in_order = in_order});
+    struct noted send[MESSAGES], recv[MESSAGES];
+    int values[MESSAGES], got[MESSAGES], overtaken = 0;
+    for (int i = 0; i < MESSAGES; i++) {
+        values[i] = i;
+        assert_int_equal(post_send(network, 0, 1, &send[i], &values[i], 1), STRAG_OK);
+        assert_int_equal(post_recv(network, 0, 1, &recv[i], &got[i], 1), STRAG_OK);
+    }
+    for (unsigned i = 0; i <= max_delay; i++) { /* each of the two is a tick */
+        progress(network, 1, 1);
+        progress(network, 0, 1);
+    }
+    for (int i = 0; i < MESSAGES; i++) {
+        assert_int_equal(send[i].status, STRAG_OK);
+        assert_int_equal(recv[i].status, STRAG_OK);
+        assert_int_equal(got[i], i);
+        turns[i] = recv[i].turn;
+        overtaken += i && recv[i].turn < recv[i - 1].turn;
+    }
+    strag_loopback_free(network);
+    return overtaken;
+}
+
+static void delays_reorder_completions(void **state)
+{
+    (void)state;
+    int turns[MESSAGES], again[MESSAGES];
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        assert_int_equal(overtakings(seed, 0, false, turns), 0);
+        assert_int_equal(overtakings(seed, 30, true, turns), 0);
+        assert_true(overtakings(seed, 30, false, turns) > 0);
+        overtakings(seed, 30, false, again);
+        assert_memory_equal(turns, again, sizeof turns);
+        overtakings(seed + 1, 30, false, again);
+        assert_memory_not_equal(turns, again, sizeof turns);
+    }
+}
+
+static void the_chosen_message_fails(void **state)
+{
+    (void)state;
+    for (unsigned which = 1; which <= 4; which++) {
+        for (int late = 0; late < 2; late++) {
+            struct strag_loopback *network = network_of(
+                3, (struct strag_loopback_options){
+                       .seed = 1, .fail_rank = 1, .fail_post = which, .fail_late = late});
+            struct noted send[4], recv[4];
+            int value = 5, got = 0;
+            for (unsigned i = 0; i < 4; i++) {
+                int fails = i + 1 == which && !late ? STRAG_ERR_TRANSPORT : STRAG_OK;
+                assert_int_equal(post_send(network, 1, 2, &send[i], &value, 1), fails);
+                assert_int_equal(post_recv(network, 1, 2, &recv[i], &got, 1), STRAG_OK);
+            }
+            progress(network, 1, 1);
+            progress(network, 2, 1);
+            for (unsigned i = 0; i < 4; i++) {
+                if (i + 1 == which)
+                    assert_int_equal(send[i].status, late ? STRAG_ERR_TRANSPORT : WAITING);
+                else
+                    assert_int_equal(send[i].status, STRAG_OK);
+            }
+            strag_loopback_free(network);
+        }
+    }
+}
+
+static void messages_with_a_dead_rank_fail(void **state)
+{
+    (void)state;
+    struct strag_loopback *network = network_of(3, (struct strag_loopback_options){.seed = 1});
+    struct noted send, recv, unharmed_send, unharmed_recv, own, late;
+    int value = 5, got = 0, other = 0, mine = 0;
+    assert_int_equal(post_send(network, 0, 1, &send, &value, 1), STRAG_OK);
+    assert_int_equal(post_recv(network, 1, 0, &recv, &got, 1), STRAG_OK);
+    assert_int_equal(post_recv(network, 0, 1, &own, &mine, 1), STRAG_OK);
+    assert_int_equal(post_send(network, 0, 2, &unharmed_send, &value, 1), STRAG_OK);
+    assert_int_equal(post_recv(network, 0, 2, &unharmed_recv, &other, 1), STRAG_OK);
+    strag_loopback_kill(network, 1);
+    progress(network, 0, 1);
+    progress(network, 2, 1);
+    assert_int_equal(send.status, STRAG_ERR_TRANSPORT);
+    assert_int_equal(recv.status, STRAG_ERR_TRANSPORT);
+    assert_int_equal(unharmed_send.status, STRAG_OK);
+    assert_int_equal(unharmed_recv.status, STRAG_OK);
+    assert_int_equal(other, 5);
+
+    /* The dead rank itself, if it is still looking. */
+    assert_int_equal(post_send(network, 1, 2, &late, &value, 1), STRAG_ERR_TRANSPORT);
+    progress(network, 1, 1);
+    assert_int_equal(own.status, STRAG_ERR_TRANSPORT);
+    assert_int_equal(late.status, WAITING);
+
+    assert_int_equal(post_send(network, 2, 1, &late, &value, 1), STRAG_OK);
+    progress(network, 2, 1);
+    assert_int_equal(late.status, STRAG_ERR_TRANSPORT);
+    assert_int_equal(strag_loopback_pending(network), 0);
+    strag_loopback_free(network);
+}
+
+static void messages_are_cancelled(void **state)
+{
+    (void)state;
+    for (int cannot = 0; cannot < 2; cannot++) {
+        struct strag_loopback *network =
+            network_of(2, (struct strag_loopback_options){.seed = 1, .cannot_cancel = cannot});
+        struct strag_transport *transport = strag_loopback_endpoint(network, 0);
+        struct noted send, recv, alone;
+        int value = 5, got = 0;
+        assert_int_equal(post_send(network, 0, 1, &send, &value, 1), STRAG_OK);
+        assert_int_equal(post_recv(network, 0, 1, &recv, &got, 1), STRAG_OK);
+        assert_int_equal(post_recv(network, 1, 0, &alone, &got, 1), STRAG_OK);
+        assert_int_equal(transport->cancel(transport, &send.transfer),
+                         cannot ? STRAG_PENDING : STRAG_OK);
+        assert_int_equal(send.status, cannot ? WAITING : STRAG_ERR_TRANSPORT);
+        assert_int_equal(transport->cancel(transport, &alone.transfer), STRAG_OK);
+        assert_int_equal(alone.status, STRAG_ERR_TRANSPORT);
+        progress(network, 0, 3);
+        assert_int_equal(send.status, cannot ? WAITING : STRAG_ERR_TRANSPORT);
+        strag_loopback_free(network);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(messages_arrive_in_the_order_of_posting),
+        cmocka_unit_test(a_send_reads_its_buffer_late),
+        cmocka_unit_test(short_sends_are_eager),
+        cmocka_unit_test(lengths_must_fit),
+        cmocka_unit_test(delays_reorder_completions),
+        cmocka_unit_test(the_chosen_message_fails),
+        cmocka_unit_test(messages_with_a_dead_rank_fail),
+        cmocka_unit_test(messages_are_cancelled),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

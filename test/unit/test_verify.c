@@ -1,0 +1,508 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* verify accepts what is right, with the right numbers, and says what is wrong with the rest. */
+#include "verify.h"
+
+#include "executor.h"
+#include "support.h"
+
+/* ---- What is right: closed formulas, written down once more ---- */
+
+struct formula {
+    const char *algorithm;
+    int rounds, blocks;
+    double sent_max, sent_total, reduce_max;
+};
+
+static int log2_floor(int n)
+{
+    return n > 1 ? 1 + log2_floor(n / 2) : 0;
+}
+
+static int log2_ceil(int n)
+{
+    return n > 1 ? 1 + log2_ceil((n + 1) / 2) : 0;
+}
+
+static struct formula formula_of(const char *algorithm, int n)
+{
+    int log = log2_floor(n), p = 1 << log, folded = n - p, fold = folded > 0;
+    double most = 2.0 * (n - 1) / n, least = 2.0 * (p - 1) / p;
+    if (n == 1)
+        return (struct formula){algorithm, 0, 1, 0, 0, 0};
+    if (strcmp(algorithm, "ring") == 0)
+        return (struct formula){algorithm, 2 * (n - 1), n, most, n * most, most / 2};
+    if (strcmp(algorithm, "circulant") == 0)
+        return (struct formula){algorithm, 2 * log2_ceil(n), n, most, n * most, most / 2};
+    if (strcmp(algorithm, "recursive-doubling") == 0)
+        return (struct formula){algorithm,  log + 2 * fold,       1,
+                                log + fold, p * log + 2 * folded, log + fold};
+    if (strcmp(algorithm, "recursive-halving") == 0)
+        return (struct formula){algorithm,    2 * log + 2 * fold,       p,
+                                least + fold, p * least + 2.0 * folded, least / 2 + fold};
+    fail_msg("no formula for %s", algorithm);
+    return (struct formula){0};
+}
+
+static void assert_near(double a, double b)
+{
+    if (!(a - b < 1e-9 * (1 + b) && b - a < 1e-9 * (1 + b)))
+        fail_msg("%.12g is not %.12g", a, b);
+}
+
+static void check_measure(const struct strag_algorithm *algorithm, int n)
+{
+    struct strag_error err = {""};
+    struct strag_measure measure;
+    struct strag_proof *proof = NULL;
+    const struct strag_problem problem = {.n = n};
+    if (strag_verify(algorithm, &problem, &measure, &proof, &err) != STRAG_OK)
+        fail_msg("%s n=%d: %s", algorithm->name, n, err.text);
+    struct formula formula = formula_of(algorithm->name, n);
+    assert_int_equal(measure.n, n);
+    assert_int_equal(measure.rounds, formula.rounds);
+    assert_int_equal(measure.blocks, formula.blocks);
+    assert_near(measure.sent_max, formula.sent_max);
+    assert_near(measure.sent_total, formula.sent_total);
+    assert_near(measure.reduce_max, formula.reduce_max);
+
+    struct strag_expressions expressions;
+    strag_proof_expressions(proof, &expressions);
+    assert_int_equal(expressions.n, n);
+    for (int32_t e = n; e < expressions.nodes; e++) {
+        assert_in_range(expressions.left[e - n], 0, e - 1);
+        assert_in_range(expressions.right[e - n], 0, e - 1);
+    }
+    for (int block = 0; block < measure.blocks; block++)
+        assert_in_range(expressions.result[block], n > 1 ? n : 0, expressions.nodes - 1);
+    strag_proof_free(proof);
+}
+
+static void all_algorithms_hold_what_they_promise(void **state)
+{
+    (void)state;
+    for (int a = 0; strag_algorithms[a]; a++) {
+        for (int n = 1; n <= 64; n++)
+            check_measure(strag_algorithms[a], n);
+        check_measure(strag_algorithms[a], 127);
+        check_measure(strag_algorithms[a], 129);
+    }
+}
+
+static void the_executor_agrees(void **state)
+{
+    (void)state;
+    struct rng rng = {support_seed("test_verify")};
+    for (int a = 0; strag_algorithms[a]; a++) {
+        for (int n = 2; n <= 12; n++) {
+            struct strag_plan **plans = support_plans(strag_algorithms[a], n);
+            assert_int_equal(execute_often(plans, n, 12, &rng), OUTCOME_SUM);
+            support_plans_free(plans, n);
+        }
+    }
+}
+
+static void results_may_be_left_out(void **state)
+{
+    (void)state;
+    const struct strag_problem problem = {.n = 6}, wrong = {.n = 6, .blocks = 99};
+    const struct strag_algorithm *ring = support_algorithm("ring");
+    struct strag_measure measure = {.n = -7};
+    struct strag_proof *proof = NULL;
+    struct strag_error err = {""};
+    assert_int_equal(strag_verify(ring, &problem, NULL, NULL, NULL), STRAG_OK);
+    assert_int_equal(strag_verify(ring, &wrong, &measure, &proof, &err), STRAG_ERR_UNSUPPORTED);
+    assert_int_equal(measure.n, -7);
+    assert_null(proof);
+    assert_non_null(strstr(err.text, "99"));
+    strag_proof_free(NULL);
+}
+
+/* ---- What is wrong: small plans by hand ---- */
+
+struct hand {
+    int n, rounds, blocks;
+    struct strag_builder *builders[4];
+};
+
+static struct hand hand_create(int n, int rounds, int blocks)
+{
+    struct hand hand = {n, rounds, blocks, {NULL}};
+    const struct strag_shape shape = {
+        .algorithm = "by hand",
+        .n = n,
+        .rounds = rounds,
+        .bounds = {.blocks = blocks, .denominator = blocks},
+    };
+    for (int rank = 0; rank < n; rank++) {
+        hand.builders[rank] = strag_builder_create(&shape, rank);
+        assert_non_null(hand.builders[rank]);
+    }
+    return hand;
+}
+
+static void hand_finish(struct hand *hand, struct strag_plan **plans)
+{
+    for (int rank = 0; rank < hand->n; rank++) {
+        struct strag_error err = {""};
+        if (strag_builder_finish(hand->builders[rank], &plans[rank], &err) != STRAG_OK)
+            fail_msg("%s", err.text);
+    }
+}
+
+/* verify says `why`, the whole text; "" when the plans are right. */
+static void assert_verdict(struct strag_plan *const *plans, int n, const char *why)
+{
+    struct strag_error err = {""};
+    struct strag_measure measure = {.n = -7};
+    struct strag_proof *proof = NULL;
+    int status = strag_verify_plans(plans, n, NULL, &measure, &proof, &err);
+    assert_int_equal(status, *why ? STRAG_ERR_FALSE : STRAG_OK);
+    assert_string_equal(err.text, why);
+    assert_int_equal(proof == NULL, *why != '\0');
+    assert_int_equal(measure.n, *why ? -7 : n);
+    strag_proof_free(proof);
+}
+
+static void hand_verdict(struct hand *hand, const char *why)
+{
+    struct strag_plan *plans[4] = {NULL};
+    hand_finish(hand, plans);
+    assert_verdict(plans, hand->n, why);
+    strag_plan_free_all(plans, hand->n);
+}
+
+static void swapping_two_ranks_is_right(void **state)
+{
+    (void)state;
+    struct hand hand = hand_create(2, 1, 1);
+    for (int rank = 0; rank < 2; rank++) {
+        strag_send(hand.builders[rank], 0, 1 - rank, 0, 1);
+        strag_exchange_reduce(hand.builders[rank], 0, 1 - rank, 0, 1);
+    }
+    hand_verdict(&hand, "");
+}
+
+static void bits_that_differ(void **state)
+{
+    (void)state;
+    struct hand hand = hand_create(2, 1, 1);
+    for (int rank = 0; rank < 2; rank++) {
+        strag_send(hand.builders[rank], 0, 1 - rank, 0, 1);
+        strag_recv_reduce(hand.builders[rank], 0, 1 - rank, 0, 1);
+    }
+    hand_verdict(&hand,
+                 "rank 1 sums up block 0 in another order than rank 0, so its bits may differ");
+}
+
+static void both_receive_before_they_send(void **state)
+{
+    (void)state;
+    struct hand hand = hand_create(2, 1, 1);
+    for (int rank = 0; rank < 2; rank++) {
+        strag_recv(hand.builders[rank], 0, 1 - rank, 0, 1);
+        strag_send(hand.builders[rank], 0, 1 - rank, 0, 1);
+    }
+    hand_verdict(&hand, "rank 0, operation 0 (recv from 1, blocks 0..0, round 0): "
+                        "deadlock: it waits in a circle");
+}
+
+/* Three ranks, each sends on what it is to receive first. */
+static void a_circle_of_three(void **state)
+{
+    (void)state;
+    struct hand hand = hand_create(3, 1, 1);
+    for (int rank = 0; rank < 3; rank++) {
+        strag_recv_reduce(hand.builders[rank], 0, (rank + 2) % 3, 0, 1);
+        strag_send(hand.builders[rank], 0, (rank + 1) % 3, 0, 1);
+    }
+    hand_verdict(&hand, "rank 0, operation 0 (recv_reduce from 2, blocks 0..0, round 0): "
+                        "deadlock: it waits in a circle");
+}
+
+/* There may be temporary space for one message only: rank 0 takes rank 1's first, which comes only
+ * after rank 2 has got rid of its own. */
+static void receives_in_the_wrong_order(void **state)
+{
+    (void)state;
+    for (int wrong = 0; wrong < 2; wrong++) {
+        struct hand hand = hand_create(3, 2, 1);
+        strag_recv_reduce(hand.builders[0], 0, wrong ? 1 : 2, 0, 1);
+        strag_recv_reduce(hand.builders[0], 0, wrong ? 2 : 1, 0, 1);
+        strag_send(hand.builders[1], 0, 2, 0, 1);
+        strag_recv(hand.builders[1], 0, 2, 0, 1);
+        strag_send(hand.builders[1], 0, 0, 0, 1);
+        strag_send(hand.builders[2], 0, 0, 0, 1);
+        strag_recv(hand.builders[2], 0, 1, 0, 1);
+        strag_send(hand.builders[2], 0, 1, 0, 1);
+        for (int rank = 1; rank < 3; rank++) {
+            strag_send(hand.builders[0], 1, rank, 0, 1);
+            strag_recv(hand.builders[rank], 1, 0, 0, 1);
+        }
+        hand_verdict(&hand, wrong ? "rank 0, operation 0 (recv_reduce from 1, blocks 0..0, "
+                                    "round 0): deadlock: it waits in a circle"
+                                  : "");
+    }
+}
+
+/* The i-th message is the i-th message, whatever fits better. */
+static void messages_that_do_not_fit(void **state)
+{
+    (void)state;
+    struct hand hand = hand_create(2, 2, 4);
+    strag_send(hand.builders[0], 0, 1, 0, 2);
+    strag_send(hand.builders[0], 0, 1, 2, 2);
+    strag_recv(hand.builders[1], 0, 0, 2, 2);
+    strag_recv(hand.builders[1], 0, 0, 0, 2);
+    hand_verdict(&hand, "rank 1, operation 0 (recv from 0, blocks 2..3, round 0): "
+                        "the peer's message has another range");
+    hand = hand_create(2, 2, 4);
+    strag_send(hand.builders[0], 0, 1, 0, 2);
+    strag_recv(hand.builders[1], 0, 0, 0, 3);
+    hand_verdict(&hand, "rank 1, operation 0 (recv from 0, blocks 0..2, round 0): "
+                        "the peer's message has another range");
+    hand = hand_create(2, 2, 4);
+    strag_send(hand.builders[0], 0, 1, 0, 4);
+    strag_recv_reduce(hand.builders[1], 1, 0, 0, 4);
+    hand_verdict(&hand, "rank 1, operation 0 (recv_reduce from 0, blocks 0..3, round 1): "
+                        "the peer's message has another round");
+}
+
+static void a_contribution_that_is_missing(void **state)
+{
+    (void)state;
+    struct hand hand = hand_create(3, 2, 2);
+    strag_recv_reduce(hand.builders[0], 0, 1, 0, 2);
+    strag_send(hand.builders[0], 1, 1, 0, 2);
+    strag_send(hand.builders[1], 0, 0, 0, 2);
+    strag_recv(hand.builders[1], 1, 0, 0, 2);
+    hand_verdict(&hand, "rank 0 ends with 2 of 3 contributions in block 0");
+
+    hand = hand_create(2, 1, 2);
+    strag_recv_reduce(hand.builders[0], 0, 1, 0, 2);
+    strag_send(hand.builders[1], 0, 0, 0, 2);
+    hand_verdict(&hand, "rank 1 ends with 1 of 2 contributions in block 0");
+}
+
+static void a_contribution_that_comes_twice(void **state)
+{
+    (void)state;
+    struct hand hand = hand_create(3, 3, 4);
+    strag_recv_reduce(hand.builders[0], 0, 1, 0, 4);
+    strag_recv_reduce(hand.builders[0], 1, 2, 0, 4);
+    strag_recv_reduce(hand.builders[0], 2, 1, 3, 1);
+    strag_send(hand.builders[1], 0, 0, 0, 4);
+    strag_send(hand.builders[1], 2, 0, 3, 1);
+    strag_send(hand.builders[2], 1, 0, 0, 4);
+    hand_verdict(&hand, "rank 0, round 2, block 3: rank 1's contribution comes twice");
+}
+
+static void messages_without_another_side(void **state)
+{
+    (void)state;
+    struct hand hand = hand_create(3, 2, 4);
+    strag_recv_reduce(hand.builders[0], 0, 1, 0, 4);
+    hand_verdict(&hand, "rank 0, operation 0 (recv_reduce from 1, blocks 0..3, round 0): "
+                        "the peer never sends it");
+    hand = hand_create(3, 2, 4);
+    strag_send(hand.builders[2], 1, 0, 1, 2);
+    hand_verdict(&hand, "rank 2, operation 0 (send to 0, blocks 1..2, round 1): "
+                        "the peer never receives it");
+    hand = hand_create(3, 2, 4);
+    strag_send(hand.builders[2], 1, 0, 1, 2);
+    strag_recv(hand.builders[0], 1, 1, 1, 2);
+    hand_verdict(&hand, "rank 0, operation 0 (recv from 1, blocks 1..2, round 1): "
+                        "the peer never sends it");
+}
+
+static void rounds_that_are_not_used(void **state)
+{
+    (void)state;
+    struct hand hand = hand_create(2, 3, 1);
+    for (int rank = 0; rank < 2; rank++) {
+        strag_send(hand.builders[rank], 0, 1 - rank, 0, 1);
+        strag_exchange_reduce(hand.builders[rank], 0, 1 - rank, 0, 1);
+    }
+    hand_verdict(&hand, "the plans have 3 rounds, but only 1 are used");
+}
+
+/* What the engine could not run with little temporary space: rank 1 receives block 1 only after all
+ * it sends has arrived, and rank 0 makes room for that only after block 1 has left. */
+static void waits_for_a_part_of_what_arrives(void **state)
+{
+    (void)state;
+    struct hand hand = hand_create(2, 2, 2);
+    strag_send(hand.builders[0], 0, 1, 1, 1);
+    strag_recv_reduce(hand.builders[0], 0, 1, 0, 2);
+    strag_send(hand.builders[0], 1, 1, 0, 2);
+    strag_send(hand.builders[1], 0, 0, 0, 2);
+    strag_recv(hand.builders[1], 0, 0, 1, 1);
+    strag_recv(hand.builders[1], 1, 0, 0, 2);
+    hand_verdict(&hand, "rank 0, operation 0 (send to 1, blocks 1..1, round 0): "
+                        "deadlock: it waits in a circle");
+}
+
+/* ---- What is wrong: bounds, and whole plans ---- */
+
+static void wrong_bounds(void **state)
+{
+    (void)state;
+    struct strag_plan **plans = support_plans(support_algorithm("ring"), 3);
+    int64_t *numbers[3];
+    for (int rank = 0; rank < 3; rank++) {
+        numbers[rank] = malloc(4 * sizeof **numbers);
+        assert_non_null(numbers[rank]);
+        for (int b = 0; b < 4; b++)
+            numbers[rank][b] = 4 * b - (b == 1);
+        plans[rank]->bounds.numerator = numbers[rank];
+        plans[rank]->bounds.denominator = 12;
+    }
+    assert_verdict(plans, 3, "");
+    numbers[2][1]++;
+    assert_verdict(plans, 3, "rank 2 has other rounds or other blocks than rank 0");
+    numbers[2][1]--;
+    plans[1]->rounds++;
+    assert_verdict(plans, 3, "rank 1 has other rounds or other blocks than rank 0");
+    plans[1]->rounds--;
+    plans[1]->bounds.denominator = 13;
+    assert_verdict(plans, 3, "rank 1 has other rounds or other blocks than rank 0");
+    plans[1]->bounds.denominator = 12;
+    plans[1]->bounds.numerator = NULL;
+    assert_verdict(plans, 3, "rank 1 has other rounds or other blocks than rank 0");
+    plans[1]->bounds.numerator = numbers[1];
+    plans[1]->bounds.blocks = 2;
+    assert_verdict(plans, 3, "rank 1 has other rounds or other blocks than rank 0");
+    plans[1]->bounds.blocks = 3;
+
+    static const struct {
+        int64_t numbers[4], denominator;
+        const char *why;
+    } wrong[] = {
+        {{0, 4, 8, 11}, 12, "rank 0: the bounds do not span the vector"},
+        {{1, 4, 8, 12}, 12, "rank 0: the bounds do not span the vector"},
+        {{0, 8, 4, 12}, 12, "rank 0: block 1 ends before it begins"},
+        {{0, 4, 13, 12}, 12, "rank 0: block 2 ends before it begins"},
+        {{0, -1, 8, 12}, 12, "rank 0: block 0 ends before it begins"},
+        {{0, 0, 0, 0}, 0, "rank 0: the bounds' denominator is out of range"},
+        {{0, 0, 0, INT64_MAX}, INT64_MAX, "rank 0: the bounds' denominator is out of range"},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        for (int rank = 0; rank < 3; rank++) {
+            memcpy(numbers[rank], wrong[i].numbers, sizeof wrong[i].numbers);
+            plans[rank]->bounds.denominator = wrong[i].denominator;
+        }
+        assert_verdict(plans, 3, wrong[i].why);
+    }
+    support_plans_free(plans, 3);
+}
+
+static void uneven_blocks_are_measured(void **state)
+{
+    (void)state;
+    struct strag_plan **plans = support_plans(support_algorithm("ring"), 2);
+    for (int rank = 0; rank < 2; rank++) {
+        int64_t *numbers = malloc(3 * sizeof *numbers);
+        assert_non_null(numbers);
+        numbers[0] = 0;
+        numbers[1] = 1;
+        numbers[2] = 4;
+        plans[rank]->bounds.numerator = numbers;
+        plans[rank]->bounds.denominator = 4;
+    }
+    struct strag_measure measure;
+    assert_int_equal(strag_verify_plans(plans, 2, NULL, &measure, NULL, NULL), STRAG_OK);
+    assert_near(measure.sent_max, 1);
+    assert_near(measure.sent_total, 2);
+    assert_near(measure.reduce_max, 0.75);
+    support_plans_free(plans, 2);
+}
+
+static void plans_of_others(void **state)
+{
+    (void)state;
+    struct strag_plan **plans = support_plans(support_algorithm("circulant"), 5);
+    struct strag_plan *three = plans[3];
+    plans[3] = plans[4];
+    assert_verdict(plans, 5, "plan 3 of 5 is for rank 4 of 5");
+    plans[3] = three;
+    assert_verdict(plans, 4, "plan 0 of 4 is for rank 0 of 5");
+    support_plans_free(plans, 5);
+}
+
+/* ---- Claims ---- */
+
+static void assert_claim_refused(struct strag_plan *const *plans, int n,
+                                 const struct strag_claim *claim, const char *why)
+{
+    struct strag_error err = {""};
+    assert_int_equal(strag_verify_plans(plans, n, claim, NULL, NULL, &err), STRAG_ERR_FALSE);
+    assert_string_equal(err.text, why);
+}
+
+static void claims_are_held_against_the_plans(void **state)
+{
+    (void)state;
+    struct strag_plan **plans = support_plans(support_algorithm("ring"), 4);
+    const struct strag_claim right = {6, 4, 1.5, true};
+    struct strag_claim claim = right;
+    assert_int_equal(strag_verify_plans(plans, 4, &claim, NULL, NULL, NULL), STRAG_OK);
+    claim.rounds = 7;
+    assert_claim_refused(plans, 4, &claim, "ring n=4: 6 rounds; it claims 7");
+    claim = right;
+    claim.blocks = 5;
+    assert_claim_refused(plans, 4, &claim, "ring n=4: 4 blocks; it claims 5");
+    claim = right;
+    claim.sent_max = 1.25;
+    assert_claim_refused(plans, 4, &claim, "ring n=4: a rank sends 1.5 vectors; it claims 1.25");
+    claim.sent_max = 1.75;
+    assert_claim_refused(plans, 4, &claim, "ring n=4: a rank sends 1.5 vectors; it claims 1.75");
+    support_plans_free(plans, 4);
+}
+
+static void two_peers_in_a_round_are_two_ports(void **state)
+{
+    (void)state;
+    struct hand hand = hand_create(3, 2, 1);
+    struct strag_plan *plans[4] = {NULL};
+    strag_recv_reduce(hand.builders[0], 0, 1, 0, 1);
+    strag_recv_reduce(hand.builders[0], 0, 2, 0, 1);
+    strag_send(hand.builders[0], 1, 1, 0, 1);
+    strag_send(hand.builders[0], 1, 2, 0, 1);
+    for (int rank = 1; rank < 3; rank++) {
+        strag_send(hand.builders[rank], 0, 0, 0, 1);
+        strag_recv(hand.builders[rank], 1, 0, 0, 1);
+    }
+    hand_finish(&hand, plans);
+    struct strag_claim claim = {2, 1, 2, false};
+    assert_int_equal(strag_verify_plans(plans, 3, &claim, NULL, NULL, NULL), STRAG_OK);
+    claim.one_ported = true;
+    assert_claim_refused(plans, 3, &claim,
+                         "rank 0, operation 1 (recv_reduce from 2, blocks 0..0, "
+                         "round 0): a second peer in the same round");
+    strag_plan_free_all(plans, 3);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_algorithms_hold_what_they_promise),
+        cmocka_unit_test(the_executor_agrees),
+        cmocka_unit_test(results_may_be_left_out),
+        cmocka_unit_test(swapping_two_ranks_is_right),
+        cmocka_unit_test(bits_that_differ),
+        cmocka_unit_test(both_receive_before_they_send),
+        cmocka_unit_test(a_circle_of_three),
+        cmocka_unit_test(receives_in_the_wrong_order),
+        cmocka_unit_test(messages_that_do_not_fit),
+        cmocka_unit_test(a_contribution_that_is_missing),
+        cmocka_unit_test(a_contribution_that_comes_twice),
+        cmocka_unit_test(messages_without_another_side),
+        cmocka_unit_test(rounds_that_are_not_used),
+        cmocka_unit_test(waits_for_a_part_of_what_arrives),
+        cmocka_unit_test(wrong_bounds),
+        cmocka_unit_test(uneven_blocks_are_measured),
+        cmocka_unit_test(plans_of_others),
+        cmocka_unit_test(claims_are_held_against_the_plans),
+        cmocka_unit_test(two_peers_in_a_round_are_two_ports),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
