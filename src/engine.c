@@ -304,10 +304,11 @@ static void enter(struct strag_engine *engine, int index)
     struct run *run = &engine->runs[index];
     size_t begin = strag_block_start(bounds, op->first, engine->call.count);
     size_t end = strag_block_start(bounds, op->first + op->count, engine->call.count);
-    size_t segments = (end - begin + engine->call.segment - 1) / engine->call.segment;
+    size_t length = end - begin, longest = engine->call.segment;
+    size_t segments = length / longest + (length % longest != 0);
     *run = (struct run){.begin = begin, .done = begin, .posted = begin, .end = end};
     if (segments) /* of about the same length; both sides cut alike */
-        run->step = (end - begin + segments - 1) / segments;
+        run->step = length / segments + (length % segments != 0);
 }
 
 /* Let the window begin at the first unfinished operation, and reach as far as it may.

@@ -23,12 +23,10 @@ static void restart_persistent(void)
         }
         TEST_MPI(MPI_Start(&request));
         TEST_MPI(MPI_Wait(&request, MPI_STATUS_IGNORE));
-        for (int i = 0; i < 100; i++) {
+        for (int i = 0; i < 100; i++)
             if (!TEST_CHECK(suite_sum(test.n, round, i) == out[i],
-                            "persistent allreduce, start %d: element %d is wrong", round, i)) {
+                            "persistent allreduce, start %d: element %d is wrong", round, i))
                 break;
-            }
-        }
     }
     TEST_MPI(MPI_Request_free(&request));
 #endif
@@ -40,11 +38,9 @@ static void overlap(void)
     enum { MANY = 8, COUNT = 3000 };
     static int in[MANY + 1][COUNT], out[MANY + 1][COUNT];
     MPI_Request requests[MANY];
-    for (int k = 0; k <= MANY; k++) {
-        for (int i = 0; i < COUNT; i++) {
+    for (int k = 0; k <= MANY; k++)
+        for (int i = 0; i < COUNT; i++)
             in[k][i] = suite_value(test.rank, k, i);
-        }
-    }
     for (int k = 0; k < MANY; k++) {
         TEST_MPI(
             MPI_Iallreduce(in[k], out[k], COUNT, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &requests[k]));
@@ -55,9 +51,8 @@ static void overlap(void)
     TEST_MPI(MPI_Waitall(MANY, requests, MPI_STATUSES_IGNORE));
     for (int k = 0; k <= MANY; k++) {
         int wrong = 0;
-        for (int i = 0; i < COUNT; i++) {
+        for (int i = 0; i < COUNT; i++)
             wrong += suite_sum(test.n, k, i) != out[k][i];
-        }
         TEST_CHECK(0 == wrong, "overlapping allreduce %d: %d elements are wrong", k, wrong);
     }
 }
@@ -67,9 +62,8 @@ static MPI_Comm make_inter(void)
 {
     MPI_Comm half, inter = MPI_COMM_NULL;
     TEST_MPI(MPI_Comm_split(MPI_COMM_WORLD, test.rank % 2, test.rank, &half));
-    if (test.n > 1) {
+    if (test.n > 1)
         TEST_MPI(MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - test.rank % 2, 7, &inter));
-    }
     TEST_MPI(MPI_Comm_free(&half));
     return inter;
 }
@@ -108,9 +102,8 @@ static void run_mode(enum suite_mode mode, MPI_Comm inter, MPI_Comm grid, MPI_Co
         suite_intra(grid, "the grid", mode, counts[k]);
         suite_neighbours(grid, "the grid", mode, counts[k]);
         suite_neighbours(graph, "the graph", mode, counts[k]);
-        if (MPI_COMM_NULL != inter && SUITE_PERSISTENT != mode) {
+        if (MPI_COMM_NULL != inter && SUITE_PERSISTENT != mode)
             suite_inter(inter, "the intercommunicator", mode, counts[k]);
-        }
     }
 }
 
@@ -125,9 +118,8 @@ int main(int argc, char **argv)
 #endif
     restart_persistent();
     overlap();
-    if (MPI_COMM_NULL != inter) {
+    if (MPI_COMM_NULL != inter)
         TEST_MPI(MPI_Comm_free(&inter));
-    }
     TEST_MPI(MPI_Comm_free(&grid));
     TEST_MPI(MPI_Comm_free(&graph));
     return test_finish();

@@ -45,9 +45,8 @@ void test_fail(const char *format, ...)
 {
     test.checks++;
     test.failures++;
-    if (test.failures > PRINTED_MAX) {
+    if (test.failures > PRINTED_MAX)
         return;
-    }
     char text[512];
     va_list args;
     va_start(args, format);
@@ -60,9 +59,8 @@ void test_fail(const char *format, ...)
 void *test_allocate(size_t bytes)
 {
     void *memory = malloc(bytes > 0 ? bytes : 1);
-    if (NULL == memory) {
+    if (NULL == memory)
         test_die("out of memory: %zu bytes", bytes);
-    }
     return memory;
 }
 
@@ -71,9 +69,8 @@ long test_number(const char *name, const char *text, long low, long high)
     char *end;
     errno = 0;
     long number = strtol(text, &end, 10);
-    if (end == text || '\0' != *end || 0 != errno || number < low || number > high) {
+    if (end == text || '\0' != *end || 0 != errno || number < low || number > high)
         test_die("--%s %s: a number from %ld to %ld is accepted", name, text, low, high);
-    }
     return number;
 }
 
@@ -83,12 +80,10 @@ static void read_options(int argc, char **argv, const struct test_option *option
     for (int i = 1; i < argc; i += 2) {
         const struct test_option *option = options;
         while (NULL != option->name &&
-               (0 != strncmp(argv[i], "--", 2) || 0 != strcmp(argv[i] + 2, option->name))) {
+               (0 != strncmp(argv[i], "--", 2) || 0 != strcmp(argv[i] + 2, option->name)))
             option++;
-        }
-        if (NULL == option->name || i + 1 == argc) {
+        if (NULL == option->name || i + 1 == argc)
             test_die("%s: unknown, or its value is missing", argv[i]);
-        }
         *option->value = argv[i + 1];
     }
 }
@@ -99,24 +94,21 @@ static MPI_T_pvar_handle counter_open(const char *name, int *index)
     int count = 1;
     if (MPI_SUCCESS != MPI_T_pvar_get_index(name, MPI_T_PVAR_CLASS_COUNTER, index)) {
         *index = -1;
-        if (test.expect_strag) {
+        if (test.expect_strag)
             test_die("no performance variable %s: strag was not loaded", name);
-        }
         return handle;
     }
     TEST_MPI(MPI_T_pvar_handle_alloc(counter_session, *index, NULL, &handle, &count));
     int code = MPI_T_pvar_start(counter_session, handle);
-    if (MPI_SUCCESS != code && MPI_T_ERR_PVAR_NO_STARTSTOP != code) {
+    if (MPI_SUCCESS != code && MPI_T_ERR_PVAR_NO_STARTSTOP != code)
         test_die("performance variable %s cannot be started", name);
-    }
     return handle;
 }
 
 static unsigned long long counter_read(MPI_T_pvar_handle handle, int index)
 {
-    if (index < 0) {
+    if (index < 0)
         return 0;
-    }
     char name[128];
     int length = (int)sizeof(name), verbosity, class, bind, readonly, continuous, atomic;
     MPI_Datatype type;
@@ -128,9 +120,8 @@ static unsigned long long counter_read(MPI_T_pvar_handle handle, int index)
         TEST_MPI(MPI_T_pvar_read(counter_session, handle, &value));
         return value;
     }
-    if (MPI_UNSIGNED_LONG != type && MPI_UNSIGNED_LONG_LONG != type) {
+    if (MPI_UNSIGNED_LONG != type && MPI_UNSIGNED_LONG_LONG != type)
         test_die("performance variable %s: an unsigned integer was expected", name);
-    }
     unsigned long long value; /* as long as unsigned long on every 64-bit Linux */
     TEST_MPI(MPI_T_pvar_read(counter_session, handle, &value));
     return value;
@@ -144,21 +135,18 @@ void test_start(int *argc, char ***argv, const char *program, int level,
     TEST_MPI(MPI_Init_thread(argc, argv, level, &provided));
     TEST_MPI(MPI_Comm_rank(MPI_COMM_WORLD, &test.rank));
     TEST_MPI(MPI_Comm_size(MPI_COMM_WORLD, &test.n));
-    if (provided < level) {
+    if (provided < level)
         test_die("MPI's thread support is %d, %d is needed", provided, level);
-    }
 
     const char *seed = SEED_DEFAULT, *expect = "1";
     struct test_option all[16] = {{"seed", &seed}, {"expect-strag", &expect}};
-    for (int i = 0; NULL != options && NULL != options[i].name; i++) {
+    for (int i = 0; NULL != options && NULL != options[i].name; i++)
         all[2 + i] = options[i];
-    }
     read_options(*argc, *argv, all);
     test.seed = (uint64_t)test_number("seed", seed, 0, INT32_MAX);
     test.expect_strag = 1 == test_number("expect-strag", expect, 0, 1);
-    if (0 == test.rank) {
+    if (0 == test.rank)
         printf("%s: np %d, --seed %llu\n", program, test.n, (unsigned long long)test.seed);
-    }
 
     TEST_MPI(MPI_T_init_thread(MPI_THREAD_SINGLE, &ignored));
     TEST_MPI(MPI_T_pvar_session_create(&counter_session));
@@ -178,9 +166,8 @@ int test_finish(void)
     }
     free(all);
     TEST_MPI(MPI_Bcast(&failures, 1, MPI_LONG, 0, MPI_COMM_WORLD));
-    if (0 == test.rank) {
+    if (0 == test.rank)
         printf("%s: np %d: %ld checks, %ld failed\n", test.program, test.n, checks, failures);
-    }
     MPI_T_pvar_session_free(&counter_session);
     MPI_T_finalize();
     TEST_MPI(MPI_Finalize());
@@ -241,8 +228,7 @@ uint64_t test_hash(const void *data, size_t bytes)
     memset(word, 0, sizeof(word));
     memcpy(word, at, bytes);
     uint64_t hash = 0;
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 4; i++)
         hash = test_mix(hash ^ test_mix(lanes[i] ^ word[i]) ^ (uint64_t)i);
-    }
     return hash;
 }

@@ -16,9 +16,8 @@
 /* Use and free. Ranks that are no members have MPI_COMM_NULL. */
 static void use(MPI_Comm comm, const char *name)
 {
-    if (MPI_COMM_NULL == comm) {
+    if (MPI_COMM_NULL == comm)
         return;
-    }
     suite_intra(comm, name, SUITE_BLOCKING, 3);
     suite_intra(comm, name, SUITE_BLOCKING, 5000);
     suite_intra(comm, name, SUITE_NONBLOCKING, 5000);
@@ -72,9 +71,8 @@ static void run_groups(void)
     int member;
     TEST_MPI(MPI_Group_rank(group, &member));
     comm = MPI_COMM_NULL;
-    if (MPI_UNDEFINED != member) {
+    if (MPI_UNDEFINED != member)
         TEST_MPI(MPI_Comm_create_group(MPI_COMM_WORLD, group, 3, &comm));
-    }
     use(comm, "create_group");
     TEST_MPI(MPI_Group_free(&world));
     TEST_MPI(MPI_Group_free(&group));
@@ -93,9 +91,8 @@ static void run_topologies(void)
 static void run_merge(void)
 {
     MPI_Comm half, inter, merged;
-    if (test.n < 2) {
+    if (test.n < 2)
         return;
-    }
     TEST_MPI(MPI_Comm_split(MPI_COMM_WORLD, test.rank % 2, test.rank, &half));
     TEST_MPI(MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - test.rank % 2, 9, &inter));
     TEST_MPI(MPI_Intercomm_merge(inter, test.rank % 2, &merged));
@@ -117,9 +114,8 @@ static void run_many(void)
         TEST_MPI(MPI_Allreduce(in, out, 2, MPI_INT, MPI_SUM, comms[k]));
         wrong += suite_sum(test.n, k, 0) != out[0] || suite_sum(test.n, k, 1) != out[1];
     }
-    for (int k = MANY - 1; k >= 0; k--) {
+    for (int k = MANY - 1; k >= 0; k--)
         TEST_MPI(MPI_Comm_free(&comms[k]));
-    }
     TEST_CHECK(0 == wrong, "%d of %d communicators: wrong", wrong, MANY);
     test_counters_moved(before, test.n > 1 ? MANY : 0, 0, "500 communicators at once");
     free(comms);

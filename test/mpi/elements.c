@@ -245,9 +245,8 @@ void elements_prepare(void)
         TEST_MPI(MPI_Type_get_extent(element->type, &lower, &element->extent));
         size_t meaningful = 0;
         for (int k = 0; k < 2; k++) {
-            if (SCALAR_FLOAT128 == element->scalar[k] && real16_is_long_double(elements[i].type)) {
+            if (SCALAR_FLOAT128 == element->scalar[k] && real16_is_long_double(elements[i].type))
                 element->scalar[k] = SCALAR_LONG_DOUBLE;
-            }
             memset(element->mask + element->offset[k], 0xff, scalar_bytes(element->scalar[k]));
             meaningful += scalar_bytes(element->scalar[k]);
         }
@@ -286,9 +285,8 @@ bool element_standard(const struct element *element, int op)
 bool element_accepted(const struct element *element, int op)
 {
     long double in[4] = {0}, inout[4] = {0};
-    if (0 == element->size) {
+    if (0 == element->size)
         return false;
-    }
     TEST_MPI(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
     int code = MPI_Reduce_local(in, inout, 1, element->type, element_ops[op].op);
     TEST_MPI(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL));
@@ -298,9 +296,8 @@ bool element_accepted(const struct element *element, int op)
 /* A value that is true (not 0, where the type is an integer of many values) so often in 16. */
 static int64_t logical_value(const struct element *element, uint64_t random, unsigned sixteenths)
 {
-    if (random % 16 >= sixteenths) {
+    if (random % 16 >= sixteenths)
         return 0;
-    }
     return GROUP_C_INTEGER == element->group ? (int64_t)(random >> 4) % 100 + 1 : 1;
 }
 
@@ -343,21 +340,17 @@ static int64_t integer_value(const struct element *element, enum scalar scalar, 
  * product from 1/2 to 2, so that it stays in the range. No zeros: -0 and 0 compare equal. */
 static long double floating_value(int op, uint64_t random)
 {
-    if (MAXLOC == op || MINLOC == op) {
+    if (MAXLOC == op || MINLOC == op)
         return (long double)(random % 5) - 2.5L;
-    }
     const int exponent = PROD == op ? 0 : (int)(random % 8) - 4;
     const long double mantissa = 1.0L + (long double)(random >> 4 & 0xfffffffffffffffu) / 0x1p60L;
     long double value = mantissa;
-    for (int i = 0; i < exponent; i++) {
+    for (int i = 0; i < exponent; i++)
         value *= 2;
-    }
-    for (int i = 0; i > exponent; i--) {
+    for (int i = 0; i > exponent; i--)
         value /= 2;
-    }
-    if (PROD == op && 0 != (random & 1)) {
+    if (PROD == op && 0 != (random & 1))
         value /= 2;
-    }
     return 0 != (random & 8) ? -value : value;
 }
 
@@ -369,11 +362,10 @@ void element_value(const struct element *element, int op, int rank, uint64_t ran
         char *at = (char *)out + element->offset[k];
         if (GROUP_PAIR == element->group && 1 == k) { /* the index: not the same on two ranks */
             int64_t index = (int64_t)(random >> 32 & 0xfff) * ELEMENT_RANKS_MAX + rank;
-            if (scalar_floating(scalar)) {
+            if (scalar_floating(scalar))
                 store_floating(scalar, (long double)index, at);
-            } else {
+            else
                 store_integer(scalar, index, at);
-            }
         } else if (scalar_floating(scalar)) {
             store_floating(scalar, floating_value(op, random), at);
         } else {
@@ -385,13 +377,10 @@ void element_value(const struct element *element, int op, int rank, uint64_t ran
 
 void element_canonical(const struct element *element, void *data, size_t count)
 {
-    if (!element->padded) {
+    if (!element->padded)
         return;
-    }
     unsigned char *at = data;
-    for (size_t i = 0; i < count; i++, at += element->extent) {
-        for (MPI_Aint k = 0; k < element->extent; k++) {
+    for (size_t i = 0; i < count; i++, at += element->extent)
+        for (MPI_Aint k = 0; k < element->extent; k++)
             at[k] &= element->mask[k];
-        }
-    }
 }

@@ -22,23 +22,19 @@ static long available_kb(void)
     long kb = LONG_MAX;
     char line[256];
     FILE *file = fopen("/proc/meminfo", "r");
-    while (NULL != file && NULL != fgets(line, sizeof(line), file)) {
-        if (1 == sscanf(line, "MemAvailable: %ld kB", &kb)) {
+    while (NULL != file && NULL != fgets(line, sizeof(line), file))
+        if (1 == sscanf(line, "MemAvailable: %ld kB", &kb))
             break;
-        }
-    }
-    if (NULL != file) {
+    if (NULL != file)
         fclose(file);
-    }
     return kb;
 }
 
 static void *map(size_t bytes)
 {
     void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (MAP_FAILED == memory) {
+    if (MAP_FAILED == memory)
         test_die("no memory for %zu bytes", bytes);
-    }
     madvise(memory, bytes, MADV_HUGEPAGE); /* for speed only */
     return memory;
 }
@@ -55,21 +51,18 @@ static void run_bytes(signed char *vector)
     const size_t count = INT_MAX;
     for (size_t i = 0; i < PERIOD; i++) {
         vector[i] = byte_value(test.rank, i);
-        for (int rank = 0; rank < test.n; rank++) {
+        for (int rank = 0; rank < test.n; rank++)
             want[i] = (signed char)(want[i] + byte_value(rank, i));
-        }
     }
-    for (size_t done = PERIOD; done < count; done *= 2) { /* the period, over and over */
+    for (size_t done = PERIOD; done < count; done *= 2) /* the period, over and over */
         memcpy(vector + done, vector, done < count - done ? done : count - done);
-    }
     TEST_MPI(MPI_Allreduce(MPI_IN_PLACE, vector, INT_MAX, MPI_INT8_T, MPI_SUM, MPI_COMM_WORLD));
     for (size_t i = 0; i < count; i += PERIOD) {
         const size_t length = PERIOD < count - i ? PERIOD : count - i;
         if (!TEST_CHECK(0 == memcmp(want, vector + i, length),
                         "2^31 - 1 bytes: wrong within %td bytes of element %zu", (ptrdiff_t)PERIOD,
-                        i)) {
+                        i))
             return;
-        }
     }
 }
 
@@ -81,9 +74,8 @@ static unsigned int_value(int rank, unsigned index)
 
 static void run_ints(unsigned *send, unsigned *receive)
 {
-    for (unsigned i = 0; i < INTS; i++) {
+    for (unsigned i = 0; i < INTS; i++)
         send[i] = int_value(test.rank, i);
-    }
     TEST_MPI(MPI_Allreduce(send, receive, INTS, MPI_UNSIGNED, MPI_SUM, MPI_COMM_WORLD));
     const unsigned n = (unsigned)test.n;
     for (unsigned i = 0; i < INTS; i++) {
@@ -94,9 +86,8 @@ static void run_ints(unsigned *send, unsigned *receive)
         }
     }
     test.checks++;
-    for (unsigned i = 0; i < INTS; i += 1000003) {
+    for (unsigned i = 0; i < INTS; i += 1000003)
         TEST_CHECK(int_value(test.rank, i) == send[i], "600 M ints: input %u was changed", i);
-    }
 }
 
 int main(int argc, char **argv)
@@ -106,9 +97,8 @@ int main(int argc, char **argv)
     int enough = available_kb() >= needed_kb; /* rank 0's answer counts */
     TEST_MPI(MPI_Bcast(&enough, 1, MPI_INT, 0, MPI_COMM_WORLD));
     if (!enough) {
-        if (0 == test.rank) {
+        if (0 == test.rank)
             printf("huge: skipped: %ld MB of available memory are needed\n", needed_kb / 1024);
-        }
         return test_finish() == 0 ? TEST_SKIP : 1;
     }
 

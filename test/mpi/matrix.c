@@ -68,9 +68,8 @@ static void order_op(void *in, void *inout, int *length, MPI_Datatype *type)
     const uint64_t *left = in;
     uint64_t *right = inout;
     (void)type;
-    for (int i = 0; i < *length; i++) {
+    for (int i = 0; i < *length; i++)
         right[i] = test_mix(3 * left[i] + test_mix(right[i]));
-    }
 }
 
 /* order_input's fill: a rank's elements out of its pool. */
@@ -218,9 +217,8 @@ static void check_input(const struct matrix *matrix, const struct combination *c
         const size_t part = count - first < ORDER_CHUNK ? count - first : ORDER_CHUNK;
         fill(context, test.rank, first, part, expected);
         if (!TEST_CHECK(0 == memcmp(expected, matrix->send + first * extent, part * extent),
-                        "%s: the send buffer was changed", what)) {
+                        "%s: the send buffer was changed", what))
             break;
-        }
     }
     free(expected);
 }
@@ -256,12 +254,10 @@ static void run(struct matrix *matrix, const struct combination *combination, si
     snprintf(what, sizeof(matrix->hashed[0]), "%s count %zu%s", combination->name, count,
              in_place ? " in place" : "");
     matrix->hash[matrix->hashes++] = allreduce(matrix, combination, count, in_place, what);
-    if (check_share(matrix, combination, count, what)) {
+    if (check_share(matrix, combination, count, what))
         test.checks++;
-    }
-    if (!in_place) {
+    if (!in_place)
         check_input(matrix, combination, count, what);
-    }
 }
 
 /* A test of the test: another order must give other bits for floating-point sums. */
@@ -300,9 +296,8 @@ static void run_small(struct matrix *matrix, const struct combination *combinati
                           GROUP_COMPLEX == combination->element->group;
     const bool rounds =
         floating && (MPI_SUM == combination->handle || MPI_PROD == combination->handle);
-    if ((rounds && test.n > 2) || (ELEMENT_OPS == combination->op && test.n > 1)) {
+    if ((rounds && test.n > 2) || (ELEMENT_OPS == combination->op && test.n > 1))
         check_order_matters(matrix, combination);
-    }
 }
 
 /* Identical bits over many runs, with ranks that arrive at random times. */
@@ -316,9 +311,8 @@ static void run_repeated(struct matrix *matrix, const struct combination *combin
         const char *what = matrix->hashed[matrix->hashes - 1];
         for (long k = 1; k < repeat; k++) {
             uint64_t random = test_mix(test.seed + (uint64_t)(k * test.n + test.rank));
-            if (0 == random % 4) {
+            if (0 == random % 4)
                 usleep((useconds_t)(random >> 8) % 300);
-            }
             uint64_t hash = allreduce(matrix, combination, counts[i], 0 == k % 2, what);
             TEST_CHECK(hash == first, "%s: run %ld gave other bits than run 0", what, k);
         }
@@ -335,16 +329,14 @@ static void run_all(struct matrix *matrix, long part, long parts, long repeat)
         if (own || part == i % parts) {
             const bool in_place = 0 != (i / parts + test.n) % 2;
             run(matrix, combination, LARGE, in_place);
-            if (own || 1 == parts) {
+            if (own || 1 == parts)
                 run(matrix, combination, LARGE, !in_place);
-            }
             compare_hashes(matrix);
         }
         const bool sum = MPI_SUM == combination->handle;
         if (repeat > 0 && (own || (sum && (MPI_FLOAT == combination->element->type ||
-                                           MPI_DOUBLE == combination->element->type)))) {
+                                           MPI_DOUBLE == combination->element->type))))
             run_repeated(matrix, combination, repeat);
-        }
     }
 }
 
@@ -358,14 +350,12 @@ int main(int argc, char **argv)
     const long runs = test_number("repeat", repeat, 0, 100000);
     char first[16] = "";
     const char *slash = strchr(large, '/');
-    if (NULL != slash) {
+    if (NULL != slash)
         snprintf(first, sizeof(first), "%.*s", (int)(slash - large), large);
-    }
     const long parts = test_number("large", NULL != slash ? slash + 1 : large, 1, 1000);
     const long part = test_number("large", first, 0, parts - 1);
-    if (test.n > ELEMENT_RANKS_MAX) {
+    if (test.n > ELEMENT_RANKS_MAX)
         test_die("%d ranks: at most %d are accepted", test.n, ELEMENT_RANKS_MAX);
-    }
 
     test_parameter_is("coll_strag_algorithm", matrix.algorithm);
     elements_prepare();

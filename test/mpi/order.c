@@ -24,14 +24,12 @@ void order_create(struct order *order, const char *algorithm, int n)
     struct strag_problem problem = {.n = n, .blocks = 0};
     memset(order, 0, sizeof(*order));
     order->n = n;
-    if (1 == n) {
+    if (1 == n)
         return;
-    }
     const struct strag_algorithm *found = strag_algorithm_find(algorithm, &err);
     if (NULL == found || STRAG_OK != strag_verify(found, &problem, NULL, &order->proof, &err) ||
-        STRAG_OK != strag_plan_create(found, &problem, 0, &order->plan, &err)) {
+        STRAG_OK != strag_plan_create(found, &problem, 0, &order->plan, &err))
         test_die("no order of %s for %d ranks: %s", algorithm, n, err.text);
-    }
     strag_proof_expressions(order->proof, &order->expressions);
 }
 
@@ -69,9 +67,8 @@ static void evaluate_in_turn(const struct evaluation *e, enum order_kind kind, c
     for (int i = 0; i < n; i++) {
         const int rank = ORDER_UPWARDS == kind ? n - 1 - i : i;
         e->input->fill(e->input->context, rank, e->first, e->count, 0 == i ? out : left);
-        if (i > 0) {
+        if (i > 0)
             combine(e->input, left, out, e->count);
-        }
     }
 }
 
@@ -92,17 +89,15 @@ void order_reduce(const struct order *order, const struct order_input *input, en
         size_t end = strag_block_start(bounds, block + 1, total);
         begin = begin > first ? begin : first;
         end = end < first + count ? end : first + count;
-        if (begin >= end) {
+        if (begin >= end)
             continue;
-        }
         e.first = begin;
         e.count = end - begin;
         char *at = (char *)out + (ptrdiff_t)(begin - first) * input->extent;
-        if (ORDER_PLANNED == kind) {
+        if (ORDER_PLANNED == kind)
             evaluate(&e, order->expressions.result[block], 0, at);
-        } else {
+        else
             evaluate_in_turn(&e, kind, at);
-        }
     }
     free(e.scratch);
 }

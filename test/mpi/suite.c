@@ -11,16 +11,14 @@ static const char *const mode_names[] = {"blocking", "nonblocking", "persistent"
 
 void suite_fill(const struct suite *suite, int *buffer, int from, int to)
 {
-    for (int i = 0; i < suite->count; i++) {
+    for (int i = 0; i < suite->count; i++)
         buffer[i] = suite_value(from, to, i);
-    }
 }
 
 void suite_clear(int *buffer, int elements)
 {
-    for (int i = 0; i < elements; i++) {
+    for (int i = 0; i < elements; i++)
         buffer[i] = -1;
-    }
 }
 
 static void check_element(const struct suite *suite, const char *operation, int i, int got,
@@ -37,9 +35,8 @@ void suite_check(const struct suite *suite, const char *operation, const int *bu
                  int to)
 {
     bool good = true;
-    for (int i = 0; i < suite->count; i++) {
+    for (int i = 0; i < suite->count; i++)
         check_element(suite, operation, i, buffer[i], suite_value(from, to, i), &good);
-    }
     test.checks += good;
 }
 
@@ -47,9 +44,8 @@ void suite_check_sum(const struct suite *suite, const char *operation, const int
                      int to)
 {
     bool good = true;
-    for (int i = 0; i < suite->count; i++) {
+    for (int i = 0; i < suite->count; i++)
         check_element(suite, operation, i, buffer[i], suite_sum(n, to, i), &good);
-    }
     test.checks += good;
 }
 
@@ -60,9 +56,8 @@ struct suite suite_create(MPI_Comm comm, const char *name, enum suite_mode mode,
     TEST_MPI(MPI_Comm_rank(comm, &suite.rank));
     TEST_MPI(MPI_Comm_size(comm, &suite.n));
     TEST_MPI(MPI_Comm_test_inter(comm, &inter));
-    if (inter) {
+    if (inter)
         TEST_MPI(MPI_Comm_remote_size(comm, &suite.remote));
-    }
     const int blocks = (suite.n > suite.remote ? suite.n : suite.remote) + 8;
     suite.send = test_allocate((size_t)(blocks * count) * sizeof(int));
     suite.receive = test_allocate((size_t)(blocks * count) * sizeof(int));
@@ -78,9 +73,8 @@ void suite_free(struct suite *suite)
 /* Fill one block for every rank, and clear what is received. */
 static void prepare(struct suite *s)
 {
-    for (int to = 0; to < s->n; to++) {
+    for (int to = 0; to < s->n; to++)
         suite_fill(s, s->send + to * s->count, s->rank, to);
-    }
     suite_clear(s->receive, s->n * s->count);
 }
 
@@ -90,9 +84,8 @@ static void barrier_bcast(struct suite *s, int root)
 {
     SUITE_RUN(s, Barrier, Ibarrier, s->comm);
     suite_clear(s->receive, s->count);
-    if (root == s->rank) {
+    if (root == s->rank)
         suite_fill(s, s->receive, root, 0);
-    }
     SUITE_RUN(s, Bcast, Ibcast, s->receive, s->count, MPI_INT, root, s->comm);
     suite_check(s, "Bcast", s->receive, root, 0);
 }
@@ -102,9 +95,8 @@ static void gather_scatter(struct suite *s, int root)
     prepare(s);
     SUITE_RUN(s, Gather, Igather, s->send + root * s->count, s->count, MPI_INT, s->receive,
               s->count, MPI_INT, root, s->comm);
-    for (int from = 0; from < s->n && root == s->rank; from++) {
+    for (int from = 0; from < s->n && root == s->rank; from++)
         suite_check(s, "Gather", s->receive + from * s->count, from, root);
-    }
     prepare(s);
     SUITE_RUN(s, Scatter, Iscatter, s->send, s->count, MPI_INT, s->receive, s->count, MPI_INT, root,
               s->comm);
@@ -115,9 +107,8 @@ static void reduce(struct suite *s, int root)
 {
     prepare(s);
     SUITE_RUN(s, Reduce, Ireduce, s->send, s->receive, s->count, MPI_INT, MPI_SUM, root, s->comm);
-    if (root == s->rank) {
+    if (root == s->rank)
         suite_check_sum(s, "Reduce", s->receive, s->n, 0);
-    }
 }
 
 /* ---- With counts and displacements: blocks stand in reverse order ---- */
@@ -134,12 +125,10 @@ struct layout {
 static struct layout reversed(const struct suite *s)
 {
     struct layout layout = {{0}, {0}, {0}, {0}};
-    if (s->n > LAYOUT_RANKS) {
+    if (s->n > LAYOUT_RANKS)
         test_die("%d ranks: at most %d are accepted", s->n, LAYOUT_RANKS);
-    }
-    for (int k = 0; k < LAYOUT_RANKS; k++) {
+    for (int k = 0; k < LAYOUT_RANKS; k++)
         layout.types[k] = MPI_INT;
-    }
     for (int k = 0; k < s->n; k++) {
         layout.counts[k] = s->count;
         layout.displacements[k] = (s->n - 1 - k) * s->count;
@@ -150,17 +139,15 @@ static struct layout reversed(const struct suite *s)
 
 static void prepare_reversed(struct suite *s)
 {
-    for (int to = 0; to < s->n; to++) {
+    for (int to = 0; to < s->n; to++)
         suite_fill(s, s->send + (s->n - 1 - to) * s->count, s->rank, to);
-    }
     suite_clear(s->receive, s->n * s->count);
 }
 
 static void check_reversed(const struct suite *s, const char *operation, int to)
 {
-    for (int from = 0; from < s->n; from++) {
+    for (int from = 0; from < s->n; from++)
         suite_check(s, operation, s->receive + (s->n - 1 - from) * s->count, from, to);
-    }
 }
 
 static void vectors_rooted(struct suite *s, int root)
@@ -169,9 +156,8 @@ static void vectors_rooted(struct suite *s, int root)
     prepare(s);
     SUITE_RUN(s, Gatherv, Igatherv, s->send + root * s->count, s->count, MPI_INT, s->receive,
               l.counts, l.displacements, MPI_INT, root, s->comm);
-    if (root == s->rank) {
+    if (root == s->rank)
         check_reversed(s, "Gatherv", root);
-    }
     prepare_reversed(s);
     SUITE_RUN(s, Scatterv, Iscatterv, s->send, l.counts, l.displacements, MPI_INT, s->receive,
               s->count, MPI_INT, root, s->comm);
@@ -202,15 +188,13 @@ static void exchange(struct suite *s)
     prepare(s);
     SUITE_RUN(s, Allgather, Iallgather, s->send, s->count, MPI_INT, s->receive, s->count, MPI_INT,
               s->comm);
-    for (int from = 0; from < s->n; from++) {
+    for (int from = 0; from < s->n; from++)
         suite_check(s, "Allgather", s->receive + from * s->count, from, 0);
-    }
     prepare(s);
     SUITE_RUN(s, Alltoall, Ialltoall, s->send, s->count, MPI_INT, s->receive, s->count, MPI_INT,
               s->comm);
-    for (int from = 0; from < s->n; from++) {
+    for (int from = 0; from < s->n; from++)
         suite_check(s, "Alltoall", s->receive + from * s->count, from, s->rank);
-    }
 }
 
 static void reduce_scatter(struct suite *s)
@@ -233,9 +217,8 @@ static void scans(struct suite *s)
     suite_check_sum(s, "Scan", s->receive, s->rank + 1, 0);
     prepare(s);
     SUITE_RUN(s, Exscan, Iexscan, s->send, s->receive, s->count, MPI_INT, MPI_SUM, s->comm);
-    if (s->rank > 0) {
+    if (s->rank > 0)
         suite_check_sum(s, "Exscan", s->receive, s->rank, 0);
-    }
 }
 
 /* The operation that strag provides: two calls, of which none may be delegated. */

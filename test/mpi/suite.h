@@ -41,15 +41,13 @@ struct suite {
             TEST_MPI(MPI_##blocking_(__VA_ARGS__));                                                \
             break;                                                                                 \
         }                                                                                          \
-        if (SUITE_NONBLOCKING == (suite_)->mode) {                                                 \
+        if (SUITE_NONBLOCKING == (suite_)->mode)                                                   \
             TEST_MPI(MPI_##nonblocking_(__VA_ARGS__, &request_));                                  \
-        } else {                                                                                   \
+        else                                                                                       \
             SUITE_START(&request_, blocking_, __VA_ARGS__);                                        \
-        }                                                                                          \
         TEST_MPI(MPI_Wait(&request_, MPI_STATUS_IGNORE));                                          \
-        if (SUITE_PERSISTENT == (suite_)->mode) {                                                  \
+        if (SUITE_PERSISTENT == (suite_)->mode)                                                    \
             TEST_MPI(MPI_Request_free(&request_));                                                 \
-        }                                                                                          \
     } while (0)
 
 /** What rank `from` sends to rank `to` as its element i. */

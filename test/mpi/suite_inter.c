@@ -7,18 +7,16 @@
 
 static void prepare(struct suite *s)
 {
-    for (int to = 0; to < s->remote; to++) {
+    for (int to = 0; to < s->remote; to++)
         suite_fill(s, s->send + to * s->count, s->rank, to);
-    }
     suite_clear(s->receive, (s->n > s->remote ? s->n : s->remote) * s->count);
 }
 
 /* The first rank of group 0 is the root; its group mates take no part. */
 static int root_argument(const struct suite *s, int group)
 {
-    if (1 == group) {
+    if (1 == group)
         return 0;
-    }
     return 0 == s->rank ? MPI_ROOT : MPI_PROC_NULL;
 }
 
@@ -29,26 +27,22 @@ static void rooted(struct suite *s, int group)
     prepare(s);
     int *buffer = is_root ? s->send : s->receive;
     SUITE_RUN(s, Bcast, Ibcast, buffer, s->count, MPI_INT, root, s->comm);
-    if (1 == group) {
+    if (1 == group)
         suite_check(s, "Bcast", s->receive, 0, 0);
-    }
     prepare(s);
     SUITE_RUN(s, Gather, Igather, s->send, s->count, MPI_INT, s->receive, s->count, MPI_INT, root,
               s->comm);
-    for (int from = 0; is_root && from < s->remote; from++) {
+    for (int from = 0; is_root && from < s->remote; from++)
         suite_check(s, "Gather", s->receive + from * s->count, from, 0);
-    }
     prepare(s);
     SUITE_RUN(s, Scatter, Iscatter, s->send, s->count, MPI_INT, s->receive, s->count, MPI_INT, root,
               s->comm);
-    if (1 == group) {
+    if (1 == group)
         suite_check(s, "Scatter", s->receive, 0, s->rank);
-    }
     prepare(s);
     SUITE_RUN(s, Reduce, Ireduce, s->send, s->receive, s->count, MPI_INT, MPI_SUM, root, s->comm);
-    if (is_root) {
+    if (is_root)
         suite_check_sum(s, "Reduce", s->receive, s->remote, 0);
-    }
 }
 
 static void unrooted(struct suite *s)
@@ -57,15 +51,13 @@ static void unrooted(struct suite *s)
     prepare(s);
     SUITE_RUN(s, Allgather, Iallgather, s->send, s->count, MPI_INT, s->receive, s->count, MPI_INT,
               s->comm);
-    for (int from = 0; from < s->remote; from++) {
+    for (int from = 0; from < s->remote; from++)
         suite_check(s, "Allgather", s->receive + from * s->count, from, 0);
-    }
     prepare(s);
     SUITE_RUN(s, Alltoall, Ialltoall, s->send, s->count, MPI_INT, s->receive, s->count, MPI_INT,
               s->comm);
-    for (int from = 0; from < s->remote; from++) {
+    for (int from = 0; from < s->remote; from++)
         suite_check(s, "Alltoall", s->receive + from * s->count, from, s->rank);
-    }
     const struct test_counters before = test_counters_read();
     prepare(s);
     SUITE_RUN(s, Allreduce, Iallreduce, s->send, s->receive, s->count, MPI_INT, MPI_SUM, s->comm);

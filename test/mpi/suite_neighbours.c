@@ -30,9 +30,8 @@ static void find_neighbours(struct suite *s)
 
 static void prepare(struct suite *s)
 {
-    for (int k = 0; k < s->nout; k++) {
+    for (int k = 0; k < s->nout; k++)
         suite_fill(s, s->send + k * s->count, s->rank, s->out[k]);
-    }
     suite_clear(s->receive, NEIGHBOURS * s->count);
 }
 

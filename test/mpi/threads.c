@@ -39,9 +39,8 @@ static void allreduce(struct worker *worker, MPI_Comm comm, int round)
     const unsigned n = (unsigned)test.n;
     unsigned *input = in_place ? worker->receive : worker->send;
 
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < count; i++)
         input[i] = value(test.rank, worker->index, round, i);
-    }
     TEST_MPI(MPI_Allreduce(in_place ? MPI_IN_PLACE : input, worker->receive, count, MPI_UNSIGNED,
                            MPI_SUM, comm));
     for (int i = 0; i < count; i++) {
@@ -54,9 +53,8 @@ static void allreduce(struct worker *worker, MPI_Comm comm, int round)
 static void *reduce_many(void *argument)
 {
     struct worker *worker = argument;
-    for (int round = 0; round < worker->rounds; round++) {
+    for (int round = 0; round < worker->rounds; round++)
         allreduce(worker, worker->comm, round);
-    }
     return NULL;
 }
 
@@ -84,9 +82,8 @@ static void run(struct worker *workers, int count, void *(*work)(void *argument)
     for (int i = 0; i < count; i++) {
         workers[i].wrong = 0;
         workers[i].calls = 0;
-        if (0 != pthread_create(&threads[i], NULL, work, &workers[i])) {
+        if (0 != pthread_create(&threads[i], NULL, work, &workers[i]))
             test_die("no thread can be started");
-        }
     }
     unsigned long long calls = 0;
     for (int i = 0; i < count; i++) {

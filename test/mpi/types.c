@@ -179,17 +179,15 @@ static void run_shape(const struct shape *shape, const struct order *order, MPI_
     const size_t counts[] = {1, 2, n - 1, n, n + 1, 5, 1000};
     current = shape;
     for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
-        if (0 == counts[i] || counts[i] > shape->count_max) {
+        if (0 == counts[i] || counts[i] > shape->count_max)
             continue;
-        }
         for (int variant = 0; variant < 4; variant++) {
             const bool in_place = 0 != variant % 2, planned = variant < 2;
             struct buffer want = make_buffer(shape, counts[i]);
-            if (planned) {
+            if (planned)
                 expect_planned(shape, order, order_recording, counts[i], want.base);
-            } else {
+            else
                 expect_sum(shape, counts[i], want.base);
-            }
             char what[128];
             snprintf(what, sizeof(what), "%.47s, count %zu%s, %s", shape->name, counts[i],
                      in_place ? " in place" : "", planned ? "order" : "sum");
@@ -253,9 +251,8 @@ static int make_shapes(struct shape *shapes)
     MPI_Aint *giant = test_allocate(WORDS_GIANT * sizeof(*giant));
     int count = 0;
     MPI_Datatype type;
-    for (int k = 0; k < WORDS_GIANT; k++) {
+    for (int k = 0; k < WORDS_GIANT; k++)
         giant[k] = 4 * k;
-    }
     TEST_MPI(MPI_Type_contiguous(3, MPI_UINT32_T, &type));
     shapes[count++] = make_shape("contiguous", type, 3, triple, 5000);
     TEST_MPI(MPI_Type_vector(2, 1, 3, MPI_UINT32_T, &type));
@@ -314,18 +311,16 @@ static void run_noncommutative(int count, bool in_place)
     TEST_MPI(MPI_Type_commit(&type));
     TEST_MPI(MPI_Op_create(matrix_op, 0, &op));
     for (int rank = test.n - 1; rank >= 0; rank--) {
-        for (int i = 0; i < 4 * count; i++) {
+        for (int i = 0; i < 4 * count; i++)
             other[i] = (uint32_t)test_value(rank, (uint64_t)i);
-        }
         if (rank == test.rank) {
             memcpy(mine, other, bytes);
             memcpy(got, other, bytes);
         }
-        if (rank == test.n - 1) {
+        if (rank == test.n - 1)
             memcpy(want, other, bytes);
-        } else {
+        else
             matrix_op(other, want, &count, &type);
-        }
     }
     TEST_MPI(MPI_Allreduce(in_place ? MPI_IN_PLACE : mine, got, count, type, op, MPI_COMM_WORLD));
     delegated += test.n > 1;
@@ -369,9 +364,8 @@ int main(int argc, char **argv)
     test_counters_moved(before, 0, delegated, "non-commutative operators");
     run_no_size(sum);
 
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < count; i++)
         free_shape(&shapes[i]);
-    }
     TEST_MPI(MPI_Op_free(&order_recording));
     TEST_MPI(MPI_Op_free(&sum));
     order_free(&order);

@@ -428,6 +428,17 @@ static void plans_of_others(void **state)
     support_plans_free(plans, 5);
 }
 
+/* With a single rank nothing is received: the value comes into the output by a copy alone. */
+static void a_block_that_nobody_writes(void **state)
+{
+    (void)state;
+    struct strag_plan **plans = support_plans(support_algorithm("ring"), 1);
+    assert_verdict(plans, 1, "");
+    plans[0]->ncopies = 0;
+    assert_verdict(plans, 1, "rank 0: nothing puts block 0 into the output");
+    support_plans_free(plans, 1);
+}
+
 /* ---- Claims ---- */
 
 static void assert_claim_refused(struct strag_plan *const *plans, int n,
@@ -501,6 +512,7 @@ int main(void)
         cmocka_unit_test(wrong_bounds),
         cmocka_unit_test(uneven_blocks_are_measured),
         cmocka_unit_test(plans_of_others),
+        cmocka_unit_test(a_block_that_nobody_writes),
         cmocka_unit_test(claims_are_held_against_the_plans),
         cmocka_unit_test(two_peers_in_a_round_are_two_ports),
     };

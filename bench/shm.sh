@@ -1,0 +1,45 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# strag against stock Open MPI on this machine's shared memory; CSV and tables into a folder:
+#
+#     bash bench/shm.sh FOLDER        in the build folder, after make bench/allreduce
+#
+#   ring-npN.csv         strag's ring against Open MPI's own (tuned algorithm 4), 64 KiB to 16 MiB
+#   auto-short-npN.csv   strag's choice against tuned's, 4 B to 8 KiB, 20 calls timed together
+#   auto-npN.csv         the same, 16 KiB to 1 MiB
+#
+# Environment: SHM_RANKS ("2 4"), SHM_SECONDS per size (4), STRAG_MPIRUN (./strag-mpirun).
+set -eu
+
+folder=${1:?usage: shm.sh FOLDER}
+: "${STRAG_MPIRUN:=./strag-mpirun}"
+: "${builddir:=$PWD}"
+seconds=${SHM_SECONDS:-4}
+mkdir -p "$folder"
+
+# bench NAME RANKS OPTIONS...
+bench()
+{
+    local name=$1-np$2 ranks=$2
+    shift 2
+    rm -f "$folder/$name.csv"
+    timeout 1200 "$STRAG_MPIRUN" --allow-run-as-root --oversubscribe -np "$ranks" \
+        --mca coll strag --mca pml ob1 --mca btl self,vader "$@" --check --seconds "$seconds" \
+        --label "$name" --output "$folder/$name.csv" | tee "$folder/$name.txt"
+}
+
+{
+    date -u +%FT%TZ
+    uname -srm
+    grep -m 1 'model name' /proc/cpuinfo || true
+    echo "cores: $(nproc)"
+    "$STRAG_MPIRUN" --version | head -n 1
+} > "$folder/machine.txt"
+
+for ranks in ${SHM_RANKS:-2 4}; do
+    bench ring "$ranks" --mca coll_strag_algorithm ring \
+        --mca coll_tuned_use_dynamic_rules 1 --mca coll_tuned_allreduce_algorithm 4 \
+        "$builddir/bench/allreduce" --sizes 64K..16M
+    bench auto-short "$ranks" "$builddir/bench/allreduce" --sizes 4..8K --batch 20
+    bench auto "$ranks" "$builddir/bench/allreduce" --sizes 16K..1M
+done
