@@ -40,6 +40,7 @@ struct run {
     size_t step; /* elements of a segment; the last may be shorter */
     struct segment *oldest, *youngest;
     int flying; /* segments in the queue */
+    int before; /* the operation with elements before it to or from the same peer, or NONE */
 };
 
 struct strag_engine {
@@ -307,6 +308,11 @@ static void enter(struct strag_engine *engine, int index)
     size_t length = end - begin, longest = engine->call.segment;
     size_t segments = length / longest + (length % longest != 0);
     *run = (struct run){.begin = begin, .done = begin, .posted = begin, .end = end};
+    /* An operation without elements posts nothing: the order of messages skips it. */
+    int before = engine->before[index];
+    if (before != NONE && engine->runs[before].begin == engine->runs[before].end)
+        before = engine->runs[before].before;
+    run->before = before;
     if (segments) /* of about the same length; both sides cut alike */
         run->step = length / segments + (length % segments != 0);
 }
@@ -340,7 +346,7 @@ static bool pass(struct strag_engine *engine)
         if (run->done == run->end)
             continue;
         changed |= retire_finished(engine, i);
-        const int before = engine->before[i];
+        const int before = run->before;
         if (before == NONE || engine->runs[before].posted == engine->runs[before].end) {
             while (run->posted < run->end && run->flying < engine->depth &&
                    engine->status == STRAG_OK && post(engine, i, space_for_others))
@@ -410,6 +416,7 @@ static int prepare_space(struct strag_engine *engine)
 {
     struct strag_reducer *reducer = engine->call.reducer;
     int slots = engine->call.slots;
+    engine->space = NULL;
     if (slots > engine->slots_room) {
         int *larger = realloc(engine->free_slots, (size_t)slots * sizeof *larger);
         if (!larger)
@@ -420,7 +427,6 @@ static int prepare_space(struct strag_engine *engine)
     for (int i = 0; i < slots; i++)
         engine->free_slots[i] = i;
     engine->nfree_slots = slots;
-    engine->space = NULL;
     engine->slot_elements =
         engine->call.count < engine->call.segment ? engine->call.count : engine->call.segment;
     if (!needs_space(engine))

@@ -16,7 +16,8 @@
  * Why it cannot hang where verify proved progress: a send or recv whose waits are done is posted as
  * soon as its round is the lowest unfinished one, since messages in flight are counted for every
  * operation that can be under way; and temporary space goes to recv_reduce operations in program
- * order, so that the first unfinished one always has some. That is the order verify assumes.
+ * order, so that the first unfinished one always has room for a segment. With less than that verify
+ * has proved that the plan gets by.
  */
 #ifndef STRAG_ENGINE_H
 #define STRAG_ENGINE_H

@@ -167,7 +167,7 @@ static void finish_recv(struct strag_loopback *network, struct message *message)
     finish(&message->recv, fits ? STRAG_OK : STRAG_ERR_TRANSPORT);
 }
 
-/* What can finish on this endpoint finishes; messages with a dead peer fail. */
+/* What can finish on this endpoint finishes; messages with a dead peer, or of a dead rank, fail. */
 static void step(struct endpoint *me, struct message *message)
 {
     struct strag_loopback *network = me->network;
@@ -178,7 +178,7 @@ static void step(struct endpoint *me, struct message *message)
         return;
     int peer = message->from == me->rank ? message->to : message->from;
     bool peer_done = side == &message->send ? message->recv.done : message->send.done;
-    if (network->endpoints[peer].dead && !peer_done)
+    if (me->dead || (network->endpoints[peer].dead && !peer_done))
         finish(side, STRAG_ERR_TRANSPORT);
     else if (!can_finish(network, message, side))
         return;
@@ -188,12 +188,17 @@ static void step(struct endpoint *me, struct message *message)
         finish_recv(network, message);
 }
 
+/* Is the side done, or will it never be posted since its rank is gone? */
+static bool over(const struct strag_loopback *network, const struct side *side, int rank)
+{
+    return side->done || (!side->transfer && network->endpoints[rank].dead);
+}
+
 /* A message goes when no side of it will ever need it again. */
 static bool finished(const struct strag_loopback *network, const struct message *message)
 {
-    bool sent = message->send.done || network->endpoints[message->from].dead;
-    bool received = message->recv.done || network->endpoints[message->to].dead;
-    return sent && received;
+    return over(network, &message->send, message->from) &&
+           over(network, &message->recv, message->to);
 }
 
 static void sweep(struct strag_loopback *network)

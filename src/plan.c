@@ -318,6 +318,11 @@ int strag_builder_finish(struct strag_builder *builder, struct strag_plan **plan
         if (!built->ops)
             fail(builder, STRAG_ERR_MEMORY, NULL);
     }
+    /* What nobody writes ends in the output as it is; that is so with a single rank alone. */
+    for (int b = 0; builder->status == STRAG_OK && b < built->bounds.blocks; b++) {
+        if (builder->blocks[b].writer == NONE && !builder->blocks[b].copied)
+            add_copy(builder, b);
+    }
     int status = builder->status;
     if (status == STRAG_OK) {
         built->ops[built->nops] = (struct strag_op){.after = (uint32_t)builder->after_length};

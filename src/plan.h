@@ -65,7 +65,8 @@ struct strag_bounds {
 };
 
 /* Blocks that must be copied from the input to the output before anything else, since a later
- * operation reads them together with blocks that were written meanwhile. Usually none. */
+ * operation reads them together with blocks that were written meanwhile, or since nobody writes
+ * them (a single rank). Usually none. */
 struct strag_range {
     int32_t first, count;
 };

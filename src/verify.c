@@ -183,19 +183,25 @@ static void next_round(struct strag_proof *proof, int rank)
     runner->left = runner->end - runner->begin;
 }
 
-static bool waits_done(const struct strag_proof *proof, int rank, int op)
+static bool waits_done_but(const struct strag_proof *proof, int rank, int op, int32_t except)
 {
     int length;
     const int32_t *after = strag_plan_after(proof->plans[rank], op, &length);
     for (int i = 0; i < length; i++) {
-        if (proof->events[rank][after[i]].progress != DONE)
+        if (after[i] != except && proof->events[rank][after[i]].progress != DONE)
             return false;
     }
     return true;
 }
 
-/* May it be posted? Messages to or from one peer are posted in order, and one recv_reduce has to be
- * done before the next is posted, as if there was temporary space for one only. */
+static bool waits_done(const struct strag_proof *proof, int rank, int op)
+{
+    return waits_done_but(proof, rank, op, -1);
+}
+
+/* May it be posted? One message to or from one peer has to be done before the next is posted, since
+ * an engine may have room for a small part of a message only; likewise one recv_reduce before the
+ * next, as if there was temporary space for one only. */
 static bool may_post(const struct strag_proof *proof, int rank, int op)
 {
     const struct strag_op *ops = proof->plans[rank]->ops;
@@ -205,9 +211,9 @@ static bool may_post(const struct strag_proof *proof, int rank, int op)
         return false;
     for (int i = proof->runners[rank].begin; i < op; i++) {
         bool same_way = (ops[i].kind == STRAG_SEND) == (ops[op].kind == STRAG_SEND);
-        if (same_way && ops[i].peer == ops[op].peer && events[i].progress == WAITING)
-            return false;
-        if (reduces && ops[i].kind == STRAG_RECV_REDUCE && events[i].progress != DONE)
+        bool in_the_way = (same_way && ops[i].peer == ops[op].peer) ||
+                          (reduces && ops[i].kind == STRAG_RECV_REDUCE);
+        if (in_the_way && events[i].progress != DONE)
             return false;
     }
     return true;
@@ -248,7 +254,26 @@ static int combine(struct strag_proof *proof, int rank, int op_index, const int3
     return STRAG_OK;
 }
 
-/* Both sides of a message are posted: its values move. */
+/* Are two ranks about to swap the same range, each to combine what comes? Then their messages move
+ * piece by piece side by side, although each one combines only what it has sent. */
+static bool swaps(const struct strag_proof *proof, int from, int send, int to, int recv)
+{
+    const struct strag_op *ops = proof->plans[to]->ops;
+    for (int back = proof->runners[to].begin; back < proof->runners[to].end; back++) {
+        if (ops[back].kind != STRAG_SEND || ops[back].peer != from ||
+            ops[back].first != ops[recv].first || ops[back].count != ops[recv].count ||
+            proof->events[to][back].progress != POSTED)
+            continue;
+        int32_t other = proof->events[to][back].partner;
+        return proof->plans[from]->ops[other].kind == STRAG_RECV_REDUCE &&
+               proof->events[from][other].progress == POSTED &&
+               waits_done_but(proof, to, recv, back) && waits_done_but(proof, from, other, send);
+    }
+    return false;
+}
+
+/* Both sides of a message are posted: its values move, if there is no need to keep them. There may
+ * be temporary space for a single element, so a message goes only where it can be combined. */
 static int deliver(struct strag_proof *proof, int from, int send, int to, int recv)
 {
     const struct strag_op *op = &proof->plans[to]->ops[recv];
@@ -261,6 +286,8 @@ static int deliver(struct strag_proof *proof, int from, int send, int to, int re
         done(proof, to, recv);
     } else if (waits_done(proof, to, recv)) {
         status = combine(proof, to, recv, values);
+    } else if (!swaps(proof, from, send, to, recv)) {
+        return STRAG_OK;
     } else {
         event->values = malloc(size);
         if (!event->values)
@@ -278,11 +305,11 @@ static int look_at_op(struct strag_proof *proof, int rank, int op)
     struct event *event = &proof->events[rank][op];
     const struct strag_op *ops = proof->plans[rank]->ops;
     if (event->progress == WAITING && may_post(proof, rank, op)) {
-        int peer = ops[op].peer;
         event->progress = POSTED;
         look_at(proof, rank); /* the next one to the same peer may follow */
-        if (proof->events[peer][event->partner].progress != POSTED)
-            return STRAG_OK;
+    }
+    int peer = ops[op].peer;
+    if (event->progress == POSTED && proof->events[peer][event->partner].progress == POSTED) {
         return ops[op].kind == STRAG_SEND ? deliver(proof, rank, op, peer, event->partner)
                                           : deliver(proof, peer, event->partner, rank, op);
     }

@@ -12,9 +12,12 @@
  *   - hazards: every two operations of a rank that touch the same block, one of them writing, are
  *     ordered by their waits;
  *   - matching: the i-th send of a to b is the i-th receive of b from a: same range, same round;
- *   - progress: with sends that complete only when the receive is posted, and ranks that run their
- *     rounds strictly one after another and their recv_reduce one at a time, nothing waits in a
- *     circle; so nothing can under any arrival order;
+ *   - progress: nothing waits in a circle under any arrival order. That is proved for the least
+ *     helpful run there can be: a send completes only when the receive is posted; ranks run their
+ *     rounds strictly one after another; of the messages to or from one peer, and of the
+ *     recv_reduce operations, one has to be done before the next is posted; and since there may be
+ *     temporary space for a single element, values move only where they can be combined at once
+ *     (two ranks that swap a range do so element by element);
  *   - sum: every rank ends with every contribution exactly once in every block;
  *   - bits: all ranks end with the same expression, hence with identical bits;
  *   - claims: rounds, blocks, bytes sent and ports are as the algorithm states.

@@ -17,7 +17,7 @@ char *strag_op_text(const struct strag_plan *plan, int op, char *buffer, size_t 
     const struct strag_op *o = &plan->ops[op];
     snprintf(buffer, size, "%d (%s %s %d, blocks %d..%d, round %d)", op,
              strag_kind_name((enum strag_kind)o->kind), o->kind == STRAG_SEND ? "to" : "from",
-             o->peer, o->first, o->first + o->count - 1, o->round);
+             o->peer, o->first, (int)((int64_t)o->first + o->count - 1), o->round);
     return buffer;
 }
 
@@ -83,6 +83,15 @@ static int check_op(const struct strag_plan *plan, int index, struct strag_error
     return STRAG_OK;
 }
 
+static int check_copy(const struct strag_plan *plan, int index, struct strag_error *err)
+{
+    const struct strag_range *copy = &plan->copies[index];
+    if (copy->first < 0 || copy->count < 1 || copy->first > plan->bounds.blocks - copy->count)
+        return strag_fail(err, STRAG_ERR_FALSE, "rank %d: copy %d is outside the vector",
+                          plan->rank, index);
+    return STRAG_OK;
+}
+
 static int check_form(struct strag_plan *const *plans, int n, int rank, struct strag_error *err)
 {
     const struct strag_plan *plan = plans[rank];
@@ -95,6 +104,8 @@ static int check_form(struct strag_plan *const *plans, int n, int rank, struct s
     int status = check_bounds(plan, err);
     for (int i = 0; status == STRAG_OK && i < plan->nops; i++)
         status = check_op(plan, i, err);
+    for (int c = 0; status == STRAG_OK && c < plan->ncopies; c++)
+        status = check_copy(plan, c, err);
     return status;
 }
 
@@ -190,9 +201,6 @@ static int check_hazards(const struct strag_plan *plan, struct strag_error *err)
         return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the proof");
     for (int c = 0; c < plan->ncopies; c++) {
         const struct strag_range *range = &plan->copies[c];
-        if (range->first < 0 || range->count < 1 ||
-            range->first > plan->bounds.blocks - range->count)
-            continue; /* a range outside the vector copies nothing: its blocks are missed below */
         memset(history.copied + range->first, true, (size_t)range->count * sizeof(bool));
     }
     int i = 0;
@@ -206,8 +214,17 @@ static int check_hazards(const struct strag_plan *plan, struct strag_error *err)
         for (int b = op->first; !what && b < op->first + op->count; b++)
             what = check_block(&history, op, i, b);
     }
+    int missing = 0;
+    while (missing < plan->bounds.blocks &&
+           (history.writer[missing] != NONE || history.copied[missing]))
+        missing++;
     history_free(&history);
-    return what ? wrong(plan, i - 1, what, err) : STRAG_OK;
+    if (what)
+        return wrong(plan, i - 1, what, err);
+    if (missing < plan->bounds.blocks)
+        return strag_fail(err, STRAG_ERR_FALSE, "rank %d: nothing puts block %d into the output",
+                          plan->rank, missing);
+    return STRAG_OK;
 }
 
 int strag_verify_plan(struct strag_plan *const *plans, int n, int rank, struct strag_error *err)

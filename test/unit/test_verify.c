@@ -341,6 +341,22 @@ static void waits_for_a_part_of_what_arrives(void **state)
                         "deadlock: it waits in a circle");
 }
 
+/* Ranks 0 and 1 swap the same range, which they may do piece by piece; but what comes to rank 0 has
+ * to wait for rank 2's block as well, and that for the end of what rank 0 sends. */
+static void a_swap_that_waits_for_a_third(void **state)
+{
+    (void)state;
+    struct hand hand = hand_create(3, 1, 2);
+    strag_send(hand.builders[0], 0, 1, 0, 2);
+    strag_recv(hand.builders[0], 0, 2, 1, 1);
+    strag_exchange_reduce(hand.builders[0], 0, 1, 0, 2);
+    strag_send(hand.builders[1], 0, 0, 0, 2);
+    strag_exchange_reduce(hand.builders[1], 0, 0, 0, 2);
+    strag_send(hand.builders[2], 0, 0, 1, 1);
+    hand_verdict(&hand, "rank 0, operation 0 (send to 1, blocks 0..1, round 0): "
+                        "deadlock: it waits in a circle");
+}
+
 /* ---- What is wrong: bounds, and whole plans ---- */
 
 static void wrong_bounds(void **state)
@@ -428,6 +444,17 @@ static void plans_of_others(void **state)
     support_plans_free(plans, 5);
 }
 
+static void a_stage_without_a_name(void **state)
+{
+    (void)state;
+    struct strag_plan **plans = support_plans(support_algorithm("ring"), 3);
+    plans[1]->ops[2].stage = (uint8_t)plans[1]->nstages;
+    assert_verdict(plans, 3,
+                   "rank 1, operation 2 (send to 2, blocks 0..0, round 1): "
+                   "no such stage");
+    support_plans_free(plans, 3);
+}
+
 /* With a single rank nothing is received: the value comes into the output by a copy alone. */
 static void a_block_that_nobody_writes(void **state)
 {
@@ -509,9 +536,11 @@ int main(void)
         cmocka_unit_test(messages_without_another_side),
         cmocka_unit_test(rounds_that_are_not_used),
         cmocka_unit_test(waits_for_a_part_of_what_arrives),
+        cmocka_unit_test(a_swap_that_waits_for_a_third),
         cmocka_unit_test(wrong_bounds),
         cmocka_unit_test(uneven_blocks_are_measured),
         cmocka_unit_test(plans_of_others),
+        cmocka_unit_test(a_stage_without_a_name),
         cmocka_unit_test(a_block_that_nobody_writes),
         cmocka_unit_test(claims_are_held_against_the_plans),
         cmocka_unit_test(two_peers_in_a_round_are_two_ports),
