@@ -21,6 +21,8 @@
 #include <string.h>
 
 enum { STRAG, STOCK, AGAIN, CONTENDERS };
+enum { ORDERS = 6, SAMPLES_MAX = 20000 };
+
 static const char *const names[CONTENDERS] = {"strag", "stock", "stock-again"};
 
 struct options {
@@ -56,8 +58,9 @@ struct bench {
 static const char usage[] =
     "usage: mpirun ... --mca coll strag allreduce [OPTION...]\n"
     "  -s, --sizes LIST       bytes: 64K..16M (powers of two) or 4,100,2K   [4..1M]\n"
-    "  -i, --iterations N     timed samples per contender and size; 0: as many as fit into the\n"
-    "                         time                                          [0]\n"
+    "  -i, --iterations N     timed samples per contender and size, up to 20000; 0: as many as "
+    "fit\n"
+    "                         into the time                                 [0]\n"
     "  -t, --seconds T        time for one size                             [2]\n"
     "  -w, --warmup N         untimed calls per contender and size          [10]\n"
     "  -b, --batch N          calls that are timed together, for short ones [1]\n"
@@ -74,11 +77,11 @@ static void die(const char *what, const char *why)
 
 /* ---- Options ---- */
 
-static int integer(const char *name, const char *text, int low)
+static int integer(const char *name, const char *text, int low, int high)
 {
     struct strag_error err;
     int value = 0;
-    if (strag_parse_integer(text, low, 100000000, &value, &err) != STRAG_OK)
+    if (strag_parse_integer(text, low, high, &value, &err) != STRAG_OK)
         die(name, err.text);
     return value;
 }
@@ -103,17 +106,17 @@ static void read_option(struct options *options, int letter)
         read_sizes(options, optarg);
         break;
     case 'i':
-        options->iterations = integer("--iterations", optarg, 0);
+        options->iterations = integer("--iterations", optarg, 0, SAMPLES_MAX);
         break;
     case 't':
         if (strag_parse_real(optarg, 0.001, 3600, &options->seconds, &err) != STRAG_OK)
             die("--seconds", err.text);
         break;
     case 'w':
-        options->warmup = integer("--warmup", optarg, 1);
+        options->warmup = integer("--warmup", optarg, 1, 1000000);
         break;
     case 'b':
-        options->batch = integer("--batch", optarg, 1);
+        options->batch = integer("--batch", optarg, 1, 1000000);
         break;
     case 'c':
         options->check = true;
@@ -261,42 +264,45 @@ static double timed(const struct bench *bench, int contender, size_t count)
     return (MPI_Wtime() - start) / bench->options.batch;
 }
 
-/* The three contenders take turns, in each of their six orders as often. */
-static void take_turns(const struct bench *bench, size_t count, int samples, double *times)
+static void warm_up(const struct bench *bench, size_t count)
 {
-    static const int orders[6][CONTENDERS] = {{STRAG, STOCK, AGAIN}, {AGAIN, STOCK, STRAG},
-                                              {STOCK, AGAIN, STRAG}, {STRAG, AGAIN, STOCK},
-                                              {AGAIN, STRAG, STOCK}, {STOCK, STRAG, AGAIN}};
-    for (int i = 0; i < samples; i++) {
-        for (int k = 0; k < CONTENDERS; k++) {
-            int contender = orders[i % 6][k];
-            times[contender * samples + i] = timed(bench, contender, count);
-        }
-    }
-}
-
-/* How many samples fit into the time; the same on all ranks. Warms up, too. */
-static int choose_samples(const struct bench *bench, size_t count)
-{
-    const struct options *options = &bench->options;
-    double start = MPI_Wtime();
-    for (int i = 0; i < options->warmup; i++) {
+    for (int i = 0; i < bench->options.warmup; i++) {
         for (int contender = 0; contender < CONTENDERS; contender++) {
             MPI_Barrier(bench->sync);
             call(bench, contender, count);
         }
     }
-    double turn = (MPI_Wtime() - start) / options->warmup * options->batch;
-    double samples = options->iterations;
-    if (samples == 0)
-        samples = options->seconds / turn;
-    if (samples < 12 && options->iterations == 0)
-        samples = 12;
-    if (samples > 20000)
-        samples = 20000;
-    int agreed = (int)samples;
-    MPI_Bcast(&agreed, 1, MPI_INT, 0, bench->sync);
-    return agreed;
+}
+
+/* Is it time to stop? Rank 0's clock counts, so that all ranks do alike. */
+static bool enough(const struct bench *bench, int samples, double start)
+{
+    int stop = samples >= 2 * ORDERS && MPI_Wtime() - start > bench->options.seconds;
+    MPI_Bcast(&stop, 1, MPI_INT, 0, bench->sync);
+    return stop;
+}
+
+/* The three contenders take turns, in each of their six orders as often.
+ * @param[out] times  SAMPLES_MAX for each contender
+ * @return samples that each of them has */
+static int take_turns(const struct bench *bench, size_t count, double *times)
+{
+    static const int orders[ORDERS][CONTENDERS] = {{STRAG, STOCK, AGAIN}, {AGAIN, STOCK, STRAG},
+                                                   {STOCK, AGAIN, STRAG}, {STRAG, AGAIN, STOCK},
+                                                   {AGAIN, STRAG, STOCK}, {STOCK, STRAG, AGAIN}};
+    const int wanted = bench->options.iterations;
+    const double start = MPI_Wtime();
+    int samples = 0;
+    while (samples < (wanted > 0 ? wanted : SAMPLES_MAX)) {
+        for (int k = 0; k < CONTENDERS; k++) {
+            int contender = orders[samples % ORDERS][k];
+            times[contender * SAMPLES_MAX + samples] = timed(bench, contender, count);
+        }
+        samples++;
+        if (wanted == 0 && samples % ORDERS == 0 && enough(bench, samples, start))
+            break;
+    }
+    return samples;
 }
 
 /* strag must have run, or handed on, exactly the calls of its own communicator. */
@@ -342,7 +348,7 @@ static void report(const struct bench *bench, size_t bytes, struct counters coun
 {
     struct summary all[CONTENDERS];
     for (int c = 0; c < CONTENDERS; c++)
-        all[c] = summarize(times + c * samples, samples);
+        all[c] = summarize(times + c * SAMPLES_MAX, samples);
     const struct summary *s = &all[STRAG], *o = &all[STOCK];
     printf("%10zu %6d %10.2f %10.2f %10.2f %10.2f   %10.2f %10.2f %10.2f %10.2f  %7.3f %7.3f  %s\n",
            bytes, samples, 1e6 * s->median, 1e6 * s->minimum, 1e6 * s->lower, 1e6 * s->upper,
@@ -370,19 +376,19 @@ static void run_size(const struct bench *bench, size_t bytes)
         bench->send[i] = value(bench->rank, i);
     for (int c = 0; c < CONTENDERS && options->check; c++)
         check(bench, c, count);
-    const int samples = choose_samples(bench, count);
-    double *times = malloc((size_t)(CONTENDERS * samples) * sizeof *times);
-    double *slowest = malloc((size_t)(CONTENDERS * samples) * sizeof *slowest);
+    double *times = calloc(CONTENDERS * SAMPLES_MAX, sizeof *times);
+    double *slowest = calloc(CONTENDERS * SAMPLES_MAX, sizeof *slowest);
     if (!times || !slowest)
         die("the samples", "out of memory");
-    take_turns(bench, count, samples, times);
+    warm_up(bench, count);
+    const int samples = take_turns(bench, count, times);
     for (int c = 0; c < CONTENDERS && options->check; c++)
         check(bench, c, count);
 
     const unsigned long long calls = (unsigned long long)samples * (unsigned)options->batch +
                                      (unsigned)options->warmup + (options->check ? 2 : 0);
     const struct counters counted = check_counters(before, calls);
-    MPI_Reduce(times, slowest, CONTENDERS * samples, MPI_DOUBLE, MPI_MAX, 0, bench->sync);
+    MPI_Reduce(times, slowest, CONTENDERS * SAMPLES_MAX, MPI_DOUBLE, MPI_MAX, 0, bench->sync);
     if (bench->rank == 0)
         report(bench, bytes, counted, samples, slowest);
     free(times);

@@ -111,6 +111,13 @@ static size_t segment_elements(const struct call *call)
     return elements ? elements : 1;
 }
 
+/* Temporary space is one run of elements. Where elements reach into the extent of the next ones, a
+ * run that is longer than the vector might overlap itself; a single segment is not. */
+static int slots(const struct coll_strag_reducer *reducer)
+{
+    return reducer->true_extent > reducer->extent ? 1 : SLOTS;
+}
+
 static int mpi_error(int status, const struct coll_strag_transport *transport)
 {
     switch (status) {
@@ -141,7 +148,7 @@ static int run(mca_coll_strag_module_t *module, ompi_communicator_t *comm, const
         .count = call->count,
         .extent = reducer.extent,
         .segment = segment_elements(call),
-        .slots = SLOTS,
+        .slots = slots(&reducer),
         .transport = &module->transport.super,
         .reducer = &reducer.super,
     };

@@ -35,7 +35,7 @@ struct strag_call {
     size_t count;     /* elements in the vector */
     ptrdiff_t extent; /* bytes from one element to the next, more than 0 */
     size_t segment;   /* elements in a segment, at least 1; the same on all ranks */
-    int slots;        /* segments of temporary space, at least 1 */
+    int slots;        /* segments of temporary space, at least 1; they lie back to back */
     struct strag_transport *transport;
     struct strag_reducer *reducer;
 };

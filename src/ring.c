@@ -21,6 +21,16 @@
  */
 #include "algorithm.h"
 
+#include <limits.h>
+
+static int check(const struct strag_problem *problem, struct strag_error *err)
+{
+    if (problem->n > INT_MAX / 2)
+        return strag_fail(err, STRAG_ERR_UNSUPPORTED, "ring counts rounds up to %d ranks, not %d",
+                          INT_MAX / 2, problem->n);
+    return STRAG_OK;
+}
+
 static int modulo(int x, int n)
 {
     return (x % n + n) % n;
@@ -58,6 +68,7 @@ const struct strag_algorithm strag_ring = {
     .summary = "neighbours only; least traffic, most rounds",
     .rounds = "2(n-1)",
     .sent = "2(n-1)/n",
+    .check = check,
     .claim = claim,
     .build = build,
 };

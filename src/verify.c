@@ -451,12 +451,13 @@ static int export_expressions(struct strag_proof *proof)
 
 static int prove(struct strag_proof *proof)
 {
-    for (int rank = 0; rank < proof->n; rank++) {
-        int status = strag_verify_plan(proof->plans, proof->n, rank, proof->err);
-        if (status != STRAG_OK)
-            return status;
-    }
-    int status = allocate_run(proof);
+    int status = STRAG_OK;
+    for (int rank = 0; status == STRAG_OK && rank < proof->n; rank++)
+        status = strag_verify_form(proof->plans, proof->n, rank, proof->err);
+    for (int rank = 0; status == STRAG_OK && rank < proof->n; rank++)
+        status = strag_verify_hazards(proof->plans[rank], proof->err);
+    if (status == STRAG_OK)
+        status = allocate_run(proof);
     if (status == STRAG_OK)
         status = match(proof);
     if (status == STRAG_OK)

@@ -92,7 +92,7 @@ static int check_copy(const struct strag_plan *plan, int index, struct strag_err
     return STRAG_OK;
 }
 
-static int check_form(struct strag_plan *const *plans, int n, int rank, struct strag_error *err)
+int strag_verify_form(struct strag_plan *const *plans, int n, int rank, struct strag_error *err)
 {
     const struct strag_plan *plan = plans[rank];
     if (plan->n != n || plan->rank != rank)
@@ -193,7 +193,7 @@ static const char *check_source(const struct history *history, const struct stra
     return NULL;
 }
 
-static int check_hazards(const struct strag_plan *plan, struct strag_error *err)
+int strag_verify_hazards(const struct strag_plan *plan, struct strag_error *err)
 {
     struct history history;
     const char *what = NULL;
@@ -225,12 +225,6 @@ static int check_hazards(const struct strag_plan *plan, struct strag_error *err)
         return strag_fail(err, STRAG_ERR_FALSE, "rank %d: nothing puts block %d into the output",
                           plan->rank, missing);
     return STRAG_OK;
-}
-
-int strag_verify_plan(struct strag_plan *const *plans, int n, int rank, struct strag_error *err)
-{
-    int status = check_form(plans, n, rank, err);
-    return status == STRAG_OK ? check_hazards(plans[rank], err) : status;
 }
 
 /* ---- Counts and claims ---- */

@@ -8,8 +8,12 @@
 /** "5 (recv_reduce from 2, blocks 4..5, round 2)" for messages. @return buffer */
 char *strag_op_text(const struct strag_plan *plan, int op, char *buffer, size_t size);
 
-/** Form and hazards of plans[rank]. @return STRAG_OK, STRAG_ERR_FALSE or STRAG_ERR_MEMORY */
-int strag_verify_plan(struct strag_plan *const *plans, int n, int rank, struct strag_error *err);
+/** Is plans[rank] well formed? @return STRAG_OK or STRAG_ERR_FALSE */
+int strag_verify_form(struct strag_plan *const *plans, int n, int rank, struct strag_error *err);
+
+/** Are a well-formed plan's operations ordered where they touch the same blocks?
+ *  @return STRAG_OK, STRAG_ERR_FALSE or STRAG_ERR_MEMORY */
+int strag_verify_hazards(const struct strag_plan *plan, struct strag_error *err);
 
 /** Count rounds and bytes. */
 int strag_measure_plans(struct strag_plan *const *plans, int n, struct strag_measure *measure,

@@ -37,7 +37,8 @@ job()
 {
     local folder=$1 ranks=$2
     shift 2
-    if ! (cd "$folder" && "$STRAG_MPIRUN" -np "$ranks" "$@" < /dev/null > output 2>&1); then
+    if ! (cd "$folder" &&
+        "$STRAG_MPIRUN" --oversubscribe -np "$ranks" "$@" < /dev/null > output 2>&1); then
         tail -n 30 "$folder/output"
         fail "job failed, np $ranks: $*"
     fi

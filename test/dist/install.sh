@@ -63,7 +63,8 @@ for name in enable priority verbose algorithm segment_size minimum_size; do
 done
 OMPI_MCA_coll_strag_priority=100 OMPI_MCA_coll_strag_verbose=1 \
     OMPI_MCA_coll_strag_algorithm=nonsense OMPI_MCA_coll_strag_minimum_size=0 \
-    "$MPIRUN" -np 2 "$builddir/test/dist/sum" > "$work/run" 2>&1 || { cat "$work/run"; fail 'mpirun'; }
+    "$MPIRUN" --oversubscribe -np 2 "$builddir/test/dist/sum" > "$work/run" 2>&1 ||
+    { cat "$work/run"; fail 'mpirun'; }
 grep -q '^sum 3$' "$work/run" || { cat "$work/run"; fail 'the sum of ranks 1 and 2 is not 3'; }
 grep -Eq 'coll:strag: .*allreduce of .* bytes: [a-z-]+ \(auto' "$work/run" ||
     { cat "$work/run"; fail 'the installed component did not run'; }
