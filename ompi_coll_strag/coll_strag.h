@@ -106,6 +106,7 @@ struct mca_coll_strag_module_t {
     mca_coll_base_module_t super;
 
     bool enabled;
+    size_t too_short; /* bytes: shorter calls are handed on at once, untold */
     struct coll_strag_count count;
     mca_coll_base_module_allreduce_fn_t previous_allreduce;
     mca_coll_base_module_t *previous_allreduce_module;

@@ -65,6 +65,7 @@ int coll_strag_index(const struct strag_algorithm *algorithm)
 static void module_construct(mca_coll_strag_module_t *module)
 {
     module->enabled = false;
+    module->too_short = 0;
     module->count = (struct coll_strag_count){0, 0};
     module->previous_allreduce = NULL;
     module->previous_allreduce_module = NULL;
@@ -113,6 +114,8 @@ static int module_enable(mca_coll_base_module_t *base, ompi_communicator_t *comm
     module->limit = choice.limit;
     module->below = coll_strag_index(choice.below);
     module->above = coll_strag_index(choice.above);
+    bool at_once = mca_coll_strag_component.pinned < 0 && !mca_coll_strag_component.telling;
+    module->too_short = at_once ? mca_coll_strag_component.minimum : 0;
     coll_strag_transport_init(&module->transport, comm);
     COLL_STRAG_INSTALL(module, comm, allreduce);
     module->enabled = true;

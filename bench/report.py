@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Turn the files that bench/shm.sh wrote into doc/results.md.
+
+    python3 bench/report.py FOLDER... > doc/results.md
+
+Each folder is one launch of bench/shm.sh. A ratio is that of medians within one launch; the table
+shows the median over the launches, and the lowest and highest. Nothing is left out.
+"""
+import csv
+import pathlib
+import statistics
+import sys
+
+TITLES = {
+    "ring": ("Ring: the engine against Open MPI's own ring (tuned algorithm 4)", 0.97),
+    "auto-short": ("auto, short vectors, against tuned's default", 0.97),
+    "auto": ("auto, longer vectors, against tuned's default", None),
+}
+
+
+def read(folders):
+    """{(name, ranks): {bytes: {contender: [one row per launch]}}}"""
+    tables = {}
+    for folder in folders:
+        for path in sorted(folder.glob("*-np*.csv")):
+            name, ranks = path.stem.rsplit("-np", 1)
+            table = tables.setdefault((name, int(ranks)), {})
+            with path.open(newline="") as file:
+                for row in csv.DictReader(file):
+                    size = table.setdefault(int(row["bytes"]), {})
+                    size.setdefault(row["contender"], []).append(row)
+    return tables
+
+
+def size_text(size):
+    for unit, name in ((1 << 20, "MiB"), (1 << 10, "KiB")):
+        if size >= unit and size % unit == 0:
+            return f"{size // unit} {name}"
+    return f"{size} B"
+
+
+def microseconds(rows):
+    return statistics.median(float(row["median_us"]) for row in rows)
+
+
+def ratios(rows):
+    return sorted(float(row["stock_over_this"]) for row in rows)
+
+
+def show(name, ranks, table):
+    title, bar = TITLES[name]
+    print(f"\n## {title}: {ranks} ranks\n")
+    print("| size | strag us | stock us | stock / strag | lowest .. highest | stock / stock again |")
+    print("|---:|---:|---:|---:|---:|---:|")
+    missed = []
+    for size, rows in sorted(table.items()):
+        mine, noise = ratios(rows["strag"]), ratios(rows["stock-again"])
+        ratio = statistics.median(mine)
+        if bar and ratio < bar:
+            missed.append(f"{size_text(size)} ({ratio:.3f})")
+        print(f"| {size_text(size)} | {microseconds(rows['strag']):.2f} "
+              f"| {microseconds(rows['stock']):.2f} | {ratio:.3f} "
+              f"| {mine[0]:.3f} .. {mine[-1]:.3f} | {statistics.median(noise):.3f} |")
+    if bar:
+        print(f"\nTo reach: {bar} at every size. Missed: {', '.join(missed) or 'none'}.")
+
+
+def main():
+    folders = [pathlib.Path(name) for name in sys.argv[1:]]
+    tables = read(folders)
+    if not tables:
+        sys.exit("usage: report.py FOLDER...: folders that bench/shm.sh wrote")
+    print("# Results\n")
+    print("Written by bench/report.py from the files of bench/shm.sh; not edited by hand. Shared")
+    print("memory of one machine, pml ob1 with btl vader; all contenders interleaved within a launch,")
+    print("every result checked. A ratio above 1 means that strag took less time.\n")
+    machine = (folders[0] / "machine.txt").read_text().strip()
+    print("    " + machine.replace("\n", "\n    "))
+    print(f"    launches: {len(folders)}")
+    for (name, ranks), table in sorted(tables.items(), key=lambda item: (item[0][1], item[0][0])):
+        show(name, ranks, table)
+
+
+main()
