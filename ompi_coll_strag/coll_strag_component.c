@@ -18,7 +18,7 @@ enum {
     FRAMEWORK_VERBOSE_LEVEL = 10, /* coll_base_verbose from which we speak there */
 };
 
-static const char segment_default[] = "256K";
+static const char segment_default[] = "512K";
 static const char minimum_default[] = "8K";
 static const char help_file[] = "help-mca-coll-strag.txt";
 
@@ -327,7 +327,7 @@ static void read_parameters(mca_coll_strag_component_t *component)
     component->pinned = read_algorithm(component->algorithm_text, &complaints);
     component->segment =
         read_size("coll_strag_segment_size", component->segment_text, 1, (size_t)1 << 30,
-                  "bytes from 1 to 1G, such as 256K", segment_default, &complaints);
+                  "bytes from 1 to 1G, such as 512K", segment_default, &complaints);
     component->minimum = read_size("coll_strag_minimum_size", component->minimum_text, 0, SIZE_MAX,
                                    "bytes, such as 8K", minimum_default, &complaints);
     if (complaints.length)

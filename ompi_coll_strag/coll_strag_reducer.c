@@ -12,7 +12,12 @@
 
 #include <stdlib.h>
 
-enum { SPACES_KEPT = 4, ALIGNMENT = 64, SMALLEST = 4096 };
+enum {
+    SPACES_KEPT = 4,
+    ALIGNMENT = 64,
+    SMALLEST = 4096, /* bytes of a piece of space */
+    PIECE = 16384,   /* bytes that are copied and combined at a time */
+};
 
 static struct coll_strag_reducer *own(struct strag_reducer *reducer)
 {
@@ -117,6 +122,24 @@ static void apply(const struct coll_strag_reducer *reducer, const void *source, 
     ompi_op_reduce(reducer->op, (void *)source, target, (int)elements, reducer->dtype);
 }
 
+/* out = left (op) right, all apart. A copy and the operator on two buffers, a piece at a time so
+ * that the copy is still in the cache, take less time than Open MPI's operators on three buffers.
+ */
+static int reduce_apart(struct coll_strag_reducer *reducer, char *out, const char *left,
+                        const char *right, size_t elements)
+{
+    size_t piece = PIECE / (size_t)reducer->extent + 1;
+    for (size_t done = 0; done < elements; done += piece) {
+        ptrdiff_t offset = (ptrdiff_t)done * reducer->extent;
+        size_t count = elements - done < piece ? elements - done : piece;
+        int status = host_copy(&reducer->super, out + offset, right + offset, count);
+        if (status != STRAG_OK)
+            return status;
+        apply(reducer, left + offset, out + offset, count);
+    }
+    return STRAG_OK;
+}
+
 static int host_reduce(struct strag_reducer *base, void *out, const void *left, const void *right,
                        size_t elements, uint64_t *ticket)
 {
@@ -130,15 +153,7 @@ static int host_reduce(struct strag_reducer *base, void *out, const void *left, 
         apply(reducer, left, (void *)right, elements);
         return host_copy(base, out, right, elements);
     }
-    if (ompi_op_is_intrinsic(reducer->op)) {
-        ompi_3buff_op_reduce(reducer->op, (void *)left, (void *)right, out, (int)elements,
-                             reducer->dtype);
-        return STRAG_OK;
-    }
-    int status = host_copy(base, out, right, elements);
-    if (status == STRAG_OK)
-        apply(reducer, left, out, elements);
-    return status;
+    return reduce_apart(reducer, out, left, right, elements);
 }
 
 int coll_strag_reducer_init(struct coll_strag_reducer *reducer, ompi_op_t *op,

@@ -334,31 +334,44 @@ static bool move_window(struct strag_engine *engine)
     }
 }
 
-/* One pass. @return whether anything changed */
+/* Post what can be posted of one operation. @return whether there was something */
+static bool post_all(struct strag_engine *engine, int index, bool space_for_others)
+{
+    const struct run *run = &engine->runs[index];
+    bool posted = false;
+    if (run->before != NONE && engine->runs[run->before].posted != engine->runs[run->before].end)
+        return false;
+    while (run->posted < run->end && run->flying < engine->depth && engine->status == STRAG_OK &&
+           post(engine, index, space_for_others))
+        posted = true;
+    return posted;
+}
+
+/* One pass. Receives are posted before sends: a message that finds its receive waiting is cheaper
+ * than one that comes unexpected. @return whether anything changed */
 static bool pass(struct strag_engine *engine)
 {
     bool changed = false;
     /* Temporary space goes to recv_reduce operations in order: none takes any while an earlier one
      * has something to receive and no space at all. */
     bool space_for_others = true;
-    for (int i = engine->head; i < engine->tail; i++) {
+    for (int i = engine->head; i < engine->tail && engine->status == STRAG_OK; i++) {
         struct run *run = &engine->runs[i];
         if (run->done == run->end)
             continue;
         changed |= retire_finished(engine, i);
-        const int before = run->before;
-        if (before == NONE || engine->runs[before].posted == engine->runs[before].end) {
-            while (run->posted < run->end && run->flying < engine->depth &&
-                   engine->status == STRAG_OK && post(engine, i, space_for_others))
-                changed = true;
-        }
+        if (engine->plan->ops[i].kind == STRAG_SEND)
+            continue;
+        changed |= post_all(engine, i, space_for_others);
         if (engine->plan->ops[i].kind == STRAG_RECV_REDUCE && run->posted < run->end &&
             run->flying == 0)
             space_for_others = false;
-        if (engine->status != STRAG_OK)
-            return false;
     }
-    return changed;
+    for (int i = engine->head; i < engine->tail && engine->status == STRAG_OK; i++) {
+        if (engine->plan->ops[i].kind == STRAG_SEND)
+            changed |= post_all(engine, i, true);
+    }
+    return changed && engine->status == STRAG_OK;
 }
 
 /* ---- A call ---- */
