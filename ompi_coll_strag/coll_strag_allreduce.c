@@ -13,7 +13,7 @@
 
 enum {
     DEPTH = 2, /* messages in flight for one operation: one travels, one is combined */
-    SLOTS = 4, /* segments of temporary space: two operations' worth */
+    SLOTS = 2, /* segments of temporary space; more only take room in the cache */
 };
 
 /* One call. */

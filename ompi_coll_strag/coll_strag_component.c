@@ -18,7 +18,7 @@ enum {
     FRAMEWORK_VERBOSE_LEVEL = 10, /* coll_base_verbose from which we speak there */
 };
 
-static const char segment_default[] = "512K";
+static const char segment_default[] = "1M";
 static const char minimum_default[] = "8K";
 static const char help_file[] = "help-mca-coll-strag.txt";
 
@@ -237,7 +237,7 @@ static void register_texts(mca_coll_strag_component_t *component)
     component->segment_text = (char *)segment_default;
     register_text("segment_size",
                   "Long messages are cut into segments of so many bytes (K, M, G allowed), so that "
-                  "one travels while another is reduced. A call needs four segments of temporary "
+                  "one travels while another is reduced. A call needs two segments of temporary "
                   "space. Must be the same on all ranks",
                   OPAL_INFO_LVL_5, &component->segment_text);
     component->minimum_text = (char *)minimum_default;
@@ -327,7 +327,7 @@ static void read_parameters(mca_coll_strag_component_t *component)
     component->pinned = read_algorithm(component->algorithm_text, &complaints);
     component->segment =
         read_size("coll_strag_segment_size", component->segment_text, 1, (size_t)1 << 30,
-                  "bytes from 1 to 1G, such as 512K", segment_default, &complaints);
+                  "bytes from 1 to 1G, such as 1M", segment_default, &complaints);
     component->minimum = read_size("coll_strag_minimum_size", component->minimum_text, 0, SIZE_MAX,
                                    "bytes, such as 8K", minimum_default, &complaints);
     if (complaints.length)
