@@ -46,10 +46,8 @@ static size_t make_text(char *text)
         char any[2] = {(char)(next_random() & 0xff), '\0'};
         if (next_random() % 16 == 0)
             word = any;
-        if (used + strlen(word) < TEXT_MAX) {
-            memcpy(text + used, word, strlen(word));
-            used += strlen(word);
-        }
+        for (; *word && used < TEXT_MAX; word++)
+            text[used++] = *word;
     }
     return used;
 }
