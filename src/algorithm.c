@@ -5,16 +5,21 @@
 #include "algorithm.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 extern const struct strag_algorithm strag_ring;
 extern const struct strag_algorithm strag_recursive_doubling;
 extern const struct strag_algorithm strag_recursive_halving;
 extern const struct strag_algorithm strag_circulant;
+extern const struct strag_algorithm strag_bucket;
 
 const struct strag_algorithm *const strag_algorithms[] = {
-    &strag_ring, &strag_recursive_doubling, &strag_recursive_halving, &strag_circulant, NULL,
+    &strag_ring,
+    &strag_recursive_doubling,
+    &strag_recursive_halving,
+    &strag_circulant,
+    &strag_bucket,
+    NULL,
 };
 
 char *strag_algorithm_names(char *buffer, size_t size)
@@ -42,19 +47,34 @@ const struct strag_algorithm *strag_algorithm_find(const char *name, struct stra
     return NULL;
 }
 
+/* What is wrong with a problem, whatever the algorithm. */
+static int check_problem(const struct strag_problem *problem, struct strag_error *err)
+{
+    const struct strag_state *state = problem->state;
+    int n = problem->n;
+    if (n < 1)
+        return strag_fail(err, STRAG_ERR_ARGUMENT, "n = %d ranks; at least 1 is needed", n);
+    if (problem->topology && problem->topology->n != n)
+        return strag_fail(err, STRAG_ERR_ARGUMENT, "n = %d ranks on a topology of %d", n,
+                          problem->topology->n);
+    for (int i = 0; state && i < state->nlate; i++) {
+        if (state->late[i].rank < 0 || state->late[i].rank >= n)
+            return strag_fail(err, STRAG_ERR_ARGUMENT, "late rank %d; with %d ranks it is 0 to %d",
+                              state->late[i].rank, n, n - 1);
+    }
+    return STRAG_OK;
+}
+
 int strag_algorithm_claim(const struct strag_algorithm *algorithm,
                           const struct strag_problem *problem, struct strag_claim *claim,
                           struct strag_error *err)
 {
     struct strag_claim mine;
-    if (problem->n < 1)
-        return strag_fail(err, STRAG_ERR_ARGUMENT, "n = %d ranks; at least 1 is needed",
-                          problem->n);
-    if (algorithm->check) {
-        int status = algorithm->check(problem, err);
-        if (status != STRAG_OK)
-            return status;
-    }
+    int status = check_problem(problem, err);
+    if (status == STRAG_OK && algorithm->check)
+        status = algorithm->check(problem, err);
+    if (status != STRAG_OK)
+        return status;
     if (problem->n == 1)
         mine = (struct strag_claim){.rounds = 0, .blocks = 1, .sent_max = 0, .one_ported = true};
     else
@@ -69,6 +89,18 @@ int strag_algorithm_claim(const struct strag_algorithm *algorithm,
     return STRAG_OK;
 }
 
+struct strag_shape strag_algorithm_shape(const struct strag_algorithm *algorithm,
+                                         const struct strag_problem *problem,
+                                         const struct strag_claim *claim)
+{
+    return (struct strag_shape){
+        .algorithm = algorithm->name,
+        .n = problem->n,
+        .rounds = claim->rounds,
+        .bounds = {.blocks = claim->blocks, .denominator = claim->blocks},
+    };
+}
+
 int strag_plan_create(const struct strag_algorithm *algorithm, const struct strag_problem *problem,
                       int rank, struct strag_plan **plan, struct strag_error *err)
 {
@@ -79,12 +111,7 @@ int strag_plan_create(const struct strag_algorithm *algorithm, const struct stra
     if (rank < 0 || rank >= problem->n)
         return strag_fail(err, STRAG_ERR_ARGUMENT, "rank %d; with %d ranks it is 0 to %d", rank,
                           problem->n, problem->n - 1);
-    const struct strag_shape shape = {
-        .algorithm = algorithm->name,
-        .n = problem->n,
-        .rounds = claim.rounds,
-        .bounds = {.blocks = claim.blocks, .denominator = claim.blocks},
-    };
+    const struct strag_shape shape = strag_algorithm_shape(algorithm, problem, &claim);
     struct strag_builder *builder = strag_builder_create(&shape, rank);
     if (!builder)
         return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the plan of rank %d of %d",
@@ -92,6 +119,12 @@ int strag_plan_create(const struct strag_algorithm *algorithm, const struct stra
     if (problem->n > 1)
         algorithm->build(problem, rank, builder);
     return strag_builder_finish(builder, plan, err);
+}
+
+int strag_algorithm_alike(const struct strag_algorithm *algorithm,
+                          const struct strag_problem *problem, int round)
+{
+    return algorithm->alike ? algorithm->alike(problem, round) : 1;
 }
 
 int strag_plan_create_all(const struct strag_algorithm *algorithm,

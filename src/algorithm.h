@@ -9,12 +9,16 @@
 #ifndef STRAG_ALGORITHM_H
 #define STRAG_ALGORITHM_H
 
+#include "model.h"
 #include "plan.h"
 
 /* What is to be planned. */
 struct strag_problem {
     int n;      /* ranks, at least 1 */
     int blocks; /* 0: the algorithm's own choice */
+    int ports;  /* how many links a host drives at the same time; 0: the algorithm's own choice */
+    const struct strag_topology *topology; /* of n ranks; NULL: each on a host, all on one switch */
+    const struct strag_state *state;       /* NULL: nobody is late, no link is slow */
 };
 
 /* What an algorithm promises for a problem. */
@@ -34,8 +38,12 @@ struct strag_algorithm {
     /** Refuse what cannot be planned: STRAG_OK, or why not in err. n >= 1 was checked already. */
     int (*check)(const struct strag_problem *problem, struct strag_error *err);
     void (*claim)(const struct strag_problem *problem, struct strag_claim *claim);
-    /** Append the rank's operations; n >= 2 here. */
+    /** Append the rank's operations; n >= 2 here. Many rounds: those that are wanted will do. */
     void (*build)(const struct strag_problem *problem, int rank, struct strag_builder *builder);
+    /** How many rounds from this one on carry the same traffic: between the same ranks as many
+     * bytes, combined or not, if blocks are of equal size. At least 1. NULL: no two rounds are
+     * known to be alike. */
+    int (*alike)(const struct strag_problem *problem, int round);
 };
 
 /** The table, closed by a NULL. */
@@ -69,6 +77,15 @@ int strag_algorithm_claim(const struct strag_algorithm *algorithm,
  */
 int strag_plan_create(const struct strag_algorithm *algorithm, const struct strag_problem *problem,
                       int rank, struct strag_plan **plan, struct strag_error *err);
+
+/** What all plans of a problem share. @param claim  what strag_algorithm_claim gave */
+struct strag_shape strag_algorithm_shape(const struct strag_algorithm *algorithm,
+                                         const struct strag_problem *problem,
+                                         const struct strag_claim *claim);
+
+/** How many rounds from this one on carry the same traffic, at least 1. */
+int strag_algorithm_alike(const struct strag_algorithm *algorithm,
+                          const struct strag_problem *problem, int round);
 
 /** Build all n plans; on failure none is left. `plans` has room for n. */
 int strag_plan_create_all(const struct strag_algorithm *algorithm,

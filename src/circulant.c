@@ -63,15 +63,20 @@ static void build(const struct strag_problem *problem, int r, struct strag_build
     int n = problem->n;
     int q = skips(n, s);
     int round = 0;
+    struct strag_rounds wanted = strag_rounds_wanted(builder);
 
     strag_stage(builder, "reduce-scatter");
     for (int k = q - 1; k >= 0; k--, round++) {
+        if (!strag_is_wanted(wanted, round))
+            continue;
         int above = up(r, s[k], n), below = up(r, n - s[k], n);
         strag_cyclic(builder, STRAG_SEND, round, above, above, s[k + 1] - s[k]);
         strag_cyclic(builder, STRAG_RECV_REDUCE, round, below, r, s[k + 1] - s[k]);
     }
     strag_stage(builder, "allgather");
     for (int k = 0; k < q; k++, round++) {
+        if (!strag_is_wanted(wanted, round))
+            continue;
         int above = up(r, s[k], n), below = up(r, n - s[k], n);
         strag_cyclic(builder, STRAG_SEND, round, below, r, s[k + 1] - s[k]);
         strag_cyclic(builder, STRAG_RECV, round, above, above, s[k + 1] - s[k]);

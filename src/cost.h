@@ -1,37 +1,79 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a plan costs, by the alpha-beta model with synchronous rounds.
+ * What a plan costs on a topology: the link-load model.
  *
- * Every rank has one full-duplex link. A round lasts as long as its busiest rank:
+ * All messages of a round are under way at the same time. A message takes
  *
- *     T = sum over rounds of max over ranks of (messages * alpha + bytes * beta)
+ *     latency of its route + the longest of (bytes of the round on a link / the link's bandwidth)
  *
- * where sending and receiving go on at the same time (the larger of the two counts). Messages of
- * no elements are not sent, and cost nothing.
+ * over the links of its route, plus the bytes it brings / reduce_bandwidth if they are combined.
+ * In two modes:
+ *
+ *     rounds   a round begins when the one before has ended everywhere: the sum of the longest
+ *              messages. A late rank holds up the first round that it takes part in.
+ *     clocks   every rank has a clock; a message begins when both ranks are there, and moves both
+ *              clocks on. Ranks may be in different rounds; a link is shared by a round's messages
+ *              all the same.
+ *
+ * Blocks are taken as exact fractions of the vector, however short: the estimate of one algorithm
+ * is a sum of maxima of straight lines in the vector's size, kept as a `profile`.
  */
 #ifndef STRAG_COST_H
 #define STRAG_COST_H
 
 #include "algorithm.h"
+#include "model.h"
 
-struct strag_model {
-    double alpha;     /* seconds for a message, however short */
-    double bandwidth; /* bytes per second of one link, each direction */
+/* Seconds for a vector of s bytes: latency + s * per_byte. */
+struct strag_cost_line {
+    double latency, per_byte;
 };
 
-/** What `strag cost` assumes when nothing is said: 1 us and 100 Gbit/s. */
-extern const struct strag_model strag_model_default;
+/* Rounds that cost the same. */
+struct strag_profile_part {
+    int repeats;
+    int first_line, lines; /* the longest of these is what one of the rounds takes */
+};
+
+/* An algorithm's estimate for every size: mode `rounds`. */
+struct strag_profile {
+    double delay;       /* seconds until the last late rank is there */
+    int nparts, before; /* parts; the first `before` ones need no late rank */
+    struct strag_profile_part *parts;
+    int nlines;
+    struct strag_cost_line *lines;
+    double busiest; /* bytes over the busiest link in the whole plan, per byte of the vector */
+};
 
 /**
- * Estimate the time of one allreduce.
+ * Estimate an algorithm in mode `rounds`, for all sizes at once. Takes memory in proportion to
+ * ranks, links, and the hops of one round; O(messages * hops) time, where rounds that the
+ * algorithm knows to be alike are looked at once.
  *
- * @param bytes         sizes of the vector; elements are single bytes
- * @param sizes         how many sizes
- * @param[out] seconds  one estimate per size
- * @return STRAG_OK, or the refusal of the algorithm, or STRAG_ERR_MEMORY
+ * @param problem  with a topology, or without: every rank on a host of its own, on one switch
+ * @param[out] profile  the caller's to free with strag_profile_free; untouched on failure
+ * @return STRAG_OK, the refusal of the algorithm, or STRAG_ERR_MEMORY
  */
-int strag_cost(const struct strag_algorithm *algorithm, const struct strag_problem *problem,
-               const struct strag_model *model, const size_t *bytes, int sizes, double *seconds,
-               struct strag_error *err);
+int strag_profile_create(const struct strag_algorithm *algorithm,
+                         const struct strag_problem *problem, const struct strag_model *model,
+                         struct strag_profile **profile, struct strag_error *err);
+
+/** NULL is allowed. */
+void strag_profile_free(struct strag_profile *profile);
+
+/** Seconds from the first rank's arrival to the last one's end, for a vector of so many bytes. */
+double strag_profile_seconds(const struct strag_profile *profile, double bytes);
+
+/**
+ * Estimate in mode `clocks`.
+ *
+ * @param bytes         sizes of the vector
+ * @param sizes         how many
+ * @param[out] seconds  one per size
+ * @return as strag_profile_create
+ */
+int strag_cost_clocks(const struct strag_algorithm *algorithm, const struct strag_problem *problem,
+                      const struct strag_model *model, const size_t *bytes, int sizes,
+                      double *seconds, struct strag_error *err);
 
 #endif

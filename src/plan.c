@@ -63,6 +63,10 @@ struct strag_builder {
     const char *bug; /* what the algorithm did wrong */
     int stage;
 
+    struct strag_rounds wanted;
+    strag_visit_fn *visit; /* NULL: a plan is made */
+    void *context;
+
     size_t ops_room;
     size_t after_room, after_length;
     size_t copies_room;
@@ -125,7 +129,37 @@ struct strag_builder *strag_builder_create(const struct strag_shape *shape, int 
     builder->plan->n = shape->n;
     builder->plan->rank = rank;
     builder->plan->rounds = shape->rounds;
+    builder->wanted = (struct strag_rounds){0, shape->rounds};
     return builder;
+}
+
+struct strag_rounds strag_rounds_wanted(const struct strag_builder *builder)
+{
+    return builder->wanted;
+}
+
+struct strag_builder *strag_visitor_create(const struct strag_shape *shape, strag_visit_fn *visit,
+                                           void *context)
+{
+    const struct strag_shape one = {
+        .algorithm = shape->algorithm,
+        .n = shape->n,
+        .rounds = shape->rounds,
+        .bounds = {.blocks = 1},
+    };
+    struct strag_builder *visitor = strag_builder_create(&one, 0);
+    if (!visitor)
+        return NULL;
+    visitor->plan->bounds.blocks = shape->bounds.blocks; /* of which nothing is remembered */
+    visitor->visit = visit;
+    visitor->context = context;
+    return visitor;
+}
+
+void strag_visitor_aim(struct strag_builder *visitor, int rank, struct strag_rounds rounds)
+{
+    visitor->plan->rank = rank;
+    visitor->wanted = rounds;
 }
 
 static void fail(struct strag_builder *builder, int status, const char *bug)
@@ -139,6 +173,8 @@ static void fail(struct strag_builder *builder, int status, const char *bug)
 void strag_stage(struct strag_builder *builder, const char *name)
 {
     struct strag_plan *plan = builder->plan;
+    if (builder->visit)
+        return;
     for (int s = 0; s < plan->nstages; s++) {
         if (strcmp(plan->stages[s], name) == 0) {
             builder->stage = s;
@@ -257,6 +293,11 @@ static void add(struct strag_builder *builder, enum strag_kind kind, bool own_le
         fail(builder, STRAG_ERR_ARGUMENT, "a round out of order");
         return;
     }
+    if (builder->visit) {
+        if (strag_is_wanted(builder->wanted, round))
+            builder->visit(builder->context, kind, peer, first, count);
+        return;
+    }
     /* One more than the operations: the last only closes the list of waits. */
     if (plan->nops >= INT32_MAX - 1 ||
         !grow((void **)&plan->ops, &builder->ops_room, (size_t)plan->nops + 1, sizeof *plan->ops)) {
@@ -309,6 +350,25 @@ void strag_cyclic(struct strag_builder *builder, enum strag_kind kind, int round
     add(builder, kind, false, round, peer, 0, count - head);
 }
 
+/* Hand back what went wrong, with its text, and free the builder. */
+static int close_builder(struct strag_builder *builder, struct strag_error *err)
+{
+    const struct strag_plan *plan = builder->plan;
+    int status = builder->status;
+    if (status == STRAG_ERR_MEMORY)
+        strag_fail(err, status, "out of memory for the plan of rank %d of %d", plan->rank, plan->n);
+    else if (status != STRAG_OK)
+        strag_fail(err, status, "%s has a bug: rank %d of %d, operation %d: %s", plan->algorithm,
+                   plan->rank, plan->n, plan->nops, builder->bug);
+    builder_free(builder);
+    return status;
+}
+
+int strag_visitor_finish(struct strag_builder *visitor, struct strag_error *err)
+{
+    return close_builder(visitor, err);
+}
+
 int strag_builder_finish(struct strag_builder *builder, struct strag_plan **plan,
                          struct strag_error *err)
 {
@@ -323,18 +383,12 @@ int strag_builder_finish(struct strag_builder *builder, struct strag_plan **plan
         if (builder->blocks[b].writer == NONE && !builder->blocks[b].copied)
             add_copy(builder, b);
     }
-    int status = builder->status;
-    if (status == STRAG_OK) {
+    if (builder->status == STRAG_OK) {
         built->ops[built->nops] = (struct strag_op){.after = (uint32_t)builder->after_length};
-        builder->plan = NULL;
         *plan = built;
-    } else if (status == STRAG_ERR_MEMORY) {
-        strag_fail(err, status, "out of memory for the plan of rank %d of %d", built->rank,
-                   built->n);
-    } else {
-        strag_fail(err, status, "%s has a bug: rank %d of %d, operation %d: %s", built->algorithm,
-                   built->rank, built->n, built->nops, builder->bug);
+        builder->plan = NULL;
+        builder_free(builder);
+        return STRAG_OK;
     }
-    builder_free(builder);
-    return status;
+    return close_builder(builder, err);
 }

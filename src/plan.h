@@ -154,6 +154,19 @@ void strag_exchange_reduce(struct strag_builder *builder, int round, int peer, i
 void strag_cyclic(struct strag_builder *builder, enum strag_kind kind, int round, int peer,
                   int first, int count);
 
+/* The rounds that are wanted, [first, end): an algorithm with very many rounds need not append the
+ * operations of others. */
+struct strag_rounds {
+    int first, end;
+};
+
+struct strag_rounds strag_rounds_wanted(const struct strag_builder *builder);
+
+static inline bool strag_is_wanted(struct strag_rounds wanted, int round)
+{
+    return round >= wanted.first && round < wanted.end;
+}
+
 /**
  * Close the list and find the waits. The builder is freed in every case.
  *
@@ -162,5 +175,22 @@ void strag_cyclic(struct strag_builder *builder, enum strag_kind kind, int round
  */
 int strag_builder_finish(struct strag_builder *builder, struct strag_plan **plan,
                          struct strag_error *err);
+
+/*
+ * A builder that makes no plan, but hands each operation of some rounds to a visitor: for looking
+ * at the traffic of many ranks, where plans would take too much time and memory.
+ */
+typedef void strag_visit_fn(void *context, enum strag_kind kind, int peer, int first, int count);
+
+/** @return a builder for any rank of the shape, to be freed by strag_visitor_free; NULL: no memory
+ */
+struct strag_builder *strag_visitor_create(const struct strag_shape *shape, strag_visit_fn *visit,
+                                           void *context);
+
+/** The rank that will be built next, and the rounds that are visited. */
+void strag_visitor_aim(struct strag_builder *visitor, int rank, struct strag_rounds rounds);
+
+/** Free it. @return STRAG_OK, or STRAG_ERR_ARGUMENT when the algorithm has a bug */
+int strag_visitor_finish(struct strag_builder *visitor, struct strag_error *err);
 
 #endif

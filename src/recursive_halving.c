@@ -39,10 +39,11 @@ static void build(const struct strag_problem *problem, int rank, struct strag_bu
     int p = fold.active;
     int number = strag_fold_number(&fold, rank);
     int round = strag_fold_in(&fold, rank, p, builder);
+    struct strag_rounds wanted = strag_rounds_wanted(builder);
 
     strag_stage(builder, "reduce-scatter");
     for (int half = p / 2; half >= 1; half /= 2, round++) {
-        if (number < 0)
+        if (number < 0 || !strag_is_wanted(wanted, round))
             continue;
         int peer = strag_fold_rank(&fold, number ^ half);
         int mine = number & ~(half - 1), theirs = mine ^ half;
@@ -51,7 +52,7 @@ static void build(const struct strag_problem *problem, int rank, struct strag_bu
     }
     strag_stage(builder, "allgather");
     for (int half = 1; half < p; half *= 2, round++) {
-        if (number < 0)
+        if (number < 0 || !strag_is_wanted(wanted, round))
             continue;
         int peer = strag_fold_rank(&fold, number ^ half);
         int mine = number & ~(half - 1), theirs = mine ^ half;

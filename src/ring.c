@@ -51,16 +51,24 @@ static void build(const struct strag_problem *problem, int r, struct strag_build
 {
     int n = problem->n;
     int next = (r + 1) % n, previous = modulo(r - 1, n);
+    struct strag_rounds wanted = strag_rounds_wanted(builder);
     strag_stage(builder, "reduce-scatter");
-    for (int t = 0; t < n - 1; t++) {
+    for (int t = wanted.first; t < n - 1 && t < wanted.end; t++) {
         strag_send(builder, t, next, modulo(r - t, n), 1);
         strag_recv_reduce(builder, t, previous, modulo(r - t - 1, n), 1);
     }
     strag_stage(builder, "allgather");
-    for (int t = n - 1; t < 2 * (n - 1); t++) {
+    for (int t = wanted.first > n - 1 ? wanted.first : n - 1; t < wanted.end; t++) {
         strag_send(builder, t, next, modulo(r - t, n), 1);
         strag_recv(builder, t, previous, modulo(r - t - 1, n), 1);
     }
+}
+
+/* Two halves: the first combines what it receives, the second does not. */
+static int alike(const struct strag_problem *problem, int round)
+{
+    int half = problem->n - 1;
+    return round < half ? half - round : 2 * half - round;
 }
 
 const struct strag_algorithm strag_ring = {
@@ -71,4 +79,5 @@ const struct strag_algorithm strag_ring = {
     .check = check,
     .claim = claim,
     .build = build,
+    .alike = alike,
 };

@@ -1,21 +1,167 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The table comes from looking at eight sizes per doubling. Where the choice differs between two of
+ * them, halving the gap again and again finds the byte at which it changes.
+ */
 #include "select.h"
 
-struct strag_choice strag_select(int n, double latency_bytes)
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PREVIOUS = -1, SIZES_PER_DOUBLING = 8 };
+
+/* Estimates that are closer than this are equal: they were added up in another order. */
+static const double equal = 1e-9;
+
+/* By how much strag must be the better one below the minimum. */
+static const double worth_it = 0.9;
+
+static bool is_in_open_mpi(const struct strag_algorithm *algorithm)
 {
-    const struct strag_problem problem = {.n = n};
-    struct strag_claim doubling, circulant;
-    struct strag_choice choice = {
-        .limit = 0,
-        .below = strag_algorithm_find("recursive-doubling", NULL),
-        .above = strag_algorithm_find("circulant", NULL),
-    };
-    if (strag_algorithm_claim(choice.below, &problem, &doubling, NULL) != STRAG_OK ||
-        strag_algorithm_claim(choice.above, &problem, &circulant, NULL) != STRAG_OK)
-        return choice;
-    double rounds_saved = circulant.rounds - doubling.rounds;
-    double bytes_added = 2 * doubling.sent_max - 1.5 * circulant.sent_max;
-    if (rounds_saved > 0 && bytes_added > 0)
-        choice.limit = (size_t)(latency_bytes * rounds_saved / bytes_added);
-    return choice;
+    static const char *const names[] = {"recursive-doubling", "recursive-halving", "ring"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(algorithm->name, names[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* @return a candidate's index, or PREVIOUS */
+static int choose(const struct strag_selection *selection, size_t bytes, size_t minimum)
+{
+    int best = PREVIOUS;
+    double least = INFINITY, stock = INFINITY;
+    for (int c = 0; c < selection->candidates; c++) {
+        const struct strag_candidate *candidate = &selection->candidate[c];
+        if (!candidate->profile)
+            continue;
+        double seconds = strag_profile_seconds(candidate->profile, (double)bytes);
+        if (best == PREVIOUS || seconds < least * (1 - equal)) {
+            best = c;
+            least = seconds;
+        }
+        if (is_in_open_mpi(candidate->algorithm) && seconds < stock)
+            stock = seconds;
+    }
+    return bytes < minimum && !(least < worth_it * stock) ? PREVIOUS : best;
+}
+
+static const struct strag_algorithm *algorithm_of(const struct strag_selection *selection,
+                                                  int choice)
+{
+    return choice == PREVIOUS ? NULL : selection->candidate[choice].algorithm;
+}
+
+/* Where a table is full its last entry holds for all that follows. */
+static void add_entry(struct strag_selection *selection, size_t from, int choice)
+{
+    struct strag_table *table = &selection->table;
+    if (table->entries < STRAG_TABLE_MAX)
+        table->entry[table->entries++] =
+            (struct strag_entry){from, algorithm_of(selection, choice)};
+}
+
+/* All changes of the choice between two sizes. @return the choice at `high` */
+static int add_changes(struct strag_selection *selection, size_t minimum, size_t low, size_t high,
+                       int at_low)
+{
+    int at_high = choose(selection, high, minimum);
+    while (at_low != at_high) {
+        size_t below = low, above = high;
+        int there = at_high;
+        while (above - below > 1) {
+            size_t middle = below + (above - below) / 2;
+            int choice = choose(selection, middle, minimum);
+            if (choice == at_low) {
+                below = middle;
+            } else {
+                above = middle;
+                there = choice;
+            }
+        }
+        add_entry(selection, above, there);
+        low = above;
+        at_low = there;
+    }
+    return at_high;
+}
+
+static void make_table(struct strag_selection *selection, size_t minimum)
+{
+    size_t size = 1;
+    int choice = choose(selection, size, minimum);
+    add_entry(selection, 0, choice);
+    while (size < STRAG_SELECT_BYTES_MAX) {
+        size_t next = size + (size < SIZES_PER_DOUBLING ? 1 : size / SIZES_PER_DOUBLING);
+        choice = add_changes(selection, minimum, size, next, choice);
+        size = next;
+    }
+}
+
+static int price(struct strag_selection *selection, const struct strag_problem *problem,
+                 const struct strag_model *model, struct strag_error *err)
+{
+    int usable = 0;
+    for (int c = 0; c < selection->candidates; c++) {
+        struct strag_candidate *candidate = &selection->candidate[c];
+        candidate->algorithm = strag_algorithms[c];
+        int status = strag_profile_create(candidate->algorithm, problem, model, &candidate->profile,
+                                          &candidate->refusal);
+        if (status == STRAG_OK) {
+            usable++;
+        } else if (status != STRAG_ERR_UNSUPPORTED) {
+            if (err)
+                *err = candidate->refusal;
+            return status;
+        }
+    }
+    if (usable == 0)
+        return strag_fail(err, STRAG_ERR_UNSUPPORTED, "no algorithm can be planned for %d ranks",
+                          problem->n);
+    return STRAG_OK;
+}
+
+int strag_select(const struct strag_problem *problem, const struct strag_model *model,
+                 const struct strag_select_options *options, struct strag_selection **selection,
+                 struct strag_error *err)
+{
+    int candidates = 0;
+    while (strag_algorithms[candidates])
+        candidates++;
+    struct strag_selection *made = calloc(1, sizeof *made);
+    if (made) {
+        made->candidates = candidates;
+        made->candidate = calloc((size_t)candidates, sizeof *made->candidate);
+    }
+    int status;
+    if (!made || !made->candidate)
+        status = strag_fail(err, STRAG_ERR_MEMORY, "out of memory for %d candidates", candidates);
+    else
+        status = price(made, problem, model, err);
+    if (status != STRAG_OK) {
+        strag_selection_free(made);
+        return status;
+    }
+    make_table(made, options->minimum);
+    *selection = made;
+    return STRAG_OK;
+}
+
+void strag_selection_free(struct strag_selection *selection)
+{
+    if (!selection)
+        return;
+    for (int c = 0; selection->candidate && c < selection->candidates; c++)
+        strag_profile_free(selection->candidate[c].profile);
+    free(selection->candidate);
+    free(selection);
+}
+
+const struct strag_algorithm *strag_table_find(const struct strag_table *table, size_t bytes)
+{
+    int e = table->entries - 1;
+    while (e > 0 && table->entry[e].from > bytes)
+        e--;
+    return table->entry[e].algorithm;
 }

@@ -1,30 +1,64 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What to run for which size, where nothing is known of the network and all links are alike.
+ * What to run for which size: a table, made once per communicator from the cost model.
  */
 #ifndef STRAG_SELECT_H
 #define STRAG_SELECT_H
 
-#include "algorithm.h"
+#include "cost.h"
 
-/* One algorithm for vectors below a size, another from there on. */
-struct strag_choice {
-    size_t limit; /* bytes */
-    const struct strag_algorithm *below, *above;
+/* From a size on, up to the next entry's. */
+struct strag_entry {
+    size_t from;                             /* bytes; the first entry's is 0 */
+    const struct strag_algorithm *algorithm; /* NULL: leave it to the previous component */
 };
 
+#define STRAG_TABLE_MAX 48
+
+struct strag_table {
+    int entries; /* at least 1 */
+    struct strag_entry entry[STRAG_TABLE_MAX];
+};
+
+/* The candidates with their estimates, for those who want to know why. */
+struct strag_candidate {
+    const struct strag_algorithm *algorithm;
+    struct strag_profile *profile; /* NULL: it cannot be planned here */
+    struct strag_error refusal;    /* why not */
+};
+
+struct strag_selection {
+    int candidates;
+    struct strag_candidate *candidate; /* in the order of strag_algorithms */
+    struct strag_table table;
+};
+
+struct strag_select_options {
+    /* Vectors shorter than this stay with the previous component, unless the best plan is modelled
+     * to take less than nine tenths of what the previous component takes; that is thought to run
+     * the best of the algorithms that Open MPI has (recursive doubling, recursive halving, ring).
+     * 0: strag runs everything. */
+    size_t minimum;
+};
+
+/** The largest size that tables look at: 1 TiB; above, the last entry holds. */
+#define STRAG_SELECT_BYTES_MAX ((size_t)1 << 40)
+
 /**
- * Choose by the algorithms' own claims. With alpha the time of a message, and sending a byte and
- * combining a byte both taking beta, an algorithm takes
+ * Price every algorithm that can be planned for the problem, and make the table: for every size the
+ * algorithm with the least modelled time (of equals the first in strag_algorithms).
  *
- *     T(s) = rounds * alpha + (sent + combined) * s * beta
- *
- * Below the size where both take the same time recursive doubling wins (it combines all that it
- * receives), above it circulant (it combines half of what it receives).
- *
- * @param n              ranks, at least 2
- * @param latency_bytes  alpha / beta: the bytes that pass while one message is under way
+ * @param[out] selection  the caller's to free with strag_selection_free; untouched on failure
+ * @return STRAG_OK, STRAG_ERR_UNSUPPORTED where no algorithm fits, STRAG_ERR_MEMORY
  */
-struct strag_choice strag_select(int n, double latency_bytes);
+int strag_select(const struct strag_problem *problem, const struct strag_model *model,
+                 const struct strag_select_options *options, struct strag_selection **selection,
+                 struct strag_error *err);
+
+/** NULL is allowed. */
+void strag_selection_free(struct strag_selection *selection);
+
+/** What a table says for a size. @return NULL: the previous component */
+const struct strag_algorithm *strag_table_find(const struct strag_table *table, size_t bytes);
 
 #endif

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One round at a time: all ranks' receives are the messages. Their bytes are first added to the
+ * links of their routes, then each message is as slow as the most loaded of its links.
+ */
+#include "traffic.h"
+
+#include <stdlib.h>
+
+static int no_memory(const struct strag_traffic *traffic, struct strag_error *err)
+{
+    return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the messages of %d ranks",
+                      traffic->problem.n);
+}
+
+/* What a range of blocks is of the vector. */
+static double amount(const struct strag_bounds *bounds, int first, int count)
+{
+    if (!bounds->numerator)
+        return (double)count / bounds->blocks;
+    return (double)(bounds->numerator[first + count] - bounds->numerator[first]) /
+           (double)bounds->denominator;
+}
+
+static void visit(void *context, enum strag_kind kind, int peer, int first, int count)
+{
+    struct strag_traffic *traffic = context;
+    if (kind == STRAG_SEND || traffic->failed)
+        return;
+    if (traffic->nmessages == traffic->room) {
+        size_t larger = traffic->room ? 2 * traffic->room : 64;
+        void *moved = realloc(traffic->messages, larger * sizeof *traffic->messages);
+        if (!moved) {
+            traffic->failed = true;
+            return;
+        }
+        traffic->messages = moved;
+        traffic->room = larger;
+    }
+    double bytes = amount(&traffic->shape.bounds, first, count);
+    double combined = traffic->links->model.reduce_bandwidth;
+    traffic->messages[traffic->nmessages++] = (struct strag_message){
+        .from = peer,
+        .to = traffic->receiver,
+        .amount = bytes,
+        .combining = kind == STRAG_RECV_REDUCE && combined > 0 ? bytes / combined : 0,
+    };
+}
+
+static int open_network(struct strag_traffic *traffic, const struct strag_model *model,
+                        struct strag_error *err)
+{
+    struct strag_problem *problem = &traffic->problem;
+    int status = STRAG_OK;
+    if (!problem->topology) {
+        status = strag_topology_flat(problem->n, 1, &traffic->own, err);
+        problem->topology = traffic->own;
+    }
+    if (status == STRAG_OK)
+        status = strag_links_create(problem->topology, model, problem->state, &traffic->links, err);
+    if (status != STRAG_OK)
+        return status;
+    size_t nlinks = (size_t)traffic->links->nlinks;
+    traffic->load = calloc(nlinks, sizeof *traffic->load);
+    traffic->visitor = strag_visitor_create(&traffic->shape, visit, traffic);
+    if (!traffic->load || !traffic->visitor)
+        return no_memory(traffic, err);
+    for (size_t l = 0; l < nlinks; l++)
+        traffic->load[l].pace = 1 / traffic->links->bandwidth[l];
+    return STRAG_OK;
+}
+
+int strag_traffic_open(struct strag_traffic *traffic, const struct strag_algorithm *algorithm,
+                       const struct strag_problem *problem, const struct strag_model *model,
+                       struct strag_error *err)
+{
+    *traffic = (struct strag_traffic){.algorithm = algorithm, .problem = *problem};
+    int status = strag_algorithm_claim(algorithm, problem, &traffic->claim, err);
+    if (status != STRAG_OK)
+        return status;
+    /* The algorithm is asked about the problem as it was given: where it got no topology, none. */
+    traffic->shape = strag_algorithm_shape(algorithm, problem, &traffic->claim);
+    status = open_network(traffic, model, err);
+    return status == STRAG_OK ? status : strag_traffic_close(traffic, status, err);
+}
+
+/* Room for one more route. */
+static bool grow_hops(struct strag_traffic *traffic, size_t used)
+{
+    size_t needed = used + (size_t)traffic->links->longest;
+    if (needed <= traffic->hops_room)
+        return true;
+    void *moved = realloc(traffic->hops, 2 * needed * sizeof *traffic->hops);
+    if (!moved)
+        return false;
+    traffic->hops = moved;
+    traffic->hops_room = 2 * needed;
+    return true;
+}
+
+static bool load_links(struct strag_traffic *traffic, int repeats)
+{
+    size_t used = 0;
+    for (size_t m = 0; m < traffic->nmessages; m++) {
+        struct strag_message *message = &traffic->messages[m];
+        if (!grow_hops(traffic, used))
+            return false;
+        struct strag_hop *hops = traffic->hops + used;
+        struct strag_route route =
+            strag_links_route(traffic->links, message->from, message->to, hops);
+        for (int h = 0; h < route.nhops; h++) {
+            struct strag_load *load = &traffic->load[hops[h].link];
+            double bytes = hops[h].share * message->amount;
+            if (load->round != traffic->rounds) {
+                load->round = traffic->rounds;
+                load->busy = 0;
+            }
+            load->busy += bytes * load->pace;
+            load->total += bytes * repeats;
+        }
+        message->latency = route.latency;
+        used += (size_t)route.nhops;
+        message->hops_end = used;
+    }
+    return true;
+}
+
+static void price_messages(struct strag_traffic *traffic)
+{
+    size_t h = 0;
+    for (size_t m = 0; m < traffic->nmessages; m++) {
+        struct strag_message *message = &traffic->messages[m];
+        for (; h < message->hops_end; h++) {
+            double busy = traffic->load[traffic->hops[h].link].busy;
+            if (busy > message->per_byte)
+                message->per_byte = busy;
+        }
+    }
+}
+
+int strag_traffic_round(struct strag_traffic *traffic, int round, int *repeats,
+                        struct strag_error *err)
+{
+    struct strag_problem asked = traffic->problem;
+    if (traffic->own)
+        asked.topology = NULL;
+    *repeats = strag_algorithm_alike(traffic->algorithm, &asked, round);
+    traffic->nmessages = 0;
+    traffic->rounds++;
+    for (int r = 0; r < asked.n; r++) {
+        traffic->receiver = r;
+        strag_visitor_aim(traffic->visitor, r, (struct strag_rounds){round, round + 1});
+        traffic->algorithm->build(&asked, r, traffic->visitor);
+    }
+    if (traffic->failed || !load_links(traffic, *repeats))
+        return no_memory(traffic, err);
+    price_messages(traffic);
+    return STRAG_OK;
+}
+
+int strag_traffic_close(struct strag_traffic *traffic, int status, struct strag_error *err)
+{
+    if (traffic->visitor) {
+        int bug = strag_visitor_finish(traffic->visitor, status == STRAG_OK ? err : NULL);
+        status = status == STRAG_OK ? bug : status;
+    }
+    strag_links_free(traffic->links);
+    strag_topology_free(traffic->own);
+    free(traffic->messages);
+    free(traffic->hops);
+    free(traffic->load);
+    return status;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The traffic of a plan on a network, round by round: which messages, over which links, and how
+ * long each takes while the round's other messages are under way. For cost.c.
+ */
+#ifndef STRAG_TRAFFIC_H
+#define STRAG_TRAFFIC_H
+
+#include "algorithm.h"
+#include "network.h"
+
+/* A message of the round at hand. For a vector of s bytes it takes latency + s * per_byte seconds,
+ * and its receiver then combines for s * combining seconds. */
+struct strag_message {
+    int from, to;
+    double amount; /* bytes of it per byte of the vector */
+    double latency, per_byte, combining;
+    size_t hops_end; /* its hops end here in those of the round, where the next one's begin */
+};
+
+/* What a link carries. */
+struct strag_load {
+    double pace;    /* seconds per byte, from the link's bandwidth */
+    double busy;    /* seconds in the round at hand, per byte of the vector */
+    double total;   /* bytes in all rounds, per byte of the vector */
+    uint32_t round; /* that `busy` belongs to */
+};
+
+struct strag_traffic {
+    const struct strag_algorithm *algorithm;
+    struct strag_problem problem; /* with a topology */
+    struct strag_topology *own;   /* NULL: the topology is the caller's */
+    struct strag_claim claim;
+    struct strag_shape shape;
+    struct strag_links *links;
+    struct strag_builder *visitor;
+    int receiver; /* whose operations are being visited */
+    bool failed;  /* out of memory for messages */
+
+    size_t nmessages, room;
+    struct strag_message *messages;
+    size_t hops_room;
+    struct strag_hop *hops; /* of all messages */
+
+    uint32_t rounds;         /* looked at so far */
+    struct strag_load *load; /* [link] */
+};
+
+/** @return STRAG_OK, the refusal of the algorithm, or STRAG_ERR_MEMORY; then nothing is left */
+int strag_traffic_open(struct strag_traffic *traffic, const struct strag_algorithm *algorithm,
+                       const struct strag_problem *problem, const struct strag_model *model,
+                       struct strag_error *err);
+
+/**
+ * Look at a round and those after it that carry the same traffic.
+ *
+ * @param round  the first one
+ * @param[out] repeats  how many
+ */
+int strag_traffic_round(struct strag_traffic *traffic, int round, int *repeats,
+                        struct strag_error *err);
+
+/** @return status, or what was wrong with the algorithm if status is STRAG_OK */
+int strag_traffic_close(struct strag_traffic *traffic, int status, struct strag_error *err);
+
+#endif
