@@ -6,8 +6,10 @@
  *
  * With libFuzzer:  clang -g -fsanitize=fuzzer,address,undefined -Isrc test/fuzz/fuzz_parse.c
  *                  src/parse.c src/status.c
- * Without:         fuzz_main.c makes the texts.
+ * Without:         fuzz_main.c makes the texts. (test/fuzz/run.sh does the former.)
  */
+#include "fuzz.h"
+
 #include "parse.h"
 
 #include <stdbool.h>
@@ -16,7 +18,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+static const char *const words[] = {
+    "0",         "1",      "2",          "7",          "8",
+    "9",         "16",     "32",         "255",        "256",
+    "1000",      "1024",   "2147483647", "2147483648", "K",
+    "M",         "G",      "T",          "k",          "t",
+    "..",        "..",     ",",          ",",          ".",
+    "-",         "+",      "e",          "E3",         "0x10",
+    "inf",       "nan",    " ",          "\n",         "1e3",
+    "0.5",       "1e-9",   "1e999",      "16777216T",  "P",
+    "\t",        "2..256", "1..1",       "8..32",      "3..5",
+    "16777215T", "%s",     "%n",         "\xff",       "000",
+    "1K..1G",    "1..8T",  "32K..1M",    "9..2",       "18446744073709551615",
+};
+
+const struct fuzz_target fuzz_target = {"parse", 300000, words, sizeof words / sizeof *words};
 
 /* For a fuzzer a crash is the finding. */
 static void check(bool good, const char *what, const char *text)

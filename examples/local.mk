@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Descriptions of machines that a user would start from; test/unit/test_layout.c reads all of them.
+EXTRA_DIST += \
+	examples/README.md \
+	examples/block.conf \
+	examples/block.yaml \
+	examples/fat-tree.conf \
+	examples/hammingmesh.coordinates \
+	examples/hyperx.coordinates \
+	examples/oversubscribed.conf \
+	examples/ranks.coordinates \
+	examples/torus.coordinates \
+	examples/torus3d.yaml \
+	examples/tree.yaml
