@@ -4,6 +4,7 @@
  */
 #include "commands.h"
 #include "show.h"
+#include "topology_options.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -51,30 +52,39 @@ static int show_plans(const struct command *command, const struct strag_algorith
 
 static int run(const struct command *command, const struct arguments *arguments)
 {
-    struct strag_problem problem = {0};
+    struct machine machine;
     int rank = ALL_RANKS, format;
     const struct strag_algorithm *algorithm = need_algorithm(command, arguments, "");
-    if (!algorithm || !read_ranks(command, arguments, &problem.n) ||
-        !read_integer(command, arguments, OPTION_BLOCKS, 1, INT_MAX - 1, &problem.blocks) ||
-        !read_integer(command, arguments, OPTION_RANK, 0, problem.n - 1, &rank) ||
-        !read_format(command, arguments, formats, &format))
+    if (!algorithm)
         return EXIT_USAGE;
-    return show_plans(command, algorithm, &problem, rank, shows[format]);
+    int result = read_machine(command, arguments, &machine);
+    struct strag_problem *problem = &machine.problem;
+    if (result == EXIT_DONE &&
+        (!read_integer(command, arguments, OPTION_BLOCKS, 1, INT_MAX - 1, &problem->blocks) ||
+         !read_integer(command, arguments, OPTION_RANK, 0, problem->n - 1, &rank) ||
+         !read_word(command, arguments, OPTION_FORMAT, formats, &format)))
+        result = EXIT_USAGE;
+    if (result == EXIT_DONE)
+        result = show_plans(command, algorithm, problem, rank, shows[format]);
+    close_machine(&machine);
+    return result;
 }
 
 const struct command plan_command = {
     .name = "plan",
-    .usage = " ALGORITHM -n RANKS [--blocks M] [--rank R] [--format text|json|svg]",
+    .usage = " ALGORITHM -n RANKS" TOPOLOGY_USAGE STATE_USAGE
+             " [--blocks M] [--rank R] [--format text|json|svg]",
     .summary = "Show what each rank does, operation by operation.",
     .details = "text is a table per rank, json is for programs (strag(1) documents it), svg is a\n"
                "timeline: ranks down, rounds across, one bar per message.",
     .takes_algorithm = true,
     .options =
         {
-            {OPTION_RANKS, "RANKS", "how many ranks, from 1"},
+            {OPTION_RANKS, "RANKS", "how many ranks, from 1 (default: as the topology says)"},
             {OPTION_BLOCKS, "M", "cut the vector into M blocks (default: as the algorithm likes)"},
             {OPTION_RANK, "R", "only rank R, from 0 (default: all ranks)"},
             {OPTION_FORMAT, "text|json|svg", "how to show it (default: text)"},
         },
+    .groups = {&topology_group, &state_group},
     .run = run,
 };

@@ -4,6 +4,7 @@
  */
 #include "commands.h"
 #include "parse.h"
+#include "topology_options.h"
 #include "verify.h"
 
 #include <limits.h>
@@ -27,49 +28,73 @@ static int verify_one(const struct command *command, const struct strag_algorith
     return STRAG_OK;
 }
 
-static int verify_interval(const struct command *command, const struct strag_algorithm *algorithm,
-                           struct strag_interval ranks, int blocks)
+/* Prove one n on the machine; 0: as many ranks as it has. */
+static int verify_ranks(struct machine *machine, const struct strag_algorithm *algorithm, int n)
+{
+    int result = place_ranks(machine, n);
+    if (result != EXIT_DONE)
+        return result;
+    int status = verify_one(machine->command, algorithm, &machine->problem);
+    fflush(stdout);
+    if (status == STRAG_ERR_ARGUMENT || status == STRAG_ERR_UNSUPPORTED)
+        return EXIT_USAGE;
+    return status == STRAG_OK ? EXIT_DONE : EXIT_FALSE;
+}
+
+static int verify_interval(struct machine *machine, const struct strag_algorithm *algorithm,
+                           struct strag_interval ranks)
 {
     int result = EXIT_DONE;
     for (int n = ranks.first; n <= ranks.last && !ferror(stdout); n++) {
-        const struct strag_problem problem = {.n = n, .blocks = blocks};
-        int status = verify_one(command, algorithm, &problem);
-        if (status == STRAG_ERR_ARGUMENT || status == STRAG_ERR_UNSUPPORTED)
-            return EXIT_USAGE;
-        if (status != STRAG_OK)
-            result = EXIT_FALSE;
-        fflush(stdout);
+        int one = verify_ranks(machine, algorithm, n);
+        if (one == EXIT_USAGE)
+            return one;
+        result = one == EXIT_DONE ? result : one;
     }
     return result;
 }
 
-static int run(const struct command *command, const struct arguments *arguments)
+static int verify_list(struct machine *machine, const struct strag_algorithm *algorithm)
 {
     struct strag_error err;
     struct strag_interval *intervals;
-    int count, blocks = 0;
-    const struct strag_algorithm *algorithm = need_algorithm(command, arguments, "");
-    if (!algorithm || !need_option(command, arguments, OPTION_RANKS) ||
-        !read_integer(command, arguments, OPTION_BLOCKS, 1, INT_MAX - 1, &blocks))
-        return EXIT_USAGE;
-    int status = strag_parse_intervals(arguments->value[OPTION_RANKS], 1, RANKS_MAX, &intervals,
-                                       &count, &err);
+    int count, result = EXIT_DONE;
+    int status = strag_parse_intervals(machine->arguments->value[OPTION_RANKS], 1, RANKS_MAX,
+                                       &intervals, &count, &err);
     if (status != STRAG_OK) {
-        refuse_value(command, OPTION_RANKS, status, &err);
+        refuse_value(machine->command, OPTION_RANKS, status, &err);
         return status == STRAG_ERR_MEMORY ? EXIT_FALSE : EXIT_USAGE;
     }
-    int result = EXIT_DONE;
     for (int i = 0; i < count && result != EXIT_USAGE; i++) {
-        int one = verify_interval(command, algorithm, intervals[i], blocks);
+        int one = verify_interval(machine, algorithm, intervals[i]);
         result = one == EXIT_DONE ? result : one;
     }
     free(intervals);
     return result;
 }
 
+static int run(const struct command *command, const struct arguments *arguments)
+{
+    struct machine machine;
+    const struct strag_algorithm *algorithm = need_algorithm(command, arguments, "");
+    if (!algorithm)
+        return EXIT_USAGE;
+    int result = open_machine(command, arguments, &machine);
+    if (result == EXIT_DONE &&
+        ((machine.kind == OPTIONS && !need_option(command, arguments, OPTION_RANKS)) ||
+         !read_integer(command, arguments, OPTION_BLOCKS, 1, INT_MAX - 1, &machine.problem.blocks)))
+        result = EXIT_USAGE;
+    if (result == EXIT_DONE)
+        result = arguments->value[OPTION_RANKS] ? verify_list(&machine, algorithm)
+                                                : verify_ranks(&machine, algorithm, 0);
+    close_machine(&machine);
+    return result;
+}
+
 const struct command verify_command = {
     .name = "verify",
-    .usage = " ALGORITHM -n RANKS[,RANKS|FIRST..LAST...] [--blocks M]",
+    .usage =
+        " ALGORITHM -n RANKS[,RANKS|FIRST..LAST...]" TOPOLOGY_USAGE STATE_USAGE " [--blocks M]",
     .summary = "Prove that the plans of all ranks are an allreduce.",
     .details =
         "Every rank ends with every contribution exactly once and with the same bits, sends and\n"
@@ -82,5 +107,6 @@ const struct command verify_command = {
             {OPTION_RANKS, "RANKS", "how many ranks; also a list with ranges: 2..256,1000,1024"},
             {OPTION_BLOCKS, "M", "cut the vector into M blocks (default: as the algorithm likes)"},
         },
+    .groups = {&topology_group, &state_group},
     .run = run,
 };

@@ -48,28 +48,43 @@ bool read_integer(const struct command *command, const struct arguments *argumen
     return status == STRAG_OK || refuse_value(command, id, status, &err);
 }
 
-bool read_ranks(const struct command *command, const struct arguments *arguments, int *ranks)
+bool read_real(const struct command *command, const struct arguments *arguments, enum option_id id,
+               double low, double high, double *value)
 {
-    return need_option(command, arguments, OPTION_RANKS) &&
-           read_integer(command, arguments, OPTION_RANKS, 1, RANKS_MAX, ranks);
+    struct strag_error err;
+    const char *text = arguments->value[id];
+    int status = text ? strag_parse_real(text, low, high, value, &err) : STRAG_OK;
+    return status == STRAG_OK || refuse_value(command, id, status, &err);
 }
 
-bool read_format(const struct command *command, const struct arguments *arguments,
-                 const char *const *formats, int *chosen)
+bool read_word(const struct command *command, const struct arguments *arguments, enum option_id id,
+               const char *const *words, int *chosen)
 {
-    const char *text = arguments->value[OPTION_FORMAT];
+    const char *text = arguments->value[id];
     *chosen = 0;
     if (!text)
         return true;
-    for (int f = 0; formats[f]; f++) {
-        if (strcmp(formats[f], text) == 0) {
-            *chosen = f;
+    for (int w = 0; words[w]; w++) {
+        if (strcmp(words[w], text) == 0) {
+            *chosen = w;
             return true;
         }
     }
-    const struct option_use *use = command->options;
-    while (use->id != OPTION_FORMAT)
-        use++;
-    complain(command, STRAG_ERR_ARGUMENT, "--format: '%.40s' is not one of %s", text, use->value);
+    int i = 0;
+    while (option_at(command, i)->id != id)
+        i++;
+    complain(command, STRAG_ERR_ARGUMENT, "%s: '%.40s' is not one of %s", option_name(id), text,
+             option_at(command, i)->value);
     return false;
+}
+
+bool read_sizes(const struct command *command, const struct arguments *arguments, size_t **bytes,
+                int *sizes)
+{
+    struct strag_error err;
+    const char *text = need_option(command, arguments, OPTION_BYTES);
+    if (!text)
+        return false;
+    int status = strag_parse_bytes_list(text, bytes, sizes, &err);
+    return status == STRAG_OK || refuse_value(command, OPTION_BYTES, status, &err);
 }

@@ -35,17 +35,28 @@ bool refuse_value(const struct command *command, enum option_id id, int status,
 bool read_integer(const struct command *command, const struct arguments *arguments,
                   enum option_id id, int low, int high, int *value);
 
-/** -n RANKS, as a single number, which must be given. */
-bool read_ranks(const struct command *command, const struct arguments *arguments, int *ranks);
+/** A real option; where it was not given, *value stays as it is. */
+bool read_real(const struct command *command, const struct arguments *arguments, enum option_id id,
+               double low, double high, double *value);
 
 /**
- * --format, one of the names, closed by a NULL; the first is meant when none is given.
+ * An option that takes one of some words, closed by a NULL; the first is meant when none is given.
  *
  * @param[out] chosen  its index
  */
-bool read_format(const struct command *command, const struct arguments *arguments,
-                 const char *const *formats, int *chosen);
+bool read_word(const struct command *command, const struct arguments *arguments, enum option_id id,
+               const char *const *words, int *chosen);
 
-extern const struct command plan_command, verify_command, cost_command;
+/**
+ * --bytes, which must be given.
+ *
+ * @param[out] bytes  the caller's to free
+ * @param[out] sizes  how many
+ */
+bool read_sizes(const struct command *command, const struct arguments *arguments, size_t **bytes,
+                int *sizes);
+
+extern const struct command plan_command, verify_command, cost_command, explain_command,
+    topology_command;
 
 #endif

@@ -3,16 +3,31 @@
 
 strag_program_sources = \
 	tools/command_cost.c \
+	tools/command_explain.c \
 	tools/command_plan.c \
+	tools/command_topology.c \
 	tools/command_verify.c \
 	tools/commands.c \
 	tools/commands.h \
 	tools/options.c \
 	tools/options.h \
-	tools/strag.c
+	tools/strag.c \
+	tools/topology_options.c \
+	tools/topology_options.h \
+	tools/write.c \
+	tools/write.h
 
 bin_PROGRAMS += tools/strag
 tools_strag_SOURCES = $(strag_program_sources)
 tools_strag_LDADD = src/libstrag.la
 
 dist_man_MANS += doc/strag.1
+
+# The MPI program that measures, and writes rules.
+dist_man_MANS += doc/strag-tune.1
+if HAVE_OMPI
+bin_PROGRAMS += tools/strag-tune
+tools_strag_tune_SOURCES = tools/strag_tune.c tools/tune_rules.c tools/tune_rules.h
+tools_strag_tune_CPPFLAGS = $(AM_CPPFLAGS) $(YAML_CFLAGS) $(OMPI_CPPFLAGS)
+tools_strag_tune_LDADD = src/libstrag.la $(YAML_LIBS) $(OMPI_LIBS)
+endif

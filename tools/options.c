@@ -8,9 +8,35 @@
 #include <string.h>
 
 static const char *const names[OPTIONS] = {
-    [OPTION_RANKS] = "-n",        [OPTION_BLOCKS] = "--blocks", [OPTION_RANK] = "--rank",
-    [OPTION_BYTES] = "--bytes",   [OPTION_ALPHA] = "--alpha",   [OPTION_BANDWIDTH] = "--bandwidth",
+    [OPTION_RANKS] = "-n",
+    [OPTION_BLOCKS] = "--blocks",
+    [OPTION_RANK] = "--rank",
+    [OPTION_BYTES] = "--bytes",
     [OPTION_FORMAT] = "--format",
+    [OPTION_MODE] = "--mode",
+    [OPTION_MINIMUM] = "--minimum",
+    [OPTION_RULES] = "--rules",
+    [OPTION_TORUS] = "--torus",
+    [OPTION_MESH] = "--mesh",
+    [OPTION_HYPERX] = "--hyperx",
+    [OPTION_HAMMINGMESH] = "--hammingmesh",
+    [OPTION_TREE] = "--tree",
+    [OPTION_LAYOUT] = "--layout",
+    [OPTION_HWLOC] = "--hwloc",
+    [OPTION_HOSTS] = "--hosts",
+    [OPTION_RANKS_PER_NODE] = "--ranks-per-node",
+    [OPTION_PORTS] = "--ports",
+    [OPTION_STRAGGLER] = "--straggler",
+    [OPTION_DELAY] = "--delay",
+    [OPTION_SLOW] = "--slow",
+    [OPTION_ALPHA] = "--alpha",
+    [OPTION_LOCAL_ALPHA] = "--local-alpha",
+    [OPTION_BANDWIDTH] = "--bandwidth",
+    [OPTION_LOCAL_BANDWIDTH] = "--local-bandwidth",
+    [OPTION_LINK_LATENCY] = "--link-latency",
+    [OPTION_HOP_LATENCY] = "--hop-latency",
+    [OPTION_REDUCE_BANDWIDTH] = "--reduce-bandwidth",
+    [OPTION_TIES] = "--ties",
 };
 
 const char *option_name(enum option_id id)
@@ -30,12 +56,31 @@ int complain(const struct command *command, int status, const char *format, ...)
                                                                            : EXIT_FALSE;
 }
 
-/* "-n RANKS, --blocks M, --help": what the command accepts, cut at the buffer's end. */
+const struct option_use *option_at(const struct command *command, int index)
+{
+    const struct option_use *uses = command->options;
+    for (int group = 0; uses;
+         uses = command->groups[group] ? command->groups[group++]->uses : NULL) {
+        for (; uses->value; uses++) {
+            if (index-- == 0)
+                return uses;
+        }
+    }
+    return NULL;
+}
+
+static bool value_may_be_missing(const struct option_use *use)
+{
+    return use->value[0] == '[';
+}
+
+/* "-n, --blocks, --help": the names that the command accepts, cut at the buffer's end. */
 static const char *accepted(const struct command *command, char *buffer, size_t size)
 {
     size_t used = 0;
-    for (const struct option_use *use = command->options; use->value && used < size; use++)
-        used += (size_t)snprintf(buffer + used, size - used, "%s %s, ", names[use->id], use->value);
+    const struct option_use *use;
+    for (int i = 0; (use = option_at(command, i)) && used < size; i++)
+        used += (size_t)snprintf(buffer + used, size - used, "%s, ", names[use->id]);
     if (used < size)
         snprintf(buffer + used, size - used, "--help");
     return buffer;
@@ -46,7 +91,8 @@ static const char *accepted(const struct command *command, char *buffer, size_t 
 static const struct option_use *find_option(const struct command *command, const char *argument,
                                             const char **value)
 {
-    for (const struct option_use *use = command->options; use->value; use++) {
+    const struct option_use *use;
+    for (int i = 0; (use = option_at(command, i)); i++) {
         const char *name = names[use->id];
         size_t length = strlen(name);
         if (strncmp(argument, name, length) != 0)
@@ -62,66 +108,88 @@ static const struct option_use *find_option(const struct command *command, const
     return NULL;
 }
 
-static int set_value(const struct option_use *use, const char *value, struct arguments *arguments,
-                     struct strag_error *err)
+static bool set_value(const struct command *command, const struct option_use *use,
+                      const char *value, struct arguments *arguments)
 {
     const char *before = arguments->value[use->id];
-    if (before && strcmp(before, value) != 0)
-        return strag_fail(err, STRAG_ERR_ARGUMENT,
-                          "%s is given twice, as '%.40s' and as '%.40s'; give it once",
-                          names[use->id], before, value);
+    if (before && strcmp(before, value) != 0) {
+        complain(command, STRAG_ERR_ARGUMENT,
+                 "%s is given twice, as '%.40s' and as '%.40s'; give it once", names[use->id],
+                 before, value);
+        return false;
+    }
     arguments->value[use->id] = value;
-    return STRAG_OK;
+    return true;
 }
 
-static int set_operand(const struct command *command, const char *operand,
-                       struct arguments *arguments, struct strag_error *err)
+static bool set_operand(const struct command *command, const char *operand,
+                        struct arguments *arguments)
 {
+    if (command->takes_algorithm && !arguments->algorithm) {
+        arguments->algorithm = operand;
+        return true;
+    }
     if (!command->takes_algorithm)
-        return strag_fail(err, STRAG_ERR_ARGUMENT, "unexpected '%.40s'; usage: strag %s%s", operand,
-                          command->name, command->usage);
-    if (arguments->algorithm)
-        return strag_fail(err, STRAG_ERR_ARGUMENT,
-                          "one ALGORITHM is accepted, not '%.40s' and '%.40s'",
-                          arguments->algorithm, operand);
-    arguments->algorithm = operand;
-    return STRAG_OK;
+        complain(command, STRAG_ERR_ARGUMENT, "unexpected '%.40s'; usage: strag %s%s", operand,
+                 command->name, command->usage);
+    else
+        complain(command, STRAG_ERR_ARGUMENT, "one ALGORITHM is accepted, not '%.40s' and '%.40s'",
+                 arguments->algorithm, operand);
+    return false;
 }
 
 /* Take the option at argv[*at], and its value, which may be the next argument. */
-static int set_option(const struct command *command, int argc, char **argv, int *at,
-                      struct arguments *arguments, struct strag_error *err)
+static bool set_option(const struct command *command, int argc, char **argv, int *at,
+                       struct arguments *arguments)
 {
     const char *value;
     const struct option_use *use = find_option(command, argv[*at], &value);
     if (!use) {
-        char list[160];
-        return strag_fail(err, STRAG_ERR_ARGUMENT, "unknown option '%.40s'; accepted: %s",
-                          argv[*at], accepted(command, list, sizeof list));
+        char list[512];
+        complain(command, STRAG_ERR_ARGUMENT, "unknown option '%.40s'; accepted: %s", argv[*at],
+                 accepted(command, list, sizeof list));
+        return false;
     }
-    if (!value && *at + 1 == argc)
-        return strag_fail(err, STRAG_ERR_ARGUMENT, "%s needs a value: %s %s", names[use->id],
-                          names[use->id], use->value);
-    return set_value(use, value ? value : argv[++*at], arguments, err);
+    if (value)
+        return set_value(command, use, value, arguments);
+    bool last = *at + 1 == argc;
+    if (value_may_be_missing(use) && (last || argv[*at + 1][0] == '-'))
+        return set_value(command, use, "", arguments);
+    if (last) {
+        complain(command, STRAG_ERR_ARGUMENT, "%s needs a value: %s %s", names[use->id],
+                 names[use->id], use->value);
+        return false;
+    }
+    return set_value(command, use, argv[++*at], arguments);
 }
 
-int read_arguments(const struct command *command, int argc, char **argv,
-                   struct arguments *arguments, struct strag_error *err)
+bool read_arguments(const struct command *command, int argc, char **argv,
+                    struct arguments *arguments)
 {
     bool options_ended = false;
-    int status = STRAG_OK;
+    bool good = true;
     *arguments = (struct arguments){0};
-    for (int i = 0; i < argc && status == STRAG_OK && !arguments->help; i++) {
+    for (int i = 0; i < argc && good && !arguments->help; i++) {
         if (options_ended || argv[i][0] != '-')
-            status = set_operand(command, argv[i], arguments, err);
+            good = set_operand(command, argv[i], arguments);
         else if (strcmp(argv[i], "--") == 0)
             options_ended = true;
         else if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
             arguments->help = true;
         else
-            status = set_option(command, argc, argv, &i, arguments, err);
+            good = set_option(command, argc, argv, &i, arguments);
     }
-    return status;
+    return good;
+}
+
+static void write_uses(FILE *out, const char *title, const struct option_use *uses)
+{
+    fprintf(out, "\n%s:\n", title);
+    for (const struct option_use *use = uses; use->value; use++) {
+        char option[64];
+        snprintf(option, sizeof option, "%s %s", names[use->id], use->value);
+        fprintf(out, "  %-27s %s\n", option, use->help);
+    }
 }
 
 void write_help(FILE *out, const struct command *command)
@@ -129,11 +197,8 @@ void write_help(FILE *out, const struct command *command)
     fprintf(out, "Usage: strag %s%s\n\n%s\n", command->name, command->usage, command->summary);
     if (command->details)
         fprintf(out, "%s\n", command->details);
-    fputs("\nOptions:\n", out);
-    for (const struct option_use *use = command->options; use->value; use++) {
-        char option[64];
-        snprintf(option, sizeof option, "%s %s", names[use->id], use->value);
-        fprintf(out, "  %-26s %s\n", option, use->help);
-    }
-    fprintf(out, "  %-26s %s\n", "--help", "show this text");
+    write_uses(out, "Options", command->options);
+    fprintf(out, "  %-27s %s\n", "--help", "show this text");
+    for (int g = 0; command->groups[g]; g++)
+        write_uses(out, command->groups[g]->title, command->groups[g]->uses);
 }

@@ -29,7 +29,8 @@ static const struct command list_command = {
 };
 
 static const struct command *const commands[] = {
-    &list_command, &plan_command, &verify_command, &cost_command, NULL,
+    &list_command,     &plan_command, &verify_command, &cost_command, &explain_command,
+    &topology_command, NULL,
 };
 
 static void write_program_help(void)
@@ -48,11 +49,9 @@ static void write_program_help(void)
 
 static int run_command(const struct command *command, int argc, char **argv)
 {
-    struct strag_error err;
     struct arguments arguments;
-    int status = read_arguments(command, argc, argv, &arguments, &err);
-    if (status != STRAG_OK)
-        return complain(command, status, "%s", err.text);
+    if (!read_arguments(command, argc, argv, &arguments))
+        return EXIT_USAGE;
     if (arguments.help) {
         write_help(stdout, command);
         return EXIT_DONE;

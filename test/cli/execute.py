@@ -4,11 +4,13 @@
 
 usage: execute.py STRAG ALGORITHM FIRST_N LAST_N SEED
 
-For every n the plans of all ranks are read, their bounds are held against exact fractions, and they
-are run on integer vectors of several lengths, twice: in program order, and in a random order that
-keeps only the waits ("after") and the order of messages between two ranks. Each rank must end with
-the sum, and with the same expression of left and right operands as every other rank. The estimate
-of `strag cost` is computed again from the plan. Exits with 1 and a line at the first difference.
+For every n, on one switch and on a torus and a mesh of as many hosts, the plans of all ranks are
+read, their bounds are held against exact fractions, and they are run on integer vectors of several
+lengths, twice: in program order, and in a random order that keeps only the waits ("after") and the
+order of messages between two ranks. Each rank must end with the sum, and with the same expression
+of left and right operands as every other rank. The estimates of `strag cost`, in rounds and by
+clocks, are computed again from the plan, also with a late rank and a slow link. Exits with 1 and a
+line at the first difference.
 """
 import json
 import math
@@ -17,7 +19,7 @@ import subprocess
 import sys
 from fractions import Fraction
 
-ALPHA_US, BANDWIDTH_GBIT = 1.5, 40
+ALPHA_US, BANDWIDTH_GBIT, LINK_NS, HOP_NS = 1.5, 40, 150, 250
 
 
 class Wrong(Exception):
@@ -161,50 +163,159 @@ def check_runs(plan):
                 raise Wrong(f"count={count} {ready_of.__name__}: {wrong}") from None
 
 
-def estimate(plan, count):
-    """Seconds: per round the busiest rank's messages, the larger of sending and receiving."""
-    alpha, beta = ALPHA_US * 1e-6, 8 / (BANDWIDTH_GBIT * 1e9)
-    start = [b * count // plan["blocks"] for b in range(plan["blocks"] + 1)]
-    rounds = {}
+class Switch:
+    """Every rank on a host of its own, all on one switch."""
+    options = []
+
+    def route(self, a, b):
+        """The links of a message, with its share on each, and how many there are in a row."""
+        return [((a, "up"), 1), ((b, "down"), 1)], 0
+
+    def touches(self, link, rank):
+        return link[0] == rank
+
+
+class Grid:
+    """A torus or a mesh, the first dimension fastest; minimal routes, dimension by dimension."""
+
+    def __init__(self, dims, wrap):
+        self.dims, self.wrap = dims, wrap
+        self.options = ["--torus" if wrap else "--mesh", "x".join(map(str, dims))]
+
+    def coordinates(self, rank):
+        at = []
+        for d in self.dims:
+            at.append(rank % d)
+            rank //= d
+        return at
+
+    def route(self, a, b):
+        at, to, links, row = self.coordinates(a), self.coordinates(b), [], 0
+        for d, size in enumerate(self.dims):
+            up, down = (to[d] - at[d]) % size, (at[d] - to[d]) % size
+            if up == 0:
+                continue
+            if self.wrap and up == down:
+                ways = [(1, up, 0.5), (-1, down, 0.5)]
+            elif (up < down) if self.wrap else (to[d] > at[d]):
+                ways = [(1, up, 1)]
+            else:
+                ways = [(-1, down, 1)]
+            for direction, steps, share in ways:
+                place = list(at)
+                for _ in range(steps):
+                    before = tuple(place)
+                    place[d] = (place[d] + direction) % size
+                    links.append(((before, tuple(place), direction), share))
+            row += ways[0][1]
+            at[d] = to[d]
+        return links, row
+
+    def touches(self, link, rank):
+        return tuple(self.coordinates(rank)) in link[:2]
+
+
+def price_rounds(plan, network, size, slow):
+    """Every round's messages as (from, to, seconds)."""
+    pace = 8 / (BANDWIDTH_GBIT * 1e9)
+    last = max((op["round"] for rank in plan["ranks"] for op in rank["ops"]), default=-1)
+    rounds = [[] for _ in range(last + 1)]
     for rank in plan["ranks"]:
-        busy = {}
         for op in rank["ops"]:
-            size = start[op["first"] + op["count"]] - start[op["first"]]
-            if size:
-                key = (op["round"], op["kind"] == "send")
-                busy[key] = busy.get(key, 0) + alpha + size * beta
-        for (round_, _), seconds in busy.items():
-            rounds[round_] = max(rounds.get(round_, 0), seconds)
-    return sum(rounds.values())
+            if op["kind"] == "send":
+                amount = size * op["count"] / plan["blocks"]
+                rounds[op["round"]].append((rank["rank"], op["peer"], amount))
+    priced = []
+    for messages in rounds:
+        load, routes = {}, []
+        for a, b, amount in messages:
+            links, row = network.route(a, b)
+            for link, share in links:
+                load[link] = load.get(link, 0) + amount * share
+            routes.append((a, b, links, row))
+        for link in load:
+            load[link] *= pace * (slow[1] if slow and network.touches(link, slow[0]) else 1)
+        priced.append([(a, b, ALPHA_US * 1e-6 + row * (LINK_NS + HOP_NS) * 1e-9 +
+                        max(load[link] for link, _ in links)) for a, b, links, row in routes])
+    return priced
 
 
-def check_cost(plan, name, n):
+def estimate_rounds(rounds, late):
+    """A late rank holds up the first round that it takes part in, and all after it."""
+    seconds, waits = 0, late is not None
+    for messages in rounds:
+        if waits and any(late[0] in (a, b) for a, b, _ in messages):
+            seconds, waits = max(seconds, late[1]), False
+        seconds += max((s for _, _, s in messages), default=0)
+    return max(seconds, late[1]) if waits else seconds
+
+
+def estimate_clocks(rounds, late, n):
+    clock = [0.0] * n
+    if late:
+        clock[late[0]] = late[1]
+    for messages in rounds:
+        after = list(clock)
+        for a, b, seconds in messages:
+            done = max(clock[a], clock[b]) + seconds
+            after[a], after[b] = max(after[a], done), max(after[b], done)
+        clock = after
+    return max(clock)
+
+
+def check_cost(plan, name, n, network):
     sizes = "0,1,%d,%d,1000003,32..1K" % (n, n + 1)
-    table = json.loads(strag("cost", name, "-n", str(n), "--bytes", sizes, "--alpha", str(ALPHA_US),
-                             "--bandwidth", str(BANDWIDTH_GBIT), "--format", "json"))
     expected = [0, 1, n, n + 1, 1000003, 32, 64, 128, 256, 512, 1024]
-    need([c["bytes"] for c in table["costs"]] == expected, "sizes of cost")
-    for cost in table["costs"]:
-        again = estimate(plan, cost["bytes"])
-        need(math.isclose(cost["seconds"], again, rel_tol=1e-7), "cost of", cost["bytes"], "bytes:",
-             cost["seconds"], "and computed again:", again)
+    late = (chance.randrange(n), chance.choice([1, 5, 200]))
+    slow = (chance.randrange(n), chance.choice([1.5, 4]))
+    state = ["--straggler", str(late[0]), "--delay", str(late[1]), "--slow", "%d:%g" % slow]
+    late = (late[0], late[1] * 1e-6)
+    for mode, given in (("rounds", []), ("rounds", state), ("clocks", state)):
+        table = json.loads(strag(
+            "cost", name, "-n", str(n), *network.options, *given, "--mode", mode, "--bytes", sizes,
+            "--alpha", str(ALPHA_US), "--bandwidth", str(BANDWIDTH_GBIT),
+            "--link-latency", str(LINK_NS if network.options else 0),
+            "--hop-latency", str(HOP_NS if network.options else 0), "--format", "json"))
+        need([c["bytes"] for c in table["costs"]] == expected, "sizes of cost")
+        for cost in table["costs"]:
+            rounds = price_rounds(plan, network, cost["bytes"], slow if given else None)
+            if mode == "rounds":
+                again = estimate_rounds(rounds, late if given else None)
+            else:
+                again = estimate_clocks(rounds, late, n)
+            need(math.isclose(cost["seconds"], again, rel_tol=1e-6), "cost of", cost["bytes"],
+                 "bytes in", mode, *given, "is", cost["seconds"], "and computed again", again)
+
+
+def networks_of(n):
+    """A switch; the squarest torus and mesh of n hosts."""
+    networks = [Switch()]
+    if n > 1:
+        width = max(d for d in range(1, n + 1) if n % d == 0 and d * d <= n)
+        networks += [Grid([n // width, width], True), Grid([n // width, width], False)]
+    return networks
+
+
+def check(name, n, network):
+    plan = json.loads(strag("plan", name, "-n", str(n), *network.options, "--format", "json"))
+    check_form(plan, name, n)
+    check_bounds(plan)
+    check_runs(plan)
+    check_cost(plan, name, n, network)
+    for rank in {0, n // 2, n - 1}:
+        alone = json.loads(strag("plan", name, "-n", str(n), *network.options, "--rank", str(rank),
+                                 "--format", "json"))
+        need(alone == {**plan, "ranks": [plan["ranks"][rank]]}, "--rank", rank, "differs")
 
 
 def main(name, first, last):
     for n in range(first, last + 1):
-        plan = json.loads(strag("plan", name, "-n", str(n), "--format", "json"))
-        try:
-            check_form(plan, name, n)
-            check_bounds(plan)
-            check_runs(plan)
-            check_cost(plan, name, n)
-            for rank in {0, n // 2, n - 1}:
-                alone = json.loads(strag("plan", name, "-n", str(n), "--rank", str(rank),
-                                         "--format", "json"))
-                need(alone == {**plan, "ranks": [plan["ranks"][rank]]}, "--rank", rank, "differs")
-        except Wrong as wrong:
-            print(f"{name} n={n}: {wrong}")
-            return 1
+        for network in networks_of(n):
+            try:
+                check(name, n, network)
+            except Wrong as wrong:
+                print(" ".join([name, *network.options, f"n={n}: {wrong}"]))
+                return 1
     print(f"{name} n={first}..{last}: right")
     return 0
 

@@ -30,5 +30,11 @@ golden cost-7.txt cost -n 7 --bytes 0,1,100,2K..16K,1M,512M --alpha 2.5 --bandwi
 golden cost-ring-8.txt cost ring -n 8 --bytes 32..256
 golden cost-7.csv cost all -n 7 --bytes 0,5,1M --format csv
 golden cost-circulant-6.json cost circulant -n 6 --bytes 1K,1G --format json
+golden cost-torus-4x4.txt cost --torus 4x4 --slow 3:2 --bytes 1K,64M --mode clocks
+golden bucket-3x2.txt plan bucket --torus 3x2 --ports 1
+golden explain-torus-4x4.txt explain --torus 4x4 --bytes 1K,1M --straggler 3 --delay 20
+golden explain-6.json explain -n 6 --bytes 4K,1M --minimum 8K --format json
+golden topology-mesh-3x2.txt topology --mesh 3x2 --ranks-per-node 2
+golden topology-tree.json topology --tree '((2,1@50)@200,3)' --format json
 
 summary

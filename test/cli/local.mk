@@ -4,9 +4,11 @@
 cli_tests = \
 	test/cli/cost.sh \
 	test/cli/execute.sh \
+	test/cli/explain.sh \
 	test/cli/golden.sh \
 	test/cli/output.sh \
 	test/cli/svg.sh \
+	test/cli/topology.sh \
 	test/cli/usage.sh \
 	test/cli/verify.sh
 TESTS += $(cli_tests)
@@ -24,12 +26,16 @@ EXTRA_DIST += \
 	test/cli/check_svg.py \
 	test/cli/common.bash \
 	test/cli/execute.py \
+	test/cli/golden/bucket-3x2.txt \
 	test/cli/golden/circulant-5-rank-4.json \
 	test/cli/golden/circulant-5-rank-4.svg \
 	test/cli/golden/cost-7.csv \
 	test/cli/golden/cost-7.txt \
 	test/cli/golden/cost-circulant-6.json \
 	test/cli/golden/cost-ring-8.txt \
+	test/cli/golden/cost-torus-4x4.txt \
+	test/cli/golden/explain-6.json \
+	test/cli/golden/explain-torus-4x4.txt \
 	test/cli/golden/one.json \
 	test/cli/golden/one.svg \
 	test/cli/golden/one.txt \
@@ -37,4 +43,6 @@ EXTRA_DIST += \
 	test/cli/golden/recursive-doubling-5.svg \
 	test/cli/golden/recursive-halving-6-rank-3.txt \
 	test/cli/golden/ring-3.json \
-	test/cli/golden/ring-3.txt
+	test/cli/golden/ring-3.txt \
+	test/cli/golden/topology-mesh-3x2.txt \
+	test/cli/golden/topology-tree.json

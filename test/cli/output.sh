@@ -24,6 +24,10 @@ lost verify ring -n 1..20
 lost cost -n 8 --bytes 32
 lost cost -n 8 --bytes 32..1G --format csv
 lost cost -n 8 --bytes 32..1G --format json
+for format in text json; do
+    lost explain -n 8 --bytes 32..1G --format "$format"
+    lost topology --torus 8x8 --format "$format"
+done
 # Less than a buffer, which only closing finds, and more than one.
 for n in 1 64; do
     for format in text json svg; do

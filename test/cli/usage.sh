@@ -5,19 +5,24 @@ set -eu
 # shellcheck source-path=SCRIPTDIR source=common.bash
 . "$(dirname "$0")/common.bash"
 
-there_are='there are: ring, recursive-doubling, recursive-halving, circulant'
-commands='list, plan, verify, cost, --help, --version'
-plan_takes='-n RANKS, --blocks M, --rank R, --format text|json|svg, --help'
-plan_usage='strag plan ALGORITHM -n RANKS [--blocks M] [--rank R] [--format text|json|svg]'
-verify_takes='-n RANKS, --blocks M, --help'
-cost_takes='-n RANKS, --bytes LIST, --alpha US, --bandwidth GBIT, --format text|csv|json, --help'
+there_are='there are: ring, recursive-doubling, recursive-halving, circulant, bucket'
+commands='list, plan, verify, cost, explain, topology, --help, --version'
+topology='--torus, --mesh, --hyperx, --hammingmesh, --tree, --layout, --hosts, --ranks-per-node, --ports'
+state='--straggler, --delay, --slow'
+model='--alpha, --local-alpha, --bandwidth, --local-bandwidth, --link-latency, --hop-latency,'
+model+=' --reduce-bandwidth, --ties'
+plan_takes="-n, --blocks, --rank, --format, $topology, $state, --help"
+plan_usage='strag plan ALGORITHM -n RANKS [TOPOLOGY] [STATE] [--blocks M] [--rank R]'
+plan_usage+=' [--format text|json|svg]'
+verify_takes="-n, --blocks, $topology, $state, --help"
+cost_takes="-n, --bytes, --mode, --format, $topology, $state, $model, --help"
+explain_takes="-n, --bytes, --minimum, --rules, --format, $topology, $state, $model, --help"
 sizes='sizes are bytes like 32, or like 2K, 512M, 1G, 1T (times 1024, 1024^2, 1024^3, 1024^4)'
 integer='is not an integer from'
 
 # Commands.
 refuses "strag: no command is given; accepted: $commands"
-refuses "strag: unknown command 'explain'; accepted: $commands" explain -n 8 --bytes 32
-refuses "strag: unknown command 'topology'; accepted: $commands" topology
+refuses "strag: unknown command 'simulate'; accepted: $commands" simulate -n 8 --bytes 32
 refuses "strag: unknown command ''; accepted: $commands" ''
 refuses "strag: unknown option '--verbose'; accepted: $commands" --verbose
 refuses "strag: unexpected argument 'x'; accepted: $commands" --version x
@@ -32,19 +37,27 @@ refuses "strag plan: one ALGORITHM is accepted, not 'ring' and 'circulant'" plan
 
 # Options that a command does not take, or that stand alone.
 refuses "strag list: unknown option '--format'; accepted: --help" list --format json
-refuses "strag plan: unknown option '--straggler'; accepted: $plan_takes" plan ring -n 8 --straggler 3
-refuses "strag plan: unknown option '--torus'; accepted: $plan_takes" plan ring -n 8 --torus 8x8
+refuses "strag plan: unknown option '--alpha'; accepted: $plan_takes" plan ring -n 8 --alpha 3
+refuses "strag plan: unknown option '--hwloc'; accepted: $plan_takes" plan ring -n 8 --hwloc
 refuses "strag plan: unknown option '--ran'; accepted: $plan_takes" plan ring -n 8 --ran 3
 refuses "strag plan: unknown option '--ranks'; accepted: $plan_takes" plan ring -n 8 --ranks 3
 refuses "strag plan: unknown option '-'; accepted: $plan_takes" plan - -n 8
 refuses "strag verify: unknown option '--rank'; accepted: $verify_takes" verify ring -n 8 --rank 1
 refuses "strag verify: unknown option '--format'; accepted: $verify_takes" verify ring -n 8 --format json
 refuses "strag cost: unknown option '--blocks'; accepted: $cost_takes" cost -n 8 --bytes 32 --blocks 8
+refuses "strag explain: unknown option '--blocks'; accepted: $explain_takes" \
+    explain -n 8 --bytes 32 --blocks 8
+refuses "strag topology: unknown option '--slow'; accepted: -n, --hwloc, --format, $topology, --help" \
+    topology -n 8 --slow 1:2
+refuses "strag explain: unexpected 'ring'; usage: strag explain -n RANKS [TOPOLOGY] [STATE] [MODEL]\
+ --bytes LIST [--minimum SIZE] [--rules FILE] [--format text|json]" explain ring -n 8 --bytes 32
 refuses "strag plan: -n is missing; usage: $plan_usage" plan ring
 refuses "strag plan: -n needs a value: -n RANKS" plan ring -n
 refuses "strag plan: --rank needs a value: --rank R" plan ring -n 8 --rank
-refuses "strag cost: --bytes is missing; usage: strag cost [ALGORITHM|all] -n RANKS --bytes LIST\
- [--alpha US] [--bandwidth GBIT] [--format text|csv|json]" cost -n 8
+refuses "strag cost: --bytes is missing; usage: strag cost [ALGORITHM|all] -n RANKS [TOPOLOGY] [STATE]\
+ [MODEL] --bytes LIST [--mode rounds|clocks] [--format text|csv|json]" cost -n 8
+refuses "strag topology: -n is missing; usage: strag topology [TOPOLOGY|--hwloc [FILE]] [-n RANKS]\
+ [--format text|json]" topology
 
 # Contradictions.
 refuses "strag plan: -n is given twice, as '8' and as '9'; give it once" plan ring -n 8 -n 9
@@ -58,6 +71,9 @@ refuses "strag verify: ring n=9: ring cuts the vector of 9 ranks into 9 blocks; 
 refuses "strag plan: --format: 'csv' is not one of text|json|svg" plan ring -n 8 --format csv
 refuses "strag cost: --format: 'svg' is not one of text|csv|json" \
     cost -n 8 --bytes 32 --format svg
+refuses "strag cost: --mode: 'clock' is not one of rounds|clocks" cost -n 8 --bytes 32 --mode clock
+refuses "strag cost: --ties: 'minus' is not one of split|plus" cost -n 8 --bytes 32 --ties minus
+refuses "strag topology: --format: 'csv' is not one of text|json" topology -n 8 --format csv
 
 # Integers.
 for value in 0 -1 +8 8.0 8x ' 8' 0x8 '' 16777217 99999999999999999999999 18446744073709551624; do
@@ -98,6 +114,13 @@ for value in -1 +1 inf nan 0x10 1e 1e999 '' ' 1' 1x 2e9; do
     refuses "strag cost: --alpha: '$value' is not a number from 0 to 1e+09" \
         cost -n 8 --bytes 32 --alpha "$value"
 done
+refuses "strag cost: --local-bandwidth: '-1' is not a number from 1e-06 to 1e+09" \
+    cost -n 8 --bytes 32 --local-bandwidth -1
+for option in --local-alpha --link-latency --hop-latency --reduce-bandwidth; do
+    refuses "strag cost: $option: '1us' is not a number from 0 to 1e+09" \
+        cost -n 8 --bytes 32 "$option" 1us
+done
+refuses "strag explain: --minimum: '8KB' is not a size; $sizes" explain -n 8 --bytes 32 --minimum 8KB
 refuses "strag cost: --bandwidth: '0' is not a number from 1e-06 to 1e+09" \
     cost -n 8 --bytes 32 --bandwidth 0
 
@@ -119,20 +142,26 @@ succeeds --version
 [[ $(cat "$work/out") =~ ^strag\ [0-9]+\.[0-9]+ ]] || fail "version: $(cat "$work/out")"
 succeeds list
 equal 'names listed' "$(cut -d ' ' -f 1 "$work/out" | tr '\n' ' ')" \
-    'ring recursive-doubling recursive-halving circulant '
+    'ring recursive-doubling recursive-halving circulant bucket '
 grep -q '^ring  *rounds 2(n-1)  *sent 2(n-1)/n  *[a-z]' "$work/out" || fail "$(cat "$work/out")"
 succeeds --help
-for command in list plan verify cost; do
+for command in list plan verify cost explain topology; do
     grep -q "^  strag $command\b" "$work/out" || fail "--help does not name $command"
 done
-for command in list plan verify cost; do
+for command in list plan verify cost explain topology; do
     succeeds "$command" --help
     equal "usage of $command" "$(grep -c "^Usage: strag $command\b" "$work/out")" 1
     succeeds "$command" -h --unknown
 done
 succeeds plan --help
-for option in -n --blocks --rank --format --help; do
+for option in -n --blocks --rank --format --torus --layout --ports --straggler --slow --help; do
     grep -q "^  $option " "$work/out" || fail "plan --help does not name $option"
+done
+for command in cost explain; do
+    succeeds "$command" --help
+    for option in --bytes ${topology//,/} ${state//,/} ${model//,/}; do
+        grep -q "^  $option " "$work/out" || fail "$command --help does not name $option"
+    done
 done
 
 summary

@@ -14,8 +14,8 @@ function ceil_log2(n,   q) { for (q = 0; 2 ^ q < n; q++); return q }
 {
     n = $1; up = ceil_log2(n); log2p = 2 ^ up == n ? up : up - 1; p = 2 ^ log2p; extra = n - p
     fold = extra > 0
-    if (name == "ring" || name == "circulant") {
-        blocks = n; rounds = name == "ring" ? 2 * (n - 1) : 2 * up
+    if (name == "ring" || name == "circulant" || name == "bucket") {
+        blocks = n; rounds = name == "circulant" ? 2 * up : 2 * (n - 1)
         most = 2 * (n - 1) / n; total = 2 * (n - 1); reduce = (n - 1) / n
     } else if (name == "recursive-doubling") {
         blocks = 1; rounds = log2p + 2 * fold
@@ -28,7 +28,7 @@ function ceil_log2(n,   q) { for (q = 0; 2 ^ q < n; q++); return q }
            name, n, blocks, rounds, most, total, reduce
 }'
 
-for name in ring recursive-doubling recursive-halving circulant; do
+for name in ring recursive-doubling recursive-halving circulant bucket; do
     succeeds verify "$name" -n 1..256,1000,1024
     { seq 256; echo 1000; echo 1024; } | awk -v name="$name" "$expected" >"$work/expected"
     checks=$((checks + 258))
@@ -42,6 +42,35 @@ equal 'circulant' "$(cat "$work/out")" \
     'verified circulant n=12 blocks=12 rounds=8 sent-max=1.83333xS sent-total=22xS reduce-max=0.916667'
 succeeds verify ring -n 5,2..3,5
 equal 'order of a list' "$(sed 's/.* n=\([0-9]*\) .*/\1/' "$work/out" | tr '\n' ' ')" '5 2 3 5 '
+
+# Bucket on tori: with one port a ring in each dimension, one after the other; with all 2D ports as
+# many parts, which all wait for the longest dimension.
+# bucket DIMS N PORTS BLOCKS ROUNDS [OPTION...]
+bucket() {
+    local dims=$1 n=$2 ports=$3 blocks=$4 rounds=$5
+    shift 5
+    succeeds verify bucket --torus "$dims" --ports "$ports" "$@"
+    equal "bucket on $dims, $ports ports" "$(cat "$work/out")" "$(awk -v n="$n" -v blocks="$blocks" \
+        -v rounds="$rounds" 'BEGIN {
+            printf "verified bucket n=%d blocks=%d rounds=%d sent-max=%.6gxS sent-total=%.6gxS" \
+                   " reduce-max=%.6g", n, blocks, rounds, 2 * (n - 1) / n, 2 * (n - 1), (n - 1) / n
+        }')"
+}
+bucket 4x4 16 1 16 12
+bucket 4x4 16 4 64 12
+bucket 5x3 15 1 15 12 -n 15
+bucket 5x3 15 4 60 16
+bucket 2x3x4 24 1 24 12
+bucket 2x3x4 24 6 144 18
+bucket 7 7 2 14 12
+for name in $(algorithms); do
+    for topology in '--torus 4x3x2' '--mesh 6x4' '--hyperx 4x6' '--hammingmesh 2x2:3x2' '--tree 20,4' \
+        '-n 24 --ranks-per-node 5'; do
+        # shellcheck disable=SC2086
+        succeeds verify "$name" $topology
+        grep -q "^verified $name n=24 " "$work/out" || fail "$name $topology: $(cat "$work/out")"
+    done
+done
 
 # Found out: a plan that is no allreduce from n = 3 on; one that sends more than it claims.
 STRAG=$STRAG_BROKEN

@@ -1,0 +1,160 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# strag explain: the fastest algorithm of `strag cost` at every size, why the others lose, the table
+# of sizes, and rules files.
+set -eu
+# shellcheck source-path=SCRIPTDIR source=common.bash
+. "$(dirname "$0")/common.bash"
+
+# says LINE: the output has this line, whatever its blanks.
+says() {
+    checks=$((checks + 1))
+    tr -s ' ' <"$work/out" | sed 's/^ //' | grep -qxF -- "$1" ||
+        fail "no line '$1' in: $(cat "$work/out")"
+}
+
+# The table at the end, in one line: "0 ring 1K bucket".
+table() {
+    sed -n 's/^ *from \([0-9KMGT]*\) */\1 /p' "$work/out" | tr '\n' ' ' | sed 's/ $//'
+}
+
+# ---- By hand: 1 us and 1 byte per ns ----
+
+# n = 4 on a switch: doubling 2 (1 us + s), circulant and halving 4 us + 3/2 s, ring 6 us + 3/2 s.
+# Doubling is faster up to 2 us + 2 s = 4 us + 3/2 s, s = 4000; of the equal ones the first counts.
+succeeds explain -n 4 --bandwidth 8 --bytes 2000,4000,4001,8K
+equal 'table of 4' "$(table)" '0 recursive-doubling 4001 recursive-halving'
+says '2000: recursive-doubling, 6.000 us'
+says 'recursive-doubling 2 rounds, latency 2.000 us, bytes 4.000 us'
+says 'circulant 7.000 us, 1.17x: more rounds, 4 against 2: latency 4.000 us against 2.000 us'
+says 'ring 9.000 us, 1.50x: more rounds, 6 against 2: latency 6.000 us against 2.000 us'
+says '4000: recursive-doubling, 10.00 us'
+says 'recursive-halving 10.00 us, 1.00x: as fast by the model'
+says '4001: recursive-halving, 10.00 us'
+says '8K: recursive-halving, 16.29 us'
+says 'recursive-doubling 18.38 us, 1.13x: more bytes on the busiest link, 2 vectors against 1.5:'\
+' 16.38 us against 12.29 us'
+
+# Bucket on 4x4 with all ports takes 12 times 1.4 us and s 15/32, doubling 6.4 us and 4 s: as fast at
+# 10.4 us / (4 - 15/32) = 2945.1 ns.
+succeeds explain --torus 4x4 --bandwidth 8 --bytes 2945,2946
+equal 'table of 4x4' "$(table)" '0 recursive-doubling 2946 bucket'
+
+# A late rank: for doubling of 3 ranks rank 2 is not needed in the first round; ring waits from the
+# start. All else is idle: 50 us less the 1 us + 1000 ns of that round.
+succeeds explain -n 3 --bandwidth 8 --bytes 1000 --straggler 2 --delay 50
+says 'rank 2 is 50 us late'
+says 'recursive-doubling 3 rounds, latency 3.000 us, bytes 3.000 us, idle 48.00 us'
+# Ring: 50 us, and 4 rounds of 1 us and a third of the vector.
+says 'ring 55.33 us, 1.02x: waits for the late rank: 50.00 us idle against 48.00 us'
+
+# ---- Against strag cost: the least of each row, at every size ----
+
+for topology in '-n 64' '--torus 8x8' '--torus 8x8x8' '--tree 8,8,8,8,8,8,8,8,8,8,8,8,8,8,8,8' \
+    '--mesh 5x3' '--torus 4x4 --slow 5:3' '-n 24 --straggler 23 --delay 100' '--hyperx 8x8'; do
+    # shellcheck disable=SC2086
+    succeeds explain $topology --bytes 32..1G
+    sed -n 's/^\([0-9]*[KMG]*\): \([a-z-]*\), .*/\1 \2/p' "$work/out" >"$work/chosen"
+    equal "sizes of $topology" "$(wc -l <"$work/chosen")" 26
+    # shellcheck disable=SC2086
+    "$STRAG" cost all $topology --bytes 32..1G 2>/dev/null | awk '
+        $1 == "bytes" { for (c = 2; c <= NF; c++) name[c] = $c }
+        $1 ~ /^[0-9]+[KMG]?$/ { for (c = 2; c <= NF; c++) if ($c ~ /^\*/) print $1, name[c] }' \
+        >"$work/least"
+    diff "$work/least" "$work/chosen" >"$work/diff" || fail "$topology: $(cat "$work/diff")"
+    checks=$((checks + 26))
+    # The table at the end says the same.
+    awk 'function bytes(text,   unit) {
+            unit = index("KMGT", substr(text, length(text)))
+            return unit ? substr(text, 1, length(text) - 1) * 1024 ^ unit : text + 0
+        }
+        FNR == NR { if ($1 == "from") { from[++entries] = bytes($2); algorithm[entries] = $3 }; next }
+        {
+            for (e = entries; from[e] > bytes($1); e--);
+            if (algorithm[e] != $2) { print $1, $2, "but the table has", algorithm[e]; exit 1 }
+        }' "$work/out" "$work/chosen" >"$work/diff" || fail "$topology: $(cat "$work/diff")"
+done
+
+# What cannot be planned is named with the reason, and takes no part.
+succeeds explain --torus 2x2 --ranks-per-node 2 --bytes 1K
+says 'not possible here:'
+says 'bucket bucket needs one rank per host, not 2'
+equal 'bucket elsewhere' "$(grep -c bucket "$work/out")" 1
+
+# ---- --minimum and --rules ----
+
+# Doubling is what the previous component has as well: short vectors are left to it.
+succeeds explain -n 5 --bytes 8191,8K --minimum 8K
+equal 'table with a minimum' "$(table)" '0 the previous component 8K recursive-doubling 10417 circulant'
+says '8191: the previous component; of these recursive-doubling, 6.621 us'
+says 'by the model, with --minimum 8K:'
+
+cat >"$work/rules.yaml" <<'YAML'
+strag-rules: 1
+rules:
+  - hosts: 4
+    sizes:
+      - {from: 0, algorithm: ring}
+  - ranks: 16
+    network: torus
+    sizes:
+      - {from: 0, algorithm: previous}
+      - {from: 1K, algorithm: circulant}
+      - {from: 1M, algorithm: auto}
+YAML
+succeeds explain --torus 4x4 --bytes 32,1K,1M --rules "$work/rules.yaml"
+equal 'table of the rule' "$(table)" '0 the previous component 1K circulant 1M bucket'
+says "by the rule in line 6 of $work/rules.yaml:"
+says '1K: circulant, 14.55 us'
+says 'recursive-doubling 6.728 us, 0.46x: faster by the model'
+succeeds explain -n 4 --bytes 32 --rules "$work/rules.yaml"
+says "by the rule in line 3 of $work/rules.yaml:"
+equal 'table of the first rule' "$(table)" '0 ring'
+succeeds explain -n 5 --bytes 32 --rules "$work/rules.yaml"
+says "by the model; no rule of $work/rules.yaml holds:"
+
+# ---- JSON ----
+
+if python3 -c 'import json' 2>/dev/null; then
+    succeeds explain --torus 4x4 --bytes 32,1M --rules "$work/rules.yaml" --format json
+    python3 - "$work/out" "$work/rules.yaml" <<'PYTHON' || fail 'JSON of explain'
+import json
+import sys
+out = json.load(open(sys.argv[1], encoding="utf-8"))
+assert out["rules"] == {"file": sys.argv[2], "line": 6} and out["refused"] == []
+assert out["table"] == [{"from": 0, "algorithm": None}, {"from": 1024, "algorithm": "circulant"},
+                        {"from": 2**20, "algorithm": "bucket"}], out["table"]
+short, long = out["sizes"]
+assert short["algorithm"] is None and long["algorithm"] == "bucket"
+for size in out["sizes"]:
+    times = [c["seconds"] for c in size["candidates"]]
+    assert len(times) == 5 and times == sorted(times)
+    for c in size["candidates"]:
+        parts = c["latency_seconds"] + c["bytes_seconds"] + c["idle_seconds"]
+        assert abs(parts / c["seconds"] - 1) < 1e-6, c
+        assert abs(c["ratio"] - c["seconds"] / times[0]) < 1e-6 * c["ratio"], c
+        assert ("reason" in c) == (c is not size["candidates"][0])
+bucket = long["candidates"][0]
+assert (bucket["algorithm"], bucket["rounds"], bucket["busiest_link"]) == ("bucket", 12, 0.46875)
+PYTHON
+    checks=$((checks + 1))
+fi
+
+# ---- Wrong use ----
+
+refuses "strag explain: --rules: $work/none: No such file or directory" \
+    explain -n 4 --bytes 32 --rules "$work/none"
+sed 's/circulant/circular/' "$work/rules.yaml" >"$work/wrong.yaml"
+refuses "strag explain: --rules: $work/wrong.yaml:10: no algorithm 'circular'; accepted: previous,\
+ auto, $(algorithms | tr '\n' ',' | sed 's/,$//; s/,/, /g')" \
+    explain -n 4 --bytes 32 --rules "$work/wrong.yaml"
+# A rule that holds but names what cannot be planned here.
+printf 'strag-rules: 1\nrules:\n  - sizes:\n      - {from: 0, algorithm: bucket}\n' >"$work/bucket.yaml"
+gives 2 explain --torus 2x2 --ranks-per-node 2 --bytes 32 --rules "$work/bucket.yaml"
+equal 'lines about bucket' "$(wc -l <"$work/err")" 1
+grep -q '^strag explain: --rules: .*bucket needs one rank per host, not 2' "$work/err" ||
+    fail "a rule that cannot hold: $(cat "$work/err")"
+refuses 'strag explain: --bytes is missing; usage: strag explain -n RANKS [TOPOLOGY] [STATE] [MODEL]'\
+' --bytes LIST [--minimum SIZE] [--rules FILE] [--format text|json]' explain -n 4
+
+summary

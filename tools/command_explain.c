@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * strag explain: which algorithm runs at which size, and why the others lose.
+ */
+#include "parse.h"
+#include "rules.h"
+#include "select.h"
+#include "write.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* One candidate at one size. Its time is what its rounds take with no bytes, what the bytes add,
+ * and how long the others stand idle until the late rank is there. */
+struct estimate {
+    const struct strag_candidate *candidate;
+    int rounds;
+    double seconds;
+    double latency, transfer, idle;
+};
+
+struct explanation {
+    const struct machine *machine;
+    const struct strag_selection *selection;
+    struct strag_table table; /* with the rules applied */
+    const char *rules;        /* the file; NULL: none was given */
+    int line;                 /* of the rule that holds; 0: none does */
+    size_t minimum;
+    size_t *bytes;
+    int sizes;
+    struct estimate *estimates; /* room for all candidates; those of one size, the fastest first */
+    int count;
+};
+
+/* What the parts [first, end) of a profile take. */
+static double parts_seconds(const struct strag_profile *profile, int first, int end, double bytes)
+{
+    double sum = 0;
+    for (int p = first; p < end; p++) {
+        const struct strag_profile_part *part = &profile->parts[p];
+        double longest = 0;
+        for (int l = part->first_line; l < part->first_line + part->lines; l++) {
+            double seconds = profile->lines[l].latency + bytes * profile->lines[l].per_byte;
+            longest = seconds > longest ? seconds : longest;
+        }
+        sum += part->repeats * longest;
+    }
+    return sum;
+}
+
+static struct estimate estimate(const struct strag_problem *problem,
+                                const struct strag_candidate *candidate, double bytes)
+{
+    const struct strag_profile *profile = candidate->profile;
+    struct strag_claim claim = {0};
+    strag_algorithm_claim(candidate->algorithm, problem, &claim, NULL);
+    double early = parts_seconds(profile, 0, profile->before, bytes);
+    double latency = parts_seconds(profile, 0, profile->nparts, 0);
+    return (struct estimate){
+        .candidate = candidate,
+        .rounds = claim.rounds,
+        .seconds = strag_profile_seconds(profile, bytes),
+        .latency = latency,
+        .transfer = parts_seconds(profile, 0, profile->nparts, bytes) - latency,
+        .idle = profile->delay > early ? profile->delay - early : 0,
+    };
+}
+
+/* The faster one first; of equals the first in the table of algorithms. */
+static int compare_estimates(const void *a, const void *b)
+{
+    const struct estimate *left = a, *right = b;
+    if (left->seconds != right->seconds)
+        return left->seconds < right->seconds ? -1 : 1;
+    return left->candidate < right->candidate ? -1 : 1;
+}
+
+static void estimate_size(struct explanation *explanation, size_t bytes)
+{
+    const struct strag_selection *selection = explanation->selection;
+    explanation->count = 0;
+    for (int c = 0; c < selection->candidates; c++) {
+        if (selection->candidate[c].profile)
+            explanation->estimates[explanation->count++] =
+                estimate(&explanation->machine->problem, &selection->candidate[c], (double)bytes);
+    }
+    qsort(explanation->estimates, (size_t)explanation->count, sizeof *explanation->estimates,
+          compare_estimates);
+}
+
+/* What the others are held against: the chosen algorithm, or the fastest one where the previous
+ * component is chosen. */
+static const struct estimate *reference(const struct explanation *explanation,
+                                        const struct strag_algorithm *chosen)
+{
+    for (int e = 0; e < explanation->count; e++) {
+        if (explanation->estimates[e].candidate->algorithm == chosen)
+            return &explanation->estimates[e];
+    }
+    return explanation->estimates;
+}
+
+static void transfer_reason(const struct estimate *loser, const struct estimate *winner,
+                            char *buffer, size_t size)
+{
+    char mine[48], theirs[48];
+    double busiest = loser->candidate->profile->busiest;
+    double least = winner->candidate->profile->busiest;
+    time_text(loser->transfer, mine);
+    time_text(winner->transfer, theirs);
+    if (busiest > least * (1 + 1e-9))
+        snprintf(buffer, size,
+                 "more bytes on the busiest link, %.4g vectors against %.4g: %s us against %s us",
+                 busiest, least, mine, theirs);
+    else
+        snprintf(buffer, size,
+                 "its rounds load the links less evenly: the bytes take %s us against %s us", mine,
+                 theirs);
+}
+
+/* Why the loser takes longer: the largest of the three differences. */
+static const char *reason(const struct estimate *loser, const struct estimate *winner, char *buffer,
+                          size_t size)
+{
+    char mine[48], theirs[48];
+    double latency = loser->latency - winner->latency;
+    double transfer = loser->transfer - winner->transfer;
+    double idle = loser->idle - winner->idle;
+    if (loser->seconds <= winner->seconds) {
+        snprintf(buffer, size, "%s by the model",
+                 loser->seconds < winner->seconds ? "faster" : "as fast");
+    } else if (idle > latency && idle > transfer) {
+        snprintf(buffer, size, "waits for the late rank: %s us idle against %s us",
+                 time_text(loser->idle, mine), time_text(winner->idle, theirs));
+    } else if (transfer > latency) {
+        transfer_reason(loser, winner, buffer, size);
+    } else if (loser->rounds > winner->rounds) {
+        snprintf(buffer, size, "more rounds, %d against %d: latency %s us against %s us",
+                 loser->rounds, winner->rounds, time_text(loser->latency, mine),
+                 time_text(winner->latency, theirs));
+    } else {
+        snprintf(buffer, size, "longer routes in its %d rounds: latency %s us against %s us",
+                 loser->rounds, time_text(loser->latency, mine),
+                 time_text(winner->latency, theirs));
+    }
+    return buffer;
+}
+
+static const char *chosen_name(const struct strag_algorithm *algorithm)
+{
+    return algorithm ? algorithm->name : "the previous component";
+}
+
+/* ---- Text ---- */
+
+static void write_text_size(struct explanation *explanation, size_t bytes)
+{
+    char text[48], why[256];
+    const struct strag_algorithm *chosen = strag_table_find(&explanation->table, bytes);
+    estimate_size(explanation, bytes);
+    const struct estimate *winner = reference(explanation, chosen);
+    printf("\n%s: %s", size_text(bytes, text), chosen_name(chosen));
+    if (!chosen)
+        printf("; of these %s", winner->candidate->algorithm->name);
+    printf(", %s us\n", time_text(winner->seconds, text));
+    printf("    %-20s %d rounds, latency %s us", winner->candidate->algorithm->name, winner->rounds,
+           time_text(winner->latency, text));
+    printf(", bytes %s us", time_text(winner->transfer, text));
+    if (winner->idle > 0)
+        printf(", idle %s us", time_text(winner->idle, text));
+    putchar('\n');
+    for (int e = 0; e < explanation->count; e++) {
+        const struct estimate *loser = &explanation->estimates[e];
+        if (loser == winner)
+            continue;
+        printf("    %-20s %s us, ", loser->candidate->algorithm->name,
+               time_text(loser->seconds, text));
+        if (winner->seconds > 0)
+            printf("%.2fx: ", loser->seconds / winner->seconds);
+        puts(reason(loser, winner, why, sizeof why));
+    }
+}
+
+static void write_text_refused(const struct strag_selection *selection)
+{
+    const char *title = "\nnot possible here:\n";
+    for (int c = 0; c < selection->candidates; c++) {
+        if (selection->candidate[c].profile)
+            continue;
+        printf("%s    %-20s %s\n", title, selection->candidate[c].algorithm->name,
+               selection->candidate[c].refusal.text);
+        title = "";
+    }
+}
+
+static void write_text_table(const struct explanation *explanation)
+{
+    char text[32];
+    if (!explanation->rules)
+        fputs("\nby the model", stdout);
+    else if (explanation->line)
+        printf("\nby the rule in line %d of %s", explanation->line, explanation->rules);
+    else
+        printf("\nby the model; no rule of %s holds", explanation->rules);
+    if (explanation->minimum)
+        printf(", with --minimum %s", size_text(explanation->minimum, text));
+    fputs(":\n", stdout);
+    for (int e = 0; e < explanation->table.entries; e++) {
+        const struct strag_entry *entry = &explanation->table.entry[e];
+        printf("    from %-10s %s\n", size_text(entry->from, text), chosen_name(entry->algorithm));
+    }
+}
+
+static void write_text(struct explanation *explanation)
+{
+    write_machine(explanation->machine);
+    write_model(explanation->machine);
+    putchar('\n');
+    for (int s = 0; s < explanation->sizes; s++)
+        write_text_size(explanation, explanation->bytes[s]);
+    write_text_refused(explanation->selection);
+    write_text_table(explanation);
+}
+
+/* ---- JSON ---- */
+
+/* An algorithm's name, or null for the previous component. */
+static void write_json_chosen(const struct strag_algorithm *algorithm)
+{
+    if (algorithm)
+        write_json_string(algorithm->name);
+    else
+        fputs("null", stdout);
+}
+
+static void write_json_estimate(const struct estimate *estimate, const struct estimate *winner)
+{
+    char why[256];
+    printf("{\"algorithm\":\"%s\",\"seconds\":%.9g,\"rounds\":%d,\"latency_seconds\":%.9g,"
+           "\"bytes_seconds\":%.9g,\"idle_seconds\":%.9g,\"busiest_link\":%.9g",
+           estimate->candidate->algorithm->name, estimate->seconds, estimate->rounds,
+           estimate->latency, estimate->transfer, estimate->idle,
+           estimate->candidate->profile->busiest);
+    if (winner->seconds > 0)
+        printf(",\"ratio\":%.9g", estimate->seconds / winner->seconds);
+    if (estimate != winner) {
+        fputs(",\"reason\":", stdout);
+        write_json_string(reason(estimate, winner, why, sizeof why));
+    }
+    putchar('}');
+}
+
+static void write_json_size(struct explanation *explanation, size_t bytes)
+{
+    const struct strag_algorithm *chosen = strag_table_find(&explanation->table, bytes);
+    estimate_size(explanation, bytes);
+    const struct estimate *winner = reference(explanation, chosen);
+    printf("{\"bytes\":%zu,\"algorithm\":", bytes);
+    write_json_chosen(chosen);
+    fputs(",\"candidates\":[", stdout);
+    for (int e = 0; e < explanation->count; e++) {
+        fputs(e ? ",\n" : "\n", stdout);
+        write_json_estimate(&explanation->estimates[e], winner);
+    }
+    fputs("]}", stdout);
+}
+
+static void write_json_refused(const struct strag_selection *selection)
+{
+    const char *comma = "";
+    fputs("],\n\"refused\":[", stdout);
+    for (int c = 0; c < selection->candidates; c++) {
+        if (selection->candidate[c].profile)
+            continue;
+        printf("%s\n{\"algorithm\":\"%s\",\"reason\":", comma,
+               selection->candidate[c].algorithm->name);
+        write_json_string(selection->candidate[c].refusal.text);
+        putchar('}');
+        comma = ",";
+    }
+}
+
+static void write_json(struct explanation *explanation)
+{
+    putchar('{');
+    write_json_machine(explanation->machine);
+    printf(",\"minimum\":%zu,\"rules\":", explanation->minimum);
+    if (explanation->rules) {
+        fputs("{\"file\":", stdout);
+        write_json_string(explanation->rules);
+        printf(",\"line\":%d}", explanation->line);
+    } else {
+        fputs("null", stdout);
+    }
+    fputs(",\"sizes\":[", stdout);
+    for (int s = 0; s < explanation->sizes; s++) {
+        fputs(s ? ",\n" : "\n", stdout);
+        write_json_size(explanation, explanation->bytes[s]);
+    }
+    write_json_refused(explanation->selection);
+    fputs("],\n\"table\":[", stdout);
+    for (int e = 0; e < explanation->table.entries; e++) {
+        printf("%s\n{\"from\":%zu,\"algorithm\":", e ? "," : "", explanation->table.entry[e].from);
+        write_json_chosen(explanation->table.entry[e].algorithm);
+        putchar('}');
+    }
+    puts("]}");
+}
+
+static const char *const formats[] = {"text", "json", NULL};
+static void (*const writers[])(struct explanation *explanation) = {write_text, write_json};
+
+/* ---- What to explain ---- */
+
+/* The rules, which must be right also where they do not hold. */
+static int apply_rules(struct explanation *explanation)
+{
+    struct strag_error err;
+    struct strag_rules *rules;
+    const struct machine *machine = explanation->machine;
+    explanation->rules = machine->arguments->value[OPTION_RULES];
+    if (!explanation->rules)
+        return EXIT_DONE;
+    int status = strag_rules_read(explanation->rules, &rules, &err);
+    if (status == STRAG_OK) {
+        status = strag_rules_apply(rules, &machine->problem, &explanation->table,
+                                   &explanation->line, &err);
+        strag_rules_free(rules);
+    }
+    if (status == STRAG_OK)
+        return EXIT_DONE;
+    return complain(machine->command, status == STRAG_ERR_IO ? STRAG_ERR_ARGUMENT : status,
+                    "--rules: %s", err.text);
+}
+
+static int explain(struct explanation *explanation, void (*writer)(struct explanation *explanation))
+{
+    struct strag_error err;
+    struct strag_selection *selection;
+    const struct machine *machine = explanation->machine;
+    const struct strag_select_options options = {.minimum = explanation->minimum};
+    int status = strag_select(&machine->problem, &machine->model, &options, &selection, &err);
+    if (status != STRAG_OK)
+        return complain(machine->command, status, "%s", err.text);
+    explanation->selection = selection;
+    explanation->table = selection->table;
+    explanation->estimates = calloc((size_t)selection->candidates, sizeof(struct estimate));
+    int result = explanation->estimates
+                     ? apply_rules(explanation)
+                     : complain(machine->command, STRAG_ERR_MEMORY, "out of memory");
+    if (result == EXIT_DONE)
+        writer(explanation);
+    free(explanation->estimates);
+    strag_selection_free(selection);
+    return result;
+}
+
+static bool read_minimum(const struct command *command, const struct arguments *arguments,
+                         size_t *minimum)
+{
+    struct strag_error err;
+    const char *text = arguments->value[OPTION_MINIMUM];
+    int status = text ? strag_parse_bytes(text, minimum, &err) : STRAG_OK;
+    return status == STRAG_OK || refuse_value(command, OPTION_MINIMUM, status, &err);
+}
+
+static int run(const struct command *command, const struct arguments *arguments)
+{
+    struct machine machine;
+    struct explanation explanation = {.machine = &machine};
+    int format;
+    int result = read_machine(command, arguments, &machine);
+    if (result == EXIT_DONE &&
+        (!read_word(command, arguments, OPTION_FORMAT, formats, &format) ||
+         !read_minimum(command, arguments, &explanation.minimum) ||
+         !read_sizes(command, arguments, &explanation.bytes, &explanation.sizes)))
+        result = EXIT_USAGE;
+    if (result == EXIT_DONE)
+        result = explain(&explanation, writers[format]);
+    free(explanation.bytes);
+    close_machine(&machine);
+    return result;
+}
+
+const struct command explain_command = {
+    .name = "explain",
+    .usage = " -n RANKS" TOPOLOGY_USAGE STATE_USAGE MODEL_USAGE
+             " --bytes LIST [--minimum SIZE] [--rules FILE] [--format text|json]",
+    .summary = "Say which algorithm runs at which size, and why the others lose.",
+    .details =
+        "The fastest by `strag cost` is chosen, unless a rules file says otherwise. At the end\n"
+        "stands the whole table: from which size on which algorithm runs.",
+    .options =
+        {
+            {OPTION_RANKS, "RANKS", "how many ranks, from 1 (default: as the topology says)"},
+            {OPTION_BYTES, "LIST", "sizes of the vector: 32, 2K, 512M; powers of two: 32..1G"},
+            {OPTION_MINIMUM, "SIZE", "shorter vectors are for the previous component (default: 0)"},
+            {OPTION_RULES, "FILE", "measured choices; strag(1) describes the file"},
+            {OPTION_FORMAT, "text|json", "how to show it (default: text)"},
+        },
+    .groups = {&topology_group, &state_group, &model_group},
+    .run = run,
+};

@@ -1,0 +1,486 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * strag topology: what was read, and how ranks were placed.
+ */
+#include "write.h"
+
+#include <string.h>
+
+/* With more hosts than this, neighbouring ones that are alike share a line. */
+#define HOSTS_MAX 32
+
+static double gbit(double bytes_per_second)
+{
+    return bytes_per_second * 8 / 1e9;
+}
+
+/* ---- Text: what was read ---- */
+
+static void write_coordinates(const int *at, int dims)
+{
+    for (int d = 0; d < dims; d++)
+        printf("%s%d", d ? "," : "(", at[d]);
+    putchar(')');
+}
+
+static void write_sizes(const int *size, int dims)
+{
+    for (int d = 0; d < dims; d++)
+        printf("%s%d", d ? "x" : "", size[d]);
+}
+
+static int count_wraps(const bool *wrap, int dims)
+{
+    int count = 0;
+    for (int d = 0; d < dims; d++)
+        count += wrap[d];
+    return count;
+}
+
+/* "; wraps in all dimensions", "; wraps in dimensions 0,2", "; does not wrap" */
+static void write_wrap(const bool *wrap, int dims)
+{
+    int count = count_wraps(wrap, dims);
+    if (count == dims || count == 0) {
+        printf(count ? "; wraps in all dimensions" : "; does not wrap");
+        return;
+    }
+    printf("; wraps in dimension%s ", count == 1 ? "" : "s");
+    for (int d = 0, written = 0; d < dims; d++) {
+        if (wrap[d])
+            printf("%s%d", written++ ? "," : "", d);
+    }
+}
+
+static void write_network(const struct strag_topology *topology)
+{
+    const struct strag_grid *grid = &topology->grid;
+    bool mesh =
+        topology->network == STRAG_NETWORK_TORUS && count_wraps(grid->wrap, grid->dims) == 0;
+    printf("network    %s", mesh ? "mesh" : strag_network_name(topology->network));
+    if (topology->network != STRAG_NETWORK_TREE) {
+        putchar(' ');
+        write_sizes(grid->size, grid->dims);
+    }
+    if (topology->network == STRAG_NETWORK_HAMMINGMESH) {
+        printf(" of boards ");
+        write_sizes(grid->board, grid->dims);
+    }
+    if (topology->network == STRAG_NETWORK_TORUS && !mesh)
+        write_wrap(grid->wrap, grid->dims);
+    putchar('\n');
+}
+
+/* Those that the description has; a root that only joins what it lists does not count. */
+static int count_switches(const struct machine *machine)
+{
+    const struct strag_layout *layout = machine->layout;
+    bool added = machine->kind == OPTION_LAYOUT && !layout->switches[0].name;
+    return layout->nswitches - added;
+}
+
+static void write_layout(const struct machine *machine)
+{
+    const struct strag_layout *layout = machine->layout;
+    char title[4096];
+    printf("read       %s", machine_title(machine, title, sizeof title));
+    if (!layout) {
+        putchar('\n');
+        return;
+    }
+    printf(": %d host%s", layout->nhosts, layout->nhosts == 1 ? "" : "s");
+    if (machine->kind == OPTION_HWLOC)
+        printf(", %d core%s", machine->ncores, machine->ncores == 1 ? "" : "s");
+    else if (layout->network == STRAG_NETWORK_TREE)
+        printf(", %d switch%s", count_switches(machine), count_switches(machine) == 1 ? "" : "es");
+    else
+        printf(", %d positions", strag_grid_positions(&layout->grid));
+    if (layout->nranks)
+        printf(", %d ranks placed", layout->nranks);
+    putchar('\n');
+}
+
+static void write_job(const struct strag_topology *topology)
+{
+    printf("job        %d rank%s on %d host%s, ", topology->n, topology->n == 1 ? "" : "s",
+           topology->hosts, topology->hosts == 1 ? "" : "s");
+    if (topology->ranks_per_host)
+        printf("%d on each\n", topology->ranks_per_host);
+    else
+        puts("not the same number on each");
+}
+
+/* Why algorithms for tori cannot work here; NULL: they can. */
+static const char *no_box(const struct strag_topology *topology)
+{
+    if (topology->box)
+        return NULL;
+    if (topology->network == STRAG_NETWORK_TREE)
+        return "a tree has no dimensions";
+    if (!topology->ranks_per_host)
+        return "the hosts have different numbers of ranks";
+    return "the hosts leave gaps in the grid";
+}
+
+static void write_box(const struct strag_topology *topology)
+{
+    const struct strag_box *box = topology->box;
+    printf("box        ");
+    if (!box) {
+        printf("none: %s\n", no_box(topology));
+        return;
+    }
+    write_sizes(box->size, box->dims);
+    printf(" from ");
+    write_coordinates(box->first, box->dims);
+    if (topology->network == STRAG_NETWORK_TORUS)
+        write_wrap(box->wrap, box->dims);
+    putchar('\n');
+}
+
+/* ---- Levels ---- */
+
+/* The nodes of one level together. */
+struct level_sum {
+    int nodes;
+    double slowest, fastest; /* uplinks, bytes per second */
+    bool said;               /* of at least one node */
+};
+
+static void sum_levels(const struct strag_topology *topology,
+                       struct level_sum sums[STRAG_LEVEL_NETWORK + 1])
+{
+    for (int l = 0; l <= STRAG_LEVEL_NETWORK; l++)
+        sums[l] = (struct level_sum){0};
+    for (int i = 0; i < topology->nnodes; i++) {
+        const struct strag_node *node = &topology->nodes[i];
+        struct level_sum *sum = &sums[node->level];
+        sum->nodes++;
+        if (node->uplink <= 0)
+            continue;
+        if (!sum->said || node->uplink < sum->slowest)
+            sum->slowest = node->uplink;
+        if (!sum->said || node->uplink > sum->fastest)
+            sum->fastest = node->uplink;
+        sum->said = true;
+    }
+}
+
+static void write_levels(const struct strag_topology *topology)
+{
+    struct level_sum sums[STRAG_LEVEL_NETWORK + 1];
+    sum_levels(topology, sums);
+    for (int l = STRAG_LEVEL_NETWORK; l >= 0; l--) {
+        const struct level_sum *sum = &sums[l];
+        if (!sum->nodes)
+            continue;
+        printf("level      %-11s %d", strag_level_name((enum strag_level)l), sum->nodes);
+        if (sum->said && sum->slowest < sum->fastest)
+            printf(", uplinks %g to %g Gbit/s", gbit(sum->slowest), gbit(sum->fastest));
+        else if (sum->said)
+            printf(", uplinks %g Gbit/s", gbit(sum->slowest));
+        putchar('\n');
+    }
+}
+
+/* ---- Placement ---- */
+
+/* How many of the ranks from here on make an even row: 4,5,6 or 0,8,16; at least 1. */
+static int row_length(const int32_t *ranks, int count)
+{
+    int length = 1;
+    while (length < count && ranks[length] - ranks[length - 1] == ranks[1] - ranks[0])
+        length++;
+    return length == 2 && ranks[1] != ranks[0] + 1 ? 1 : length;
+}
+
+/* "0-3,8,9", "0-24 by 8" */
+static void write_ranks(const int32_t *ranks, int count)
+{
+    for (int i = 0; i < count;) {
+        int length = row_length(ranks + i, count - i);
+        int last = i + length - 1;
+        printf("%s%d", i ? "," : "", ranks[i]);
+        if (length > 1)
+            printf("-%d", ranks[last]);
+        if (length > 1 && ranks[i + 1] - ranks[i] != 1)
+            printf(" by %d", ranks[i + 1] - ranks[i]);
+        i += length;
+    }
+}
+
+/* " at (1,0)", unless the host is called that; nothing on a tree. */
+static void write_position(const struct strag_topology *topology, const struct strag_node *node)
+{
+    int at[STRAG_DIMS_MAX];
+    char text[16 * STRAG_DIMS_MAX];
+    int used = 0;
+    if (topology->network == STRAG_NETWORK_TREE || node->position < 0)
+        return;
+    strag_grid_coordinates(&topology->grid, node->position, at);
+    for (int d = 0; d < topology->grid.dims; d++)
+        used += snprintf(text + used, sizeof text - (size_t)used, "%c%d", d ? ',' : '(', at[d]);
+    snprintf(text + used, sizeof text - (size_t)used, ")");
+    if (!node->name || strcmp(node->name, text) != 0)
+        printf(" at %s", text);
+}
+
+static void write_node(const struct strag_topology *topology, const struct strag_node *node,
+                       int indent)
+{
+    printf("%*s%s", indent, "", strag_level_name((enum strag_level)node->level));
+    if (node->name)
+        printf(" %s", node->name);
+    write_position(topology, node);
+    if (node->uplink > 0)
+        printf(", %g Gbit/s", gbit(node->uplink));
+    printf(": rank%s ", node->leaves == 1 ? "" : "s");
+    write_ranks(topology->leaf_rank + node->first_leaf, node->leaves);
+    putchar('\n');
+}
+
+/* Nothing but ranks below, which the node's own line names? (A node with one rank below that is
+ * neither a host nor a switch is left out of a topology.) */
+static bool is_lowest(const struct strag_node *node)
+{
+    return node->level == STRAG_LEVEL_RANK ||
+           (node->level <= STRAG_LEVEL_HOST && node->children == node->leaves);
+}
+
+/* How many of the siblings from here on are hosts alike whose ranks go on one after another. */
+static int alike_hosts(const struct strag_topology *topology, int first, int end)
+{
+    const struct strag_node *nodes = topology->nodes;
+    const int32_t *ranks = topology->leaf_rank;
+    int host = first;
+    for (; host < end; host++) {
+        const struct strag_node *node = &nodes[host];
+        if (node->level != STRAG_LEVEL_HOST || !is_lowest(node) ||
+            node->leaves != nodes[first].leaves || node->uplink != nodes[first].uplink)
+            break;
+        /* The leaves of siblings are side by side, so this looks at the host before as well. */
+        int from = host == first ? 1 : 0;
+        int leaf = node->first_leaf + from;
+        while (leaf < node->first_leaf + node->leaves && ranks[leaf] == ranks[leaf - 1] + 1)
+            leaf++;
+        if (leaf < node->first_leaf + node->leaves)
+            break;
+    }
+    return host - first;
+}
+
+static void write_hosts(const struct strag_topology *topology, int first, int count, int indent)
+{
+    const struct strag_node *from = &topology->nodes[first];
+    const struct strag_node *last = &topology->nodes[first + count - 1];
+    printf("%*s%d hosts", indent, "", count);
+    if (from->name && last->name)
+        printf(", %s to %s", from->name, last->name);
+    if (from->uplink > 0)
+        printf(", %g Gbit/s each", gbit(from->uplink));
+    printf(": ranks ");
+    write_ranks(topology->leaf_rank + from->first_leaf, count * from->leaves);
+    printf(", %d on each\n", from->leaves);
+}
+
+/* The next node that is not below this one, depth first; 0: there is none. */
+static int next_node(const struct strag_topology *topology, int i, int *depth)
+{
+    const struct strag_node *nodes = topology->nodes;
+    while (i > 0) {
+        const struct strag_node *parent = &nodes[nodes[i].parent];
+        if (i + 1 < parent->first_child + parent->children)
+            return i + 1;
+        i = nodes[i].parent;
+        --*depth;
+    }
+    return 0;
+}
+
+static void write_placement(const struct strag_topology *topology)
+{
+    const struct strag_node *nodes = topology->nodes;
+    int depth = 1;
+    for (int i = nodes[0].first_child; i > 0;) {
+        const struct strag_node *parent = &nodes[nodes[i].parent];
+        int end = parent->first_child + parent->children;
+        int alike = topology->hosts > HOSTS_MAX ? alike_hosts(topology, i, end) : 0;
+        if (alike > 1) {
+            write_hosts(topology, i, alike, 2 * depth);
+            i = next_node(topology, i + alike - 1, &depth);
+            continue;
+        }
+        if (nodes[i].level == STRAG_LEVEL_RANK)
+            printf("%*srank %d\n", 2 * depth, "", nodes[i].rank);
+        else
+            write_node(topology, &nodes[i], 2 * depth);
+        if (is_lowest(&nodes[i])) {
+            i = next_node(topology, i, &depth);
+        } else {
+            i = nodes[i].first_child;
+            depth++;
+        }
+    }
+}
+
+static void write_text(const struct machine *machine)
+{
+    const struct strag_topology *topology = machine->topology;
+    write_layout(machine);
+    write_network(topology);
+    write_job(topology);
+    write_box(topology);
+    write_levels(topology);
+    puts("placement");
+    write_placement(topology);
+}
+
+/* ---- JSON ---- */
+
+static void write_json_integers(const char *name, const int *values, int count)
+{
+    printf("\"%s\":[", name);
+    for (int i = 0; i < count; i++)
+        printf("%s%d", i ? "," : "", values[i]);
+    putchar(']');
+}
+
+static void write_json_wrap(const bool *wrap, int dims)
+{
+    printf("\"wrap\":[");
+    for (int d = 0; d < dims; d++)
+        printf("%s%s", d ? "," : "", wrap[d] ? "true" : "false");
+    putchar(']');
+}
+
+static void write_json_grid(const struct strag_topology *topology)
+{
+    const struct strag_grid *grid = &topology->grid;
+    if (topology->network == STRAG_NETWORK_TREE)
+        return;
+    putchar(',');
+    write_json_integers("dims", grid->size, grid->dims);
+    putchar(',');
+    write_json_wrap(grid->wrap, grid->dims);
+    if (topology->network == STRAG_NETWORK_HAMMINGMESH) {
+        putchar(',');
+        write_json_integers("board", grid->board, grid->dims);
+    }
+}
+
+static void write_json_layout(const struct machine *machine)
+{
+    const struct strag_layout *layout = machine->layout;
+    printf(",\"layout\":");
+    if (!layout) {
+        printf("null");
+        return;
+    }
+    printf("{\"hosts\":%d", layout->nhosts);
+    if (machine->kind == OPTION_HWLOC)
+        printf(",\"cores\":%d", machine->ncores);
+    else if (layout->network == STRAG_NETWORK_TREE)
+        printf(",\"switches\":%d", count_switches(machine));
+    else
+        printf(",\"positions\":%d", strag_grid_positions(&layout->grid));
+    putchar('}');
+}
+
+static void write_json_box(const struct strag_topology *topology)
+{
+    const struct strag_box *box = topology->box;
+    printf(",\"box\":");
+    if (!box) {
+        printf("null,\"no_box\":\"%s\"", no_box(topology));
+        return;
+    }
+    putchar('{');
+    write_json_integers("dims", box->size, box->dims);
+    putchar(',');
+    write_json_integers("first", box->first, box->dims);
+    putchar(',');
+    write_json_wrap(box->wrap, box->dims);
+    printf(",\"ranks_per_host\":%d}", box->ranks_per_host);
+}
+
+static void write_json_node(const struct strag_topology *topology, int index)
+{
+    const struct strag_node *node = &topology->nodes[index];
+    int at[STRAG_DIMS_MAX];
+    printf("{\"id\":%d,\"level\":\"%s\",\"parent\":%d", index,
+           strag_level_name((enum strag_level)node->level), node->parent);
+    if (node->name) {
+        printf(",\"name\":");
+        write_json_string(node->name);
+    }
+    if (topology->network != STRAG_NETWORK_TREE && node->position >= 0) {
+        strag_grid_coordinates(&topology->grid, node->position, at);
+        putchar(',');
+        write_json_integers("at", at, topology->grid.dims);
+    }
+    if (node->uplink > 0)
+        printf(",\"uplink_gbit\":%.9g", gbit(node->uplink));
+    printf(",\"ranks\":[");
+    for (int l = 0; l < node->leaves; l++)
+        printf("%s%d", l ? "," : "", topology->leaf_rank[node->first_leaf + l]);
+    printf("]}");
+}
+
+static void write_json(const struct machine *machine)
+{
+    const struct strag_topology *topology = machine->topology;
+    char title[4096];
+    printf("{\"topology\":");
+    write_json_string(machine_title(machine, title, sizeof title));
+    printf(",\"network\":\"%s\"", strag_network_name(topology->network));
+    write_json_grid(topology);
+    write_json_layout(machine);
+    printf(",\"n\":%d,\"hosts\":%d,\"ranks_per_host\":%d", topology->n, topology->hosts,
+           topology->ranks_per_host);
+    write_json_box(topology);
+    printf(",\"nodes\":[");
+    const char *comma = "";
+    for (int i = 0; i < topology->nnodes; i++) {
+        if (topology->nodes[i].level == STRAG_LEVEL_RANK)
+            continue;
+        printf("%s\n", comma);
+        write_json_node(topology, i);
+        comma = ",";
+    }
+    puts("]}");
+}
+
+static const char *const formats[] = {"text", "json", NULL};
+static void (*const writers[])(const struct machine *machine) = {write_text, write_json};
+
+static int run(const struct command *command, const struct arguments *arguments)
+{
+    struct machine machine;
+    int format;
+    int result = read_machine(command, arguments, &machine);
+    if (result == EXIT_DONE && !machine.topology)
+        result = place_on_one_switch(&machine);
+    if (result == EXIT_DONE && !read_word(command, arguments, OPTION_FORMAT, formats, &format))
+        result = EXIT_USAGE;
+    if (result == EXIT_DONE)
+        writers[format](&machine);
+    close_machine(&machine);
+    return result;
+}
+
+const struct command topology_command = {
+    .name = "topology",
+    .usage = " [TOPOLOGY|--hwloc [FILE]] [-n RANKS] [--format text|json]",
+    .summary = "Show what was read of the machine, and how ranks were placed.",
+    .details =
+        "Ranks fill the hosts one after another. Uplinks are shown where the layout says them.",
+    .options =
+        {
+            {OPTION_RANKS, "RANKS", "how many ranks, from 1 (default: as the topology says)"},
+            {OPTION_HWLOC, "[FILE]",
+             "the cores of this machine, or of one that lstopo wrote as XML"},
+            {OPTION_FORMAT, "text|json", "how to show it (default: text)"},
+        },
+    .groups = {&topology_group},
+    .run = run,
+};

@@ -1,0 +1,502 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * strag-tune: measure on the user's machine which algorithm is the fastest for which size, and
+ * write that as rules for coll_strag_rules.
+ *
+ * Every algorithm has a communicator of its own, to which the info key coll_strag_algorithm pins
+ * it; the previous component has one from which strag is excluded. All take turns call by call, so
+ * that what disturbs the machine disturbs all of them. The time of a call is that of the rank that
+ * takes longest. Results are checked, and strag's counters say who really ran.
+ */
+#include "algorithm.h"
+#include "parse.h"
+#include "select.h"
+#include "tune_rules.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <mpi.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    CONTENDERS_MAX = 32,
+    SAMPLES_MAX = 10000,
+    SAMPLES_LEAST = 7,
+    WARM_UP = 5,
+    BATCH_MAX = 200,
+    FILE_MAX = 1 << 20, /* bytes of a file to merge with */
+};
+
+/* Calls that are shorter than this, in seconds, are timed several together. */
+static const double batch_time = 20e-6;
+
+static const char usage[] =
+    "usage: mpirun -np N ... --mca coll strag strag-tune [OPTION...]\n"
+    "\n"
+    "Measures all algorithms of coll/strag and the component that it stands before, and writes\n"
+    "rules for jobs of as many hosts and ranks: mpirun --mca coll_strag_rules FILE\n"
+    "\n"
+    "  -s, --sizes LIST    bytes of the vectors: 4..16M (powers of two), 100,2K   [4..16M]\n"
+    "  -t, --seconds T     time for one size                                     [2]\n"
+    "  -o, --output FILE   where the rules go                                    [output]\n"
+    "  -m, --merge         keep the rules that FILE has for other jobs\n"
+    "  -h, --help\n";
+
+struct options {
+    size_t *bytes;
+    int sizes;
+    double seconds;
+    const char *output; /* NULL: standard output */
+    bool merge;
+    char *old; /* text to be merged with; rank 0's */
+};
+
+struct counters {
+    unsigned long long calls, delegated;
+};
+
+struct tune {
+    struct options options;
+    int rank;
+    struct tune_job job;
+    MPI_Comm sync; /* for all communication that is not measured */
+    int contenders;
+    const char *names[CONTENDERS_MAX];
+    MPI_Comm comms[CONTENDERS_MAX];
+    float *send, *receive;
+    double *times, *slowest; /* [contender * SAMPLES_MAX + sample] */
+};
+
+/* ---- The end with a message ---- */
+
+static void die(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
+
+static void die(const char *format, ...)
+{
+    va_list args;
+    fprintf(stderr, "strag-tune: ");
+    va_start(args, format);
+    vfprintf(stderr, format, args);
+    va_end(args);
+    fprintf(stderr, "\n");
+    MPI_Abort(MPI_COMM_WORLD, 2);
+    exit(2);
+}
+
+/* Wrong use: every rank has the same options, and one of them says what is wrong. */
+static void refuse(int rank, const char *option, const char *why)
+{
+    if (rank == 0)
+        fprintf(stderr, "strag-tune: %s: %s\nTry strag-tune --help\n", option, why);
+    MPI_Finalize();
+    exit(2);
+}
+
+static void *allocate(size_t bytes)
+{
+    void *memory = NULL;
+    if (posix_memalign(&memory, 4096, bytes) != 0)
+        die("out of memory for %zu bytes", bytes);
+    return memory;
+}
+
+/* ---- Options ---- */
+
+static int ascending(const void *a, const void *b)
+{
+    size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    return (x > y) - (x < y);
+}
+
+static void read_sizes(struct options *options, const char *text, int rank)
+{
+    struct strag_error err;
+    free(options->bytes);
+    options->bytes = NULL;
+    if (strag_parse_bytes_list(text, &options->bytes, &options->sizes, &err) != STRAG_OK)
+        refuse(rank, "--sizes", err.text);
+    qsort(options->bytes, (size_t)options->sizes, sizeof *options->bytes, ascending);
+    int kept = 0;
+    for (int i = 0; i < options->sizes; i++) {
+        size_t bytes = options->bytes[i];
+        if (bytes == 0 || bytes % sizeof(float) != 0 || bytes / sizeof(float) > 0x7fffffff)
+            refuse(rank, "--sizes", "multiples of 4 bytes from 4 to 8G are accepted");
+        if (kept == 0 || options->bytes[kept - 1] != bytes)
+            options->bytes[kept++] = bytes;
+    }
+    options->sizes = kept;
+    if (kept >= STRAG_TABLE_MAX)
+        refuse(rank, "--sizes", "fewer than 48 sizes are accepted");
+}
+
+static void read_options(struct options *options, int argc, char **argv, int rank)
+{
+    static const struct option known[] = {
+        {"sizes", required_argument, NULL, 's'},  {"seconds", required_argument, NULL, 't'},
+        {"output", required_argument, NULL, 'o'}, {"merge", no_argument, NULL, 'm'},
+        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0}};
+    struct strag_error err;
+    *options = (struct options){.seconds = 2};
+    read_sizes(options, "4..16M", rank);
+    opterr = 0;
+    for (int letter; (letter = getopt_long(argc, argv, "s:t:o:mh", known, NULL)) != -1;) {
+        if (letter == 's') {
+            read_sizes(options, optarg, rank);
+        } else if (letter == 't') {
+            if (strag_parse_real(optarg, 0.001, 3600, &options->seconds, &err) != STRAG_OK)
+                refuse(rank, "--seconds", err.text);
+        } else if (letter == 'o') {
+            options->output = optarg;
+        } else if (letter == 'm') {
+            options->merge = true;
+        } else if (letter == 'h') {
+            if (rank == 0)
+                fputs(usage, stdout);
+            MPI_Finalize();
+            exit(0);
+        } else {
+            refuse(rank, argv[optind - 1], "unknown option, or its value is missing");
+        }
+    }
+    if (optind != argc)
+        refuse(rank, argv[optind], "only options are accepted");
+    if (options->merge && !options->output)
+        refuse(rank, "--merge", "needs --output FILE");
+}
+
+/* Rank 0: the file to merge with, as text. That it can be written is found out now, too. */
+static void read_old(struct options *options)
+{
+    FILE *stream = fopen(options->output, "a+");
+    if (!stream)
+        die("%s: %s", options->output, strerror(errno));
+    char *text = allocate(FILE_MAX + 1);
+    rewind(stream);
+    size_t length = fread(text, 1, FILE_MAX, stream);
+    if (ferror(stream) || fclose(stream) != 0)
+        die("%s: %s", options->output, strerror(errno));
+    text[length] = '\0';
+    if (options->merge && (length == FILE_MAX || strlen(text) != length))
+        die("%s: not a rules file", options->output);
+    if (options->merge && length > 0)
+        options->old = text;
+    else
+        free(text);
+}
+
+/* Is there anything in the old file with which the rule cannot be merged? Better known before. */
+static void check_old(const struct tune *tune)
+{
+    static const size_t bytes = 4;
+    static const double seconds = 1;
+    static const char *const names[] = {"previous"};
+    const struct tune_results nothing = {1, 1, names, &bytes, &seconds};
+    struct strag_error err;
+    char *text;
+    if (!tune->options.old)
+        return;
+    if (tune_write(&tune->job, &nothing, tune->options.old, tune->options.output, &text, &err) !=
+        STRAG_OK)
+        die("%s", err.text);
+    free(text);
+}
+
+/* ---- strag's counters ---- */
+
+static MPI_T_pvar_session session;
+static MPI_T_pvar_handle calls_handle, delegated_handle;
+
+static MPI_T_pvar_handle open_counter(const char *name)
+{
+    MPI_T_pvar_handle handle;
+    int index, count;
+    if (MPI_T_pvar_get_index(name, MPI_T_PVAR_CLASS_COUNTER, &index) != MPI_SUCCESS ||
+        MPI_T_pvar_handle_alloc(session, index, NULL, &handle, &count) != MPI_SUCCESS)
+        die("coll/strag was not loaded (no %s)", name);
+    return handle;
+}
+
+static void open_counters(void)
+{
+    int provided;
+    if (MPI_T_init_thread(MPI_THREAD_SINGLE, &provided) != MPI_SUCCESS ||
+        MPI_T_pvar_session_create(&session) != MPI_SUCCESS)
+        die("MPI's tools interface does not start");
+    calls_handle = open_counter("coll_strag_calls");
+    delegated_handle = open_counter("coll_strag_delegated");
+}
+
+static struct counters read_counters(void)
+{
+    struct counters now = {0, 0};
+    if (MPI_T_pvar_read(session, calls_handle, &now.calls) != MPI_SUCCESS ||
+        MPI_T_pvar_read(session, delegated_handle, &now.delegated) != MPI_SUCCESS)
+        die("coll/strag's counters cannot be read");
+    return now;
+}
+
+/* ---- The job, and the contenders ---- */
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(a, b);
+}
+
+/* Hosts are told apart by their names, as coll/strag does. */
+static void find_job(struct tune *tune)
+{
+    char own[MPI_MAX_PROCESSOR_NAME] = "";
+    int length;
+    struct tune_job *job = &tune->job;
+    MPI_Comm_size(MPI_COMM_WORLD, &job->ranks);
+    MPI_Get_processor_name(own, &length);
+    char *all = allocate((size_t)job->ranks * sizeof own);
+    MPI_Allgather(own, sizeof own, MPI_CHAR, all, sizeof own, MPI_CHAR, MPI_COMM_WORLD);
+    qsort(all, (size_t)job->ranks, sizeof own, by_name);
+    int first = 0, alike = 1;
+    for (int i = 1; i <= job->ranks; i++) {
+        if (i < job->ranks &&
+            strcmp(all + (size_t)i * sizeof own, all + (size_t)first * sizeof own) == 0)
+            continue;
+        if (job->hosts == 0)
+            job->ranks_per_host = i - first;
+        alike = alike && job->ranks_per_host == i - first;
+        job->hosts++;
+        first = i;
+    }
+    if (!alike)
+        job->ranks_per_host = 0;
+    free(all);
+}
+
+static MPI_Comm communicator(const char *key, const char *value)
+{
+    MPI_Info info;
+    MPI_Comm comm;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, key, value);
+    MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &comm);
+    MPI_Info_free(&info);
+    return comm;
+}
+
+static void call(const struct tune *tune, int contender, size_t count)
+{
+    MPI_Allreduce(tune->send, tune->receive, (int)count, MPI_FLOAT, MPI_SUM,
+                  tune->comms[contender]);
+}
+
+/* Does strag run this call itself, on all ranks? */
+static bool runs_itself(const struct tune *tune, int contender)
+{
+    const struct counters before = read_counters();
+    call(tune, contender, 1);
+    const struct counters now = read_counters();
+    int moved[2] = {now.calls == before.calls + 1, now.delegated == before.delegated + 1}, all[2];
+    MPI_Reduce(moved, all, 2, MPI_INT, MPI_MIN, 0, tune->sync);
+    MPI_Bcast(all, 2, MPI_INT, 0, tune->sync);
+    if (!all[0] && !all[1])
+        die("coll/strag is not used; mpirun needs --mca coll strag, and 2 ranks or more");
+    return all[0];
+}
+
+static void add_contenders(struct tune *tune)
+{
+    tune->sync = communicator("ompi_comm_coll_preference", "^strag");
+    tune->names[0] = "previous";
+    tune->comms[0] = communicator("ompi_comm_coll_preference", "^strag");
+    tune->contenders = 1;
+    for (int a = 0; strag_algorithms[a] && tune->contenders < CONTENDERS_MAX; a++) {
+        int c = tune->contenders;
+        tune->names[c] = strag_algorithms[a]->name;
+        tune->comms[c] = communicator("coll_strag_algorithm", tune->names[c]);
+        if (runs_itself(tune, c)) {
+            tune->contenders++;
+        } else {
+            MPI_Comm_free(&tune->comms[c]);
+            if (tune->rank == 0)
+                fprintf(stderr, "strag-tune: %s cannot run on this job, and is left out\n",
+                        strag_algorithms[a]->name);
+        }
+    }
+}
+
+static void prepare(struct tune *tune)
+{
+    size_t most = tune->options.bytes[tune->options.sizes - 1];
+    tune->send = allocate(most);
+    tune->receive = allocate(most);
+    tune->times = allocate(sizeof(double) * CONTENDERS_MAX * SAMPLES_MAX);
+    tune->slowest = allocate(sizeof(double) * CONTENDERS_MAX * SAMPLES_MAX);
+    memset(tune->send, 0, most);
+    add_contenders(tune);
+}
+
+/* ---- Measuring ---- */
+
+/* Small integers, whose sums are exact in any order. */
+static float value(int rank, size_t index)
+{
+    return (float)((index * 7 + (size_t)rank * 13) % 97);
+}
+
+static void check(const struct tune *tune, int contender, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        tune->receive[i] = -1;
+    call(tune, contender, count);
+    for (size_t i = 0; i < count; i++) {
+        float want = 0;
+        for (int rank = 0; rank < tune->job.ranks; rank++)
+            want += value(rank, i);
+        if (want != tune->receive[i])
+            die("wrong result: rank %d, %s, %zu bytes: element %zu is %g, not %g", tune->rank,
+                tune->names[contender], count * sizeof(float), i, tune->receive[i], want);
+    }
+}
+
+static double timed(const struct tune *tune, int contender, size_t count, int batch)
+{
+    MPI_Barrier(tune->sync);
+    double start = MPI_Wtime();
+    for (int b = 0; b < batch; b++)
+        call(tune, contender, count);
+    return (MPI_Wtime() - start) / batch;
+}
+
+/* Untimed calls; how many are then to be timed together, by rank 0's clock. */
+static int warm_up(const struct tune *tune, size_t count)
+{
+    double least = batch_time;
+    for (int i = 0; i < WARM_UP; i++) {
+        for (int c = 0; c < tune->contenders; c++) {
+            double seconds = timed(tune, c, count, 1);
+            least = seconds < least ? seconds : least;
+        }
+    }
+    int batch = least * BATCH_MAX > batch_time ? (int)(batch_time / least) : BATCH_MAX;
+    batch = batch < 1 ? 1 : batch;
+    MPI_Bcast(&batch, 1, MPI_INT, 0, tune->sync);
+    return batch;
+}
+
+/* Is it time to stop? Rank 0's clock counts, so that all ranks do alike. */
+static bool enough(const struct tune *tune, int samples, double start)
+{
+    int stop = samples >= SAMPLES_LEAST && MPI_Wtime() - start > tune->options.seconds;
+    MPI_Bcast(&stop, 1, MPI_INT, 0, tune->sync);
+    return stop || samples == SAMPLES_MAX;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The contenders take turns; each begins as often. @param[out] medians  rank 0's */
+static void measure(const struct tune *tune, size_t bytes, double *medians)
+{
+    const size_t count = bytes / sizeof(float);
+    for (size_t i = 0; i < count; i++)
+        tune->send[i] = value(tune->rank, i);
+    for (int c = 0; c < tune->contenders; c++)
+        check(tune, c, count);
+    const int batch = warm_up(tune, count);
+    const double start = MPI_Wtime();
+    int samples = 0;
+    do {
+        for (int k = 0; k < tune->contenders; k++) {
+            int c = (samples + k) % tune->contenders;
+            tune->times[c * SAMPLES_MAX + samples] = timed(tune, c, count, batch);
+        }
+        samples++;
+    } while (!enough(tune, samples, start));
+    for (int c = 0; c < tune->contenders; c++) {
+        double *slowest = tune->slowest + c * SAMPLES_MAX;
+        MPI_Reduce(tune->times + c * SAMPLES_MAX, slowest, samples, MPI_DOUBLE, MPI_MAX, 0,
+                   tune->sync);
+        if (tune->rank == 0) {
+            qsort(slowest, (size_t)samples, sizeof *slowest, by_value);
+            medians[c] = slowest[samples / 2];
+        }
+    }
+}
+
+static void measure_all(const struct tune *tune, double *medians)
+{
+    const struct options *options = &tune->options;
+    for (int s = 0; s < options->sizes; s++) {
+        double *here = medians + (size_t)s * (size_t)tune->contenders;
+        measure(tune, options->bytes[s], here);
+        if (tune->rank != 0)
+            continue;
+        int best = 0;
+        for (int c = 1; c < tune->contenders; c++)
+            best = here[c] < here[best] ? c : best;
+        fprintf(stderr, "strag-tune: %zu bytes: %s %.2f us, previous %.2f us\n", options->bytes[s],
+                tune->names[best], 1e6 * here[best], 1e6 * here[0]);
+    }
+}
+
+/* ---- The end ---- */
+
+static void write_rules(const struct tune *tune, const double *medians)
+{
+    const struct options *options = &tune->options;
+    const struct tune_results results = {tune->contenders, options->sizes, tune->names,
+                                         options->bytes, medians};
+    struct strag_error err;
+    char *text;
+    const char *name = options->output ? options->output : "standard output";
+    if (tune_write(&tune->job, &results, options->old, name, &text, &err) != STRAG_OK)
+        die("%s", err.text);
+    FILE *stream = options->output ? fopen(options->output, "w") : stdout;
+    if (!stream || fputs(text, stream) == EOF || fflush(stream) != 0 ||
+        (options->output && fclose(stream) != 0))
+        die("%s: %s", name, strerror(errno));
+    free(text);
+}
+
+static void finish(struct tune *tune)
+{
+    for (int c = 0; c < tune->contenders; c++)
+        MPI_Comm_free(&tune->comms[c]);
+    MPI_Comm_free(&tune->sync);
+    free(tune->options.bytes);
+    free(tune->options.old);
+    free(tune->send);
+    free(tune->receive);
+    free(tune->times);
+    free(tune->slowest);
+    MPI_T_pvar_session_free(&session);
+    MPI_T_finalize();
+    MPI_Finalize();
+}
+
+int main(int argc, char **argv)
+{
+    struct tune tune = {.rank = 0};
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &tune.rank);
+    read_options(&tune.options, argc, argv, tune.rank);
+    find_job(&tune);
+    if (tune.rank == 0 && tune.options.output) {
+        read_old(&tune.options);
+        check_old(&tune);
+    }
+    open_counters();
+    prepare(&tune);
+    double *medians =
+        allocate(sizeof *medians * (size_t)tune.options.sizes * (size_t)tune.contenders);
+    measure_all(&tune, medians);
+    if (tune.rank == 0)
+        write_rules(&tune, medians);
+    free(medians);
+    finish(&tune);
+    return 0;
+}

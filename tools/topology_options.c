@@ -1,0 +1,450 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Reading the TOPOLOGY, STATE and MODEL options.
+ */
+#include "topology_options.h"
+
+#include "parse.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PORTS_MAX 65536
+
+const struct option_group topology_group = {
+    .title = "TOPOLOGY, one of these (default: every rank on a host of its own, all on one switch)",
+    .uses =
+        (const struct option_use[]){
+            {OPTION_TORUS, "DIMS", "a torus: 8x8x4"},
+            {OPTION_MESH, "DIMS", "a torus without its wrap-around links"},
+            {OPTION_HYPERX, "DIMS", "in every dimension all hosts are neighbours: 64x64"},
+            {OPTION_HAMMINGMESH, "BOARD:GRID", "boards of 2x2 hosts, 16x16 of them: 2x2:16x16"},
+            {OPTION_TREE, "TEXT", "ranks per host 2,3; with switches ((2,3),(4)); @GBIT: uplink"},
+            {OPTION_LAYOUT, "FILE", "topology.conf, topology.yaml or a coordinates file"},
+            {OPTION_HOSTS, "LIST", "with one of these: the job's hosts only, like n[01-16,20]"},
+            {OPTION_RANKS_PER_NODE, "G", "ranks on each host (default: 1, or as the layout says)"},
+            {OPTION_PORTS, "N",
+             "links that a host drives at once (default: as the algorithm likes)"},
+            {0},
+        },
+};
+
+const struct option_group state_group = {
+    .title = "STATE (default: nobody is late, no link is slow)",
+    .uses =
+        (const struct option_use[]){
+            {OPTION_STRAGGLER, "R", "rank R arrives late"},
+            {OPTION_DELAY, "US", "by so many microseconds (default: 0)"},
+            {OPTION_SLOW, "R:FACTOR[,...]", "the links of rank R's host are FACTOR times slower"},
+            {0},
+        },
+};
+
+const struct option_group model_group = {
+    .title = "MODEL (Gbit/s are 1e9 bits a second)",
+    .uses =
+        (const struct option_use[]){
+            {OPTION_ALPHA, "US", "microseconds for a message between hosts (default: 1)"},
+            {OPTION_LOCAL_ALPHA, "US", "and within a host (default: see strag(1))"},
+            {OPTION_BANDWIDTH, "GBIT", "Gbit/s of a link, each direction (default: 100)"},
+            {OPTION_LOCAL_BANDWIDTH, "GBIT", "Gbit/s of a rank within its host (default: 400)"},
+            {OPTION_LINK_LATENCY, "NS", "nanoseconds for each link (default: 100; trees 0)"},
+            {OPTION_HOP_LATENCY, "NS", "and each host or switch behind it (default: 300; trees 0)"},
+            {OPTION_REDUCE_BANDWIDTH, "GBIT", "Gbit/s that a rank combines (default: 0, for free)"},
+            {OPTION_TIES, "split|plus", "equally long ways round a ring (default: split)"},
+            {0},
+        },
+};
+
+static const enum option_id topologies[] = {
+    OPTION_TORUS, OPTION_MESH,   OPTION_HYPERX, OPTION_HAMMINGMESH,
+    OPTION_TREE,  OPTION_LAYOUT, OPTION_HWLOC,
+};
+#define TOPOLOGIES (sizeof topologies / sizeof *topologies)
+
+static bool takes_option(const struct command *command, enum option_id id)
+{
+    const struct option_use *use;
+    for (int i = 0; (use = option_at(command, i)); i++) {
+        if (use->id == id)
+            return true;
+    }
+    return false;
+}
+
+/* "--torus, --mesh, ...": the topologies that the command takes. */
+static const char *topology_names(const struct command *command, char *buffer, size_t size)
+{
+    size_t used = 0;
+    for (size_t t = 0; t < TOPOLOGIES && used < size; t++) {
+        if (takes_option(command, topologies[t]))
+            used += (size_t)snprintf(buffer + used, size - used, "%s%s", t ? ", " : "",
+                                     option_name(topologies[t]));
+    }
+    return buffer;
+}
+
+/* Which option names the topology; at most one may. */
+static int find_kind(struct machine *machine)
+{
+    char names[128];
+    machine->kind = OPTIONS;
+    for (size_t t = 0; t < TOPOLOGIES; t++) {
+        if (!machine->arguments->value[topologies[t]])
+            continue;
+        if (machine->kind != OPTIONS)
+            return complain(machine->command, STRAG_ERR_ARGUMENT,
+                            "%s and %s contradict each other; give one of %s",
+                            option_name(machine->kind), option_name(topologies[t]),
+                            topology_names(machine->command, names, sizeof names));
+        machine->kind = topologies[t];
+    }
+    return EXIT_DONE;
+}
+
+static int read_description(enum option_id kind, const char *text, struct machine *machine,
+                            struct strag_error *err)
+{
+    struct strag_layout **layout = &machine->layout;
+    switch (kind) {
+    case OPTION_TORUS:
+        return strag_layout_from_dims(text, STRAG_NETWORK_TORUS, true, layout, err);
+    case OPTION_MESH:
+        return strag_layout_from_dims(text, STRAG_NETWORK_TORUS, false, layout, err);
+    case OPTION_HYPERX:
+        return strag_layout_from_dims(text, STRAG_NETWORK_HYPERX, false, layout, err);
+    case OPTION_HAMMINGMESH:
+        return strag_layout_from_hammingmesh(text, layout, err);
+    case OPTION_TREE:
+        return strag_layout_from_tree(text, layout, err);
+    case OPTION_LAYOUT:
+        return strag_layout_read(text, layout, err);
+    default:
+        break;
+    }
+    /* --hwloc: its cores are those of one host. */
+    int status = strag_hwloc_cores(*text ? text : NULL, &machine->cores, &machine->ncores, err);
+    return status == STRAG_OK ? strag_layout_flat(1, layout, err) : status;
+}
+
+/* A file that cannot be read is wrong use, too: another one would be accepted. */
+static int wrong_value(const struct machine *machine, enum option_id id, int status,
+                       const struct strag_error *err)
+{
+    return complain(machine->command, status == STRAG_ERR_IO ? STRAG_ERR_ARGUMENT : status,
+                    "%s: %s", option_name(id), err->text);
+}
+
+static int read_layout(struct machine *machine)
+{
+    struct strag_error err;
+    char names[128];
+    int result = find_kind(machine);
+    if (result != EXIT_DONE)
+        return result;
+    if (machine->kind != OPTIONS) {
+        const char *text = machine->arguments->value[machine->kind];
+        int status = read_description(machine->kind, text, machine, &err);
+        if (status != STRAG_OK)
+            return wrong_value(machine, machine->kind, status, &err);
+    }
+    if (machine->arguments->value[OPTION_HOSTS] &&
+        (machine->kind == OPTIONS || machine->kind == OPTION_HWLOC))
+        return complain(machine->command, STRAG_ERR_ARGUMENT,
+                        "--hosts are those of a topology; give it too, one of %s",
+                        topology_names(machine->command, names, sizeof names));
+    if (machine->arguments->value[OPTION_RANKS_PER_NODE] && machine->kind == OPTION_HWLOC)
+        return complain(machine->command, STRAG_ERR_ARGUMENT,
+                        "--hwloc is one host; -n says how many of its %d cores have a rank, not "
+                        "--ranks-per-node",
+                        machine->ncores);
+    return EXIT_DONE;
+}
+
+/* One R:FACTOR of --slow. */
+static int read_slow_entry(const struct machine *machine, char *entry, struct strag_slow *slow)
+{
+    struct strag_error err;
+    char *colon = strchr(entry, ':');
+    if (!colon)
+        return complain(machine->command, STRAG_ERR_ARGUMENT,
+                        "--slow: '%.40s' is not R:FACTOR, like 3:2 or 3:1.5,5:4", entry);
+    *colon = '\0';
+    int status = strag_parse_integer(entry, 0, RANKS_MAX - 1, &slow->rank, &err);
+    if (status == STRAG_OK)
+        status = strag_parse_real(colon + 1, 1, 1e9, &slow->factor, &err);
+    return status == STRAG_OK ? EXIT_DONE : wrong_value(machine, OPTION_SLOW, status, &err);
+}
+
+static int split_slow(struct machine *machine, char *text)
+{
+    int result = EXIT_DONE;
+    for (char *rest = text; rest && result == EXIT_DONE;) {
+        char *comma = strchr(rest, ',');
+        if (comma)
+            *comma = '\0';
+        struct strag_slow *slow = &machine->slow[machine->state.nslow];
+        result = read_slow_entry(machine, rest, slow);
+        for (int s = 0; result == EXIT_DONE && s < machine->state.nslow; s++) {
+            if (machine->slow[s].rank == slow->rank)
+                result = complain(machine->command, STRAG_ERR_ARGUMENT,
+                                  "--slow: rank %d is named twice; name it once", slow->rank);
+        }
+        machine->state.nslow++;
+        rest = comma ? comma + 1 : NULL;
+    }
+    return result;
+}
+
+static int read_slow(struct machine *machine)
+{
+    const char *text = machine->arguments->value[OPTION_SLOW];
+    if (!text)
+        return EXIT_DONE;
+    size_t entries = 1;
+    for (const char *c = text; *c; c++)
+        entries += *c == ',';
+    machine->slow = calloc(entries, sizeof *machine->slow);
+    char *copy = strdup(text);
+    int result = machine->slow && copy ? split_slow(machine, copy)
+                                       : complain(machine->command, STRAG_ERR_MEMORY,
+                                                  "out of memory for %zu slow ranks", entries);
+    free(copy);
+    machine->state.slow = machine->slow;
+    return result;
+}
+
+static int read_late(struct machine *machine)
+{
+    const struct arguments *arguments = machine->arguments;
+    double delay_us = 0;
+    if (arguments->value[OPTION_DELAY] && !arguments->value[OPTION_STRAGGLER])
+        return complain(machine->command, STRAG_ERR_ARGUMENT,
+                        "--delay needs --straggler R, the rank that is late");
+    if (!arguments->value[OPTION_STRAGGLER])
+        return EXIT_DONE;
+    if (!read_integer(machine->command, arguments, OPTION_STRAGGLER, 0, RANKS_MAX - 1,
+                      &machine->late.rank) ||
+        !read_real(machine->command, arguments, OPTION_DELAY, 0, 1e12, &delay_us))
+        return EXIT_USAGE;
+    machine->late.delay = delay_us * 1e-6;
+    machine->state.nlate = 1;
+    machine->state.late = &machine->late;
+    return EXIT_DONE;
+}
+
+/* A real option in its unit; *value stays the default where it is not given. */
+static bool read_scaled(const struct machine *machine, enum option_id id, double low, double unit,
+                        double *value)
+{
+    double number;
+    if (!machine->arguments->value[id])
+        return true;
+    if (!read_real(machine->command, machine->arguments, id, low, 1e9, &number))
+        return false;
+    *value = number * unit;
+    return true;
+}
+
+static int read_model(struct machine *machine)
+{
+    static const char *const ties[] = {"split", "plus", NULL};
+    static const double us = 1e-6, ns = 1e-9, gbit = 1e9 / 8, least_gbit = 1e-6;
+    struct strag_model *model = &machine->model;
+    int chosen;
+    *model = strag_model_default(machine->layout ? machine->layout->network : STRAG_NETWORK_TREE);
+    bool good =
+        read_scaled(machine, OPTION_ALPHA, 0, us, &model->alpha) &&
+        read_scaled(machine, OPTION_LOCAL_ALPHA, 0, us, &model->local_alpha) &&
+        read_scaled(machine, OPTION_BANDWIDTH, least_gbit, gbit, &model->bandwidth) &&
+        read_scaled(machine, OPTION_LOCAL_BANDWIDTH, least_gbit, gbit, &model->local_bandwidth) &&
+        read_scaled(machine, OPTION_LINK_LATENCY, 0, ns, &model->link_latency) &&
+        read_scaled(machine, OPTION_HOP_LATENCY, 0, ns, &model->hop_latency) &&
+        read_scaled(machine, OPTION_REDUCE_BANDWIDTH, 0, gbit, &model->reduce_bandwidth) &&
+        read_word(machine->command, machine->arguments, OPTION_TIES, ties, &chosen);
+    if (!good)
+        return EXIT_USAGE;
+    if (machine->arguments->value[OPTION_TIES])
+        model->ties = chosen == 0 ? STRAG_TIES_SPLIT : STRAG_TIES_PLUS;
+    return EXIT_DONE;
+}
+
+int open_machine(const struct command *command, const struct arguments *arguments,
+                 struct machine *machine)
+{
+    *machine = (struct machine){.command = command, .arguments = arguments, .kind = OPTIONS};
+    if (!read_integer(command, arguments, OPTION_PORTS, 1, PORTS_MAX, &machine->problem.ports) ||
+        !read_integer(command, arguments, OPTION_RANKS_PER_NODE, 1, RANKS_MAX,
+                      &machine->ranks_per_node))
+        return EXIT_USAGE;
+    int result = read_layout(machine);
+    if (result == EXIT_DONE)
+        result = read_model(machine);
+    if (result == EXIT_DONE)
+        result = read_late(machine);
+    if (result == EXIT_DONE)
+        result = read_slow(machine);
+    return result;
+}
+
+/* Does the description itself put ranks on its hosts? */
+static bool states_ranks(const struct strag_layout *layout)
+{
+    bool states = layout->rank_host != NULL;
+    for (int h = 0; h < layout->nhosts && !states; h++)
+        states = layout->hosts[h].ranks > 0;
+    return states;
+}
+
+/* "--torus 8x8": the option and its value. */
+static const char *kind_text(const struct machine *machine, char *buffer, size_t size)
+{
+    const char *value = machine->arguments->value[machine->kind];
+    snprintf(buffer, size, "%s %.80s", option_name(machine->kind), value);
+    return buffer;
+}
+
+/* The ranks that the topology has are not those that were asked for. */
+static int check_agreement(const struct machine *machine, int n)
+{
+    const struct strag_topology *topology = machine->topology;
+    char kind[120];
+    kind_text(machine, kind, sizeof kind);
+    if (machine->ranks_per_node && topology->ranks_per_host != machine->ranks_per_node)
+        return complain(
+            machine->command, STRAG_ERR_ARGUMENT,
+            "%s says itself how many ranks its hosts have; leave --ranks-per-node %d out", kind,
+            machine->ranks_per_node);
+    if (!n || n == topology->n)
+        return EXIT_DONE;
+    if (topology->ranks_per_host == 1)
+        return complain(machine->command, STRAG_ERR_ARGUMENT,
+                        "%s has %d hosts, -n %d does not fit; say -n %d or leave it out, or give "
+                        "--ranks-per-node or --hosts",
+                        kind, topology->hosts, n, topology->n);
+    return complain(machine->command, STRAG_ERR_ARGUMENT,
+                    "%s has %d hosts and %d ranks on them, -n %d does not fit; say -n %d or leave "
+                    "it out",
+                    kind, topology->hosts, topology->n, n, topology->n);
+}
+
+/* A file may describe a larger machine than the job needs; the other forms describe the job. */
+static int fill_layout(struct machine *machine, int n)
+{
+    struct strag_error err;
+    bool exact = machine->kind != OPTION_LAYOUT || states_ranks(machine->layout);
+    int per_host = machine->ranks_per_node ? machine->ranks_per_node : 1;
+    int status =
+        strag_layout_fill(machine->layout, exact ? 0 : n, per_host,
+                          machine->arguments->value[OPTION_HOSTS], &machine->topology, &err);
+    if (status != STRAG_OK)
+        return complain(machine->command, status, "%s", err.text);
+    return exact ? check_agreement(machine, n) : EXIT_DONE;
+}
+
+/* One host; rank r on core r. */
+static int fill_cores(struct machine *machine, int n)
+{
+    struct strag_error err;
+    if (n > machine->ncores)
+        return complain(machine->command, STRAG_ERR_ARGUMENT,
+                        "-n %d: the machine has %d cores, a rank on each; say 1 to %d", n,
+                        machine->ncores, machine->ncores);
+    n = n ? n : machine->ncores;
+    struct strag_place *places = calloc((size_t)n, sizeof *places);
+    if (!places)
+        return complain(machine->command, STRAG_ERR_MEMORY, "out of memory for %d ranks", n);
+    for (int rank = 0; rank < n; rank++)
+        places[rank].core = machine->cores[rank];
+    int status = strag_layout_place(machine->layout, places, n, &machine->topology, &err);
+    free(places);
+    return status == STRAG_OK ? EXIT_DONE : complain(machine->command, status, "%s", err.text);
+}
+
+static int fill_flat(struct machine *machine, int n, int ranks_per_host)
+{
+    struct strag_error err;
+    int status = strag_topology_flat(n, ranks_per_host, &machine->topology, &err);
+    return status == STRAG_OK ? EXIT_DONE : complain(machine->command, status, "%s", err.text);
+}
+
+static int check_rank(const struct machine *machine, enum option_id id, int rank)
+{
+    if (rank < machine->problem.n)
+        return EXIT_DONE;
+    return complain(machine->command, STRAG_ERR_ARGUMENT,
+                    "%s: rank %d does not exist; of %d ranks accepted are 0 to %d", option_name(id),
+                    rank, machine->problem.n, machine->problem.n - 1);
+}
+
+static int check_state(struct machine *machine)
+{
+    const struct strag_state *state = &machine->state;
+    int result = EXIT_DONE;
+    if (state->nlate)
+        result = check_rank(machine, OPTION_STRAGGLER, state->late[0].rank);
+    for (int s = 0; s < state->nslow && result == EXIT_DONE; s++)
+        result = check_rank(machine, OPTION_SLOW, state->slow[s].rank);
+    machine->problem.state = state->nlate || state->nslow ? state : NULL;
+    return result;
+}
+
+int place_ranks(struct machine *machine, int n)
+{
+    int result = EXIT_DONE;
+    strag_topology_free(machine->topology);
+    machine->topology = NULL;
+    if (machine->kind == OPTION_HWLOC)
+        result = fill_cores(machine, n);
+    else if (machine->layout)
+        result = fill_layout(machine, n);
+    else if (machine->ranks_per_node)
+        result = fill_flat(machine, n, machine->ranks_per_node);
+    if (result != EXIT_DONE)
+        return result;
+    machine->problem.n = machine->topology ? machine->topology->n : n;
+    machine->problem.topology = machine->topology;
+    return check_state(machine);
+}
+
+int place_on_one_switch(struct machine *machine)
+{
+    return fill_flat(machine, machine->problem.n, 1);
+}
+
+int read_machine(const struct command *command, const struct arguments *arguments,
+                 struct machine *machine)
+{
+    int n = 0;
+    int result = open_machine(command, arguments, machine);
+    if (result != EXIT_DONE)
+        return result;
+    if (machine->kind == OPTIONS && !need_option(command, arguments, OPTION_RANKS))
+        return EXIT_USAGE;
+    if (!read_integer(command, arguments, OPTION_RANKS, 1, RANKS_MAX, &n))
+        return EXIT_USAGE;
+    return place_ranks(machine, n);
+}
+
+void close_machine(struct machine *machine)
+{
+    strag_topology_free(machine->topology);
+    strag_layout_free(machine->layout);
+    free(machine->cores);
+    free(machine->slow);
+    machine->topology = NULL;
+    machine->layout = NULL;
+    machine->cores = NULL;
+    machine->slow = NULL;
+}
+
+const char *machine_title(const struct machine *machine, char *buffer, size_t size)
+{
+    const char *name = machine->kind == OPTIONS ? NULL : option_name(machine->kind) + 2;
+    const char *value = name ? machine->arguments->value[machine->kind] : NULL;
+    if (!name)
+        snprintf(buffer, size, "one switch");
+    else
+        snprintf(buffer, size, "%s%s%s", name, *value ? " " : "", value);
+    return buffer;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What strag-tune measured, as a rule in a rules file (src/rules.h).
+ */
+#ifndef STRAG_TUNE_RULES_H
+#define STRAG_TUNE_RULES_H
+
+#include "status.h"
+
+#include <stddef.h>
+
+/* The job that was measured. */
+struct tune_job {
+    int ranks, hosts;
+    int ranks_per_host; /* 0: not all alike */
+};
+
+/* Medians in seconds. Contender 0 is the previous component. */
+struct tune_results {
+    int contenders, sizes;
+    const char *const *names; /* [contender], as a rules file calls them */
+    const size_t *bytes;      /* [size], ascending */
+    const double *seconds;    /* [size * contenders + contender] */
+};
+
+/**
+ * Choose the fastest for each size; but whoever runs below stays unless another one is better by
+ * more than 3 %, and so does the previous component at first.
+ *
+ * @param[out] chosen  [size]: contender
+ */
+void tune_choose(const struct tune_results *results, int *chosen);
+
+/**
+ * The text of a rules file: the rule of these results, and those of `old` for other jobs.
+ *
+ * @param old    text of a rules file to be kept but for a rule for the same job; NULL: none
+ * @param name   what messages call it
+ * @param[out] text  the caller's to free; untouched on failure
+ * @return STRAG_OK, STRAG_ERR_ARGUMENT (old is not to be merged with, FILE:LINE), STRAG_ERR_MEMORY
+ */
+int tune_write(const struct tune_job *job, const struct tune_results *results, const char *old,
+               const char *name, char **text, struct strag_error *err);
+
+#endif

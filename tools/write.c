@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Sizes, times, the machine and the model in words and as JSON.
+ */
+#include "write.h"
+
+#define TITLE_MAX 4096
+
+const char *size_text(size_t bytes, char text[32])
+{
+    static const char *const suffixes[] = {"", "K", "M", "G", "T"};
+    int s = 0;
+    for (; s < 4 && bytes && bytes % 1024 == 0; s++)
+        bytes /= 1024;
+    snprintf(text, 32, "%zu%s", bytes, suffixes[s]);
+    return text;
+}
+
+const char *time_text(double seconds, char text[48])
+{
+    double us = seconds * 1e6;
+    int decimals = us == 0 ? 0 : 4;
+    for (double limit = 0.99995; decimals > 0 && us >= limit; limit *= 10)
+        decimals--;
+    snprintf(text, 48, "%.*f", decimals, us);
+    return text;
+}
+
+static int hosts_of(const struct machine *machine)
+{
+    return machine->topology ? machine->topology->hosts : machine->problem.n;
+}
+
+static int ranks_per_host_of(const struct machine *machine)
+{
+    return machine->topology ? machine->topology->ranks_per_host : 1;
+}
+
+static const char *plural(int count)
+{
+    return count == 1 ? "" : "s";
+}
+
+void write_machine(const struct machine *machine)
+{
+    char title[TITLE_MAX];
+    int hosts = hosts_of(machine), ranks = ranks_per_host_of(machine);
+    printf("n = %d, %s, %d host%s, ", machine->problem.n,
+           machine_title(machine, title, sizeof title), hosts, plural(hosts));
+    if (ranks)
+        printf("%d rank%s on each\n", ranks, plural(ranks));
+    else
+        puts("different numbers of ranks on them");
+    for (int l = 0; l < machine->state.nlate; l++)
+        printf("rank %d is %g us late\n", machine->late.rank, machine->late.delay * 1e6);
+    for (int s = 0; s < machine->state.nslow; s++)
+        printf("the links of rank %d's host are %g times slower\n", machine->slow[s].rank,
+               machine->slow[s].factor);
+}
+
+void write_model(const struct machine *machine)
+{
+    const struct strag_model *model = &machine->model;
+    printf("alpha = %g us, bandwidth = %g Gbit/s", model->alpha * 1e6, model->bandwidth * 8 / 1e9);
+    if (model->link_latency > 0 || model->hop_latency > 0)
+        printf(", link = %g ns, hop = %g ns", model->link_latency * 1e9, model->hop_latency * 1e9);
+    if (ranks_per_host_of(machine) != 1)
+        printf(", within a host alpha = %g us, bandwidth = %g Gbit/s", model->local_alpha * 1e6,
+               model->local_bandwidth * 8 / 1e9);
+    if (model->reduce_bandwidth > 0)
+        printf(", combining = %g Gbit/s", model->reduce_bandwidth * 8 / 1e9);
+    if (model->ties == STRAG_TIES_PLUS)
+        printf(", ties = plus");
+}
+
+void write_json_string(const char *text)
+{
+    putchar('"');
+    for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
+        if (*c == '"' || *c == '\\')
+            printf("\\%c", *c);
+        else if (*c < ' ')
+            printf("\\u%04x", *c);
+        else
+            putchar(*c);
+    }
+    putchar('"');
+}
+
+static void write_json_state(const struct machine *machine)
+{
+    if (machine->state.nlate)
+        printf(",\"straggler\":%d,\"delay_us\":%.9g", machine->late.rank,
+               machine->late.delay * 1e6);
+    if (machine->state.nslow)
+        printf(",\"slow\":[");
+    for (int s = 0; s < machine->state.nslow; s++)
+        printf("%s{\"rank\":%d,\"factor\":%.9g}", s ? "," : "", machine->slow[s].rank,
+               machine->slow[s].factor);
+    if (machine->state.nslow)
+        putchar(']');
+}
+
+void write_json_machine(const struct machine *machine)
+{
+    const struct strag_model *model = &machine->model;
+    char title[TITLE_MAX];
+    printf("\"n\":%d,\"topology\":", machine->problem.n);
+    write_json_string(machine_title(machine, title, sizeof title));
+    printf(",\"hosts\":%d,\"ranks_per_host\":%d", hosts_of(machine), ranks_per_host_of(machine));
+    write_json_state(machine);
+    printf(",\"alpha_us\":%.9g,\"local_alpha_us\":%.9g", model->alpha * 1e6,
+           model->local_alpha * 1e6);
+    printf(",\"bandwidth_gbit\":%.9g,\"local_bandwidth_gbit\":%.9g", model->bandwidth * 8 / 1e9,
+           model->local_bandwidth * 8 / 1e9);
+    printf(",\"link_latency_ns\":%.9g,\"hop_latency_ns\":%.9g", model->link_latency * 1e9,
+           model->hop_latency * 1e9);
+    printf(",\"reduce_bandwidth_gbit\":%.9g,\"ties\":\"%s\"", model->reduce_bandwidth * 8 / 1e9,
+           model->ties == STRAG_TIES_SPLIT ? "split" : "plus");
+}
