@@ -2,9 +2,14 @@
 /*
  * coll/strag: MPI_Allreduce by plans.
  *
- *     coll_strag_component.c      parameters, opening, companions of `--mca coll strag`
+ *     coll_strag_component.c      opening and closing, companions of `--mca coll strag`
+ *     coll_strag_parameters.c     parameters and counters
  *     coll_strag_module.c         one per communicator: take it or decline it
  *     coll_strag_allreduce.c      the entry point: choose an algorithm, or hand the call on
+ *     coll_strag_locality.c       where the ranks are: told to rank 0, whose answer all share
+ *     coll_strag_place.c          rank 0: the topology, from the layout and the hosts' names
+ *     coll_strag_table.c          rank 0: which algorithm for which size
+ *     coll_strag_tell.c           lines for users who want to know what runs, and why
  *     coll_strag_transport_pml.c  the engine's messages over the PML
  *     coll_strag_reducer.c        the engine's arithmetic over MPI's operators
  *     compat/                     what differs between Open MPI's versions
@@ -16,6 +21,9 @@
 
 #include "algorithm.h"
 #include "engine.h"
+#include "layout.h"
+#include "rules.h"
+#include "select.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -29,6 +37,64 @@ enum coll_strag_reason {
     COLL_STRAG_NO_BYTES,
     COLL_STRAG_EXTENT,
     COLL_STRAG_TOO_SHORT,
+    COLL_STRAG_RULE,      /* a rule says so */
+    COLL_STRAG_UNPLANNED, /* the pinned algorithm cannot be planned, or none can */
+    COLL_STRAG_BUSY,      /* the call comes out of our own exchange */
+};
+
+/* No algorithm is pinned. */
+enum { COLL_STRAG_AUTO = -1 };
+
+/* The numbers of the cost model. */
+enum coll_strag_number {
+    COLL_STRAG_ALPHA,
+    COLL_STRAG_LOCAL_ALPHA,
+    COLL_STRAG_BANDWIDTH,
+    COLL_STRAG_LOCAL_BANDWIDTH,
+    COLL_STRAG_LINK_LATENCY,
+    COLL_STRAG_HOP_LATENCY,
+    COLL_STRAG_REDUCE_BANDWIDTH,
+    COLL_STRAG_NUMBERS,
+};
+
+/* What a process warns of once. */
+enum coll_strag_warning {
+    COLL_STRAG_WARN_PARAMETERS,
+    COLL_STRAG_WARN_DIFFERENT,
+    COLL_STRAG_WARN_LAYOUT,
+    COLL_STRAG_WARN_TORUS,
+    COLL_STRAG_WARN_RULES,
+    COLL_STRAG_WARN_PINNED,
+};
+
+enum {
+    COLL_STRAG_HOST_MAX = 72,     /* bytes of a host's name and the end; Linux allows 64 */
+    COLL_STRAG_ADDRESS_MAX = 184, /* of its address; longer ones are left out */
+};
+
+/* What a rank knows of its own place. */
+struct coll_strag_facts {
+    char host[COLL_STRAG_HOST_MAX];
+    char address[COLL_STRAG_ADDRESS_MAX]; /* "": none */
+    struct strag_core core;
+    int32_t world;       /* rank in its MPI_COMM_WORLD */
+    uint64_t parameters; /* hash of those that all ranks need alike */
+};
+
+/* From which size on what: an index in strag_algorithms, or an enum coll_strag_reason. */
+struct coll_strag_table {
+    int32_t entries;
+    int32_t choice[STRAG_TABLE_MAX];
+    uint64_t from[STRAG_TABLE_MAX];
+};
+
+/* What rank 0 decides, and all ranks follow. */
+struct coll_strag_decision {
+    int32_t pinned; /* index in strag_algorithms, COLL_STRAG_AUTO or COLL_STRAG_UNPLANNED */
+    int32_t line;   /* of the rules file; 0: no rule holds */
+    uint64_t minimum, segment;
+    uint64_t topology_bytes; /* packed, they follow; 0: there is none */
+    struct coll_strag_table table;
 };
 
 /* Temporary space that is not in use, kept for the next call of any communicator. */
@@ -47,15 +113,32 @@ struct mca_coll_strag_component_t {
     char *algorithm_text;
     char *segment_text;
     char *minimum_text;
+    char *layout_text;
+    char *torus_text;
+    char *rules_text;
+    char *number_text[COLL_STRAG_NUMBERS];
 
     /* what they mean */
-    int stream;        /* of our own for verbose lines, or -1: the coll framework's */
-    int pinned;        /* index in strag_algorithms, or -1: auto */
-    size_t segment;    /* bytes */
-    size_t minimum;    /* bytes, for auto */
-    bool priority_set; /* by the user */
+    int stream;     /* of our own for verbose lines, or -1: the coll framework's */
+    int pinned;     /* index in strag_algorithms, or COLL_STRAG_AUTO */
+    size_t segment; /* bytes */
+    size_t minimum; /* bytes, for auto */
+    const char *layout_file, *rules_file; /* "": none */
+    struct strag_layout *grid;            /* coll_strag_torus; NULL: none */
+    bool described;                       /* any of these three */
+    double number[COLL_STRAG_NUMBERS];    /* seconds or bytes per second; below 0: not said */
+    bool priority_set;                    /* by the user */
 
-    bool telling; /* somebody wants verbose lines */
+    bool telling;    /* somebody wants verbose lines */
+    unsigned warned; /* a bit for each enum coll_strag_warning; atomic */
+
+    struct coll_strag_facts facts; /* of this process */
+
+    /* The files, read by the first communicator that needs them. */
+    pthread_mutex_t files_lock;
+    bool layout_read, rules_read;
+    struct strag_layout *layout; /* NULL after layout_read: it is of no use */
+    struct strag_rules *rules;
 
     /* Calls are counted per communicator, without atomics; here are those of freed ones. */
     struct coll_strag_count {
@@ -111,9 +194,18 @@ struct mca_coll_strag_module_t {
     mca_coll_base_module_allreduce_fn_t previous_allreduce;
     mca_coll_base_module_t *previous_allreduce_module;
 
-    /* what auto runs below and from `limit` bytes: indices in strag_algorithms */
-    size_t limit;
-    int below, above;
+    /* What holds here; until the exchange, as this process has it. */
+    int pinned;              /* as in struct coll_strag_decision */
+    size_t minimum, segment; /* bytes */
+
+    /* The exchange of the first call that needs it (coll_strag_locality.c). */
+    bool located;
+    bool locating;                     /* it is under way */
+    int locate_error;                  /* of this rank alone: all its later calls fail, too */
+    int line;                          /* of the rule in the rules file; 0: none holds */
+    struct strag_topology *topology;   /* NULL: it could not be made */
+    struct coll_strag_table table;     /* for auto */
+    struct strag_selection *selection; /* rank 0's, if somebody wants to know */
 
     /* by algorithm, made when first used */
     struct strag_plan *plans[COLL_STRAG_ALGORITHMS_MAX];
@@ -143,8 +235,69 @@ void coll_strag_count(struct coll_strag_count *total);
 /** A line for users who asked for it (coll_strag_verbose, coll_base_verbose). */
 void coll_strag_tell(const char *format, ...) STRAG_PRINTF(1, 2);
 
+/** Warn once per process and kind. @param what, why  go into the text of the help file */
+void coll_strag_warn(enum coll_strag_warning warning, const char *what, const char *why);
+
+extern const char coll_strag_help[];
+
 /** The index of an algorithm in strag_algorithms. */
 int coll_strag_index(const struct strag_algorithm *algorithm);
+
+/* parameters */
+void coll_strag_parameters_register(void);
+void coll_strag_parameters_read(void);
+
+/** What is pinned for a communicator: its info key coll_strag_algorithm, or the parameter. */
+int coll_strag_pinned(ompi_communicator_t *comm);
+
+/* locality */
+
+/** Find out where this process is; nothing is sent. */
+void coll_strag_find_facts(void);
+
+/**
+ * Tell rank 0 where every rank is, and take over its decision. Collective.
+ *
+ * @return OMPI_SUCCESS, or an error; where only this rank has it, module->locate_error
+ */
+int coll_strag_locate(mca_coll_strag_module_t *module, ompi_communicator_t *comm);
+
+/** The table's word for a size. */
+int coll_strag_table_find(const struct coll_strag_table *table, size_t bytes);
+
+/**
+ * On rank 0: the topology of a communicator.
+ *
+ * @param facts  one per rank
+ * @return NULL: not even a flat one could be made
+ */
+struct strag_topology *coll_strag_place(ompi_communicator_t *comm,
+                                        const struct coll_strag_facts *facts);
+
+/** Is the name that a host has the other one's, perhaps with or without a domain? */
+bool coll_strag_same_host(const char *a, const char *b);
+
+/** Free what was read from files, and the grid. */
+void coll_strag_files_free(void);
+
+/**
+ * On rank 0: fill in all but topology_bytes.
+ *
+ * @param topology  NULL is allowed
+ * @param[out] selection  with coll_strag_verbose, else NULL; the caller's to free
+ */
+void coll_strag_decide(const mca_coll_strag_module_t *module, ompi_communicator_t *comm,
+                       const struct strag_topology *topology, struct coll_strag_decision *decision,
+                       struct strag_selection **selection);
+
+/* tell */
+
+/** On rank 0, from coll_strag_verbose 2 on: the topology. */
+void coll_strag_tell_topology(ompi_communicator_t *comm, const struct strag_topology *topology);
+
+/** On rank 0, once per communicator, size class and outcome: what runs, and why. */
+void coll_strag_tell_choice(mca_coll_strag_module_t *module, ompi_communicator_t *comm,
+                            size_t bytes, int choice);
 
 /* transport */
 void coll_strag_transport_init(struct coll_strag_transport *transport, ompi_communicator_t *comm);

@@ -3,13 +3,12 @@
  * MPI_Allreduce: choose an algorithm, or hand the call to the component that was there before.
  *
  * All ranks must choose alike, so the choice depends only on what MPI requires to be the same on
- * all of them: operator, count, type, and the parameters. What can go wrong on one rank alone
- * (memory) is an error, never a silent change of algorithm.
+ * all of them: operator, count, type, the parameters, and what rank 0 decided. What can go wrong on
+ * one rank alone (memory) is an error, never a silent change of algorithm.
  */
 #include "coll_strag.h"
 
 #include <limits.h>
-#include <string.h>
 
 enum {
     DEPTH = 2, /* messages in flight for one operation: one travels, one is combined */
@@ -28,59 +27,40 @@ struct call {
 
 /* ---- The choice ---- */
 
-/* @return an index in strag_algorithms, or an enum coll_strag_reason */
-static int choose(const mca_coll_strag_module_t *module, size_t bytes, ompi_datatype_t *dtype,
-                  ompi_op_t *op)
+/* Is that as all ranks know it before the exchange? Where a layout or rules are given, short calls
+ * may be ours. */
+static bool is_short(const mca_coll_strag_module_t *module, size_t bytes)
+{
+    return !module->located && module->pinned == COLL_STRAG_AUTO &&
+           !mca_coll_strag_component.described && bytes < module->minimum;
+}
+
+/* @param[out] choice  an index in strag_algorithms, or an enum coll_strag_reason
+ * @return OMPI_SUCCESS, or what kept the ranks from agreeing */
+static int choose(mca_coll_strag_module_t *module, ompi_communicator_t *comm, size_t bytes,
+                  ompi_datatype_t *dtype, ompi_op_t *op, int *choice)
 {
     ptrdiff_t lb, extent;
-    int pinned = mca_coll_strag_component.pinned;
-    if (pinned < 0 && bytes < mca_coll_strag_component.minimum)
-        return COLL_STRAG_TOO_SHORT;
-    if (bytes == 0)
-        return COLL_STRAG_NO_BYTES;
-    if (!ompi_op_is_commute(op))
-        return COLL_STRAG_NOT_COMMUTATIVE;
+    int code = OMPI_SUCCESS;
     ompi_datatype_get_extent(dtype, &lb, &extent);
-    if (extent <= 0)
-        return COLL_STRAG_EXTENT;
-    if (pinned >= 0)
-        return pinned;
-    return bytes < module->limit ? module->below : module->above;
-}
-
-static const char *reason_text(int choice)
-{
-    switch (choice) {
-    case COLL_STRAG_NOT_COMMUTATIVE:
-        return "the operator is not commutative";
-    case COLL_STRAG_NO_BYTES:
-        return "the type has no data";
-    case COLL_STRAG_EXTENT:
-        return "the type's extent is not positive";
-    case COLL_STRAG_TOO_SHORT:
-        return "below coll_strag_minimum_size";
-    default:
-        return mca_coll_strag_component.pinned >= 0 ? "pinned by coll_strag_algorithm" : "auto";
+    if (is_short(module, bytes)) {
+        *choice = COLL_STRAG_TOO_SHORT;
+    } else if (bytes == 0) {
+        *choice = COLL_STRAG_NO_BYTES;
+    } else if (!ompi_op_is_commute(op)) {
+        *choice = COLL_STRAG_NOT_COMMUTATIVE;
+    } else if (extent <= 0) {
+        *choice = COLL_STRAG_EXTENT;
+    } else if (module->locating) {
+        *choice = COLL_STRAG_BUSY;
+    } else {
+        code = module->located ? module->locate_error : coll_strag_locate(module, comm);
+        if (code == OMPI_SUCCESS)
+            *choice = module->pinned != COLL_STRAG_AUTO
+                          ? module->pinned
+                          : coll_strag_table_find(&module->table, bytes);
     }
-}
-
-/* Say once per communicator, size class and outcome what runs, and why. */
-static void tell(mca_coll_strag_module_t *module, ompi_communicator_t *comm, size_t bytes,
-                 int choice)
-{
-    char cid[32];
-    int class = bytes ? 64 - __builtin_clzll(bytes) : 0;
-    uint32_t bit = UINT32_C(1) << choice;
-    if (ompi_comm_rank(comm) != 0 || (module->told[class] & bit))
-        return;
-    module->told[class] |= bit;
-    unsigned long long low = class ? 1ull << (class - 1) : 0;
-    coll_strag_tell("coll:strag: %s (cid %s, %d ranks): allreduce of %llu .. %llu bytes: %s (%s)",
-                    comm->c_name, coll_strag_cid(comm, cid, sizeof cid), ompi_comm_size(comm), low,
-                    class ? low + (low - 1) : 0,
-                    choice < COLL_STRAG_ALGORITHMS_MAX ? strag_algorithms[choice]->name
-                                                       : "previous component",
-                    reason_text(choice));
+    return code;
 }
 
 /* ---- Running it ---- */
@@ -89,7 +69,7 @@ static void tell(mca_coll_strag_module_t *module, ompi_communicator_t *comm, siz
 static int get_engine(mca_coll_strag_module_t *module, ompi_communicator_t *comm, int choice)
 {
     struct strag_error err;
-    const struct strag_problem problem = {.n = ompi_comm_size(comm)};
+    const struct strag_problem problem = {.n = ompi_comm_size(comm), .topology = module->topology};
     int status = STRAG_OK;
     if (!module->plans[choice])
         status = strag_plan_create(strag_algorithms[choice], &problem, ompi_comm_rank(comm),
@@ -102,9 +82,9 @@ static int get_engine(mca_coll_strag_module_t *module, ompi_communicator_t *comm
 }
 
 /* Elements in a segment: from the data's size, which is the same on all ranks. */
-static size_t segment_elements(const struct call *call)
+static size_t segment_elements(size_t segment, const struct call *call)
 {
-    size_t elements = mca_coll_strag_component.segment / call->size;
+    size_t elements = segment / call->size;
     if (elements > INT_MAX)
         elements = INT_MAX;
     return elements ? elements : 1;
@@ -146,7 +126,7 @@ static int run(mca_coll_strag_module_t *module, ompi_communicator_t *comm, const
         .output = call->output,
         .count = call->count,
         .extent = reducer.extent,
-        .segment = segment_elements(call),
+        .segment = segment_elements(module->segment, call),
         .slots = slots(&reducer),
         .transport = &module->transport.super,
         .reducer = &reducer.super,
@@ -169,9 +149,11 @@ choose_and_run(const void *sbuf, void *rbuf, coll_strag_count_t count, ompi_data
     size_t size;
     ompi_datatype_type_size(dtype, &size);
     size_t bytes = (size_t)count * size;
-    int choice = choose(module, bytes, dtype, op);
+    int choice, code = choose(module, comm, bytes, dtype, op, &choice);
+    if (code != OMPI_SUCCESS)
+        return code;
     if (mca_coll_strag_component.telling)
-        tell(module, comm, bytes, choice);
+        coll_strag_tell_choice(module, comm, bytes, choice);
     if (choice >= COLL_STRAG_ALGORITHMS_MAX) {
         module->count.delegated++;
         return module->previous_allreduce(sbuf, rbuf, count, dtype, op, comm,

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The component: its parameters, and what is done once per process.
+ * The component: what is done once per process.
  */
 #include "coll_strag.h"
 
-#include "parse.h"
-
 #include <dlfcn.h>
-#include <errno.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -18,9 +15,7 @@ enum {
     FRAMEWORK_VERBOSE_LEVEL = 10, /* coll_base_verbose from which we speak there */
 };
 
-static const char segment_default[] = "1M";
-static const char minimum_default[] = "8K";
-static const char help_file[] = "help-mca-coll-strag.txt";
+const char coll_strag_help[] = "help-mca-coll-strag.txt";
 
 static int component_register(void);
 static int component_open(void);
@@ -30,6 +25,8 @@ static int init_query(bool enable_progress_threads, bool enable_mpi_threads)
 {
     (void)enable_progress_threads;
     (void)enable_mpi_threads;
+    if (mca_coll_strag_component.enable && mca_coll_strag_component.priority > 0)
+        coll_strag_find_facts();
     return OMPI_SUCCESS;
 }
 
@@ -51,13 +48,9 @@ mca_coll_strag_component_t mca_coll_strag_component = {
             .collm_comm_query = mca_coll_strag_comm_query,
         },
     .modules_lock = PTHREAD_MUTEX_INITIALIZER,
+    .files_lock = PTHREAD_MUTEX_INITIALIZER,
     .space_lock = PTHREAD_MUTEX_INITIALIZER,
 };
-
-static mca_base_component_t *self(void)
-{
-    return &mca_coll_strag_component.super.collm_version;
-}
 
 /* ---- Telling ---- */
 
@@ -85,6 +78,22 @@ void coll_strag_tell(const char *format, ...)
     va_end(args);
 }
 
+void coll_strag_warn(enum coll_strag_warning warning, const char *what, const char *why)
+{
+    static const char *const topics[] = {
+        [COLL_STRAG_WARN_PARAMETERS] = "bad parameters",
+        [COLL_STRAG_WARN_DIFFERENT] = "different parameters",
+        [COLL_STRAG_WARN_LAYOUT] = "no layout",
+        [COLL_STRAG_WARN_TORUS] = "no layout",
+        [COLL_STRAG_WARN_RULES] = "no rules",
+        [COLL_STRAG_WARN_PINNED] = "cannot be planned",
+    };
+    unsigned bit = 1u << warning;
+    if (__atomic_fetch_or(&mca_coll_strag_component.warned, bit, __ATOMIC_RELAXED) & bit)
+        return;
+    opal_show_help(coll_strag_help, topics[warning], true, what, why);
+}
+
 /* Our help texts are beside the plug-in, wherever that was installed. */
 static void find_help(void)
 {
@@ -101,237 +110,17 @@ static void find_help(void)
     opal_show_help_add_dir(folder);
 }
 
-/* ---- Parameters ---- */
-
-/*
- * Open MPI reads "abc" as the integer 0. Our integers are therefore declared as an enumeration that
- * takes any integer and nothing else, so that Open MPI itself refuses a slip of the pen.
- */
-static int integer_count(mca_base_var_enum_t *type, int *count)
-{
-    (void)type;
-    *count = 0;
-    return OPAL_SUCCESS;
-}
-
-static int integer_value(mca_base_var_enum_t *type, int index, int *value, const char **text)
-{
-    (void)type;
-    (void)index;
-    (void)value;
-    (void)text;
-    return OPAL_ERR_VALUE_OUT_OF_BOUNDS;
-}
-
-static int integer_parse(mca_base_var_enum_t *type, const char *text, int *value)
-{
-    char *end;
-    (void)type;
-    errno = 0;
-    long number = strtol(text, &end, 10);
-    if (end == text || *end != '\0' || errno != 0 || number < INT_MIN || number > INT_MAX)
-        return OPAL_ERR_VALUE_OUT_OF_BOUNDS;
-    *value = (int)number;
-    return OPAL_SUCCESS;
-}
-
-static int integer_print(mca_base_var_enum_t *type, const int value, char **text)
-{
-    (void)type;
-    if (text && asprintf(text, "%d", value) < 0)
-        return OPAL_ERR_OUT_OF_RESOURCE;
-    return OPAL_SUCCESS;
-}
-
-static int integer_describe(mca_base_var_enum_t *type, char **text COLL_STRAG_DUMP_ARGUMENT)
-{
-    (void)type;
-    *text = strdup("an integer");
-    return *text ? OPAL_SUCCESS : OPAL_ERR_OUT_OF_RESOURCE;
-}
-
-static int register_integer(mca_base_var_enum_t *integer, const char *name, const char *help,
-                            mca_base_var_info_lvl_t level, int *storage)
-{
-    return mca_base_component_var_register(self(), name, help, MCA_BASE_VAR_TYPE_INT, integer, 0, 0,
-                                           level, MCA_BASE_VAR_SCOPE_READONLY, storage);
-}
-
-static int register_text(const char *name, const char *help, mca_base_var_info_lvl_t level,
-                         char **storage)
-{
-    return mca_base_component_var_register(self(), name, help, MCA_BASE_VAR_TYPE_STRING, NULL, 0, 0,
-                                           level, MCA_BASE_VAR_SCOPE_READONLY, storage);
-}
-
-static int read_calls(const struct mca_base_pvar_t *pvar, void *value, void *object)
-{
-    struct coll_strag_count total;
-    (void)pvar;
-    (void)object;
-    coll_strag_count(&total);
-    *(unsigned long long *)value = total.calls;
-    return OPAL_SUCCESS;
-}
-
-static int read_delegated(const struct mca_base_pvar_t *pvar, void *value, void *object)
-{
-    struct coll_strag_count total;
-    (void)pvar;
-    (void)object;
-    coll_strag_count(&total);
-    *(unsigned long long *)value = total.delegated;
-    return OPAL_SUCCESS;
-}
-
-static void register_counter(const char *name, const char *help, mca_base_get_value_fn_t read)
-{
-    mca_base_component_pvar_register(
-        self(), name, help, OPAL_INFO_LVL_4, MPI_T_PVAR_CLASS_COUNTER,
-        MCA_BASE_VAR_TYPE_UNSIGNED_LONG_LONG, NULL, MPI_T_BIND_NO_OBJECT,
-        MCA_BASE_PVAR_FLAG_READONLY | MCA_BASE_PVAR_FLAG_CONTINUOUS, read, NULL, NULL, NULL);
-}
-
-/* Did the user set this parameter? */
-static bool is_set(int index)
-{
-    mca_base_var_source_t source;
-    return index >= 0 && mca_base_var_get_value(index, NULL, &source, NULL) == OPAL_SUCCESS &&
-           source != MCA_BASE_VAR_SOURCE_DEFAULT;
-}
-
-static void register_integers(mca_coll_strag_component_t *component)
-{
-    mca_base_var_enum_t *integer = OBJ_NEW(mca_base_var_enum_t);
-    if (NULL != integer) {
-        integer->enum_name = strdup("integer");
-        integer->get_count = integer_count;
-        integer->get_value = integer_value;
-        integer->value_from_string = integer_parse;
-        integer->string_from_value = integer_print;
-        integer->dump = integer_describe;
-    }
-    int index = register_integer(
-        integer, "priority",
-        "Priority of coll/strag. It is used where it is above 0 and the highest. Default 0: "
-        "installed, but not used, unless --mca coll names strag, which makes it 90",
-        OPAL_INFO_LVL_6, &component->priority);
-    component->priority_set = is_set(index);
-    register_integer(integer, "verbose",
-                     "From 1 on: say which algorithm runs and why, once per communicator, size "
-                     "class and outcome (so does coll_base_verbose from 10 on)",
-                     OPAL_INFO_LVL_4, &component->verbose);
-    if (NULL != integer)
-        OBJ_RELEASE(integer); /* the variables keep it */
-}
-
-static void register_texts(mca_coll_strag_component_t *component)
-{
-    char names[160], help[512];
-    component->algorithm_text = (char *)"auto";
-    snprintf(help, sizeof help,
-             "The algorithm: auto, or one for all sizes: %s. auto leaves vectors below "
-             "coll_strag_minimum_size to the previous component",
-             strag_algorithm_names(names, sizeof names));
-    register_text("algorithm", help, OPAL_INFO_LVL_4, &component->algorithm_text);
-    component->segment_text = (char *)segment_default;
-    register_text("segment_size",
-                  "Long messages are cut into segments of so many bytes (K, M, G allowed), so that "
-                  "one travels while another is reduced. A call needs two segments of temporary "
-                  "space. Must be the same on all ranks",
-                  OPAL_INFO_LVL_5, &component->segment_text);
-    component->minimum_text = (char *)minimum_default;
-    register_text("minimum_size",
-                  "auto hands shorter vectors to the previous component; in bytes (K, M, G "
-                  "allowed). Must be the same on all ranks",
-                  OPAL_INFO_LVL_5, &component->minimum_text);
-}
-
 static int component_register(void)
 {
-    mca_coll_strag_component_t *component = &mca_coll_strag_component;
     find_help();
     const char *built = STRAG_OMPI_VERSION;
     if (strcmp(opal_version_string, built) != 0) {
-        opal_show_help(help_file, "wrong version", true, built, opal_version_string);
+        opal_show_help(coll_strag_help, "wrong version", true, built, opal_version_string);
         return OMPI_ERR_NOT_AVAILABLE;
     }
-    component->enable = true;
-    component->priority = 0;
-    component->verbose = 0;
-    component->stream = -1;
-    mca_base_component_var_register(self(), "enable", "Whether coll/strag may be used at all",
-                                    MCA_BASE_VAR_TYPE_BOOL, NULL, 0, 0, OPAL_INFO_LVL_4,
-                                    MCA_BASE_VAR_SCOPE_READONLY, &component->enable);
-    register_integers(component);
-    register_texts(component);
-    register_counter("calls", "MPI_Allreduce calls of this process that coll/strag has run",
-                     read_calls);
-    register_counter("delegated",
-                     "MPI_Allreduce calls of this process that coll/strag has handed to the "
-                     "previous component",
-                     read_delegated);
+    mca_coll_strag_component.stream = -1;
+    coll_strag_parameters_register();
     return OMPI_SUCCESS;
-}
-
-/* ---- What the texts mean ---- */
-
-/* Complaints about parameters, a line each: Open MPI shows a message once, so there is one. */
-struct complaints {
-    char text[1024];
-    size_t length;
-};
-
-static void complain(struct complaints *all, const char *parameter, const char *value,
-                     const char *reason, const char *accepted, const char *used)
-{
-    int length = snprintf(all->text + all->length, sizeof all->text - all->length,
-                          "%s  %s = \"%.40s\": %s; accepted: %s; used: %s", all->length ? "\n" : "",
-                          parameter, value, reason, accepted, used);
-    if (length > 0 && (size_t)length < sizeof all->text - all->length)
-        all->length += (size_t)length;
-}
-
-static size_t read_size(const char *parameter, const char *text, size_t low, size_t high,
-                        const char *accepted, const char *fallback, struct complaints *complaints)
-{
-    struct strag_error err;
-    size_t bytes = 0;
-    int status = strag_parse_bytes(text ? text : "", &bytes, &err);
-    if (status == STRAG_OK && bytes >= low && bytes <= high)
-        return bytes;
-    complain(complaints, parameter, text ? text : "",
-             status == STRAG_OK ? "out of range" : "not a size", accepted, fallback);
-    strag_parse_bytes(fallback, &bytes, NULL);
-    return bytes;
-}
-
-/* @return its index, or -1 for auto */
-static int read_algorithm(const char *text, struct complaints *complaints)
-{
-    char accepted[192] = "auto, ";
-    if (!text || strcmp(text, "auto") == 0)
-        return -1;
-    const struct strag_algorithm *algorithm = strag_algorithm_find(text, NULL);
-    if (algorithm)
-        return coll_strag_index(algorithm);
-    size_t length = strlen(accepted);
-    strag_algorithm_names(accepted + length, sizeof accepted - length);
-    complain(complaints, "coll_strag_algorithm", text, "no such algorithm", accepted, "auto");
-    return -1;
-}
-
-static void read_parameters(mca_coll_strag_component_t *component)
-{
-    struct complaints complaints = {.length = 0};
-    component->pinned = read_algorithm(component->algorithm_text, &complaints);
-    component->segment =
-        read_size("coll_strag_segment_size", component->segment_text, 1, (size_t)1 << 30,
-                  "bytes from 1 to 1G, such as 1M", segment_default, &complaints);
-    component->minimum = read_size("coll_strag_minimum_size", component->minimum_text, 0, SIZE_MAX,
-                                   "bytes, such as 8K", minimum_default, &complaints);
-    if (complaints.length)
-        opal_show_help(help_file, "bad parameters", true, complaints.text);
 }
 
 /* ---- `--mca coll strag` ---- */
@@ -389,7 +178,7 @@ static void open_companions(void)
     opal_list_t *list = &framework->framework_components;
     size_t before = opal_list_get_size(list);
     if (mca_base_component_find(NULL, framework, true, true) != OPAL_SUCCESS) {
-        opal_show_help(help_file, "no companions", true, "they were not found");
+        opal_show_help(coll_strag_help, "no companions", true, "they were not found");
         return;
     }
     mca_base_component_list_item_t *item, *next;
@@ -417,7 +206,7 @@ static int component_open(void)
     mca_coll_strag_component_t *component = &mca_coll_strag_component;
     bool alone;
     open_stream(component);
-    read_parameters(component);
+    coll_strag_parameters_read();
     if (is_named(&alone) && !component->priority_set)
         component->priority = PRIORITY_WHEN_NAMED;
     if (alone)
@@ -432,5 +221,6 @@ static int component_close(void)
         opal_output_close(component->stream);
     component->stream = -1;
     coll_strag_spaces_free();
+    coll_strag_files_free();
     return OMPI_SUCCESS;
 }

@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * One module per communicator. When a communicator is made, nothing is sent: Open MPI runs this
- * concurrently for several communicators. Plans are built when they are first used.
+ * concurrently for several communicators. Plans are built when they are first used, and
+ * so is all that needs to be known of other ranks (coll_strag_locality.c).
  */
 #include "coll_strag.h"
 
-#include "select.h"
-
 #include <string.h>
-
-/* Bytes that pass through shared memory in the time of one message's latency: 32 KiB fits what 2
- * and 4 ranks measured (doc/results.md). A wrong guess moves the size from which another algorithm
- * runs, and no more. */
-static const double latency_bytes = 32768;
 
 /* ---- The list of modules, for counting ---- */
 
@@ -69,6 +63,11 @@ static void module_construct(mca_coll_strag_module_t *module)
     module->count = (struct coll_strag_count){0, 0};
     module->previous_allreduce = NULL;
     module->previous_allreduce_module = NULL;
+    module->located = module->locating = false;
+    module->locate_error = OMPI_SUCCESS;
+    module->line = 0;
+    module->topology = NULL;
+    module->selection = NULL;
     memset(module->plans, 0, sizeof module->plans);
     memset(module->engines, 0, sizeof module->engines);
     memset(module->told, 0, sizeof module->told);
@@ -83,6 +82,8 @@ static void module_destruct(mca_coll_strag_module_t *module)
         strag_engine_free(module->engines[i]);
         strag_plan_free(module->plans[i]);
     }
+    strag_topology_free(module->topology);
+    strag_selection_free(module->selection);
     coll_strag_transport_free(&module->transport);
     COLL_STRAG_FORGET(module, allreduce);
 }
@@ -110,12 +111,12 @@ static int module_enable(mca_coll_base_module_t *base, ompi_communicator_t *comm
         COLL_STRAG_FORGET(module, allreduce);
         return OMPI_ERR_NOT_FOUND;
     }
-    struct strag_choice choice = strag_select(ompi_comm_size(comm), latency_bytes);
-    module->limit = choice.limit;
-    module->below = coll_strag_index(choice.below);
-    module->above = coll_strag_index(choice.above);
-    bool at_once = mca_coll_strag_component.pinned < 0 && !mca_coll_strag_component.telling;
-    module->too_short = at_once ? mca_coll_strag_component.minimum : 0;
+    module->pinned = coll_strag_pinned(comm);
+    module->minimum = mca_coll_strag_component.minimum;
+    module->segment = mca_coll_strag_component.segment;
+    bool at_once = module->pinned == COLL_STRAG_AUTO && !mca_coll_strag_component.telling &&
+                   !mca_coll_strag_component.described;
+    module->too_short = at_once ? module->minimum : 0;
     coll_strag_transport_init(&module->transport, comm);
     COLL_STRAG_INSTALL(module, comm, allreduce);
     module->enabled = true;

@@ -21,10 +21,15 @@
 #include "opal/mca/base/base.h"
 #include "opal/mca/base/mca_base_component_repository.h"
 #include "opal/mca/base/mca_base_pvar.h"
+#include "opal/mca/hwloc/base/base.h"
 #include "opal/runtime/opal.h"
 #include "opal/runtime/opal_progress.h"
+#include "opal/util/info.h"
 #include "opal/util/output.h"
 #include "opal/util/show_help.h"
+
+#include <stdbool.h>
+#include <stdio.h>
 
 /* The framework's version in the component's header, and the type of a count. */
 #if OMPI_MAJOR_VERSION >= 6
@@ -107,6 +112,26 @@ static inline const char *coll_strag_cid(const ompi_communicator_t *comm, char *
     snprintf(buffer, size, "%d", (int)comm->c_contextid);
 #endif
     return buffer;
+}
+
+/* A communicator's info key. @return whether it is there and fits */
+static inline bool coll_strag_info(const ompi_communicator_t *comm, const char *key, char *value,
+                                   size_t size)
+{
+    int found = 0;
+    if (NULL == comm->super.s_info)
+        return false;
+#if OMPI_MAJOR_VERSION >= 5
+    opal_cstring_t *text = NULL;
+    if (opal_info_get(comm->super.s_info, key, &text, &found) != OPAL_SUCCESS || !found)
+        return false;
+    found = snprintf(value, size, "%s", text->string) < (int)size;
+    OBJ_RELEASE(text);
+#else
+    if (opal_info_get(comm->super.s_info, key, (int)size - 1, value, &found) != OPAL_SUCCESS)
+        return false;
+#endif
+    return found;
 }
 
 #endif

@@ -4,9 +4,11 @@
 mpi_tests = \
 	test/mpi/collectives.sh \
 	test/mpi/huge.sh \
+	test/mpi/layout.sh \
 	test/mpi/matrix.sh \
 	test/mpi/params.sh \
 	test/mpi/threads.sh \
+	test/mpi/tune.sh \
 	test/mpi/types.sh
 EXTRA_DIST += $(mpi_tests) test/mpi/common.sh
 
@@ -23,6 +25,7 @@ check_PROGRAMS += \
 	test/mpi/collectives \
 	test/mpi/communicators \
 	test/mpi/huge \
+	test/mpi/layout \
 	test/mpi/matrix \
 	test/mpi/sizes \
 	test/mpi/threads \
@@ -37,6 +40,9 @@ test_mpi_communicators_LDADD = $(mpi_libs)
 test_mpi_huge_SOURCES = test/mpi/huge.c $(mpi_common)
 test_mpi_huge_CPPFLAGS = $(mpi_cppflags)
 test_mpi_huge_LDADD = $(mpi_libs)
+test_mpi_layout_SOURCES = test/mpi/layout.c $(mpi_suite) $(mpi_common)
+test_mpi_layout_CPPFLAGS = $(mpi_cppflags) $(HWLOC_CFLAGS)
+test_mpi_layout_LDADD = $(mpi_libs) $(HWLOC_LIBS)
 test_mpi_matrix_SOURCES = test/mpi/matrix.c test/mpi/elements.c test/mpi/elements.h \
 	$(mpi_order) $(mpi_common)
 test_mpi_matrix_CPPFLAGS = $(mpi_cppflags)

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Where the ranks are. When a communicator is made nothing is sent; its first call that needs to
+ * know does this, once:
+ *
+ *     all ranks   -- struct coll_strag_facts -->  rank 0          gather
+ *     rank 0      reads the files, makes the topology and the table
+ *     rank 0      -- struct coll_strag_decision, topology -->  all ranks     broadcasts
+ *
+ * So only rank 0's files and parameters count, and ranks cannot disagree. The messages are those of
+ * the communicator's own gather and broadcast, which are other components'.
+ *
+ * A rank that runs out of memory still takes part in every message; its calls fail from then on.
+ */
+#include "coll_strag.h"
+
+#include "hwloc_core.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- What this process knows of itself ---- */
+
+/* The processors to which the process is bound; all of them if it is not. */
+static struct strag_core find_core(void)
+{
+    struct strag_core core = {-1, -1, -1};
+    if (opal_hwloc_base_get_topology() != OPAL_SUCCESS || NULL == opal_hwloc_topology)
+        return core;
+    hwloc_cpuset_t cpus = hwloc_bitmap_alloc();
+    if (NULL == cpus)
+        return core;
+    if (hwloc_get_cpubind(opal_hwloc_topology, cpus, HWLOC_CPUBIND_PROCESS) == 0)
+        core = strag_hwloc_core(opal_hwloc_topology, cpus);
+    hwloc_bitmap_free(cpus);
+    return core;
+}
+
+/* Slurm's address ends with the host's name, or has none. An address that a launcher has copied
+ * from another host is left out. */
+static void find_address(struct coll_strag_facts *facts)
+{
+    const char *address = getenv("SLURM_TOPOLOGY_ADDR");
+    if (NULL == address || strlen(address) >= sizeof facts->address)
+        return;
+    const char *dot = strrchr(address, '.');
+    if (NULL == dot || coll_strag_same_host(dot + 1, facts->host))
+        strcpy(facts->address, address);
+}
+
+static uint64_t hash(uint64_t state, uint64_t number)
+{
+    state = (state ^ number) * 0x9fb21c651e98df25u;
+    return state ^ (state >> 29);
+}
+
+void coll_strag_find_facts(void)
+{
+    mca_coll_strag_component_t *component = &mca_coll_strag_component;
+    struct coll_strag_facts *facts = &component->facts;
+    memset(facts, 0, sizeof *facts);
+    if (gethostname(facts->host, sizeof facts->host - 1) != 0 || facts->host[0] == '\0')
+        strcpy(facts->host, "?");
+    facts->core = find_core();
+    find_address(facts);
+}
+
+/* What ranks must have alike, for this communicator. */
+static struct coll_strag_facts own_facts(const mca_coll_strag_module_t *module)
+{
+    struct coll_strag_facts facts = mca_coll_strag_component.facts;
+    facts.world = ompi_comm_rank(&ompi_mpi_comm_world.comm);
+    facts.parameters =
+        hash(hash(hash(hash(1, (uint64_t)module->pinned), module->minimum), module->segment),
+             mca_coll_strag_component.described);
+    return facts;
+}
+
+static void compare_parameters(const struct coll_strag_facts *facts, int n)
+{
+    char what[128];
+    for (int rank = 1; rank < n; rank++) {
+        if (facts[rank].parameters == facts[0].parameters)
+            continue;
+        snprintf(what, sizeof what, "rank %d on %s", rank, facts[rank].host);
+        coll_strag_warn(COLL_STRAG_WARN_DIFFERENT, what, facts[0].host);
+        return;
+    }
+}
+
+/* ---- The messages ---- */
+
+static int broadcast(ompi_communicator_t *comm, void *data, size_t bytes)
+{
+    return comm->c_coll->coll_bcast(data, (coll_strag_count_t)bytes, MPI_BYTE, 0, comm,
+                                    comm->c_coll->coll_bcast_module);
+}
+
+/* Long data goes in pieces, so that a rank without memory for it can let it pass.
+ * @param data  NULL: let it pass */
+static int broadcast_long(ompi_communicator_t *comm, char *data, size_t bytes)
+{
+    char piece[8192];
+    for (size_t done = 0; done < bytes; done += sizeof piece) {
+        size_t length = bytes - done < sizeof piece ? bytes - done : sizeof piece;
+        int code = broadcast(comm, data ? data + done : piece, length);
+        if (code != OMPI_SUCCESS)
+            return code;
+    }
+    return OMPI_SUCCESS;
+}
+
+/* Everybody's facts on rank 0. First it says whether it has room for them.
+ * @param[out] all  rank 0's to free; NULL elsewhere */
+static int gather(const mca_coll_strag_module_t *module, ompi_communicator_t *comm,
+                  struct coll_strag_facts **all)
+{
+    const int n = ompi_comm_size(comm);
+    struct coll_strag_facts own = own_facts(module);
+    int32_t ready = 1;
+    *all = NULL;
+    if (ompi_comm_rank(comm) == 0) {
+        *all = calloc((size_t)n, sizeof **all);
+        ready = NULL != *all;
+    }
+    int code = broadcast(comm, &ready, sizeof ready);
+    if (code == OMPI_SUCCESS && !ready)
+        code = OMPI_ERR_OUT_OF_RESOURCE; /* on all ranks */
+    if (code == OMPI_SUCCESS)
+        code = comm->c_coll->coll_gather(&own, sizeof own, MPI_BYTE, *all, sizeof own, MPI_BYTE, 0,
+                                         comm, comm->c_coll->coll_gather_module);
+    if (code != OMPI_SUCCESS) {
+        free(*all);
+        *all = NULL;
+    }
+    return code;
+}
+
+/* ---- Rank 0's decision, and following it ---- */
+
+/* @param[out] bytes  the packed topology, the caller's to free; NULL: there is none */
+static void decide(mca_coll_strag_module_t *module, ompi_communicator_t *comm,
+                   const struct coll_strag_facts *facts, struct coll_strag_decision *decision,
+                   void **bytes)
+{
+    size_t size = 0;
+    compare_parameters(facts, ompi_comm_size(comm));
+    module->topology = coll_strag_place(comm, facts);
+    if (module->topology && strag_topology_pack(module->topology, bytes, &size, NULL) != STRAG_OK) {
+        strag_topology_free(module->topology);
+        module->topology = NULL;
+    }
+    coll_strag_decide(module, comm, module->topology, decision, &module->selection);
+    decision->topology_bytes = module->topology ? size : 0;
+    coll_strag_tell_topology(comm, module->topology);
+}
+
+/* The topology's bytes, and on other ranks than 0 what they say. */
+static int share_topology(mca_coll_strag_module_t *module, ompi_communicator_t *comm, void *bytes,
+                          size_t size)
+{
+    struct strag_error err;
+    bool root = ompi_comm_rank(comm) == 0;
+    if (!root)
+        bytes = malloc(size);
+    int code = broadcast_long(comm, bytes, size);
+    if (code == OMPI_SUCCESS && !bytes)
+        code = OMPI_ERR_OUT_OF_RESOURCE;
+    if (code == OMPI_SUCCESS && !root &&
+        strag_topology_unpack(bytes, size, &module->topology, &err) != STRAG_OK) {
+        coll_strag_tell("coll:strag: %s: the topology from rank 0: %s", comm->c_name, err.text);
+        code = OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    if (!root)
+        free(bytes);
+    return code;
+}
+
+/* How long the calls are that are handed on before anything else. */
+static size_t too_short(const mca_coll_strag_module_t *module)
+{
+    const struct coll_strag_table *table = &module->table;
+    if (module->pinned != COLL_STRAG_AUTO || mca_coll_strag_component.telling ||
+        table->choice[0] < COLL_STRAG_ALGORITHMS_MAX)
+        return 0;
+    int entry = 0;
+    while (entry < table->entries && table->choice[entry] >= COLL_STRAG_ALGORITHMS_MAX)
+        entry++;
+    return entry < table->entries ? table->from[entry] : SIZE_MAX;
+}
+
+static int share(mca_coll_strag_module_t *module, ompi_communicator_t *comm,
+                 struct coll_strag_decision *decision, void *bytes)
+{
+    int code = broadcast(comm, decision, sizeof *decision);
+    if (code == OMPI_SUCCESS && decision->topology_bytes)
+        code = share_topology(module, comm, bytes, decision->topology_bytes);
+    if (code != OMPI_SUCCESS)
+        return code;
+    module->pinned = decision->pinned;
+    module->line = decision->line;
+    module->minimum = decision->minimum;
+    module->segment = decision->segment;
+    module->table = decision->table;
+    module->too_short = too_short(module);
+    return OMPI_SUCCESS;
+}
+
+static int exchange(mca_coll_strag_module_t *module, ompi_communicator_t *comm)
+{
+    struct coll_strag_facts *facts;
+    struct coll_strag_decision decision;
+    void *bytes = NULL;
+    int code = gather(module, comm, &facts);
+    if (code == OMPI_ERR_OUT_OF_RESOURCE)
+        return code;
+    if (code == OMPI_SUCCESS) {
+        memset(&decision, 0, sizeof decision);
+        if (facts)
+            decide(module, comm, facts, &decision, &bytes);
+        code = share(module, comm, &decision, bytes);
+    }
+    free(bytes);
+    free(facts);
+    module->locate_error = code;
+    module->located = true;
+    return code;
+}
+
+int coll_strag_locate(mca_coll_strag_module_t *module, ompi_communicator_t *comm)
+{
+    if (NULL == comm->c_coll->coll_gather || NULL == comm->c_coll->coll_bcast)
+        return OMPI_ERR_NOT_SUPPORTED; /* a choice of components that Open MPI itself refuses */
+    module->locating = true;
+    int code = exchange(module, comm);
+    module->locating = false;
+    return code;
+}

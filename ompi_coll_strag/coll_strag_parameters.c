@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The component's parameters and counters, and what the parameters' texts mean.
+ */
+#include "coll_strag.h"
+
+#include "parse.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char segment_default[] = "1M";
+static const char minimum_default[] = "8K";
+
+/*
+ * The numbers of the cost model. An empty default: strag_model_default, which knows the network.
+ *
+ * Within a host they are to fit shared memory as it was measured (doc/results.md): 32 KiB pass in
+ * the time of one message, and combining a byte takes as long as copying it. A wrong guess moves
+ * the size from which another algorithm runs, and no more.
+ */
+static const struct number {
+    const char *name, *help;
+    const char *standard;    /* text of the default */
+    double low, high, scale; /* of the text; times scale it is in seconds or bytes per second */
+} numbers[COLL_STRAG_NUMBERS] = {
+    [COLL_STRAG_ALPHA] = {"alpha", "Microseconds that a message between hosts takes, however short",
+                          "", 0, 1e6, 1e-6},
+    [COLL_STRAG_LOCAL_ALPHA] = {"local_alpha",
+                                "Microseconds that a message within a host takes, however short",
+                                "2", 0, 1e6, 1e-6},
+    [COLL_STRAG_BANDWIDTH] = {"bandwidth",
+                              "Gbit/s of a link of the network, each direction, where the layout "
+                              "does not say it",
+                              "", 1e-3, 1e6, 1e9 / 8},
+    [COLL_STRAG_LOCAL_BANDWIDTH] = {"local_bandwidth",
+                                    "Gbit/s that a rank copies to others on its host", "128", 1e-3,
+                                    1e6, 1e9 / 8},
+    [COLL_STRAG_LINK_LATENCY] = {"link_latency",
+                                 "Nanoseconds for each link of the network that a message crosses",
+                                 "", 0, 1e9, 1e-9},
+    [COLL_STRAG_HOP_LATENCY] = {"hop_latency",
+                                "Nanoseconds for each host or switch that a message enters", "", 0,
+                                1e9, 1e-9},
+    [COLL_STRAG_REDUCE_BANDWIDTH] = {"reduce_bandwidth",
+                                     "Gbit/s that a rank combines; 0: that takes no time", "128", 0,
+                                     1e6, 1e9 / 8},
+};
+
+static mca_base_component_t *self(void)
+{
+    return &mca_coll_strag_component.super.collm_version;
+}
+
+/*
+ * Open MPI reads "abc" as the integer 0. Our integers are therefore declared as an enumeration that
+ * takes any integer and nothing else, so that Open MPI itself refuses a slip of the pen.
+ */
+static int integer_count(mca_base_var_enum_t *type, int *count)
+{
+    (void)type;
+    *count = 0;
+    return OPAL_SUCCESS;
+}
+
+static int integer_value(mca_base_var_enum_t *type, int index, int *value, const char **text)
+{
+    (void)type;
+    (void)index;
+    (void)value;
+    (void)text;
+    return OPAL_ERR_VALUE_OUT_OF_BOUNDS;
+}
+
+static int integer_parse(mca_base_var_enum_t *type, const char *text, int *value)
+{
+    char *end;
+    (void)type;
+    errno = 0;
+    long number = strtol(text, &end, 10);
+    if (end == text || *end != '\0' || errno != 0 || number < INT_MIN || number > INT_MAX)
+        return OPAL_ERR_VALUE_OUT_OF_BOUNDS;
+    *value = (int)number;
+    return OPAL_SUCCESS;
+}
+
+static int integer_print(mca_base_var_enum_t *type, const int value, char **text)
+{
+    (void)type;
+    if (text && asprintf(text, "%d", value) < 0)
+        return OPAL_ERR_OUT_OF_RESOURCE;
+    return OPAL_SUCCESS;
+}
+
+static int integer_describe(mca_base_var_enum_t *type, char **text COLL_STRAG_DUMP_ARGUMENT)
+{
+    (void)type;
+    *text = strdup("an integer");
+    return *text ? OPAL_SUCCESS : OPAL_ERR_OUT_OF_RESOURCE;
+}
+
+static int register_integer(mca_base_var_enum_t *integer, const char *name, const char *help,
+                            mca_base_var_info_lvl_t level, int *storage)
+{
+    return mca_base_component_var_register(self(), name, help, MCA_BASE_VAR_TYPE_INT, integer, 0, 0,
+                                           level, MCA_BASE_VAR_SCOPE_READONLY, storage);
+}
+
+static int register_text(const char *name, const char *help, mca_base_var_info_lvl_t level,
+                         char **storage)
+{
+    return mca_base_component_var_register(self(), name, help, MCA_BASE_VAR_TYPE_STRING, NULL, 0, 0,
+                                           level, MCA_BASE_VAR_SCOPE_READONLY, storage);
+}
+
+static int read_calls(const struct mca_base_pvar_t *pvar, void *value, void *object)
+{
+    struct coll_strag_count total;
+    (void)pvar;
+    (void)object;
+    coll_strag_count(&total);
+    *(unsigned long long *)value = total.calls;
+    return OPAL_SUCCESS;
+}
+
+static int read_delegated(const struct mca_base_pvar_t *pvar, void *value, void *object)
+{
+    struct coll_strag_count total;
+    (void)pvar;
+    (void)object;
+    coll_strag_count(&total);
+    *(unsigned long long *)value = total.delegated;
+    return OPAL_SUCCESS;
+}
+
+static void register_counter(const char *name, const char *help, mca_base_get_value_fn_t read)
+{
+    mca_base_component_pvar_register(
+        self(), name, help, OPAL_INFO_LVL_4, MPI_T_PVAR_CLASS_COUNTER,
+        MCA_BASE_VAR_TYPE_UNSIGNED_LONG_LONG, NULL, MPI_T_BIND_NO_OBJECT,
+        MCA_BASE_PVAR_FLAG_READONLY | MCA_BASE_PVAR_FLAG_CONTINUOUS, read, NULL, NULL, NULL);
+}
+
+/* Did the user set this parameter? */
+static bool is_set(int index)
+{
+    mca_base_var_source_t source;
+    return index >= 0 && mca_base_var_get_value(index, NULL, &source, NULL) == OPAL_SUCCESS &&
+           source != MCA_BASE_VAR_SOURCE_DEFAULT;
+}
+
+static void register_integers(mca_coll_strag_component_t *component)
+{
+    mca_base_var_enum_t *integer = OBJ_NEW(mca_base_var_enum_t);
+    if (NULL != integer) {
+        integer->enum_name = strdup("integer");
+        integer->get_count = integer_count;
+        integer->get_value = integer_value;
+        integer->value_from_string = integer_parse;
+        integer->string_from_value = integer_print;
+        integer->dump = integer_describe;
+    }
+    int index = register_integer(
+        integer, "priority",
+        "Priority of coll/strag. It is used where it is above 0 and the highest. Default 0: "
+        "installed, but not used, unless --mca coll names strag, which makes it 90",
+        OPAL_INFO_LVL_6, &component->priority);
+    component->priority_set = is_set(index);
+    register_integer(integer, "verbose",
+                     "From 1 on: say which algorithm runs and why, once per communicator, size "
+                     "class and outcome (so does coll_base_verbose from 10 on)",
+                     OPAL_INFO_LVL_4, &component->verbose);
+    if (NULL != integer)
+        OBJ_RELEASE(integer); /* the variables keep it */
+}
+
+static void register_texts(mca_coll_strag_component_t *component)
+{
+    char names[160], help[512];
+    component->algorithm_text = (char *)"auto";
+    snprintf(help, sizeof help,
+             "The algorithm: auto, or one for all sizes: %s. auto leaves vectors below "
+             "coll_strag_minimum_size to the previous component",
+             strag_algorithm_names(names, sizeof names));
+    register_text("algorithm", help, OPAL_INFO_LVL_4, &component->algorithm_text);
+    component->segment_text = (char *)segment_default;
+    register_text("segment_size",
+                  "Long messages are cut into segments of so many bytes (K, M, G allowed), so that "
+                  "one travels while another is reduced. A call needs two segments of temporary "
+                  "space. Must be the same on all ranks",
+                  OPAL_INFO_LVL_5, &component->segment_text);
+    component->minimum_text = (char *)minimum_default;
+    register_text("minimum_size",
+                  "auto hands shorter vectors to the previous component; in bytes (K, M, G "
+                  "allowed). Must be the same on all ranks",
+                  OPAL_INFO_LVL_5, &component->minimum_text);
+}
+
+/* What the machine looks like, and how fast it is. Rank 0 of a communicator decides for all. */
+static void register_machine(mca_coll_strag_component_t *component)
+{
+    component->layout_text = (char *)"";
+    register_text("layout",
+                  "A file that says how the hosts are joined: Slurm's topology.conf or "
+                  "topology.yaml, or a coordinates file. The file that a communicator's rank 0 "
+                  "finds counts",
+                  OPAL_INFO_LVL_4, &component->layout_text);
+    component->torus_text = (char *)"";
+    register_text("torus",
+                  "The hosts are a torus of these sizes, such as 8x8x4, and in the order of their "
+                  "lowest ranks they fill it, the first dimension fastest; mesh:8x8 and "
+                  "hyperx:8x8 are understood too. coll_strag_layout goes before it",
+                  OPAL_INFO_LVL_4, &component->torus_text);
+    component->rules_text = (char *)"";
+    register_text("rules",
+                  "A file with rules that say which algorithm runs for which size (strag-tune "
+                  "writes such files). The file that a communicator's rank 0 finds counts",
+                  OPAL_INFO_LVL_4, &component->rules_text);
+    for (int i = 0; i < COLL_STRAG_NUMBERS; i++) {
+        char help[256];
+        snprintf(help, sizeof help, "%s%s", numbers[i].help,
+                 numbers[i].standard[0] ? "" : ". Empty: what suits the kind of network");
+        component->number_text[i] = (char *)numbers[i].standard;
+        register_text(numbers[i].name, help, OPAL_INFO_LVL_6, &component->number_text[i]);
+    }
+}
+
+void coll_strag_parameters_register(void)
+{
+    mca_coll_strag_component_t *component = &mca_coll_strag_component;
+    component->enable = true;
+    component->priority = 0;
+    component->verbose = 0;
+    mca_base_component_var_register(self(), "enable", "Whether coll/strag may be used at all",
+                                    MCA_BASE_VAR_TYPE_BOOL, NULL, 0, 0, OPAL_INFO_LVL_4,
+                                    MCA_BASE_VAR_SCOPE_READONLY, &component->enable);
+    register_integers(component);
+    register_texts(component);
+    register_machine(component);
+    register_counter("calls", "MPI_Allreduce calls of this process that coll/strag has run",
+                     read_calls);
+    register_counter("delegated",
+                     "MPI_Allreduce calls of this process that coll/strag has handed to the "
+                     "previous component",
+                     read_delegated);
+}
+
+/* ---- What the texts mean ---- */
+
+/* Complaints about parameters, a line each: Open MPI shows a message once, so there is one. */
+struct complaints {
+    char text[3072];
+    size_t length;
+};
+
+static void complain(struct complaints *all, const char *parameter, const char *value,
+                     const char *reason, const char *accepted, const char *used)
+{
+    int length = snprintf(all->text + all->length, sizeof all->text - all->length,
+                          "%s  %s = \"%.40s\": %s; accepted: %s; used: %s", all->length ? "\n" : "",
+                          parameter, value, reason, accepted, used);
+    if (length > 0 && (size_t)length < sizeof all->text - all->length)
+        all->length += (size_t)length;
+}
+
+static size_t read_size(const char *parameter, const char *text, size_t low, size_t high,
+                        const char *accepted, const char *fallback, struct complaints *complaints)
+{
+    struct strag_error err;
+    size_t bytes = 0;
+    int status = strag_parse_bytes(text ? text : "", &bytes, &err);
+    if (status == STRAG_OK && bytes >= low && bytes <= high)
+        return bytes;
+    complain(complaints, parameter, text ? text : "",
+             status == STRAG_OK ? "out of range" : "not a size", accepted, fallback);
+    strag_parse_bytes(fallback, &bytes, NULL);
+    return bytes;
+}
+
+/* @return its index, or COLL_STRAG_AUTO */
+static int read_algorithm(const char *parameter, const char *text, struct complaints *complaints)
+{
+    char accepted[192] = "auto, ";
+    if (!text || strcmp(text, "auto") == 0)
+        return COLL_STRAG_AUTO;
+    const struct strag_algorithm *algorithm = strag_algorithm_find(text, NULL);
+    if (algorithm)
+        return coll_strag_index(algorithm);
+    size_t length = strlen(accepted);
+    strag_algorithm_names(accepted + length, sizeof accepted - length);
+    complain(complaints, parameter, text, "no such algorithm", accepted, "auto");
+    return COLL_STRAG_AUTO;
+}
+
+/* @return what it means in seconds or bytes per second; below 0: nothing was said */
+static double read_one_number(const struct number *number, const char *text,
+                              struct complaints *complaints)
+{
+    char parameter[64], accepted[64];
+    double value;
+    if (!text || text[0] == '\0')
+        text = number->standard;
+    if (text[0] == '\0')
+        return -1;
+    if (strag_parse_real(text, number->low, number->high, &value, NULL) == STRAG_OK)
+        return value * number->scale;
+    snprintf(parameter, sizeof parameter, "coll_strag_%s", number->name);
+    snprintf(accepted, sizeof accepted, "numbers from %g to %g", number->low, number->high);
+    complain(complaints, parameter, text, "not such a number", accepted,
+             number->standard[0] ? number->standard : "what suits the network");
+    return read_one_number(number, NULL, complaints);
+}
+
+/* The grid of coll_strag_torus. @return NULL: none, or a bad one */
+static struct strag_layout *read_grid(const char *text, struct complaints *complaints)
+{
+    static const struct {
+        const char *prefix;
+        enum strag_network network;
+        bool wrap;
+    } kinds[] = {{"torus:", STRAG_NETWORK_TORUS, true},
+                 {"mesh:", STRAG_NETWORK_TORUS, false},
+                 {"hyperx:", STRAG_NETWORK_HYPERX, false},
+                 {"", STRAG_NETWORK_TORUS, true}};
+    struct strag_layout *grid = NULL;
+    struct strag_error err;
+    int kind = 0;
+    if (!text || text[0] == '\0')
+        return NULL;
+    while (strncmp(text, kinds[kind].prefix, strlen(kinds[kind].prefix)) != 0)
+        kind++;
+    if (strag_layout_from_dims(text + strlen(kinds[kind].prefix), kinds[kind].network,
+                               kinds[kind].wrap, &grid, &err) != STRAG_OK)
+        complain(complaints, "coll_strag_torus", text, err.text,
+                 "sizes such as 8x8x4, also mesh:8x8 and hyperx:8x8", "none");
+    return grid;
+}
+
+void coll_strag_parameters_read(void)
+{
+    mca_coll_strag_component_t *component = &mca_coll_strag_component;
+    struct complaints complaints = {.length = 0};
+    component->pinned =
+        read_algorithm("coll_strag_algorithm", component->algorithm_text, &complaints);
+    component->segment =
+        read_size("coll_strag_segment_size", component->segment_text, 1, (size_t)1 << 30,
+                  "bytes from 1 to 1G, such as 1M", segment_default, &complaints);
+    component->minimum = read_size("coll_strag_minimum_size", component->minimum_text, 0, SIZE_MAX,
+                                   "bytes, such as 8K", minimum_default, &complaints);
+    for (int i = 0; i < COLL_STRAG_NUMBERS; i++)
+        component->number[i] = read_one_number(&numbers[i], component->number_text[i], &complaints);
+    component->grid = read_grid(component->torus_text, &complaints);
+    component->layout_file = component->layout_text ? component->layout_text : "";
+    component->rules_file = component->rules_text ? component->rules_text : "";
+    component->described = component->layout_file[0] || component->rules_file[0] || component->grid;
+    if (complaints.length)
+        coll_strag_warn(COLL_STRAG_WARN_PARAMETERS, complaints.text, "");
+}
+
+int coll_strag_pinned(ompi_communicator_t *comm)
+{
+    char text[64];
+    struct complaints complaints = {.length = 0};
+    if (!coll_strag_info(comm, "coll_strag_algorithm", text, sizeof text))
+        return mca_coll_strag_component.pinned;
+    int pinned = read_algorithm("coll_strag_algorithm (info key)", text, &complaints);
+    if (complaints.length)
+        coll_strag_warn(COLL_STRAG_WARN_PARAMETERS, complaints.text, "");
+    return pinned;
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Rank 0's part of the choice: the table of a communicator, from the cost model and the rules file.
+ */
+#include "coll_strag.h"
+
+#include <stdlib.h>
+
+static struct strag_model make_model(const struct strag_topology *topology)
+{
+    const double *number = mca_coll_strag_component.number;
+    struct strag_model model =
+        strag_model_default(topology ? topology->network : STRAG_NETWORK_TREE);
+    double *const fields[COLL_STRAG_NUMBERS] = {
+        [COLL_STRAG_ALPHA] = &model.alpha,
+        [COLL_STRAG_LOCAL_ALPHA] = &model.local_alpha,
+        [COLL_STRAG_BANDWIDTH] = &model.bandwidth,
+        [COLL_STRAG_LOCAL_BANDWIDTH] = &model.local_bandwidth,
+        [COLL_STRAG_LINK_LATENCY] = &model.link_latency,
+        [COLL_STRAG_HOP_LATENCY] = &model.hop_latency,
+        [COLL_STRAG_REDUCE_BANDWIDTH] = &model.reduce_bandwidth,
+    };
+    for (int i = 0; i < COLL_STRAG_NUMBERS; i++)
+        if (number[i] >= 0)
+            *fields[i] = number[i];
+    return model;
+}
+
+/* The rules file, read once. @return NULL: none, or it is of no use, and that was said */
+static const struct strag_rules *read_rules(void)
+{
+    mca_coll_strag_component_t *component = &mca_coll_strag_component;
+    struct strag_error err;
+    if (component->rules_file[0] == '\0')
+        return NULL;
+    pthread_mutex_lock(&component->files_lock);
+    if (!component->rules_read) {
+        component->rules_read = true;
+        if (strag_rules_read(component->rules_file, &component->rules, &err) != STRAG_OK)
+            coll_strag_warn(COLL_STRAG_WARN_RULES, component->rules_file, err.text);
+    }
+    const struct strag_rules *rules = component->rules;
+    pthread_mutex_unlock(&component->files_lock);
+    return rules;
+}
+
+/* @param previous  what NULL stands for in the table */
+static void encode(const struct strag_table *table, enum coll_strag_reason previous,
+                   struct coll_strag_table *encoded)
+{
+    encoded->entries = table->entries;
+    for (int i = 0; i < table->entries; i++) {
+        const struct strag_algorithm *algorithm = table->entry[i].algorithm;
+        encoded->from[i] = table->entry[i].from;
+        encoded->choice[i] = algorithm ? coll_strag_index(algorithm) : (int)previous;
+    }
+}
+
+int coll_strag_table_find(const struct coll_strag_table *table, size_t bytes)
+{
+    int entry = table->entries - 1;
+    while (table->from[entry] > bytes)
+        entry--;
+    return table->choice[entry];
+}
+
+/* A pinned algorithm that this communicator cannot have leaves it to the previous component. */
+static void decide_pinned(ompi_communicator_t *comm, const struct strag_problem *problem,
+                          struct coll_strag_decision *decision)
+{
+    struct strag_error err;
+    const struct strag_algorithm *algorithm = strag_algorithms[decision->pinned];
+    if (strag_algorithm_claim(algorithm, problem, NULL, &err) == STRAG_OK)
+        return;
+    coll_strag_tell("coll:strag: %s: %s: %s", comm->c_name, algorithm->name, err.text);
+    if (decision->pinned == mca_coll_strag_component.pinned)
+        coll_strag_warn(COLL_STRAG_WARN_PINNED, algorithm->name, err.text);
+    decision->pinned = COLL_STRAG_UNPLANNED;
+}
+
+static void apply_rules(const struct strag_problem *problem, struct strag_table *table, int *line)
+{
+    struct strag_error err;
+    const struct strag_rules *rules = read_rules();
+    if (rules && strag_rules_apply(rules, problem, table, line, &err) != STRAG_OK) {
+        *line = 0;
+        coll_strag_warn(COLL_STRAG_WARN_RULES, mca_coll_strag_component.rules_file, err.text);
+    }
+}
+
+void coll_strag_decide(const mca_coll_strag_module_t *module, ompi_communicator_t *comm,
+                       const struct strag_topology *topology, struct coll_strag_decision *decision,
+                       struct strag_selection **selection)
+{
+    struct strag_error err;
+    struct strag_table table = {.entries = 1}; /* the previous component runs everything */
+    const struct strag_problem problem = {.n = ompi_comm_size(comm), .topology = topology};
+    const struct strag_model model = make_model(topology);
+    const struct strag_select_options options = {.minimum = module->minimum};
+    struct strag_selection *made = NULL;
+    enum coll_strag_reason previous = COLL_STRAG_TOO_SHORT;
+    int line = 0;
+    *selection = NULL;
+    decision->pinned = module->pinned;
+    decision->minimum = module->minimum;
+    decision->segment = module->segment;
+    if (module->pinned != COLL_STRAG_AUTO) {
+        decide_pinned(comm, &problem, decision);
+    } else if (strag_select(&problem, &model, &options, &made, &err) == STRAG_OK) {
+        table = made->table;
+    } else {
+        coll_strag_tell("coll:strag: %s: %s", comm->c_name, err.text);
+        previous = COLL_STRAG_UNPLANNED;
+    }
+    if (module->pinned == COLL_STRAG_AUTO)
+        apply_rules(&problem, &table, &line);
+    decision->line = line;
+    encode(&table, line ? COLL_STRAG_RULE : previous, &decision->table);
+    if (mca_coll_strag_component.telling)
+        *selection = made;
+    else
+        strag_selection_free(made);
+}

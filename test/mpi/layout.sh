@@ -1,0 +1,288 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Where ranks are, and which files count: layouts, tori, SLURM_TOPOLOGY_ADDR, rules (layout.c).
+#
+# Several hosts are made on one machine by giving each process a host name of its own (unshare
+# --uts), several packages by letting hwloc make them up (HWLOC_SYNTHETIC). What strag says of a
+# communicator is compared with what layout.c finds out by itself.
+set -eu
+# shellcheck source=test/mpi/common.sh
+. "${srcdir:-.}/test/mpi/common.sh"
+
+if ! unshare --uts true 2> /dev/null; then
+    echo "skipped: this user may not give processes host names of their own (unshare --uts)"
+    exit 77
+fi
+
+files=$builddir/layout-test.$$
+output=$files/output
+mkdir "$files"
+trap 'rm -rf "$files"' EXIT
+
+cat > "$files/on-hosts" << 'END'
+#!/bin/bash
+# on-hosts PER HOSTS PROGRAM...: PER ranks in turn on each of the hosts HOST,HOST,...
+per=$1
+IFS=, read -r -a hosts <<< "$2"
+shift 2
+host=${hosts[OMPI_COMM_WORLD_RANK / per % ${#hosts[@]}]}
+case ${ADDRESSES:-} in
+    ?*) export SLURM_TOPOLOGY_ADDR="$ADDRESSES$host" ;;
+esac
+if [ -n "${FOLDERS:-}" ]; then
+    cd "$FOLDERS/$host" || exit 1
+fi
+# shellcheck disable=SC2016 # expanded by the inner shell
+exec unshare --uts bash -c 'hostname "$0" && exec "$@"' "$host" "$@"
+END
+chmod +x "$files/on-hosts"
+
+# run RANKS OPTIONS-AND-PROGRAM...: it must succeed; its output goes to a file
+run()
+{
+    local ranks=$1
+    shift
+    if ! mpi "$ranks" --mca coll strag --mca coll_strag_verbose 2 "$@" > "$output" 2>&1; then
+        cat "$output"
+        fail "mpirun -np $ranks $*"
+    fi
+}
+
+# has PATTERN: a line of the last run matches
+has()
+{
+    if ! grep -Eq -- "$1" "$output"; then
+        cat "$output"
+        fail "no line matches '$1'"
+    fi
+}
+
+# count WANTED PATTERN: so many lines of the last run match
+count()
+{
+    local lines
+    lines=$(grep -Ec -- "$2" "$output" || true)
+    if [ "$lines" -ne "$1" ]; then
+        cat "$output"
+        fail "$lines lines match '$2', not $1"
+    fi
+}
+
+# warned PATTERN RANKS OPTIONS...: one warning, which says that. mpirun of Open MPI 4.1.4 loses some
+# messages and says so (params.sh); then the run is repeated.
+warned()
+{
+    local pattern=$1 attempt
+    shift
+    for ((attempt = 1; attempt <= 40; attempt++)); do
+        run "$@"
+        if ! grep -q 'ORTE_ERROR_LOG.*show_help' "$output"; then
+            count 1 'coll/strag cannot use|coll/strag needs'
+            has "$pattern"
+            return
+        fi
+    done
+    fail "mpirun lost its processes' messages 40 times: $*"
+}
+
+# agrees: every communicator's topology as strag says it is as layout.c says it is
+agrees()
+{
+    if ! awk '
+        function number(text, what) {
+            return match(text, "[0-9]+ " what) ? substr(text, RSTART, RLENGTH) + 0 : 0
+        }
+        /layout: [a-z]+: hosts/ { said[$2 " " ++mine[$2]] = $4 + 0 " " $7 }
+        /coll:strag: .*: topology: / {
+            sub(/.*coll:strag: /, "")
+            name = ($1 == "MPI_COMM_WORLD" ? "world" : $1) ":"
+            heard[name " " ++theirs[name]] = number($0, "hosts?") " " \
+                number($0, "packages?") + number($0, "NUMA domains?") + number($0, "caches?")
+        }
+        END {
+            for (name in heard) {
+                found = 0
+                split(name, part, " ")
+                for (other in said) {
+                    split(other, its, " ")
+                    if (its[1] == part[1] && said[other] == heard[name]) {
+                        delete said[other]
+                        found = 1
+                        break
+                    }
+                }
+                if (!found) {
+                    print "strag says of " part[1] " (hosts, inner nodes) " heard[name]
+                    bad = 1
+                }
+                seen++
+            }
+            exit bad || seen < 4
+        }' "$output"; then
+        cat "$output"
+        fail "strag and hwloc do not agree"
+    fi
+}
+
+# ---- Levels: mappings and machines ----
+
+for ranks in 2 3 4 5 6 7 8 9; do
+    for machine in '' 'pack:2 [numa] core:1 pu:1' '[numa] pack:1 l3:2 core:1 pu:1'; do
+        for mapping in '--map-by core:OVERSUBSCRIBE --bind-to core:overload-allowed' \
+            '--map-by node --bind-to none' '--bind-to none'; do
+            made_up=()
+            if [ -n "$machine" ]; then
+                made_up=(env "HWLOC_SYNTHETIC=$machine" HWLOC_THISSYSTEM=1)
+            fi
+            # shellcheck disable=SC2086 # options
+            if ! timeout --kill-after=10 "$mpi_limit" ${made_up[@]+"${made_up[@]}"} "$STRAG_MPIRUN" \
+                -np "$ranks" --allow-run-as-root --oversubscribe $mapping --mca coll strag \
+                --mca coll_strag_verbose 2 "$programs/layout" > "$output" 2>&1 < /dev/null; then
+                cat "$output"
+                fail "-np $ranks $mapping on '$machine'"
+            fi
+            agrees
+        done
+    done
+    echo "ok: levels, np $ranks"
+done
+# Bound to two made-up packages, there must be two levels to agree on.
+HWLOC_SYNTHETIC='pack:2 [numa] core:1 pu:1' HWLOC_THISSYSTEM=1 run 4 --map-by core:OVERSUBSCRIBE \
+    --bind-to core:overload-allowed "$programs/layout"
+has 'layout: world: hosts 1, inner nodes 2'
+has 'MPI_COMM_WORLD .*topology: tree, 1 host, 2 [A-Za-z ]*s, 4 ranks, 4 per host'
+
+# Hosts: in blocks, and interleaved
+for ranks in 2 3 4 5 6 7 8 9; do
+    run "$ranks" "$files/on-hosts" 2 n0,n1,n2,n3,n4 "$programs/layout"
+    agrees
+    run "$ranks" "$files/on-hosts" 1 b,a "$programs/layout"
+    agrees
+    HWLOC_SYNTHETIC='pack:2 [numa] core:1 pu:1' HWLOC_THISSYSTEM=1 run "$ranks" \
+        --map-by core:OVERSUBSCRIBE --bind-to core:overload-allowed "$files/on-hosts" 4 n0,n1 \
+        "$programs/layout"
+    agrees
+    echo "ok: hosts, np $ranks"
+done
+
+# ---- Layout files ----
+
+cat > "$files/topology.conf" << 'END'
+SwitchName=s0 Nodes=n[0-1]
+SwitchName=s1 Nodes=n[2-3]
+SwitchName=top Switches=s[0-1]
+END
+hosts=n0,n1,n2,n3
+run 4 --mca coll_strag_layout "$files/topology.conf" "$files/on-hosts" 1 $hosts "$programs/layout"
+has 'MPI_COMM_WORLD .*: topology: tree, 2 switches, 4 hosts, 4 ranks, 1 per host'
+has ' half .*: topology: tree, 2 hosts, 2 ranks, 1 per host'
+has ' dup .*: topology: tree, 2 switches, 4 hosts'
+count 0 'cannot use'
+run 8 --mca coll_strag_layout "$files/topology.conf" "$files/on-hosts" 1 $hosts "$programs/layout"
+has 'MPI_COMM_WORLD .*: topology: tree, 2 switches, 4 hosts, 8 ranks, 2 per host'
+run 4 --mca coll_strag_layout "$files/topology.conf" \
+    "$files/on-hosts" 1 n0.a.org,n1.a.org,n2.a.org,n3.a.org "$programs/layout"
+has 'MPI_COMM_WORLD .*: topology: tree, 2 switches, 4 hosts'
+printf 'SwitchName=s0 Nodes=n0.a.org,n1.a.org\nSwitchName=s1 Nodes=n2.a.org,n3.a.org\n%s\n' \
+    'SwitchName=top Switches=s[0-1]' > "$files/long.conf"
+run 4 --mca coll_strag_layout "$files/long.conf" "$files/on-hosts" 1 $hosts "$programs/layout"
+has 'MPI_COMM_WORLD .*: topology: tree, 2 switches, 4 hosts'
+echo "ok: layout files"
+
+# Rank 0's file counts: the others have another one, none, or nonsense.
+mkdir "$files"/n0 "$files"/n1 "$files"/n2 "$files"/n3
+cp "$files/topology.conf" "$files/n0/layout"
+echo 'SwitchName=s0 Nodes=n[0-3]' > "$files/n1/layout"
+echo '(((' > "$files/n2/layout"
+FOLDERS=$files run 4 --mca coll_strag_layout layout "$files/on-hosts" 1 $hosts "$programs/layout"
+has 'MPI_COMM_WORLD .*: topology: tree, 2 switches, 4 hosts, 4 ranks, 1 per host'
+count 0 'MPI_COMM_WORLD .*: topology: tree, 4 hosts'
+echo "ok: files that differ"
+
+# One warning for each file, whatever the number of communicators; and all is flat.
+flat='MPI_COMM_WORLD .*: topology: tree, [0-9]+ hosts, 4 ranks, 1 per host'
+warned '/nowhere: .*No such file' 4 --mca coll_strag_layout "$files/nowhere" \
+    "$files/on-hosts" 1 $hosts "$programs/sizes"
+has "$flat"
+warned 'n2/layout:1: ' 4 --mca coll_strag_layout "$files/n2/layout" "$files/on-hosts" 1 $hosts \
+    "$programs/sizes"
+has "$flat"
+warned 'not in it: x, y$' 4 --mca coll_strag_layout "$files/topology.conf" \
+    "$files/on-hosts" 1 n0,x,n1,y "$programs/sizes"
+has "$flat"
+warned 'not in it: a, b, c, d, e and 2 more$' 9 --mca coll_strag_layout "$files/topology.conf" \
+    "$files/on-hosts" 1 n0,a,b,c,d,e,f,g,n1 "$programs/sizes"
+warned 'cannot be told apart there: n1.b.org$' 4 --mca coll_strag_layout "$files/topology.conf" \
+    "$files/on-hosts" 1 n0,n1.a.org,n1.b.org,n2 "$programs/sizes"
+has "$flat"
+printf 'SwitchName=s0 Nodes=n0.a,n0.b,n1,n2\n' > "$files/two.conf"
+warned 'cannot be told apart there: n0$' 4 --mca coll_strag_layout "$files/two.conf" \
+    "$files/on-hosts" 1 n0,n1,n2,n0 "$programs/sizes"
+printf 'SwitchName=s0 Nodes=n[0-1]\nSwitchName=s1 Nodes=n[1-3]\n' > "$files/twice.conf"
+warned 'twice.conf:2: ' 4 --mca coll_strag_layout "$files/twice.conf" "$files/on-hosts" 1 $hosts \
+    "$programs/sizes"
+has "$flat"
+echo "ok: warnings of layout files"
+
+# ---- Tori, and what hosts say of themselves ----
+
+run 4 --mca coll_strag_torus 2x2 "$files/on-hosts" 1 $hosts "$programs/layout"
+has 'MPI_COMM_WORLD .*: topology: torus 2x2.*, box 2x2, 4 hosts'
+has ' reversed .*: topology: torus 2x2.*, box 2x2, 4 hosts'
+has ' half .*: topology: tree, 2 hosts' # where they are in the torus is not known
+run 9 --mca coll_strag_torus mesh:3x3 "$files/on-hosts" 1 a,b,c,d,e,f,g,h,i "$programs/layout"
+has 'MPI_COMM_WORLD .*: topology: torus 3x3 \(not all dimensions wrap\), box 3x3, 9 hosts'
+warned 'it has 6 positions, and the job has 4 hosts' 4 --mca coll_strag_torus 3x2 \
+    "$files/on-hosts" 1 $hosts "$programs/sizes"
+has "$flat"
+run 4 --mca coll_strag_torus 2x2 --mca coll_strag_layout "$files/topology.conf" \
+    "$files/on-hosts" 1 $hosts "$programs/layout"
+has 'MPI_COMM_WORLD .*: topology: tree, 2 switches'
+ADDRESSES=top.s1. run 4 "$files/on-hosts" 1 $hosts "$programs/layout"
+has 'MPI_COMM_WORLD .*: topology: tree, .*4 hosts'
+count 0 'of no use'
+SLURM_TOPOLOGY_ADDR=top.s1.other run 4 "$files/on-hosts" 1 $hosts "$programs/layout"
+has "$flat"
+echo "ok: tori and addresses"
+
+# A pinned algorithm runs on every topology.
+for algorithm in "${algorithms[@]}"; do
+    run 6 --mca coll_strag_torus 3x1 --mca coll_strag_algorithm "$algorithm" \
+        "$files/on-hosts" 1 n0,n1,n2 "$programs/layout"
+    has "MPI_COMM_WORLD .*: $algorithm \\(pinned by coll_strag_algorithm\\)"
+done
+
+# ---- Rules ----
+
+cat > "$files/rules.yaml" << 'END'
+strag-rules: 1
+rules:
+  - hosts: 2
+    ranks-per-host: 2
+    sizes:
+      - {from: 0, algorithm: circulant}
+      - {from: 1M, algorithm: ring}
+  - hosts: 4
+    sizes:
+      - {from: 0, algorithm: previous}
+      - {from: 32K, algorithm: recursive-halving}
+END
+rules=(--mca coll_strag_rules "$files/rules.yaml")
+run 4 "${rules[@]}" "$files/on-hosts" 2 n0,n1 "$programs/layout"
+has 'MPI_COMM_WORLD .*: allreduce of 4 .. 7 bytes: circulant \(rule in .*rules.yaml, line 3\)'
+has 'MPI_COMM_WORLD .*: allreduce of 1048576 .. .* bytes: ring \(rule in .*rules.yaml, line 3\)'
+has ' half .*: allreduce of 1048576 .. .* bytes: [a-z-]* \(auto'
+run 4 "${rules[@]}" "$files/on-hosts" 1 $hosts "$programs/layout"
+has 'MPI_COMM_WORLD .*: allreduce of 4 .. 7 bytes: previous component \(rule in .*, line 8\)'
+has 'MPI_COMM_WORLD .*: allreduce of 32768 .. 65535 bytes: recursive-halving \(rule in .*, line 8\)'
+run 4 --mca coll_strag_verbose 0 "${rules[@]}" "$files/on-hosts" 1 $hosts "$programs/sizes"
+has '^sizes: calls 12, delegated 12'
+run 4 --mca coll_strag_verbose 0 "${rules[@]}" "$files/on-hosts" 2 n0,n1 "$programs/sizes"
+has '^sizes: calls 24, delegated 0'
+run 3 "${rules[@]}" "$programs/layout"
+count 0 'rule in'
+sed -i 's/circulant/circulent/' "$files/rules.yaml"
+warned "rules.yaml:6: no algorithm 'circulent'; accepted: previous, auto, ring" 4 "${rules[@]}" \
+    "$files/on-hosts" 2 n0,n1 "$programs/sizes"
+has 'MPI_COMM_WORLD .*: allreduce of 1048576 .. .* bytes: [a-z-]* \(auto: modelled .* us, next best'
+echo "ok: rules"

@@ -1,0 +1,126 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# strag-tune: it writes rules that the component then follows; merging; wrong use.
+set -eu
+# shellcheck source=test/mpi/common.sh
+. "${srcdir:-.}/test/mpi/common.sh"
+
+folder=$builddir/tune-test.$$
+output=$folder/output
+rules=$folder/rules.yaml
+mkdir "$folder"
+trap 'rm -rf "$folder"' EXIT
+
+# run RANKS OPTIONS...: it must succeed
+run()
+{
+    if ! mpi "$@" > "$output" 2>&1; then
+        cat "$output"
+        fail "mpirun -np $*"
+    fi
+}
+
+# refused PATTERN RANKS OPTIONS...: it must fail and say so
+refused()
+{
+    local pattern=$1
+    shift
+    if mpi "$@" > "$output" 2>&1 || ! grep -Eq -- "$pattern" "$output"; then
+        cat "$output"
+        fail "not refused with '$pattern': mpirun -np $*"
+    fi
+}
+
+tune=(--mca coll strag "$builddir/tools/strag-tune" --seconds 0.05)
+
+# chosen BYTES: what the first rule of the file says for a size
+chosen()
+{
+    awk -v bytes="$1" '
+        /- hosts:/ && ++rule > 1 { exit }
+        /from:/ {
+            gsub(/[{},]/, " ")
+            if ($3 <= bytes)
+                algorithm = $5
+        }
+        END { print algorithm }' "$rules"
+}
+
+for ranks in 2 3 4 5 6 7 8 9; do
+    rm -f "$rules"
+    run "$ranks" "${tune[@]}" --sizes 4,4000,40000,1200000 --output "$rules"
+    grep -q "ranks-per-host: $ranks\$" "$rules" || fail "no rule for $ranks ranks per host"
+    run "$ranks" --mca coll strag --mca coll_strag_rules "$rules" --mca coll_strag_verbose 1 \
+        "$programs/sizes"
+    for bytes in 4 4000 40000 1200000; do
+        algorithm=$(chosen "$bytes")
+        if [ "$algorithm" = previous ]; then
+            algorithm='previous component'
+        fi
+        class=1
+        while [ $((2 * class)) -le "$bytes" ]; do
+            class=$((2 * class))
+        done
+        if ! grep -q "MPI_COMM_WORLD .*allreduce of $class .. .* bytes: $algorithm (rule in $rules, line 4)" \
+            "$output"; then
+            cat "$rules" "$output"
+            fail "$bytes bytes: not $algorithm"
+        fi
+    done
+    echo "ok: np $ranks"
+done
+
+# Merging: other jobs' rules and all comments stay, the same job's rule is replaced.
+cat > "$rules" << 'END'
+# mine
+strag-rules: 1
+rules:
+# for two hosts
+- hosts: 2
+  sizes: [{from: 0, algorithm: ring}]
+- hosts: 1
+  ranks-per-host: 2
+  # old numbers
+  sizes:
+  - {from: 0, algorithm: circulant}
+# for any
+- sizes:
+  - {from: 0, algorithm: auto}
+END
+run 2 "${tune[@]}" --sizes 4,64K --output "$rules" --merge
+for line in '# mine' '# for two hosts' '- hosts: 2' '# for any'; do
+    [ "$(grep -c -- "^$line\$" "$rules")" -eq 1 ] || { cat "$rules"; fail "'$line' is not there once"; }
+done
+[ "$(grep -c 'ranks-per-host: 2' "$rules")" -eq 1 ] || { cat "$rules"; fail "the old rule stayed"; }
+! grep -q 'old numbers' "$rules" || fail "the old rule's comment stayed"
+run 3 "${tune[@]}" --sizes 4,64K --output "$rules" --merge
+[ "$(grep -c 'ranks-per-host:' "$rules")" -eq 2 ] || { cat "$rules"; fail "not two rules"; }
+cp "$rules" "$folder/before"
+run 3 "${tune[@]}" --sizes 4,64K --output "$rules" --merge
+[ "$(wc -l < "$rules")" -eq "$(wc -l < "$folder/before")" ] || [ "$(grep -c from: "$rules")" -ne \
+    "$(grep -c from: "$folder/before")" ] || fail "merging again changed the other lines"
+[ "$(grep -c 'ranks-per-host:' "$rules")" -eq 2 ] || fail "merging again changed the number of rules"
+run 3 --mca coll strag --mca coll_strag_rules "$rules" --mca coll_strag_verbose 1 "$programs/sizes"
+grep -q 'MPI_COMM_WORLD .*(rule in .*, line 5)' "$output" || { cat "$rules" "$output"; fail "not followed"; }
+echo "ok: merging"
+
+# Files that cannot be merged with stay as they are.
+echo '{strag-rules: 1, rules: [{sizes: [{from: 0, algorithm: ring}]}]}' > "$rules"
+cp "$rules" "$folder/before"
+refused 'rules.yaml:1: only rules that begin with' 2 "${tune[@]}" --sizes 4 --output "$rules" --merge
+cmp "$rules" "$folder/before"
+echo 'hello' > "$rules"
+refused 'rules.yaml:1: ' 2 "${tune[@]}" --sizes 4 --output "$rules" --merge
+
+# Wrong use
+refused '--sizes: .*multiples of 4' 2 "${tune[@]}" --sizes 6
+refused "--sizes: 'x' is not a size" 2 "${tune[@]}" --sizes x
+refused '--seconds: .*is not a number' 2 "${tune[@]}" --seconds x
+refused '--merge: needs --output' 2 "${tune[@]}" --merge
+refused '--nothing: unknown option' 2 "${tune[@]}" --nothing
+refused 'coll/strag is not used' 2 "$builddir/tools/strag-tune" --sizes 4
+refused 'coll/strag was not loaded' 2 --mca coll ^strag "$builddir/tools/strag-tune" --sizes 4
+refused 'nowhere/rules: No such file' 2 "${tune[@]}" --sizes 4 --output "$folder/nowhere/rules"
+run 2 "${tune[@]}" --help
+grep -q '^usage: mpirun' "$output" || fail "--help says nothing"
+echo "ok: wrong use"
