@@ -1,6 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Libraries that are used where they exist.
 
+# STRAG_REQUIRED(NAME, VARIABLE, PKG-CONFIG-MODULE, DEBIAN-PACKAGE)
+# Finds what libstrag cannot do without, and sets strag_summary_NAME.
+AC_DEFUN([STRAG_REQUIRED], [
+  PKG_CHECK_MODULES([$2], [$3],
+    [strag_summary_$1=`$PKG_CONFIG --modversion "$3"`],
+    [AC_MSG_ERROR([$1 is needed: pkg-config does not find $3 (Debian: apt-get install $4)])])
+])
+
 # STRAG_PACKAGE(NAME, VARIABLE, PKG-CONFIG-MODULE)
 # Adds --with-NAME and --without-NAME, defines HAVE_VARIABLE, and sets strag_summary_NAME.
 AC_DEFUN([STRAG_PACKAGE], [

@@ -4,23 +4,45 @@ noinst_LTLIBRARIES += src/libstrag.la
 
 src_libstrag_la_SOURCES = \
 	src/algorithm.c src/algorithm.h \
+	src/bucket.c \
 	src/circulant.c \
 	src/cost.c src/cost.h \
 	src/engine.c src/engine.h \
 	src/expression.c src/expression.h \
 	src/fold.h \
+	src/hwloc_core.h \
+	src/layout.c src/layout.h src/layout_internal.h \
+	src/layout_addresses.c \
+	src/layout_conf.c \
+	src/layout_coordinates.c \
+	src/layout_dims.c \
+	src/layout_draft.c \
+	src/layout_hosts.c \
+	src/layout_hwloc.c \
+	src/layout_place.c \
+	src/layout_records.c \
+	src/layout_yaml.c src/layout_yaml.h \
+	src/layout_yaml_read.c \
 	src/loopback.c src/loopback.h \
+	src/model.h \
+	src/network.c src/network.h \
 	src/parse.c src/parse.h \
 	src/plan.c src/plan.h \
 	src/recursive_doubling.c \
 	src/recursive_halving.c \
 	src/reducer.h \
 	src/ring.c \
+	src/rules.c src/rules.h \
 	src/select.c src/select.h \
 	src/show.c src/show.h \
 	src/show_svg.c \
 	src/status.c src/status.h \
+	src/topology.c src/topology.h \
+	src/topology_box.c src/topology_box.h \
+	src/topology_pack.c \
+	src/traffic.c src/traffic.h \
 	src/transport.h \
 	src/verify.c src/verify.h \
 	src/verify_plan.c src/verify_plan.h
-src_libstrag_la_LIBADD = -lm $(PTHREAD_LIBS)
+src_libstrag_la_CPPFLAGS = $(AM_CPPFLAGS) $(HWLOC_CFLAGS) $(YAML_CFLAGS)
+src_libstrag_la_LIBADD = -lm $(PTHREAD_LIBS) $(HWLOC_LIBS) $(YAML_LIBS)

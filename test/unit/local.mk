@@ -1,15 +1,22 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The tests of libstrag, with cmocka; and the fuzz target for what reads a user's text.
+# The tests of libstrag, with cmocka; and the fuzz targets for what reads a user's text.
 if HAVE_CMOCKA
 unit_tests = \
+	test/unit/test_cost \
 	test/unit/test_engine \
 	test/unit/test_expression \
 	test/unit/test_failure \
+	test/unit/test_hwloc \
+	test/unit/test_layout \
+	test/unit/test_layout_errors \
+	test/unit/test_layout_place \
 	test/unit/test_loopback \
 	test/unit/test_memory \
 	test/unit/test_mutation \
 	test/unit/test_plan \
 	test/unit/test_random_plans \
+	test/unit/test_rules \
+	test/unit/test_select \
 	test/unit/test_threads \
 	test/unit/test_verify
 
@@ -27,12 +34,18 @@ unit_ldflags = $(AM_LDFLAGS) \
 test_unit_libunit_la_CPPFLAGS = $(unit_cppflags)
 test_unit_libunit_la_SOURCES = \
 	test/unit/executor.c test/unit/executor.h \
+	test/unit/exhaust.c test/unit/exhaust.h \
+	test/unit/machines.c test/unit/machines.h \
 	test/unit/memory.c test/unit/memory.h \
 	test/unit/random_plan.c test/unit/random_plan.h \
 	test/unit/support.c test/unit/support.h \
 	test/unit/watch.c test/unit/watch.h \
 	test/unit/world.c test/unit/world.h
 
+test_unit_test_cost_SOURCES = test/unit/test_cost.c
+test_unit_test_cost_CPPFLAGS = $(unit_cppflags)
+test_unit_test_cost_LDFLAGS = $(unit_ldflags)
+test_unit_test_cost_LDADD = $(unit_libs)
 test_unit_test_engine_SOURCES = test/unit/test_engine.c
 test_unit_test_engine_CPPFLAGS = $(unit_cppflags)
 test_unit_test_engine_LDFLAGS = $(unit_ldflags)
@@ -45,6 +58,22 @@ test_unit_test_failure_SOURCES = test/unit/test_failure.c
 test_unit_test_failure_CPPFLAGS = $(unit_cppflags)
 test_unit_test_failure_LDFLAGS = $(unit_ldflags)
 test_unit_test_failure_LDADD = $(unit_libs)
+test_unit_test_hwloc_SOURCES = test/unit/test_hwloc.c
+test_unit_test_hwloc_CPPFLAGS = $(unit_cppflags) $(HWLOC_CFLAGS)
+test_unit_test_hwloc_LDFLAGS = $(unit_ldflags)
+test_unit_test_hwloc_LDADD = $(unit_libs) $(HWLOC_LIBS)
+test_unit_test_layout_SOURCES = test/unit/test_layout.c
+test_unit_test_layout_CPPFLAGS = $(unit_cppflags)
+test_unit_test_layout_LDFLAGS = $(unit_ldflags)
+test_unit_test_layout_LDADD = $(unit_libs)
+test_unit_test_layout_errors_SOURCES = test/unit/test_layout_errors.c
+test_unit_test_layout_errors_CPPFLAGS = $(unit_cppflags)
+test_unit_test_layout_errors_LDFLAGS = $(unit_ldflags)
+test_unit_test_layout_errors_LDADD = $(unit_libs)
+test_unit_test_layout_place_SOURCES = test/unit/test_layout_place.c
+test_unit_test_layout_place_CPPFLAGS = $(unit_cppflags)
+test_unit_test_layout_place_LDFLAGS = $(unit_ldflags)
+test_unit_test_layout_place_LDADD = $(unit_libs)
 test_unit_test_loopback_SOURCES = test/unit/test_loopback.c
 test_unit_test_loopback_CPPFLAGS = $(unit_cppflags)
 test_unit_test_loopback_LDFLAGS = $(unit_ldflags)
@@ -65,6 +94,14 @@ test_unit_test_random_plans_SOURCES = test/unit/test_random_plans.c
 test_unit_test_random_plans_CPPFLAGS = $(unit_cppflags)
 test_unit_test_random_plans_LDFLAGS = $(unit_ldflags)
 test_unit_test_random_plans_LDADD = $(unit_libs)
+test_unit_test_rules_SOURCES = test/unit/test_rules.c
+test_unit_test_rules_CPPFLAGS = $(unit_cppflags)
+test_unit_test_rules_LDFLAGS = $(unit_ldflags)
+test_unit_test_rules_LDADD = $(unit_libs)
+test_unit_test_select_SOURCES = test/unit/test_select.c
+test_unit_test_select_CPPFLAGS = $(unit_cppflags)
+test_unit_test_select_LDFLAGS = $(unit_ldflags)
+test_unit_test_select_LDADD = $(unit_libs)
 test_unit_test_threads_SOURCES = test/unit/test_threads.c
 test_unit_test_threads_CPPFLAGS = $(unit_cppflags)
 test_unit_test_threads_LDFLAGS = $(unit_ldflags)
@@ -75,7 +112,27 @@ test_unit_test_verify_LDFLAGS = $(unit_ldflags)
 test_unit_test_verify_LDADD = $(unit_libs)
 endif
 
-check_PROGRAMS += test/fuzz/fuzz_parse
-TESTS += test/fuzz/fuzz_parse
-test_fuzz_fuzz_parse_SOURCES = test/fuzz/fuzz_parse.c test/fuzz/fuzz_main.c
+# Each runs on its corpus and on texts made from it; test/fuzz/run.sh fuzzes with libFuzzer.
+fuzz_targets = \
+	test/fuzz/fuzz_layout_conf \
+	test/fuzz/fuzz_layout_coordinates \
+	test/fuzz/fuzz_layout_dims \
+	test/fuzz/fuzz_layout_yaml \
+	test/fuzz/fuzz_parse \
+	test/fuzz/fuzz_rules
+check_PROGRAMS += $(fuzz_targets)
+TESTS += $(fuzz_targets)
+EXTRA_DIST += test/fuzz/corpus test/fuzz/run.sh
+fuzz_common = test/fuzz/fuzz.h test/fuzz/fuzz_main.c test/fuzz/layout_check.c test/fuzz/layout_check.h
+test_fuzz_fuzz_layout_conf_SOURCES = test/fuzz/fuzz_layout_conf.c $(fuzz_common)
+test_fuzz_fuzz_layout_conf_LDADD = src/libstrag.la
+test_fuzz_fuzz_layout_coordinates_SOURCES = test/fuzz/fuzz_layout_coordinates.c $(fuzz_common)
+test_fuzz_fuzz_layout_coordinates_LDADD = src/libstrag.la
+test_fuzz_fuzz_layout_dims_SOURCES = test/fuzz/fuzz_layout_dims.c $(fuzz_common)
+test_fuzz_fuzz_layout_dims_LDADD = src/libstrag.la
+test_fuzz_fuzz_layout_yaml_SOURCES = test/fuzz/fuzz_layout_yaml.c $(fuzz_common)
+test_fuzz_fuzz_layout_yaml_LDADD = src/libstrag.la
+test_fuzz_fuzz_parse_SOURCES = test/fuzz/fuzz_parse.c test/fuzz/fuzz.h test/fuzz/fuzz_main.c
 test_fuzz_fuzz_parse_LDADD = src/libstrag.la
+test_fuzz_fuzz_rules_SOURCES = test/fuzz/fuzz_rules.c $(fuzz_common)
+test_fuzz_fuzz_rules_LDADD = src/libstrag.la

@@ -3,7 +3,7 @@
  * Every allocation of the library fails once: the function says so, changes nothing that it was to
  * fill in, and keeps nothing. With enough memory everything that it took is freed.
  */
-#include "memory.h"
+#include "exhaust.h"
 
 #include "engine.h"
 #include "expression.h"
@@ -11,34 +11,6 @@
 #include "parse.h"
 #include "support.h"
 #include "verify.h"
-
-/* What is tried: returns a status, and frees what it made. `made` says whether something was put
- * into the result. */
-typedef int attempt_function(const void *what, struct strag_error *err, bool *made);
-
-/* Let the first, second, third ... allocation fail, until there are no more. @return how many */
-static long exhaust(const char *name, attempt_function *attempt, const void *what)
-{
-    for (long fail_at = 1;; fail_at++) {
-        struct strag_error err = {""};
-        bool made = false;
-        memory_watch(fail_at);
-        int status = attempt(what, &err, &made);
-        struct memory_report report = memory_unwatch();
-        if (report.live != 0)
-            fail_msg("%s, allocation %ld fails: %ld are never freed", name, fail_at, report.live);
-        if (!report.failed) {
-            if (status != STRAG_OK)
-                fail_msg("%s: %s", name, strag_status_text(status));
-            assert_true(made);
-            assert_int_equal(report.allocations, fail_at - 1);
-            return report.allocations;
-        }
-        if (status != STRAG_ERR_MEMORY || made || !strstr(err.text, "out of memory"))
-            fail_msg("%s, allocation %ld fails: %s, '%s'%s", name, fail_at,
-                     strag_status_text(status), err.text, made ? ", with a result" : "");
-    }
-}
 
 /* ---- Plans ---- */
 

@@ -1,0 +1,34 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# The cost model against SimGrid (compare.py, README.md). Skipped where SimGrid's SMPI is not
+# installed (Debian: libsimgrid-dev). libstrag is compiled once more, for SMPI: its MPI must not be
+# mixed with another one.
+set -eu
+
+for program in smpicc smpirun python3; do
+    if ! command -v "$program" >/dev/null; then
+        echo "skipped: $program is needed (SimGrid's SMPI)"
+        exit 77
+    fi
+done
+
+here=$(cd "$(dirname "$0")" && pwd)
+src=$here/../../src
+STRAG=${STRAG:-$PWD/tools/strag}
+CC=${CC:-cc}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# An archive, so that replay takes what it needs. Readers of layouts and rules want further
+# libraries and are not needed.
+for file in "$src"/*.c; do
+    case ${file##*/} in
+        layout*.c | rules.c) ;;
+        *) printf '%s\0' "$file" ;;
+    esac
+done | (cd "$work" && xargs -0 -n 8 -P 2 "$CC" -std=gnu11 -O1 -fPIC -c)
+ar rc "$work/libstrag.a" "$work"/*.o
+smpicc -std=gnu11 -O1 -I"$src" "$here/replay.c" "$work/libstrag.a" -o "$work/replay"
+
+cd "$work"
+python3 -B "$here/compare.py" "$STRAG" "$work/replay"

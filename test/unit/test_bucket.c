@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Bucket: proved on boxes of many shapes, with one port and with all; its rounds and its messages
+ * as bucket.c says; no link of a torus carries two messages at a time.
+ */
+#include "machines.h"
+#include "network.h"
+#include "support.h"
+#include "verify.h"
+
+static const enum strag_network torus = STRAG_NETWORK_TORUS, hyperx = STRAG_NETWORK_HYPERX,
+                                boards = STRAG_NETWORK_HAMMINGMESH;
+
+static const struct strag_algorithm *bucket(void)
+{
+    return support_algorithm("bucket");
+}
+
+/* ---- The proof, and the numbers of the table in bucket.c ---- */
+
+struct rings {
+    int dims, sum, longest; /* of the dimensions with more than one cell; sum of (size - 1) */
+};
+
+static struct rings rings_of(const struct strag_box *box)
+{
+    struct rings rings = {0, 0, 0};
+    for (int d = 0; d < box->dims; d++) {
+        rings.dims += box->size[d] > 1;
+        rings.sum += box->size[d] - 1;
+        rings.longest = box->size[d] > rings.longest ? box->size[d] : rings.longest;
+    }
+    return rings;
+}
+
+static void assert_near(double a, double b)
+{
+    if (!(a - b < 1e-9 && b - a < 1e-9))
+        fail_msg("%.12g is not %.12g", a, b);
+}
+
+static void prove(const struct strag_problem *problem, int parts, int rounds)
+{
+    struct strag_error err = {""};
+    struct strag_measure measure;
+    int n = problem->n;
+    if (strag_verify(bucket(), problem, &measure, NULL, &err) != STRAG_OK)
+        fail_msg("n=%d ports=%d: %s", n, problem->ports, err.text);
+    assert_int_equal(measure.n, n);
+    assert_int_equal(measure.rounds, rounds);
+    assert_int_equal(measure.blocks, n * parts);
+    assert_near(measure.sent_max, 2.0 * (n - 1) / n);
+    assert_near(measure.sent_total, 2.0 * (n - 1));
+    assert_near(measure.reduce_max, 1.0 * (n - 1) / n);
+}
+
+/* With one port, with all, and with as many as bucket chooses itself: all, on a grid. */
+static void prove_box(struct strag_topology *topology)
+{
+    assert_non_null(topology->box);
+    struct rings rings = rings_of(topology->box);
+    int all = 2 * rings.dims, rounds = 2 * rings.dims * (rings.longest - 1);
+    struct strag_problem problem = {.n = topology->n, .ports = 1, .topology = topology};
+    prove(&problem, 1, 2 * rings.sum);
+    problem.ports = 0;
+    prove(&problem, all > 0 ? all : 1, rounds);
+    problem.ports = all;
+    if (all > 0)
+        prove(&problem, all, rounds);
+    strag_topology_free(topology);
+}
+
+static void in_two_dimensions(void **state)
+{
+    (void)state;
+    for (int x = 1; x <= 8; x++) {
+        for (int y = 1; y <= 8; y++) {
+            char dims[20];
+            snprintf(dims, sizeof dims, "%dx%d", x, y);
+            prove_box(machine_grid(torus, true, dims, NULL, 1));
+        }
+    }
+}
+
+static void in_three_dimensions(void **state)
+{
+    (void)state;
+    for (int cells = 0; cells < 64; cells++) {
+        char dims[20];
+        snprintf(dims, sizeof dims, "%dx%dx%d", 1 + cells % 4, 1 + cells / 4 % 4, 1 + cells / 16);
+        prove_box(machine_grid(torus, true, dims, NULL, 1));
+    }
+}
+
+static void of_other_shapes(void **state)
+{
+    (void)state;
+    static const char *const dims[] = {"2x2x2x2", "3x5x2", "1x13", "17", "2x1x3x1x2", "16x2"};
+    for (size_t i = 0; i < sizeof dims / sizeof *dims; i++)
+        prove_box(machine_grid(torus, true, dims[i], NULL, 1));
+}
+
+static void on_other_networks(void **state)
+{
+    (void)state;
+    static const char *const dims[] = {"4x4", "5x3", "2x3x2", "1x6", "7"};
+    for (size_t i = 0; i < sizeof dims / sizeof *dims; i++) {
+        prove_box(machine_grid(torus, false, dims[i], NULL, 1));
+        prove_box(machine_grid(hyperx, false, dims[i], NULL, 1));
+    }
+    prove_box(machine_grid(boards, false, "4x6", "2x3", 1));
+    prove_box(machine_grid(boards, false, "4x4", "1x1", 1));
+}
+
+/* Boxes at random places of a torus, over its edges too; ranks in random order. */
+static void on_a_part_of_a_torus(void **state)
+{
+    (void)state;
+    struct rng rng = {support_seed("a part of a torus")};
+    for (long cases = support_cases(40); cases > 0; cases--) {
+        struct strag_grid grid = machine_grid_of(torus, true, "5x6x4", NULL);
+        int first[3], size[3], positions[120], hosts = 0;
+        for (int d = 0; d < 3; d++) {
+            first[d] = (int)rng_below(&rng, (unsigned)grid.size[d]);
+            size[d] = 1 + (int)rng_below(&rng, 4);
+        }
+        for (int cell = 0; cell < size[0] * size[1] * size[2]; cell++) {
+            int at[] = {(first[0] + cell % size[0]) % 5, (first[1] + cell / size[0] % size[1]) % 6,
+                        (first[2] + cell / size[0] / size[1]) % 4};
+            int other = (int)rng_below(&rng, (unsigned)hosts + 1);
+            positions[hosts++] = positions[other];
+            positions[other] = strag_grid_position(&grid, at);
+        }
+        prove_box(machine_hosts(&grid, positions, hosts, 1));
+    }
+}
+
+/* One ring; with two ports one each way round. */
+static void without_a_grid(void **state)
+{
+    (void)state;
+    for (int n = 2; n <= 24; n++) {
+        struct strag_topology *trees[] = {NULL, machine_flat(n, 1), machine_flat(n, 3)};
+        for (int t = 0; t < 3; t++) {
+            for (int ports = 0; ports <= 2; ports++) {
+                const struct strag_problem problem = {.n = n, .ports = ports, .topology = trees[t]};
+                prove(&problem, ports == 2 ? 2 : 1, 2 * (n - 1));
+            }
+            strag_topology_free(trees[t]);
+        }
+    }
+}
+
+/* ---- The messages ---- */
+
+struct plans {
+    struct strag_problem problem;
+    struct strag_plan **list;
+    int rounds;
+};
+
+static struct plans plans_of(struct strag_topology *topology, int ports)
+{
+    struct strag_error err = {""};
+    struct strag_claim claim;
+    struct plans plans = {.problem = {.n = topology->n, .ports = ports, .topology = topology}};
+    plans.list = calloc((size_t)topology->n, sizeof(struct strag_plan *));
+    assert_non_null(plans.list);
+    if (strag_algorithm_claim(bucket(), &plans.problem, &claim, &err) != STRAG_OK ||
+        strag_plan_create_all(bucket(), &plans.problem, plans.list, &err) != STRAG_OK)
+        fail_msg("%s", err.text);
+    plans.rounds = claim.rounds;
+    return plans;
+}
+
+static void plans_free(struct plans *plans, struct strag_topology *topology)
+{
+    support_plans_free(plans->list, plans->problem.n);
+    strag_topology_free(topology);
+}
+
+/* The example in bucket.c. */
+static void the_example(void **state)
+{
+    (void)state;
+    static const struct strag_op expected[] = {
+        {.kind = STRAG_SEND, .round = 0, .peer = 1, .first = 0, .count = 2},
+        {.kind = STRAG_RECV_REDUCE, .round = 0, .peer = 2, .first = 4, .count = 2},
+        {.kind = STRAG_SEND, .round = 1, .peer = 1, .first = 4, .count = 2},
+        {.kind = STRAG_RECV_REDUCE, .round = 1, .peer = 2, .first = 2, .count = 2},
+        {.kind = STRAG_SEND, .round = 2, .peer = 3, .first = 2, .count = 1},
+        {.kind = STRAG_RECV_REDUCE, .round = 2, .peer = 3, .first = 3, .count = 1},
+        {.kind = STRAG_SEND, .round = 3, .peer = 3, .first = 3, .count = 1},
+        {.kind = STRAG_RECV, .round = 3, .peer = 3, .first = 2, .count = 1},
+        {.kind = STRAG_SEND, .round = 4, .peer = 1, .first = 2, .count = 2},
+        {.kind = STRAG_RECV, .round = 4, .peer = 2, .first = 0, .count = 2},
+        {.kind = STRAG_SEND, .round = 5, .peer = 1, .first = 0, .count = 2},
+        {.kind = STRAG_RECV, .round = 5, .peer = 2, .first = 4, .count = 2},
+    };
+    struct strag_topology *topology = machine_grid(torus, true, "3x2", NULL, 1);
+    struct plans plans = plans_of(topology, 1);
+    const struct strag_plan *plan = plans.list[0];
+    assert_int_equal(plan->nops, 12);
+    for (int i = 0; i < plan->nops; i++) {
+        const struct strag_op *op = &plan->ops[i];
+        assert_int_equal(op->kind, expected[i].kind);
+        assert_int_equal(op->round, expected[i].round);
+        assert_int_equal(op->peer, expected[i].peer);
+        assert_int_equal(op->first, expected[i].first);
+        assert_int_equal(op->count, expected[i].count);
+        assert_string_equal(plan->stages[op->stage], i < 6 ? "reduce-scatter" : "allgather");
+    }
+    plans_free(&plans, topology);
+}
+
+/* Put a message on its links. On a torus it crosses one, or half of it each of two that lead to the
+ * same neighbour. @param load  of each link, in messages */
+static void load_links(struct strag_links *links, int from, int to, float *load, double *most)
+{
+    struct strag_hop hops[40];
+    assert_in_range(links->longest, 1, 40);
+    struct strag_route route = strag_links_route(links, from, to, hops);
+    double total = 0;
+    for (int h = 0; h < route.nhops; h++) {
+        load[hops[h].link] += hops[h].share;
+        total += hops[h].share;
+        *most = load[hops[h].link] > *most ? load[hops[h].link] : *most;
+    }
+    assert_near(total, 1);
+}
+
+static void check_links(struct strag_topology *topology, int ports)
+{
+    struct plans plans = plans_of(topology, ports);
+    struct strag_model model = strag_model_default(topology->network);
+    struct strag_links *links = NULL;
+    struct strag_error err = {""};
+    assert_int_equal(strag_links_create(topology, &model, NULL, &links, &err), STRAG_OK);
+    for (int round = 0; round < plans.rounds; round++) {
+        float *load = calloc((size_t)links->nlinks, sizeof *load);
+        double most = 0;
+        assert_non_null(load);
+        for (int rank = 0; rank < topology->n; rank++) {
+            const struct strag_plan *plan = plans.list[rank];
+            for (int i = 0; i < plan->nops; i++) {
+                if (plan->ops[i].round == round && plan->ops[i].kind == STRAG_SEND)
+                    load_links(links, rank, plan->ops[i].peer, load, &most);
+            }
+        }
+        if (!(most > 0 && most <= 1))
+            fail_msg("n=%d ports=%d round %d: a link carries %g messages", topology->n, ports,
+                     round, most);
+        free(load);
+    }
+    strag_links_free(links);
+    plans_free(&plans, topology);
+}
+
+static void links_are_not_shared(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *dims;
+        int ports; /* all */
+    } cases[] = {{"4x4", 4}, {"5x3", 4}, {"8x2", 4},   {"6", 2},       {"2x2x2", 6},
+                 {"3x4", 4}, {"7x1", 2}, {"4x3x2", 6}, {"3x2x3x2", 8}, {"1x8x5", 4}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        check_links(machine_grid(torus, true, cases[i].dims, NULL, 1), 1);
+        check_links(machine_grid(torus, true, cases[i].dims, NULL, 1), cases[i].ports);
+    }
+}
+
+/* ---- Rounds that are alike ---- */
+
+/* The next operation of a round at or behind `i`. @return nops if there is none */
+static int next_of_round(const struct strag_plan *plan, int i, int round)
+{
+    while (i < plan->nops && plan->ops[i].round != round)
+        i++;
+    return i;
+}
+
+static void assert_alike(const struct strag_plan *plan, int round, int other)
+{
+    int i = next_of_round(plan, 0, round), j = next_of_round(plan, 0, other);
+    while (i < plan->nops && j < plan->nops) {
+        assert_int_equal(plan->ops[i].kind, plan->ops[j].kind);
+        assert_int_equal(plan->ops[i].peer, plan->ops[j].peer);
+        assert_int_equal(plan->ops[i].count, plan->ops[j].count);
+        i = next_of_round(plan, i + 1, round);
+        j = next_of_round(plan, j + 1, other);
+    }
+    assert_int_equal(i, plan->nops);
+    assert_int_equal(j, plan->nops);
+}
+
+/* @return how many runs of rounds that are alike there are */
+static int check_alike(struct strag_topology *topology, int ports)
+{
+    struct plans plans = plans_of(topology, ports);
+    int runs = 0;
+    for (int round = 0; round < plans.rounds; round++) {
+        int repeats = strag_algorithm_alike(bucket(), &plans.problem, round);
+        assert_in_range(repeats, 1, plans.rounds - round);
+        for (int other = round + 1; other < round + repeats; other++) {
+            for (int rank = 0; rank < topology->n; rank++)
+                assert_alike(plans.list[rank], round, other);
+        }
+    }
+    for (int round = 0; round < plans.rounds; runs++)
+        round += strag_algorithm_alike(bucket(), &plans.problem, round);
+    plans_free(&plans, topology);
+    return runs;
+}
+
+/* A run for each phase; with all ports and unequal sizes, one for each size that ends in it. */
+static void runs_of_rounds(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *dims;
+        int all_ports, runs, runs_all;
+    } cases[] = {{"5", 2, 2, 2},     {"4x4", 4, 4, 4},     {"5x3", 4, 4, 8},
+                 {"2x6", 4, 4, 8},   {"2x3x5", 6, 6, 18},  {"4x4x2", 6, 6, 12},
+                 {"3x1x3", 4, 4, 4}, {"2x2x2x2", 8, 8, 8}, {"7x2x7", 6, 6, 12}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *dims = cases[i].dims;
+        assert_int_equal(check_alike(machine_grid(torus, true, dims, NULL, 1), 1), cases[i].runs);
+        assert_int_equal(check_alike(machine_grid(torus, true, dims, NULL, 1), cases[i].all_ports),
+                         cases[i].runs_all);
+    }
+    assert_int_equal(check_alike(machine_flat(9, 1), 1), 2);
+    assert_int_equal(check_alike(machine_flat(9, 2), 2), 2);
+}
+
+/* ---- What is refused ---- */
+
+static void assert_refused(struct strag_topology *topology, int ports, const char *why)
+{
+    const struct strag_problem problem = {.n = topology->n, .ports = ports, .topology = topology};
+    struct strag_error err = {""};
+    struct strag_plan *plan = NULL;
+    assert_int_equal(strag_plan_create(bucket(), &problem, 0, &plan, &err), STRAG_ERR_UNSUPPORTED);
+    assert_string_equal(err.text, why);
+    assert_null(plan);
+    strag_topology_free(topology);
+}
+
+static void refusals(void **state)
+{
+    (void)state;
+    struct strag_grid grid = machine_grid_of(torus, true, "4x4", NULL);
+    assert_refused(machine_grid(torus, true, "3x3", NULL, 2), 0,
+                   "bucket needs one rank per host, not 2");
+    assert_refused(machine_hosts(&grid, (int[]){0, 5}, 2, 1), 0,
+                   "bucket needs hosts that fill a box of the torus");
+    for (int ports = 2; ports <= 5; ports++) {
+        char why[100];
+        snprintf(why, sizeof why, "bucket drives 1 port, or 2 for each dimension, here 4; not %d",
+                 ports);
+        if (ports != 4)
+            assert_refused(machine_grid(torus, true, "3x3", NULL, 1), ports, why);
+    }
+    assert_refused(machine_grid(hyperx, true, "3x1x3x2", NULL, 1), 8,
+                   "bucket drives 1 port, or 2 for each dimension, here 6; not 8");
+    assert_refused(machine_flat(5, 1), 4,
+                   "bucket drives 1 port, or 2 for each dimension, here 2; not 4");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(in_two_dimensions),    cmocka_unit_test(in_three_dimensions),
+        cmocka_unit_test(of_other_shapes),      cmocka_unit_test(on_other_networks),
+        cmocka_unit_test(on_a_part_of_a_torus), cmocka_unit_test(without_a_grid),
+        cmocka_unit_test(the_example),          cmocka_unit_test(links_are_not_shared),
+        cmocka_unit_test(runs_of_rounds),       cmocka_unit_test(refusals),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,487 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The cost model: closed formulas worked out by hand, and a plain second implementation that goes
+ * over whole plans, on random machines.
+ */
+#include "cost.h"
+
+#include "exhaust.h"
+#include "machines.h"
+#include "network.h"
+#include "support.h"
+
+#include <math.h>
+
+static const double alpha = 2e-6, bandwidth = 1e9, hop = 5e-7;
+
+/* Round numbers, each of its own size, so that none can stand in for another. */
+static struct strag_model plain_model(void)
+{
+    return (struct strag_model){
+        .alpha = alpha,
+        .local_alpha = 3e-7,
+        .bandwidth = bandwidth,
+        .local_bandwidth = 7e9,
+        .link_latency = 1e-7,
+        .hop_latency = 4e-7,
+        .ties = STRAG_TIES_SPLIT,
+    };
+}
+
+static void assert_close(double found, double expected)
+{
+    if (!(fabs(found - expected) <= 1e-9 * fabs(expected)))
+        fail_msg("%.12g s instead of %.12g s", found, expected);
+}
+
+static double rounds_cost(const char *name, const struct strag_problem *problem,
+                          const struct strag_model *model, double bytes)
+{
+    struct strag_profile *profile;
+    struct strag_error err;
+    if (strag_profile_create(support_algorithm(name), problem, model, &profile, &err) != STRAG_OK)
+        fail_msg("%s, n = %d: %s", name, problem->n, err.text);
+    double seconds = strag_profile_seconds(profile, bytes);
+    strag_profile_free(profile);
+    return seconds;
+}
+
+static double clocks_cost(const char *name, const struct strag_problem *problem,
+                          const struct strag_model *model, size_t bytes)
+{
+    double seconds;
+    struct strag_error err;
+    if (strag_cost_clocks(support_algorithm(name), problem, model, &bytes, 1, &seconds, &err) !=
+        STRAG_OK)
+        fail_msg("%s, n = %d: %s", name, problem->n, err.text);
+    return seconds;
+}
+
+/* Both modes give the same where all ranks do the same at the same time. */
+static void assert_both(const char *name, const struct strag_problem *problem,
+                        const struct strag_model *model, size_t bytes, double expected)
+{
+    assert_close(rounds_cost(name, problem, model, (double)bytes), expected);
+    assert_close(clocks_cost(name, problem, model, bytes), expected);
+}
+
+/* ---- By hand ---- */
+
+static void formulas_on_a_switch(void **state)
+{
+    (void)state;
+    struct strag_model model = plain_model();
+    model.link_latency = model.hop_latency = 0;
+    const double s = 1 << 20;
+    for (int n = 1; n <= 70; n++) {
+        const struct strag_problem problem = {.n = n};
+        int q = 0, log = 0;
+        while (1 << q < n)
+            q++;
+        while (2 << log <= n)
+            log++;
+        bool fold = n != 1 << log;
+        int p = 1 << log;
+        double part = 2.0 * (n - 1) / n * s / bandwidth;
+        assert_both("ring", &problem, &model, 1 << 20, 2 * (n - 1) * alpha + part);
+        assert_both("bucket", &problem, &model, 1 << 20, 2 * (n - 1) * alpha + part);
+        assert_both("circulant", &problem, &model, 1 << 20, 2 * q * alpha + part);
+        assert_both("recursive-doubling", &problem, &model, 1 << 20,
+                    (log + 2 * fold) * (alpha + s / bandwidth));
+        assert_both("recursive-halving", &problem, &model, 1 << 20,
+                    (2 * log + 2 * fold) * alpha + (2.0 * (p - 1) / p + 2 * fold) * s / bandwidth);
+    }
+}
+
+static void a_message_crosses_two_links_of_a_switch(void **state)
+{
+    (void)state;
+    const struct strag_model model = plain_model();
+    const struct strag_problem problem = {.n = 4};
+    assert_both("recursive-doubling", &problem, &model, 1000,
+                2 * (alpha + 2 * hop + 1000 / bandwidth));
+}
+
+static void recursive_doubling_on_a_ring(void **state)
+{
+    (void)state;
+    /* Distances 1, 2, 4; so many messages share the busiest link, the last one with a tie. */
+    struct strag_model model = plain_model();
+    struct strag_topology *topology = machine_grid(STRAG_NETWORK_TORUS, true, "8", NULL, 1);
+    const struct strag_problem problem = {.n = 8, .topology = topology};
+    double latency = 3 * alpha + (1 + 2 + 4) * hop;
+    assert_both("recursive-doubling", &problem, &model, 1000,
+                latency + (1 + 2 + 2) * 1000 / bandwidth);
+    model.ties = STRAG_TIES_PLUS;
+    assert_both("recursive-doubling", &problem, &model, 1000,
+                latency + (1 + 2 + 4) * 1000 / bandwidth);
+    strag_topology_free(topology);
+}
+
+static void recursive_doubling_on_a_mesh(void **state)
+{
+    (void)state;
+    /* Without the wrap all four messages of the last round cross the middle each way. */
+    const struct strag_model model = plain_model();
+    struct strag_topology *topology = machine_grid(STRAG_NETWORK_TORUS, false, "8", NULL, 1);
+    const struct strag_problem problem = {.n = 8, .topology = topology};
+    assert_both("recursive-doubling", &problem, &model, 1000,
+                3 * alpha + 7 * hop + (1 + 2 + 4) * 1000 / bandwidth);
+    strag_topology_free(topology);
+}
+
+/* With all ports no link has two messages, so that each of the 2D parts has a link to itself. */
+static void bucket_with_all_ports(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *dims;
+        int n, ports, rounds;
+    } shapes[] = {{"4x4", 16, 4, 12}, {"8x8", 64, 4, 28}, {"3x3x3", 27, 6, 12}, {"5", 5, 2, 8}};
+    const struct strag_model model = plain_model();
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        struct strag_topology *topology =
+            machine_grid(STRAG_NETWORK_TORUS, true, shapes[i].dims, NULL, 1);
+        int n = shapes[i].n;
+        struct strag_problem problem = {.n = n, .topology = topology};
+        double latency = shapes[i].rounds * (alpha + hop);
+        double part = 2.0 * (n - 1) / n * (1 << 20) / bandwidth;
+        assert_both("bucket", &problem, &model, 1 << 20, latency + part / shapes[i].ports);
+        problem.ports = 1;
+        assert_both("bucket", &problem, &model, 1 << 20, latency + part);
+        strag_topology_free(topology);
+    }
+}
+
+static void ranks_of_a_host_share_its_link(void **state)
+{
+    (void)state;
+    const struct strag_model model = plain_model();
+    struct strag_topology *topology = machine_flat(4, 2);
+    const struct strag_problem problem = {.n = 4, .topology = topology};
+    assert_both("recursive-doubling", &problem, &model, 1000,
+                3e-7 + 1000 / 7e9 + alpha + 2 * hop + 2 * 1000 / bandwidth);
+    strag_topology_free(topology);
+}
+
+/* Four hosts of one rank on two switches, whose uplinks are slow. */
+static void a_slow_uplink_of_a_switch(void **state)
+{
+    (void)state;
+    const struct strag_model model = plain_model();
+    struct strag_node nodes[11] = {{.level = STRAG_LEVEL_NETWORK, .parent = -1}};
+    for (int s = 0; s < 2; s++)
+        nodes[1 + s] =
+            (struct strag_node){.level = STRAG_LEVEL_SWITCH, .parent = 0, .uplink = bandwidth / 8};
+    for (int r = 0; r < 4; r++) {
+        nodes[3 + r] = (struct strag_node){.level = STRAG_LEVEL_HOST, .parent = 1 + r / 2};
+        nodes[7 + r] = (struct strag_node){.level = STRAG_LEVEL_RANK, .parent = 3 + r, .rank = r};
+    }
+    struct strag_topology *topology;
+    struct strag_error err;
+    assert_int_equal(strag_topology_create(NULL, nodes, 11, 4, &topology, &err), STRAG_OK);
+    const struct strag_problem problem = {.n = 4, .topology = topology};
+    assert_both("recursive-doubling", &problem, &model, 1000,
+                alpha + 2 * hop + 1000 / bandwidth + alpha + 4 * hop + 2 * 8 * 1000 / bandwidth);
+    strag_topology_free(topology);
+}
+
+static void a_slow_host(void **state)
+{
+    (void)state;
+    const struct strag_model model = plain_model();
+    const struct strag_slow slow[] = {{3, 2.5}};
+    const struct strag_state slow_state = {.nslow = 1, .slow = slow};
+    const struct strag_problem problem = {.n = 8, .state = &slow_state};
+    double expected = 14 * (alpha + 2 * hop + 2.5 * 125000 / bandwidth);
+    assert_close(rounds_cost("ring", &problem, &model, 1000000), expected);
+}
+
+static void a_late_rank(void **state)
+{
+    (void)state;
+    const struct strag_model model = plain_model();
+    const struct strag_late late[] = {{5, 1e-3}};
+    const struct strag_state late_state = {.nlate = 1, .late = late};
+    for (int a = 0; strag_algorithms[a]; a++) {
+        struct strag_problem problem = {.n = 8};
+        const char *name = strag_algorithms[a]->name;
+        double alone = rounds_cost(name, &problem, &model, 1 << 16);
+        problem.state = &late_state;
+        assert_both(name, &problem, &model, 1 << 16, 1e-3 + alone);
+    }
+    /* Rank 5 of 6 is not folded: the fold goes on before it is there. */
+    struct strag_problem problem = {.n = 6, .state = &late_state};
+    double message = alpha + 2 * hop + 1000 / bandwidth;
+    assert_both("recursive-doubling", &problem, &model, 1000, 1e-3 + 3 * message);
+}
+
+static void combining_takes_time(void **state)
+{
+    (void)state;
+    struct strag_model model = plain_model();
+    model.reduce_bandwidth = 4e9;
+    const struct strag_problem problem = {.n = 5};
+    assert_both("ring", &problem, &model, 5000,
+                8 * (alpha + 2 * hop + 1000 / bandwidth) + 4 * 1000 / 4e9);
+}
+
+static void what_the_busiest_link_carries(void **state)
+{
+    (void)state;
+    const struct strag_model model = plain_model();
+    const struct strag_problem problem = {.n = 8};
+    struct strag_profile *profile;
+    struct strag_error err;
+    assert_int_equal(
+        strag_profile_create(support_algorithm("ring"), &problem, &model, &profile, &err),
+        STRAG_OK);
+    assert_close(profile->busiest, 2 * 7.0 / 8);
+    assert_int_equal(profile->nparts, 2);
+    assert_int_equal(profile->parts[0].repeats + profile->parts[1].repeats, 14);
+    strag_profile_free(profile);
+}
+
+static void refusals(void **state)
+{
+    (void)state;
+    const struct strag_model model = plain_model();
+    struct strag_topology *topology = machine_flat(4, 1);
+    const struct strag_late late[] = {{4, 1}};
+    const struct strag_slow slow[] = {{0, 0.5}};
+    const struct strag_state bad_late = {.nlate = 1, .late = late};
+    const struct strag_state bad_slow = {.nslow = 1, .slow = slow};
+    const struct strag_problem problems[] = {
+        {.n = 5, .topology = topology}, {.n = 4, .state = &bad_late}, {.n = 4, .state = &bad_slow}};
+    static const char *const texts[] = {
+        "n = 5 ranks on a topology of 4", "late rank 4; with 4 ranks it is 0 to 3",
+        "rank 0 is slower by a factor of 0.5; at least 1 is needed"};
+    for (int i = 0; i < 3; i++) {
+        struct strag_profile *profile = NULL;
+        struct strag_error err = {""};
+        double seconds;
+        size_t bytes = 1;
+        assert_int_equal(
+            strag_profile_create(support_algorithm("ring"), &problems[i], &model, &profile, &err),
+            STRAG_ERR_ARGUMENT);
+        assert_string_equal(err.text, texts[i]);
+        assert_null(profile);
+        assert_int_equal(strag_cost_clocks(support_algorithm("ring"), &problems[i], &model, &bytes,
+                                           1, &seconds, &err),
+                         STRAG_ERR_ARGUMENT);
+    }
+    strag_topology_free(topology);
+}
+
+/* ---- A second implementation ---- */
+
+/* Every round from the whole plans, nothing left out and nothing remembered. */
+struct second {
+    struct strag_plan **plans;
+    struct strag_links *links;
+    const struct strag_model *model;
+    const struct strag_problem *problem;
+    struct strag_hop *hops;
+    double *load;
+};
+
+static double op_bytes(const struct strag_plan *plan, const struct strag_op *op, double bytes)
+{
+    return bytes * op->count / plan->bounds.blocks;
+}
+
+static void second_loads(struct second *second, int round, double bytes)
+{
+    memset(second->load, 0, (size_t)second->links->nlinks * sizeof *second->load);
+    for (int r = 0; r < second->problem->n; r++) {
+        const struct strag_plan *plan = second->plans[r];
+        for (int i = 0; i < plan->nops; i++) {
+            const struct strag_op *op = &plan->ops[i];
+            if (op->kind != STRAG_SEND || op->round != round)
+                continue;
+            struct strag_route route = strag_links_route(second->links, r, op->peer, second->hops);
+            for (int h = 0; h < route.nhops; h++)
+                second->load[second->hops[h].link] +=
+                    second->hops[h].share * op_bytes(plan, op, bytes);
+        }
+    }
+}
+
+/* @return the round's longest message; clocks move from `now` to `next` */
+static double second_round(struct second *second, int round, double bytes, const double *now,
+                           double *next)
+{
+    double longest = 0;
+    second_loads(second, round, bytes);
+    for (int r = 0; r < second->problem->n; r++) {
+        const struct strag_plan *plan = second->plans[r];
+        for (int i = 0; i < plan->nops; i++) {
+            const struct strag_op *op = &plan->ops[i];
+            if (op->kind == STRAG_SEND || op->round != round)
+                continue;
+            struct strag_route route = strag_links_route(second->links, op->peer, r, second->hops);
+            double wire = 0;
+            for (int h = 0; h < route.nhops; h++)
+                wire = fmax(wire, second->load[second->hops[h].link] /
+                                      second->links->bandwidth[second->hops[h].link]);
+            double combine = op->kind == STRAG_RECV_REDUCE && second->model->reduce_bandwidth > 0
+                                 ? op_bytes(plan, op, bytes) / second->model->reduce_bandwidth
+                                 : 0;
+            double start = fmax(now[r], now[op->peer]);
+            next[op->peer] = fmax(next[op->peer], start + route.latency + wire);
+            next[r] = fmax(next[r], start + route.latency + wire + combine);
+            longest = fmax(longest, route.latency + wire + combine);
+        }
+    }
+    return longest;
+}
+
+static void second_cost(struct second *second, double bytes, double *by_rounds, double *by_clocks)
+{
+    int n = second->problem->n;
+    double now[64], next[64];
+    for (int r = 0; r < n; r++)
+        next[r] = 0;
+    *by_rounds = 0;
+    for (int round = 0; round < second->plans[0]->rounds; round++) {
+        memcpy(now, next, sizeof now);
+        *by_rounds += second_round(second, round, bytes, now, next);
+    }
+    *by_clocks = 0;
+    for (int r = 0; r < n; r++)
+        *by_clocks = fmax(*by_clocks, next[r]);
+}
+
+static struct strag_topology *random_machine(struct rng *rng)
+{
+    static const char *const dims[] = {"2", "5", "3x4", "6x2", "2x3x4", "4x4", "1x7", "8x4"};
+    const char *shape = dims[rng_below(rng, sizeof dims / sizeof *dims)];
+    switch (rng_below(rng, 6)) {
+    case 0:
+        return machine_flat(1 + (int)rng_below(rng, 40), 1 + (int)rng_below(rng, 4));
+    case 1:
+        return machine_tree("((2,3),(4))");
+    case 2:
+        return machine_grid(STRAG_NETWORK_TORUS, false, shape, NULL, 1);
+    case 3:
+        return machine_grid(STRAG_NETWORK_HYPERX, true, shape, NULL, 1 + (int)rng_below(rng, 2));
+    case 4:
+        return machine_grid(STRAG_NETWORK_HAMMINGMESH, true, "4x4", "2x2", 1);
+    default:
+        return machine_grid(STRAG_NETWORK_TORUS, true, shape, NULL, 1 + (int)rng_below(rng, 2));
+    }
+}
+
+static void compare_with_second(struct rng *rng, const struct strag_algorithm *algorithm,
+                                const struct strag_problem *problem)
+{
+    struct strag_error err;
+    struct strag_plan *plans[64];
+    struct strag_model model = plain_model();
+    model.reduce_bandwidth = rng_one_in(rng, 2) ? 3e9 : 0;
+    model.ties = rng_one_in(rng, 2) ? STRAG_TIES_PLUS : STRAG_TIES_SPLIT;
+    int status = strag_plan_create_all(algorithm, problem, plans, &err);
+    if (status == STRAG_ERR_UNSUPPORTED)
+        return;
+    assert_int_equal(status, STRAG_OK);
+    struct second second = {.plans = plans, .model = &model, .problem = problem};
+    assert_int_equal(
+        strag_links_create(problem->topology, &model, problem->state, &second.links, &err),
+        STRAG_OK);
+    second.hops = malloc((size_t)(second.links->longest + 1) * sizeof *second.hops);
+    second.load = malloc((size_t)second.links->nlinks * sizeof *second.load);
+    for (int i = 0; i < 3; i++) {
+        double by_rounds, by_clocks;
+        size_t bytes = (size_t)1 << rng_below(rng, 30);
+        second_cost(&second, (double)bytes, &by_rounds, &by_clocks);
+        assert_close(rounds_cost(algorithm->name, problem, &model, (double)bytes), by_rounds);
+        assert_close(clocks_cost(algorithm->name, problem, &model, bytes), by_clocks);
+        assert_true(by_clocks <= by_rounds * (1 + 1e-9));
+    }
+    free(second.hops);
+    free(second.load);
+    strag_links_free(second.links);
+    strag_plan_free_all(plans, problem->n);
+}
+
+static void a_second_implementation(void **state)
+{
+    (void)state;
+    struct rng rng = {support_seed("a_second_implementation")};
+    int priced = 0;
+    for (long i = support_cases(300); i > 0; i--) {
+        struct strag_topology *topology = random_machine(&rng);
+        const struct strag_slow slow[] = {{(int)rng_below(&rng, (unsigned)topology->n), 1.5}};
+        const struct strag_state slow_state = {.nslow = 1, .slow = slow};
+        const struct strag_problem problem = {
+            .n = topology->n,
+            .topology = topology,
+            .state = rng_one_in(&rng, 2) ? &slow_state : NULL,
+        };
+        assert_true(topology->n <= 64);
+        for (int a = 0; strag_algorithms[a]; a++) {
+            compare_with_second(&rng, strag_algorithms[a], &problem);
+            priced++;
+        }
+        strag_topology_free(topology);
+    }
+    assert_true(priced > 0);
+}
+
+/* ---- Memory ---- */
+
+struct attempt {
+    struct strag_problem problem;
+    struct strag_model model;
+};
+
+static int try_profile(const void *what, struct strag_error *err, bool *made)
+{
+    const struct attempt *attempt = what;
+    struct strag_profile *profile = NULL;
+    int status = strag_profile_create(support_algorithm("circulant"), &attempt->problem,
+                                      &attempt->model, &profile, err);
+    *made = profile != NULL;
+    strag_profile_free(profile);
+    return status;
+}
+
+static int try_clocks(const void *what, struct strag_error *err, bool *made)
+{
+    const struct attempt *attempt = what;
+    const size_t bytes[] = {1, 1000};
+    double seconds[2] = {0, 0};
+    int status = strag_cost_clocks(support_algorithm("circulant"), &attempt->problem,
+                                   &attempt->model, bytes, 2, seconds, err);
+    *made = seconds[0] > 0 || seconds[1] > 0;
+    return status;
+}
+
+static void memory_runs_out(void **state)
+{
+    (void)state;
+    const struct attempt attempt = {{.n = 6}, plain_model()};
+    assert_true(exhaust("a profile", try_profile, &attempt) > 10);
+    assert_true(exhaust("clocks", try_clocks, &attempt) > 10);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(formulas_on_a_switch),
+        cmocka_unit_test(a_message_crosses_two_links_of_a_switch),
+        cmocka_unit_test(recursive_doubling_on_a_ring),
+        cmocka_unit_test(recursive_doubling_on_a_mesh),
+        cmocka_unit_test(bucket_with_all_ports),
+        cmocka_unit_test(ranks_of_a_host_share_its_link),
+        cmocka_unit_test(a_slow_uplink_of_a_switch),
+        cmocka_unit_test(a_slow_host),
+        cmocka_unit_test(a_late_rank),
+        cmocka_unit_test(combining_takes_time),
+        cmocka_unit_test(what_the_busiest_link_carries),
+        cmocka_unit_test(refusals),
+        cmocka_unit_test(a_second_implementation),
+        cmocka_unit_test(memory_runs_out),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

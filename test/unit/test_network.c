@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Links and routes, worked out by hand. A route is compared as text: the names of its links, one
+ * behind the other, with "half" in front of those of a split tie.
+ */
+#include "network.h"
+
+#include "exhaust.h"
+#include "machines.h"
+#include "support.h"
+
+#include <math.h>
+
+static const enum strag_network torus = STRAG_NETWORK_TORUS, hyperx = STRAG_NETWORK_HYPERX,
+                                boards = STRAG_NETWORK_HAMMINGMESH;
+
+/* Numbers that tell all parts of a latency apart. */
+static struct strag_model model_of(enum strag_ties ties)
+{
+    return (struct strag_model){.alpha = 1000,
+                                .local_alpha = 7,
+                                .bandwidth = 100,
+                                .local_bandwidth = 40,
+                                .link_latency = 1,
+                                .hop_latency = 0.5,
+                                .ties = ties};
+}
+
+static struct strag_links *links_of(const struct strag_topology *topology, enum strag_ties ties,
+                                    const struct strag_state *state)
+{
+    struct strag_error err = {""};
+    struct strag_links *links = NULL;
+    const struct strag_model model = model_of(ties);
+    if (strag_links_create(topology, &model, state, &links, &err) != STRAG_OK)
+        fail_msg("%s", err.text);
+    return links;
+}
+
+/* A network with its links. */
+struct net {
+    struct strag_topology *topology;
+    struct strag_links *links;
+};
+
+static struct net net_of(struct strag_topology *topology, enum strag_ties ties)
+{
+    return (struct net){topology, links_of(topology, ties, NULL)};
+}
+
+static void net_free(struct net *net)
+{
+    strag_links_free(net->links);
+    strag_topology_free(net->topology);
+}
+
+/* @param length  links one after the other; -1: the message stays within its host */
+static void assert_route(struct net *net, int from, int to, int length, const char *expected)
+{
+    struct strag_hop *hops = calloc((size_t)net->links->longest, sizeof *hops);
+    char text[1000] = "", name[100];
+    assert_non_null(hops);
+    struct strag_route route = strag_links_route(net->links, from, to, hops);
+    assert_in_range(route.nhops, 0, net->links->longest);
+    for (int h = 0; h < route.nhops; h++) {
+        size_t used = strlen(text);
+        assert_true(hops[h].share == 1.0f || hops[h].share == 0.5f);
+        snprintf(text + used, sizeof text - used, "%s%s%s", h ? ", " : "",
+                 hops[h].share == 1.0f ? "" : "half ",
+                 strag_links_name(net->links, hops[h].link, name, sizeof name));
+    }
+    free(hops);
+    assert_string_equal(text, expected);
+    assert_true(route.latency == (length < 0 ? 7 : 1000 + 1.5 * length));
+}
+
+/* ---- Trees ---- */
+
+static struct strag_topology *parsed(const char *text)
+{
+    struct machine_nodes nodes = machine_parse(text);
+    return machine_finish(&nodes, NULL);
+}
+
+static void a_tree(void **state)
+{
+    (void)state;
+    struct net net = net_of(parsed("N(S=top1(S=a(H=n1(P(0 1) P(2 3)) H=n2(4)) S=b(H(5) H(6)))"
+                                   " S=top2(H=n5(8) H=n6(7)))"),
+                            STRAG_TIES_SPLIT);
+    assert_route(&net, 0, 1, -1, "rank 0 up, rank 1 down");
+    assert_route(&net, 3, 0, -1,
+                 "rank 3 up, package of rank 2 up, package of rank 0 down, rank 0 down");
+    assert_route(&net, 2, 4, 2, "host n1 up, host n2 down");
+    assert_route(&net, 4, 6, 4, "host n2 up, switch a up, switch b down, host of rank 6 down");
+    assert_route(&net, 7, 8, 2, "host n6 up, host n5 down");
+    assert_route(
+        &net, 8, 5, 5,
+        "host n5 up, switch top2 up, switch top1 down, switch b down, host of rank 5 down");
+    assert_route(&net, 1, 7, 5,
+                 "host n1 up, switch a up, switch top1 up, switch top2 down, host n6 down");
+    net_free(&net);
+}
+
+/* The links up and down of a node whose first rank and level are given. */
+static void assert_bandwidth(const struct strag_links *links, enum strag_level level, int rank,
+                             double expected)
+{
+    const struct strag_topology *topology = links->topology;
+    int node = topology->leaf_node[rank];
+    while (topology->nodes[node].level != level)
+        node = topology->nodes[node].parent;
+    for (int down = 0; down < 2; down++) {
+        double bandwidth = links->bandwidth[2 * node + down];
+        if (!(bandwidth == expected))
+            fail_msg("%s of rank %d: %g, not %g", strag_level_name(level), rank, bandwidth,
+                     expected);
+    }
+}
+
+static void bandwidths_of_a_tree(void **state)
+{
+    (void)state;
+    struct net net = net_of(parsed("N(S(H@70(0) H(1) H(2)) S(H(P(U(C(3 4) C@5(5@6 6)) U(7 8))"
+                                   " P@9(9 10)) H(11)) S@33(H(12) H(13)))"),
+                            STRAG_TIES_SPLIT);
+    const struct strag_links *links = net.links;
+    assert_int_equal(links->nlinks, 2 * net.topology->nnodes);
+    assert_bandwidth(links, STRAG_LEVEL_HOST, 0, 70);
+    assert_bandwidth(links, STRAG_LEVEL_HOST, 1, 100);
+    assert_bandwidth(links, STRAG_LEVEL_SWITCH, 1, 270);
+    assert_bandwidth(links, STRAG_LEVEL_SWITCH, 3, 200);
+    assert_bandwidth(links, STRAG_LEVEL_SWITCH, 12, 33);
+    assert_bandwidth(links, STRAG_LEVEL_PACKAGE, 3, 160);
+    assert_bandwidth(links, STRAG_LEVEL_PACKAGE, 9, 9);
+    assert_bandwidth(links, STRAG_LEVEL_NUMA, 7, 160);
+    assert_bandwidth(links, STRAG_LEVEL_CACHE, 3, INFINITY);
+    assert_bandwidth(links, STRAG_LEVEL_CACHE, 6, 5);
+    assert_bandwidth(links, STRAG_LEVEL_RANK, 3, 40);
+    assert_bandwidth(links, STRAG_LEVEL_RANK, 5, 6);
+    net_free(&net);
+
+    net = net_of(parsed("N(S(S(H(0) H@50(1)) S@7(H(2) H(3))) H(4))"), STRAG_TIES_SPLIT);
+    int top = net.topology->nodes[net.topology->nodes[net.topology->host_node[0]].parent].parent;
+    assert_true(net.links->bandwidth[2 * top] == 157); /* all below together: 150 and 7 */
+    net_free(&net);
+}
+
+static void defaults(void **state)
+{
+    (void)state;
+    struct strag_model tree = strag_model_default(STRAG_NETWORK_TREE);
+    for (int network = STRAG_NETWORK_TREE; network <= STRAG_NETWORK_HAMMINGMESH; network++) {
+        struct strag_model model = strag_model_default((enum strag_network)network);
+        bool grid = network != STRAG_NETWORK_TREE;
+        assert_true(model.alpha == 1e-6 && model.local_alpha == 1e-6);
+        assert_true(model.bandwidth == 12.5e9 && model.local_bandwidth == 50e9);
+        assert_true(model.link_latency == (grid ? 100e-9 : 0));
+        assert_true(model.hop_latency == (grid ? 300e-9 : 0));
+        assert_true(model.reduce_bandwidth == 0);
+        assert_int_equal(model.ties, tree.ties);
+    }
+    assert_int_equal(tree.ties, STRAG_TIES_SPLIT);
+}
+
+/* ---- Torus and mesh ---- */
+
+static void a_torus(void **state)
+{
+    (void)state;
+    for (int split = 0; split < 2; split++) {
+        struct net net = net_of(machine_grid(torus, true, "5x4", NULL, 1),
+                                split ? STRAG_TIES_SPLIT : STRAG_TIES_PLUS);
+        assert_route(&net, 0, 1, 1, "(0,0) dimension 0 +");
+        assert_route(&net, 1, 0, 1, "(1,0) dimension 0 -");
+        assert_route(&net, 0, 2, 2, "(0,0) dimension 0 +, (1,0) dimension 0 +");
+        assert_route(&net, 0, 3, 2, "(0,0) dimension 0 -, (4,0) dimension 0 -");
+        assert_route(&net, 4, 1, 2, "(4,0) dimension 0 +, (0,0) dimension 0 +");
+        assert_route(&net, 0, 5, 1, "(0,0) dimension 1 +");
+        assert_route(&net, 2, 17, 1, "(2,0) dimension 1 -");
+        assert_route(&net, 6, 17, 3, /* (1,1) to (2,3): a tie in dimension 1 */
+                     split ? "(1,1) dimension 0 +, half (2,1) dimension 1 +, half (2,2) dimension "
+                             "1 +, half (2,1) dimension 1 -, half (2,0) dimension 1 -"
+                           : "(1,1) dimension 0 +, (2,1) dimension 1 +, (2,2) dimension 1 +");
+        assert_route(&net, 17, 6, 3, /* and back */
+                     split ? "(2,3) dimension 0 -, half (1,3) dimension 1 +, half (1,0) dimension "
+                             "1 +, half (1,3) dimension 1 -, half (1,2) dimension 1 -"
+                           : "(2,3) dimension 0 -, (1,3) dimension 1 +, (1,0) dimension 1 +");
+        net_free(&net);
+    }
+}
+
+static void dimensions_of_two(void **state)
+{
+    (void)state;
+    struct net net = net_of(machine_grid(torus, true, "1x2", NULL, 1), STRAG_TIES_SPLIT);
+    assert_route(&net, 0, 1, 1, "half (0,0) dimension 1 +, half (0,0) dimension 1 -");
+    assert_route(&net, 1, 0, 1, "half (0,1) dimension 1 +, half (0,1) dimension 1 -");
+    net_free(&net);
+    net = net_of(machine_grid(torus, true, "1x2", NULL, 1), STRAG_TIES_PLUS);
+    assert_route(&net, 0, 1, 1, "(0,0) dimension 1 +");
+    assert_route(&net, 1, 0, 1, "(0,1) dimension 1 +");
+    net_free(&net);
+    net = net_of(machine_grid(torus, false, "1x2", NULL, 1), STRAG_TIES_SPLIT);
+    assert_route(&net, 0, 1, 1, "(0,0) dimension 1 +");
+    assert_route(&net, 1, 0, 1, "(0,1) dimension 1 -");
+    net_free(&net);
+}
+
+static void a_mesh(void **state)
+{
+    (void)state;
+    struct net net = net_of(machine_grid(torus, false, "4x3x2", NULL, 2), STRAG_TIES_SPLIT);
+    assert_route(&net, 0, 7, 3,
+                 "(0,0,0) dimension 0 +, (1,0,0) dimension 0 +, (2,0,0) dimension 0 +");
+    assert_route(&net, 6, 0, 3,
+                 "(3,0,0) dimension 0 -, (2,0,0) dimension 0 -, (1,0,0) dimension 0 -");
+    assert_route(&net, 2 * 22, 2 * 1 + 1, 4, /* (2,2,1) to (1,0,0) */
+                 "(2,2,1) dimension 0 -, (1,2,1) dimension 1 -, (1,1,1) dimension 1 -, "
+                 "(1,0,1) dimension 2 -");
+    assert_route(&net, 4, 5, -1, "rank 4 up, rank 5 down");
+    net_free(&net);
+}
+
+/* Hosts may be anywhere; the other positions carry what passes. */
+static void a_job_in_a_larger_torus(void **state)
+{
+    (void)state;
+    struct strag_grid grid = machine_grid_of(torus, true, "8x8", NULL);
+    struct net net = net_of(machine_hosts(&grid, (int[]){63, 9, 14}, 3, 1), STRAG_TIES_SPLIT);
+    assert_int_equal(net.links->nlinks, 2 * net.topology->nnodes + 64 * 4);
+    assert_route(
+        &net, 0, 1, 4,
+        "(7,7) dimension 0 +, (0,7) dimension 0 +, (1,7) dimension 1 +, (1,0) dimension 1 +");
+    assert_route(&net, 1, 2, 3, "(1,1) dimension 0 -, (0,1) dimension 0 -, (7,1) dimension 0 -");
+    net_free(&net);
+}
+
+/* ---- HyperX and HammingMesh ---- */
+
+static void a_hyperx(void **state)
+{
+    (void)state;
+    struct net net = net_of(machine_grid(hyperx, true, "4x4", NULL, 1), STRAG_TIES_SPLIT);
+    assert_int_equal(net.links->per_position, 8);
+    assert_route(&net, 0, 3, 1, "(0,0) dimension 0 to 3");
+    assert_route(&net, 3, 0, 1, "(3,0) dimension 0 to 0");
+    assert_route(&net, 1, 13, 1, "(1,0) dimension 1 to 3");
+    assert_route(&net, 6, 9, 2, "(2,1) dimension 0 to 1, (1,1) dimension 1 to 2");
+    net_free(&net);
+}
+
+static void boards_of_two(void **state)
+{
+    (void)state;
+    struct net net = net_of(machine_grid(boards, false, "6x6", "2x2", 1), STRAG_TIES_SPLIT);
+    assert_int_equal(net.links->per_position, 8);
+    assert_route(&net, 0, 1, 1, "(0,0) dimension 0 +");
+    assert_route(&net, 1, 0, 1, "(1,0) dimension 0 -");
+    assert_route(&net, 1, 2, 2, "(1,0) dimension 0 +, (2,0) dimension 0 from -");
+    assert_route(&net, 0, 5, 2, "(0,0) dimension 0 -, (5,0) dimension 0 from +");
+    assert_route(&net, 0, 2, 2, "(0,0) dimension 0 -, (2,0) dimension 0 from -");
+    assert_route(&net, 7, 28, 4, /* (1,1) to (4,4) */
+                 "(1,1) dimension 0 +, (4,1) dimension 0 from -, (4,1) dimension 1 +, "
+                 "(4,4) dimension 1 from -");
+    net_free(&net);
+}
+
+static void boards_of_three(void **state)
+{
+    (void)state;
+    for (int split = 0; split < 2; split++) {
+        struct net net = net_of(machine_grid(boards, false, "6x6", "3x3", 1),
+                                split ? STRAG_TIES_SPLIT : STRAG_TIES_PLUS);
+        assert_route(&net, 0, 2, 2, "(0,0) dimension 0 +, (1,0) dimension 0 +");
+        assert_route(&net, 2, 1, 1, "(2,0) dimension 0 -");
+        assert_route(&net, 2, 3, 2, "(2,0) dimension 0 +, (3,0) dimension 0 from -");
+        assert_route(&net, 0, 30, 2, "(0,0) dimension 1 -, (0,5) dimension 1 from +");
+        assert_route(&net, 1, 3, 3, /* a tie in the middle of the first board */
+                     split ? "half (1,0) dimension 0 +, half (2,0) dimension 0 +, half (1,0) "
+                             "dimension 0 -, half (0,0) dimension 0 -, (3,0) dimension 0 from -"
+                           : "(1,0) dimension 0 +, (2,0) dimension 0 +, (3,0) dimension 0 from -");
+        assert_route(&net, 5, 1, 3, /* of the other */
+                     split
+                         ? "(5,0) dimension 0 +, half (2,0) dimension 0 from +, half (2,0) "
+                           "dimension 0 -, half (0,0) dimension 0 from -, half (0,0) dimension 0 +"
+                         : "(5,0) dimension 0 +, (2,0) dimension 0 from +, (2,0) dimension 0 -");
+        if (split)
+            assert_route(&net, 1, 4, 4, /* of both */
+                         "half (1,0) dimension 0 +, half (2,0) dimension 0 +, half (1,0) dimension "
+                         "0 -, half (0,0) dimension 0 -, half (5,0) dimension 0 from +, half (5,0) "
+                         "dimension 0 -, half (3,0) dimension 0 from -, half (3,0) dimension 0 +");
+        net_free(&net);
+    }
+}
+
+/* On a wide board the way over the switch may be the shorter one between two of its own hosts. */
+static void boards_of_other_sizes(void **state)
+{
+    (void)state;
+    struct net net = net_of(machine_grid(boards, false, "6", "6", 1), STRAG_TIES_SPLIT);
+    assert_route(&net, 0, 5, 2, "(0) dimension 0 -, (5) dimension 0 from +");
+    net_free(&net);
+    net = net_of(machine_grid(boards, false, "3x2", "1x1", 1), STRAG_TIES_PLUS);
+    assert_route(&net, 0, 2, 2, "(0,0) dimension 0 +, (2,0) dimension 0 from +");
+    assert_route(&net, 3, 1, 4,
+                 "(0,1) dimension 0 +, (1,1) dimension 0 from +, (1,1) dimension 1 +, "
+                 "(1,0) dimension 1 from +");
+    net_free(&net);
+    net = net_of(machine_grid(boards, false, "3", "1", 1), STRAG_TIES_SPLIT);
+    assert_route(&net, 0, 2, 2,
+                 "half (0) dimension 0 +, half (0) dimension 0 -, half (2) dimension 0 from +, "
+                 "half (2) dimension 0 from -");
+    net_free(&net);
+}
+
+/* ---- What is refused ---- */
+
+static void assert_refused(const struct strag_topology *topology, struct strag_slow slow,
+                           const char *why)
+{
+    struct strag_slow list[] = {{0, 2}, slow};
+    const struct strag_state state = {.nslow = 2, .slow = list};
+    const struct strag_model model = model_of(STRAG_TIES_SPLIT);
+    struct strag_links *links = NULL;
+    struct strag_error err = {""};
+    assert_int_equal(strag_links_create(topology, &model, &state, &links, &err),
+                     STRAG_ERR_ARGUMENT);
+    assert_string_equal(err.text, why);
+    assert_null(links);
+}
+
+static void refusals(void **state)
+{
+    (void)state;
+    struct strag_topology *topology = machine_flat(4, 1);
+    assert_refused(topology, (struct strag_slow){4, 2}, "slow rank 4; with 4 ranks it is 0 to 3");
+    assert_refused(topology, (struct strag_slow){-1, 2}, "slow rank -1; with 4 ranks it is 0 to 3");
+    assert_refused(topology, (struct strag_slow){1, 0.5},
+                   "rank 1 is slower by a factor of 0.5; at least 1 is needed");
+    assert_refused(topology, (struct strag_slow){1, NAN},
+                   "rank 1 is slower by a factor of nan; at least 1 is needed");
+    assert_refused(topology, (struct strag_slow){1, INFINITY},
+                   "rank 1 is slower by a factor of inf; at least 1 is needed");
+    strag_topology_free(topology);
+
+    struct strag_grid grid = machine_grid_of(hyperx, true, "100000", NULL);
+    struct strag_model model = model_of(STRAG_TIES_SPLIT);
+    struct strag_links *links = NULL;
+    struct strag_error err = {""};
+    topology = machine_hosts(&grid, (int[]){0, 1}, 2, 1);
+    assert_int_equal(strag_links_create(topology, &model, NULL, &links, &err),
+                     STRAG_ERR_UNSUPPORTED);
+    assert_string_equal(err.text, "a network of more than 2147483647 links");
+    assert_null(links);
+    strag_topology_free(topology);
+    strag_links_free(NULL);
+}
+
+static int create(const void *what, struct strag_error *err, bool *made)
+{
+    static const struct strag_slow slow = {0, 3};
+    const struct strag_state state = {.nslow = 1, .slow = &slow};
+    const struct strag_model model = model_of(STRAG_TIES_SPLIT);
+    struct strag_links *links = NULL;
+    int status = strag_links_create(what, &model, &state, &links, err);
+    *made = links != NULL;
+    strag_links_free(links);
+    return status;
+}
+
+static void out_of_memory(void **state)
+{
+    (void)state;
+    struct strag_topology *topologies[] = {machine_flat(4, 2),
+                                           machine_grid(torus, true, "3x3", NULL, 1)};
+    for (int i = 0; i < 2; i++) {
+        assert_true(exhaust("links", create, topologies[i]) >= 2);
+        strag_topology_free(topologies[i]);
+    }
+}
+
+/* A name that does not fit is cut. */
+static void long_names(void **state)
+{
+    (void)state;
+    struct net net = net_of(machine_grid(torus, true, "3x3", NULL, 1), STRAG_TIES_SPLIT);
+    int link = net.links->nlinks - 1;
+    static const char whole[] = "(2,2) dimension 1 -";
+    for (size_t size = 1; size <= sizeof whole; size++) {
+        char *buffer = malloc(size);
+        assert_non_null(buffer);
+        assert_ptr_equal(strag_links_name(net.links, link, buffer, size), buffer);
+        assert_int_equal(strlen(buffer), size - 1);
+        assert_memory_equal(buffer, whole, size - 1);
+        free(buffer);
+    }
+    net_free(&net);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_tree),
+        cmocka_unit_test(bandwidths_of_a_tree),
+        cmocka_unit_test(defaults),
+        cmocka_unit_test(a_torus),
+        cmocka_unit_test(dimensions_of_two),
+        cmocka_unit_test(a_mesh),
+        cmocka_unit_test(a_job_in_a_larger_torus),
+        cmocka_unit_test(a_hyperx),
+        cmocka_unit_test(boards_of_two),
+        cmocka_unit_test(boards_of_three),
+        cmocka_unit_test(boards_of_other_sizes),
+        cmocka_unit_test(refusals),
+        cmocka_unit_test(out_of_memory),
+        cmocka_unit_test(long_names),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

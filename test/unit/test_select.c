@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The selector's table against the estimates that it was made from: at every size it names an
+ * algorithm with the least modelled time.
+ */
+#include "select.h"
+
+#include "exhaust.h"
+#include "machines.h"
+#include "support.h"
+
+#include <math.h>
+
+static struct strag_selection *selected(const struct strag_problem *problem,
+                                        const struct strag_model *model, size_t minimum)
+{
+    struct strag_selection *selection;
+    struct strag_error err;
+    const struct strag_select_options options = {.minimum = minimum};
+    if (strag_select(problem, model, &options, &selection, &err) != STRAG_OK)
+        fail_msg("n = %d: %s", problem->n, err.text);
+    return selection;
+}
+
+static double seconds_of(const struct strag_selection *selection, const char *name, size_t bytes)
+{
+    for (int c = 0; c < selection->candidates; c++) {
+        const struct strag_candidate *candidate = &selection->candidate[c];
+        if (strcmp(candidate->algorithm->name, name) == 0)
+            return candidate->profile ? strag_profile_seconds(candidate->profile, (double)bytes)
+                                      : INFINITY;
+    }
+    fail_msg("%s is no candidate", name);
+    return 0;
+}
+
+static void assert_least(const struct strag_selection *selection, size_t bytes)
+{
+    const struct strag_algorithm *chosen = strag_table_find(&selection->table, bytes);
+    assert_non_null(chosen);
+    double mine = seconds_of(selection, chosen->name, bytes);
+    for (int c = 0; c < selection->candidates; c++) {
+        const char *other = selection->candidate[c].algorithm->name;
+        double theirs = seconds_of(selection, other, bytes);
+        if (mine > theirs * (1 + 2e-9))
+            fail_msg("%zu bytes: %s takes %.9g s, %s %.9g s", bytes, chosen->name, mine, other,
+                     theirs);
+    }
+}
+
+static void assert_table(const struct strag_table *table)
+{
+    assert_in_range(table->entries, 1, STRAG_TABLE_MAX - 1);
+    assert_int_equal(table->entry[0].from, 0);
+    for (int e = 1; e < table->entries; e++) {
+        assert_true(table->entry[e].from > table->entry[e - 1].from);
+        assert_ptr_not_equal(table->entry[e].algorithm, table->entry[e - 1].algorithm);
+    }
+}
+
+/* Every power of two from 32 bytes to 1 GiB, sizes between them, and both sides of all changes. */
+static void check_selection(struct strag_topology *topology, struct rng *rng)
+{
+    const struct strag_model model = strag_model_default(topology->network);
+    const struct strag_problem problem = {.n = topology->n, .topology = topology};
+    struct strag_selection *selection = selected(&problem, &model, 0);
+    assert_table(&selection->table);
+    for (size_t bytes = 32; bytes <= (size_t)1 << 30; bytes *= 2) {
+        assert_least(selection, bytes);
+        for (int i = 0; i < 4; i++)
+            assert_least(selection, bytes + rng_next(rng) % bytes);
+    }
+    for (int e = 1; e < selection->table.entries; e++) {
+        assert_least(selection, selection->table.entry[e].from);
+        assert_least(selection, selection->table.entry[e].from - 1);
+    }
+    strag_selection_free(selection);
+    strag_topology_free(topology);
+}
+
+static void least_at_every_size(void **state)
+{
+    (void)state;
+    struct rng rng = {support_seed("least_at_every_size")};
+    check_selection(machine_grid(STRAG_NETWORK_TORUS, true, "8x8", NULL, 1), &rng);
+    check_selection(machine_grid(STRAG_NETWORK_TORUS, true, "64x64", NULL, 1), &rng);
+    check_selection(machine_grid(STRAG_NETWORK_TORUS, true, "8x8x8", NULL, 1), &rng);
+    check_selection(machine_grid(STRAG_NETWORK_TORUS, false, "5x7", NULL, 1), &rng);
+    check_selection(machine_grid(STRAG_NETWORK_HYPERX, true, "8x8", NULL, 1), &rng);
+    check_selection(machine_grid(STRAG_NETWORK_HAMMINGMESH, true, "8x8", "2x2", 1), &rng);
+    check_selection(machine_tree("((8,8,8,8),(8,8,8,8),(8,8,8,8),(8,8,8,8))"), &rng);
+    check_selection(machine_flat(64, 1), &rng);
+    check_selection(machine_flat(13, 1), &rng);
+    check_selection(machine_flat(2, 1), &rng);
+    check_selection(machine_flat(1, 1), &rng);
+}
+
+/* On a switch the estimates are simple enough to say where one algorithm overtakes another:
+ * recursive doubling 3 alpha + 3 s / B, halving 6 alpha + 7/4 s / B. */
+static void where_it_changes(void **state)
+{
+    (void)state;
+    const struct strag_problem problem = {.n = 8};
+    struct strag_model model = strag_model_default(STRAG_NETWORK_TREE);
+    model.alpha = 1e-6;
+    model.bandwidth = 1e9;
+    struct strag_selection *selection = selected(&problem, &model, 0);
+    assert_int_equal(selection->table.entries, 2);
+    assert_string_equal(selection->table.entry[0].algorithm->name, "recursive-doubling");
+    assert_string_equal(selection->table.entry[1].algorithm->name, "recursive-halving");
+    assert_int_equal(selection->table.entry[1].from, 2401); /* 3 alpha B / (5/4) = 2400: equal */
+    strag_selection_free(selection);
+}
+
+static void short_vectors_stay_with_the_previous_component(void **state)
+{
+    (void)state;
+    const struct strag_problem problem = {.n = 8};
+    const struct strag_model model = strag_model_default(STRAG_NETWORK_TREE);
+    struct strag_selection *selection = selected(&problem, &model, 8192);
+    assert_table(&selection->table);
+    assert_null(strag_table_find(&selection->table, 0));
+    assert_null(strag_table_find(&selection->table, 8191));
+    assert_non_null(strag_table_find(&selection->table, 8192));
+    assert_int_equal(selection->table.entry[1].from, 8192);
+    strag_selection_free(selection);
+}
+
+/* Where strag is much faster than what Open MPI has, it runs below the minimum too. */
+static void but_not_where_they_lose_much(void **state)
+{
+    (void)state;
+    const size_t minimum = (size_t)1 << 30;
+    struct strag_topology *topology = machine_grid(STRAG_NETWORK_TORUS, true, "8x8", NULL, 1);
+    const struct strag_problem problem = {.n = 64, .topology = topology};
+    const struct strag_model model = strag_model_default(STRAG_NETWORK_TORUS);
+    struct strag_selection *selection = selected(&problem, &model, minimum);
+    assert_table(&selection->table);
+    assert_null(strag_table_find(&selection->table, 32));
+    assert_string_equal(strag_table_find(&selection->table, minimum - 1)->name, "bucket");
+    for (size_t bytes = 32; bytes < minimum; bytes *= 2) {
+        double stock = fmin(fmin(seconds_of(selection, "recursive-doubling", bytes),
+                                 seconds_of(selection, "recursive-halving", bytes)),
+                            seconds_of(selection, "ring", bytes));
+        const struct strag_algorithm *chosen = strag_table_find(&selection->table, bytes);
+        if (chosen)
+            assert_true(seconds_of(selection, chosen->name, bytes) < 0.9 * stock);
+        else
+            assert_true(seconds_of(selection, "bucket", bytes) >= 0.9 * stock);
+    }
+    strag_selection_free(selection);
+    strag_topology_free(topology);
+}
+
+static void refused_candidates_say_why(void **state)
+{
+    (void)state;
+    struct strag_topology *topology = machine_grid(STRAG_NETWORK_TORUS, true, "4x4", NULL, 2);
+    const struct strag_problem problem = {.n = 32, .topology = topology};
+    const struct strag_model model = strag_model_default(STRAG_NETWORK_TORUS);
+    struct strag_selection *selection = selected(&problem, &model, 0);
+    for (int c = 0; c < selection->candidates; c++) {
+        const struct strag_candidate *candidate = &selection->candidate[c];
+        bool refused = strcmp(candidate->algorithm->name, "bucket") == 0;
+        assert_int_equal(candidate->profile == NULL, refused);
+        if (refused)
+            assert_string_equal(candidate->refusal.text, "bucket needs one rank per host, not 2");
+    }
+    strag_selection_free(selection);
+    strag_topology_free(topology);
+}
+
+static void a_late_rank_that_does_not_exist(void **state)
+{
+    (void)state;
+    const struct strag_late late[] = {{-1, 1}};
+    const struct strag_state bad = {.nlate = 1, .late = late};
+    const struct strag_problem problem = {.n = 4, .state = &bad};
+    const struct strag_model model = strag_model_default(STRAG_NETWORK_TREE);
+    const struct strag_select_options options = {.minimum = 0};
+    struct strag_selection *selection = NULL;
+    struct strag_error err;
+    assert_int_equal(strag_select(&problem, &model, &options, &selection, &err),
+                     STRAG_ERR_ARGUMENT);
+    assert_string_equal(err.text, "late rank -1; with 4 ranks it is 0 to 3");
+    assert_null(selection);
+}
+
+static int try_select(const void *what, struct strag_error *err, bool *made)
+{
+    const struct strag_problem *problem = what;
+    const struct strag_model model = strag_model_default(STRAG_NETWORK_TREE);
+    const struct strag_select_options options = {.minimum = 1000};
+    struct strag_selection *selection = NULL;
+    int status = strag_select(problem, &model, &options, &selection, err);
+    *made = selection != NULL;
+    strag_selection_free(selection);
+    return status;
+}
+
+static void memory_runs_out(void **state)
+{
+    (void)state;
+    const struct strag_problem problem = {.n = 5};
+    assert_true(exhaust("a selection", try_select, &problem) > 20);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(least_at_every_size),
+        cmocka_unit_test(where_it_changes),
+        cmocka_unit_test(short_vectors_stay_with_the_previous_component),
+        cmocka_unit_test(but_not_where_they_lose_much),
+        cmocka_unit_test(refused_candidates_say_why),
+        cmocka_unit_test(a_late_rank_that_does_not_exist),
+        cmocka_unit_test(memory_runs_out),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
