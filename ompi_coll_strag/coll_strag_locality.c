@@ -101,7 +101,7 @@ static int broadcast(ompi_communicator_t *comm, void *data, size_t bytes)
  * @param data  NULL: let it pass */
 static int broadcast_long(ompi_communicator_t *comm, char *data, size_t bytes)
 {
-    char piece[8192];
+    char piece[8192] = {0};
     for (size_t done = 0; done < bytes; done += sizeof piece) {
         size_t length = bytes - done < sizeof piece ? bytes - done : sizeof piece;
         int code = broadcast(comm, data ? data + done : piece, length);

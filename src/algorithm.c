@@ -54,6 +54,9 @@ static int check_problem(const struct strag_problem *problem, struct strag_error
     int n = problem->n;
     if (n < 1)
         return strag_fail(err, STRAG_ERR_ARGUMENT, "n = %d ranks; at least 1 is needed", n);
+    if (problem->ports < 0)
+        return strag_fail(err, STRAG_ERR_ARGUMENT, "%d ports; at least 1, or 0 for any number",
+                          problem->ports);
     if (problem->topology && problem->topology->n != n)
         return strag_fail(err, STRAG_ERR_ARGUMENT, "n = %d ranks on a topology of %d", n,
                           problem->topology->n);

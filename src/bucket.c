@@ -17,8 +17,8 @@
  *
  * A host of a torus of D dimensions has 2D links. With as many ports the vector is cut into 2D
  * parts, each of which does the above, starting in another dimension (D of them) or going the other
- * way round (the other D), so that at no time two parts use a link. Where the dimensions are not
- * equally long, the parts wait for the longest at the end of each dimension.
+ * way round (the other D), so that on a whole torus at no time two parts use a link. Where the
+ * dimensions are not equally long, the parts wait for the longest at the end of each dimension.
  *
  *     ports   rounds                  sent by a rank
  *     1       2 sum(d_i - 1)          2(n-1)/n of the vector
@@ -78,11 +78,12 @@ static int check(const struct strag_problem *problem, struct strag_error *err)
         return strag_fail(err, STRAG_ERR_UNSUPPORTED, "bucket needs one rank per host, not %d",
                           topology->box->ranks_per_host);
     struct rings rings = find_rings(problem);
-    if (problem->ports > 1 && problem->ports != rings.parts)
+    if (problem->ports > 1 && problem->ports != 2 * rings.dims)
         return strag_fail(err, STRAG_ERR_UNSUPPORTED,
-                          "bucket drives 1 port, or 2 for each dimension, here %d; not %d",
-                          rings.parts, problem->ports);
-    if (problem->n > INT_MAX / 2 / (rings.parts ? rings.parts : 1))
+                          "bucket drives 1 port, or 2 for each dimension with more than one host, "
+                          "here %d; not %d",
+                          2 * rings.dims, problem->ports);
+    if (problem->n > INT_MAX / 2 / (rings.parts > 0 ? rings.parts : 1))
         return strag_fail(err, STRAG_ERR_UNSUPPORTED,
                           "bucket cuts the vector into %d blocks at most, too few for %d ranks",
                           INT_MAX / 2, problem->n);

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Both modes go over the rounds once. `rounds` keeps of each round the lines that can be the
- * longest at some size; `clocks` moves every rank's clock on, for each size.
+ * Mode `rounds`: of each round, keep the lines that can be the longest at some size.
  */
 #include "cost.h"
 
 #include "traffic.h"
 
 #include <stdlib.h>
-#include <string.h>
-
-/* ---- Rounds ---- */
 
 /* A profile being made: parts and lines grow. */
 struct draft {
@@ -68,7 +64,7 @@ static bool add_part(struct draft *draft, const struct strag_traffic *traffic, i
                      bool *late)
 {
     struct strag_profile *profile = draft->profile;
-    const struct strag_state *state = traffic->problem.state;
+    const struct strag_state *state = traffic->subject.problem.state;
     struct strag_profile_part part = {.repeats = repeats, .first_line = profile->nlines};
     for (size_t m = 0; m < traffic->nmessages; m++) {
         const struct strag_message *message = &traffic->messages[m];
@@ -88,15 +84,15 @@ static bool add_part(struct draft *draft, const struct strag_traffic *traffic, i
 static int add_parts(struct draft *draft, struct strag_traffic *traffic, struct strag_error *err)
 {
     bool late = false;
-    for (int round = 0, repeats; round < traffic->claim.rounds; round += repeats) {
+    for (int round = 0, repeats; round < traffic->subject.claim.rounds; round += repeats) {
         int status = strag_traffic_round(traffic, round, &repeats, err);
         if (status != STRAG_OK)
             return status;
         if (!add_part(draft, traffic, repeats, &late))
             return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the costs of %d rounds",
-                              traffic->claim.rounds);
+                              traffic->subject.claim.rounds);
     }
-    for (int l = 0; l < traffic->links->nlinks; l++) {
+    for (int l = 0; l < traffic->subject.links->nlinks; l++) {
         if (traffic->load[l].total > draft->profile->busiest)
             draft->profile->busiest = traffic->load[l].total;
     }
@@ -157,84 +153,4 @@ double strag_profile_seconds(const struct strag_profile *profile, double bytes)
     }
     return profile->before == profile->nparts && seconds < profile->delay ? profile->delay
                                                                           : seconds;
-}
-
-/* ---- Clocks ---- */
-
-/* For one size: every rank's clock at the start of a round, and at its end. */
-static void run_round(const struct strag_traffic *traffic, double bytes, const double *clock,
-                      double *next)
-{
-    for (size_t m = 0; m < traffic->nmessages; m++) {
-        const struct strag_message *message = &traffic->messages[m];
-        int from = message->from, to = message->to;
-        double start = clock[from] > clock[to] ? clock[from] : clock[to];
-        double sent = start + message->latency + bytes * message->per_byte;
-        double done = sent + bytes * message->combining;
-        if (sent > next[from])
-            next[from] = sent;
-        if (done > next[to])
-            next[to] = done;
-    }
-}
-
-/* clocks and scratch: [size][rank] and [rank] */
-static int run_clocks(struct strag_traffic *traffic, const size_t *bytes, int sizes, double *clocks,
-                      double *scratch, struct strag_error *err)
-{
-    size_t n = (size_t)traffic->problem.n;
-    for (int round = 0, repeats; round < traffic->claim.rounds; round += repeats) {
-        int status = strag_traffic_round(traffic, round, &repeats, err);
-        if (status != STRAG_OK)
-            return status;
-        for (int s = 0; s < sizes; s++) {
-            double *clock = clocks + (size_t)s * n;
-            for (int i = 0; i < repeats; i++) {
-                memcpy(scratch, clock, n * sizeof *clock);
-                run_round(traffic, (double)bytes[s], scratch, clock);
-            }
-        }
-    }
-    return STRAG_OK;
-}
-
-static void set_late(double *clock, const struct strag_state *state)
-{
-    for (int i = 0; state && i < state->nlate; i++) {
-        if (state->late[i].delay > clock[state->late[i].rank])
-            clock[state->late[i].rank] = state->late[i].delay;
-    }
-}
-
-static double latest(const double *clock, size_t n)
-{
-    double last = 0;
-    for (size_t r = 0; r < n; r++)
-        last = clock[r] > last ? clock[r] : last;
-    return last;
-}
-
-int strag_cost_clocks(const struct strag_algorithm *algorithm, const struct strag_problem *problem,
-                      const struct strag_model *model, const size_t *bytes, int sizes,
-                      double *seconds, struct strag_error *err)
-{
-    struct strag_traffic traffic;
-    int status = strag_traffic_open(&traffic, algorithm, problem, model, err);
-    if (status != STRAG_OK)
-        return status;
-    size_t n = (size_t)problem->n;
-    double *clocks = calloc(n, ((size_t)sizes + 1) * sizeof *clocks);
-    if (!clocks) {
-        status = strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the clocks of %d ranks",
-                            problem->n);
-    } else {
-        for (int s = 0; s < sizes; s++)
-            set_late(clocks + (size_t)s * n, problem->state);
-        status = run_clocks(&traffic, bytes, sizes, clocks, clocks + (size_t)sizes * n, err);
-    }
-    status = strag_traffic_close(&traffic, status, err);
-    for (int s = 0; status == STRAG_OK && s < sizes; s++)
-        seconds[s] = latest(clocks + (size_t)s * n, n);
-    free(clocks);
-    return status;
 }

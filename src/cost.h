@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a plan costs on a topology: the link-load model.
+ * What a plan costs on a topology: the link-load model, in two modes.
  *
- * All messages of a round are under way at the same time. A message takes
+ *     rounds   A round begins when the one before has ended everywhere, and all its messages are
+ *              under way together. A message takes the latency of its route, plus the longest of
+ *              (bytes of the round on a link / the link's bandwidth) over its links, plus the bytes
+ *              it brings / reduce_bandwidth if they are combined. The sum of the longest messages.
+ *              A late rank holds up the first round that it takes part in.
+ *     clocks   Every rank goes from round to round on its own; a message begins when both ranks are
+ *              in its round. Whatever is under way at the same time shares the links, max-min fair
+ *              (flows.h): a simulation, message by message.
  *
- *     latency of its route + the longest of (bytes of the round on a link / the link's bandwidth)
+ * Where all ranks do the same at the same time both give the same. `rounds` is what selects: it
+ * looks at rounds that are alike once, and keeps for all sizes together a `profile`, which is a sum
+ * of maxima of straight lines in the vector's size. `clocks` takes its time for every message and
+ * every size; it tells what late ranks and slow links really cost.
  *
- * over the links of its route, plus the bytes it brings / reduce_bandwidth if they are combined.
- * In two modes:
- *
- *     rounds   a round begins when the one before has ended everywhere: the sum of the longest
- *              messages. A late rank holds up the first round that it takes part in.
- *     clocks   every rank has a clock; a message begins when both ranks are there, and moves both
- *              clocks on. Ranks may be in different rounds; a link is shared by a round's messages
- *              all the same.
- *
- * Blocks are taken as exact fractions of the vector, however short: the estimate of one algorithm
- * is a sum of maxima of straight lines in the vector's size, kept as a `profile`.
+ * Blocks are taken as exact fractions of the vector, however short.
  */
 #ifndef STRAG_COST_H
 #define STRAG_COST_H
@@ -65,7 +65,8 @@ void strag_profile_free(struct strag_profile *profile);
 double strag_profile_seconds(const struct strag_profile *profile, double bytes);
 
 /**
- * Estimate in mode `clocks`.
+ * Estimate in mode `clocks`. The time this takes grows with the messages and the flows that share
+ * links, the memory with ranks, links and the hops under way.
  *
  * @param bytes         sizes of the vector
  * @param sizes         how many

@@ -7,8 +7,10 @@ src_libstrag_la_SOURCES = \
 	src/bucket.c \
 	src/circulant.c \
 	src/cost.c src/cost.h \
+	src/cost_clocks.c \
 	src/engine.c src/engine.h \
 	src/expression.c src/expression.h \
+	src/flows.c src/flows.h \
 	src/fold.h \
 	src/hwloc_core.h \
 	src/layout.c src/layout.h src/layout_internal.h \

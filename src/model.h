@@ -10,7 +10,7 @@
 /* Where two ways round a ring of a torus are equally long. */
 enum strag_ties {
     STRAG_TIES_SPLIT, /* half of the bytes each way */
-    STRAG_TIES_PLUS,  /* all upwards, as SimGrid routes */
+    STRAG_TIES_PLUS,  /* all upwards */
 };
 
 struct strag_model {

@@ -52,18 +52,21 @@ static int links_per_dim(const struct strag_grid *grid, int d)
     }
 }
 
-static void number_links(struct strag_links *links)
+/* @return how many there are, which may be more than an int can number */
+static int64_t number_links(struct strag_links *links)
 {
     const struct strag_topology *topology = links->topology;
-    int positions = 1;
+    int64_t positions = 1, per_position = 0, tree = 2 * (int64_t)topology->nnodes;
     if (topology->network == STRAG_NETWORK_TREE)
-        return;
+        return tree;
     for (int d = 0; d < topology->grid.dims; d++) {
-        links->before[d] = links->per_position;
-        links->stride[d] = positions;
-        links->per_position += links_per_dim(&topology->grid, d);
+        links->before[d] = (int)per_position;
+        links->stride[d] = (int)positions;
+        per_position += links_per_dim(&topology->grid, d);
         positions *= topology->grid.size[d];
     }
+    links->per_position = (int)per_position;
+    return tree + positions * per_position;
 }
 
 static int grid_link(const struct strag_links *links, int position, int d, int which)
@@ -120,6 +123,14 @@ static int step(const struct strag_grid *grid, int d, int x, enum direction dire
     return grid->wrap[d] ? (next + size) % size : -1;
 }
 
+/* A link between two slow hosts is as slow as the slower one of them. */
+static void slow_grid_link(struct strag_links *links, int link, double factor)
+{
+    double slowed = links->model.bandwidth / factor;
+    if (slowed < links->bandwidth[link])
+        links->bandwidth[link] = slowed;
+}
+
 /* All links of a position in one dimension, to it and from it. */
 static void slow_dimension(struct strag_links *links, int position, int d, double factor)
 {
@@ -128,19 +139,20 @@ static void slow_dimension(struct strag_links *links, int position, int d, doubl
     strag_grid_coordinates(grid, position, at);
     int x = at[d];
     for (int which = 0; which < links_per_dim(grid, d); which++)
-        links->bandwidth[grid_link(links, position, d, which)] /= factor;
+        slow_grid_link(links, grid_link(links, position, d, which), factor);
     if (grid->network == STRAG_NETWORK_HYPERX) {
         for (at[d] = 0; at[d] < grid->size[d]; at[d]++) {
             if (at[d] != x)
-                links->bandwidth[grid_link(links, strag_grid_position(grid, at), d, x)] /= factor;
+                slow_grid_link(links, grid_link(links, strag_grid_position(grid, at), d, x),
+                               factor);
         }
         return;
     }
     for (int direction = PLUS; direction <= MINUS; direction++) {
         at[d] = step(grid, d, x, direction);
         if (at[d] >= 0 && at[d] != x)
-            links->bandwidth[grid_link(links, strag_grid_position(grid, at), d, !direction)] /=
-                factor;
+            slow_grid_link(links, grid_link(links, strag_grid_position(grid, at), d, !direction),
+                           factor);
     }
 }
 
@@ -219,10 +231,7 @@ int strag_links_create(const struct strag_topology *topology, const struct strag
         return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the links of the network");
     made->topology = topology;
     made->model = *model;
-    number_links(made);
-    int64_t positions =
-        topology->network == STRAG_NETWORK_TREE ? 0 : strag_grid_positions(&topology->grid);
-    int64_t nlinks = 2 * (int64_t)topology->nnodes + positions * made->per_position;
+    int64_t nlinks = number_links(made);
     if (nlinks > INT32_MAX) {
         free(made);
         return strag_fail(err, STRAG_ERR_UNSUPPORTED, "a network of more than %d links", INT32_MAX);
@@ -259,19 +268,24 @@ static void add_hop(struct strag_links *links, int link, double share)
     *links->end++ = (struct strag_hop){link, (float)share};
 }
 
-/* Up from one node and down to another, below their common ancestor. */
+/* Up from one node to the lowest that is above both, and down to the other. */
 static void climb(struct strag_links *links, int from, int to)
 {
     const struct strag_node *nodes = links->topology->nodes;
-    while (from != to) {
-        if (from > to) {
-            add_hop(links, 2 * from, 1);
-            from = nodes[from].parent;
+    int down = 0, top = from;
+    for (int other = to; top != other;) {
+        if (top > other) {
+            add_hop(links, 2 * top, 1);
+            top = nodes[top].parent;
         } else {
-            add_hop(links, 2 * to + 1, 1);
-            to = nodes[to].parent;
+            other = nodes[other].parent;
+            down++;
         }
     }
+    links->end += down;
+    struct strag_hop *hop = links->end;
+    for (; to != top; to = nodes[to].parent)
+        *--hop = (struct strag_hop){2 * to + 1, 1};
 }
 
 /* Where a message is on its way: the position, and its coordinate in the dimension at hand. */

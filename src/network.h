@@ -50,7 +50,8 @@ struct strag_links {
  * @param topology  must outlive the links
  * @param state     slow links; NULL: none
  * @param[out] links  the caller's to free with strag_links_free; untouched on failure
- * @return STRAG_OK, STRAG_ERR_ARGUMENT (a rank that does not exist), STRAG_ERR_MEMORY
+ * @return STRAG_OK, STRAG_ERR_ARGUMENT (a slow rank that does not exist, a factor below 1),
+ *         STRAG_ERR_UNSUPPORTED (more links than an int counts), STRAG_ERR_MEMORY
  */
 int strag_links_create(const struct strag_topology *topology, const struct strag_model *model,
                        const struct strag_state *state, struct strag_links **links,

@@ -63,9 +63,7 @@ static int check_grid(const struct strag_grid *grid, struct strag_error *err)
     for (int d = 0; d < grid->dims; d++) {
         if (grid->size[d] < 1)
             return strag_fail(err, STRAG_ERR_ARGUMENT,
-                              "a dimension of size %d; at least 1 is "
-                              "needed",
-                              grid->size[d]);
+                              "a dimension of size %d; at least 1 is needed", grid->size[d]);
         positions *= grid->size[d];
         if (positions > INT32_MAX)
             return strag_fail(err, STRAG_ERR_ARGUMENT, "a grid of more than %d positions",
@@ -164,6 +162,8 @@ static int check_nodes(const struct strag_grid *grid, const struct strag_node *n
         status = check_place(grid, nodes, i, err);
     if (status != STRAG_OK)
         return status;
+    if (n > nnodes)
+        return strag_fail(err, STRAG_ERR_ARGUMENT, "%d ranks in %d nodes", n, nnodes);
     bool *seen = calloc((size_t)n, sizeof *seen);
     int *scratch = calloc((size_t)nnodes, sizeof *scratch);
     if (!seen || !scratch)
@@ -197,11 +197,17 @@ static bool is_dispensable(const struct strag_node *node)
            (node->level > STRAG_LEVEL_RANK && node->level < STRAG_LEVEL_HOST);
 }
 
-static double slower(double a, double b)
+/* A node may hand its place to its only child, which then has the lower of the two bandwidths.
+ * Where the child's is not said, the model decides, and which is lower is not known; but not so for
+ * a switch, whose uplink is then never what limits. */
+static bool can_merge(const struct draft *draft, const struct draft *child, enum strag_level level)
 {
-    if (a == 0 || b == 0)
-        return a + b;
-    return a < b ? a : b;
+    return draft->uplink == 0 || child->uplink > 0 || level == STRAG_LEVEL_SWITCH;
+}
+
+static double lower(double above, double below)
+{
+    return above > 0 && (below == 0 || above < below) ? above : below;
 }
 
 /* From the leaves up: nodes without ranks go, and those with one child hand their place to it. */
@@ -210,10 +216,11 @@ static void drop_from_below(const struct strag_node *nodes, int nnodes, struct d
     for (int i = nnodes - 1; i >= 0; i--) {
         struct draft *draft = &drafts[i];
         draft->stays = nodes[i].level == STRAG_LEVEL_RANK || draft->children > 0;
-        if (draft->children == 1 && is_dispensable(&nodes[i])) {
+        if (draft->children == 1 && is_dispensable(&nodes[i]) &&
+            can_merge(draft, &drafts[draft->child], nodes[draft->child].level)) {
             struct draft *child = &drafts[draft->child];
             child->parent = draft->parent;
-            child->uplink = slower(child->uplink, draft->uplink);
+            child->uplink = lower(draft->uplink, child->uplink);
             child->sibling = drafts[draft->parent].child;
             drafts[draft->parent].child = draft->child;
             drafts[draft->parent].children++;
@@ -248,20 +255,22 @@ static void drop_from_above(const struct strag_node *nodes, int nnodes, struct d
 /* ---- Putting in order ---- */
 
 static int copy_node(struct strag_node *to, const struct strag_node *from,
-                     const struct draft *draft, const struct draft *drafts)
+                     const struct draft *draft, const struct draft *drafts, bool grid)
 {
     *to = (struct strag_node){
         .level = from->level,
         .parent = draft->parent == NONE ? NONE : drafts[draft->parent].number,
         .children = draft->children,
         .rank = from->level == STRAG_LEVEL_RANK ? from->rank : NONE,
-        .position = from->level == STRAG_LEVEL_HOST ? from->position : NONE,
+        .position = grid && from->level == STRAG_LEVEL_HOST ? from->position : NONE,
         .uplink = draft->parent == NONE ? 0 : draft->uplink,
     };
     if (from->name && from->level >= STRAG_LEVEL_HOST) {
-        to->name = strdup(from->name);
+        size_t size = strlen(from->name) + 1;
+        to->name = malloc(size);
         if (!to->name)
             return STRAG_ERR_MEMORY;
+        memcpy(to->name, from->name, size);
     }
     return STRAG_OK;
 }
@@ -276,7 +285,8 @@ static int copy_nodes(struct strag_topology *topology, const struct strag_node *
     for (int i = 0; i < numbered; i++) {
         struct draft *draft = &drafts[order[i]];
         draft->number = i;
-        if (copy_node(&topology->nodes[i], &nodes[order[i]], draft, drafts) != STRAG_OK)
+        if (copy_node(&topology->nodes[i], &nodes[order[i]], draft, drafts,
+                      topology->network != STRAG_NETWORK_TREE) != STRAG_OK)
             return STRAG_ERR_MEMORY;
         topology->nnodes = i + 1;
         topology->nodes[i].first_child = numbered;

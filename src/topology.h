@@ -94,7 +94,8 @@ struct strag_box {
     int dims; /* the grid's, also those in which the box is a single cell wide */
     int size[STRAG_DIMS_MAX];
     int first[STRAG_DIMS_MAX]; /* coordinates of cell 0 in the grid */
-    bool wrap[STRAG_DIMS_MAX]; /* the box is as wide as the grid there, and ends are neighbours */
+    bool wrap[STRAG_DIMS_MAX]; /* the last cell and the first are neighbours: the box is as wide as
+                                  a ring of the torus; in a HyperX; whole boards of a HammingMesh */
     int cells, ranks_per_host;
     int32_t *rank_at; /* [cell][i] */
     int32_t *cell_of; /* [rank] */
@@ -120,8 +121,9 @@ struct strag_topology {
  * Make a topology from nodes.
  *
  * Nodes without a rank below are left out, and so are caches, NUMA domains, packages and switches
- * with one child only (the lower of the two bandwidths stays). Of each node level, parent, rank,
- * position, uplink and name are read.
+ * with one child only (the lower of the two bandwidths stays; where only the upper one is said, and
+ * the child is no switch, so does the node). Of each node level, parent, rank, position, uplink and
+ * name are read.
  *
  * @param grid    NULL: a tree
  * @param nodes   the root first, every other one after its parent; names are copied

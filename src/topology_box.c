@@ -14,21 +14,28 @@ struct span {
     int first, size;
 };
 
-/* The coordinates that occur, as one run. @return false if they are not side by side */
-static bool find_span(const bool *occurs, int size, bool cyclic, struct span *span)
+static int compare_integers(const void *a, const void *b)
 {
-    int runs = 0, total = 0;
-    span->first = 0;
-    for (int x = 0; x < size; x++) {
-        bool before = x > 0 ? occurs[x - 1] : cyclic && occurs[size - 1];
-        total += occurs[x];
-        if (occurs[x] && !before) {
-            span->first = x;
-            runs++;
+    int x = *(const int *)a, y = *(const int *)b;
+    return (x > y) - (x < y);
+}
+
+/* The coordinates that occur, as one run. @return false if they are not side by side */
+static bool find_span(int *occurs, int count, int size, bool cyclic, struct span *span)
+{
+    int different = 1, gaps = 0;
+    qsort(occurs, (size_t)count, sizeof *occurs, compare_integers);
+    span->first = occurs[0];
+    for (int i = 1; i < count; i++) {
+        different += occurs[i] != occurs[i - 1];
+        if (occurs[i] > occurs[i - 1] + 1) {
+            gaps++;
+            span->first = occurs[i]; /* if there is one gap, the run goes over the end */
         }
     }
-    span->size = total;
-    return runs <= 1; /* 0: all of them, in a ring */
+    span->size = different;
+    bool over_the_end = cyclic && occurs[0] == 0 && occurs[count - 1] == size - 1;
+    return gaps == 0 || (gaps == 1 && over_the_end);
 }
 
 /* Is the last cell of a span a neighbour of its first one? */
@@ -47,17 +54,17 @@ static bool is_cyclic(const struct strag_grid *grid, int d)
     return grid->network == STRAG_NETWORK_TORUS && grid->wrap[d];
 }
 
-static bool note_coordinates(const struct strag_topology *topology, int d, bool *occurs)
+/* @return how many hosts there are */
+static int note_coordinates(const struct strag_topology *topology, int d, int *occurs)
 {
-    int at[STRAG_DIMS_MAX];
-    bool any = false;
+    int at[STRAG_DIMS_MAX], count = 0;
     for (int i = 0; i < topology->nnodes; i++) {
         if (topology->nodes[i].level != STRAG_LEVEL_HOST)
             continue;
         strag_grid_coordinates(&topology->grid, topology->nodes[i].position, at);
-        occurs[at[d]] = any = true;
+        occurs[count++] = at[d];
     }
-    return any;
+    return count;
 }
 
 /* @return STRAG_OK, STRAG_ERR_MEMORY, or STRAG_ERR_FALSE: the hosts fill no box */
@@ -65,25 +72,25 @@ static int find_spans(const struct strag_topology *topology, struct strag_box *b
 {
     const struct strag_grid *grid = &topology->grid;
     int64_t cells = 1;
+    bool runs = true;
+    int *occurs = malloc((size_t)topology->hosts * sizeof *occurs);
+    if (!occurs)
+        return STRAG_ERR_MEMORY;
     box->dims = grid->dims;
-    for (int d = 0; d < grid->dims; d++) {
+    for (int d = 0; runs && d < grid->dims; d++) {
         struct span span;
-        bool *occurs = calloc((size_t)grid->size[d], sizeof *occurs);
-        if (!occurs)
-            return STRAG_ERR_MEMORY;
-        bool run = note_coordinates(topology, d, occurs) &&
-                   find_span(occurs, grid->size[d], is_cyclic(grid, d), &span);
-        free(occurs);
-        if (!run)
-            return STRAG_ERR_FALSE;
+        int count = note_coordinates(topology, d, occurs);
+        runs = find_span(occurs, count, grid->size[d], is_cyclic(grid, d), &span);
         box->first[d] = span.first;
         box->size[d] = span.size;
         box->wrap[d] = wraps(grid, d, span);
         cells *= span.size;
+        runs = runs && cells <= topology->hosts;
     }
+    free(occurs);
     box->cells = topology->hosts;
     box->ranks_per_host = topology->ranks_per_host;
-    return cells == topology->hosts ? STRAG_OK : STRAG_ERR_FALSE;
+    return runs && cells == topology->hosts ? STRAG_OK : STRAG_ERR_FALSE;
 }
 
 static int cell_of_position(const struct strag_topology *topology, const struct strag_box *box,
@@ -92,8 +99,8 @@ static int cell_of_position(const struct strag_topology *topology, const struct 
     int at[STRAG_DIMS_MAX], cell = 0;
     strag_grid_coordinates(&topology->grid, position, at);
     for (int d = box->dims - 1; d >= 0; d--) {
-        int size = topology->grid.size[d];
-        cell = cell * box->size[d] + (at[d] - box->first[d] + size) % size;
+        int x = at[d] - box->first[d];
+        cell = cell * box->size[d] + (x < 0 ? x + topology->grid.size[d] : x);
     }
     return cell;
 }

@@ -7,19 +7,50 @@
 
 #include <stdlib.h>
 
-static int no_memory(const struct strag_traffic *traffic, struct strag_error *err)
+/* ---- Subjects ---- */
+
+int strag_subject_open(struct strag_subject *subject, const struct strag_algorithm *algorithm,
+                       const struct strag_problem *problem, const struct strag_model *model,
+                       struct strag_error *err)
 {
-    return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the messages of %d ranks",
-                      traffic->problem.n);
+    *subject = (struct strag_subject){.algorithm = algorithm, .problem = *problem};
+    int status = strag_algorithm_claim(algorithm, problem, &subject->claim, err);
+    if (status != STRAG_OK)
+        return status;
+    subject->shape = strag_algorithm_shape(algorithm, problem, &subject->claim);
+    const struct strag_topology *topology = problem->topology;
+    if (!topology) {
+        status = strag_topology_flat(problem->n, 1, &subject->own, err);
+        topology = subject->own;
+    }
+    if (status == STRAG_OK)
+        status = strag_links_create(topology, model, problem->state, &subject->links, err);
+    if (status != STRAG_OK)
+        strag_subject_close(subject);
+    return status;
 }
 
-/* What a range of blocks is of the vector. */
-static double amount(const struct strag_bounds *bounds, int first, int count)
+void strag_subject_close(struct strag_subject *subject)
 {
+    strag_links_free(subject->links);
+    strag_topology_free(subject->own);
+}
+
+double strag_subject_amount(const struct strag_subject *subject, int first, int count)
+{
+    const struct strag_bounds *bounds = &subject->shape.bounds;
     if (!bounds->numerator)
         return (double)count / bounds->blocks;
     return (double)(bounds->numerator[first + count] - bounds->numerator[first]) /
            (double)bounds->denominator;
+}
+
+/* ---- Rounds ---- */
+
+static int no_memory(const struct strag_traffic *traffic, struct strag_error *err)
+{
+    return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the messages of %d ranks",
+                      traffic->subject.problem.n);
 }
 
 static void visit(void *context, enum strag_kind kind, int peer, int first, int count)
@@ -37,57 +68,39 @@ static void visit(void *context, enum strag_kind kind, int peer, int first, int 
         traffic->messages = moved;
         traffic->room = larger;
     }
-    double bytes = amount(&traffic->shape.bounds, first, count);
-    double combined = traffic->links->model.reduce_bandwidth;
+    double amount = strag_subject_amount(&traffic->subject, first, count);
+    double combined = traffic->subject.links->model.reduce_bandwidth;
     traffic->messages[traffic->nmessages++] = (struct strag_message){
         .from = peer,
         .to = traffic->receiver,
-        .amount = bytes,
-        .combining = kind == STRAG_RECV_REDUCE && combined > 0 ? bytes / combined : 0,
+        .amount = amount,
+        .combining = kind == STRAG_RECV_REDUCE && combined > 0 ? amount / combined : 0,
     };
-}
-
-static int open_network(struct strag_traffic *traffic, const struct strag_model *model,
-                        struct strag_error *err)
-{
-    struct strag_problem *problem = &traffic->problem;
-    int status = STRAG_OK;
-    if (!problem->topology) {
-        status = strag_topology_flat(problem->n, 1, &traffic->own, err);
-        problem->topology = traffic->own;
-    }
-    if (status == STRAG_OK)
-        status = strag_links_create(problem->topology, model, problem->state, &traffic->links, err);
-    if (status != STRAG_OK)
-        return status;
-    size_t nlinks = (size_t)traffic->links->nlinks;
-    traffic->load = calloc(nlinks, sizeof *traffic->load);
-    traffic->visitor = strag_visitor_create(&traffic->shape, visit, traffic);
-    if (!traffic->load || !traffic->visitor)
-        return no_memory(traffic, err);
-    for (size_t l = 0; l < nlinks; l++)
-        traffic->load[l].pace = 1 / traffic->links->bandwidth[l];
-    return STRAG_OK;
 }
 
 int strag_traffic_open(struct strag_traffic *traffic, const struct strag_algorithm *algorithm,
                        const struct strag_problem *problem, const struct strag_model *model,
                        struct strag_error *err)
 {
-    *traffic = (struct strag_traffic){.algorithm = algorithm, .problem = *problem};
-    int status = strag_algorithm_claim(algorithm, problem, &traffic->claim, err);
+    *traffic = (struct strag_traffic){0};
+    int status = strag_subject_open(&traffic->subject, algorithm, problem, model, err);
     if (status != STRAG_OK)
         return status;
-    /* The algorithm is asked about the problem as it was given: where it got no topology, none. */
-    traffic->shape = strag_algorithm_shape(algorithm, problem, &traffic->claim);
-    status = open_network(traffic, model, err);
-    return status == STRAG_OK ? status : strag_traffic_close(traffic, status, err);
+    const struct strag_links *links = traffic->subject.links;
+    size_t nlinks = (size_t)links->nlinks;
+    traffic->load = calloc(nlinks, sizeof *traffic->load);
+    traffic->visitor = strag_visitor_create(&traffic->subject.shape, visit, traffic);
+    if (!traffic->load || !traffic->visitor)
+        return strag_traffic_close(traffic, no_memory(traffic, err), err);
+    for (size_t l = 0; l < nlinks; l++)
+        traffic->load[l].pace = 1 / links->bandwidth[l];
+    return STRAG_OK;
 }
 
 /* Room for one more route. */
 static bool grow_hops(struct strag_traffic *traffic, size_t used)
 {
-    size_t needed = used + (size_t)traffic->links->longest;
+    size_t needed = used + (size_t)traffic->subject.links->longest;
     if (needed <= traffic->hops_room)
         return true;
     void *moved = realloc(traffic->hops, 2 * needed * sizeof *traffic->hops);
@@ -107,7 +120,7 @@ static bool load_links(struct strag_traffic *traffic, int repeats)
             return false;
         struct strag_hop *hops = traffic->hops + used;
         struct strag_route route =
-            strag_links_route(traffic->links, message->from, message->to, hops);
+            strag_links_route(traffic->subject.links, message->from, message->to, hops);
         for (int h = 0; h < route.nhops; h++) {
             struct strag_load *load = &traffic->load[hops[h].link];
             double bytes = hops[h].share * message->amount;
@@ -141,16 +154,14 @@ static void price_messages(struct strag_traffic *traffic)
 int strag_traffic_round(struct strag_traffic *traffic, int round, int *repeats,
                         struct strag_error *err)
 {
-    struct strag_problem asked = traffic->problem;
-    if (traffic->own)
-        asked.topology = NULL;
-    *repeats = strag_algorithm_alike(traffic->algorithm, &asked, round);
+    const struct strag_subject *subject = &traffic->subject;
+    *repeats = strag_algorithm_alike(subject->algorithm, &subject->problem, round);
     traffic->nmessages = 0;
     traffic->rounds++;
-    for (int r = 0; r < asked.n; r++) {
+    for (int r = 0; r < subject->problem.n; r++) {
         traffic->receiver = r;
         strag_visitor_aim(traffic->visitor, r, (struct strag_rounds){round, round + 1});
-        traffic->algorithm->build(&asked, r, traffic->visitor);
+        subject->algorithm->build(&subject->problem, r, traffic->visitor);
     }
     if (traffic->failed || !load_links(traffic, *repeats))
         return no_memory(traffic, err);
@@ -164,8 +175,7 @@ int strag_traffic_close(struct strag_traffic *traffic, int status, struct strag_
         int bug = strag_visitor_finish(traffic->visitor, status == STRAG_OK ? err : NULL);
         status = status == STRAG_OK ? bug : status;
     }
-    strag_links_free(traffic->links);
-    strag_topology_free(traffic->own);
+    strag_subject_close(&traffic->subject);
     free(traffic->messages);
     free(traffic->hops);
     free(traffic->load);

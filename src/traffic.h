@@ -26,13 +26,28 @@ struct strag_load {
     uint32_t round; /* that `busy` belongs to */
 };
 
-struct strag_traffic {
+/* What is priced: an algorithm's plans for a problem, on the links of its topology. */
+struct strag_subject {
     const struct strag_algorithm *algorithm;
-    struct strag_problem problem; /* with a topology */
-    struct strag_topology *own;   /* NULL: the topology is the caller's */
+    struct strag_problem problem; /* as it was given, for asking the algorithm */
+    struct strag_topology *own;   /* of a problem without one; else NULL */
     struct strag_claim claim;
     struct strag_shape shape;
     struct strag_links *links;
+};
+
+/** @return STRAG_OK, the refusal of the algorithm, or STRAG_ERR_MEMORY; then nothing is left */
+int strag_subject_open(struct strag_subject *subject, const struct strag_algorithm *algorithm,
+                       const struct strag_problem *problem, const struct strag_model *model,
+                       struct strag_error *err);
+
+void strag_subject_close(struct strag_subject *subject);
+
+/** What a range of blocks is of the vector. */
+double strag_subject_amount(const struct strag_subject *subject, int first, int count);
+
+struct strag_traffic {
+    struct strag_subject subject;
     struct strag_builder *visitor;
     int receiver; /* whose operations are being visited */
     bool failed;  /* out of memory for messages */

@@ -147,7 +147,7 @@ static bool is_between(const char *text, size_t line, int column)
     const char *at = text + line_offset(text, line);
     size_t blanks = strspn(at, " ");
     return at[blanks] == '\n' || at[blanks] == '\0' ||
-           (at[blanks] == '#' && blanks <= (size_t)column);
+           (blanks <= (size_t)column && at[blanks] == '#');
 }
 
 /* The line of the dash of an item. */

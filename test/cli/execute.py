@@ -8,9 +8,9 @@ For every n, on one switch and on a torus and a mesh of as many hosts, the plans
 read, their bounds are held against exact fractions, and they are run on integer vectors of several
 lengths, twice: in program order, and in a random order that keeps only the waits ("after") and the
 order of messages between two ranks. Each rank must end with the sum, and with the same expression
-of left and right operands as every other rank. The estimates of `strag cost`, in rounds and by
-clocks, are computed again from the plan, also with a late rank and a slow link. Exits with 1 and a
-line at the first difference.
+of left and right operands as every other rank. The estimates of `strag cost` in rounds are computed
+again from the plan, also with a late rank and a slow link (those by clocks in test/unit and
+test/sim). Exits with 1 and a line at the first difference.
 """
 import json
 import math
@@ -250,19 +250,6 @@ def estimate_rounds(rounds, late):
     return max(seconds, late[1]) if waits else seconds
 
 
-def estimate_clocks(rounds, late, n):
-    clock = [0.0] * n
-    if late:
-        clock[late[0]] = late[1]
-    for messages in rounds:
-        after = list(clock)
-        for a, b, seconds in messages:
-            done = max(clock[a], clock[b]) + seconds
-            after[a], after[b] = max(after[a], done), max(after[b], done)
-        clock = after
-    return max(clock)
-
-
 def check_cost(plan, name, n, network):
     sizes = "0,1,%d,%d,1000003,32..1K" % (n, n + 1)
     expected = [0, 1, n, n + 1, 1000003, 32, 64, 128, 256, 512, 1024]
@@ -270,21 +257,18 @@ def check_cost(plan, name, n, network):
     slow = (chance.randrange(n), chance.choice([1.5, 4]))
     state = ["--straggler", str(late[0]), "--delay", str(late[1]), "--slow", "%d:%g" % slow]
     late = (late[0], late[1] * 1e-6)
-    for mode, given in (("rounds", []), ("rounds", state), ("clocks", state)):
+    for given in ([], state):
         table = json.loads(strag(
-            "cost", name, "-n", str(n), *network.options, *given, "--mode", mode, "--bytes", sizes,
+            "cost", name, "-n", str(n), *network.options, *given, "--bytes", sizes,
             "--alpha", str(ALPHA_US), "--bandwidth", str(BANDWIDTH_GBIT),
             "--link-latency", str(LINK_NS if network.options else 0),
             "--hop-latency", str(HOP_NS if network.options else 0), "--format", "json"))
         need([c["bytes"] for c in table["costs"]] == expected, "sizes of cost")
         for cost in table["costs"]:
             rounds = price_rounds(plan, network, cost["bytes"], slow if given else None)
-            if mode == "rounds":
-                again = estimate_rounds(rounds, late if given else None)
-            else:
-                again = estimate_clocks(rounds, late, n)
+            again = estimate_rounds(rounds, late if given else None)
             need(math.isclose(cost["seconds"], again, rel_tol=1e-6), "cost of", cost["bytes"],
-                 "bytes in", mode, *given, "is", cost["seconds"], "and computed again", again)
+                 "bytes with", *given, "is", cost["seconds"], "and computed again", again)
 
 
 def networks_of(n):

@@ -7,7 +7,7 @@ set -eu
 . "${srcdir:-.}/test/mpi/common.sh"
 
 for ranks in 1 2 3 4 5 8; do
-    algorithm=${algorithms[$((ranks % 4))]}
+    algorithm=${algorithms[$((ranks % ${#algorithms[@]}))]}
     for program in collectives communicators; do
         must "$ranks" --mca coll strag --mca coll_strag_algorithm "$algorithm" \
             "$programs/$program"

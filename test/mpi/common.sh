@@ -10,7 +10,7 @@
 # shellcheck disable=SC2034 # used by the tests
 programs=$builddir/test/mpi
 # shellcheck disable=SC2034
-algorithms=(ring recursive-doubling recursive-halving circulant)
+algorithms=(ring recursive-doubling recursive-halving circulant bucket)
 
 fail()
 {

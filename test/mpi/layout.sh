@@ -42,7 +42,7 @@ run()
 {
     local ranks=$1
     shift
-    if ! mpi "$ranks" --mca coll strag --mca coll_strag_verbose 2 "$@" > "$output" 2>&1; then
+    if ! mpi "$ranks" --mca coll strag --mca coll_strag_verbose "${VERBOSE:-2}" "$@" > "$output" 2>&1; then
         cat "$output"
         fail "mpirun -np $ranks $*"
     fi
@@ -77,7 +77,7 @@ warned()
     for ((attempt = 1; attempt <= 40; attempt++)); do
         run "$@"
         if ! grep -q 'ORTE_ERROR_LOG.*show_help' "$output"; then
-            count 1 'coll/strag cannot use|coll/strag needs'
+            count 1 'coll/strag cannot use|coll_strag_algorithm asks for'
             has "$pattern"
             return
         fi
@@ -245,12 +245,17 @@ SLURM_TOPOLOGY_ADDR=top.s1.other run 4 "$files/on-hosts" 1 $hosts "$programs/lay
 has "$flat"
 echo "ok: tori and addresses"
 
-# A pinned algorithm runs on every topology.
+# A pinned algorithm runs on every topology, or the previous component does after one warning.
 for algorithm in "${algorithms[@]}"; do
-    run 6 --mca coll_strag_torus 3x1 --mca coll_strag_algorithm "$algorithm" \
-        "$files/on-hosts" 1 n0,n1,n2 "$programs/layout"
+    run 6 --mca coll_strag_torus 3x2 --mca coll_strag_algorithm "$algorithm" \
+        "$files/on-hosts" 1 a,b,c,d,e,f "$programs/layout"
     has "MPI_COMM_WORLD .*: $algorithm \\(pinned by coll_strag_algorithm\\)"
 done
+warned 'bucket needs one rank per host' 6 --mca coll_strag_torus 3x1 \
+    --mca coll_strag_algorithm bucket "$files/on-hosts" 1 a,b,c "$programs/sizes"
+has 'MPI_COMM_WORLD .*: previous component \(what is wanted cannot be planned here\)'
+has '^sizes: calls 0, delegated 24'
+echo "ok: pinned algorithms"
 
 # ---- Rules ----
 
@@ -275,9 +280,9 @@ has ' half .*: allreduce of 1048576 .. .* bytes: [a-z-]* \(auto'
 run 4 "${rules[@]}" "$files/on-hosts" 1 $hosts "$programs/layout"
 has 'MPI_COMM_WORLD .*: allreduce of 4 .. 7 bytes: previous component \(rule in .*, line 8\)'
 has 'MPI_COMM_WORLD .*: allreduce of 32768 .. 65535 bytes: recursive-halving \(rule in .*, line 8\)'
-run 4 --mca coll_strag_verbose 0 "${rules[@]}" "$files/on-hosts" 1 $hosts "$programs/sizes"
+VERBOSE=0 run 4 "${rules[@]}" "$files/on-hosts" 1 $hosts "$programs/sizes"
 has '^sizes: calls 12, delegated 12'
-run 4 --mca coll_strag_verbose 0 "${rules[@]}" "$files/on-hosts" 2 n0,n1 "$programs/sizes"
+VERBOSE=0 run 4 "${rules[@]}" "$files/on-hosts" 2 n0,n1 "$programs/sizes"
 has '^sizes: calls 24, delegated 0'
 run 3 "${rules[@]}" "$programs/layout"
 count 0 'rule in'

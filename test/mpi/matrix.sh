@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Every operator x type x count, all algorithms, 1 to 9 ranks, bit by bit (matrix.c).
 #
-# Vectors of 1 M elements take most of the time: each algorithm has a quarter of the combinations, so
+# Vectors of 1 M elements take most of the time: each algorithm has its part of the combinations, so
 # that each number of ranks has them all. STRAG_TEST_FULL=1: all algorithms have them all.
 set -eu
 # shellcheck source=test/mpi/common.sh
@@ -24,8 +24,8 @@ for ranks in 1 2 3 4 5 6 7 8 9; do
     case $ranks in
         3 | 4 | 8) repeat=100 ;;
     esac
-    for i in 0 1 2 3; do
-        large=$(((i + ranks) % 4))/4
+    for i in "${!algorithms[@]}"; do
+        large=$(((i + ranks) % ${#algorithms[@]}))/${#algorithms[@]}
         if [ "${STRAG_TEST_FULL:-0}" = 1 ]; then
             large=0/1
             repeat=100

@@ -21,16 +21,22 @@ struct evaluation {
 void order_create(struct order *order, const char *algorithm, int n)
 {
     struct strag_error err;
-    struct strag_problem problem = {.n = n, .blocks = 0};
+    struct strag_problem problem = {.n = n};
+    struct strag_topology *topology = NULL;
     memset(order, 0, sizeof(*order));
     order->n = n;
     if (1 == n)
         return;
+    /* These tests run on one host. */
+    if (STRAG_OK != strag_topology_flat(n, n, &topology, &err))
+        test_die("no topology of %d ranks: %s", n, err.text);
+    problem.topology = topology;
     const struct strag_algorithm *found = strag_algorithm_find(algorithm, &err);
     if (NULL == found || STRAG_OK != strag_verify(found, &problem, NULL, &order->proof, &err) ||
         STRAG_OK != strag_plan_create(found, &problem, 0, &order->plan, &err))
         test_die("no order of %s for %d ranks: %s", algorithm, n, err.text);
     strag_proof_expressions(order->proof, &order->expressions);
+    strag_topology_free(topology);
 }
 
 void order_free(struct order *order)

@@ -117,7 +117,8 @@ lines 0 'coll:strag'
 # ---- Bad values: one warning, the default is used ----
 
 ours='cannot use the values of these MCA parameters'
-names='accepted: auto, ring, recursive-doubling, recursive-halving, circulant; used: auto'
+printf -v names ', %s' "${algorithms[@]}"
+names="accepted: auto$names; used: auto"
 for value in rign Ring 'ring,' 'ring circulant'; do
     warns "$ours" "$names" --mca coll strag --mca coll_strag_algorithm "$value"
 done
@@ -134,6 +135,16 @@ warns "$ours" 'coll_strag_algorithm = "x".*accepted' --mca coll strag \
 lines 1 'coll_strag_segment_size = "y"'
 lines 1 'coll_strag_minimum_size = "z"'
 
+for setting in alpha=x alpha=-1 local_alpha=1e99 bandwidth=0 local_bandwidth=1x link_latency=-0.1 \
+    hop_latency=nan reduce_bandwidth=0x10; do
+    warns "$ours" "coll_strag_${setting%=*} = \"${setting#*=}\": .*accepted: numbers from .*; used: " \
+        --mca coll strag --mca "coll_strag_${setting%=*}" "${setting#*=}"
+done
+for value in x 4y 0x4 mesh: mesh:4x hyperx:x cube:4x4; do
+    warns "$ours" 'coll_strag_torus = .*accepted: sizes such as 8x8x4.*; used: none' \
+        --mca coll strag --mca coll_strag_torus "$value"
+done
+
 # Open MPI itself refuses what is no integer or boolean.
 theirs='An invalid value was supplied for an enum variable'
 warns "$theirs" 'Valid values : an integer' --mca coll strag --mca coll_strag_priority abc
@@ -145,7 +156,8 @@ warns "$theirs" 'Valid values : 0: .*false.*, 1: .*true' --mca coll strag \
 
 eval "$("$STRAG_MPIRUN" --print-env)"
 "$OMPI_INFO" --param coll strag --level 9 > "$output"
-for parameter in enable priority verbose algorithm segment_size minimum_size; do
+for parameter in enable priority verbose algorithm segment_size minimum_size layout torus rules \
+    alpha local_alpha bandwidth local_bandwidth link_latency hop_latency reduce_bandwidth; do
     lines 1 "parameter \"coll_strag_$parameter\""
 done
 lines 2 'performance "coll_strag_(calls|delegated)"'

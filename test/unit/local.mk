@@ -2,6 +2,8 @@
 # The tests of libstrag, with cmocka; and the fuzz targets for what reads a user's text.
 if HAVE_CMOCKA
 unit_tests = \
+	test/unit/test_bucket \
+	test/unit/test_clocks \
 	test/unit/test_cost \
 	test/unit/test_engine \
 	test/unit/test_expression \
@@ -13,11 +15,16 @@ unit_tests = \
 	test/unit/test_loopback \
 	test/unit/test_memory \
 	test/unit/test_mutation \
+	test/unit/test_network \
+	test/unit/test_network_random \
 	test/unit/test_plan \
 	test/unit/test_random_plans \
 	test/unit/test_rules \
 	test/unit/test_select \
 	test/unit/test_threads \
+	test/unit/test_topology \
+	test/unit/test_topology_box \
+	test/unit/test_topology_pack \
 	test/unit/test_verify
 
 check_LTLIBRARIES = test/unit/libunit.la
@@ -42,6 +49,14 @@ test_unit_libunit_la_SOURCES = \
 	test/unit/watch.c test/unit/watch.h \
 	test/unit/world.c test/unit/world.h
 
+test_unit_test_bucket_SOURCES = test/unit/test_bucket.c
+test_unit_test_bucket_CPPFLAGS = $(unit_cppflags)
+test_unit_test_bucket_LDFLAGS = $(unit_ldflags)
+test_unit_test_bucket_LDADD = $(unit_libs)
+test_unit_test_clocks_SOURCES = test/unit/test_clocks.c
+test_unit_test_clocks_CPPFLAGS = $(unit_cppflags)
+test_unit_test_clocks_LDFLAGS = $(unit_ldflags)
+test_unit_test_clocks_LDADD = $(unit_libs)
 test_unit_test_cost_SOURCES = test/unit/test_cost.c
 test_unit_test_cost_CPPFLAGS = $(unit_cppflags)
 test_unit_test_cost_LDFLAGS = $(unit_ldflags)
@@ -86,6 +101,14 @@ test_unit_test_mutation_SOURCES = test/unit/test_mutation.c
 test_unit_test_mutation_CPPFLAGS = $(unit_cppflags)
 test_unit_test_mutation_LDFLAGS = $(unit_ldflags)
 test_unit_test_mutation_LDADD = $(unit_libs)
+test_unit_test_network_SOURCES = test/unit/test_network.c
+test_unit_test_network_CPPFLAGS = $(unit_cppflags)
+test_unit_test_network_LDFLAGS = $(unit_ldflags)
+test_unit_test_network_LDADD = $(unit_libs)
+test_unit_test_network_random_SOURCES = test/unit/test_network_random.c
+test_unit_test_network_random_CPPFLAGS = $(unit_cppflags)
+test_unit_test_network_random_LDFLAGS = $(unit_ldflags)
+test_unit_test_network_random_LDADD = $(unit_libs)
 test_unit_test_plan_SOURCES = test/unit/test_plan.c
 test_unit_test_plan_CPPFLAGS = $(unit_cppflags)
 test_unit_test_plan_LDFLAGS = $(unit_ldflags)
@@ -106,6 +129,18 @@ test_unit_test_threads_SOURCES = test/unit/test_threads.c
 test_unit_test_threads_CPPFLAGS = $(unit_cppflags)
 test_unit_test_threads_LDFLAGS = $(unit_ldflags)
 test_unit_test_threads_LDADD = $(unit_libs)
+test_unit_test_topology_SOURCES = test/unit/test_topology.c
+test_unit_test_topology_CPPFLAGS = $(unit_cppflags)
+test_unit_test_topology_LDFLAGS = $(unit_ldflags)
+test_unit_test_topology_LDADD = $(unit_libs)
+test_unit_test_topology_box_SOURCES = test/unit/test_topology_box.c
+test_unit_test_topology_box_CPPFLAGS = $(unit_cppflags)
+test_unit_test_topology_box_LDFLAGS = $(unit_ldflags)
+test_unit_test_topology_box_LDADD = $(unit_libs)
+test_unit_test_topology_pack_SOURCES = test/unit/test_topology_pack.c
+test_unit_test_topology_pack_CPPFLAGS = $(unit_cppflags)
+test_unit_test_topology_pack_LDFLAGS = $(unit_ldflags)
+test_unit_test_topology_pack_LDADD = $(unit_libs)
 test_unit_test_verify_SOURCES = test/unit/test_verify.c
 test_unit_test_verify_CPPFLAGS = $(unit_cppflags)
 test_unit_test_verify_LDFLAGS = $(unit_ldflags)

@@ -322,8 +322,12 @@ static void check_order(const struct strag_topology *topology)
             assert_true(nodes[c].level < nodes[i].level || switches);
         }
         assert_int_equal(nodes[i].children == 0, nodes[i].level == STRAG_LEVEL_RANK);
-        assert_false(nodes[i].children == 1 && is_dispensable(nodes[i].level));
-        if (nodes[i].children == 1 && nodes[i].level >= STRAG_LEVEL_HOST)
+        if (nodes[i].children == 1 && is_dispensable(nodes[i].level)) {
+            assert_true(nodes[i].uplink > 0); /* it may be slower than what is below */
+            assert_true(nodes[nodes[i].first_child].uplink == 0);
+        }
+        bool top = nodes[i].level == STRAG_LEVEL_HOST || i == 0;
+        if (nodes[i].children == 1 && top)
             assert_false(is_dispensable(nodes[nodes[i].first_child].level));
         assert_int_equal(nodes[i].rank >= 0, nodes[i].level == STRAG_LEVEL_RANK);
         bool placed = topology->network != STRAG_NETWORK_TREE && nodes[i].level == STRAG_LEVEL_HOST;

@@ -75,9 +75,11 @@ static void in_two_dimensions(void **state)
     (void)state;
     for (int x = 1; x <= 8; x++) {
         for (int y = 1; y <= 8; y++) {
-            char dims[20];
+            char dims[40];
             snprintf(dims, sizeof dims, "%dx%d", x, y);
             prove_box(machine_grid(torus, true, dims, NULL, 1));
+            prove_box(machine_grid(torus, false, dims, NULL, 1));
+            prove_box(machine_grid(hyperx, false, dims, NULL, 1));
         }
     }
 }
@@ -86,9 +88,9 @@ static void in_three_dimensions(void **state)
 {
     (void)state;
     for (int cells = 0; cells < 64; cells++) {
-        char dims[20];
+        char dims[40];
         snprintf(dims, sizeof dims, "%dx%dx%d", 1 + cells % 4, 1 + cells / 4 % 4, 1 + cells / 16);
-        prove_box(machine_grid(torus, true, dims, NULL, 1));
+        prove_box(machine_grid(torus, cells % 5 > 0, dims, NULL, 1));
     }
 }
 
@@ -100,16 +102,12 @@ static void of_other_shapes(void **state)
         prove_box(machine_grid(torus, true, dims[i], NULL, 1));
 }
 
-static void on_other_networks(void **state)
+static void on_boards(void **state)
 {
     (void)state;
-    static const char *const dims[] = {"4x4", "5x3", "2x3x2", "1x6", "7"};
-    for (size_t i = 0; i < sizeof dims / sizeof *dims; i++) {
-        prove_box(machine_grid(torus, false, dims[i], NULL, 1));
-        prove_box(machine_grid(hyperx, false, dims[i], NULL, 1));
-    }
     prove_box(machine_grid(boards, false, "4x6", "2x3", 1));
     prove_box(machine_grid(boards, false, "4x4", "1x1", 1));
+    prove_box(machine_grid(boards, false, "3x3x2", "3x1x2", 1));
 }
 
 /* Boxes at random places of a torus, over its edges too; ranks in random order. */
@@ -333,6 +331,59 @@ static void runs_of_rounds(void **state)
     assert_int_equal(check_alike(machine_flat(9, 2), 2), 2);
 }
 
+/* ---- Some rounds only ---- */
+
+/* What is visited must be the operations of a plan, one after the other. */
+struct visit {
+    const struct strag_plan *plan;
+    int next;
+};
+
+static void compare_visit(void *context, enum strag_kind kind, int peer, int first, int count)
+{
+    struct visit *visit = context;
+    assert_in_range(visit->next, 0, visit->plan->nops - 1);
+    const struct strag_op *op = &visit->plan->ops[visit->next++];
+    assert_int_equal(kind, op->kind);
+    assert_int_equal(peer, op->peer);
+    assert_int_equal(first, op->first);
+    assert_int_equal(count, op->count);
+}
+
+static int first_of_round(const struct strag_plan *plan, int round)
+{
+    int i = 0;
+    while (i < plan->nops && plan->ops[i].round < round)
+        i++;
+    return i;
+}
+
+static void rounds_that_are_wanted(void **state)
+{
+    (void)state;
+    struct strag_topology *topology = machine_grid(torus, true, "4x3", NULL, 1);
+    struct plans plans = plans_of(topology, 4);
+    struct strag_claim claim;
+    struct strag_error err = {""};
+    struct visit visit = {NULL, 0};
+    assert_int_equal(strag_algorithm_claim(bucket(), &plans.problem, &claim, &err), STRAG_OK);
+    const struct strag_shape shape = strag_algorithm_shape(bucket(), &plans.problem, &claim);
+    struct strag_builder *visitor = strag_visitor_create(&shape, compare_visit, &visit);
+    assert_non_null(visitor);
+    for (int rank = 0; rank < topology->n; rank++) {
+        for (int first = 0; first <= plans.rounds; first++) {
+            for (int end = first; end <= plans.rounds; end++) {
+                visit = (struct visit){plans.list[rank], first_of_round(plans.list[rank], first)};
+                strag_visitor_aim(visitor, rank, (struct strag_rounds){first, end});
+                bucket()->build(&plans.problem, rank, visitor);
+                assert_int_equal(visit.next, first_of_round(plans.list[rank], end));
+            }
+        }
+    }
+    assert_int_equal(strag_visitor_finish(visitor, &err), STRAG_OK);
+    plans_free(&plans, topology);
+}
+
 /* ---- What is refused ---- */
 
 static void assert_refused(struct strag_topology *topology, int ports, const char *why)
@@ -356,8 +407,10 @@ static void refusals(void **state)
                    "bucket needs hosts that fill a box of the torus");
     for (int ports = 2; ports <= 5; ports++) {
         char why[100];
-        snprintf(why, sizeof why, "bucket drives 1 port, or 2 for each dimension, here 4; not %d",
-                 ports);
+        snprintf(
+            why, sizeof why,
+            "bucket drives 1 port, or 2 for each dimension with more than one host, here 4; not %d",
+            ports);
         if (ports != 4)
             assert_refused(machine_grid(torus, true, "3x3", NULL, 1), ports, why);
     }
@@ -370,11 +423,17 @@ static void refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(in_two_dimensions),    cmocka_unit_test(in_three_dimensions),
-        cmocka_unit_test(of_other_shapes),      cmocka_unit_test(on_other_networks),
-        cmocka_unit_test(on_a_part_of_a_torus), cmocka_unit_test(without_a_grid),
-        cmocka_unit_test(the_example),          cmocka_unit_test(links_are_not_shared),
-        cmocka_unit_test(runs_of_rounds),       cmocka_unit_test(refusals),
+        cmocka_unit_test(in_two_dimensions),
+        cmocka_unit_test(in_three_dimensions),
+        cmocka_unit_test(of_other_shapes),
+        cmocka_unit_test(on_boards),
+        cmocka_unit_test(on_a_part_of_a_torus),
+        cmocka_unit_test(without_a_grid),
+        cmocka_unit_test(the_example),
+        cmocka_unit_test(links_are_not_shared),
+        cmocka_unit_test(runs_of_rounds),
+        cmocka_unit_test(rounds_that_are_wanted),
+        cmocka_unit_test(refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

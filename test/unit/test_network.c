@@ -344,16 +344,22 @@ static void refusals(void **state)
                    "rank 1 is slower by a factor of inf; at least 1 is needed");
     strag_topology_free(topology);
 
-    struct strag_grid grid = machine_grid_of(hyperx, true, "100000", NULL);
-    struct strag_model model = model_of(STRAG_TIES_SPLIT);
-    struct strag_links *links = NULL;
-    struct strag_error err = {""};
-    topology = machine_hosts(&grid, (int[]){0, 1}, 2, 1);
-    assert_int_equal(strag_links_create(topology, &model, NULL, &links, &err),
-                     STRAG_ERR_UNSUPPORTED);
-    assert_string_equal(err.text, "a network of more than 2147483647 links");
-    assert_null(links);
-    strag_topology_free(topology);
+    struct strag_grid grids[] = {machine_grid_of(hyperx, true, "100000", NULL),
+                                 machine_grid_of(hyperx, true, "1x1", NULL),
+                                 machine_grid_of(torus, true, "1x1", NULL)};
+    grids[1].size[1] = INT32_MAX;
+    grids[2].size[0] = INT32_MAX;
+    for (size_t i = 0; i < sizeof grids / sizeof *grids; i++) {
+        struct strag_model model = model_of(STRAG_TIES_SPLIT);
+        struct strag_links *links = NULL;
+        struct strag_error err = {""};
+        topology = machine_hosts(&grids[i], (int[]){0}, 1, 1);
+        assert_int_equal(strag_links_create(topology, &model, NULL, &links, &err),
+                         STRAG_ERR_UNSUPPORTED);
+        assert_string_equal(err.text, "a network of more than 2147483647 links");
+        assert_null(links);
+        strag_topology_free(topology);
+    }
     strag_links_free(NULL);
 }
 

@@ -25,7 +25,7 @@ static struct strag_topology *sample(int number)
         return parsed("N=net(S=leaf1@4(H=n1@2(P(0 4) P(2 6)) H=n2(1)) S=s2(H=(3) H=n-03(5)))",
                       NULL);
     case 4:
-        return parsed("N(S@9(H@2(0)) S@3(H@8(P(1@4 2) P(3@6 4))))", NULL);
+        return parsed("N(S@9(H(0)) S@3(H@8(P(1@4 2) P@6(U(3 4)))))", NULL);
     case 5:
         return parsed("N(H=a#4(0 3) H=b#9(1 5) H=c#0(4 2) H=dd#5(7 6))", &grid);
     case 6:
