@@ -17,9 +17,9 @@ static const char minimum_default[] = "8K";
 /*
  * The numbers of the cost model. An empty default: strag_model_default, which knows the network.
  *
- * Within a host they are to fit shared memory as it was measured (doc/results.md): 32 KiB pass in
- * the time of one message, and combining a byte takes as long as copying it. A wrong guess moves
- * the size from which another algorithm runs, and no more.
+ * Within a host they are to fit shared memory as strag-tune measured it with 2 and 4 ranks: 64 KiB
+ * pass in the time of one message, and combining a byte takes as long as copying it. A wrong guess
+ * moves the size from which another algorithm runs, and no more.
  */
 static const struct number {
     const char *name, *help;
@@ -30,7 +30,7 @@ static const struct number {
                           "", 0, 1e6, 1e-6},
     [COLL_STRAG_LOCAL_ALPHA] = {"local_alpha",
                                 "Microseconds that a message within a host takes, however short",
-                                "2", 0, 1e6, 1e-6},
+                                "4", 0, 1e6, 1e-6},
     [COLL_STRAG_BANDWIDTH] = {"bandwidth",
                               "Gbit/s of a link of the network, each direction, where the layout "
                               "does not say it",

@@ -7,17 +7,18 @@
 #include <stdio.h>
 #include <string.h>
 
-extern const struct strag_algorithm strag_ring;
 extern const struct strag_algorithm strag_recursive_doubling;
-extern const struct strag_algorithm strag_recursive_halving;
 extern const struct strag_algorithm strag_circulant;
+extern const struct strag_algorithm strag_recursive_halving;
+extern const struct strag_algorithm strag_ring;
 extern const struct strag_algorithm strag_bucket;
 
+/* Where two are equally good by the model the first one is chosen. */
 const struct strag_algorithm *const strag_algorithms[] = {
-    &strag_ring,
     &strag_recursive_doubling,
-    &strag_recursive_halving,
     &strag_circulant,
+    &strag_recursive_halving,
+    &strag_ring,
     &strag_bucket,
     NULL,
 };

@@ -5,7 +5,7 @@ set -eu
 # shellcheck source-path=SCRIPTDIR source=common.bash
 . "$(dirname "$0")/common.bash"
 
-there_are='there are: ring, recursive-doubling, recursive-halving, circulant, bucket'
+there_are='there are: recursive-doubling, circulant, recursive-halving, ring, bucket'
 commands='list, plan, verify, cost, explain, topology, --help, --version'
 topology='--torus, --mesh, --hyperx, --hammingmesh, --tree, --layout, --hosts, --ranks-per-node, --ports'
 state='--straggler, --delay, --slow'

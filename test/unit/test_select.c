@@ -96,7 +96,7 @@ static void least_at_every_size(void **state)
 }
 
 /* On a switch the estimates are simple enough to say where one algorithm overtakes another:
- * recursive doubling 3 alpha + 3 s / B, halving 6 alpha + 7/4 s / B. */
+ * recursive doubling 3 alpha + 3 s / B, circulant and halving 6 alpha + 7/4 s / B. */
 static void where_it_changes(void **state)
 {
     (void)state;
@@ -107,7 +107,7 @@ static void where_it_changes(void **state)
     struct strag_selection *selection = selected(&problem, &model, 0);
     assert_int_equal(selection->table.entries, 2);
     assert_string_equal(selection->table.entry[0].algorithm->name, "recursive-doubling");
-    assert_string_equal(selection->table.entry[1].algorithm->name, "recursive-halving");
+    assert_string_equal(selection->table.entry[1].algorithm->name, "circulant");
     assert_int_equal(selection->table.entry[1].from, 2401); /* 3 alpha B / (5/4) = 2400: equal */
     strag_selection_free(selection);
 }
