@@ -23,15 +23,15 @@ table() {
 # n = 4 on a switch: doubling 2 (1 us + s), circulant and halving 4 us + 3/2 s, ring 6 us + 3/2 s.
 # Doubling is faster up to 2 us + 2 s = 4 us + 3/2 s, s = 4000; of the equal ones the first counts.
 succeeds explain -n 4 --bandwidth 8 --bytes 2000,4000,4001,8K
-equal 'table of 4' "$(table)" '0 recursive-doubling 4001 recursive-halving'
+equal 'table of 4' "$(table)" '0 recursive-doubling 4001 circulant'
 says '2000: recursive-doubling, 6.000 us'
 says 'recursive-doubling 2 rounds, latency 2.000 us, bytes 4.000 us'
 says 'circulant 7.000 us, 1.17x: more rounds, 4 against 2: latency 4.000 us against 2.000 us'
 says 'ring 9.000 us, 1.50x: more rounds, 6 against 2: latency 6.000 us against 2.000 us'
 says '4000: recursive-doubling, 10.00 us'
 says 'recursive-halving 10.00 us, 1.00x: as fast by the model'
-says '4001: recursive-halving, 10.00 us'
-says '8K: recursive-halving, 16.29 us'
+says '4001: circulant, 10.00 us'
+says '8K: circulant, 16.29 us'
 says 'recursive-doubling 18.38 us, 1.13x: more bytes on the busiest link, 2 vectors against 1.5:'\
 ' 16.38 us against 12.29 us'
 

@@ -142,7 +142,7 @@ succeeds --version
 [[ $(cat "$work/out") =~ ^strag\ [0-9]+\.[0-9]+ ]] || fail "version: $(cat "$work/out")"
 succeeds list
 equal 'names listed' "$(cut -d ' ' -f 1 "$work/out" | tr '\n' ' ')" \
-    'ring recursive-doubling recursive-halving circulant bucket '
+    'recursive-doubling circulant recursive-halving ring bucket '
 grep -q '^ring  *rounds 2(n-1)  *sent 2(n-1)/n  *[a-z]' "$work/out" || fail "$(cat "$work/out")"
 succeeds --help
 for command in list plan verify cost explain topology; do
