@@ -207,7 +207,8 @@ const struct command cost_command = {
         {
             {OPTION_RANKS, "RANKS", "how many ranks, from 1 (default: as the topology says)"},
             {OPTION_BYTES, "LIST", "sizes of the vector: 32, 2K, 512M; powers of two: 32..1G"},
-            {OPTION_MODE, "rounds|clocks", "everybody waits for a round, or every message is simulated"},
+            {OPTION_MODE, "rounds|clocks",
+             "everybody waits for a round, or every message is simulated"},
             {OPTION_FORMAT, "text|csv|json", "how to show it (default: text)"},
         },
     .groups = {&topology_group, &state_group, &model_group},

@@ -417,8 +417,9 @@ static void refusals(void **state)
     assert_refused(
         machine_grid(hyperx, true, "3x1x3x2", NULL, 1), 8,
         "bucket drives 1 port, or 2 for each dimension with more than one host, here 6; not 8");
-    assert_refused(machine_flat(5, 1), 4,
-                   "bucket drives 1 port, or 2 for each dimension, here 2; not 4");
+    assert_refused(
+        machine_flat(5, 1), 4,
+        "bucket drives 1 port, or 2 for each dimension with more than one host, here 2; not 4");
 }
 
 int main(void)

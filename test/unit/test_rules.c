@@ -214,7 +214,7 @@ static void refused(void **state)
         {HEAD "- sizes:\n  - {from: 0, algorithm: ring}\n  - {from: 0, algorithm: ring}\n",
          "FILE:5: sizes ascend"},
         {HEAD "- sizes:\n  - {from: 0, algorithm: rign}\n",
-         "FILE:4: no algorithm 'rign'; accepted: previous, auto, ring, "},
+         "FILE:4: no algorithm 'rign'; accepted: previous, auto, recursive-doubling, "},
         {HEAD "- sizes:\n  - {from: 0, algorithm: \"a\\nb\"}\n", "FILE:4: no algorithm 'a?b'"},
         {HEAD "- &a\n  sizes: *a\n", "FILE:3: a list of {from"},
     };
