@@ -334,7 +334,8 @@ static void mutations(void **state)
         strag_rules_free(rules);
         good++;
     }
-    assert_true(good > 0 && good < cases);
+    if (cases >= 1000) /* of both kinds there are some */
+        assert_true(good > 0 && good < cases);
 }
 
 int main(void)
