@@ -88,12 +88,16 @@ struct coll_strag_table {
     uint64_t from[STRAG_TABLE_MAX];
 };
 
+/* Messages to other hosts are cut in another way than those within a host. */
+enum coll_strag_lane { COLL_STRAG_MEMORY, COLL_STRAG_NETWORK };
+
 /* What rank 0 decides, and all ranks follow. */
 struct coll_strag_decision {
     int32_t pinned; /* index in strag_algorithms, COLL_STRAG_AUTO or COLL_STRAG_UNPLANNED */
     int32_t line;   /* of the rules file; 0: no rule holds */
-    uint64_t minimum, segment;
-    uint64_t topology_bytes; /* packed, they follow; 0: there is none */
+    uint64_t minimum;
+    uint64_t segments[STRAG_LANES]; /* bytes, by enum coll_strag_lane */
+    uint64_t topology_bytes;        /* packed, they follow; 0: there is none */
     struct coll_strag_table table;
 };
 
@@ -121,7 +125,7 @@ struct mca_coll_strag_component_t {
     /* what they mean */
     int stream;     /* of our own for verbose lines, or -1: the coll framework's */
     int pinned;     /* index in strag_algorithms, or COLL_STRAG_AUTO */
-    size_t segment; /* bytes */
+    size_t segment; /* bytes; 0: as rank 0 finds best */
     size_t minimum; /* bytes, for auto */
     const char *layout_file, *rules_file; /* "": none */
     struct strag_layout *grid;            /* coll_strag_torus; NULL: none */
@@ -195,8 +199,9 @@ struct mca_coll_strag_module_t {
     mca_coll_base_module_t *previous_allreduce_module;
 
     /* What holds here; until the exchange, as this process has it. */
-    int pinned;              /* as in struct coll_strag_decision */
-    size_t minimum, segment; /* bytes */
+    int pinned;                     /* as in struct coll_strag_decision */
+    size_t minimum;                 /* bytes */
+    uint64_t segments[STRAG_LANES]; /* bytes, by enum coll_strag_lane */
 
     /* The exchange of the first call that needs it (coll_strag_locality.c). */
     bool located;
@@ -204,6 +209,7 @@ struct mca_coll_strag_module_t {
     int locate_error;                  /* of this rank alone: all its later calls fail, too */
     int line;                          /* of the rule in the rules file; 0: none holds */
     struct strag_topology *topology;   /* NULL: it could not be made */
+    uint8_t *lane_of;                  /* [rank]: enum coll_strag_lane */
     struct coll_strag_table table;     /* for auto */
     struct strag_selection *selection; /* rank 0's, if somebody wants to know */
 
@@ -279,6 +285,15 @@ bool coll_strag_same_host(const char *a, const char *b);
 
 /** Free what was read from files, and the grid. */
 void coll_strag_files_free(void);
+
+/**
+ * On rank 0: how long the segments of messages are best.
+ *
+ * @param topology  NULL is allowed
+ * @param[out] segments  bytes, by enum coll_strag_lane
+ */
+void coll_strag_find_segments(ompi_communicator_t *comm, const struct strag_topology *topology,
+                              uint64_t *segments);
 
 /**
  * On rank 0: fill in all but topology_bytes.

@@ -10,10 +10,11 @@
 
 #include <limits.h>
 
-enum {
-    DEPTH = 2, /* messages in flight for one operation: one travels, one is combined */
-    SLOTS = 2, /* segments of temporary space; more only take room in the cache */
-};
+enum { DEPTH = 2 }; /* messages in flight for one operation: one travels, one is combined */
+
+/* Segments of temporary space. Through memory more would only take room in the cache; over a
+ * network messages from several ranks come at the same time. */
+static const int slots[STRAG_LANES] = {[COLL_STRAG_MEMORY] = 2, [COLL_STRAG_NETWORK] = 8};
 
 /* One call. */
 struct call {
@@ -91,10 +92,20 @@ static size_t segment_elements(size_t segment, const struct call *call)
 }
 
 /* Temporary space is one run of elements. Where elements reach into the extent of the next ones, a
- * run that is longer than the vector might overlap itself; a single segment is not. */
-static int slots(const struct coll_strag_reducer *reducer)
+ * run that is longer than the vector might overlap itself; then it is a single segment. */
+static void set_lanes(const mca_coll_strag_module_t *module, const struct call *call,
+                      const struct coll_strag_reducer *reducer, struct strag_call *engine_call)
 {
-    return reducer->true_extent > reducer->extent ? 1 : SLOTS;
+    for (int l = 0; l < STRAG_LANES; l++) {
+        engine_call->lanes[l] =
+            (struct strag_lane){segment_elements(module->segments[l], call), slots[l]};
+    }
+    engine_call->lane_of = module->lane_of;
+    if (reducer->true_extent > reducer->extent) {
+        engine_call->lane_of = NULL;
+        engine_call->lanes[0] = engine_call->lanes[COLL_STRAG_NETWORK];
+        engine_call->lanes[0].slots = 1;
+    }
 }
 
 static int mpi_error(int status, const struct coll_strag_transport *transport)
@@ -121,16 +132,15 @@ static int run(mca_coll_strag_module_t *module, ompi_communicator_t *comm, const
     if (status != STRAG_OK)
         return mpi_error(status, &module->transport);
     coll_strag_transport_begin(&module->transport, call->dtype, call->size);
-    const struct strag_call engine_call = {
+    struct strag_call engine_call = {
         .input = call->input,
         .output = call->output,
         .count = call->count,
         .extent = reducer.extent,
-        .segment = segment_elements(module->segment, call),
-        .slots = slots(&reducer),
         .transport = &module->transport.super,
         .reducer = &reducer.super,
     };
+    set_lanes(module, call, &reducer, &engine_call);
     struct strag_engine *engine = module->engines[choice];
     status = strag_engine_start(engine, &engine_call);
     if (status == STRAG_OK) {

@@ -67,6 +67,7 @@ static void module_construct(mca_coll_strag_module_t *module)
     module->locate_error = OMPI_SUCCESS;
     module->line = 0;
     module->topology = NULL;
+    module->lane_of = NULL;
     module->selection = NULL;
     memset(module->plans, 0, sizeof module->plans);
     memset(module->engines, 0, sizeof module->engines);
@@ -83,6 +84,7 @@ static void module_destruct(mca_coll_strag_module_t *module)
         strag_plan_free(module->plans[i]);
     }
     strag_topology_free(module->topology);
+    free(module->lane_of);
     strag_selection_free(module->selection);
     coll_strag_transport_free(&module->transport);
     COLL_STRAG_FORGET(module, allreduce);
@@ -113,7 +115,6 @@ static int module_enable(mca_coll_base_module_t *base, ompi_communicator_t *comm
     }
     module->pinned = coll_strag_pinned(comm);
     module->minimum = mca_coll_strag_component.minimum;
-    module->segment = mca_coll_strag_component.segment;
     bool at_once = module->pinned == COLL_STRAG_AUTO && !mca_coll_strag_component.telling &&
                    !mca_coll_strag_component.described;
     module->too_short = at_once ? module->minimum : 0;

@@ -123,7 +123,7 @@ for value in rign Ring 'ring,' 'ring circulant'; do
     warns "$ours" "$names" --mca coll strag --mca coll_strag_algorithm "$value"
 done
 for value in banana 0 -1 5X 2G 1.5K 99999999999999999999; do
-    warns "$ours" 'coll_strag_segment_size = .*accepted: bytes from 1 to 1G.*; used: 1M' \
+    warns "$ours" 'coll_strag_segment_size = .*accepted: auto, or bytes from 1 to 1G.*; used: auto' \
         --mca coll strag --mca coll_strag_segment_size "$value"
 done
 for value in banana -1 5X 99999999999G; do
