@@ -9,8 +9,9 @@
 : "${OMPI_INFO:=ompi_info}"
 # shellcheck disable=SC2034 # used by the tests
 programs=$builddir/test/mpi
+: "${STRAG:=$builddir/tools/strag}"
 # shellcheck disable=SC2034
-algorithms=(ring recursive-doubling recursive-halving circulant bucket)
+mapfile -t algorithms < <("$STRAG" list | cut -d ' ' -f 1)
 
 fail()
 {

@@ -287,7 +287,7 @@ has '^sizes: calls 24, delegated 0'
 run 3 "${rules[@]}" "$programs/layout"
 count 0 'rule in'
 sed -i 's/circulant/circulent/' "$files/rules.yaml"
-warned "rules.yaml:6: no algorithm 'circulent'; accepted: previous, auto, ring" 4 "${rules[@]}" \
+warned "rules.yaml:6: no algorithm 'circulent'; accepted: previous, auto, recursive-doubling" 4 "${rules[@]}" \
     "$files/on-hosts" 2 n0,n1 "$programs/sizes"
 has 'MPI_COMM_WORLD .*: allreduce of 1048576 .. .* bytes: [a-z-]* \(auto: modelled .* us, next best'
 echo "ok: rules"
