@@ -22,6 +22,9 @@
 
 enum { DELAYS_MAX = 64 };
 
+/* Elements of a warm-up call at most: connections are made, buffers touched, results checked. */
+static const size_t warmup_most = 64 * 1024;
+
 /* A rank is so many microseconds late: between these, drawn anew for each call. */
 struct delay {
     double low, high;
@@ -66,7 +69,8 @@ static const char usage[] =
     "  -i, --iterations N     timed calls per contender and size              [5]\n"
     "  -m, --least N          of these, so many at least                      [3]\n"
     "  -t, --seconds T        ... after which a contender drops out           [1000]\n"
-    "  -w, --warmup N         untimed calls per contender and size            [1]\n"
+    "  -w, --warmup N         untimed calls per contender and size, of up to\n"
+    "                         256K each                                       [1]\n"
     "  -c, --check            check every element of the warm-up calls and of one timed call\n"
     "  -l, --late RANKS       those that come late: 3,5 or all                [none]\n"
     "  -d, --delay LIST       by so many microseconds: 1000,0-5000 (random)   [0]\n"
@@ -209,6 +213,8 @@ static void read_options(struct options *options, int argc, char **argv)
     read_sizes(options, "1M");
     for (int letter; (letter = getopt_long(argc, argv, letters, known, NULL)) != -1;)
         read_option(options, letter);
+    if (options->least > options->iterations)
+        options->least = options->iterations;
     if (optind != argc || options->ncontenders == 0)
         lab_die(optind != argc ? argv[optind] : "--contender is missing", usage);
 }
@@ -493,10 +499,11 @@ static void run_series(struct bench *bench, size_t bytes, const struct delay *de
         allocate((size_t)options->ncontenders * (size_t)options->iterations * sizeof *totals);
     for (size_t i = 0; i < count; i++)
         bench->send[i] = value(bench->rank, i);
+    const size_t warm = count < warmup_most ? count : warmup_most;
     for (int i = 0; i < options->warmup; i++)
         for (int c = 0; c < options->ncontenders; c++)
             if (takes_part(bench, c, bytes, 0))
-                checked_call(bench, c, count, delay);
+                checked_call(bench, c, warm, delay);
     if (bench->links.count)
         links_reset(&bench->links, options->ncontenders);
     for (int c = 0; c < options->ncontenders; c++)

@@ -25,9 +25,9 @@ RATE = 200  # Mbit/s
 SOON = 5  # seconds in which the kernel takes a lab away
 
 
-def who(strag):
+def who(strag, wanted):
     """strag's algorithms, and Open MPI's ring."""
-    return list(contenders.strag_ones(strag)) + list(contenders.tuned_ones([4]))
+    return list(contenders.strag_ones(strag, wanted)) + list(contenders.tuned_ones([4]))
 
 
 def scenario():
@@ -106,7 +106,7 @@ def check_teardown(program):
 def run(options, number):
     """In a box: one of the check's labs. Returns the exit status."""
     options = types.SimpleNamespace(**{**vars(options), "iterations": 0, "launches": 0,
-                                       "settings": None, "limit": 100})
+                                       "settings": None, "algorithms": None, "limit": 100})
     all_of_it = scenario()
     with tempfile.TemporaryDirectory() as folder:
         wrong = run_point(all_of_it, all_of_it.points[number], options, folder)

@@ -9,6 +9,7 @@ import dataclasses
 # Open MPI 4.1's names for the numbers of coll_tuned_allreduce_algorithm.
 TUNED = {1: "linear", 2: "nonoverlapping", 3: "recursive-doubling", 4: "ring",
          5: "segmented-ring", 6: "rabenseifner"}
+FOR_LONG = (3, 4, 6)
 SLOW = (1, 2)  # all ranks' vectors go to one rank, which takes long ...
 SLOW_MOST = 1 << 20  # ... so that longer ones are left out; bytes
 NO_STRAG = "ompi_comm_coll_preference=^strag"
@@ -28,10 +29,12 @@ class Contender:
         return f"{self.name},{self.text}" if self.text else self.name
 
 
-def strag_ones(strag):
+def strag_ones(strag, wanted=()):
+    """auto, and of the algorithms that can be planned there the wanted ones; (): all of them."""
     yield Contender("strag-auto", "")
     for name in strag.algorithms:
-        yield Contender(f"strag-{name}", f"coll_strag_algorithm={name}", name)
+        if not wanted or name in wanted:
+            yield Contender(f"strag-{name}", f"coll_strag_algorithm={name}", name)
 
 
 def tuned_ones(numbers=TUNED):
@@ -41,11 +44,19 @@ def tuned_ones(numbers=TUNED):
                         f"{NO_STRAG},cvar:coll_tuned_allreduce_algorithm={number}{most}")
 
 
-def everybody(strag):
-    """All that apply. `tuned` is there twice: the two differ by noise alone."""
-    found = list(strag_ones(strag))
+def for_long(strag, wanted=()):
+    """Those that are good for long vectors. `tuned` is there twice: the two differ by noise
+    alone."""
+    found = list(strag_ones(strag, wanted))
     found += [Contender("tuned", NO_STRAG), Contender("tuned-again", NO_STRAG)]
-    found += tuned_ones()
+    found += tuned_ones(FOR_LONG)
+    return found
+
+
+def everybody(strag, wanted=()):
+    """All that apply."""
+    found = for_long(strag, wanted)
+    found += tuned_ones(number for number in TUNED if number not in FOR_LONG)
     found.append(Contender("basic", f"ompi_comm_coll_preference=basic,most={SLOW_MOST}"))
     hosts = {host.ranks for host in strag.network.hosts}
     if len(strag.network.hosts) == 1:
@@ -55,7 +66,7 @@ def everybody(strag):
     return found
 
 
-def rings(_strag):
+def rings(_strag, _wanted=()):
     """One algorithm by three: for repeatability."""
     return [Contender("strag-ring", "coll_strag_algorithm=ring", "ring")] + [
         Contender(name, f"{NO_STRAG},cvar:coll_tuned_allreduce_algorithm=4")

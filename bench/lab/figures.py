@@ -83,6 +83,7 @@ def plot(points, path):
     import matplotlib
     matplotlib.use("svg")
     matplotlib.rcParams["svg.hashsalt"] = "strag"
+    matplotlib.rcParams["svg.fonttype"] = "none"  # text is text: small files
     from matplotlib import pyplot, ticker
     figure, panels = pyplot.subplots(1, 2, figsize=(12, 5), sharey=True)
     plot_panel(panels[0], points, True, "at Open MPI's defaults")

@@ -15,7 +15,7 @@ lab_scripts = \
 	bench/lab/scenarios.py \
 	bench/lab/strag.py \
 	bench/lab/stream.py
-EXTRA_DIST += $(lab_scripts) bench/lab/README.md bench/lab/check.sh
+EXTRA_DIST += $(lab_scripts) bench/lab/README.md bench/lab/check.sh bench/lab/test_results.py
 
 if HAVE_OMPI
 TESTS += bench/lab/check.sh

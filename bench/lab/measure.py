@@ -82,6 +82,7 @@ class Point:
         self.strag = strag_command.Strag(build.strag, self.network, state)
         self.lab = None
         self.failures = []
+        self.loads = []  # of the machine: before every launch, and at the end
 
     # ---- What to expect ----
 
@@ -132,6 +133,7 @@ class Point:
 
     def run_once(self, who, setting, number):
         """One launch; its lines are added to ours."""
+        self.loads.append(load())
         for name in ("samples", "traffic"):
             (box.PLACE / name).unlink(missing_ok=True)
         status = launch.run(self.build, self.network, setting, self.program(who, number),
@@ -155,30 +157,31 @@ class Point:
 
     def measure(self):
         """All of it. Returns whether all launches succeeded."""
-        before = load()
         self.folder.mkdir(parents=True, exist_ok=True)
         for old in self.folder.iterdir():
             old.unlink()
         self.lab = box.Lab(self.network)
-        who = self.scenario.who(self.strag)
+        wanted = self.options.algorithms or self.scenario.algorithms
+        who = self.scenario.who(self.strag, wanted)
         calibration = [stream.calibrate(self.lab)]
         for number in range(1, (self.options.launches or self.scenario.rounds) + 1):
             for setting in self.options.settings or self.scenario.settings:
                 self.run_once(who, setting, number)
         calibration.append(stream.calibrate(self.lab))
-        self.write_info(who, before, calibration)
+        self.loads.append(load())
+        self.write_info(who, calibration)
         for failure in self.failures:
             print(f"{self.scenario.name}/{self.point.label}: {failure}; see mpirun.log")
         return not self.failures
 
-    def write_info(self, who, before, calibration):
+    def write_info(self, who, calibration):
         info = {
             "scenario": self.scenario.name, "title": self.scenario.title,
             "point": self.point.label, "x": self.point.x, "x_axis": self.scenario.x,
             "x_title": self.scenario.x_title, "network": self.network.describe(),
             "kind": self.network.kind, "hosts": len(self.network.hosts),
             "ranks": self.network.ranks, "slow": self.point.slow, "late": self.scenario.late,
-            "machine": machine(self.build), "load": [before, load()],
+            "machine": machine(self.build), "load": self.loads,
             "calibration": calibration, "failures": self.failures,
             "settings": contenders.MEANING, "exact": self.scenario.exact,
             "contenders": [contender.name for contender in who],

@@ -1,9 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """All results as Markdown: tables, figures, what was missed. Nothing is typed by hand."""
 import collections
+import pathlib
+import shutil
+import sys
 
 import results
 import scenarios
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+import section
 
 INTRODUCTION = """\
 Real Open MPI over TCP in network namespaces of one machine, whose links are shaped (bench/lab).
@@ -21,7 +27,7 @@ the fastest contender that is not strag, over this one's; above 1 this one is fa
 def describe(points):
     first, info = points[0], points[0].info
     machine = info["machine"]
-    lines = [f"## {info['title']}", ""]
+    lines = [f"### {info['title']}", ""]
     loads = [load["busy"] for point in points for load in point.info["load"]]
     averages = [load["average"] for point in points for load in point.info["load"]]
     ratios = [ratio for point in points for name, ratio in point.calibrations()
@@ -120,17 +126,26 @@ def show_misses(points):
     return ["Missed:", ""] + [f"- {miss}" for miss in found] + [""]
 
 
-def write(folder, figures):
-    """The text. `figures` is what stands before the figures' paths."""
-    lines = ["# The lab", "", INTRODUCTION]
+def text_of(folder, figures):
+    """The text; `figures` is what stands before a figure's name."""
+    lines = ["## The lab", "", INTRODUCTION]
     for scenario in scenarios.SCENARIOS:
         points = results.read(folder / scenario.name)
         if not points:
             continue
         lines += describe(points)
         if (folder / scenario.name / "figure.svg").exists():
-            lines += [f"![{scenario.title}]({figures}{scenario.name}/figure.svg)", ""]
+            lines += [f"![{scenario.title}]({figures}{scenario.name}.svg)", ""]
         for point in points:
             lines += show_point(point)
         lines += show_misses(points)
     return "\n".join(lines)
+
+
+def write(folder, target):
+    """Put the section into a file, and the figures into the folder `figures` beside it."""
+    place = target.parent / "figures"
+    place.mkdir(parents=True, exist_ok=True)
+    for figure in folder.glob("*/figure.svg"):
+        shutil.copy(figure, place / f"lab-{figure.parent.name}.svg")
+    section.put(target, "lab", text_of(folder, "figures/lab-"))

@@ -8,6 +8,8 @@ import network
 
 MIB = 1 << 20
 ALL_SETTINGS = ("default", "send", "eager", "ucx")
+DEFAULT_AND_SEND = ("default", "send")
+FLAT = ("recursive-doubling", "recursive-halving", "circulant", "ring")
 
 
 @dataclasses.dataclass
@@ -40,7 +42,8 @@ class Scenario:
     sizes: str = "4M"
     settings: tuple = ALL_SETTINGS
     who: typing.Callable = contenders.everybody
-    iterations: int = 5
+    algorithms: tuple = ()  # of strag, those that differ there; (): all
+    iterations: int = 3
     least: int = 3
     seconds: float = 3  # of one contender's calls, per size and delay
     rounds: int = 1  # launches per setting
@@ -61,31 +64,40 @@ def slow_scenario(count):
               for factor in FACTORS]
     hosts = "one slow host" if count == 1 else f"{count} slow hosts"
     return Scenario(f"slow-{count}", f"Eight hosts, {hosts}: 4 MiB", points, x="point",
-                    x_title="slowdown factor")
+                    x_title="slowdown factor", settings=DEFAULT_AND_SEND, who=contenders.for_long,
+                    algorithms=("recursive-halving", "circulant", "ring", "optcc", "weighted"))
 
 
 def uneven_scenario(ranks):
     name = "-".join(str(count) for count in ranks)
     text = ",".join(str(count) for count in ranks)
     return Scenario(f"uneven-{name}", f"Hosts with {text} ranks, slow uplinks",
-                    [Point(name, f"tree:{text}")], sizes="1M..4M")
+                    [Point(name, f"tree:{text}")], sizes="1M..4M",
+                    algorithms=FLAT + ("flexreduce", "flexreduce-pipelined", "blueconnect",
+                                       "leaders"))
 
 
 def torus_scenario(dims, rate, sizes):
     points = [Point(f"ties-{ties}", f"torus:{dims}", rate, ties) for ties in ("split", "plus")]
     if dims.startswith("2x"):  # both ways of a ring of two lead to the same host
         points = points[1:]
-    return Scenario(f"torus-{dims}", f"Torus {dims}", points, sizes=sizes)
+    return Scenario(f"torus-{dims}", f"Torus {dims}", points, sizes=sizes,
+                    settings=DEFAULT_AND_SEND, who=contenders.for_long,
+                    algorithms=FLAT + ("bucket", "hamiltonian", "swing", "torus-halving", "bine"))
 
 
 SCENARIOS = [
     Scenario("repeat", "The same ring five times: how far measurements can be trusted",
              [Point("ring", "star:8")], settings=("default", "send"), who=contenders.rings,
-             rounds=5, exact=0.02),
-    Scenario("flat", "Eight hosts on one switch", [Point("flat", "star:8")], sizes="64K..8M"),
+             iterations=5, rounds=5, exact=0.02),
+    Scenario("flat", "Eight hosts on one switch", [Point("flat", "star:8")], sizes="64K..8M",
+             algorithms=FLAT),
     Scenario("late", "Eight hosts, one rank is late: 4 MiB", [Point("late", "star:8")], late="7",
              delays=",".join(f"{part * VECTOR_US:.0f}" for part in (0, 0.125, 0.25, 0.5, 1, 2)),
-             x="delay", x_title="delay in milliseconds"),
+             x="delay", x_title="delay in milliseconds", settings=DEFAULT_AND_SEND,
+             who=contenders.for_long,
+             algorithms=("recursive-halving", "circulant", "ring", "stragglar",
+                         "straggler-pipeline", "broadcast-after")),
     slow_scenario(1),
     slow_scenario(2),
     slow_scenario(3),
@@ -98,7 +110,7 @@ SCENARIOS = [
     Scenario("shm", "Shared memory of one host",
              [Point(f"np{ranks}", f"star:1x{ranks}", x=ranks) for ranks in (2, 4, 8)],
              sizes="64K..4M", settings=("default", "ucx"), iterations=50, least=20, seconds=2,
-             rounds=3),
+             rounds=3, algorithms=FLAT),
 ]
 
 

@@ -70,7 +70,7 @@ def run(lab, pairs, size):
     return seconds
 
 
-def compare(lab, pairs, about_seconds=0.7):
+def compare(lab, pairs, about_seconds=1.5):
     """How long streams take against what the rates say: 1 is exact, above 1 slower."""
     per_byte = lab.network.busiest_seconds({pair: 1 for pair in pairs})
     size = int(about_seconds / per_byte)
