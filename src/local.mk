@@ -42,6 +42,7 @@ src_libstrag_la_SOURCES = \
 	src/topology.c src/topology.h \
 	src/topology_box.c src/topology_box.h \
 	src/topology_pack.c \
+	src/torus.c src/torus.h \
 	src/traffic.c src/traffic.h \
 	src/transport.h \
 	src/verify.c src/verify.h \
