@@ -11,7 +11,12 @@ extern const struct strag_algorithm strag_recursive_doubling;
 extern const struct strag_algorithm strag_circulant;
 extern const struct strag_algorithm strag_recursive_halving;
 extern const struct strag_algorithm strag_ring;
+extern const struct strag_algorithm strag_torus_doubling;
+extern const struct strag_algorithm strag_torus_halving;
+extern const struct strag_algorithm strag_bine_latency;
+extern const struct strag_algorithm strag_bine;
 extern const struct strag_algorithm strag_bucket;
+extern const struct strag_algorithm strag_hamiltonian;
 
 /* Where two are equally good by the model the first one is chosen. */
 const struct strag_algorithm *const strag_algorithms[] = {
@@ -19,7 +24,12 @@ const struct strag_algorithm *const strag_algorithms[] = {
     &strag_circulant,
     &strag_recursive_halving,
     &strag_ring,
+    &strag_torus_doubling,
+    &strag_torus_halving,
+    &strag_bine_latency,
+    &strag_bine,
     &strag_bucket,
+    &strag_hamiltonian,
     NULL,
 };
 

@@ -335,6 +335,12 @@ void strag_recv_reduce(struct strag_builder *builder, int round, int peer, int f
     add(builder, STRAG_RECV_REDUCE, false, round, peer, first, count);
 }
 
+void strag_recv_reduce_right(struct strag_builder *builder, int round, int peer, int first,
+                             int count)
+{
+    add(builder, STRAG_RECV_REDUCE, true, round, peer, first, count);
+}
+
 void strag_exchange_reduce(struct strag_builder *builder, int round, int peer, int first, int count)
 {
     add(builder, STRAG_RECV_REDUCE, builder->plan->rank < peer, round, peer, first, count);
