@@ -15,11 +15,11 @@
  * the same two halves, and all ranks end with identical bits. (With the nearest first the ranks 1
  * and 0 above would combine their 0+1 with 2+3 and with 6+7, and no two results be alike.)
  *
- * Which half x keeps. Write u = x for even x and u = -x for odd ones: a step takes u to -u - rho(t).
- * All later rho are the same modulo 2^(t+2), so later steps only lead from u to -u - rho(t+1) and
- * back, modulo 2^(t+2). One of these two is even: e(t). The peer's is e(t) + 2^(t+1): so bit t+1 of
- * e(t) tells the two apart, and those they meet later agree with them. In the last step it is
- * whether x is odd.
+ * Which half x keeps. Write u = x for even x and u = -x for odd ones: a step takes u to -u -
+ * rho(t). All later rho are the same modulo 2^(t+2), so later steps only lead from u to -u -
+ * rho(t+1) and back, modulo 2^(t+2). One of these two is even: e(t). The peer's is e(t) + 2^(t+1):
+ * so bit t+1 of e(t) tells the two apart, and those they meet later agree with them. In the last
+ * step it is whether x is odd.
  *
  * On a torus whose dimensions are powers of two this is Swing; elsewhere ranks are a ring in the
  * order of the tree, so that neighbours in the ring are under the same switch. Other sizes are

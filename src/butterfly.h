@@ -13,14 +13,15 @@
  *     step     dimension   rank 0 meets   sends          rank 5 meets   sends
  *      0       0, t = 0    1              blocks 4 .. 7  4              blocks 0 .. 3
  *      1       1, t = 0    4              2 .. 3         1              4 .. 5
- *      2       0, t = 1    2              1              7              6
+ *      2       0, t = 1    2              1              7              7
  *
- * With 2D ports the vector has 2D parts, each with a butterfly of its own: D plain ones, which begin
- * in another dimension each, and D mirrored ones, which do the same with every coordinate negated
- * and so use the links that the plain ones leave.
+ * With 2D ports the vector has 2D parts, each with a butterfly of its own: D plain ones, which
+ * begin in another dimension each, and D mirrored ones, which do the same with every coordinate
+ * negated and so use the links that the plain ones leave.
  *
  * In a dimension of d hosts that is no power of two the first 2 (d - 2^k) coordinates are folded
- * (fold.h): dimension after dimension, one round each, before the butterfly and once more behind it.
+ * (fold.h): dimension after dimension, one round each, before the butterfly and once more behind
+ * it.
  *
  *     form     rounds                             sent by a rank (P = product of the 2^k)
  *     whole    sum(k_i) + 2 folded dimensions     sum(k_i) vectors + 1 per folded dimension
@@ -41,8 +42,8 @@ struct strag_butterfly {
     /** Whom x meets in step t of a ring of 2^log. */
     int (*peer)(int x, int t, int log);
     /** Which half x keeps, 0 or 1, and its peer the other. Those that x meets in later steps have
-     * the same halves up to t as x. Where whole vectors are swapped it says whose value stands left,
-     * and must be the same for those that x has met before. */
+     * the same halves up to t as x. Where whole vectors are swapped it says whose value stands
+     * left, and must be the same for those that x has met before. */
     int (*half)(int x, int t, int log);
 };
 

@@ -29,8 +29,8 @@
  *
  *       o   o---o---o--         Rows take turns in going right and left, columns in going down and
  *       |   |                   up, and the switches' links follow. Only where R or C alone is odd
- *       o   o   o---o--         one of the cycles (the first or the second) does not run so: there a
- *           |   |               rank walks the cycle up to host 0 to see which way it is. So it does
+ *       o   o   o---o--         one of the cycles (the first or the second) does not run so: there
+ * a |   |               rank walks the cycle up to host 0 to see which way it is. So it does
  *     --o---o   o   o--         on 2 x d hosts, where the two cycles are
  *               |   |
  *     --o---o---o   o--         (0,0) (0,1) (1,1) (1,0) (2,0) ..  and  (0,1) (0,0) (1,0) (1,1) ..
@@ -212,7 +212,8 @@ static void walk(const struct torus *torus, int cycle, struct place *place, enum
 static bool leaves(const struct torus *torus, int cycle, struct place place, enum heading heading)
 {
     bool odd = (cycle == 0 ? place.row : place.column) % 2;
-    bool across = cycle == 0 ? heading == UP || heading == DOWN : heading == LEFT || heading == RIGHT;
+    bool across =
+        cycle == 0 ? heading == UP || heading == DOWN : heading == LEFT || heading == RIGHT;
     if (!across)
         return (heading == RIGHT || heading == DOWN) != odd;
     /* Where a row (column) that goes right (down) has lost a link, it goes on from the left (upper)
@@ -239,9 +240,8 @@ static enum heading forward(const struct torus *torus, int cycle, struct place s
     enum heading heading = first;
     while (place.row || place.column)
         walk(torus, cycle, &place, &heading);
-    return heading == any_heading(torus, cycle, place)
-               ? first
-               : other_heading(torus, cycle, start, first);
+    return heading == any_heading(torus, cycle, place) ? first
+                                                       : other_heading(torus, cycle, start, first);
 }
 
 /* ---- The rings ---- */
