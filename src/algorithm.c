@@ -5,17 +5,20 @@
 #include "algorithm.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 extern const struct strag_algorithm strag_recursive_doubling;
 extern const struct strag_algorithm strag_circulant;
 extern const struct strag_algorithm strag_recursive_halving;
 extern const struct strag_algorithm strag_ring;
-extern const struct strag_algorithm strag_torus_doubling;
-extern const struct strag_algorithm strag_torus_halving;
-extern const struct strag_algorithm strag_bine_latency;
-extern const struct strag_algorithm strag_bine;
 extern const struct strag_algorithm strag_bucket;
+extern const struct strag_algorithm strag_swing;
+extern const struct strag_algorithm strag_swing_latency;
+extern const struct strag_algorithm strag_bine;
+extern const struct strag_algorithm strag_bine_latency;
+extern const struct strag_algorithm strag_torus_halving;
+extern const struct strag_algorithm strag_torus_doubling;
 extern const struct strag_algorithm strag_hamiltonian;
 
 /* Where two are equally good by the model the first one is chosen. */
@@ -24,11 +27,13 @@ const struct strag_algorithm *const strag_algorithms[] = {
     &strag_circulant,
     &strag_recursive_halving,
     &strag_ring,
-    &strag_torus_doubling,
-    &strag_torus_halving,
-    &strag_bine_latency,
-    &strag_bine,
     &strag_bucket,
+    &strag_swing,
+    &strag_swing_latency,
+    &strag_bine,
+    &strag_bine_latency,
+    &strag_torus_halving,
+    &strag_torus_doubling,
     &strag_hamiltonian,
     NULL,
 };
@@ -79,80 +84,148 @@ static int check_problem(const struct strag_problem *problem, struct strag_error
     return STRAG_OK;
 }
 
+/* ---- Designs ---- */
+
+static int check_blocks(const struct strag_design *design, struct strag_error *err)
+{
+    int given = design->problem.blocks, blocks = design->claim.blocks;
+    if (given && given != blocks)
+        return strag_fail(err, STRAG_ERR_UNSUPPORTED,
+                          "%s cuts the vector of %d ranks into %d block%s; %d is not possible",
+                          design->algorithm->name, design->problem.n, blocks,
+                          blocks == 1 ? "" : "s", given);
+    return STRAG_OK;
+}
+
+/* A single rank has nothing to do, whatever the algorithm. */
+static int make_claim(struct strag_design *design, struct strag_error *err)
+{
+    const struct strag_algorithm *algorithm = design->algorithm;
+    if (design->problem.n == 1) {
+        design->claim = (struct strag_claim){.blocks = 1, .one_ported = true};
+        return check_blocks(design, err);
+    }
+    if (algorithm->prepare) {
+        int status = algorithm->prepare(&design->problem, &design->prepared, err);
+        if (status != STRAG_OK)
+            return status;
+        design->problem.prepared = design->prepared;
+    }
+    algorithm->claim(&design->problem, &design->claim);
+    return check_blocks(design, err);
+}
+
+static int make_shape(struct strag_design *design, struct strag_error *err)
+{
+    struct strag_bounds bounds = {.blocks = design->claim.blocks,
+                                  .denominator = design->claim.blocks};
+    if (design->algorithm->bounds && design->problem.n > 1) {
+        bounds.numerator = calloc((size_t)bounds.blocks + 1, sizeof *bounds.numerator);
+        if (!bounds.numerator)
+            return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for %d blocks", bounds.blocks);
+        design->algorithm->bounds(&design->problem, &bounds);
+    }
+    design->shape = (struct strag_shape){
+        .algorithm = design->algorithm->name,
+        .n = design->problem.n,
+        .rounds = design->claim.rounds,
+        .bounds = bounds,
+    };
+    return STRAG_OK;
+}
+
+int strag_design_open(struct strag_design *design, const struct strag_algorithm *algorithm,
+                      const struct strag_problem *problem, struct strag_error *err)
+{
+    *design = (struct strag_design){.algorithm = algorithm, .problem = *problem};
+    int status = check_problem(problem, err);
+    if (status == STRAG_OK && algorithm->check)
+        status = algorithm->check(problem, err);
+    if (status == STRAG_OK)
+        status = make_claim(design, err);
+    if (status == STRAG_OK)
+        status = make_shape(design, err);
+    if (status != STRAG_OK)
+        strag_design_close(design);
+    return status;
+}
+
+void strag_design_close(struct strag_design *design)
+{
+    if (design->prepared)
+        design->algorithm->release(design->prepared);
+    free(design->shape.bounds.numerator);
+    *design = (struct strag_design){0};
+}
+
+void strag_design_build(const struct strag_design *design, int rank, struct strag_builder *builder)
+{
+    if (design->problem.n > 1)
+        design->algorithm->build(&design->problem, rank, builder);
+}
+
+int strag_design_plan(const struct strag_design *design, int rank, struct strag_plan **plan,
+                      struct strag_error *err)
+{
+    int n = design->problem.n;
+    if (rank < 0 || rank >= n)
+        return strag_fail(err, STRAG_ERR_ARGUMENT, "rank %d; with %d ranks it is 0 to %d", rank, n,
+                          n - 1);
+    struct strag_builder *builder = strag_builder_create(&design->shape, rank);
+    if (!builder)
+        return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the plan of rank %d of %d",
+                          rank, n);
+    strag_design_build(design, rank, builder);
+    return strag_builder_finish(builder, plan, err);
+}
+
+int strag_design_alike(const struct strag_design *design, int round)
+{
+    const struct strag_algorithm *algorithm = design->algorithm;
+    return algorithm->alike ? algorithm->alike(&design->problem, round) : 1;
+}
+
+/* ---- In one go ---- */
+
 int strag_algorithm_claim(const struct strag_algorithm *algorithm,
                           const struct strag_problem *problem, struct strag_claim *claim,
                           struct strag_error *err)
 {
-    struct strag_claim mine;
-    int status = check_problem(problem, err);
-    if (status == STRAG_OK && algorithm->check)
-        status = algorithm->check(problem, err);
+    struct strag_design design;
+    int status = strag_design_open(&design, algorithm, problem, err);
     if (status != STRAG_OK)
         return status;
-    if (problem->n == 1)
-        mine = (struct strag_claim){.rounds = 0, .blocks = 1, .sent_max = 0, .one_ported = true};
-    else
-        algorithm->claim(problem, &mine);
-    if (problem->blocks && problem->blocks != mine.blocks)
-        return strag_fail(err, STRAG_ERR_UNSUPPORTED,
-                          "%s cuts the vector of %d ranks into %d block%s; %d is not possible",
-                          algorithm->name, problem->n, mine.blocks, mine.blocks == 1 ? "" : "s",
-                          problem->blocks);
     if (claim)
-        *claim = mine;
+        *claim = design.claim;
+    strag_design_close(&design);
     return STRAG_OK;
-}
-
-struct strag_shape strag_algorithm_shape(const struct strag_algorithm *algorithm,
-                                         const struct strag_problem *problem,
-                                         const struct strag_claim *claim)
-{
-    return (struct strag_shape){
-        .algorithm = algorithm->name,
-        .n = problem->n,
-        .rounds = claim->rounds,
-        .bounds = {.blocks = claim->blocks, .denominator = claim->blocks},
-    };
 }
 
 int strag_plan_create(const struct strag_algorithm *algorithm, const struct strag_problem *problem,
                       int rank, struct strag_plan **plan, struct strag_error *err)
 {
-    struct strag_claim claim;
-    int status = strag_algorithm_claim(algorithm, problem, &claim, err);
+    struct strag_design design;
+    int status = strag_design_open(&design, algorithm, problem, err);
     if (status != STRAG_OK)
         return status;
-    if (rank < 0 || rank >= problem->n)
-        return strag_fail(err, STRAG_ERR_ARGUMENT, "rank %d; with %d ranks it is 0 to %d", rank,
-                          problem->n, problem->n - 1);
-    const struct strag_shape shape = strag_algorithm_shape(algorithm, problem, &claim);
-    struct strag_builder *builder = strag_builder_create(&shape, rank);
-    if (!builder)
-        return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the plan of rank %d of %d",
-                          rank, problem->n);
-    if (problem->n > 1)
-        algorithm->build(problem, rank, builder);
-    return strag_builder_finish(builder, plan, err);
-}
-
-int strag_algorithm_alike(const struct strag_algorithm *algorithm,
-                          const struct strag_problem *problem, int round)
-{
-    return algorithm->alike ? algorithm->alike(problem, round) : 1;
+    status = strag_design_plan(&design, rank, plan, err);
+    strag_design_close(&design);
+    return status;
 }
 
 int strag_plan_create_all(const struct strag_algorithm *algorithm,
                           const struct strag_problem *problem, struct strag_plan **plans,
                           struct strag_error *err)
 {
-    for (int rank = 0; rank < problem->n; rank++) {
-        int status = strag_plan_create(algorithm, problem, rank, &plans[rank], err);
-        if (status != STRAG_OK) {
+    struct strag_design design;
+    int status = strag_design_open(&design, algorithm, problem, err);
+    for (int rank = 0; status == STRAG_OK && rank < problem->n; rank++) {
+        status = strag_design_plan(&design, rank, &plans[rank], err);
+        if (status != STRAG_OK)
             strag_plan_free_all(plans, rank);
-            return status;
-        }
     }
-    return STRAG_OK;
+    strag_design_close(&design);
+    return status;
 }
 
 void strag_plan_free_all(struct strag_plan **plans, int n)

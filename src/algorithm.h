@@ -19,6 +19,7 @@ struct strag_problem {
     int ports;  /* how many links a host drives at the same time; 0: the algorithm's own choice */
     const struct strag_topology *topology; /* of n ranks; NULL: each on a host, all on one switch */
     const struct strag_state *state;       /* NULL: nobody is late, no link is slow */
+    const void *prepared; /* what the algorithm prepared for it; strag_design_open sets it */
 };
 
 /* What an algorithm promises for a problem. */
@@ -37,9 +38,19 @@ struct strag_algorithm {
 
     /** Refuse what cannot be planned: STRAG_OK, or why not in err. n >= 1 was checked already. */
     int (*check)(const struct strag_problem *problem, struct strag_error *err);
+
+    /** For what all ranks' plans are taken from, where that is much: a schedule, a tree. Called
+     * once, after `check`, for n >= 2; the functions below find it in problem->prepared. Refuses as
+     * `check` does, or STRAG_ERR_MEMORY. NULL: nothing is prepared. */
+    int (*prepare)(const struct strag_problem *problem, void **prepared, struct strag_error *err);
+    void (*release)(void *prepared);
+
     void (*claim)(const struct strag_problem *problem, struct strag_claim *claim);
     /** Append the rank's operations; n >= 2 here. Many rounds: those that are wanted will do. */
     void (*build)(const struct strag_problem *problem, int rank, struct strag_builder *builder);
+    /** Where the blocks start: fill in the denominator, and the numerators of which there are
+     * claim.blocks + 1. NULL: blocks are of equal size. */
+    void (*bounds)(const struct strag_problem *problem, struct strag_bounds *bounds);
     /** How many rounds from this one on carry the same traffic: between the same ranks as many
      * bytes, combined or not, if blocks are of equal size. At least 1. NULL: no two rounds are
      * known to be alike. */
@@ -63,29 +74,48 @@ char *strag_algorithm_names(char *buffer, size_t size);
  * Can this problem be planned, and what does the algorithm promise for it?
  *
  * @param[out] claim  filled on success; may be NULL
- * @return STRAG_OK, or STRAG_ERR_UNSUPPORTED or STRAG_ERR_ARGUMENT with the reason
+ * @return STRAG_OK, or STRAG_ERR_UNSUPPORTED or STRAG_ERR_ARGUMENT with the reason, or
+ *         STRAG_ERR_MEMORY
  */
 int strag_algorithm_claim(const struct strag_algorithm *algorithm,
                           const struct strag_problem *problem, struct strag_claim *claim,
                           struct strag_error *err);
 
+/* A design: an algorithm applied to a problem, and all that the plans of its ranks share. */
+struct strag_design {
+    const struct strag_algorithm *algorithm;
+    struct strag_problem
+        problem; /* as it was given, and prepared; what it points to must live on */
+    struct strag_claim claim;
+    struct strag_shape shape;
+    void *prepared;
+};
+
+/** @return as strag_algorithm_claim; on failure nothing is left to close */
+int strag_design_open(struct strag_design *design, const struct strag_algorithm *algorithm,
+                      const struct strag_problem *problem, struct strag_error *err);
+
+/** A design that is all zero is allowed. */
+void strag_design_close(struct strag_design *design);
+
 /**
  * Build one rank's plan.
  *
  * @param[out] plan  the caller's to free with strag_plan_free; untouched on failure
- * @return STRAG_OK, or a refusal as in strag_algorithm_claim, or STRAG_ERR_MEMORY
+ * @return STRAG_OK, STRAG_ERR_ARGUMENT for a rank that does not exist, or STRAG_ERR_MEMORY
  */
-int strag_plan_create(const struct strag_algorithm *algorithm, const struct strag_problem *problem,
-                      int rank, struct strag_plan **plan, struct strag_error *err);
+int strag_design_plan(const struct strag_design *design, int rank, struct strag_plan **plan,
+                      struct strag_error *err);
 
-/** What all plans of a problem share. @param claim  what strag_algorithm_claim gave */
-struct strag_shape strag_algorithm_shape(const struct strag_algorithm *algorithm,
-                                         const struct strag_problem *problem,
-                                         const struct strag_claim *claim);
+/** Append a rank's operations to a builder: those of all rounds, or of the rounds it wants. */
+void strag_design_build(const struct strag_design *design, int rank, struct strag_builder *builder);
 
 /** How many rounds from this one on carry the same traffic, at least 1. */
-int strag_algorithm_alike(const struct strag_algorithm *algorithm,
-                          const struct strag_problem *problem, int round);
+int strag_design_alike(const struct strag_design *design, int round);
+
+/** Design and build one rank's plan: as strag_design_open and strag_design_plan. */
+int strag_plan_create(const struct strag_algorithm *algorithm, const struct strag_problem *problem,
+                      int rank, struct strag_plan **plan, struct strag_error *err);
 
 /** Build all n plans; on failure none is left. `plans` has room for n. */
 int strag_plan_create_all(const struct strag_algorithm *algorithm,

@@ -2,91 +2,59 @@
 #include "butterfly.h"
 
 #include "fold.h"
+#include "torus.h"
 
 #include <limits.h>
 
 /* The machine as butterflies see it. */
 struct field {
-    int dims; /* those with more than one host */
-    int size[STRAG_DIMS_MAX];
-    int stride[STRAG_DIMS_MAX]; /* from a cell to its neighbour */
+    struct strag_torus torus;
     struct strag_fold fold[STRAG_DIMS_MAX];
     int folds;  /* dimensions that are folded */
     int steps;  /* of the butterfly */
     int active; /* cells that are left of the folds */
-    int parts;  /* 1, or two per dimension */
 };
-
-static const struct strag_box *box_of(const struct strag_problem *problem)
-{
-    return problem->topology ? problem->topology->box : NULL;
-}
-
-static void add_dimension(struct field *field, int size, int stride)
-{
-    struct strag_fold fold = strag_fold(size);
-    field->size[field->dims] = size;
-    field->stride[field->dims] = stride;
-    field->fold[field->dims++] = fold;
-    field->folds += fold.extra > 0;
-    field->steps += fold.log;
-    field->active *= fold.active;
-}
 
 static struct field find_field(const struct strag_problem *problem)
 {
-    struct field field = {.active = 1, .parts = 1};
-    const struct strag_box *box = box_of(problem);
-    int cells = 1;
-    for (int d = 0; box && d < box->dims; d++) {
-        if (box->size[d] > 1)
-            add_dimension(&field, box->size[d], cells);
-        cells *= box->size[d];
+    struct field field = {.torus = strag_torus_of(problem), .active = 1};
+    struct strag_torus *torus = &field.torus;
+    if (!torus->grid) { /* each rank by itself, also where hosts have several */
+        torus->dims = 1;
+        torus->size[0] = problem->n;
+        torus->stride[0] = 1;
+        torus->local = 1;
+        torus->parts = problem->ports > 1 ? 2 : 1;
     }
-    if (!box)
-        add_dimension(&field, problem->n, 1);
-    bool all_ports = problem->ports ? problem->ports > 1 : box != NULL;
-    if (all_ports && field.dims > 0)
-        field.parts = 2 * field.dims;
+    for (int d = 0; d < torus->dims; d++) {
+        struct strag_fold fold = strag_fold(torus->size[d]);
+        field.fold[d] = fold;
+        field.folds += fold.extra > 0;
+        field.steps += fold.log;
+        field.active *= fold.active;
+    }
     return field;
-}
-
-/* Cells of a grid, or the order of the tree. */
-static int cell_of(const struct strag_problem *problem, int rank)
-{
-    const struct strag_topology *topology = problem->topology;
-    if (!topology)
-        return rank;
-    return topology->box ? topology->box->cell_of[rank]
-                         : topology->nodes[topology->leaf_node[rank]].first_leaf;
-}
-
-static int rank_at(const struct strag_problem *problem, int cell)
-{
-    const struct strag_topology *topology = problem->topology;
-    if (!topology)
-        return cell;
-    return topology->box ? topology->box->rank_at[cell] : topology->leaf_rank[cell];
 }
 
 int strag_butterfly_check(const struct strag_butterfly *butterfly,
                           const struct strag_problem *problem, struct strag_error *err)
 {
     const struct strag_topology *topology = problem->topology;
+    struct field field = find_field(problem);
     const char *name = butterfly->name;
+    int all = 2 * field.torus.dims;
     if (topology && topology->network != STRAG_NETWORK_TREE && !topology->box)
         return strag_fail(err, STRAG_ERR_UNSUPPORTED, "%s needs hosts that fill a box of the %s",
                           name, strag_network_name(topology->network));
-    if (topology && topology->box && topology->box->ranks_per_host > 1)
+    if (field.torus.local > 1)
         return strag_fail(err, STRAG_ERR_UNSUPPORTED, "%s needs one rank per host, not %d", name,
-                          topology->box->ranks_per_host);
-    struct field field = find_field(problem);
-    if (problem->ports > 1 && problem->ports != 2 * field.dims)
+                          field.torus.local);
+    if (problem->ports > 1 && problem->ports != all)
         return strag_fail(err, STRAG_ERR_UNSUPPORTED,
-                          "%s drives 1 port, or 2 for each dimension with more than one host, here "
-                          "%d; not %d",
-                          name, 2 * field.dims, problem->ports);
-    if (field.active > INT_MAX / field.parts)
+                          "%s drives 1 port, or 2 for each dimension with more than one host, "
+                          "here %d; not %d",
+                          name, all, problem->ports);
+    if (field.active > INT_MAX / field.torus.parts)
         return strag_fail(err, STRAG_ERR_UNSUPPORTED,
                           "%s cuts the vector into %d blocks at most, too few for %d ranks", name,
                           INT_MAX, problem->n);
@@ -97,13 +65,13 @@ void strag_butterfly_claim(const struct strag_butterfly *butterfly,
                            const struct strag_problem *problem, struct strag_claim *claim)
 {
     struct field field = find_field(problem);
-    int p = field.active;
+    int p = field.active, parts = field.torus.parts;
     bool whole = butterfly->whole;
     *claim = (struct strag_claim){
         .rounds = (whole ? 1 : 2) * field.steps + 2 * field.folds,
-        .blocks = whole ? field.parts : field.parts * p,
+        .blocks = whole ? parts : parts * p,
         .sent_max = (whole ? field.steps : 2.0 * (p - 1) / p) + field.folds,
-        .one_ported = field.parts == 1,
+        .one_ported = parts == 1,
     };
 }
 
@@ -111,19 +79,19 @@ void strag_butterfly_claim(const struct strag_butterfly *butterfly,
 
 struct member {
     const struct strag_butterfly *butterfly;
-    const struct strag_problem *problem;
     const struct field *field;
     int cell;
     int at[STRAG_DIMS_MAX]; /* coordinates, each among its dimension's active ones; -1: folded */
 };
 
-static struct member find_member(const struct strag_butterfly *butterfly,
-                                 const struct strag_problem *problem, const struct field *field,
+static struct member find_member(const struct strag_butterfly *butterfly, const struct field *field,
                                  int rank)
 {
-    struct member member = {butterfly, problem, field, .cell = cell_of(problem, rank)};
-    for (int d = 0; d < field->dims; d++) {
-        int x = member.cell / field->stride[d] % field->size[d];
+    int local;
+    struct member member = {butterfly, field,
+                            .cell = strag_torus_cell(&field->torus, rank, &local)};
+    for (int d = 0; d < field->torus.dims; d++) {
+        int x = strag_torus_coordinate(&field->torus, member.cell, d);
         member.at[d] = strag_fold_number(&field->fold[d], x);
     }
     return member;
@@ -139,10 +107,12 @@ static void build_fold(const struct member *member, int d, bool out, int round, 
         if (member->at[e] < 0)
             return;
     }
-    if (member->cell / field->stride[d] % field->size[d] >= 2 * field->fold[d].extra)
+    int x = strag_torus_coordinate(&field->torus, member->cell, d);
+    if (x >= 2 * field->fold[d].extra)
         return;
     bool gives = member->at[d] < 0;
-    int peer = rank_at(member->problem, member->cell + (gives ? 1 : -1) * field->stride[d]);
+    int to = strag_torus_move(&field->torus, member->cell, d, gives ? x + 1 : x - 1);
+    int peer = strag_torus_rank(&field->torus, to, 0);
     if (out && gives)
         strag_recv(builder, round, peer, 0, blocks);
     else if (gives || out)
@@ -160,21 +130,21 @@ struct meeting {
 static struct meeting find_meeting(const struct member *member, int part, int step)
 {
     const struct field *field = member->field;
-    int d = part % field->dims, t = 0;
+    int dims = field->torus.dims, d = part % dims, t = 0;
     /* The dimensions in turn, each with its next step, as long as it has one. */
     for (int before = step; t >= field->fold[d].log || before-- > 0;) {
-        d = (d + 1) % field->dims;
-        t += d == part % field->dims;
+        d = (d + 1) % dims;
+        t += d == part % dims;
     }
     const struct strag_fold *fold = &field->fold[d];
-    bool mirrored = part >= field->dims;
+    bool mirrored = part >= dims;
     int x = member->at[d];
     int y = mirrored ? (fold->active - x) % fold->active : x;
     int other = member->butterfly->peer(y, t, fold->log);
     int z = mirrored ? (fold->active - other) % fold->active : other;
-    int cells = strag_fold_rank(fold, z) - strag_fold_rank(fold, x);
+    int to = strag_torus_move(&field->torus, member->cell, d, strag_fold_rank(fold, z));
     return (struct meeting){
-        .peer = rank_at(member->problem, member->cell + cells * field->stride[d]),
+        .peer = strag_torus_rank(&field->torus, to, 0),
         .half = member->butterfly->half(y, t, fold->log),
     };
 }
@@ -185,7 +155,7 @@ static void build_whole(const struct member *member, int round, struct strag_bui
     const struct field *field = member->field;
     strag_stage(builder, "butterfly");
     for (int step = 0; step < field->steps; step++, round++) {
-        for (int part = 0; part < field->parts; part++) {
+        for (int part = 0; part < field->torus.parts; part++) {
             struct meeting meeting = find_meeting(
                 member, part, member->butterfly->far_first ? field->steps - 1 - step : step);
             strag_send(builder, round, meeting.peer, part, 1);
@@ -215,7 +185,7 @@ static void build_halves(const struct member *member, int round, struct strag_bu
         int step = gather ? 2 * field->steps - 1 - i : i;
         int count = field->active >> (step + 1);
         strag_stage(builder, gather ? "allgather" : "reduce-scatter");
-        for (int part = 0; strag_is_wanted(wanted, round) && part < field->parts; part++) {
+        for (int part = 0; strag_is_wanted(wanted, round) && part < field->torus.parts; part++) {
             struct meeting meeting = find_meeting(member, part, step);
             int first = range_first(member, part, step);
             int mine = first + meeting.half * count, theirs = first + !meeting.half * count;
@@ -233,13 +203,13 @@ void strag_butterfly_build(const struct strag_butterfly *butterfly,
                            struct strag_builder *builder)
 {
     struct field field = find_field(problem);
-    struct member member = find_member(butterfly, problem, &field, rank);
-    int blocks = butterfly->whole ? field.parts : field.parts * field.active;
+    struct member member = find_member(butterfly, &field, rank);
+    int blocks = butterfly->whole ? field.torus.parts : field.torus.parts * field.active;
     int round = 0;
     bool active = true;
 
     strag_stage(builder, "fold");
-    for (int d = 0; d < field.dims; d++) {
+    for (int d = 0; d < field.torus.dims; d++) {
         active = active && member.at[d] >= 0;
         if (field.fold[d].extra)
             build_fold(&member, d, false, round++, blocks, builder);
@@ -250,7 +220,7 @@ void strag_butterfly_build(const struct strag_butterfly *butterfly,
         build_halves(&member, round, builder);
     round += (butterfly->whole ? 1 : 2) * field.steps;
     strag_stage(builder, "unfold");
-    for (int d = field.dims - 1; d >= 0; d--) {
+    for (int d = field.torus.dims - 1; d >= 0; d--) {
         if (field.fold[d].extra)
             build_fold(&member, d, true, round++, blocks, builder);
     }

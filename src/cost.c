@@ -64,7 +64,7 @@ static bool add_part(struct draft *draft, const struct strag_traffic *traffic, i
                      bool *late)
 {
     struct strag_profile *profile = draft->profile;
-    const struct strag_state *state = traffic->subject.problem.state;
+    const struct strag_state *state = traffic->subject.design.problem.state;
     struct strag_profile_part part = {.repeats = repeats, .first_line = profile->nlines};
     for (size_t m = 0; m < traffic->nmessages; m++) {
         const struct strag_message *message = &traffic->messages[m];
@@ -84,13 +84,13 @@ static bool add_part(struct draft *draft, const struct strag_traffic *traffic, i
 static int add_parts(struct draft *draft, struct strag_traffic *traffic, struct strag_error *err)
 {
     bool late = false;
-    for (int round = 0, repeats; round < traffic->subject.claim.rounds; round += repeats) {
+    for (int round = 0, repeats; round < traffic->subject.design.claim.rounds; round += repeats) {
         int status = strag_traffic_round(traffic, round, &repeats, err);
         if (status != STRAG_OK)
             return status;
         if (!add_part(draft, traffic, repeats, &late))
             return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the costs of %d rounds",
-                              traffic->subject.claim.rounds);
+                              traffic->subject.design.claim.rounds);
     }
     for (int l = 0; l < traffic->subject.links->nlinks; l++) {
         if (traffic->load[l].total > draft->profile->busiest)

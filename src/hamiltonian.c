@@ -25,99 +25,82 @@
  *     (R even)       way; then the columns C-2, C-1, C-2, C-1, ...
  *
  * A torus of 4 x 4, switches at (0, 0), (1, 1), (2, 2); o-o and | are the first cycle, links to the
- * right and below; the second cycle has the other links:
+ * right and below; the second cycle has the other links. And the two cycles on 2 x d hosts:
  *
- *       o   o---o---o--         Rows take turns in going right and left, columns in going down and
- *       |   |                   up, and the switches' links follow. Only where R or C alone is odd
- *       o   o   o---o--         one of the cycles (the first or the second) does not run so: there
- * a |   |               rank walks the cycle up to host 0 to see which way it is. So it does
- *     --o---o   o   o--         on 2 x d hosts, where the two cycles are
+ *       o   o---o---o--         (0,0) (0,1) (1,1) (1,0) (2,0) (2,1) ..
+ *       |   |                   (0,1) (0,0) (1,0) (1,1) (2,1) (2,0) ..
+ *       o   o   o---o--
+ *           |   |
+ *     --o---o   o   o--
  *               |   |
- *     --o---o---o   o--         (0,0) (0,1) (1,1) (1,0) (2,0) ..  and  (0,1) (0,0) (1,0) (1,1) ..
- *
- * Each ring has a block for each host, named after the host that sends it first; a rank finds the
- * block of a round by walking its ring backwards.
+ *     --o---o---o   o--
  *
  * Rounds 2(n-1), each rank sends 2(n-1)/n of the vector. One rank per host. (Hoefler et al.,
  * "HammingMesh", for C dividing R and gcd(R, C-1) = 1; ALGORITHMS.md section 0.)
  */
-#include "algorithm.h"
+#include "torus.h"
 
 #include <limits.h>
+#include <stdlib.h>
 
 /* Clockwise; the opposite is two further. */
 enum heading { UP, RIGHT, DOWN, LEFT };
 
-struct torus {
-    const struct strag_box *box;
-    int dims; /* with more than one host */
-    int rows, columns;
-    int row_stride, column_stride; /* in cells */
-    int head;                      /* how many switches there are on the diagonal */
-    int switches;                  /* of the rows 0 .. switches - 1 */
+struct plane {
+    struct strag_torus torus;
+    int row, column;   /* the dimension along which rows, or columns, are counted */
+    int rows, columns; /* how many there are */
+    int head;          /* how many switches there are on the diagonal */
+    int switches;      /* of the rows 0 .. switches - 1 */
     int parts;
 };
 
-static struct torus find_torus(const struct strag_problem *problem)
+/* The two cycles: prepared once. */
+struct rings {
+    int32_t *at[2];    /* [place on the cycle]: the cell */
+    int32_t *place[2]; /* [cell] */
+};
+
+static struct plane find_plane(const struct strag_problem *problem)
 {
-    struct torus torus = {.rows = 1, .columns = 1};
-    torus.box = problem->topology ? problem->topology->box : NULL;
-    int stride = 1;
-    for (int d = 0; torus.box && d < torus.box->dims; d++) {
-        int size = torus.box->size[d];
-        if (size > torus.rows) {
-            torus.columns = torus.rows;
-            torus.column_stride = torus.row_stride;
-            torus.rows = size;
-            torus.row_stride = stride;
-        } else if (size > 1) {
-            torus.columns = size;
-            torus.column_stride = stride;
-        }
-        torus.dims += size > 1;
-        stride *= size;
-    }
-    bool mixed = (torus.rows - torus.columns) % 2 != 0;
-    torus.head = mixed && torus.columns % 2 ? torus.columns : torus.columns - 1;
-    torus.switches = mixed && torus.rows % 2 ? torus.rows : torus.rows - 1;
-    torus.parts = problem->ports ? problem->ports : 4;
-    return torus;
+    struct plane plane = {.torus = strag_torus_of(problem)};
+    plane.row = plane.torus.size[0] < plane.torus.size[1];
+    plane.column = !plane.row;
+    plane.rows = plane.torus.size[plane.row];
+    plane.columns = plane.torus.size[plane.column];
+    bool mixed = (plane.rows - plane.columns) % 2 != 0;
+    plane.head = mixed && plane.columns % 2 ? plane.columns : plane.columns - 1;
+    plane.switches = mixed && plane.rows % 2 ? plane.rows : plane.rows - 1;
+    plane.parts = problem->ports ? problem->ports : 4;
+    return plane;
 }
 
-static bool wraps(const struct strag_box *box)
+static int check_plane(const struct plane *plane, struct strag_error *err)
 {
-    for (int d = 0; d < box->dims; d++) {
-        if (box->size[d] > 1 && !box->wrap[d])
-            return false;
-    }
-    return true;
-}
-
-static int check_torus(const struct torus *torus, struct strag_error *err)
-{
-    if (!torus->box || torus->dims != 2 || !wraps(torus->box))
+    const struct strag_torus *torus = &plane->torus;
+    if (!torus->grid || torus->dims != 2 || !torus->wrap[0] || !torus->wrap[1])
         return strag_fail(err, STRAG_ERR_UNSUPPORTED,
                           "hamiltonian needs a whole torus of two dimensions");
-    if (torus->columns == 2 && torus->rows % 2)
+    if (plane->columns == 2 && plane->rows % 2)
         return strag_fail(err, STRAG_ERR_UNSUPPORTED,
                           "hamiltonian needs two sizes of at least 3, or 2 and an even one; on "
                           "%d x 2 hosts no two cycles are without a common link",
-                          torus->rows);
-    if (torus->box->ranks_per_host > 1)
+                          plane->rows);
+    if (torus->local > 1)
         return strag_fail(err, STRAG_ERR_UNSUPPORTED, "hamiltonian needs one rank per host, not %d",
-                          torus->box->ranks_per_host);
+                          torus->local);
     return STRAG_OK;
 }
 
 static int check(const struct strag_problem *problem, struct strag_error *err)
 {
-    struct torus torus = find_torus(problem);
-    int status = problem->n > 1 ? check_torus(&torus, err) : STRAG_OK;
+    struct plane plane = find_plane(problem);
+    int status = problem->n > 1 ? check_plane(&plane, err) : STRAG_OK;
     if (status != STRAG_OK)
         return status;
-    if (torus.parts != 1 && torus.parts != 2 && torus.parts != 4)
+    if (plane.parts != 1 && plane.parts != 2 && plane.parts != 4)
         return strag_fail(err, STRAG_ERR_UNSUPPORTED, "hamiltonian drives 1, 2 or 4 ports, not %d",
-                          torus.parts);
+                          plane.parts);
     if (problem->n > INT_MAX / 4)
         return strag_fail(err, STRAG_ERR_UNSUPPORTED,
                           "hamiltonian counts blocks of up to %d ranks, not %d", INT_MAX / 4,
@@ -127,13 +110,13 @@ static int check(const struct strag_problem *problem, struct strag_error *err)
 
 static void claim(const struct strag_problem *problem, struct strag_claim *claim)
 {
-    struct torus torus = find_torus(problem);
+    struct plane plane = find_plane(problem);
     int n = problem->n;
     *claim = (struct strag_claim){
         .rounds = 2 * (n - 1),
-        .blocks = n * torus.parts,
+        .blocks = n * plane.parts,
         .sent_max = 2.0 * (n - 1) / n,
-        .one_ported = torus.parts == 1,
+        .one_ported = plane.parts == 1,
     };
 }
 
@@ -143,20 +126,20 @@ struct place {
     int row, column;
 };
 
-static struct place moved(const struct torus *torus, struct place place, enum heading heading)
+static struct place moved(const struct plane *plane, struct place place, enum heading heading)
 {
-    int down = heading == DOWN ? 1 : heading == UP ? torus->rows - 1 : 0;
-    int right = heading == RIGHT ? 1 : heading == LEFT ? torus->columns - 1 : 0;
-    return (struct place){(place.row + down) % torus->rows,
-                          (place.column + right) % torus->columns};
+    int down = heading == DOWN ? 1 : heading == UP ? plane->rows - 1 : 0;
+    int right = heading == RIGHT ? 1 : heading == LEFT ? plane->columns - 1 : 0;
+    return (struct place){(place.row + down) % plane->rows,
+                          (place.column + right) % plane->columns};
 }
 
 /* The left column of the switch between a row and the next, or -1. */
-static int switch_column(const struct torus *torus, int row)
+static int switch_column(const struct plane *plane, int row)
 {
-    if (row >= torus->switches)
+    if (row >= plane->switches)
         return -1;
-    return row < torus->head ? row : torus->head - 2 + (row - torus->head) % 2;
+    return row < plane->head ? row : plane->head - 2 + (row - plane->head) % 2;
 }
 
 /* 2 x d: the first cycle's two links at a place. */
@@ -170,150 +153,118 @@ static bool zigzag_has(struct place place, enum heading heading)
 }
 
 /* Does the first cycle have this link? If not, the second one has. */
-static bool first_has(const struct torus *torus, struct place place, enum heading heading)
+static bool first_has(const struct plane *plane, struct place place, enum heading heading)
 {
-    if (torus->columns == 2)
+    if (plane->columns == 2)
         return zigzag_has(place, heading);
-    struct place left = heading == LEFT ? moved(torus, place, LEFT) : place;
-    struct place above = moved(torus, place, UP);
-    int here = switch_column(torus, heading == UP ? above.row : place.row);
+    struct place left = heading == LEFT ? moved(plane, place, LEFT) : place;
+    struct place above = moved(plane, place, UP);
+    int here = switch_column(plane, heading == UP ? above.row : place.row);
     if (heading == UP || heading == DOWN)
-        return here >= 0 && (place.column == here || place.column == (here + 1) % torus->columns);
-    return left.column != here && left.column != switch_column(torus, above.row);
+        return here >= 0 && (place.column == here || place.column == (here + 1) % plane->columns);
+    return left.column != here && left.column != switch_column(plane, above.row);
 }
 
-/* A cycle's two links at a place: in this order around the clock. */
-static enum heading any_heading(const struct torus *torus, int cycle, struct place place)
+/* The cycle's first link, clockwise from the top, that is not the one behind. */
+static enum heading next_heading(const struct plane *plane, int cycle, struct place place,
+                                 int behind)
 {
     int heading = UP;
-    while (first_has(torus, place, (enum heading)heading) == (cycle == 1))
+    while (heading == behind || first_has(plane, place, (enum heading)heading) == (cycle == 1))
         heading++;
     return (enum heading)heading;
 }
 
-static enum heading other_heading(const struct torus *torus, int cycle, struct place place,
-                                  enum heading not_this)
+static void walk(const struct plane *plane, int cycle, struct rings *rings)
 {
-    int heading = UP;
-    while (heading == (int)not_this ||
-           first_has(torus, place, (enum heading)heading) == (cycle == 1))
-        heading++;
-    return (enum heading)heading;
-}
-
-/* One step on; the heading becomes the one that leads further. */
-static void walk(const struct torus *torus, int cycle, struct place *place, enum heading *heading)
-{
-    *place = moved(torus, *place, *heading);
-    *heading = other_heading(torus, cycle, *place, (enum heading)((*heading + 2) % 4));
-}
-
-/* Rows, or columns, that take turns: does the cycle leave the place by this link of it? */
-static bool leaves(const struct torus *torus, int cycle, struct place place, enum heading heading)
-{
-    bool odd = (cycle == 0 ? place.row : place.column) % 2;
-    bool across =
-        cycle == 0 ? heading == UP || heading == DOWN : heading == LEFT || heading == RIGHT;
-    if (!across)
-        return (heading == RIGHT || heading == DOWN) != odd;
-    /* Where a row (column) that goes right (down) has lost a link, it goes on from the left (upper)
-     * end of that. */
-    int above = moved(torus, place, UP).row;
-    if (cycle == 0) {
-        bool left = place.column == switch_column(torus, heading == UP ? above : place.row);
-        return left != odd;
+    const struct strag_torus *torus = &plane->torus;
+    struct place place = {0, 0};
+    enum heading heading = next_heading(plane, cycle, place, -1);
+    for (int i = 0; i < torus->hosts; i++) {
+        int cell =
+            place.row * torus->stride[plane->row] + place.column * torus->stride[plane->column];
+        rings->at[cycle][i] = cell;
+        rings->place[cycle][cell] = i;
+        place = moved(plane, place, heading);
+        heading = next_heading(plane, cycle, place, (int)(heading + 2) % 4);
     }
-    bool upper = (heading == LEFT ? moved(torus, place, LEFT).column : place.column) ==
-                 switch_column(torus, place.row);
-    return upper != odd;
 }
 
-/* The way round a cycle, the same for all ranks. */
-static enum heading forward(const struct torus *torus, int cycle, struct place start)
+static void release(void *prepared)
 {
-    enum heading first = any_heading(torus, cycle, start);
-    bool turns = cycle == 0 ? torus->switches < torus->rows : torus->head < torus->columns;
-    if (turns && torus->columns > 2)
-        return leaves(torus, cycle, start, first) ? first
-                                                  : other_heading(torus, cycle, start, first);
-    struct place place = start;
-    enum heading heading = first;
-    while (place.row || place.column)
-        walk(torus, cycle, &place, &heading);
-    return heading == any_heading(torus, cycle, place) ? first
-                                                       : other_heading(torus, cycle, start, first);
+    struct rings *rings = prepared;
+    for (int cycle = 0; cycle < 2; cycle++) {
+        free(rings->at[cycle]);
+        free(rings->place[cycle]);
+    }
+    free(rings);
+}
+
+static int prepare(const struct strag_problem *problem, void **prepared, struct strag_error *err)
+{
+    struct plane plane = find_plane(problem);
+    struct rings *rings = calloc(1, sizeof *rings);
+    bool room = rings != NULL;
+    for (int cycle = 0; room && cycle < 2; cycle++) {
+        rings->at[cycle] = calloc((size_t)problem->n, sizeof *rings->at[cycle]);
+        rings->place[cycle] = calloc((size_t)problem->n, sizeof *rings->place[cycle]);
+        room = rings->at[cycle] && rings->place[cycle];
+        if (room)
+            walk(&plane, cycle, rings);
+    }
+    if (!room) {
+        if (rings)
+            release(rings);
+        return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for two cycles of %d hosts",
+                          problem->n);
+    }
+    *prepared = rings;
+    return STRAG_OK;
 }
 
 /* ---- The rings ---- */
 
-/* A rank in one part: its neighbours on the ring, and where it has walked to. */
-struct walker {
-    int cycle, part;
+/* A rank in one part: its neighbours, and its place, counted in the direction of sending. */
+struct member {
     int next, previous; /* ranks */
-    struct place place; /* whose block the rank sends now */
-    enum heading heading;
+    int place;
 };
 
-static int cell_at(const struct torus *torus, struct place place)
+static struct member find_member(const struct plane *plane, const struct rings *rings, int rank,
+                                 int part)
 {
-    return place.row * torus->row_stride + place.column * torus->column_stride;
-}
-
-static int rank_at(const struct torus *torus, struct place place)
-{
-    return torus->box->rank_at[cell_at(torus, place)];
-}
-
-/* At the block of a round: the host so many steps behind, or the rest of the cycle ahead. */
-static struct walker find_walker(const struct torus *torus, int rank, int part, int round)
-{
-    int n = torus->rows * torus->columns, cell = torus->box->cell_of[rank];
-    struct walker walker = {.cycle = part / 2, .part = part};
-    struct place start = {cell / torus->row_stride % torus->rows,
-                          cell / torus->column_stride % torus->columns};
-    enum heading on = forward(torus, walker.cycle, start);
-    enum heading back = other_heading(torus, walker.cycle, start, on);
-    if (part % 2) {
-        enum heading swapped = on;
-        on = back;
-        back = swapped;
-    }
-    walker.next = rank_at(torus, moved(torus, start, on));
-    walker.previous = rank_at(torus, moved(torus, start, back));
-    walker.place = start;
-    walker.heading = back;
-    int steps = round % n;
-    if (steps > n / 2) {
-        steps = n - steps;
-        walker.heading = on;
-    }
-    for (int s = 0; s < steps; s++)
-        walk(torus, walker.cycle, &walker.place, &walker.heading);
-    if (round % n > n / 2) /* turn round */
-        walker.heading = other_heading(torus, walker.cycle, walker.place, walker.heading);
-    return walker;
+    int local, n = plane->torus.hosts;
+    const int32_t *at = rings->at[part / 2];
+    int place = rings->place[part / 2][strag_torus_cell(&plane->torus, rank, &local)];
+    int up = strag_torus_rank(&plane->torus, at[(place + 1) % n], 0);
+    int down = strag_torus_rank(&plane->torus, at[(place + n - 1) % n], 0);
+    bool backwards = part % 2;
+    return (struct member){
+        .next = backwards ? down : up,
+        .previous = backwards ? up : down,
+        .place = backwards ? n - 1 - place : place,
+    };
 }
 
 static void build(const struct strag_problem *problem, int rank, struct strag_builder *builder)
 {
-    struct torus torus = find_torus(problem);
+    struct plane plane = find_plane(problem);
     struct strag_rounds wanted = strag_rounds_wanted(builder);
-    struct walker walkers[4];
+    struct member members[4];
     int n = problem->n;
-    for (int part = 0; part < torus.parts; part++)
-        walkers[part] = find_walker(&torus, rank, part, wanted.first);
+    for (int part = 0; part < plane.parts; part++)
+        members[part] = find_member(&plane, problem->prepared, rank, part);
     for (int t = wanted.first; t < 2 * (n - 1) && t < wanted.end; t++) {
         strag_stage(builder, t < n - 1 ? "reduce-scatter" : "allgather");
-        for (int part = 0; part < torus.parts; part++) {
-            struct walker *walker = &walkers[part];
-            int block = part * n + cell_at(&torus, walker->place);
-            walk(&torus, walker->cycle, &walker->place, &walker->heading);
-            int behind = part * n + cell_at(&torus, walker->place);
-            strag_send(builder, t, walker->next, block, 1);
+        for (int part = 0; part < plane.parts; part++) {
+            const struct member *member = &members[part];
+            int block = part * n + (member->place + 2 * n - t) % n;
+            int behind = part * n + (member->place + 2 * n - t - 1) % n;
+            strag_send(builder, t, member->next, block, 1);
             if (t < n - 1)
-                strag_recv_reduce(builder, t, walker->previous, behind, 1);
+                strag_recv_reduce(builder, t, member->previous, behind, 1);
             else
-                strag_recv(builder, t, walker->previous, behind, 1);
+                strag_recv(builder, t, member->previous, behind, 1);
         }
     }
 }
@@ -331,6 +282,8 @@ const struct strag_algorithm strag_hamiltonian = {
     .rounds = "2(n-1)",
     .sent = "2(n-1)/n",
     .check = check,
+    .prepare = prepare,
+    .release = release,
     .claim = claim,
     .build = build,
     .alike = alike,

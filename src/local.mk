@@ -42,9 +42,13 @@ src_libstrag_la_SOURCES = \
 	src/show.c src/show.h \
 	src/show_svg.c \
 	src/status.c src/status.h \
+	src/swing.c src/swing.h \
+	src/swing_latency.c \
+	src/swing_walk.c src/swing_walk.h \
 	src/topology.c src/topology.h \
 	src/topology_box.c src/topology_box.h \
 	src/topology_pack.c \
+	src/torus.c src/torus.h \
 	src/torus_doubling.c \
 	src/traffic.c src/traffic.h \
 	src/transport.h \

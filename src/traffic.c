@@ -13,11 +13,10 @@ int strag_subject_open(struct strag_subject *subject, const struct strag_algorit
                        const struct strag_problem *problem, const struct strag_model *model,
                        struct strag_error *err)
 {
-    *subject = (struct strag_subject){.algorithm = algorithm, .problem = *problem};
-    int status = strag_algorithm_claim(algorithm, problem, &subject->claim, err);
+    *subject = (struct strag_subject){.links = NULL};
+    int status = strag_design_open(&subject->design, algorithm, problem, err);
     if (status != STRAG_OK)
         return status;
-    subject->shape = strag_algorithm_shape(algorithm, problem, &subject->claim);
     const struct strag_topology *topology = problem->topology;
     if (!topology) {
         status = strag_topology_flat(problem->n, 1, &subject->own, err);
@@ -34,11 +33,12 @@ void strag_subject_close(struct strag_subject *subject)
 {
     strag_links_free(subject->links);
     strag_topology_free(subject->own);
+    strag_design_close(&subject->design);
 }
 
 double strag_subject_amount(const struct strag_subject *subject, int first, int count)
 {
-    const struct strag_bounds *bounds = &subject->shape.bounds;
+    const struct strag_bounds *bounds = &subject->design.shape.bounds;
     if (!bounds->numerator)
         return (double)count / bounds->blocks;
     return (double)(bounds->numerator[first + count] - bounds->numerator[first]) /
@@ -50,7 +50,7 @@ double strag_subject_amount(const struct strag_subject *subject, int first, int 
 static int no_memory(const struct strag_traffic *traffic, struct strag_error *err)
 {
     return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the messages of %d ranks",
-                      traffic->subject.problem.n);
+                      traffic->subject.design.problem.n);
 }
 
 static void visit(void *context, enum strag_kind kind, int peer, int first, int count)
@@ -89,7 +89,7 @@ int strag_traffic_open(struct strag_traffic *traffic, const struct strag_algorit
     const struct strag_links *links = traffic->subject.links;
     size_t nlinks = (size_t)links->nlinks;
     traffic->load = calloc(nlinks, sizeof *traffic->load);
-    traffic->visitor = strag_visitor_create(&traffic->subject.shape, visit, traffic);
+    traffic->visitor = strag_visitor_create(&traffic->subject.design.shape, visit, traffic);
     if (!traffic->load || !traffic->visitor)
         return strag_traffic_close(traffic, no_memory(traffic, err), err);
     for (size_t l = 0; l < nlinks; l++)
@@ -155,13 +155,13 @@ int strag_traffic_round(struct strag_traffic *traffic, int round, int *repeats,
                         struct strag_error *err)
 {
     const struct strag_subject *subject = &traffic->subject;
-    *repeats = strag_algorithm_alike(subject->algorithm, &subject->problem, round);
+    *repeats = strag_design_alike(&subject->design, round);
     traffic->nmessages = 0;
     traffic->rounds++;
-    for (int r = 0; r < subject->problem.n; r++) {
+    for (int r = 0; r < subject->design.problem.n; r++) {
         traffic->receiver = r;
         strag_visitor_aim(traffic->visitor, r, (struct strag_rounds){round, round + 1});
-        subject->algorithm->build(&subject->problem, r, traffic->visitor);
+        strag_design_build(&subject->design, r, traffic->visitor);
     }
     if (traffic->failed || !load_links(traffic, *repeats))
         return no_memory(traffic, err);

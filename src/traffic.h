@@ -28,11 +28,8 @@ struct strag_load {
 
 /* What is priced: an algorithm's plans for a problem, on the links of its topology. */
 struct strag_subject {
-    const struct strag_algorithm *algorithm;
-    struct strag_problem problem; /* as it was given, for asking the algorithm */
-    struct strag_topology *own;   /* of a problem without one; else NULL */
-    struct strag_claim claim;
-    struct strag_shape shape;
+    struct strag_design design;
+    struct strag_topology *own; /* of a problem without one; else NULL */
     struct strag_links *links;
 };
 

@@ -153,6 +153,7 @@ static void without_a_grid(void **state)
 
 struct plans {
     struct strag_problem problem;
+    struct strag_design design;
     struct strag_plan **list;
     int rounds;
 };
@@ -160,20 +161,20 @@ struct plans {
 static struct plans plans_of(struct strag_topology *topology, int ports)
 {
     struct strag_error err = {""};
-    struct strag_claim claim;
     struct plans plans = {.problem = {.n = topology->n, .ports = ports, .topology = topology}};
     plans.list = calloc((size_t)topology->n, sizeof(struct strag_plan *));
     assert_non_null(plans.list);
-    if (strag_algorithm_claim(bucket(), &plans.problem, &claim, &err) != STRAG_OK ||
+    if (strag_design_open(&plans.design, bucket(), &plans.problem, &err) != STRAG_OK ||
         strag_plan_create_all(bucket(), &plans.problem, plans.list, &err) != STRAG_OK)
         fail_msg("%s", err.text);
-    plans.rounds = claim.rounds;
+    plans.rounds = plans.design.claim.rounds;
     return plans;
 }
 
 static void plans_free(struct plans *plans, struct strag_topology *topology)
 {
     support_plans_free(plans->list, plans->problem.n);
+    strag_design_close(&plans->design);
     strag_topology_free(topology);
 }
 
@@ -298,7 +299,7 @@ static int check_alike(struct strag_topology *topology, int ports)
     struct plans plans = plans_of(topology, ports);
     int runs = 0;
     for (int round = 0; round < plans.rounds; round++) {
-        int repeats = strag_algorithm_alike(bucket(), &plans.problem, round);
+        int repeats = strag_design_alike(&plans.design, round);
         assert_in_range(repeats, 1, plans.rounds - round);
         for (int other = round + 1; other < round + repeats; other++) {
             for (int rank = 0; rank < topology->n; rank++)
@@ -306,7 +307,7 @@ static int check_alike(struct strag_topology *topology, int ports)
         }
     }
     for (int round = 0; round < plans.rounds; runs++)
-        round += strag_algorithm_alike(bucket(), &plans.problem, round);
+        round += strag_design_alike(&plans.design, round);
     plans_free(&plans, topology);
     return runs;
 }
@@ -363,19 +364,17 @@ static void rounds_that_are_wanted(void **state)
     (void)state;
     struct strag_topology *topology = machine_grid(torus, true, "4x3", NULL, 1);
     struct plans plans = plans_of(topology, 4);
-    struct strag_claim claim;
     struct strag_error err = {""};
     struct visit visit = {NULL, 0};
-    assert_int_equal(strag_algorithm_claim(bucket(), &plans.problem, &claim, &err), STRAG_OK);
-    const struct strag_shape shape = strag_algorithm_shape(bucket(), &plans.problem, &claim);
-    struct strag_builder *visitor = strag_visitor_create(&shape, compare_visit, &visit);
+    struct strag_builder *visitor =
+        strag_visitor_create(&plans.design.shape, compare_visit, &visit);
     assert_non_null(visitor);
     for (int rank = 0; rank < topology->n; rank++) {
         for (int first = 0; first <= plans.rounds; first++) {
             for (int end = first; end <= plans.rounds; end++) {
                 visit = (struct visit){plans.list[rank], first_of_round(plans.list[rank], first)};
                 strag_visitor_aim(visitor, rank, (struct strag_rounds){first, end});
-                bucket()->build(&plans.problem, rank, visitor);
+                strag_design_build(&plans.design, rank, visitor);
                 assert_int_equal(visit.next, first_of_round(plans.list[rank], end));
             }
         }

@@ -215,24 +215,24 @@ static int first_of_round(const struct strag_plan *plan, int round)
 static void visit_rounds(const struct strag_algorithm *algorithm,
                          const struct strag_problem *problem, int rank)
 {
-    struct strag_claim claim;
+    struct strag_design design;
     struct strag_error err = {""};
     struct strag_plan *plan = NULL;
     struct visit visit = {NULL, 0};
-    assert_int_equal(strag_algorithm_claim(algorithm, problem, &claim, &err), STRAG_OK);
+    assert_int_equal(strag_design_open(&design, algorithm, problem, &err), STRAG_OK);
     assert_int_equal(strag_plan_create(algorithm, problem, rank, &plan, &err), STRAG_OK);
-    const struct strag_shape shape = strag_algorithm_shape(algorithm, problem, &claim);
-    struct strag_builder *visitor = strag_visitor_create(&shape, compare_visit, &visit);
+    struct strag_builder *visitor = strag_visitor_create(&design.shape, compare_visit, &visit);
     assert_non_null(visitor);
-    for (int first = 0; first < claim.rounds; first++) {
-        for (int end = first; end <= claim.rounds; end++) {
+    for (int first = 0; first < design.claim.rounds; first++) {
+        for (int end = first; end <= design.claim.rounds; end++) {
             visit = (struct visit){plan, first_of_round(plan, first)};
             strag_visitor_aim(visitor, rank, (struct strag_rounds){first, end});
-            algorithm->build(problem, rank, visitor);
+            strag_design_build(&design, rank, visitor);
             assert_int_equal(visit.next, first_of_round(plan, end));
         }
     }
     assert_int_equal(strag_visitor_finish(visitor, &err), STRAG_OK);
+    strag_design_close(&design);
     strag_plan_free(plan);
 }
 

@@ -37,7 +37,7 @@ static bool exists(int x, int y)
 
 struct rings {
     int n, rank, part;
-    int next[PARTS][HOSTS_MAX];
+    int next[PARTS][HOSTS_MAX], block[PARTS][HOSTS_MAX];
 };
 
 static void note_next(void *context, enum strag_kind kind, int peer, int first, int count)
@@ -47,34 +47,36 @@ static void note_next(void *context, enum strag_kind kind, int peer, int first, 
         return;
     assert_int_equal(count, 1);
     assert_int_equal(first / rings->n, rings->part);
-    assert_int_equal(first % rings->n, rings->rank); /* its own block */
+    rings->block[rings->part][rings->rank] = first % rings->n;
     rings->next[rings->part++][rings->rank] = peer;
 }
 
 static void find_rings(struct strag_topology *topology, struct rings *rings)
 {
     const struct strag_problem problem = {.n = topology->n, .ports = PARTS, .topology = topology};
-    struct strag_claim claim;
+    struct strag_design design;
     struct strag_error err = {""};
-    assert_int_equal(strag_algorithm_claim(hamiltonian(), &problem, &claim, &err), STRAG_OK);
-    const struct strag_shape shape = strag_algorithm_shape(hamiltonian(), &problem, &claim);
-    struct strag_builder *visitor = strag_visitor_create(&shape, note_next, rings);
+    assert_int_equal(strag_design_open(&design, hamiltonian(), &problem, &err), STRAG_OK);
+    struct strag_builder *visitor = strag_visitor_create(&design.shape, note_next, rings);
     assert_non_null(visitor);
     *rings = (struct rings){.n = topology->n};
     for (rings->rank = 0; rings->rank < rings->n; rings->rank++) {
         rings->part = 0;
         strag_visitor_aim(visitor, rings->rank, (struct strag_rounds){0, 1});
-        hamiltonian()->build(&problem, rings->rank, visitor);
+        strag_design_build(&design, rings->rank, visitor);
         assert_int_equal(rings->part, PARTS);
     }
     assert_int_equal(strag_visitor_finish(visitor, &err), STRAG_OK);
+    strag_design_close(&design);
 }
 
 static void assert_single_cycle(const struct rings *rings, int part)
 {
     int at = 0, length = 0;
     do {
-        at = rings->next[part][at];
+        int to = rings->next[part][at];
+        assert_int_equal(rings->block[part][to], (rings->block[part][at] + 1) % rings->n);
+        at = to;
         length++;
     } while (at != 0 && length <= rings->n);
     if (length != rings->n)
@@ -269,20 +271,19 @@ static void rounds_that_are_wanted(void **state)
     (void)state;
     struct strag_topology *topology = torus_of(5, 4);
     const struct strag_problem problem = {.n = 20, .topology = topology};
-    struct strag_claim claim;
+    struct strag_design design;
     struct strag_error err = {""};
     struct visit visit = {NULL, 0};
-    assert_int_equal(strag_algorithm_claim(hamiltonian(), &problem, &claim, &err), STRAG_OK);
-    const struct strag_shape shape = strag_algorithm_shape(hamiltonian(), &problem, &claim);
-    struct strag_builder *visitor = strag_visitor_create(&shape, compare_visit, &visit);
+    assert_int_equal(strag_design_open(&design, hamiltonian(), &problem, &err), STRAG_OK);
+    struct strag_builder *visitor = strag_visitor_create(&design.shape, compare_visit, &visit);
     assert_non_null(visitor);
     for (int rank = 0; rank < 20; rank++) {
         struct strag_plan *plan = NULL;
         assert_int_equal(strag_plan_create(hamiltonian(), &problem, rank, &plan, &err), STRAG_OK);
-        for (int round = 0; round < claim.rounds; round++) {
+        for (int round = 0; round < design.claim.rounds; round++) {
             visit = (struct visit){plan, 8 * round};
             strag_visitor_aim(visitor, rank, (struct strag_rounds){round, round + 1});
-            hamiltonian()->build(&problem, rank, visitor);
+            strag_design_build(&design, rank, visitor);
             assert_int_equal(visit.next, 8 * (round + 1));
             for (int i = 0; i < 8; i++) {
                 assert_int_equal(plan->ops[8 * round + i].peer, plan->ops[i].peer);
@@ -292,9 +293,10 @@ static void rounds_that_are_wanted(void **state)
         }
         strag_plan_free(plan);
     }
-    for (int round = 0; round < claim.rounds; round++)
-        assert_int_equal(strag_algorithm_alike(hamiltonian(), &problem, round), 19 - round % 19);
+    for (int round = 0; round < design.claim.rounds; round++)
+        assert_int_equal(strag_design_alike(&design, round), 19 - round % 19);
     assert_int_equal(strag_visitor_finish(visitor, &err), STRAG_OK);
+    strag_design_close(&design);
     strag_topology_free(topology);
 }
 
