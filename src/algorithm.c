@@ -15,6 +15,11 @@ extern const struct strag_algorithm strag_ring;
 extern const struct strag_algorithm strag_bucket;
 extern const struct strag_algorithm strag_swing;
 extern const struct strag_algorithm strag_swing_latency;
+extern const struct strag_algorithm strag_bine;
+extern const struct strag_algorithm strag_bine_latency;
+extern const struct strag_algorithm strag_torus_halving;
+extern const struct strag_algorithm strag_torus_doubling;
+extern const struct strag_algorithm strag_hamiltonian;
 
 /* Where two are equally good by the model the first one is chosen. */
 const struct strag_algorithm *const strag_algorithms[] = {
@@ -25,6 +30,11 @@ const struct strag_algorithm *const strag_algorithms[] = {
     &strag_bucket,
     &strag_swing,
     &strag_swing_latency,
+    &strag_bine,
+    &strag_bine_latency,
+    &strag_torus_halving,
+    &strag_torus_doubling,
+    &strag_hamiltonian,
     NULL,
 };
 

@@ -4,7 +4,9 @@ noinst_LTLIBRARIES += src/libstrag.la
 
 src_libstrag_la_SOURCES = \
 	src/algorithm.c src/algorithm.h \
+	src/bine.c \
 	src/bucket.c \
+	src/butterfly.c src/butterfly.h \
 	src/circulant.c \
 	src/cost.c src/cost.h \
 	src/cost_clocks.c \
@@ -12,6 +14,7 @@ src_libstrag_la_SOURCES = \
 	src/expression.c src/expression.h \
 	src/flows.c src/flows.h \
 	src/fold.h \
+	src/hamiltonian.c \
 	src/hwloc_core.h \
 	src/layout.c src/layout.h src/layout_internal.h \
 	src/layout_addresses.c \
@@ -46,6 +49,7 @@ src_libstrag_la_SOURCES = \
 	src/topology_box.c src/topology_box.h \
 	src/topology_pack.c \
 	src/torus.c src/torus.h \
+	src/torus_doubling.c \
 	src/traffic.c src/traffic.h \
 	src/transport.h \
 	src/verify.c src/verify.h \
