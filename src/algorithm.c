@@ -13,6 +13,8 @@ extern const struct strag_algorithm strag_circulant;
 extern const struct strag_algorithm strag_recursive_halving;
 extern const struct strag_algorithm strag_ring;
 extern const struct strag_algorithm strag_bucket;
+extern const struct strag_algorithm strag_flexreduce;
+extern const struct strag_algorithm strag_flexreduce_pipelined;
 
 /* Where two are equally good by the model the first one is chosen. */
 const struct strag_algorithm *const strag_algorithms[] = {
@@ -21,6 +23,8 @@ const struct strag_algorithm *const strag_algorithms[] = {
     &strag_recursive_halving,
     &strag_ring,
     &strag_bucket,
+    &strag_flexreduce,
+    &strag_flexreduce_pipelined,
     NULL,
 };
 

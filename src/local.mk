@@ -10,6 +10,8 @@ src_libstrag_la_SOURCES = \
 	src/cost_clocks.c \
 	src/engine.c src/engine.h \
 	src/expression.c src/expression.h \
+	src/flex_plan.c src/flex_plan.h \
+	src/flexreduce.c \
 	src/flows.c src/flows.h \
 	src/fold.h \
 	src/hwloc_core.h \
@@ -44,6 +46,7 @@ src_libstrag_la_SOURCES = \
 	src/topology_pack.c \
 	src/traffic.c src/traffic.h \
 	src/transport.h \
+	src/tree.c src/tree.h \
 	src/verify.c src/verify.h \
 	src/verify_plan.c src/verify_plan.h
 src_libstrag_la_CPPFLAGS = $(AM_CPPFLAGS) $(HWLOC_CFLAGS) $(YAML_CFLAGS)
