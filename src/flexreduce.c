@@ -303,8 +303,8 @@ static void add_all(const struct step *step, enum strag_kind kind, int child, bo
     }
 }
 
-/* With holders below one child and owners below another, or the same. */
-static void add_messages(const struct step *step, int holders, int owners)
+/* As an owner with holders below one child, as a holder with owners below another. */
+static void add_messages(const struct step *step, int holders, int owners, bool hand_over)
 {
     struct strag_flex_range held = strag_flex_range(step->flex, step->level, step->position);
     struct strag_flex_range made = strag_flex_range(step->flex, step->level + 1, step->position);
@@ -313,7 +313,7 @@ static void add_messages(const struct step *step, int holders, int owners)
         add_all(step, STRAG_RECV, owners, true, held);
     } else {
         add_all(step, STRAG_SEND, owners, true, held);
-        add_all(step, holders == owners ? STRAG_RECV : STRAG_RECV_REDUCE, holders, false, made);
+        add_all(step, hand_over ? STRAG_RECV : STRAG_RECV_REDUCE, holders, false, made);
     }
 }
 
@@ -332,10 +332,10 @@ static void build_step(const struct step *step, int distance)
     int owners = node->first_child + (number + distance) % degree;
     int holders = node->first_child + (number + degree - distance) % degree;
     if (distance == 1 && !step->gather)
-        add_messages(step, mine, mine);
-    add_messages(step, holders, owners);
+        add_messages(step, mine, mine, true);
+    add_messages(step, holders, owners, false);
     if (distance == 1 && step->gather)
-        add_messages(step, mine, mine);
+        add_messages(step, mine, mine, true);
 }
 
 /* The steps of a stage that fall into one of its rounds. */
