@@ -15,6 +15,9 @@ extern const struct strag_algorithm strag_ring;
 extern const struct strag_algorithm strag_bucket;
 extern const struct strag_algorithm strag_flexreduce;
 extern const struct strag_algorithm strag_flexreduce_pipelined;
+extern const struct strag_algorithm strag_hierarchical_doubling;
+extern const struct strag_algorithm strag_blueconnect;
+extern const struct strag_algorithm strag_leaders;
 
 /* Where two are equally good by the model the first one is chosen. */
 const struct strag_algorithm *const strag_algorithms[] = {
@@ -25,6 +28,9 @@ const struct strag_algorithm *const strag_algorithms[] = {
     &strag_bucket,
     &strag_flexreduce,
     &strag_flexreduce_pipelined,
+    &strag_hierarchical_doubling,
+    &strag_blueconnect,
+    &strag_leaders,
     NULL,
 };
 

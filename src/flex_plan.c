@@ -381,27 +381,3 @@ int strag_flex_next(struct strag_flex_search *search, struct strag_flex_range *o
     }
     return NONE;
 }
-
-int strag_flex_calls(const struct strag_flex *flex, int level, int position)
-{
-    const struct strag_tree *tree = flex->tree;
-    int index = strag_tree_ancestor(tree, level, position);
-    struct strag_flex_range mine = strag_flex_range(flex, level + 1, position), part;
-    if (index == NONE || mine.first == mine.end)
-        return 0;
-    /* A call begins where the range does, and wherever a holder's range ends within it. Cuts of
-     * different children may fall together: look for the next one in all of them. */
-    const struct strag_tree_node *node = &tree->nodes[index];
-    int calls = 0;
-    for (int at = mine.first; at < mine.end; calls++) {
-        int next = mine.end;
-        for (int c = 0; c < node->children; c++) {
-            struct strag_flex_search search = strag_flex_search(
-                flex, level, node->first_child + c, false, (struct strag_flex_range){at, mine.end});
-            if (strag_flex_next(&search, &part) != NONE && part.end < next)
-                next = part.end;
-        }
-        at = next;
-    }
-    return calls;
-}

@@ -90,8 +90,12 @@ struct strag_flex_search strag_flex_search(const struct strag_flex *flex, int le
 /** The next one. @param[out] overlap  what they have in common @return a position; -1: no more */
 int strag_flex_next(struct strag_flex_search *search, struct strag_flex_range *overlap);
 
-/** The calls of reduce that a position owns at a level. */
-int strag_flex_calls(const struct strag_flex *flex, int level, int position);
+/** What a range is of the vector, out of `whole`. */
+static inline int64_t strag_flex_length(const struct strag_flex *flex,
+                                        struct strag_flex_range range)
+{
+    return range.first < range.end ? flex->cuts[range.end] - flex->cuts[range.first] : 0;
+}
 
 /**
  * What the children of a node get of the vector (also used by tests).

@@ -116,7 +116,7 @@ static int schedule(struct prepared *prepared, bool pipelined)
         struct stage *stage = &prepared->stages[s];
         *stage = (struct stage){.gather = s >= levels, .start = start};
         stage->level = stage->gather ? prepared->nstages - 1 - s : s;
-        stage->steps = stage->rounds = strag_tree_degree(flex->tree, stage->level) - 1;
+        stage->steps = stage->rounds = flex->tree->degree[stage->level] - 1;
         if (pipelined && stage->rounds > prepared->period)
             stage->rounds = prepared->period;
         start += pipelined ? prepared->period : stage->rounds;
@@ -211,11 +211,6 @@ static int check(const struct strag_problem *problem, struct strag_error *err)
 
 /* ---- Claim and bounds ---- */
 
-static int64_t length(const struct strag_flex *flex, struct strag_flex_range range)
-{
-    return range.first < range.end ? flex->cuts[range.end] - flex->cuts[range.first] : 0;
-}
-
 /* In the reduce-scatter a leaf sends what it holds and does not keep; in the allgather what it has
  * made to one holder below every child, but not to itself. */
 static int64_t sent_by(const struct strag_flex *flex, int position)
@@ -230,8 +225,9 @@ static int64_t sent_by(const struct strag_flex *flex, int position)
         struct strag_flex_range made = strag_flex_range(flex, level + 1, position);
         struct strag_flex_range kept = {held.first > made.first ? held.first : made.first,
                                         held.end < made.end ? held.end : made.end};
-        sent += length(flex, held) + tree->nodes[node].children * length(flex, made) -
-                2 * length(flex, kept);
+        sent += strag_flex_length(flex, held) +
+                tree->nodes[node].children * strag_flex_length(flex, made) -
+                2 * strag_flex_length(flex, kept);
     }
     return sent;
 }

@@ -4,16 +4,20 @@ noinst_LTLIBRARIES += src/libstrag.la
 
 src_libstrag_la_SOURCES = \
 	src/algorithm.c src/algorithm.h \
+	src/binomial.h \
+	src/blueconnect.c \
 	src/bucket.c \
 	src/circulant.c \
 	src/cost.c src/cost.h \
 	src/cost_clocks.c \
 	src/engine.c src/engine.h \
 	src/expression.c src/expression.h \
+	src/flex_cost.c src/flex_cost.h \
 	src/flex_plan.c src/flex_plan.h \
 	src/flexreduce.c \
 	src/flows.c src/flows.h \
 	src/fold.h \
+	src/hierarchical_doubling.c \
 	src/hwloc_core.h \
 	src/layout.c src/layout.h src/layout_internal.h \
 	src/layout_addresses.c \
@@ -27,6 +31,7 @@ src_libstrag_la_SOURCES = \
 	src/layout_records.c \
 	src/layout_yaml.c src/layout_yaml.h \
 	src/layout_yaml_read.c \
+	src/leaders.c \
 	src/loopback.c src/loopback.h \
 	src/model.h \
 	src/network.c src/network.h \

@@ -77,7 +77,8 @@ static int number_levels(struct strag_tree *tree)
 {
     size_t n = (size_t)tree->n;
     tree->ancestor = malloc((size_t)tree->levels * n * sizeof *tree->ancestor);
-    if (!tree->ancestor)
+    tree->degree = calloc((size_t)tree->levels, sizeof *tree->degree);
+    if (!tree->ancestor || !tree->degree)
         return STRAG_ERR_MEMORY;
     for (size_t i = 0; i < (size_t)tree->levels * n; i++)
         tree->ancestor[i] = NONE;
@@ -86,6 +87,8 @@ static int number_levels(struct strag_tree *tree)
         node->level = tree->levels - 1 - node->level;
         if (node->children == 0)
             tree->leaf_at[node->first_leaf] = i;
+        else if (node->children > tree->degree[node->level])
+            tree->degree[node->level] = node->children;
         for (int l = 0; node->children && l < node->leaves; l++)
             tree->ancestor[(size_t)node->level * n + (size_t)(node->first_leaf + l)] = i;
     }
@@ -146,30 +149,18 @@ void strag_tree_free(struct strag_tree *tree)
     free(tree->rank_at);
     free(tree->position_of);
     free(tree->leaf_at);
+    free(tree->degree);
     free(tree->ancestor);
     free(tree);
 }
 
-int strag_tree_degree(const struct strag_tree *tree, int level)
-{
-    int degree = 0;
-    for (int i = 0; i < tree->nnodes; i++) {
-        const struct strag_tree_node *node = &tree->nodes[i];
-        if (node->children > degree && node->level == level)
-            degree = node->children;
-    }
-    return degree;
-}
-
 bool strag_tree_symmetric(const struct strag_tree *tree)
 {
-    for (int level = -1; level < tree->levels; level++) {
-        int degree = strag_tree_degree(tree, level);
-        for (int i = 0; i < tree->nnodes; i++) {
-            if (tree->nodes[i].level == level && tree->nodes[i].children != degree)
-                return false;
-        }
+    for (int i = 0; i < tree->nnodes; i++) {
+        const struct strag_tree_node *node = &tree->nodes[i];
+        int degree = node->level >= 0 ? tree->degree[node->level] : 0;
+        if (node->children != degree)
+            return false;
     }
-    /* Of each level all are alike; leaves that are too high up differ from inner nodes there. */
     return true;
 }

@@ -34,7 +34,8 @@ struct strag_tree_node {
 
 struct strag_tree {
     int n;
-    int levels; /* at least 1 */
+    int levels;      /* at least 1 */
+    int32_t *degree; /* [level]: the largest degree of its nodes */
     int nnodes;
     struct strag_tree_node *nodes; /* nodes[0] is the root; a parent before its children */
     int32_t *rank_at;              /* [position] */
@@ -60,9 +61,6 @@ int strag_tree_create(const struct strag_problem *problem, struct strag_tree **t
 
 /** NULL is allowed. */
 void strag_tree_free(struct strag_tree *tree);
-
-/** The largest degree of a level's nodes. */
-int strag_tree_degree(const struct strag_tree *tree, int level);
 
 /** Have all nodes of a level the same degree, for every level, and all leaves the same depth? */
 bool strag_tree_symmetric(const struct strag_tree *tree);
