@@ -50,10 +50,12 @@
  */
 #include "flex_plan.h"
 
-#include <limits.h>
 #include <stdlib.h>
 
-enum { NONE = -1, SEGMENTS = 32, SEGMENTS_MAX = 512 };
+/* Segments that a user may ask for, and those of the algorithm's own choice: the first and the last
+ * one cost about a period each in which the uplinks are not busy both ways, and each costs the
+ * latency of its rounds. */
+enum { NONE = -1, SEGMENTS_MAX = 512, SEGMENTS_MOST = 32, SEGMENTS_LEAST = 4 };
 
 /* A level of the reduce-scatter or of the allgather. */
 struct stage {
@@ -126,23 +128,34 @@ static int schedule(struct prepared *prepared, bool pipelined)
     return STRAG_OK;
 }
 
-/* How many segments, if so many blocks are wanted. */
+/* How many segments: as many as are wanted, else fewer where a period has many rounds. */
 static int find_segments(struct prepared *prepared, const struct strag_problem *problem,
                          struct strag_error *err)
 {
     int blocks = prepared->flex->blocks;
-    int segments = problem->blocks ? problem->blocks / blocks : SEGMENTS;
+    int segments = 2 * SEGMENTS_MOST / find_period(prepared->flex->tree);
+    segments = segments > SEGMENTS_MOST ? SEGMENTS_MOST : segments;
+    segments = segments < SEGMENTS_LEAST ? SEGMENTS_LEAST : segments;
+    if (problem->blocks)
+        segments = problem->blocks / blocks;
     if (problem->blocks % blocks || segments < 1 || segments > SEGMENTS_MAX)
         return strag_fail(err, STRAG_ERR_UNSUPPORTED,
                           "flexreduce-pipelined cuts this tree's vector into 1 to %d times %d "
                           "blocks; %d is not possible",
                           SEGMENTS_MAX, blocks, problem->blocks);
-    if (blocks > INT_MAX / segments)
-        return strag_fail(err, STRAG_ERR_UNSUPPORTED,
-                          "flexreduce-pipelined cuts the vector into %d blocks at most, too few "
-                          "for %d segments of %d",
-                          INT_MAX, segments, blocks);
     prepared->segments = segments;
+    return STRAG_OK;
+}
+
+static int check_messages(const struct prepared *prepared, bool pipelined, struct strag_error *err)
+{
+    int64_t messages = count_messages(prepared->flex->tree) * prepared->segments;
+    if (messages > messages_max)
+        return strag_fail(err, STRAG_ERR_UNSUPPORTED,
+                          "flexreduce%s would send %lld messages or more, all ranks together; up "
+                          "to %lld are possible",
+                          pipelined ? "-pipelined" : "", (long long)messages,
+                          (long long)messages_max);
     return STRAG_OK;
 }
 
@@ -163,14 +176,6 @@ static int prepare_form(const struct strag_problem *problem, bool pipelined, voi
     int status = strag_tree_create(problem, &tree, err);
     if (status != STRAG_OK)
         return status;
-    int64_t messages = count_messages(tree) * (pipelined ? SEGMENTS : 1);
-    if (messages > messages_max) {
-        strag_tree_free(tree);
-        return strag_fail(err, STRAG_ERR_UNSUPPORTED,
-                          "flexreduce would send %lld messages or more, all ranks together; up to "
-                          "%lld are possible",
-                          (long long)messages, (long long)messages_max);
-    }
     struct prepared *prepared = calloc(1, sizeof *prepared);
     if (!prepared) {
         strag_tree_free(tree);
@@ -180,6 +185,8 @@ static int prepare_form(const struct strag_problem *problem, bool pipelined, voi
     status = strag_flex_create(tree, pipelined, &prepared->flex, err);
     if (status == STRAG_OK && pipelined)
         status = find_segments(prepared, problem, err);
+    if (status == STRAG_OK)
+        status = check_messages(prepared, pipelined, err);
     if (status == STRAG_OK && schedule(prepared, pipelined) != STRAG_OK)
         status = strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the rounds of a tree");
     if (status == STRAG_OK)
@@ -400,7 +407,7 @@ const struct strag_algorithm strag_flexreduce = {
 const struct strag_algorithm strag_flexreduce_pipelined = {
     .name = "flexreduce-pipelined",
     .summary = "flexreduce in segments, so that levels overlap; shares by the uplinks' rates",
-    .rounds = "about 32 (d_top - 1)",
+    .rounds = "up to 64 + 4 levels",
     .sent = "about 2(n-1)/n",
     .check = check,
     .prepare = prepare_pipelined,
