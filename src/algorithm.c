@@ -20,6 +20,11 @@ extern const struct strag_algorithm strag_bine_latency;
 extern const struct strag_algorithm strag_torus_halving;
 extern const struct strag_algorithm strag_torus_doubling;
 extern const struct strag_algorithm strag_hamiltonian;
+extern const struct strag_algorithm strag_flexreduce;
+extern const struct strag_algorithm strag_flexreduce_pipelined;
+extern const struct strag_algorithm strag_hierarchical_doubling;
+extern const struct strag_algorithm strag_blueconnect;
+extern const struct strag_algorithm strag_leaders;
 
 /* Where two are equally good by the model the first one is chosen. */
 const struct strag_algorithm *const strag_algorithms[] = {
@@ -35,6 +40,11 @@ const struct strag_algorithm *const strag_algorithms[] = {
     &strag_torus_halving,
     &strag_torus_doubling,
     &strag_hamiltonian,
+    &strag_flexreduce,
+    &strag_flexreduce_pipelined,
+    &strag_hierarchical_doubling,
+    &strag_blueconnect,
+    &strag_leaders,
     NULL,
 };
 

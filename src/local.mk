@@ -5,6 +5,8 @@ noinst_LTLIBRARIES += src/libstrag.la
 src_libstrag_la_SOURCES = \
 	src/algorithm.c src/algorithm.h \
 	src/bine.c \
+	src/binomial.h \
+	src/blueconnect.c \
 	src/bucket.c \
 	src/butterfly.c src/butterfly.h \
 	src/circulant.c \
@@ -12,9 +14,13 @@ src_libstrag_la_SOURCES = \
 	src/cost_clocks.c \
 	src/engine.c src/engine.h \
 	src/expression.c src/expression.h \
+	src/flex_cost.c src/flex_cost.h \
+	src/flex_plan.c src/flex_plan.h \
+	src/flexreduce.c \
 	src/flows.c src/flows.h \
 	src/fold.h \
 	src/hamiltonian.c \
+	src/hierarchical_doubling.c \
 	src/hwloc_core.h \
 	src/layout.c src/layout.h src/layout_internal.h \
 	src/layout_addresses.c \
@@ -28,6 +34,7 @@ src_libstrag_la_SOURCES = \
 	src/layout_records.c \
 	src/layout_yaml.c src/layout_yaml.h \
 	src/layout_yaml_read.c \
+	src/leaders.c \
 	src/loopback.c src/loopback.h \
 	src/model.h \
 	src/network.c src/network.h \
@@ -52,6 +59,7 @@ src_libstrag_la_SOURCES = \
 	src/torus_doubling.c \
 	src/traffic.c src/traffic.h \
 	src/transport.h \
+	src/tree.c src/tree.h \
 	src/verify.c src/verify.h \
 	src/verify_plan.c src/verify_plan.h
 src_libstrag_la_CPPFLAGS = $(AM_CPPFLAGS) $(HWLOC_CFLAGS) $(YAML_CFLAGS)
