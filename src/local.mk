@@ -13,6 +13,7 @@ src_libstrag_la_SOURCES = \
 	src/flows.c src/flows.h \
 	src/fold.h \
 	src/hwloc_core.h \
+	src/late.h \
 	src/layout.c src/layout.h src/layout_internal.h \
 	src/layout_addresses.c \
 	src/layout_conf.c \
@@ -39,6 +40,7 @@ src_libstrag_la_SOURCES = \
 	src/show.c src/show.h \
 	src/show_svg.c \
 	src/status.c src/status.h \
+	src/straggler_pipeline.c \
 	src/topology.c src/topology.h \
 	src/topology_box.c src/topology_box.h \
 	src/topology_pack.c \
