@@ -14,6 +14,8 @@ extern const struct strag_algorithm strag_recursive_halving;
 extern const struct strag_algorithm strag_ring;
 extern const struct strag_algorithm strag_bucket;
 extern const struct strag_algorithm strag_straggler_pipeline;
+extern const struct strag_algorithm strag_stragglar;
+extern const struct strag_algorithm strag_broadcast_after;
 
 /* Where two are equally good by the model the first one is chosen. */
 const struct strag_algorithm *const strag_algorithms[] = {
@@ -23,6 +25,8 @@ const struct strag_algorithm *const strag_algorithms[] = {
     &strag_ring,
     &strag_bucket,
     &strag_straggler_pipeline, /* the forms that wait for a late rank: only where that gains */
+    &strag_stragglar,
+    &strag_broadcast_after,
     NULL,
 };
 

@@ -1,33 +1,40 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the algorithms share that wait for a late rank. */
+/* What the algorithms share that wait for a late rank, while the others go ahead. */
 #ifndef STRAG_LATE_H
 #define STRAG_LATE_H
 
 #include "algorithm.h"
 
-/** The rank that is waited for: the latest, of equally late ones the lowest. @return -1: none is
- * named. One that is late by 0 seconds is. */
-static inline int strag_latest(const struct strag_problem *problem)
+/** The rank that is waited for: the latest, of equally late ones the lowest. One that is late by 0
+ * seconds is late. @return -1: none is named */
+int strag_latest(const struct strag_problem *problem);
+
+/** Refuse where nobody is late. */
+int strag_check_late(const struct strag_problem *problem, const char *algorithm,
+                     struct strag_error *err);
+
+/*
+ * The other n - 1 ranks, in order, are nodes 0 to n - 2. Of as many blocks (or of one, where there
+ * is one other rank), they can sum up block v on node v, and send all of them to all, along the
+ * circulant graph (circulant.c).
+ */
+
+static inline int strag_other_rank(int node, int late)
 {
-    const struct strag_state *state = problem->state;
-    const struct strag_late *latest = NULL;
-    for (int i = 0; state && i < state->nlate; i++) {
-        const struct strag_late *late = &state->late[i];
-        if (!latest || late->delay > latest->delay ||
-            (late->delay == latest->delay && late->rank < latest->rank))
-            latest = late;
-    }
-    return latest ? latest->rank : -1;
+    return node < late ? node : node + 1;
 }
 
-/** Refuse where nobody is named. */
-static inline int strag_check_late(const struct strag_problem *problem, const char *algorithm,
-                                   struct strag_error *err)
+static inline int strag_other_node(int rank, int late)
 {
-    if (strag_latest(problem) >= 0)
-        return STRAG_OK;
-    return strag_fail(err, STRAG_ERR_UNSUPPORTED,
-                      "%s is for a rank that arrives late, and none is named", algorithm);
+    return rank < late ? rank : rank - 1;
 }
+
+/** How many rounds each of the two takes, of n ranks, the late one included. */
+int strag_others_rounds(int n);
+
+/** Append what a node does in these rounds. @param round  of the first one */
+void strag_others_reduce_scatter(struct strag_builder *builder, int n, int late, int node,
+                                 int round);
+void strag_others_allgather(struct strag_builder *builder, int n, int late, int node, int round);
 
 #endif

@@ -4,6 +4,7 @@ noinst_LTLIBRARIES += src/libstrag.la
 
 src_libstrag_la_SOURCES = \
 	src/algorithm.c src/algorithm.h \
+	src/broadcast_after.c \
 	src/bucket.c \
 	src/circulant.c \
 	src/cost.c src/cost.h \
@@ -13,7 +14,7 @@ src_libstrag_la_SOURCES = \
 	src/flows.c src/flows.h \
 	src/fold.h \
 	src/hwloc_core.h \
-	src/late.h \
+	src/late.c src/late.h \
 	src/layout.c src/layout.h src/layout_internal.h \
 	src/layout_addresses.c \
 	src/layout_conf.c \
@@ -39,7 +40,10 @@ src_libstrag_la_SOURCES = \
 	src/select.c src/select.h \
 	src/show.c src/show.h \
 	src/show_svg.c \
+	src/skips.h \
 	src/status.c src/status.h \
+	src/stragglar.c \
+	src/stragglar_match.c src/stragglar_match.h \
 	src/straggler_pipeline.c \
 	src/topology.c src/topology.h \
 	src/topology_box.c src/topology_box.h \

@@ -44,11 +44,12 @@ late
  */
 #include "late.h"
 
+#include "skips.h"
+
 #include <limits.h>
 #include <stdlib.h>
 
 enum {
-    TURNS_MAX = 32,           /* n < 2^31 */
     CHOICES = 12,             /* block counts compared: q, 2q, ..., 2048q */
     PREFERRED = 16,           /* blocks per turn where nothing is compared */
     BLOCKS_MAX = INT_MAX / 4, /* rounds are counted in an int */
@@ -57,21 +58,13 @@ enum {
 struct schedule {
     int n, q, late;
     int m;
-    int s[TURNS_MAX];
+    int s[STRAG_SKIPS_MAX];
     int before;
     int sends;     /* the most blocks that one rank sends */
     int8_t *table; /* R[v * q + k] */
 };
 
 /* ---- The broadcast ---- */
-
-static int turns(int n)
-{
-    int q = 1;
-    while (n > 1LL << q)
-        q++;
-    return q;
-}
 
 /* Node v - distance, for 0 <= distance <= n. */
 static int down(const struct schedule *schedule, int v, int distance)
@@ -244,8 +237,9 @@ static int check(const struct strag_problem *problem, struct strag_error *err)
 
 static int choices(const struct strag_problem *problem, int *blocks)
 {
+    int s[STRAG_SKIPS_MAX];
     for (int i = 0; i < CHOICES; i++)
-        blocks[i] = turns(problem->n) << i;
+        blocks[i] = strag_skips(problem->n, s) << i;
     return CHOICES;
 }
 
@@ -261,14 +255,10 @@ static int prepare(const struct strag_problem *problem, void **prepared, struct 
     struct schedule *schedule = calloc(1, sizeof *schedule);
     int status = schedule ? STRAG_OK : STRAG_ERR_MEMORY;
     if (status == STRAG_OK) {
-        int q = turns(problem->n);
         schedule->n = problem->n;
-        schedule->q = q;
+        schedule->q = strag_skips(problem->n, schedule->s);
         schedule->late = strag_latest(problem);
-        schedule->m = problem->blocks ? problem->blocks : PREFERRED * q;
-        schedule->s[q] = problem->n;
-        for (int k = q - 1; k >= 0; k--)
-            schedule->s[k] = schedule->s[k + 1] / 2 + schedule->s[k + 1] % 2;
+        schedule->m = problem->blocks ? problem->blocks : PREFERRED * schedule->q;
         status = fill_table(schedule);
     }
     if (status != STRAG_OK) {
