@@ -7,6 +7,7 @@ src_libstrag_la_SOURCES = \
 	src/bine.c \
 	src/binomial.h \
 	src/blueconnect.c \
+	src/broadcast_after.c \
 	src/bucket.c \
 	src/butterfly.c src/butterfly.h \
 	src/circulant.c \
@@ -22,6 +23,7 @@ src_libstrag_la_SOURCES = \
 	src/hamiltonian.c \
 	src/hierarchical_doubling.c \
 	src/hwloc_core.h \
+	src/late.c src/late.h \
 	src/layout.c src/layout.h src/layout_internal.h \
 	src/layout_addresses.c \
 	src/layout_conf.c \
@@ -48,10 +50,14 @@ src_libstrag_la_SOURCES = \
 	src/select.c src/select.h \
 	src/show.c src/show.h \
 	src/show_svg.c \
+	src/skips.h \
 	src/status.c src/status.h \
 	src/swing.c src/swing.h \
 	src/swing_latency.c \
 	src/swing_walk.c src/swing_walk.h \
+	src/stragglar.c \
+	src/stragglar_match.c src/stragglar_match.h \
+	src/straggler_pipeline.c \
 	src/topology.c src/topology.h \
 	src/topology_box.c src/topology_box.h \
 	src/topology_pack.c \
