@@ -38,13 +38,16 @@ src_libstrag_la_SOURCES = \
 	src/select.c src/select.h \
 	src/show.c src/show.h \
 	src/show_svg.c \
+	src/siblings.h \
 	src/status.c src/status.h \
 	src/topology.c src/topology.h \
 	src/topology_box.c src/topology_box.h \
 	src/topology_pack.c \
 	src/traffic.c src/traffic.h \
 	src/transport.h \
+	src/uplinks.c src/uplinks.h \
 	src/verify.c src/verify.h \
-	src/verify_plan.c src/verify_plan.h
+	src/verify_plan.c src/verify_plan.h \
+	src/weighted.c
 src_libstrag_la_CPPFLAGS = $(AM_CPPFLAGS) $(HWLOC_CFLAGS) $(YAML_CFLAGS)
 src_libstrag_la_LIBADD = -lm $(PTHREAD_LIBS) $(HWLOC_LIBS) $(YAML_LIBS)
