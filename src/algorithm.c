@@ -13,6 +13,7 @@ extern const struct strag_algorithm strag_circulant;
 extern const struct strag_algorithm strag_recursive_halving;
 extern const struct strag_algorithm strag_ring;
 extern const struct strag_algorithm strag_bucket;
+extern const struct strag_algorithm strag_optcc;
 extern const struct strag_algorithm strag_weighted;
 
 /* Where two are equally good by the model the first one is chosen. */
@@ -22,6 +23,7 @@ const struct strag_algorithm *const strag_algorithms[] = {
     &strag_recursive_halving,
     &strag_ring,
     &strag_bucket,
+    &strag_optcc,
     &strag_weighted,
     NULL,
 };

@@ -28,6 +28,8 @@ src_libstrag_la_SOURCES = \
 	src/loopback.c src/loopback.h \
 	src/model.h \
 	src/network.c src/network.h \
+	src/optcc.c src/optcc.h \
+	src/optcc_lanes.c \
 	src/parse.c src/parse.h \
 	src/plan.c src/plan.h \
 	src/recursive_doubling.c \

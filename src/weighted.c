@@ -47,8 +47,8 @@ enum {
 
 struct weighted {
     struct strag_uplinks uplinks;
-    int owners;   /* fast hosts, and slow ones that own something: the last ones in order */
-    int slow_own; /* the first of these */
+    int owners;     /* fast hosts, and slow ones that own something: the last ones in order */
+    int slow_own;   /* the first of these */
     int64_t *share; /* [place] */
     int64_t shares; /* of all owners */
     int segments;
@@ -101,16 +101,14 @@ static int owner(const struct weighted *weighted, int place)
 {
     if (place < weighted->uplinks.fast)
         return place;
-    return place < weighted->slow_own ? -1
-                                      : place - (weighted->slow_own - weighted->uplinks.fast);
+    return place < weighted->slow_own ? -1 : place - (weighted->slow_own - weighted->uplinks.fast);
 }
 
 /* The host of a block. */
 static int owner_place(const struct weighted *weighted, int number)
 {
-    return number < weighted->uplinks.fast
-               ? number
-               : number + (weighted->slow_own - weighted->uplinks.fast);
+    return number < weighted->uplinks.fast ? number
+                                           : number + (weighted->slow_own - weighted->uplinks.fast);
 }
 
 /* ---- Preparing ---- */
@@ -164,10 +162,10 @@ static int prepare(const struct strag_problem *problem, void **prepared, struct 
     int status = strag_uplinks_open(problem, &weighted->uplinks, err);
     if (status == STRAG_OK) {
         weighted->share = calloc((size_t)weighted->uplinks.hosts, sizeof *weighted->share);
-        status = weighted->share ? find_body(problem, weighted, err)
-                                 : strag_fail(err, STRAG_ERR_MEMORY,
-                                              "out of memory for the shares of %d ranks",
-                                              problem->n);
+        status = weighted->share
+                     ? find_body(problem, weighted, err)
+                     : strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the shares of %d ranks",
+                                  problem->n);
     }
     if (status == STRAG_OK)
         *prepared = weighted;
