@@ -4,6 +4,7 @@ noinst_LTLIBRARIES += src/libstrag.la
 
 src_libstrag_la_SOURCES = \
 	src/algorithm.c src/algorithm.h \
+	src/bounds.c src/bounds.h \
 	src/bucket.c \
 	src/circulant.c \
 	src/cost.c src/cost.h \

@@ -110,11 +110,15 @@ struct optcc_local optcc_distribute(const struct optcc *optcc, int window)
     };
 }
 
+/* The last upload may be behind the last body, in window fast - 1 of the one before. */
 int optcc_windows(const struct optcc *optcc)
 {
-    int bodies = optcc->segments + (optcc->mixed ? 2 : 1);
-    bool late = optcc->slow > (optcc->mixed ? 1 : 0); /* the last upload is behind the last body */
-    return bodies * optcc->body + late;
+    int windows = (optcc->segments + (optcc->mixed ? 2 : 1)) * optcc->body;
+    for (int s = 0; s < optcc->slow; s++) {
+        if (optcc_upload(optcc, s, windows).segment >= 0)
+            return windows + 1;
+    }
+    return windows;
 }
 
 /* ---- What a rank sends ---- */
