@@ -85,6 +85,7 @@ struct coll_strag_facts {
 struct coll_strag_table {
     int32_t entries;
     int32_t choice[STRAG_TABLE_MAX];
+    int32_t blocks[STRAG_TABLE_MAX]; /* problem.blocks; 0: the algorithm's own choice */
     uint64_t from[STRAG_TABLE_MAX];
 };
 
@@ -185,6 +186,14 @@ struct coll_strag_reducer {
     ptrdiff_t true_extent; /* bytes from its first data to its last */
 };
 
+/* A plan of this rank, and the engine that runs it. */
+struct coll_strag_planned {
+    struct coll_strag_planned *next;
+    int choice, blocks; /* as in struct coll_strag_table */
+    struct strag_plan *plan;
+    struct strag_engine *engine;
+};
+
 struct mca_coll_strag_module_t {
     mca_coll_base_module_t super;
 
@@ -204,12 +213,10 @@ struct mca_coll_strag_module_t {
     int locate_error;                  /* of this rank alone: all its later calls fail, too */
     int line;                          /* of the rule in the rules file; 0: none holds */
     struct strag_topology *topology;   /* NULL: it could not be made */
-    struct coll_strag_table table;     /* for auto */
+    struct coll_strag_table table;     /* unless what is pinned cannot be planned */
     struct strag_selection *selection; /* rank 0's, if somebody wants to know */
 
-    /* by algorithm, made when first used */
-    struct strag_plan *plans[COLL_STRAG_ALGORITHMS_MAX];
-    struct strag_engine *engines[COLL_STRAG_ALGORITHMS_MAX];
+    struct coll_strag_planned *planned; /* made when first used */
     struct coll_strag_transport transport;
 
     struct mca_coll_strag_module_t *next, **link; /* in the component's list */
@@ -225,6 +232,10 @@ OBJ_CLASS_DECLARATION(mca_coll_strag_module_t);
 mca_coll_base_module_t *mca_coll_strag_comm_query(ompi_communicator_t *comm, int *priority);
 
 /* allreduce */
+
+/** Free all plans and engines of a communicator. */
+void coll_strag_planned_free(mca_coll_strag_module_t *module);
+
 int mca_coll_strag_allreduce(const void *sbuf, void *rbuf, coll_strag_count_t count,
                              ompi_datatype_t *dtype, ompi_op_t *op, ompi_communicator_t *comm,
                              mca_coll_base_module_t *module);
@@ -262,8 +273,8 @@ void coll_strag_find_facts(void);
  */
 int coll_strag_locate(mca_coll_strag_module_t *module, ompi_communicator_t *comm);
 
-/** The table's word for a size. */
-int coll_strag_table_find(const struct coll_strag_table *table, size_t bytes);
+/** The table's word for a size. @param[out] blocks  as in struct coll_strag_table */
+int coll_strag_table_find(const struct coll_strag_table *table, size_t bytes, int *blocks);
 
 /**
  * On rank 0: the topology of a communicator.
@@ -297,7 +308,7 @@ void coll_strag_tell_topology(ompi_communicator_t *comm, const struct strag_topo
 
 /** On rank 0, once per communicator, size class and outcome: what runs, and why. */
 void coll_strag_tell_choice(mca_coll_strag_module_t *module, ompi_communicator_t *comm,
-                            size_t bytes, int choice);
+                            size_t bytes, int choice, int blocks);
 
 /* transport */
 void coll_strag_transport_init(struct coll_strag_transport *transport, ompi_communicator_t *comm);

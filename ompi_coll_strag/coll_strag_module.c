@@ -68,8 +68,7 @@ static void module_construct(mca_coll_strag_module_t *module)
     module->line = 0;
     module->topology = NULL;
     module->selection = NULL;
-    memset(module->plans, 0, sizeof module->plans);
-    memset(module->engines, 0, sizeof module->engines);
+    module->planned = NULL;
     memset(module->told, 0, sizeof module->told);
     enlist(module);
     coll_strag_transport_init(&module->transport, NULL);
@@ -78,10 +77,7 @@ static void module_construct(mca_coll_strag_module_t *module)
 static void module_destruct(mca_coll_strag_module_t *module)
 {
     delist(module);
-    for (int i = 0; i < COLL_STRAG_ALGORITHMS_MAX; i++) {
-        strag_engine_free(module->engines[i]);
-        strag_plan_free(module->plans[i]);
-    }
+    coll_strag_planned_free(module);
     strag_topology_free(module->topology);
     strag_selection_free(module->selection);
     coll_strag_transport_free(&module->transport);

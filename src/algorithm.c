@@ -175,6 +175,12 @@ int strag_design_alike(const struct strag_design *design, int round)
     return algorithm->alike ? algorithm->alike(&design->problem, round) : 1;
 }
 
+int strag_design_period(const struct strag_design *design, int round)
+{
+    const struct strag_algorithm *algorithm = design->algorithm;
+    return algorithm->period ? algorithm->period(&design->problem, round) : 1;
+}
+
 /* ---- In one go ---- */
 
 int strag_algorithm_claim(const struct strag_algorithm *algorithm,
@@ -189,6 +195,18 @@ int strag_algorithm_claim(const struct strag_algorithm *algorithm,
         *claim = design.claim;
     strag_design_close(&design);
     return STRAG_OK;
+}
+
+int strag_algorithm_choices(const struct strag_algorithm *algorithm,
+                            const struct strag_problem *problem, int *blocks)
+{
+    struct strag_error refusal;
+    blocks[0] = problem->blocks;
+    if (problem->blocks || problem->n < 2 || !algorithm->choices ||
+        check_problem(problem, &refusal) != STRAG_OK ||
+        (algorithm->check && algorithm->check(problem, &refusal) != STRAG_OK))
+        return 1;
+    return algorithm->choices(problem, blocks);
 }
 
 int strag_plan_create(const struct strag_algorithm *algorithm, const struct strag_problem *problem,
