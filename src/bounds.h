@@ -16,7 +16,8 @@
 
 #include "algorithm.h"
 
-/** Theorem 1, and 3 with hosts for servers: one of `hosts` (2 at least) is `factor` times slower. */
+/** Theorem 1, and 3 with hosts for servers: one of `hosts` (2 at least) is `factor` times slower.
+ */
 double strag_bound_one_slow(int hosts, double factor);
 
 /** Theorem 6, and 13 with hosts for servers: the same, one flow at a time on a link. */

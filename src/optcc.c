@@ -60,7 +60,8 @@
 #include <limits.h>
 #include <stdlib.h>
 
-enum { SEGMENTS = 16, WINDOWS = 4096 }; /* by default: as many, but no more windows than that */
+/* By default; and how many are compared, if they make no more windows than that. */
+enum { SEGMENTS_MIN = 4, SEGMENTS = 16, SEGMENTS_MAX = 256, WINDOWS = 4096 };
 
 /* ---- Preparing ---- */
 
@@ -84,10 +85,13 @@ static int64_t lay_out(struct optcc *optcc, int64_t segments)
 static int64_t find_segments(const struct strag_problem *problem, struct optcc *optcc)
 {
     int64_t step = optcc->slow ? 4 : 1;
+    if (problem->blocks == 0 && optcc->slow == 0)
+        return 1;
     if (problem->blocks == 0) {
-        int64_t usual = optcc->slow ? WINDOWS / optcc->body / step : 1;
-        usual = usual < 1 ? 1 : usual * step > SEGMENTS ? SEGMENTS / step : usual;
-        return optcc->slow ? usual * step : 1;
+        int64_t usual = SEGMENTS;
+        while (usual > SEGMENTS_MIN && usual * optcc->body > WINDOWS)
+            usual /= 2;
+        return usual;
     }
     int64_t low = 1, high = problem->blocks / step + 1;
     while (low < high) {
@@ -180,6 +184,26 @@ static int prepare(const struct strag_problem *problem, void **prepared, struct 
     else
         release(optcc);
     return status;
+}
+
+/* With more segments less is lost at both ends, but more windows wait for their latency. */
+static int choices(const struct strag_problem *problem, int *blocks)
+{
+    void *prepared;
+    int count = 0;
+    if (prepare(problem, &prepared, NULL) == STRAG_OK) {
+        struct optcc *optcc = prepared;
+        int64_t segments = SEGMENTS_MIN;
+        for (; optcc->slow && segments <= SEGMENTS_MAX; segments *= 2) {
+            int64_t needed = lay_out(optcc, segments);
+            if (count == 0 || (segments * optcc->body <= WINDOWS && needed < INT32_MAX))
+                blocks[count++] = (int)needed;
+        }
+        release(optcc);
+    }
+    if (count == 0)
+        blocks[count++] = 0;
+    return count;
 }
 
 /* ---- Claims ---- */
@@ -385,6 +409,41 @@ static void build(const struct strag_problem *problem, int rank, struct strag_bu
     }
 }
 
+/* Windows in which all lanes are in use; they repeat when the slow host has gone around once. With
+ * several slow hosts it depends on all of their places which section is where. */
+static struct strag_rounds steady(const struct optcc *optcc)
+{
+    bool local = optcc->uplinks.ranks_per_host > 1;
+    int first = optcc->mixed ? 2 : 1, last = optcc->segments;
+    int begin = (first + local) * optcc->body + 1;
+    int end = (last - local) * optcc->body - 1;
+    if (optcc->chunks > 0 && begin < 2 * optcc->fast)
+        begin = 2 * optcc->fast;
+    if (optcc->chunks > 0 && end > (optcc->chunks - local) * optcc->fast)
+        end = (optcc->chunks - local) * optcc->fast;
+    return (struct strag_rounds){begin + optcc->lead, end + optcc->lead};
+}
+
+static int period(const struct strag_problem *problem, int round)
+{
+    const struct optcc *optcc = problem->prepared;
+    struct strag_rounds rounds = steady(optcc);
+    bool repeats = optcc->slow == 1 && rounds.end - round >= 2 * optcc->fast;
+    return round >= rounds.first && repeats ? optcc->fast : 1;
+}
+
+static int alike(const struct strag_problem *problem, int round)
+{
+    const struct optcc *optcc = problem->prepared;
+    if (optcc->slow == 0 && optcc->uplinks.ranks_per_host == 1) {
+        int end = optcc->segments * optcc->body;
+        end = round < optcc->body ? optcc->body : round < end ? end : optcc->rounds;
+        return end - round;
+    }
+    int turns = period(problem, round);
+    return turns > 1 ? (steady(optcc).end - round) / turns : 1;
+}
+
 const struct strag_algorithm strag_optcc = {
     .name = "optcc",
     .summary = "few slow links: they carry what only they can, beside a ring of the others",
@@ -392,7 +451,10 @@ const struct strag_algorithm strag_optcc = {
     .sent = "l(n-1)/n to 2",
     .prepare = prepare,
     .release = release,
+    .choices = choices,
     .claim = claim,
     .build = build,
     .bounds = bounds,
+    .alike = alike,
+    .period = period,
 };

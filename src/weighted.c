@@ -40,10 +40,11 @@
 #include <limits.h>
 #include <stdlib.h>
 
-enum {
-    SEGMENTS = 16,  /* where nothing else is said: one of them is what overlapping loses */
-    PIECES_MAX = 32 /* of a block, for exchanges with slow ranks; and flows on a slow link */
-};
+/* By default; and how many are compared, if they make no more rounds than that. */
+enum { SEGMENTS_MIN = 2, SEGMENTS = 16, SEGMENTS_MAX = 256, ROUNDS = 4096 };
+
+/* Of a block, for exchanges with slow ranks; and flows on a slow link. */
+enum { PIECES_MAX = 32 };
 
 struct weighted {
     struct strag_uplinks uplinks;
@@ -144,6 +145,8 @@ static int find_body(const struct strag_problem *problem, struct weighted *weigh
     weighted->before = uplinks->ranks_per_host > 1;
     int64_t parts = (int64_t)part_blocks(weighted) * uplinks->ranks_per_host;
     weighted->segments = uplinks->slow == 0 ? 1 : SEGMENTS;
+    while (weighted->segments > SEGMENTS_MIN && weighted->segments * weighted->body > ROUNDS)
+        weighted->segments /= 2;
     if (problem->blocks >= parts)
         weighted->segments = (int)(problem->blocks / parts);
     int64_t rounds = ((int64_t)weighted->segments + 3) * weighted->body;
@@ -172,6 +175,26 @@ static int prepare(const struct strag_problem *problem, void **prepared, struct 
     else
         release(weighted);
     return status;
+}
+
+/* With more segments less is lost at both ends, but more rounds wait for their latency. */
+static int choices(const struct strag_problem *problem, int *blocks)
+{
+    void *prepared;
+    int count = 0;
+    if (prepare(problem, &prepared, NULL) == STRAG_OK) {
+        const struct weighted *weighted = prepared;
+        int64_t parts = (int64_t)part_blocks(weighted) * weighted->uplinks.ranks_per_host;
+        int64_t segments = SEGMENTS_MIN;
+        for (; weighted->uplinks.slow && segments <= SEGMENTS_MAX; segments *= 2) {
+            if (count == 0 || (segments * weighted->body <= ROUNDS && segments * parts < INT32_MAX))
+                blocks[count++] = (int)(segments * parts);
+        }
+        release(prepared);
+    }
+    if (count == 0)
+        blocks[count++] = 0;
+    return count;
 }
 
 /* ---- Claims ---- */
@@ -363,6 +386,28 @@ static void build(const struct strag_problem *problem, int rank, struct strag_bu
     }
 }
 
+/* Bodies with all stages are alike, and so are the rounds of a body if nobody is slow. */
+static bool is_ring(const struct weighted *weighted)
+{
+    return weighted->uplinks.slow == 0 && weighted->uplinks.ranks_per_host == 1;
+}
+
+static int period(const struct strag_problem *problem, int round)
+{
+    const struct weighted *weighted = problem->prepared;
+    return is_ring(weighted) || round % weighted->body ? 1 : weighted->body;
+}
+
+static int alike(const struct strag_problem *problem, int round)
+{
+    const struct weighted *weighted = problem->prepared;
+    int body = round / weighted->body, first = 1 + 2 * weighted->before;
+    int bodies = body >= first && body < weighted->segments ? weighted->segments - body : 1;
+    if (is_ring(weighted))
+        return bodies * weighted->body - round % weighted->body;
+    return round % weighted->body ? 1 : bodies;
+}
+
 const struct strag_algorithm strag_weighted = {
     .name = "weighted",
     .summary = "links of any rates: a slow one carries as much less",
@@ -370,7 +415,10 @@ const struct strag_algorithm strag_weighted = {
     .sent = "1+(n-2)f",
     .prepare = prepare,
     .release = release,
+    .choices = choices,
     .claim = claim,
     .build = build,
     .bounds = bounds,
+    .alike = alike,
+    .period = period,
 };
