@@ -28,6 +28,8 @@ extern const struct strag_algorithm strag_leaders;
 extern const struct strag_algorithm strag_straggler_pipeline;
 extern const struct strag_algorithm strag_stragglar;
 extern const struct strag_algorithm strag_broadcast_after;
+extern const struct strag_algorithm strag_optcc;
+extern const struct strag_algorithm strag_weighted;
 
 /* Where two are equally good by the model the first one is chosen. */
 const struct strag_algorithm *const strag_algorithms[] = {
@@ -51,6 +53,8 @@ const struct strag_algorithm *const strag_algorithms[] = {
     &strag_straggler_pipeline, /* the forms that wait for a late rank: only where that gains */
     &strag_stragglar,
     &strag_broadcast_after,
+    &strag_optcc,
+    &strag_weighted,
     NULL,
 };
 

@@ -8,6 +8,7 @@ src_libstrag_la_SOURCES = \
 	src/binomial.h \
 	src/blueconnect.c \
 	src/broadcast_after.c \
+	src/bounds.c src/bounds.h \
 	src/bucket.c \
 	src/butterfly.c src/butterfly.h \
 	src/circulant.c \
@@ -40,6 +41,8 @@ src_libstrag_la_SOURCES = \
 	src/loopback.c src/loopback.h \
 	src/model.h \
 	src/network.c src/network.h \
+	src/optcc.c src/optcc.h \
+	src/optcc_lanes.c \
 	src/parse.c src/parse.h \
 	src/plan.c src/plan.h \
 	src/recursive_doubling.c \
@@ -51,6 +54,7 @@ src_libstrag_la_SOURCES = \
 	src/show.c src/show.h \
 	src/show_svg.c \
 	src/skips.h \
+	src/siblings.h \
 	src/status.c src/status.h \
 	src/swing.c src/swing.h \
 	src/swing_latency.c \
@@ -66,7 +70,9 @@ src_libstrag_la_SOURCES = \
 	src/traffic.c src/traffic.h \
 	src/transport.h \
 	src/tree.c src/tree.h \
+	src/uplinks.c src/uplinks.h \
 	src/verify.c src/verify.h \
-	src/verify_plan.c src/verify_plan.h
+	src/verify_plan.c src/verify_plan.h \
+	src/weighted.c
 src_libstrag_la_CPPFLAGS = $(AM_CPPFLAGS) $(HWLOC_CFLAGS) $(YAML_CFLAGS)
 src_libstrag_la_LIBADD = -lm $(PTHREAD_LIBS) $(HWLOC_LIBS) $(YAML_LIBS)
