@@ -58,6 +58,9 @@ const struct strag_algorithm *const strag_algorithms[] = {
     NULL,
 };
 
+_Static_assert(sizeof strag_algorithms / sizeof *strag_algorithms - 1 <= STRAG_ALGORITHMS_MAX,
+               "STRAG_ALGORITHMS_MAX is too small");
+
 char *strag_algorithm_names(char *buffer, size_t size)
 {
     size_t used = 0;
