@@ -15,6 +15,9 @@ extern const struct strag_algorithm strag_ring;
 extern const struct strag_algorithm strag_bucket;
 extern const struct strag_algorithm strag_swing;
 extern const struct strag_algorithm strag_swing_latency;
+extern const struct strag_algorithm strag_swing_quarter;
+extern const struct strag_algorithm strag_swing_half;
+extern const struct strag_algorithm strag_swing_most;
 
 /* Where two are equally good by the model the first one is chosen. */
 const struct strag_algorithm *const strag_algorithms[] = {
@@ -25,6 +28,9 @@ const struct strag_algorithm *const strag_algorithms[] = {
     &strag_bucket,
     &strag_swing,
     &strag_swing_latency,
+    &strag_swing_quarter,
+    &strag_swing_half,
+    &strag_swing_most,
     NULL,
 };
 
