@@ -142,12 +142,8 @@ void strag_swing_claim(const struct strag_problem *problem, struct strag_claim *
     const struct strag_swing *swing = problem->prepared;
     int blocks = swing->blocks;
     double swaps = 0;
-    if (swing->scatter_steps == swing->local_steps) {
-        for (int d = 0; d < swing->torus.dims; d++)
-            swaps += strag_swing_messages(swing, d);
-    } else {
-        swaps = swing->steps - swing->scatter_steps;
-    }
+    for (int d = 0; swing->scatter_steps < swing->steps && d < swing->torus.dims; d++)
+        swaps += strag_swing_messages(swing, d);
     *claim = (struct strag_claim){
         .rounds = swing->steps + swing->scatter_steps,
         .blocks = swing->torus.parts * blocks,
