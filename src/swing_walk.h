@@ -31,7 +31,7 @@
  *      2     0 | 3 | 1 | (2 4)
  *
  * On a mesh, or a part of a ring, the same is done: what would go round the end runs back through
- * all links, and still loads them less than recursive doubling does.
+ * all links. With all ports that still loads them no more than recursive doubling does.
  *
  * Several dimensions take turns (torus.h). Several ranks of a host are a list of their own, whose
  * steps come first of all: then each has a share of the vector to go on with.
