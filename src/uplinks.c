@@ -35,13 +35,21 @@ static int host_of(const struct strag_problem *problem, int rank)
     return problem->topology ? problem->topology->host_node[rank] : rank;
 }
 
-/* What the topology says of a rank's host, or 0. On a grid a host's links are all alike. */
+/* What the topology says of the link of a rank's host, or of a switch that has this host alone, or
+ * 0. On a grid a host's links are all alike. */
 static double said(const struct strag_problem *problem, int rank)
 {
     const struct strag_topology *topology = problem->topology;
-    return topology && topology->network == STRAG_NETWORK_TREE
-               ? topology->nodes[topology->host_node[rank]].uplink
-               : 0;
+    double least = 0;
+    if (!topology || topology->network != STRAG_NETWORK_TREE)
+        return 0;
+    const struct strag_node *host = &topology->nodes[topology->host_node[rank]];
+    for (const struct strag_node *node = host; node->parent >= 0 && node->leaves == host->leaves;
+         node = &topology->nodes[node->parent]) {
+        if (node->uplink > 0 && (least == 0 || node->uplink < least))
+            least = node->uplink;
+    }
+    return least;
 }
 
 static double slowness(const struct strag_problem *problem, int rank)
