@@ -12,7 +12,7 @@
  *       2      (0 1) (2 3) (4 5) (6 7)             all
  *
  * The lower list's sum is the left operand, on both sides. In a list of odd size the one that
- * is left over gets the lower list's sum from the rank next to it; it sends nothing.
+ * is left over gets the lower list's sum from the list's first rank; it sends nothing.
  *
  * On hosts with g ranks each, these first share the vector by a reduce-scatter among them; then the
  * shares are swapped between hosts, all at the same time; then the ranks of a host gather. On a
@@ -45,11 +45,14 @@ static int prepare(const struct strag_problem *problem, void **prepared, struct 
 static void claim(const struct strag_problem *problem, struct strag_claim *claim)
 {
     const struct strag_swing *swing = problem->prepared;
-    int local = swing->torus.local, swaps = swing->steps - swing->local_steps;
+    int local = swing->torus.local;
+    double swaps = 0;
+    for (int d = 0; d < swing->torus.dims; d++)
+        swaps += strag_swing_messages(swing, d);
     *claim = (struct strag_claim){
         .rounds = swing->steps + swing->local_steps,
         .blocks = swing->torus.parts * swing->blocks,
-        .sent_max = (double)(swaps + 2 * (local - 1)) / local,
+        .sent_max = (swaps + 2 * (local - 1)) / local,
         .one_ported = swing->torus.parts == 1 && strag_swing_is_even(swing),
     };
 }
@@ -60,15 +63,14 @@ static void swap(const struct strag_swing_walk *walk, int step, int round,
 {
     struct strag_swing_meeting meeting = strag_swing_meet(walk, step);
     int first = walk->first, count = walk->count;
-    int nearest = strag_swing_nearest(walk, step);
     if (meeting.pairs == 0)
         return;
     if (meeting.peer < 0) {
-        strag_recv_reduce(builder, round, strag_swing_lower(walk, step, nearest), first, count);
+        strag_recv_reduce(builder, round, strag_swing_lower(walk, step, 0), first, count);
         return;
     }
     strag_send(builder, round, meeting.peer, first, count);
-    if (meeting.left_over >= 0 && meeting.pair == nearest)
+    if (meeting.left_over >= 0 && meeting.pair == 0)
         strag_send(builder, round, meeting.left_over, first, count);
     if (meeting.upper)
         strag_recv_reduce(builder, round, meeting.peer, first, count);

@@ -18,28 +18,26 @@ static bool is_left_over(int size, int index)
     return size % 2 && index == size - 1;
 }
 
-static bool is_upper(bool ring, int size, int index)
+static bool is_upper(int size, int index)
 {
     if (is_left_over(size, index))
         return true;
-    return ring ? (index / 2 + index) % 2 : index % 2 == 0;
+    return (index / 2 + index) % 2;
 }
 
 /* A place in a list, as a place in the lower or upper one that it falls into. */
-static int fall(bool ring, int size, int index)
+static int fall(int size, int index)
 {
-    bool lower = !is_upper(ring, size, index);
-    return ring && lower ? turn(size / 2, index / 2) : index / 2;
+    bool lower = !is_upper(size, index);
+    return lower ? turn(size / 2, index / 2) : index / 2;
 }
 
 /* And back. */
-static int rise(bool ring, int size, bool upper, int index)
+static int rise(int size, bool upper, int index)
 {
     int pairs = size / 2;
     if (index == pairs)
         return size - 1;
-    if (!ring)
-        return 2 * index + !upper;
     int pair = upper ? index : turn(pairs, index);
     return 2 * pair + (upper ? 1 - pair % 2 : pair % 2);
 }
@@ -51,11 +49,6 @@ static int dimension_size(const struct strag_torus *torus, int dim)
     return dim < torus->dims ? torus->size[dim] : torus->local;
 }
 
-static bool is_ring(const struct strag_torus *torus, int dim)
-{
-    return dim == torus->dims || torus->wrap[dim];
-}
-
 /* A coordinate as a place in the list, or back. The mirrored parts use the links that the plain
  * ones leave idle: on a ring of even size they pair 0 with the last one; on one of odd size the
  * other end is left over. */
@@ -65,7 +58,7 @@ static int mirror(const struct strag_swing *swing, int part, int dim, int coordi
     int size = dimension_size(torus, dim);
     if (part < torus->dims || dim == torus->dims || torus->parts == 1)
         return coordinate;
-    return size % 2 || !torus->wrap[dim] ? size - 1 - coordinate : (size - coordinate) % size;
+    return size % 2 ? size - 1 - coordinate : (size - coordinate) % size;
 }
 
 void strag_swing_lay_out(const struct strag_problem *problem, bool scatter_all,
@@ -98,6 +91,34 @@ bool strag_swing_is_even(const struct strag_swing *swing)
     return even;
 }
 
+/* Messages of the rank at a place in a list, in all steps of the list. */
+static int messages(int size, int index)
+{
+    int count = 0;
+    while (size > 1) {
+        bool upper = is_upper(size, index);
+        if (!is_left_over(size, index))
+            count += size % 2 && index == 0 ? 2 : 1;
+        index = fall(size, index);
+        size = upper ? size - size / 2 : size / 2;
+    }
+    return count;
+}
+
+double strag_swing_messages(const struct strag_swing *swing, int dim)
+{
+    int size = dimension_size(&swing->torus, dim), most = 0;
+    /* With a plain part alone it is always so: who is first in an odd list sends one more, but has
+     * been alone, or will be left over, in another list. */
+    if (swing->torus.parts == 1 || (size & (size - 1)) == 0)
+        return strag_log2_ceil(size);
+    for (int at = 0; at < size; at++) {
+        int both = messages(size, at) + messages(size, mirror(swing, swing->torus.dims, dim, at));
+        most = both > most ? both : most;
+    }
+    return most / 2.0;
+}
+
 /* ---- A rank's way ---- */
 
 void strag_swing_walk(const struct strag_swing *swing, int part, int rank,
@@ -118,9 +139,9 @@ void strag_swing_walk(const struct strag_swing *swing, int part, int rank,
         walk->place[s] = (struct strag_swing_place){size[d], index[d], first, count};
         if (size[d] == 1)
             continue;
-        bool upper = is_upper(is_ring(torus, d), size[d], index[d]);
+        bool upper = is_upper(size[d], index[d]);
         int low = s < swing->scatter_steps ? count / size[d] * (size[d] / 2) : 0;
-        index[d] = fall(is_ring(torus, d), size[d], index[d]);
+        index[d] = fall(size[d], index[d]);
         size[d] = upper ? size[d] - size[d] / 2 : size[d] / 2;
         if (s < swing->scatter_steps) {
             first += upper ? low : 0;
@@ -137,22 +158,15 @@ static int rank_at(const struct strag_swing_walk *walk, int step, int index)
     const struct strag_swing *swing = walk->swing;
     const struct strag_torus *torus = &swing->torus;
     int d = swing->dim[walk->part][step];
-    bool ring = is_ring(torus, d);
     for (int s = step - 1; s >= 0; s--) {
         const struct strag_swing_place *place = &walk->place[s];
         if (swing->dim[walk->part][s] == d)
-            index = rise(ring, place->size, is_upper(ring, place->size, place->index), index);
+            index = rise(place->size, is_upper(place->size, place->index), index);
     }
     int at = mirror(swing, walk->part, d, index);
     if (d == torus->dims)
         return strag_torus_rank(torus, walk->cell, at);
     return strag_torus_rank(torus, strag_torus_move(torus, walk->cell, d, at), walk->local);
-}
-
-/* Is the dimension of a step a ring? */
-static bool step_ring(const struct strag_swing_walk *walk, int step)
-{
-    return is_ring(&walk->swing->torus, walk->swing->dim[walk->part][step]);
 }
 
 struct strag_swing_meeting strag_swing_meet(const struct strag_swing_walk *walk, int step)
@@ -162,7 +176,7 @@ struct strag_swing_meeting strag_swing_meet(const struct strag_swing_walk *walk,
     struct strag_swing_meeting meeting = {
         .pairs = size / 2,
         .pair = index / 2,
-        .upper = is_upper(step_ring(walk, step), size, index),
+        .upper = is_upper(size, index),
         .peer = -1,
         .left_over = -1,
         .first = place->first,
@@ -177,12 +191,5 @@ struct strag_swing_meeting strag_swing_meet(const struct strag_swing_walk *walk,
 
 int strag_swing_lower(const struct strag_swing_walk *walk, int step, int pair)
 {
-    bool ring = step_ring(walk, step);
-    int size = walk->place[step].size;
-    return rank_at(walk, step, 2 * pair + is_upper(ring, size, 2 * pair));
-}
-
-int strag_swing_nearest(const struct strag_swing_walk *walk, int step)
-{
-    return step_ring(walk, step) ? 0 : walk->place[step].size / 2 - 1;
+    return rank_at(walk, step, 2 * pair + pair % 2);
 }

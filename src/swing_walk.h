@@ -30,9 +30,8 @@
  *      1     (0 3) | (1 2) 4        4 swaps with 1
  *      2     0 | 3 | 1 | (2 4)
  *
- * In a dimension without a link from end to end (a mesh, a part of a ring) the upper list is every
- * first rank of a pair and the lower one every second, as recursive doubling would have them: its
- * messages never run from one end to the other.
+ * On a mesh, or a part of a ring, the same is done: what would go round the end runs back through
+ * all links, and still loads them less than recursive doubling does.
  *
  * Several dimensions take turns (torus.h). Several ranks of a host are a list of their own, whose
  * steps come first of all: then each has a share of the vector to go on with.
@@ -100,8 +99,10 @@ struct strag_swing_meeting strag_swing_meet(const struct strag_swing_walk *walk,
 /** The rank of a pair that goes to the lower list. */
 int strag_swing_lower(const struct strag_swing_walk *walk, int step, int pair);
 
-/** The pair whose lower rank is nearest to the one left over. */
-int strag_swing_nearest(const struct strag_swing_walk *walk, int step);
+/** The most messages that any rank sends in the steps of a dimension, if it sends to its partner
+ * and the first rank of a list also to the one left over; the mean of a plain and a mirrored part,
+ * if there are both. */
+double strag_swing_messages(const struct strag_swing *swing, int dim);
 
 /** Do all lists fall into pairs, with nobody left over? */
 bool strag_swing_is_even(const struct strag_swing *swing);

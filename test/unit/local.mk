@@ -24,10 +24,13 @@ unit_tests = \
 	test/unit/test_random_plans \
 	test/unit/test_rules \
 	test/unit/test_select \
+	test/unit/test_swing \
+	test/unit/test_swing_walk \
 	test/unit/test_threads \
 	test/unit/test_topology \
 	test/unit/test_topology_box \
 	test/unit/test_topology_pack \
+	test/unit/test_torus \
 	test/unit/test_torus_doubling \
 	test/unit/test_verify
 
@@ -141,6 +144,14 @@ test_unit_test_select_SOURCES = test/unit/test_select.c
 test_unit_test_select_CPPFLAGS = $(unit_cppflags)
 test_unit_test_select_LDFLAGS = $(unit_ldflags)
 test_unit_test_select_LDADD = $(unit_libs)
+test_unit_test_swing_SOURCES = test/unit/test_swing.c
+test_unit_test_swing_CPPFLAGS = $(unit_cppflags)
+test_unit_test_swing_LDFLAGS = $(unit_ldflags)
+test_unit_test_swing_LDADD = $(unit_libs)
+test_unit_test_swing_walk_SOURCES = test/unit/test_swing_walk.c
+test_unit_test_swing_walk_CPPFLAGS = $(unit_cppflags)
+test_unit_test_swing_walk_LDFLAGS = $(unit_ldflags)
+test_unit_test_swing_walk_LDADD = $(unit_libs)
 test_unit_test_threads_SOURCES = test/unit/test_threads.c
 test_unit_test_threads_CPPFLAGS = $(unit_cppflags)
 test_unit_test_threads_LDFLAGS = $(unit_ldflags)
@@ -157,6 +168,10 @@ test_unit_test_topology_pack_SOURCES = test/unit/test_topology_pack.c
 test_unit_test_topology_pack_CPPFLAGS = $(unit_cppflags)
 test_unit_test_topology_pack_LDFLAGS = $(unit_ldflags)
 test_unit_test_topology_pack_LDADD = $(unit_libs)
+test_unit_test_torus_SOURCES = test/unit/test_torus.c
+test_unit_test_torus_CPPFLAGS = $(unit_cppflags)
+test_unit_test_torus_LDFLAGS = $(unit_ldflags)
+test_unit_test_torus_LDADD = $(unit_libs)
 test_unit_test_torus_doubling_SOURCES = test/unit/test_torus_doubling.c
 test_unit_test_torus_doubling_CPPFLAGS = $(unit_cppflags)
 test_unit_test_torus_doubling_LDFLAGS = $(unit_ldflags)
