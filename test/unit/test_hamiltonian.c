@@ -209,7 +209,7 @@ static void of_shuffled_ranks(void **state)
     (void)state;
     struct rng rng = {support_seed("hamiltonian, shuffled")};
     struct strag_grid grid = machine_grid_of(torus, true, "6x5", NULL);
-    int positions[30];
+    int positions[30] = {0};
     for (int i = 0; i < 30; i++) {
         int other = (int)rng_below(&rng, (unsigned)i + 1);
         positions[i] = positions[other];
