@@ -44,6 +44,7 @@ src_libstrag_la_SOURCES = \
 	src/status.c src/status.h \
 	src/swing.c src/swing.h \
 	src/swing_latency.c \
+	src/swing_partial.c \
 	src/swing_walk.c src/swing_walk.h \
 	src/topology.c src/topology.h \
 	src/topology_box.c src/topology_box.h \

@@ -42,6 +42,13 @@ static int rise(int size, bool upper, int index)
     return 2 * pair + (upper ? 1 - pair % 2 : pair % 2);
 }
 
+/* How many of a list's blocks are the lower one's: half of them, or in a list of odd size those of
+ * its ranks. */
+static int lower_blocks(int size, int count)
+{
+    return size % 2 ? count / size * (size / 2) : count / 2;
+}
+
 /* ---- Dimensions ---- */
 
 static int dimension_size(const struct strag_torus *torus, int dim)
@@ -61,7 +68,7 @@ static int mirror(const struct strag_swing *swing, int part, int dim, int coordi
     return size % 2 ? size - 1 - coordinate : (size - coordinate) % size;
 }
 
-void strag_swing_lay_out(const struct strag_problem *problem, bool scatter_all,
+void strag_swing_lay_out(const struct strag_problem *problem, int scatter,
                          struct strag_swing *swing)
 {
     struct strag_torus_step order[STRAG_TORUS_STEPS_MAX];
@@ -76,8 +83,9 @@ void strag_swing_lay_out(const struct strag_problem *problem, bool scatter_all,
             swing->dim[part][swing->local_steps + s] = (uint8_t)order[s].dim;
         swing->steps = swing->local_steps + count;
     }
-    swing->blocks = scatter_all ? problem->n : torus.local;
-    swing->scatter_steps = scatter_all ? swing->steps : swing->local_steps;
+    bool all = scatter >= swing->steps - swing->local_steps;
+    swing->blocks = all ? problem->n : torus.local << scatter;
+    swing->scatter_steps = all ? swing->steps : swing->local_steps + scatter;
 }
 
 bool strag_swing_is_even(const struct strag_swing *swing)
@@ -140,7 +148,7 @@ void strag_swing_walk(const struct strag_swing *swing, int part, int rank,
         if (size[d] == 1)
             continue;
         bool upper = is_upper(size[d], index[d]);
-        int low = s < swing->scatter_steps ? count / size[d] * (size[d] / 2) : 0;
+        int low = lower_blocks(size[d], count);
         index[d] = fall(size[d], index[d]);
         size[d] = upper ? size[d] - size[d] / 2 : size[d] / 2;
         if (s < swing->scatter_steps) {
@@ -180,6 +188,7 @@ struct strag_swing_meeting strag_swing_meet(const struct strag_swing_walk *walk,
         .peer = -1,
         .left_over = -1,
         .first = place->first,
+        .low = lower_blocks(size, place->count),
         .unit = place->count / size,
     };
     if (meeting.pair < meeting.pairs)

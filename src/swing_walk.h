@@ -51,7 +51,7 @@ struct strag_swing {
     int blocks; /* of one part */
     int steps;  /* the first local_steps of them within hosts */
     int local_steps;
-    int scatter_steps; /* the first of them divide the blocks: all, or those within hosts */
+    int scatter_steps; /* the first of them divide the blocks, those within hosts always */
     uint8_t dim[STRAG_SWING_PARTS_MAX][STRAG_SWING_STEPS_MAX]; /* [part][step]; torus.dims: within
                                                                   the host */
 };
@@ -70,23 +70,26 @@ struct strag_swing_walk {
     int first, count; /* the blocks that it has after the last step */
 };
 
-/* Whom a rank meets in a step, and for which blocks: the lower list's are [first, first + pairs *
- * unit), the upper list's are behind them, `unit` for each rank. */
+/* Whom a rank meets in a step, and for which blocks if the step divides them: the lower list's are
+ * [first, first + low), the upper list's are behind them. */
 struct strag_swing_meeting {
     int pairs;     /* in the list; 0: the rank is alone */
     int pair;      /* the number of its own; `pairs`: it is left over */
     bool upper;    /* which list it goes to */
     int peer;      /* the other rank of its pair; -1: left over, or alone */
     int left_over; /* if it goes to the lower list: the rank that is left over; -1: nobody is */
-    int first, unit;
+    int first, low;
+    int unit; /* in a list of odd size: the blocks of each rank */
 };
 
 /**
  * Lay out a problem that strag_torus_check has let pass.
  *
- * @param scatter_all  divide the blocks in all steps, n blocks per part; or within hosts only
+ * @param scatter  how many steps among hosts divide the blocks: at least all of them, then there
+ * are n blocks per part; or 0, or only steps of lists of even size: then there is a block for each
+ * range that the ranks end with
  */
-void strag_swing_lay_out(const struct strag_problem *problem, bool scatter_all,
+void strag_swing_lay_out(const struct strag_problem *problem, int scatter,
                          struct strag_swing *swing);
 
 /** A rank's way through a part. */

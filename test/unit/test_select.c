@@ -96,7 +96,8 @@ static void least_at_every_size(void **state)
 }
 
 /* On a switch the estimates are simple enough to say where one algorithm overtakes another:
- * recursive doubling 3 alpha + 3 s / B, circulant and halving 6 alpha + 7/4 s / B. */
+ * recursive doubling 3 alpha + 3 s / B, swing-quarter 4 alpha + 2 s / B, swing-half 5 alpha + 7/4 s
+ * / B, circulant and halving 6 alpha + 7/4 s / B. */
 static void where_it_changes(void **state)
 {
     (void)state;
@@ -105,10 +106,15 @@ static void where_it_changes(void **state)
     model.alpha = 1e-6;
     model.bandwidth = 1e9;
     struct strag_selection *selection = selected(&problem, &model, 0);
-    assert_int_equal(selection->table.entries, 2);
+    assert_int_equal(selection->table.entries, 4);
     assert_string_equal(selection->table.entry[0].algorithm->name, "recursive-doubling");
-    assert_string_equal(selection->table.entry[1].algorithm->name, "circulant");
-    assert_int_equal(selection->table.entry[1].from, 2401); /* 3 alpha B / (5/4) = 2400: equal */
+    assert_string_equal(selection->table.entry[1].algorithm->name, "swing-quarter");
+    assert_int_equal(selection->table.entry[1].from, 1001); /* alpha B / 1 = 1000: equal */
+    assert_string_equal(selection->table.entry[2].algorithm->name, "swing-half");
+    assert_int_equal(selection->table.entry[2].from, 4001); /* alpha B / (1/4) = 4000: equal */
+    /* One alpha no longer counts. */
+    assert_string_equal(selection->table.entry[3].algorithm->name, "circulant");
+    assert_true(selection->table.entry[3].from > (size_t)1 << 38);
     strag_selection_free(selection);
 }
 

@@ -8,6 +8,8 @@
 #include "support.h"
 #include "swing.h"
 
+#include <limits.h>
+
 static const enum strag_network torus = STRAG_NETWORK_TORUS;
 
 static struct strag_plan *plan_of(const char *name, const struct strag_problem *problem, int rank)
@@ -96,7 +98,7 @@ static void order_of_blocks(void **state)
     const struct strag_problem problem = {.n = 8};
     struct strag_swing swing;
     struct strag_swing_walk walk;
-    strag_swing_lay_out(&problem, true, &swing);
+    strag_swing_lay_out(&problem, INT_MAX, &swing);
     for (int block = 0; block < 8; block++) {
         strag_swing_walk(&swing, 0, owner[block], &walk);
         assert_int_equal(walk.first, block);
@@ -110,10 +112,10 @@ struct sent {
     int round, peer, first, count;
 };
 
-static void assert_sends(int n, int rank, const struct sent *expected, int count)
+static void assert_sends(const char *name, int n, int rank, const struct sent *expected, int count)
 {
     const struct strag_problem problem = {.n = n};
-    struct strag_plan *plan = plan_of("swing", &problem, rank);
+    struct strag_plan *plan = plan_of(name, &problem, rank);
     int next = 0;
     for (int i = 0; i < plan->nops; i++) {
         const struct strag_op *op = &plan->ops[i];
@@ -138,7 +140,7 @@ static void the_example_of_4(void **state)
         {{0, 2, 2, 2}, {1, 0, 0, 1}, {2, 0, 1, 1}, {3, 2, 0, 2}},
     };
     for (int rank = 0; rank < 4; rank++)
-        assert_sends(4, rank, expected[rank], 4);
+        assert_sends("swing", 4, rank, expected[rank], 4);
 }
 
 /* The lists in swing_walk.h: 0 3 | 1 2 4, then 0 | 3 | 1 | 2 4. */
@@ -151,9 +153,18 @@ static void the_example_of_5(void **state)
                                        {4, 2, 2, 1}, {4, 4, 2, 1}, {5, 0, 2, 2}};
     static const struct sent of_4[] = {{0, 0, 0, 1}, {0, 3, 1, 1}, {1, 1, 2, 1}, {2, 2, 3, 1},
                                        {3, 2, 4, 1}, {4, 1, 4, 1}, {5, 0, 4, 1}, {5, 3, 4, 1}};
-    assert_sends(5, 0, of_0, 6);
-    assert_sends(5, 1, of_1, 6);
-    assert_sends(5, 4, of_4, 8);
+    assert_sends("swing", 5, 0, of_0, 6);
+    assert_sends("swing", 5, 1, of_1, 6);
+    assert_sends("swing", 5, 4, of_4, 8);
+}
+
+/* The table in swing_partial.c. */
+static void the_example_of_8(void **state)
+{
+    (void)state;
+    static const struct sent expected[] = {
+        {0, 1, 2, 2}, {1, 7, 1, 1}, {2, 3, 0, 1}, {3, 7, 0, 1}, {4, 1, 0, 2}};
+    assert_sends("swing-half", 8, 0, expected, 5);
 }
 
 /* ---- One range per message ---- */
@@ -322,7 +333,7 @@ static void check_halves(struct strag_topology *topology, int ports)
 {
     const struct strag_problem problem = {.n = topology->n, .ports = ports, .topology = topology};
     struct strag_swing swing;
-    strag_swing_lay_out(&problem, true, &swing);
+    strag_swing_lay_out(&problem, INT_MAX, &swing);
     for (int gather = 0; gather < 2; gather++) {
         struct half half = {.n = topology->n, .blocks = swing.torus.parts * swing.blocks};
         for (int rank = 0; rank < half.n; rank++)
@@ -365,9 +376,9 @@ static void compare_visit(void *context, enum strag_kind kind, int peer, int fir
 }
 
 /* Round by round the same operations come as in the plan. */
-static void check_rounds(const char *name)
+static void check_rounds(const char *name, const char *dims)
 {
-    struct strag_topology *topology = machine_grid(torus, true, "5x4", NULL, 2);
+    struct strag_topology *topology = machine_grid(torus, true, dims, NULL, 2);
     const struct strag_problem problem = {.n = topology->n, .topology = topology};
     struct strag_design design;
     struct strag_error err = {""};
@@ -396,8 +407,9 @@ static void check_rounds(const char *name)
 static void rounds_that_are_wanted(void **state)
 {
     (void)state;
-    check_rounds("swing");
-    check_rounds("swing-latency");
+    check_rounds("swing", "5x4");
+    check_rounds("swing-latency", "5x4");
+    check_rounds("swing-half", "8x4");
 }
 
 /* ---- Links ---- */
@@ -475,6 +487,7 @@ int main(void)
         cmocka_unit_test(order_of_blocks),
         cmocka_unit_test(the_example_of_4),
         cmocka_unit_test(the_example_of_5),
+        cmocka_unit_test(the_example_of_8),
         cmocka_unit_test(one_range_per_message),
         cmocka_unit_test(halves),
         cmocka_unit_test(rounds_that_are_wanted),
