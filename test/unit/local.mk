@@ -11,6 +11,9 @@ unit_tests = \
 	test/unit/test_expression \
 	test/unit/test_failure \
 	test/unit/test_hamiltonian \
+	test/unit/test_flex_plan \
+	test/unit/test_flexreduce \
+	test/unit/test_hierarchy \
 	test/unit/test_hwloc \
 	test/unit/test_layout \
 	test/unit/test_layout_errors \
@@ -53,6 +56,7 @@ test_unit_libunit_la_SOURCES = \
 	test/unit/memory.c test/unit/memory.h \
 	test/unit/random_plan.c test/unit/random_plan.h \
 	test/unit/support.c test/unit/support.h \
+	test/unit/trees.c test/unit/trees.h \
 	test/unit/watch.c test/unit/watch.h \
 	test/unit/world.c test/unit/world.h
 
@@ -92,6 +96,18 @@ test_unit_test_hamiltonian_SOURCES = test/unit/test_hamiltonian.c
 test_unit_test_hamiltonian_CPPFLAGS = $(unit_cppflags)
 test_unit_test_hamiltonian_LDFLAGS = $(unit_ldflags)
 test_unit_test_hamiltonian_LDADD = $(unit_libs)
+test_unit_test_flex_plan_SOURCES = test/unit/test_flex_plan.c
+test_unit_test_flex_plan_CPPFLAGS = $(unit_cppflags)
+test_unit_test_flex_plan_LDFLAGS = $(unit_ldflags)
+test_unit_test_flex_plan_LDADD = $(unit_libs)
+test_unit_test_flexreduce_SOURCES = test/unit/test_flexreduce.c
+test_unit_test_flexreduce_CPPFLAGS = $(unit_cppflags)
+test_unit_test_flexreduce_LDFLAGS = $(unit_ldflags)
+test_unit_test_flexreduce_LDADD = $(unit_libs)
+test_unit_test_hierarchy_SOURCES = test/unit/test_hierarchy.c
+test_unit_test_hierarchy_CPPFLAGS = $(unit_cppflags)
+test_unit_test_hierarchy_LDFLAGS = $(unit_ldflags)
+test_unit_test_hierarchy_LDADD = $(unit_libs)
 test_unit_test_hwloc_SOURCES = test/unit/test_hwloc.c
 test_unit_test_hwloc_CPPFLAGS = $(unit_cppflags) $(HWLOC_CFLAGS)
 test_unit_test_hwloc_LDFLAGS = $(unit_ldflags)

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * FlexReduce_plan: which range of the vector every leaf is responsible for after each level.
+ *
+ * At first every leaf holds the whole vector, that is, its own values of it. Level by level, from
+ * the bottom up, the leaves below each node share the vector anew. A leaf's portion is multiplied
+ * by what its child of the node gets: 1/degree, or by the uplinks' rates. The leaves are sorted by
+ * the end of their range, then its start, and get consecutive ranges of their portions' sizes.
+ * Hosts of 2 and 3 ranks, a vector of 12 items:
+ *
+ *     leaf    at first    after level 0    sorted    after level 1    from
+ *      0      0 .. 12     0 .. 6           2          2 .. 5          2 at 2..4, 3 at 4..5
+ *      1      0 .. 12     6 .. 12          4          7 .. 10         3 at 7..8, 4 at 8..10
+ *      2      0 .. 12     0 .. 4           1          0 .. 2          0
+ *      3      0 .. 12     4 .. 8           3          5 .. 7          0 at 5..6, 1 at 6..7
+ *      4      0 .. 12     8 .. 12          5         10 .. 12         1
+ *
+ * Below each child of a node the ranges tile the vector, so that every item of a new range has one
+ * holder in each child: these take part in one call of reduce. Where the set of holders changes,
+ * the next call begins. Nothing else is stored: a rank finds its own calls by looking for overlaps.
+ *
+ * Within a child the sorting never changes the leaves' order. A new range ends before the old one
+ * does, but may begin before it: then its owner holds nothing of that part, and its child's holder
+ * hands over what it has; that does not cross the node's links.
+ *
+ * Ranges are integers out of `whole`: the lowest common denominator of all portions if there is one
+ * of up to 2^52, else lcm(1 .. 40), and then cuts are rounded down. Rounding is the same on all
+ * ranks: a leaf's part of its child's share is the difference of two roundings, so nothing is lost
+ * or given twice. (Lee et al., "FlexReduce", section III; ALGORITHMS.md section 2.)
+ */
+#ifndef STRAG_FLEX_PLAN_H
+#define STRAG_FLEX_PLAN_H
+
+#include "tree.h"
+
+/* Blocks [first, end) of the vector. */
+struct strag_flex_range {
+    int32_t first, end;
+};
+
+struct strag_flex {
+    struct strag_tree *tree;
+    int64_t whole;
+    int blocks;
+    int64_t *cuts;                   /* blocks + 1: where they start, out of `whole` */
+    struct strag_flex_range *ranges; /* [level * n + position]: before that level */
+    int32_t *order; /* [level * n + ..]: below every child of a node of that level, its positions in
+                       the order of their ranges; at the place of the child's leaves */
+};
+
+/**
+ * Plan for a tree.
+ *
+ * @param tree    taken over, also on failure
+ * @param rates   share by the uplinks' rates instead of equally
+ * @param[out] flex  the caller's to free with strag_flex_free; untouched on failure
+ * @return STRAG_OK or STRAG_ERR_MEMORY
+ */
+int strag_flex_create(struct strag_tree *tree, bool rates, struct strag_flex **flex,
+                      struct strag_error *err);
+
+/** NULL is allowed. */
+void strag_flex_free(struct strag_flex *flex);
+
+/** A position's range before a level; level `levels`: in the end. */
+static inline struct strag_flex_range strag_flex_range(const struct strag_flex *flex, int level,
+                                                       int position)
+{
+    return flex->ranges[(size_t)level * (size_t)flex->tree->n + (size_t)position];
+}
+
+/* The positions below a child whose ranges overlap with one, in the order of the ranges. */
+struct strag_flex_search {
+    const struct strag_flex *flex;
+    const int32_t *order;
+    int level;
+    int at, leaves;
+    struct strag_flex_range range;
+};
+
+/**
+ * Look for the positions below a child that overlap with a range.
+ *
+ * @param child  a node of the tree, whose parent is of `level`
+ * @param after  by the ranges after this level, not before it
+ */
+struct strag_flex_search strag_flex_search(const struct strag_flex *flex, int level, int child,
+                                           bool after, struct strag_flex_range range);
+
+/** The next one. @param[out] overlap  what they have in common @return a position; -1: no more */
+int strag_flex_next(struct strag_flex_search *search, struct strag_flex_range *overlap);
+
+/** What a range is of the vector, out of `whole`. */
+static inline int64_t strag_flex_length(const struct strag_flex *flex,
+                                        struct strag_flex_range range)
+{
+    return range.first < range.end ? flex->cuts[range.end] - flex->cuts[range.first] : 0;
+}
+
+/**
+ * What the children of a node get of the vector (also used by tests).
+ *
+ * @param rates   by the uplinks' rates: with q children whose rates are w_i and
+ *                T = max(2(q-1) / sum(w), 1 / min(w)) child i gets (T w_i - 1) / (q - 2), scaled so
+ *                that the sum is 1; where all are alike or q is 2, as without
+ * @param whole   the sum of all
+ * @param[out] shares  one per child
+ */
+void strag_flex_shares(const struct strag_tree *tree, int node, bool rates, int64_t whole,
+                       int64_t *shares);
+
+#endif

@@ -1,0 +1,454 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * FlexReduce's plans: proved on all small trees and on random ones; what they send over every
+ * uplink, to the last digit; the same whatever order ranks are mapped in; overlap of the levels;
+ * run by engines.
+ */
+#include "cost.h"
+#include "flex_plan.h"
+#include "trees.h"
+#include "verify.h"
+#include "world.h"
+
+#include <math.h>
+
+/* ---- What crosses the uplinks ---- */
+
+/* The part of the vector that goes up from a node of the tree, and down to it. */
+struct crossing {
+    double up, down;
+};
+
+struct plans {
+    struct strag_problem problem;
+    struct strag_design design;
+    struct strag_plan **list;
+    struct strag_flex *flex;    /* equal shares */
+    struct crossing *crossings; /* [gather][level][node]: while that level is at work */
+};
+
+static struct plans plans_of(const char *algorithm, const struct strag_topology *topology)
+{
+    struct strag_error err = {""};
+    struct plans plans = {.problem = {.n = topology->n, .topology = topology}};
+    struct strag_tree *tree = NULL;
+    plans.list = calloc((size_t)topology->n, sizeof(struct strag_plan *));
+    assert_non_null(plans.list);
+    if (strag_design_open(&plans.design, support_algorithm(algorithm), &plans.problem, &err) !=
+            STRAG_OK ||
+        strag_plan_create_all(plans.design.algorithm, &plans.problem, plans.list, &err) != STRAG_OK)
+        fail_msg("%s", err.text);
+    assert_int_equal(strag_tree_create(&plans.problem, &tree, &err), STRAG_OK);
+    assert_int_equal(strag_flex_create(tree, false, &plans.flex, &err), STRAG_OK);
+    plans.crossings = calloc((size_t)(2 * tree->levels * tree->nnodes), sizeof *plans.crossings);
+    assert_non_null(plans.crossings);
+    return plans;
+}
+
+static void plans_free(struct plans *plans)
+{
+    support_plans_free(plans->list, plans->problem.n);
+    strag_design_close(&plans->design);
+    strag_flex_free(plans->flex);
+    free(plans->crossings);
+}
+
+static struct crossing *crossing_at(const struct plans *plans, bool gather, int level, int node)
+{
+    const struct strag_tree *tree = plans->flex->tree;
+    return &plans->crossings[(gather * tree->levels + level) * tree->nnodes + node];
+}
+
+/* The level that is at work in a round. */
+static int level_of(const struct strag_tree *tree, int rounds, int round, bool *gather)
+{
+    *gather = round >= rounds / 2;
+    int t = *gather ? rounds - 1 - round : round, level = 0;
+    for (; t >= tree->degree[level] - 1; level++)
+        t -= tree->degree[level] - 1;
+    return level;
+}
+
+static void cross(const struct plans *plans, int from, const struct strag_op *op)
+{
+    const struct strag_tree *tree = plans->flex->tree;
+    const struct strag_bounds *bounds = &plans->design.shape.bounds;
+    bool gather;
+    int level = level_of(tree, plans->design.claim.rounds, op->round, &gather);
+    double part =
+        (double)(bounds->numerator[op->first + op->count] - bounds->numerator[op->first]) /
+        (double)bounds->denominator;
+    int a = tree->leaf_at[tree->position_of[from]];
+    int b = tree->leaf_at[tree->position_of[op->peer]];
+    while (a != b) { /* a parent stands before its children */
+        if (a > b) {
+            crossing_at(plans, gather, level, a)->up += part;
+            a = tree->nodes[a].parent;
+        } else {
+            crossing_at(plans, gather, level, b)->down += part;
+            b = tree->nodes[b].parent;
+        }
+    }
+}
+
+static void cross_all(struct plans *plans)
+{
+    for (int rank = 0; rank < plans->problem.n; rank++) {
+        for (int i = 0; i < plans->list[rank]->nops; i++) {
+            if (plans->list[rank]->ops[i].kind == STRAG_SEND)
+                cross(plans, rank, &plans->list[rank]->ops[i]);
+        }
+    }
+}
+
+/* Of what the leaves below a node get at a level, the part that none of them holds before. */
+static double handed_over(const struct strag_flex *flex, int level, int index)
+{
+    const struct strag_tree_node *node = &flex->tree->nodes[index];
+    int64_t strange = 0;
+    for (int b = 0; b < flex->blocks; b++) {
+        bool held = false, got = false;
+        for (int p = node->first_leaf; p < node->first_leaf + node->leaves; p++) {
+            struct strag_flex_range before = strag_flex_range(flex, level, p);
+            struct strag_flex_range after = strag_flex_range(flex, level + 1, p);
+            held |= before.first <= b && b < before.end;
+            got |= after.first <= b && b < after.end;
+        }
+        strange += got && !held ? flex->cuts[b + 1] - flex->cuts[b] : 0;
+    }
+    return (double)strange / (double)flex->whole;
+}
+
+/* Like the cost model: while its parent's level is at work an uplink carries (d-1)/d of the vector
+ * each way; at a level above, (d-1)/d of what the levels in between have left. Where a leaf gets
+ * what it did not hold, that is handed over besides, below the node at work. @return whether there
+ * was such a thing */
+static bool check_uplink(const struct plans *plans, int index)
+{
+    const struct strag_tree *tree = plans->flex->tree;
+    double left = 1;
+    bool more = false;
+    for (int i = tree->nodes[index].parent; i >= 0; i = tree->nodes[i].parent) {
+        int degree = tree->nodes[i].children, level = tree->nodes[i].level;
+        double modelled = left * (degree - 1) / degree;
+        double extra = i == tree->nodes[index].parent ? 0 : handed_over(plans->flex, level, index);
+        for (int gather = 0; gather < 2; gather++) {
+            const struct crossing *crossing = crossing_at(plans, gather, level, index);
+            if (fabs(crossing->up - modelled - extra) > 1e-9 ||
+                fabs(crossing->down - modelled - extra) > 1e-9)
+                fail_msg("n=%d, node %d, level %d: %.12g up, %.12g down; the model says %.12g and "
+                         "%.12g handed over",
+                         tree->n, index, level, crossing->up, crossing->down, modelled, extra);
+        }
+        more |= extra > 0;
+        left /= degree;
+    }
+    return more;
+}
+
+/* Prove the plans, and check what crosses every uplink. @return was anything handed over? */
+static bool check_tree(const struct strag_topology *topology)
+{
+    struct strag_error err = {""};
+    struct strag_measure measure;
+    struct plans plans = plans_of("flexreduce", topology);
+    const struct strag_tree *tree = plans.flex->tree;
+    int rounds = 0;
+    bool more = false;
+    if (strag_verify_plans(plans.list, topology->n, &plans.design.claim, &measure, NULL, &err) !=
+        STRAG_OK)
+        fail_msg("n=%d: %s", topology->n, err.text);
+    for (int level = 0; level < tree->levels; level++)
+        rounds += 2 * (tree->degree[level] - 1);
+    assert_int_equal(measure.rounds, rounds);
+    cross_all(&plans);
+    for (int i = 1; i < tree->nnodes; i++)
+        more |= check_uplink(&plans, i);
+    plans_free(&plans);
+    return more;
+}
+
+static void verify_pipelined(const struct strag_topology *topology, int segments)
+{
+    struct strag_error err = {""};
+    struct strag_problem problem = {.n = topology->n, .topology = topology};
+    struct strag_claim claim;
+    const struct strag_algorithm *pipelined = support_algorithm("flexreduce-pipelined");
+    if (strag_algorithm_claim(support_algorithm("flexreduce"), &problem, &claim, &err) != STRAG_OK)
+        fail_msg("%s", err.text);
+    problem.blocks = claim.blocks * segments;
+    if (strag_verify(pipelined, &problem, NULL, NULL, &err) != STRAG_OK)
+        fail_msg("n=%d, %d segments: %s", topology->n, segments, err.text);
+}
+
+/* STRAG_CASES=1000 or more: up to 12 leaves. */
+static void all_small_trees(void **state)
+{
+    (void)state;
+    struct trees trees = trees_create(support_cases(8) >= 1000 ? TREES_LEAVES_MAX : 8);
+    int *ranks = trees_ranks(NULL, TREES_LEAVES_MAX), more = 0;
+    for (int shape = 1; shape < trees.count; shape++) {
+        struct strag_topology *topology = trees_build(&trees, shape, shape % 2, ranks);
+        more += check_tree(topology);
+        verify_pipelined(topology, 1 + shape % 4);
+        strag_topology_free(topology);
+    }
+    print_message("%d trees, in %d something is handed over\n", trees.count - 1, more);
+    assert_in_range(more, 1, trees.count - 2);
+    free(ranks);
+    trees_free(&trees);
+}
+
+static void random_trees(void **state)
+{
+    (void)state;
+    struct rng rng = {support_seed("random trees")};
+    long cases = support_cases(30);
+    for (long c = 0; c < cases; c++) {
+        int most = c % 10 ? 40 : 200, n = 2 + (int)rng_below(&rng, (unsigned)most - 1);
+        if (cases >= 1000)
+            n = 2 + (int)rng_below(&rng, 199);
+        int *ranks = trees_ranks(&rng, n);
+        struct strag_topology *topology = trees_random(&rng, n, 1 + (int)rng_below(&rng, 6), ranks);
+        check_tree(topology);
+        if (n <= 40)
+            verify_pipelined(topology, 1 + (int)rng_below(&rng, 5));
+        strag_topology_free(topology);
+        free(ranks);
+    }
+}
+
+/* ---- Any order of ranks ---- */
+
+static void the_order_of_ranks_does_not_matter(void **state)
+{
+    (void)state;
+    struct rng rng = {support_seed("the order of ranks does not matter")};
+    struct trees trees = trees_create(10);
+    for (long cases = support_cases(40); cases > 0; cases--) {
+        int shape = 1 + (int)rng_below(&rng, (unsigned)trees.count - 1);
+        int n = trees.list[shape].leaves;
+        int *by_slot = trees_ranks(NULL, n), *other = trees_ranks(&rng, n);
+        struct strag_topology *a = trees_build(&trees, shape, true, by_slot);
+        struct strag_topology *b = trees_build(&trees, shape, true, other);
+        struct plans first = plans_of("flexreduce", a), second = plans_of("flexreduce", b);
+        size_t crossings = 2 * (size_t)(first.flex->tree->levels * first.flex->tree->nnodes);
+        cross_all(&first);
+        cross_all(&second);
+        assert_int_equal(first.design.claim.rounds, second.design.claim.rounds);
+        assert_int_equal(first.flex->tree->nnodes, second.flex->tree->nnodes);
+        for (size_t i = 0; i < crossings; i++) {
+            assert_true(fabs(first.crossings[i].up - second.crossings[i].up) < 1e-9);
+            assert_true(fabs(first.crossings[i].down - second.crossings[i].down) < 1e-9);
+        }
+        plans_free(&first);
+        plans_free(&second);
+        strag_topology_free(a);
+        strag_topology_free(b);
+        free(by_slot);
+        free(other);
+    }
+    trees_free(&trees);
+}
+
+/* ---- Unequal shares ---- */
+
+/* Random rates on all uplinks, also such that slow nodes own nothing. */
+static void shares_by_rates(void **state)
+{
+    (void)state;
+    struct rng rng = {support_seed("shares by rates")};
+    struct strag_error err = {""};
+    const struct strag_algorithm *pipelined = support_algorithm("flexreduce-pipelined");
+    for (long cases = support_cases(30); cases > 0; cases--) {
+        int n = 2 + (int)rng_below(&rng, 30);
+        int *ranks = trees_ranks(&rng, n);
+        struct strag_topology *topology = trees_random(&rng, n, 1 + (int)rng_below(&rng, 4), ranks);
+        for (int i = 1; i < topology->nnodes; i++)
+            topology->nodes[i].uplink = 1 + rng_below(&rng, 10);
+        const struct strag_problem problem = {.n = n, .topology = topology};
+        if (strag_verify(pipelined, &problem, NULL, NULL, &err) != STRAG_OK)
+            fail_msg("n=%d: %s", n, err.text);
+        strag_topology_free(topology);
+        free(ranks);
+    }
+}
+
+/* ---- Overlap ---- */
+
+static double clocks(const char *algorithm, const char *tree, double local_gbit, size_t bytes)
+{
+    struct strag_error err = {""};
+    struct strag_topology *topology = machine_tree(tree);
+    struct strag_model model = strag_model_default(STRAG_NETWORK_TREE);
+    const struct strag_problem problem = {.n = topology->n, .topology = topology};
+    double seconds = 0;
+    model.local_bandwidth = local_gbit * 1e9 / 8;
+    if (strag_cost_clocks(support_algorithm(algorithm), &problem, &model, &bytes, 1, &seconds,
+                          &err) != STRAG_OK)
+        fail_msg("%s on %s: %s", algorithm, tree, err.text);
+    strag_topology_free(topology);
+    return seconds;
+}
+
+/* Two hosts with uplinks of 8 Gbit/s, and memory that is as fast: one level after the other takes
+ * the sum of the phases, all together little more than the longest. */
+static void local_phases_overlap_with_uplinks(void **state)
+{
+    (void)state;
+    const double vector = (double)(64 << 20) / 1e9; /* seconds on an uplink */
+    double apart = clocks("flexreduce", "2@8,2@8", 16, 64 << 20);
+    double together = clocks("flexreduce-pipelined", "2@8,2@8", 16, 64 << 20);
+    assert_true(apart > vector * (1 + 2 * 0.5 / 2) * 0.999);
+    assert_true(together > vector && together < vector * 1.05);
+}
+
+/* Hosts at 8, 8 and 4 Gbit/s: the bound is one vector at 4; equal shares take 4/3 of that. */
+static void reduce_scatter_overlaps_with_allgather(void **state)
+{
+    (void)state;
+    const double bound = (double)(64 << 20) / 0.5e9;
+    double equal = clocks("flexreduce", "2@8,2@8,2@4", 400, 64 << 20);
+    double by_rates = clocks("flexreduce-pipelined", "2@8,2@8,2@4", 400, 64 << 20);
+    assert_true(equal > bound * 4 / 3);
+    assert_true(by_rates >= bound && by_rates < bound * 1.05);
+}
+
+/* In the middle all stages are under way in every round: both ways over the uplinks, and local. */
+static void stages_of_a_round(void **state)
+{
+    (void)state;
+    struct strag_topology *topology = machine_tree("2,3");
+    struct plans plans = plans_of("flexreduce-pipelined", topology);
+    const struct strag_plan *plan = plans.list[0];
+    int segments = 32, period = 1, sent[2][2] = {{0}}; /* [over the uplink][allgather] */
+    assert_int_equal(plan->rounds, (segments + 3) * period);
+    for (int i = 0; i < plan->nops; i++) {
+        const struct strag_op *op = &plan->ops[i];
+        if (op->kind == STRAG_SEND && op->round == plan->rounds / 2)
+            sent[!strag_topology_same_host(topology, 0, op->peer)]
+                [strcmp(plan->stages[op->stage], "allgather") == 0]++;
+    }
+    assert_true(sent[0][0] && sent[0][1] && sent[1][0] && sent[1][1]);
+    assert_int_equal(strag_design_alike(&plans.design, 2), 1);
+    assert_int_equal(strag_design_alike(&plans.design, 3), 32 - 3);
+    assert_int_equal(strag_design_alike(&plans.design, 31), 1);
+    assert_int_equal(strag_design_alike(&plans.design, 34), 1);
+    plans_free(&plans);
+    strag_topology_free(topology);
+}
+
+/* Rounds that are called alike carry the same messages. */
+static void rounds_that_are_alike(void **state)
+{
+    (void)state;
+    struct strag_topology *topology = machine_tree("2,3");
+    struct plans plans = plans_of("flexreduce-pipelined", topology);
+    for (int rank = 0; rank < 5; rank++) {
+        const struct strag_plan *plan = plans.list[rank];
+        int shift = plan->bounds.blocks / 32, i = 0, j = 0;
+        while (plan->ops[i].round < 10)
+            i++;
+        while (plan->ops[j].round < 11)
+            j++;
+        for (int end = j; i < end; i++, j++) {
+            assert_int_equal(plan->ops[i].kind, plan->ops[j].kind);
+            assert_int_equal(plan->ops[i].peer, plan->ops[j].peer);
+            assert_int_equal(plan->ops[i].first + shift, plan->ops[j].first);
+            assert_int_equal(plan->ops[i].count, plan->ops[j].count);
+        }
+        assert_int_equal(plan->ops[j].round, 12);
+    }
+    plans_free(&plans);
+    strag_topology_free(topology);
+}
+
+/* ---- By engines ---- */
+
+static void run_tree(const char *algorithm, const char *tree, struct rng *rng)
+{
+    struct strag_error err = {""};
+    struct strag_topology *topology = machine_tree(tree);
+    struct plans plans = plans_of(algorithm, topology);
+    struct strag_expressions expressions;
+    struct strag_proof *proof = NULL;
+    if (strag_verify_plans(plans.list, topology->n, &plans.design.claim, NULL, &proof, &err) !=
+        STRAG_OK)
+        fail_msg("%s on %s: %s", algorithm, tree, err.text);
+    strag_proof_expressions(proof, &expressions);
+    struct world *world = world_create(plans.list, topology->n, 2);
+    static const size_t counts[] = {0, 1, 7, 120, 1001};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        struct call_options options = world_options(counts[i]);
+        options.lanes[0].segment = 1 + rng_below(rng, 20);
+        options.lanes[0].slots = 1 + (int)rng_below(rng, 6);
+        options.network.max_delay = rng_below(rng, 5);
+        world_begin(world, &options, rng);
+        bool ended = world_run(world, rng);
+        world_check_result(world, &expressions);
+        world_check_traffic(world);
+        world_check_clean(world);
+        world_assert_good(world, ended, algorithm);
+        world_end(world);
+    }
+    world_free(world);
+    strag_proof_free(proof);
+    plans_free(&plans);
+    strag_topology_free(topology);
+}
+
+static void engines_run_it(void **state)
+{
+    (void)state;
+    struct rng rng = {support_seed("engines run it")};
+    static const char *const trees[] = {"2,3", "1,4", "((2,1),4),(3,(1,2))", "2@8,2@8,1@4"};
+    for (size_t i = 0; i < sizeof trees / sizeof *trees; i++) {
+        run_tree("flexreduce", trees[i], &rng);
+        run_tree("flexreduce-pipelined", trees[i], &rng);
+    }
+}
+
+/* ---- What is refused ---- */
+
+static void assert_refused(const char *algorithm, struct strag_topology *topology, int blocks,
+                           const char *why)
+{
+    struct strag_error err = {""};
+    const struct strag_problem problem = {.n = topology->n, .topology = topology, .blocks = blocks};
+    assert_int_equal(strag_algorithm_claim(support_algorithm(algorithm), &problem, NULL, &err),
+                     STRAG_ERR_UNSUPPORTED);
+    assert_string_equal(err.text, why);
+    strag_topology_free(topology);
+}
+
+static void what_is_refused(void **state)
+{
+    (void)state;
+    assert_refused("flexreduce", machine_grid(STRAG_NETWORK_TORUS, true, "3x2", NULL, 1), 0,
+                   "flexreduce needs a tree, not a torus");
+    assert_refused("flexreduce", machine_tree("2,3"), 16,
+                   "flexreduce cuts the vector of 5 ranks into 8 blocks; 16 is not possible");
+    assert_refused("flexreduce-pipelined", machine_tree("2,3"), 12,
+                   "flexreduce-pipelined cuts this tree's vector into 1 to 512 times 8 blocks; 12 "
+                   "is not possible");
+    assert_refused("flexreduce", machine_flat(1500, 1), 0,
+                   "flexreduce would send 4497000 messages or more, all ranks together; up to "
+                   "4194304 are possible");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_small_trees),
+        cmocka_unit_test(random_trees),
+        cmocka_unit_test(the_order_of_ranks_does_not_matter),
+        cmocka_unit_test(shares_by_rates),
+        cmocka_unit_test(local_phases_overlap_with_uplinks),
+        cmocka_unit_test(reduce_scatter_overlaps_with_allgather),
+        cmocka_unit_test(stages_of_a_round),
+        cmocka_unit_test(rounds_that_are_alike),
+        cmocka_unit_test(engines_run_it),
+        cmocka_unit_test(what_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The other algorithms for trees: blueconnect, leaders, hierarchical-doubling. Proved on all small
+ * trees and on random ones; their rounds, bytes and messages as their files say.
+ */
+#include "cost.h"
+#include "tree.h"
+#include "trees.h"
+#include "verify.h"
+
+#include <math.h>
+
+static const char *const names[] = {"blueconnect", "leaders", "hierarchical-doubling"};
+
+static void prove(const char *name, const struct strag_topology *topology,
+                  struct strag_measure *measure)
+{
+    struct strag_error err = {""};
+    const struct strag_problem problem = {.n = topology->n, .topology = topology};
+    if (strag_verify(support_algorithm(name), &problem, measure, NULL, &err) != STRAG_OK)
+        fail_msg("%s n=%d: %s", name, topology->n, err.text);
+}
+
+/* ---- Proofs ---- */
+
+static void all_small_trees(void **state)
+{
+    (void)state;
+    struct rng rng = {support_seed("all small trees")};
+    struct trees trees = trees_create(support_cases(8) >= 1000 ? TREES_LEAVES_MAX : 8);
+    for (int shape = 1; shape < trees.count; shape++) {
+        int *ranks = trees_ranks(&rng, trees.list[shape].leaves);
+        struct strag_topology *topology = trees_build(&trees, shape, shape % 2, ranks);
+        for (int a = 0; a < 3; a++)
+            prove(names[a], topology, NULL);
+        strag_topology_free(topology);
+        free(ranks);
+    }
+    trees_free(&trees);
+}
+
+static void random_trees(void **state)
+{
+    (void)state;
+    struct rng rng = {support_seed("random trees")};
+    for (long cases = support_cases(30); cases > 0; cases--) {
+        int n = 2 + (int)rng_below(&rng, 99);
+        int *ranks = trees_ranks(&rng, n);
+        struct strag_topology *topology = trees_random(&rng, n, 1 + (int)rng_below(&rng, 6), ranks);
+        for (int a = 0; a < 3; a++)
+            prove(names[a], topology, NULL);
+        strag_topology_free(topology);
+        free(ranks);
+    }
+}
+
+/* ---- Rounds and bytes ---- */
+
+static void assert_near(double a, double b)
+{
+    if (!(fabs(a - b) < 1e-9))
+        fail_msg("%.12g is not %.12g", a, b);
+}
+
+struct expected {
+    const char *tree;
+    int rounds, blocks;
+    double sent_max, sent_total;
+};
+
+static void assert_measured(const char *name, const struct expected *expected)
+{
+    struct strag_measure measure;
+    struct strag_topology *topology = machine_tree(expected->tree);
+    prove(name, topology, &measure);
+    assert_int_equal(measure.rounds, expected->rounds);
+    assert_int_equal(measure.blocks, expected->blocks);
+    assert_near(measure.sent_max, expected->sent_max);
+    assert_near(measure.sent_total, expected->sent_total);
+    strag_topology_free(topology);
+}
+
+/* On symmetric trees 2 sum(d - 1) rounds, on others those of a ring. */
+static void blueconnect_in_numbers(void **state)
+{
+    (void)state;
+    static const struct expected cases[] = {
+        {"2,2,2", 2 * (1 + 2), 6, 10 / 6., 10},
+        {"4,4", 2 * (3 + 1), 8, 14 / 8., 14},
+        {"7", 2 * 6, 7, 12 / 7., 12},
+        {"((3,3),(3,3),(3,3),(3,3),(3,3))", 2 * (2 + 1 + 4), 30, 58 / 30., 58},
+        {"2,3", 2 * 4, 5, 8 / 5., 8},
+        {"((2,2),2)", 2 * 5, 6, 10 / 6., 10},
+        {"((1,1),(1,1,1))", 2 * 4, 5, 8 / 5., 8},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_measured("blueconnect", &cases[i]);
+}
+
+/* Binomial trees within hosts, a ring among them. */
+static void leaders_in_numbers(void **state)
+{
+    (void)state;
+    static const struct expected cases[] = {
+        {"2,3", 2 * 2 + 2, 2, 2 + 1, 2 * 3 + 2},
+        {"4,4,4", 2 * 2 + 4, 3, 2 + 4 / 3., 2 * 9 + 4},
+        {"1,1,1", 4, 3, 4 / 3., 4},
+        {"6", 2 * 3, 1, 3, 2 * 5},
+        {"((5,1),2)", 2 * 3 + 4, 3, 3 + 4 / 3., 2 * 5 + 4},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_measured("leaders", &cases[i]);
+}
+
+/* Up and down twice a logarithm, at the top once. */
+static void doubling_in_numbers(void **state)
+{
+    (void)state;
+    static const struct expected cases[] = {
+        {"8", 3, 1, 3, 24},
+        {"4,4", 2 * 2 + 1, 1, 2 + 1, 2 * 6 + 2},
+        {"2,3,3", 2 * 2 + 3, 1, 4, 2 * 5 + 4},
+        {"((2,2),(2,3))", 2 * 2 + 2 * 1 + 1, 1, 4, 2 * 7 + 2},
+        {"(1,((2,2),2))", 2 * 1 + 2 * 1 + 2 * 1 + 1, 1, 4, 2 * 5 + 2},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_measured("hierarchical-doubling", &cases[i]);
+}
+
+/* Where blueconnect falls back it is a ring, operation by operation. */
+static void blueconnect_falls_back(void **state)
+{
+    (void)state;
+    struct strag_error err = {""};
+    struct strag_topology *topology = machine_tree("2,3");
+    const struct strag_problem problem = {.n = 5, .topology = topology};
+    for (int rank = 0; rank < 5; rank++) {
+        struct strag_plan *a = NULL, *b = NULL;
+        assert_int_equal(
+            strag_plan_create(support_algorithm("blueconnect"), &problem, rank, &a, &err),
+            STRAG_OK);
+        assert_int_equal(strag_plan_create(support_algorithm("ring"), &problem, rank, &b, &err),
+                         STRAG_OK);
+        assert_int_equal(a->nops, b->nops);
+        assert_memory_equal(a->ops, b->ops, (size_t)a->nops * sizeof *a->ops);
+        strag_plan_free(a);
+        strag_plan_free(b);
+    }
+    strag_topology_free(topology);
+}
+
+/* ---- Messages ---- */
+
+struct message {
+    enum strag_kind kind;
+    int round, peer, first, count;
+};
+
+static void assert_messages(const char *name, const char *tree, int rank,
+                            const struct message *expected, int count)
+{
+    struct strag_error err = {""};
+    struct strag_topology *topology = machine_tree(tree);
+    const struct strag_problem problem = {.n = topology->n, .topology = topology};
+    struct strag_plan *plan = NULL;
+    assert_int_equal(strag_plan_create(support_algorithm(name), &problem, rank, &plan, &err),
+                     STRAG_OK);
+    assert_int_equal(plan->nops, count);
+    for (int i = 0; i < count; i++) {
+        assert_int_equal(plan->ops[i].kind, expected[i].kind);
+        assert_int_equal(plan->ops[i].round, expected[i].round);
+        assert_int_equal(plan->ops[i].peer, expected[i].peer);
+        assert_int_equal(plan->ops[i].first, expected[i].first);
+        assert_int_equal(plan->ops[i].count, expected[i].count);
+    }
+    strag_plan_free(plan);
+    strag_topology_free(topology);
+}
+
+/* The tables in the three files. */
+static void the_examples(void **state)
+{
+    (void)state;
+    static const struct message blueconnect[] = {
+        {STRAG_SEND, 0, 1, 0, 3}, {STRAG_RECV_REDUCE, 0, 1, 3, 3},
+        {STRAG_SEND, 1, 2, 3, 1}, {STRAG_RECV_REDUCE, 1, 4, 5, 1},
+        {STRAG_SEND, 2, 2, 5, 1}, {STRAG_RECV_REDUCE, 2, 4, 4, 1},
+        {STRAG_SEND, 3, 2, 4, 1}, {STRAG_RECV, 3, 4, 3, 1},
+        {STRAG_SEND, 4, 2, 3, 1}, {STRAG_RECV, 4, 4, 5, 1},
+        {STRAG_SEND, 5, 1, 3, 3}, {STRAG_RECV, 5, 1, 0, 3},
+    };
+    static const struct message leaders[] = {
+        {STRAG_RECV_REDUCE, 0, 3, 0, 2}, {STRAG_RECV_REDUCE, 1, 4, 0, 2}, {STRAG_SEND, 2, 0, 1, 1},
+        {STRAG_RECV_REDUCE, 2, 0, 0, 1}, {STRAG_SEND, 3, 0, 0, 1},        {STRAG_RECV, 3, 0, 1, 1},
+        {STRAG_SEND, 4, 4, 0, 2},        {STRAG_SEND, 5, 3, 0, 2},
+    };
+    static const struct message doubling[] = {
+        {STRAG_RECV_REDUCE, 0, 3, 0, 1}, {STRAG_RECV_REDUCE, 1, 4, 0, 1},
+        {STRAG_RECV_REDUCE, 2, 0, 0, 1}, {STRAG_SEND, 3, 5, 0, 1},
+        {STRAG_RECV_REDUCE, 3, 5, 0, 1}, {STRAG_SEND, 4, 0, 0, 1},
+        {STRAG_SEND, 5, 4, 0, 1},        {STRAG_SEND, 6, 3, 0, 1},
+    };
+    assert_messages("blueconnect", "2,2,2", 0, blueconnect, 12);
+    assert_messages("leaders", "2,3", 2, leaders, 8);
+    assert_messages("hierarchical-doubling", "2,3,3", 2, doubling, 8);
+}
+
+/* In a round no more than one message crosses a host's or switch's uplink, up or down. */
+static void doubling_shares_no_uplink(void **state)
+{
+    (void)state;
+    struct rng rng = {support_seed("doubling shares no uplink")};
+    struct strag_error err = {""};
+    for (long cases = support_cases(30); cases > 0; cases--) {
+        int n = 2 + (int)rng_below(&rng, 60);
+        int *ranks = trees_ranks(&rng, n);
+        struct strag_topology *topology = trees_random(&rng, n, 4, ranks);
+        const struct strag_problem problem = {.n = n, .topology = topology};
+        struct strag_plan **plans = calloc((size_t)n, sizeof(struct strag_plan *));
+        int *last = malloc(2 * (size_t)topology->nnodes * sizeof *last);
+        assert_non_null(plans);
+        assert_non_null(last);
+        assert_int_equal(strag_plan_create_all(support_algorithm("hierarchical-doubling"), &problem,
+                                               plans, &err),
+                         STRAG_OK);
+        for (int round = 0; round < plans[0]->rounds; round++) {
+            memset(last, 0, 2 * (size_t)topology->nnodes * sizeof *last);
+            for (int r = 0; r < n; r++) {
+                for (int i = 0; i < plans[r]->nops; i++) {
+                    const struct strag_op *op = &plans[r]->ops[i];
+                    if (op->round != round || op->kind != STRAG_SEND)
+                        continue;
+                    int top = strag_topology_ancestor(topology, r, op->peer);
+                    for (int a = topology->leaf_node[r]; a != top; a = topology->nodes[a].parent)
+                        assert_int_equal(last[2 * a]++, 0);
+                    for (int b = topology->leaf_node[op->peer]; b != top;
+                         b = topology->nodes[b].parent)
+                        assert_int_equal(last[2 * b + 1]++, 0);
+                }
+            }
+        }
+        free(last);
+        support_plans_free(plans, n);
+        strag_topology_free(topology);
+        free(ranks);
+    }
+}
+
+/* ---- Rounds that are alike ---- */
+
+/* How many runs of rounds that are alike there are, and that they are. */
+static int runs(const char *name, const char *tree)
+{
+    struct strag_error err = {""};
+    struct strag_topology *topology = machine_tree(tree);
+    const struct strag_problem problem = {.n = topology->n, .topology = topology};
+    struct strag_design design;
+    struct strag_plan *plan = NULL;
+    int found = 0;
+    assert_int_equal(strag_design_open(&design, support_algorithm(name), &problem, &err), STRAG_OK);
+    assert_int_equal(strag_design_plan(&design, 0, &plan, &err), STRAG_OK);
+    for (int round = 0; round < design.claim.rounds; found++) {
+        int end = round + strag_design_alike(&design, round);
+        assert_in_range(end, round + 1, design.claim.rounds);
+        int first = -1;
+        for (int i = 0; i < plan->nops; i++) {
+            const struct strag_op *op = &plan->ops[i];
+            if (op->round == round && op->kind == STRAG_SEND)
+                first = i;
+            if (op->round > round && op->round < end && op->kind == STRAG_SEND) {
+                assert_true(first >= 0);
+                assert_int_equal(op->peer, plan->ops[first].peer);
+                assert_int_equal(op->count, plan->ops[first].count);
+            }
+        }
+        round = end;
+    }
+    strag_plan_free(plan);
+    strag_design_close(&design);
+    strag_topology_free(topology);
+    return found;
+}
+
+static void runs_of_rounds(void **state)
+{
+    (void)state;
+    assert_int_equal(runs("blueconnect", "4,4,4,4,4"), 4);
+    assert_int_equal(runs("blueconnect", "((3,3,3),(3,3,3))"), 6);
+    assert_int_equal(runs("blueconnect", "4,4,4,3"), 2);
+    assert_int_equal(runs("leaders", "4,3,2,4,1"), 2 + 2 + 2);
+    assert_int_equal(runs("leaders", "1,1,1,1"), 2);
+    assert_int_equal(runs("leaders", "5"), 6);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_small_trees),        cmocka_unit_test(random_trees),
+        cmocka_unit_test(blueconnect_in_numbers), cmocka_unit_test(leaders_in_numbers),
+        cmocka_unit_test(doubling_in_numbers),    cmocka_unit_test(blueconnect_falls_back),
+        cmocka_unit_test(the_examples),           cmocka_unit_test(doubling_shares_no_uplink),
+        cmocka_unit_test(runs_of_rounds),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
