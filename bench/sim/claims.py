@@ -178,7 +178,8 @@ def _(prices, alpha):
 @claim(11, "ring is unaffected by the shape")
 def _(prices, alpha):
     times = [prices.seconds(s, RING, alpha, UP_TO_512M) for s in RECTANGLES]
-    return f"{min(times) * 1e3:.2f} to {max(times) * 1e3:.2f} ms at 512 MiB", met(min(times), max(times))
+    return f"{min(times) * 1e3:.2f} to {max(times) * 1e3:.2f} ms at 512 MiB", \
+        met(min(times), max(times))
 
 
 @claim(11, "ring outperforms bucket and Swing above 512 MiB")

@@ -2,16 +2,21 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Reproduce figures 7 to 9 and 11 to 16 of the Swing paper with the cost model.
 
-    python3 bench/sim/figures.py STRAG FOLDER > doc/results-swing.md
+    python3 bench/sim/figures.py STRAG FOLDER doc/results.md
 
-STRAG is the command. FOLDER gets figNN.csv and figNN.svg; standard output gets what the model says
-to each of the paper's sentences. README.md has the parameters.
+STRAG is the command. FOLDER gets figNN.csv and figNN.svg; the results get a section with what the
+model says to each of the paper's sentences. README.md has the parameters.
 """
+import contextlib
 import csv
+import io
 import pathlib
 import sys
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+
 import plots
+import section
 from claims import ALL_CLAIMS, percent
 from scenarios import (ALPHAS_US, FIGURES, GBIT, HOP_NS, LINES, LINK_NS, SIZES, SWING, Prices,
                        size_text)
@@ -56,8 +61,7 @@ def draw(prices, folder):
 HEAD = f"""\
 ## Swing against the paper
 
-Written by bench/sim/figures.py, not edited by hand: modelled times of `strag cost` (mode `rounds`),
-{GBIT} Gbit/s links unless a scenario says otherwise, {LINK_NS} ns a link, {HOP_NS} ns a hop,
+Written by bench/sim/figures.py: modelled times of `strag cost` (mode `rounds`), {GBIT} Gbit/s links unless a scenario says otherwise, {LINK_NS} ns a link, {HOP_NS} ns a hop,
 combining free, minimal routes, ties split. The paper does not state the time a message takes at its
 ends (alpha): both columns are given. Swing and recursive doubling are the better of their two forms
 at every size. Best known is the best of recursive doubling (torus-doubling and torus-halving, one
@@ -71,7 +75,8 @@ TAIL = """
 - Long vectors. The model shares links evenly and loses nothing to packets and queues, for Swing and
   for bucket alike: Swing ends at 1/1.19 of the peak on a square torus, not at 77 %, and bucket at
   nearly all of it. On 8x8 and 16x16, where bucket has few rounds, and in three and four dimensions
-  bucket is therefore ahead by as much as Swing's congestion costs; in the paper its rounds cost more.
+  bucket is therefore ahead by as much as Swing's congestion costs; in the paper its rounds cost
+  more.
 - Bandwidths. On one torus a k times faster network is a k times longer vector: the gains are those
   of 400 Gbit/s, shifted. So the largest gain stays, and bucket's advantage comes later, but comes.
 - 256x4: the paper's 60 % is a gain of -60 % by the way its figures count; ring's 2046 rounds and
@@ -128,16 +133,20 @@ def show_times(prices):
 def show_choices(prices):
     alpha = ALPHAS_US[0]
     print(f"\n### What the selector runs, alpha {alpha} us\n")
-    print("From which size on; of all algorithms with all ports. Bine is Swing here, as all sizes are\n"
-          "powers of two. Last, the largest ratio over the sizes above of its time and the least of\n"
-          "any algorithm's.\n")
-    print("| | runs | over the best |")
-    print("|---|---|---:|")
+    print("Of all algorithms, each with the ports it likes; from which size on. Over the best:\n"
+          "the largest ratio over the sizes above of its time and the least time of any\n"
+          "algorithm. Gain: the least and the largest over the best known of the paper. (Bine is\n"
+          "Swing here, as all sizes are powers of two.)\n")
+    print("| | runs | over the best | gain |")
+    print("|---|---|---:|---:|")
     for scenario in FIGURES[16]:
-        table, ratio = prices.choice(scenario, alpha)
+        table, times, worst = prices.choice(scenario, alpha)
         runs = ", ".join(name if first == 0 else f"{name} from {rounded(first)}"
                          for first, name in table)
-        print(f"| {scenario.name} | {runs} | {ratio:.3f} |")
+        gains = [prices.seconds(scenario, prices.best_known(scenario, alpha, size), alpha, size)
+                 / seconds for size, seconds in times.items()]
+        print(f"| {scenario.name} | {runs} | {worst:.3f} | {percent(min(gains))} to "
+              f"{percent(max(gains))} |")
 
 
 def rounded(size):
@@ -148,19 +157,27 @@ def rounded(size):
     return f"{size} B"
 
 
-def main():
-    if len(sys.argv) != 3:
-        sys.exit("usage: figures.py STRAG FOLDER: the command, and where figures go")
-    folder = pathlib.Path(sys.argv[2])
-    folder.mkdir(parents=True, exist_ok=True)
-    prices = Prices(sys.argv[1])
-    draw(prices, folder)
+def report(prices):
     print(HEAD)
     show_claims(prices)
     show_gains(prices)
     show_times(prices)
     show_choices(prices)
     print(TAIL, end="")
+
+
+def main():
+    if len(sys.argv) != 4:
+        sys.exit("usage: figures.py STRAG FOLDER RESULTS: the command, where figures go, and "
+                 "doc/results.md")
+    folder = pathlib.Path(sys.argv[2])
+    folder.mkdir(parents=True, exist_ok=True)
+    prices = Prices(sys.argv[1])
+    draw(prices, folder)
+    text = io.StringIO()
+    with contextlib.redirect_stdout(text):
+        report(prices)
+    section.put(sys.argv[3], "swing", text.getvalue())
 
 
 main()

@@ -105,7 +105,8 @@ def draw_summary(prices, scenarios, path):
                prices.speedups(scenario, ALPHAS_US[0], 512 * MIB).values()]
               for scenario in reversed(scenarios)]
     axes.boxplot(values, vert=False, labels=names, flierprops={"markersize": 3})
-    axes.plot([statistics.median(row) for row in values], range(1, len(values) + 1), "^", color="C3")
+    medians = [statistics.median(row) for row in values]
+    axes.plot(medians, range(1, len(values) + 1), "^", color="C3")
     axes.axvline(0, color="black", linewidth=0.6)
     axes.set_xlabel("gain of Swing over the best known, %, 32 B to 512 MiB")
     save(figure, path)

@@ -107,19 +107,20 @@ class Prices:
         return best
 
     def choice(self, scenario, alpha):
-        """The selector's table, [(first size, algorithm)], and the largest ratio of the time of
-        its choice and of the least time of all algorithms, over all sizes."""
+        """What the selector would run: [(first size, algorithm)], {size: seconds}, and the largest
+        ratio over the sizes of its time and the least time of any algorithm."""
         run = self.run(["explain"], scenario, alpha, "--format", "json")
         if run.returncode != 0:
             raise RuntimeError(run.stderr)
         answer = json.loads(run.stdout)
         table = [(entry["from"], entry["algorithm"]) for entry in answer["table"]]
-        ratios = []
+        times, worst = {}, 1
         for size in answer["sizes"]:
             chosen = [name for first, name in table if first <= size["bytes"]][-1]
-            times = {c["algorithm"]: c["seconds"] for c in size["candidates"]}
-            ratios.append(times[chosen] / min(times.values()))
-        return table, max(ratios)
+            seconds = {c["algorithm"]: c["seconds"] for c in size["candidates"]}
+            times[size["bytes"]] = seconds[chosen]
+            worst = max(worst, seconds[chosen] / min(seconds.values()))
+        return table, times, worst
 
     def exists(self, scenario, line):
         return bool(self.table[scenario, line, ALPHAS_US[0]])

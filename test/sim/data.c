@@ -172,8 +172,7 @@ static void run(const struct strag_plan *plan, const struct element *input, stru
                                     .output = output,
                                     .count = count,
                                     .extent = sizeof(struct element),
-                                    .segment = SEGMENT,
-                                    .slots = SLOTS,
+                                    .lanes = {{SEGMENT, SLOTS}, {SEGMENT, SLOTS}},
                                     .transport = &messages.base,
                                     .reducer = &reducer};
     struct strag_engine *engine;
