@@ -102,7 +102,8 @@ int strag_swing_reduce_scatter(const struct strag_swing *swing,
                                struct strag_builder *builder)
 {
     struct strag_rounds wanted = strag_rounds_wanted(builder);
-    strag_stage(builder, "reduce-scatter");
+    if (swing->scatter_steps > 0)
+        strag_stage(builder, "reduce-scatter");
     for (int step = 0; step < swing->scatter_steps; step++, round++) {
         for (int part = 0; strag_is_wanted(wanted, round) && part < swing->torus.parts; part++)
             reduce(&walks[part], step, round, builder);
@@ -114,7 +115,8 @@ int strag_swing_allgather(const struct strag_swing *swing, const struct strag_sw
                           int round, struct strag_builder *builder)
 {
     struct strag_rounds wanted = strag_rounds_wanted(builder);
-    strag_stage(builder, "allgather");
+    if (swing->scatter_steps > 0)
+        strag_stage(builder, "allgather");
     for (int step = swing->scatter_steps - 1; step >= 0; step--, round++) {
         for (int part = 0; strag_is_wanted(wanted, round) && part < swing->torus.parts; part++)
             gather(&walks[part], step, round, builder);
@@ -142,12 +144,8 @@ void strag_swing_claim(const struct strag_problem *problem, struct strag_claim *
     const struct strag_swing *swing = problem->prepared;
     int blocks = swing->blocks;
     double swaps = 0;
-    if (swing->scatter_steps == swing->local_steps) {
-        for (int d = 0; d < swing->torus.dims; d++)
-            swaps += strag_swing_messages(swing, d);
-    } else {
-        swaps = swing->steps - swing->scatter_steps;
-    }
+    for (int d = 0; swing->scatter_steps < swing->steps && d < swing->torus.dims; d++)
+        swaps += strag_swing_messages(swing, d);
     *claim = (struct strag_claim){
         .rounds = swing->steps + swing->scatter_steps,
         .blocks = swing->torus.parts * blocks,

@@ -52,7 +52,8 @@ int strag_swing_swap(const struct strag_swing *swing, const struct strag_swing_w
                      int round, struct strag_builder *builder)
 {
     struct strag_rounds wanted = strag_rounds_wanted(builder);
-    strag_stage(builder, "swap");
+    if (swing->scatter_steps < swing->steps)
+        strag_stage(builder, "swap");
     for (int step = swing->steps - 1; step >= swing->scatter_steps; step--, round++) {
         for (int part = 0; strag_is_wanted(wanted, round) && part < swing->torus.parts; part++)
             swap(&walks[part], step, round, builder);

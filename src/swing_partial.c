@@ -22,8 +22,8 @@
  *     rounds           q + k
  *     sent by a rank   2(B-1)/B + (q-k)/B vectors
  *
- * Three such: a quarter, half and three quarters of the steps divide. The number of hosts is a
- * power of two in every dimension, so that all ranges are equally long. This is not in the paper.
+ * Three such: a quarter, half and three quarters of the steps divide, but none from the first list
+ * of odd size on, so that all ranges are equally long. This is not in the paper.
  */
 #include "swing.h"
 
@@ -38,19 +38,6 @@ static int dividing_steps(const struct strag_torus *torus, int quarters)
     return (steps * quarters + 2) / 4;
 }
 
-static int check_partial(const struct strag_problem *problem, const char *name,
-                         struct strag_error *err)
-{
-    struct strag_torus torus = strag_torus_of(problem);
-    for (int d = 0; d < torus.dims; d++) {
-        if (torus.size[d] & (torus.size[d] - 1))
-            return strag_fail(err, STRAG_ERR_UNSUPPORTED,
-                              "%s needs a power of two of hosts in every dimension, not %d", name,
-                              torus.size[d]);
-    }
-    return strag_torus_check(problem, name, problem->n, err);
-}
-
 static int prepare_partial(const struct strag_problem *problem, int quarters, void **prepared,
                            struct strag_error *err)
 {
@@ -60,17 +47,17 @@ static int prepare_partial(const struct strag_problem *problem, int quarters, vo
 
 static int check_quarter(const struct strag_problem *problem, struct strag_error *err)
 {
-    return check_partial(problem, "swing-quarter", err);
+    return strag_torus_check(problem, "swing-quarter", problem->n, err);
 }
 
 static int check_half(const struct strag_problem *problem, struct strag_error *err)
 {
-    return check_partial(problem, "swing-half", err);
+    return strag_torus_check(problem, "swing-half", problem->n, err);
 }
 
 static int check_most(const struct strag_problem *problem, struct strag_error *err)
 {
-    return check_partial(problem, "swing-most", err);
+    return strag_torus_check(problem, "swing-most", problem->n, err);
 }
 
 static int prepare_quarter(const struct strag_problem *problem, void **prepared,
@@ -93,7 +80,7 @@ static int prepare_most(const struct strag_problem *problem, void **prepared,
 
 const struct strag_algorithm strag_swing_quarter = {
     .name = "swing-quarter",
-    .summary = "a quarter of Swing's steps halve, the others swap; hosts 2^k in each dimension",
+    .summary = "a quarter of Swing's steps halve, the others swap",
     .rounds = "5/4 sum log2 d_i",
     .sent = "2(B-1)/B + 3/4 sum log2 d_i / B, B = n^(1/4)",
     .check = check_quarter,
@@ -105,7 +92,7 @@ const struct strag_algorithm strag_swing_quarter = {
 
 const struct strag_algorithm strag_swing_half = {
     .name = "swing-half",
-    .summary = "half of Swing's steps halve, the others swap; hosts 2^k in each dimension",
+    .summary = "half of Swing's steps halve, the others swap",
     .rounds = "3/2 sum log2 d_i",
     .sent = "2(B-1)/B + 1/2 sum log2 d_i / B, B = n^(1/2)",
     .check = check_half,
@@ -117,8 +104,7 @@ const struct strag_algorithm strag_swing_half = {
 
 const struct strag_algorithm strag_swing_most = {
     .name = "swing-most",
-    .summary =
-        "three quarters of Swing's steps halve, the others swap; hosts 2^k in each dimension",
+    .summary = "three quarters of Swing's steps halve, the others swap",
     .rounds = "7/4 sum log2 d_i",
     .sent = "2(B-1)/B + 1/4 sum log2 d_i / B, B = n^(3/4)",
     .check = check_most,

@@ -68,6 +68,25 @@ static int mirror(const struct strag_swing *swing, int part, int dim, int coordi
     return size % 2 ? size - 1 - coordinate : (size - coordinate) % size;
 }
 
+/* How many steps among hosts there are, at most so many, before a list of odd size comes in any
+ * part. */
+static int even_steps(const struct strag_swing *swing, int most)
+{
+    const struct strag_torus *torus = &swing->torus;
+    for (int part = 0; part < torus->parts; part++) {
+        int size[STRAG_DIMS_MAX];
+        for (int d = 0; d < torus->dims; d++)
+            size[d] = torus->size[d];
+        for (int s = 0; s < most; s++) {
+            int d = swing->dim[part][swing->local_steps + s];
+            if (size[d] % 2)
+                most = s;
+            size[d] /= 2;
+        }
+    }
+    return most;
+}
+
 void strag_swing_lay_out(const struct strag_problem *problem, int scatter,
                          struct strag_swing *swing)
 {
@@ -84,8 +103,9 @@ void strag_swing_lay_out(const struct strag_problem *problem, int scatter,
         swing->steps = swing->local_steps + count;
     }
     bool all = scatter >= swing->steps - swing->local_steps;
-    swing->blocks = all ? problem->n : torus.local << scatter;
-    swing->scatter_steps = all ? swing->steps : swing->local_steps + scatter;
+    int even = all ? scatter : even_steps(swing, scatter);
+    swing->blocks = all ? problem->n : torus.local << even;
+    swing->scatter_steps = all ? swing->steps : swing->local_steps + even;
 }
 
 bool strag_swing_is_even(const struct strag_swing *swing)
@@ -99,13 +119,22 @@ bool strag_swing_is_even(const struct strag_swing *swing)
     return even;
 }
 
-/* Messages of the rank at a place in a list, in all steps of the list. */
-static int messages(int size, int index)
+/* How often a part's dimension is divided: those steps come first. */
+static int divided(const struct strag_swing *swing, int part, int dim)
 {
     int count = 0;
-    while (size > 1) {
+    for (int s = 0; s < swing->scatter_steps; s++)
+        count += swing->dim[part][s] == dim;
+    return count;
+}
+
+/* Messages of the rank at a place in a list, in all steps of the list but the first ones. */
+static int messages(int size, int index, int without)
+{
+    int count = 0;
+    for (int step = 0; size > 1; step++) {
         bool upper = is_upper(size, index);
-        if (!is_left_over(size, index))
+        if (step >= without && !is_left_over(size, index))
             count += size % 2 && index == 0 ? 2 : 1;
         index = fall(size, index);
         size = upper ? size - size / 2 : size / 2;
@@ -115,16 +144,18 @@ static int messages(int size, int index)
 
 double strag_swing_messages(const struct strag_swing *swing, int dim)
 {
-    int size = dimension_size(&swing->torus, dim), most = 0;
-    /* With a plain part alone it is always so: who is first in an odd list sends one more, but has
-     * been alone, or will be left over, in another list. */
-    if (swing->torus.parts == 1 || (size & (size - 1)) == 0)
-        return strag_log2_ceil(size);
+    int size = dimension_size(&swing->torus, dim), parts = swing->torus.parts, most = 0;
+    /* With one part it is as many as steps, always: who is first in an odd list sends one more, but
+     * has been alone, or will be left over, in another list. */
+    if (parts == 1)
+        return strag_log2_ceil(size) - divided(swing, 0, dim);
     for (int at = 0; at < size; at++) {
-        int both = messages(size, at) + messages(size, mirror(swing, swing->torus.dims, dim, at));
-        most = both > most ? both : most;
+        int sum = 0;
+        for (int part = 0; part < parts; part++)
+            sum += messages(size, mirror(swing, part, dim, at), divided(swing, part, dim));
+        most = sum > most ? sum : most;
     }
-    return most / 2.0;
+    return (double)most / parts;
 }
 
 /* ---- A rank's way ---- */

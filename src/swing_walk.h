@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Who meets whom in Swing, and for which blocks: what both of its forms share.
+ * Who meets whom in Swing, and for which blocks: what its forms share.
  *
  * Take one dimension of any size. Its ranks are a list, at first in their order. A step pairs
  * neighbours in the list; then the list falls into two, a lower and an upper one, one rank of every
@@ -31,7 +31,7 @@
  *      2     0 | 3 | 1 | (2 4)
  *
  * On a mesh, or a part of a ring, the same is done: what would go round the end runs back through
- * all links, and still loads them less than recursive doubling does.
+ * all links. With all ports that still loads them no more than recursive doubling does.
  *
  * Several dimensions take turns (torus.h). Several ranks of a host are a list of their own, whose
  * steps come first of all: then each has a share of the vector to go on with.
@@ -102,9 +102,9 @@ struct strag_swing_meeting strag_swing_meet(const struct strag_swing_walk *walk,
 /** The rank of a pair that goes to the lower list. */
 int strag_swing_lower(const struct strag_swing_walk *walk, int step, int pair);
 
-/** The most messages that any rank sends in the steps of a dimension, if it sends to its partner
- * and the first rank of a list also to the one left over; the mean of a plain and a mirrored part,
- * if there are both. */
+/** The most messages that any rank sends in the steps of a dimension that do not divide the blocks,
+ * the mean of all parts, if it sends to its partner and the first rank of a list also to the one
+ * left over. */
 double strag_swing_messages(const struct strag_swing *swing, int dim);
 
 /** Do all lists fall into pairs, with nobody left over? */

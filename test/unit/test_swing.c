@@ -31,25 +31,24 @@ static int log2_ceil(int n)
 /* A machine: hosts in dimensions, g ranks on each. */
 struct shape {
     int dims, steps, local; /* steps: sum of ceil(log2 size); local: g */
-    bool powers_of_two;
+    int size[STRAG_DIMS_MAX];
 };
 
 static struct shape shape_of(const struct strag_problem *problem)
 {
     const struct strag_topology *topology = problem->topology;
     const struct strag_box *box = topology ? topology->box : NULL;
-    struct shape shape = {.powers_of_two = true,
-                          .local =
+    struct shape shape = {.local =
                               topology && topology->ranks_per_host ? topology->ranks_per_host : 1};
     for (int d = 0; box && d < box->dims; d++) {
-        shape.dims += box->size[d] > 1;
         shape.steps += log2_ceil(box->size[d]);
-        shape.powers_of_two &= 1 << log2_ceil(box->size[d]) == box->size[d];
+        if (box->size[d] > 1)
+            shape.size[shape.dims++] = box->size[d];
     }
     if (!box) {
         shape.dims = problem->n > shape.local;
         shape.steps = log2_ceil(problem->n / shape.local);
-        shape.powers_of_two = 1 << shape.steps == problem->n / shape.local;
+        shape.size[0] = problem->n / shape.local;
     }
     return shape;
 }
@@ -90,29 +89,47 @@ static void prove_latency(const struct strag_problem *problem, int parts)
         assert_near(measure.sent_max, most);
 }
 
-/* With k of q steps dividing. */
+/* The steps before a list of odd size comes, at most so many, if the dimensions take turns. */
+static int even_steps(const struct shape *shape, int start, int most)
+{
+    int size[STRAG_DIMS_MAX], done[STRAG_DIMS_MAX] = {0};
+    memcpy(size, shape->size, sizeof size);
+    for (int s = 0, d = start; s < most; d = (d + 1) % shape->dims) {
+        if (done[d]++ == log2_ceil(shape->size[d]))
+            done[d]--;
+        else if (size[d] % 2)
+            return s;
+        else
+            size[d] /= 2, s++;
+    }
+    return most;
+}
+
+/* With k of q steps dividing, or fewer. */
 static void prove_partial(const char *name, int quarters, const struct strag_problem *problem,
                           int parts)
 {
     struct shape shape = shape_of(problem);
     struct strag_measure measure = verified(name, problem);
-    int g = shape.local, q = shape.steps, k = (q * quarters + 2) / 4, blocks = g << k;
-    double sent = (2.0 * (blocks - 1) + q - k) / blocks;
+    int g = shape.local, q = shape.steps, k = (q * quarters + 2) / 4;
+    for (int start = 0; k < q && start < (parts == 1 ? 1 : shape.dims); start++)
+        k = shape.dims ? even_steps(&shape, start, k) : k;
+    int blocks = k < q ? g << k : problem->n;
+    double most = (2.0 * (blocks - 1) + q - k) / blocks;
     assert_int_equal(measure.rounds, q + k + 2 * log2_ceil(g));
     assert_int_equal(measure.blocks, blocks * parts);
-    assert_near(measure.sent_max, sent);
-    assert_near(measure.sent_total, sent * problem->n);
+    assert_true(measure.sent_max <= most + 1e-9);
+    if (parts == 1)
+        assert_near(measure.sent_max, most);
 }
 
 static void prove(const struct strag_problem *problem, int parts)
 {
     prove_bandwidth(problem, parts);
     prove_latency(problem, parts);
-    if (shape_of(problem).powers_of_two) {
-        prove_partial("swing-quarter", 1, problem, parts);
-        prove_partial("swing-half", 2, problem, parts);
-        prove_partial("swing-most", 3, problem, parts);
-    }
+    prove_partial("swing-quarter", 1, problem, parts);
+    prove_partial("swing-half", 2, problem, parts);
+    prove_partial("swing-most", 3, problem, parts);
 }
 
 /* With one port, with all, and with as many as Swing chooses itself: all, on a grid. */
@@ -270,25 +287,9 @@ static void assert_refused(const char *name, struct strag_topology *topology, in
     strag_topology_free(topology);
 }
 
-static void assert_no_power(const char *name, struct strag_topology *topology, int size)
-{
-    const struct strag_problem problem = {.n = topology->n, .topology = topology};
-    struct strag_error err = {""};
-    char why[120];
-    snprintf(why, sizeof why, "%s needs a power of two of hosts in every dimension, not %d", name,
-             size);
-    assert_int_equal(strag_algorithm_claim(support_algorithm(name), &problem, NULL, &err),
-                     STRAG_ERR_UNSUPPORTED);
-    assert_string_equal(err.text, why);
-    strag_topology_free(topology);
-}
-
 static void refusals(void **state)
 {
     (void)state;
-    assert_no_power("swing-quarter", machine_grid(torus, true, "4x6", NULL, 2), 6);
-    assert_no_power("swing-half", machine_flat(7, 1), 7);
-    assert_no_power("swing-most", machine_grid(torus, true, "3x3", NULL, 1), 3);
     assert_refused("swing-half", machine_flat(4, 1), 3, 2);
     assert_refused("swing", machine_grid(torus, true, "3x3", NULL, 1), 2, 4);
     assert_refused("swing-latency", machine_grid(hyperx, true, "3x1x3x2", NULL, 2), 8, 6);

@@ -4,6 +4,7 @@
  * per message, the two halves as collectives of their own, and how the links of a torus are loaded.
  */
 #include "cost.h"
+#include "executor.h"
 #include "machines.h"
 #include "support.h"
 #include "swing.h"
@@ -357,6 +358,36 @@ static void halves(void **state)
     check_halves(machine_flat(21, 3), 2);
 }
 
+/* ---- Carried out in random order, by a judge that shares nothing with verify ---- */
+
+static void carry_out(struct strag_topology *topology, int ports, struct rng *rng)
+{
+    static const char *const names[] = {"swing", "swing-latency", "swing-quarter", "swing-half",
+                                        "swing-most"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const struct strag_problem problem = {
+            .n = topology->n, .ports = ports, .topology = topology};
+        struct strag_plan *plans[EXECUTOR_RANKS_MAX];
+        for (int rank = 0; rank < topology->n; rank++)
+            plans[rank] = plan_of(names[i], &problem, rank);
+        assert_int_equal(execute_often(plans, topology->n, 3, rng), OUTCOME_SUM);
+        strag_plan_free_all(plans, topology->n);
+    }
+    strag_topology_free(topology);
+}
+
+static void carried_out(void **state)
+{
+    (void)state;
+    static const char *const dims[] = {"8", "7", "4x4", "3x5", "6x2", "3x2x2"};
+    struct rng rng = {support_seed("carried out")};
+    for (size_t i = 0; i < sizeof dims / sizeof *dims; i++) {
+        carry_out(machine_grid(torus, true, dims[i], NULL, 1), 0, &rng);
+        carry_out(machine_grid(torus, false, dims[i], NULL, 2), 1, &rng);
+    }
+    carry_out(machine_flat(15, 3), 2, &rng);
+}
+
 /* ---- Some rounds only ---- */
 
 struct visit {
@@ -490,6 +521,7 @@ int main(void)
         cmocka_unit_test(the_example_of_8),
         cmocka_unit_test(one_range_per_message),
         cmocka_unit_test(halves),
+        cmocka_unit_test(carried_out),
         cmocka_unit_test(rounds_that_are_wanted),
         cmocka_unit_test(congestion_on_square_tori),
         cmocka_unit_test(congestion_on_other_shapes),
