@@ -30,6 +30,9 @@ struct strag_torus {
  * there is a box. */
 struct strag_torus strag_torus_of(const struct strag_problem *problem);
 
+/** The same, but where there is no box each rank counts as a host of its own. */
+struct strag_torus strag_torus_of_ranks(const struct strag_problem *problem);
+
 /**
  * The check of every algorithm that runs on strag_torus: the number of ports, and that all blocks
  * can be counted.
