@@ -9,6 +9,7 @@
 
 struct optcc {
     struct strag_uplinks uplinks;
+    int ranks_per_host;
     int fast, slow;  /* hosts: the ring, and those beside it */
     int segments;    /* k */
     int body;        /* windows in which a section goes around the ring: fast - 1 */
