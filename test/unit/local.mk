@@ -2,6 +2,7 @@
 # The tests of libstrag, with cmocka; and the fuzz targets for what reads a user's text.
 if HAVE_CMOCKA
 unit_tests = \
+	test/unit/test_bounds \
 	test/unit/test_bucket \
 	test/unit/test_clocks \
 	test/unit/test_cost \
@@ -17,6 +18,7 @@ unit_tests = \
 	test/unit/test_mutation \
 	test/unit/test_network \
 	test/unit/test_network_random \
+	test/unit/test_optcc \
 	test/unit/test_plan \
 	test/unit/test_random_plans \
 	test/unit/test_rules \
@@ -25,7 +27,8 @@ unit_tests = \
 	test/unit/test_topology \
 	test/unit/test_topology_box \
 	test/unit/test_topology_pack \
-	test/unit/test_verify
+	test/unit/test_verify \
+	test/unit/test_weighted
 
 check_LTLIBRARIES = test/unit/libunit.la
 check_PROGRAMS += $(unit_tests)
@@ -45,10 +48,15 @@ test_unit_libunit_la_SOURCES = \
 	test/unit/machines.c test/unit/machines.h \
 	test/unit/memory.c test/unit/memory.h \
 	test/unit/random_plan.c test/unit/random_plan.h \
+	test/unit/slow_links.c test/unit/slow_links.h \
 	test/unit/support.c test/unit/support.h \
 	test/unit/watch.c test/unit/watch.h \
 	test/unit/world.c test/unit/world.h
 
+test_unit_test_bounds_SOURCES = test/unit/test_bounds.c
+test_unit_test_bounds_CPPFLAGS = $(unit_cppflags)
+test_unit_test_bounds_LDFLAGS = $(unit_ldflags)
+test_unit_test_bounds_LDADD = $(unit_libs)
 test_unit_test_bucket_SOURCES = test/unit/test_bucket.c
 test_unit_test_bucket_CPPFLAGS = $(unit_cppflags)
 test_unit_test_bucket_LDFLAGS = $(unit_ldflags)
@@ -109,6 +117,10 @@ test_unit_test_network_random_SOURCES = test/unit/test_network_random.c
 test_unit_test_network_random_CPPFLAGS = $(unit_cppflags)
 test_unit_test_network_random_LDFLAGS = $(unit_ldflags)
 test_unit_test_network_random_LDADD = $(unit_libs)
+test_unit_test_optcc_SOURCES = test/unit/test_optcc.c
+test_unit_test_optcc_CPPFLAGS = $(unit_cppflags)
+test_unit_test_optcc_LDFLAGS = $(unit_ldflags)
+test_unit_test_optcc_LDADD = $(unit_libs)
 test_unit_test_plan_SOURCES = test/unit/test_plan.c
 test_unit_test_plan_CPPFLAGS = $(unit_cppflags)
 test_unit_test_plan_LDFLAGS = $(unit_ldflags)
@@ -145,6 +157,10 @@ test_unit_test_verify_SOURCES = test/unit/test_verify.c
 test_unit_test_verify_CPPFLAGS = $(unit_cppflags)
 test_unit_test_verify_LDFLAGS = $(unit_ldflags)
 test_unit_test_verify_LDADD = $(unit_libs)
+test_unit_test_weighted_SOURCES = test/unit/test_weighted.c
+test_unit_test_weighted_CPPFLAGS = $(unit_cppflags)
+test_unit_test_weighted_LDFLAGS = $(unit_ldflags)
+test_unit_test_weighted_LDADD = $(unit_libs)
 endif
 
 # Each runs on its corpus and on texts made from it; test/fuzz/run.sh fuzzes with libFuzzer.
