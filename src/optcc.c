@@ -36,18 +36,20 @@
  *     stage 3         B    A    D    C
  *     stage 4              B    A    D    C
  *
- * A window takes the time of two sections over a fast link, or of one over the slow link. The first
- * and last body take half of that. If the link is l >= 2 times slower that is all: l (k+1)/k
- * vectors over a fast link. If l < 2 the slow host has time left in every window: chunks fill it,
- * which all fast hosts send to it directly, one per window, and get back in the next h windows. A
- * chunk has (2-l)/l of a section, so that every link is busy in every window, and the whole takes
- * 2(n-1) l / ((n-2) l + 2) * (k+l-1)/k: theorem 6's bound for large k.
+ * A window takes the time of two sections over a fast link, or of one over the slow link. With l >=
+ * 2, as here, the first body and the last take that of one section over a fast link, and the whole
+ * l k + 2 vectors over a fast link, by k. With l < 2 that is not worth while, and all segments are
+ * of pattern B, with stages 3 and 1 in one body, 4 and 2 in the next. Then the slow host has time
+ * left in every window: chunks fill it, which all fast hosts send to it directly, one per window,
+ * and get back in the next h windows. A chunk has (2-l)/l of a section, so that every link is busy
+ * in every window, and the whole takes 2(n-1) l / ((n-2) l + 2) * (k+l-1)/k: theorem 6's bound for
+ * large k.
  *
  * Several slow hosts stand in different edges; the slowest finishes A and C, the others add their
  * contributions before the ring ends, and get the sum while it goes around.  With several ranks per
  * host the hosts do this, once for each local rank and its part of the vector: the part of a
  * segment is collected from the siblings in the body before, and given to them in the body after
- * (siblings.h). Three fast hosts or fewer leave no time for A: then all segments are of pattern B.
+ * (siblings.h). Three fast hosts or fewer leave no time for A either.
  * Without a slow host there are no windows to fill, and it is the ring.
  *
  * (P. Chen et al., "Don't let a few network failures slow the entire allreduce", section 4 and
@@ -108,7 +110,7 @@ static void set_hosts(struct optcc *optcc, const struct strag_uplinks_count *cou
     optcc->ranks_per_host = count->ranks_per_host;
     optcc->body = count->fast - 1;
     optcc->sections = count->fast - count->slow;
-    optcc->mixed = count->slow > 0 && count->fast > 3;
+    optcc->mixed = count->slow > 0 && count->fast > 3 && 2 * count->slowest <= STRAG_UPLINK_FULL;
     optcc->section = STRAG_UPLINK_FULL;
     int64_t bubble = 2 * (int64_t)count->slowest - STRAG_UPLINK_FULL;
     optcc->chunk = count->slow == 1 && bubble > 0 ? bubble : 0;

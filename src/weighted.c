@@ -157,6 +157,11 @@ static int find_segments(const struct strag_problem *problem, struct weighted *w
         segments /= 2;
     if (problem->blocks >= blocks)
         segments = problem->blocks / blocks;
+    double units = (double)weighted->shares * weighted->body * weighted->ranks_per_host;
+    if (units * (double)segments > 4e18)
+        return strag_fail(err, STRAG_ERR_UNSUPPORTED,
+                          "weighted cannot count the shares of %d hosts in %lld segments",
+                          weighted->uplinks.hosts, (long long)segments);
     if (segments * blocks > INT32_MAX - 1 || (segments + 3) * weighted->body > INT32_MAX - 1)
         return strag_fail(err, STRAG_ERR_UNSUPPORTED,
                           "weighted cuts the vector into %d blocks at most, too few for %d ranks",
@@ -252,14 +257,22 @@ static void claim(const struct strag_problem *problem, struct strag_claim *claim
     }
 }
 
+/* A body has a window of rounds for every piece, which is the larger the longer its window is.
+ * @return the window's first round; for the number of pieces, the body's end */
+static int window_first(const struct weighted *weighted, int piece)
+{
+    return (int)((int64_t)piece * weighted->body / weighted->pieces);
+}
+
 static void bounds(const struct strag_problem *problem, struct strag_bounds *bounds)
 {
     const struct weighted *weighted = problem->prepared;
     int64_t start = 0;
     for (int b = 0; b < bounds->blocks; b++) {
-        int number = b / weighted->pieces % weighted->owners;
+        int number = b / weighted->pieces % weighted->owners, piece = b % weighted->pieces;
+        int rounds = window_first(weighted, piece + 1) - window_first(weighted, piece);
         bounds->numerator[b] = start;
-        start += weighted->share[owner_place(weighted, number)];
+        start += weighted->share[owner_place(weighted, number)] * rounds;
     }
     bounds->numerator[bounds->blocks] = start;
     bounds->denominator = start;
@@ -351,16 +364,16 @@ static void exchange(const struct turn *turn, int place, int piece)
     }
 }
 
-/* A body has a window of rounds for every piece, usually one round; within a longer window two
- * hosts meet in the round that the sum of their numbers says, so that meetings are spread. */
+/* Within a window of several rounds two hosts meet in the one that the sum of their numbers says,
+ * so that meetings are spread. */
 static void meet_slow(const struct turn *turn)
 {
     const struct weighted *weighted = turn->weighted;
     const struct strag_uplinks *uplinks = &weighted->uplinks;
-    int64_t body = weighted->body, pieces = weighted->pieces;
-    int piece = (int)(((turn->step + 1) * pieces - 1) / body);
-    int start = (int)(piece * body / pieces), end = (int)((piece + 1) * body / pieces);
-    int length = end - start;
+    int64_t passed = (int64_t)(turn->step + 1) * weighted->pieces - 1;
+    int piece = (int)(passed / weighted->body);
+    int start = window_first(weighted, piece);
+    int length = window_first(weighted, piece + 1) - start;
     int first = turn->place < uplinks->fast ? uplinks->fast : 0;
     int wait = (turn->step - start - turn->place - first) % length;
     for (int place = first + (wait + length) % length; place < uplinks->hosts; place += length) {

@@ -207,7 +207,7 @@ static void the_stages(void **state)
 /* The blocks of k segments: sections, and chunks that fill bubbles. */
 static int blocks_of(int hosts, int ranks_per_host, int slow, double factor, int k)
 {
-    int fast = hosts - slow, windows = (k + (fast > 3 ? 2 : 1)) * (fast - 1);
+    int fast = hosts - slow, windows = (k + (fast > 3 && factor >= 2 ? 2 : 1)) * (fast - 1);
     int chunks = slow == 1 && factor < 2 ? windows / fast - 1 : 0;
     return (k * (fast - slow) + chunks) * ranks_per_host;
 }
@@ -247,15 +247,15 @@ static void one_slow_host_in_time(void **state)
     }
 }
 
-/* The formula for k segments: (k + l - 1) / k, or (k + 1) / k; windows at both ends are a little
- * longer where stages of one body begin in another. */
+/* The formulas for k segments: (k + l - 1) / k, or (l k + 2) / k where l >= 2; windows at both ends
+ * are a little longer where stages of one body begin in another. */
 static void few_segments(void **state)
 {
     (void)state;
     for (int f = 0; f < FACTORS; f++) {
         double l = factors[f], bound = strag_bound_one_flow(12, l);
         for (int k = 4; k <= 32; k *= 2) {
-            double ends = l < 2 ? l - 1 : 1, time = time_of(12, 1, l, k, false);
+            double ends = l < 2 ? l - 1 : 2 / l, time = time_of(12, 1, l, k, false);
             assert_below(time, bound * (k + ends) / k, 1 + 0.3 / k, 12, l);
         }
     }
