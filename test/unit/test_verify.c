@@ -30,7 +30,8 @@ static struct formula formula_of(const char *algorithm, int n)
     if (n == 1)
         return (struct formula){algorithm, 0, 1, 0, 0, 0};
     if (strcmp(algorithm, "ring") == 0 || strcmp(algorithm, "bucket") == 0 ||
-        strcmp(algorithm, "hamiltonian") == 0)
+        strcmp(algorithm, "hamiltonian") == 0 || strcmp(algorithm, "optcc") == 0 ||
+        strcmp(algorithm, "weighted") == 0)
         return (struct formula){algorithm, 2 * (n - 1), n, most, n * most, most / 2};
     if (strcmp(algorithm, "circulant") == 0)
         return (struct formula){algorithm, 2 * log2_ceil(n), n, most, n * most, most / 2};
