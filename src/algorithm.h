@@ -43,6 +43,7 @@ struct strag_algorithm {
     const char *summary; /* one line for `strag list` */
     const char *rounds;  /* formula, for `strag list`: "2(n-1)" */
     const char *sent;    /* formula, bytes sent by a rank in vectors: "2(n-1)/n" */
+    bool needs_late;     /* refused where no rank is late (one that is by 0 seconds will do) */
 
     /** Refuse what cannot be planned: STRAG_OK, or why not in err. n >= 1 was checked already. */
     int (*check)(const struct strag_problem *problem, struct strag_error *err);

@@ -26,7 +26,7 @@
 
 enum label { FREE = -1, EVEN, ODD };
 
-enum { LISTS = 9 };
+enum { LISTS = 10 };
 
 struct edge {
     int32_t u, v; /* nodes, also where it is an edge of the blossoms around them */
@@ -47,6 +47,7 @@ struct strag_matching {
     int32_t *value;
     int32_t *mate;    /* the node outside that it is paired with; 0: none */
     int32_t *nearest; /* a node with the tightest edge from an EVEN node; 0: none is known */
+    int32_t *gap;     /* and how far that is from being tight */
     int32_t *outer;   /* the outermost blossom around it; 0: it does not exist */
     int32_t *parent;  /* in its tree, the node at the far end of the edge upwards */
     int32_t *label;   /* enum label, of the outermost */
@@ -78,10 +79,12 @@ static int slack(const struct strag_matching *m, const struct edge *edge)
     return m->value[edge->u] + m->value[edge->v] - 2 * edge_at(m, edge->u, edge->v)->weight;
 }
 
-static void note_nearest(struct strag_matching *m, int node, int x)
+static void note_nearest(struct strag_matching *m, int node, int x, int gap)
 {
-    if (!m->nearest[x] || slack(m, edge_at(m, node, x)) < slack(m, edge_at(m, m->nearest[x], x)))
+    if (!m->nearest[x] || gap < m->gap[x]) {
         m->nearest[x] = node;
+        m->gap[x] = gap;
+    }
 }
 
 static void find_nearest(struct strag_matching *m, int x)
@@ -90,7 +93,7 @@ static void find_nearest(struct strag_matching *m, int x)
     for (int node = 1; node <= m->n; node++) {
         if (edge_at(m, node, x)->weight > 0 && m->outer[node] != x &&
             m->label[m->outer[node]] == EVEN)
-            note_nearest(m, node, x);
+            note_nearest(m, node, x, slack(m, edge_at(m, node, x)));
     }
 }
 
@@ -306,12 +309,13 @@ static bool look_at_queue(struct strag_matching *m)
         if (m->label[m->outer[node]] == ODD)
             continue;
         for (int other = 1; other <= m->n; other++) {
-            const struct edge edge = *edge_at(m, node, other);
-            if (edge.weight == 0 || m->outer[node] == m->outer[other])
+            const struct edge *edge = edge_at(m, node, other);
+            if (edge->weight == 0 || m->outer[node] == m->outer[other])
                 continue;
-            if (slack(m, &edge) > 0)
-                note_nearest(m, node, m->outer[other]);
-            else if (use_edge(m, &edge))
+            int gap = m->value[node] + m->value[other] - 2 * edge->weight;
+            if (gap > 0)
+                note_nearest(m, node, m->outer[other], gap);
+            else if (use_edge(m, edge))
                 return true;
         }
     }
@@ -335,8 +339,7 @@ static int next_step(const struct strag_matching *m, int lowest)
             step = smaller(step, m->value[x] / 2);
         if (!m->nearest[x] || m->label[x] == ODD)
             continue;
-        int left = slack(m, edge_at(m, m->nearest[x], x));
-        step = smaller(step, m->label[x] == FREE ? left : left / 2);
+        step = smaller(step, m->label[x] == FREE ? m->gap[x] : m->gap[x] / 2);
     }
     return step;
 }
@@ -357,9 +360,13 @@ static bool move_values(struct strag_matching *m)
         if (label != FREE)
             m->value[node] += label == EVEN ? -step : step;
     }
-    for (int b = m->n + 1; b <= m->top; b++) {
-        if (m->outer[b] == b && m->label[b] != FREE)
-            m->value[b] += m->label[b] == EVEN ? 2 * step : -2 * step;
+    for (int x = 1; x <= m->top; x++) {
+        if (m->outer[x] != x)
+            continue;
+        if (x > m->n && m->label[x] != FREE)
+            m->value[x] += m->label[x] == EVEN ? 2 * step : -2 * step;
+        if (m->label[x] != ODD)
+            m->gap[x] -= m->label[x] == EVEN ? 2 * step : step;
     }
     return true;
 }
@@ -434,8 +441,8 @@ void strag_matching_free(struct strag_matching *m)
 static void start(struct strag_matching *m, int n, const int32_t *weight)
 {
     size_t stride = (size_t)m->stride;
-    int32_t **const lists[LISTS] = {&m->nchildren, &m->value, &m->mate,    &m->nearest, &m->outer,
-                                    &m->parent,    &m->label, &m->visited, &m->queue};
+    int32_t **const lists[LISTS] = {&m->nchildren, &m->value,  &m->mate,  &m->nearest, &m->gap,
+                                    &m->outer,     &m->parent, &m->label, &m->visited, &m->queue};
     int32_t highest = 0;
     for (size_t i = 0; i < LISTS; i++)
         *lists[i] = m->lists + i * stride;
