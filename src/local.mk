@@ -30,6 +30,7 @@ src_libstrag_la_SOURCES = \
 	src/loopback.c src/loopback.h \
 	src/model.h \
 	src/network.c src/network.h \
+	src/observe.c src/observe.h \
 	src/parse.c src/parse.h \
 	src/plan.c src/plan.h \
 	src/recursive_doubling.c \

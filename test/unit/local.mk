@@ -17,10 +17,12 @@ unit_tests = \
 	test/unit/test_mutation \
 	test/unit/test_network \
 	test/unit/test_network_random \
+	test/unit/test_observe \
 	test/unit/test_plan \
 	test/unit/test_random_plans \
 	test/unit/test_rules \
 	test/unit/test_select \
+	test/unit/test_straggler \
 	test/unit/test_threads \
 	test/unit/test_topology \
 	test/unit/test_topology_box \
@@ -109,6 +111,10 @@ test_unit_test_network_random_SOURCES = test/unit/test_network_random.c
 test_unit_test_network_random_CPPFLAGS = $(unit_cppflags)
 test_unit_test_network_random_LDFLAGS = $(unit_ldflags)
 test_unit_test_network_random_LDADD = $(unit_libs)
+test_unit_test_observe_SOURCES = test/unit/test_observe.c
+test_unit_test_observe_CPPFLAGS = $(unit_cppflags)
+test_unit_test_observe_LDFLAGS = $(unit_ldflags)
+test_unit_test_observe_LDADD = $(unit_libs)
 test_unit_test_plan_SOURCES = test/unit/test_plan.c
 test_unit_test_plan_CPPFLAGS = $(unit_cppflags)
 test_unit_test_plan_LDFLAGS = $(unit_ldflags)
@@ -125,6 +131,10 @@ test_unit_test_select_SOURCES = test/unit/test_select.c
 test_unit_test_select_CPPFLAGS = $(unit_cppflags)
 test_unit_test_select_LDFLAGS = $(unit_ldflags)
 test_unit_test_select_LDADD = $(unit_libs)
+test_unit_test_straggler_SOURCES = test/unit/test_straggler.c
+test_unit_test_straggler_CPPFLAGS = $(unit_cppflags)
+test_unit_test_straggler_LDFLAGS = $(unit_ldflags)
+test_unit_test_straggler_LDADD = $(unit_libs)
 test_unit_test_threads_SOURCES = test/unit/test_threads.c
 test_unit_test_threads_CPPFLAGS = $(unit_cppflags)
 test_unit_test_threads_LDFLAGS = $(unit_ldflags)
