@@ -48,6 +48,9 @@ struct strag_algorithm {
     /** Refuse what cannot be planned: STRAG_OK, or why not in err. n >= 1 was checked already. */
     int (*check)(const struct strag_problem *problem, struct strag_error *err);
 
+    /** Does planning take so long that the algorithm is to run only where it is named? NULL: no. */
+    bool (*on_request)(const struct strag_problem *problem);
+
     /** For what all ranks' plans are taken from, where that is much: a schedule, a tree. Called
      * once, after `check`, for n >= 2; the functions below find it in problem->prepared. Refuses as
      * `check` does, or STRAG_ERR_MEMORY. NULL: nothing is prepared. */

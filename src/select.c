@@ -133,10 +133,11 @@ static int add_candidates(struct strag_selection *selection,
 }
 
 /* Where nobody is late, there is nothing to say of the algorithms for that. */
-static bool is_needless(const struct strag_algorithm *algorithm,
+static bool is_left_out(const struct strag_algorithm *algorithm,
                         const struct strag_problem *problem)
 {
-    return algorithm->needs_late && !(problem->state && problem->state->nlate);
+    return (algorithm->needs_late && !(problem->state && problem->state->nlate)) ||
+           (algorithm->on_request && algorithm->on_request(problem));
 }
 
 static int add_all_candidates(struct strag_selection *selection,
@@ -145,7 +146,7 @@ static int add_all_candidates(struct strag_selection *selection,
 {
     int usable = 0;
     for (int a = 0; strag_algorithms[a]; a++) {
-        if (only ? only != strag_algorithms[a] : is_needless(strag_algorithms[a], problem))
+        if (only ? only != strag_algorithms[a] : is_left_out(strag_algorithms[a], problem))
             continue;
         int status = add_candidates(selection, strag_algorithms[a], problem, model, err);
         if (status != STRAG_OK)

@@ -30,7 +30,7 @@
  * that let the most chunks move (a maximum-weight matching: weight 2 if both have something for the
  * other, 1 if one has), and of these the ones that bring chunks to nodes which have few active
  * ones, and the rarest chunks first. That takes n - 2 + ceil(log2 n) rounds or one more for all n
- * up to 128.
+ * up to 128, and a few more up to 256.
  *
  * (A. Devraj et al., "Accelerating AllReduce with a persistent straggler", sections 3 and C;
  * ALGORITHMS.md section 3.)
@@ -45,7 +45,8 @@
 
 enum {
     POWER_MAX = 1024,  /* the schedule takes n^2 time and memory */
-    MATCHED_MAX = 128, /* n^4 time at worst */
+    MATCHED_MAX = 256, /* n^4 time at worst: seconds */
+    COMPARED_MAX = 64, /* up to here it takes no more than 50 ms */
     ACTIVE_MAX = 64,   /* chunks that are looked at in one round of the matching */
     NONE = -1,
 };
@@ -58,7 +59,7 @@ struct meeting {
 
 struct schedule {
     int n, q, late;
-    int rounds, room;         /* after the arrival; there is room for n - 1 + q */
+    int rounds, room;         /* after the arrival; there is room for n - 2 + 2q */
     struct meeting *meetings; /* [round][node] */
     int sends;                /* the most chunks that a node gives away */
 };
@@ -314,6 +315,12 @@ static int check(const struct strag_problem *problem, struct strag_error *err)
     return STRAG_OK;
 }
 
+/* Looking for pairs takes long, and straggler-pipeline is hardly ever slower. */
+static bool on_request(const struct strag_problem *problem)
+{
+    return problem->n > COMPARED_MAX && !is_power(problem->n);
+}
+
 static void release(void *prepared)
 {
     struct schedule *schedule = prepared;
@@ -342,7 +349,7 @@ static struct schedule *allocate(int n)
         return NULL;
     schedule->n = n;
     schedule->q = strag_skips(n, s);
-    schedule->room = n - 1 + schedule->q;
+    schedule->room = n - 2 + 2 * schedule->q;
     size_t meetings = (size_t)schedule->room * (size_t)n;
     schedule->meetings = malloc(meetings * sizeof *schedule->meetings);
     if (!schedule->meetings) {
@@ -430,6 +437,7 @@ const struct strag_algorithm strag_stragglar = {
     .sent = "about 2",
     .needs_late = true,
     .check = check,
+    .on_request = on_request,
     .prepare = prepare,
     .release = release,
     .claim = claim,

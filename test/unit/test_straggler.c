@@ -115,9 +115,9 @@ static void stragglar_of_others_is_refused(void **state)
     } cases[] = {
         {7, "stragglar pairs the ranks, so it needs an even number of them, not 7; "
             "straggler-pipeline takes any"},
-        {130, "stragglar looks for pairs of up to 128 ranks, or of a power of two up to 1024, not "
-              "of 130; straggler-pipeline takes any"},
-        {2048, "stragglar looks for pairs of up to 128 ranks, or of a power of two up to 1024, not "
+        {258, "stragglar looks for pairs of up to 256 ranks, or of a power of two up to 1024, not "
+              "of 258; straggler-pipeline takes any"},
+        {2048, "stragglar looks for pairs of up to 256 ranks, or of a power of two up to 1024, not "
                "of 2048; straggler-pipeline takes any"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
