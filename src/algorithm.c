@@ -163,13 +163,23 @@ static int make_shape(struct strag_design *design, struct strag_error *err)
     return STRAG_OK;
 }
 
+/* What of it the algorithm cannot do. */
+static int check_algorithm(const struct strag_algorithm *algorithm,
+                           const struct strag_problem *problem, struct strag_error *err)
+{
+    if (algorithm->needs_late && problem->n > 1 && !(problem->state && problem->state->nlate))
+        return strag_fail(err, STRAG_ERR_UNSUPPORTED,
+                          "%s is for a rank that arrives late, and none is named", algorithm->name);
+    return algorithm->check ? algorithm->check(problem, err) : STRAG_OK;
+}
+
 int strag_design_open(struct strag_design *design, const struct strag_algorithm *algorithm,
                       const struct strag_problem *problem, struct strag_error *err)
 {
     *design = (struct strag_design){.algorithm = algorithm, .problem = *problem};
     int status = check_problem(problem, err);
-    if (status == STRAG_OK && algorithm->check)
-        status = algorithm->check(problem, err);
+    if (status == STRAG_OK)
+        status = check_algorithm(algorithm, problem, err);
     if (status == STRAG_OK)
         status = make_claim(design, err);
     if (status == STRAG_OK)
@@ -243,7 +253,7 @@ int strag_algorithm_choices(const struct strag_algorithm *algorithm,
     blocks[0] = problem->blocks;
     if (problem->blocks || problem->n < 2 || !algorithm->choices ||
         check_problem(problem, &refusal) != STRAG_OK ||
-        (algorithm->check && algorithm->check(problem, &refusal) != STRAG_OK))
+        check_algorithm(algorithm, problem, &refusal) != STRAG_OK)
         return 1;
     return algorithm->choices(problem, blocks);
 }

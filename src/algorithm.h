@@ -43,9 +43,13 @@ struct strag_algorithm {
     const char *summary; /* one line for `strag list` */
     const char *rounds;  /* formula, for `strag list`: "2(n-1)" */
     const char *sent;    /* formula, bytes sent by a rank in vectors: "2(n-1)/n" */
+    bool needs_late;     /* refused where no rank is late (one that is by 0 seconds will do) */
 
     /** Refuse what cannot be planned: STRAG_OK, or why not in err. n >= 1 was checked already. */
     int (*check)(const struct strag_problem *problem, struct strag_error *err);
+
+    /** Does planning take so long that the algorithm is to run only where it is named? NULL: no. */
+    bool (*on_request)(const struct strag_problem *problem);
 
     /** For what all ranks' plans are taken from, where that is much: a schedule, a tree. Called
      * once, after `check`, for n >= 2; the functions below find it in problem->prepared. Refuses as

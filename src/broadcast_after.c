@@ -19,19 +19,14 @@
 
 #include "skips.h"
 
-static int check(const struct strag_problem *problem, struct strag_error *err)
-{
-    return strag_check_late(problem, "broadcast-after", err);
-}
-
 static int turns(int n)
 {
     int s[STRAG_SKIPS_MAX];
     return strag_skips(n, s);
 }
 
-/* Node 1 sends the most: 2(n - 2)/(n - 1) vectors before, one in the exchange, and one each to nodes
- * 3, 5, 9, ... as far as they exist. For n = 3 node 0 does, to nodes 1 and 2. */
+/* Node 1 sends the most: 2(n - 2)/(n - 1) vectors before, one in the exchange, and one each to
+ * nodes 3, 5, 9, ... as far as they exist. For n = 3 node 0 does, to nodes 1 and 2. */
 static double most_sent(int n)
 {
     double sent = 2.0 * (n - 2) / (n - 1) + 1;
@@ -99,7 +94,7 @@ const struct strag_algorithm strag_broadcast_after = {
     .summary = "a late rank: the others go ahead, then it exchanges and broadcasts",
     .rounds = "ceil(log2 n)",
     .sent = "ceil(log2 n)",
-    .check = check,
+    .needs_late = true,
     .claim = claim,
     .build = build,
 };

@@ -18,15 +18,6 @@ int strag_latest(const struct strag_problem *problem)
     return latest ? latest->rank : -1;
 }
 
-int strag_check_late(const struct strag_problem *problem, const char *algorithm,
-                     struct strag_error *err)
-{
-    if (strag_latest(problem) >= 0)
-        return STRAG_OK;
-    return strag_fail(err, STRAG_ERR_UNSUPPORTED,
-                      "%s is for a rank that arrives late, and none is named", algorithm);
-}
-
 int strag_others_rounds(int n)
 {
     int s[STRAG_SKIPS_MAX];

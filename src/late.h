@@ -9,10 +9,6 @@
  * seconds is late. @return -1: none is named */
 int strag_latest(const struct strag_problem *problem);
 
-/** Refuse where nobody is late. */
-int strag_check_late(const struct strag_problem *problem, const char *algorithm,
-                     struct strag_error *err);
-
 /*
  * The other n - 1 ranks, in order, are nodes 0 to n - 2. Of as many blocks (or of one, where there
  * is one other rank), they can sum up block v on node v, and send all of them to all, along the

@@ -41,6 +41,7 @@ src_libstrag_la_SOURCES = \
 	src/loopback.c src/loopback.h \
 	src/model.h \
 	src/network.c src/network.h \
+	src/observe.c src/observe.h \
 	src/optcc.c src/optcc.h \
 	src/optcc_lanes.c \
 	src/parse.c src/parse.h \

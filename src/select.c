@@ -132,13 +132,21 @@ static int add_candidates(struct strag_selection *selection,
     return status;
 }
 
+/* Where nobody is late, there is nothing to say of the algorithms for that. */
+static bool is_left_out(const struct strag_algorithm *algorithm,
+                        const struct strag_problem *problem)
+{
+    return (algorithm->needs_late && !(problem->state && problem->state->nlate)) ||
+           (algorithm->on_request && algorithm->on_request(problem));
+}
+
 static int add_all_candidates(struct strag_selection *selection,
                               const struct strag_problem *problem, const struct strag_model *model,
                               const struct strag_algorithm *only, struct strag_error *err)
 {
     int usable = 0;
     for (int a = 0; strag_algorithms[a]; a++) {
-        if (only && only != strag_algorithms[a])
+        if (only ? only != strag_algorithms[a] : is_left_out(strag_algorithms[a], problem))
             continue;
         int status = add_candidates(selection, strag_algorithms[a], problem, model, err);
         if (status != STRAG_OK)

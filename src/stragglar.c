@@ -5,27 +5,32 @@
  * The other ranks are nodes 0 to n - 2, in order; the late one is node n - 1. While they wait, the
  * nodes reduce-scatter n - 1 chunks: chunk v ends on node v. After the arrival, in round r < n - 1,
  * node r and the late rank give each other their chunk r, which then is finished. All other nodes
-go
- * in pairs, and each gives its partner one finished chunk that this one lacks.
+ * go in pairs, and each gives its partner one finished chunk that this one lacks.
  *
- * If n is a power of two, every node has exactly one chunk from round q = log2 n on that some other
- * node lacks (it is `active`): half of the nodes have the oldest one, chunk r - q, a quarter the
-next
+ * If n is a power of two, from round q = log2 n on every node has exactly one chunk that some other
+ * node lacks (an `active` one): half of the nodes have the oldest, chunk r - q, a quarter the next
  * one, and so on; one has chunk r - 1. Pair each of the first half with one of the others: the
-oldest
- * chunk reaches all, and all others double. Node r must be of the first half when its turn with the
- * late rank comes, so the nodes whose turn is next take over the oldest chunks, in this order. The
- * first q rounds set that up, and from round n - 1 on the late rank is a node like the others. n =
-8,
- * late rank 7, chunks sent to the partner; ab/c: a gives chunk b to c:
+ * oldest chunk reaches all, and all others double. Node r must be of the first half when its turn
+ * with the late rank comes, so the nodes whose turn is next take over the oldest chunks, in this
+ * order. The first q rounds set that up, and from round n - 1 on the late rank is a node like the
+ * others. n = 8, with rank 7 late:
  *
-@TABLE@
+ *     round   pair a:b, the chunks that a and b give
+ *       0     0:7 0,0
+ *       1     1:7 1,1   0:3 0,-
+ *       2     2:7 2,2   0:5 0,-   1:4 1,-   3:6 0,-
+ *       3     3:7 3,3   0:2 0,2   1:5 1,0   4:6 1,0
+ *       4     4:7 4,4   0:5 2,1   1:3 1,3   2:6 2,1
+ *       5     5:7 5,5   0:3 2,3   1:6 3,2   2:4 2,4
+ *       6     6:7 6,6   0:2 3,4   1:4 3,4   3:5 3,5
+ *       7     0:3 4,5   1:5 4,5   2:6 4,6   4:7 -,6
+ *       8     0:7 -,6   1:2 5,6   3:4 5,6   5:6 5,6
  *
  * n - 2 + log2 n rounds of one chunk. For other even n pairs are looked for round by round: those
  * that let the most chunks move (a maximum-weight matching: weight 2 if both have something for the
  * other, 1 if one has), and of these the ones that bring chunks to nodes which have few active
-ones,
- * and the rarest chunks first. That takes n - 2 + ceil(log2 n) rounds or one more for n up to 128.
+ * ones, and the rarest chunks first. That takes n - 2 + ceil(log2 n) rounds or one more for all n
+ * up to 128, and a few more up to 256.
  *
  * (A. Devraj et al., "Accelerating AllReduce with a persistent straggler", sections 3 and C;
  * ALGORITHMS.md section 3.)
@@ -40,7 +45,8 @@ ones,
 
 enum {
     POWER_MAX = 1024,  /* the schedule takes n^2 time and memory */
-    MATCHED_MAX = 128, /* n^4 time at worst */
+    MATCHED_MAX = 256, /* n^4 time at worst: seconds */
+    COMPARED_MAX = 64, /* up to here it takes no more than 50 ms */
     ACTIVE_MAX = 64,   /* chunks that are looked at in one round of the matching */
     NONE = -1,
 };
@@ -53,7 +59,7 @@ struct meeting {
 
 struct schedule {
     int n, q, late;
-    int rounds, room;         /* after the arrival; there is room for n - 1 + q */
+    int rounds, room;         /* after the arrival; there is room for n - 2 + 2q */
     struct meeting *meetings; /* [round][node] */
     int sends;                /* the most chunks that a node gives away */
 };
@@ -306,7 +312,13 @@ static int check(const struct strag_problem *problem, struct strag_error *err)
                           "stragglar looks for pairs of up to %d ranks, or of a power of two up to "
                           "%d, not of %d; straggler-pipeline takes any",
                           MATCHED_MAX, POWER_MAX, n);
-    return strag_check_late(problem, "stragglar", err);
+    return STRAG_OK;
+}
+
+/* Looking for pairs takes long, and straggler-pipeline is hardly ever slower. */
+static bool on_request(const struct strag_problem *problem)
+{
+    return problem->n > COMPARED_MAX && !is_power(problem->n);
 }
 
 static void release(void *prepared)
@@ -337,7 +349,7 @@ static struct schedule *allocate(int n)
         return NULL;
     schedule->n = n;
     schedule->q = strag_skips(n, s);
-    schedule->room = n - 1 + schedule->q;
+    schedule->room = n - 2 + 2 * schedule->q;
     size_t meetings = (size_t)schedule->room * (size_t)n;
     schedule->meetings = malloc(meetings * sizeof *schedule->meetings);
     if (!schedule->meetings) {
@@ -423,7 +435,9 @@ const struct strag_algorithm strag_stragglar = {
     .summary = "a late rank: the others go ahead, then all go in pairs; even n",
     .rounds = "n - 2 + ceil(log2 n) [+ 1]",
     .sent = "about 2",
+    .needs_late = true,
     .check = check,
+    .on_request = on_request,
     .prepare = prepare,
     .release = release,
     .claim = claim,

@@ -2,16 +2,17 @@
 /*
  * Maximum-weight matching in any graph: Edmonds' blossoms with dual values, in O(n^3).
  *
- * Every node has a value; an edge is tight when its two nodes' values sum up to twice its weight,
- * and no edge is below that (`slack` >= 0). From all unpaired nodes trees grow along tight edges,
- * which alternate between edges out of and in the matching: the nodes at even depth are EVEN, at
- * odd depth ODD, those in no tree are FREE. A tight edge between EVEN nodes of two trees is a path
+ * Nodes that are not to be paired get an edge of weight 0, and an odd number of nodes one node
+ * more: then all are paired. Every node has a value; an edge is tight when its two nodes' values
+ * sum up to twice its weight, and no edge is below that (slack >= 0). If all are paired by tight
+ * edges, no other pairs weigh more. From all unpaired nodes trees grow along tight edges, which
+ * alternate between edges out of and in the matching: the nodes at even depth are EVEN, at odd
+ * depth ODD, those in no tree are FREE. A tight edge between EVEN nodes of two trees is a path
  * along which one more pair can be made. One within a tree closes a circle of odd length, a
  * blossom: it is shrunk into a node of its own, which is EVEN. Where nothing is tight, values of
- * EVEN nodes go down and of ODD nodes up until an edge becomes tight, an ODD blossom has to be
- * opened, or an unpaired node's value is 0: then no gain is left. (J. Edmonds, "Maximum matching
- * and a polyhedron with 0,1-vertices"; Z. Galil, "Efficient algorithms for finding maximum matching
- * in graphs".)
+ * EVEN nodes go down and of ODD nodes up until an edge becomes tight, or an ODD blossom, whose own
+ * value goes down, has to be opened. (J. Edmonds, "Maximum matching and a polyhedron with
+ * 0,1-vertices"; Z. Galil, "Efficient algorithms for finding maximum matching in graphs".)
  *
  * Nodes are 1 to n, blossoms above; 0 stands for none. A blossom's list of children goes round its
  * circle from its base, the child whose partner is outside: edges 1-2, 3-4, ... are in the
@@ -26,7 +27,7 @@
 
 enum label { FREE = -1, EVEN, ODD };
 
-enum { LISTS = 9 };
+enum { LISTS = 10 };
 
 struct edge {
     int32_t u, v; /* nodes, also where it is an edge of the blossoms around them */
@@ -47,6 +48,7 @@ struct strag_matching {
     int32_t *value;
     int32_t *mate;    /* the node outside that it is paired with; 0: none */
     int32_t *nearest; /* a node with the tightest edge from an EVEN node; 0: none is known */
+    int32_t *gap;     /* and how far that is from being tight */
     int32_t *outer;   /* the outermost blossom around it; 0: it does not exist */
     int32_t *parent;  /* in its tree, the node at the far end of the edge upwards */
     int32_t *label;   /* enum label, of the outermost */
@@ -78,10 +80,12 @@ static int slack(const struct strag_matching *m, const struct edge *edge)
     return m->value[edge->u] + m->value[edge->v] - 2 * edge_at(m, edge->u, edge->v)->weight;
 }
 
-static void note_nearest(struct strag_matching *m, int node, int x)
+static void note_nearest(struct strag_matching *m, int node, int x, int gap)
 {
-    if (!m->nearest[x] || slack(m, edge_at(m, node, x)) < slack(m, edge_at(m, m->nearest[x], x)))
+    if (!m->nearest[x] || gap < m->gap[x]) {
         m->nearest[x] = node;
+        m->gap[x] = gap;
+    }
 }
 
 static void find_nearest(struct strag_matching *m, int x)
@@ -90,7 +94,7 @@ static void find_nearest(struct strag_matching *m, int x)
     for (int node = 1; node <= m->n; node++) {
         if (edge_at(m, node, x)->weight > 0 && m->outer[node] != x &&
             m->label[m->outer[node]] == EVEN)
-            note_nearest(m, node, x);
+            note_nearest(m, node, x, slack(m, edge_at(m, node, x)));
     }
 }
 
@@ -306,12 +310,13 @@ static bool look_at_queue(struct strag_matching *m)
         if (m->label[m->outer[node]] == ODD)
             continue;
         for (int other = 1; other <= m->n; other++) {
-            const struct edge edge = *edge_at(m, node, other);
-            if (edge.weight == 0 || m->outer[node] == m->outer[other])
+            const struct edge *edge = edge_at(m, node, other);
+            if (edge->weight == 0 || m->outer[node] == m->outer[other])
                 continue;
-            if (slack(m, &edge) > 0)
-                note_nearest(m, node, m->outer[other]);
-            else if (use_edge(m, &edge))
+            int gap = m->value[node] + m->value[other] - 2 * edge->weight;
+            if (gap > 0)
+                note_nearest(m, node, m->outer[other], gap);
+            else if (use_edge(m, edge))
                 return true;
         }
     }
@@ -323,48 +328,39 @@ static int smaller(int a, int b)
     return a < b ? a : b;
 }
 
-/* How far values can move until something happens: at most down to the lowest one of an EVEN node.
- */
-static int next_step(const struct strag_matching *m, int lowest)
+/* How far values can move until something happens. */
+static int next_step(const struct strag_matching *m)
 {
-    int step = lowest;
+    int step = INT_MAX;
     for (int x = 1; x <= m->top; x++) {
         if (m->outer[x] != x)
             continue;
         if (x > m->n && m->label[x] == ODD)
             step = smaller(step, m->value[x] / 2);
-        if (!m->nearest[x] || m->label[x] == ODD)
-            continue;
-        int left = slack(m, edge_at(m, m->nearest[x], x));
-        step = smaller(step, m->label[x] == FREE ? left : left / 2);
+        if (m->nearest[x] && m->label[x] != ODD)
+            step = smaller(step, m->label[x] == FREE ? m->gap[x] : m->gap[x] / 2);
     }
     return step;
 }
 
-/* @return false: the unpaired nodes' values, which are the lowest, come to 0 */
-static bool move_values(struct strag_matching *m)
+static void move_values(struct strag_matching *m, int step)
 {
-    int lowest = INT_MAX;
-    for (int node = 1; node <= m->n; node++) {
-        if (m->label[m->outer[node]] == EVEN)
-            lowest = smaller(lowest, m->value[node]);
-    }
-    int step = next_step(m, lowest);
-    if (step == lowest)
-        return false;
     for (int node = 1; node <= m->n; node++) {
         int label = m->label[m->outer[node]];
         if (label != FREE)
             m->value[node] += label == EVEN ? -step : step;
     }
-    for (int b = m->n + 1; b <= m->top; b++) {
-        if (m->outer[b] == b && m->label[b] != FREE)
-            m->value[b] += m->label[b] == EVEN ? 2 * step : -2 * step;
+    for (int x = 1; x <= m->top; x++) {
+        if (m->outer[x] != x)
+            continue;
+        if (x > m->n && m->label[x] != FREE)
+            m->value[x] += m->label[x] == EVEN ? 2 * step : -2 * step;
+        if (m->label[x] != ODD)
+            m->gap[x] -= m->label[x] == EVEN ? 2 * step : step;
     }
-    return true;
 }
 
-/* Make one more pair. @return false: that gains nothing */
+/* Make one more pair. @return false: all are paired */
 static bool add_pair(struct strag_matching *m)
 {
     m->head = m->tail = 0;
@@ -384,8 +380,7 @@ static bool add_pair(struct strag_matching *m)
     for (;;) {
         if (look_at_queue(m))
             return true;
-        if (!move_values(m))
-            return false;
+        move_values(m, next_step(m));
         m->head = m->tail = 0;
         for (int x = 1; x <= m->top; x++) {
             int node = m->nearest[x];
@@ -407,7 +402,7 @@ struct strag_matching *strag_matching_create(int n)
     struct strag_matching *m = calloc(1, sizeof *m);
     if (!m)
         return NULL;
-    size_t stride = (size_t)n + (size_t)n / 2 + 1, all = stride * stride;
+    size_t nodes = (size_t)n + 1, stride = nodes + nodes / 2 + 1, all = stride * stride;
     m->stride = (int)stride;
     m->edges = malloc(all * sizeof *m->edges);
     m->within = malloc(all * sizeof *m->within);
@@ -430,37 +425,57 @@ void strag_matching_free(struct strag_matching *m)
     free(m);
 }
 
-/* Every node alone, and of the highest value that one needs. */
+/* Lists and edges of a graph of n nodes, and perhaps one more that makes their number even. */
 static void start(struct strag_matching *m, int n, const int32_t *weight)
 {
     size_t stride = (size_t)m->stride;
-    int32_t **const lists[LISTS] = {&m->nchildren, &m->value, &m->mate,    &m->nearest, &m->outer,
-                                    &m->parent,    &m->label, &m->visited, &m->queue};
-    int32_t highest = 0;
+    int32_t **const lists[LISTS] = {&m->nchildren, &m->value,  &m->mate,  &m->nearest, &m->gap,
+                                    &m->outer,     &m->parent, &m->label, &m->visited, &m->queue};
     for (size_t i = 0; i < LISTS; i++)
         *lists[i] = m->lists + i * stride;
     memset(m->lists, 0, LISTS * stride * sizeof *m->lists);
     memset(m->edges, 0, stride * stride * sizeof *m->edges);
-    m->n = m->top = n;
+    m->n = m->top = n + n % 2;
     m->visit = 0;
-    for (int u = 1; u <= n; u++) {
-        for (int v = 1; v <= n; v++) {
-            int32_t w = weight[(size_t)(u - 1) * (size_t)n + (size_t)(v - 1)];
-            *edge_at(m, u, v) = (struct edge){u, v, w};
-            highest = w > highest ? w : highest;
+    for (int u = 1; u <= m->n; u++) {
+        m->outer[u] = u;
+        for (int v = 1; v <= m->n; v++) {
+            int32_t w = 0;
+            if (u <= n && v <= n)
+                w = weight[(size_t)(u - 1) * (size_t)n + (size_t)(v - 1)];
+            /* Above 0, since all pairs are allowed; and even, so that values can move by halves. */
+            *edge_at(m, u, v) = (struct edge){u, v, u == v ? 0 : 2 * w + 2};
         }
     }
-    for (int u = 1; u <= n; u++) {
-        m->outer[u] = u;
-        m->value[u] = highest;
+}
+
+/* Each node's value is its heaviest edge's weight; what is tight then is used at once. */
+static void pair_first(struct strag_matching *m)
+{
+    for (int u = 1; u <= m->n; u++) {
+        for (int v = 1; v <= m->n; v++) {
+            int32_t w = edge_at(m, u, v)->weight;
+            m->value[u] = w > m->value[u] ? w : m->value[u];
+        }
+    }
+    for (int u = 1; u <= m->n; u++) {
+        for (int v = u + 1; v <= m->n && !m->mate[u]; v++) {
+            if (!m->mate[v] && slack(m, edge_at(m, u, v)) == 0) {
+                m->mate[u] = v;
+                m->mate[v] = u;
+            }
+        }
     }
 }
 
 void strag_matching_solve(struct strag_matching *m, int n, const int32_t *weight, int32_t *partner)
 {
     start(m, n, weight);
+    pair_first(m);
     while (add_pair(m))
         ;
-    for (int u = 1; u <= n; u++)
-        partner[u - 1] = m->mate[u] - 1;
+    for (int u = 0; u < n; u++) {
+        int v = m->mate[u + 1] - 1;
+        partner[u] = v < n && weight[(size_t)u * (size_t)n + (size_t)v] > 0 ? v : -1;
+    }
 }

@@ -4,16 +4,14 @@
  *
  * While they wait, the other n - 1 ranks sum up all blocks among themselves. Once the late rank is
  * there, it takes one such sum per round, adds its own block, and sends the finished block on in
-the
- * next round, as the root of a broadcast in which every rank passes on one block per round.
+ * the next round, as the root of a broadcast in which every rank passes on one block per round.
  *
  * Count nodes from the late rank: it is node 0, rank r is node r - late (modulo n). With
  * q = ceil(log2 n), s[q] = n and s[k] = ceil(s[k+1] / 2), a broadcast from node 0 takes turns: in
  * a round of turn k every node v may send to node v + s[k]. Which block it sends says a table R
-that
- * has a row for each node, and q columns:
+ * that has a row for each node, and q columns:
  *
- *     in turn k node v receives block R[v][k] from node v - s[k]; q rounds later block R[v][k] + q
+ *     in turn k node v receives block R[v][k] from node v - s[k]; q rounds later R[v][k] + q
  *
  * (nothing as long as that is negative, the last block where it is above). So m blocks reach all in
  * m - 1 + q rounds, the least there is. Node 0 alone never receives in the broadcast, and the nodes
@@ -21,23 +19,28 @@ that
  *
  *     before      The same broadcast backwards in time, and mirrored (node v plays node -v): a tree
  *                 for each block, along which it is summed up; where it would go to node 0, it
-stays
- *                 with node -s[k]. Of m + 1 blocks, since the last one of a broadcast has no tree
-of
- *                 its own. At most m + q - 1 rounds.
+ *                 stays with node -s[k]. Of m + 1 blocks, since the last one of a broadcast has no
+ *                 tree of its own. At most m + q - 1 rounds.
  *     round t     after the arrival: block t goes from node -s[k] to node 0; block t - 1 and older
  *                 ones are broadcast. m + q rounds.
  *
- * n = 5, late rank 0, m = 3, q = 3, s = 1 2 3 (5): who sends which block to whom.
+ * n = 5, late rank 0, m = 3, q = 3, s = 1 2 3 (5); 4>2 1: rank 4 sends rank 2 block 1.
  *
-@TABLE@
+ *     round   0     1     2     3   | 4     5     6     7     8     9
+ *           3>1 2 1>3 2 1>2 2 1>4 0 |                                     sum up
+ *           4>2 1 2>4 0 2>3 1       |
+ *                 4>1 2 3>4 0       |
+ *                                   |4>0 0 3>0 1 2>0 2                   hand over
+ *                                   |      0>2 0 0>3 1 0>1 2 0>2 2 0>3 2 broadcast
+ *                                   |                  2>3 0 2>4 0 1>4 2
+ *                                   |                  3>4 1 4>1 1 3>1 0
+ *                                   |                              4>2 1
  *
  * Each rank sends to one rank and receives from one in every round, blocks of 1/m. From the arrival
  * it takes (m + q)(alpha + beta/m) for a vector that takes beta on a link: with many blocks little
- * more than the vector in and out of the late rank, which is the least possible. What is the best m
- * depends on the vector's size, sqrt(q beta / alpha), so the model chooses among q 2^i. Where the
-late
- * rank is early, its first blocks do not wait for the others' last ones.
+ * more than the vector in and out of the late rank, which is the least possible. The best m is
+ * sqrt(q beta / alpha), so it depends on the vector's size; the model chooses among q 2^i. Where
+ * the late rank is early, its first blocks do not wait for the others' last ones.
  *
  * (ALGORITHMS.md section 3; the table R: J. L. Traeff, "(Poly)logarithmic time construction of
  * round-optimal n-block broadcast schedules".)
@@ -232,7 +235,7 @@ static int check(const struct strag_problem *problem, struct strag_error *err)
         return strag_fail(err, STRAG_ERR_UNSUPPORTED,
                           "straggler-pipeline cuts into 1 to %d blocks, not %d", BLOCKS_MAX,
                           problem->blocks);
-    return strag_check_late(problem, "straggler-pipeline", err);
+    return STRAG_OK;
 }
 
 static int choices(const struct strag_problem *problem, int *blocks)
@@ -406,6 +409,7 @@ const struct strag_algorithm strag_straggler_pipeline = {
     .summary = "a late rank: the others go ahead, then one block per round; any n",
     .rounds = "m + ceil(log2 n)",
     .sent = "about 2",
+    .needs_late = true,
     .check = check,
     .prepare = prepare,
     .release = release,

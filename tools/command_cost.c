@@ -189,11 +189,14 @@ static int add_column(struct table *table, const struct strag_algorithm *algorit
     return status;
 }
 
-/* `all` leaves out what cannot be planned here, and says so. */
+/* `all` leaves out what cannot be planned here, and says so; but not of algorithms for late ranks
+ * where nobody is. */
 static int add_all_columns(const struct command *command, struct table *table)
 {
     struct strag_error err;
     for (int a = 0; strag_algorithms[a]; a++) {
+        if (strag_algorithms[a]->needs_late && !table->machine->state.nlate)
+            continue;
         int status = add_column(table, strag_algorithms[a], &err);
         if (status == STRAG_ERR_UNSUPPORTED)
             complain(command, status, "%s is left out: %s", strag_algorithms[a]->name, err.text);

@@ -62,6 +62,16 @@ algorithms() {
     "$STRAG" list | cut -d ' ' -f 1
 }
 
+# symmetric: those algorithms that need nobody to be late.
+symmetric() {
+    local name
+    for name in $(algorithms); do
+        if "$STRAG" plan "$name" -n 2 --rank 0 >"$work/symmetric" 2>&1; then
+            echo "$name"
+        fi
+    done
+}
+
 summary() {
     echo "$(basename "$0"): $checks checks passed"
 }

@@ -9,8 +9,8 @@ needs_python fractions json random subprocess
 
 seed=${SEED:-$RANDOM}
 echo "SEED=$seed"
-equal 'number of algorithms' "$(algorithms | wc -l)" 7
-for name in $(algorithms); do
+[ "$(symmetric | wc -l)" -ge 15 ] || fail "few algorithms: $(symmetric | tr '\n' ' ')"
+for name in $(symmetric); do
     python3 "$here/execute.py" "$STRAG" "$name" 1 17 "$seed" || fail "$name"
     checks=$((checks + 17))
 done

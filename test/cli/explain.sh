@@ -68,7 +68,7 @@ for topology in '-n 64' '--torus 8x8' '--torus 8x8x8' '--tree 8,8,8,8,8,8,8,8,8,
             unit = index("KMGT", substr(text, length(text)))
             return unit ? substr(text, 1, length(text) - 1) * 1024 ^ unit : text + 0
         }
-        FNR == NR { if ($1 == "from") { from[++entries] = bytes($2); algorithm[entries] = $3 }; next }
+        FNR == NR { if ($1 == "from") { sub(",", "", $3); from[++entries] = bytes($2); algorithm[entries] = $3 }; next }
         {
             for (e = entries; from[e] > bytes($1); e--);
             if (algorithm[e] != $2) { print $1, $2, "but the table has", algorithm[e]; exit 1 }

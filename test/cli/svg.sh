@@ -7,14 +7,14 @@ set -eu
 needs_python json xml.etree.ElementTree
 
 for n in 1 2 3 7 8 13 33 64; do
-    for name in $(algorithms); do
+    for name in $(symmetric); do
         "$STRAG" plan "$name" -n "$n" --format svg >"$work/plan.svg"
         "$STRAG" plan "$name" -n "$n" --format json >"$work/plan.json"
         python3 "$here/check_svg.py" "$work/plan.svg" "$work/plan.json" || fail "$name n=$n"
         checks=$((checks + 1))
     done
 done
-for name in $(algorithms); do
+for name in $(symmetric); do
     "$STRAG" plan "$name" -n 11 --rank 4 --format svg >"$work/plan.svg"
     "$STRAG" plan "$name" -n 11 --rank 4 --format json >"$work/plan.json"
     python3 "$here/check_svg.py" "$work/plan.svg" "$work/plan.json" || fail "$name rank 4 of 11"

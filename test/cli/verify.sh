@@ -72,7 +72,7 @@ bucket 5x3 15 4 60 16
 bucket 2x3x4 24 1 24 12
 bucket 2x3x4 24 6 144 18
 bucket 7 7 2 14 12
-for name in $(algorithms); do
+for name in $(symmetric); do
     topologies=('--torus 4x3x2' '--mesh 6x4' '--hyperx 4x6' '--hammingmesh 2x2:3x2')
     # Four ranks share a link where five share the others: for optcc there are too many slow ones.
     [ "$name" = optcc ] || topologies+=('--tree 20,4' '-n 24 --ranks-per-node 5')

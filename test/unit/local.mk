@@ -24,11 +24,13 @@ unit_tests = \
 	test/unit/test_mutation \
 	test/unit/test_network \
 	test/unit/test_network_random \
+	test/unit/test_observe \
 	test/unit/test_optcc \
 	test/unit/test_plan \
 	test/unit/test_random_plans \
 	test/unit/test_rules \
 	test/unit/test_select \
+	test/unit/test_straggler \
 	test/unit/test_swing \
 	test/unit/test_swing_walk \
 	test/unit/test_threads \
@@ -156,6 +158,10 @@ test_unit_test_optcc_SOURCES = test/unit/test_optcc.c
 test_unit_test_optcc_CPPFLAGS = $(unit_cppflags)
 test_unit_test_optcc_LDFLAGS = $(unit_ldflags)
 test_unit_test_optcc_LDADD = $(unit_libs)
+test_unit_test_observe_SOURCES = test/unit/test_observe.c
+test_unit_test_observe_CPPFLAGS = $(unit_cppflags)
+test_unit_test_observe_LDFLAGS = $(unit_ldflags)
+test_unit_test_observe_LDADD = $(unit_libs)
 test_unit_test_plan_SOURCES = test/unit/test_plan.c
 test_unit_test_plan_CPPFLAGS = $(unit_cppflags)
 test_unit_test_plan_LDFLAGS = $(unit_ldflags)
@@ -180,6 +186,10 @@ test_unit_test_swing_walk_SOURCES = test/unit/test_swing_walk.c
 test_unit_test_swing_walk_CPPFLAGS = $(unit_cppflags)
 test_unit_test_swing_walk_LDFLAGS = $(unit_ldflags)
 test_unit_test_swing_walk_LDADD = $(unit_libs)
+test_unit_test_straggler_SOURCES = test/unit/test_straggler.c
+test_unit_test_straggler_CPPFLAGS = $(unit_cppflags)
+test_unit_test_straggler_LDFLAGS = $(unit_ldflags)
+test_unit_test_straggler_LDADD = $(unit_libs)
 test_unit_test_threads_SOURCES = test/unit/test_threads.c
 test_unit_test_threads_CPPFLAGS = $(unit_cppflags)
 test_unit_test_threads_LDFLAGS = $(unit_ldflags)

@@ -64,11 +64,26 @@ static void *allocated(void *memory)
     return memory;
 }
 
+struct strag_problem support_problem(const struct strag_algorithm *algorithm, int n)
+{
+    static const struct strag_late late = {1, 1e-3};
+    static const struct strag_state state = {.nlate = 1, .late = &late};
+    return (struct strag_problem){.n = n, .state = algorithm->needs_late && n > 1 ? &state : NULL};
+}
+
+int support_ranks(const struct strag_algorithm *algorithm, int n)
+{
+    struct strag_problem problem = support_problem(algorithm, n);
+    while (strag_algorithm_claim(algorithm, &problem, NULL, NULL) != STRAG_OK)
+        problem = support_problem(algorithm, problem.n + 1);
+    return problem.n;
+}
+
 struct strag_plan **support_plans(const struct strag_algorithm *algorithm, int n)
 {
     struct strag_error err = {""};
     struct strag_plan **plans = allocated(calloc((size_t)n, sizeof *plans));
-    const struct strag_problem problem = {.n = n};
+    const struct strag_problem problem = support_problem(algorithm, n);
     if (strag_plan_create_all(algorithm, &problem, plans, &err) != STRAG_OK)
         fail_msg("%s n=%d: %s", algorithm->name, n, err.text);
     return plans;

@@ -47,6 +47,12 @@ long support_cases(long usual);
 /** The algorithm of that name; the test fails if there is none. */
 const struct strag_algorithm *support_algorithm(const char *name);
 
+/** The problem of n ranks; rank 1 is late for algorithms that need a late rank. */
+struct strag_problem support_problem(const struct strag_algorithm *algorithm, int n);
+
+/** n, or the next number of ranks that the algorithm can plan. */
+int support_ranks(const struct strag_algorithm *algorithm, int n);
+
 /** All plans of an algorithm for n ranks; the test fails if they cannot be made. */
 struct strag_plan **support_plans(const struct strag_algorithm *algorithm, int n);
 

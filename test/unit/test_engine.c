@@ -132,6 +132,7 @@ static long run_cases(struct rng *rng, long from, long most)
     int n = 1 + (int)rng_below(rng, rng_one_in(rng, 20) ? RANKS_MAX : RANKS_USUAL);
     int depth = 1 + (int)rng_below(rng, 4), slots = 0;
     long calls = 1 + rng_below(rng, 4);
+    n = support_ranks(strag_algorithms[algorithm], n);
     const struct proved *p = proved(algorithm, n);
     struct world *world = world_create(p->plans, n, depth);
     calls = calls < most ? calls : most;

@@ -104,7 +104,7 @@ static void everywhere(const char *test, void (*inject)(struct setting *s))
         for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
             struct setting s;
             struct call_options options;
-            set_up(&s, strag_algorithms[a], sizes[i], &rng);
+            set_up(&s, strag_algorithms[a], support_ranks(strag_algorithms[a], sizes[i]), &rng);
             options = usual_options(&s);
             run_well(&s, &options, "before");
             inject(&s);

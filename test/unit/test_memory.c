@@ -46,7 +46,9 @@ static void plans(void **state)
     (void)state;
     for (int a = 0; strag_algorithms[a]; a++) {
         for (int n = 1; n <= 11; n++) {
-            struct plan_wanted wanted = {strag_algorithms[a], {.n = n}, n / 2};
+            int ranks = support_ranks(strag_algorithms[a], n);
+            struct plan_wanted wanted = {strag_algorithms[a],
+                                         support_problem(strag_algorithms[a], ranks), ranks / 2};
             assert_true(exhaust("a plan", create_plan, &wanted) >= 3);
             if (n <= 5)
                 assert_true(exhaust("all plans", create_plans, &wanted) >= 3 * n);
@@ -107,7 +109,9 @@ static void proofs(void **state)
     (void)state;
     for (int a = 0; strag_algorithms[a]; a++) {
         for (int n = 1; n <= 9; n += 2) {
-            struct plan_wanted wanted = {strag_algorithms[a], {.n = n}, 0};
+            int ranks = support_ranks(strag_algorithms[a], n);
+            struct plan_wanted wanted = {strag_algorithms[a],
+                                         support_problem(strag_algorithms[a], ranks), 0};
             assert_true(exhaust("a proof", verify, &wanted) >= 10 + 10 * n);
         }
     }

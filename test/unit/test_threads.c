@@ -111,7 +111,8 @@ static void a_thread_per_rank(void **state)
     for (int a = 0; strag_algorithms[a]; a++) {
         static const int sizes[] = {2, 3, 5, RANKS_MAX};
         for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-            run_calls(strag_algorithms[a], sizes[i], calls, &rng);
+            run_calls(strag_algorithms[a], support_ranks(strag_algorithms[a], sizes[i]), calls,
+                      &rng);
     }
 }
 

@@ -85,6 +85,8 @@ static void all_algorithms_hold_what_they_promise(void **state)
 {
     (void)state;
     for (int a = 0; strag_algorithms[a]; a++) {
+        if (strag_algorithms[a]->needs_late)
+            continue; /* test_straggler.c */
         for (int n = 1; n <= 64; n++)
             check_measure(strag_algorithms[a], n);
         check_measure(strag_algorithms[a], 127);
@@ -98,6 +100,7 @@ static void the_executor_agrees(void **state)
     struct rng rng = {support_seed("test_verify")};
     for (int a = 0; strag_algorithms[a]; a++) {
         for (int n = 2; n <= 12; n++) {
+            n = support_ranks(strag_algorithms[a], n);
             struct strag_plan **plans = support_plans(strag_algorithms[a], n);
             assert_int_equal(execute_often(plans, n, 12, &rng), OUTCOME_SUM);
             support_plans_free(plans, n);

@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Observation, in seeded simulations: ranks arrive at random, calls take the time of a symmetric
+ * plan or of one that goes ahead without the rank that was found, and each rank tells how long it
+ * was in the call. STRAG_CASES: simulated jobs of each kind.
+ */
+#include "observe.h"
+
+#include "exhaust.h"
+#include "support.h"
+
+#include <math.h>
+
+enum { RANKS_MAX = 64, NOBODY = -1 };
+
+/* Of the allreduce, in seconds; half of it needs no late rank if the plan is for one. */
+static const double call_time = 1e-3;
+
+struct job {
+    int n;
+    struct rng *rng;
+    struct strag_observe_options options;
+    struct strag_observer *observers[RANKS_MAX]; /* one per rank */
+    struct strag_note *gathered;                 /* what is under way */
+    struct strag_verdict verdict;
+    long calls, decided; /* calls so far; before how many of them the verdict last changed */
+    double jitter;       /* ranks end at moments that differ by up to so much of the call's time */
+};
+
+/* 0 .. 1 */
+static double uniform(struct rng *rng)
+{
+    return (double)(rng_next(rng) >> 11) * 0x1p-53;
+}
+
+static struct job job_create(int n, struct rng *rng)
+{
+    struct job job = {
+        .n = n, .rng = rng, .options = strag_observe_default(), .verdict.rank = NOBODY};
+    job.jitter = 0.04;
+    job.gathered = calloc((size_t)n * (size_t)job.options.window, sizeof *job.gathered);
+    assert_non_null(job.gathered);
+    for (int rank = 0; rank < n; rank++) {
+        struct strag_error err;
+        if (strag_observer_create(n, &job.options, &job.observers[rank], &err) != STRAG_OK)
+            fail_msg("%s", err.text);
+    }
+    return job;
+}
+
+static void job_free(struct job *job)
+{
+    for (int rank = 0; rank < job->n; rank++)
+        strag_observer_free(job->observers[rank]);
+    free(job->gathered);
+}
+
+/* When all are done: who is late by the plan is needed for its second half only. */
+static double end_of_call(const struct job *job, const double *arrival)
+{
+    int named = job->verdict.rank;
+    double ready = 0;
+    for (int rank = 0; rank < job->n; rank++)
+        ready = rank != named && arrival[rank] > ready ? arrival[rank] : ready;
+    if (named == NOBODY)
+        return ready + call_time;
+    ready += call_time / 2;
+    return fmax(ready, arrival[named]) + call_time / 2;
+}
+
+static void gather(struct job *job)
+{
+    for (int rank = 0; rank < job->n; rank++) {
+        size_t bytes;
+        const struct strag_note *notes = strag_observer_notes(job->observers[rank], &bytes);
+        assert_int_equal(bytes, (size_t)job->options.window * sizeof *notes);
+        memcpy(job->gathered + rank * job->options.window, notes, bytes);
+    }
+}
+
+static void decide(struct job *job)
+{
+    struct strag_verdict first = strag_observer_decide(job->observers[0], job->gathered);
+    for (int rank = 1; rank < job->n; rank++) {
+        struct strag_verdict other = strag_observer_decide(job->observers[rank], job->gathered);
+        assert_int_equal(other.rank, first.rank);
+        assert_true(other.delay == first.delay);
+        assert_int_equal(other.changed, first.changed);
+    }
+    if (first.rank != job->verdict.rank)
+        job->decided = job->calls;
+    job->verdict = first;
+}
+
+/* One call. All ranks are told the same step. */
+static void call(struct job *job, const double *arrival)
+{
+    double end = end_of_call(job, arrival);
+    enum strag_observe_step step = STRAG_OBSERVE_NOTHING;
+    job->calls++;
+    for (int rank = 0; rank < job->n; rank++) {
+        double seconds = end + job->jitter * call_time * uniform(job->rng) - arrival[rank];
+        const struct strag_note note = {(float)seconds, 1 << 20};
+        enum strag_observe_step mine = strag_observer_add(job->observers[rank], note);
+        assert_true(rank == 0 || mine == step);
+        step = mine;
+    }
+    if (step == STRAG_OBSERVE_SEND)
+        gather(job);
+    if (step == STRAG_OBSERVE_DECIDE)
+        decide(job);
+}
+
+/* Everybody arrives within a tenth of the call's time; a late rank later by a delay, in a share of
+ * the calls. */
+struct lateness {
+    int rank;
+    double delay, share;
+};
+
+static void calls(struct job *job, long count, const struct lateness *late, int nlate)
+{
+    double arrival[RANKS_MAX];
+    for (long c = 0; c < count; c++) {
+        for (int rank = 0; rank < job->n; rank++)
+            arrival[rank] = 0.05 * call_time * uniform(job->rng);
+        for (int l = 0; l < nlate; l++) {
+            if (uniform(job->rng) < late[l].share)
+                arrival[late[l].rank] += late[l].delay;
+        }
+        call(job, arrival);
+    }
+}
+
+static int some_rank(struct rng *rng, int n, int but)
+{
+    int rank;
+    do
+        rank = (int)rng_below(rng, (unsigned)n);
+    while (rank == but);
+    return rank;
+}
+
+/* Late by twice the call's time in 90 % of the calls: named, and no other ever. */
+static void a_late_rank_is_found(void **state)
+{
+    (void)state;
+    struct rng rng = {support_seed("a_late_rank_is_found")};
+    for (long i = support_cases(100); i > 0; i--) {
+        int n = 2 + (int)rng_below(&rng, RANKS_MAX - 1);
+        struct job job = job_create(n, &rng);
+        const struct lateness late = {some_rank(&rng, n, NOBODY), 2 * call_time, 0.9};
+        long window = job.options.window;
+        calls(&job, 3 * window, &late, 1);
+        assert_int_equal(job.verdict.rank, late.rank);
+        assert_in_range(job.decided, 1, 3 * window);
+        assert_true(fabs(job.verdict.delay - 2 * call_time) < 0.1 * call_time);
+        /* It stays so while the plan is another one. */
+        long decided = job.decided;
+        calls(&job, 8 * window, &late, 1);
+        assert_int_equal(job.verdict.rank, late.rank);
+        assert_int_equal(job.decided, decided);
+        /* Then nobody is late any more. */
+        calls(&job, 3 * window, NULL, 0);
+        assert_int_equal(job.verdict.rank, NOBODY);
+        job_free(&job);
+    }
+}
+
+/* Each rank late at random, by up to twice the call's time. */
+static void noise(struct rng *rng, int n, double scale, double exponent)
+{
+    struct job job = job_create(n, rng);
+    double arrival[RANKS_MAX];
+    for (long c = 0; c < 20L * job.options.window; c++) {
+        for (int rank = 0; rank < n; rank++)
+            arrival[rank] = scale * pow(uniform(rng), exponent);
+        call(&job, arrival);
+        assert_int_equal(job.verdict.rank, NOBODY);
+    }
+    struct strag_observed report = strag_observer_report(job.observers[0]);
+    assert_true(report.calls > 0 && report.switches == 0);
+    job_free(&job);
+}
+
+static void noise_changes_nothing(void **state)
+{
+    (void)state;
+    struct rng rng = {support_seed("noise_changes_nothing")};
+    for (long i = support_cases(100); i > 0; i--) {
+        noise(&rng, 2 + (int)rng_below(&rng, 15), 2 * call_time * uniform(&rng),
+              1 + rng_below(&rng, 4));
+        noise(&rng, 2, 2 * call_time, 1 + rng_below(&rng, 8));
+    }
+}
+
+static void another_rank_is_followed(void **state)
+{
+    (void)state;
+    struct rng rng = {support_seed("another_rank_is_followed")};
+    for (long i = support_cases(100); i > 0; i--) {
+        int n = 2 + (int)rng_below(&rng, RANKS_MAX - 1);
+        struct job job = job_create(n, &rng);
+        struct lateness late = {some_rank(&rng, n, NOBODY), 2 * call_time, 0.9};
+        long window = job.options.window;
+        calls(&job, 5 * window, &late, 1);
+        for (int change = 0; change < 3; change++) {
+            late.rank = some_rank(&rng, n, late.rank);
+            calls(&job, 3 * window, &late, 1);
+            assert_int_equal(job.verdict.rank, late.rank);
+        }
+        /* At once, or by way of nobody. */
+        assert_in_range(strag_observer_report(job.observers[n - 1]).switches, 4, 7);
+        job_free(&job);
+    }
+}
+
+static void of_several_the_latest(void **state)
+{
+    (void)state;
+    struct rng rng = {support_seed("of_several_the_latest")};
+    for (long i = support_cases(100); i > 0; i--) {
+        int n = 4 + (int)rng_below(&rng, 20);
+        int latest = some_rank(&rng, n, NOBODY), other = some_rank(&rng, n, latest);
+        struct lateness late[] = {{latest, 3 * call_time, 1}, {other, 2 * call_time, 1}};
+        struct job job = job_create(n, &rng);
+        calls(&job, 4L * job.options.window, late, 2);
+        assert_int_equal(job.verdict.rank, latest);
+        /* Only the part for which the other one is there counts. */
+        assert_true(fabs(job.verdict.delay - call_time) < 0.1 * call_time);
+        late[1].delay = late[0].delay; /* equally late: nothing is gained by going ahead */
+        calls(&job, 4L * job.options.window, late, 2);
+        assert_int_equal(job.verdict.rank, NOBODY);
+        job_free(&job);
+        job = job_create(n, &rng);
+        calls(&job, 10L * job.options.window, late, 2);
+        assert_int_equal(job.verdict.rank, NOBODY);
+        assert_int_equal(strag_observer_report(job.observers[0]).switches, 0);
+        job_free(&job);
+    }
+}
+
+/* In 60 % of the calls: not enough to be named, enough to stay named. */
+static void between_the_shares_nothing_changes(void **state)
+{
+    (void)state;
+    struct rng rng = {support_seed("between_the_shares_nothing_changes")};
+    struct job job = job_create(8, &rng);
+    struct lateness late = {5, 2 * call_time, 0.6};
+    calls(&job, 20L * job.options.window, &late, 1);
+    assert_int_equal(job.verdict.rank, NOBODY);
+    late.share = 1;
+    calls(&job, 3L * job.options.window, &late, 1);
+    assert_int_equal(job.verdict.rank, 5);
+    late.share = 0.6;
+    calls(&job, 20L * job.options.window, &late, 1);
+    assert_int_equal(job.verdict.rank, 5);
+    late.share = 0.2;
+    calls(&job, 3L * job.options.window, &late, 1);
+    assert_int_equal(job.verdict.rank, NOBODY);
+    job_free(&job);
+}
+
+/* Lateness that is small beside the call's time is none. */
+static void a_little_late_is_not_late(void **state)
+{
+    (void)state;
+    struct rng rng = {support_seed("a_little_late_is_not_late")};
+    struct job job = job_create(6, &rng);
+    struct lateness late = {2, 0.04 * call_time, 1};
+    job.jitter = 0;
+    calls(&job, 10L * job.options.window, &late, 1);
+    assert_int_equal(job.verdict.rank, NOBODY);
+    late.delay = 0.3 * call_time;
+    calls(&job, 3L * job.options.window, &late, 1);
+    assert_int_equal(job.verdict.rank, 2);
+    /* A plan for rank 2 hides the delay; it is still seen. */
+    calls(&job, 10L * job.options.window, &late, 1);
+    assert_int_equal(job.verdict.rank, 2);
+    /* A delay that is much the same is not followed, another one is. */
+    double delay = job.verdict.delay;
+    late.delay = 0.35 * call_time;
+    calls(&job, 4L * job.options.window, &late, 1);
+    assert_true(job.verdict.delay == delay);
+    late.delay = 2 * call_time;
+    calls(&job, 4L * job.options.window, &late, 1);
+    assert_true(fabs(job.verdict.delay - late.delay) < 0.1 * call_time);
+    assert_int_equal(strag_observer_report(job.observers[0]).switches, 1);
+    job_free(&job);
+}
+
+/* Windows of 4 calls of 3 ranks, by hand. */
+static void what_is_reported(void **state)
+{
+    (void)state;
+    const struct strag_observe_options options = {
+        .window = 4, .share_on = 0.75, .share_off = 0.5, .least = 0.1};
+    struct strag_observer *observer;
+    assert_int_equal(strag_observer_create(3, &options, &observer, NULL), STRAG_OK);
+    assert_int_equal(strag_observer_report(observer).rank, -1);
+    static const enum strag_observe_step steps[] = {
+        STRAG_OBSERVE_NOTHING, STRAG_OBSERVE_NOTHING, STRAG_OBSERVE_NOTHING, STRAG_OBSERVE_SEND,
+        STRAG_OBSERVE_NOTHING, STRAG_OBSERVE_DECIDE,  STRAG_OBSERVE_NOTHING, STRAG_OBSERVE_SEND,
+        STRAG_OBSERVE_NOTHING, STRAG_OBSERVE_DECIDE,
+    };
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
+        assert_int_equal(strag_observer_add(observer, (struct strag_note){(float)i, 8}), steps[i]);
+    size_t bytes;
+    const struct strag_note *own = strag_observer_notes(observer, &bytes);
+    for (int i = 0; i < 4; i++)
+        assert_true(own[i].seconds == (float)(4 + i) && own[i].bytes == 8);
+    /* Rank 1 is last by 1, 2, 3 and, as nobody was measured, not at all; then rank 0 by 5 once. */
+    struct strag_note notes[12] = {
+        {10, 8}, {10, 8}, {10, 8}, {10, 8}, /* rank 0 */
+        {8, 8},  {7, 8},  {6, 8},  {0, 8},  /* rank 1 */
+        {9, 8},  {9, 8},  {9, 8},  {9, 8},  /* rank 2 */
+    };
+    struct strag_verdict verdict = strag_observer_decide(observer, notes);
+    assert_int_equal(verdict.rank, -1); /* a single window */
+    assert_false(verdict.changed);
+    verdict = strag_observer_decide(observer, notes);
+    assert_int_equal(verdict.rank, 1);
+    assert_true(verdict.changed && verdict.delay == 2);
+    struct strag_observed report = strag_observer_report(observer);
+    assert_int_equal(report.calls, 8);
+    assert_int_equal(report.rank, 1);
+    assert_true(report.share == 0.75 && report.median == 2 && report.percentile95 == 3);
+    notes[0].seconds = 2; /* rank 0 is last by 6 */
+    notes[3].seconds = 0;
+    verdict = strag_observer_decide(observer, notes);
+    assert_int_equal(verdict.rank, 1); /* 5 of 8 */
+    assert_false(verdict.changed);
+    strag_observer_saved(observer, 0.5);
+    strag_observer_saved(observer, -0.125);
+    report = strag_observer_report(observer);
+    assert_int_equal(report.calls, 12);
+    assert_true(report.share == 8.0 / 12 && report.saved == 0.375);
+    assert_int_equal(report.switches, 1);
+    strag_observer_free(observer);
+    strag_observer_free(NULL);
+}
+
+static void options_that_make_no_sense(void **state)
+{
+    (void)state;
+    const struct strag_observe_options usual = strag_observe_default();
+    const struct {
+        int n;
+        struct strag_observe_options options;
+        const char *why;
+    } cases[] = {
+        {1, usual, "1 ranks to observe; at least 2 are needed"},
+        {2, {1, 0.75, 0.4, 0.1}, "a window of 1 calls; 2 to 4096 are accepted"},
+        {2, {4097, 0.75, 0.4, 0.1}, "a window of 4097 calls; 2 to 4096 are accepted"},
+        {2, {50, 0.5, 0.4, 0.1}, "late in a share of 0.5; above 0.5 to 1 is accepted"},
+        {2, {50, NAN, 0.4, 0.1}, "late in a share of nan; above 0.5 to 1 is accepted"},
+        {2,
+         {50, 0.75, 0.75, 0.1},
+         "no longer late below a share of 0.75; above 0 to below 0.75 is accepted"},
+        {2,
+         {50, 0.75, 0, 0.1},
+         "no longer late below a share of 0; above 0 to below 0.75 is accepted"},
+        {2, {50, 0.75, 0.4, -1}, "late by -1 of a call's time; 0 or more is accepted"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct strag_observer *observer = NULL;
+        struct strag_error err = {""};
+        assert_int_equal(strag_observer_create(cases[i].n, &cases[i].options, &observer, &err),
+                         STRAG_ERR_ARGUMENT);
+        assert_string_equal(err.text, cases[i].why);
+        assert_null(observer);
+    }
+}
+
+static int try_create(const void *what, struct strag_error *err, bool *made)
+{
+    const struct strag_observe_options options = strag_observe_default();
+    struct strag_observer *observer = NULL;
+    int status = strag_observer_create(*(const int *)what, &options, &observer, err);
+    *made = observer != NULL;
+    strag_observer_free(observer);
+    return status;
+}
+
+static void memory_runs_out(void **state)
+{
+    (void)state;
+    const int n = 5;
+    assert_true(exhaust("an observer", try_create, &n) >= 8);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_late_rank_is_found),
+        cmocka_unit_test(noise_changes_nothing),
+        cmocka_unit_test(another_rank_is_followed),
+        cmocka_unit_test(of_several_the_latest),
+        cmocka_unit_test(between_the_shares_nothing_changes),
+        cmocka_unit_test(a_little_late_is_not_late),
+        cmocka_unit_test(what_is_reported),
+        cmocka_unit_test(options_that_make_no_sense),
+        cmocka_unit_test(memory_runs_out),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
