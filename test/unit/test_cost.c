@@ -287,7 +287,12 @@ struct second {
 
 static double op_bytes(const struct strag_plan *plan, const struct strag_op *op, double bytes)
 {
-    return bytes * op->count / plan->bounds.blocks;
+    const struct strag_bounds *bounds = &plan->bounds;
+    if (!bounds->numerator)
+        return bytes * op->count / bounds->blocks;
+    return bytes *
+           (double)(bounds->numerator[op->first + op->count] - bounds->numerator[op->first]) /
+           (double)bounds->denominator;
 }
 
 static void second_loads(struct second *second, int round, double bytes)

@@ -161,10 +161,14 @@ static void refused_candidates_say_why(void **state)
     struct strag_selection *selection = selected(&problem, &model, 0);
     for (int c = 0; c < selection->candidates; c++) {
         const struct strag_candidate *candidate = &selection->candidate[c];
-        bool refused = strcmp(candidate->algorithm->name, "bucket") == 0;
+        const char *name = candidate->algorithm->name;
+        bool bucket = strcmp(name, "bucket") == 0, flex = strncmp(name, "flexreduce", 10) == 0;
+        bool refused = bucket || flex || strcmp(name, "blueconnect") == 0;
         assert_int_equal(candidate->profile == NULL, refused);
-        if (refused)
+        if (bucket)
             assert_string_equal(candidate->refusal.text, "bucket needs one rank per host, not 2");
+        if (flex)
+            assert_string_equal(candidate->refusal.text, "flexreduce needs a tree, not a torus");
     }
     strag_selection_free(selection);
     strag_topology_free(topology);
