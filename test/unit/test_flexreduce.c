@@ -39,7 +39,9 @@ static struct plans plans_of(const char *algorithm, const struct strag_topology 
         strag_plan_create_all(plans.design.algorithm, &plans.problem, plans.list, &err) != STRAG_OK)
         fail_msg("%s", err.text);
     assert_int_equal(strag_tree_create(&plans.problem, &tree, &err), STRAG_OK);
-    assert_int_equal(strag_flex_create(tree, false, &plans.flex, &err), STRAG_OK);
+    assert_int_equal(
+        strag_flex_create(tree, (struct strag_flex_form){false, false}, &plans.flex, &err),
+        STRAG_OK);
     plans.crossings = calloc((size_t)(2 * tree->levels * tree->nnodes), sizeof *plans.crossings);
     assert_non_null(plans.crossings);
     return plans;
@@ -74,7 +76,10 @@ static void cross(const struct plans *plans, int from, const struct strag_op *op
     const struct strag_tree *tree = plans->flex->tree;
     const struct strag_bounds *bounds = &plans->design.shape.bounds;
     bool gather;
-    int level = level_of(tree, plans->design.claim.rounds, op->round, &gather);
+    int level = 0; /* where they overlap they are not told apart */
+    gather = false;
+    if (strcmp(plans->design.algorithm->name, "flexreduce") == 0)
+        level = level_of(tree, plans->design.claim.rounds, op->round, &gather);
     double part =
         (double)(bounds->numerator[op->first + op->count] - bounds->numerator[op->first]) /
         (double)bounds->denominator;
@@ -109,10 +114,11 @@ static double handed_over(const struct strag_flex *flex, int level, int index)
     for (int b = 0; b < flex->blocks; b++) {
         bool held = false, got = false;
         for (int p = node->first_leaf; p < node->first_leaf + node->leaves; p++) {
-            struct strag_flex_range before = strag_flex_range(flex, level, p);
-            struct strag_flex_range after = strag_flex_range(flex, level + 1, p);
-            held |= before.first <= b && b < before.end;
-            got |= after.first <= b && b < after.end;
+            int nheld, ngot;
+            const struct strag_flex_range *before = strag_flex_own(flex, level, p, false, &nheld);
+            const struct strag_flex_range *after = strag_flex_own(flex, level, p, true, &ngot);
+            held |= nheld && before->first <= b && b < before->end;
+            got |= ngot && after->first <= b && b < after->end;
         }
         strange += got && !held ? flex->cuts[b + 1] - flex->cuts[b] : 0;
     }
@@ -168,17 +174,45 @@ static bool check_tree(const struct strag_topology *topology)
     return more;
 }
 
+/* The pipelined form, with so many segments. */
 static void verify_pipelined(const struct strag_topology *topology, int segments)
 {
     struct strag_error err = {""};
     struct strag_problem problem = {.n = topology->n, .topology = topology};
-    struct strag_claim claim;
-    const struct strag_algorithm *pipelined = support_algorithm("flexreduce-pipelined");
-    if (strag_algorithm_claim(support_algorithm("flexreduce"), &problem, &claim, &err) != STRAG_OK)
-        fail_msg("%s", err.text);
-    problem.blocks = claim.blocks * segments;
-    if (strag_verify(pipelined, &problem, NULL, NULL, &err) != STRAG_OK)
+    struct strag_flex *flex = NULL;
+    struct strag_tree *tree = NULL;
+    assert_int_equal(strag_tree_create(&problem, &tree, &err), STRAG_OK);
+    assert_int_equal(strag_flex_create(tree, (struct strag_flex_form){true, true}, &flex, &err),
+                     STRAG_OK);
+    problem.blocks = flex->blocks * segments;
+    strag_flex_free(flex);
+    if (strag_verify(support_algorithm("flexreduce-pipelined"), &problem, NULL, NULL, &err) !=
+        STRAG_OK)
         fail_msg("n=%d, %d segments: %s", topology->n, segments, err.text);
+}
+
+/* In the split form nothing is handed over: every uplink of the tree carries what the model says,
+ * and no more. */
+static void check_split(const struct strag_topology *topology)
+{
+    struct plans plans = plans_of("flexreduce-pipelined", topology);
+    const struct strag_tree *tree = plans.flex->tree;
+    cross_all(&plans);
+    for (int index = 1; index < tree->nnodes; index++) {
+        double left = 1, modelled = 0, up = 0, down = 0;
+        for (int i = tree->nodes[index].parent; i >= 0; i = tree->nodes[i].parent) {
+            modelled += 2 * left * (tree->nodes[i].children - 1) / tree->nodes[i].children;
+            left /= tree->nodes[i].children;
+        }
+        for (int level = 0; level < 2 * tree->levels; level++) {
+            up += crossing_at(&plans, false, level, index)->up;
+            down += crossing_at(&plans, false, level, index)->down;
+        }
+        if (fabs(up - modelled) > 1e-9 || fabs(down - modelled) > 1e-9)
+            fail_msg("n=%d, node %d: %.12g up, %.12g down; the model says %.12g", tree->n, index,
+                     up, down, modelled);
+    }
+    plans_free(&plans);
 }
 
 /* STRAG_CASES=1000 or more: up to 12 leaves. */
@@ -190,6 +224,7 @@ static void all_small_trees(void **state)
     for (int shape = 1; shape < trees.count; shape++) {
         struct strag_topology *topology = trees_build(&trees, shape, shape % 2, ranks);
         more += check_tree(topology);
+        check_split(topology);
         verify_pipelined(topology, 1 + shape % 4);
         strag_topology_free(topology);
     }
@@ -211,8 +246,9 @@ static void random_trees(void **state)
         int *ranks = trees_ranks(&rng, n);
         struct strag_topology *topology = trees_random(&rng, n, 1 + (int)rng_below(&rng, 6), ranks);
         check_tree(topology);
+        verify_pipelined(topology, n <= 40 ? 1 + (int)rng_below(&rng, 5) : 1);
         if (n <= 40)
-            verify_pipelined(topology, 1 + (int)rng_below(&rng, 5));
+            check_split(topology);
         strag_topology_free(topology);
         free(ranks);
     }
