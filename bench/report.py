@@ -1,16 +1,22 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Turn the files that bench/shm.sh wrote into doc/results.md.
+"""Turn the files that bench/shm.sh wrote into a section of doc/results.md.
 
-    python3 bench/report.py FOLDER... > doc/results.md
+    python3 bench/report.py doc/results.md FOLDER...
 
 Each folder is one launch of bench/shm.sh. A ratio is that of medians within one launch; the table
 shows the median over the launches, and the lowest and highest. Nothing is left out.
 """
+import contextlib
 import csv
+import io
 import pathlib
 import statistics
 import sys
+
+sys.dont_write_bytecode = True
+
+import section
 
 TITLES = {
     "ring": ("Ring: the engine against Open MPI's own ring (tuned algorithm 4)", 0.97),
@@ -50,7 +56,7 @@ def ratios(rows):
 
 def show(name, ranks, table):
     title, bar = TITLES[name]
-    print(f"\n## {title}: {ranks} ranks\n")
+    print(f"\n### {title}: {ranks} ranks\n")
     print("| size | strag us | stock us | stock / strag | lowest .. highest | stock / stock again |")
     print("|---:|---:|---:|---:|---:|---:|")
     missed = []
@@ -66,20 +72,27 @@ def show(name, ranks, table):
         print(f"\nTo reach: {bar} at every size. Missed: {', '.join(missed) or 'none'}.")
 
 
-def main():
-    folders = [pathlib.Path(name) for name in sys.argv[1:]]
-    tables = read(folders)
-    if not tables:
-        sys.exit("usage: report.py FOLDER...: folders that bench/shm.sh wrote")
-    print("# Results\n")
-    print("Written by bench/report.py from the files of bench/shm.sh; not edited by hand. Shared")
-    print("memory of one machine, pml ob1 with btl vader; all contenders interleaved within a launch,")
-    print("every result checked. A ratio above 1 means that strag took less time.\n")
+def show_all(folders, tables):
+    print("## Shared memory\n")
+    print("Written by bench/report.py from the files of bench/shm.sh. Shared memory of one machine,")
+    print("pml ob1 with btl vader; all contenders interleaved within a launch, every result checked. A")
+    print("ratio above 1 means that strag took less time.\n")
     machine = (folders[0] / "machine.txt").read_text().strip()
     print("    " + machine.replace("\n", "\n    "))
     print(f"    launches: {len(folders)}")
     for (name, ranks), table in sorted(tables.items(), key=lambda item: (item[0][1], item[0][0])):
         show(name, ranks, table)
+
+
+def main():
+    folders = [pathlib.Path(name) for name in sys.argv[2:]]
+    tables = read(folders)
+    if not tables:
+        sys.exit("usage: report.py doc/results.md FOLDER...: folders that bench/shm.sh wrote")
+    text = io.StringIO()
+    with contextlib.redirect_stdout(text):
+        show_all(folders, tables)
+    section.put(sys.argv[1], "shared memory", text.getvalue())
 
 
 main()

@@ -85,15 +85,20 @@ struct coll_strag_facts {
 struct coll_strag_table {
     int32_t entries;
     int32_t choice[STRAG_TABLE_MAX];
+    int32_t blocks[STRAG_TABLE_MAX]; /* problem.blocks; 0: the algorithm's own choice */
     uint64_t from[STRAG_TABLE_MAX];
 };
+
+/* Messages to other hosts are cut in another way than those within a host. */
+enum coll_strag_lane { COLL_STRAG_MEMORY, COLL_STRAG_NETWORK };
 
 /* What rank 0 decides, and all ranks follow. */
 struct coll_strag_decision {
     int32_t pinned; /* index in strag_algorithms, COLL_STRAG_AUTO or COLL_STRAG_UNPLANNED */
     int32_t line;   /* of the rules file; 0: no rule holds */
-    uint64_t minimum, segment;
-    uint64_t topology_bytes; /* packed, they follow; 0: there is none */
+    uint64_t minimum;
+    uint64_t segments[STRAG_LANES]; /* bytes, by enum coll_strag_lane */
+    uint64_t topology_bytes;        /* packed, they follow; 0: there is none */
     struct coll_strag_table table;
 };
 
@@ -121,7 +126,7 @@ struct mca_coll_strag_component_t {
     /* what they mean */
     int stream;     /* of our own for verbose lines, or -1: the coll framework's */
     int pinned;     /* index in strag_algorithms, or COLL_STRAG_AUTO */
-    size_t segment; /* bytes */
+    size_t segment; /* bytes; 0: as rank 0 finds best */
     size_t minimum; /* bytes, for auto */
     const char *layout_file, *rules_file; /* "": none */
     struct strag_layout *grid;            /* coll_strag_torus; NULL: none */
@@ -185,6 +190,14 @@ struct coll_strag_reducer {
     ptrdiff_t true_extent; /* bytes from its first data to its last */
 };
 
+/* A plan of this rank, and the engine that runs it. */
+struct coll_strag_planned {
+    struct coll_strag_planned *next;
+    int choice, blocks; /* as in struct coll_strag_table */
+    struct strag_plan *plan;
+    struct strag_engine *engine;
+};
+
 struct mca_coll_strag_module_t {
     mca_coll_base_module_t super;
 
@@ -195,8 +208,9 @@ struct mca_coll_strag_module_t {
     mca_coll_base_module_t *previous_allreduce_module;
 
     /* What holds here; until the exchange, as this process has it. */
-    int pinned;              /* as in struct coll_strag_decision */
-    size_t minimum, segment; /* bytes */
+    int pinned;                     /* as in struct coll_strag_decision */
+    size_t minimum;                 /* bytes */
+    uint64_t segments[STRAG_LANES]; /* bytes, by enum coll_strag_lane */
 
     /* The exchange of the first call that needs it (coll_strag_locality.c). */
     bool located;
@@ -204,12 +218,11 @@ struct mca_coll_strag_module_t {
     int locate_error;                  /* of this rank alone: all its later calls fail, too */
     int line;                          /* of the rule in the rules file; 0: none holds */
     struct strag_topology *topology;   /* NULL: it could not be made */
-    struct coll_strag_table table;     /* for auto */
+    uint8_t *lane_of;                  /* [rank]: enum coll_strag_lane */
+    struct coll_strag_table table;     /* unless what is pinned cannot be planned */
     struct strag_selection *selection; /* rank 0's, if somebody wants to know */
 
-    /* by algorithm, made when first used */
-    struct strag_plan *plans[COLL_STRAG_ALGORITHMS_MAX];
-    struct strag_engine *engines[COLL_STRAG_ALGORITHMS_MAX];
+    struct coll_strag_planned *planned; /* made when first used */
     struct coll_strag_transport transport;
 
     struct mca_coll_strag_module_t *next, **link; /* in the component's list */
@@ -225,6 +238,10 @@ OBJ_CLASS_DECLARATION(mca_coll_strag_module_t);
 mca_coll_base_module_t *mca_coll_strag_comm_query(ompi_communicator_t *comm, int *priority);
 
 /* allreduce */
+
+/** Free all plans and engines of a communicator. */
+void coll_strag_planned_free(mca_coll_strag_module_t *module);
+
 int mca_coll_strag_allreduce(const void *sbuf, void *rbuf, coll_strag_count_t count,
                              ompi_datatype_t *dtype, ompi_op_t *op, ompi_communicator_t *comm,
                              mca_coll_base_module_t *module);
@@ -262,8 +279,8 @@ void coll_strag_find_facts(void);
  */
 int coll_strag_locate(mca_coll_strag_module_t *module, ompi_communicator_t *comm);
 
-/** The table's word for a size. */
-int coll_strag_table_find(const struct coll_strag_table *table, size_t bytes);
+/** The table's word for a size. @param[out] blocks  as in struct coll_strag_table */
+int coll_strag_table_find(const struct coll_strag_table *table, size_t bytes, int *blocks);
 
 /**
  * On rank 0: the topology of a communicator.
@@ -279,6 +296,15 @@ bool coll_strag_same_host(const char *a, const char *b);
 
 /** Free what was read from files, and the grid. */
 void coll_strag_files_free(void);
+
+/**
+ * On rank 0: how long the segments of messages are best.
+ *
+ * @param topology  NULL is allowed
+ * @param[out] segments  bytes, by enum coll_strag_lane
+ */
+void coll_strag_find_segments(ompi_communicator_t *comm, const struct strag_topology *topology,
+                              uint64_t *segments);
 
 /**
  * On rank 0: fill in all but topology_bytes.
@@ -297,7 +323,7 @@ void coll_strag_tell_topology(ompi_communicator_t *comm, const struct strag_topo
 
 /** On rank 0, once per communicator, size class and outcome: what runs, and why. */
 void coll_strag_tell_choice(mca_coll_strag_module_t *module, ompi_communicator_t *comm,
-                            size_t bytes, int choice);
+                            size_t bytes, int choice, int blocks);
 
 /* transport */
 void coll_strag_transport_init(struct coll_strag_transport *transport, ompi_communicator_t *comm);

@@ -9,11 +9,13 @@
 #include "coll_strag.h"
 
 #include <limits.h>
+#include <stdlib.h>
 
-enum {
-    DEPTH = 2, /* messages in flight for one operation: one travels, one is combined */
-    SLOTS = 2, /* segments of temporary space; more only take room in the cache */
-};
+enum { DEPTH = 2 }; /* messages in flight for one operation: one travels, one is combined */
+
+/* Segments of temporary space. Through memory more would only take room in the cache; over a
+ * network messages from several ranks come at the same time. */
+static const int slots[STRAG_LANES] = {[COLL_STRAG_MEMORY] = 2, [COLL_STRAG_NETWORK] = 8};
 
 /* One call. */
 struct call {
@@ -36,11 +38,13 @@ static bool is_short(const mca_coll_strag_module_t *module, size_t bytes)
 }
 
 /* @param[out] choice  an index in strag_algorithms, or an enum coll_strag_reason
+ * @param[out] blocks  with an algorithm: as in struct coll_strag_table
  * @return OMPI_SUCCESS, or what kept the ranks from agreeing */
 static int choose(mca_coll_strag_module_t *module, ompi_communicator_t *comm, size_t bytes,
-                  ompi_datatype_t *dtype, ompi_op_t *op, int *choice)
+                  ompi_datatype_t *dtype, ompi_op_t *op, int *choice, int *blocks)
 {
     ptrdiff_t lb, extent;
+    *blocks = 0;
     int code = OMPI_SUCCESS;
     ompi_datatype_get_extent(dtype, &lb, &extent);
     if (is_short(module, bytes)) {
@@ -56,29 +60,68 @@ static int choose(mca_coll_strag_module_t *module, ompi_communicator_t *comm, si
     } else {
         code = module->located ? module->locate_error : coll_strag_locate(module, comm);
         if (code == OMPI_SUCCESS)
-            *choice = module->pinned != COLL_STRAG_AUTO
-                          ? module->pinned
-                          : coll_strag_table_find(&module->table, bytes);
+            *choice = module->pinned == COLL_STRAG_UNPLANNED
+                          ? COLL_STRAG_UNPLANNED
+                          : coll_strag_table_find(&module->table, bytes, blocks);
     }
     return code;
 }
 
 /* ---- Running it ---- */
 
-/* The plan and the engine, made at the first use of an algorithm on this communicator. */
-static int get_engine(mca_coll_strag_module_t *module, ompi_communicator_t *comm, int choice)
+static int make_planned(const mca_coll_strag_module_t *module, ompi_communicator_t *comm,
+                        struct coll_strag_planned *planned, struct strag_error *err)
+{
+    const struct strag_problem problem = {
+        .n = ompi_comm_size(comm),
+        .blocks = planned->blocks,
+        .topology = module->topology,
+    };
+    int status = strag_plan_create(strag_algorithms[planned->choice], &problem,
+                                   ompi_comm_rank(comm), &planned->plan, err);
+    if (status == STRAG_OK)
+        status = strag_engine_create(planned->plan, DEPTH, &planned->engine, err);
+    if (status != STRAG_OK)
+        strag_plan_free(planned->plan);
+    return status;
+}
+
+/* The engine of an algorithm with so many blocks, made at the first use on this communicator. */
+static int get_engine(mca_coll_strag_module_t *module, ompi_communicator_t *comm, int choice,
+                      int blocks, struct strag_engine **engine)
 {
     struct strag_error err;
-    const struct strag_problem problem = {.n = ompi_comm_size(comm), .topology = module->topology};
-    int status = STRAG_OK;
-    if (!module->plans[choice])
-        status = strag_plan_create(strag_algorithms[choice], &problem, ompi_comm_rank(comm),
-                                   &module->plans[choice], &err);
-    if (status == STRAG_OK && !module->engines[choice])
-        status = strag_engine_create(module->plans[choice], DEPTH, &module->engines[choice], &err);
-    if (status != STRAG_OK)
-        coll_strag_tell("coll:strag: %s: %s", comm->c_name, err.text);
-    return status;
+    struct coll_strag_planned *planned = module->planned;
+    while (planned && (planned->choice != choice || planned->blocks != blocks))
+        planned = planned->next;
+    if (!planned) {
+        planned = calloc(1, sizeof *planned);
+        if (!planned)
+            return STRAG_ERR_MEMORY;
+        planned->choice = choice;
+        planned->blocks = blocks;
+        int status = make_planned(module, comm, planned, &err);
+        if (status != STRAG_OK) {
+            coll_strag_tell("coll:strag: %s: %s", comm->c_name, err.text);
+            free(planned);
+            return status;
+        }
+        planned->next = module->planned;
+        module->planned = planned;
+    }
+    *engine = planned->engine;
+    return STRAG_OK;
+}
+
+void coll_strag_planned_free(mca_coll_strag_module_t *module)
+{
+    while (module->planned) {
+        struct coll_strag_planned *planned = module->planned;
+        module->planned = planned->next;
+        strag_engine_free(planned->engine);
+        strag_plan_free(planned->plan);
+        free(planned);
+    }
 }
 
 /* Elements in a segment: from the data's size, which is the same on all ranks. */
@@ -91,10 +134,20 @@ static size_t segment_elements(size_t segment, const struct call *call)
 }
 
 /* Temporary space is one run of elements. Where elements reach into the extent of the next ones, a
- * run that is longer than the vector might overlap itself; a single segment is not. */
-static int slots(const struct coll_strag_reducer *reducer)
+ * run that is longer than the vector might overlap itself; then it is a single segment. */
+static void set_lanes(const mca_coll_strag_module_t *module, const struct call *call,
+                      const struct coll_strag_reducer *reducer, struct strag_call *engine_call)
 {
-    return reducer->true_extent > reducer->extent ? 1 : SLOTS;
+    for (int l = 0; l < STRAG_LANES; l++) {
+        engine_call->lanes[l] =
+            (struct strag_lane){segment_elements(module->segments[l], call), slots[l]};
+    }
+    engine_call->lane_of = module->lane_of;
+    if (reducer->true_extent > reducer->extent) {
+        engine_call->lane_of = NULL;
+        engine_call->lanes[0] = engine_call->lanes[COLL_STRAG_NETWORK];
+        engine_call->lanes[0].slots = 1;
+    }
 }
 
 static int mpi_error(int status, const struct coll_strag_transport *transport)
@@ -112,26 +165,25 @@ static int mpi_error(int status, const struct coll_strag_transport *transport)
 }
 
 static int run(mca_coll_strag_module_t *module, ompi_communicator_t *comm, const struct call *call,
-               int choice)
+               int choice, int blocks)
 {
     struct coll_strag_reducer reducer;
-    int status = get_engine(module, comm, choice);
+    struct strag_engine *engine;
+    int status = get_engine(module, comm, choice, blocks, &engine);
     if (status == STRAG_OK)
         status = coll_strag_reducer_init(&reducer, call->op, call->dtype);
     if (status != STRAG_OK)
         return mpi_error(status, &module->transport);
     coll_strag_transport_begin(&module->transport, call->dtype, call->size);
-    const struct strag_call engine_call = {
+    struct strag_call engine_call = {
         .input = call->input,
         .output = call->output,
         .count = call->count,
         .extent = reducer.extent,
-        .segment = segment_elements(module->segment, call),
-        .slots = slots(&reducer),
         .transport = &module->transport.super,
         .reducer = &reducer.super,
     };
-    struct strag_engine *engine = module->engines[choice];
+    set_lanes(module, call, &reducer, &engine_call);
     status = strag_engine_start(engine, &engine_call);
     if (status == STRAG_OK) {
         do {
@@ -149,11 +201,11 @@ choose_and_run(const void *sbuf, void *rbuf, coll_strag_count_t count, ompi_data
     size_t size;
     ompi_datatype_type_size(dtype, &size);
     size_t bytes = (size_t)count * size;
-    int choice, code = choose(module, comm, bytes, dtype, op, &choice);
+    int choice, blocks, code = choose(module, comm, bytes, dtype, op, &choice, &blocks);
     if (code != OMPI_SUCCESS)
         return code;
     if (mca_coll_strag_component.telling)
-        coll_strag_tell_choice(module, comm, bytes, choice);
+        coll_strag_tell_choice(module, comm, bytes, choice, blocks);
     if (choice >= COLL_STRAG_ALGORITHMS_MAX) {
         module->count.delegated++;
         return module->previous_allreduce(sbuf, rbuf, count, dtype, op, comm,
@@ -168,7 +220,7 @@ choose_and_run(const void *sbuf, void *rbuf, coll_strag_count_t count, ompi_data
         .dtype = dtype,
         .op = op,
     };
-    return run(module, comm, &call, choice);
+    return run(module, comm, &call, choice, blocks);
 }
 
 /* A short call takes less than 200 ns where two ranks share memory. What `auto` is going to hand on

@@ -71,9 +71,9 @@ static struct coll_strag_facts own_facts(const mca_coll_strag_module_t *module)
 {
     struct coll_strag_facts facts = mca_coll_strag_component.facts;
     facts.world = ompi_comm_rank(&ompi_mpi_comm_world.comm);
-    facts.parameters =
-        hash(hash(hash(hash(1, (uint64_t)module->pinned), module->minimum), module->segment),
-             mca_coll_strag_component.described);
+    facts.parameters = hash(hash(hash(hash(1, (uint64_t)module->pinned), module->minimum),
+                                 mca_coll_strag_component.segment),
+                            mca_coll_strag_component.described);
     return facts;
 }
 
@@ -177,6 +177,21 @@ static int share_topology(mca_coll_strag_module_t *module, ompi_communicator_t *
     return code;
 }
 
+/* How messages to every rank are cut. */
+static int find_lanes(mca_coll_strag_module_t *module, ompi_communicator_t *comm)
+{
+    const int n = ompi_comm_size(comm), me = ompi_comm_rank(comm);
+    module->lane_of = malloc((size_t)n);
+    if (NULL == module->lane_of)
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    for (int rank = 0; rank < n; rank++)
+        module->lane_of[rank] =
+            module->topology && strag_topology_same_host(module->topology, me, rank)
+                ? COLL_STRAG_MEMORY
+                : COLL_STRAG_NETWORK;
+    return OMPI_SUCCESS;
+}
+
 /* How long the calls are that are handed on before anything else. */
 static size_t too_short(const mca_coll_strag_module_t *module)
 {
@@ -196,12 +211,14 @@ static int share(mca_coll_strag_module_t *module, ompi_communicator_t *comm,
     int code = broadcast(comm, decision, sizeof *decision);
     if (code == OMPI_SUCCESS && decision->topology_bytes)
         code = share_topology(module, comm, bytes, decision->topology_bytes);
+    if (code == OMPI_SUCCESS)
+        code = find_lanes(module, comm);
     if (code != OMPI_SUCCESS)
         return code;
     module->pinned = decision->pinned;
     module->line = decision->line;
     module->minimum = decision->minimum;
-    module->segment = decision->segment;
+    memcpy(module->segments, decision->segments, sizeof module->segments);
     module->table = decision->table;
     module->too_short = too_short(module);
     return OMPI_SUCCESS;

@@ -67,9 +67,9 @@ static void module_construct(mca_coll_strag_module_t *module)
     module->locate_error = OMPI_SUCCESS;
     module->line = 0;
     module->topology = NULL;
+    module->lane_of = NULL;
     module->selection = NULL;
-    memset(module->plans, 0, sizeof module->plans);
-    memset(module->engines, 0, sizeof module->engines);
+    module->planned = NULL;
     memset(module->told, 0, sizeof module->told);
     enlist(module);
     coll_strag_transport_init(&module->transport, NULL);
@@ -78,11 +78,9 @@ static void module_construct(mca_coll_strag_module_t *module)
 static void module_destruct(mca_coll_strag_module_t *module)
 {
     delist(module);
-    for (int i = 0; i < COLL_STRAG_ALGORITHMS_MAX; i++) {
-        strag_engine_free(module->engines[i]);
-        strag_plan_free(module->plans[i]);
-    }
+    coll_strag_planned_free(module);
     strag_topology_free(module->topology);
+    free(module->lane_of);
     strag_selection_free(module->selection);
     coll_strag_transport_free(&module->transport);
     COLL_STRAG_FORGET(module, allreduce);
@@ -113,7 +111,6 @@ static int module_enable(mca_coll_base_module_t *base, ompi_communicator_t *comm
     }
     module->pinned = coll_strag_pinned(comm);
     module->minimum = mca_coll_strag_component.minimum;
-    module->segment = mca_coll_strag_component.segment;
     bool at_once = module->pinned == COLL_STRAG_AUTO && !mca_coll_strag_component.telling &&
                    !mca_coll_strag_component.described;
     module->too_short = at_once ? module->minimum : 0;

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char segment_default[] = "1M";
+static const char segment_default[] = "auto";
 static const char minimum_default[] = "8K";
 
 /*
@@ -178,7 +178,7 @@ static void register_integers(mca_coll_strag_component_t *component)
 
 static void register_texts(mca_coll_strag_component_t *component)
 {
-    char names[160], help[512];
+    char names[400], help[768];
     component->algorithm_text = (char *)"auto";
     snprintf(help, sizeof help,
              "The algorithm: auto, or one for all sizes: %s. auto leaves vectors below "
@@ -188,8 +188,9 @@ static void register_texts(mca_coll_strag_component_t *component)
     component->segment_text = (char *)segment_default;
     register_text("segment_size",
                   "Long messages are cut into segments of so many bytes (K, M, G allowed), so that "
-                  "one travels while another is reduced. A call needs two segments of temporary "
-                  "space. Must be the same on all ranks",
+                  "one travels while another is reduced. auto: 1M within a host, between hosts "
+                  "what btl/tcp sends eagerly, or 256K. A call needs up to ten segments of "
+                  "temporary space. Must be the same on all ranks",
                   OPAL_INFO_LVL_5, &component->segment_text);
     component->minimum_text = (char *)minimum_default;
     register_text("minimum_size",
@@ -275,14 +276,22 @@ static size_t read_size(const char *parameter, const char *text, size_t low, siz
         return bytes;
     complain(complaints, parameter, text ? text : "",
              status == STRAG_OK ? "out of range" : "not a size", accepted, fallback);
-    strag_parse_bytes(fallback, &bytes, NULL);
-    return bytes;
+    return strag_parse_bytes(fallback, &bytes, NULL) == STRAG_OK ? bytes : 0; /* 0: auto */
+}
+
+/* @return bytes, 0 for auto */
+static size_t read_segment(const char *text, struct complaints *complaints)
+{
+    if (!text || strcmp(text, segment_default) == 0)
+        return 0;
+    return read_size("coll_strag_segment_size", text, 1, (size_t)1 << 30,
+                     "auto, or bytes from 1 to 1G, such as 1M", segment_default, complaints);
 }
 
 /* @return its index, or COLL_STRAG_AUTO */
 static int read_algorithm(const char *parameter, const char *text, struct complaints *complaints)
 {
-    char accepted[192] = "auto, ";
+    char accepted[400] = "auto, ";
     if (!text || strcmp(text, "auto") == 0)
         return COLL_STRAG_AUTO;
     const struct strag_algorithm *algorithm = strag_algorithm_find(text, NULL);
@@ -344,9 +353,7 @@ void coll_strag_parameters_read(void)
     struct complaints complaints = {.length = 0};
     component->pinned =
         read_algorithm("coll_strag_algorithm", component->algorithm_text, &complaints);
-    component->segment =
-        read_size("coll_strag_segment_size", component->segment_text, 1, (size_t)1 << 30,
-                  "bytes from 1 to 1G, such as 1M", segment_default, &complaints);
+    component->segment = read_segment(component->segment_text, &complaints);
     component->minimum = read_size("coll_strag_minimum_size", component->minimum_text, 0, SIZE_MAX,
                                    "bytes, such as 8K", minimum_default, &complaints);
     for (int i = 0; i < COLL_STRAG_NUMBERS; i++)

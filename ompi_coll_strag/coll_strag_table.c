@@ -53,24 +53,41 @@ static void encode(const struct strag_table *table, enum coll_strag_reason previ
         const struct strag_algorithm *algorithm = table->entry[i].algorithm;
         encoded->from[i] = table->entry[i].from;
         encoded->choice[i] = algorithm ? coll_strag_index(algorithm) : (int)previous;
+        encoded->blocks[i] = table->entry[i].blocks;
     }
 }
 
-int coll_strag_table_find(const struct coll_strag_table *table, size_t bytes)
+int coll_strag_table_find(const struct coll_strag_table *table, size_t bytes, int *blocks)
 {
     int entry = table->entries - 1;
     while (table->from[entry] > bytes)
         entry--;
+    *blocks = table->blocks[entry];
     return table->choice[entry];
 }
 
-/* A pinned algorithm that this communicator cannot have leaves it to the previous component. */
+/* A pinned algorithm runs at every size, with the blocks that are best there. One that this
+ * communicator cannot have leaves it to the previous component. */
 static void decide_pinned(ompi_communicator_t *comm, const struct strag_problem *problem,
-                          struct coll_strag_decision *decision)
+                          const struct strag_model *model, struct coll_strag_decision *decision,
+                          struct strag_table *table)
 {
     struct strag_error err;
     const struct strag_algorithm *algorithm = strag_algorithms[decision->pinned];
-    if (strag_algorithm_claim(algorithm, problem, NULL, &err) == STRAG_OK)
+    const struct strag_select_options options = {.only = algorithm};
+    struct strag_selection *selection;
+    int status;
+    if (algorithm->choices) {
+        status = strag_select(problem, model, &options, &selection, &err);
+        if (status == STRAG_OK) {
+            *table = selection->table;
+            strag_selection_free(selection);
+        }
+    } else {
+        status = strag_algorithm_claim(algorithm, problem, NULL, &err);
+        table->entry[0].algorithm = algorithm;
+    }
+    if (status == STRAG_OK)
         return;
     coll_strag_tell("coll:strag: %s: %s: %s", comm->c_name, algorithm->name, err.text);
     if (decision->pinned == mca_coll_strag_component.pinned)
@@ -103,9 +120,11 @@ void coll_strag_decide(const mca_coll_strag_module_t *module, ompi_communicator_
     *selection = NULL;
     decision->pinned = module->pinned;
     decision->minimum = module->minimum;
-    decision->segment = module->segment;
+    coll_strag_find_segments(comm, topology, decision->segments);
+    for (int l = 0; l < STRAG_LANES && mca_coll_strag_component.segment; l++)
+        decision->segments[l] = mca_coll_strag_component.segment;
     if (module->pinned != COLL_STRAG_AUTO) {
-        decide_pinned(comm, &problem, decision);
+        decide_pinned(comm, &problem, &model, decision, &table);
     } else if (strag_select(&problem, &model, &options, &made, &err) == STRAG_OK) {
         table = made->table;
     } else {

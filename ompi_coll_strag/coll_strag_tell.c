@@ -91,13 +91,16 @@ void coll_strag_tell_topology(ompi_communicator_t *comm, const struct strag_topo
 
 /* What the model says of the choice, and which other candidate is the best. */
 static void add_model(struct line *line, const struct strag_selection *selection, size_t bytes,
-                      int choice)
+                      int choice, int blocks)
 {
-    const struct strag_candidate *chosen = &selection->candidate[choice], *next = NULL;
+    const struct strag_candidate *chosen = NULL, *next = NULL;
     double least = INFINITY;
     for (int c = 0; c < selection->candidates; c++) {
         const struct strag_candidate *other = &selection->candidate[c];
-        if (c == choice || !other->profile)
+        bool same = other->algorithm == strag_algorithms[choice];
+        if (same && other->blocks == blocks)
+            chosen = other;
+        if (same || !other->profile)
             continue;
         double seconds = strag_profile_seconds(other->profile, (double)bytes);
         if (seconds < least) {
@@ -105,14 +108,16 @@ static void add_model(struct line *line, const struct strag_selection *selection
             next = other;
         }
     }
-    add(line, "auto: modelled %.3g us",
-        1e6 * strag_profile_seconds(chosen->profile, (double)bytes));
+    add(line, "auto");
+    if (chosen)
+        add(line, ": modelled %.3g us",
+            1e6 * strag_profile_seconds(chosen->profile, (double)bytes));
     if (next)
         add(line, ", next best %s %.3g us", next->algorithm->name, 1e6 * least);
 }
 
 static void add_reason(struct line *line, const mca_coll_strag_module_t *module, size_t bytes,
-                       int choice)
+                       int choice, int blocks)
 {
     switch (choice) {
     case COLL_STRAG_NOT_COMMUTATIVE:
@@ -141,15 +146,15 @@ static void add_reason(struct line *line, const mca_coll_strag_module_t *module,
     else if (module->line)
         add(line, "rule in %s, line %d", mca_coll_strag_component.rules_file, module->line);
     else if (module->selection)
-        add_model(line, module->selection, bytes, choice);
+        add_model(line, module->selection, bytes, choice, blocks);
     else
         add(line, "auto");
 }
 
 void coll_strag_tell_choice(mca_coll_strag_module_t *module, ompi_communicator_t *comm,
-                            size_t bytes, int choice)
+                            size_t bytes, int choice, int blocks)
 {
-    char cid[32];
+    char cid[32], cut[32] = "";
     struct line reason = {""};
     int class = bytes ? 64 - __builtin_clzll(bytes) : 0;
     uint32_t bit = UINT32_C(1) << choice;
@@ -157,11 +162,13 @@ void coll_strag_tell_choice(mca_coll_strag_module_t *module, ompi_communicator_t
         return;
     module->told[class] |= bit;
     unsigned long long low = class ? 1ull << (class - 1) : 0;
-    add_reason(&reason, module, bytes, choice);
-    coll_strag_tell("coll:strag: %s (cid %s, %d ranks): allreduce of %llu .. %llu bytes: %s (%s)",
+    add_reason(&reason, module, bytes, choice, blocks);
+    if (blocks)
+        snprintf(cut, sizeof cut, " in %d blocks", blocks);
+    coll_strag_tell("coll:strag: %s (cid %s, %d ranks): allreduce of %llu .. %llu bytes: %s%s (%s)",
                     comm->c_name, coll_strag_cid(comm, cid, sizeof cid), ompi_comm_size(comm), low,
                     class ? low + (low - 1) : 0,
                     choice < COLL_STRAG_ALGORITHMS_MAX ? strag_algorithms[choice]->name
                                                        : "previous component",
-                    reason.text);
+                    cut, reason.text);
 }

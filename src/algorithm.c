@@ -13,11 +13,23 @@ extern const struct strag_algorithm strag_circulant;
 extern const struct strag_algorithm strag_recursive_halving;
 extern const struct strag_algorithm strag_ring;
 extern const struct strag_algorithm strag_bucket;
+extern const struct strag_algorithm strag_swing;
+extern const struct strag_algorithm strag_swing_latency;
+extern const struct strag_algorithm strag_bine;
+extern const struct strag_algorithm strag_bine_latency;
+extern const struct strag_algorithm strag_torus_halving;
+extern const struct strag_algorithm strag_torus_doubling;
+extern const struct strag_algorithm strag_hamiltonian;
 extern const struct strag_algorithm strag_flexreduce;
 extern const struct strag_algorithm strag_flexreduce_pipelined;
 extern const struct strag_algorithm strag_hierarchical_doubling;
 extern const struct strag_algorithm strag_blueconnect;
 extern const struct strag_algorithm strag_leaders;
+extern const struct strag_algorithm strag_straggler_pipeline;
+extern const struct strag_algorithm strag_stragglar;
+extern const struct strag_algorithm strag_broadcast_after;
+extern const struct strag_algorithm strag_optcc;
+extern const struct strag_algorithm strag_weighted;
 
 /* Where two are equally good by the model the first one is chosen. */
 const struct strag_algorithm *const strag_algorithms[] = {
@@ -26,11 +38,23 @@ const struct strag_algorithm *const strag_algorithms[] = {
     &strag_recursive_halving,
     &strag_ring,
     &strag_bucket,
+    &strag_swing,
+    &strag_swing_latency,
+    &strag_bine,
+    &strag_bine_latency,
+    &strag_torus_halving,
+    &strag_torus_doubling,
+    &strag_hamiltonian,
     &strag_flexreduce,
     &strag_flexreduce_pipelined,
     &strag_hierarchical_doubling,
     &strag_blueconnect,
     &strag_leaders,
+    &strag_straggler_pipeline, /* the forms that wait for a late rank: only where that gains */
+    &strag_stragglar,
+    &strag_broadcast_after,
+    &strag_optcc,
+    &strag_weighted,
     NULL,
 };
 
@@ -53,7 +77,7 @@ const struct strag_algorithm *strag_algorithm_find(const char *name, struct stra
         if (strcmp(strag_algorithms[i]->name, name) == 0)
             return strag_algorithms[i];
     }
-    char names[160];
+    char names[400];
     strag_fail(err, STRAG_ERR_ARGUMENT, "unknown algorithm '%.40s'; there are: %s", name,
                strag_algorithm_names(names, sizeof names));
     return NULL;
@@ -181,6 +205,12 @@ int strag_design_alike(const struct strag_design *design, int round)
     return algorithm->alike ? algorithm->alike(&design->problem, round) : 1;
 }
 
+int strag_design_period(const struct strag_design *design, int round)
+{
+    const struct strag_algorithm *algorithm = design->algorithm;
+    return algorithm->period ? algorithm->period(&design->problem, round) : 1;
+}
+
 /* ---- In one go ---- */
 
 int strag_algorithm_claim(const struct strag_algorithm *algorithm,
@@ -195,6 +225,18 @@ int strag_algorithm_claim(const struct strag_algorithm *algorithm,
         *claim = design.claim;
     strag_design_close(&design);
     return STRAG_OK;
+}
+
+int strag_algorithm_choices(const struct strag_algorithm *algorithm,
+                            const struct strag_problem *problem, int *blocks)
+{
+    struct strag_error refusal;
+    blocks[0] = problem->blocks;
+    if (problem->blocks || problem->n < 2 || !algorithm->choices ||
+        check_problem(problem, &refusal) != STRAG_OK ||
+        (algorithm->check && algorithm->check(problem, &refusal) != STRAG_OK))
+        return 1;
+    return algorithm->choices(problem, blocks);
 }
 
 int strag_plan_create(const struct strag_algorithm *algorithm, const struct strag_problem *problem,

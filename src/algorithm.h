@@ -28,7 +28,15 @@ struct strag_claim {
     int blocks;      /* exactly */
     double sent_max; /* the most that any one rank sends, in vectors: exactly, up to rounding */
     bool one_ported; /* in one round a rank sends to one rank at most and receives from one */
+
+    /* Forms that wait for a late rank: rank `late` takes part from round `before` on, exactly; the
+     * others use the rounds until then. */
+    bool waits;
+    int late, before;
 };
+
+/* So many block counts an algorithm may have compared. */
+#define STRAG_CHOICES_MAX 16
 
 struct strag_algorithm {
     const char *name;
@@ -45,6 +53,11 @@ struct strag_algorithm {
     int (*prepare)(const struct strag_problem *problem, void **prepared, struct strag_error *err);
     void (*release)(void *prepared);
 
+    /** Block counts worth comparing, where the best one depends on the vector's size: at most
+     * STRAG_CHOICES_MAX, ascending. Called after `check`, for n >= 2 and problem->blocks 0. @return
+     * how many, at least 1. NULL: there is one good count, or one only. */
+    int (*choices)(const struct strag_problem *problem, int *blocks);
+
     void (*claim)(const struct strag_problem *problem, struct strag_claim *claim);
     /** Append the rank's operations; n >= 2 here. Many rounds: those that are wanted will do. */
     void (*build)(const struct strag_problem *problem, int rank, struct strag_builder *builder);
@@ -55,6 +68,11 @@ struct strag_algorithm {
      * bytes, combined or not, if blocks are of equal size. At least 1. NULL: no two rounds are
      * known to be alike. */
     int (*alike)(const struct strag_problem *problem, int round);
+    /** With `alike`, for rounds that take turns: rounds round, round + period, round + 2 period,
+     * ... carry the same traffic, as many of them as `alike` says, and so it is with each of the
+     * `period` rounds from this one on. The late rank takes part in all of these rounds, or in
+     * none. NULL: 1, they follow one another. */
+    int (*period)(const struct strag_problem *problem, int round);
 };
 
 /** The table, closed by a NULL. */
@@ -80,6 +98,16 @@ char *strag_algorithm_names(char *buffer, size_t size);
 int strag_algorithm_claim(const struct strag_algorithm *algorithm,
                           const struct strag_problem *problem, struct strag_claim *claim,
                           struct strag_error *err);
+
+/**
+ * The values of problem->blocks that are worth comparing: problem->blocks itself where it is given,
+ * or the algorithm's choices, or 0, its own choice, where it has none or refuses the problem.
+ *
+ * @param[out] blocks  room for STRAG_CHOICES_MAX
+ * @return how many, at least 1
+ */
+int strag_algorithm_choices(const struct strag_algorithm *algorithm,
+                            const struct strag_problem *problem, int *blocks);
 
 /* A design: an algorithm applied to a problem, and all that the plans of its ranks share. */
 struct strag_design {
@@ -110,8 +138,12 @@ int strag_design_plan(const struct strag_design *design, int rank, struct strag_
 /** Append a rank's operations to a builder: those of all rounds, or of the rounds it wants. */
 void strag_design_build(const struct strag_design *design, int rank, struct strag_builder *builder);
 
-/** How many rounds from this one on carry the same traffic, at least 1. */
+/** How many rounds carry the same traffic, at least 1: this one, and more in steps of the period.
+ */
 int strag_design_alike(const struct strag_design *design, int round);
+
+/** At least 1. */
+int strag_design_period(const struct strag_design *design, int round);
 
 /** Design and build one rank's plan: as strag_design_open and strag_design_plan. */
 int strag_plan_create(const struct strag_algorithm *algorithm, const struct strag_problem *problem,

@@ -25,26 +25,14 @@
  */
 #include "algorithm.h"
 
-#define SKIPS_MAX 32 /* n < 2^31 */
-
-/* Fill s[0 .. q]. @return q */
-static int skips(int n, int s[SKIPS_MAX])
-{
-    int q = 0;
-    while (q < SKIPS_MAX - 1 && n > 1LL << q)
-        q++;
-    s[q] = n;
-    for (int k = q - 1; k >= 0; k--)
-        s[k] = s[k + 1] / 2 + s[k + 1] % 2;
-    return q;
-}
+#include "skips.h"
 
 static void claim(const struct strag_problem *problem, struct strag_claim *claim)
 {
-    int s[SKIPS_MAX];
+    int s[STRAG_SKIPS_MAX];
     int n = problem->n;
     *claim = (struct strag_claim){
-        .rounds = 2 * skips(n, s),
+        .rounds = 2 * strag_skips(n, s),
         .blocks = n,
         .sent_max = 2.0 * (n - 1) / n,
         .one_ported = true,
@@ -59,9 +47,9 @@ static int up(int r, int distance, int n)
 
 static void build(const struct strag_problem *problem, int r, struct strag_builder *builder)
 {
-    int s[SKIPS_MAX];
+    int s[STRAG_SKIPS_MAX];
     int n = problem->n;
-    int q = skips(n, s);
+    int q = strag_skips(n, s);
     int round = 0;
     struct strag_rounds wanted = strag_rounds_wanted(builder);
 

@@ -83,14 +83,19 @@ static bool add_part(struct draft *draft, const struct strag_traffic *traffic, i
 
 static int add_parts(struct draft *draft, struct strag_traffic *traffic, struct strag_error *err)
 {
+    const struct strag_design *design = &traffic->subject.design;
     bool late = false;
-    for (int round = 0, repeats; round < traffic->subject.design.claim.rounds; round += repeats) {
-        int status = strag_traffic_round(traffic, round, &repeats, err);
-        if (status != STRAG_OK)
-            return status;
-        if (!add_part(draft, traffic, repeats, &late))
-            return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the costs of %d rounds",
-                              traffic->subject.design.claim.rounds);
+    for (int round = 0, period, repeats; round < design->claim.rounds; round += period * repeats) {
+        repeats = strag_design_alike(design, round);
+        period = strag_design_period(design, round);
+        for (int turn = 0; turn < period; turn++) {
+            int status = strag_traffic_round(traffic, round + turn, repeats, err);
+            if (status != STRAG_OK)
+                return status;
+            if (!add_part(draft, traffic, repeats, &late))
+                return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the costs of %d rounds",
+                                  design->claim.rounds);
+        }
     }
     for (int l = 0; l < traffic->subject.links->nlinks; l++) {
         if (traffic->load[l].total > draft->profile->busiest)

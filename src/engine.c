@@ -39,8 +39,18 @@ struct run {
     size_t begin, done, posted, end;
     size_t step; /* elements of a segment; the last may be shorter */
     struct segment *oldest, *youngest;
-    int flying; /* segments in the queue */
-    int before; /* the operation with elements before it to or from the same peer, or NONE */
+    int flying;   /* segments in the queue */
+    uint8_t lane; /* index */
+    int before;   /* the operation with elements before it to or from the same peer, or NONE */
+};
+
+/* A lane's part of the temporary space: slot s begins `offset + s * slot_elements` elements after
+ * the beginning. */
+struct lane {
+    size_t offset, slot_elements;
+    int *free; /* slots, a stack */
+    int nfree;
+    bool kept_back; /* in this pass: an earlier operation has to have the next slot */
 };
 
 struct strag_engine {
@@ -59,10 +69,10 @@ struct strag_engine {
     bool marked;   /* a completion came since the last pass */
     int combining; /* reductions that go on by themselves and have to be asked for */
     int status;    /* the first error */
-    char *space;   /* temporary: `slots` times `slot_elements` */
-    size_t slot_elements;
-    int *free_slots; /* a stack */
-    int nfree_slots, slots_room;
+    char *space;   /* temporary */
+    struct lane lanes[STRAG_LANES];
+    int *free_slots; /* of all lanes */
+    int slots_room;
 };
 
 /* ---- Making an engine ---- */
@@ -149,9 +159,10 @@ static char *own_values(const struct strag_engine *engine, const struct strag_op
     return at(engine, op->from_input ? engine->call.input : engine->call.output, element);
 }
 
-static char *slot_address(const struct strag_engine *engine, int slot)
+static char *slot_address(const struct strag_engine *engine, const struct run *run, int slot)
 {
-    return at(engine, engine->space, (size_t)slot * engine->slot_elements);
+    const struct lane *lane = &engine->lanes[run->lane];
+    return at(engine, engine->space, lane->offset + (size_t)slot * lane->slot_elements);
 }
 
 /* ---- Segments ---- */
@@ -191,8 +202,9 @@ static void retire(struct strag_engine *engine, struct run *run)
     if (!run->oldest)
         run->youngest = NULL;
     run->flying--;
+    struct lane *lane = &engine->lanes[run->lane];
     if (segment->slot != NONE)
-        engine->free_slots[engine->nfree_slots++] = segment->slot;
+        lane->free[lane->nfree++] = segment->slot;
     segment->next = engine->free;
     engine->free = segment;
 }
@@ -218,7 +230,7 @@ static int combine(struct strag_engine *engine, int index, struct segment *segme
     const struct strag_op *op = &engine->plan->ops[index];
     struct strag_reducer *reducer = engine->call.reducer;
     const char *own = own_values(engine, op, segment->first);
-    const char *in = slot_address(engine, segment->slot);
+    const char *in = slot_address(engine, &engine->runs[index], segment->slot);
     return reducer->reduce(reducer, at(engine, engine->call.output, segment->first),
                            op->own_left ? own : in, op->own_left ? in : own, segment->count,
                            &segment->ticket);
@@ -257,17 +269,18 @@ static bool retire_finished(struct strag_engine *engine, int index)
 }
 
 /* Post the operation's next segment. @return whether it was posted */
-static bool post(struct strag_engine *engine, int index, bool space_for_others)
+static bool post(struct strag_engine *engine, int index)
 {
     const struct strag_op *op = &engine->plan->ops[index];
     struct strag_transport *transport = engine->call.transport;
     struct run *run = &engine->runs[index];
+    struct lane *lane = &engine->lanes[run->lane];
     size_t left = run->end - run->posted;
     size_t count = left < run->step ? left : run->step;
     int status;
 
     if (op->kind == STRAG_RECV_REDUCE) {
-        if (!space_for_others || engine->nfree_slots == 0)
+        if (lane->kept_back || lane->nfree == 0)
             return false;
     } else if (!waits_done(engine, index, run->posted, run->posted + count)) {
         return false;
@@ -282,8 +295,8 @@ static bool post(struct strag_engine *engine, int index, bool space_for_others)
     } else {
         char *where = at(engine, engine->call.output, segment->first);
         if (op->kind == STRAG_RECV_REDUCE) {
-            segment->slot = engine->free_slots[--engine->nfree_slots];
-            where = slot_address(engine, segment->slot);
+            segment->slot = lane->free[--lane->nfree];
+            where = slot_address(engine, run, segment->slot);
         }
         status = transport->recv(transport, &segment->transfer, op->peer, where, count);
     }
@@ -305,9 +318,10 @@ static void enter(struct strag_engine *engine, int index)
     struct run *run = &engine->runs[index];
     size_t begin = strag_block_start(bounds, op->first, engine->call.count);
     size_t end = strag_block_start(bounds, op->first + op->count, engine->call.count);
-    size_t length = end - begin, longest = engine->call.segment;
+    uint8_t lane = engine->call.lane_of ? engine->call.lane_of[op->peer] : 0;
+    size_t length = end - begin, longest = engine->call.lanes[lane].segment;
     size_t segments = length / longest + (length % longest != 0);
-    *run = (struct run){.begin = begin, .done = begin, .posted = begin, .end = end};
+    *run = (struct run){.begin = begin, .done = begin, .posted = begin, .end = end, .lane = lane};
     /* An operation without elements posts nothing: the order of messages skips it. */
     int before = engine->before[index];
     if (before != NONE && engine->runs[before].begin == engine->runs[before].end)
@@ -335,42 +349,66 @@ static bool move_window(struct strag_engine *engine)
 }
 
 /* Post what can be posted of one operation. @return whether there was something */
-static bool post_all(struct strag_engine *engine, int index, bool space_for_others)
+static bool post_all(struct strag_engine *engine, int index)
 {
     const struct run *run = &engine->runs[index];
     bool posted = false;
     if (run->before != NONE && engine->runs[run->before].posted != engine->runs[run->before].end)
         return false;
     while (run->posted < run->end && run->flying < engine->depth && engine->status == STRAG_OK &&
-           post(engine, index, space_for_others))
+           post(engine, index))
         posted = true;
     return posted;
+}
+
+/* Retire, and post receives. Temporary space goes to recv_reduce operations in order: none takes
+ * any while an earlier one of its lane has something to receive and no space at all. */
+static bool pass_receives(struct strag_engine *engine)
+{
+    bool changed = false;
+    for (int l = 0; l < STRAG_LANES; l++)
+        engine->lanes[l].kept_back = false;
+    for (int i = engine->head; i < engine->tail && engine->status == STRAG_OK; i++) {
+        const struct run *run = &engine->runs[i];
+        if (run->done == run->end)
+            continue;
+        changed |= retire_finished(engine, i);
+        if (engine->plan->ops[i].kind == STRAG_SEND)
+            continue;
+        changed |= post_all(engine, i);
+        if (engine->plan->ops[i].kind == STRAG_RECV_REDUCE && run->posted < run->end &&
+            run->flying == 0)
+            engine->lanes[run->lane].kept_back = true;
+    }
+    return changed;
+}
+
+/* Post sends. While one has more to send than may be in flight, later rounds send nothing in its
+ * lane: links would carry their segments in place of the ones that others wait for. */
+static bool pass_sends(struct strag_engine *engine)
+{
+    bool changed = false;
+    int last[STRAG_LANES]; /* round that may send */
+    for (int l = 0; l < STRAG_LANES; l++)
+        last[l] = engine->plan->rounds;
+    for (int i = engine->head; i < engine->tail && engine->status == STRAG_OK; i++) {
+        const struct strag_op *op = &engine->plan->ops[i];
+        const struct run *run = &engine->runs[i];
+        if (op->kind != STRAG_SEND || op->round > last[run->lane])
+            continue;
+        changed |= post_all(engine, i);
+        if (run->posted < run->end && run->flying == engine->depth)
+            last[run->lane] = op->round;
+    }
+    return changed;
 }
 
 /* One pass. Receives are posted before sends: a message that finds its receive waiting is cheaper
  * than one that comes unexpected. @return whether anything changed */
 static bool pass(struct strag_engine *engine)
 {
-    bool changed = false;
-    /* Temporary space goes to recv_reduce operations in order: none takes any while an earlier one
-     * has something to receive and no space at all. */
-    bool space_for_others = true;
-    for (int i = engine->head; i < engine->tail && engine->status == STRAG_OK; i++) {
-        struct run *run = &engine->runs[i];
-        if (run->done == run->end)
-            continue;
-        changed |= retire_finished(engine, i);
-        if (engine->plan->ops[i].kind == STRAG_SEND)
-            continue;
-        changed |= post_all(engine, i, space_for_others);
-        if (engine->plan->ops[i].kind == STRAG_RECV_REDUCE && run->posted < run->end &&
-            run->flying == 0)
-            space_for_others = false;
-    }
-    for (int i = engine->head; i < engine->tail && engine->status == STRAG_OK; i++) {
-        if (engine->plan->ops[i].kind == STRAG_SEND)
-            changed |= post_all(engine, i, true);
-    }
+    bool changed = pass_receives(engine);
+    changed |= pass_sends(engine);
     return changed && engine->status == STRAG_OK;
 }
 
@@ -414,43 +452,72 @@ static int copy_inputs(struct strag_engine *engine)
     return STRAG_OK;
 }
 
-/* Does the plan combine anything here, so that temporary space is needed? */
-static bool needs_space(const struct strag_engine *engine)
+/* In which lanes does the plan combine anything, so that temporary space is needed? */
+static void find_uses(const struct strag_engine *engine, bool *uses)
 {
     const struct strag_plan *plan = engine->plan;
-    for (int i = 0; i < plan->nops; i++) {
+    const uint8_t *lane_of = engine->call.lane_of;
+    for (int i = 0; i < plan->nops && engine->call.count > 0; i++) {
         if (plan->ops[i].kind == STRAG_RECV_REDUCE)
-            return engine->call.count > 0;
+            uses[lane_of ? lane_of[plan->ops[i].peer] : 0] = true;
     }
-    return false;
+}
+
+/* Room for the numbers of all slots. */
+static bool room_for_slots(struct strag_engine *engine)
+{
+    int slots = 0;
+    for (int l = 0; l < STRAG_LANES; l++)
+        slots += engine->call.lanes[l].slots;
+    if (slots <= engine->slots_room)
+        return true;
+    int *larger = realloc(engine->free_slots, (size_t)slots * sizeof *larger);
+    if (!larger)
+        return false;
+    engine->free_slots = larger;
+    engine->slots_room = slots;
+    return true;
 }
 
 static int prepare_space(struct strag_engine *engine)
 {
-    struct strag_reducer *reducer = engine->call.reducer;
-    int slots = engine->call.slots;
+    const struct strag_call *call = &engine->call;
+    bool uses[STRAG_LANES] = {false};
+    size_t elements = 0;
+    int slots = 0;
     engine->space = NULL;
-    if (slots > engine->slots_room) {
-        int *larger = realloc(engine->free_slots, (size_t)slots * sizeof *larger);
-        if (!larger)
-            return STRAG_ERR_MEMORY;
-        engine->free_slots = larger;
-        engine->slots_room = slots;
+    if (!room_for_slots(engine))
+        return STRAG_ERR_MEMORY;
+    find_uses(engine, uses);
+    for (int l = 0; l < STRAG_LANES; l++) {
+        const struct strag_lane *wanted = &call->lanes[l];
+        struct lane *lane = &engine->lanes[l];
+        *lane = (struct lane){.offset = elements, .free = engine->free_slots + slots};
+        lane->slot_elements = call->count < wanted->segment ? call->count : wanted->segment;
+        while (lane->nfree < wanted->slots) {
+            lane->free[lane->nfree] = lane->nfree;
+            lane->nfree++;
+        }
+        slots += wanted->slots;
+        elements += uses[l] ? lane->slot_elements * (size_t)wanted->slots : 0;
     }
-    for (int i = 0; i < slots; i++)
-        engine->free_slots[i] = i;
-    engine->nfree_slots = slots;
-    engine->slot_elements =
-        engine->call.count < engine->call.segment ? engine->call.count : engine->call.segment;
-    if (!needs_space(engine))
-        return STRAG_OK;
-    engine->space = reducer->allocate(reducer, engine->slot_elements * (size_t)slots);
-    return engine->space ? STRAG_OK : STRAG_ERR_MEMORY;
+    if (elements)
+        engine->space = call->reducer->allocate(call->reducer, elements);
+    return elements && !engine->space ? STRAG_ERR_MEMORY : STRAG_OK;
+}
+
+static bool is_possible(const struct strag_engine *engine, const struct strag_call *call)
+{
+    for (int l = 0; l < STRAG_LANES; l++) {
+        if (call->lanes[l].segment < 1 || call->lanes[l].slots < 1)
+            return false;
+    }
+    return !engine->running && call->extent > 0;
 }
 
 int strag_engine_start(struct strag_engine *engine, const struct strag_call *call)
 {
-    if (engine->running || call->extent <= 0 || call->segment < 1 || call->slots < 1)
+    if (!is_possible(engine, call))
         return STRAG_ERR_ARGUMENT;
     engine->call = *call;
     engine->status = STRAG_OK;

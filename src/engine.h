@@ -7,17 +7,19 @@
  *
  * Long ranges are cut into segments, so that one segment travels while another is combined, and an
  * operation of the next round starts as soon as the elements it needs are there. Operations of up
- * to LOOKAHEAD rounds beyond the lowest unfinished one may be under way.
+ * to LOOKAHEAD rounds beyond the lowest unfinished one may be under way; but what a round has to
+ * send goes before what later rounds send, so that these never take the link away from it.
  *
  * Memory, all of it taken when the engine is made or at the start of a call: a few words per
  * operation of the plan, `depth` messages in flight per operation that can be under way at once,
- * and per call one temporary buffer of `slots` segments (a segment has at least one element).
+ * and per call one temporary buffer of `slots` segments for every lane (a segment has at least one
+ * element).
  *
  * Why it cannot hang where verify proved progress: a send or recv whose waits are done is posted as
  * soon as its round is the lowest unfinished one, since messages in flight are counted for every
- * operation that can be under way; and temporary space goes to recv_reduce operations in program
- * order, so that the first unfinished one always has room for a segment. With less than that verify
- * has proved that the plan gets by.
+ * operation that can be under way, and only earlier rounds may keep it back; and temporary space of
+ * a lane goes to recv_reduce operations in program order, so that the first unfinished one always
+ * has room for a segment. With less than that verify has proved that the plan gets by.
  */
 #ifndef STRAG_ENGINE_H
 #define STRAG_ENGINE_H
@@ -28,14 +30,23 @@
 
 struct strag_engine;
 
+/* What messages of a kind are cut into: through memory other lengths are good than over a network.
+ */
+struct strag_lane {
+    size_t segment; /* elements, at least 1; the same on both sides */
+    int slots;      /* segments of temporary space, at least 1 */
+};
+
+enum { STRAG_LANES = 2 };
+
 /* One allreduce. */
 struct strag_call {
     const void *input; /* the same address as output for MPI_IN_PLACE; else they do not overlap */
     void *output;
-    size_t count;     /* elements in the vector */
-    ptrdiff_t extent; /* bytes from one element to the next, more than 0 */
-    size_t segment;   /* elements in a segment, at least 1; the same on all ranks */
-    int slots;        /* segments of temporary space, at least 1; they lie back to back */
+    size_t count;                         /* elements in the vector */
+    ptrdiff_t extent;                     /* bytes from one element to the next, more than 0 */
+    struct strag_lane lanes[STRAG_LANES]; /* all space lies back to back */
+    const uint8_t *lane_of; /* [rank]: index of the lane; must outlive the call. NULL: lane 0 */
     struct strag_transport *transport;
     struct strag_reducer *reducer;
 };

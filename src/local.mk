@@ -4,9 +4,13 @@ noinst_LTLIBRARIES += src/libstrag.la
 
 src_libstrag_la_SOURCES = \
 	src/algorithm.c src/algorithm.h \
+	src/bine.c \
 	src/binomial.h \
 	src/blueconnect.c \
+	src/broadcast_after.c \
+	src/bounds.c src/bounds.h \
 	src/bucket.c \
+	src/butterfly.c src/butterfly.h \
 	src/circulant.c \
 	src/cost.c src/cost.h \
 	src/cost_clocks.c \
@@ -17,8 +21,10 @@ src_libstrag_la_SOURCES = \
 	src/flexreduce.c \
 	src/flows.c src/flows.h \
 	src/fold.h \
+	src/hamiltonian.c \
 	src/hierarchical_doubling.c \
 	src/hwloc_core.h \
+	src/late.c src/late.h \
 	src/layout.c src/layout.h src/layout_internal.h \
 	src/layout_addresses.c \
 	src/layout_conf.c \
@@ -35,6 +41,8 @@ src_libstrag_la_SOURCES = \
 	src/loopback.c src/loopback.h \
 	src/model.h \
 	src/network.c src/network.h \
+	src/optcc.c src/optcc.h \
+	src/optcc_lanes.c \
 	src/parse.c src/parse.h \
 	src/plan.c src/plan.h \
 	src/recursive_doubling.c \
@@ -45,14 +53,26 @@ src_libstrag_la_SOURCES = \
 	src/select.c src/select.h \
 	src/show.c src/show.h \
 	src/show_svg.c \
+	src/skips.h \
+	src/siblings.h \
 	src/status.c src/status.h \
+	src/swing.c src/swing.h \
+	src/swing_latency.c \
+	src/swing_walk.c src/swing_walk.h \
+	src/stragglar.c \
+	src/stragglar_match.c src/stragglar_match.h \
+	src/straggler_pipeline.c \
 	src/topology.c src/topology.h \
 	src/topology_box.c src/topology_box.h \
 	src/topology_pack.c \
+	src/torus.c src/torus.h \
+	src/torus_doubling.c \
 	src/traffic.c src/traffic.h \
 	src/transport.h \
 	src/tree.c src/tree.h \
+	src/uplinks.c src/uplinks.h \
 	src/verify.c src/verify.h \
-	src/verify_plan.c src/verify_plan.h
+	src/verify_plan.c src/verify_plan.h \
+	src/weighted.c
 src_libstrag_la_CPPFLAGS = $(AM_CPPFLAGS) $(HWLOC_CFLAGS) $(YAML_CFLAGS)
 src_libstrag_la_LIBADD = -lm $(PTHREAD_LIBS) $(HWLOC_LIBS) $(YAML_LIBS)

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Building a plan: the operations come in program order from an algorithm; what each must wait for
- * is found here, by remembering per block who wrote it last and who has read it since.
+ * is found here, by remembering who wrote a block last and who has read it since. Blocks side by
+ * side with the same past are one run, so that this takes time in proportion to the operations and
+ * the runs that they meet, however many blocks there are.
  */
 #include "plan.h"
 
@@ -42,19 +44,23 @@ void strag_plan_free(struct strag_plan *plan)
     free(plan);
 }
 
-/* The readers of one block since it was last written: a list threaded through one array. */
+/* The readers of a run since it was last written: a list threaded through one array. A new reader
+ * goes in front, so that the two halves of a run that is split may share what is behind. */
 struct reader {
     int32_t op;
     int32_t next; /* index into readers, or NONE */
 };
 
-enum { NONE = -1 };
+enum {
+    NONE = -1,   /* no reader; no writer: the run is still the caller's input */
+    COPIED = -2, /* no writer, but it is copied from the input to the output at the start */
+};
 
-/* What the builder knows of one block. */
-struct block_state {
-    int32_t writer;  /* the operation that wrote it last, or NONE: still the caller's input */
+/* What the builder knows of a run, kept at its first block; elsewhere nothing is kept. */
+struct past {
+    int32_t writer;  /* the operation that wrote it last, or NONE, or COPIED */
     int32_t readers; /* head of the list of operations that have read it since */
-    bool copied;     /* it is copied from the input to the output at the start */
+    int32_t end;     /* the block behind the run */
 };
 
 struct strag_builder {
@@ -71,7 +77,9 @@ struct strag_builder {
     size_t after_room, after_length;
     size_t copies_room;
 
-    struct block_state *blocks;
+    struct past *past;  /* [block] */
+    uint64_t *starts;   /* a bit for each block: does a run begin there? */
+    int32_t last_split; /* where a run began that was split not long ago */
     struct reader *readers;
     size_t readers_room, readers_length;
 };
@@ -93,7 +101,8 @@ static bool grow(void **items, size_t *room, size_t used, size_t size)
 static void builder_free(struct strag_builder *builder)
 {
     strag_plan_free(builder->plan);
-    free(builder->blocks);
+    free(builder->past);
+    free(builder->starts);
     free(builder->readers);
     free(builder);
 }
@@ -117,14 +126,15 @@ struct strag_builder *strag_builder_create(const struct strag_shape *shape, int 
         return NULL;
     size_t blocks = (size_t)shape->bounds.blocks;
     builder->plan = calloc(1, sizeof *builder->plan);
-    builder->blocks = malloc(blocks * sizeof *builder->blocks);
-    if (!builder->plan || !builder->blocks ||
+    builder->past = malloc(blocks * sizeof *builder->past);
+    builder->starts = calloc(blocks / 64 + 1, sizeof *builder->starts);
+    if (!builder->plan || !builder->past || !builder->starts ||
         !copy_bounds(&builder->plan->bounds, &shape->bounds)) {
         builder_free(builder);
         return NULL;
     }
-    for (size_t b = 0; b < blocks; b++)
-        builder->blocks[b] = (struct block_state){NONE, NONE, false};
+    builder->past[0] = (struct past){NONE, NONE, shape->bounds.blocks};
+    builder->starts[0] = 1;
     builder->plan->algorithm = shape->algorithm;
     builder->plan->n = shape->n;
     builder->plan->rank = rank;
@@ -206,46 +216,83 @@ static void add_wait(struct strag_builder *builder, int32_t op)
     plan->after[builder->after_length++] = op;
 }
 
-static void add_reader(struct strag_builder *builder, struct block_state *block, int32_t op)
+static void add_reader(struct strag_builder *builder, struct past *past, int32_t op)
 {
     if (!grow((void **)&builder->readers, &builder->readers_room, builder->readers_length,
               sizeof *builder->readers)) {
         fail(builder, STRAG_ERR_MEMORY, NULL);
         return;
     }
-    builder->readers[builder->readers_length] = (struct reader){op, block->readers};
-    block->readers = (int32_t)builder->readers_length++;
+    builder->readers[builder->readers_length] = (struct reader){op, past->readers};
+    past->readers = (int32_t)builder->readers_length++;
+}
+
+static bool is_start(const struct strag_builder *builder, int block)
+{
+    return builder->starts[block / 64] >> block % 64 & 1;
+}
+
+/* Where the run of a block begins. Algorithms often cut one piece after the other from a run. */
+static int run_start(const struct strag_builder *builder, int block)
+{
+    int last = builder->last_split;
+    if (is_start(builder, last) && last <= block && block < builder->past[last].end)
+        return last;
+    while (!is_start(builder, block)) {
+        if (block % 64 == 63 && builder->starts[block / 64] == 0)
+            block -= 64;
+        else
+            block--;
+    }
+    return block;
+}
+
+/* Let a run begin at a block. */
+static void split(struct strag_builder *builder, int block)
+{
+    if (block == builder->plan->bounds.blocks || is_start(builder, block))
+        return;
+    int start = run_start(builder, block);
+    builder->past[block] = builder->past[start];
+    builder->past[start].end = block;
+    builder->starts[block / 64] |= UINT64_C(1) << block % 64;
+    builder->last_split = start;
 }
 
 /* A reader waits for the last writer; a writer for the readers since, or if there are none for the
- * last writer. */
+ * last writer. The operation's range is whole runs. */
 static void find_waits(struct strag_builder *builder, const struct strag_op *op, int32_t index)
 {
-    for (int b = op->first; b < op->first + op->count; b++) {
-        struct block_state *block = &builder->blocks[b];
-        bool writes = op->kind != STRAG_SEND;
-        if (block->writer != NONE && (!writes || block->readers == NONE))
-            add_wait(builder, block->writer);
+    bool writes = op->kind != STRAG_SEND;
+    int end = op->first + op->count;
+    for (int b = op->first; b < end; b = builder->past[b].end) {
+        struct past *past = &builder->past[b];
+        if (past->writer >= 0 && (!writes || past->readers == NONE))
+            add_wait(builder, past->writer);
         if (!writes) {
-            add_reader(builder, block, index);
+            add_reader(builder, past, index);
             continue;
         }
-        for (int32_t r = block->readers; r != NONE; r = builder->readers[r].next)
+        for (int32_t r = past->readers; r != NONE; r = builder->readers[r].next)
             add_wait(builder, builder->readers[r].op);
-        block->writer = index;
-        block->readers = NONE;
+        builder->starts[b / 64] &= ~(UINT64_C(1) << b % 64);
+    }
+    if (writes) {
+        builder->past[op->first] = (struct past){index, NONE, end};
+        builder->starts[op->first / 64] |= UINT64_C(1) << op->first % 64;
     }
 }
 
-/* Note that the block must be copied at the start, joining it to the range before it if it can. */
-static void add_copy(struct strag_builder *builder, int block)
+/* Note that a run must be copied at the start, joining it to the range before it if it can. */
+static void add_copy(struct strag_builder *builder, int first)
 {
     struct strag_plan *plan = builder->plan;
-    builder->blocks[block].copied = true;
+    int count = builder->past[first].end - first;
+    builder->past[first].writer = COPIED;
     if (plan->ncopies) {
         struct strag_range *last = &plan->copies[plan->ncopies - 1];
-        if (last->first + last->count == block) {
-            last->count++;
+        if (last->first + last->count == first) {
+            last->count += count;
             return;
         }
     }
@@ -254,25 +301,22 @@ static void add_copy(struct strag_builder *builder, int block)
         fail(builder, STRAG_ERR_MEMORY, NULL);
         return;
     }
-    plan->copies[plan->ncopies++] = (struct strag_range){block, 1};
+    plan->copies[plan->ncopies++] = (struct strag_range){first, count};
 }
 
 /* Does the operation find its values in the caller's input? If only some of them are still there,
  * these are copied to the output at the start. */
 static bool finds_input(struct strag_builder *builder, const struct strag_op *op)
 {
-    int in_output = 0;
-    for (int b = op->first; b < op->first + op->count; b++)
-        in_output += builder->blocks[b].writer != NONE || builder->blocks[b].copied;
-    if (in_output == 0)
-        return true;
-    for (int b = op->first; in_output < op->count && b < op->first + op->count; b++) {
-        if (builder->blocks[b].writer == NONE && !builder->blocks[b].copied) {
+    int end = op->first + op->count;
+    bool in_output = false;
+    for (int b = op->first; b < end; b = builder->past[b].end)
+        in_output = in_output || builder->past[b].writer != NONE;
+    for (int b = op->first; in_output && b < end; b = builder->past[b].end) {
+        if (builder->past[b].writer == NONE)
             add_copy(builder, b);
-            in_output++;
-        }
     }
-    return false;
+    return !in_output;
 }
 
 static void add(struct strag_builder *builder, enum strag_kind kind, bool own_left, int round,
@@ -315,6 +359,8 @@ static void add(struct strag_builder *builder, enum strag_kind kind, bool own_le
         .round = round,
         .after = (uint32_t)builder->after_length,
     };
+    split(builder, first);
+    split(builder, first + count);
     op->from_input = kind != STRAG_RECV && finds_input(builder, op);
     find_waits(builder, op, plan->nops);
     plan->nops++;
@@ -333,6 +379,12 @@ void strag_recv(struct strag_builder *builder, int round, int peer, int first, i
 void strag_recv_reduce(struct strag_builder *builder, int round, int peer, int first, int count)
 {
     add(builder, STRAG_RECV_REDUCE, false, round, peer, first, count);
+}
+
+void strag_recv_reduce_right(struct strag_builder *builder, int round, int peer, int first,
+                             int count)
+{
+    add(builder, STRAG_RECV_REDUCE, true, round, peer, first, count);
 }
 
 void strag_exchange_reduce(struct strag_builder *builder, int round, int peer, int first, int count)
@@ -379,8 +431,9 @@ int strag_builder_finish(struct strag_builder *builder, struct strag_plan **plan
             fail(builder, STRAG_ERR_MEMORY, NULL);
     }
     /* What nobody writes ends in the output as it is; that is so with a single rank alone. */
-    for (int b = 0; builder->status == STRAG_OK && b < built->bounds.blocks; b++) {
-        if (builder->blocks[b].writer == NONE && !builder->blocks[b].copied)
+    for (int b = 0; builder->status == STRAG_OK && b < built->bounds.blocks;
+         b = builder->past[b].end) {
+        if (builder->past[b].writer == NONE)
             add_copy(builder, b);
     }
     if (builder->status == STRAG_OK) {

@@ -146,6 +146,10 @@ void strag_recv(struct strag_builder *builder, int round, int peer, int first, i
 /** As above; the incoming value is the left operand. */
 void strag_recv_reduce(struct strag_builder *builder, int round, int peer, int first, int count);
 
+/** As above; the incoming value is the right operand. */
+void strag_recv_reduce_right(struct strag_builder *builder, int round, int peer, int first,
+                             int count);
+
 /** As above for two ranks that combine each other's value: the lower rank's is the left operand. */
 void strag_exchange_reduce(struct strag_builder *builder, int round, int peer, int first,
                            int count);

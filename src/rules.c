@@ -444,13 +444,14 @@ static bool holds(const struct rule *rule, const struct strag_problem *problem)
 }
 
 /* @return false where the table is full */
-static bool append(struct strag_table *table, size_t from, const struct strag_algorithm *algorithm)
+static bool append(struct strag_table *table, size_t from, const struct strag_entry *what)
 {
-    if (table->entries > 0 && table->entry[table->entries - 1].algorithm == algorithm)
+    const struct strag_entry *last = table->entries ? &table->entry[table->entries - 1] : NULL;
+    if (last && last->algorithm == what->algorithm && last->blocks == what->blocks)
         return true;
     if (table->entries == STRAG_TABLE_MAX)
         return false;
-    table->entry[table->entries++] = (struct strag_entry){from, algorithm};
+    table->entry[table->entries++] = (struct strag_entry){from, what->algorithm, what->blocks};
     return true;
 }
 
@@ -458,10 +459,10 @@ static bool append(struct strag_table *table, size_t from, const struct strag_al
 static bool append_model(struct strag_table *table, const struct strag_table *model, size_t from,
                          size_t end)
 {
-    bool fits = append(table, from, strag_table_find(model, from));
+    bool fits = append(table, from, strag_table_entry(model, from));
     for (int i = 0; fits && i < model->entries; i++)
         if (model->entry[i].from > from && model->entry[i].from < end)
-            fits = append(table, model->entry[i].from, model->entry[i].algorithm);
+            fits = append(table, model->entry[i].from, &model->entry[i]);
     return fits;
 }
 
@@ -473,13 +474,14 @@ static int apply(const struct strag_rules *rules, const struct rule *rule,
     struct strag_table made = {.entries = 0};
     for (int i = 0; i < rule->nsizes; i++) {
         const struct rule_size *size = &rule->size[i];
+        const struct strag_entry named = {.algorithm = size->algorithm};
         size_t end = i + 1 < rule->nsizes ? size[1].from : SIZE_MAX;
         if (size->algorithm &&
             strag_algorithm_claim(size->algorithm, problem, NULL, &why) != STRAG_OK)
             return strag_fail(err, STRAG_ERR_UNSUPPORTED, "%s:%d: %s cannot run here: %.120s",
                               rules->name, rule->line, size->algorithm->name, why.text);
         bool fits = size->action == ACTION_AUTO ? append_model(&made, table, size->from, end)
-                                                : append(&made, size->from, size->algorithm);
+                                                : append(&made, size->from, &named);
         if (!fits)
             return strag_fail(err, STRAG_ERR_UNSUPPORTED,
                               "%s:%d: together with the model's the rule has more than %d sizes",

@@ -47,19 +47,17 @@ static int choose(const struct strag_selection *selection, size_t bytes, size_t 
     return bytes < minimum && !(least < worth_it * stock) ? PREVIOUS : best;
 }
 
-static const struct strag_algorithm *algorithm_of(const struct strag_selection *selection,
-                                                  int choice)
-{
-    return choice == PREVIOUS ? NULL : selection->candidate[choice].algorithm;
-}
-
 /* Where a table is full its last entry holds for all that follows. */
 static void add_entry(struct strag_selection *selection, size_t from, int choice)
 {
     struct strag_table *table = &selection->table;
+    struct strag_entry entry = {.from = from};
+    if (choice != PREVIOUS) {
+        entry.algorithm = selection->candidate[choice].algorithm;
+        entry.blocks = selection->candidate[choice].blocks;
+    }
     if (table->entries < STRAG_TABLE_MAX)
-        table->entry[table->entries++] =
-            (struct strag_entry){from, algorithm_of(selection, choice)};
+        table->entry[table->entries++] = entry;
 }
 
 /* All changes of the choice between two sizes. @return the choice at `high` */
@@ -99,46 +97,71 @@ static void make_table(struct strag_selection *selection, size_t minimum)
     }
 }
 
-static int price(struct strag_selection *selection, const struct strag_problem *problem,
+static int price(struct strag_candidate *candidate, const struct strag_problem *problem,
                  const struct strag_model *model, struct strag_error *err)
 {
-    int usable = 0;
-    for (int c = 0; c < selection->candidates; c++) {
-        struct strag_candidate *candidate = &selection->candidate[c];
-        candidate->algorithm = strag_algorithms[c];
-        int status = strag_profile_create(candidate->algorithm, problem, model, &candidate->profile,
-                                          &candidate->refusal);
-        if (status == STRAG_OK) {
-            usable++;
-        } else if (status != STRAG_ERR_UNSUPPORTED) {
-            if (err)
-                *err = candidate->refusal;
-            return status;
-        }
+    struct strag_problem cut = *problem;
+    cut.blocks = candidate->blocks;
+    int status = strag_profile_create(candidate->algorithm, &cut, model, &candidate->profile,
+                                      &candidate->refusal);
+    if (status == STRAG_OK || status == STRAG_ERR_UNSUPPORTED)
+        return STRAG_OK;
+    if (err)
+        *err = candidate->refusal;
+    return status;
+}
+
+/* An algorithm's candidates, one for each count of blocks. */
+static int add_candidates(struct strag_selection *selection,
+                          const struct strag_algorithm *algorithm,
+                          const struct strag_problem *problem, const struct strag_model *model,
+                          struct strag_error *err)
+{
+    int blocks[STRAG_CHOICES_MAX];
+    int choices = strag_algorithm_choices(algorithm, problem, blocks), status = STRAG_OK;
+    size_t room = (size_t)(selection->candidates + choices);
+    void *moved = realloc(selection->candidate, room * sizeof *selection->candidate);
+    if (!moved)
+        return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for %zu candidates", room);
+    selection->candidate = moved;
+    for (int c = 0; c < choices && status == STRAG_OK; c++) {
+        struct strag_candidate *candidate = &selection->candidate[selection->candidates++];
+        *candidate = (struct strag_candidate){.algorithm = algorithm, .blocks = blocks[c]};
+        status = price(candidate, problem, model, err);
     }
-    if (usable == 0)
-        return strag_fail(err, STRAG_ERR_UNSUPPORTED, "no algorithm can be planned for %d ranks",
-                          problem->n);
-    return STRAG_OK;
+    return status;
+}
+
+static int add_all_candidates(struct strag_selection *selection,
+                              const struct strag_problem *problem, const struct strag_model *model,
+                              const struct strag_algorithm *only, struct strag_error *err)
+{
+    int usable = 0;
+    for (int a = 0; strag_algorithms[a]; a++) {
+        if (only && only != strag_algorithms[a])
+            continue;
+        int status = add_candidates(selection, strag_algorithms[a], problem, model, err);
+        if (status != STRAG_OK)
+            return status;
+    }
+    for (int c = 0; c < selection->candidates; c++)
+        usable += selection->candidate[c].profile != NULL;
+    if (usable > 0)
+        return STRAG_OK;
+    if (only)
+        return strag_fail(err, STRAG_ERR_UNSUPPORTED, "%s", selection->candidate->refusal.text);
+    return strag_fail(err, STRAG_ERR_UNSUPPORTED, "no algorithm can be planned for %d ranks",
+                      problem->n);
 }
 
 int strag_select(const struct strag_problem *problem, const struct strag_model *model,
                  const struct strag_select_options *options, struct strag_selection **selection,
                  struct strag_error *err)
 {
-    int candidates = 0;
-    while (strag_algorithms[candidates])
-        candidates++;
     struct strag_selection *made = calloc(1, sizeof *made);
-    if (made) {
-        made->candidates = candidates;
-        made->candidate = calloc((size_t)candidates, sizeof *made->candidate);
-    }
-    int status;
-    if (!made || !made->candidate)
-        status = strag_fail(err, STRAG_ERR_MEMORY, "out of memory for %d candidates", candidates);
-    else
-        status = price(made, problem, model, err);
+    if (!made)
+        return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for a selection");
+    int status = add_all_candidates(made, problem, model, options->only, err);
     if (status != STRAG_OK) {
         strag_selection_free(made);
         return status;
@@ -152,16 +175,21 @@ void strag_selection_free(struct strag_selection *selection)
 {
     if (!selection)
         return;
-    for (int c = 0; selection->candidate && c < selection->candidates; c++)
+    for (int c = 0; c < selection->candidates; c++)
         strag_profile_free(selection->candidate[c].profile);
     free(selection->candidate);
     free(selection);
 }
 
-const struct strag_algorithm *strag_table_find(const struct strag_table *table, size_t bytes)
+const struct strag_entry *strag_table_entry(const struct strag_table *table, size_t bytes)
 {
     int e = table->entries - 1;
     while (e > 0 && table->entry[e].from > bytes)
         e--;
-    return table->entry[e].algorithm;
+    return &table->entry[e];
+}
+
+const struct strag_algorithm *strag_table_find(const struct strag_table *table, size_t bytes)
+{
+    return strag_table_entry(table, bytes)->algorithm;
 }

@@ -11,6 +11,7 @@
 struct strag_entry {
     size_t from;                             /* bytes; the first entry's is 0 */
     const struct strag_algorithm *algorithm; /* NULL: leave it to the previous component */
+    int blocks; /* problem.blocks for it; 0: the algorithm's own choice */
 };
 
 #define STRAG_TABLE_MAX 48
@@ -23,13 +24,15 @@ struct strag_table {
 /* The candidates with their estimates, for those who want to know why. */
 struct strag_candidate {
     const struct strag_algorithm *algorithm;
+    int blocks;                    /* as in struct strag_entry */
     struct strag_profile *profile; /* NULL: it cannot be planned here */
     struct strag_error refusal;    /* why not */
 };
 
 struct strag_selection {
     int candidates;
-    struct strag_candidate *candidate; /* in the order of strag_algorithms */
+    struct strag_candidate *candidate; /* in the order of strag_algorithms, and of their choices:
+                                          one for each count of blocks worth comparing */
     struct strag_table table;
 };
 
@@ -39,14 +42,18 @@ struct strag_select_options {
      * the best of the algorithms that Open MPI has (recursive doubling, recursive halving, ring).
      * 0: strag runs everything. */
     size_t minimum;
+
+    /* Compare its block counts only; NULL: all algorithms. */
+    const struct strag_algorithm *only;
 };
 
 /** The largest size that tables look at: 1 TiB; above, the last entry holds. */
 #define STRAG_SELECT_BYTES_MAX ((size_t)1 << 40)
 
 /**
- * Price every algorithm that can be planned for the problem, and make the table: for every size the
- * algorithm with the least modelled time (of equals the first in strag_algorithms).
+ * Price every algorithm that can be planned for the problem, each with the block counts that are
+ * worth comparing, and make the table: for every size the candidate with the least modelled time
+ * (of equals the first).
  *
  * @param[out] selection  the caller's to free with strag_selection_free; untouched on failure
  * @return STRAG_OK, STRAG_ERR_UNSUPPORTED where no algorithm fits, STRAG_ERR_MEMORY
@@ -58,7 +65,10 @@ int strag_select(const struct strag_problem *problem, const struct strag_model *
 /** NULL is allowed. */
 void strag_selection_free(struct strag_selection *selection);
 
-/** What a table says for a size. @return NULL: the previous component */
+/** The entry of a table that holds for a size. */
+const struct strag_entry *strag_table_entry(const struct strag_table *table, size_t bytes);
+
+/** The algorithm of that entry. @return NULL: the previous component */
 const struct strag_algorithm *strag_table_find(const struct strag_table *table, size_t bytes);
 
 #endif

@@ -151,11 +151,10 @@ static void price_messages(struct strag_traffic *traffic)
     }
 }
 
-int strag_traffic_round(struct strag_traffic *traffic, int round, int *repeats,
+int strag_traffic_round(struct strag_traffic *traffic, int round, int repeats,
                         struct strag_error *err)
 {
     const struct strag_subject *subject = &traffic->subject;
-    *repeats = strag_design_alike(&subject->design, round);
     traffic->nmessages = 0;
     traffic->rounds++;
     for (int r = 0; r < subject->design.problem.n; r++) {
@@ -163,7 +162,7 @@ int strag_traffic_round(struct strag_traffic *traffic, int round, int *repeats,
         strag_visitor_aim(traffic->visitor, r, (struct strag_rounds){round, round + 1});
         strag_design_build(&subject->design, r, traffic->visitor);
     }
-    if (traffic->failed || !load_links(traffic, *repeats))
+    if (traffic->failed || !load_links(traffic, repeats))
         return no_memory(traffic, err);
     price_messages(traffic);
     return STRAG_OK;

@@ -64,12 +64,11 @@ int strag_traffic_open(struct strag_traffic *traffic, const struct strag_algorit
                        struct strag_error *err);
 
 /**
- * Look at a round and those after it that carry the same traffic.
+ * Look at a round.
  *
- * @param round  the first one
- * @param[out] repeats  how many
+ * @param repeats  how many rounds carry its traffic
  */
-int strag_traffic_round(struct strag_traffic *traffic, int round, int *repeats,
+int strag_traffic_round(struct strag_traffic *traffic, int round, int repeats,
                         struct strag_error *err);
 
 /** @return status, or what was wrong with the algorithm if status is STRAG_OK */

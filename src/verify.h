@@ -20,7 +20,8 @@
  *     (two ranks that swap a range do so element by element);
  *   - sum: every rank ends with every contribution exactly once in every block;
  *   - bits: all ranks end with the same expression, hence with identical bits;
- *   - claims: rounds, blocks, bytes sent and ports are as the algorithm states.
+ *   - claims: rounds, blocks, bytes sent and ports are as the algorithm states, and the late rank's
+ *     first round, where the algorithm waits for one.
  */
 #ifndef STRAG_VERIFY_H
 #define STRAG_VERIFY_H
@@ -32,6 +33,8 @@ struct strag_measure {
     double sent_max;   /* the most one rank sends, in vectors */
     double sent_total; /* all ranks together, in vectors */
     double reduce_max; /* the most one rank combines, in vectors */
+    bool waits;        /* as claimed: the others go ahead of a late rank, */
+    int before;        /* who takes part from this round on */
 };
 
 /* How the result of a block comes about: an expression tree, shared between blocks and ranks.

@@ -285,7 +285,25 @@ static int check_ports(const struct strag_plan *plan, struct strag_error *err)
     return STRAG_OK;
 }
 
-int strag_check_claim(struct strag_plan *const *plans, const struct strag_measure *measure,
+/* The late rank's first round is the one that the algorithm claims. */
+static int check_waiting(struct strag_plan *const *plans, struct strag_measure *measure,
+                         const struct strag_claim *claim, struct strag_error *err)
+{
+    if (!claim->waits)
+        return STRAG_OK;
+    const struct strag_plan *plan = plans[claim->late];
+    int first = plan->nops ? plan->ops[0].round : plan->rounds;
+    if (first != claim->before)
+        return strag_fail(err, STRAG_ERR_FALSE,
+                          "%s n=%d: rank %d, which is late, takes part from round %d on; it claims "
+                          "%d",
+                          plan->algorithm, measure->n, claim->late, first, claim->before);
+    measure->waits = true;
+    measure->before = first;
+    return STRAG_OK;
+}
+
+int strag_check_claim(struct strag_plan *const *plans, struct strag_measure *measure,
                       const struct strag_claim *claim, struct strag_error *err)
 {
     const char *name = plans[0]->algorithm;
@@ -299,7 +317,7 @@ int strag_check_claim(struct strag_plan *const *plans, const struct strag_measur
         return strag_fail(err, STRAG_ERR_FALSE,
                           "%s n=%d: a rank sends %.9g vectors; it claims %.9g", name, measure->n,
                           measure->sent_max, claim->sent_max);
-    int status = STRAG_OK;
+    int status = check_waiting(plans, measure, claim, err);
     for (int rank = 0; claim->one_ported && status == STRAG_OK && rank < measure->n; rank++)
         status = check_ports(plans[rank], err);
     return status;

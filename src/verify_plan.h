@@ -19,8 +19,8 @@ int strag_verify_hazards(const struct strag_plan *plan, struct strag_error *err)
 int strag_measure_plans(struct strag_plan *const *plans, int n, struct strag_measure *measure,
                         struct strag_error *err);
 
-/** Compare with what the algorithm promised. */
-int strag_check_claim(struct strag_plan *const *plans, const struct strag_measure *measure,
+/** Compare with what the algorithm promised; `waits` and `before` are filled in. */
+int strag_check_claim(struct strag_plan *const *plans, struct strag_measure *measure,
                       const struct strag_claim *claim, struct strag_error *err);
 
 #endif

@@ -5,6 +5,8 @@
 #include "cost.h"
 #include "write.h"
 
+#include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -118,21 +120,65 @@ static void release(struct table *table)
     free(table->bytes);
 }
 
+/* Mode `rounds`, of one count of blocks. Where `least` knows no less, it and the count are set. */
+static int estimate_rounds(const struct table *table, const struct strag_algorithm *algorithm,
+                           int count, double *least, int *blocks, struct strag_error *err)
+{
+    const struct machine *machine = table->machine;
+    struct strag_problem problem = machine->problem;
+    struct strag_profile *profile;
+    problem.blocks = count;
+    int status = strag_profile_create(algorithm, &problem, &machine->model, &profile, err);
+    if (status != STRAG_OK)
+        return status;
+    for (int s = 0; s < table->sizes; s++) {
+        double seconds = strag_profile_seconds(profile, (double)table->bytes[s]);
+        if (seconds < least[s]) {
+            least[s] = seconds;
+            blocks[s] = count;
+        }
+    }
+    strag_profile_free(profile);
+    return STRAG_OK;
+}
+
+/* Mode `clocks`, of the blocks that are best by `rounds`. */
+static int estimate_clocks(const struct table *table, const struct strag_algorithm *algorithm,
+                           const int *blocks, double *seconds, struct strag_error *err)
+{
+    struct strag_problem problem = table->machine->problem;
+    int status = STRAG_OK;
+    for (int first = 0, end; status == STRAG_OK && first < table->sizes; first = end) {
+        for (end = first + 1; end < table->sizes && blocks[end] == blocks[first]; end++)
+            ;
+        problem.blocks = blocks[first];
+        status = strag_cost_clocks(algorithm, &problem, &table->machine->model,
+                                   table->bytes + first, end - first, seconds + first, err);
+    }
+    return status;
+}
+
+/* For each size with the count of blocks that is best for it. */
 static int estimate(const struct table *table, const struct strag_algorithm *algorithm,
                     double *seconds, struct strag_error *err)
 {
-    const struct machine *machine = table->machine;
-    if (table->mode == CLOCKS)
-        return strag_cost_clocks(algorithm, &machine->problem, &machine->model, table->bytes,
-                                 table->sizes, seconds, err);
-    struct strag_profile *profile;
-    int status = strag_profile_create(algorithm, &machine->problem, &machine->model, &profile, err);
-    if (status != STRAG_OK)
-        return status;
-    for (int s = 0; s < table->sizes; s++)
-        seconds[s] = strag_profile_seconds(profile, (double)table->bytes[s]);
-    strag_profile_free(profile);
-    return STRAG_OK;
+    int choice[STRAG_CHOICES_MAX], status = STRAG_OK;
+    int choices = strag_algorithm_choices(algorithm, &table->machine->problem, choice);
+    int *blocks = calloc((size_t)table->sizes, sizeof *blocks);
+    if (!blocks)
+        return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for %d sizes", table->sizes);
+    for (int s = 0; s < table->sizes; s++) {
+        blocks[s] = choice[0];
+        seconds[s] = INFINITY;
+    }
+    if (table->mode == ROUNDS || choices > 1) {
+        for (int c = 0; c < choices && status == STRAG_OK; c++)
+            status = estimate_rounds(table, algorithm, choice[c], seconds, blocks, err);
+    }
+    if (status == STRAG_OK && table->mode == CLOCKS)
+        status = estimate_clocks(table, algorithm, blocks, seconds, err);
+    free(blocks);
+    return status;
 }
 
 static int add_column(struct table *table, const struct strag_algorithm *algorithm,
@@ -184,6 +230,8 @@ static int run(const struct command *command, const struct arguments *arguments)
     int result = read_machine(command, arguments, &machine);
     if (result == EXIT_DONE && (!read_word(command, arguments, OPTION_MODE, modes, &table.mode) ||
                                 !read_word(command, arguments, OPTION_FORMAT, formats, &format) ||
+                                !read_integer(command, arguments, OPTION_BLOCKS, 1, INT_MAX - 1,
+                                              &machine.problem.blocks) ||
                                 !read_sizes(command, arguments, &table.bytes, &table.sizes)))
         result = EXIT_USAGE;
     if (result == EXIT_DONE)
@@ -198,7 +246,7 @@ static int run(const struct command *command, const struct arguments *arguments)
 const struct command cost_command = {
     .name = "cost",
     .usage = " [ALGORITHM|all] -n RANKS" TOPOLOGY_USAGE STATE_USAGE MODEL_USAGE
-             " --bytes LIST [--mode rounds|clocks] [--format text|csv|json]",
+             " --bytes LIST [--blocks M] [--mode rounds|clocks] [--format text|csv|json]",
     .summary = "Estimate the time of an allreduce by the load on every link.",
     .details =
         "A round lasts as long as its longest message, whose bytes share each link of its route\n"
@@ -208,6 +256,8 @@ const struct command cost_command = {
         {
             {OPTION_RANKS, "RANKS", "how many ranks, from 1 (default: as the topology says)"},
             {OPTION_BYTES, "LIST", "sizes of the vector: 32, 2K, 512M; powers of two: 32..1G"},
+            {OPTION_BLOCKS, "M",
+             "cut the vector into M blocks (default: what is best for each size)"},
             {OPTION_MODE, "rounds|clocks",
              "everybody waits for a round, or every message is simulated"},
             {OPTION_FORMAT, "text|csv|json", "how to show it (default: text)"},

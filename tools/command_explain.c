@@ -7,6 +7,7 @@
 #include "select.h"
 #include "write.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,7 +30,7 @@ struct explanation {
     size_t *bytes;
     int sizes;
     struct estimate *estimates; /* room for all candidates; those of one size, the fastest first */
-    int count;
+    int count;                  /* one for each algorithm: its best count of blocks */
 };
 
 /* What the parts [first, end) of a profile take. */
@@ -53,7 +54,9 @@ static struct estimate estimate(const struct strag_problem *problem,
 {
     const struct strag_profile *profile = candidate->profile;
     struct strag_claim claim = {0};
-    strag_algorithm_claim(candidate->algorithm, problem, &claim, NULL);
+    struct strag_problem cut = *problem;
+    cut.blocks = candidate->blocks;
+    strag_algorithm_claim(candidate->algorithm, &cut, &claim, NULL);
     double early = parts_seconds(profile, 0, profile->before, bytes);
     double latency = parts_seconds(profile, 0, profile->nparts, 0);
     return (struct estimate){
@@ -75,17 +78,33 @@ static int compare_estimates(const void *a, const void *b)
     return left->candidate < right->candidate ? -1 : 1;
 }
 
+/* Of an algorithm's candidates only one is told: that of the table, or its fastest. */
+static bool is_told(const struct strag_candidate *candidate, const struct estimate *other,
+                    const struct strag_entry *chosen, size_t bytes)
+{
+    if (chosen->algorithm == candidate->algorithm && chosen->blocks)
+        return chosen->blocks == candidate->blocks;
+    return strag_profile_seconds(candidate->profile, (double)bytes) < other->seconds;
+}
+
 static void estimate_size(struct explanation *explanation, size_t bytes)
 {
     const struct strag_selection *selection = explanation->selection;
-    explanation->count = 0;
+    const struct strag_entry *chosen = strag_table_entry(&explanation->table, bytes);
+    struct estimate *estimates = explanation->estimates;
+    int count = 0;
     for (int c = 0; c < selection->candidates; c++) {
-        if (selection->candidate[c].profile)
-            explanation->estimates[explanation->count++] =
-                estimate(&explanation->machine->problem, &selection->candidate[c], (double)bytes);
+        const struct strag_candidate *candidate = &selection->candidate[c];
+        if (!candidate->profile)
+            continue;
+        bool again = count && estimates[count - 1].candidate->algorithm == candidate->algorithm;
+        if (again && !is_told(candidate, &estimates[count - 1], chosen, bytes))
+            continue;
+        count += !again;
+        estimates[count - 1] = estimate(&explanation->machine->problem, candidate, (double)bytes);
     }
-    qsort(explanation->estimates, (size_t)explanation->count, sizeof *explanation->estimates,
-          compare_estimates);
+    explanation->count = count;
+    qsort(estimates, (size_t)count, sizeof *estimates, compare_estimates);
 }
 
 /* What the others are held against: the chosen algorithm, or the fastest one where the previous
@@ -153,6 +172,13 @@ static const char *chosen_name(const struct strag_algorithm *algorithm)
 
 /* ---- Text ---- */
 
+/* Where an algorithm was given the count. */
+static void write_blocks(int blocks)
+{
+    if (blocks)
+        printf("%d blocks, ", blocks);
+}
+
 static void write_text_size(struct explanation *explanation, size_t bytes)
 {
     char text[48], why[256];
@@ -163,8 +189,9 @@ static void write_text_size(struct explanation *explanation, size_t bytes)
     if (!chosen)
         printf("; of these %s", winner->candidate->algorithm->name);
     printf(", %s us\n", time_text(winner->seconds, text));
-    printf("    %-20s %d rounds, latency %s us", winner->candidate->algorithm->name, winner->rounds,
-           time_text(winner->latency, text));
+    printf("    %-20s ", winner->candidate->algorithm->name);
+    write_blocks(winner->candidate->blocks);
+    printf("%d rounds, latency %s us", winner->rounds, time_text(winner->latency, text));
     printf(", bytes %s us", time_text(winner->transfer, text));
     if (winner->idle > 0)
         printf(", idle %s us", time_text(winner->idle, text));
@@ -173,19 +200,34 @@ static void write_text_size(struct explanation *explanation, size_t bytes)
         const struct estimate *loser = &explanation->estimates[e];
         if (loser == winner)
             continue;
-        printf("    %-20s %s us, ", loser->candidate->algorithm->name,
-               time_text(loser->seconds, text));
+        printf("    %-20s ", loser->candidate->algorithm->name);
+        write_blocks(loser->candidate->blocks);
+        printf("%s us, ", time_text(loser->seconds, text));
         if (winner->seconds > 0)
             printf("%.2fx: ", loser->seconds / winner->seconds);
         puts(reason(loser, winner, why, sizeof why));
     }
 }
 
+/* Told once where the algorithm is refused with each of its counts of blocks. */
+static bool is_refused(const struct strag_selection *selection, int c)
+{
+    const struct strag_candidate *candidate = &selection->candidate[c];
+    if (c > 0 && candidate[-1].algorithm == candidate->algorithm)
+        return false;
+    for (int i = c; i < selection->candidates; i++) {
+        if (selection->candidate[i].algorithm == candidate->algorithm &&
+            selection->candidate[i].profile)
+            return false;
+    }
+    return true;
+}
+
 static void write_text_refused(const struct strag_selection *selection)
 {
     const char *title = "\nnot possible here:\n";
     for (int c = 0; c < selection->candidates; c++) {
-        if (selection->candidate[c].profile)
+        if (!is_refused(selection, c))
             continue;
         printf("%s    %-20s %s\n", title, selection->candidate[c].algorithm->name,
                selection->candidate[c].refusal.text);
@@ -207,7 +249,8 @@ static void write_text_table(const struct explanation *explanation)
     fputs(":\n", stdout);
     for (int e = 0; e < explanation->table.entries; e++) {
         const struct strag_entry *entry = &explanation->table.entry[e];
-        printf("    from %-10s %s\n", size_text(entry->from, text), chosen_name(entry->algorithm));
+        printf("    from %-10s %s", size_text(entry->from, text), chosen_name(entry->algorithm));
+        printf(entry->blocks ? ", %d blocks\n" : "\n", entry->blocks);
     }
 }
 
@@ -241,6 +284,8 @@ static void write_json_estimate(const struct estimate *estimate, const struct es
            estimate->candidate->algorithm->name, estimate->seconds, estimate->rounds,
            estimate->latency, estimate->transfer, estimate->idle,
            estimate->candidate->profile->busiest);
+    if (estimate->candidate->blocks)
+        printf(",\"blocks\":%d", estimate->candidate->blocks);
     if (winner->seconds > 0)
         printf(",\"ratio\":%.9g", estimate->seconds / winner->seconds);
     if (estimate != winner) {
@@ -270,7 +315,7 @@ static void write_json_refused(const struct strag_selection *selection)
     const char *comma = "";
     fputs("],\n\"refused\":[", stdout);
     for (int c = 0; c < selection->candidates; c++) {
-        if (selection->candidate[c].profile)
+        if (!is_refused(selection, c))
             continue;
         printf("%s\n{\"algorithm\":\"%s\",\"reason\":", comma,
                selection->candidate[c].algorithm->name);
@@ -302,6 +347,8 @@ static void write_json(struct explanation *explanation)
     for (int e = 0; e < explanation->table.entries; e++) {
         printf("%s\n{\"from\":%zu,\"algorithm\":", e ? "," : "", explanation->table.entry[e].from);
         write_json_chosen(explanation->table.entry[e].algorithm);
+        if (explanation->table.entry[e].blocks)
+            printf(",\"blocks\":%d", explanation->table.entry[e].blocks);
         putchar('}');
     }
     puts("]}");
@@ -372,6 +419,8 @@ static int run(const struct command *command, const struct arguments *arguments)
     int result = read_machine(command, arguments, &machine);
     if (result == EXIT_DONE &&
         (!read_word(command, arguments, OPTION_FORMAT, formats, &format) ||
+         !read_integer(command, arguments, OPTION_BLOCKS, 1, INT_MAX - 1,
+                       &machine.problem.blocks) ||
          !read_minimum(command, arguments, &explanation.minimum) ||
          !read_sizes(command, arguments, &explanation.bytes, &explanation.sizes)))
         result = EXIT_USAGE;
@@ -385,7 +434,7 @@ static int run(const struct command *command, const struct arguments *arguments)
 const struct command explain_command = {
     .name = "explain",
     .usage = " -n RANKS" TOPOLOGY_USAGE STATE_USAGE MODEL_USAGE
-             " --bytes LIST [--minimum SIZE] [--rules FILE] [--format text|json]",
+             " --bytes LIST [--blocks M] [--minimum SIZE] [--rules FILE] [--format text|json]",
     .summary = "Say which algorithm runs at which size, and why the others lose.",
     .details =
         "The fastest by `strag cost` is chosen, unless a rules file says otherwise. At the end\n"
@@ -394,6 +443,8 @@ const struct command explain_command = {
         {
             {OPTION_RANKS, "RANKS", "how many ranks, from 1 (default: as the topology says)"},
             {OPTION_BYTES, "LIST", "sizes of the vector: 32, 2K, 512M; powers of two: 32..1G"},
+            {OPTION_BLOCKS, "M",
+             "cut the vector into M blocks (default: what is best for each size)"},
             {OPTION_MINIMUM, "SIZE", "shorter vectors are for the previous component (default: 0)"},
             {OPTION_RULES, "FILE", "measured choices; strag(1) describes the file"},
             {OPTION_FORMAT, "text|json", "how to show it (default: text)"},

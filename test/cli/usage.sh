@@ -16,8 +16,8 @@ plan_takes="-n, --blocks, --rank, --format, $topology, $state, --help"
 plan_usage='strag plan ALGORITHM -n RANKS [TOPOLOGY] [STATE] [--blocks M] [--rank R]'
 plan_usage+=' [--format text|json|svg]'
 verify_takes="-n, --blocks, $topology, $state, --help"
-cost_takes="-n, --bytes, --mode, --format, $topology, $state, $model, --help"
-explain_takes="-n, --bytes, --minimum, --rules, --format, $topology, $state, $model, --help"
+cost_takes="-n, --bytes, --blocks, --mode, --format, $topology, $state, $model, --help"
+explain_takes="-n, --bytes, --blocks, --minimum, --rules, --format, $topology, $state, $model, --help"
 sizes='sizes are bytes like 32, or like 2K, 512M, 1G, 1T (times 1024, 1024^2, 1024^3, 1024^4)'
 integer='is not an integer from'
 
@@ -45,18 +45,18 @@ refuses "strag plan: unknown option '--ranks'; accepted: $plan_takes" plan ring 
 refuses "strag plan: unknown option '-'; accepted: $plan_takes" plan - -n 8
 refuses "strag verify: unknown option '--rank'; accepted: $verify_takes" verify ring -n 8 --rank 1
 refuses "strag verify: unknown option '--format'; accepted: $verify_takes" verify ring -n 8 --format json
-refuses "strag cost: unknown option '--blocks'; accepted: $cost_takes" cost -n 8 --bytes 32 --blocks 8
-refuses "strag explain: unknown option '--blocks'; accepted: $explain_takes" \
-    explain -n 8 --bytes 32 --blocks 8
+refuses "strag cost: unknown option '--rank'; accepted: $cost_takes" cost -n 8 --bytes 32 --rank 1
+refuses "strag explain: unknown option '--rank'; accepted: $explain_takes" \
+    explain -n 8 --bytes 32 --rank 1
 refuses "strag topology: unknown option '--slow'; accepted: -n, --hwloc, --format, $topology, --help" \
     topology -n 8 --slow 1:2
 refuses "strag explain: unexpected 'ring'; usage: strag explain -n RANKS [TOPOLOGY] [STATE] [MODEL]\
- --bytes LIST [--minimum SIZE] [--rules FILE] [--format text|json]" explain ring -n 8 --bytes 32
+ --bytes LIST [--blocks M] [--minimum SIZE] [--rules FILE] [--format text|json]" explain ring -n 8 --bytes 32
 refuses "strag plan: -n is missing; usage: $plan_usage" plan ring
 refuses "strag plan: -n needs a value: -n RANKS" plan ring -n
 refuses "strag plan: --rank needs a value: --rank R" plan ring -n 8 --rank
 refuses "strag cost: --bytes is missing; usage: strag cost [ALGORITHM|all] -n RANKS [TOPOLOGY] [STATE]\
- [MODEL] --bytes LIST [--mode rounds|clocks] [--format text|csv|json]" cost -n 8
+ [MODEL] --bytes LIST [--blocks M] [--mode rounds|clocks] [--format text|csv|json]" cost -n 8
 refuses "strag topology: -n is missing; usage: strag topology [TOPOLOGY|--hwloc [FILE]] [-n RANKS]\
  [--format text|json]" topology
 

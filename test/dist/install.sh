@@ -36,8 +36,10 @@ make install DESTDIR="$work/root" prefix=/usr/local > "$work/install.log" 2>&1 |
 find "$work/root" ! -type d -printf '/%P\n' | sort > "$work/files"
 {
     echo /usr/local/bin/strag
+    echo /usr/local/bin/strag-tune
     echo /usr/local/share/doc/strag/LICENSE
     echo /usr/local/share/doc/strag/README.md
+    echo /usr/local/share/man/man1/strag-tune.1
     echo /usr/local/share/man/man1/strag.1
     echo "$plugins/help-mca-coll-strag.txt"
     echo "$plugins/mca_coll_strag.so"
@@ -61,10 +63,14 @@ export OMPI_MCA_mca_base_component_path=$installed
 for name in enable priority verbose algorithm segment_size minimum_size; do
     grep -q "\"coll_strag_$name\"" "$work/parameters" || fail "ompi_info does not show $name"
 done
-OMPI_MCA_coll_strag_priority=100 OMPI_MCA_coll_strag_verbose=1 \
-    OMPI_MCA_coll_strag_algorithm=nonsense OMPI_MCA_coll_strag_minimum_size=0 \
-    "$MPIRUN" --oversubscribe -np 2 "$builddir/test/dist/sum" > "$work/run" 2>&1 ||
-    { cat "$work/run"; fail 'mpirun'; }
+# Open MPI 4.1.4's mpirun loses a help message now and then.
+for _ in 1 2 3 4 5; do
+    OMPI_MCA_coll_strag_priority=100 OMPI_MCA_coll_strag_verbose=1 \
+        OMPI_MCA_coll_strag_algorithm=nonsense OMPI_MCA_coll_strag_minimum_size=0 \
+        "$MPIRUN" --oversubscribe -np 2 "$builddir/test/dist/sum" > "$work/run" 2>&1 ||
+        { cat "$work/run"; fail 'mpirun'; }
+    grep -q 'Data unpack would read past end' "$work/run" || break
+done
 grep -q '^sum 3$' "$work/run" || { cat "$work/run"; fail 'the sum of ranks 1 and 2 is not 3'; }
 grep -Eq 'coll:strag: .*allreduce of .* bytes: [a-z-]+ \(auto' "$work/run" ||
     { cat "$work/run"; fail 'the installed component did not run'; }

@@ -7,9 +7,9 @@ set -eu
 . "${srcdir:-.}/test/mpi/common.sh"
 
 for ranks in 1 2 3 4 5 8; do
-    algorithm=${algorithms[$((ranks % ${#algorithms[@]}))]}
+    choose "$ranks"
     for program in collectives communicators; do
-        must "$ranks" --mca coll strag --mca coll_strag_algorithm "$algorithm" \
+        must "$ranks" --mca coll strag --mca coll_strag_algorithm "${chosen[0]}" \
             "$programs/$program"
     done
 done

@@ -9,8 +9,27 @@
 : "${OMPI_INFO:=ompi_info}"
 # shellcheck disable=SC2034 # used by the tests
 programs=$builddir/test/mpi
+: "${STRAG:=$builddir/tools/strag}"
 # shellcheck disable=SC2034
-algorithms=(ring recursive-doubling recursive-halving circulant bucket)
+mapfile -t algorithms < <("$STRAG" list | cut -d ' ' -f 1)
+
+# choose RANKS: in `chosen`, about five of the algorithms that this number of ranks can have, others
+# for other numbers. STRAG_TEST_FULL=1: all that it can have.
+choose()
+{
+    local i every=$(((${#algorithms[@]} + 4) / 5))
+    chosen=()
+    if [ "${STRAG_TEST_FULL:-0}" = 1 ]; then
+        every=1
+    fi
+    for i in "${!algorithms[@]}"; do
+        if [ $((i % every)) -eq $(($1 % every)) ] &&
+            "$STRAG" plan "${algorithms[i]}" -n "$1" --rank 0 > "$builddir/plan.$$" 2>&1; then
+            chosen+=("${algorithms[i]}")
+        fi
+    done
+    rm -f "$builddir/plan.$$"
+}
 
 fail()
 {

@@ -6,7 +6,8 @@ set -eu
 . "${srcdir:-.}/test/mpi/common.sh"
 
 for ranks in 1 2 3 4; do
-    for algorithm in "${algorithms[@]}"; do
+    choose "$ranks"
+    for algorithm in "${chosen[@]}"; do
         must "$ranks" --mca coll strag --mca coll_strag_algorithm "$algorithm" "$programs/threads"
     done
 done

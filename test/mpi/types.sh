@@ -6,8 +6,9 @@ set -eu
 # shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
 
-for algorithm in "${algorithms[@]}"; do
-    for ranks in 1 2 3 4 5 8; do
+for ranks in 1 2 3 4 5 8; do
+    choose "$ranks"
+    for algorithm in "${chosen[@]}"; do
         for segment in 256K 4K; do
             must "$ranks" --mca coll strag --mca coll_strag_algorithm "$algorithm" \
                 --mca coll_strag_segment_size "$segment" "$programs/types" --algorithm "$algorithm"

@@ -2,12 +2,15 @@
 # The tests of libstrag, with cmocka; and the fuzz targets for what reads a user's text.
 if HAVE_CMOCKA
 unit_tests = \
+	test/unit/test_bine \
 	test/unit/test_bucket \
+	test/unit/test_butterfly \
 	test/unit/test_clocks \
 	test/unit/test_cost \
 	test/unit/test_engine \
 	test/unit/test_expression \
 	test/unit/test_failure \
+	test/unit/test_hamiltonian \
 	test/unit/test_flex_plan \
 	test/unit/test_flexreduce \
 	test/unit/test_hierarchy \
@@ -28,6 +31,7 @@ unit_tests = \
 	test/unit/test_topology \
 	test/unit/test_topology_box \
 	test/unit/test_topology_pack \
+	test/unit/test_torus_doubling \
 	test/unit/test_verify
 
 check_LTLIBRARIES = test/unit/libunit.la
@@ -53,10 +57,18 @@ test_unit_libunit_la_SOURCES = \
 	test/unit/watch.c test/unit/watch.h \
 	test/unit/world.c test/unit/world.h
 
+test_unit_test_bine_SOURCES = test/unit/test_bine.c
+test_unit_test_bine_CPPFLAGS = $(unit_cppflags)
+test_unit_test_bine_LDFLAGS = $(unit_ldflags)
+test_unit_test_bine_LDADD = $(unit_libs)
 test_unit_test_bucket_SOURCES = test/unit/test_bucket.c
 test_unit_test_bucket_CPPFLAGS = $(unit_cppflags)
 test_unit_test_bucket_LDFLAGS = $(unit_ldflags)
 test_unit_test_bucket_LDADD = $(unit_libs)
+test_unit_test_butterfly_SOURCES = test/unit/test_butterfly.c
+test_unit_test_butterfly_CPPFLAGS = $(unit_cppflags)
+test_unit_test_butterfly_LDFLAGS = $(unit_ldflags)
+test_unit_test_butterfly_LDADD = $(unit_libs)
 test_unit_test_clocks_SOURCES = test/unit/test_clocks.c
 test_unit_test_clocks_CPPFLAGS = $(unit_cppflags)
 test_unit_test_clocks_LDFLAGS = $(unit_ldflags)
@@ -77,6 +89,10 @@ test_unit_test_failure_SOURCES = test/unit/test_failure.c
 test_unit_test_failure_CPPFLAGS = $(unit_cppflags)
 test_unit_test_failure_LDFLAGS = $(unit_ldflags)
 test_unit_test_failure_LDADD = $(unit_libs)
+test_unit_test_hamiltonian_SOURCES = test/unit/test_hamiltonian.c
+test_unit_test_hamiltonian_CPPFLAGS = $(unit_cppflags)
+test_unit_test_hamiltonian_LDFLAGS = $(unit_ldflags)
+test_unit_test_hamiltonian_LDADD = $(unit_libs)
 test_unit_test_flex_plan_SOURCES = test/unit/test_flex_plan.c
 test_unit_test_flex_plan_CPPFLAGS = $(unit_cppflags)
 test_unit_test_flex_plan_LDFLAGS = $(unit_ldflags)
@@ -157,6 +173,10 @@ test_unit_test_topology_pack_SOURCES = test/unit/test_topology_pack.c
 test_unit_test_topology_pack_CPPFLAGS = $(unit_cppflags)
 test_unit_test_topology_pack_LDFLAGS = $(unit_ldflags)
 test_unit_test_topology_pack_LDADD = $(unit_libs)
+test_unit_test_torus_doubling_SOURCES = test/unit/test_torus_doubling.c
+test_unit_test_torus_doubling_CPPFLAGS = $(unit_cppflags)
+test_unit_test_torus_doubling_LDFLAGS = $(unit_ldflags)
+test_unit_test_torus_doubling_LDADD = $(unit_libs)
 test_unit_test_verify_SOURCES = test/unit/test_verify.c
 test_unit_test_verify_CPPFLAGS = $(unit_cppflags)
 test_unit_test_verify_LDFLAGS = $(unit_ldflags)

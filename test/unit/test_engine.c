@@ -73,10 +73,13 @@ static size_t random_count(struct rng *rng, int n)
 static struct call_options random_options(struct rng *rng, int n)
 {
     struct call_options options = world_options(random_count(rng, n));
-    options.segment = 1 + rng_below(rng, rng_one_in(rng, 4) ? 4 : 64);
-    if (rng_one_in(rng, 8))
-        options.segment = rng_one_in(rng, 2) ? SIZE_MAX : 300;
-    options.slots = 1 + (int)rng_below(rng, 5);
+    for (int l = 0; l < STRAG_LANES; l++) {
+        options.lanes[l].segment = 1 + rng_below(rng, rng_one_in(rng, 4) ? 4 : 64);
+        if (rng_one_in(rng, 8))
+            options.lanes[l].segment = rng_one_in(rng, 2) ? SIZE_MAX : 300;
+        options.lanes[l].slots = 1 + (int)rng_below(rng, 5);
+    }
+    options.host = rng_one_in(rng, 2) ? 0 : 1 + (int)rng_below(rng, (unsigned)n);
     options.in_place = rng_one_in(rng, 3);
     options.extent += rng_one_in(rng, 3) ? 1 + rng_below(rng, 12) : 0;
     options.polls = rng_one_in(rng, 3) ? 1 + rng_below(rng, 5) : 0;
@@ -86,10 +89,15 @@ static struct call_options random_options(struct rng *rng, int n)
     return options;
 }
 
+static int all_slots(const struct call_options *options)
+{
+    return options->lanes[0].slots + options->lanes[1].slots;
+}
+
 /* Allocations that the engine may make in a call: one, for more slots than ever before. */
 static void check_allocations(struct world *world, int slots_before)
 {
-    int allowed = world->options.slots > slots_before;
+    int allowed = all_slots(&world->options) > slots_before;
     for (int rank = 0; rank < world->n; rank++) {
         const struct member *member = &world->members[rank];
         if (member->library_allocations > allowed)
@@ -132,7 +140,7 @@ static long run_cases(struct rng *rng, long from, long most)
         char name[60];
         snprintf(name, sizeof name, "case %ld, depth %d", from + i, depth);
         run_case(world, p, &options, slots, rng, name);
-        slots = options.slots > slots ? options.slots : slots;
+        slots = all_slots(&options) > slots ? all_slots(&options) : slots;
     }
     world_free(world);
     return calls;
@@ -179,7 +187,7 @@ static void a_segment_of_any_length(void **state)
     static const size_t segments[] = {1, 100, SIZE_MAX / 2, SIZE_MAX - 1, SIZE_MAX};
     for (size_t i = 0; i < sizeof segments / sizeof *segments; i++) {
         struct call_options options = world_options(100);
-        options.segment = segments[i];
+        options.lanes[0].segment = segments[i];
         run_chosen("segments of any length", 5, &options, 2);
     }
 }
@@ -189,8 +197,7 @@ static void long_vectors_in_little_space(void **state)
 {
     (void)state;
     struct call_options options = world_options(2000);
-    options.segment = 1;
-    options.slots = 1;
+    options.lanes[0] = (struct strag_lane){1, 1};
     options.network.max_delay = 7;
     run_chosen("little space", 9, &options, 3);
 }
@@ -219,8 +226,7 @@ static void wrong_arguments_are_refused(void **state)
         .output = buffer,
         .count = 10,
         .extent = 8,
-        .segment = 1,
-        .slots = 1,
+        .lanes = {{1, 1}, {1, 1}},
         .transport = &member->transport.base,
         .reducer = &member->reducer.base,
     };
@@ -231,10 +237,10 @@ static void wrong_arguments_are_refused(void **state)
     call.extent = -8;
     assert_int_equal(strag_engine_start(member->engine, &call), STRAG_ERR_ARGUMENT);
     call = right;
-    call.segment = 0;
+    call.lanes[0].segment = 0;
     assert_int_equal(strag_engine_start(member->engine, &call), STRAG_ERR_ARGUMENT);
     call = right;
-    call.slots = 0;
+    call.lanes[1].slots = 0;
     assert_int_equal(strag_engine_start(member->engine, &call), STRAG_ERR_ARGUMENT);
     assert_int_equal(member->allocations, 0);
 
@@ -259,7 +265,7 @@ static void no_memory_for_more_slots(void **state)
     struct call_options options = world_options(30);
     run_case(world, p, &options, 0, &rng, "before");
 
-    options.slots = 50;
+    options.lanes[0].slots = 50;
     world_begin(world, &options, &rng);
     struct member *member = &world->members[0];
     void *output = member->output + 32;
@@ -268,8 +274,7 @@ static void no_memory_for_more_slots(void **state)
         .output = output,
         .count = 30,
         .extent = 8,
-        .segment = options.segment,
-        .slots = options.slots,
+        .lanes = {options.lanes[0], options.lanes[1]},
         .transport = &member->transport.base,
         .reducer = &member->reducer.base,
     };

@@ -45,7 +45,9 @@ static void tear_down(struct setting *s)
 static struct call_options usual_options(const struct setting *s)
 {
     struct call_options options = world_options(3 * (size_t)s->n + 1);
-    options.segment = 2;
+    options.lanes[0].segment = 2;
+    options.lanes[1] = (struct strag_lane){3, 1};
+    options.host = 2;
     options.network.max_delay = 3;
     return options;
 }
@@ -133,7 +135,7 @@ static void fail_every_message(struct setting *s, bool late, bool cannot_cancel)
             options.network.fail_post = (unsigned)k;
             options.in_place = k % 3 == 0;
             options.extent = k % 5 == 0 ? 11 : 8;
-            options.slots = 1 + (int)(k % 3);
+            options.lanes[0].slots = 1 + (int)(k % 3);
             options.polls = k % 4 == 0 ? 3 : 0;
             options.network.eager = k % 7 == 0 ? 2 : 0;
             run_badly(s, &options, rank, STRAG_ERR_TRANSPORT, NULL, what);

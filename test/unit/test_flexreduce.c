@@ -416,8 +416,8 @@ static void run_tree(const char *algorithm, const char *tree, struct rng *rng)
     static const size_t counts[] = {0, 1, 7, 120, 1001};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         struct call_options options = world_options(counts[i]);
-        options.segment = 1 + rng_below(rng, 20);
-        options.slots = 1 + (int)rng_below(rng, 6);
+        options.lanes[0].segment = 1 + rng_below(rng, 20);
+        options.lanes[0].slots = 1 + (int)rng_below(rng, 6);
         options.network.max_delay = rng_below(rng, 5);
         world_begin(world, &options, rng);
         bool ended = world_run(world, rng);

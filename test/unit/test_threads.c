@@ -52,8 +52,9 @@ static bool has_ended(const struct world *world)
 static struct call_options random_options(struct rng *rng)
 {
     struct call_options options = world_options(rng_below(rng, 200));
-    options.segment = 1 + rng_below(rng, 30);
-    options.slots = 1 + (int)rng_below(rng, 4);
+    options.lanes[0].segment = 1 + rng_below(rng, 30);
+    options.lanes[0].slots = 1 + (int)rng_below(rng, 4);
+    options.host = (int)rng_below(rng, 4);
     options.in_place = rng_one_in(rng, 2);
     options.extent += rng_one_in(rng, 3) ? 5 : 0;
     options.polls = rng_one_in(rng, 2) ? 3 : 0;

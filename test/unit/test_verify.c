@@ -490,7 +490,8 @@ static void claims_are_held_against_the_plans(void **state)
 {
     (void)state;
     struct strag_plan **plans = support_plans(support_algorithm("ring"), 4);
-    const struct strag_claim right = {6, 4, 1.5, true};
+    const struct strag_claim right = {
+        .rounds = 6, .blocks = 4, .sent_max = 1.5, .one_ported = true};
     struct strag_claim claim = right;
     assert_int_equal(strag_verify_plans(plans, 4, &claim, NULL, NULL, NULL), STRAG_OK);
     claim.rounds = 7;
@@ -520,12 +521,50 @@ static void two_peers_in_a_round_are_two_ports(void **state)
         strag_recv(hand.builders[rank], 1, 0, 0, 1);
     }
     hand_finish(&hand, plans);
-    struct strag_claim claim = {2, 1, 2, false};
+    struct strag_claim claim = {.rounds = 2, .blocks = 1, .sent_max = 2};
     assert_int_equal(strag_verify_plans(plans, 3, &claim, NULL, NULL, NULL), STRAG_OK);
     claim.one_ported = true;
     assert_claim_refused(plans, 3, &claim,
                          "rank 0, operation 1 (recv_reduce from 2, blocks 0..0, "
                          "round 0): a second peer in the same round");
+    strag_plan_free_all(plans, 3);
+}
+
+/* Ranks 0 and 1 sum up first; rank 2 comes in round 1. */
+static void the_late_rank_comes_when_it_is_claimed(void **state)
+{
+    (void)state;
+    struct hand hand = hand_create(3, 3, 1);
+    struct strag_plan *plans[4] = {NULL};
+    strag_send(hand.builders[1], 0, 0, 0, 1);
+    strag_recv_reduce(hand.builders[0], 0, 1, 0, 1);
+    strag_exchange_reduce(hand.builders[0], 1, 2, 0, 1);
+    strag_send(hand.builders[2], 1, 0, 0, 1);
+    strag_send(hand.builders[0], 2, 2, 0, 1);
+    strag_send(hand.builders[0], 2, 1, 0, 1);
+    strag_recv(hand.builders[1], 2, 0, 0, 1);
+    strag_recv(hand.builders[2], 2, 0, 0, 1);
+    hand_finish(&hand, plans);
+    struct strag_claim claim = {
+        .rounds = 3, .blocks = 1, .sent_max = 2, .waits = true, .late = 2, .before = 1};
+    struct strag_measure measure;
+    assert_int_equal(strag_verify_plans(plans, 3, &claim, &measure, NULL, NULL), STRAG_OK);
+    assert_true(measure.waits);
+    assert_int_equal(measure.before, 1);
+    claim.before = 2;
+    assert_claim_refused(
+        plans, 3, &claim,
+        "by hand n=3: rank 2, which is late, takes part from round 1 on; it claims 2");
+    claim.before = 0;
+    assert_claim_refused(
+        plans, 3, &claim,
+        "by hand n=3: rank 2, which is late, takes part from round 1 on; it claims 0");
+    claim.late = 1;
+    assert_int_equal(strag_verify_plans(plans, 3, &claim, NULL, NULL, NULL), STRAG_OK);
+    claim.waits = false;
+    claim.before = 7;
+    assert_int_equal(strag_verify_plans(plans, 3, &claim, &measure, NULL, NULL), STRAG_OK);
+    assert_false(measure.waits);
     strag_plan_free_all(plans, 3);
 }
 
@@ -554,6 +593,7 @@ int main(void)
         cmocka_unit_test(a_block_that_nobody_writes),
         cmocka_unit_test(claims_are_held_against_the_plans),
         cmocka_unit_test(two_peers_in_a_round_are_two_ports),
+        cmocka_unit_test(the_late_rank_comes_when_it_is_claimed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -135,7 +135,7 @@ static int post(struct member *member, struct strag_transfer *outer, int peer, c
 {
     if (peer < 0 || peer >= member->world->n || peer == member->rank)
         watch_problem(member, "a message to or from rank %d", peer);
-    if (elements < 1 || elements > member->world->options.segment)
+    if (elements < 1 || elements > world_lane(member->world, member->rank, peer)->segment)
         watch_problem(member, "a message of %zu elements", elements);
     struct flight *flight = take_off(member, outer, source, target, elements);
     if (!flight)
@@ -223,9 +223,14 @@ static void *watched_allocate(struct strag_reducer *reducer, size_t elements)
     bool fails = options->reducer_fails_on == member->rank && options->fail_allocate;
     if (member->space)
         watch_problem(member, "temporary space is taken twice");
-    if (elements < 1 || (elements - 1) / (size_t)options->slots >= options->segment)
-        watch_problem(member, "%zu elements of temporary space with %d slots of %zu", elements,
-                      options->slots, options->segment);
+    size_t most = 0;
+    for (int l = 0; l <= (options->host > 0); l++) {
+        const struct strag_lane *lane = &options->lanes[l];
+        size_t longest = lane->segment < options->count ? lane->segment : options->count;
+        most += longest * (size_t)lane->slots;
+    }
+    if (elements < 1 || elements > most)
+        watch_problem(member, "%zu elements of temporary space, more than %zu", elements, most);
     memory_pause();
     void *space = fails ? NULL : malloc(elements * options->extent);
     memory_resume();

@@ -25,6 +25,7 @@ struct world *world_create(struct strag_plan *const *plans, int n, int depth)
         struct member *member = &world->members[rank];
         member->world = world;
         member->rank = rank;
+        member->lane_of = allocated(calloc((size_t)n, sizeof *member->lane_of));
         if (strag_engine_create(plans[rank], depth, &member->engine, &err) != STRAG_OK)
             fail_msg("rank %d of %d: %s", rank, n, err.text);
     }
@@ -35,6 +36,8 @@ void world_free(struct world *world)
 {
     for (int rank = 0; rank < world->n; rank++)
         strag_engine_free(world->members[rank].engine);
+    for (int rank = 0; rank < world->n; rank++)
+        free(world->members[rank].lane_of);
     free(world->members);
     free(world);
 }
@@ -43,9 +46,8 @@ struct call_options world_options(size_t count)
 {
     return (struct call_options){
         .count = count,
-        .segment = 4,
         .extent = sizeof(uint64_t),
-        .slots = 2,
+        .lanes = {{4, 2}, {4, 2}},
         .reducer_fails_on = NEVER,
     };
 }
@@ -53,6 +55,17 @@ struct call_options world_options(size_t count)
 uint64_t world_combine(uint64_t left, uint64_t right)
 {
     return scramble(left * 3 + scramble(right + 0x632be59bd9b4e019u));
+}
+
+static uint8_t lane_between(const struct world *world, int a, int b)
+{
+    int host = world->options.host;
+    return host && a / host != b / host;
+}
+
+const struct strag_lane *world_lane(const struct world *world, int a, int b)
+{
+    return &world->options.lanes[lane_between(world, a, b)];
 }
 
 /* ---- Buffers: a margin, the vector with its gaps, a margin. ---- */
@@ -132,6 +145,8 @@ void world_begin(struct world *world, const struct call_options *options, struct
         member->problem[0] = '\0';
         member->events = 0;
         watch_begin(member);
+        for (int other = 0; other < world->n; other++)
+            member->lane_of[other] = lane_between(world, rank, other);
 
         member->output = allocated(malloc(buffer_size(world)));
         fill_buffer(member, true);
@@ -150,8 +165,8 @@ static int start(struct member *member)
         .output = output,
         .count = options->count,
         .extent = (ptrdiff_t)options->extent,
-        .segment = options->segment,
-        .slots = options->slots,
+        .lanes = {options->lanes[0], options->lanes[1]},
+        .lane_of = options->host ? member->lane_of : NULL,
         .transport = &member->transport.base,
         .reducer = &member->reducer.base,
     };
@@ -254,10 +269,10 @@ void world_check_result(struct world *world, const struct strag_expressions *exp
 static size_t operation_size(const struct world *world, const struct strag_plan *plan, int op,
                              size_t *messages)
 {
+    size_t segment = world_lane(world, plan->rank, plan->ops[op].peer)->segment;
     int first = plan->ops[op].first, end = first + plan->ops[op].count;
     size_t elements = strag_block_start(&plan->bounds, end, world->options.count) -
                       strag_block_start(&plan->bounds, first, world->options.count);
-    size_t segment = world->options.segment;
     *messages = elements / segment + (elements % segment != 0);
     return elements;
 }
@@ -314,12 +329,14 @@ const char *world_problem(const struct world *world)
 char *world_describe(const struct world *world, char *buffer, size_t size)
 {
     const struct call_options *o = &world->options;
-    snprintf(
-        buffer, size,
-        "%s n=%d count=%zu segment=%zu extent=%zu slots=%d%s polls=%u max_delay=%u%s eager=%zu",
-        world->plans[0]->algorithm, world->n, o->count, o->segment, o->extent, o->slots,
-        o->in_place ? " in place" : "", o->polls, o->network.max_delay,
-        o->network.in_order ? " in order" : "", o->network.eager);
+    snprintf(buffer, size,
+             "%s n=%d count=%zu segment=%zu+%zu extent=%zu slots=%d+%d host=%d%s polls=%u "
+             "max_delay=%u%s "
+             "eager=%zu",
+             world->plans[0]->algorithm, world->n, o->count, o->lanes[0].segment,
+             o->lanes[1].segment, o->extent, o->lanes[0].slots, o->lanes[1].slots, o->host,
+             o->in_place ? " in place" : "", o->polls, o->network.max_delay,
+             o->network.in_order ? " in order" : "", o->network.eager);
     return buffer;
 }
 

@@ -21,9 +21,10 @@ enum { PENDING_MAX = 64, NEVER = -1 };
 
 /* A call, and what happens to it. */
 struct call_options {
-    size_t count, segment;
+    size_t count;
     size_t extent; /* bytes from one element to the next; an element has sizeof(uint64_t) */
-    int slots;
+    struct strag_lane lanes[STRAG_LANES];
+    int host; /* ranks on a host; lane 1 leads to other hosts. 0: all messages are in lane 0 */
     bool in_place;
     struct strag_loopback_options network;
     unsigned polls; /* above 0: a reduction ends after being asked 1 .. polls times */
@@ -61,6 +62,7 @@ struct member {
     struct world *world;
     int rank;
     struct strag_engine *engine;
+    uint8_t *lane_of; /* [rank] */
     struct watched_transport transport;
     struct watched_reducer reducer;
     struct strag_transport *endpoint;
@@ -127,6 +129,9 @@ void world_check_traffic(struct world *world);
 
 /** Nothing left in flight, all temporary space given back. Notes a problem where not. */
 void world_check_clean(struct world *world);
+
+/** How messages between two ranks are cut. */
+const struct strag_lane *world_lane(const struct world *world, int a, int b);
 
 /** The first problem of any rank, or NULL. */
 const char *world_problem(const struct world *world);

@@ -1,0 +1,556 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * MPI_Allreduce, several contenders in turn, with late ranks if wanted; every call is a line of
+ * CSV.
+ *
+ * Before each call rank 0 names a moment a little ahead at which all ranks call, the late ones
+ * after their delay. All processes of the lab are on one machine and share CLOCK_MONOTONIC, so that
+ * arrivals and exits of different ranks can be compared. Contenders take turns call by call, in an
+ * order that changes, so that whatever disturbs the machine disturbs all of them.
+ *
+ * Elements are floats and the operator is MPI_SUM, as in OSU's osu_allreduce.
+ */
+#include "allreduce_lab.h"
+#include "parse.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { DELAYS_MAX = 64 };
+
+/* Elements of a warm-up call at most: connections are made, buffers touched, results checked. */
+static const size_t warmup_most = 64 * 1024;
+
+/* A rank is so many microseconds late: between these, drawn anew for each call. */
+struct delay {
+    double low, high;
+};
+
+struct options {
+    size_t *bytes;
+    int sizes;
+    int iterations, least;
+    double seconds; /* of one contender's calls, after which it drops out */
+    int warmup;
+    bool check;
+    const char *late; /* ranks, or "all" */
+    struct delay delays[DELAYS_MAX];
+    int ndelays;
+    int seed;
+    const char *samples, *links, *traffic;
+    char *contenders[CONTENDERS_MAX];
+    int ncontenders;
+};
+
+struct bench {
+    struct options options;
+    int rank, n;
+    MPI_Comm sync; /* for all communication that is not measured */
+    struct contender contenders[CONTENDERS_MAX];
+    bool *late;      /* [rank] */
+    double *plan;    /* rank 0's word for a call: when to start, then a delay per rank */
+    double *moments; /* [rank]: arrival, exit */
+    uint64_t random; /* rank 0's */
+    double spent[CONTENDERS_MAX]; /* seconds at the size at hand */
+    float *send, *receive;
+    FILE *samples, *traffic; /* rank 0's */
+    struct links links;      /* rank 0's */
+};
+
+static const char usage[] =
+    "usage: mpirun ... allreduce_lab --contender SPEC... [OPTION...]\n"
+    "  -C, --contender SPEC   NAME[,most=BYTES][,INFO_KEY=VALUE...][,cvar:NAME=INTEGER...];\n"
+    "                         in a value + stands for a comma; most: with longer vectors it rests\n"
+    "  -s, --sizes LIST       bytes: 64K..16M (powers of two) or 4,100,2K     [1M]\n"
+    "  -i, --iterations N     timed calls per contender and size              [5]\n"
+    "  -m, --least N          of these, so many at least                      [3]\n"
+    "  -t, --seconds T        ... after which a contender drops out           [1000]\n"
+    "  -w, --warmup N         untimed calls per contender and size, of up to\n"
+    "                         256K each                                       [1]\n"
+    "  -c, --check            check every element of the warm-up calls and of one timed call\n"
+    "  -l, --late RANKS       those that come late: 3,5 or all                [none]\n"
+    "  -d, --delay LIST       by so many microseconds: 1000,0-5000 (random)   [0]\n"
+    "  -S, --seed N           for random delays                               [1]\n"
+    "  -o, --output FILE      append CSV, one line per call\n"
+    "  -L, --links FILE       links to count: lines NAME INTERFACE /proc/PID/net/dev\n"
+    "  -T, --traffic FILE     append CSV, one line per contender, size, delay and link\n";
+
+void lab_die(const char *what, const char *why)
+{
+    fprintf(stderr, "allreduce_lab: %s: %s\n", what, why);
+    MPI_Abort(MPI_COMM_WORLD, 2);
+    exit(2);
+}
+
+/* ---- Options ---- */
+
+static int integer(const char *name, const char *text, int low, int high)
+{
+    struct strag_error err;
+    int value = 0;
+    if (strag_parse_integer(text, low, high, &value, &err) != STRAG_OK)
+        lab_die(name, err.text);
+    return value;
+}
+
+static double real(const char *name, const char *text)
+{
+    struct strag_error err;
+    double value = 0;
+    if (strag_parse_real(text, 0, 1e9, &value, &err) != STRAG_OK)
+        lab_die(name, err.text);
+    return value;
+}
+
+static void read_sizes(struct options *options, const char *text)
+{
+    struct strag_error err;
+    free(options->bytes);
+    if (strag_parse_bytes_list(text, &options->bytes, &options->sizes, &err) != STRAG_OK)
+        lab_die("--sizes", err.text);
+    for (int i = 0; i < options->sizes; i++)
+        if (options->bytes[i] % sizeof(float) != 0 || options->bytes[i] == 0 ||
+            options->bytes[i] / sizeof(float) > 0x7fffffff)
+            lab_die("--sizes", "multiples of 4 bytes from 4 to 8G are accepted");
+}
+
+static void read_delays(struct options *options, char *text)
+{
+    char *rest = NULL;
+    options->ndelays = 0;
+    for (char *item; (item = strtok_r(text, ",", &rest)); text = NULL) {
+        if (options->ndelays == DELAYS_MAX)
+            lab_die("--delay", "too many of them");
+        char *high = strchr(item, '-');
+        if (high)
+            *high++ = '\0';
+        struct delay *delay = &options->delays[options->ndelays++];
+        delay->low = real("--delay", item);
+        delay->high = high ? real("--delay", high) : delay->low;
+    }
+}
+
+static void read_files(struct options *options, int letter)
+{
+    switch (letter) {
+    case 'o':
+        options->samples = optarg;
+        break;
+    case 'L':
+        options->links = optarg;
+        break;
+    case 'T':
+        options->traffic = optarg;
+        break;
+    default:
+        lab_die("wrong use", usage);
+    }
+}
+
+static void read_option(struct options *options, int letter)
+{
+    switch (letter) {
+    case 'C':
+        if (options->ncontenders == CONTENDERS_MAX)
+            lab_die("--contender", "too many of them");
+        options->contenders[options->ncontenders++] = optarg;
+        break;
+    case 's':
+        read_sizes(options, optarg);
+        break;
+    case 'i':
+        options->iterations = integer("--iterations", optarg, 1, 1000000);
+        break;
+    case 'm':
+        options->least = integer("--least", optarg, 1, 1000000);
+        break;
+    case 't':
+        options->seconds = real("--seconds", optarg);
+        break;
+    case 'w':
+        options->warmup = integer("--warmup", optarg, 0, 1000000);
+        break;
+    case 'c':
+        options->check = true;
+        break;
+    case 'l':
+        options->late = optarg;
+        break;
+    case 'd':
+        read_delays(options, optarg);
+        break;
+    case 'S':
+        options->seed = integer("--seed", optarg, 1, 0x7fffffff);
+        break;
+    default:
+        read_files(options, letter);
+    }
+}
+
+static void read_options(struct options *options, int argc, char **argv)
+{
+    static const struct option known[] = {{"contender", required_argument, NULL, 'C'},
+                                          {"sizes", required_argument, NULL, 's'},
+                                          {"iterations", required_argument, NULL, 'i'},
+                                          {"least", required_argument, NULL, 'm'},
+                                          {"seconds", required_argument, NULL, 't'},
+                                          {"warmup", required_argument, NULL, 'w'},
+                                          {"check", no_argument, NULL, 'c'},
+                                          {"late", required_argument, NULL, 'l'},
+                                          {"delay", required_argument, NULL, 'd'},
+                                          {"seed", required_argument, NULL, 'S'},
+                                          {"output", required_argument, NULL, 'o'},
+                                          {"links", required_argument, NULL, 'L'},
+                                          {"traffic", required_argument, NULL, 'T'},
+                                          {NULL, 0, NULL, 0}};
+    static const char letters[] = "C:s:i:m:t:w:cl:d:S:o:L:T:";
+    *options = (struct options){
+        .iterations = 5, .least = 3, .seconds = 1000, .warmup = 1, .seed = 1, .ndelays = 1};
+    read_sizes(options, "1M");
+    for (int letter; (letter = getopt_long(argc, argv, letters, known, NULL)) != -1;)
+        read_option(options, letter);
+    if (options->least > options->iterations)
+        options->least = options->iterations;
+    if (optind != argc || options->ncontenders == 0)
+        lab_die(optind != argc ? argv[optind] : "--contender is missing", usage);
+}
+
+/* ---- Preparing ---- */
+
+static FILE *open_csv(const char *path, const char *header)
+{
+    FILE *file = fopen(path, "a");
+    if (!file)
+        lab_die(path, "cannot be opened for writing");
+    if (ftell(file) == 0)
+        fputs(header, file);
+    return file;
+}
+
+static void open_files(struct bench *bench)
+{
+    const struct options *options = &bench->options;
+    if (bench->rank != 0)
+        return;
+    if (options->samples)
+        bench->samples = open_csv(options->samples, "contender,bytes,delay_us,sample,ran,late_s,"
+                                                    "first_exit_s,total_s,after_s\n");
+    if (options->links)
+        links_open(&bench->links, options->links, options->ncontenders);
+    if (options->traffic)
+        bench->traffic = open_csv(options->traffic,
+                                  "contender,bytes,delay_us,calls,link,sent_bytes,sent_packets\n");
+}
+
+static void mark_late(struct bench *bench)
+{
+    const char *text = bench->options.late;
+    bench->late = calloc((size_t)bench->n, sizeof *bench->late);
+    if (!bench->late)
+        lab_die("the ranks", "out of memory");
+    if (!text)
+        return;
+    if (strcmp(text, "all") == 0) {
+        memset(bench->late, true, (size_t)bench->n * sizeof *bench->late);
+        return;
+    }
+    char copy[1024], *rest = NULL;
+    snprintf(copy, sizeof copy, "%s", text);
+    for (char *item = strtok_r(copy, ",", &rest); item; item = strtok_r(NULL, ",", &rest))
+        bench->late[integer("--late", item, 0, bench->n - 1)] = true;
+}
+
+static void *allocate(size_t bytes)
+{
+    void *memory;
+    if (posix_memalign(&memory, 4096, bytes) != 0)
+        lab_die("the buffers", "out of memory");
+    memset(memory, 0, bytes);
+    return memory;
+}
+
+static void prepare(struct bench *bench)
+{
+    char unmeasured[] = "sync,ompi_comm_coll_preference=^strag";
+    struct contender sync;
+    size_t most = 0;
+    for (int i = 0; i < bench->options.sizes; i++)
+        most = bench->options.bytes[i] > most ? bench->options.bytes[i] : most;
+    contender_create(&sync, unmeasured);
+    bench->sync = sync.comm;
+    for (int c = 0; c < bench->options.ncontenders; c++)
+        contender_create(&bench->contenders[c], bench->options.contenders[c]);
+    bench->send = allocate(most);
+    bench->receive = allocate(most);
+    bench->plan = allocate((1 + (size_t)bench->n) * sizeof *bench->plan);
+    bench->moments = allocate(2 * (size_t)bench->n * sizeof *bench->moments);
+    bench->random = (uint64_t)bench->options.seed * 0x9e3779b97f4a7c15u;
+    mark_late(bench);
+    strag_count_open();
+    open_files(bench);
+}
+
+/* ---- One call ---- */
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static void sleep_until(double moment)
+{
+    struct timespec time = {(time_t)moment, (long)((moment - (double)(time_t)moment) * 1e9)};
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, NULL) == EINTR)
+        ;
+}
+
+/* From 0 to 1. */
+static double draw(struct bench *bench)
+{
+    bench->random ^= bench->random << 13;
+    bench->random ^= bench->random >> 7;
+    bench->random ^= bench->random << 17;
+    return (double)(bench->random >> 11) * 0x1p-53;
+}
+
+/* Rank 0 says when all are to call, and who later. */
+static void agree(struct bench *bench, const struct delay *delay)
+{
+    const double lead = 2e-3 + 2e-4 * bench->n; /* seconds in which the word gets round */
+    MPI_Barrier(bench->sync);
+    if (bench->rank == 0) {
+        for (int r = 0; r < bench->n; r++)
+            bench->plan[1 + r] =
+                bench->late[r] ? 1e-6 * (delay->low + (delay->high - delay->low) * draw(bench)) : 0;
+        bench->plan[0] = now() + lead;
+    }
+    MPI_Bcast(bench->plan, 1 + bench->n, MPI_DOUBLE, 0, bench->sync);
+}
+
+struct sample {
+    double late, first_exit, total, after; /* seconds from the first arrival; after: the last one */
+};
+
+static struct sample evaluate(const struct bench *bench)
+{
+    double first = bench->moments[0], last = first;
+    double early = bench->moments[1], end = early;
+    for (int r = 1; r < bench->n; r++) {
+        double arrival = bench->moments[2 * r], leaving = bench->moments[2 * r + 1];
+        first = arrival < first ? arrival : first;
+        last = arrival > last ? arrival : last;
+        early = leaving < early ? leaving : early;
+        end = leaving > end ? leaving : end;
+    }
+    return (struct sample){last - first, early - first, end - first, end - last};
+}
+
+/* All ranks do the call, and know what it took. */
+static struct sample call(struct bench *bench, int contender, size_t count,
+                          const struct delay *delay)
+{
+    double mine[2];
+    agree(bench, delay);
+    if (bench->rank == 0 && bench->links.count)
+        links_read(&bench->links, -1);
+    sleep_until(bench->plan[0] + bench->plan[1 + bench->rank]);
+    mine[0] = now();
+    MPI_Allreduce(bench->send, bench->receive, (int)count, MPI_FLOAT, MPI_SUM,
+                  bench->contenders[contender].comm);
+    mine[1] = now();
+    MPI_Allgather(mine, 2, MPI_DOUBLE, bench->moments, 2, MPI_DOUBLE, bench->sync);
+    if (bench->rank == 0 && bench->links.count)
+        links_read(&bench->links, contender);
+    return evaluate(bench);
+}
+
+/* ---- Checking ---- */
+
+/* Small integers, whose sums are exact in any order. */
+static float value(int rank, size_t index)
+{
+    return (float)((index * 7 + (size_t)rank * 13) % 97);
+}
+
+static void check(const struct bench *bench, int contender, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        float want = 0;
+        for (int rank = 0; rank < bench->n; rank++)
+            want += value(rank, i);
+        if (want != bench->receive[i]) {
+            fprintf(stderr, "allreduce_lab: rank %d: %s: %zu bytes: element %zu is %g, not %g\n",
+                    bench->rank, bench->contenders[contender].name, count * sizeof(float), i,
+                    bench->receive[i], want);
+            lab_die("--check", "wrong results");
+        }
+    }
+}
+
+static struct sample checked_call(struct bench *bench, int contender, size_t count,
+                                  const struct delay *delay)
+{
+    for (size_t i = 0; i < count; i++)
+        bench->receive[i] = -1;
+    struct sample sample = call(bench, contender, count, delay);
+    if (bench->options.check)
+        check(bench, contender, count);
+    return sample;
+}
+
+/* ---- A series ---- */
+
+static void write_sample(const struct bench *bench, int contender, size_t bytes,
+                         const struct delay *delay, int number, struct strag_count before,
+                         const struct sample *sample)
+{
+    struct strag_count after = strag_count_read();
+    const char *ran = after.calls != before.calls           ? "strag"
+                      : after.delegated != before.delegated ? "delegated"
+                                                            : "other";
+    if (!bench->samples)
+        return;
+    fprintf(bench->samples, "%s,%zu,%g-%g,%d,%s,%.6f,%.6f,%.6f,%.6f\n",
+            bench->contenders[contender].name, bytes, delay->low, delay->high, number, ran,
+            sample->late, sample->first_exit, sample->total, sample->after);
+    fflush(bench->samples);
+}
+
+static void write_traffic(const struct bench *bench, int contender, size_t bytes,
+                          const struct delay *delay, int calls)
+{
+    const struct links *links = &bench->links;
+    for (int i = 0; i < links->count && bench->traffic && calls > 0; i++) {
+        const struct link_count *total = &links->totals[contender * links->count + i];
+        fprintf(bench->traffic, "%s,%zu,%g-%g,%d,%s,%llu,%llu\n", bench->contenders[contender].name,
+                bytes, delay->low, delay->high, calls, links->ends[i].name, total->bytes,
+                total->packets);
+    }
+    if (bench->traffic)
+        fflush(bench->traffic);
+}
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void print(const struct bench *bench, int contender, size_t bytes, const struct delay *delay,
+                  double *totals, int calls)
+{
+    if (bench->rank != 0 || calls == 0)
+        return;
+    qsort(totals, (size_t)calls, sizeof *totals, compare);
+    double median = (totals[(calls - 1) / 2] + totals[calls / 2]) / 2;
+    printf("%-28s %10zu  delay %g-%g us  %d calls: min %.6f median %.6f max %.6f s\n",
+           bench->contenders[contender].name, bytes, delay->low, delay->high, calls, totals[0],
+           median, totals[calls - 1]);
+    fflush(stdout);
+}
+
+/* Every rank comes to the same answer: all know every sample. */
+static bool takes_part(const struct bench *bench, int contender, size_t bytes, int number)
+{
+    if (bytes > bench->contenders[contender].most)
+        return false;
+    return number < bench->options.least || bench->spent[contender] < bench->options.seconds;
+}
+
+/* Forwards and backwards by turns, and every time another one begins. */
+static int turn(const struct bench *bench, int number, int position)
+{
+    int count = bench->options.ncontenders;
+    int contender = (position + number / 2) % count;
+    return number % 2 ? count - 1 - contender : contender;
+}
+
+static void time_calls(struct bench *bench, size_t bytes, const struct delay *delay, double *totals,
+                       int *calls)
+{
+    for (int number = 0; number < bench->options.iterations; number++) {
+        for (int k = 0; k < bench->options.ncontenders; k++) {
+            int c = turn(bench, number, k);
+            if (!takes_part(bench, c, bytes, number))
+                continue;
+            struct strag_count before = strag_count_read();
+            bool checked = bench->options.check && number == bench->options.least - 1;
+            struct sample sample =
+                (checked ? checked_call : call)(bench, c, bytes / sizeof(float), delay);
+            bench->spent[c] += sample.total;
+            totals[c * bench->options.iterations + calls[c]++] = sample.total;
+            write_sample(bench, c, bytes, delay, number, before, &sample);
+        }
+    }
+}
+
+static void run_series(struct bench *bench, size_t bytes, const struct delay *delay)
+{
+    const struct options *options = &bench->options;
+    const size_t count = bytes / sizeof(float);
+    int calls[CONTENDERS_MAX] = {0};
+    double *totals =
+        allocate((size_t)options->ncontenders * (size_t)options->iterations * sizeof *totals);
+    for (size_t i = 0; i < count; i++)
+        bench->send[i] = value(bench->rank, i);
+    const size_t warm = count < warmup_most ? count : warmup_most;
+    for (int i = 0; i < options->warmup; i++)
+        for (int c = 0; c < options->ncontenders; c++)
+            if (takes_part(bench, c, bytes, 0))
+                checked_call(bench, c, warm, delay);
+    if (bench->links.count)
+        links_reset(&bench->links, options->ncontenders);
+    for (int c = 0; c < options->ncontenders; c++)
+        bench->spent[c] = 0;
+    time_calls(bench, bytes, delay, totals, calls);
+    for (int c = 0; c < options->ncontenders; c++) {
+        write_traffic(bench, c, bytes, delay, calls[c]);
+        print(bench, c, bytes, delay, totals + c * options->iterations, calls[c]);
+    }
+    free(totals);
+}
+
+static void finish(struct bench *bench)
+{
+    if (bench->samples && fclose(bench->samples) != 0)
+        lab_die(bench->options.samples, "cannot be written");
+    if (bench->traffic && fclose(bench->traffic) != 0)
+        lab_die(bench->options.traffic, "cannot be written");
+    for (int c = 0; c < bench->options.ncontenders; c++)
+        MPI_Comm_free(&bench->contenders[c].comm);
+    MPI_Comm_free(&bench->sync);
+    links_close(&bench->links);
+    free(bench->late);
+    free(bench->plan);
+    free(bench->moments);
+    free(bench->send);
+    free(bench->receive);
+    free(bench->options.bytes);
+}
+
+int main(int argc, char **argv)
+{
+    struct bench bench = {.rank = 0};
+    int provided;
+    MPI_Init(&argc, &argv);
+    MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, &bench.rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &bench.n);
+    read_options(&bench.options, argc, argv);
+    prepare(&bench);
+    if (bench.rank == 0)
+        printf("%d ranks, seed %d\n", bench.n, bench.options.seed);
+    for (int d = 0; d < bench.options.ndelays; d++)
+        for (int s = 0; s < bench.options.sizes; s++)
+            run_series(&bench, bench.options.bytes[s], &bench.options.delays[d]);
+    finish(&bench);
+    MPI_T_finalize();
+    MPI_Finalize();
+    return 0;
+}

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`lab check`: does the lab work on this machine, and does strag send what its plans say?
+
+Four hosts on one switch, and two hosts with two ranks each: every algorithm gives the right
+result, nothing is faster than the links allow, and every link carries what the plan says. How much
+slower than the model things are is only told: a busy machine is no failure. And nothing of a lab
+stays when any of its processes is killed.
+"""
+import contextlib
+import io
+import os
+import pathlib
+import select
+import signal
+import subprocess
+import tempfile
+import types
+
+import contenders
+import measure
+import results
+import scenarios
+
+RATE = 200  # Mbit/s
+SOON = 5  # seconds in which the kernel takes a lab away
+
+
+def who(strag, wanted):
+    """strag's algorithms, and Open MPI's ring."""
+    return list(contenders.strag_ones(strag, wanted)) + list(contenders.tuned_ones([4]))
+
+
+def scenario():
+    return scenarios.Scenario(
+        "check", "Check", [scenarios.Point("star", "star:4", RATE),
+                           scenarios.Point("two-level", "tree:2,2", RATE)],
+        sizes="1M", settings=("send",), who=who, iterations=2, least=2)
+
+
+def judge(point):
+    """Print what was measured. Returns what is wrong."""
+    wrong = list(point.info["failures"])
+    for (setting, name, *case), times in point.times.items():
+        case = tuple(case)
+        error = point.links_error(setting, name, case)
+        model = point.model(name, case)
+        floor = point.floor(name, case)
+        print(f"{point.info['point']:10} {name:24} {1000 * times.median:8.1f} ms, at least "
+              f"{1000 * floor:.1f} ms" + (f", model {1000 * model:.1f} ms" if model else "")
+              + (f", links within {100 * error:.2f} %" if error is not None else ""))
+        if not point.applies(name):
+            wrong.append(f"{name}: another component ran: {', '.join(times.ran)}")
+        if min(times.total) < results.NOT_BELOW * floor:
+            wrong.append(f"{name}: {min(times.total):.4f} s is faster than the links allow")
+        if error is not None and error > results.LINKS:
+            wrong.append(f"{name}: a link carried {100 * error:.1f} % more or less than planned")
+    if not point.times:
+        wrong.append("nothing was measured")
+    return [f"{point.info['point']}: {line}" for line in wrong]
+
+
+def run_point(scenario_, point, options, folder):
+    made = measure.Point(scenario_, point, options.build, folder, options)
+    text = io.StringIO()
+    with contextlib.redirect_stdout(text):
+        made.measure()
+    wrong = judge(results.Point(folder))
+    if wrong:
+        print((pathlib.Path(folder) / "mpirun.log").read_text(encoding="utf-8"))
+    return wrong
+
+
+def children(pid):
+    with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
+        return [int(word) for word in file.read().split()]
+
+
+def ends_with(program, depth):
+    """Start a lab, kill the process `depth` below the one that was started, and see whether all of
+    them end: they all hold the pipe that we read."""
+    with subprocess.Popen([*program, "exec", "star:2", "sh", "-c", "echo up; sleep 1000"],
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as lab:
+        if lab.stdout.readline() != b"up\n":
+            return False
+        victim = lab.pid
+        for _ in range(depth):
+            victim = children(victim)[0]
+        os.kill(victim, signal.SIGKILL)
+        ready, _, _ = select.select([lab.stdout], [], [], SOON)
+        ended = bool(ready) and lab.stdout.read() == b""
+        lab.kill()
+    return ended
+
+
+def check_teardown(program):
+    """Outside of a box. Returns the exit status."""
+    wrong = [what for depth, what in enumerate(("lab", "unshare", "the box's first process"))
+             if not ends_with(program, depth)]
+    for what in wrong:
+        print(f"lab check: after the end of {what} something of a lab stays")
+    if not wrong:
+        print("after SIGKILL of lab, of unshare, of the box's first process: nothing stays")
+    return 1 if wrong else 0
+
+
+def run(options, number):
+    """In a box: one of the check's labs. Returns the exit status."""
+    options = types.SimpleNamespace(**{**vars(options), "iterations": 0, "launches": 0,
+                                       "settings": None, "algorithms": None, "limit": 100})
+    all_of_it = scenario()
+    with tempfile.TemporaryDirectory() as folder:
+        wrong = run_point(all_of_it, all_of_it.points[number], options, folder)
+    for line in wrong:
+        print(f"lab check: {line}")
+    return 1 if wrong else 0

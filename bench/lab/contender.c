@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Contenders: communicators on which Open MPI was told to use one component or algorithm.
+ */
+#include "allreduce_lab.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* An integer control variable while it has another value. */
+struct variable {
+    MPI_T_cvar_handle handle;
+    int before;
+};
+
+static void set_variable(struct variable *variable, const char *name, const char *value)
+{
+    char *end;
+    int index, count, number = (int)strtol(value, &end, 10);
+    if (end == value || *end != '\0')
+        lab_die(name, "its value must be an integer");
+    if (MPI_T_cvar_get_index(name, &index) != MPI_SUCCESS ||
+        MPI_T_cvar_handle_alloc(index, NULL, &variable->handle, &count) != MPI_SUCCESS ||
+        count != 1)
+        lab_die(name, "no such control variable");
+    if (MPI_T_cvar_read(variable->handle, &variable->before) != MPI_SUCCESS ||
+        MPI_T_cvar_write(variable->handle, &number) != MPI_SUCCESS)
+        lab_die(name, "cannot be set");
+}
+
+static void restore_variable(struct variable *variable)
+{
+    if (MPI_T_cvar_write(variable->handle, &variable->before) != MPI_SUCCESS)
+        lab_die("a control variable", "cannot be set back");
+    MPI_T_cvar_handle_free(&variable->handle);
+}
+
+static void set_info(MPI_Info info, const char *key, char *value)
+{
+    for (char *plus; (plus = strchr(value, '+'));)
+        *plus = ',';
+    MPI_Info_set(info, key, value);
+}
+
+void contender_create(struct contender *contender, char *text)
+{
+    enum { VARIABLES_MAX = 4 };
+    struct variable variables[VARIABLES_MAX];
+    int set = 0;
+    char *rest = NULL, *value;
+    MPI_Info info;
+    MPI_Info_create(&info);
+    contender->most = SIZE_MAX;
+    contender->name = strtok_r(text, ",", &rest);
+    if (!contender->name)
+        lab_die("--contender", "needs a name");
+    for (char *key; (key = strtok_r(NULL, ",", &rest));) {
+        value = strchr(key, '=');
+        if (!value)
+            lab_die(key, "KEY=VALUE is expected");
+        *value++ = '\0';
+        if (strcmp(key, "most") == 0)
+            contender->most = (size_t)strtoull(value, NULL, 10);
+        else if (strncmp(key, "cvar:", 5) != 0)
+            set_info(info, key, value);
+        else if (set < VARIABLES_MAX)
+            set_variable(&variables[set++], key + 5, value);
+        else
+            lab_die(key, "too many control variables");
+    }
+    MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &contender->comm);
+    MPI_Info_free(&info);
+    while (set > 0)
+        restore_variable(&variables[--set]);
+}
+
+/* ---- strag's counters ---- */
+
+static MPI_T_pvar_session session;
+static MPI_T_pvar_handle calls = MPI_T_PVAR_HANDLE_NULL, delegated = MPI_T_PVAR_HANDLE_NULL;
+
+static void open_counter(const char *name, MPI_T_pvar_handle *handle)
+{
+    int index, count;
+    if (MPI_T_pvar_get_index(name, MPI_T_PVAR_CLASS_COUNTER, &index) != MPI_SUCCESS)
+        return;
+    if (MPI_T_pvar_handle_alloc(session, index, NULL, handle, &count) != MPI_SUCCESS)
+        lab_die(name, "cannot be opened");
+}
+
+void strag_count_open(void)
+{
+    MPI_T_pvar_session_create(&session);
+    open_counter("coll_strag_calls", &calls);
+    open_counter("coll_strag_delegated", &delegated);
+}
+
+struct strag_count strag_count_read(void)
+{
+    struct strag_count now = {0, 0};
+    if (calls == MPI_T_PVAR_HANDLE_NULL || delegated == MPI_T_PVAR_HANDLE_NULL)
+        return now;
+    if (MPI_T_pvar_read(session, calls, &now.calls) != MPI_SUCCESS ||
+        MPI_T_pvar_read(session, delegated, &now.delegated) != MPI_SUCCESS)
+        lab_die("strag's counters", "cannot be read");
+    return now;
+}

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Who takes part, and under which settings of Open MPI's protocols.
+
+A contender is a communicator of the benchmark, as allreduce_lab --contender takes it. Contenders of
+one setting take turns within one run; a setting is a run of its own.
+"""
+import dataclasses
+
+# Open MPI 4.1's names for the numbers of coll_tuned_allreduce_algorithm.
+TUNED = {1: "linear", 2: "nonoverlapping", 3: "recursive-doubling", 4: "ring",
+         5: "segmented-ring", 6: "rabenseifner"}
+FOR_LONG = (3, 4, 6)
+SLOW = (1, 2)  # all ranks' vectors go to one rank, which takes long ...
+SLOW_MOST = 1 << 20  # ... so that longer ones are left out; bytes
+NO_STRAG = "ompi_comm_coll_preference=^strag"
+
+
+@dataclasses.dataclass
+class Contender:
+    name: str
+    text: str  # what follows the name in --contender
+    algorithm: str = ""  # of strag; its plan is what should be sent
+
+    @property
+    def is_strag(self):
+        return self.name.startswith("strag")
+
+    def argument(self):
+        return f"{self.name},{self.text}" if self.text else self.name
+
+
+def strag_ones(strag, wanted=()):
+    """auto, and of the algorithms that can be planned there the wanted ones; (): all of them."""
+    yield Contender("strag-auto", "")
+    for name in strag.algorithms:
+        if not wanted or name in wanted:
+            yield Contender(f"strag-{name}", f"coll_strag_algorithm={name}", name)
+
+
+def tuned_ones(numbers=TUNED):
+    for number in numbers:
+        most = f",most={SLOW_MOST}" if number in SLOW else ""
+        yield Contender(f"tuned-{TUNED[number]}",
+                        f"{NO_STRAG},cvar:coll_tuned_allreduce_algorithm={number}{most}")
+
+
+def for_long(strag, wanted=()):
+    """Those that are good for long vectors. `tuned` is there twice: the two differ by noise
+    alone."""
+    found = list(strag_ones(strag, wanted))
+    found += [Contender("tuned", NO_STRAG), Contender("tuned-again", NO_STRAG)]
+    found += tuned_ones(FOR_LONG)
+    return found
+
+
+def everybody(strag, wanted=()):
+    """All that apply."""
+    found = for_long(strag, wanted)
+    found += tuned_ones(number for number in TUNED if number not in FOR_LONG)
+    found.append(Contender("basic", f"ompi_comm_coll_preference=basic,most={SLOW_MOST}"))
+    hosts = {host.ranks for host in strag.network.hosts}
+    if len(strag.network.hosts) == 1:
+        found.append(Contender("sm", "ompi_comm_coll_preference=sm"))
+    elif hosts != {1}:
+        found.append(Contender("han", "ompi_comm_coll_preference=han"))
+    return found
+
+
+def rings(_strag, _wanted=()):
+    """One algorithm by three: for repeatability."""
+    return [Contender("strag-ring", "coll_strag_algorithm=ring", "ring")] + [
+        Contender(name, f"{NO_STRAG},cvar:coll_tuned_allreduce_algorithm=4")
+        for name in ("tuned-ring", "tuned-ring-again")]
+
+
+EAGER = str(64 << 20)
+
+# What mpirun is told besides; "default" is what users get.
+SETTINGS = {
+    "default": {},
+    "send": {"btl_tcp_flags": "9"},
+    "eager": {"btl_tcp_flags": "9", "btl_tcp_eager_limit": EAGER,
+              "btl_tcp_rndv_eager_limit": EAGER},
+    "ucx": {"pml": "ucx", "opal_common_ucx_tls": "any", "opal_common_ucx_devices": "any"},
+}
+MEANING = {
+    "default": "Open MPI's default: pml ob1, btl tcp, rendezvous by PUT",
+    "send": "pml ob1 with btl_tcp_flags 9: rendezvous by SEND",
+    "eager": "as send, and eager limits of 64 MiB",
+    "ucx": "pml ucx over TCP",
+}

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Starting MPI jobs in a lab."""
+import os
+import pathlib
+import subprocess
+
+import box
+import contenders
+
+
+class Build:
+    """The folder in which strag was built, and what is there."""
+
+    def __init__(self, folder):
+        self.folder = pathlib.Path(folder).resolve()
+        self.mpirun = self.folder / "strag-mpirun"
+        self.strag = self.folder / "tools/strag"
+        self.benchmark = self.folder / "bench/lab/allreduce_lab"
+        self.shim = self.folder / "bench/lab/.libs/poll_shim.so"
+
+    def missing(self):
+        return [str(path) for path in (self.mpirun, self.strag, self.benchmark, self.shim)
+                if not path.exists()]
+
+
+def mca(parameters):
+    return [word for name, value in parameters.items() for word in ("--mca", name, value)]
+
+
+def several_ranks(network):
+    return any(host.ranks > 1 for host in network.hosts)
+
+
+def parameters(network, setting):
+    """MCA parameters of a run."""
+    local = ",vader" if several_ranks(network) else ""
+    found = {
+        "plm": "rsh", "plm_rsh_agent": str(box.PLACE / "agent"), "plm_rsh_no_tree_spawn": "1",
+        "plm_rsh_num_concurrent": "64",
+        "oob": "tcp", "oob_tcp_if_include": box.CONTROL,
+        "pml": "ob1", "btl": f"tcp,self{local}", "btl_tcp_if_include": box.DATA,
+        "mpi_yield_when_idle": "1",
+        "coll_strag_priority": "90",
+        "coll_han_priority": "1",  # so that it can be asked for
+        "coll_tuned_use_dynamic_rules": "1",  # so that an algorithm of tuned can be asked for
+    }
+    found.update(network.component_parameters(str(box.PLACE / "layout.conf")))
+    found.update(contenders.SETTINGS[setting])
+    if found["pml"] == "ucx":
+        for name in ("btl", "btl_tcp_if_include"):
+            del found[name]
+    return found
+
+
+def environment(build, network, setting):
+    """Variables of the ranks."""
+    found = {
+        "LD_PRELOAD": str(build.shim),
+        "LAB_POLL_US": "50" if several_ranks(network) else "200",
+        "LAB_POLL_IDLE": "100" if several_ranks(network) else "0",
+        # Large buffers stay: no page faults while the time is taken.
+        "MALLOC_MMAP_THRESHOLD_": "1073741824",
+        "MALLOC_TRIM_THRESHOLD_": "4294967296",
+        "MALLOC_TOP_PAD_": "67108864",
+    }
+    if setting == "ucx":
+        devices = sorted({port.interface for port in network.ports.values()
+                          if port.node.startswith("h")})
+        found["UCX_TLS"] = "tcp,self,sm"
+        found["UCX_NET_DEVICES"] = "own" if network.kind == "torus" else ",".join(devices)
+        found["UCX_WARN_UNUSED_ENV_VARS"] = "n"
+    return found
+
+
+def command(build, network, setting, program):
+    hosts = ",".join(f"{host.name}:{host.ranks}" for host in network.hosts)
+    words = [str(build.mpirun), "--allow-run-as-root", "-np", str(network.ranks), "--host", hosts,
+             "--map-by", "slot", "--bind-to", "none"]
+    words += mca(parameters(network, setting))
+    for name, value in environment(build, network, setting).items():
+        words += ["-x", f"{name}={value}"]
+    return words + program
+
+
+def run(build, network, setting, program, log, limit):
+    """Run an MPI program in the lab; what it says goes to the file `log`. Returns its status."""
+    os.environ["OMPI_ALLOW_RUN_AS_ROOT"] = os.environ["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1"
+    words = command(build, network, setting, program)
+    with open(log, "a", encoding="utf-8") as file:
+        print("$", " ".join(words), file=file, flush=True)
+        try:
+            return subprocess.run(words, stdout=file, stderr=subprocess.STDOUT,
+                                  stdin=subprocess.DEVNULL, timeout=limit, check=False).returncode
+        except subprocess.TimeoutExpired:
+            print(f"ended after {limit:g} seconds", file=file)
+            return 124

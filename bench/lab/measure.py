@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""One point of a scenario: build its lab, measure, and write down all that is needed to judge it.
+
+    FOLDER/info.json     the lab, the machine, its load, calibration, models, what plans send
+    FOLDER/samples.csv   every call
+    FOLDER/traffic.csv   bytes that left every port, per contender and size
+    FOLDER/mpirun.log    what the programs said
+"""
+import csv
+import datetime
+import json
+import os
+import pathlib
+import platform
+import subprocess
+import time
+
+import box
+import contenders
+import launch
+import stream
+import strag as strag_command
+
+def busy_share(seconds=1.0):
+    """The part of all processor time that is in use, while we do nothing."""
+    def read():
+        with open("/proc/stat", encoding="ascii") as file:
+            numbers = [int(word) for word in file.readline().split()[1:9]]
+        return sum(numbers), numbers[3] + numbers[4]
+    total, idle = read()
+    time.sleep(seconds)
+    total_after, idle_after = read()
+    return 1 - (idle_after - idle) / max(1, total_after - total)
+
+
+def load():
+    return {"average": os.getloadavg()[0], "busy": round(busy_share(), 3)}
+
+
+def output_of(*command):
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return done.stdout.strip().splitlines()[0] if done.stdout.strip() else "unknown"
+
+
+def machine(build):
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+        model = next((line.split(":")[1].strip() for line in file if line.startswith("model name")),
+                     platform.machine())
+    return {
+        "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
+        "kernel": f"{platform.system()} {platform.release()} {platform.machine()}",
+        "processor": f"{model}, {os.cpu_count()} cores",
+        "mpi": output_of(str(build.mpirun), "--version"),
+        "strag": output_of(str(build.strag), "--version"),
+        "user": os.environ[box.USER],
+    }
+
+
+def sizes_of(text):
+    """As the benchmark reads it: 64K..16M are powers of two."""
+    def number(word):
+        units = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+        return int(word[:-1]) * units[word[-1]] if word[-1] in units else int(word)
+    found = []
+    for item in text.split(","):
+        low, _, high = item.partition("..")
+        size = number(low)
+        while size <= number(high or low):
+            found.append(size)
+            size *= 2
+    return found
+
+
+class Point:
+    """A point while it is measured."""
+
+    def __init__(self, scenario, point, build, folder, options):
+        self.scenario, self.point, self.build = scenario, point, build
+        self.folder, self.options = pathlib.Path(folder), options
+        self.network = point.make()
+        state = point.state(self.network, scenario.late)
+        self.strag = strag_command.Strag(build.strag, self.network, state)
+        self.lab = None
+        self.failures = []
+        self.loads = []  # of the machine: before every launch, and at the end
+
+    # ---- What to expect ----
+
+    def expectations(self, who):
+        """Bounds, models and bytes per link, for every size."""
+        found = {}
+        for size in sizes_of(self.scenario.sizes):
+            models = {}
+            for contender in who:
+                if contender.algorithm:
+                    models[contender.name] = {
+                        "floor": self.strag.floor_seconds(contender.algorithm, size),
+                        "model": self.strag.model_seconds(contender.algorithm, size),
+                        "cost": self.costs(contender.algorithm, size),
+                        "links": self.strag.traffic(contender.algorithm, size)}
+            found[size] = {"bound": self.bound(size), "vector": self.vector(size),
+                           "models": models}
+        return found
+
+    def costs(self, name, size):
+        """{delay in microseconds: seconds}; of a random delay the shortest."""
+        delays = [float(text.split("-")[0]) for text in self.scenario.delays.split(",")]
+        return {f"{delay:g}": self.strag.cost_seconds(name, size, delay) for delay in delays}
+
+    def bound(self, size):
+        return self.network.bound_seconds(size) if len(self.network.hosts) > 1 else 0
+
+    def vector(self, size):
+        """Seconds in which a late rank can send its vector; hosts' links are alike there."""
+        ports = [port for port in self.network.ports.values() if port.node == "h0"]
+        return size / sum(1 / port.seconds_per_byte for port in ports)
+
+    # ---- Running ----
+
+    def program(self, who, number):
+        scenario = self.scenario
+        words = [str(self.build.benchmark), "--check", "--sizes", scenario.sizes,
+                 "--iterations", str(self.options.iterations or scenario.iterations),
+                 "--least", str(min(scenario.least, self.options.iterations or 99)),
+                 "--seconds", f"{scenario.seconds:g}", "--delay", scenario.delays,
+                 "--seed", str(number), "--output", str(box.PLACE / "samples"),
+                 "--links", str(box.PLACE / "links"), "--traffic", str(box.PLACE / "traffic")]
+        if scenario.late:
+            words += ["--late", scenario.late]
+        for contender in who:
+            words += ["--contender", contender.argument()]
+        return words
+
+    def run_once(self, who, setting, number):
+        """One launch; its lines are added to ours."""
+        self.loads.append(load())
+        for name in ("samples", "traffic"):
+            (box.PLACE / name).unlink(missing_ok=True)
+        status = launch.run(self.build, self.network, setting, self.program(who, number),
+                            self.folder / "mpirun.log", self.options.limit)
+        if status:
+            self.failures.append(f"{setting}, launch {number}: mpirun ended with {status}")
+        for name in ("samples", "traffic"):
+            self.keep(name, setting, number)
+
+    def keep(self, name, setting, number):
+        source, target = box.PLACE / name, self.folder / f"{name}.csv"
+        if not source.exists():
+            return
+        new = not target.exists()
+        with source.open(newline="") as old, target.open("a", newline="") as file:
+            for line, row in enumerate(csv.reader(old)):
+                if line == 0 and new:
+                    csv.writer(file).writerow(["setting", "launch"] + row)
+                elif line:
+                    csv.writer(file).writerow([setting, number] + row)
+
+    def measure(self):
+        """All of it. Returns whether all launches succeeded."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        for old in self.folder.iterdir():
+            old.unlink()
+        self.lab = box.Lab(self.network)
+        wanted = self.options.algorithms or self.scenario.algorithms
+        who = self.scenario.who(self.strag, wanted)
+        calibration = [stream.calibrate(self.lab)]
+        for number in range(1, (self.options.launches or self.scenario.rounds) + 1):
+            for setting in self.options.settings or self.scenario.settings:
+                self.run_once(who, setting, number)
+        calibration.append(stream.calibrate(self.lab))
+        self.loads.append(load())
+        self.write_info(who, calibration)
+        for failure in self.failures:
+            print(f"{self.scenario.name}/{self.point.label}: {failure}; see mpirun.log")
+        return not self.failures
+
+    def write_info(self, who, calibration):
+        info = {
+            "scenario": self.scenario.name, "title": self.scenario.title,
+            "point": self.point.label, "x": self.point.x, "x_axis": self.scenario.x,
+            "x_title": self.scenario.x_title, "network": self.network.describe(),
+            "kind": self.network.kind, "hosts": len(self.network.hosts),
+            "ranks": self.network.ranks, "slow": self.point.slow, "late": self.scenario.late,
+            "machine": machine(self.build), "load": self.loads,
+            "calibration": calibration, "failures": self.failures,
+            "settings": contenders.MEANING, "exact": self.scenario.exact,
+            "contenders": [contender.name for contender in who],
+            "expect": self.expectations(who),
+        }
+        (self.folder / "info.json").write_text(json.dumps(info, indent=1) + "\n")

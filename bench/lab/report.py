@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""All results as Markdown: tables, figures, what was missed. Nothing is typed by hand."""
+import collections
+import pathlib
+import shutil
+import sys
+
+import results
+import scenarios
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+import section
+
+INTRODUCTION = """\
+Real Open MPI over TCP in network namespaces of one machine, whose links are shaped (bench/lab).
+Times are medians over all calls, from the first rank's call to the last one's return, in
+milliseconds; every element of the results was checked. *default*: Open MPI's own settings. *best*:
+the protocol setting that is best for this contender. *spread*: from the fastest to the slowest
+call (launch, where there are several). *bound*: what no allreduce can beat, for a goodput of 0.9526
+of the rate. *model*: the plan's rounds one after the other on the lab's links; what overlaps may be
+faster. *cost*: `strag cost --mode clocks` for these links. *links*: the most
+that any link carried more or less than the plan says, TCP's headers taken off. *stock*: the time of
+the fastest contender that is not strag, over this one's; above 1 this one is faster.
+"""
+
+
+def describe(points):
+    first, info = points[0], points[0].info
+    machine = info["machine"]
+    lines = [f"### {info['title']}", ""]
+    loads = [load["busy"] for point in points for load in point.info["load"]]
+    averages = [load["average"] for point in points for load in point.info["load"]]
+    ratios = [ratio for point in points for name, ratio in point.calibrations()
+              if name == "stream"]
+    lines += [f"    {machine['date']}, {machine['kernel']}, {machine['processor']}",
+              f"    {machine['mpi']}; {machine['strag']}; as {machine['user']}",
+              f"    foreign load: {100 * min(loads):.0f} to {100 * max(loads):.0f} % of the "
+              f"processors, load average {min(averages):.1f} to {max(averages):.1f}"]
+    if ratios:
+        lines.append(f"    calibration: a TCP stream takes {min(ratios):.3f} to {max(ratios):.3f} "
+                     "of the expected time")
+    return lines + [f"    {setting}: {first.info['settings'][setting]}"
+                    for setting in first.settings()] + [""]
+
+
+def milliseconds(times):
+    return f"{1000 * times.median:.1f}" if times else ""
+
+
+def ratio(times, seconds, trusted):
+    if not times or not seconds:
+        return ""
+    return f"{times.median / seconds:.3f}" if trusted else "-"
+
+
+def table(point, case):
+    lines = ["| contender | default | best | at | spread | best / bound | best / model "
+             "| best / cost | stock | links |", "|---|---:|---:|---|---:|---:|---:|---:|---:|---:|"]
+    stock = point.best_stock(case)
+    trusted = point.trusted()
+    for name in point.contenders():
+        found = point.best(name, case)
+        if not found:
+            continue
+        setting, best = found
+        errors = [error for key in point.times if key[1:] == (name, *case)
+                  and (error := point.links_error(key[0], name, case)) is not None]
+        gain = f"{stock[2].median / best.median:.3f}" if stock and trusted else "-"
+        lines.append(
+            f"| {name} | {milliseconds(point.times.get(('default', name, *case)))} "
+            f"| {milliseconds(best)} | {setting} | {100 * best.spread:.1f} % "
+            f"| {ratio(best, point.bound(case), trusted)} "
+            f"| {ratio(best, point.model(name, case), trusted)} "
+            f"| {ratio(best, point.cost(name, case), trusted)} | {gain} "
+            f"| {f'{100 * max(errors):.2f} %' if errors else ''} |")
+    return lines + [""]
+
+
+def after_table(point):
+    """Where a rank is late: the time from its arrival."""
+    cases = point.cases()
+    lines = ["Milliseconds from the late rank's arrival, at each one's best setting:", "",
+             "| contender | " + " | ".join(f"{case[1] / 1000:.0f} ms late" for case in cases)
+             + " |", "|---|" + "---:|" * len(cases)]
+    for name in point.contenders():
+        cells = []
+        for case in cases:
+            found = point.best(name, case)
+            after = sorted(found[1].after) if found else []
+            cells.append(f"{1000 * after[len(after) // 2]:.1f}" if after else "")
+        lines.append(f"| {name} | " + " | ".join(cells) + " |")
+    return lines + [""]
+
+
+def show_point(point):
+    lines = [f"**{point.info['network']}**", ""]
+    measured = point.measured()
+    replaced = [name for name in measured if not point.applies(name)]
+    absent = [name for name in point.info["contenders"] if name not in measured]
+    if replaced:
+        lines += [f"Do not apply here, another component ran: {', '.join(replaced)}.", ""]
+    if absent:
+        lines += [f"Left out with vectors this long: {', '.join(absent)}.", ""]
+    if not point.trusted():
+        lines += ["The calibration stream is off by more than 5 %: no ratios.", ""]
+    for case in point.cases():
+        lines += [f"{results.case_text(case)}, lower bound {1000 * point.bound(case):.1f} ms:", ""]
+        lines += table(point, case)
+    if point.info["late"]:
+        lines += after_table(point)
+    if point.noise() is not None:
+        lines += ["Noise: the same stock contender twice differs by up to "
+                  f"{100 * point.noise():.1f} %.", ""]
+    more = [f"{name} {value:.3f}" for name, value in point.calibrations() if name != "stream"]
+    if more:
+        lines += [f"Other streams, measured / expected time: {', '.join(more)}.", ""]
+    return lines
+
+
+def show_misses(points):
+    found = collections.Counter()
+    for point in points:
+        found.update(f"{point.info['point']}: {miss}" for miss in point.misses())
+    if not found:
+        return ["Missed: nothing.", ""]
+    return ["Missed:", ""] + [f"- {miss}" for miss in found] + [""]
+
+
+def text_of(folder, figures):
+    """The text; `figures` is what stands before a figure's name."""
+    lines = ["## The lab", "", INTRODUCTION]
+    for scenario in scenarios.SCENARIOS:
+        points = results.read(folder / scenario.name)
+        if not points:
+            continue
+        lines += describe(points)
+        if (folder / scenario.name / "figure.svg").exists():
+            lines += [f"![{scenario.title}]({figures}{scenario.name}.svg)", ""]
+        for point in points:
+            lines += show_point(point)
+        lines += show_misses(points)
+    return "\n".join(lines)
+
+
+def write(folder, target):
+    """Put the section into a file, and the figures into the folder `figures` beside it."""
+    place = target.parent / "figures"
+    place.mkdir(parents=True, exist_ok=True)
+    for figure in folder.glob("*/figure.svg"):
+        shutil.copy(figure, place / f"lab-{figure.parent.name}.svg")
+    section.put(target, "lab", text_of(folder, "figures/lab-"))

@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Reading what measure.py wrote, and judging it."""
+import collections
+import csv
+import json
+import pathlib
+import statistics
+
+HEADER = 66  # bytes of Ethernet, IP and TCP (with timestamps) before a packet's data
+TRUSTED = 0.05  # by how much the calibration stream may be off
+NOT_BELOW = 0.97  # of the lower bound; faster: the traffic took another way
+LONG = 1 << 20  # bytes; shorter vectors profit from what a link lets pass at once
+LINKS = 0.03  # how far bytes on a link may be from the plan's
+
+
+class Times:
+    """All calls of one contender under one setting at one size and delay; seconds."""
+
+    def __init__(self):
+        self.total, self.after, self.ran, self.by_launch = [], [], set(), {}
+
+    def add(self, row):
+        self.total.append(float(row["total_s"]))
+        self.after.append(float(row["after_s"]))
+        self.ran.add(row["ran"])
+        self.by_launch.setdefault(row["launch"], []).append(float(row["total_s"]))
+
+    @property
+    def median(self):
+        return statistics.median(self.total)
+
+    @property
+    def spread(self):
+        """From the fastest to the slowest launch (calls, if there is one), of the median."""
+        several = [statistics.median(times) for times in self.by_launch.values()]
+        values = several if len(several) > 1 else self.total
+        return (max(values) - min(values)) / self.median
+
+
+class Point:
+    """One lab's results."""
+
+    def __init__(self, folder):
+        self.folder = pathlib.Path(folder)
+        self.info = json.loads((self.folder / "info.json").read_text(encoding="utf-8"))
+        self.times = {}  # (setting, contender, bytes, delay): Times
+        for row in self.rows("samples"):
+            self.times.setdefault(self.key(row), Times()).add(row)
+        self.sent = collections.defaultdict(dict)  # the same key: {port: bytes of a call}
+        totals = collections.Counter()
+        calls = collections.Counter()
+        for row in self.rows("traffic"):
+            place = self.key(row), row["link"]
+            totals[place] += int(row["sent_bytes"]) - HEADER * int(row["sent_packets"])
+            calls[place] += int(row["calls"])
+        for (key, port), total in totals.items():
+            self.sent[key][port] = total / calls[key, port]
+
+    def rows(self, name):
+        path = self.folder / f"{name}.csv"
+        if not path.exists():
+            return []
+        with path.open(newline="", encoding="utf-8") as file:
+            return list(csv.DictReader(file))
+
+    @staticmethod
+    def key(row):
+        return (row["setting"], row["contender"], int(row["bytes"]),
+                float(row["delay_us"].split("-")[0]))
+
+    # ---- What there is ----
+
+    def settings(self):
+        return list(dict.fromkeys(key[0] for key in self.times))
+
+    def cases(self):
+        """(bytes, delay), in order."""
+        return sorted({key[2:] for key in self.times})
+
+    def applies(self, contender):
+        """Did it run where it should, and not another one in its place?"""
+        ran = set().union(*(times.ran for key, times in self.times.items() if key[1] == contender))
+        if contender == "strag-auto":
+            return "other" not in ran
+        return ran == {"strag"} if contender.startswith("strag") else "strag" not in ran
+
+    def measured(self):
+        """All that ran at least once: some take part with short vectors only."""
+        names = {key[1] for key in self.times}
+        return [name for name in self.info["contenders"] if name in names]
+
+    def contenders(self):
+        return [name for name in self.measured() if self.applies(name)]
+
+    def best(self, contender, case):
+        """(setting, Times) of the fastest one, or None."""
+        found = [(setting, self.times[setting, contender, *case]) for setting in self.settings()
+                 if (setting, contender, *case) in self.times]
+        return min(found, key=lambda item: item[1].median, default=None)
+
+    def best_stock(self, case):
+        """(contender, setting, Times) of the fastest one that is not strag."""
+        found = [(name, *self.best(name, case)) for name in self.contenders()
+                 if not name.startswith("strag") and self.best(name, case)]
+        return min(found, key=lambda item: item[2].median, default=None)
+
+    # ---- What to hold it against ----
+
+    def trusted(self):
+        """Was the calibration stream as it should be, before and after?"""
+        streams = [found["stream"] for found in self.info["calibration"] if "stream" in found]
+        return all(abs(ratio - 1) <= TRUSTED for ratio in streams)
+
+    def bound(self, case):
+        """Seconds; a late rank cannot be done before it has sent one vector."""
+        size, delay = case
+        bound = self.info["expect"][str(size)]["bound"]
+        one_vector = self.info["expect"][str(size)].get("vector", 0)
+        return max(bound, delay * 1e-6 + one_vector) if delay else bound
+
+    def floor(self, contender, case):
+        """Seconds that no run can take less than, unless its traffic went another way."""
+        models = self.info["expect"][str(case[0])]["models"]
+        return max(models.get(contender, {}).get("floor", 0), self.bound(case))
+
+    def model(self, contender, case):
+        """Seconds by the lab's own model, where all wait for a late rank from the start; or
+        None."""
+        models = self.info["expect"][str(case[0])]["models"]
+        return models[contender]["model"] + case[1] * 1e-6 if contender in models else None
+
+    def cost(self, contender, case):
+        """Seconds by strag cost, or None."""
+        models = self.info["expect"][str(case[0])]["models"]
+        return models.get(contender, {}).get("cost", {}).get(f"{case[1]:g}")
+
+    def links_error(self, setting, contender, case):
+        """The most that any port sent more or less than the plan says, as a part of that; or None.
+        Ports that the plan does not use are held against the busiest one."""
+        models = self.info["expect"][str(case[0])]["models"]
+        sent = self.sent.get((setting, contender, *case))
+        if contender not in models or not sent:
+            return None
+        plan = models[contender]["links"]
+        busiest = max(plan.values())
+        return max((abs(sent[port] - size) / (size or busiest) for port, size in plan.items()),
+                   default=0) if busiest else None
+
+    def misses(self):
+        """What is not as it should be, a line each."""
+        found = list(self.info["failures"])
+        for key, times in self.times.items():
+            setting, contender, case = key[0], key[1], key[2:]
+            where = f"{contender}, {setting}, {case_text(case)}"
+            floor = self.floor(contender, case)
+            if self.applies(contender) and case[0] >= LONG and times.median < NOT_BELOW * floor:
+                found.append(f"{where}: faster than the links allow, {times.median:.4f} s against "
+                             f"{floor:.4f} s")
+            error = self.links_error(setting, contender, case)
+            if error is not None and case[0] >= LONG and error > LINKS:
+                found.append(f"{where}: a link carried {100 * error:.1f} % more or less than "
+                             "planned")
+        for name, ratio in self.calibrations():
+            if abs(ratio - 1) > TRUSTED:
+                found.append(f"calibration: {name}: {ratio:.3f} of the expected time")
+        return found + self.inexact() + self.slow_defaults()
+
+    def inexact(self):
+        """Where a scenario is to repeat the model exactly: times that do not."""
+        found, allowed = [], self.info.get("exact")
+        for case in self.cases() if allowed else []:
+            for name in self.contenders():
+                best = self.best(name, case)[1]
+                off = best.median / self.bound(case) - 1
+                if abs(off) > allowed or best.spread > allowed:
+                    found.append(f"{name}, {case_text(case)}: {100 * off:+.1f} % off the model, "
+                                 f"spread {100 * best.spread:.1f} %; allowed: {100 * allowed:g} %")
+        return found
+
+    def noise(self):
+        """How much the two that are the same differ at most, of the time; None: there are none."""
+        pairs = [(times, self.times[setting, f"{name}-again", *case])
+                 for (setting, name, *case), times in self.times.items()
+                 if (setting, f"{name}-again", *case) in self.times]
+        return max((abs(one.median / other.median - 1) for one, other in pairs), default=None)
+
+    def slow_defaults(self):
+        """strag's algorithms are to be as fast at the defaults as at their best: within 10 %."""
+        found = []
+        for name in self.contenders():
+            for case in self.cases():
+                default = self.times.get(("default", name, *case))
+                if not name.startswith("strag") or not default or case[0] < LONG:
+                    continue
+                setting, best = self.best(name, case)
+                if default.median > 1.10 * best.median:
+                    found.append(f"{name}, {case_text(case)}: {default.median / best.median:.2f} "
+                                 f"times as long at the defaults as with setting {setting}")
+        return found
+
+    def calibrations(self):
+        return [(name, ratio) for found in self.info["calibration"]
+                for name, ratio in found.items()]
+
+
+def size_text(size):
+    for unit, name in ((1 << 20, "MiB"), (1 << 10, "KiB")):
+        if size >= unit and size % unit == 0:
+            return f"{size // unit} {name}"
+    return f"{size} B"
+
+
+def case_text(case):
+    size, delay = case
+    return f"{size_text(size)}, {delay / 1000:g} ms late" if delay else size_text(size)
+
+
+def read(folder):
+    """All points of a scenario, in order."""
+    points = [Point(path.parent) for path in sorted(pathlib.Path(folder).glob("*/info.json"))]
+    return sorted(points, key=lambda point: (point.info["x"], point.info["point"]))
+
+
+def write_summary(points, path):
+    """One line per point, setting, contender, size and delay."""
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        out = csv.writer(file)
+        out.writerow(["scenario", "point", "x", "setting", "contender", "bytes", "delay_us",
+                      "calls", "min_s", "median_s", "max_s", "median_after_s", "bound_s", "floor_s",
+                      "model_s", "strag_cost_s",
+                      "links_error"])
+        for point in points:
+            for key, times in point.times.items():
+                setting, contender, case = key[0], key[1], key[2:]
+                if point.applies(contender):
+                    out.writerow([
+                        point.info["scenario"], point.info["point"], point.info["x"], setting,
+                        contender, *case, len(times.total), f"{min(times.total):.6f}",
+                        f"{times.median:.6f}", f"{max(times.total):.6f}",
+                        f"{statistics.median(times.after):.6f}", f"{point.bound(case):.6f}",
+                        f"{point.floor(contender, case):.6f}",
+                        rounded(point.model(contender, case)),
+                        rounded(point.cost(contender, case)),
+                        rounded(point.links_error(setting, contender, case))])
+
+
+def rounded(value):
+    return "" if value is None else f"{value:.6f}"

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the strag command says: which algorithms there are, their plans, what these send where."""
+import collections
+import csv
+import functools
+import io
+import json
+import math
+import subprocess
+
+ELEMENT = 4  # bytes of a float
+
+
+class Strag:
+    """The command, for one network and state. Algorithms that it refuses there have no plan."""
+
+    def __init__(self, command, network, state=()):
+        self.command, self.network = str(command), network
+        self.place = ["-n", str(network.ranks)] + network.strag_arguments() + list(state)
+
+    def run(self, *arguments):
+        return subprocess.run([self.command, *arguments], capture_output=True, text=True,
+                              check=False)
+
+    @functools.cached_property
+    def algorithms(self):
+        """Those of `strag list` that can be planned here."""
+        done = self.run("list")
+        done.check_returncode()
+        names = [line.split()[0] for line in done.stdout.splitlines() if line.strip()]
+        return [name for name in names if self.plan(name)]
+
+    @functools.lru_cache(maxsize=None)
+    def plan(self, name):
+        """All ranks' plans, or None."""
+        place = [item for item in self.place]
+        for option in ("--ties", "--bandwidth"):  # a plan does not depend on these
+            if option in place:
+                del place[place.index(option):place.index(option) + 2]
+        done = self.run("plan", name, *place, "--format", "json")
+        if done.returncode == 2:
+            return None
+        done.check_returncode()
+        return json.loads(done.stdout)
+
+    def rounds(self, name, size):
+        """[{(host, host): bytes}] for every round, between different hosts only."""
+        plan, host = self.plan(name), self.network.rank_host
+        count = size // ELEMENT
+        first = [math.floor(bound * count) * ELEMENT for bound in plan["bounds"]]
+        rounds = collections.defaultdict(collections.Counter)
+        for rank in plan["ranks"]:
+            for op in rank["ops"]:
+                pair = host[rank["rank"]], host[op["peer"]]
+                if op["kind"] == "send" and pair[0] != pair[1]:
+                    end = first[op["first"] + op["count"]]
+                    rounds[op["round"]][pair] += end - first[op["first"]]
+        return [rounds[number] for number in sorted(rounds)]
+
+    def traffic(self, name, size):
+        """{port: bytes} that the plan sends over every link."""
+        total = collections.Counter()
+        for traffic in self.rounds(name, size):
+            total.update(traffic)
+        return self.network.loads(total)
+
+    def floor_seconds(self, name, size):
+        """How long the busiest link is busy with all of the plan: it cannot take less."""
+        loads = self.traffic(name, size)
+        return max(loads[port.name] * port.seconds_per_byte
+                   for port in self.network.ports.values())
+
+    def model_seconds(self, name, size):
+        """Rounds one after the other, each as long as its busiest link; latency is none."""
+        return sum(self.network.busiest_seconds(traffic) for traffic in self.rounds(name, size))
+
+    def cost_seconds(self, name, size, delay):
+        """What `strag cost` says for the same links, with a clock per rank; None: nothing.
+        The late rank, if there is one, comes `delay` microseconds late."""
+        late = ["--delay", f"{delay:g}"] if "--straggler" in self.place else []
+        done = self.run("cost", name, *self.place, *late, "--bytes", str(size), "--alpha", "0",
+                        "--local-alpha", "0", "--link-latency", "0", "--hop-latency", "0",
+                        "--mode", "clocks", "--format", "csv")
+        if done.returncode:
+            return None
+        rows = list(csv.DictReader(io.StringIO(done.stdout)))
+        return float(rows[0]["seconds"])

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Plain TCP streams between hosts of a lab: what its links really carry, without MPI."""
+import os
+import socket
+import struct
+import time
+
+PORT = 20000
+PIECE = memoryview(bytes(256 * 1024))
+START_UP = 0.3  # seconds until all streams are connected
+
+
+def receive(listener, size, result):
+    connection, _ = listener.accept()
+    room = bytearray(256 * 1024)
+    while size > 0:
+        count = connection.recv_into(room)
+        if count == 0:
+            break
+        size -= count
+    os.write(result, struct.pack("d", time.monotonic()))
+    connection.close()
+
+
+def send(address, port, size, start):
+    with socket.create_connection((address, port), timeout=10) as connection:
+        connection.settimeout(None)
+        time.sleep(max(0, start - time.monotonic()))
+        while size > 0:
+            size -= connection.send(PIECE[:min(size, len(PIECE))])
+        connection.shutdown(socket.SHUT_WR)
+        connection.recv(1)  # until the other side has read all and closed
+
+
+def listen(port, size, result, ready):
+    with socket.create_server(("0.0.0.0", port)) as listener:
+        os.write(ready, b".")
+        receive(listener, size, result)
+
+
+def run(lab, pairs, size):
+    """Send so many bytes over each pair of hosts (from, to) at the same time. Returns the seconds
+    that each took."""
+    readable, ready = os.pipe()
+    results, children = [], []
+    for number, (_, target) in enumerate(pairs):
+        result, write_end = os.pipe()
+        results.append(result)
+        children.append(lab.exercise(
+            target, lambda n=number, w=write_end: listen(PORT + n, size, w, ready)))
+        os.close(write_end)
+    for _ in pairs:
+        os.read(readable, 1)
+    start = time.monotonic() + START_UP
+    for number, (source, target) in enumerate(pairs):
+        address = lab.network.hosts[target].address
+        children.append(lab.exercise(
+            source, lambda n=number, a=address: send(a, PORT + n, size, start)))
+    seconds = []
+    for result in results:
+        answer = os.read(result, 8)
+        if len(answer) != 8:
+            raise RuntimeError("a stream broke off")
+        seconds.append(struct.unpack("d", answer)[0] - start)
+        os.close(result)
+    for child in children:
+        os.waitpid(child, 0)
+    os.close(readable)
+    os.close(ready)
+    return seconds
+
+
+def compare(lab, pairs, about_seconds=1.5):
+    """How long streams take against what the rates say: 1 is exact, above 1 slower."""
+    per_byte = lab.network.busiest_seconds({pair: 1 for pair in pairs})
+    size = int(about_seconds / per_byte)
+    return max(run(lab, pairs, size)) / (size * per_byte)
+
+
+def round_robin(lab, distance=1):
+    """Every host sends to the one `distance` after it."""
+    count = len(lab.network.hosts)
+    return [(host, (host + distance) % count) for host in range(count)]
+
+
+def shifted(network, dimension, distance):
+    """On a torus: every host sends to the one `distance` further in one dimension."""
+    pairs = []
+    for host in range(len(network.hosts)):
+        target = host
+        for _ in range(distance):
+            target = network.neighbour(target, dimension, 1)
+        pairs.append((host, target))
+    return pairs
+
+
+def calibrate(lab):
+    """{what: measured time / expected time}; the first one is what ratios depend on."""
+    network = lab.network
+    if len(network.hosts) < 2:
+        return {}
+    found = {"stream": compare(lab, [(0, 1), (1, 0)])}
+    if network.kind == "tree":
+        found["all hosts to the next"] = compare(lab, round_robin(lab))
+        return found
+    for dimension, size in enumerate(network.dims):
+        found[f"neighbours, dimension {dimension}"] = compare(
+            lab, shifted(network, dimension, 1))
+        if size >= 4:
+            found[f"distance 2, dimension {dimension}"] = compare(
+                lab, shifted(network, dimension, 2))
+    return found

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Does the report see what is wrong? From made-up files of one lab, whose figures are known."""
+import json
+import pathlib
+import sys
+import tempfile
+import unittest
+
+sys.dont_write_bytecode = True
+
+import network
+import report
+import results
+
+SIZE = 4 << 20
+PORT = "h0:e0"
+
+
+class Made:
+    """A point of two contenders: strag-ring takes 0.5 s and sends `sent` bytes, stock 1 s."""
+
+    def __init__(self, stream=1.0, sent=SIZE, seconds=0.5, ran="strag"):
+        self.info = {
+            "title": "Title", "point": "point", "x": 0, "x_axis": "bytes", "network": "star",
+            "hosts": 2, "late": "", "settings": {"default": "as it is"}, "failures": [],
+            "machine": {"date": "today", "kernel": "k", "processor": "p", "mpi": "m",
+                        "strag": "s", "user": "u"},
+            "load": [{"average": 0.1, "busy": 0.25}], "calibration": [{"stream": stream}],
+            "contenders": ["strag-ring", "tuned"],
+            "expect": {str(SIZE): {"bound": 0.4, "vector": 0.4, "models": {"strag-ring": {
+                "floor": 0.5, "model": 0.5, "cost": {"0": 0.5}, "links": {PORT: SIZE}}}}},
+        }
+        self.samples = [("strag-ring", ran, seconds), ("tuned", "other", 1.0)]
+        self.sent = sent
+
+    def point(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            (folder / "info.json").write_text(json.dumps(self.info))
+            lines = ["setting,launch,contender,bytes,delay_us,sample,ran,late_s,first_exit_s,"
+                     "total_s,after_s"]
+            lines += [f"default,1,{who},{SIZE},0-0,0,{ran},0,0,{time},{time}"
+                      for who, ran, time in self.samples]
+            (folder / "samples.csv").write_text("\n".join(lines) + "\n")
+            header = "setting,launch,contender,bytes,delay_us,calls,link,sent_bytes,sent_packets"
+            bytes_on_wire = int(self.sent) + 100 * results.HEADER
+            row = f"default,1,strag-ring,{SIZE},0-0,1,{PORT},{bytes_on_wire},100"
+            (folder / "traffic.csv").write_text(f"{header}\n{row}\n")
+            return results.Point(folder)
+
+
+class Report(unittest.TestCase):
+    def table(self, **made):
+        return "\n".join(report.table(Made(**made).point(), (SIZE, 0.0)))
+
+    def misses(self, **made):
+        return Made(**made).point().misses()
+
+    def test_ratios(self):
+        """500 ms against a bound of 400, a model of 500 and a stock time of 1000."""
+        self.assertIn("| strag-ring | 500.0 | 500.0 | default | 0.0 % | 1.250 | 1.000 | 1.000 "
+                      "| 2.000 | 0.00 % |", self.table())
+        self.assertEqual(self.misses(), [])
+
+    def test_no_ratio_without_calibration(self):
+        for stream in (0.94, 1.06):
+            self.assertIn("| strag-ring | 500.0 | 500.0 | default | 0.0 % | - | - | - | - "
+                          "| 0.00 % |", self.table(stream=stream))
+            self.assertIn("calibration: stream", self.misses(stream=stream)[0])
+        self.assertIn("1.250", self.table(stream=1.04))
+
+    def test_links(self):
+        self.assertEqual(self.misses(sent=SIZE * 1.02), [])
+        for sent in (SIZE * 1.04, SIZE * 0.96):
+            self.assertIn("a link carried 4.0 % more or less", self.misses(sent=sent)[0])
+
+    def test_too_fast(self):
+        self.assertEqual(self.misses(seconds=0.49), [])
+        self.assertIn("faster than the links allow", self.misses(seconds=0.48)[0])
+
+    def test_another_component(self):
+        self.assertNotIn("strag-ring", self.table(ran="delegated"))
+
+    def test_load_is_told(self):
+        self.assertIn("foreign load: 25 to 25 %", "\n".join(report.describe([Made().point()])))
+
+
+class Networks(unittest.TestCase):
+    def test_star(self):
+        """Two vectors leave through every port but one's share: 2 (q - 1) / q."""
+        made = network.star(4, 100)
+        per_byte = 8 / (100e6 * network.GOODPUT)
+        self.assertAlmostEqual(made.bound_seconds(1000), 1500 * per_byte)
+        self.assertEqual([port.name for port in made.route(0, 3)], ["h0:e0", "s0:p3"])
+
+    def test_tree(self):
+        made = network.parse("tree:(1,2)@0.05,3", 100)
+        self.assertEqual([port.name for port in made.route(0, 2)],
+                         ["h0:e0", "s1:u0", "s0:p1"])
+        self.assertEqual(made.rank_host, [0, 1, 1, 2, 2, 2])
+
+    def test_torus(self):
+        """Half-way round four hosts: those at even places go up, the others down."""
+        split, plus = network.Torus("4x4", 50), network.Torus("4x4", 50, "plus")
+        self.assertEqual([port.name for port in split.route(0, 2)], ["h0:p0", "h1:p0"])
+        self.assertEqual([port.name for port in split.route(1, 3)], ["h1:m0", "h0:m0"])
+        self.assertEqual([port.name for port in plus.route(1, 3)], ["h1:p0", "h2:p0"])
+
+    def test_refused(self):
+        for text in ("star:", "star:0", "tree:1,(2", "torus:1x4", "torus:100x100", "ring:4"):
+            with self.assertRaises(network.Refused):
+                network.parse(text, 100)
+
+
+unittest.main()

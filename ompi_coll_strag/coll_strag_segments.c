@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * How long the segments are that messages are cut into. Rank 0 finds out, for all.
+ *
+ *     same host          1 MiB     measured best through shared memory
+ *     btl tcp            what it sends at once, eager limit less a page (60 KiB)
+ *     another network    256 KiB
+ *
+ * For a longer message over TCP the PML first asks the receiver where it may go (rendezvous). The
+ * answer waits in the same byte stream behind all that the receiver itself is sending, so that of
+ * two ranks that exchange vectors one sends while the other waits: that takes twice as long. What
+ * is short enough goes without asking. Networks with hardware of their own for answers need no such
+ * care.
+ */
+#include "coll_strag.h"
+
+#include <string.h>
+
+static const size_t memory_segment = (size_t)1 << 20, network_segment = (size_t)256 << 10;
+
+enum { PAGE = 4096 }; /* holds the PML's header and more */
+
+/* What a BTL's messages are cut into. @return usual, unless the BTL has to be spared */
+static size_t spare_btl(const mca_btl_base_module_t *btl, size_t usual)
+{
+    if (strcmp(btl->btl_component->btl_version.mca_component_name, "tcp") != 0)
+        return usual;
+    size_t eager = btl->btl_eager_limit;
+    eager = eager > 2 * (size_t)PAGE ? eager - PAGE : eager / 2;
+    return eager < 1 ? 1 : eager < usual ? eager : usual;
+}
+
+/* Messages to a rank, when they go by ob1, over the shortest of its BTLs. */
+static size_t segment_to(ompi_communicator_t *comm, int rank, size_t usual)
+{
+    size_t shortest = usual;
+    struct mca_bml_base_endpoint_t *endpoint =
+        mca_bml_base_get_endpoint(ompi_comm_peer_lookup(comm, rank));
+    if (NULL == endpoint)
+        return usual;
+    for (size_t i = 0; i < mca_bml_base_btl_array_get_size(&endpoint->btl_eager); i++) {
+        mca_bml_base_btl_t *bml = mca_bml_base_btl_array_get_index(&endpoint->btl_eager, i);
+        size_t segment = spare_btl(bml->btl, usual);
+        shortest = segment < shortest ? segment : shortest;
+    }
+    return shortest;
+}
+
+static bool uses_ob1(void)
+{
+    return strcmp(mca_pml_base_selected_component.pmlm_version.mca_component_name, "ob1") == 0;
+}
+
+void coll_strag_find_segments(ompi_communicator_t *comm, const struct strag_topology *topology,
+                              uint64_t *segments)
+{
+    bool known[STRAG_LANES] = {false};
+    segments[COLL_STRAG_MEMORY] = memory_segment;
+    segments[COLL_STRAG_NETWORK] = network_segment;
+    for (int rank = 1; rank < ompi_comm_size(comm) && uses_ob1(); rank++) {
+        enum coll_strag_lane lane = topology && strag_topology_same_host(topology, 0, rank)
+                                        ? COLL_STRAG_MEMORY
+                                        : COLL_STRAG_NETWORK;
+        if (known[lane])
+            continue;
+        segments[lane] = segment_to(comm, rank, segments[lane]);
+        known[lane] = true;
+    }
+}

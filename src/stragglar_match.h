@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Pairs of nodes in a graph with weights. For stragglar.c. */
+#ifndef STRAG_STRAGGLAR_MATCH_H
+#define STRAG_STRAGGLAR_MATCH_H
+
+#include <stdint.h>
+
+struct strag_matching;
+
+/** Room for graphs of up to n nodes. @return NULL: out of memory */
+struct strag_matching *strag_matching_create(int n);
+
+/** NULL is allowed. */
+void strag_matching_free(struct strag_matching *matching);
+
+/**
+ * Pair nodes off so that the weights of the edges between them sum up to the most there is.
+ *
+ * @param n       nodes, at most those that there is room for
+ * @param weight  weight[a * n + b] = weight[b * n + a], 0 to 2^28; 0: a and b are not to be paired
+ * @param[out] partner  n of them; -1: none
+ */
+void strag_matching_solve(struct strag_matching *matching, int n, const int32_t *weight,
+                          int32_t *partner);
+
+#endif

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Swing, for bandwidth: pairs swap halves of what is left, as in recursive halving, but with
+ * partners that are close on a torus.
+ *
+ * swing_walk.h tells who meets whom. In a step of the reduce-scatter the ranks of the lower list
+ * keep the lower blocks and send the upper ones; the others the opposite. The allgather is the same
+ * backwards. A ring of 4, lists (0 1) (2 3), then (0 3) and (1 2); block 0 is rank 0's, block 1
+ * rank 3's, block 2 rank 1's, block 3 rank 2's; what each rank sends:
+ *
+ *     round      rank 0           rank 1           rank 2           rank 3
+ *       0     2 3, to rank 1   0 1, to rank 0   0 1, to rank 3   2 3, to rank 2  reduce-scatter
+ *       1     1, to rank 3     3, to rank 2     2, to rank 1     0, to rank 0
+ *       2     0, to rank 3     2, to rank 2     3, to rank 1     1, to rank 0    allgather
+ *       3     0 1, to rank 1   2 3, to rank 0   2 3, to rank 3   0 1, to rank 2
+ *
+ * Half of the vector goes to a neighbour, a quarter to the other one, an eighth three links far,
+ * and in D dimensions the far ones are smaller still: that is why links are hardly shared. On a
+ * host of a torus with 2D links, D parts of the vector start in different dimensions, and D others
+ * are mirrored, so that all links are used at the same time.
+ *
+ * Where a list is odd, the rank left over has many short messages in a round; see swing_walk.h.
+ *
+ *     rounds           2 sum ceil(log2 d_i), and 2 ceil(log2 g) for g ranks on each host
+ *     sent by a rank   2(n-1)/n of the vector
+ *
+ * (De Sensi et al., "Swing: Short-cutting Rings for Higher Bandwidth Allreduce", sections 3 and 4;
+ * ALGORITHMS.md section 1.)
+ */
+#include "swing.h"
+
+#include <stdlib.h>
+
+/* ---- The halves ---- */
+
+/* The one left over swaps one unit with every rank of the lower list. */
+static void reduce_left_over(const struct strag_swing_walk *walk, int step, int round,
+                             const struct strag_swing_meeting *meeting,
+                             struct strag_builder *builder)
+{
+    int unit = meeting->unit, last = meeting->first + 2 * meeting->pairs * unit;
+    for (int pair = 0; pair < meeting->pairs; pair++) {
+        int lower = strag_swing_lower(walk, step, pair);
+        strag_send(builder, round, lower, meeting->first + pair * unit, unit);
+        strag_recv_reduce(builder, round, lower, last, unit);
+    }
+}
+
+static void reduce(const struct strag_swing_walk *walk, int step, int round,
+                   struct strag_builder *builder)
+{
+    struct strag_swing_meeting meeting = strag_swing_meet(walk, step);
+    int unit = meeting.unit, half = meeting.pairs * unit;
+    int mine = meeting.first + (meeting.upper ? half : 0);
+    int theirs = meeting.first + (meeting.upper ? 0 : half);
+    if (meeting.pair == meeting.pairs) {
+        reduce_left_over(walk, step, round, &meeting, builder);
+        return;
+    }
+    strag_send(builder, round, meeting.peer, theirs, half);
+    strag_recv_reduce(builder, round, meeting.peer, mine, half);
+    if (meeting.left_over >= 0) {
+        strag_send(builder, round, meeting.left_over, theirs + half, unit);
+        strag_recv_reduce(builder, round, meeting.left_over, mine + meeting.pair * unit, unit);
+    }
+}
+
+static void gather_left_over(const struct strag_swing_walk *walk, int step, int round,
+                             const struct strag_swing_meeting *meeting,
+                             struct strag_builder *builder)
+{
+    int unit = meeting->unit, last = meeting->first + 2 * meeting->pairs * unit;
+    for (int pair = 0; pair < meeting->pairs; pair++) {
+        int lower = strag_swing_lower(walk, step, pair);
+        strag_send(builder, round, lower, last, unit);
+        strag_recv(builder, round, lower, meeting->first + pair * unit, unit);
+    }
+}
+
+static void gather(const struct strag_swing_walk *walk, int step, int round,
+                   struct strag_builder *builder)
+{
+    struct strag_swing_meeting meeting = strag_swing_meet(walk, step);
+    int unit = meeting.unit, half = meeting.pairs * unit;
+    int mine = meeting.first + (meeting.upper ? half : 0);
+    int theirs = meeting.first + (meeting.upper ? 0 : half);
+    if (meeting.pair == meeting.pairs) {
+        gather_left_over(walk, step, round, &meeting, builder);
+        return;
+    }
+    strag_send(builder, round, meeting.peer, mine, half);
+    strag_recv(builder, round, meeting.peer, theirs, half);
+    if (meeting.left_over >= 0) {
+        strag_send(builder, round, meeting.left_over, mine + meeting.pair * unit, unit);
+        strag_recv(builder, round, meeting.left_over, theirs + half, unit);
+    }
+}
+
+int strag_swing_reduce_scatter(const struct strag_swing *swing,
+                               const struct strag_swing_walk *walks, int round,
+                               struct strag_builder *builder)
+{
+    struct strag_rounds wanted = strag_rounds_wanted(builder);
+    strag_stage(builder, "reduce-scatter");
+    for (int step = 0; step < swing->scatter_steps; step++, round++) {
+        for (int part = 0; strag_is_wanted(wanted, round) && part < swing->torus.parts; part++)
+            reduce(&walks[part], step, round, builder);
+    }
+    return round;
+}
+
+int strag_swing_allgather(const struct strag_swing *swing, const struct strag_swing_walk *walks,
+                          int round, struct strag_builder *builder)
+{
+    struct strag_rounds wanted = strag_rounds_wanted(builder);
+    strag_stage(builder, "allgather");
+    for (int step = swing->scatter_steps - 1; step >= 0; step--, round++) {
+        for (int part = 0; strag_is_wanted(wanted, round) && part < swing->torus.parts; part++)
+            gather(&walks[part], step, round, builder);
+    }
+    return round;
+}
+
+/* ---- The algorithm ---- */
+
+static int check(const struct strag_problem *problem, struct strag_error *err)
+{
+    return strag_torus_check(problem, "swing", problem->n, err);
+}
+
+static int prepare(const struct strag_problem *problem, void **prepared, struct strag_error *err)
+{
+    struct strag_swing *swing = calloc(1, sizeof *swing);
+    if (!swing)
+        return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the steps of swing");
+    strag_swing_lay_out(problem, true, swing);
+    *prepared = swing;
+    return STRAG_OK;
+}
+
+static void claim(const struct strag_problem *problem, struct strag_claim *claim)
+{
+    const struct strag_swing *swing = problem->prepared;
+    *claim = (struct strag_claim){
+        .rounds = 2 * swing->steps,
+        .blocks = swing->torus.parts * swing->blocks,
+        .sent_max = 2.0 * (problem->n - 1) / problem->n,
+        .one_ported = swing->torus.parts == 1 && strag_swing_is_even(swing),
+    };
+}
+
+static void build(const struct strag_problem *problem, int rank, struct strag_builder *builder)
+{
+    const struct strag_swing *swing = problem->prepared;
+    struct strag_swing_walk walks[STRAG_SWING_PARTS_MAX];
+    for (int part = 0; part < swing->torus.parts; part++)
+        strag_swing_walk(swing, part, rank, &walks[part]);
+    int round = strag_swing_reduce_scatter(swing, walks, 0, builder);
+    strag_swing_allgather(swing, walks, round, builder);
+}
+
+const struct strag_algorithm strag_swing = {
+    .name = "swing",
+    .summary = "pairs swap halves with partners close on a torus; least traffic in few rounds for "
+               "any n",
+    .rounds = "2 sum ceil(log2 d_i)",
+    .sent = "2(n-1)/n",
+    .check = check,
+    .prepare = prepare,
+    .release = free,
+    .claim = claim,
+    .build = build,
+};

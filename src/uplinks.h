@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The hosts' links to the network, as algorithms for slow links need them: which ranks share one,
+ * and how fast it is beside the fastest.
+ *
+ * A link's rate comes from the topology (a host's uplink; where it is not said, the fastest that
+ * is) and from the state (factors of slow hosts). It is rounded to a whole number of 1/65536 of the
+ * fastest, so that whatever follows from it is exact, and the same on all ranks. A host that is at
+ * most 2 % slower than the fastest counts as fast: a plan that treats them alike loses no more.
+ *
+ * Where hosts have different numbers of ranks every rank counts as a host of its own, with its part
+ * of the link.
+ */
+#ifndef STRAG_UPLINKS_H
+#define STRAG_UPLINKS_H
+
+#include "algorithm.h"
+
+enum { STRAG_UPLINK_FULL = 65536 };
+
+struct strag_uplinks {
+    int hosts;
+    int ranks_per_host;
+    int fast, slow;   /* how many hosts; fast + slow = hosts */
+    int32_t *rate;    /* of STRAG_UPLINK_FULL, [place]: fast hosts in the order of the tree, then
+                         slow ones, the slowest first */
+    int32_t *rank_at; /* [place * ranks_per_host + i] */
+    int32_t *place;   /* [rank]: of its host */
+    int32_t *index;   /* [rank]: its number within the host */
+};
+
+/**
+ * @param[out] uplinks  the caller's to close with strag_uplinks_close; all zero on failure
+ * @return STRAG_OK, STRAG_ERR_ARGUMENT (a slow rank that does not exist, a factor that is no number
+ *         from 1 on), or STRAG_ERR_MEMORY
+ */
+int strag_uplinks_open(const struct strag_problem *problem, struct strag_uplinks *uplinks,
+                       struct strag_error *err);
+
+/** Uplinks that are all zero are allowed. */
+void strag_uplinks_close(struct strag_uplinks *uplinks);
+
+/** The rank with this number within the host at a place. */
+static inline int strag_uplinks_rank(const struct strag_uplinks *uplinks, int place, int index)
+{
+    return uplinks->rank_at[place * uplinks->ranks_per_host + index];
+}
+
+/** The sum of all rates. */
+int64_t strag_uplinks_total(const struct strag_uplinks *uplinks);
+
+#endif

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The four butterflies (torus-doubling, torus-halving, bine, bine-latency): proved on tori of many
+ * shapes, with one port and with all, and held to the numbers of butterfly.h; what is refused.
+ */
+#include "machines.h"
+#include "support.h"
+#include "verify.h"
+
+static const enum strag_network torus = STRAG_NETWORK_TORUS;
+
+static const struct butterfly {
+    const char *name;
+    bool whole;
+} butterflies[] = {
+    {"torus-doubling", true}, {"torus-halving", false}, {"bine", false}, {"bine-latency", true}};
+
+enum { BUTTERFLIES = sizeof butterflies / sizeof *butterflies };
+
+/* ---- The numbers of butterfly.h ---- */
+
+struct sizes {
+    int dims, steps, folds, active;
+};
+
+static void add_size(struct sizes *sizes, int size)
+{
+    int log = 0;
+    if (size < 2)
+        return;
+    while (2 << log <= size)
+        log++;
+    sizes->dims++;
+    sizes->steps += log;
+    sizes->folds += size != 1 << log;
+    sizes->active <<= log;
+}
+
+static struct sizes sizes_of(const struct strag_topology *topology, int n)
+{
+    struct sizes sizes = {0, 0, 0, 1};
+    if (!topology || !topology->box)
+        add_size(&sizes, n);
+    else
+        for (int d = 0; d < topology->box->dims; d++)
+            add_size(&sizes, topology->box->size[d]);
+    return sizes;
+}
+
+static void assert_near(double a, double b)
+{
+    if (!(a - b < 1e-9 && b - a < 1e-9))
+        fail_msg("%.12g is not %.12g", a, b);
+}
+
+static void prove(const struct butterfly *butterfly, const struct strag_problem *problem, int parts)
+{
+    struct strag_error err = {""};
+    struct strag_measure measure;
+    struct sizes sizes = sizes_of(problem->topology, problem->n);
+    const struct strag_algorithm *algorithm = support_algorithm(butterfly->name);
+    if (strag_verify(algorithm, problem, &measure, NULL, &err) != STRAG_OK)
+        fail_msg("%s n=%d ports=%d: %s", butterfly->name, problem->n, problem->ports, err.text);
+    double p = sizes.active;
+    assert_int_equal(measure.rounds, (butterfly->whole ? 1 : 2) * sizes.steps + 2 * sizes.folds);
+    assert_int_equal(measure.blocks, parts * (butterfly->whole ? 1 : sizes.active));
+    assert_near(measure.sent_max, (butterfly->whole ? sizes.steps : 2 * (p - 1) / p) + sizes.folds);
+    assert_near(measure.sent_total,
+                2 * (problem->n - p) + (butterfly->whole ? p * sizes.steps : 2 * (p - 1)));
+}
+
+/* All four, with one port, with all, and with as many as they choose themselves: all, on a grid. */
+static void prove_all(struct strag_topology *topology)
+{
+    int all = 2 * sizes_of(topology, topology->n).dims;
+    struct strag_problem problem = {.n = topology->n, .topology = topology};
+    for (int b = 0; b < BUTTERFLIES; b++) {
+        problem.ports = 1;
+        prove(&butterflies[b], &problem, 1);
+        problem.ports = all;
+        prove(&butterflies[b], &problem, all);
+        problem.ports = 0;
+        prove(&butterflies[b], &problem, topology->box ? all : 1);
+    }
+    strag_topology_free(topology);
+}
+
+static void in_one_dimension(void **state)
+{
+    (void)state;
+    for (int n = 2; n <= 36; n++) {
+        char dims[40];
+        snprintf(dims, sizeof dims, "%d", n);
+        prove_all(machine_grid(torus, n % 3 > 0, dims, NULL, 1));
+    }
+}
+
+static void in_two_dimensions(void **state)
+{
+    (void)state;
+    for (int cells = 1; cells < 64; cells++) {
+        char dims[40];
+        snprintf(dims, sizeof dims, "%dx%d", 1 + cells % 8, 1 + cells / 8);
+        prove_all(machine_grid(torus, true, dims, NULL, 1));
+    }
+}
+
+static void in_three_dimensions(void **state)
+{
+    (void)state;
+    for (int cells = 1; cells < 64; cells++) {
+        char dims[40];
+        snprintf(dims, sizeof dims, "%dx%dx%d", 1 + cells % 4, 1 + cells / 4 % 4, 1 + cells / 16);
+        prove_all(machine_grid(torus, true, dims, NULL, 1));
+    }
+}
+
+static void of_other_shapes(void **state)
+{
+    (void)state;
+    static const char *const dims[] = {"2x2x2x2x2x2", "3x5x7", "16x4", "1x12", "2x1x3x1x2"};
+    for (size_t i = 0; i < sizeof dims / sizeof *dims; i++) {
+        prove_all(machine_grid(torus, true, dims[i], NULL, 1));
+        prove_all(machine_grid(STRAG_NETWORK_HYPERX, true, dims[i], NULL, 1));
+    }
+    prove_all(machine_grid(STRAG_NETWORK_HAMMINGMESH, false, "4x8", "2x2", 1));
+}
+
+/* Boxes at random places of a torus; ranks in random order: the lower rank is not the lower cell.
+ */
+static void on_a_part_of_a_torus(void **state)
+{
+    (void)state;
+    struct rng rng = {support_seed("a part of a torus")};
+    for (long cases = support_cases(20); cases > 0; cases--) {
+        struct strag_grid grid = machine_grid_of(torus, true, "5x8x6", NULL);
+        int first[3], size[3], positions[240], hosts = 0;
+        for (int d = 0; d < 3; d++) {
+            first[d] = (int)rng_below(&rng, (unsigned)grid.size[d]);
+            size[d] = 2 + (int)rng_below(&rng, 4);
+        }
+        for (int cell = 0; cell < size[0] * size[1] * size[2]; cell++) {
+            int at[] = {(first[0] + cell % size[0]) % 5, (first[1] + cell / size[0] % size[1]) % 8,
+                        (first[2] + cell / size[0] / size[1]) % 6};
+            int other = (int)rng_below(&rng, (unsigned)hosts + 1);
+            positions[hosts++] = positions[other];
+            positions[other] = strag_grid_position(&grid, at);
+        }
+        prove_all(machine_hosts(&grid, positions, hosts, 1));
+    }
+}
+
+static void without_a_grid(void **state)
+{
+    (void)state;
+    for (int n = 2; n <= 20; n++) {
+        prove_all(machine_flat(n, 1));
+        prove_all(machine_flat(n, 3));
+        for (int b = 0; b < BUTTERFLIES; b++)
+            prove(&butterflies[b], &(struct strag_problem){.n = n}, 1);
+    }
+    prove_all(machine_tree("((1,3,2),(4,2))"));
+}
+
+/* Ranks are a ring in the order of the tree, whatever their numbers. */
+static void in_the_order_of_the_tree(void **state)
+{
+    (void)state;
+    struct machine_nodes nodes = machine_parse("N(H(0 2) H(1 3))");
+    struct strag_topology *topology = machine_finish(&nodes, NULL);
+    const struct strag_problem problem = {.n = 4, .topology = topology};
+    for (int b = 0; b < BUTTERFLIES; b++) {
+        struct strag_error err;
+        struct strag_plan *plan = NULL;
+        const struct strag_algorithm *algorithm = support_algorithm(butterflies[b].name);
+        assert_int_equal(strag_plan_create(algorithm, &problem, 0, &plan, &err), STRAG_OK);
+        bool near = false;
+        for (int i = 0; i < plan->nops; i++)
+            near = near || plan->ops[i].peer == 2;
+        assert_true(near);
+        /* The neighbour in the tree comes first, but where the farthest does. */
+        int first = strcmp(butterflies[b].name, "bine-latency") == 0 ? 3 : 2;
+        assert_int_equal(plan->ops[0].peer, first);
+        strag_plan_free(plan);
+    }
+    strag_topology_free(topology);
+}
+
+/* ---- Some rounds only ---- */
+
+struct visit {
+    const struct strag_plan *plan;
+    int next;
+};
+
+static void compare_visit(void *context, enum strag_kind kind, int peer, int first, int count)
+{
+    struct visit *visit = context;
+    assert_in_range(visit->next, 0, visit->plan->nops - 1);
+    const struct strag_op *op = &visit->plan->ops[visit->next++];
+    assert_int_equal(kind, op->kind);
+    assert_int_equal(peer, op->peer);
+    assert_int_equal(first, op->first);
+    assert_int_equal(count, op->count);
+}
+
+static int first_of_round(const struct strag_plan *plan, int round)
+{
+    int i = 0;
+    while (i < plan->nops && plan->ops[i].round < round)
+        i++;
+    return i;
+}
+
+static void visit_rounds(const struct strag_algorithm *algorithm,
+                         const struct strag_problem *problem, int rank)
+{
+    struct strag_design design;
+    struct strag_error err = {""};
+    struct strag_plan *plan = NULL;
+    struct visit visit = {NULL, 0};
+    assert_int_equal(strag_design_open(&design, algorithm, problem, &err), STRAG_OK);
+    assert_int_equal(strag_plan_create(algorithm, problem, rank, &plan, &err), STRAG_OK);
+    struct strag_builder *visitor = strag_visitor_create(&design.shape, compare_visit, &visit);
+    assert_non_null(visitor);
+    for (int first = 0; first < design.claim.rounds; first++) {
+        for (int end = first; end <= design.claim.rounds; end++) {
+            visit = (struct visit){plan, first_of_round(plan, first)};
+            strag_visitor_aim(visitor, rank, (struct strag_rounds){first, end});
+            strag_design_build(&design, rank, visitor);
+            assert_int_equal(visit.next, first_of_round(plan, end));
+        }
+    }
+    assert_int_equal(strag_visitor_finish(visitor, &err), STRAG_OK);
+    strag_design_close(&design);
+    strag_plan_free(plan);
+}
+
+static void rounds_that_are_wanted(void **state)
+{
+    (void)state;
+    struct strag_topology *topology = machine_grid(torus, true, "6x4", NULL, 1);
+    const struct strag_problem problem = {.n = topology->n, .topology = topology};
+    for (int b = 0; b < BUTTERFLIES; b++) {
+        for (int rank = 0; rank < topology->n; rank++)
+            visit_rounds(support_algorithm(butterflies[b].name), &problem, rank);
+    }
+    strag_topology_free(topology);
+}
+
+/* ---- What is refused ---- */
+
+static void assert_refused(struct strag_topology *topology, int ports, const char *why)
+{
+    const struct strag_problem problem = {.n = topology->n, .ports = ports, .topology = topology};
+    for (int b = 0; b < BUTTERFLIES; b++) {
+        char text[200];
+        struct strag_error err = {""};
+        struct strag_plan *plan = NULL;
+        snprintf(text, sizeof text, "%s %s", butterflies[b].name, why);
+        assert_int_equal(
+            strag_plan_create(support_algorithm(butterflies[b].name), &problem, 0, &plan, &err),
+            STRAG_ERR_UNSUPPORTED);
+        assert_string_equal(err.text, text);
+        assert_null(plan);
+    }
+    strag_topology_free(topology);
+}
+
+static void refusals(void **state)
+{
+    (void)state;
+    struct strag_grid grid = machine_grid_of(torus, true, "4x4", NULL);
+    assert_refused(machine_grid(torus, true, "3x3", NULL, 2), 0, "needs one rank per host, not 2");
+    assert_refused(machine_hosts(&grid, (int[]){0, 5}, 2, 1), 0,
+                   "needs hosts that fill a box of the torus");
+    assert_refused(machine_grid(torus, true, "3x1x3", NULL, 1), 6,
+                   "drives 1 port, or 2 for each dimension with more than one host, here 4; not 6");
+    assert_refused(machine_flat(5, 1), 4,
+                   "drives 1 port, or 2 for each dimension with more than one host, here 2; not 4");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(in_one_dimension),
+        cmocka_unit_test(in_two_dimensions),
+        cmocka_unit_test(in_three_dimensions),
+        cmocka_unit_test(of_other_shapes),
+        cmocka_unit_test(on_a_part_of_a_torus),
+        cmocka_unit_test(without_a_grid),
+        cmocka_unit_test(in_the_order_of_the_tree),
+        cmocka_unit_test(rounds_that_are_wanted),
+        cmocka_unit_test(refusals),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * hamiltonian: on every torus of up to 20 x 20 hosts the rings are cycles through all hosts along
+ * links that no two of them share; proved on many shapes; what is refused.
+ */
+#include "machines.h"
+#include "network.h"
+#include "support.h"
+#include "verify.h"
+
+static const enum strag_network torus = STRAG_NETWORK_TORUS, hyperx = STRAG_NETWORK_HYPERX,
+                                boards = STRAG_NETWORK_HAMMINGMESH;
+
+enum { HOSTS_MAX = 400, PARTS = 4 };
+
+static const struct strag_algorithm *hamiltonian(void)
+{
+    return support_algorithm("hamiltonian");
+}
+
+static struct strag_topology *torus_of(int x, int y)
+{
+    char dims[40];
+    snprintf(dims, sizeof dims, "%dx%d", x, y);
+    return machine_grid(torus, true, dims, NULL, 1);
+}
+
+/* Kotzig: all products of two cycles; of the ring of two hosts with a double link, every other. */
+static bool exists(int x, int y)
+{
+    if (x < 2 || y < 2)
+        return false;
+    return (x > 2 && y > 2) || (x % 2 == 0 && y % 2 == 0);
+}
+
+/* ---- The rings: whom each rank sends to in round 0, part by part ---- */
+
+struct rings {
+    int n, rank, part;
+    int next[PARTS][HOSTS_MAX], block[PARTS][HOSTS_MAX];
+};
+
+static void note_next(void *context, enum strag_kind kind, int peer, int first, int count)
+{
+    struct rings *rings = context;
+    if (kind != STRAG_SEND)
+        return;
+    assert_int_equal(count, 1);
+    assert_int_equal(first / rings->n, rings->part);
+    rings->block[rings->part][rings->rank] = first % rings->n;
+    rings->next[rings->part++][rings->rank] = peer;
+}
+
+static void find_rings(struct strag_topology *topology, struct rings *rings)
+{
+    const struct strag_problem problem = {.n = topology->n, .ports = PARTS, .topology = topology};
+    struct strag_design design;
+    struct strag_error err = {""};
+    assert_int_equal(strag_design_open(&design, hamiltonian(), &problem, &err), STRAG_OK);
+    struct strag_builder *visitor = strag_visitor_create(&design.shape, note_next, rings);
+    assert_non_null(visitor);
+    *rings = (struct rings){.n = topology->n};
+    for (rings->rank = 0; rings->rank < rings->n; rings->rank++) {
+        rings->part = 0;
+        strag_visitor_aim(visitor, rings->rank, (struct strag_rounds){0, 1});
+        strag_design_build(&design, rings->rank, visitor);
+        assert_int_equal(rings->part, PARTS);
+    }
+    assert_int_equal(strag_visitor_finish(visitor, &err), STRAG_OK);
+    strag_design_close(&design);
+}
+
+static void assert_single_cycle(const struct rings *rings, int part)
+{
+    int at = 0, length = 0;
+    do {
+        int to = rings->next[part][at];
+        assert_int_equal(rings->block[part][to], (rings->block[part][at] + 1) % rings->n);
+        at = to;
+        length++;
+    } while (at != 0 && length <= rings->n);
+    if (length != rings->n)
+        fail_msg("part %d of %d hosts: a cycle of %d", part, rings->n, length);
+}
+
+/* @return how many links lead from a to b: 1, 2 if both ways round a ring of two do, or 0 */
+static int links_between(int a, int b, int x, int y)
+{
+    int dx = (b % x - a % x + x) % x, dy = (b / x - a / x + y) % y;
+    int across = (dy == 0) * ((dx == 1) + (dx == x - 1));
+    return across + (dx == 0) * ((dy == 1) + (dy == y - 1));
+}
+
+static void assert_no_shared_link(const struct rings *rings, int x, int y)
+{
+    for (int a = 0; a < rings->n; a++) {
+        for (int part = 0; part < PARTS; part++) {
+            int b = rings->next[part][a], used = 0;
+            for (int other = 0; other < PARTS; other++)
+                used += rings->next[other][a] == b;
+            if (used > links_between(a, b, x, y))
+                fail_msg("%dx%d: %d rings from %d to %d", x, y, used, a, b);
+        }
+        assert_int_equal(rings->next[1][rings->next[0][a]], a);
+        assert_int_equal(rings->next[3][rings->next[2][a]], a);
+    }
+}
+
+static void cycles_of_all_shapes(void **state)
+{
+    (void)state;
+    static struct rings rings;
+    int shapes = 0;
+    for (int x = 2; x <= 20; x++) {
+        for (int y = 2; y <= 20; y++) {
+            if (!exists(x, y))
+                continue;
+            struct strag_topology *topology = torus_of(x, y);
+            find_rings(topology, &rings);
+            for (int part = 0; part < PARTS; part++)
+                assert_single_cycle(&rings, part);
+            assert_no_shared_link(&rings, x, y);
+            strag_topology_free(topology);
+            shapes++;
+        }
+    }
+    assert_int_equal(shapes, 18 * 18 + 19);
+}
+
+/* ---- The proof ---- */
+
+static void assert_near(double a, double b)
+{
+    if (!(a - b < 1e-9 && b - a < 1e-9))
+        fail_msg("%.12g is not %.12g", a, b);
+}
+
+static void prove(struct strag_topology *topology, int ports)
+{
+    const struct strag_problem problem = {.n = topology->n, .ports = ports, .topology = topology};
+    struct strag_error err = {""};
+    struct strag_measure measure;
+    int n = topology->n;
+    if (strag_verify(hamiltonian(), &problem, &measure, NULL, &err) != STRAG_OK)
+        fail_msg("n=%d ports=%d: %s", n, ports, err.text);
+    assert_int_equal(measure.rounds, 2 * (n - 1));
+    assert_int_equal(measure.blocks, n * (ports ? ports : 4));
+    assert_near(measure.sent_max, 2.0 * (n - 1) / n);
+    assert_near(measure.sent_total, 2.0 * (n - 1));
+    assert_near(measure.reduce_max, 1.0 * (n - 1) / n);
+}
+
+static void prove_all(struct strag_topology *topology)
+{
+    prove(topology, 0);
+    for (int ports = 1; ports <= 4; ports *= 2)
+        prove(topology, ports);
+    strag_topology_free(topology);
+}
+
+static void of_small_shapes(void **state)
+{
+    (void)state;
+    for (int x = 2; x <= 7; x++) {
+        for (int y = 2; y <= 7; y++) {
+            if (exists(x, y))
+                prove_all(torus_of(x, y));
+        }
+    }
+    prove_all(machine_grid(torus, true, "4x1x5", NULL, 1));
+    prove_all(machine_grid(hyperx, true, "5x4", NULL, 1));
+    prove_all(machine_grid(boards, false, "6x4", "3x2", 1));
+}
+
+/* STRAG_CASES as large as it takes proves all up to 20 x 20. */
+static void of_random_shapes(void **state)
+{
+    (void)state;
+    struct rng rng = {support_seed("hamiltonian")};
+    for (long cases = support_cases(4); cases > 0; cases--) {
+        int x = 3 + (int)rng_below(&rng, 18), y = 3 + (int)rng_below(&rng, 18);
+        prove(torus_of(x, y), 0);
+    }
+}
+
+/* Ranks in random order. */
+static void of_shuffled_ranks(void **state)
+{
+    (void)state;
+    struct rng rng = {support_seed("hamiltonian, shuffled")};
+    struct strag_grid grid = machine_grid_of(torus, true, "6x5", NULL);
+    int positions[30];
+    for (int i = 0; i < 30; i++) {
+        int other = (int)rng_below(&rng, (unsigned)i + 1);
+        positions[i] = positions[other];
+        positions[other] = i;
+    }
+    prove_all(machine_hosts(&grid, positions, 30, 1));
+}
+
+/* ---- Links ---- */
+
+/* @return the most messages that a link carries in a round */
+static double busiest(const struct strag_problem *problem, int round)
+{
+    struct strag_model model = strag_model_default(problem->topology->network);
+    struct strag_links *links = NULL;
+    struct strag_error err = {""};
+    assert_int_equal(strag_links_create(problem->topology, &model, NULL, &links, &err), STRAG_OK);
+    float *load = calloc((size_t)links->nlinks, sizeof *load);
+    double most = 0;
+    assert_non_null(load);
+    for (int rank = 0; rank < problem->n; rank++) {
+        struct strag_plan *plan = NULL;
+        assert_int_equal(strag_plan_create(hamiltonian(), problem, rank, &plan, &err), STRAG_OK);
+        for (int i = 0; i < plan->nops; i++) {
+            struct strag_hop hops[20];
+            assert_in_range(links->longest, 1, 20);
+            if (plan->ops[i].round != round || plan->ops[i].kind != STRAG_SEND)
+                continue;
+            struct strag_route route = strag_links_route(links, rank, plan->ops[i].peer, hops);
+            for (int h = 0; h < route.nhops; h++) {
+                load[hops[h].link] += hops[h].share;
+                most = load[hops[h].link] > most ? load[hops[h].link] : most;
+            }
+        }
+        strag_plan_free(plan);
+    }
+    free(load);
+    strag_links_free(links);
+    return most;
+}
+
+static void links_are_not_shared(void **state)
+{
+    (void)state;
+    static const int shapes[][2] = {{3, 3}, {4, 4}, {5, 4}, {4, 5}, {2, 6}, {2, 2}, {6, 3}, {3, 7}};
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        struct strag_topology *topology = torus_of(shapes[i][0], shapes[i][1]);
+        for (int ports = 1; ports <= 4; ports *= 2) {
+            const struct strag_problem problem = {
+                .n = topology->n, .ports = ports, .topology = topology};
+            for (int round = 0; round < 2 * (topology->n - 1); round += topology->n - 2)
+                assert_in_range(100 * busiest(&problem, round) + 0.5, 50, 100);
+        }
+        strag_topology_free(topology);
+    }
+}
+
+/* ---- Some rounds only ---- */
+
+struct visit {
+    const struct strag_plan *plan;
+    int next;
+};
+
+static void compare_visit(void *context, enum strag_kind kind, int peer, int first, int count)
+{
+    struct visit *visit = context;
+    assert_in_range(visit->next, 0, visit->plan->nops - 1);
+    const struct strag_op *op = &visit->plan->ops[visit->next++];
+    assert_int_equal(kind, op->kind);
+    assert_int_equal(peer, op->peer);
+    assert_int_equal(first, op->first);
+    assert_int_equal(count, op->count);
+}
+
+/* Every round by itself; and those that are said to be alike are. */
+static void rounds_that_are_wanted(void **state)
+{
+    (void)state;
+    struct strag_topology *topology = torus_of(5, 4);
+    const struct strag_problem problem = {.n = 20, .topology = topology};
+    struct strag_design design;
+    struct strag_error err = {""};
+    struct visit visit = {NULL, 0};
+    assert_int_equal(strag_design_open(&design, hamiltonian(), &problem, &err), STRAG_OK);
+    struct strag_builder *visitor = strag_visitor_create(&design.shape, compare_visit, &visit);
+    assert_non_null(visitor);
+    for (int rank = 0; rank < 20; rank++) {
+        struct strag_plan *plan = NULL;
+        assert_int_equal(strag_plan_create(hamiltonian(), &problem, rank, &plan, &err), STRAG_OK);
+        for (int round = 0; round < design.claim.rounds; round++) {
+            visit = (struct visit){plan, 8 * round};
+            strag_visitor_aim(visitor, rank, (struct strag_rounds){round, round + 1});
+            strag_design_build(&design, rank, visitor);
+            assert_int_equal(visit.next, 8 * (round + 1));
+            for (int i = 0; i < 8; i++) {
+                assert_int_equal(plan->ops[8 * round + i].peer, plan->ops[i].peer);
+                assert_int_equal(plan->ops[8 * round + i].kind == STRAG_RECV,
+                                 i % 2 == 1 && round >= 19);
+            }
+        }
+        strag_plan_free(plan);
+    }
+    for (int round = 0; round < design.claim.rounds; round++)
+        assert_int_equal(strag_design_alike(&design, round), 19 - round % 19);
+    assert_int_equal(strag_visitor_finish(visitor, &err), STRAG_OK);
+    strag_design_close(&design);
+    strag_topology_free(topology);
+}
+
+/* ---- What is refused ---- */
+
+static void assert_refused(struct strag_topology *topology, int ports, const char *why)
+{
+    const struct strag_problem problem = {.n = topology->n, .ports = ports, .topology = topology};
+    struct strag_error err = {""};
+    struct strag_plan *plan = NULL;
+    assert_int_equal(strag_plan_create(hamiltonian(), &problem, 0, &plan, &err),
+                     STRAG_ERR_UNSUPPORTED);
+    assert_string_equal(err.text, why);
+    assert_null(plan);
+    strag_topology_free(topology);
+}
+
+static void refusals(void **state)
+{
+    (void)state;
+    static const char *const plane = "hamiltonian needs a whole torus of two dimensions";
+    struct strag_grid grid = machine_grid_of(torus, true, "4x4", NULL);
+    assert_refused(machine_flat(9, 1), 0, plane);
+    assert_refused(machine_grid(torus, true, "9", NULL, 1), 0, plane);
+    assert_refused(machine_grid(torus, true, "3x3x3", NULL, 1), 0, plane);
+    assert_refused(machine_grid(torus, false, "3x3", NULL, 1), 0, plane);
+    assert_refused(machine_hosts(&grid, (int[]){0, 1, 4, 5}, 4, 1), 0, plane);
+    assert_refused(machine_hosts(&grid, (int[]){0, 5}, 2, 1), 0, plane);
+    assert_refused(torus_of(2, 5), 0,
+                   "hamiltonian needs two sizes of at least 3, or 2 and an even one; on 5 x 2 "
+                   "hosts no two cycles are without a common link");
+    assert_refused(machine_grid(torus, true, "3x3", NULL, 2), 0,
+                   "hamiltonian needs one rank per host, not 2");
+    assert_refused(torus_of(3, 3), 3, "hamiltonian drives 1, 2 or 4 ports, not 3");
+    assert_refused(torus_of(3, 3), 6, "hamiltonian drives 1, 2 or 4 ports, not 6");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cycles_of_all_shapes),
+        cmocka_unit_test(of_small_shapes),
+        cmocka_unit_test(of_random_shapes),
+        cmocka_unit_test(of_shuffled_ranks),
+        cmocka_unit_test(links_are_not_shared),
+        cmocka_unit_test(rounds_that_are_wanted),
+        cmocka_unit_test(refusals),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
