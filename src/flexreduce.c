@@ -53,9 +53,9 @@
 
 #include <stdlib.h>
 
-/* Segments that a user may ask for, and those of the algorithm's own choice: the first and the last
- * one cost about a period each in which the uplinks are not busy both ways, and each costs the
- * latency of its rounds. */
+/* Segments that a user may ask for, and those of the algorithm's own choice where the vector's size
+ * is not known: the first and the last one cost about a period each in which the uplinks are not
+ * busy both ways, and each costs the latency of its rounds. */
 enum { NONE = -1, SEGMENTS_MAX = 512, SEGMENTS_MOST = 32, SEGMENTS_LEAST = 4 };
 
 /* A level of the reduce-scatter or of the allgather. */
@@ -207,6 +207,25 @@ static int prepare_pipelined(const struct strag_problem *problem, void **out,
                              struct strag_error *err)
 {
     return prepare_form(problem, true, out, err);
+}
+
+/* Numbers of segments: 4, 8, .. 64, as far as there are not too many messages. */
+static int choices(const struct strag_problem *problem, int *blocks)
+{
+    void *what;
+    int count = 0;
+    if (prepare_pipelined(problem, &what, NULL) == STRAG_OK) {
+        struct prepared *prepared = what;
+        prepared->segments = SEGMENTS_LEAST;
+        for (; prepared->segments <= 2 * SEGMENTS_MOST; prepared->segments *= 2) {
+            if (check_messages(prepared, true, NULL) == STRAG_OK)
+                blocks[count++] = prepared->flex->blocks * prepared->segments;
+        }
+        release(prepared);
+    }
+    if (count == 0)
+        blocks[count++] = 0; /* refused, which the caller finds out */
+    return count;
 }
 
 static int check(const struct strag_problem *problem, struct strag_error *err)
@@ -401,13 +420,22 @@ static void build(const struct strag_problem *problem, int rank, struct strag_bu
     }
 }
 
-/* With one round in a period, once all stages are busy every round is like the next. */
+/* ---- Rounds that are alike ---- */
+
+/* Once all stages are busy every period is like the next, until the first stage runs out. */
 static int alike(const struct strag_problem *problem, int round)
 {
     const struct prepared *prepared = problem->prepared;
-    if (prepared->period != 1 || round < prepared->nstages - 1 || round >= prepared->segments)
+    int number = round / prepared->period;
+    if (round % prepared->period || number < prepared->nstages - 1 || number >= prepared->segments)
         return 1;
-    return prepared->segments - round;
+    return prepared->segments - number;
+}
+
+static int period(const struct strag_problem *problem, int round)
+{
+    const struct prepared *prepared = problem->prepared;
+    return alike(problem, round) > 1 ? prepared->period : 1;
 }
 
 const struct strag_algorithm strag_flexreduce = {
@@ -431,8 +459,10 @@ const struct strag_algorithm strag_flexreduce_pipelined = {
     .check = check,
     .prepare = prepare_pipelined,
     .release = release,
+    .choices = choices,
     .claim = claim,
     .build = build,
     .bounds = bounds,
     .alike = alike,
+    .period = period,
 };

@@ -375,27 +375,62 @@ static void stages_of_a_round(void **state)
 }
 
 /* Rounds that are called alike carry the same messages. */
+static void check_alike(const char *tree, int expected_period)
+{
+    struct strag_topology *topology = machine_tree(tree);
+    struct plans plans = plans_of("flexreduce-pipelined", topology);
+    int start = 0, repeats = 1, period = 1;
+    for (; repeats == 1; start += repeats == 1) {
+        repeats = strag_design_alike(&plans.design, start);
+        period = strag_design_period(&plans.design, start);
+    }
+    assert_int_equal(period, expected_period);
+    assert_in_range(start + repeats * period, start + 2, plans.design.claim.rounds);
+    for (int rank = 0; rank < topology->n; rank++) {
+        const struct strag_plan *plan = plans.list[rank];
+        int shift = -1, i = 0, j = 0, last = start + (repeats - 1) * period;
+        while (i < plan->nops && plan->ops[i].round < start)
+            i++;
+        while (j < plan->nops && plan->ops[j].round < start + period)
+            j++;
+        for (; j < plan->nops && plan->ops[j].round < last + period; i++, j++) {
+            assert_int_equal(plan->ops[i].round + period, plan->ops[j].round);
+            assert_int_equal(plan->ops[i].kind, plan->ops[j].kind);
+            assert_int_equal(plan->ops[i].peer, plan->ops[j].peer);
+            assert_int_equal(plan->ops[i].count, plan->ops[j].count);
+            shift = shift < 0 ? plan->ops[j].first - plan->ops[i].first : shift;
+            assert_int_equal(plan->ops[i].first + shift, plan->ops[j].first);
+        }
+    }
+    plans_free(&plans);
+    strag_topology_free(topology);
+}
+
 static void rounds_that_are_alike(void **state)
 {
     (void)state;
+    check_alike("2,3", 1);
+    check_alike("2,3,3,1", 3);
+    check_alike("((2,3,1),(2,2))", 2);
+}
+
+/* The longer the vector, the more segments. */
+static void segments_to_choose_from(void **state)
+{
+    (void)state;
     struct strag_topology *topology = machine_tree("2,3");
-    struct plans plans = plans_of("flexreduce-pipelined", topology);
-    for (int rank = 0; rank < 5; rank++) {
-        const struct strag_plan *plan = plans.list[rank];
-        int shift = plan->bounds.blocks / 32, i = 0, j = 0;
-        while (plan->ops[i].round < 10)
-            i++;
-        while (plan->ops[j].round < 11)
-            j++;
-        for (int end = j; i < end; i++, j++) {
-            assert_int_equal(plan->ops[i].kind, plan->ops[j].kind);
-            assert_int_equal(plan->ops[i].peer, plan->ops[j].peer);
-            assert_int_equal(plan->ops[i].first + shift, plan->ops[j].first);
-            assert_int_equal(plan->ops[i].count, plan->ops[j].count);
-        }
-        assert_int_equal(plan->ops[j].round, 12);
-    }
-    plans_free(&plans);
+    const struct strag_problem problem = {.n = 5, .topology = topology};
+    int blocks[STRAG_CHOICES_MAX];
+    assert_int_equal(
+        strag_algorithm_choices(support_algorithm("flexreduce-pipelined"), &problem, blocks), 5);
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(blocks[i], 8 * (4 << i));
+    strag_topology_free(topology);
+    topology = machine_grid(STRAG_NETWORK_TORUS, true, "3x2", NULL, 1);
+    const struct strag_problem torus = {.n = 6, .topology = topology};
+    assert_int_equal(
+        strag_algorithm_choices(support_algorithm("flexreduce-pipelined"), &torus, blocks), 1);
+    assert_int_equal(blocks[0], 0);
     strag_topology_free(topology);
 }
 
@@ -483,6 +518,7 @@ int main(void)
         cmocka_unit_test(reduce_scatter_overlaps_with_allgather),
         cmocka_unit_test(stages_of_a_round),
         cmocka_unit_test(rounds_that_are_alike),
+        cmocka_unit_test(segments_to_choose_from),
         cmocka_unit_test(engines_run_it),
         cmocka_unit_test(what_is_refused),
     };
