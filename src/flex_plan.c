@@ -15,6 +15,9 @@ enum { NONE = -1 };
  * is below the 2^62 that strag_bounds allows. */
 static const int64_t many_divisors = INT64_C(5342931457063200);
 
+/* So many ranges are never too many; see flex_plan.h. */
+static const int many_ranges = 1000;
+
 /* Someone who waits for a new range: a leaf with one of its old ones. */
 struct claimant {
     struct strag_flex_range range; /* the old one */
@@ -408,25 +411,60 @@ static void count_in_blocks(const struct strag_flex *flex, struct strag_flex_lis
 
 /* ---- Planning ---- */
 
-static int plan(struct planner *planner)
+static void free_list(struct strag_flex_list *list)
+{
+    free(list->ranges);
+    free(list->at);
+}
+
+static void free_levels(struct strag_flex *flex)
+{
+    for (int level = 0; flex->levels && level < flex->tree->levels; level++) {
+        free_list(&flex->levels[level].held);
+        free_list(&flex->levels[level].held_own);
+        free_list(&flex->levels[level].made);
+        free_list(&flex->levels[level].made_own);
+    }
+    free(flex->levels);
+    flex->levels = NULL;
+}
+
+/* All levels, or those until there are too many ranges. */
+static int plan_levels(struct planner *planner)
 {
     struct strag_flex *flex = planner->flex;
-    size_t n = (size_t)flex->tree->n, levels = (size_t)flex->tree->levels;
-    flex->levels = calloc(levels, sizeof *flex->levels);
-    planner->shares = malloc(n * sizeof *planner->shares);
-    planner->group = malloc(n * sizeof *planner->group);
-    planner->given = malloc(n * sizeof *planner->given);
-    if (!flex->levels || !planner->shares || !planner->group || !planner->given)
+    int n = flex->tree->n;
+    flex->split = planner->form.split;
+    flex->levels = calloc((size_t)flex->tree->levels, sizeof *flex->levels);
+    if (!flex->levels)
         return STRAG_ERR_MEMORY;
-    bool exact = !planner->form.rates || all_alike(flex->tree);
-    flex->whole = exact ? find_whole(flex->tree) : many_divisors;
-    for (int p = 0; p < flex->tree->n; p++)
+    planner->ngiven = 0;
+    for (int p = 0; p < n; p++)
         planner->given[planner->ngiven++] = (struct strag_flex_range){0, flex->whole, p};
     for (int level = 0; level < flex->tree->levels; level++) {
         if (!plan_level(planner, level))
             return STRAG_ERR_MEMORY;
+        if (flex->split && planner->ngiven > many_ranges && planner->ngiven / 4 >= n) {
+            free_levels(flex);
+            planner->form.split = false;
+            return plan_levels(planner);
+        }
     }
-    if (!find_cuts(flex))
+    return STRAG_OK;
+}
+
+static int plan(struct planner *planner)
+{
+    struct strag_flex *flex = planner->flex;
+    size_t n = (size_t)flex->tree->n;
+    planner->shares = malloc(n * sizeof *planner->shares);
+    planner->group = malloc(n * sizeof *planner->group);
+    planner->given = malloc(n * sizeof *planner->given);
+    if (!planner->shares || !planner->group || !planner->given)
+        return STRAG_ERR_MEMORY;
+    bool exact = !planner->form.rates || all_alike(flex->tree);
+    flex->whole = exact ? find_whole(flex->tree) : many_divisors;
+    if (plan_levels(planner) != STRAG_OK || !find_cuts(flex))
         return STRAG_ERR_MEMORY;
     for (int level = 0; level < flex->tree->levels; level++) {
         struct strag_flex_level *lists = &flex->levels[level];
@@ -462,23 +500,11 @@ int strag_flex_create(struct strag_tree *tree, struct strag_flex_form form,
     return strag_fail(err, status, "out of memory for the ranges of a tree");
 }
 
-static void free_list(struct strag_flex_list *list)
-{
-    free(list->ranges);
-    free(list->at);
-}
-
 void strag_flex_free(struct strag_flex *flex)
 {
     if (!flex)
         return;
-    for (int level = 0; flex->levels && level < flex->tree->levels; level++) {
-        free_list(&flex->levels[level].held);
-        free_list(&flex->levels[level].held_own);
-        free_list(&flex->levels[level].made);
-        free_list(&flex->levels[level].made_own);
-    }
-    free(flex->levels);
+    free_levels(flex);
     free(flex->cuts);
     strag_tree_free(flex->tree);
     free(flex);

@@ -27,6 +27,9 @@
  * end earlier (which is earliest deadline first on one machine, with release times and preemption:
  * there is always a way, since what lies within any part of the vector asks for that much at most).
  * A leaf may then have several ranges; where the paper's lie within the old ones both are the same.
+ * In deep and very uneven trees ranges would be cut to pieces: where a level leaves more than a
+ * thousand, and four or more for each leaf on average, more is lost by the many messages than won,
+ * and the paper's form is taken.
  *
  * Ranges are integers out of `whole`: the lowest common denominator of all portions if there is one
  * of up to 2^52, else lcm(1 .. 40), and then cuts are rounded down. Rounding is the same on all
@@ -61,6 +64,7 @@ struct strag_flex_level {
 
 struct strag_flex {
     struct strag_tree *tree;
+    bool split; /* the form that was taken */
     int64_t whole;
     int blocks;
     int64_t *cuts; /* blocks + 1: where they start, out of `whole` */

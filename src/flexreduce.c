@@ -44,7 +44,8 @@
  * 1 - f and receives (q-1) f in the reduce-scatter, the reverse in the allgather; one after the
  * other takes longer for any f but 1/q, both at the same time take 1 + (q-2) f. So this form
  * shares by the uplinks' rates where they differ. It also lets a leaf have several ranges where
- * that saves handing over, so that every uplink of the tree carries what equation 6 says.
+ * that saves handing over, so that every uplink of the tree carries what equation 6 says (in trees
+ * as in flex_plan.h, not in the most uneven ones).
  *
  * (Lee, Hwang, Shah, Cho, "FlexReduce: Flexible All-reduce for Distributed Deep Learning on
  * Asymmetric Network Topology"; ALGORITHMS.md section 2.)
@@ -213,8 +214,10 @@ static int prepare_pipelined(const struct strag_problem *problem, void **out,
 static int choices(const struct strag_problem *problem, int *blocks)
 {
     void *what;
-    int count = 0;
-    if (prepare_pipelined(problem, &what, NULL) == STRAG_OK) {
+    int count = 0, status = prepare_pipelined(problem, &what, NULL);
+    if (status == STRAG_ERR_MEMORY)
+        return status;
+    if (status == STRAG_OK) {
         struct prepared *prepared = what;
         prepared->segments = SEGMENTS_LEAST;
         for (; prepared->segments <= 2 * SEGMENTS_MOST; prepared->segments *= 2) {
@@ -224,7 +227,7 @@ static int choices(const struct strag_problem *problem, int *blocks)
         release(prepared);
     }
     if (count == 0)
-        blocks[count++] = 0; /* refused, which the caller finds out */
+        blocks[count++] = 0; /* it is refused, as will be found */
     return count;
 }
 

@@ -164,6 +164,8 @@ static int estimate(const struct table *table, const struct strag_algorithm *alg
 {
     int choice[STRAG_CHOICES_MAX], status = STRAG_OK;
     int choices = strag_algorithm_choices(algorithm, &table->machine->problem, choice);
+    if (choices < 0)
+        return strag_fail(err, choices, "out of memory for the choices of %s", algorithm->name);
     int *blocks = calloc((size_t)table->sizes, sizeof *blocks);
     if (!blocks)
         return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for %d sizes", table->sizes);

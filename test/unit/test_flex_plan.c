@@ -278,6 +278,27 @@ static void a_range_is_split(void **state)
     planned_free(&planned);
 }
 
+/* Trees in which splitting would leave too many ranges: then there is one for each leaf. */
+static void too_many_ranges(void **state)
+{
+    (void)state;
+    struct rng rng = {support_seed("too many ranges")};
+    int *ranks = trees_ranks(NULL, 400), fell_back = 0;
+    for (int tree = 0; tree < 10; tree++) {
+        struct planned planned = plan_problem(trees_random(&rng, 400, 6, ranks), NULL, split);
+        const struct strag_flex *flex = planned.flex;
+        int levels = flex->tree->levels, ranges = flex->levels[levels - 1].made_own.at[400];
+        fell_back += !flex->split;
+        if (flex->split)
+            assert_in_range(ranges, 400, 1600);
+        else
+            assert_int_equal(ranges, 400);
+        planned_free(&planned);
+    }
+    assert_in_range(fell_back, 1, 9);
+    free(ranks);
+}
+
 /* ---- Equation 6 ---- */
 
 /* The model's uplinks, for every inner node of the tree. */
@@ -452,11 +473,12 @@ static void cuts_are_rounded(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_papers_ranges),      cmocka_unit_test(the_papers_calls),
-        cmocka_unit_test(all_small_trees),        cmocka_unit_test(the_forms_agree),
-        cmocka_unit_test(a_range_is_split),       cmocka_unit_test(the_papers_time),
-        cmocka_unit_test(the_plans_time),         cmocka_unit_test(shares_by_rates),
-        cmocka_unit_test(no_uplink_takes_longer), cmocka_unit_test(cuts_are_rounded),
+        cmocka_unit_test(the_papers_ranges), cmocka_unit_test(the_papers_calls),
+        cmocka_unit_test(all_small_trees),   cmocka_unit_test(the_forms_agree),
+        cmocka_unit_test(a_range_is_split),  cmocka_unit_test(too_many_ranges),
+        cmocka_unit_test(the_papers_time),   cmocka_unit_test(the_plans_time),
+        cmocka_unit_test(shares_by_rates),   cmocka_unit_test(no_uplink_takes_longer),
+        cmocka_unit_test(cuts_are_rounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

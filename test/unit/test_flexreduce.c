@@ -23,7 +23,7 @@ struct plans {
     struct strag_problem problem;
     struct strag_design design;
     struct strag_plan **list;
-    struct strag_flex *flex;    /* equal shares */
+    struct strag_flex *flex;    /* in the algorithm's form, with equal shares */
     struct crossing *crossings; /* [gather][level][node]: while that level is at work */
 };
 
@@ -32,6 +32,7 @@ static struct plans plans_of(const char *algorithm, const struct strag_topology 
     struct strag_error err = {""};
     struct plans plans = {.problem = {.n = topology->n, .topology = topology}};
     struct strag_tree *tree = NULL;
+    bool split = strcmp(algorithm, "flexreduce") != 0;
     plans.list = calloc((size_t)topology->n, sizeof(struct strag_plan *));
     assert_non_null(plans.list);
     if (strag_design_open(&plans.design, support_algorithm(algorithm), &plans.problem, &err) !=
@@ -40,7 +41,7 @@ static struct plans plans_of(const char *algorithm, const struct strag_topology 
         fail_msg("%s", err.text);
     assert_int_equal(strag_tree_create(&plans.problem, &tree, &err), STRAG_OK);
     assert_int_equal(
-        strag_flex_create(tree, (struct strag_flex_form){false, false}, &plans.flex, &err),
+        strag_flex_create(tree, (struct strag_flex_form){.split = split}, &plans.flex, &err),
         STRAG_OK);
     plans.crossings = calloc((size_t)(2 * tree->levels * tree->nnodes), sizeof *plans.crossings);
     assert_non_null(plans.crossings);
@@ -192,13 +193,14 @@ static void verify_pipelined(const struct strag_topology *topology, int segments
 }
 
 /* In the split form nothing is handed over: every uplink of the tree carries what the model says,
- * and no more. */
-static void check_split(const struct strag_topology *topology)
+ * and no more. @return is it that form? */
+static bool check_split(const struct strag_topology *topology)
 {
     struct plans plans = plans_of("flexreduce-pipelined", topology);
     const struct strag_tree *tree = plans.flex->tree;
+    bool split = plans.flex->split;
     cross_all(&plans);
-    for (int index = 1; index < tree->nnodes; index++) {
+    for (int index = 1; split && index < tree->nnodes; index++) {
         double left = 1, modelled = 0, up = 0, down = 0;
         for (int i = tree->nodes[index].parent; i >= 0; i = tree->nodes[i].parent) {
             modelled += 2 * left * (tree->nodes[i].children - 1) / tree->nodes[i].children;
@@ -213,6 +215,7 @@ static void check_split(const struct strag_topology *topology)
                      up, down, modelled);
     }
     plans_free(&plans);
+    return split;
 }
 
 /* STRAG_CASES=1000 or more: up to 12 leaves. */
@@ -224,7 +227,7 @@ static void all_small_trees(void **state)
     for (int shape = 1; shape < trees.count; shape++) {
         struct strag_topology *topology = trees_build(&trees, shape, shape % 2, ranks);
         more += check_tree(topology);
-        check_split(topology);
+        assert_true(check_split(topology));
         verify_pipelined(topology, 1 + shape % 4);
         strag_topology_free(topology);
     }
@@ -238,7 +241,7 @@ static void random_trees(void **state)
 {
     (void)state;
     struct rng rng = {support_seed("random trees")};
-    long cases = support_cases(30);
+    long cases = support_cases(30), split = 0;
     for (long c = 0; c < cases; c++) {
         int most = c % 10 ? 40 : 200, n = 2 + (int)rng_below(&rng, (unsigned)most - 1);
         if (cases >= 1000)
@@ -248,10 +251,12 @@ static void random_trees(void **state)
         check_tree(topology);
         verify_pipelined(topology, n <= 40 ? 1 + (int)rng_below(&rng, 5) : 1);
         if (n <= 40)
-            check_split(topology);
+            split += check_split(topology);
         strag_topology_free(topology);
         free(ranks);
     }
+    print_message("%ld trees, of up to 40 leaves %ld in the split form\n", cases, split);
+    assert_in_range(split, 1, cases);
 }
 
 /* ---- Any order of ranks ---- */
