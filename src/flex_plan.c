@@ -309,17 +309,23 @@ static void group_by_position(struct planner *planner)
         planner->group[p] = p;
 }
 
+static bool resize(void **items, size_t count, size_t size)
+{
+    void *moved = realloc(*items, count * size);
+    if (!moved)
+        return false;
+    *items = moved;
+    return true;
+}
+
 /* Room for what a level gives: a range is cut at most where another one begins. */
 static bool make_room(struct planner *planner)
 {
-    size_t count = (size_t)planner->ngiven, size = sizeof *planner->claimants;
-    void *claimants = realloc(planner->claimants, (count + 1) * size);
-    planner->claimants = claimants ? claimants : planner->claimants;
-    void *heap = realloc(planner->heap, (count + 1) * sizeof *planner->heap);
-    planner->heap = heap ? heap : planner->heap;
-    void *given = realloc(planner->given, (2 * count + 1) * sizeof *planner->given);
-    planner->given = given ? given : planner->given;
-    return claimants && heap && given && count < INT32_MAX / 2;
+    size_t count = (size_t)planner->ngiven + 1;
+    return count < INT32_MAX / 2 &&
+           resize((void **)&planner->claimants, count, sizeof *planner->claimants) &&
+           resize((void **)&planner->heap, count, sizeof *planner->heap) &&
+           resize((void **)&planner->given, 2 * count, sizeof *planner->given);
 }
 
 /* One level of the tree. Leaves that are below none of its nodes keep their ranges. */

@@ -43,7 +43,8 @@ static struct plans plans_of(const char *algorithm, const struct strag_topology 
     assert_int_equal(
         strag_flex_create(tree, (struct strag_flex_form){.split = split}, &plans.flex, &err),
         STRAG_OK);
-    plans.crossings = calloc((size_t)(2 * tree->levels * tree->nnodes), sizeof *plans.crossings);
+    plans.crossings =
+        calloc(2 * (size_t)tree->levels * (size_t)tree->nnodes, sizeof *plans.crossings);
     assert_non_null(plans.crossings);
     return plans;
 }
@@ -273,7 +274,7 @@ static void the_order_of_ranks_does_not_matter(void **state)
         struct strag_topology *a = trees_build(&trees, shape, true, by_slot);
         struct strag_topology *b = trees_build(&trees, shape, true, other);
         struct plans first = plans_of("flexreduce", a), second = plans_of("flexreduce", b);
-        size_t crossings = 2 * (size_t)(first.flex->tree->levels * first.flex->tree->nnodes);
+        size_t crossings = 2 * (size_t)first.flex->tree->levels * (size_t)first.flex->tree->nnodes;
         cross_all(&first);
         cross_all(&second);
         assert_int_equal(first.design.claim.rounds, second.design.claim.rounds);
