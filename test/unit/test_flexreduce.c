@@ -223,16 +223,20 @@ static bool check_split(const struct strag_topology *topology)
 static void all_small_trees(void **state)
 {
     (void)state;
-    struct trees trees = trees_create(support_cases(8) >= 1000 ? TREES_LEAVES_MAX : 8);
-    int *ranks = trees_ranks(NULL, TREES_LEAVES_MAX), more = 0;
+    struct trees trees = trees_create(support_cases(7) >= 1000 ? TREES_LEAVES_MAX : 7);
+    int *ranks = trees_ranks(NULL, TREES_LEAVES_MAX), more = 0, pieces = 0;
     for (int shape = 1; shape < trees.count; shape++) {
         struct strag_topology *topology = trees_build(&trees, shape, shape % 2, ranks);
         more += check_tree(topology);
-        assert_true(check_split(topology));
+        bool split = check_split(topology);
+        pieces += !split;
+        if (topology->n <= 8)
+            assert_true(split);
         verify_pipelined(topology, 1 + shape % 4);
         strag_topology_free(topology);
     }
-    print_message("%d trees, in %d something is handed over\n", trees.count - 1, more);
+    print_message("%d trees, in %d something is handed over; in %d even if ranges may be split\n",
+                  trees.count - 1, more, pieces);
     assert_in_range(more, 1, trees.count - 2);
     free(ranks);
     trees_free(&trees);
@@ -454,7 +458,7 @@ static void run_tree(const char *algorithm, const char *tree, struct rng *rng)
         fail_msg("%s on %s: %s", algorithm, tree, err.text);
     strag_proof_expressions(proof, &expressions);
     struct world *world = world_create(plans.list, topology->n, 2);
-    static const size_t counts[] = {0, 1, 7, 120, 1001};
+    static const size_t counts[] = {0, 1, 7, 301};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         struct call_options options = world_options(counts[i]);
         options.lanes[0].segment = 1 + rng_below(rng, 20);
