@@ -5,6 +5,7 @@
  */
 #include "flex_plan.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 __extension__ typedef unsigned __int128 wide;
@@ -77,6 +78,7 @@ static struct rates find_rates(const struct strag_tree *tree, const struct strag
         rates.time = 1 / least;
     for (int c = 0; c < node->children; c++)
         rates.sum += wish(&rates, &children[c]);
+    rates.alike = rates.alike || !isfinite(rates.sum); /* beyond what numbers can tell apart */
     return rates;
 }
 

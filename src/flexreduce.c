@@ -456,8 +456,8 @@ const struct strag_algorithm strag_flexreduce = {
 
 const struct strag_algorithm strag_flexreduce_pipelined = {
     .name = "flexreduce-pipelined",
-    .summary = "flexreduce in segments, so that levels overlap; shares by the uplinks' rates",
-    .rounds = "up to 64 + 4 levels",
+    .summary = "flexreduce in k segments, so that its L levels overlap; shares by uplinks' rates",
+    .rounds = "(k+2L-1)(d_top-1)",
     .sent = "about 2(n-1)/n",
     .check = check,
     .prepare = prepare_pipelined,

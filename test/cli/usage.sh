@@ -6,7 +6,6 @@ set -eu
 . "$(dirname "$0")/common.bash"
 
 there_are='there are: recursive-doubling, circulant, recursive-halving, ring, bucket'
-there_are+=', flexreduce, flexreduce-pipelined, hierarchical-doubling, blueconnect, leaders'
 commands='list, plan, verify, cost, explain, topology, --help, --version'
 topology='--torus, --mesh, --hyperx, --hammingmesh, --tree, --layout, --hosts, --ranks-per-node, --ports'
 state='--straggler, --delay, --slow'
@@ -143,8 +142,7 @@ succeeds --version
 [[ $(cat "$work/out") =~ ^strag\ [0-9]+\.[0-9]+ ]] || fail "version: $(cat "$work/out")"
 succeeds list
 equal 'names listed' "$(cut -d ' ' -f 1 "$work/out" | tr '\n' ' ')" \
-    'recursive-doubling circulant recursive-halving ring bucket flexreduce flexreduce-pipelined '\
-'hierarchical-doubling blueconnect leaders '
+    'recursive-doubling circulant recursive-halving ring bucket '
 grep -q '^ring  *rounds 2(n-1)  *sent 2(n-1)/n  *[a-z]' "$work/out" || fail "$(cat "$work/out")"
 succeeds --help
 for command in list plan verify cost explain topology; do

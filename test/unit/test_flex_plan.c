@@ -409,6 +409,9 @@ static void shares_by_rates(void **state)
     /* Four, one at 80: T = 6/380; f = (T w - 1)/2. */
     assert_shares("1@100,1@100,1@100,1@80", NULL,
                   (double[]){11 / 38., 11 / 38., 11 / 38., 5 / 38.});
+    /* A rank that is slower than numbers can tell. */
+    const struct strag_slow slowest = {.rank = 0, .factor = INFINITY};
+    assert_shares("2,2,2", &(struct strag_state){.nslow = 1, .slow = &slowest}, third);
     /* One alone is fast enough to own it all. */
     assert_shares("1@100,1@50,1@50", NULL, (double[]){1, 0, 0});
 }
