@@ -17,7 +17,7 @@ enum { NONE = -1 };
 static const int64_t many_divisors = INT64_C(5342931457063200);
 
 /* So many ranges are never too many; see flex_plan.h. */
-static const int many_ranges = 1000;
+static const int many_ranges = 2500;
 
 /* Someone who waits for a new range: a leaf with one of its old ones. */
 struct claimant {

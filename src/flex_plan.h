@@ -27,8 +27,8 @@
  * end earlier (which is earliest deadline first on one machine, with release times and preemption:
  * there is always a way, since what lies within any part of the vector asks for that much at most).
  * A leaf may then have several ranges; where the paper's lie within the old ones both are the same.
- * In deep and very uneven trees ranges would be cut to pieces: where a level leaves more than a
- * thousand, and four or more for each leaf on average, more is lost by the many messages than won,
+ * In deep and very uneven trees ranges would be cut to pieces: where a level leaves more than
+ * 2500, and four or more for each leaf on average, more is lost by the many messages than won,
  * and the paper's form is taken.
  *
  * Ranges are integers out of `whole`: the lowest common denominator of all portions if there is one
