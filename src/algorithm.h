@@ -59,7 +59,7 @@ struct strag_algorithm {
 
     /** Block counts worth comparing, where the best one depends on the vector's size: at most
      * STRAG_CHOICES_MAX, ascending. Called after `check`, for n >= 2 and problem->blocks 0. @return
-     * how many, at least 1. NULL: there is one good count, or one only. */
+     * how many, at least 1, or STRAG_ERR_MEMORY. NULL: there is one good count, or one only. */
     int (*choices)(const struct strag_problem *problem, int *blocks);
 
     void (*claim)(const struct strag_problem *problem, struct strag_claim *claim);
@@ -111,7 +111,7 @@ int strag_algorithm_claim(const struct strag_algorithm *algorithm,
  * or the algorithm's choices, or 0, its own choice, where it has none or refuses the problem.
  *
  * @param[out] blocks  room for STRAG_CHOICES_MAX
- * @return how many, at least 1
+ * @return how many, at least 1; or STRAG_ERR_MEMORY
  */
 int strag_algorithm_choices(const struct strag_algorithm *algorithm,
                             const struct strag_problem *problem, int *blocks);

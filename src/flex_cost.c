@@ -35,37 +35,42 @@ double strag_flex_seconds(const struct strag_tree *tree, double bytes, double al
 
 /* A call begins where the range does, and wherever a holder's range ends within it. Ends of
  * different children may fall together, so the next one is looked for in all of them. */
-int strag_flex_calls(const struct strag_flex *flex, int level, int position)
+static int calls_of(const struct strag_flex *flex, int level, const struct strag_tree_node *node,
+                    struct strag_flex_range range)
 {
-    const struct strag_tree *tree = flex->tree;
-    int index = strag_tree_ancestor(tree, level, position);
-    struct strag_flex_range mine = strag_flex_range(flex, level + 1, position), part;
-    if (index == NONE || mine.first == mine.end)
-        return 0;
-    const struct strag_tree_node *node = &tree->nodes[index];
     int calls = 0;
-    for (int at = mine.first; at < mine.end; calls++) {
-        int next = mine.end;
+    for (; range.first < range.end; calls++) {
+        int64_t next = range.end;
         for (int c = 0; c < node->children; c++) {
-            struct strag_flex_search search = strag_flex_search(
-                flex, level, node->first_child + c, false, (struct strag_flex_range){at, mine.end});
-            if (strag_flex_next(&search, &part) != NONE && part.end < next)
+            struct strag_flex_range part;
+            struct strag_flex_search search =
+                strag_flex_search(flex, level, node->first_child + c, false, range);
+            if (strag_flex_next(&search, &part) && part.end < next)
                 next = part.end;
         }
-        at = next;
+        range.first = next;
     }
     return calls;
 }
 
-/* The shortest range below a child that is not empty. */
+int strag_flex_calls(const struct strag_flex *flex, int level, int position)
+{
+    int index = strag_tree_ancestor(flex->tree, level, position), calls = 0, count;
+    const struct strag_flex_range *made = strag_flex_own(flex, level, position, true, &count);
+    for (int i = 0; index != NONE && i < count; i++)
+        calls += calls_of(flex, level, &flex->tree->nodes[index], made[i]);
+    return calls;
+}
+
+/* The shortest range below a child. */
 static int64_t least_portion(const struct strag_flex *flex, int level, int child)
 {
-    const struct strag_tree_node *node = &flex->tree->nodes[child];
+    struct strag_flex_range range = {.end = flex->blocks};
+    struct strag_flex_search search = strag_flex_search(flex, level, child, false, range);
     int64_t least = flex->whole;
-    for (int p = node->first_leaf; p < node->first_leaf + node->leaves; p++) {
-        int64_t portion = strag_flex_length(flex, strag_flex_range(flex, level, p));
-        if (portion && portion < least)
-            least = portion;
+    while (strag_flex_next(&search, &range)) {
+        int64_t portion = strag_flex_length(flex, range);
+        least = portion < least ? portion : least;
     }
     return least;
 }
@@ -73,15 +78,18 @@ static int64_t least_portion(const struct strag_flex *flex, int level, int child
 int64_t strag_flex_call_bound(const struct strag_flex *flex, int level, int position)
 {
     const struct strag_tree *tree = flex->tree;
-    int index = strag_tree_ancestor(tree, level, position);
-    int64_t mine = strag_flex_length(flex, strag_flex_range(flex, level + 1, position));
-    if (index == NONE || mine == 0)
+    int index = strag_tree_ancestor(tree, level, position), count;
+    const struct strag_flex_range *made = strag_flex_own(flex, level, position, true, &count);
+    if (index == NONE)
         return 0;
     const struct strag_tree_node *node = &tree->nodes[index];
-    int64_t bound = 1;
+    int64_t bound = count;
     for (int c = node->first_child; c < node->first_child + node->children; c++) {
         int64_t least = least_portion(flex, level, c);
-        bound += mine / least + (mine % least != 0);
+        for (int i = 0; i < count; i++) {
+            int64_t mine = strag_flex_length(flex, made[i]);
+            bound += mine / least + (mine % least != 0);
+        }
     }
     return bound;
 }

@@ -30,8 +30,8 @@ int strag_flex_calls(const struct strag_flex *flex, int level, int position);
  *
  *     1 + sum over the children of the node of ceil(portion / least portion below the child),
  *
- * the first portion being the position's after the level, the others before it; empty ones do not
- * count.
+ * the first portion being the position's after the level, the others before it. For a position
+ * with several ranges the sum over these.
  */
 int64_t strag_flex_call_bound(const struct strag_flex *flex, int level, int position);
 

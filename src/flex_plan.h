@@ -17,11 +17,19 @@
  *
  * Below each child of a node the ranges tile the vector, so that every item of a new range has one
  * holder in each child: these take part in one call of reduce. Where the set of holders changes,
- * the next call begins. Nothing else is stored: a rank finds its own calls by looking for overlaps.
+ * the next call begins. Nothing of that is stored: a rank finds its own calls by looking for
+ * overlaps.
  *
- * Within a child the sorting never changes the leaves' order. A new range ends before the old one
- * does, but may begin before it: then its owner holds nothing of that part, and its child's holder
- * hands over what it has; that does not cross the node's links.
+ * A new range ends before the old one does, but may begin before it, in most trees of more than two
+ * levels: then its owner holds nothing of that part, and its child's holder hands over what it has.
+ * That does not cross the node's links, but those further down. The other form, `split`, never
+ * needs it: a leaf has to wait for its old range to begin, and gives way to those whose old ranges
+ * end earlier (which is earliest deadline first on one machine, with release times and preemption:
+ * there is always a way, since what lies within any part of the vector asks for that much at most).
+ * A leaf may then have several ranges; where the paper's lie within the old ones both are the same.
+ * In deep and very uneven trees ranges would be cut to pieces: where a level leaves more than
+ * 2500, and four or more for each leaf on average, more is lost by the many messages than won,
+ * and the paper's form is taken.
  *
  * Ranges are integers out of `whole`: the lowest common denominator of all portions if there is one
  * of up to 2^52, else lcm(1 .. 40), and then cuts are rounded down. Rounding is the same on all
@@ -33,68 +41,88 @@
 
 #include "tree.h"
 
-/* Blocks [first, end) of the vector. */
+/* A range of a position: while it is planned [first, end) out of `whole`, then in blocks. */
 struct strag_flex_range {
-    int32_t first, end;
+    int64_t first, end;
+    int32_t position;
+};
+
+/* Ranges in groups of positions that are side by side; in a group they ascend and do not overlap.
+ * The group of the positions from `first` to `end` has the ranges [at[first], at[end]). */
+struct strag_flex_list {
+    struct strag_flex_range *ranges;
+    int32_t *at; /* n + 1 */
+};
+
+/* The ranges before and after a level, in the groups in which they are looked for. */
+struct strag_flex_level {
+    struct strag_flex_list held;     /* before: below each child of a node of the level */
+    struct strag_flex_list held_own; /* before: each position's */
+    struct strag_flex_list made;     /* after: below each child */
+    struct strag_flex_list made_own; /* after: each position's */
 };
 
 struct strag_flex {
     struct strag_tree *tree;
+    bool split; /* the form that was taken */
     int64_t whole;
     int blocks;
-    int64_t *cuts;                   /* blocks + 1: where they start, out of `whole` */
-    struct strag_flex_range *ranges; /* [level * n + position]: before that level */
-    int32_t *order; /* [level * n + ..]: below every child of a node of that level, its positions in
-                       the order of their ranges; at the place of the child's leaves */
+    int64_t *cuts; /* blocks + 1: where they start, out of `whole` */
+    struct strag_flex_level *levels;
+};
+
+struct strag_flex_form {
+    bool rates; /* share by the uplinks' rates instead of equally */
+    bool split; /* ranges within the old ones, instead of one for each leaf */
 };
 
 /**
  * Plan for a tree.
  *
  * @param tree    taken over, also on failure
- * @param rates   share by the uplinks' rates instead of equally
  * @param[out] flex  the caller's to free with strag_flex_free; untouched on failure
  * @return STRAG_OK or STRAG_ERR_MEMORY
  */
-int strag_flex_create(struct strag_tree *tree, bool rates, struct strag_flex **flex,
-                      struct strag_error *err);
+int strag_flex_create(struct strag_tree *tree, struct strag_flex_form form,
+                      struct strag_flex **flex, struct strag_error *err);
 
 /** NULL is allowed. */
 void strag_flex_free(struct strag_flex *flex);
 
-/** A position's range before a level; level `levels`: in the end. */
-static inline struct strag_flex_range strag_flex_range(const struct strag_flex *flex, int level,
-                                                       int position)
+/** A position's ranges before a level, or after it. @param[out] count  how many, often one */
+static inline const struct strag_flex_range *
+strag_flex_own(const struct strag_flex *flex, int level, int position, bool after, int *count)
 {
-    return flex->ranges[(size_t)level * (size_t)flex->tree->n + (size_t)position];
+    const struct strag_flex_level *at = &flex->levels[level];
+    const struct strag_flex_list *list = after ? &at->made_own : &at->held_own;
+    *count = list->at[position + 1] - list->at[position];
+    return list->ranges + list->at[position];
 }
 
-/* The positions below a child whose ranges overlap with one, in the order of the ranges. */
+/* The ranges below a child that overlap with one. */
 struct strag_flex_search {
-    const struct strag_flex *flex;
-    const int32_t *order;
-    int level;
-    int at, leaves;
+    const struct strag_flex_range *next, *end;
     struct strag_flex_range range;
 };
 
 /**
- * Look for the positions below a child that overlap with a range.
+ * Look for ranges below a child that overlap with one.
  *
  * @param child  a node of the tree, whose parent is of `level`
- * @param after  by the ranges after this level, not before it
+ * @param after  look at the ranges after this level, not before it
  */
 struct strag_flex_search strag_flex_search(const struct strag_flex *flex, int level, int child,
                                            bool after, struct strag_flex_range range);
 
-/** The next one. @param[out] overlap  what they have in common @return a position; -1: no more */
-int strag_flex_next(struct strag_flex_search *search, struct strag_flex_range *overlap);
+/** The next one. @param[out] overlap  what they have in common, and whose it is @return is there
+ * one? */
+bool strag_flex_next(struct strag_flex_search *search, struct strag_flex_range *overlap);
 
 /** What a range is of the vector, out of `whole`. */
 static inline int64_t strag_flex_length(const struct strag_flex *flex,
                                         struct strag_flex_range range)
 {
-    return range.first < range.end ? flex->cuts[range.end] - flex->cuts[range.first] : 0;
+    return flex->cuts[range.end] - flex->cuts[range.first];
 }
 
 /**

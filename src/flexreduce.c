@@ -23,7 +23,7 @@
  * through a slow uplink). Not all at once: in step t of a level what is held below child c goes to
  * owners below child c+t, so that every child receives from one other child at a time, at its full
  * rate, and no receiver is flooded; all calls of the level go on side by side. What an owner does
- * not hold itself is handed over by its child's holder, before the first step.
+ * not hold itself is handed over by its child's holder, before the first step (flex_plan.h).
  *
  *     rounds           2 sum over levels of (d - 1), d being the largest degree
  *     over an uplink   2(d-1)/d of the vector each way, at the level of the node above it
@@ -43,7 +43,9 @@
  * Only with that overlap are unequal shares worth it: a child with share f of q children sends
  * 1 - f and receives (q-1) f in the reduce-scatter, the reverse in the allgather; one after the
  * other takes longer for any f but 1/q, both at the same time take 1 + (q-2) f. So this form
- * shares by the uplinks' rates where they differ (flex_plan.h).
+ * shares by the uplinks' rates where they differ. It also lets a leaf have several ranges where
+ * that saves handing over, so that every uplink of the tree carries what equation 6 says (in trees
+ * as in flex_plan.h, not in the most uneven ones).
  *
  * (Lee, Hwang, Shah, Cho, "FlexReduce: Flexible All-reduce for Distributed Deep Learning on
  * Asymmetric Network Topology"; ALGORITHMS.md section 2.)
@@ -52,9 +54,9 @@
 
 #include <stdlib.h>
 
-/* Segments that a user may ask for, and those of the algorithm's own choice: the first and the last
- * one cost about a period each in which the uplinks are not busy both ways, and each costs the
- * latency of its rounds. */
+/* Segments that a user may ask for, and those of the algorithm's own choice where the vector's size
+ * is not known: the first and the last one cost about a period each in which the uplinks are not
+ * busy both ways, and each costs the latency of its rounds. */
 enum { NONE = -1, SEGMENTS_MAX = 512, SEGMENTS_MOST = 32, SEGMENTS_LEAST = 4 };
 
 /* A level of the reduce-scatter or of the allgather. */
@@ -182,7 +184,8 @@ static int prepare_form(const struct strag_problem *problem, bool pipelined, voi
         return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the plan of a tree");
     }
     prepared->segments = 1;
-    status = strag_flex_create(tree, pipelined, &prepared->flex, err);
+    status = strag_flex_create(tree, (struct strag_flex_form){pipelined, pipelined},
+                               &prepared->flex, err);
     if (status == STRAG_OK && pipelined)
         status = find_segments(prepared, problem, err);
     if (status == STRAG_OK)
@@ -207,6 +210,27 @@ static int prepare_pipelined(const struct strag_problem *problem, void **out,
     return prepare_form(problem, true, out, err);
 }
 
+/* Numbers of segments: 4, 8, .. 64, as far as there are not too many messages. */
+static int choices(const struct strag_problem *problem, int *blocks)
+{
+    void *what;
+    int count = 0, status = prepare_pipelined(problem, &what, NULL);
+    if (status == STRAG_ERR_MEMORY)
+        return status;
+    if (status == STRAG_OK) {
+        struct prepared *prepared = what;
+        prepared->segments = SEGMENTS_LEAST;
+        for (; prepared->segments <= 2 * SEGMENTS_MOST; prepared->segments *= 2) {
+            if (check_messages(prepared, true, NULL) == STRAG_OK)
+                blocks[count++] = prepared->flex->blocks * prepared->segments;
+        }
+        release(prepared);
+    }
+    if (count == 0)
+        blocks[count++] = 0; /* it is refused, as will be found */
+    return count;
+}
+
 static int check(const struct strag_problem *problem, struct strag_error *err)
 {
     const struct strag_topology *topology = problem->topology;
@@ -218,25 +242,38 @@ static int check(const struct strag_problem *problem, struct strag_error *err)
 
 /* ---- Claim and bounds ---- */
 
+static int64_t sum_of(const struct strag_flex *flex, const struct strag_flex_range *ranges,
+                      int count)
+{
+    int64_t sum = 0;
+    for (int i = 0; i < count; i++)
+        sum += strag_flex_length(flex, ranges[i]);
+    return sum;
+}
+
 /* In the reduce-scatter a leaf sends what it holds and does not keep; in the allgather what it has
  * made to one holder below every child, but not to itself. */
-static int64_t sent_by(const struct strag_flex *flex, int position)
+static int64_t sent_at_level(const struct strag_flex *flex, int level, int position)
 {
-    const struct strag_tree *tree = flex->tree;
-    int64_t sent = 0;
-    for (int level = 0; level < tree->levels; level++) {
-        int node = strag_tree_ancestor(tree, level, position);
-        if (node == NONE)
-            continue;
-        struct strag_flex_range held = strag_flex_range(flex, level, position);
-        struct strag_flex_range made = strag_flex_range(flex, level + 1, position);
-        struct strag_flex_range kept = {held.first > made.first ? held.first : made.first,
-                                        held.end < made.end ? held.end : made.end};
-        sent += strag_flex_length(flex, held) +
-                tree->nodes[node].children * strag_flex_length(flex, made) -
-                2 * strag_flex_length(flex, kept);
+    int node = strag_tree_ancestor(flex->tree, level, position);
+    if (node == NONE)
+        return 0;
+    int nheld, nmade;
+    const struct strag_flex_range *held = strag_flex_own(flex, level, position, false, &nheld);
+    const struct strag_flex_range *made = strag_flex_own(flex, level, position, true, &nmade);
+    int64_t kept = 0;
+    for (int h = 0, m = 0; h < nheld && m < nmade;) {
+        int64_t first = held[h].first > made[m].first ? held[h].first : made[m].first;
+        int64_t end = held[h].end < made[m].end ? held[h].end : made[m].end;
+        if (first < end)
+            kept += flex->cuts[end] - flex->cuts[first];
+        if (held[h].end < made[m].end)
+            h++;
+        else
+            m++;
     }
-    return sent;
+    return sum_of(flex, held, nheld) +
+           flex->tree->nodes[node].children * sum_of(flex, made, nmade) - 2 * kept;
 }
 
 static void claim(const struct strag_problem *problem, struct strag_claim *claim)
@@ -245,7 +282,9 @@ static void claim(const struct strag_problem *problem, struct strag_claim *claim
     const struct strag_flex *flex = prepared->flex;
     int64_t sent = 0;
     for (int p = 0; p < flex->tree->n; p++) {
-        int64_t by_this = sent_by(flex, p);
+        int64_t by_this = 0;
+        for (int level = 0; level < flex->tree->levels; level++)
+            by_this += sent_at_level(flex, level, p);
         sent = by_this > sent ? by_this : sent;
     }
     *claim = (struct strag_claim){
@@ -280,11 +319,10 @@ struct step {
     int position;
 };
 
-static void add(const struct step *step, enum strag_kind kind, int other,
-                struct strag_flex_range range)
+static void add(const struct step *step, enum strag_kind kind, struct strag_flex_range with)
 {
-    int peer = step->flex->tree->rank_at[other];
-    int first = step->shift + range.first, count = range.end - range.first;
+    int peer = step->flex->tree->rank_at[with.position];
+    int first = step->shift + (int)with.first, count = (int)(with.end - with.first);
     if (kind == STRAG_SEND)
         strag_send(step->builder, step->round, peer, first, count);
     else if (kind == STRAG_RECV)
@@ -293,30 +331,33 @@ static void add(const struct step *step, enum strag_kind kind, int other,
         strag_recv_reduce(step->builder, step->round, peer, first, count);
 }
 
-/* Messages with all those below a child that made (or else held) what the range overlaps with. */
-static void add_all(const struct step *step, enum strag_kind kind, int child, bool made,
-                    struct strag_flex_range range)
+/* Messages with those below a child: for what the rank has made with the holders, or for what it
+ * holds with the owners. Both sides go through the vector from its start. */
+static void add_all(const struct step *step, enum strag_kind kind, int child, bool made)
 {
-    struct strag_flex_range overlap;
-    struct strag_flex_search search =
-        strag_flex_search(step->flex, step->level, child, made, range);
-    for (int other; (other = strag_flex_next(&search, &overlap)) != NONE;) {
-        if (other != step->position)
-            add(step, kind, other, overlap);
+    int count;
+    const struct strag_flex_range *own =
+        strag_flex_own(step->flex, step->level, step->position, made, &count);
+    for (int i = 0; i < count; i++) {
+        struct strag_flex_range overlap;
+        struct strag_flex_search search =
+            strag_flex_search(step->flex, step->level, child, !made, own[i]);
+        while (strag_flex_next(&search, &overlap)) {
+            if (overlap.position != step->position)
+                add(step, kind, overlap);
+        }
     }
 }
 
 /* As an owner with holders below one child, as a holder with owners below another. */
 static void add_messages(const struct step *step, int holders, int owners, bool hand_over)
 {
-    struct strag_flex_range held = strag_flex_range(step->flex, step->level, step->position);
-    struct strag_flex_range made = strag_flex_range(step->flex, step->level + 1, step->position);
     if (step->gather) {
-        add_all(step, STRAG_SEND, holders, false, made);
-        add_all(step, STRAG_RECV, owners, true, held);
+        add_all(step, STRAG_SEND, holders, true);
+        add_all(step, STRAG_RECV, owners, false);
     } else {
-        add_all(step, STRAG_SEND, owners, true, held);
-        add_all(step, hand_over ? STRAG_RECV : STRAG_RECV_REDUCE, holders, false, made);
+        add_all(step, STRAG_SEND, owners, false);
+        add_all(step, hand_over ? STRAG_RECV : STRAG_RECV_REDUCE, holders, true);
     }
 }
 
@@ -382,13 +423,22 @@ static void build(const struct strag_problem *problem, int rank, struct strag_bu
     }
 }
 
-/* With one round in a period, once all stages are busy every round is like the next. */
+/* ---- Rounds that are alike ---- */
+
+/* Once all stages are busy every period is like the next, until the first stage runs out. */
 static int alike(const struct strag_problem *problem, int round)
 {
     const struct prepared *prepared = problem->prepared;
-    if (prepared->period != 1 || round < prepared->nstages - 1 || round >= prepared->segments)
+    int number = round / prepared->period;
+    if (round % prepared->period || number < prepared->nstages - 1 || number >= prepared->segments)
         return 1;
-    return prepared->segments - round;
+    return prepared->segments - number;
+}
+
+static int period(const struct strag_problem *problem, int round)
+{
+    const struct prepared *prepared = problem->prepared;
+    return alike(problem, round) > 1 ? prepared->period : 1;
 }
 
 const struct strag_algorithm strag_flexreduce = {
@@ -406,14 +456,16 @@ const struct strag_algorithm strag_flexreduce = {
 
 const struct strag_algorithm strag_flexreduce_pipelined = {
     .name = "flexreduce-pipelined",
-    .summary = "flexreduce in segments, so that levels overlap; shares by the uplinks' rates",
-    .rounds = "up to 64 + 4 levels",
+    .summary = "flexreduce in k segments, so that its L levels overlap; shares by uplinks' rates",
+    .rounds = "(k+2L-1)(d_top-1)",
     .sent = "about 2(n-1)/n",
     .check = check,
     .prepare = prepare_pipelined,
     .release = release,
+    .choices = choices,
     .claim = claim,
     .build = build,
     .bounds = bounds,
     .alike = alike,
+    .period = period,
 };

@@ -27,18 +27,67 @@
 #include "fold.h"
 #include "tree.h"
 
+#include <stdlib.h>
+
+struct prepared {
+    struct strag_tree *tree;
+    int32_t *top; /* ranks that lead the root's children, in ascending order: two that swap values
+                     put the lower rank's left, which has to be the lower one's in the doubling */
+};
+
+static void release(void *what)
+{
+    struct prepared *prepared = what;
+    if (!prepared)
+        return;
+    strag_tree_free(prepared->tree);
+    free(prepared->top);
+    free(prepared);
+}
+
+static int leader(const struct strag_tree *tree, int node)
+{
+    return tree->nodes[node].first_leaf;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
+}
+
 static int prepare(const struct strag_problem *problem, void **out, struct strag_error *err)
 {
-    struct strag_tree *tree;
-    int status = strag_tree_create(problem, &tree, err);
+    struct prepared *prepared = calloc(1, sizeof *prepared);
+    if (!prepared)
+        return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for a tree");
+    int status = strag_tree_create(problem, &prepared->tree, err);
+    if (status == STRAG_OK) {
+        const struct strag_tree_node *root = &prepared->tree->nodes[0];
+        size_t children = (size_t)root->children;
+        prepared->top = malloc(children * sizeof *prepared->top);
+        if (!prepared->top)
+            status = strag_fail(err, STRAG_ERR_MEMORY, "out of memory for %zu leaders", children);
+        for (int c = 0; prepared->top && c < root->children; c++)
+            prepared->top[c] =
+                prepared->tree->rank_at[leader(prepared->tree, root->first_child + c)];
+        if (prepared->top)
+            qsort(prepared->top, children, sizeof *prepared->top, by_number);
+    }
     if (status == STRAG_OK)
-        *out = tree;
+        *out = prepared;
+    else
+        release(prepared);
     return status;
 }
 
-static void release(void *prepared)
+/* A position's number in the doubling, or -1 if it leads no child of the root. */
+static int top_member(const struct prepared *prepared, int position)
 {
-    strag_tree_free(prepared);
+    const int32_t *rank = &prepared->tree->rank_at[position];
+    const int32_t *found = bsearch(rank, prepared->top, (size_t)prepared->tree->nodes[0].children,
+                                   sizeof *prepared->top, by_number);
+    return found ? (int)(found - prepared->top) : -1;
 }
 
 /* The rounds of the levels below the top, once. */
@@ -48,11 +97,6 @@ static int climbing_rounds(const struct strag_tree *tree)
     for (int level = 0; level < tree->levels - 1; level++)
         rounds += strag_binomial_steps(tree->degree[level]);
     return rounds;
-}
-
-static int leader(const struct strag_tree *tree, int node)
-{
-    return tree->nodes[node].first_leaf;
 }
 
 /* The child of a node of a level that a position leads, or -1. */
@@ -67,8 +111,9 @@ static int led_child(const struct strag_tree *tree, int level, int position)
 }
 
 /* How many vectors a position sends: up and down below the top, and there. */
-static int sent_by(const struct strag_tree *tree, int position)
+static int sent_by(const struct prepared *prepared, int position)
 {
+    const struct strag_tree *tree = prepared->tree;
     struct strag_fold fold = strag_fold(tree->nodes[0].children);
     int sent = 0;
     for (int level = 0; level < tree->levels - 1; level++) {
@@ -79,10 +124,9 @@ static int sent_by(const struct strag_tree *tree, int position)
         int member = child - node->first_child;
         sent += strag_binomial_children(node->children, member) + (member > 0);
     }
-    int child = led_child(tree, tree->levels - 1, position);
-    if (child < 0)
+    int member = top_member(prepared, position);
+    if (member < 0)
         return sent;
-    int member = child - tree->nodes[0].first_child;
     if (strag_fold_number(&fold, member) < 0)
         return sent + 1;
     return sent + fold.log + (member < 2 * fold.extra);
@@ -90,7 +134,8 @@ static int sent_by(const struct strag_tree *tree, int position)
 
 static void claim(const struct strag_problem *problem, struct strag_claim *claim)
 {
-    const struct strag_tree *tree = problem->prepared;
+    const struct prepared *prepared = problem->prepared;
+    const struct strag_tree *tree = prepared->tree;
     struct strag_fold fold = strag_fold(tree->nodes[0].children);
     *claim = (struct strag_claim){
         .rounds = 2 * climbing_rounds(tree) + fold.log + (fold.extra ? 2 : 0),
@@ -98,7 +143,7 @@ static void claim(const struct strag_problem *problem, struct strag_claim *claim
         .one_ported = true,
     };
     for (int p = 0; p < tree->n; p++) {
-        int sent = sent_by(tree, p);
+        int sent = sent_by(prepared, p);
         claim->sent_max = sent > claim->sent_max ? sent : claim->sent_max;
     }
 }
@@ -130,20 +175,14 @@ static int build_level(const struct strag_tree *tree, int position, int level, b
     return round + steps;
 }
 
-/* The leader of a child of the root. */
-static int top_rank(const struct strag_tree *tree, int member)
-{
-    return tree->rank_at[leader(tree, tree->nodes[0].first_child + member)];
-}
-
 /* A member folded away hands its vector to the next one, and gets the result back. */
-static void build_fold(const struct strag_tree *tree, const struct strag_fold *fold, int member,
+static void build_fold(const struct prepared *prepared, const struct strag_fold *fold, int member,
                        bool out, int round, struct strag_builder *builder)
 {
     if (member >= 2 * fold->extra)
         return;
     bool gives = member % 2 == out;
-    int peer = top_rank(tree, member % 2 ? member - 1 : member + 1);
+    int peer = prepared->top[member % 2 ? member - 1 : member + 1];
     strag_stage(builder, out ? "unfold" : "fold");
     if (gives)
         strag_send(builder, round, peer, 0, 1);
@@ -154,36 +193,36 @@ static void build_fold(const struct strag_tree *tree, const struct strag_fold *f
 }
 
 /* @return the round behind it */
-static int build_top(const struct strag_tree *tree, int position, int round,
+static int build_top(const struct prepared *prepared, int position, int round,
                      struct strag_builder *builder)
 {
-    struct strag_fold fold = strag_fold(tree->nodes[0].children);
+    struct strag_fold fold = strag_fold(prepared->tree->nodes[0].children);
     int end = round + fold.log + (fold.extra ? 2 : 0);
-    int child = led_child(tree, tree->levels - 1, position);
-    if (child < 0)
+    int member = top_member(prepared, position);
+    if (member < 0)
         return end;
-    int member = child - tree->nodes[0].first_child;
     int number = strag_fold_number(&fold, member);
-    build_fold(tree, &fold, member, false, round, builder);
+    build_fold(prepared, &fold, member, false, round, builder);
     round += fold.extra > 0;
     strag_stage(builder, "doubling");
     for (int distance = 1; number >= 0 && distance < fold.active; distance *= 2, round++) {
-        int peer = top_rank(tree, strag_fold_rank(&fold, number ^ distance));
+        int peer = prepared->top[strag_fold_rank(&fold, number ^ distance)];
         strag_send(builder, round, peer, 0, 1);
         strag_exchange_reduce(builder, round, peer, 0, 1);
     }
-    build_fold(tree, &fold, member, true, end - 1, builder);
+    build_fold(prepared, &fold, member, true, end - 1, builder);
     return end;
 }
 
 /* Few rounds: those that nobody asked for are appended as well. */
 static void build(const struct strag_problem *problem, int rank, struct strag_builder *builder)
 {
-    const struct strag_tree *tree = problem->prepared;
+    const struct prepared *prepared = problem->prepared;
+    const struct strag_tree *tree = prepared->tree;
     int position = tree->position_of[rank], round = 0;
     for (int level = 0; level < tree->levels - 1; level++)
         round = build_level(tree, position, level, false, round, builder);
-    round = build_top(tree, position, round, builder);
+    round = build_top(prepared, position, round, builder);
     for (int level = tree->levels - 2; level >= 0; level--)
         round = build_level(tree, position, level, true, round, builder);
 }

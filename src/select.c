@@ -119,6 +119,8 @@ static int add_candidates(struct strag_selection *selection,
 {
     int blocks[STRAG_CHOICES_MAX];
     int choices = strag_algorithm_choices(algorithm, problem, blocks), status = STRAG_OK;
+    if (choices < 0)
+        return strag_fail(err, choices, "out of memory for the choices of %s", algorithm->name);
     size_t room = (size_t)(selection->candidates + choices);
     void *moved = realloc(selection->candidate, room * sizeof *selection->candidate);
     if (!moved)

@@ -25,11 +25,12 @@ struct table {
     int columns;
 };
 
+/* Of equals the first, as in the selection: they were added up in another order. */
 static int best_column(const struct table *table, int size)
 {
     int best = 0;
     for (int c = 1; c < table->columns; c++) {
-        if (table->seconds[c][size] < table->seconds[best][size])
+        if (table->seconds[c][size] < table->seconds[best][size] * (1 - 1e-9))
             best = c;
     }
     return best;
@@ -163,6 +164,8 @@ static int estimate(const struct table *table, const struct strag_algorithm *alg
 {
     int choice[STRAG_CHOICES_MAX], status = STRAG_OK;
     int choices = strag_algorithm_choices(algorithm, &table->machine->problem, choice);
+    if (choices < 0)
+        return strag_fail(err, choices, "out of memory for the choices of %s", algorithm->name);
     int *blocks = calloc((size_t)table->sizes, sizeof *blocks);
     if (!blocks)
         return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for %d sizes", table->sizes);

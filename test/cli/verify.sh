@@ -14,11 +14,11 @@ function ceil_log2(n,   q) { for (q = 0; 2 ^ q < n; q++); return q }
 {
     n = $1; up = ceil_log2(n); log2p = 2 ^ up == n ? up : up - 1; p = 2 ^ log2p; extra = n - p
     fold = extra > 0
-    if (name == "ring" || name == "circulant" || name == "bucket" ||
-        name == "optcc" || name == "weighted") {
+    if (name == "ring" || name == "circulant" || name == "bucket" || name == "flexreduce" ||
+        name == "blueconnect" || name == "leaders" || name == "optcc" || name == "weighted") {
         blocks = n; rounds = name == "circulant" ? 2 * up : 2 * (n - 1)
         most = 2 * (n - 1) / n; total = 2 * (n - 1); reduce = (n - 1) / n
-    } else if (name == "recursive-doubling") {
+    } else if (name == "recursive-doubling" || name == "hierarchical-doubling") {
         blocks = 1; rounds = log2p + 2 * fold
         most = log2p + fold; total = p * log2p + 2 * extra; reduce = log2p + fold
     } else {
@@ -29,7 +29,8 @@ function ceil_log2(n,   q) { for (q = 0; 2 ^ q < n; q++); return q }
            name, n, blocks, rounds, most, total, reduce
 }'
 
-for name in ring recursive-doubling recursive-halving circulant bucket optcc weighted; do
+for name in ring recursive-doubling recursive-halving circulant bucket flexreduce blueconnect leaders \
+    hierarchical-doubling optcc weighted; do
     succeeds verify "$name" -n 1..256,1000,1024
     { seq 256; echo 1000; echo 1024; } | awk -v name="$name" "$expected" >"$work/expected"
     checks=$((checks + 258))
@@ -74,6 +75,9 @@ bucket 2x3x4 24 6 144 18
 bucket 7 7 2 14 12
 for name in $(symmetric); do
     topologies=('--torus 4x3x2' '--mesh 6x4' '--hyperx 4x6' '--hammingmesh 2x2:3x2')
+    case $name in
+    flexreduce* | blueconnect) topologies=() ;; # they need a tree
+    esac
     # Four ranks share a link where five share the others: for optcc there are too many slow ones.
     [ "$name" = optcc ] || topologies+=('--tree 20,4' '-n 24 --ranks-per-node 5')
     for topology in "${topologies[@]}"; do

@@ -10,6 +10,9 @@
 
 #include <math.h>
 
+static const struct strag_flex_form paper = {false, false}, split = {false, true},
+                                    by_rates = {true, true};
+
 /* What is freed together. */
 struct planned {
     struct strag_topology *topology;
@@ -18,7 +21,7 @@ struct planned {
 };
 
 static struct planned plan_problem(struct strag_topology *topology, const struct strag_state *state,
-                                   bool rates)
+                                   struct strag_flex_form form)
 {
     struct strag_error err = {""};
     struct planned planned = {
@@ -27,13 +30,13 @@ static struct planned plan_problem(struct strag_topology *topology, const struct
     };
     struct strag_tree *tree = NULL;
     assert_int_equal(strag_tree_create(&planned.problem, &tree, &err), STRAG_OK);
-    assert_int_equal(strag_flex_create(tree, rates, &planned.flex, &err), STRAG_OK);
+    assert_int_equal(strag_flex_create(tree, form, &planned.flex, &err), STRAG_OK);
     return planned;
 }
 
 static struct planned plan_text(const char *text)
 {
-    return plan_problem(machine_tree(text), NULL, true);
+    return plan_problem(machine_tree(text), NULL, paper);
 }
 
 static void planned_free(struct planned *planned)
@@ -48,18 +51,25 @@ static void assert_near(double a, double b)
         fail_msg("%.15g is not %.15g", a, b);
 }
 
-static int64_t cut_of(const struct strag_flex *flex, int block)
+/* The only range of a position before a level (or after the last). */
+static struct strag_flex_range range_of(const struct strag_flex *flex, int level, int position)
 {
-    return flex->cuts[block];
+    int count;
+    bool after = level == flex->tree->levels;
+    const struct strag_flex_range *own =
+        strag_flex_own(flex, level - after, position, after, &count);
+    assert_int_equal(count, 1);
+    assert_int_equal(own->position, position);
+    return *own;
 }
 
 /* A position's range before a level must be [begin, end), out of the vector's items. */
 static void assert_range(const struct strag_flex *flex, int level, int position, int items,
                          int begin, int end)
 {
-    struct strag_flex_range range = strag_flex_range(flex, level, position);
-    assert_int_equal(cut_of(flex, range.first) * items, begin * flex->whole);
-    assert_int_equal(cut_of(flex, range.end) * items, end * flex->whole);
+    struct strag_flex_range range = range_of(flex, level, position);
+    assert_int_equal(flex->cuts[range.first] * items, begin * flex->whole);
+    assert_int_equal(flex->cuts[range.end] * items, end * flex->whole);
 }
 
 /* ---- The paper's example ---- */
@@ -98,20 +108,23 @@ static void the_papers_calls(void **state)
     struct planned planned = plan_text("2,3");
     const struct strag_flex *flex = planned.flex;
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        struct strag_flex_range range = {0, 0, 0}, overlap;
+        while (flex->cuts[range.first] < calls[i].begin)
+            range.first++;
+        while (flex->cuts[range.end] < calls[i].end)
+            range.end++;
         for (int c = 0; c < 2; c++) {
-            struct strag_flex_range range, overlap;
-            for (range.first = 0; flex->cuts[range.first] < calls[i].begin; range.first++)
-                ;
-            for (range.end = 0; flex->cuts[range.end] < calls[i].end; range.end++)
-                ;
             struct strag_flex_search search = strag_flex_search(flex, 1, 1 + c, false, range);
-            assert_int_equal(strag_flex_next(&search, &overlap), calls[i].holder[c]);
+            assert_true(strag_flex_next(&search, &overlap));
+            assert_int_equal(overlap.position, calls[i].holder[c]);
             assert_int_equal(overlap.first, range.first);
             assert_int_equal(overlap.end, range.end);
-            assert_int_equal(strag_flex_next(&search, &overlap), -1);
-            bool own = calls[i].owner >= 2 ? c == 1 : c == 0;
+            assert_false(strag_flex_next(&search, &overlap));
+            bool owns = c == (calls[i].owner >= 2);
             search = strag_flex_search(flex, 1, 1 + c, true, range);
-            assert_int_equal(strag_flex_next(&search, &overlap), own ? calls[i].owner : -1);
+            assert_int_equal(strag_flex_next(&search, &overlap), owns);
+            if (owns)
+                assert_int_equal(overlap.position, calls[i].owner);
         }
     }
     for (int p = 0; p < 5; p++)
@@ -121,32 +134,60 @@ static void the_papers_calls(void **state)
 
 /* ---- All trees ---- */
 
-/* Below every node the ranges tile the vector; a portion is the product of 1 / degree, exactly. */
-static void check_ranges(const struct strag_flex *flex, bool exact)
+/* What a position has after a level: the product of 1 / degree, exactly. */
+static void check_portion(const struct strag_flex *flex, int level, int position)
 {
     const struct strag_tree *tree = flex->tree;
-    for (int level = 0; level <= tree->levels; level++) {
-        for (int i = 0; i < tree->nnodes; i++) {
-            const struct strag_tree_node *node = &tree->nodes[i];
-            int64_t sum = 0, squares = 0;
-            if (node->level != level - 1)
-                continue;
-            for (int p = node->first_leaf; p < node->first_leaf + node->leaves; p++) {
-                struct strag_flex_range range = strag_flex_range(flex, level, p);
-                sum += strag_flex_length(flex, range);
-                squares += (int64_t)range.end * range.end - (int64_t)range.first * range.first;
-                double product = 1;
-                for (int l = 0; l < level; l++) {
-                    int above = strag_tree_ancestor(tree, l, p);
-                    product *= above < 0 ? 1 : tree->nodes[above].children;
-                }
-                if (exact)
-                    assert_true((double)strag_flex_length(flex, range) * product ==
-                                (double)flex->whole);
-            }
-            assert_int_equal(sum, flex->whole);
-            assert_int_equal(squares, (int64_t)flex->blocks * flex->blocks);
+    int count;
+    const struct strag_flex_range *own = strag_flex_own(flex, level, position, true, &count);
+    int64_t portion = 0, product = 1;
+    for (int i = 0; i < count; i++)
+        portion += strag_flex_length(flex, own[i]);
+    for (int l = 0; l <= level; l++) {
+        int above = strag_tree_ancestor(tree, l, position);
+        product *= above < 0 ? 1 : tree->nodes[above].children;
+    }
+    assert_int_equal(portion * product, flex->whole);
+}
+
+/* Is a block among a position's ranges? */
+static bool has_block(const struct strag_flex *flex, int level, int position, bool after, int block)
+{
+    int count;
+    const struct strag_flex_range *own = strag_flex_own(flex, level, position, after, &count);
+    for (int i = 0; i < count; i++) {
+        if (own[i].first <= block && block < own[i].end)
+            return true;
+    }
+    return false;
+}
+
+/* After a level every block belongs to one leaf below each of its nodes; in the split form to one
+ * that had it before. */
+static void check_blocks(const struct strag_flex *flex, const struct strag_tree_node *node,
+                         bool inside)
+{
+    for (int b = 0; b < flex->blocks; b++) {
+        int owners = 0;
+        for (int p = node->first_leaf; p < node->first_leaf + node->leaves; p++) {
+            bool owns = has_block(flex, node->level, p, true, b);
+            owners += owns;
+            if (owns && inside)
+                assert_true(has_block(flex, node->level, p, false, b));
         }
+        assert_int_equal(owners, 1);
+    }
+}
+
+static void check_ranges(const struct strag_flex *flex, bool exact, bool inside)
+{
+    const struct strag_tree *tree = flex->tree;
+    for (int i = 0; i < tree->nnodes; i++) {
+        const struct strag_tree_node *node = &tree->nodes[i];
+        if (node->children)
+            check_blocks(flex, node, inside);
+        for (int p = 0; exact && node->children && p < node->leaves; p++)
+            check_portion(flex, node->level, node->first_leaf + p);
     }
 }
 
@@ -170,23 +211,92 @@ static int check_calls(const struct strag_flex *flex)
 static void all_small_trees(void **state)
 {
     (void)state;
-    struct trees trees = trees_create(support_cases(9) >= 1000 ? TREES_LEAVES_MAX : 9);
+    struct trees trees = trees_create(support_cases(8) >= 1000 ? TREES_LEAVES_MAX : 8);
     int *ranks = trees_ranks(NULL, TREES_LEAVES_MAX), most = 0;
     for (int shape = 1; shape < trees.count; shape++) {
         struct planned planned =
-            plan_problem(trees_build(&trees, shape, shape % 2, ranks), NULL, shape % 3 == 0);
-        check_ranges(planned.flex, true);
+            plan_problem(trees_build(&trees, shape, shape % 2, ranks), NULL, paper);
+        check_ranges(planned.flex, true, false);
         int calls = check_calls(planned.flex);
         most = calls > most ? calls : most;
+        planned_free(&planned);
+        planned = plan_problem(trees_build(&trees, shape, shape % 2, ranks), NULL, split);
+        check_ranges(planned.flex, true, true);
+        check_calls(planned.flex);
         planned_free(&planned);
     }
     /* So many trees there are (A000669 in the encyclopedia of integer sequences). */
     static const int known[] = {0, 1, 1, 2, 5, 12, 33, 90, 261, 766, 2312, 7068, 21965};
     for (int l = 1; l <= TREES_LEAVES_MAX && trees.first[l + 1]; l++)
         assert_int_equal(trees.first[l + 1] - trees.first[l], known[l]);
+    print_message("up to %d calls\n", most);
     assert_in_range(most, 4, 20); /* some trees do have many */
     free(ranks);
     trees_free(&trees);
+}
+
+/* Where the paper's ranges lie within the old ones the split form is the same. */
+static void the_forms_agree(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"2,2", "2,3", "3,4", "4,4", "3,3,3", "3,3,4", "4,4,4", "5"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct planned a = plan_text(texts[i]);
+        struct planned b = plan_problem(machine_tree(texts[i]), NULL, split);
+        int levels = a.flex->tree->levels;
+        assert_int_equal(a.flex->blocks, b.flex->blocks);
+        for (int p = 0; p < a.flex->tree->n; p++) {
+            struct strag_flex_range x = range_of(a.flex, levels, p),
+                                    y = range_of(b.flex, levels, p);
+            assert_int_equal(x.first, y.first);
+            assert_int_equal(x.end, y.end);
+        }
+        planned_free(&a);
+        planned_free(&b);
+    }
+}
+
+/* Hosts of 1 and 4: the single rank gets what the others leave, each of which needs half of its
+ * own range. */
+static void a_range_is_split(void **state)
+{
+    (void)state;
+    struct planned planned = plan_problem(machine_tree("1,4"), NULL, split);
+    const struct strag_flex *flex = planned.flex;
+    int single = -1, count;
+    for (int p = 0; p < 5; p++)
+        single = strag_tree_ancestor(flex->tree, 0, p) < 0 ? p : single;
+    const struct strag_flex_range *own = strag_flex_own(flex, 1, single, true, &count);
+    static const int expected[3][2] = {{1, 2}, {3, 4}, {5, 7}};
+    assert_int_equal(flex->whole, 8);
+    assert_int_equal(count, 3);
+    for (int i = 0; i < count; i++) {
+        assert_int_equal(flex->cuts[own[i].first], expected[i][0]);
+        assert_int_equal(flex->cuts[own[i].end], expected[i][1]);
+    }
+    assert_int_equal(strag_flex_calls(flex, 1, single), 4);
+    planned_free(&planned);
+}
+
+/* Trees in which splitting would leave too many ranges: then there is one for each leaf. */
+static void too_many_ranges(void **state)
+{
+    (void)state;
+    struct rng rng = {support_seed("too many ranges")};
+    int *ranks = trees_ranks(NULL, 400), fell_back = 0;
+    for (int tree = 0; tree < 10; tree++) {
+        struct planned planned = plan_problem(trees_random(&rng, 400, 6, ranks), NULL, split);
+        const struct strag_flex *flex = planned.flex;
+        int levels = flex->tree->levels, ranges = flex->levels[levels - 1].made_own.at[400];
+        fell_back += !flex->split;
+        if (flex->split)
+            assert_in_range(ranges, 400, 2500);
+        else
+            assert_int_equal(ranges, 400);
+        planned_free(&planned);
+    }
+    assert_in_range(fell_back, 1, 9);
+    free(ranks);
 }
 
 /* ---- Equation 6 ---- */
@@ -265,7 +375,7 @@ static void the_plans_time(void **state)
 
 static void assert_shares(const char *text, const struct strag_state *state, const double *expected)
 {
-    struct planned planned = plan_problem(machine_tree(text), state, true);
+    struct planned planned = plan_problem(machine_tree(text), state, by_rates);
     const struct strag_tree *tree = planned.flex->tree;
     const int64_t whole = INT64_C(1) << 50;
     int64_t shares[16], sum = 0;
@@ -276,7 +386,7 @@ static void assert_shares(const char *text, const struct strag_state *state, con
         sum += shares[c];
     }
     assert_int_equal(sum, whole);
-    check_ranges(planned.flex, false);
+    check_ranges(planned.flex, false, true);
     check_calls(planned.flex);
     planned_free(&planned);
 }
@@ -299,6 +409,9 @@ static void shares_by_rates(void **state)
     /* Four, one at 80: T = 6/380; f = (T w - 1)/2. */
     assert_shares("1@100,1@100,1@100,1@80", NULL,
                   (double[]){11 / 38., 11 / 38., 11 / 38., 5 / 38.});
+    /* A rank that is slower than numbers can tell. */
+    const struct strag_slow slowest = {.rank = 0, .factor = INFINITY};
+    assert_shares("2,2,2", &(struct strag_state){.nslow = 1, .slow = &slowest}, third);
     /* One alone is fast enough to own it all. */
     assert_shares("1@100,1@50,1@50", NULL, (double[]){1, 0, 0});
 }
@@ -321,7 +434,7 @@ static void no_uplink_takes_longer(void **state)
             machine_rank(&nodes, host, h);
         }
         double time = fmax(2 * (q - 1) / sum, 1 / least);
-        struct planned planned = plan_problem(machine_finish(&nodes, NULL), NULL, true);
+        struct planned planned = plan_problem(machine_finish(&nodes, NULL), NULL, by_rates);
         const struct strag_tree *tree = planned.flex->tree;
         int64_t shares[16];
         strag_flex_shares(tree, 0, true, planned.flex->whole, shares);
@@ -347,12 +460,12 @@ static void cuts_are_rounded(void **state)
     struct planned rounded = plan_text(texts[0]), exact = plan_text(texts[1]);
     assert_int_equal(rounded.flex->whole, INT64_C(5342931457063200));
     assert_int_equal(exact.flex->whole, 13 * INT64_C(304250263527210));
-    check_ranges(rounded.flex, false);
-    check_ranges(exact.flex, true);
+    check_ranges(rounded.flex, false, false);
+    check_ranges(exact.flex, true, false);
     for (int p = 0; p < rounded.flex->tree->n; p++) {
         int host = strag_tree_ancestor(rounded.flex->tree, 0, p);
         double product = 14. * rounded.flex->tree->nodes[host].children;
-        struct strag_flex_range range = strag_flex_range(rounded.flex, 2, p);
+        struct strag_flex_range range = range_of(rounded.flex, 2, p);
         int64_t length = strag_flex_length(rounded.flex, range);
         assert_true(fabs((double)length - (double)rounded.flex->whole / product) <= 2);
     }
@@ -363,10 +476,12 @@ static void cuts_are_rounded(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_papers_ranges),      cmocka_unit_test(the_papers_calls),
-        cmocka_unit_test(all_small_trees),        cmocka_unit_test(the_papers_time),
-        cmocka_unit_test(the_plans_time),         cmocka_unit_test(shares_by_rates),
-        cmocka_unit_test(no_uplink_takes_longer), cmocka_unit_test(cuts_are_rounded),
+        cmocka_unit_test(the_papers_ranges), cmocka_unit_test(the_papers_calls),
+        cmocka_unit_test(all_small_trees),   cmocka_unit_test(the_forms_agree),
+        cmocka_unit_test(a_range_is_split),  cmocka_unit_test(too_many_ranges),
+        cmocka_unit_test(the_papers_time),   cmocka_unit_test(the_plans_time),
+        cmocka_unit_test(shares_by_rates),   cmocka_unit_test(no_uplink_takes_longer),
+        cmocka_unit_test(cuts_are_rounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,7 +23,7 @@ struct plans {
     struct strag_problem problem;
     struct strag_design design;
     struct strag_plan **list;
-    struct strag_flex *flex;    /* equal shares */
+    struct strag_flex *flex;    /* in the algorithm's form, with equal shares */
     struct crossing *crossings; /* [gather][level][node]: while that level is at work */
 };
 
@@ -32,6 +32,7 @@ static struct plans plans_of(const char *algorithm, const struct strag_topology 
     struct strag_error err = {""};
     struct plans plans = {.problem = {.n = topology->n, .topology = topology}};
     struct strag_tree *tree = NULL;
+    bool split = strcmp(algorithm, "flexreduce") != 0;
     plans.list = calloc((size_t)topology->n, sizeof(struct strag_plan *));
     assert_non_null(plans.list);
     if (strag_design_open(&plans.design, support_algorithm(algorithm), &plans.problem, &err) !=
@@ -39,8 +40,11 @@ static struct plans plans_of(const char *algorithm, const struct strag_topology 
         strag_plan_create_all(plans.design.algorithm, &plans.problem, plans.list, &err) != STRAG_OK)
         fail_msg("%s", err.text);
     assert_int_equal(strag_tree_create(&plans.problem, &tree, &err), STRAG_OK);
-    assert_int_equal(strag_flex_create(tree, false, &plans.flex, &err), STRAG_OK);
-    plans.crossings = calloc((size_t)(2 * tree->levels * tree->nnodes), sizeof *plans.crossings);
+    assert_int_equal(
+        strag_flex_create(tree, (struct strag_flex_form){.split = split}, &plans.flex, &err),
+        STRAG_OK);
+    plans.crossings =
+        calloc(2 * (size_t)tree->levels * (size_t)tree->nnodes, sizeof *plans.crossings);
     assert_non_null(plans.crossings);
     return plans;
 }
@@ -74,7 +78,10 @@ static void cross(const struct plans *plans, int from, const struct strag_op *op
     const struct strag_tree *tree = plans->flex->tree;
     const struct strag_bounds *bounds = &plans->design.shape.bounds;
     bool gather;
-    int level = level_of(tree, plans->design.claim.rounds, op->round, &gather);
+    int level = 0; /* where they overlap they are not told apart */
+    gather = false;
+    if (strcmp(plans->design.algorithm->name, "flexreduce") == 0)
+        level = level_of(tree, plans->design.claim.rounds, op->round, &gather);
     double part =
         (double)(bounds->numerator[op->first + op->count] - bounds->numerator[op->first]) /
         (double)bounds->denominator;
@@ -109,10 +116,11 @@ static double handed_over(const struct strag_flex *flex, int level, int index)
     for (int b = 0; b < flex->blocks; b++) {
         bool held = false, got = false;
         for (int p = node->first_leaf; p < node->first_leaf + node->leaves; p++) {
-            struct strag_flex_range before = strag_flex_range(flex, level, p);
-            struct strag_flex_range after = strag_flex_range(flex, level + 1, p);
-            held |= before.first <= b && b < before.end;
-            got |= after.first <= b && b < after.end;
+            int nheld, ngot;
+            const struct strag_flex_range *before = strag_flex_own(flex, level, p, false, &nheld);
+            const struct strag_flex_range *after = strag_flex_own(flex, level, p, true, &ngot);
+            held |= nheld && before->first <= b && b < before->end;
+            got |= ngot && after->first <= b && b < after->end;
         }
         strange += got && !held ? flex->cuts[b + 1] - flex->cuts[b] : 0;
     }
@@ -168,28 +176,59 @@ static bool check_tree(const struct strag_topology *topology)
     return more;
 }
 
+/* The pipelined form, with so many segments. */
 static void verify_pipelined(const struct strag_topology *topology, int segments)
 {
     struct strag_error err = {""};
     struct strag_problem problem = {.n = topology->n, .topology = topology};
-    struct strag_claim claim;
-    const struct strag_algorithm *pipelined = support_algorithm("flexreduce-pipelined");
-    if (strag_algorithm_claim(support_algorithm("flexreduce"), &problem, &claim, &err) != STRAG_OK)
-        fail_msg("%s", err.text);
-    problem.blocks = claim.blocks * segments;
-    if (strag_verify(pipelined, &problem, NULL, NULL, &err) != STRAG_OK)
+    struct strag_flex *flex = NULL;
+    struct strag_tree *tree = NULL;
+    assert_int_equal(strag_tree_create(&problem, &tree, &err), STRAG_OK);
+    assert_int_equal(strag_flex_create(tree, (struct strag_flex_form){true, true}, &flex, &err),
+                     STRAG_OK);
+    problem.blocks = flex->blocks * segments;
+    strag_flex_free(flex);
+    if (strag_verify(support_algorithm("flexreduce-pipelined"), &problem, NULL, NULL, &err) !=
+        STRAG_OK)
         fail_msg("n=%d, %d segments: %s", topology->n, segments, err.text);
+}
+
+/* In the split form nothing is handed over: every uplink of the tree carries what the model says,
+ * and no more. @return is it that form? */
+static bool check_split(const struct strag_topology *topology)
+{
+    struct plans plans = plans_of("flexreduce-pipelined", topology);
+    const struct strag_tree *tree = plans.flex->tree;
+    bool split = plans.flex->split;
+    cross_all(&plans);
+    for (int index = 1; split && index < tree->nnodes; index++) {
+        double left = 1, modelled = 0, up = 0, down = 0;
+        for (int i = tree->nodes[index].parent; i >= 0; i = tree->nodes[i].parent) {
+            modelled += 2 * left * (tree->nodes[i].children - 1) / tree->nodes[i].children;
+            left /= tree->nodes[i].children;
+        }
+        for (int level = 0; level < 2 * tree->levels; level++) {
+            up += crossing_at(&plans, false, level, index)->up;
+            down += crossing_at(&plans, false, level, index)->down;
+        }
+        if (fabs(up - modelled) > 1e-9 || fabs(down - modelled) > 1e-9)
+            fail_msg("n=%d, node %d: %.12g up, %.12g down; the model says %.12g", tree->n, index,
+                     up, down, modelled);
+    }
+    plans_free(&plans);
+    return split;
 }
 
 /* STRAG_CASES=1000 or more: up to 12 leaves. */
 static void all_small_trees(void **state)
 {
     (void)state;
-    struct trees trees = trees_create(support_cases(8) >= 1000 ? TREES_LEAVES_MAX : 8);
+    struct trees trees = trees_create(support_cases(7) >= 1000 ? TREES_LEAVES_MAX : 7);
     int *ranks = trees_ranks(NULL, TREES_LEAVES_MAX), more = 0;
     for (int shape = 1; shape < trees.count; shape++) {
         struct strag_topology *topology = trees_build(&trees, shape, shape % 2, ranks);
         more += check_tree(topology);
+        assert_true(check_split(topology));
         verify_pipelined(topology, 1 + shape % 4);
         strag_topology_free(topology);
     }
@@ -203,7 +242,7 @@ static void random_trees(void **state)
 {
     (void)state;
     struct rng rng = {support_seed("random trees")};
-    long cases = support_cases(30);
+    long cases = support_cases(30), split = 0;
     for (long c = 0; c < cases; c++) {
         int most = c % 10 ? 40 : 200, n = 2 + (int)rng_below(&rng, (unsigned)most - 1);
         if (cases >= 1000)
@@ -211,11 +250,14 @@ static void random_trees(void **state)
         int *ranks = trees_ranks(&rng, n);
         struct strag_topology *topology = trees_random(&rng, n, 1 + (int)rng_below(&rng, 6), ranks);
         check_tree(topology);
+        verify_pipelined(topology, n <= 40 ? 1 + (int)rng_below(&rng, 5) : 1);
         if (n <= 40)
-            verify_pipelined(topology, 1 + (int)rng_below(&rng, 5));
+            split += check_split(topology);
         strag_topology_free(topology);
         free(ranks);
     }
+    print_message("%ld trees, of up to 40 leaves %ld in the split form\n", cases, split);
+    assert_in_range(split, 1, cases);
 }
 
 /* ---- Any order of ranks ---- */
@@ -232,7 +274,7 @@ static void the_order_of_ranks_does_not_matter(void **state)
         struct strag_topology *a = trees_build(&trees, shape, true, by_slot);
         struct strag_topology *b = trees_build(&trees, shape, true, other);
         struct plans first = plans_of("flexreduce", a), second = plans_of("flexreduce", b);
-        size_t crossings = 2 * (size_t)(first.flex->tree->levels * first.flex->tree->nnodes);
+        size_t crossings = 2 * (size_t)first.flex->tree->levels * (size_t)first.flex->tree->nnodes;
         cross_all(&first);
         cross_all(&second);
         assert_int_equal(first.design.claim.rounds, second.design.claim.rounds);
@@ -339,27 +381,62 @@ static void stages_of_a_round(void **state)
 }
 
 /* Rounds that are called alike carry the same messages. */
+static void check_alike(const char *tree, int expected_period)
+{
+    struct strag_topology *topology = machine_tree(tree);
+    struct plans plans = plans_of("flexreduce-pipelined", topology);
+    int start = 0, repeats = 1, period = 1;
+    for (; repeats == 1; start += repeats == 1) {
+        repeats = strag_design_alike(&plans.design, start);
+        period = strag_design_period(&plans.design, start);
+    }
+    assert_int_equal(period, expected_period);
+    assert_in_range(start + repeats * period, start + 2, plans.design.claim.rounds);
+    for (int rank = 0; rank < topology->n; rank++) {
+        const struct strag_plan *plan = plans.list[rank];
+        int shift = -1, i = 0, j = 0, last = start + (repeats - 1) * period;
+        while (i < plan->nops && plan->ops[i].round < start)
+            i++;
+        while (j < plan->nops && plan->ops[j].round < start + period)
+            j++;
+        for (; j < plan->nops && plan->ops[j].round < last + period; i++, j++) {
+            assert_int_equal(plan->ops[i].round + period, plan->ops[j].round);
+            assert_int_equal(plan->ops[i].kind, plan->ops[j].kind);
+            assert_int_equal(plan->ops[i].peer, plan->ops[j].peer);
+            assert_int_equal(plan->ops[i].count, plan->ops[j].count);
+            shift = shift < 0 ? plan->ops[j].first - plan->ops[i].first : shift;
+            assert_int_equal(plan->ops[i].first + shift, plan->ops[j].first);
+        }
+    }
+    plans_free(&plans);
+    strag_topology_free(topology);
+}
+
 static void rounds_that_are_alike(void **state)
 {
     (void)state;
+    check_alike("2,3", 1);
+    check_alike("2,3,3,1", 3);
+    check_alike("((2,3,1),(2,2))", 2);
+}
+
+/* The longer the vector, the more segments. */
+static void segments_to_choose_from(void **state)
+{
+    (void)state;
     struct strag_topology *topology = machine_tree("2,3");
-    struct plans plans = plans_of("flexreduce-pipelined", topology);
-    for (int rank = 0; rank < 5; rank++) {
-        const struct strag_plan *plan = plans.list[rank];
-        int shift = plan->bounds.blocks / 32, i = 0, j = 0;
-        while (plan->ops[i].round < 10)
-            i++;
-        while (plan->ops[j].round < 11)
-            j++;
-        for (int end = j; i < end; i++, j++) {
-            assert_int_equal(plan->ops[i].kind, plan->ops[j].kind);
-            assert_int_equal(plan->ops[i].peer, plan->ops[j].peer);
-            assert_int_equal(plan->ops[i].first + shift, plan->ops[j].first);
-            assert_int_equal(plan->ops[i].count, plan->ops[j].count);
-        }
-        assert_int_equal(plan->ops[j].round, 12);
-    }
-    plans_free(&plans);
+    const struct strag_problem problem = {.n = 5, .topology = topology};
+    int blocks[STRAG_CHOICES_MAX];
+    assert_int_equal(
+        strag_algorithm_choices(support_algorithm("flexreduce-pipelined"), &problem, blocks), 5);
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(blocks[i], 8 * (4 << i));
+    strag_topology_free(topology);
+    topology = machine_grid(STRAG_NETWORK_TORUS, true, "3x2", NULL, 1);
+    const struct strag_problem torus = {.n = 6, .topology = topology};
+    assert_int_equal(
+        strag_algorithm_choices(support_algorithm("flexreduce-pipelined"), &torus, blocks), 1);
+    assert_int_equal(blocks[0], 0);
     strag_topology_free(topology);
 }
 
@@ -377,7 +454,7 @@ static void run_tree(const char *algorithm, const char *tree, struct rng *rng)
         fail_msg("%s on %s: %s", algorithm, tree, err.text);
     strag_proof_expressions(proof, &expressions);
     struct world *world = world_create(plans.list, topology->n, 2);
-    static const size_t counts[] = {0, 1, 7, 120, 1001};
+    static const size_t counts[] = {0, 1, 7, 301};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         struct call_options options = world_options(counts[i]);
         options.lanes[0].segment = 1 + rng_below(rng, 20);
@@ -447,6 +524,7 @@ int main(void)
         cmocka_unit_test(reduce_scatter_overlaps_with_allgather),
         cmocka_unit_test(stages_of_a_round),
         cmocka_unit_test(rounds_that_are_alike),
+        cmocka_unit_test(segments_to_choose_from),
         cmocka_unit_test(engines_run_it),
         cmocka_unit_test(what_is_refused),
     };

@@ -3,7 +3,7 @@
  * The other algorithms for trees: blueconnect, leaders, hierarchical-doubling. Proved on all small
  * trees and on random ones; their rounds, bytes and messages as their files say.
  */
-#include "cost.h"
+#include "exhaust.h"
 #include "tree.h"
 #include "trees.h"
 #include "verify.h"
@@ -27,7 +27,7 @@ static void all_small_trees(void **state)
 {
     (void)state;
     struct rng rng = {support_seed("all small trees")};
-    struct trees trees = trees_create(support_cases(8) >= 1000 ? TREES_LEAVES_MAX : 8);
+    struct trees trees = trees_create(support_cases(7) >= 1000 ? TREES_LEAVES_MAX : 7);
     for (int shape = 1; shape < trees.count; shape++) {
         int *ranks = trees_ranks(&rng, trees.list[shape].leaves);
         struct strag_topology *topology = trees_build(&trees, shape, shape % 2, ranks);
@@ -120,7 +120,7 @@ static void doubling_in_numbers(void **state)
         {"8", 3, 1, 3, 24},
         {"4,4", 2 * 2 + 1, 1, 2 + 1, 2 * 6 + 2},
         {"2,3,3", 2 * 2 + 3, 1, 4, 2 * 5 + 4},
-        {"((2,2),(2,3))", 2 * 2 + 2 * 1 + 1, 1, 4, 2 * 7 + 2},
+        {"((2,2),(2,3))", 2 * 2 + 2 * 1 + 1, 1, 3, 2 * 7 + 2},
         {"(1,((2,2),2))", 2 * 1 + 2 * 1 + 2 * 1 + 1, 1, 4, 2 * 5 + 2},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
@@ -292,6 +292,55 @@ static void runs_of_rounds(void **state)
     assert_int_equal(runs("leaders", "5"), 6);
 }
 
+/* ---- Memory ---- */
+
+struct wanted {
+    const char *name;
+    struct strag_problem problem;
+};
+
+static int make_plan(const void *what, struct strag_error *err, bool *made)
+{
+    const struct wanted *wanted = what;
+    struct strag_plan *plan = NULL;
+    int status =
+        strag_plan_create(support_algorithm(wanted->name), &wanted->problem, 1, &plan, err);
+    *made = plan != NULL;
+    strag_plan_free(plan);
+    return status;
+}
+
+static int make_choices(const void *what, struct strag_error *err, bool *made)
+{
+    const struct wanted *wanted = what;
+    int blocks[STRAG_CHOICES_MAX];
+    int count = strag_algorithm_choices(support_algorithm(wanted->name), &wanted->problem, blocks);
+    *made = count > 0;
+    return count > 0 ? STRAG_OK : strag_fail(err, count, "out of memory for choices");
+}
+
+static void memory_runs_out(void **state)
+{
+    (void)state;
+    static const char *const all[] = {"flexreduce", "flexreduce-pipelined", "blueconnect",
+                                      "leaders", "hierarchical-doubling"};
+    static const char *const trees[] = {"2,2", "2,3", "((1,4),3)", "(2@8,2@8,2@4)"};
+    for (size_t t = 0; t < sizeof trees / sizeof *trees; t++) {
+        struct strag_topology *topology = machine_tree(trees[t]);
+        struct wanted wanted = {.problem = {.n = topology->n, .topology = topology}};
+        for (size_t a = 0; a < sizeof all / sizeof *all; a++) {
+            wanted.name = all[a];
+            assert_true(exhaust(all[a], make_plan, &wanted) >= 8);
+            wanted.problem.topology = NULL; /* one is made on the way */
+            assert_true(exhaust(all[a], make_plan, &wanted) >= 8);
+            wanted.problem.topology = topology;
+        }
+        wanted.name = "flexreduce-pipelined";
+        assert_true(exhaust("choices", make_choices, &wanted) >= 10);
+        strag_topology_free(topology);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -299,7 +348,7 @@ int main(void)
         cmocka_unit_test(blueconnect_in_numbers), cmocka_unit_test(leaders_in_numbers),
         cmocka_unit_test(doubling_in_numbers),    cmocka_unit_test(blueconnect_falls_back),
         cmocka_unit_test(the_examples),           cmocka_unit_test(doubling_shares_no_uplink),
-        cmocka_unit_test(runs_of_rounds),
+        cmocka_unit_test(runs_of_rounds),         cmocka_unit_test(memory_runs_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -29,10 +29,19 @@ static struct formula formula_of(const char *algorithm, int n)
     double most = 2.0 * (n - 1) / n, least = 2.0 * (p - 1) / p;
     if (n == 1)
         return (struct formula){algorithm, 0, 1, 0, 0, 0};
-    if (strcmp(algorithm, "ring") == 0 || strcmp(algorithm, "bucket") == 0 ||
-        strcmp(algorithm, "hamiltonian") == 0 || strcmp(algorithm, "optcc") == 0 ||
-        strcmp(algorithm, "weighted") == 0)
-        return (struct formula){algorithm, 2 * (n - 1), n, most, n * most, most / 2};
+    static const char *const rings[] = {"ring",        "bucket",  "hamiltonian", "flexreduce",
+                                        "blueconnect", "leaders", "optcc",       "weighted"};
+    for (size_t i = 0; i < sizeof rings / sizeof *rings; i++) {
+        if (strcmp(algorithm, rings[i]) == 0)
+            return (struct formula){algorithm, 2 * (n - 1), n, most, n * most, most / 2};
+    }
+    if (strcmp(algorithm, "flexreduce-pipelined") == 0) {
+        int segments = 64 / (n - 1) > 32 ? 32 : 64 / (n - 1) < 4 ? 4 : 64 / (n - 1);
+        return (struct formula){algorithm, (segments + 1) * (n - 1), n * segments, most, n * most,
+                                most / 2};
+    }
+    if (strcmp(algorithm, "hierarchical-doubling") == 0)
+        return formula_of("recursive-doubling", n);
     if (strcmp(algorithm, "circulant") == 0)
         return (struct formula){algorithm, 2 * log2_ceil(n), n, most, n * most, most / 2};
     if (strcmp(algorithm, "recursive-doubling") == 0 || strcmp(algorithm, "torus-doubling") == 0 ||
