@@ -62,11 +62,11 @@ HEAD = f"""\
 ## Swing against the paper
 
 Written by bench/sim/figures.py: modelled times of `strag cost` (mode `rounds`), {GBIT} Gbit/s links
-unless a scenario says otherwise, {LINK_NS} ns a link, {HOP_NS} ns a hop, combining free, minimal routes,
-ties split. The paper does not state the time a message takes at its ends (alpha): both columns are
-given. Swing and recursive doubling are the better of their two forms at every size, as in the paper.
-Best known is the best of recursive doubling (torus-doubling and torus-halving, one port), bucket and
-Hamiltonian rings (all ports), as in the paper; a gain of 100 % is half the time.
+unless a scenario says otherwise, {LINK_NS} ns a link, {HOP_NS} ns a hop, combining free, minimal
+routes, ties split. The paper does not state the time a message takes at its ends (alpha): both
+columns are given. Swing and recursive doubling are the better of their two forms at every size, as
+in the paper. Best known is the best of recursive doubling (torus-doubling and torus-halving, one
+port), bucket and Hamiltonian rings (all ports), as in the paper; a gain of 100 % is half the time.
 
 "up to" and "more than" count as reached from 95 % of the number on, "around" within 5 % of it."""
 
