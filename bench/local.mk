@@ -3,6 +3,14 @@
 
 EXTRA_DIST += bench/report.py bench/section.py bench/shm.sh
 
+# The Swing paper's figures, from the cost model.
+EXTRA_DIST += \
+	bench/sim/README.md \
+	bench/sim/claims.py \
+	bench/sim/figures.py \
+	bench/sim/plots.py \
+	bench/sim/scenarios.py
+
 if HAVE_OMPI
 check_PROGRAMS += bench/allreduce
 bench_allreduce_SOURCES = bench/allreduce.c

@@ -28,8 +28,8 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-/* Algorithms are told apart by their index in strag_algorithms; so many fit. */
-#define COLL_STRAG_ALGORITHMS_MAX 16
+/* Algorithms are told apart by their index in strag_algorithms. */
+#define COLL_STRAG_ALGORITHMS_MAX STRAG_ALGORITHMS_MAX
 
 /* Why a call goes to the previous component. */
 enum coll_strag_reason {
@@ -92,6 +92,15 @@ struct coll_strag_table {
 /* Messages to other hosts are cut in another way than those within a host. */
 enum coll_strag_lane { COLL_STRAG_MEMORY, COLL_STRAG_NETWORK };
 
+enum { COLL_STRAG_SLOW_MAX = 64 };
+
+/* What differs from an ideal machine, by a communicator's ranks. */
+struct coll_strag_state {
+    int32_t nlate, nslow;
+    struct strag_late late;
+    struct strag_slow slow[COLL_STRAG_SLOW_MAX]; /* a rank for each slow host */
+};
+
 /* What rank 0 decides, and all ranks follow. */
 struct coll_strag_decision {
     int32_t pinned; /* index in strag_algorithms, COLL_STRAG_AUTO or COLL_STRAG_UNPLANNED */
@@ -99,6 +108,7 @@ struct coll_strag_decision {
     uint64_t minimum;
     uint64_t segments[STRAG_LANES]; /* bytes, by enum coll_strag_lane */
     uint64_t topology_bytes;        /* packed, they follow; 0: there is none */
+    struct coll_strag_state state;
     struct coll_strag_table table;
 };
 
@@ -121,6 +131,7 @@ struct mca_coll_strag_component_t {
     char *layout_text;
     char *torus_text;
     char *rules_text;
+    char *late_text, *slow_text; /* these can be read, or say none */
     char *number_text[COLL_STRAG_NUMBERS];
 
     /* what they mean */
@@ -214,11 +225,12 @@ struct mca_coll_strag_module_t {
 
     /* The exchange of the first call that needs it (coll_strag_locality.c). */
     bool located;
-    bool locating;                     /* it is under way */
-    int locate_error;                  /* of this rank alone: all its later calls fail, too */
-    int line;                          /* of the rule in the rules file; 0: none holds */
-    struct strag_topology *topology;   /* NULL: it could not be made */
-    uint8_t *lane_of;                  /* [rank]: enum coll_strag_lane */
+    bool locating;                   /* it is under way */
+    int locate_error;                /* of this rank alone: all its later calls fail, too */
+    int line;                        /* of the rule in the rules file; 0: none holds */
+    struct strag_topology *topology; /* NULL: it could not be made */
+    uint8_t *lane_of;                /* [rank]: enum coll_strag_lane */
+    struct coll_strag_state state;
     struct coll_strag_table table;     /* unless what is pinned cannot be planned */
     struct strag_selection *selection; /* rank 0's, if somebody wants to know */
 
@@ -228,7 +240,7 @@ struct mca_coll_strag_module_t {
     struct mca_coll_strag_module_t *next, **link; /* in the component's list */
 
     /* by size class: which outcomes (algorithm or reason) were told to the user, one bit each */
-    uint32_t told[65];
+    uint64_t told[65];
 };
 typedef struct mca_coll_strag_module_t mca_coll_strag_module_t;
 
@@ -297,6 +309,21 @@ bool coll_strag_same_host(const char *a, const char *b);
 /** Free what was read from files, and the grid. */
 void coll_strag_files_free(void);
 
+/* state */
+
+/** Can these parameters be read? @return STRAG_OK, or STRAG_ERR_ARGUMENT */
+int coll_strag_check_late(const char *text, struct strag_error *err);
+int coll_strag_check_slow(const char *text, struct strag_error *err);
+
+extern const char coll_strag_late_accepted[], coll_strag_slow_accepted[];
+
+/** On rank 0: what the user says is late or slow. @param facts  one per rank */
+void coll_strag_find_state(ompi_communicator_t *comm, const struct coll_strag_facts *facts,
+                           struct coll_strag_state *state);
+
+/** For a problem; it points into `state`. */
+struct strag_state coll_strag_state_of(const struct coll_strag_state *state);
+
 /**
  * On rank 0: how long the segments of messages are best.
  *
@@ -307,7 +334,7 @@ void coll_strag_find_segments(ompi_communicator_t *comm, const struct strag_topo
                               uint64_t *segments);
 
 /**
- * On rank 0: fill in all but topology_bytes.
+ * On rank 0: fill in all but topology_bytes; state is there.
  *
  * @param topology  NULL is allowed
  * @param[out] selection  with coll_strag_verbose, else NULL; the caller's to free

@@ -72,10 +72,12 @@ static int choose(mca_coll_strag_module_t *module, ompi_communicator_t *comm, si
 static int make_planned(const mca_coll_strag_module_t *module, ompi_communicator_t *comm,
                         struct coll_strag_planned *planned, struct strag_error *err)
 {
+    const struct strag_state state = coll_strag_state_of(&module->state);
     const struct strag_problem problem = {
         .n = ompi_comm_size(comm),
         .blocks = planned->blocks,
         .topology = module->topology,
+        .state = &state,
     };
     int status = strag_plan_create(strag_algorithms[planned->choice], &problem,
                                    ompi_comm_rank(comm), &planned->plan, err);

@@ -151,6 +151,7 @@ static void decide(mca_coll_strag_module_t *module, ompi_communicator_t *comm,
         strag_topology_free(module->topology);
         module->topology = NULL;
     }
+    coll_strag_find_state(comm, facts, &decision->state);
     coll_strag_decide(module, comm, module->topology, decision, &module->selection);
     decision->topology_bytes = module->topology ? size : 0;
     coll_strag_tell_topology(comm, module->topology);
@@ -219,6 +220,7 @@ static int share(mca_coll_strag_module_t *module, ompi_communicator_t *comm,
     module->line = decision->line;
     module->minimum = decision->minimum;
     memcpy(module->segments, decision->segments, sizeof module->segments);
+    module->state = decision->state;
     module->table = decision->table;
     module->too_short = too_short(module);
     return OMPI_SUCCESS;

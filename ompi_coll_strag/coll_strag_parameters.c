@@ -219,6 +219,17 @@ static void register_machine(mca_coll_strag_component_t *component)
                   "A file with rules that say which algorithm runs for which size (strag-tune "
                   "writes such files). The file that a communicator's rank 0 finds counts",
                   OPAL_INFO_LVL_4, &component->rules_text);
+    component->late_text = (char *)"none";
+    register_text(
+        "straggler",
+        "A rank of MPI_COMM_WORLD that comes late to most calls, and perhaps by how much: "
+        "RANK[:MICROSECONDS]; also an info key",
+        OPAL_INFO_LVL_4, &component->late_text);
+    component->slow_text = (char *)"none";
+    register_text("slowdown",
+                  "Whose links are slower than the others': WHO:FACTOR between commas, WHO a host "
+                  "or a rank of MPI_COMM_WORLD; also an info key",
+                  OPAL_INFO_LVL_4, &component->slow_text);
     for (int i = 0; i < COLL_STRAG_NUMBERS; i++) {
         char help[256];
         snprintf(help, sizeof help, "%s%s", numbers[i].help,
@@ -286,6 +297,20 @@ static size_t read_segment(const char *text, struct complaints *complaints)
         return 0;
     return read_size("coll_strag_segment_size", text, 1, (size_t)1 << 30,
                      "auto, or bytes from 1 to 1G, such as 1M", segment_default, complaints);
+}
+
+/* A text that is read for each communicator; one that cannot be read says none. */
+static void check_text(const char *parameter, char **text,
+                       int (*check)(const char *text, struct strag_error *err),
+                       const char *accepted, struct complaints *complaints)
+{
+    struct strag_error err;
+    if (!*text)
+        *text = (char *)"none";
+    if (check(*text, &err) == STRAG_OK)
+        return;
+    complain(complaints, parameter, *text, err.text, accepted, "none");
+    *text = (char *)"none";
 }
 
 /* @return its index, or COLL_STRAG_AUTO */
@@ -358,6 +383,10 @@ void coll_strag_parameters_read(void)
                                    "bytes, such as 8K", minimum_default, &complaints);
     for (int i = 0; i < COLL_STRAG_NUMBERS; i++)
         component->number[i] = read_one_number(&numbers[i], component->number_text[i], &complaints);
+    check_text("coll_strag_straggler", &component->late_text, coll_strag_check_late,
+               coll_strag_late_accepted, &complaints);
+    check_text("coll_strag_slowdown", &component->slow_text, coll_strag_check_slow,
+               coll_strag_slow_accepted, &complaints);
     component->grid = read_grid(component->torus_text, &complaints);
     component->layout_file = component->layout_text ? component->layout_text : "";
     component->rules_file = component->rules_text ? component->rules_text : "";

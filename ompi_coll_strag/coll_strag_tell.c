@@ -157,7 +157,7 @@ void coll_strag_tell_choice(mca_coll_strag_module_t *module, ompi_communicator_t
     char cid[32], cut[32] = "";
     struct line reason = {""};
     int class = bytes ? 64 - __builtin_clzll(bytes) : 0;
-    uint32_t bit = UINT32_C(1) << choice;
+    uint64_t bit = UINT64_C(1) << choice;
     if (ompi_comm_rank(comm) != 0 || (module->told[class] & bit))
         return;
     module->told[class] |= bit;

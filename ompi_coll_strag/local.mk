@@ -17,6 +17,7 @@ ompi_coll_strag_libcoll_strag_la_SOURCES = \
 	ompi_coll_strag/coll_strag_place.c \
 	ompi_coll_strag/coll_strag_reducer.c \
 	ompi_coll_strag/coll_strag_segments.c \
+	ompi_coll_strag/coll_strag_state.c \
 	ompi_coll_strag/coll_strag_table.c \
 	ompi_coll_strag/coll_strag_tell.c \
 	ompi_coll_strag/coll_strag_transport_pml.c \

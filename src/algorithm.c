@@ -15,6 +15,9 @@ extern const struct strag_algorithm strag_ring;
 extern const struct strag_algorithm strag_bucket;
 extern const struct strag_algorithm strag_swing;
 extern const struct strag_algorithm strag_swing_latency;
+extern const struct strag_algorithm strag_swing_quarter;
+extern const struct strag_algorithm strag_swing_half;
+extern const struct strag_algorithm strag_swing_most;
 extern const struct strag_algorithm strag_bine;
 extern const struct strag_algorithm strag_bine_latency;
 extern const struct strag_algorithm strag_torus_halving;
@@ -40,6 +43,9 @@ const struct strag_algorithm *const strag_algorithms[] = {
     &strag_bucket,
     &strag_swing,
     &strag_swing_latency,
+    &strag_swing_quarter,
+    &strag_swing_half,
+    &strag_swing_most,
     &strag_bine,
     &strag_bine_latency,
     &strag_torus_halving,
@@ -57,6 +63,9 @@ const struct strag_algorithm *const strag_algorithms[] = {
     &strag_weighted,
     NULL,
 };
+
+_Static_assert(sizeof strag_algorithms / sizeof *strag_algorithms - 1 <= STRAG_ALGORITHMS_MAX,
+               "STRAG_ALGORITHMS_MAX is too small");
 
 char *strag_algorithm_names(char *buffer, size_t size)
 {

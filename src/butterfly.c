@@ -17,15 +17,8 @@ struct field {
 
 static struct field find_field(const struct strag_problem *problem)
 {
-    struct field field = {.torus = strag_torus_of(problem), .active = 1};
-    struct strag_torus *torus = &field.torus;
-    if (!torus->grid) { /* each rank by itself, also where hosts have several */
-        torus->dims = 1;
-        torus->size[0] = problem->n;
-        torus->stride[0] = 1;
-        torus->local = 1;
-        torus->parts = problem->ports > 1 ? 2 : 1;
-    }
+    struct field field = {.torus = strag_torus_of_ranks(problem), .active = 1};
+    const struct strag_torus *torus = &field.torus;
     for (int d = 0; d < torus->dims; d++) {
         struct strag_fold fold = strag_fold(torus->size[d]);
         field.fold[d] = fold;

@@ -35,6 +35,8 @@
  *               |   |
  *     --o---o---o   o--
  *
+ * In one dimension, and without a torus, all hosts are one cycle; with 2 ports both ways round.
+ *
  * Rounds 2(n-1), each rank sends 2(n-1)/n of the vector. One rank per host. (Hoefler et al.,
  * "HammingMesh", for C dividing R and gcd(R, C-1) = 1; ALGORITHMS.md section 0.)
  */
@@ -63,44 +65,50 @@ struct rings {
 
 static struct plane find_plane(const struct strag_problem *problem)
 {
-    struct plane plane = {.torus = strag_torus_of(problem)};
+    struct plane plane = {.torus = strag_torus_of_ranks(problem)};
     plane.row = plane.torus.size[0] < plane.torus.size[1];
     plane.column = !plane.row;
     plane.rows = plane.torus.size[plane.row];
-    plane.columns = plane.torus.size[plane.column];
+    plane.columns = plane.torus.dims == 2 ? plane.torus.size[plane.column] : 1;
     bool mixed = (plane.rows - plane.columns) % 2 != 0;
     plane.head = mixed && plane.columns % 2 ? plane.columns : plane.columns - 1;
     plane.switches = mixed && plane.rows % 2 ? plane.rows : plane.rows - 1;
-    plane.parts = problem->ports ? problem->ports : 4;
+    plane.parts = problem->ports ? problem->ports : plane.torus.parts;
     return plane;
 }
 
-static int check_plane(const struct plane *plane, struct strag_error *err)
+static int check_topology(const struct plane *plane, const struct strag_topology *topology,
+                          struct strag_error *err)
 {
     const struct strag_torus *torus = &plane->torus;
-    if (!torus->grid || torus->dims != 2 || !torus->wrap[0] || !torus->wrap[1])
+    if (topology && topology->network != STRAG_NETWORK_TREE && !topology->box)
         return strag_fail(err, STRAG_ERR_UNSUPPORTED,
-                          "hamiltonian needs a whole torus of two dimensions");
+                          "hamiltonian needs hosts that fill a box of the %s",
+                          strag_network_name(topology->network));
+    if (torus->local > 1)
+        return strag_fail(err, STRAG_ERR_UNSUPPORTED, "hamiltonian needs one rank per host, not %d",
+                          torus->local);
+    if (torus->dims > 2 || !torus->wrap[0] || (torus->dims == 2 && !torus->wrap[1]))
+        return strag_fail(err, STRAG_ERR_UNSUPPORTED,
+                          "hamiltonian needs a whole torus of one or two dimensions");
     if (plane->columns == 2 && plane->rows % 2)
         return strag_fail(err, STRAG_ERR_UNSUPPORTED,
                           "hamiltonian needs two sizes of at least 3, or 2 and an even one; on "
                           "%d x 2 hosts no two cycles are without a common link",
                           plane->rows);
-    if (torus->local > 1)
-        return strag_fail(err, STRAG_ERR_UNSUPPORTED, "hamiltonian needs one rank per host, not %d",
-                          torus->local);
     return STRAG_OK;
 }
 
 static int check(const struct strag_problem *problem, struct strag_error *err)
 {
     struct plane plane = find_plane(problem);
-    int status = problem->n > 1 ? check_plane(&plane, err) : STRAG_OK;
+    int parts = plane.parts, most = plane.torus.dims == 2 ? 4 : 2;
+    int status = problem->n > 1 ? check_topology(&plane, problem->topology, err) : STRAG_OK;
     if (status != STRAG_OK)
         return status;
-    if (plane.parts != 1 && plane.parts != 2 && plane.parts != 4)
-        return strag_fail(err, STRAG_ERR_UNSUPPORTED, "hamiltonian drives 1, 2 or 4 ports, not %d",
-                          plane.parts);
+    if (parts > most || (parts != 1 && parts != 2 && parts != 4))
+        return strag_fail(err, STRAG_ERR_UNSUPPORTED, "hamiltonian drives %s ports here, not %d",
+                          most == 4 ? "1, 2 or 4" : "1 or 2", parts);
     if (problem->n > INT_MAX / 4)
         return strag_fail(err, STRAG_ERR_UNSUPPORTED,
                           "hamiltonian counts blocks of up to %d ranks, not %d", INT_MAX / 4,
@@ -179,14 +187,15 @@ static void walk(const struct plane *plane, int cycle, struct rings *rings)
 {
     const struct strag_torus *torus = &plane->torus;
     struct place place = {0, 0};
-    enum heading heading = next_heading(plane, cycle, place, -1);
+    enum heading heading = torus->dims == 2 ? next_heading(plane, cycle, place, -1) : DOWN;
     for (int i = 0; i < torus->hosts; i++) {
         int cell =
             place.row * torus->stride[plane->row] + place.column * torus->stride[plane->column];
         rings->at[cycle][i] = cell;
         rings->place[cycle][cell] = i;
         place = moved(plane, place, heading);
-        heading = next_heading(plane, cycle, place, (int)(heading + 2) % 4);
+        if (torus->dims == 2)
+            heading = next_heading(plane, cycle, place, (int)(heading + 2) % 4);
     }
 }
 
@@ -278,7 +287,7 @@ static int alike(const struct strag_problem *problem, int round)
 
 const struct strag_algorithm strag_hamiltonian = {
     .name = "hamiltonian",
-    .summary = "rings through all hosts of a 2D torus, on two cycles that share no link",
+    .summary = "rings through all hosts; on a 2D torus four, on two cycles that share no link",
     .rounds = "2(n-1)",
     .sent = "2(n-1)/n",
     .check = check,

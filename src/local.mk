@@ -58,6 +58,7 @@ src_libstrag_la_SOURCES = \
 	src/status.c src/status.h \
 	src/swing.c src/swing.h \
 	src/swing_latency.c \
+	src/swing_partial.c \
 	src/swing_walk.c src/swing_walk.h \
 	src/stragglar.c \
 	src/stragglar_match.c src/stragglar_match.h \

@@ -36,18 +36,20 @@
  *     stage 3         B    A    D    C
  *     stage 4              B    A    D    C
  *
- * A window takes the time of two sections over a fast link, or of one over the slow link. The first
- * and last body take half of that. If the link is l >= 2 times slower that is all: l (k+1)/k
- * vectors over a fast link. If l < 2 the slow host has time left in every window: chunks fill it,
- * which all fast hosts send to it directly, one per window, and get back in the next h windows. A
- * chunk has (2-l)/l of a section, so that every link is busy in every window, and the whole takes
- * 2(n-1) l / ((n-2) l + 2) * (k+l-1)/k: theorem 6's bound for large k.
+ * A window takes the time of two sections over a fast link, or of one over the slow link. With l >=
+ * 2, as here, the first body and the last take that of one section over a fast link, and the whole
+ * l k + 2 vectors over a fast link, by k. With l < 2 that is not worth while, and all segments are
+ * of pattern B, with stages 3 and 1 in one body, 4 and 2 in the next. Then the slow host has time
+ * left in every window: chunks fill it, which all fast hosts send to it directly, one per window,
+ * and get back in the next h windows. A chunk has (2-l)/l of a section, so that every link is busy
+ * in every window, and the whole takes 2(n-1) l / ((n-2) l + 2) * (k+l-1)/k: theorem 6's bound for
+ * large k.
  *
  * Several slow hosts stand in different edges; the slowest finishes A and C, the others add their
  * contributions before the ring ends, and get the sum while it goes around.  With several ranks per
  * host the hosts do this, once for each local rank and its part of the vector: the part of a
  * segment is collected from the siblings in the body before, and given to them in the body after
- * (siblings.h). Three fast hosts or fewer leave no time for A: then all segments are of pattern B.
+ * (siblings.h). Three fast hosts or fewer leave no time for A either.
  * Without a slow host there are no windows to fill, and it is the ring.
  *
  * (P. Chen et al., "Don't let a few network failures slow the entire allreduce", section 4 and
@@ -68,17 +70,13 @@ enum { SEGMENTS_MIN = 4, SEGMENTS = 16, SEGMENTS_MAX = 256, WINDOWS = 4096 };
 /* Where everything is with k segments. @return blocks in all, which may be too many */
 static int64_t lay_out(struct optcc *optcc, int64_t segments)
 {
-    const struct strag_uplinks *uplinks = &optcc->uplinks;
-    optcc->chunk = optcc->slow == 1 ? 2LL * uplinks->rate[optcc->fast] - STRAG_UPLINK_FULL : 0;
-    optcc->section = STRAG_UPLINK_FULL;
     int64_t windows = (segments + (optcc->mixed ? 2 : 1)) * optcc->body;
-    int64_t chunks = optcc->chunk > 0 ? windows / optcc->fast - 1 : 0;
-    chunks = chunks > 0 ? chunks : 0;
+    int64_t chunks = optcc->chunk > 0 && windows > optcc->fast ? windows / optcc->fast - 1 : 0;
+    int64_t sections = segments * optcc->sections;
     optcc->segments = (int)segments;
     optcc->chunks = (int)chunks;
-    int64_t sections = segments * optcc->sections;
-    optcc->total = (sections * optcc->section + chunks * optcc->chunk) * uplinks->ranks_per_host;
-    return (sections + chunks) * uplinks->ranks_per_host;
+    optcc->total = (sections * optcc->section + chunks * optcc->chunk) * optcc->ranks_per_host;
+    return (sections + chunks) * optcc->ranks_per_host;
 }
 
 /* As many segments as are wanted, or the first number that gives as many blocks. */
@@ -104,13 +102,24 @@ static int64_t find_segments(const struct strag_problem *problem, struct optcc *
     return low * step;
 }
 
+/* The numbers that follow from how many links are slow, and how slow the slowest is. */
+static void set_hosts(struct optcc *optcc, const struct strag_uplinks_count *count)
+{
+    optcc->fast = count->fast;
+    optcc->slow = count->slow;
+    optcc->ranks_per_host = count->ranks_per_host;
+    optcc->body = count->fast - 1;
+    optcc->sections = count->fast - count->slow;
+    optcc->mixed = count->slow > 0 && count->fast > 3 && 2 * count->slowest <= STRAG_UPLINK_FULL;
+    optcc->section = STRAG_UPLINK_FULL;
+    int64_t bubble = 2 * (int64_t)count->slowest - STRAG_UPLINK_FULL;
+    optcc->chunk = count->slow == 1 && bubble > 0 ? bubble : 0;
+}
+
 static int find_times(const struct strag_problem *problem, struct optcc *optcc,
                       struct strag_error *err)
 {
-    bool local = optcc->uplinks.ranks_per_host > 1;
-    optcc->body = optcc->fast - 1;
-    optcc->sections = optcc->fast - optcc->slow;
-    optcc->mixed = optcc->slow > 0 && optcc->fast > 3;
+    bool local = optcc->ranks_per_host > 1;
     int64_t segments = find_segments(problem, optcc);
     if (lay_out(optcc, segments) > INT32_MAX - 1 ||
         (segments + 5) * (int64_t)optcc->fast > INT32_MAX - 1)
@@ -144,21 +153,21 @@ static int find_tracks(struct optcc *optcc, struct strag_error *err)
     return STRAG_OK;
 }
 
-static int find_ring(const struct strag_problem *problem, struct optcc *optcc,
-                     struct strag_error *err)
+static int check(const struct strag_problem *problem, struct strag_error *err)
 {
-    optcc->fast = optcc->uplinks.fast;
-    optcc->slow = optcc->uplinks.slow;
-    if (optcc->fast < 2)
+    struct strag_uplinks_count count;
+    int status = strag_uplinks_count(problem, &count, err);
+    if (status != STRAG_OK || problem->n == 1)
+        return status;
+    if (count.fast < 2)
         return strag_fail(err, STRAG_ERR_UNSUPPORTED,
-                          "optcc needs two hosts with fast links at least, not %d", optcc->fast);
-    if (optcc->slow >= optcc->fast)
+                          "optcc needs two hosts with fast links at least, not %d", count.fast);
+    if (count.slow >= count.fast)
         return strag_fail(err, STRAG_ERR_UNSUPPORTED,
                           "optcc needs more hosts with fast links than with slow ones, not %d and "
                           "%d",
-                          optcc->fast, optcc->slow);
-    int status = find_tracks(optcc, err);
-    return status == STRAG_OK ? find_times(problem, optcc, err) : status;
+                          count.fast, count.slow);
+    return STRAG_OK;
 }
 
 static void release(void *prepared)
@@ -174,11 +183,18 @@ static void release(void *prepared)
 static int prepare(const struct strag_problem *problem, void **prepared, struct strag_error *err)
 {
     struct optcc *optcc = calloc(1, sizeof *optcc);
+    struct strag_uplinks_count count;
     if (!optcc)
         return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for %d ranks", problem->n);
-    int status = strag_uplinks_open(problem, &optcc->uplinks, err);
+    int status = strag_uplinks_count(problem, &count, err);
     if (status == STRAG_OK)
-        status = find_ring(problem, optcc, err);
+        status = strag_uplinks_open(problem, &optcc->uplinks, err);
+    if (status == STRAG_OK) {
+        set_hosts(optcc, &count);
+        status = find_tracks(optcc, err);
+    }
+    if (status == STRAG_OK)
+        status = find_times(problem, optcc, err);
     if (status == STRAG_OK)
         *prepared = optcc;
     else
@@ -189,17 +205,15 @@ static int prepare(const struct strag_problem *problem, void **prepared, struct 
 /* With more segments less is lost at both ends, but more windows wait for their latency. */
 static int choices(const struct strag_problem *problem, int *blocks)
 {
-    void *prepared;
+    struct strag_uplinks_count hosts;
+    struct optcc optcc = {.slow = 0};
     int count = 0;
-    if (prepare(problem, &prepared, NULL) == STRAG_OK) {
-        struct optcc *optcc = prepared;
-        int64_t segments = SEGMENTS_MIN;
-        for (; optcc->slow && segments <= SEGMENTS_MAX; segments *= 2) {
-            int64_t needed = lay_out(optcc, segments);
-            if (count == 0 || (segments * optcc->body <= WINDOWS && needed < INT32_MAX))
-                blocks[count++] = (int)needed;
-        }
-        release(optcc);
+    if (strag_uplinks_count(problem, &hosts, NULL) == STRAG_OK)
+        set_hosts(&optcc, &hosts);
+    for (int k = SEGMENTS_MIN; optcc.slow > 0 && k <= SEGMENTS_MAX; k *= 2) {
+        int64_t needed = lay_out(&optcc, k);
+        if (count == 0 || ((int64_t)k * optcc.body <= WINDOWS && needed < INT32_MAX))
+            blocks[count++] = (int)needed;
     }
     if (count == 0)
         blocks[count++] = 0;
@@ -211,7 +225,7 @@ static int choices(const struct strag_problem *problem, int *blocks)
 static void claim(const struct strag_problem *problem, struct strag_claim *claim)
 {
     const struct optcc *optcc = problem->prepared;
-    int g = optcc->uplinks.ranks_per_host;
+    int g = optcc->ranks_per_host;
     *claim = (struct strag_claim){
         .rounds = optcc->rounds,
         .blocks = (optcc->segments * optcc->sections + optcc->chunks) * g,
@@ -224,7 +238,7 @@ static void claim(const struct strag_problem *problem, struct strag_claim *claim
 static void bounds(const struct strag_problem *problem, struct strag_bounds *bounds)
 {
     const struct optcc *optcc = problem->prepared;
-    int sections = optcc->segments * optcc->sections * optcc->uplinks.ranks_per_host;
+    int sections = optcc->segments * optcc->sections * optcc->ranks_per_host;
     for (int b = 0; b <= bounds->blocks; b++)
         bounds->numerator[b] = b <= sections
                                    ? b * optcc->section
@@ -245,13 +259,13 @@ struct turn {
 static int section_block(const struct turn *turn, int segment, int part, int section)
 {
     const struct optcc *optcc = turn->optcc;
-    return (segment * optcc->uplinks.ranks_per_host + part) * optcc->sections + section;
+    return (segment * optcc->ranks_per_host + part) * optcc->sections + section;
 }
 
 static int chunk_block(const struct turn *turn, int chunk, int part)
 {
-    return section_block(turn, turn->optcc->segments, 0, 0) +
-           chunk * turn->optcc->uplinks.ranks_per_host + part;
+    return section_block(turn, turn->optcc->segments, 0, 0) + chunk * turn->optcc->ranks_per_host +
+           part;
 }
 
 static void send_move(const struct turn *turn, int place, const char *stage, struct optcc_move move)
@@ -404,44 +418,22 @@ static void build(const struct strag_problem *problem, int rank, struct strag_bu
         } else {
             slow_turn(&turn);
         }
-        if (optcc->uplinks.ranks_per_host > 1)
+        if (optcc->ranks_per_host > 1)
             meet_siblings(&turn);
     }
 }
 
-/* Windows in which all lanes are in use; they repeat when the slow host has gone around once. With
- * several slow hosts it depends on all of their places which section is where. */
-static struct strag_rounds steady(const struct optcc *optcc)
-{
-    bool local = optcc->uplinks.ranks_per_host > 1;
-    int first = optcc->mixed ? 2 : 1, last = optcc->segments;
-    int begin = (first + local) * optcc->body + 1;
-    int end = (last - local) * optcc->body - 1;
-    if (optcc->chunks > 0 && begin < 2 * optcc->fast)
-        begin = 2 * optcc->fast;
-    if (optcc->chunks > 0 && end > (optcc->chunks - local) * optcc->fast)
-        end = (optcc->chunks - local) * optcc->fast;
-    return (struct strag_rounds){begin + optcc->lead, end + optcc->lead};
-}
-
-static int period(const struct strag_problem *problem, int round)
-{
-    const struct optcc *optcc = problem->prepared;
-    struct strag_rounds rounds = steady(optcc);
-    bool repeats = optcc->slow == 1 && rounds.end - round >= 2 * optcc->fast;
-    return round >= rounds.first && repeats ? optcc->fast : 1;
-}
-
+/* Around a ring nothing but the blocks changes. Beside it a slow host moves, and it combines what
+ * it receives in every other segment. */
 static int alike(const struct strag_problem *problem, int round)
 {
     const struct optcc *optcc = problem->prepared;
-    if (optcc->slow == 0 && optcc->uplinks.ranks_per_host == 1) {
+    if (optcc->slow == 0 && optcc->ranks_per_host == 1) {
         int end = optcc->segments * optcc->body;
         end = round < optcc->body ? optcc->body : round < end ? end : optcc->rounds;
         return end - round;
     }
-    int turns = period(problem, round);
-    return turns > 1 ? (steady(optcc).end - round) / turns : 1;
+    return 1;
 }
 
 const struct strag_algorithm strag_optcc = {
@@ -449,6 +441,7 @@ const struct strag_algorithm strag_optcc = {
     .summary = "few slow links: they carry what only they can, beside a ring of the others",
     .rounds = "(k+2)(n-2)",
     .sent = "l(n-1)/n to 2",
+    .check = check,
     .prepare = prepare,
     .release = release,
     .choices = choices,
@@ -456,5 +449,4 @@ const struct strag_algorithm strag_optcc = {
     .build = build,
     .bounds = bounds,
     .alike = alike,
-    .period = period,
 };

@@ -9,11 +9,12 @@
 
 struct optcc {
     struct strag_uplinks uplinks;
+    int ranks_per_host;
     int fast, slow;  /* hosts: the ring, and those beside it */
     int segments;    /* k */
     int body;        /* windows in which a section goes around the ring: fast - 1 */
     int sections;    /* of a segment: tracks that no slow host is on */
-    bool mixed;      /* patterns A B C D; else B and D only */
+    bool mixed;      /* patterns A, B, C, D; else only B and D, which are the same */
     int chunks;      /* that fill the slow host's bubbles */
     int lead;        /* rounds before window 0 */
     int rounds;      /* in all */

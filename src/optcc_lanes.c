@@ -145,7 +145,7 @@ static int sections_sent(const struct optcc *optcc, int place)
 
 double optcc_sent_max(const struct optcc *optcc)
 {
-    double g = optcc->uplinks.ranks_per_host, most = 0;
+    double g = optcc->ranks_per_host, most = 0;
     for (int place = 0; place < optcc->fast; place++) {
         double sent = (double)sections_sent(optcc, place) * (double)optcc->section +
                       (double)optcc->chunks * (double)optcc->chunk;

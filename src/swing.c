@@ -29,6 +29,7 @@
  */
 #include "swing.h"
 
+#include <limits.h>
 #include <stdlib.h>
 
 /* ---- The halves ---- */
@@ -50,7 +51,7 @@ static void reduce(const struct strag_swing_walk *walk, int step, int round,
                    struct strag_builder *builder)
 {
     struct strag_swing_meeting meeting = strag_swing_meet(walk, step);
-    int unit = meeting.unit, half = meeting.pairs * unit;
+    int unit = meeting.unit, half = meeting.low;
     int mine = meeting.first + (meeting.upper ? half : 0);
     int theirs = meeting.first + (meeting.upper ? 0 : half);
     if (meeting.pair == meeting.pairs) {
@@ -81,7 +82,7 @@ static void gather(const struct strag_swing_walk *walk, int step, int round,
                    struct strag_builder *builder)
 {
     struct strag_swing_meeting meeting = strag_swing_meet(walk, step);
-    int unit = meeting.unit, half = meeting.pairs * unit;
+    int unit = meeting.unit, half = meeting.low;
     int mine = meeting.first + (meeting.upper ? half : 0);
     int theirs = meeting.first + (meeting.upper ? 0 : half);
     if (meeting.pair == meeting.pairs) {
@@ -101,7 +102,8 @@ int strag_swing_reduce_scatter(const struct strag_swing *swing,
                                struct strag_builder *builder)
 {
     struct strag_rounds wanted = strag_rounds_wanted(builder);
-    strag_stage(builder, "reduce-scatter");
+    if (swing->scatter_steps > 0)
+        strag_stage(builder, "reduce-scatter");
     for (int step = 0; step < swing->scatter_steps; step++, round++) {
         for (int part = 0; strag_is_wanted(wanted, round) && part < swing->torus.parts; part++)
             reduce(&walks[part], step, round, builder);
@@ -113,12 +115,54 @@ int strag_swing_allgather(const struct strag_swing *swing, const struct strag_sw
                           int round, struct strag_builder *builder)
 {
     struct strag_rounds wanted = strag_rounds_wanted(builder);
-    strag_stage(builder, "allgather");
+    if (swing->scatter_steps > 0)
+        strag_stage(builder, "allgather");
     for (int step = swing->scatter_steps - 1; step >= 0; step--, round++) {
         for (int part = 0; strag_is_wanted(wanted, round) && part < swing->torus.parts; part++)
             gather(&walks[part], step, round, builder);
     }
     return round;
+}
+
+/* ---- What all forms share ---- */
+
+int strag_swing_prepare(const struct strag_problem *problem, int scatter, void **prepared,
+                        struct strag_error *err)
+{
+    struct strag_swing *swing = calloc(1, sizeof *swing);
+    if (!swing)
+        return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the steps of %d ranks",
+                          problem->n);
+    strag_swing_lay_out(problem, scatter, swing);
+    *prepared = swing;
+    return STRAG_OK;
+}
+
+/* The blocks that a rank ends with are one of swing->blocks, or of n, in each part. */
+void strag_swing_claim(const struct strag_problem *problem, struct strag_claim *claim)
+{
+    const struct strag_swing *swing = problem->prepared;
+    int blocks = swing->blocks;
+    double swaps = 0;
+    for (int d = 0; swing->scatter_steps < swing->steps && d < swing->torus.dims; d++)
+        swaps += strag_swing_messages(swing, d);
+    *claim = (struct strag_claim){
+        .rounds = swing->steps + swing->scatter_steps,
+        .blocks = swing->torus.parts * blocks,
+        .sent_max = (2.0 * (blocks - 1) + swaps) / blocks,
+        .one_ported = swing->torus.parts == 1 && strag_swing_is_even(swing),
+    };
+}
+
+void strag_swing_build(const struct strag_problem *problem, int rank, struct strag_builder *builder)
+{
+    const struct strag_swing *swing = problem->prepared;
+    struct strag_swing_walk walks[STRAG_SWING_PARTS_MAX];
+    for (int part = 0; part < swing->torus.parts; part++)
+        strag_swing_walk(swing, part, rank, &walks[part]);
+    int round = strag_swing_reduce_scatter(swing, walks, 0, builder);
+    round = strag_swing_swap(swing, walks, round, builder);
+    strag_swing_allgather(swing, walks, round, builder);
 }
 
 /* ---- The algorithm ---- */
@@ -130,33 +174,7 @@ static int check(const struct strag_problem *problem, struct strag_error *err)
 
 static int prepare(const struct strag_problem *problem, void **prepared, struct strag_error *err)
 {
-    struct strag_swing *swing = calloc(1, sizeof *swing);
-    if (!swing)
-        return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the steps of swing");
-    strag_swing_lay_out(problem, true, swing);
-    *prepared = swing;
-    return STRAG_OK;
-}
-
-static void claim(const struct strag_problem *problem, struct strag_claim *claim)
-{
-    const struct strag_swing *swing = problem->prepared;
-    *claim = (struct strag_claim){
-        .rounds = 2 * swing->steps,
-        .blocks = swing->torus.parts * swing->blocks,
-        .sent_max = 2.0 * (problem->n - 1) / problem->n,
-        .one_ported = swing->torus.parts == 1 && strag_swing_is_even(swing),
-    };
-}
-
-static void build(const struct strag_problem *problem, int rank, struct strag_builder *builder)
-{
-    const struct strag_swing *swing = problem->prepared;
-    struct strag_swing_walk walks[STRAG_SWING_PARTS_MAX];
-    for (int part = 0; part < swing->torus.parts; part++)
-        strag_swing_walk(swing, part, rank, &walks[part]);
-    int round = strag_swing_reduce_scatter(swing, walks, 0, builder);
-    strag_swing_allgather(swing, walks, round, builder);
+    return strag_swing_prepare(problem, INT_MAX, prepared, err);
 }
 
 const struct strag_algorithm strag_swing = {
@@ -168,6 +186,6 @@ const struct strag_algorithm strag_swing = {
     .check = check,
     .prepare = prepare,
     .release = free,
-    .claim = claim,
-    .build = build,
+    .claim = strag_swing_claim,
+    .build = strag_swing_build,
 };

@@ -27,36 +27,6 @@
 
 #include <stdlib.h>
 
-static int check(const struct strag_problem *problem, struct strag_error *err)
-{
-    return strag_torus_check(problem, "swing-latency", strag_torus_of(problem).local, err);
-}
-
-static int prepare(const struct strag_problem *problem, void **prepared, struct strag_error *err)
-{
-    struct strag_swing *swing = calloc(1, sizeof *swing);
-    if (!swing)
-        return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the steps of swing-latency");
-    strag_swing_lay_out(problem, false, swing);
-    *prepared = swing;
-    return STRAG_OK;
-}
-
-static void claim(const struct strag_problem *problem, struct strag_claim *claim)
-{
-    const struct strag_swing *swing = problem->prepared;
-    int local = swing->torus.local;
-    double swaps = 0;
-    for (int d = 0; d < swing->torus.dims; d++)
-        swaps += strag_swing_messages(swing, d);
-    *claim = (struct strag_claim){
-        .rounds = swing->steps + swing->local_steps,
-        .blocks = swing->torus.parts * swing->blocks,
-        .sent_max = (swaps + 2 * (local - 1)) / local,
-        .one_ported = swing->torus.parts == 1 && strag_swing_is_even(swing),
-    };
-}
-
 /* Sends come first: they carry what was there before the round. */
 static void swap(const struct strag_swing_walk *walk, int step, int round,
                  struct strag_builder *builder)
@@ -78,20 +48,27 @@ static void swap(const struct strag_swing_walk *walk, int step, int round,
         strag_recv_reduce_right(builder, round, meeting.peer, first, count);
 }
 
-static void build(const struct strag_problem *problem, int rank, struct strag_builder *builder)
+int strag_swing_swap(const struct strag_swing *swing, const struct strag_swing_walk *walks,
+                     int round, struct strag_builder *builder)
 {
-    const struct strag_swing *swing = problem->prepared;
-    struct strag_swing_walk walks[STRAG_SWING_PARTS_MAX];
     struct strag_rounds wanted = strag_rounds_wanted(builder);
-    for (int part = 0; part < swing->torus.parts; part++)
-        strag_swing_walk(swing, part, rank, &walks[part]);
-    int round = strag_swing_reduce_scatter(swing, walks, 0, builder);
-    strag_stage(builder, "swap");
-    for (int step = swing->steps - 1; step >= swing->local_steps; step--, round++) {
+    if (swing->scatter_steps < swing->steps)
+        strag_stage(builder, "swap");
+    for (int step = swing->steps - 1; step >= swing->scatter_steps; step--, round++) {
         for (int part = 0; strag_is_wanted(wanted, round) && part < swing->torus.parts; part++)
             swap(&walks[part], step, round, builder);
     }
-    strag_swing_allgather(swing, walks, round, builder);
+    return round;
+}
+
+static int check(const struct strag_problem *problem, struct strag_error *err)
+{
+    return strag_torus_check(problem, "swing-latency", strag_torus_of(problem).local, err);
+}
+
+static int prepare(const struct strag_problem *problem, void **prepared, struct strag_error *err)
+{
+    return strag_swing_prepare(problem, 0, prepared, err);
 }
 
 const struct strag_algorithm strag_swing_latency = {
@@ -102,6 +79,6 @@ const struct strag_algorithm strag_swing_latency = {
     .check = check,
     .prepare = prepare,
     .release = free,
-    .claim = claim,
-    .build = build,
+    .claim = strag_swing_claim,
+    .build = strag_swing_build,
 };

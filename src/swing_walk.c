@@ -42,6 +42,13 @@ static int rise(int size, bool upper, int index)
     return 2 * pair + (upper ? 1 - pair % 2 : pair % 2);
 }
 
+/* How many of a list's blocks are the lower one's: half of them, or in a list of odd size those of
+ * its ranks. */
+static int lower_blocks(int size, int count)
+{
+    return size % 2 ? count / size * (size / 2) : count / 2;
+}
+
 /* ---- Dimensions ---- */
 
 static int dimension_size(const struct strag_torus *torus, int dim)
@@ -61,7 +68,26 @@ static int mirror(const struct strag_swing *swing, int part, int dim, int coordi
     return size % 2 ? size - 1 - coordinate : (size - coordinate) % size;
 }
 
-void strag_swing_lay_out(const struct strag_problem *problem, bool scatter_all,
+/* How many steps among hosts there are, at most so many, before a list of odd size comes in any
+ * part. */
+static int even_steps(const struct strag_swing *swing, int most)
+{
+    const struct strag_torus *torus = &swing->torus;
+    for (int part = 0; part < torus->parts; part++) {
+        int size[STRAG_DIMS_MAX];
+        for (int d = 0; d < torus->dims; d++)
+            size[d] = torus->size[d];
+        for (int s = 0; s < most; s++) {
+            int d = swing->dim[part][swing->local_steps + s];
+            if (size[d] % 2)
+                most = s;
+            size[d] /= 2;
+        }
+    }
+    return most;
+}
+
+void strag_swing_lay_out(const struct strag_problem *problem, int scatter,
                          struct strag_swing *swing)
 {
     struct strag_torus_step order[STRAG_TORUS_STEPS_MAX];
@@ -76,8 +102,10 @@ void strag_swing_lay_out(const struct strag_problem *problem, bool scatter_all,
             swing->dim[part][swing->local_steps + s] = (uint8_t)order[s].dim;
         swing->steps = swing->local_steps + count;
     }
-    swing->blocks = scatter_all ? problem->n : torus.local;
-    swing->scatter_steps = scatter_all ? swing->steps : swing->local_steps;
+    bool all = scatter >= swing->steps - swing->local_steps;
+    int even = all ? scatter : even_steps(swing, scatter);
+    swing->blocks = all ? problem->n : torus.local << even;
+    swing->scatter_steps = all ? swing->steps : swing->local_steps + even;
 }
 
 bool strag_swing_is_even(const struct strag_swing *swing)
@@ -91,13 +119,22 @@ bool strag_swing_is_even(const struct strag_swing *swing)
     return even;
 }
 
-/* Messages of the rank at a place in a list, in all steps of the list. */
-static int messages(int size, int index)
+/* How often a part's dimension is divided: those steps come first. */
+static int divided(const struct strag_swing *swing, int part, int dim)
 {
     int count = 0;
-    while (size > 1) {
+    for (int s = 0; s < swing->scatter_steps; s++)
+        count += swing->dim[part][s] == dim;
+    return count;
+}
+
+/* Messages of the rank at a place in a list, in all steps of the list but the first ones. */
+static int messages(int size, int index, int without)
+{
+    int count = 0;
+    for (int step = 0; size > 1; step++) {
         bool upper = is_upper(size, index);
-        if (!is_left_over(size, index))
+        if (step >= without && !is_left_over(size, index))
             count += size % 2 && index == 0 ? 2 : 1;
         index = fall(size, index);
         size = upper ? size - size / 2 : size / 2;
@@ -107,16 +144,18 @@ static int messages(int size, int index)
 
 double strag_swing_messages(const struct strag_swing *swing, int dim)
 {
-    int size = dimension_size(&swing->torus, dim), most = 0;
-    /* With a plain part alone it is always so: who is first in an odd list sends one more, but has
-     * been alone, or will be left over, in another list. */
-    if (swing->torus.parts == 1 || (size & (size - 1)) == 0)
-        return strag_log2_ceil(size);
+    int size = dimension_size(&swing->torus, dim), parts = swing->torus.parts, most = 0;
+    /* With one part it is as many as steps, always: who is first in an odd list sends one more, but
+     * has been alone, or will be left over, in another list. */
+    if (parts == 1)
+        return strag_log2_ceil(size) - divided(swing, 0, dim);
     for (int at = 0; at < size; at++) {
-        int both = messages(size, at) + messages(size, mirror(swing, swing->torus.dims, dim, at));
-        most = both > most ? both : most;
+        int sum = 0;
+        for (int part = 0; part < parts; part++)
+            sum += messages(size, mirror(swing, part, dim, at), divided(swing, part, dim));
+        most = sum > most ? sum : most;
     }
-    return most / 2.0;
+    return (double)most / parts;
 }
 
 /* ---- A rank's way ---- */
@@ -140,7 +179,7 @@ void strag_swing_walk(const struct strag_swing *swing, int part, int rank,
         if (size[d] == 1)
             continue;
         bool upper = is_upper(size[d], index[d]);
-        int low = s < swing->scatter_steps ? count / size[d] * (size[d] / 2) : 0;
+        int low = lower_blocks(size[d], count);
         index[d] = fall(size[d], index[d]);
         size[d] = upper ? size[d] - size[d] / 2 : size[d] / 2;
         if (s < swing->scatter_steps) {
@@ -180,6 +219,7 @@ struct strag_swing_meeting strag_swing_meet(const struct strag_swing_walk *walk,
         .peer = -1,
         .left_over = -1,
         .first = place->first,
+        .low = lower_blocks(size, place->count),
         .unit = place->count / size,
     };
     if (meeting.pair < meeting.pairs)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Who meets whom in Swing, and for which blocks: what both of its forms share.
+ * Who meets whom in Swing, and for which blocks: what its forms share.
  *
  * Take one dimension of any size. Its ranks are a list, at first in their order. A step pairs
  * neighbours in the list; then the list falls into two, a lower and an upper one, one rank of every
@@ -31,7 +31,7 @@
  *      2     0 | 3 | 1 | (2 4)
  *
  * On a mesh, or a part of a ring, the same is done: what would go round the end runs back through
- * all links, and still loads them less than recursive doubling does.
+ * all links. With all ports that still loads them no more than recursive doubling does.
  *
  * Several dimensions take turns (torus.h). Several ranks of a host are a list of their own, whose
  * steps come first of all: then each has a share of the vector to go on with.
@@ -51,7 +51,7 @@ struct strag_swing {
     int blocks; /* of one part */
     int steps;  /* the first local_steps of them within hosts */
     int local_steps;
-    int scatter_steps; /* the first of them divide the blocks: all, or those within hosts */
+    int scatter_steps; /* the first of them divide the blocks, those within hosts always */
     uint8_t dim[STRAG_SWING_PARTS_MAX][STRAG_SWING_STEPS_MAX]; /* [part][step]; torus.dims: within
                                                                   the host */
 };
@@ -70,23 +70,26 @@ struct strag_swing_walk {
     int first, count; /* the blocks that it has after the last step */
 };
 
-/* Whom a rank meets in a step, and for which blocks: the lower list's are [first, first + pairs *
- * unit), the upper list's are behind them, `unit` for each rank. */
+/* Whom a rank meets in a step, and for which blocks if the step divides them: the lower list's are
+ * [first, first + low), the upper list's are behind them. */
 struct strag_swing_meeting {
     int pairs;     /* in the list; 0: the rank is alone */
     int pair;      /* the number of its own; `pairs`: it is left over */
     bool upper;    /* which list it goes to */
     int peer;      /* the other rank of its pair; -1: left over, or alone */
     int left_over; /* if it goes to the lower list: the rank that is left over; -1: nobody is */
-    int first, unit;
+    int first, low;
+    int unit; /* in a list of odd size: the blocks of each rank */
 };
 
 /**
  * Lay out a problem that strag_torus_check has let pass.
  *
- * @param scatter_all  divide the blocks in all steps, n blocks per part; or within hosts only
+ * @param scatter  how many steps among hosts divide the blocks: at least all of them, then there
+ * are n blocks per part; or 0, or only steps of lists of even size: then there is a block for each
+ * range that the ranks end with
  */
-void strag_swing_lay_out(const struct strag_problem *problem, bool scatter_all,
+void strag_swing_lay_out(const struct strag_problem *problem, int scatter,
                          struct strag_swing *swing);
 
 /** A rank's way through a part. */
@@ -99,9 +102,9 @@ struct strag_swing_meeting strag_swing_meet(const struct strag_swing_walk *walk,
 /** The rank of a pair that goes to the lower list. */
 int strag_swing_lower(const struct strag_swing_walk *walk, int step, int pair);
 
-/** The most messages that any rank sends in the steps of a dimension, if it sends to its partner
- * and the first rank of a list also to the one left over; the mean of a plain and a mirrored part,
- * if there are both. */
+/** The most messages that any rank sends in the steps of a dimension that do not divide the blocks,
+ * the mean of all parts, if it sends to its partner and the first rank of a list also to the one
+ * left over. */
 double strag_swing_messages(const struct strag_swing *swing, int dim);
 
 /** Do all lists fall into pairs, with nobody left over? */

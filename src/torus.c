@@ -34,6 +34,18 @@ struct strag_torus strag_torus_of(const struct strag_problem *problem)
     return torus;
 }
 
+struct strag_torus strag_torus_of_ranks(const struct strag_problem *problem)
+{
+    struct strag_torus torus = strag_torus_of(problem);
+    if (torus.grid)
+        return torus;
+    struct strag_torus line = {.hosts = 1, .local = 1, .parts = 1, .topology = problem->topology};
+    add_dimension(&line, problem->n, true);
+    if (problem->ports > 1 && line.dims > 0)
+        line.parts = 2;
+    return line;
+}
+
 int strag_torus_check(const struct strag_problem *problem, const char *name, int blocks,
                       struct strag_error *err)
 {

@@ -26,8 +26,12 @@ struct strag_torus {
     const struct strag_topology *topology;
 };
 
-/** What a problem looks like. A dimension for each two ports; all where ports is 0 on a grid. */
+/** What a problem looks like. Several parts if it has more than one port; if that is left open, if
+ * there is a box. */
 struct strag_torus strag_torus_of(const struct strag_problem *problem);
+
+/** The same, but where there is no box each rank counts as a host of its own. */
+struct strag_torus strag_torus_of_ranks(const struct strag_problem *problem);
 
 /**
  * The check of every algorithm that runs on strag_torus: the number of ports, and that all blocks

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * First every rank's link as bytes per second, relative to anything; then hosts in order.
+ * The speed of a link is found anew whenever it is needed, so that counting takes no memory.
  */
 #include "uplinks.h"
 
@@ -35,13 +35,21 @@ static int host_of(const struct strag_problem *problem, int rank)
     return problem->topology ? problem->topology->host_node[rank] : rank;
 }
 
-/* What the topology says of a rank's host, or 0. On a grid a host's links are all alike. */
+/* What the topology says of the link of a rank's host, or of a switch that has this host alone, or
+ * 0. On a grid a host's links are all alike. */
 static double said(const struct strag_problem *problem, int rank)
 {
     const struct strag_topology *topology = problem->topology;
-    return topology && topology->network == STRAG_NETWORK_TREE
-               ? topology->nodes[topology->host_node[rank]].uplink
-               : 0;
+    double least = 0;
+    if (!topology || topology->network != STRAG_NETWORK_TREE)
+        return 0;
+    const struct strag_node *host = &topology->nodes[topology->host_node[rank]];
+    for (const struct strag_node *node = host; node->parent >= 0 && node->leaves == host->leaves;
+         node = &topology->nodes[node->parent]) {
+        if (node->uplink > 0 && (least == 0 || node->uplink < least))
+            least = node->uplink;
+    }
+    return least;
 }
 
 static double slowness(const struct strag_problem *problem, int rank)
@@ -55,25 +63,69 @@ static double slowness(const struct strag_problem *problem, int rank)
     return factor;
 }
 
-/* Links as the leaves of the tree have them. @return the fastest, in bytes per second or as 1 */
-static double find_links(const struct strag_problem *problem, const struct strag_uplinks *uplinks,
-                         double *speed)
+/* What all hosts' links are measured by. */
+struct scale {
+    int hosts, ranks_per_host;
+    double unsaid;  /* the speed of a link of which nothing is said */
+    double fastest; /* bytes per second, or 1 */
+};
+
+/* The speed of the host that leaf `i * ranks_per_host` of the tree is on. */
+static double speed(const struct strag_problem *problem, const struct scale *scale, int i)
 {
     const struct strag_topology *topology = problem->topology;
-    bool shared = topology && topology->ranks_per_host == 0;
-    double unsaid = 0, fastest = 0;
+    int rank = topology ? topology->leaf_rank[i * scale->ranks_per_host] : i;
+    double full = said(problem, rank), factor = slowness(problem, rank);
+    full = full > 0 ? full : scale->unsaid;
+    if (topology && topology->ranks_per_host == 0)
+        factor *= topology->nodes[topology->host_node[rank]].leaves;
+    return full / factor;
+}
+
+static struct scale find_scale(const struct strag_problem *problem)
+{
+    const struct strag_topology *topology = problem->topology;
+    struct scale scale = {
+        .ranks_per_host = topology && topology->ranks_per_host > 0 ? topology->ranks_per_host : 1,
+    };
+    scale.hosts = problem->n / scale.ranks_per_host;
     for (int r = 0; r < problem->n; r++)
-        unsaid = fmax(unsaid, said(problem, r));
-    for (int i = 0; i < uplinks->hosts; i++) {
-        int rank = topology ? topology->leaf_rank[i * uplinks->ranks_per_host] : i;
-        double full = said(problem, rank);
-        full = full > 0 ? full : unsaid > 0 ? unsaid : 1;
-        speed[i] = full / slowness(problem, rank);
-        if (shared)
-            speed[i] /= topology->nodes[topology->host_node[rank]].leaves;
-        fastest = fmax(fastest, speed[i]);
+        scale.unsaid = fmax(scale.unsaid, said(problem, r));
+    scale.unsaid = scale.unsaid > 0 ? scale.unsaid : 1;
+    for (int i = 0; i < scale.hosts; i++)
+        scale.fastest = fmax(scale.fastest, speed(problem, &scale, i));
+    return scale;
+}
+
+static int32_t rate(const struct strag_problem *problem, const struct scale *scale, int i)
+{
+    double part = speed(problem, scale, i) / scale->fastest;
+    if (part >= nearly)
+        return STRAG_UPLINK_FULL;
+    return (int32_t)fmax(1, floor(part * STRAG_UPLINK_FULL + 0.5));
+}
+
+int strag_uplinks_count(const struct strag_problem *problem, struct strag_uplinks_count *count,
+                        struct strag_error *err)
+{
+    int status = check_state(problem, err);
+    if (status != STRAG_OK)
+        return status;
+    struct scale scale = find_scale(problem);
+    *count = (struct strag_uplinks_count){.ranks_per_host = scale.ranks_per_host,
+                                          .slowest = STRAG_UPLINK_FULL};
+    for (int i = 0; i < scale.hosts; i++) {
+        int32_t one = rate(problem, &scale, i);
+        count->total += one;
+        count->fast += one == STRAG_UPLINK_FULL;
+        count->slow += one < STRAG_UPLINK_FULL;
+        if (one < count->slowest) {
+            count->slowest = one;
+            count->slowest_ones = 0;
+        }
+        count->slowest_ones += one < STRAG_UPLINK_FULL && one == count->slowest;
     }
-    return fastest;
+    return STRAG_OK;
 }
 
 /* Slow ones behind fast ones, the slowest first; of equals in the order of the tree. */
@@ -120,34 +172,25 @@ static bool allocate(struct strag_uplinks *uplinks, int n)
 int strag_uplinks_open(const struct strag_problem *problem, struct strag_uplinks *uplinks,
                        struct strag_error *err)
 {
-    const struct strag_topology *topology = problem->topology;
     *uplinks = (struct strag_uplinks){0};
     int status = check_state(problem, err);
     if (status != STRAG_OK)
         return status;
-    uplinks->ranks_per_host =
-        topology && topology->ranks_per_host > 0 ? topology->ranks_per_host : 1;
-    uplinks->hosts = problem->n / uplinks->ranks_per_host;
-    double *speed = malloc((size_t)uplinks->hosts * sizeof *speed);
+    struct scale scale = find_scale(problem);
+    uplinks->ranks_per_host = scale.ranks_per_host;
+    uplinks->hosts = scale.hosts;
     struct link *links = malloc((size_t)uplinks->hosts * sizeof *links);
-    if (!speed || !links || !allocate(uplinks, problem->n)) {
+    if (!links || !allocate(uplinks, problem->n)) {
+        free(links);
         strag_uplinks_close(uplinks);
-        status = strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the uplinks of %d ranks",
-                            problem->n);
-    } else {
-        double fastest = find_links(problem, uplinks, speed);
-        for (int i = 0; i < uplinks->hosts; i++) {
-            double rate = speed[i] / fastest;
-            links[i].first = i * uplinks->ranks_per_host;
-            links[i].rate = rate >= nearly
-                                ? STRAG_UPLINK_FULL
-                                : (int32_t)fmax(1, floor(rate * STRAG_UPLINK_FULL + 0.5));
-        }
-        put_in_order(problem, uplinks, links);
+        return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the uplinks of %d ranks",
+                          problem->n);
     }
-    free(speed);
+    for (int i = 0; i < uplinks->hosts; i++)
+        links[i] = (struct link){i * uplinks->ranks_per_host, rate(problem, &scale, i)};
+    put_in_order(problem, uplinks, links);
     free(links);
-    return status;
+    return STRAG_OK;
 }
 
 void strag_uplinks_close(struct strag_uplinks *uplinks)
@@ -157,12 +200,4 @@ void strag_uplinks_close(struct strag_uplinks *uplinks)
     free(uplinks->place);
     free(uplinks->index);
     *uplinks = (struct strag_uplinks){0};
-}
-
-int64_t strag_uplinks_total(const struct strag_uplinks *uplinks)
-{
-    int64_t total = 0;
-    for (int place = 0; place < uplinks->hosts; place++)
-        total += uplinks->rate[place];
-    return total;
 }

@@ -18,6 +18,20 @@
 
 enum { STRAG_UPLINK_FULL = 65536 };
 
+/* How many of what, for which no memory is needed. */
+struct strag_uplinks_count {
+    int ranks_per_host;
+    int fast, slow;   /* hosts */
+    int32_t slowest;  /* rate */
+    int slowest_ones; /* how many slow hosts have that */
+    int64_t total;    /* of all rates */
+};
+
+/** @return STRAG_OK, or STRAG_ERR_ARGUMENT: a slow rank that does not exist, or a factor that is no
+ *          number from 1 on */
+int strag_uplinks_count(const struct strag_problem *problem, struct strag_uplinks_count *count,
+                        struct strag_error *err);
+
 struct strag_uplinks {
     int hosts;
     int ranks_per_host;
@@ -31,8 +45,7 @@ struct strag_uplinks {
 
 /**
  * @param[out] uplinks  the caller's to close with strag_uplinks_close; all zero on failure
- * @return STRAG_OK, STRAG_ERR_ARGUMENT (a slow rank that does not exist, a factor that is no number
- *         from 1 on), or STRAG_ERR_MEMORY
+ * @return as strag_uplinks_count, or STRAG_ERR_MEMORY
  */
 int strag_uplinks_open(const struct strag_problem *problem, struct strag_uplinks *uplinks,
                        struct strag_error *err);
@@ -45,8 +58,5 @@ static inline int strag_uplinks_rank(const struct strag_uplinks *uplinks, int pl
 {
     return uplinks->rank_at[place * uplinks->ranks_per_host + index];
 }
-
-/** The sum of all rates. */
-int64_t strag_uplinks_total(const struct strag_uplinks *uplinks);
 
 #endif

@@ -46,8 +46,12 @@ enum { SEGMENTS_MIN = 2, SEGMENTS = 16, SEGMENTS_MAX = 256, ROUNDS = 4096 };
 /* Of a block, for exchanges with slow ranks; and flows on a slow link. */
 enum { PIECES_MAX = 32 };
 
+enum { HOSTS_MAX = 1 << 20 }; /* so that shares fit into 64 bits */
+
 struct weighted {
     struct strag_uplinks uplinks;
+    int ranks_per_host;
+    int fast, slow; /* hosts */
     int owners;     /* fast hosts, and slow ones that own something: the last ones in order */
     int slow_own;   /* the first of these */
     int64_t *share; /* [place] */
@@ -71,26 +75,23 @@ static int64_t divisor(int64_t a, int64_t b)
 }
 
 /* What a host may own, as a multiple of something that is the same for all. */
-static int64_t weight(const struct strag_uplinks *uplinks, int64_t total, int place)
+static int64_t weight(const struct strag_uplinks_count *count, int64_t rate)
 {
-    int64_t rate = uplinks->rate[place];
-    if (uplinks->slow == 0)
+    int64_t twice = 2 * ((int64_t)count->fast + count->slow - 1);
+    if (count->slow == 0)
         return 1;
-    int64_t slowest = uplinks->rate[uplinks->fast], hosts = uplinks->hosts;
-    return 2 * (hosts - 1) * slowest > total ? 2 * (hosts - 1) * rate - total : rate - slowest;
+    return twice * count->slowest > count->total ? twice * rate - count->total
+                                                 : rate - count->slowest;
 }
 
-static void find_shares(struct weighted *weighted)
+static void find_shares(struct weighted *weighted, const struct strag_uplinks_count *count)
 {
     const struct strag_uplinks *uplinks = &weighted->uplinks;
-    int64_t common = 0, total = strag_uplinks_total(uplinks);
-    weighted->slow_own = uplinks->fast;
+    int64_t common = 0;
     for (int place = 0; place < uplinks->hosts; place++) {
-        weighted->share[place] = weight(uplinks, total, place);
-        weighted->slow_own += weighted->share[place] == 0;
+        weighted->share[place] = weight(count, uplinks->rate[place]);
         common = divisor(common, weighted->share[place]);
     }
-    weighted->owners = uplinks->hosts - (weighted->slow_own - uplinks->fast);
     for (int place = 0; place < uplinks->hosts; place++) {
         weighted->share[place] /= common;
         weighted->shares += weighted->share[place];
@@ -100,16 +101,15 @@ static void find_shares(struct weighted *weighted)
 /* The number of a host's block within a part of a segment, or -1: it owns nothing. */
 static int owner(const struct weighted *weighted, int place)
 {
-    if (place < weighted->uplinks.fast)
+    if (place < weighted->fast)
         return place;
-    return place < weighted->slow_own ? -1 : place - (weighted->slow_own - weighted->uplinks.fast);
+    return place < weighted->slow_own ? -1 : place - (weighted->slow_own - weighted->fast);
 }
 
 /* The host of a block. */
 static int owner_place(const struct weighted *weighted, int number)
 {
-    return number < weighted->uplinks.fast ? number
-                                           : number + (weighted->slow_own - weighted->uplinks.fast);
+    return number < weighted->fast ? number : number + (weighted->slow_own - weighted->fast);
 }
 
 /* ---- Preparing ---- */
@@ -128,69 +128,100 @@ static void release(void *prepared)
     free(weighted);
 }
 
-static int find_body(const struct strag_problem *problem, struct weighted *weighted,
-                     struct strag_error *err)
+static void set_hosts(struct weighted *weighted, const struct strag_uplinks_count *count)
 {
-    const struct strag_uplinks *uplinks = &weighted->uplinks;
-    if (uplinks->hosts < 2)
-        return strag_fail(err, STRAG_ERR_UNSUPPORTED, "weighted needs two hosts at least, not 1");
-    if (uplinks->hosts > 1 << 20)
-        return strag_fail(err, STRAG_ERR_UNSUPPORTED, "weighted counts up to %d hosts, not %d",
-                          1 << 20, uplinks->hosts);
-    find_shares(weighted);
-    weighted->body = uplinks->fast > 2 ? uplinks->fast - 1 : 1;
+    int none = count->slow > 0 && weight(count, count->slowest) == 0 ? count->slowest_ones : 0;
+    weighted->ranks_per_host = count->ranks_per_host;
+    weighted->fast = count->fast;
+    weighted->slow = count->slow;
+    weighted->slow_own = count->fast + none;
+    weighted->owners = count->fast + count->slow - none;
+    weighted->body = count->fast > 2 ? count->fast - 1 : 1;
     weighted->pieces = weighted->body < PIECES_MAX ? weighted->body : PIECES_MAX;
-    if (uplinks->slow == 0)
+    if (count->slow == 0)
         weighted->pieces = 1;
-    weighted->before = uplinks->ranks_per_host > 1;
-    int64_t parts = (int64_t)part_blocks(weighted) * uplinks->ranks_per_host;
-    weighted->segments = uplinks->slow == 0 ? 1 : SEGMENTS;
-    while (weighted->segments > SEGMENTS_MIN && weighted->segments * weighted->body > ROUNDS)
-        weighted->segments /= 2;
-    if (problem->blocks >= parts)
-        weighted->segments = (int)(problem->blocks / parts);
-    int64_t rounds = ((int64_t)weighted->segments + 3) * weighted->body;
-    if (parts * weighted->segments > INT32_MAX - 1 || rounds > INT32_MAX - 1)
+    weighted->before = count->ranks_per_host > 1;
+}
+
+/* Blocks of a segment. */
+static int64_t segment_blocks(const struct weighted *weighted)
+{
+    return (int64_t)weighted->owners * weighted->pieces * weighted->ranks_per_host;
+}
+
+static int find_segments(const struct strag_problem *problem, struct weighted *weighted,
+                         struct strag_error *err)
+{
+    int64_t blocks = segment_blocks(weighted), segments = weighted->slow == 0 ? 1 : SEGMENTS;
+    while (segments > SEGMENTS_MIN && segments * weighted->body > ROUNDS)
+        segments /= 2;
+    if (problem->blocks >= blocks)
+        segments = problem->blocks / blocks;
+    double units = (double)weighted->shares * weighted->body * weighted->ranks_per_host;
+    if (units * (double)segments > 4e18)
+        return strag_fail(err, STRAG_ERR_UNSUPPORTED,
+                          "weighted cannot count the shares of %d hosts in %lld segments",
+                          weighted->uplinks.hosts, (long long)segments);
+    if (segments * blocks > INT32_MAX - 1 || (segments + 3) * weighted->body > INT32_MAX - 1)
         return strag_fail(err, STRAG_ERR_UNSUPPORTED,
                           "weighted cuts the vector into %d blocks at most, too few for %d ranks",
                           INT32_MAX - 1, problem->n);
+    weighted->segments = (int)segments;
+    return STRAG_OK;
+}
+
+static int check(const struct strag_problem *problem, struct strag_error *err)
+{
+    struct strag_uplinks_count count;
+    int status = strag_uplinks_count(problem, &count, err);
+    if (status != STRAG_OK || problem->n == 1)
+        return status;
+    if (count.fast + count.slow < 2)
+        return strag_fail(err, STRAG_ERR_UNSUPPORTED, "weighted needs two hosts at least, not 1");
+    if (count.fast + count.slow > HOSTS_MAX)
+        return strag_fail(err, STRAG_ERR_UNSUPPORTED, "weighted counts up to %d hosts, not %d",
+                          HOSTS_MAX, count.fast + count.slow);
     return STRAG_OK;
 }
 
 static int prepare(const struct strag_problem *problem, void **prepared, struct strag_error *err)
 {
     struct weighted *weighted = calloc(1, sizeof *weighted);
+    struct strag_uplinks_count count;
     if (!weighted)
         return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for %d ranks", problem->n);
-    int status = strag_uplinks_open(problem, &weighted->uplinks, err);
+    int status = strag_uplinks_count(problem, &count, err);
+    if (status == STRAG_OK)
+        status = strag_uplinks_open(problem, &weighted->uplinks, err);
     if (status == STRAG_OK) {
+        set_hosts(weighted, &count);
         weighted->share = calloc((size_t)weighted->uplinks.hosts, sizeof *weighted->share);
         status = weighted->share
-                     ? find_body(problem, weighted, err)
+                     ? find_segments(problem, weighted, err)
                      : strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the shares of %d ranks",
                                   problem->n);
     }
-    if (status == STRAG_OK)
+    if (status == STRAG_OK) {
+        find_shares(weighted, &count);
         *prepared = weighted;
-    else
+    } else {
         release(weighted);
+    }
     return status;
 }
 
 /* With more segments less is lost at both ends, but more rounds wait for their latency. */
 static int choices(const struct strag_problem *problem, int *blocks)
 {
-    void *prepared;
+    struct strag_uplinks_count hosts;
+    struct weighted weighted = {.slow = 0};
     int count = 0;
-    if (prepare(problem, &prepared, NULL) == STRAG_OK) {
-        const struct weighted *weighted = prepared;
-        int64_t parts = (int64_t)part_blocks(weighted) * weighted->uplinks.ranks_per_host;
-        int64_t segments = SEGMENTS_MIN;
-        for (; weighted->uplinks.slow && segments <= SEGMENTS_MAX; segments *= 2) {
-            if (count == 0 || (segments * weighted->body <= ROUNDS && segments * parts < INT32_MAX))
-                blocks[count++] = (int)(segments * parts);
-        }
-        release(prepared);
+    if (strag_uplinks_count(problem, &hosts, NULL) == STRAG_OK)
+        set_hosts(&weighted, &hosts);
+    for (int64_t k = SEGMENTS_MIN; weighted.slow > 0 && k <= SEGMENTS_MAX; k *= 2) {
+        int64_t needed = k * segment_blocks(&weighted);
+        if (count == 0 || (k * weighted.body <= ROUNDS && needed < INT32_MAX))
+            blocks[count++] = (int)needed;
     }
     if (count == 0)
         blocks[count++] = 0;
@@ -199,9 +230,14 @@ static int choices(const struct strag_problem *problem, int *blocks)
 
 /* ---- Claims ---- */
 
+static bool is_ring(const struct weighted *weighted)
+{
+    return weighted->slow == 0 && weighted->ranks_per_host == 1;
+}
+
 static double sent_by(const struct weighted *weighted, int place)
 {
-    double hosts = weighted->uplinks.hosts, g = weighted->uplinks.ranks_per_host;
+    double hosts = weighted->uplinks.hosts, g = weighted->ranks_per_host;
     double own = (double)weighted->share[place] / (double)weighted->shares;
     return (1 + (hosts - 2) * own) / g + 2 * (g - 1) / g;
 }
@@ -213,7 +249,7 @@ static void claim(const struct strag_problem *problem, struct strag_claim *claim
     *claim = (struct strag_claim){
         .rounds = (weighted->segments + 1 + 2 * weighted->before) * weighted->body,
         .blocks = weighted->segments * uplinks->ranks_per_host * part_blocks(weighted),
-        .one_ported = uplinks->slow == 0 && uplinks->ranks_per_host == 1,
+        .one_ported = is_ring(weighted),
     };
     for (int place = 0; place < uplinks->hosts; place++) {
         double sent = sent_by(weighted, place);
@@ -221,14 +257,22 @@ static void claim(const struct strag_problem *problem, struct strag_claim *claim
     }
 }
 
+/* A body has a window of rounds for every piece, which is the larger the longer its window is.
+ * @return the window's first round; for the number of pieces, the body's end */
+static int window_first(const struct weighted *weighted, int piece)
+{
+    return (int)((int64_t)piece * weighted->body / weighted->pieces);
+}
+
 static void bounds(const struct strag_problem *problem, struct strag_bounds *bounds)
 {
     const struct weighted *weighted = problem->prepared;
     int64_t start = 0;
     for (int b = 0; b < bounds->blocks; b++) {
-        int number = b / weighted->pieces % weighted->owners;
+        int number = b / weighted->pieces % weighted->owners, piece = b % weighted->pieces;
+        int rounds = window_first(weighted, piece + 1) - window_first(weighted, piece);
         bounds->numerator[b] = start;
-        start += weighted->share[owner_place(weighted, number)];
+        start += weighted->share[owner_place(weighted, number)] * rounds;
     }
     bounds->numerator[bounds->blocks] = start;
     bounds->denominator = start;
@@ -255,7 +299,7 @@ static bool exists(const struct weighted *weighted, int segment)
 static int part_first(const struct turn *turn, int segment, int part)
 {
     const struct weighted *weighted = turn->weighted;
-    return (segment * weighted->uplinks.ranks_per_host + part) * part_blocks(weighted);
+    return (segment * weighted->ranks_per_host + part) * part_blocks(weighted);
 }
 
 static int peer(const struct turn *turn, int place)
@@ -266,7 +310,7 @@ static int peer(const struct turn *turn, int place)
 /* The block of a fast host `back` places behind, all its pieces. */
 static int ring_block(const struct turn *turn, int segment, int back)
 {
-    int fast = turn->weighted->uplinks.fast;
+    int fast = turn->weighted->fast;
     int number = ((turn->place - back) % fast + fast) % fast;
     return part_first(turn, segment, turn->index) + number * turn->weighted->pieces;
 }
@@ -274,7 +318,7 @@ static int ring_block(const struct turn *turn, int segment, int back)
 static void ring_step(const struct turn *turn)
 {
     const struct weighted *weighted = turn->weighted;
-    int fast = weighted->uplinks.fast, t = turn->step, count = weighted->pieces;
+    int fast = weighted->fast, t = turn->step, count = weighted->pieces;
     if (turn->place >= fast || fast < 2)
         return;
     int next = peer(turn, (turn->place + 1) % fast);
@@ -320,16 +364,16 @@ static void exchange(const struct turn *turn, int place, int piece)
     }
 }
 
-/* A body has a window of rounds for every piece, usually one round; within a longer window two
- * hosts meet in the round that the sum of their numbers says, so that meetings are spread. */
+/* Within a window of several rounds two hosts meet in the one that the sum of their numbers says,
+ * so that meetings are spread. */
 static void meet_slow(const struct turn *turn)
 {
     const struct weighted *weighted = turn->weighted;
     const struct strag_uplinks *uplinks = &weighted->uplinks;
-    int64_t body = weighted->body, pieces = weighted->pieces;
-    int piece = (int)(((turn->step + 1) * pieces - 1) / body);
-    int start = (int)(piece * body / pieces), end = (int)((piece + 1) * body / pieces);
-    int length = end - start;
+    int64_t passed = (int64_t)(turn->step + 1) * weighted->pieces - 1;
+    int piece = (int)(passed / weighted->body);
+    int start = window_first(weighted, piece);
+    int length = window_first(weighted, piece + 1) - start;
     int first = turn->place < uplinks->fast ? uplinks->fast : 0;
     int wait = (turn->step - start - turn->place - first) % length;
     for (int place = first + (wait + length) % length; place < uplinks->hosts; place += length) {
@@ -381,17 +425,12 @@ static void build(const struct strag_problem *problem, int rank, struct strag_bu
         turn.given = turn.adding - 1;
         ring_step(&turn);
         meet_slow(&turn);
-        if (weighted->uplinks.ranks_per_host > 1)
+        if (weighted->ranks_per_host > 1)
             meet_siblings(&turn);
     }
 }
 
 /* Bodies with all stages are alike, and so are the rounds of a body if nobody is slow. */
-static bool is_ring(const struct weighted *weighted)
-{
-    return weighted->uplinks.slow == 0 && weighted->uplinks.ranks_per_host == 1;
-}
-
 static int period(const struct strag_problem *problem, int round)
 {
     const struct weighted *weighted = problem->prepared;
@@ -413,6 +452,7 @@ const struct strag_algorithm strag_weighted = {
     .summary = "links of any rates: a slow one carries as much less",
     .rounds = "(k+1)(h-1)",
     .sent = "1+(n-2)f",
+    .check = check,
     .prepare = prepare,
     .release = release,
     .choices = choices,

@@ -2,6 +2,7 @@
 /*
  * strag explain: which algorithm runs at which size, and why the others lose.
  */
+#include "bounds.h"
 #include "parse.h"
 #include "rules.h"
 #include "select.h"
@@ -31,6 +32,7 @@ struct explanation {
     int sizes;
     struct estimate *estimates; /* room for all candidates; those of one size, the fastest first */
     int count;                  /* one for each algorithm: its best count of blocks */
+    struct strag_lower_bound bound;
 };
 
 /* What the parts [first, end) of a profile take. */
@@ -179,6 +181,20 @@ static void write_blocks(int blocks)
         printf("%d blocks, ", blocks);
 }
 
+/* How far the time is from what no algorithm can beat. */
+static void write_text_bound(const struct strag_lower_bound *bound, size_t bytes, double seconds)
+{
+    char text[48];
+    double shared = bound->shared * (double)bytes, one_flow = bound->one_flow * (double)bytes;
+    if (!(shared > 0))
+        return;
+    printf("    %-20s %s us: %.2fx", "lower bound", time_text(shared, text), seconds / shared);
+    if (one_flow > shared)
+        printf("; with one flow at a time per link %s us: %.2fx", time_text(one_flow, text),
+               seconds / one_flow);
+    putchar('\n');
+}
+
 static void write_text_size(struct explanation *explanation, size_t bytes)
 {
     char text[48], why[256];
@@ -196,6 +212,7 @@ static void write_text_size(struct explanation *explanation, size_t bytes)
     if (winner->idle > 0)
         printf(", idle %s us", time_text(winner->idle, text));
     putchar('\n');
+    write_text_bound(&explanation->bound, bytes, winner->seconds);
     for (int e = 0; e < explanation->count; e++) {
         const struct estimate *loser = &explanation->estimates[e];
         if (loser == winner)
@@ -276,7 +293,8 @@ static void write_json_chosen(const struct strag_algorithm *algorithm)
         fputs("null", stdout);
 }
 
-static void write_json_estimate(const struct estimate *estimate, const struct estimate *winner)
+static void write_json_estimate(const struct estimate *estimate, const struct estimate *winner,
+                                double bound)
 {
     char why[256];
     printf("{\"algorithm\":\"%s\",\"seconds\":%.9g,\"rounds\":%d,\"latency_seconds\":%.9g,"
@@ -288,6 +306,8 @@ static void write_json_estimate(const struct estimate *estimate, const struct es
         printf(",\"blocks\":%d", estimate->candidate->blocks);
     if (winner->seconds > 0)
         printf(",\"ratio\":%.9g", estimate->seconds / winner->seconds);
+    if (bound > 0)
+        printf(",\"bound_ratio\":%.9g", estimate->seconds / bound);
     if (estimate != winner) {
         fputs(",\"reason\":", stdout);
         write_json_string(reason(estimate, winner, why, sizeof why));
@@ -302,10 +322,14 @@ static void write_json_size(struct explanation *explanation, size_t bytes)
     const struct estimate *winner = reference(explanation, chosen);
     printf("{\"bytes\":%zu,\"algorithm\":", bytes);
     write_json_chosen(chosen);
+    double bound = explanation->bound.shared * (double)bytes;
+    if (bound > 0)
+        printf(",\"lower_bound_seconds\":%.9g,\"one_flow_bound_seconds\":%.9g", bound,
+               explanation->bound.one_flow * (double)bytes);
     fputs(",\"candidates\":[", stdout);
     for (int e = 0; e < explanation->count; e++) {
         fputs(e ? ",\n" : "\n", stdout);
-        write_json_estimate(&explanation->estimates[e], winner);
+        write_json_estimate(&explanation->estimates[e], winner, bound);
     }
     fputs("]}", stdout);
 }
@@ -387,6 +411,11 @@ static int explain(struct explanation *explanation, void (*writer)(struct explan
     const struct machine *machine = explanation->machine;
     const struct strag_select_options options = {.minimum = explanation->minimum};
     int status = strag_select(&machine->problem, &machine->model, &options, &selection, &err);
+    if (status == STRAG_OK) {
+        status = strag_lower_bound(&machine->problem, &machine->model, &explanation->bound, &err);
+        if (status != STRAG_OK)
+            strag_selection_free(selection);
+    }
     if (status != STRAG_OK)
         return complain(machine->command, status, "%s", err.text);
     explanation->selection = selection;

@@ -9,7 +9,7 @@ needs_python fractions json random subprocess
 
 seed=${SEED:-$RANDOM}
 echo "SEED=$seed"
-equal 'number of algorithms' "$(algorithms | wc -l)" 5
+equal 'number of algorithms' "$(algorithms | wc -l)" 7
 for name in $(algorithms); do
     python3 "$here/execute.py" "$STRAG" "$name" 1 17 "$seed" || fail "$name"
     checks=$((checks + 17))

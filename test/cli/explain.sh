@@ -113,6 +113,14 @@ equal 'table of the first rule' "$(table)" '0 ring'
 succeeds explain -n 5 --bytes 32 --rules "$work/rules.yaml"
 says "by the model; no rule of $work/rules.yaml holds:"
 
+# ---- Bounds ----
+
+# Theorems 1 and 6: 12/7 and 12/6.5 vectors, each of 1000 us; and 8/5.
+succeeds explain -n 5 --slow 2:1.5 --bandwidth 8 --alpha 0 --bytes 1000000
+says 'lower bound 1714 us: 1.00x; with one flow at a time per link 1846 us: 0.93x'
+succeeds explain -n 5 --bandwidth 8 --alpha 0 --bytes 1000000
+says 'lower bound 1600 us: 1.00x'
+
 # ---- JSON ----
 
 if python3 -c 'import json' 2>/dev/null; then
@@ -128,7 +136,7 @@ short, long = out["sizes"]
 assert short["algorithm"] is None and long["algorithm"] == "bucket"
 for size in out["sizes"]:
     times = [c["seconds"] for c in size["candidates"]]
-    assert len(times) == 5 and times == sorted(times)
+    assert len(times) == 7 and times == sorted(times)
     for c in size["candidates"]:
         parts = c["latency_seconds"] + c["bytes_seconds"] + c["idle_seconds"]
         assert abs(parts / c["seconds"] - 1) < 1e-6, c

@@ -5,7 +5,7 @@ set -eu
 # shellcheck source-path=SCRIPTDIR source=common.bash
 . "$(dirname "$0")/common.bash"
 
-there_are='there are: recursive-doubling, circulant, recursive-halving, ring, bucket'
+there_are='there are: recursive-doubling, circulant, recursive-halving, ring, bucket, optcc, weighted'
 commands='list, plan, verify, cost, explain, topology, --help, --version'
 topology='--torus, --mesh, --hyperx, --hammingmesh, --tree, --layout, --hosts, --ranks-per-node, --ports'
 state='--straggler, --delay, --slow'
@@ -142,7 +142,7 @@ succeeds --version
 [[ $(cat "$work/out") =~ ^strag\ [0-9]+\.[0-9]+ ]] || fail "version: $(cat "$work/out")"
 succeeds list
 equal 'names listed' "$(cut -d ' ' -f 1 "$work/out" | tr '\n' ' ')" \
-    'recursive-doubling circulant recursive-halving ring bucket '
+    'recursive-doubling circulant recursive-halving ring bucket optcc weighted '
 grep -q '^ring  *rounds 2(n-1)  *sent 2(n-1)/n  *[a-z]' "$work/out" || fail "$(cat "$work/out")"
 succeeds --help
 for command in list plan verify cost explain topology; do

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# The cost model against SimGrid (compare.py, README.md). Skipped where SimGrid's SMPI is not
-# installed (Debian: libsimgrid-dev). libstrag is compiled once more, for SMPI: its MPI must not be
-# mixed with another one.
+# The cost model against SimGrid (compare.py, README.md), then real data (data.py). Skipped where
+# SimGrid's SMPI is not installed (Debian: libsimgrid-dev). libstrag is compiled once more, for SMPI:
+# its MPI must not be mixed with another one.
 set -eu
 
 for program in smpicc smpirun python3; do
@@ -28,7 +28,12 @@ for file in "$src"/*.c; do
     esac
 done | (cd "$work" && xargs -0 -n 8 -P 2 "$CC" -std=gnu11 -O1 -fPIC -c)
 ar rc "$work/libstrag.a" "$work"/*.o
-smpicc -std=gnu11 -O1 -I"$src" "$here/replay.c" "$work/libstrag.a" -o "$work/replay"
+for program in replay data; do
+    smpicc -std=gnu11 -O1 -I"$src" "$here/$program.c" "$here/sim.c" "$work/libstrag.a" \
+        -o "$work/$program"
+done
 
 cd "$work"
 python3 -B "$here/compare.py" "$STRAG" "$work/replay"
+# shellcheck disable=SC2086 # a list of words
+python3 -B "$here/data.py" "$work/data" 16x16 2000 ${STRAG_DATA:-swing swing-latency}

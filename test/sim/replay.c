@@ -15,6 +15,7 @@
  */
 #include "algorithm.h"
 #include "parse.h"
+#include "sim.h"
 
 #include <mpi.h>
 #include <stdio.h>
@@ -24,8 +25,6 @@
 
 /* SMPI charges these bytes for every message, besides what is in it. */
 enum { ENVELOPE = 16 };
-
-enum { HOSTS_MAX = 1 << 20 };
 
 /* Everybody sends from here and receives to here. */
 static char *payload;
@@ -38,64 +37,22 @@ struct job {
     double alpha, local_alpha; /* seconds */
 };
 
-static void give_up(const char *what)
-{
-    fprintf(stderr, "replay: %s\n", what);
-    MPI_Abort(MPI_COMM_WORLD, 2);
-}
-
 static void sleep_seconds(double seconds)
 {
     struct timespec time = {.tv_sec = (time_t)seconds};
     time.tv_nsec = (long)((seconds - (double)time.tv_sec) * 1e9 + 0.5);
     if (nanosleep(&time, NULL) != 0)
-        give_up("nanosleep fails");
+        sim_give_up("nanosleep fails");
 }
 
 /* ---- What the command line says ---- */
-
-/* The size of every dimension. @return the number of positions */
-static int read_dims(const char *text, struct strag_grid *grid)
-{
-    *grid = (struct strag_grid){.network = STRAG_NETWORK_TORUS};
-    int positions = 1;
-    char *end = NULL;
-    do {
-        long size = strtol(end ? end + 1 : text, &end, 10);
-        if (size < 1 || size > HOSTS_MAX / positions || grid->dims == STRAG_DIMS_MAX)
-            give_up("--torus takes sizes like 8x8");
-        grid->wrap[grid->dims] = true;
-        grid->size[grid->dims++] = (int)size;
-        positions *= (int)size;
-    } while (*end == 'x');
-    return positions;
-}
-
-/* A torus with a rank at each position: the root, then the hosts, then their ranks. */
-static int make_torus(const char *dims, struct strag_topology **topology, struct strag_error *err)
-{
-    struct strag_grid grid;
-    int n = read_dims(dims, &grid);
-    struct strag_node *nodes = calloc(1 + 2 * (size_t)n, sizeof *nodes);
-    if (!nodes)
-        return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for %d hosts", n);
-    nodes[0] = (struct strag_node){STRAG_LEVEL_NETWORK, .parent = -1, .rank = -1, .position = -1};
-    for (int i = 0; i < n; i++) {
-        nodes[1 + i] = (struct strag_node){STRAG_LEVEL_HOST, .rank = -1, .position = i};
-        nodes[1 + n + i] =
-            (struct strag_node){STRAG_LEVEL_RANK, .parent = 1 + i, .rank = i, .position = -1};
-    }
-    int status = strag_topology_create(&grid, nodes, 1 + 2 * n, n, topology, err);
-    free(nodes);
-    return status;
-}
 
 /* "16/4": 16 ranks, 4 on each host. */
 static int make_hosts(const char *text, struct strag_topology **topology, struct strag_error *err)
 {
     int n, ranks_per_host;
     if (sscanf(text, "%d/%d", &n, &ranks_per_host) != 2)
-        give_up("--hosts takes RANKS/RANKS_PER_HOST");
+        sim_give_up("--hosts takes RANKS/RANKS_PER_HOST");
     return strag_topology_flat(n, ranks_per_host, topology, err);
 }
 
@@ -111,7 +68,7 @@ static void read_option(const char *name, const char *value, struct job *job)
     struct strag_error err;
     int status = STRAG_OK, at = 0;
     if (strcmp(name, "--torus") == 0)
-        status = make_torus(value, &job->topology, &err);
+        status = sim_torus(value, &job->topology, &err);
     else if (strcmp(name, "--hosts") == 0)
         status = make_hosts(value, &job->topology, &err);
     else if (strcmp(name, "--alpha") == 0)
@@ -121,9 +78,9 @@ static void read_option(const char *name, const char *value, struct job *job)
     else if (strcmp(name, "--late") == 0 && sscanf(value, "%d:%n", &job->late.rank, &at) == 1)
         status = read_microseconds(value + at, &job->late.delay, &err);
     else
-        give_up("options: --torus, --hosts, --alpha, --local-alpha, --late RANK:US");
+        sim_give_up("options: --torus, --hosts, --alpha, --local-alpha, --late RANK:US");
     if (status != STRAG_OK)
-        give_up(err.text);
+        sim_give_up(err.text);
 }
 
 static void read_job(int argc, char **argv, struct job *job)
@@ -131,16 +88,16 @@ static void read_job(int argc, char **argv, struct job *job)
     struct strag_error err;
     *job = (struct job){.late = {.rank = -1}};
     if (argc < 5 || argc % 2 == 0)
-        give_up("usage: replay ALGORITHM BYTES --torus XxY | --hosts N/G [OPTION VALUE]...");
+        sim_give_up("usage: replay ALGORITHM BYTES --torus XxY | --hosts N/G [OPTION VALUE]...");
     job->algorithm = strag_algorithm_find(argv[1], &err);
     if (!job->algorithm || strag_parse_bytes(argv[2], &job->bytes, &err) != STRAG_OK)
-        give_up(err.text);
+        sim_give_up(err.text);
     for (int i = 3; i < argc; i += 2)
         read_option(argv[i], argv[i + 1], job);
     if (!job->topology)
-        give_up("neither --torus nor --hosts is given");
+        sim_give_up("neither --torus nor --hosts is given");
     if (job->local_alpha > job->alpha)
-        give_up("a message within a host takes longer than one between hosts");
+        sim_give_up("a message within a host takes longer than one between hosts");
 }
 
 /* ---- Running the plan ---- */
@@ -179,7 +136,7 @@ static int post(const struct job *job, const struct strag_plan *plan, const stru
             continue;
         int bytes = (int)bytes_of(job, plan, op) - ENVELOPE;
         if (bytes < 0)
-            give_up("the plan has messages that are shorter than SMPI's envelope");
+            sim_give_up("the plan has messages that are shorter than SMPI's envelope");
         MPI_Request *request = &requests[posted++];
         if (sends)
             MPI_Isend(payload, bytes, MPI_BYTE, op->peer, 0, MPI_COMM_WORLD, request);
@@ -212,7 +169,7 @@ static void run_plan(const struct job *job, const struct strag_plan *plan)
 {
     MPI_Request *requests = malloc(((size_t)plan->nops + 1) * sizeof(MPI_Request));
     if (!requests)
-        give_up("out of memory for requests");
+        sim_give_up("out of memory for requests");
     const struct strag_op *op = plan->ops, *last = plan->ops + plan->nops;
     while (op < last) {
         const struct strag_op *end = op;
@@ -241,16 +198,16 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &n);
     if (n != job.topology->n)
-        give_up("the job's ranks are not the topology's");
+        sim_give_up("the job's ranks are not the topology's");
     if (!payload && !(payload = malloc(job.bytes)))
-        give_up("out of memory for the payload");
+        sim_give_up("out of memory for the payload");
 
     struct strag_state state = {.nlate = job.late.rank >= 0, .late = &job.late};
     struct strag_problem problem = {.n = n, .topology = job.topology, .state = &state};
     struct strag_plan *plan;
     struct strag_error err;
     if (strag_plan_create(job.algorithm, &problem, rank, &plan, &err) != STRAG_OK)
-        give_up(err.text);
+        sim_give_up(err.text);
     if (rank == job.late.rank)
         sleep_seconds(job.late.delay);
     run_plan(&job, plan);

@@ -3,6 +3,7 @@
 if HAVE_CMOCKA
 unit_tests = \
 	test/unit/test_bine \
+	test/unit/test_bounds \
 	test/unit/test_bucket \
 	test/unit/test_butterfly \
 	test/unit/test_clocks \
@@ -10,9 +11,9 @@ unit_tests = \
 	test/unit/test_engine \
 	test/unit/test_expression \
 	test/unit/test_failure \
-	test/unit/test_hamiltonian \
 	test/unit/test_flex_plan \
 	test/unit/test_flexreduce \
+	test/unit/test_hamiltonian \
 	test/unit/test_hierarchy \
 	test/unit/test_hwloc \
 	test/unit/test_layout \
@@ -23,16 +24,21 @@ unit_tests = \
 	test/unit/test_mutation \
 	test/unit/test_network \
 	test/unit/test_network_random \
+	test/unit/test_optcc \
 	test/unit/test_plan \
 	test/unit/test_random_plans \
 	test/unit/test_rules \
 	test/unit/test_select \
+	test/unit/test_swing \
+	test/unit/test_swing_walk \
 	test/unit/test_threads \
 	test/unit/test_topology \
 	test/unit/test_topology_box \
 	test/unit/test_topology_pack \
+	test/unit/test_torus \
 	test/unit/test_torus_doubling \
-	test/unit/test_verify
+	test/unit/test_verify \
+	test/unit/test_weighted
 
 check_LTLIBRARIES = test/unit/libunit.la
 check_PROGRAMS += $(unit_tests)
@@ -52,6 +58,7 @@ test_unit_libunit_la_SOURCES = \
 	test/unit/machines.c test/unit/machines.h \
 	test/unit/memory.c test/unit/memory.h \
 	test/unit/random_plan.c test/unit/random_plan.h \
+	test/unit/slow_links.c test/unit/slow_links.h \
 	test/unit/support.c test/unit/support.h \
 	test/unit/trees.c test/unit/trees.h \
 	test/unit/watch.c test/unit/watch.h \
@@ -61,6 +68,10 @@ test_unit_test_bine_SOURCES = test/unit/test_bine.c
 test_unit_test_bine_CPPFLAGS = $(unit_cppflags)
 test_unit_test_bine_LDFLAGS = $(unit_ldflags)
 test_unit_test_bine_LDADD = $(unit_libs)
+test_unit_test_bounds_SOURCES = test/unit/test_bounds.c
+test_unit_test_bounds_CPPFLAGS = $(unit_cppflags)
+test_unit_test_bounds_LDFLAGS = $(unit_ldflags)
+test_unit_test_bounds_LDADD = $(unit_libs)
 test_unit_test_bucket_SOURCES = test/unit/test_bucket.c
 test_unit_test_bucket_CPPFLAGS = $(unit_cppflags)
 test_unit_test_bucket_LDFLAGS = $(unit_ldflags)
@@ -141,6 +152,10 @@ test_unit_test_network_random_SOURCES = test/unit/test_network_random.c
 test_unit_test_network_random_CPPFLAGS = $(unit_cppflags)
 test_unit_test_network_random_LDFLAGS = $(unit_ldflags)
 test_unit_test_network_random_LDADD = $(unit_libs)
+test_unit_test_optcc_SOURCES = test/unit/test_optcc.c
+test_unit_test_optcc_CPPFLAGS = $(unit_cppflags)
+test_unit_test_optcc_LDFLAGS = $(unit_ldflags)
+test_unit_test_optcc_LDADD = $(unit_libs)
 test_unit_test_plan_SOURCES = test/unit/test_plan.c
 test_unit_test_plan_CPPFLAGS = $(unit_cppflags)
 test_unit_test_plan_LDFLAGS = $(unit_ldflags)
@@ -157,6 +172,14 @@ test_unit_test_select_SOURCES = test/unit/test_select.c
 test_unit_test_select_CPPFLAGS = $(unit_cppflags)
 test_unit_test_select_LDFLAGS = $(unit_ldflags)
 test_unit_test_select_LDADD = $(unit_libs)
+test_unit_test_swing_SOURCES = test/unit/test_swing.c
+test_unit_test_swing_CPPFLAGS = $(unit_cppflags)
+test_unit_test_swing_LDFLAGS = $(unit_ldflags)
+test_unit_test_swing_LDADD = $(unit_libs)
+test_unit_test_swing_walk_SOURCES = test/unit/test_swing_walk.c
+test_unit_test_swing_walk_CPPFLAGS = $(unit_cppflags)
+test_unit_test_swing_walk_LDFLAGS = $(unit_ldflags)
+test_unit_test_swing_walk_LDADD = $(unit_libs)
 test_unit_test_threads_SOURCES = test/unit/test_threads.c
 test_unit_test_threads_CPPFLAGS = $(unit_cppflags)
 test_unit_test_threads_LDFLAGS = $(unit_ldflags)
@@ -173,6 +196,10 @@ test_unit_test_topology_pack_SOURCES = test/unit/test_topology_pack.c
 test_unit_test_topology_pack_CPPFLAGS = $(unit_cppflags)
 test_unit_test_topology_pack_LDFLAGS = $(unit_ldflags)
 test_unit_test_topology_pack_LDADD = $(unit_libs)
+test_unit_test_torus_SOURCES = test/unit/test_torus.c
+test_unit_test_torus_CPPFLAGS = $(unit_cppflags)
+test_unit_test_torus_LDFLAGS = $(unit_ldflags)
+test_unit_test_torus_LDADD = $(unit_libs)
 test_unit_test_torus_doubling_SOURCES = test/unit/test_torus_doubling.c
 test_unit_test_torus_doubling_CPPFLAGS = $(unit_cppflags)
 test_unit_test_torus_doubling_LDFLAGS = $(unit_ldflags)
@@ -181,6 +208,10 @@ test_unit_test_verify_SOURCES = test/unit/test_verify.c
 test_unit_test_verify_CPPFLAGS = $(unit_cppflags)
 test_unit_test_verify_LDFLAGS = $(unit_ldflags)
 test_unit_test_verify_LDADD = $(unit_libs)
+test_unit_test_weighted_SOURCES = test/unit/test_weighted.c
+test_unit_test_weighted_CPPFLAGS = $(unit_cppflags)
+test_unit_test_weighted_LDFLAGS = $(unit_ldflags)
+test_unit_test_weighted_LDADD = $(unit_libs)
 endif
 
 # Each runs on its corpus and on texts made from it; test/fuzz/run.sh fuzzes with libFuzzer.

@@ -135,16 +135,15 @@ static void assert_near(double a, double b)
         fail_msg("%.12g is not %.12g", a, b);
 }
 
-static void prove(struct strag_topology *topology, int ports)
+static void prove(const struct strag_problem *problem, int parts)
 {
-    const struct strag_problem problem = {.n = topology->n, .ports = ports, .topology = topology};
     struct strag_error err = {""};
     struct strag_measure measure;
-    int n = topology->n;
-    if (strag_verify(hamiltonian(), &problem, &measure, NULL, &err) != STRAG_OK)
-        fail_msg("n=%d ports=%d: %s", n, ports, err.text);
+    int n = problem->n;
+    if (strag_verify(hamiltonian(), problem, &measure, NULL, &err) != STRAG_OK)
+        fail_msg("n=%d ports=%d: %s", n, problem->ports, err.text);
     assert_int_equal(measure.rounds, 2 * (n - 1));
-    assert_int_equal(measure.blocks, n * (ports ? ports : 4));
+    assert_int_equal(measure.blocks, n * parts);
     assert_near(measure.sent_max, 2.0 * (n - 1) / n);
     assert_near(measure.sent_total, 2.0 * (n - 1));
     assert_near(measure.reduce_max, 1.0 * (n - 1) / n);
@@ -152,9 +151,10 @@ static void prove(struct strag_topology *topology, int ports)
 
 static void prove_all(struct strag_topology *topology)
 {
-    prove(topology, 0);
-    for (int ports = 1; ports <= 4; ports *= 2)
-        prove(topology, ports);
+    struct strag_problem problem = {.n = topology->n, .topology = topology};
+    prove(&problem, 4);
+    for (problem.ports = 1; problem.ports <= 4; problem.ports *= 2)
+        prove(&problem, problem.ports);
     strag_topology_free(topology);
 }
 
@@ -179,7 +179,27 @@ static void of_random_shapes(void **state)
     struct rng rng = {support_seed("hamiltonian")};
     for (long cases = support_cases(4); cases > 0; cases--) {
         int x = 3 + (int)rng_below(&rng, 18), y = 3 + (int)rng_below(&rng, 18);
-        prove(torus_of(x, y), 0);
+        struct strag_topology *topology = torus_of(x, y);
+        prove(&(struct strag_problem){.n = x * y, .topology = topology}, 4);
+        strag_topology_free(topology);
+    }
+}
+
+/* One cycle: a ring, or one each way round. */
+static void in_one_dimension(void **state)
+{
+    (void)state;
+    for (int n = 2; n <= 12; n++) {
+        struct strag_topology *rings[] = {NULL, machine_flat(n, 1), machine_flat(n, 3),
+                                          torus_of(1, n), torus_of(n, 1)};
+        for (int t = 0; t < 5; t++) {
+            for (int ports = 0; ports <= 2; ports++)
+                prove(&(struct strag_problem){.n = n, .ports = ports, .topology = rings[t]},
+                      ports   ? ports
+                      : t < 3 ? 1
+                              : 2);
+            strag_topology_free(rings[t]);
+        }
     }
 }
 
@@ -189,7 +209,7 @@ static void of_shuffled_ranks(void **state)
     (void)state;
     struct rng rng = {support_seed("hamiltonian, shuffled")};
     struct strag_grid grid = machine_grid_of(torus, true, "6x5", NULL);
-    int positions[30];
+    int positions[30] = {0};
     for (int i = 0; i < 30; i++) {
         int other = (int)rng_below(&rng, (unsigned)i + 1);
         positions[i] = positions[other];
@@ -317,33 +337,32 @@ static void assert_refused(struct strag_topology *topology, int ports, const cha
 static void refusals(void **state)
 {
     (void)state;
-    static const char *const plane = "hamiltonian needs a whole torus of two dimensions";
+    static const char *const whole = "hamiltonian needs a whole torus of one or two dimensions";
     struct strag_grid grid = machine_grid_of(torus, true, "4x4", NULL);
-    assert_refused(machine_flat(9, 1), 0, plane);
-    assert_refused(machine_grid(torus, true, "9", NULL, 1), 0, plane);
-    assert_refused(machine_grid(torus, true, "3x3x3", NULL, 1), 0, plane);
-    assert_refused(machine_grid(torus, false, "3x3", NULL, 1), 0, plane);
-    assert_refused(machine_hosts(&grid, (int[]){0, 1, 4, 5}, 4, 1), 0, plane);
-    assert_refused(machine_hosts(&grid, (int[]){0, 5}, 2, 1), 0, plane);
+    assert_refused(machine_grid(torus, true, "3x3x3", NULL, 1), 0, whole);
+    assert_refused(machine_grid(torus, false, "3x3", NULL, 1), 0, whole);
+    assert_refused(machine_grid(torus, false, "5", NULL, 1), 0, whole);
+    assert_refused(machine_hosts(&grid, (int[]){0, 1, 4, 5}, 4, 1), 0, whole);
+    assert_refused(machine_hosts(&grid, (int[]){0, 5}, 2, 1), 0,
+                   "hamiltonian needs hosts that fill a box of the torus");
     assert_refused(torus_of(2, 5), 0,
                    "hamiltonian needs two sizes of at least 3, or 2 and an even one; on 5 x 2 "
                    "hosts no two cycles are without a common link");
     assert_refused(machine_grid(torus, true, "3x3", NULL, 2), 0,
                    "hamiltonian needs one rank per host, not 2");
-    assert_refused(torus_of(3, 3), 3, "hamiltonian drives 1, 2 or 4 ports, not 3");
-    assert_refused(torus_of(3, 3), 6, "hamiltonian drives 1, 2 or 4 ports, not 6");
+    assert_refused(torus_of(3, 3), 3, "hamiltonian drives 1, 2 or 4 ports here, not 3");
+    assert_refused(torus_of(3, 3), 6, "hamiltonian drives 1, 2 or 4 ports here, not 6");
+    assert_refused(torus_of(1, 3), 4, "hamiltonian drives 1 or 2 ports here, not 4");
+    assert_refused(machine_flat(9, 1), 3, "hamiltonian drives 1 or 2 ports here, not 3");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cycles_of_all_shapes),
-        cmocka_unit_test(of_small_shapes),
-        cmocka_unit_test(of_random_shapes),
-        cmocka_unit_test(of_shuffled_ranks),
-        cmocka_unit_test(links_are_not_shared),
-        cmocka_unit_test(rounds_that_are_wanted),
-        cmocka_unit_test(refusals),
+        cmocka_unit_test(cycles_of_all_shapes),   cmocka_unit_test(of_small_shapes),
+        cmocka_unit_test(of_random_shapes),       cmocka_unit_test(in_one_dimension),
+        cmocka_unit_test(of_shuffled_ranks),      cmocka_unit_test(links_are_not_shared),
+        cmocka_unit_test(rounds_that_are_wanted), cmocka_unit_test(refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -29,7 +29,8 @@ static struct formula formula_of(const char *algorithm, int n)
     double most = 2.0 * (n - 1) / n, least = 2.0 * (p - 1) / p;
     if (n == 1)
         return (struct formula){algorithm, 0, 1, 0, 0, 0};
-    static const char *const rings[] = {"ring", "bucket", "flexreduce", "blueconnect", "leaders"};
+    static const char *const rings[] = {"ring",    "bucket", "flexreduce",  "blueconnect",
+                                        "leaders", "optcc",  "hamiltonian", "weighted"};
     for (size_t i = 0; i < sizeof rings / sizeof *rings; i++) {
         if (strcmp(algorithm, rings[i]) == 0)
             return (struct formula){algorithm, 2 * (n - 1), n, most, n * most, most / 2};
@@ -43,10 +44,12 @@ static struct formula formula_of(const char *algorithm, int n)
         return formula_of("recursive-doubling", n);
     if (strcmp(algorithm, "circulant") == 0)
         return (struct formula){algorithm, 2 * log2_ceil(n), n, most, n * most, most / 2};
-    if (strcmp(algorithm, "recursive-doubling") == 0)
+    if (strcmp(algorithm, "recursive-doubling") == 0 || strcmp(algorithm, "torus-doubling") == 0 ||
+        strcmp(algorithm, "bine-latency") == 0)
         return (struct formula){algorithm,  log + 2 * fold,       1,
                                 log + fold, p * log + 2 * folded, log + fold};
-    if (strcmp(algorithm, "recursive-halving") == 0)
+    if (strcmp(algorithm, "recursive-halving") == 0 || strcmp(algorithm, "torus-halving") == 0 ||
+        strcmp(algorithm, "bine") == 0)
         return (struct formula){algorithm,    2 * log + 2 * fold,       p,
                                 least + fold, p * least + 2.0 * folded, least / 2 + fold};
     fail_msg("no formula for %s", algorithm);

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the programs that run in SimGrid's SMPI share. */
+#ifndef STRAG_SIM_H
+#define STRAG_SIM_H
+
+#include "topology.h"
+
+/** Print a line and end the job. */
+void sim_give_up(const char *what);
+
+/** A torus like 8x8 with a rank at each position. */
+int sim_torus(const char *dims, struct strag_topology **topology, struct strag_error *err);
+
+#endif

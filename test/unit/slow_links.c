@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Hosts with slow links, for tests.
+ */
+#include "slow_links.h"
+
+#include "cost.h"
+#include "machines.h"
+#include "verify.h"
+
+#include <math.h>
+
+void slow_links_make(struct slow_links *links, int hosts, int ranks_per_host)
+{
+    *links = (struct slow_links){.n = hosts * ranks_per_host, .ranks_per_host = ranks_per_host};
+    links->topology = machine_flat(links->n, ranks_per_host);
+    links->state.slow = links->slow;
+    links->problem = (struct strag_problem){
+        .n = links->n,
+        .topology = links->topology,
+        .state = &links->state,
+    };
+}
+
+void slow_links_add(struct slow_links *links, int rank, double factor)
+{
+    assert_in_range(links->state.nslow, 0, SLOW_LINKS_MAX - 1);
+    assert_in_range(rank, 0, links->n - 1);
+    links->slow[links->state.nslow++] = (struct strag_slow){rank, factor};
+}
+
+void slow_links_free(struct slow_links *links)
+{
+    strag_topology_free(links->topology);
+}
+
+static void fail_at(const struct slow_links *links, const char *what)
+{
+    char slow[200] = "";
+    for (int s = 0; s < links->state.nslow && s < 6; s++) {
+        size_t used = strlen(slow);
+        snprintf(slow + used, sizeof slow - used, " %d:%g", links->slow[s].rank,
+                 links->slow[s].factor);
+    }
+    fail_msg("n=%d, %d per host, blocks=%d, slow%s: %s", links->n, links->ranks_per_host,
+             links->problem.blocks, slow, what);
+}
+
+/* ---- Proofs ---- */
+
+/* One rank's peers on other hosts, round by round. */
+static void check_flows(const struct slow_links *links, const struct strag_plan *plan)
+{
+    int round = -1, to = -1, from = -1;
+    for (int i = 0; i < plan->nops; i++) {
+        const struct strag_op *op = &plan->ops[i];
+        if (op->round != round) {
+            round = op->round;
+            to = from = -1;
+        }
+        if (strag_topology_same_host(links->topology, plan->rank, op->peer))
+            continue;
+        int *peer = op->kind == STRAG_SEND ? &to : &from;
+        if (*peer >= 0 && *peer != op->peer)
+            fail_at(links, "two flows at a time");
+        *peer = op->peer;
+    }
+}
+
+void slow_links_prove(const struct slow_links *links, const struct strag_algorithm *algorithm,
+                      bool one_flow)
+{
+    struct strag_error err = {""};
+    struct strag_measure measure;
+    double n = links->n, hosts = n / links->ranks_per_host;
+    if (strag_verify(algorithm, &links->problem, &measure, NULL, &err) != STRAG_OK)
+        fail_at(links, err.text);
+    /* As little as there can be: 2(h-1) vectors between hosts, 2(g-1) within each. */
+    assert_true(fabs(measure.sent_total - 2 * (hosts - 1) - 2 * (n - hosts)) < 1e-6 * n);
+    for (int rank = 0; one_flow && rank < links->n; rank++) {
+        struct strag_plan *plan = NULL;
+        if (strag_plan_create(algorithm, &links->problem, rank, &plan, &err) != STRAG_OK)
+            fail_at(links, err.text);
+        check_flows(links, plan);
+        strag_plan_free(plan);
+    }
+}
+
+/* ---- Rounds that repeat ---- */
+
+/* A round's traffic as a number that does not depend on the order of messages. */
+struct digest {
+    const struct strag_bounds *bounds;
+    int rank;
+    uint64_t sum;
+};
+
+static void add_message(void *context, enum strag_kind kind, int peer, int first, int count)
+{
+    struct digest *digest = context;
+    const int64_t *start = digest->bounds->numerator;
+    uint64_t size = (uint64_t)(start[first + count] - start[first]);
+    digest->sum +=
+        scramble(scramble(size * 4 + kind) + (uint64_t)digest->rank * 65536 + (uint64_t)peer);
+}
+
+static uint64_t digest_round(const struct strag_design *design, struct strag_builder *visitor,
+                             struct digest *digest, int round)
+{
+    digest->sum = 0;
+    for (digest->rank = 0; digest->rank < design->problem.n; digest->rank++) {
+        strag_visitor_aim(visitor, digest->rank, (struct strag_rounds){round, round + 1});
+        strag_design_build(design, digest->rank, visitor);
+    }
+    return digest->sum;
+}
+
+int slow_links_repeats(const struct slow_links *links, const struct strag_algorithm *algorithm)
+{
+    struct strag_error err = {""};
+    struct strag_design design;
+    int repeats = 0;
+    if (strag_design_open(&design, algorithm, &links->problem, &err) != STRAG_OK)
+        fail_at(links, err.text);
+    struct digest digest = {.bounds = &design.shape.bounds};
+    struct strag_builder *visitor = strag_visitor_create(&design.shape, add_message, &digest);
+    assert_non_null(visitor);
+    for (int round = 0; round < design.claim.rounds; round++) {
+        int period = strag_design_period(&design, round);
+        int alike = strag_design_alike(&design, round);
+        assert_in_range(round + (alike - 1) * period + period, 1, design.claim.rounds);
+        for (int turn = 0; alike > 1 && turn < period; turn++) {
+            uint64_t first = digest_round(&design, visitor, &digest, round + turn);
+            for (int i = 1; i < alike; i++, repeats++) {
+                int other = round + turn + i * period;
+                if (digest_round(&design, visitor, &digest, other) != first)
+                    fail_at(links, "rounds differ that are said to be alike");
+            }
+        }
+    }
+    assert_int_equal(strag_visitor_finish(visitor, &err), STRAG_OK);
+    strag_design_close(&design);
+    return repeats;
+}
+
+/* ---- Times ---- */
+
+double slow_links_time(const struct slow_links *links, const struct strag_algorithm *algorithm,
+                       bool clocks)
+{
+    struct strag_error err = {""};
+    struct strag_model model = strag_model_default(STRAG_NETWORK_TREE);
+    const size_t bytes = (size_t)1 << 30;
+    double seconds = 0;
+    model.alpha = model.local_alpha = 0;
+    if (clocks) {
+        if (strag_cost_clocks(algorithm, &links->problem, &model, &bytes, 1, &seconds, &err) !=
+            STRAG_OK)
+            fail_at(links, err.text);
+    } else {
+        struct strag_profile *profile = NULL;
+        if (strag_profile_create(algorithm, &links->problem, &model, &profile, &err) != STRAG_OK)
+            fail_at(links, err.text);
+        seconds = strag_profile_seconds(profile, (double)bytes);
+        strag_profile_free(profile);
+    }
+    return seconds * model.bandwidth / (double)bytes;
+}
+
+/* ---- Refusals ---- */
+
+void slow_links_refused(const struct slow_links *links, const struct strag_algorithm *algorithm,
+                        const char *why)
+{
+    struct strag_error err = {""};
+    struct strag_plan *plan = NULL;
+    assert_int_not_equal(strag_plan_create(algorithm, &links->problem, 0, &plan, &err), STRAG_OK);
+    assert_string_equal(err.text, why);
+    assert_null(plan);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the tests of algorithms for slow links share: hosts of which some are slow, their proof, and
+ * their modelled time beside the lower bounds. Each function lets the test fail if something is
+ * wrong.
+ */
+#ifndef STRAG_TEST_SLOW_LINKS_H
+#define STRAG_TEST_SLOW_LINKS_H
+
+#include "bounds.h"
+#include "support.h"
+
+enum { SLOW_LINKS_MAX = 64 };
+
+/* n ranks, ranks_per_host of them on each host, all on one switch. */
+struct slow_links {
+    int n, ranks_per_host;
+    struct strag_topology *topology;
+    struct strag_state state;
+    struct strag_slow slow[SLOW_LINKS_MAX];
+    struct strag_problem problem;
+};
+
+/** Hosts without a slow one. Free them with slow_links_free; do not copy them. */
+void slow_links_make(struct slow_links *links, int hosts, int ranks_per_host);
+
+/** One more slow rank, and all of its host with it. */
+void slow_links_add(struct slow_links *links, int rank, double factor);
+
+void slow_links_free(struct slow_links *links);
+
+/** Prove the algorithm's plans; also that every rank meets one rank of another host at most in each
+ * round and direction, if `one_flow`. */
+void slow_links_prove(const struct slow_links *links, const struct strag_algorithm *algorithm,
+                      bool one_flow);
+
+/** Rounds that are said to repeat must carry the same traffic. @return how many were said to */
+int slow_links_repeats(const struct slow_links *links, const struct strag_algorithm *algorithm);
+
+/** Modelled time without latency, in what the vector takes over a fast link. */
+double slow_links_time(const struct slow_links *links, const struct strag_algorithm *algorithm,
+                       bool clocks);
+
+/** The algorithm must refuse with these words. */
+void slow_links_refused(const struct slow_links *links, const struct strag_algorithm *algorithm,
+                        const char *why);
+
+#endif

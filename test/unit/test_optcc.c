@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * OptCC: proved for one slow host and for several, anywhere; one flow at a time on every link; the
+ * windows and stages that optcc.c draws; modelled times beside theorems 2, 6 and 13.
+ *
+ * STRAG_CASES scales how many slow hosts are tried per number of hosts (default 1; a bar's full
+ * range is 64).
+ */
+#include "slow_links.h"
+
+#include <math.h>
+
+static const double factors[] = {1.14, 1.33, 1.5, 2, 3, 4};
+enum { FACTORS = sizeof factors / sizeof *factors };
+
+static const struct strag_algorithm *optcc(void)
+{
+    return support_algorithm("optcc");
+}
+
+static double factor_of(int i)
+{
+    return factors[i % FACTORS];
+}
+
+/* ---- The proof ---- */
+
+static void one_slow_rank(void **state)
+{
+    (void)state;
+    struct rng rng = {support_seed("one slow rank")};
+    long cases = support_cases(1);
+    for (int n = 3; n <= 64; n++) {
+        for (int i = 0; i < n && i < cases; i++) {
+            struct slow_links links;
+            int rank = cases < n ? (int)rng_below(&rng, (unsigned)n) : i;
+            slow_links_make(&links, n, 1);
+            slow_links_add(&links, rank, factor_of((int)rng_below(&rng, FACTORS)));
+            slow_links_prove(&links, optcc(), true);
+            slow_links_free(&links);
+        }
+    }
+}
+
+/* Slow hosts at different places, of different factors. */
+static void add_slow_hosts(struct slow_links *links, struct rng *rng, int slow)
+{
+    int hosts = links->n / links->ranks_per_host;
+    int step = hosts / slow, start = (int)rng_below(rng, (unsigned)hosts);
+    for (int s = 0; s < slow; s++) {
+        int host = (start + s * step) % hosts;
+        int rank =
+            host * links->ranks_per_host + (int)rng_below(rng, (unsigned)links->ranks_per_host);
+        slow_links_add(links, rank, factor_of((int)rng_below(rng, FACTORS)));
+    }
+}
+
+static void prove_several(struct rng *rng, int hosts, int ranks_per_host, int slow)
+{
+    struct slow_links links;
+    slow_links_make(&links, hosts, ranks_per_host);
+    add_slow_hosts(&links, rng, slow);
+    slow_links_prove(&links, optcc(), true);
+    slow_links_free(&links);
+}
+
+static void several_slow_ranks(void **state)
+{
+    (void)state;
+    struct rng rng = {support_seed("several slow ranks")};
+    for (long cases = support_cases(1); cases > 0; cases--) {
+        for (int n = 5; n <= 32; n++) {
+            for (int slow = 2; slow <= 4 && 2 * slow < n; slow++)
+                prove_several(&rng, n, 1, slow);
+        }
+    }
+}
+
+static void several_ranks_per_host(void **state)
+{
+    (void)state;
+    struct rng rng = {support_seed("several ranks per host")};
+    for (long cases = support_cases(1); cases > 0; cases--) {
+        for (int g = 2; g <= 8; g *= 2) {
+            for (int hosts = 3; hosts <= 16; hosts += cases > 1 ? 1 : g)
+                prove_several(&rng, hosts, g, 1 + (hosts > 5) + (hosts > 9));
+        }
+    }
+}
+
+/* As many segments as are asked for, the smallest numbers of hosts above all. */
+static void any_number_of_segments(void **state)
+{
+    (void)state;
+    for (int n = 3; n <= 9; n++) {
+        for (int c = 0; c < STRAG_CHOICES_MAX; c++) {
+            struct slow_links links;
+            int blocks[STRAG_CHOICES_MAX];
+            slow_links_make(&links, n, 1);
+            slow_links_add(&links, n / 2, 1.5);
+            int choices = strag_algorithm_choices(optcc(), &links.problem, blocks);
+            assert_in_range(choices, 3, STRAG_CHOICES_MAX);
+            if (c < choices) {
+                links.problem.blocks = blocks[c];
+                assert_true(c == 0 || blocks[c] > blocks[c - 1]);
+                slow_links_prove(&links, optcc(), true);
+            }
+            slow_links_free(&links);
+        }
+    }
+}
+
+/* ---- Windows and stages ---- */
+
+struct plans {
+    struct slow_links links;
+    struct strag_plan *list[8];
+};
+
+/* Five hosts, rank 4 slow, four segments: the tables in optcc.c. */
+static void plans_make(struct plans *plans)
+{
+    struct strag_error err = {""};
+    slow_links_make(&plans->links, 5, 1);
+    slow_links_add(&plans->links, 4, 2);
+    plans->links.problem.blocks = 12;
+    assert_int_equal(strag_plan_create_all(optcc(), &plans->links.problem, plans->list, &err),
+                     STRAG_OK);
+}
+
+static void plans_free(struct plans *plans)
+{
+    strag_plan_free_all(plans->list, 5);
+    slow_links_free(&plans->links);
+}
+
+static bool is_stage(const struct strag_plan *plan, const struct strag_op *op, const char *name)
+{
+    return strcmp(plan->stages[op->stage], name) == 0;
+}
+
+static void the_windows(void **state)
+{
+    (void)state;
+    struct plans plans;
+    plans_make(&plans);
+    const struct strag_plan *slow = plans.list[4];
+    int messages = 0;
+    assert_int_equal(slow->rounds, 18);
+    for (int i = 0; i < slow->nops; i++, messages++) {
+        const struct strag_op *op = &slow->ops[i];
+        int before = op->round % 4;
+        assert_int_equal(op->peer, op->kind == STRAG_SEND ? (before + 1) % 4 : before);
+    }
+    assert_int_equal(messages, 24); /* 12 sections down and up */
+    for (int rank = 0; rank < 4; rank++) {
+        const struct strag_plan *plan = plans.list[rank];
+        for (int i = 0; i < plan->nops; i++) {
+            const struct strag_op *op = &plan->ops[i];
+            if (op->peer != 4 && op->kind == STRAG_SEND) {
+                assert_int_equal(op->peer, (rank + 1) % 4);
+                assert_int_not_equal(op->round % 4, rank); /* there stands the slow host */
+            }
+        }
+    }
+    plans_free(&plans);
+}
+
+/* Where a stage's messages of a segment of three blocks are: the body of the middle one. */
+static int body_of_stage(const struct plans *plans, const char *stage, int segment)
+{
+    int sum = 0, count = 0;
+    for (int rank = 0; rank < 5; rank++) {
+        const struct strag_plan *plan = plans->list[rank];
+        for (int i = 0; i < plan->nops; i++) {
+            const struct strag_op *op = &plan->ops[i];
+            if (op->kind != STRAG_SEND || op->first / 3 != segment || !is_stage(plan, op, stage))
+                continue;
+            sum += op->round;
+            count++;
+        }
+    }
+    assert_true(count > 0);
+    return sum / count / 3;
+}
+
+static void the_stages(void **state)
+{
+    (void)state;
+    static const char *const stages[] = {"ring: add", "to the slow host", "from the slow host",
+                                         "ring: give"};
+    static const int bodies[4][4] = {{0, 1, 2, 3}, {1, 2, 1, 2}, {2, 3, 4, 5}, {3, 4, 3, 4}};
+    struct plans plans;
+    plans_make(&plans);
+    for (int segment = 0; segment < 4; segment++) {
+        for (int stage = 0; stage < 4; stage++) {
+            int body = body_of_stage(&plans, stages[stage], segment);
+            /* Stage 3 begins a window before its body. */
+            assert_int_equal(body, bodies[segment][stage]);
+        }
+    }
+    plans_free(&plans);
+}
+
+/* ---- Times ---- */
+
+/* The blocks of k segments: sections, and chunks that fill bubbles. */
+static int blocks_of(int hosts, int ranks_per_host, int slow, double factor, int k)
+{
+    int fast = hosts - slow, windows = (k + (fast > 3 && factor >= 2 ? 2 : 1)) * (fast - 1);
+    int chunks = slow == 1 && factor < 2 ? windows / fast - 1 : 0;
+    return (k * (fast - slow) + chunks) * ranks_per_host;
+}
+
+static double time_of(int hosts, int ranks_per_host, double factor, int k, bool clocks)
+{
+    struct slow_links links;
+    slow_links_make(&links, hosts, ranks_per_host);
+    slow_links_add(&links, hosts / 3 * ranks_per_host, factor);
+    links.problem.blocks = blocks_of(hosts, ranks_per_host, 1, factor, k);
+    double time = slow_links_time(&links, optcc(), clocks);
+    slow_links_free(&links);
+    return time;
+}
+
+static void assert_below(double time, double bound, double most, int hosts, double factor)
+{
+    if (!(time <= most * bound && time >= bound * (1 - 1e-9)))
+        fail_msg("%d hosts, factor %g: %.6g, %.4f of the bound %.6g", hosts, factor, time,
+                 time / bound, bound);
+}
+
+static void one_slow_host_in_time(void **state)
+{
+    (void)state;
+    static const int all_hosts[] = {4, 5, 6, 8, 13, 16, 32, 64, 128, 256};
+    int sizes = support_cases(1) > 1 ? 10 : 6;
+    for (int i = 0; i < sizes; i++) {
+        int hosts = all_hosts[i];
+        for (int f = 0; f < FACTORS; f++) {
+            double bound = strag_bound_one_flow(hosts, factors[f]);
+            assert_below(time_of(hosts, 1, factors[f], 128, false), bound, 1.02, hosts, factors[f]);
+            if (hosts <= 64)
+                assert_below(time_of(hosts, 4, factors[f], 128, false), bound, 1.05, hosts,
+                             factors[f]);
+        }
+    }
+}
+
+/* The formulas for k segments: (k + l - 1) / k, or (l k + 2) / k where l >= 2; windows at both ends
+ * are a little longer where stages of one body begin in another. */
+static void few_segments(void **state)
+{
+    (void)state;
+    for (int f = 0; f < FACTORS; f++) {
+        double l = factors[f], bound = strag_bound_one_flow(12, l);
+        for (int k = 4; k <= 32; k *= 2) {
+            double ends = l < 2 ? l - 1 : 2 / l, time = time_of(12, 1, l, k, false);
+            assert_below(time, bound * (k + ends) / k, 1 + 0.3 / k, 12, l);
+        }
+    }
+}
+
+/* A simulation of every message comes to the same. */
+static void by_clocks(void **state)
+{
+    (void)state;
+    for (int f = 0; f < FACTORS; f++) {
+        for (int g = 1; g <= 4; g += 3) {
+            double rounds = time_of(9, g, factors[f], 16, false);
+            double clocks = time_of(9, g, factors[f], 16, true);
+            assert_below(clocks, rounds * 0.98, 1.021, 9, factors[f]);
+        }
+    }
+}
+
+/* As the paper: 2(n-1)/(n-m), or l + 2(m-1)/(n-m); near theorem 2 for many hosts. */
+static void several_slow_hosts_in_time(void **state)
+{
+    (void)state;
+    for (int slow = 2; slow <= 3; slow++) {
+        for (int f = 0; f < FACTORS; f++) {
+            struct slow_links links;
+            double list[3] = {factors[f], factors[f], factors[f]};
+            slow_links_make(&links, 64, 1);
+            for (int s = 0; s < slow; s++)
+                slow_links_add(&links, 7 + 20 * s, factors[f]);
+            links.problem.blocks = blocks_of(64, 1, slow, factors[f], 128);
+            double time = slow_links_time(&links, optcc(), false);
+            assert_below(time, strag_bound_several_slow(64, list, slow), 1.06, 64, factors[f]);
+            slow_links_free(&links);
+        }
+    }
+}
+
+/* ---- The rest ---- */
+
+static void runs_of_rounds(void **state)
+{
+    (void)state;
+    struct slow_links links;
+    slow_links_make(&links, 7, 1);
+    links.problem.blocks = 21;
+    assert_int_not_equal(slow_links_repeats(&links, optcc()), 0);
+    slow_links_add(&links, 3, 1.5);
+    links.problem.blocks = 0;
+    assert_int_equal(slow_links_repeats(&links, optcc()), 0);
+    slow_links_free(&links);
+}
+
+static void refusals(void **state)
+{
+    (void)state;
+    struct slow_links links;
+    slow_links_make(&links, 2, 1);
+    slow_links_add(&links, 1, 2);
+    slow_links_refused(&links, optcc(), "optcc needs two hosts with fast links at least, not 1");
+    slow_links_free(&links);
+    slow_links_make(&links, 6, 2);
+    slow_links_add(&links, 1, 2);
+    slow_links_add(&links, 4, 2);
+    slow_links_add(&links, 5, 3); /* on the same host */
+    slow_links_add(&links, 8, 2);
+    slow_links_refused(&links, optcc(),
+                       "optcc needs more hosts with fast links than with slow ones, not 3 and 3");
+    slow_links_free(&links);
+    slow_links_make(&links, 6, 1);
+    slow_links_add(&links, 1, 0.5);
+    slow_links_refused(&links, optcc(),
+                       "rank 1 is slower by a factor of 0.5; at least 1 is needed");
+    links.slow[0] = (struct strag_slow){6, 2};
+    slow_links_refused(&links, optcc(), "slow rank 6; with 6 ranks it is 0 to 5");
+    links.slow[0] = (struct strag_slow){5, 2};
+    links.problem.blocks = 17;
+    slow_links_refused(&links, optcc(),
+                       "optcc cuts the vector of 6 ranks into 32 blocks; 17 is not possible");
+    slow_links_free(&links);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_slow_rank),
+        cmocka_unit_test(several_slow_ranks),
+        cmocka_unit_test(several_ranks_per_host),
+        cmocka_unit_test(any_number_of_segments),
+        cmocka_unit_test(the_windows),
+        cmocka_unit_test(the_stages),
+        cmocka_unit_test(one_slow_host_in_time),
+        cmocka_unit_test(few_segments),
+        cmocka_unit_test(by_clocks),
+        cmocka_unit_test(several_slow_hosts_in_time),
+        cmocka_unit_test(runs_of_rounds),
+        cmocka_unit_test(refusals),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

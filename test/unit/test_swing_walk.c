@@ -1,0 +1,530 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Who meets whom in Swing: the paper's peers, the examples of swing.c and swing_walk.h, one range
+ * per message, the two halves as collectives of their own, and how the links of a torus are loaded.
+ */
+#include "cost.h"
+#include "executor.h"
+#include "machines.h"
+#include "support.h"
+#include "swing.h"
+
+#include <limits.h>
+
+static const enum strag_network torus = STRAG_NETWORK_TORUS;
+
+static struct strag_plan *plan_of(const char *name, const struct strag_problem *problem, int rank)
+{
+    struct strag_error err = {""};
+    struct strag_plan *plan = NULL;
+    if (strag_plan_create(support_algorithm(name), problem, rank, &plan, &err) != STRAG_OK)
+        fail_msg("%s", err.text);
+    return plan;
+}
+
+/* ---- Peers ---- */
+
+static int power(int base, int exponent)
+{
+    return exponent == 0 ? 1 : base * power(base, exponent - 1);
+}
+
+/* The paper's formula. */
+static int paper_peer(int rank, int step, int n)
+{
+    int rho = (1 - power(-2, step + 1)) / 3;
+    int peer = rank % 2 ? rank - rho : rank + rho;
+    return (peer % n + n) % n;
+}
+
+static void assert_send(const struct strag_op *op, int round, int peer, int count)
+{
+    assert_int_equal(op->kind, STRAG_SEND);
+    assert_int_equal(op->round, round);
+    assert_int_equal(op->peer, peer);
+    assert_int_equal(op->count, count);
+}
+
+/* On a ring of a power of two: halves with the paper's peers, then back. */
+static void peers_on_a_ring(void **state)
+{
+    (void)state;
+    for (int n = 2, steps = 1; n <= 256; n *= 2, steps++) {
+        const struct strag_problem problem = {.n = n};
+        for (int rank = 0; rank < n; rank++) {
+            struct strag_plan *plan = plan_of("swing", &problem, rank);
+            struct strag_plan *swaps = plan_of("swing-latency", &problem, rank);
+            assert_int_equal(plan->nops, 4 * steps); /* a send and a receive each round */
+            assert_int_equal(swaps->nops, 2 * steps);
+            for (int step = 0; step < steps; step++) {
+                int peer = paper_peer(rank, step, n), back = 2 * steps - 1 - step;
+                assert_send(&plan->ops[2 * step], step, peer, n >> (step + 1));
+                assert_send(&plan->ops[2 * back], back, peer, n >> (step + 1));
+                assert_send(&swaps->ops[2 * (steps - 1 - step)], steps - 1 - step, peer, 1);
+            }
+            strag_plan_free(plan);
+            strag_plan_free(swaps);
+        }
+    }
+}
+
+/* Part p starts in dimension p; parts 2 and 3 go the other way round. 8 x 8, from rank (x, y). */
+static void peers_on_a_torus(void **state)
+{
+    (void)state;
+    struct strag_topology *topology = machine_grid(torus, true, "8x8", NULL, 1);
+    const struct strag_problem problem = {.n = 64, .ports = 4, .topology = topology};
+    for (int rank = 0; rank < 64; rank++) {
+        struct strag_plan *plan = plan_of("swing", &problem, rank);
+        assert_int_equal(plan->nops, 4 * 12 * 2);
+        for (int step = 0; step < 6; step++) {
+            for (int part = 0; part < 4; part++) {
+                int at[] = {rank % 8, rank / 8}, d = (part + step) % 2;
+                int plain = part < 2 ? at[d] : (8 - at[d]) % 8;
+                int peer = paper_peer(plain, step / 2, 8);
+                at[d] = part < 2 ? peer : (8 - peer) % 8;
+                assert_send(&plan->ops[(step * 4 + part) * 2], step, at[0] + 8 * at[1], 32 >> step);
+            }
+        }
+        strag_plan_free(plan);
+    }
+    strag_topology_free(topology);
+}
+
+/* The blocks' owners in the example of 8 in swing_walk.h. */
+static void order_of_blocks(void **state)
+{
+    (void)state;
+    static const int owner[] = {0, 3, 7, 4, 1, 6, 2, 5};
+    const struct strag_problem problem = {.n = 8};
+    struct strag_swing swing;
+    struct strag_swing_walk walk;
+    strag_swing_lay_out(&problem, INT_MAX, &swing);
+    for (int block = 0; block < 8; block++) {
+        strag_swing_walk(&swing, 0, owner[block], &walk);
+        assert_int_equal(walk.first, block);
+        assert_int_equal(walk.count, 1);
+    }
+}
+
+/* ---- The examples, message by message ---- */
+
+struct sent {
+    int round, peer, first, count;
+};
+
+static void assert_sends(const char *name, int n, int rank, const struct sent *expected, int count)
+{
+    const struct strag_problem problem = {.n = n};
+    struct strag_plan *plan = plan_of(name, &problem, rank);
+    int next = 0;
+    for (int i = 0; i < plan->nops; i++) {
+        const struct strag_op *op = &plan->ops[i];
+        if (op->kind != STRAG_SEND)
+            continue;
+        assert_true(next < count);
+        assert_send(op, expected[next].round, expected[next].peer, expected[next].count);
+        assert_int_equal(op->first, expected[next++].first);
+    }
+    assert_int_equal(next, count);
+    strag_plan_free(plan);
+}
+
+/* The table in swing.c. */
+static void the_example_of_4(void **state)
+{
+    (void)state;
+    static const struct sent expected[4][4] = {
+        {{0, 1, 2, 2}, {1, 3, 1, 1}, {2, 3, 0, 1}, {3, 1, 0, 2}},
+        {{0, 0, 0, 2}, {1, 2, 3, 1}, {2, 2, 2, 1}, {3, 0, 2, 2}},
+        {{0, 3, 0, 2}, {1, 1, 2, 1}, {2, 1, 3, 1}, {3, 3, 2, 2}},
+        {{0, 2, 2, 2}, {1, 0, 0, 1}, {2, 0, 1, 1}, {3, 2, 0, 2}},
+    };
+    for (int rank = 0; rank < 4; rank++)
+        assert_sends("swing", 4, rank, expected[rank], 4);
+}
+
+/* The lists in swing_walk.h: 0 3 | 1 2 4, then 0 | 3 | 1 | 2 4. */
+static void the_example_of_5(void **state)
+{
+    (void)state;
+    static const struct sent of_0[] = {{0, 1, 2, 2}, {0, 4, 4, 1}, {1, 3, 1, 1},
+                                       {4, 3, 0, 1}, {5, 1, 0, 2}, {5, 4, 0, 1}};
+    static const struct sent of_1[] = {{0, 0, 0, 2}, {1, 2, 3, 1}, {1, 4, 4, 1},
+                                       {4, 2, 2, 1}, {4, 4, 2, 1}, {5, 0, 2, 2}};
+    static const struct sent of_4[] = {{0, 0, 0, 1}, {0, 3, 1, 1}, {1, 1, 2, 1}, {2, 2, 3, 1},
+                                       {3, 2, 4, 1}, {4, 1, 4, 1}, {5, 0, 4, 1}, {5, 3, 4, 1}};
+    assert_sends("swing", 5, 0, of_0, 6);
+    assert_sends("swing", 5, 1, of_1, 6);
+    assert_sends("swing", 5, 4, of_4, 8);
+}
+
+/* The table in swing_partial.c. */
+static void the_example_of_8(void **state)
+{
+    (void)state;
+    static const struct sent expected[] = {
+        {0, 1, 2, 2}, {1, 7, 1, 1}, {2, 3, 0, 1}, {3, 7, 0, 1}, {4, 1, 0, 2}};
+    assert_sends("swing-half", 8, 0, expected, 5);
+}
+
+/* ---- One range per message ---- */
+
+/* No rank sends to another one twice in a round and part, whatever the sizes. */
+static void one_range_per_message(void **state)
+{
+    (void)state;
+    static const char *const dims[] = {"3x5", "7x6", "9", "12x5", "3x3x3", "18"};
+    for (size_t i = 0; i < sizeof dims / sizeof *dims; i++) {
+        struct strag_topology *topology = machine_grid(torus, true, dims[i], NULL, 1);
+        const struct strag_problem problem = {.n = topology->n, .ports = 1, .topology = topology};
+        for (int rank = 0; rank < topology->n; rank++) {
+            struct strag_plan *plan = plan_of("swing", &problem, rank);
+            for (int a = 0; a < plan->nops; a++) {
+                for (int b = a + 1; b < plan->nops; b++) {
+                    const struct strag_op *one = &plan->ops[a], *other = &plan->ops[b];
+                    assert_false(one->kind == STRAG_SEND && other->kind == STRAG_SEND &&
+                                 one->round == other->round && one->peer == other->peer);
+                }
+            }
+            strag_plan_free(plan);
+        }
+        strag_topology_free(topology);
+    }
+}
+
+/* ---- The halves ---- */
+
+/* What n ranks hold: of each block the set of those whose input went into it. Sends are kept until
+ * they are received. */
+enum { HALF_RANKS = 64 };
+
+struct parcel {
+    int from, to, round, first;
+    uint64_t *sets; /* NULL: received */
+};
+
+struct half {
+    int n, blocks;
+    struct strag_plan *plans[HALF_RANKS];
+    uint64_t *sets[HALF_RANKS]; /* [rank][block] */
+    int next[HALF_RANKS];       /* the rank's next operation */
+    struct parcel *parcels;
+    int nparcels;
+};
+
+static void put(struct half *half, int rank, const struct strag_op *op)
+{
+    struct parcel *parcel = &half->parcels[half->nparcels++];
+    *parcel = (struct parcel){rank, op->peer, op->round, op->first,
+                              calloc((size_t)op->count, sizeof(uint64_t))};
+    assert_non_null(parcel->sets);
+    memcpy(parcel->sets, half->sets[rank] + op->first, (size_t)op->count * sizeof(uint64_t));
+}
+
+/* @return false: it has not been sent yet */
+static bool take(struct half *half, int rank, const struct strag_op *op)
+{
+    int p = 0;
+    while (p < half->nparcels && (!half->parcels[p].sets || half->parcels[p].from != op->peer ||
+                                  half->parcels[p].to != rank))
+        p++;
+    if (p == half->nparcels)
+        return false;
+    struct parcel *parcel = &half->parcels[p];
+    assert_int_equal(parcel->round, op->round);
+    assert_int_equal(parcel->first, op->first);
+    for (int b = 0; b < op->count; b++) {
+        uint64_t *mine = &half->sets[rank][op->first + b];
+        if (op->kind == STRAG_RECV_REDUCE)
+            assert_true((*mine & parcel->sets[b]) == 0);
+        *mine = op->kind == STRAG_RECV ? parcel->sets[b] : *mine | parcel->sets[b];
+    }
+    free(parcel->sets);
+    parcel->sets = NULL;
+    return true;
+}
+
+static void run_half(struct half *half)
+{
+    int total = 0;
+    for (int rank = 0; rank < half->n; rank++)
+        total += half->plans[rank]->nops;
+    half->parcels = calloc((size_t)total, sizeof *half->parcels);
+    assert_non_null(half->parcels);
+    for (int done = 0; done < total;) {
+        int before = done;
+        for (int rank = 0; rank < half->n; rank++) {
+            const struct strag_plan *plan = half->plans[rank];
+            for (; half->next[rank] < plan->nops; half->next[rank]++, done++) {
+                const struct strag_op *op = &plan->ops[half->next[rank]];
+                if (op->kind == STRAG_SEND)
+                    put(half, rank, op);
+                else if (!take(half, rank, op))
+                    break;
+            }
+        }
+        assert_true(done > before);
+    }
+    for (int p = 0; p < half->nparcels; p++)
+        assert_null(half->parcels[p].sets);
+    free(half->parcels);
+}
+
+/* The plan of one half alone. */
+static struct strag_plan *half_plan(const struct strag_swing *swing, int n, int rank, bool gather,
+                                    struct strag_swing_walk *walks)
+{
+    const struct strag_shape shape = {
+        .algorithm = "test",
+        .n = n,
+        .rounds = swing->steps,
+        .bounds = {.blocks = swing->torus.parts * swing->blocks},
+    };
+    struct strag_builder *builder = strag_builder_create(&shape, rank);
+    struct strag_plan *plan = NULL;
+    struct strag_error err = {""};
+    assert_non_null(builder);
+    int end = gather ? strag_swing_allgather(swing, walks, 0, builder)
+                     : strag_swing_reduce_scatter(swing, walks, 0, builder);
+    assert_int_equal(end, swing->steps);
+    if (strag_builder_finish(builder, &plan, &err) != STRAG_OK)
+        fail_msg("%s", err.text);
+    return plan;
+}
+
+/* Before: everybody has its own input of all blocks; or all inputs of its own blocks. */
+static void begin_half(struct half *half, const struct strag_swing *swing, bool gather, int rank)
+{
+    struct strag_swing_walk walks[STRAG_SWING_PARTS_MAX];
+    uint64_t all = half->n == 64 ? UINT64_MAX : (UINT64_C(1) << half->n) - 1;
+    half->sets[rank] = calloc((size_t)half->blocks, sizeof(uint64_t));
+    assert_non_null(half->sets[rank]);
+    for (int b = 0; b < half->blocks; b++)
+        half->sets[rank][b] = gather ? 0 : UINT64_C(1) << rank;
+    for (int part = 0; part < swing->torus.parts; part++) {
+        strag_swing_walk(swing, part, rank, &walks[part]);
+        for (int b = 0; gather && b < walks[part].count; b++)
+            half->sets[rank][walks[part].first + b] = all;
+    }
+    half->plans[rank] = half_plan(swing, half->n, rank, gather, walks);
+}
+
+/* After: everybody has all of its own blocks; or of all blocks. And every block is somebody's. */
+static void end_half(struct half *half, const struct strag_swing *swing, bool gather)
+{
+    uint64_t all = half->n == 64 ? UINT64_MAX : (UINT64_C(1) << half->n) - 1;
+    int owned = 0;
+    for (int rank = 0; rank < half->n; rank++) {
+        for (int b = 0; gather && b < half->blocks; b++)
+            assert_true(half->sets[rank][b] == all);
+        for (int part = 0; part < swing->torus.parts; part++) {
+            struct strag_swing_walk walk;
+            strag_swing_walk(swing, part, rank, &walk);
+            for (int b = 0; b < walk.count; b++, owned++)
+                assert_true(half->sets[rank][walk.first + b] == all);
+        }
+        free(half->sets[rank]);
+        strag_plan_free(half->plans[rank]);
+    }
+    assert_int_equal(owned, half->blocks);
+}
+
+static void check_halves(struct strag_topology *topology, int ports)
+{
+    const struct strag_problem problem = {.n = topology->n, .ports = ports, .topology = topology};
+    struct strag_swing swing;
+    strag_swing_lay_out(&problem, INT_MAX, &swing);
+    for (int gather = 0; gather < 2; gather++) {
+        struct half half = {.n = topology->n, .blocks = swing.torus.parts * swing.blocks};
+        for (int rank = 0; rank < half.n; rank++)
+            begin_half(&half, &swing, gather, rank);
+        run_half(&half);
+        end_half(&half, &swing, gather);
+    }
+    strag_topology_free(topology);
+}
+
+static void halves(void **state)
+{
+    (void)state;
+    static const char *const dims[] = {"8", "7", "4x4", "3x5", "6x2", "2x3x4", "9x7", "8x8"};
+    for (size_t i = 0; i < sizeof dims / sizeof *dims; i++) {
+        check_halves(machine_grid(torus, true, dims[i], NULL, 1), 0);
+        check_halves(machine_grid(torus, true, dims[i], NULL, 1), 1);
+    }
+    check_halves(machine_grid(torus, true, "3x5", NULL, 4), 0);
+    check_halves(machine_grid(torus, true, "4x2", NULL, 3), 1);
+    check_halves(machine_flat(21, 3), 2);
+}
+
+/* ---- Carried out in random order, by a judge that shares nothing with verify ---- */
+
+static void carry_out(struct strag_topology *topology, int ports, struct rng *rng)
+{
+    static const char *const names[] = {"swing", "swing-latency", "swing-quarter", "swing-half",
+                                        "swing-most"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const struct strag_problem problem = {
+            .n = topology->n, .ports = ports, .topology = topology};
+        struct strag_plan *plans[EXECUTOR_RANKS_MAX];
+        for (int rank = 0; rank < topology->n; rank++)
+            plans[rank] = plan_of(names[i], &problem, rank);
+        assert_int_equal(execute_often(plans, topology->n, 3, rng), OUTCOME_SUM);
+        strag_plan_free_all(plans, topology->n);
+    }
+    strag_topology_free(topology);
+}
+
+static void carried_out(void **state)
+{
+    (void)state;
+    static const char *const dims[] = {"8", "7", "4x4", "3x5", "6x2", "3x2x2"};
+    struct rng rng = {support_seed("carried out")};
+    for (size_t i = 0; i < sizeof dims / sizeof *dims; i++) {
+        carry_out(machine_grid(torus, true, dims[i], NULL, 1), 0, &rng);
+        carry_out(machine_grid(torus, false, dims[i], NULL, 2), 1, &rng);
+    }
+    carry_out(machine_flat(15, 3), 2, &rng);
+}
+
+/* ---- Some rounds only ---- */
+
+struct visit {
+    const struct strag_plan *plan;
+    int next;
+};
+
+static void compare_visit(void *context, enum strag_kind kind, int peer, int first, int count)
+{
+    struct visit *visit = context;
+    assert_in_range(visit->next, 0, visit->plan->nops - 1);
+    const struct strag_op *op = &visit->plan->ops[visit->next++];
+    assert_int_equal(kind, op->kind);
+    assert_int_equal(peer, op->peer);
+    assert_int_equal(first, op->first);
+    assert_int_equal(count, op->count);
+}
+
+/* Round by round the same operations come as in the plan. */
+static void check_rounds(const char *name, const char *dims)
+{
+    struct strag_topology *topology = machine_grid(torus, true, dims, NULL, 2);
+    const struct strag_problem problem = {.n = topology->n, .topology = topology};
+    struct strag_design design;
+    struct strag_error err = {""};
+    struct visit visit = {NULL, 0};
+    assert_int_equal(strag_design_open(&design, support_algorithm(name), &problem, &err), STRAG_OK);
+    struct strag_builder *visitor = strag_visitor_create(&design.shape, compare_visit, &visit);
+    assert_non_null(visitor);
+    for (int rank = 0; rank < topology->n; rank++) {
+        struct strag_plan *plan = plan_of(name, &problem, rank);
+        visit = (struct visit){plan, 0};
+        for (int round = 0; round < design.claim.rounds; round++) {
+            int before = visit.next;
+            strag_visitor_aim(visitor, rank, (struct strag_rounds){round, round + 1});
+            strag_design_build(&design, rank, visitor);
+            for (int i = before; i < visit.next; i++)
+                assert_int_equal(plan->ops[i].round, round);
+        }
+        assert_int_equal(visit.next, plan->nops);
+        strag_plan_free(plan);
+    }
+    assert_int_equal(strag_visitor_finish(visitor, &err), STRAG_OK);
+    strag_design_close(&design);
+    strag_topology_free(topology);
+}
+
+static void rounds_that_are_wanted(void **state)
+{
+    (void)state;
+    check_rounds("swing", "5x4");
+    check_rounds("swing-latency", "5x4");
+    check_rounds("swing-half", "8x4");
+}
+
+/* ---- Links ---- */
+
+/* How many times longer than at its 2D links' full speed a rank needs to send twice the vector. */
+static double congestion(const char *name, const char *dims, int ports)
+{
+    struct strag_topology *topology = machine_grid(torus, true, dims, NULL, 1);
+    const struct strag_problem problem = {.n = topology->n, .ports = ports, .topology = topology};
+    const struct strag_model model = {.bandwidth = 1, .local_bandwidth = 1};
+    struct strag_profile *profile = NULL;
+    struct strag_error err = {""};
+    if (strag_profile_create(support_algorithm(name), &problem, &model, &profile, &err) != STRAG_OK)
+        fail_msg("%s", err.text);
+    double seconds = strag_profile_seconds(profile, 1);
+    int links = 0;
+    for (int d = 0; d < topology->box->dims; d++)
+        links += topology->box->size[d] > 1 ? 2 : 0;
+    strag_profile_free(profile);
+    strag_topology_free(topology);
+    return seconds * links / 2;
+}
+
+/* The paper's sum of distance / 2^(step + 1) over the steps, section 4.1. */
+static double paper_congestion(int dims, int steps)
+{
+    double sum = 0;
+    for (int step = 0; step < dims * steps; step++) {
+        int distance = abs((1 - power(-2, step / dims + 1)) / 3);
+        sum += 1.0 * distance / power(2, step + 1);
+    }
+    return sum;
+}
+
+static void assert_congestion(const char *dims, int count, int steps, double most)
+{
+    double found = congestion("swing", dims, 0), expected = paper_congestion(count, steps);
+    if (!(found < expected + 1e-6 && found > expected - 1e-6 && found < most))
+        fail_msg("%s: congestion %.9g, expected %.9g, below %g", dims, found, expected, most);
+}
+
+static void congestion_on_square_tori(void **state)
+{
+    (void)state;
+    assert_congestion("4x4", 2, 2, 1.19);
+    assert_congestion("16x16", 2, 4, 1.19);
+    assert_congestion("32x32", 2, 5, 1.19);
+    assert_congestion("4x4x4", 3, 2, 1.03);
+    assert_congestion("8x8x8", 3, 3, 1.03);
+    assert_congestion("4x4x4x4", 4, 2, 1.008);
+}
+
+/* Never above recursive halving, whatever the shape. */
+static void congestion_on_other_shapes(void **state)
+{
+    (void)state;
+    static const char *const dims[] = {
+        "3",   "5",   "7",   "9",    "16",  "17",   "31",   "33",  "3x3",   "4x16",  "5x5",  "6x6",
+        "7x7", "2x9", "9x9", "12x5", "8x2", "15x2", "3x17", "2x4", "3x5x7", "2x3x4", "5x5x5"};
+    for (size_t i = 0; i < sizeof dims / sizeof *dims; i++) {
+        double halving = congestion("recursive-halving", dims[i], 0);
+        for (int ports = 0; ports <= 1; ports++) {
+            double found = congestion("swing", dims[i], ports);
+            if (!(found > 0.6 && found <= halving + 1e-6))
+                fail_msg("%s: congestion %.9g; recursive halving %.9g", dims[i], found, halving);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(peers_on_a_ring),
+        cmocka_unit_test(peers_on_a_torus),
+        cmocka_unit_test(order_of_blocks),
+        cmocka_unit_test(the_example_of_4),
+        cmocka_unit_test(the_example_of_5),
+        cmocka_unit_test(the_example_of_8),
+        cmocka_unit_test(one_range_per_message),
+        cmocka_unit_test(halves),
+        cmocka_unit_test(carried_out),
+        cmocka_unit_test(rounds_that_are_wanted),
+        cmocka_unit_test(congestion_on_square_tori),
+        cmocka_unit_test(congestion_on_other_shapes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A job as algorithms for tori see it: dimensions, parts, cells and ranks, the dimensions in turn.
+ */
+#include "torus.h"
+
+#include "machines.h"
+#include "support.h"
+
+static const enum strag_network torus = STRAG_NETWORK_TORUS;
+
+static void log2_of_integers(void **state)
+{
+    (void)state;
+    static const int expected[] = {0, 0, 1, 2, 2, 3, 3, 3, 3, 4};
+    for (int n = 1; n < 10; n++)
+        assert_int_equal(strag_log2_ceil(n), expected[n]);
+    assert_int_equal(strag_log2_ceil(1 << 30), 30);
+    assert_int_equal(strag_log2_ceil((1 << 30) + 1), 31);
+    assert_int_equal(strag_log2_ceil(INT32_MAX), 31);
+}
+
+/* Ranks, cells and local numbers are the same both ways. */
+static void check_places(const struct strag_torus *view, int n)
+{
+    assert_int_equal(view->hosts * view->local, n);
+    for (int rank = 0; rank < n; rank++) {
+        int local, cell = strag_torus_cell(view, rank, &local);
+        assert_in_range(cell, 0, view->hosts - 1);
+        assert_in_range(local, 0, view->local - 1);
+        assert_int_equal(strag_torus_rank(view, cell, local), rank);
+        if (view->topology && view->local > 1)
+            assert_true(
+                strag_topology_same_host(view->topology, rank, strag_torus_rank(view, cell, 0)));
+    }
+}
+
+static void a_box(void **state)
+{
+    (void)state;
+    struct strag_topology *topology = machine_grid(torus, true, "4x1x3", NULL, 2);
+    struct strag_problem problem = {.n = 24, .topology = topology};
+    struct strag_torus view = strag_torus_of(&problem);
+    assert_int_equal(view.dims, 2);
+    assert_int_equal(view.size[0], 4);
+    assert_int_equal(view.size[1], 3);
+    assert_int_equal(view.stride[0], 1);
+    assert_int_equal(view.stride[1], 4);
+    assert_true(view.wrap[0] && view.wrap[1] && view.grid);
+    assert_int_equal(view.hosts, 12);
+    assert_int_equal(view.local, 2);
+    assert_int_equal(view.parts, 4);
+    assert_int_equal(strag_torus_coordinate(&view, 6, 0), 2);
+    assert_int_equal(strag_torus_coordinate(&view, 6, 1), 1);
+    assert_int_equal(strag_torus_move(&view, 6, 0, 3), 7);
+    assert_int_equal(strag_torus_move(&view, 6, 1, 0), 2);
+    check_places(&view, 24);
+    problem.ports = 1;
+    assert_int_equal(strag_torus_of(&problem).parts, 1);
+    strag_topology_free(topology);
+}
+
+/* One line of cells: of hosts, or of ranks where hosts are unlike. */
+static void check_line(struct strag_topology *topology, int n, int hosts)
+{
+    const struct strag_problem problem = {.n = n, .topology = topology};
+    struct strag_torus view = strag_torus_of(&problem);
+    assert_int_equal(view.dims, hosts > 1);
+    assert_int_equal(view.hosts, hosts);
+    assert_int_equal(view.parts, 1);
+    assert_false(view.grid);
+    if (hosts > 1)
+        assert_true(view.size[0] == hosts && view.stride[0] == 1 && view.wrap[0]);
+    check_places(&view, n);
+    strag_topology_free(topology);
+}
+
+static void without_a_box(void **state)
+{
+    (void)state;
+    struct strag_grid grid = machine_grid_of(torus, true, "4x4", NULL);
+    check_line(NULL, 7, 7);
+    check_line(NULL, 1, 1);
+    check_line(machine_flat(6, 2), 6, 3);
+    check_line(machine_flat(5, 2), 5, 5);
+    check_line(machine_flat(4, 4), 4, 1);
+    check_line(machine_tree("(3,3),(3,3)"), 12, 4);
+    check_line(machine_tree("2,3"), 5, 5);
+    check_line(machine_hosts(&grid, (int[]){0, 5, 10}, 3, 2), 6, 3);
+}
+
+/* ---- The dimensions in turn ---- */
+
+static void assert_order(const char *dims, int start, const char *expected)
+{
+    struct strag_topology *topology = machine_grid(torus, true, dims, NULL, 1);
+    const struct strag_problem problem = {.n = topology->n, .topology = topology};
+    struct strag_torus view = strag_torus_of(&problem);
+    struct strag_torus_step steps[STRAG_TORUS_STEPS_MAX];
+    char text[200] = "";
+    int count = strag_torus_steps(&view, start, steps);
+    for (int s = 0; s < count; s++)
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%c%d", s ? " " : "",
+                 'x' + steps[s].dim, steps[s].level);
+    assert_string_equal(text, expected);
+    strag_topology_free(topology);
+}
+
+static void in_turn(void **state)
+{
+    (void)state;
+    assert_order("8", 0, "x0 x1 x2");
+    assert_order("4x4", 0, "x0 y0 x1 y1");
+    assert_order("4x4", 1, "y0 x0 y1 x1");
+    assert_order("2x8", 0, "x0 y0 y1 y2");
+    assert_order("3x2x5", 2, "z0 x0 y0 z1 x1 z2");
+    assert_order("1x1", 0, "");
+}
+
+static void refusals(void **state)
+{
+    (void)state;
+    struct strag_error err = {""};
+    const struct strag_problem line = {.n = 8, .ports = 2}, many = {.n = INT32_MAX, .ports = 2};
+    const struct strag_problem three = {.n = 8, .ports = 3};
+    assert_int_equal(strag_torus_check(&line, "test", 8, &err), STRAG_OK);
+    assert_int_equal(strag_torus_check(&three, "test", 8, &err), STRAG_ERR_UNSUPPORTED);
+    assert_string_equal(
+        err.text,
+        "test drives 1 port, or 2 for each dimension with more than one host, here 2; not 3");
+    assert_int_equal(strag_torus_check(&many, "test", INT32_MAX, &err), STRAG_ERR_UNSUPPORTED);
+    assert_string_equal(err.text, "test cuts the vector into 1073741823 blocks at most, too few "
+                                  "for 2147483647 ranks");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(log2_of_integers), cmocka_unit_test(a_box),
+        cmocka_unit_test(without_a_box),    cmocka_unit_test(in_turn),
+        cmocka_unit_test(refusals),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
