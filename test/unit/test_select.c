@@ -169,17 +169,18 @@ static void refused_candidates_say_why(void **state)
     for (int c = 0; c < selection->candidates; c++) {
         const struct strag_candidate *candidate = &selection->candidate[c];
         const char *name = candidate->algorithm->name;
-        bool one = strcmp(name, "bucket") == 0 || strcmp(name, "hamiltonian") == 0 ||
-                   strncmp(name, "torus-", 6) == 0 || strncmp(name, "bine", 4) == 0;
-        bool tree = strncmp(name, "flexreduce", 10) == 0 || strcmp(name, "blueconnect") == 0;
-        assert_int_equal(candidate->profile == NULL, one || tree);
-        char why[80] = "";
-        if (one)
+        bool flex = strncmp(name, "flexreduce", 10) == 0;
+        bool trees = flex || strcmp(name, "blueconnect") == 0;
+        bool refused = strcmp(name, "bucket") == 0 || strcmp(name, "hamiltonian") == 0 ||
+                       strncmp(name, "torus-", 6) == 0 || strncmp(name, "bine", 4) == 0;
+        assert_int_equal(candidate->profile == NULL, refused || trees);
+        if (flex)
+            assert_string_equal(candidate->refusal.text, "flexreduce needs a tree, not a torus");
+        if (refused) {
+            char why[80];
             snprintf(why, sizeof why, "%s needs one rank per host, not 2", name);
-        if (tree)
-            snprintf(why, sizeof why, "%s needs a tree, not a torus", name);
-        if (one || strncmp(name, "flexreduce", 10) == 0)
             assert_string_equal(candidate->refusal.text, why);
+        }
     }
     strag_selection_free(selection);
     strag_topology_free(topology);
