@@ -3,6 +3,9 @@
 
 EXTRA_DIST += bench/report.py bench/shm.sh
 
+# Late ranks, from the cost model.
+EXTRA_DIST += bench/sim/straggler.py
+
 if HAVE_OMPI
 check_PROGRAMS += bench/allreduce
 bench_allreduce_SOURCES = bench/allreduce.c

@@ -119,7 +119,7 @@ static int add_candidates(struct strag_selection *selection,
 {
     int blocks[STRAG_CHOICES_MAX];
     int choices = strag_algorithm_choices(algorithm, problem, blocks), status = STRAG_OK;
-    size_t room = (size_t)(selection->candidates + choices);
+    size_t room = (size_t)selection->candidates + (size_t)choices;
     void *moved = realloc(selection->candidate, room * sizeof *selection->candidate);
     if (!moved)
         return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for %zu candidates", room);
