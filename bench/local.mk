@@ -11,6 +11,9 @@ EXTRA_DIST += \
 	bench/sim/plots.py \
 	bench/sim/scenarios.py
 
+# Late ranks, from the cost model.
+EXTRA_DIST += bench/sim/straggler.py
+
 if HAVE_OMPI
 check_PROGRAMS += bench/allreduce
 bench_allreduce_SOURCES = bench/allreduce.c

@@ -121,7 +121,7 @@ static int add_candidates(struct strag_selection *selection,
     int choices = strag_algorithm_choices(algorithm, problem, blocks), status = STRAG_OK;
     if (choices < 0)
         return strag_fail(err, choices, "out of memory for the choices of %s", algorithm->name);
-    size_t room = (size_t)(selection->candidates + choices);
+    size_t room = (size_t)selection->candidates + (size_t)choices;
     void *moved = realloc(selection->candidate, room * sizeof *selection->candidate);
     if (!moved)
         return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for %zu candidates", room);

@@ -30,7 +30,7 @@
  * that let the most chunks move (a maximum-weight matching: weight 2 if both have something for the
  * other, 1 if one has), and of these the ones that bring chunks to nodes which have few active
  * ones, and the rarest chunks first. That takes n - 2 + ceil(log2 n) rounds or one more for all n
- * up to 128, and a few more up to 256.
+ * up to 64, and a few more for some up to 256.
  *
  * (A. Devraj et al., "Accelerating AllReduce with a persistent straggler", sections 3 and C;
  * ALGORITHMS.md section 3.)

@@ -312,6 +312,8 @@ static void add_contenders(struct tune *tune)
     tune->contenders = 1;
     for (int a = 0; strag_algorithms[a] && tune->contenders < CONTENDERS_MAX; a++) {
         int c = tune->contenders;
+        if (strag_algorithms[a]->needs_late)
+            continue; /* nobody is, here */
         tune->names[c] = strag_algorithms[a]->name;
         tune->comms[c] = communicator("coll_strag_algorithm", tune->names[c]);
         if (runs_itself(tune, c)) {

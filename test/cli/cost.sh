@@ -113,6 +113,18 @@ late_and_slow='--slow 3:2 --straggler 0 --delay 1 --bytes 1000'
     equal 'clocks' "$(priced recursive-doubling -n 4 $late_and_slow --mode clocks)" '8e-06 '
 }
 
+# The pipeline for a late rank, n = 4, in m blocks: m + 2 rounds of 2 us and 1/m of the vector after
+# its arrival, m + 1 before, while the others wait anyway. Of 2, 4, 8, ... blocks the best are taken.
+pipeline='straggler-pipeline -n 4 --straggler 3 --bytes 8000'
+# shellcheck disable=SC2086
+{
+    equal 'pipeline' "$(priced $pipeline --delay 50 --blocks 4)" '7.4e-05 '
+    equal 'pipeline, early' "$(priced $pipeline --delay 2 --blocks 4)" '4.4e-05 '
+    equal 'pipeline, best' "$(priced $pipeline --delay 50)" '7.4e-05 '
+    equal 'pipeline, best for each' "$(priced $pipeline,80000 --delay 5000)" '0.005024 0.00512 '
+    equal 'by clocks' "$(priced $pipeline --delay 50 --mode clocks)" '7.4e-05 '
+}
+
 # ---- Lists, all algorithms, many ranks ----
 
 # A range is the powers of two; without an algorithm and with `all` all are estimated.

@@ -87,6 +87,28 @@ for name in $(symmetric); do
     done
 done
 
+# The forms that wait for a late rank: rounds count from its arrival.
+for n in 2 3 4 5 7 8 13 16; do
+    for late in 0 1 $((n - 1)); do
+        succeeds verify straggler-pipeline -n "$n" --straggler "$late" --blocks 11
+        rounds=$(awk -v n="$n" 'BEGIN { q = 1; while (2 ^ q < n) q++; print 11 + q }')
+        grep -Eq "^verified straggler-pipeline n=$n blocks=11 rounds=$rounds sent-max=[0-9.]+xS\
+ sent-total=$((2 * (n - 1)))xS reduce-max=[0-9.]+ rounds-before=[0-9]+\$" "$work/out" ||
+            fail "pipeline of $n: $(cat "$work/out")"
+    done
+done
+succeeds verify stragglar -n 2,4,8 --straggler 1
+equal 'stragglar' "$(cat "$work/out")" \
+    'verified stragglar n=2 blocks=1 rounds=1 sent-max=1xS sent-total=2xS reduce-max=1 rounds-before=0
+verified stragglar n=4 blocks=3 rounds=4 sent-max=2xS sent-total=6xS reduce-max=1 rounds-before=2
+verified stragglar n=8 blocks=7 rounds=9 sent-max=2xS sent-total=14xS reduce-max=1 rounds-before=3'
+refuses 'strag verify: stragglar n=5: stragglar pairs the ranks, so it needs an even number of them,'\
+' not 5; straggler-pipeline takes any' verify stragglar -n 5 --straggler 1
+for name in straggler-pipeline stragglar broadcast-after; do
+    refuses "strag verify: $name n=6: $name is for a rank that arrives late, and none is named" \
+        verify "$name" -n 6
+done
+
 # Found out: a plan that is no allreduce from n = 3 on; one that sends more than it claims.
 STRAG=$STRAG_BROKEN
 gives 1 verify unfinished -n 2..4
