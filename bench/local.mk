@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Measurements. `make check` builds the programs and runs none.
 
-EXTRA_DIST += bench/report.py bench/shm.sh
+EXTRA_DIST += bench/report.py bench/shm.sh bench/sim/optcc.py
 
 if HAVE_OMPI
 check_PROGRAMS += bench/allreduce
