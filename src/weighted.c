@@ -193,7 +193,7 @@ static int prepare(const struct strag_problem *problem, void **prepared, struct 
         return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for %d ranks", problem->n);
     int status = strag_uplinks_count(problem, &count, err);
     if (status == STRAG_OK)
-        status = strag_uplinks_open(problem, &weighted->uplinks, err);
+        status = strag_uplinks_open(problem, count.fast, &weighted->uplinks, err);
     if (status == STRAG_OK) {
         set_hosts(weighted, &count);
         weighted->share = calloc((size_t)weighted->uplinks.hosts, sizeof *weighted->share);
@@ -375,7 +375,7 @@ static void meet_slow(const struct turn *turn)
     int piece = (int)(passed / weighted->body);
     int start = window_first(weighted, piece);
     int length = window_first(weighted, piece + 1) - start;
-    int first = turn->place < uplinks->fast ? uplinks->fast : 0;
+    int first = turn->place < weighted->fast ? weighted->fast : 0;
     int wait = (turn->step - start - turn->place - first) % length;
     for (int place = first + (wait + length) % length; place < uplinks->hosts; place += length) {
         if (place != turn->place)

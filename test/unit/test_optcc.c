@@ -69,8 +69,8 @@ static void several_slow_ranks(void **state)
     (void)state;
     struct rng rng = {support_seed("several slow ranks")};
     for (long cases = support_cases(1); cases > 0; cases--) {
-        for (int n = 5; n <= 32; n++) {
-            for (int slow = 2; slow <= 4 && 2 * slow < n; slow++)
+        for (int n = 2; n <= 32; n++) {
+            for (int slow = 2; slow <= 4 && slow <= n; slow++)
                 prove_several(&rng, n, 1, slow);
         }
     }
@@ -312,17 +312,8 @@ static void refusals(void **state)
 {
     (void)state;
     struct slow_links links;
-    slow_links_make(&links, 2, 1);
-    slow_links_add(&links, 1, 2);
-    slow_links_refused(&links, optcc(), "optcc needs two hosts with fast links at least, not 1");
-    slow_links_free(&links);
-    slow_links_make(&links, 6, 2);
-    slow_links_add(&links, 1, 2);
-    slow_links_add(&links, 4, 2);
-    slow_links_add(&links, 5, 3); /* on the same host */
-    slow_links_add(&links, 8, 2);
-    slow_links_refused(&links, optcc(),
-                       "optcc needs more hosts with fast links than with slow ones, not 3 and 3");
+    slow_links_make(&links, 1, 4);
+    slow_links_refused(&links, optcc(), "optcc needs two hosts at least, not 1");
     slow_links_free(&links);
     slow_links_make(&links, 6, 1);
     slow_links_add(&links, 1, 0.5);
