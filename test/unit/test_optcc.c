@@ -110,6 +110,22 @@ static void any_number_of_segments(void **state)
     }
 }
 
+static void the_executor_agrees(void **state)
+{
+    (void)state;
+    struct rng rng = {support_seed("the executor agrees")};
+    for (int hosts = 3; hosts <= 7; hosts++) {
+        for (int g = 1; g <= 2; g++) {
+            struct slow_links links;
+            slow_links_make(&links, hosts, g);
+            slow_links_add(&links, 1, hosts % 2 ? 1.5 : 3);
+            slow_links_add(&links, (hosts - 1) * g, hosts % 3 ? 1 : 2);
+            slow_links_run(&links, optcc(), &rng);
+            slow_links_free(&links);
+        }
+    }
+}
+
 /* ---- Windows and stages ---- */
 
 struct plans {
@@ -335,6 +351,7 @@ int main(void)
         cmocka_unit_test(several_slow_ranks),
         cmocka_unit_test(several_ranks_per_host),
         cmocka_unit_test(any_number_of_segments),
+        cmocka_unit_test(the_executor_agrees),
         cmocka_unit_test(the_windows),
         cmocka_unit_test(the_stages),
         cmocka_unit_test(one_slow_host_in_time),
