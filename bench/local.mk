@@ -14,6 +14,9 @@ EXTRA_DIST += \
 # Late ranks, from the cost model.
 EXTRA_DIST += bench/sim/straggler.py
 
+# Slow links, from the cost model.
+EXTRA_DIST += bench/sim/optcc.py
+
 if HAVE_OMPI
 check_PROGRAMS += bench/allreduce
 bench_allreduce_SOURCES = bench/allreduce.c

@@ -50,7 +50,8 @@
  * host the hosts do this, once for each local rank and its part of the vector: the part of a
  * segment is collected from the siblings in the body before, and given to them in the body after
  * (siblings.h). Three fast hosts or fewer leave no time for A either.
- * Without a slow host there are no windows to fill, and it is the ring.
+ * Without a slow host there are no windows to fill, and it is the ring. It takes more fast hosts
+ * than slow ones: the least slow are taken for fast until there are.
  *
  * (P. Chen et al., "Don't let a few network failures slow the entire allreduce", section 4 and
  * appendices C to E. The paper's bodies have a window more; ours are as long as a trip around the
@@ -102,18 +103,20 @@ static int64_t find_segments(const struct strag_problem *problem, struct optcc *
     return low * step;
 }
 
-/* The numbers that follow from how many links are slow, and how slow the slowest is. */
+/* The numbers that follow from how many links are slow, and how slow the slowest is. Of many the
+ * least slow count as fast, so that there is a track for a section at least. */
 static void set_hosts(struct optcc *optcc, const struct strag_uplinks_count *count)
 {
-    optcc->fast = count->fast;
-    optcc->slow = count->slow;
+    int hosts = count->fast + count->slow, most = (hosts - 1) / 2;
+    optcc->slow = count->slow < most ? count->slow : most;
+    optcc->fast = hosts - optcc->slow;
     optcc->ranks_per_host = count->ranks_per_host;
-    optcc->body = count->fast - 1;
-    optcc->sections = count->fast - count->slow;
-    optcc->mixed = count->slow > 0 && count->fast > 3 && 2 * count->slowest <= STRAG_UPLINK_FULL;
+    optcc->body = optcc->fast - 1;
+    optcc->sections = optcc->fast - optcc->slow;
+    optcc->mixed = optcc->slow > 0 && optcc->fast > 3 && 2 * count->slowest <= STRAG_UPLINK_FULL;
     optcc->section = STRAG_UPLINK_FULL;
     int64_t bubble = 2 * (int64_t)count->slowest - STRAG_UPLINK_FULL;
-    optcc->chunk = count->slow == 1 && bubble > 0 ? bubble : 0;
+    optcc->chunk = optcc->slow == 1 && bubble > 0 ? bubble : 0;
 }
 
 static int find_times(const struct strag_problem *problem, struct optcc *optcc,
@@ -159,14 +162,8 @@ static int check(const struct strag_problem *problem, struct strag_error *err)
     int status = strag_uplinks_count(problem, &count, err);
     if (status != STRAG_OK || problem->n == 1)
         return status;
-    if (count.fast < 2)
-        return strag_fail(err, STRAG_ERR_UNSUPPORTED,
-                          "optcc needs two hosts with fast links at least, not %d", count.fast);
-    if (count.slow >= count.fast)
-        return strag_fail(err, STRAG_ERR_UNSUPPORTED,
-                          "optcc needs more hosts with fast links than with slow ones, not %d and "
-                          "%d",
-                          count.fast, count.slow);
+    if (count.fast + count.slow < 2)
+        return strag_fail(err, STRAG_ERR_UNSUPPORTED, "optcc needs two hosts at least, not 1");
     return STRAG_OK;
 }
 
@@ -187,12 +184,12 @@ static int prepare(const struct strag_problem *problem, void **prepared, struct 
     if (!optcc)
         return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for %d ranks", problem->n);
     int status = strag_uplinks_count(problem, &count, err);
-    if (status == STRAG_OK)
-        status = strag_uplinks_open(problem, &optcc->uplinks, err);
     if (status == STRAG_OK) {
         set_hosts(optcc, &count);
-        status = find_tracks(optcc, err);
+        status = strag_uplinks_open(problem, optcc->fast, &optcc->uplinks, err);
     }
+    if (status == STRAG_OK)
+        status = find_tracks(optcc, err);
     if (status == STRAG_OK)
         status = find_times(problem, optcc, err);
     if (status == STRAG_OK)
@@ -440,7 +437,7 @@ const struct strag_algorithm strag_optcc = {
     .name = "optcc",
     .summary = "few slow links: they carry what only they can, beside a ring of the others",
     .rounds = "(k+2)(n-2)",
-    .sent = "l(n-1)/n to 2",
+    .sent = "1 to 2",
     .check = check,
     .prepare = prepare,
     .release = release,

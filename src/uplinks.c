@@ -128,36 +128,39 @@ int strag_uplinks_count(const struct strag_problem *problem, struct strag_uplink
     return STRAG_OK;
 }
 
-/* Slow ones behind fast ones, the slowest first; of equals in the order of the tree. */
+/* The slowest first; of equals in the order of the tree. */
 static int by_rate(const void *a, const void *b)
 {
     const struct link *x = a, *y = b;
-    bool x_fast = x->rate == STRAG_UPLINK_FULL, y_fast = y->rate == STRAG_UPLINK_FULL;
-    if (x_fast != y_fast)
-        return x_fast ? -1 : 1;
     if (x->rate != y->rate)
         return x->rate < y->rate ? -1 : 1;
     return (x->first > y->first) - (x->first < y->first);
 }
 
-static void put_in_order(const struct strag_problem *problem, struct strag_uplinks *uplinks,
-                         struct link *links)
+static int by_tree(const void *a, const void *b)
+{
+    const struct link *x = a, *y = b;
+    return (x->first > y->first) - (x->first < y->first);
+}
+
+static void put_in_order(const struct strag_problem *problem, int ring,
+                         struct strag_uplinks *uplinks, struct link *links)
 {
     const struct strag_topology *topology = problem->topology;
-    int g = uplinks->ranks_per_host;
+    int g = uplinks->ranks_per_host, slow = uplinks->hosts - ring;
     qsort(links, (size_t)uplinks->hosts, sizeof *links, by_rate);
+    qsort(links + slow, (size_t)ring, sizeof *links, by_tree);
     for (int place = 0; place < uplinks->hosts; place++) {
-        uplinks->rate[place] = links[place].rate;
-        uplinks->fast += links[place].rate == STRAG_UPLINK_FULL;
+        const struct link *link = &links[place < ring ? slow + place : place - ring];
+        uplinks->rate[place] = link->rate;
         for (int i = 0; i < g; i++) {
-            int leaf = links[place].first + i;
+            int leaf = link->first + i;
             int rank = topology ? topology->leaf_rank[leaf] : leaf;
             uplinks->rank_at[place * g + i] = rank;
             uplinks->place[rank] = place;
             uplinks->index[rank] = i;
         }
     }
-    uplinks->slow = uplinks->hosts - uplinks->fast;
 }
 
 static bool allocate(struct strag_uplinks *uplinks, int n)
@@ -169,7 +172,7 @@ static bool allocate(struct strag_uplinks *uplinks, int n)
     return uplinks->rate && uplinks->rank_at && uplinks->place && uplinks->index;
 }
 
-int strag_uplinks_open(const struct strag_problem *problem, struct strag_uplinks *uplinks,
+int strag_uplinks_open(const struct strag_problem *problem, int ring, struct strag_uplinks *uplinks,
                        struct strag_error *err)
 {
     *uplinks = (struct strag_uplinks){0};
@@ -188,7 +191,7 @@ int strag_uplinks_open(const struct strag_problem *problem, struct strag_uplinks
     }
     for (int i = 0; i < uplinks->hosts; i++)
         links[i] = (struct link){i * uplinks->ranks_per_host, rate(problem, &scale, i)};
-    put_in_order(problem, uplinks, links);
+    put_in_order(problem, ring, uplinks, links);
     free(links);
     return STRAG_OK;
 }

@@ -35,19 +35,19 @@ int strag_uplinks_count(const struct strag_problem *problem, struct strag_uplink
 struct strag_uplinks {
     int hosts;
     int ranks_per_host;
-    int fast, slow;   /* how many hosts; fast + slow = hosts */
-    int32_t *rate;    /* of STRAG_UPLINK_FULL, [place]: fast hosts in the order of the tree, then
-                         slow ones, the slowest first */
+    int32_t *rate;    /* of STRAG_UPLINK_FULL, [place]: the ring's hosts in the order of the tree,
+                         then the others, the slowest first */
     int32_t *rank_at; /* [place * ranks_per_host + i] */
     int32_t *place;   /* [rank]: of its host */
     int32_t *index;   /* [rank]: its number within the host */
 };
 
 /**
+ * @param ring  how many hosts come first: the fastest ones, of equals the last in the tree
  * @param[out] uplinks  the caller's to close with strag_uplinks_close; all zero on failure
  * @return as strag_uplinks_count, or STRAG_ERR_MEMORY
  */
-int strag_uplinks_open(const struct strag_problem *problem, struct strag_uplinks *uplinks,
+int strag_uplinks_open(const struct strag_problem *problem, int ring, struct strag_uplinks *uplinks,
                        struct strag_error *err);
 
 /** Uplinks that are all zero are allowed. */

@@ -11,22 +11,23 @@
  *     f_i = (T w_i - 1) / (n - 2)        T = 2(n-1) / sum(w)
  *
  * which is the lower bound of theorem 2 for any rates. A link that is so slow that its f would be
- * negative owns nothing and takes T = 1 / w: the others share as above with this T, cut down to 1.
- * n = 5, rank 4 at half the speed: T = 16/9; ranks 0 to 3 own 7/27 each... (7/9 / 3), rank 4 none
- * (8/9 - 1 < 0), so T = 2 and a quarter for each of the others.
+ * negative owns nothing and takes T = 1 / w; the others share as above with this T, cut down to 1.
+ *
+ *     n = 5, rank 4 at 4/5 of the speed    T = 8/4.8 = 5/3    rank 4 owns 1/9, the others 2/9 each
+ *     n = 5, rank 4 at half the speed      T = 2              rank 4 owns none, the others 1/4 each
  *
  * The owners' halves overlap: while contributions to segment m travel, sums of segment m-1 do. Fast
  * ranks do both around a ring; with a slow rank everybody exchanges directly, piece by piece, a
  * piece in every round. So a fast rank's link has one flow of the ring and thin ones of the slow
  * ranks, always the same; a slow link has thin flows only, and none of them waits for another.
- * Ranks 0 to 3 fast, 4 slow, as above; segment m; "4b1" is rank 4's contribution to the second
- * third of rank 1's block, "4b." one to each:
+ * Ranks 0 to 3 fast, rank 4 at half the speed; what they send around segment m:
  *
- *     round    ring: contributions    ring: sums (m-1)       slow rank 4
- *     3m       r sends block r-1      r sends block r        sends the first thirds of 0..3
- *     3m + 1   r sends block r-2      r sends block r-1      the second thirds
- *     3m + 2   r sends block r-3      r sends block r-2      the last thirds; and in all of them
- *                                                            it gets the thirds of segment m-1
+ *     round    ring: contributions    ring: sums of m-1      rank 4
+ *     3m       r sends block r-1      r sends block r        its first thirds to 0, 1, 2 and 3
+ *     3m + 1   r sends block r-2      r sends block r-1      its second thirds to all of them
+ *     3m + 2   r sends block r-3      r sends block r-2      its last thirds
+ *
+ * while each of the others sends rank 4 a third of its sum of segment m-1 in every round.
  *
  * With several ranks per host the hosts do that, once for every local rank, each with its part of
  * the vector: a segment's part is collected from the siblings one body before, and given to them
@@ -192,7 +193,7 @@ static int prepare(const struct strag_problem *problem, void **prepared, struct 
         return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for %d ranks", problem->n);
     int status = strag_uplinks_count(problem, &count, err);
     if (status == STRAG_OK)
-        status = strag_uplinks_open(problem, &weighted->uplinks, err);
+        status = strag_uplinks_open(problem, count.fast, &weighted->uplinks, err);
     if (status == STRAG_OK) {
         set_hosts(weighted, &count);
         weighted->share = calloc((size_t)weighted->uplinks.hosts, sizeof *weighted->share);
@@ -374,7 +375,7 @@ static void meet_slow(const struct turn *turn)
     int piece = (int)(passed / weighted->body);
     int start = window_first(weighted, piece);
     int length = window_first(weighted, piece + 1) - start;
-    int first = turn->place < uplinks->fast ? uplinks->fast : 0;
+    int first = turn->place < weighted->fast ? weighted->fast : 0;
     int wait = (turn->step - start - turn->place - first) % length;
     for (int place = first + (wait + length) % length; place < uplinks->hosts; place += length) {
         if (place != turn->place)

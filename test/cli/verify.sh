@@ -74,12 +74,11 @@ bucket 2x3x4 24 1 24 12
 bucket 2x3x4 24 6 144 18
 bucket 7 7 2 14 12
 for name in $(symmetric); do
-    topologies=('--torus 4x3x2' '--mesh 6x4' '--hyperx 4x6' '--hammingmesh 2x2:3x2')
+    topologies=('--tree 20,4' '-n 24 --ranks-per-node 5')
     case $name in
-    flexreduce* | blueconnect) topologies=() ;; # they need a tree
+    flexreduce* | blueconnect) ;; # they need a tree
+    *) topologies+=('--torus 4x3x2' '--mesh 6x4' '--hyperx 4x6' '--hammingmesh 2x2:3x2') ;;
     esac
-    # Four ranks share a link where five share the others: for optcc there are too many slow ones.
-    [ "$name" = optcc ] || topologies+=('--tree 20,4' '-n 24 --ranks-per-node 5')
     for topology in "${topologies[@]}"; do
         # shellcheck disable=SC2086
         succeeds verify "$name" $topology

@@ -34,6 +34,10 @@ void slow_links_free(struct slow_links *links);
 void slow_links_prove(const struct slow_links *links, const struct strag_algorithm *algorithm,
                       bool one_flow);
 
+/** Run the plans in random orders that their waits allow; all must end with the sum. */
+void slow_links_run(const struct slow_links *links, const struct strag_algorithm *algorithm,
+                    struct rng *rng);
+
 /** Rounds that are said to repeat must carry the same traffic. @return how many were said to */
 int slow_links_repeats(const struct slow_links *links, const struct strag_algorithm *algorithm);
 

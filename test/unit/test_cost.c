@@ -297,14 +297,29 @@ static double op_bytes(const struct strag_plan *plan, const struct strag_op *op,
            (double)bounds->denominator;
 }
 
+/* A plan's first operation of a round, or of a later one. */
+static int first_of_round(const struct strag_plan *plan, int round)
+{
+    int low = 0, high = plan->nops;
+    while (low < high) {
+        int middle = (low + high) / 2;
+        if (plan->ops[middle].round < round)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 static void second_loads(struct second *second, int round, double bytes)
 {
     memset(second->load, 0, (size_t)second->links->nlinks * sizeof *second->load);
     for (int r = 0; r < second->problem->n; r++) {
         const struct strag_plan *plan = second->plans[r];
-        for (int i = 0; i < plan->nops; i++) {
+        int end = first_of_round(plan, round + 1);
+        for (int i = first_of_round(plan, round); i < end; i++) {
             const struct strag_op *op = &plan->ops[i];
-            if (op->kind != STRAG_SEND || op->round != round)
+            if (op->kind != STRAG_SEND)
                 continue;
             struct strag_route route = strag_links_route(second->links, r, op->peer, second->hops);
             for (int h = 0; h < route.nhops; h++)
@@ -321,9 +336,10 @@ static double second_round(struct second *second, int round, double bytes)
     second_loads(second, round, bytes);
     for (int r = 0; r < second->problem->n; r++) {
         const struct strag_plan *plan = second->plans[r];
-        for (int i = 0; i < plan->nops; i++) {
+        int end = first_of_round(plan, round + 1);
+        for (int i = first_of_round(plan, round); i < end; i++) {
             const struct strag_op *op = &plan->ops[i];
-            if (op->kind == STRAG_SEND || op->round != round)
+            if (op->kind == STRAG_SEND)
                 continue;
             struct strag_route route = strag_links_route(second->links, op->peer, r, second->hops);
             double wire = 0;

@@ -72,6 +72,22 @@ static void uneven_hosts(void **state)
     }
 }
 
+static void the_executor_agrees(void **state)
+{
+    (void)state;
+    struct rng rng = {support_seed("the executor agrees")};
+    for (int hosts = 3; hosts <= 5; hosts++) {
+        for (int g = 1; g <= 2; g++) {
+            struct slow_links links;
+            slow_links_make(&links, hosts, g);
+            slow_links_add(&links, 1, hosts % 2 ? 1.5 : 3);
+            slow_links_add(&links, (hosts - 1) * g, hosts % 3 ? 1 : 2);
+            slow_links_run(&links, weighted(), &rng);
+            slow_links_free(&links);
+        }
+    }
+}
+
 /* ---- Shares ---- */
 
 /* Parts of the vector that ranks own, by the blocks that they send in the allgather and nobody sent
@@ -236,10 +252,15 @@ static void refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(slow_hosts),   cmocka_unit_test(any_rates),
-        cmocka_unit_test(uneven_hosts), cmocka_unit_test(shares),
-        cmocka_unit_test(in_time),      cmocka_unit_test(any_rates_in_time),
-        cmocka_unit_test(by_clocks),    cmocka_unit_test(runs_of_rounds),
+        cmocka_unit_test(slow_hosts),
+        cmocka_unit_test(any_rates),
+        cmocka_unit_test(uneven_hosts),
+        cmocka_unit_test(the_executor_agrees),
+        cmocka_unit_test(shares),
+        cmocka_unit_test(in_time),
+        cmocka_unit_test(any_rates_in_time),
+        cmocka_unit_test(by_clocks),
+        cmocka_unit_test(runs_of_rounds),
         cmocka_unit_test(refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
