@@ -22,7 +22,7 @@ enum strag_status {
 };
 
 struct strag_error {
-    char text[256];
+    char text[512];
 };
 
 #if defined(__GNUC__)

@@ -9,7 +9,10 @@
 #include "support.h"
 #include "world.h"
 
-enum { RANKS_USUAL = 17, RANKS_MAX = 40, ALGORITHMS_MAX = 16 };
+enum {
+    RANKS_USUAL = 17,
+    RANKS_MAX = 40,
+};
 
 /* Plans and their proofs, kept for the next case that needs them. */
 struct proved {
@@ -18,14 +21,14 @@ struct proved {
     struct strag_expressions expressions;
 };
 
-static struct proved cache[ALGORITHMS_MAX][RANKS_MAX + 1];
+static struct proved cache[STRAG_ALGORITHMS_MAX][RANKS_MAX + 1];
 
 static int algorithms(void)
 {
     int length = 0;
     while (strag_algorithms[length])
         length++;
-    assert_in_range(length, 1, ALGORITHMS_MAX);
+    assert_in_range(length, 1, STRAG_ALGORITHMS_MAX);
     return length;
 }
 
@@ -45,7 +48,7 @@ static struct proved *proved(int algorithm, int n)
 static int forget_plans(void **state)
 {
     (void)state;
-    for (int a = 0; a < ALGORITHMS_MAX; a++) {
+    for (int a = 0; a < STRAG_ALGORITHMS_MAX; a++) {
         for (int n = 1; n <= RANKS_MAX; n++) {
             strag_proof_free(cache[a][n].proof);
             if (cache[a][n].plans)

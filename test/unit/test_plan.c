@@ -454,7 +454,7 @@ static void algorithms_are_found(void **state)
 {
     (void)state;
     struct strag_error err = {""};
-    char names[200];
+    char names[400];
     strag_algorithm_names(names, sizeof names);
     for (int i = 0; strag_algorithms[i]; i++) {
         assert_ptr_equal(strag_algorithm_find(strag_algorithms[i]->name, &err),
