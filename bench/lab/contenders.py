@@ -34,7 +34,8 @@ def strag_ones(strag, wanted=()):
     yield Contender("strag-auto", "")
     for name in strag.algorithms:
         if not wanted or name in wanted:
-            yield Contender(f"strag-{name}", f"coll_strag_algorithm={name}", name)
+            late = f",coll_strag_straggler={strag.late}" if strag.needs_late(name) else ""
+            yield Contender(f"strag-{name}", f"coll_strag_algorithm={name}{late}", name)
 
 
 def tuned_ones(numbers=TUNED):

@@ -6,6 +6,7 @@ import subprocess
 
 import box
 import contenders
+import strag
 
 
 class Build:
@@ -41,6 +42,7 @@ def parameters(network, setting):
         "pml": "ob1", "btl": f"tcp,self{local}", "btl_tcp_if_include": box.DATA,
         "mpi_yield_when_idle": "1",
         "coll_strag_priority": "90",
+        "coll_strag_alpha": str(strag.ALPHA_US),  # what the kernel and the shim need for a message
         "coll_han_priority": "1",  # so that it can be asked for
         "coll_tuned_use_dynamic_rules": "1",  # so that an algorithm of tuned can be asked for
     }

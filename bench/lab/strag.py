@@ -10,6 +10,12 @@ import subprocess
 
 ELEMENT = 4  # bytes of a float
 
+# The numbers of the component's model where they are not the command's own (see launch.py).
+ALPHA_US = 100
+MODEL = ["--alpha", str(ALPHA_US), "--local-alpha", "4", "--local-bandwidth", "128",
+         "--reduce-bandwidth", "128"]
+LONG_DELAY_US = 1e6  # of a late rank of which the component is told no delay
+
 
 class Strag:
     """The command, for one network and state. Algorithms that it refuses there have no plan."""
@@ -30,14 +36,40 @@ class Strag:
         names = [line.split()[0] for line in done.stdout.splitlines() if line.strip()]
         return [name for name in names if self.plan(name)]
 
+    @functools.cached_property
+    def late(self):
+        """The rank that the state names as late, or None."""
+        place = self.place
+        return place[place.index("--straggler") + 1] if "--straggler" in place else None
+
     @functools.lru_cache(maxsize=None)
-    def plan(self, name):
+    def needs_late(self, name):
+        """Is it planned only where a late rank is named?"""
+        return self.run("plan", name, "-n", str(self.network.ranks), "--straggler", "0",
+                        "--rank", "0").returncode == 0 and self.run(
+                            "plan", name, "-n", str(self.network.ranks),
+                            "--rank", "0").returncode == 2
+
+    @functools.lru_cache(maxsize=None)
+    def blocks(self, size):
+        """{algorithm: blocks} where their number depends on the size, as the component chooses."""
+        delay = ["--delay", f"{LONG_DELAY_US:g}"] if self.late else []
+        done = self.run("explain", *self.place, *delay, *MODEL, "--bytes", str(size), "--format",
+                        "json")
+        done.check_returncode()
+        return {candidate["algorithm"]: candidate["blocks"]
+                for candidate in json.loads(done.stdout)["sizes"][0]["candidates"]
+                if "blocks" in candidate}
+
+    @functools.lru_cache(maxsize=None)
+    def plan(self, name, blocks=None):
         """All ranks' plans, or None."""
         place = [item for item in self.place]
         for option in ("--ties", "--bandwidth"):  # a plan does not depend on these
             if option in place:
                 del place[place.index(option):place.index(option) + 2]
-        done = self.run("plan", name, *place, "--format", "json")
+        cut = ["--blocks", str(blocks)] if blocks else []
+        done = self.run("plan", name, *place, *cut, "--format", "json")
         if done.returncode == 2:
             return None
         done.check_returncode()
@@ -45,7 +77,8 @@ class Strag:
 
     def rounds(self, name, size):
         """[{(host, host): bytes}] for every round, between different hosts only."""
-        plan, host = self.plan(name), self.network.rank_host
+        plan = self.plan(name, self.blocks(size).get(name))
+        host = self.network.rank_host
         count = size // ELEMENT
         first = [math.floor(bound * count) * ELEMENT for bound in plan["bounds"]]
         rounds = collections.defaultdict(collections.Counter)
@@ -77,7 +110,9 @@ class Strag:
     def cost_seconds(self, name, size, delay):
         """What `strag cost` says for the same links, with a clock per rank; None: nothing.
         The late rank, if there is one, comes `delay` microseconds late."""
-        late = ["--delay", f"{delay:g}"] if "--straggler" in self.place else []
+        late = ["--delay", f"{delay:g}"] if self.late else []
+        blocks = self.blocks(size).get(name)
+        late += ["--blocks", str(blocks)] if blocks else []
         done = self.run("cost", name, *self.place, *late, "--bytes", str(size), "--alpha", "0",
                         "--local-alpha", "0", "--link-latency", "0", "--hop-latency", "0",
                         "--mode", "clocks", "--format", "csv")

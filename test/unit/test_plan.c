@@ -533,7 +533,7 @@ static void words(void **state)
         assert_true(strlen(strag_status_text(status)) > 3);
 
     struct strag_error err;
-    char text[400];
+    char text[600];
     memset(text, 'x', sizeof text);
     text[sizeof text - 1] = '\0';
     assert_int_equal(strag_fail(&err, STRAG_ERR_IO, "%s", text), STRAG_ERR_IO);
