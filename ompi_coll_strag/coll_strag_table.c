@@ -118,7 +118,10 @@ void coll_strag_decide(const mca_coll_strag_module_t *module, ompi_communicator_
         .state = &state,
     };
     const struct strag_model model = make_model(topology);
-    const struct strag_select_options options = {.minimum = module->minimum};
+    const struct strag_select_options options = {
+        .minimum = module->minimum,
+        .quick = !mca_coll_strag_component.telling,
+    };
     struct strag_selection *made = NULL;
     enum coll_strag_reason previous = COLL_STRAG_TOO_SHORT;
     int line = 0;

@@ -48,6 +48,10 @@ struct strag_algorithm {
     /** Refuse what cannot be planned: STRAG_OK, or why not in err. n >= 1 was checked already. */
     int (*check)(const struct strag_problem *problem, struct strag_error *err);
 
+    /** Is it no better here than algorithms before it in the table? Asked where the table has to be
+     * made quickly, so the answer has to come quickly, too. NULL: it may be better. */
+    bool (*adds_nothing)(const struct strag_problem *problem);
+
     /** Does planning take so long that the algorithm is to run only where it is named? NULL: no. */
     bool (*on_request)(const struct strag_problem *problem);
 

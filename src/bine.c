@@ -29,6 +29,7 @@
  * Locality", SC'25: the distance-doubling and the distance-halving butterfly.)
  */
 #include "butterfly.h"
+#include "tree.h"
 
 #include <stdint.h>
 
@@ -92,6 +93,7 @@ const struct strag_algorithm strag_bine = {
     .rounds = "2 sum(log2 d_i) (+2 per d_i != 2^k)",
     .sent = "2(p-1)/p (+1 per d_i != 2^k)",
     .check = check_bine,
+    .adds_nothing = strag_tree_is_one_switch,
     .claim = claim_bine,
     .build = build_bine,
 };
@@ -102,6 +104,7 @@ const struct strag_algorithm strag_bine_latency = {
     .rounds = "sum(log2 d_i) (+2 per d_i != 2^k)",
     .sent = "sum(log2 d_i) (+1 per d_i != 2^k)",
     .check = check_latency,
+    .adds_nothing = strag_tree_is_one_switch,
     .claim = claim_latency,
     .build = build_latency,
 };

@@ -155,6 +155,7 @@ const struct strag_algorithm strag_blueconnect = {
     .rounds = "2 sum(d_l - 1)",
     .sent = "2(n-1)/n",
     .check = check,
+    .adds_nothing = strag_tree_is_flat,
     .prepare = prepare,
     .release = release,
     .claim = claim,

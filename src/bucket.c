@@ -28,6 +28,7 @@
  * "Collective algorithms for multiported torus networks".)
  */
 #include "algorithm.h"
+#include "tree.h"
 
 #include <limits.h>
 
@@ -244,6 +245,7 @@ const struct strag_algorithm strag_bucket = {
     .rounds = "2 sum(d_i - 1)",
     .sent = "2(n-1)/n",
     .check = check,
+    .adds_nothing = strag_tree_is_one_switch,
     .claim = claim,
     .build = build,
     .alike = alike,

@@ -51,6 +51,7 @@
  * Asymmetric Network Topology"; ALGORITHMS.md section 2.)
  */
 #include "flex_plan.h"
+#include "uplinks.h"
 
 #include <stdlib.h>
 
@@ -441,6 +442,11 @@ static int period(const struct strag_problem *problem, int round)
     return alike(problem, round) > 1 ? prepared->period : 1;
 }
 
+static bool adds_nothing(const struct strag_problem *problem)
+{
+    return strag_tree_is_flat(problem) && strag_uplinks_alike(problem);
+}
+
 const struct strag_algorithm strag_flexreduce = {
     .name = "flexreduce",
     .summary = "level by level through any tree; least traffic over every uplink",
@@ -449,6 +455,7 @@ const struct strag_algorithm strag_flexreduce = {
     .check = check,
     .prepare = prepare,
     .release = release,
+    .adds_nothing = strag_tree_is_flat,
     .claim = claim,
     .build = build,
     .bounds = bounds,
@@ -462,6 +469,7 @@ const struct strag_algorithm strag_flexreduce_pipelined = {
     .check = check,
     .prepare = prepare_pipelined,
     .release = release,
+    .adds_nothing = adds_nothing,
     .choices = choices,
     .claim = claim,
     .build = build,

@@ -41,6 +41,7 @@
  * "HammingMesh", for C dividing R and gcd(R, C-1) = 1; ALGORITHMS.md section 0.)
  */
 #include "torus.h"
+#include "tree.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -293,6 +294,7 @@ const struct strag_algorithm strag_hamiltonian = {
     .check = check,
     .prepare = prepare,
     .release = release,
+    .adds_nothing = strag_tree_is_one_switch,
     .claim = claim,
     .build = build,
     .alike = alike,

@@ -234,6 +234,7 @@ const struct strag_algorithm strag_hierarchical_doubling = {
     .sent = "about log2 n",
     .prepare = prepare,
     .release = release,
+    .adds_nothing = strag_tree_is_flat,
     .claim = claim,
     .build = build,
 };

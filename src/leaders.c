@@ -22,6 +22,7 @@
  * mixed-precision", as described in the FlexReduce paper, section II.)
  */
 #include "binomial.h"
+#include "tree.h"
 
 #include <stdlib.h>
 
@@ -178,6 +179,7 @@ const struct strag_algorithm strag_leaders = {
     .sent = "log2 g + 2(q-1)/q",
     .prepare = prepare,
     .release = release,
+    .adds_nothing = strag_tree_is_flat,
     .claim = claim,
     .build = build,
     .alike = alike,

@@ -441,6 +441,7 @@ const struct strag_algorithm strag_optcc = {
     .check = check,
     .prepare = prepare,
     .release = release,
+    .adds_nothing = strag_uplinks_alike,
     .choices = choices,
     .claim = claim,
     .build = build,

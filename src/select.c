@@ -111,6 +111,66 @@ static int price(struct strag_candidate *candidate, const struct strag_problem *
     return status;
 }
 
+/* The longest line of each part: no size takes longer than that. */
+static struct strag_cost_line most(const struct strag_profile *profile)
+{
+    struct strag_cost_line sum = {0, 0};
+    for (int p = 0; p < profile->nparts; p++) {
+        const struct strag_profile_part *part = &profile->parts[p];
+        struct strag_cost_line longest = {0, 0};
+        for (int l = part->first_line; l < part->first_line + part->lines; l++) {
+            longest.latency = fmax(longest.latency, profile->lines[l].latency);
+            longest.per_byte = fmax(longest.per_byte, profile->lines[l].per_byte);
+        }
+        sum.latency += part->repeats * longest.latency;
+        sum.per_byte += part->repeats * longest.per_byte;
+    }
+    return sum;
+}
+
+/* What so many rounds take at least, on equal hosts with a rank each. Every rank gets 2(n-1)/n of
+ * the vector or more in the mean, and combines half of that. Elsewhere nothing is known. */
+static struct strag_cost_line least(const struct strag_problem *problem,
+                                    const struct strag_model *model, int rounds)
+{
+    const struct strag_topology *topology = problem->topology;
+    double bandwidth = model->bandwidth, part = (problem->n - 1) / (double)problem->n;
+    if (topology && (topology->network != STRAG_NETWORK_TREE || topology->ranks_per_host != 1))
+        return (struct strag_cost_line){0, 0};
+    for (int i = 0; topology && i < topology->nnodes; i++) {
+        if (topology->nodes[i].level == STRAG_LEVEL_HOST)
+            bandwidth = fmax(bandwidth, topology->nodes[i].uplink);
+    }
+    double combining = model->reduce_bandwidth > 0 ? 1 / model->reduce_bandwidth : 0;
+    return (struct strag_cost_line){rounds * model->alpha, part * (2 / bandwidth + combining)};
+}
+
+/* Is one of the candidates so far at least as good at all sizes? Those that tell what Open MPI
+ * takes are always wanted. */
+static bool is_beaten(const struct strag_selection *selection,
+                      const struct strag_algorithm *algorithm, const struct strag_problem *problem,
+                      const struct strag_model *model)
+{
+    struct strag_claim claim;
+    bool late = problem->state && problem->state->nlate;
+    if (algorithm->adds_nothing && algorithm->adds_nothing(problem))
+        return true;
+    if (problem->n < 2 || late || is_in_open_mpi(algorithm) || selection->candidates == 0 ||
+        least(problem, model, 1).latency == 0 ||
+        strag_algorithm_claim(algorithm, problem, &claim, NULL) != STRAG_OK)
+        return false;
+    const struct strag_cost_line mine = least(problem, model, claim.rounds);
+    for (int c = 0; c < selection->candidates; c++) {
+        if (!selection->candidate[c].profile)
+            continue;
+        const struct strag_cost_line theirs = most(selection->candidate[c].profile);
+        if (theirs.latency <= mine.latency * (1 + equal) &&
+            theirs.per_byte <= mine.per_byte * (1 + equal))
+            return true;
+    }
+    return false;
+}
+
 /* An algorithm's candidates, one for each count of blocks. */
 static int add_candidates(struct strag_selection *selection,
                           const struct strag_algorithm *algorithm,
@@ -144,11 +204,14 @@ static bool is_left_out(const struct strag_algorithm *algorithm,
 
 static int add_all_candidates(struct strag_selection *selection,
                               const struct strag_problem *problem, const struct strag_model *model,
-                              const struct strag_algorithm *only, struct strag_error *err)
+                              const struct strag_select_options *options, struct strag_error *err)
 {
+    const struct strag_algorithm *only = options->only;
     int usable = 0;
     for (int a = 0; strag_algorithms[a]; a++) {
         if (only ? only != strag_algorithms[a] : is_left_out(strag_algorithms[a], problem))
+            continue;
+        if (options->quick && !only && is_beaten(selection, strag_algorithms[a], problem, model))
             continue;
         int status = add_candidates(selection, strag_algorithms[a], problem, model, err);
         if (status != STRAG_OK)
@@ -171,7 +234,7 @@ int strag_select(const struct strag_problem *problem, const struct strag_model *
     struct strag_selection *made = calloc(1, sizeof *made);
     if (!made)
         return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for a selection");
-    int status = add_all_candidates(made, problem, model, options->only, err);
+    int status = add_all_candidates(made, problem, model, options, err);
     if (status != STRAG_OK) {
         strag_selection_free(made);
         return status;

@@ -45,6 +45,10 @@ struct strag_select_options {
 
     /* Compare its block counts only; NULL: all algorithms. */
     const struct strag_algorithm *only;
+
+    /* Leave out what cannot be better at any size than a candidate before it, as far as that is
+     * known without pricing it. The table is the same, and sooner made. */
+    bool quick;
 };
 
 /** The largest size that tables look at: 1 TiB; above, the last entry holds. */

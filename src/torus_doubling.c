@@ -15,6 +15,7 @@
  * the mirrored parts are those of De Sensi et al., "Swing", section 4.)
  */
 #include "butterfly.h"
+#include "tree.h"
 
 static int peer(int x, int t, int log)
 {
@@ -69,6 +70,7 @@ const struct strag_algorithm strag_torus_doubling = {
     .rounds = "sum(log2 d_i) (+2 per d_i != 2^k)",
     .sent = "sum(log2 d_i) (+1 per d_i != 2^k)",
     .check = check_doubling,
+    .adds_nothing = strag_tree_is_one_switch,
     .claim = claim_doubling,
     .build = build_doubling,
 };
@@ -79,6 +81,7 @@ const struct strag_algorithm strag_torus_halving = {
     .rounds = "2 sum(log2 d_i) (+2 per d_i != 2^k)",
     .sent = "2(p-1)/p (+1 per d_i != 2^k)",
     .check = check_halving,
+    .adds_nothing = strag_tree_is_one_switch,
     .claim = claim_halving,
     .build = build_halving,
 };

@@ -118,6 +118,16 @@ static int fill(struct strag_tree *tree, const struct strag_problem *problem,
     return number_levels(tree);
 }
 
+bool strag_tree_is_flat(const struct strag_problem *problem)
+{
+    const struct strag_topology *topology = problem->topology;
+    for (int i = 0; topology && i < topology->nnodes; i++) {
+        if (topology->nodes[i].level == STRAG_LEVEL_SWITCH)
+            return false;
+    }
+    return !topology || topology->ranks_per_host == 1;
+}
+
 int strag_tree_create(const struct strag_problem *problem, struct strag_tree **tree,
                       struct strag_error *err)
 {

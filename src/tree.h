@@ -50,6 +50,17 @@ static inline int strag_tree_ancestor(const struct strag_tree *tree, int level, 
     return tree->ancestor[(size_t)level * (size_t)tree->n + (size_t)position];
 }
 
+/** Is there nothing but hosts of one rank each, side by side? Then a tree tells nothing, and
+ * algorithms for trees are as good as their simpler likes. */
+bool strag_tree_is_flat(const struct strag_problem *problem);
+
+/** Is there in addition no grid? Then algorithms for grids have but one dimension. */
+static inline bool strag_tree_is_one_switch(const struct strag_problem *problem)
+{
+    const struct strag_topology *topology = problem->topology;
+    return (!topology || topology->network == STRAG_NETWORK_TREE) && strag_tree_is_flat(problem);
+}
+
 /**
  * The tree of a problem of at least two ranks.
  *

@@ -63,6 +63,19 @@ static double slowness(const struct strag_problem *problem, int rank)
     return factor;
 }
 
+bool strag_uplinks_alike(const struct strag_problem *problem)
+{
+    const struct strag_state *state = problem->state;
+    const struct strag_topology *topology = problem->topology;
+    if ((state && state->nslow) || (topology && topology->ranks_per_host != 1))
+        return false;
+    for (int r = 1; r < problem->n; r++) {
+        if (said(problem, r) != said(problem, 0))
+            return false;
+    }
+    return true;
+}
+
 /* What all hosts' links are measured by. */
 struct scale {
     int hosts, ranks_per_host;

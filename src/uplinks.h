@@ -50,6 +50,9 @@ struct strag_uplinks {
 int strag_uplinks_open(const struct strag_problem *problem, int ring, struct strag_uplinks *uplinks,
                        struct strag_error *err);
 
+/** Has every host one rank, and are their links equally fast as far as is known? */
+bool strag_uplinks_alike(const struct strag_problem *problem);
+
 /** Uplinks that are all zero are allowed. */
 void strag_uplinks_close(struct strag_uplinks *uplinks);
 

@@ -154,7 +154,7 @@ static void random_cases(void **state)
 {
     (void)state;
     struct rng rng = {support_seed("test_engine")};
-    long cases = support_cases(10000);
+    long cases = support_cases(5000);
     for (long done = 0; done < cases;)
         done += run_cases(&rng, done, cases - done);
     print_message("%ld cases\n", cases);

@@ -59,6 +59,23 @@ static void assert_table(const struct strag_table *table)
     }
 }
 
+/* What is left out because it cannot win is not missed. */
+static void assert_quick(const struct strag_problem *problem, const struct strag_model *model,
+                         size_t minimum, const struct strag_table *table)
+{
+    struct strag_selection *quick;
+    struct strag_error err = {""};
+    const struct strag_select_options options = {.minimum = minimum, .quick = true};
+    assert_int_equal(strag_select(problem, model, &options, &quick, &err), STRAG_OK);
+    assert_int_equal(quick->table.entries, table->entries);
+    for (int e = 0; e < table->entries; e++) {
+        assert_int_equal(quick->table.entry[e].from, table->entry[e].from);
+        assert_ptr_equal(quick->table.entry[e].algorithm, table->entry[e].algorithm);
+        assert_int_equal(quick->table.entry[e].blocks, table->entry[e].blocks);
+    }
+    strag_selection_free(quick);
+}
+
 /* Every power of two from 32 bytes to 1 GiB, sizes between them, and both sides of all changes. */
 static void check_selection(struct strag_topology *topology, struct rng *rng)
 {
@@ -66,6 +83,7 @@ static void check_selection(struct strag_topology *topology, struct rng *rng)
     const struct strag_problem problem = {.n = topology->n, .topology = topology};
     struct strag_selection *selection = selected(&problem, &model, 0);
     assert_table(&selection->table);
+    assert_quick(&problem, &model, 0, &selection->table);
     for (size_t bytes = 32; bytes <= (size_t)1 << 30; bytes *= 2) {
         assert_least(selection, bytes);
         for (int i = 0; i < 4; i++)
@@ -117,6 +135,33 @@ static void where_it_changes(void **state)
     assert_string_equal(selection->table.entry[3].algorithm->name, "circulant");
     assert_true(selection->table.entry[3].from > (size_t)1 << 38);
     strag_selection_free(selection);
+}
+
+static void check_quick(struct strag_topology *topology)
+{
+    struct strag_model model = strag_model_default(topology->network);
+    const struct strag_problem problem = {.n = topology->n, .topology = topology};
+    for (int i = 0; i < 4; i++) {
+        model.reduce_bandwidth = i % 2 ? 16e9 : 0;
+        struct strag_selection *selection = selected(&problem, &model, i / 2 ? 8192 : 0);
+        assert_quick(&problem, &model, i / 2 ? 8192 : 0, &selection->table);
+        strag_selection_free(selection);
+    }
+    strag_topology_free(topology);
+}
+
+static void quick_tables_are_the_same(void **state)
+{
+    (void)state;
+    for (int n = 2; n <= 40; n++) {
+        check_quick(machine_flat(n, 1));
+        check_quick(machine_flat(n, 3));
+    }
+    check_quick(machine_tree("1@40,1@100,1@100,1@100,1@100,1@100"));
+    check_quick(machine_tree("(1,1,1)@50,(1,1)@50"));
+    check_quick(machine_tree("2,3,1"));
+    check_quick(machine_grid(STRAG_NETWORK_TORUS, true, "5x3", NULL, 1));
+    check_quick(machine_grid(STRAG_NETWORK_TORUS, true, "4x4", NULL, 2));
 }
 
 static void short_vectors_stay_with_the_previous_component(void **state)
@@ -229,6 +274,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(least_at_every_size),
         cmocka_unit_test(where_it_changes),
+        cmocka_unit_test(quick_tables_are_the_same),
         cmocka_unit_test(short_vectors_stay_with_the_previous_component),
         cmocka_unit_test(but_not_where_they_lose_much),
         cmocka_unit_test(refused_candidates_say_why),
