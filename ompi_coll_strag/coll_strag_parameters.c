@@ -178,7 +178,7 @@ static void register_integers(mca_coll_strag_component_t *component)
 
 static void register_texts(mca_coll_strag_component_t *component)
 {
-    char names[400], help[768];
+    char names[STRAG_NAMES_MAX], help[STRAG_NAMES_MAX + 256];
     component->algorithm_text = (char *)"auto";
     snprintf(help, sizeof help,
              "The algorithm: auto, or one for all sizes: %s. auto leaves vectors below "
@@ -316,7 +316,7 @@ static void check_text(const char *parameter, char **text,
 /* @return its index, or COLL_STRAG_AUTO */
 static int read_algorithm(const char *parameter, const char *text, struct complaints *complaints)
 {
-    char accepted[400] = "auto, ";
+    char accepted[STRAG_NAMES_MAX + 16] = "auto, ";
     if (!text || strcmp(text, "auto") == 0)
         return COLL_STRAG_AUTO;
     const struct strag_algorithm *algorithm = strag_algorithm_find(text, NULL);

@@ -306,7 +306,7 @@ static const struct strag_layout *read_layout(void)
 static struct strag_topology *from_file(const struct hosts *hosts,
                                         const struct coll_strag_facts *facts)
 {
-    char why[2 * sizeof(struct names)] = "";
+    char why[2 * sizeof(struct names) + sizeof(struct strag_error)] = "";
     const struct strag_layout *layout = read_layout();
     if (!layout)
         return NULL;
@@ -343,7 +343,7 @@ static struct strag_topology *from_addresses(ompi_communicator_t *comm, const st
                                              const struct coll_strag_facts *facts)
 {
     struct strag_error err;
-    char why[2 * sizeof(struct names)] = "";
+    char why[2 * sizeof(struct names) + sizeof(struct strag_error)] = "";
     struct strag_layout *layout = NULL;
     struct strag_topology *topology = NULL;
     struct strag_address *addresses = malloc((size_t)hosts->count * sizeof *addresses);

@@ -117,7 +117,7 @@ static const char *word(ompi_communicator_t *comm, const char *key, const char *
 static void complain(const char *key, const char *text, const struct strag_error *err,
                      const char *accepted)
 {
-    char what[768];
+    char what[1536];
     snprintf(what, sizeof what, "  %s (info key) = \"%.40s\": %s; accepted: %s; used: none", key,
              text, err->text, accepted);
     coll_strag_warn(COLL_STRAG_WARN_PARAMETERS, what, "");

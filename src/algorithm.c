@@ -86,7 +86,7 @@ const struct strag_algorithm *strag_algorithm_find(const char *name, struct stra
         if (strcmp(strag_algorithms[i]->name, name) == 0)
             return strag_algorithms[i];
     }
-    char names[400];
+    char names[STRAG_NAMES_MAX];
     strag_fail(err, STRAG_ERR_ARGUMENT, "unknown algorithm '%.40s'; there are: %s", name,
                strag_algorithm_names(names, sizeof names));
     return NULL;

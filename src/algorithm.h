@@ -83,8 +83,9 @@ struct strag_algorithm {
     int (*period)(const struct strag_problem *problem, int round);
 };
 
-/* The most that the table has room for; users keep a bit for each in 64, with some to spare. */
-enum { STRAG_ALGORITHMS_MAX = 48 };
+/* The most that the table has room for (users keep a bit for each in 64, with some to spare), and
+ * bytes that hold all their names. */
+enum { STRAG_ALGORITHMS_MAX = 48, STRAG_NAMES_MAX = 1024 };
 
 /** The table, closed by a NULL. */
 extern const struct strag_algorithm *const strag_algorithms[];

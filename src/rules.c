@@ -188,7 +188,7 @@ static int read_network(const struct reader *reader, const yaml_node_t *node, in
 static int read_action(const struct reader *reader, const yaml_node_t *node,
                        struct rule_size *entry)
 {
-    char text[VALUE_MAX], names[160];
+    char text[VALUE_MAX], names[STRAG_NAMES_MAX];
     int status = read_scalar(reader, node, text);
     if (status != STRAG_OK)
         return status;

@@ -22,7 +22,7 @@ enum strag_status {
 };
 
 struct strag_error {
-    char text[512];
+    char text[1024];
 };
 
 #if defined(__GNUC__)

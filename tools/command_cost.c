@@ -45,7 +45,7 @@ static void write_text(const struct table *table)
            table->columns > 1 ? ", * is the least of a row" : "");
     printf("%10s", "bytes");
     for (int c = 0; c < table->columns; c++)
-        printf("  %19s", table->algorithms[c]->name);
+        printf("  %21s", table->algorithms[c]->name);
     putchar('\n');
     for (int s = 0; s < table->sizes; s++) {
         printf("%10s", size_text(table->bytes[s], text));
@@ -53,7 +53,7 @@ static void write_text(const struct table *table)
             bool best = table->columns > 1 && c == best_column(table, s);
             snprintf(starred, sizeof starred, "%s%s", best ? "*" : "",
                      time_text(table->seconds[c][s], text));
-            printf("  %19s", starred);
+            printf("  %21s", starred);
         }
         putchar('\n');
     }
@@ -192,20 +192,31 @@ static int add_column(struct table *table, const struct strag_algorithm *algorit
     return status;
 }
 
+/* One more name to a list of them. */
+static void add_name(char *names, size_t size, const char *name)
+{
+    size_t length = strlen(names);
+    snprintf(names + length, size - length, "%s%s", length ? ", " : "", name);
+}
+
 /* `all` leaves out what cannot be planned here, and says so; but not of algorithms for late ranks
  * where nobody is. */
 static int add_all_columns(const struct command *command, struct table *table)
 {
     struct strag_error err;
+    char out[STRAG_NAMES_MAX] = "";
     for (int a = 0; strag_algorithms[a]; a++) {
         if (strag_algorithms[a]->needs_late && !table->machine->state.nlate)
             continue;
         int status = add_column(table, strag_algorithms[a], &err);
         if (status == STRAG_ERR_UNSUPPORTED)
-            complain(command, status, "%s is left out: %s", strag_algorithms[a]->name, err.text);
+            add_name(out, sizeof out, strag_algorithms[a]->name);
         else if (status != STRAG_OK)
             return complain(command, status, "%s", err.text);
     }
+    if (out[0])
+        complain(command, STRAG_ERR_UNSUPPORTED, "not possible here: %s; strag explain says why",
+                 out);
     return table->columns ? EXIT_DONE : EXIT_USAGE;
 }
 

@@ -147,9 +147,9 @@ static const char *reason(const struct estimate *loser, const struct estimate *w
     double latency = loser->latency - winner->latency;
     double transfer = loser->transfer - winner->transfer;
     double idle = loser->idle - winner->idle;
-    if (loser->seconds <= winner->seconds) {
-        snprintf(buffer, size, "%s by the model",
-                 loser->seconds < winner->seconds ? "faster" : "as fast");
+    if (loser->seconds <= winner->seconds) { /* closer than selection tells apart, or a rule won */
+        bool less = loser->seconds < winner->seconds * (1 - 1e-9);
+        snprintf(buffer, size, "%s by the model", less ? "faster" : "as fast");
     } else if (idle > latency && idle > transfer) {
         snprintf(buffer, size, "waits for the late rank: %s us idle against %s us",
                  time_text(loser->idle, mine), time_text(winner->idle, theirs));
@@ -188,7 +188,7 @@ static void write_text_bound(const struct strag_lower_bound *bound, size_t bytes
     double shared = bound->shared * (double)bytes, one_flow = bound->one_flow * (double)bytes;
     if (!(shared > 0))
         return;
-    printf("    %-20s %s us: %.2fx", "lower bound", time_text(shared, text), seconds / shared);
+    printf("    %-21s %s us: %.2fx", "lower bound", time_text(shared, text), seconds / shared);
     if (one_flow > shared)
         printf("; with one flow at a time per link %s us: %.2fx", time_text(one_flow, text),
                seconds / one_flow);
@@ -205,7 +205,7 @@ static void write_text_size(struct explanation *explanation, size_t bytes)
     if (!chosen)
         printf("; of these %s", winner->candidate->algorithm->name);
     printf(", %s us\n", time_text(winner->seconds, text));
-    printf("    %-20s ", winner->candidate->algorithm->name);
+    printf("    %-21s ", winner->candidate->algorithm->name);
     write_blocks(winner->candidate->blocks);
     printf("%d rounds, latency %s us", winner->rounds, time_text(winner->latency, text));
     printf(", bytes %s us", time_text(winner->transfer, text));
@@ -217,7 +217,7 @@ static void write_text_size(struct explanation *explanation, size_t bytes)
         const struct estimate *loser = &explanation->estimates[e];
         if (loser == winner)
             continue;
-        printf("    %-20s ", loser->candidate->algorithm->name);
+        printf("    %-21s ", loser->candidate->algorithm->name);
         write_blocks(loser->candidate->blocks);
         printf("%s us, ", time_text(loser->seconds, text));
         if (winner->seconds > 0)
@@ -246,7 +246,7 @@ static void write_text_refused(const struct strag_selection *selection)
     for (int c = 0; c < selection->candidates; c++) {
         if (!is_refused(selection, c))
             continue;
-        printf("%s    %-20s %s\n", title, selection->candidate[c].algorithm->name,
+        printf("%s    %-21s %s\n", title, selection->candidate[c].algorithm->name,
                selection->candidate[c].refusal.text);
         title = "";
     }

@@ -11,7 +11,7 @@ const struct strag_algorithm *need_algorithm(const struct command *command,
                                              const struct arguments *arguments, const char *also)
 {
     struct strag_error err;
-    char names[320];
+    char names[STRAG_NAMES_MAX];
     if (!arguments->algorithm) {
         complain(command, STRAG_ERR_ARGUMENT, "no ALGORITHM is given; there are: %s%s",
                  strag_algorithm_names(names, sizeof names), also);

@@ -14,7 +14,7 @@ static int run_list(const struct command *command, const struct arguments *argum
     (void)command;
     (void)arguments;
     for (int a = 0; strag_algorithms[a]; a++)
-        printf("%-20s rounds %-26s sent %-22s %s\n", strag_algorithms[a]->name,
+        printf("%-21s rounds %-26s sent %-22s %s\n", strag_algorithms[a]->name,
                strag_algorithms[a]->rounds, strag_algorithms[a]->sent,
                strag_algorithms[a]->summary);
     return EXIT_DONE;

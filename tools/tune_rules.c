@@ -55,11 +55,11 @@ static void write_medians(const struct writer *writer, const struct tune_results
             writer->column, "", date);
     fprintf(writer->stream, "%*s  # %12s", writer->column, "", "bytes");
     for (int c = 0; c < results->contenders; c++)
-        fprintf(writer->stream, " %19s", results->names[c]);
+        fprintf(writer->stream, " %21s", results->names[c]);
     for (int s = 0; s < results->sizes; s++) {
         fprintf(writer->stream, "\n%*s  # %12zu", writer->column, "", results->bytes[s]);
         for (int c = 0; c < results->contenders; c++)
-            fprintf(writer->stream, " %19.2f", 1e6 * results->seconds[s * results->contenders + c]);
+            fprintf(writer->stream, " %21.2f", 1e6 * results->seconds[s * results->contenders + c]);
     }
     fprintf(writer->stream, "\n");
 }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Hold a timeline against the same plan as JSON.
 
-usage: check_svg.py SVG JSON
+usage: check_svg.py SVG JSON [SVG JSON]...
 
 Every message is one bar whose tooltip says what the plan says, in the sender's row (or, if only the
 receiver's plan is there, in its row), right of the bars of earlier rounds, inside the picture.
@@ -64,8 +64,9 @@ def check(root, plan):
     return None if used == legend else f"the legend names {legend}, the plan {used}"
 
 
-with open(sys.argv[2], encoding="utf-8") as text:
-    wrong = check(ElementTree.parse(sys.argv[1]).getroot(), json.load(text))
-if wrong:
-    print(wrong)
-    sys.exit(1)
+for drawn, told in zip(sys.argv[1::2], sys.argv[2::2]):
+    with open(told, encoding="utf-8") as text:
+        wrong = check(ElementTree.parse(drawn).getroot(), json.load(text))
+    if wrong:
+        print(drawn, wrong)
+        sys.exit(1)

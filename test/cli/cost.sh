@@ -153,7 +153,7 @@ equal 'last of ring' "$(tail -n 1 "$work/out")" 'ring,1000,1073741824,0.17362489
 STRAG=$STRAG_BROKEN
 gives 0 cost -n 3 --bytes 32 --format csv
 equal 'left out' "$(cat "$work/err")" \
-    'strag cost: even-only is left out: n = 3 is odd; even-only needs an even n'
+    'strag cost: not possible here: even-only; strag explain says why'
 equal 'the others' "$(tail -n +2 "$work/out" | cut -d , -f 1 | tr '\n' ' ')" 'unfinished boastful '
 refuses 'strag cost: n = 3 is odd; even-only needs an even n' cost even-only -n 3 --bytes 32
 

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Run the plans that `strag plan --format json` writes, with nothing of strag's own code.
 
-usage: execute.py STRAG ALGORITHM FIRST_N LAST_N SEED
+usage: execute.py STRAG ALGORITHM SEED N...
 
-For every n, on one switch and on a torus and a mesh of as many hosts, the plans of all ranks are
-read, their bounds are held against exact fractions, and they are run on integer vectors of several
-lengths, twice: in program order, and in a random order that keeps only the waits ("after") and the
+For every n, on one switch, a tree, a torus and a mesh of as many hosts, where the algorithm is
+possible, the plans of all ranks are read, their bounds are held against exact fractions, and they
+are run on integer vectors of several lengths, twice: in program order, and in a random order that keeps only the waits ("after") and the
 order of messages between two ranks. Each rank must end with the sum, and with the same expression
 of left and right operands as every other rank. The estimates of `strag cost` in rounds are computed
 again from the plan, also with a late rank and a slow link (those by clocks in test/unit and
@@ -90,13 +90,12 @@ def intern(left, right):
 
 def ready_order(ops, done):
     """The next operation in program order, as a list of none or one."""
-    return [i for i in range(len(ops)) if i not in done][:1]
+    return [len(done)] if len(done) < len(ops) else []
 
 
 def ready_any(ops, done):
     """Every operation whose waits are over, in random order."""
-    ready = [i for i in range(len(ops))
-             if i not in done and all(a in done for a in ops[i]["after"])]
+    ready = [i for i, op in enumerate(ops) if i not in done and done.issuperset(op["after"])]
     chance.shuffle(ready)
     return ready
 
@@ -165,7 +164,7 @@ def check_runs(plan):
 
 class Switch:
     """Every rank on a host of its own, all on one switch."""
-    options = []
+    options, latencies = [], ["--link-latency", "0", "--hop-latency", "0"]
 
     def route(self, a, b):
         """The links of a message, with its share on each, and how many there are in a row."""
@@ -175,8 +174,26 @@ class Switch:
         return link[0] == rank
 
 
+class Tree(Switch):
+    """Two switches under a third one, joined to it like a host; the first has half of the hosts, or
+    one more."""
+
+    def __init__(self, n):
+        self.first = n - n // 2
+        self.options = ["--tree", "(%s)" % ",".join(
+            "(%s)@%d" % (",".join(["1"] * hosts), BANDWIDTH_GBIT)
+            for hosts in (self.first, n // 2))]
+
+    def route(self, a, b):
+        links, row = super().route(a, b)
+        at, to = a < self.first, b < self.first
+        return links + ([(("switch", at, "up"), 1), (("switch", to, "down"), 1)] if at != to
+                        else []), row
+
+
 class Grid:
     """A torus or a mesh, the first dimension fastest; minimal routes, dimension by dimension."""
+    latencies = ["--link-latency", str(LINK_NS), "--hop-latency", str(HOP_NS)]
 
     def __init__(self, dims, wrap):
         self.dims, self.wrap = dims, wrap
@@ -258,19 +275,19 @@ def check_cost(plan, name, n, network):
     slow = (chance.randrange(n), chance.choice([1.5, 4]))
     state = ["--straggler", str(late[0]), "--delay", str(late[1]), "--slow", "%d:%g" % slow]
     late = (late[0], late[1] * 1e-6)
-    for given in ([], state):
+    for given in ([], state) if plan else (state,):
         if given and name in ("optcc", "weighted") and n > 6:
             continue  # thousands of blocks take long here
         if given:  # some plan otherwise then
             plan = json.loads(strag("plan", name, "-n", str(n), *network.options, *given,
                                     "--format", "json"))
+            check_form(plan, name, n)
             check_runs(plan)
         table = json.loads(strag(
             "cost", name, "-n", str(n), *network.options, *given, "--bytes", sizes,
             "--blocks", str(plan["blocks"]),
             "--alpha", str(ALPHA_US), "--bandwidth", str(BANDWIDTH_GBIT),
-            "--link-latency", str(LINK_NS if network.options else 0),
-            "--hop-latency", str(HOP_NS if network.options else 0), "--format", "json"))
+            *network.latencies, "--format", "json"))
         need([c["bytes"] for c in table["costs"]] == expected, "sizes of cost")
         for cost in table["costs"]:
             rounds = price_rounds(plan, network, cost["bytes"], slow if given else None)
@@ -279,19 +296,33 @@ def check_cost(plan, name, n, network):
                  "bytes with", *given, "is", cost["seconds"], "and computed again", again)
 
 
-def networks_of(n):
-    """A switch; the squarest torus and mesh of n hosts."""
+# What cannot be planned everywhere; else a refusal is an error.
+NEED_A_TREE = ("flexreduce", "flexreduce-pipelined", "blueconnect")
+NEED_A_LATE_RANK = ("straggler-pipeline", "stragglar", "broadcast-after")
+
+
+def networks_of(name, n):
+    """A switch; two switches; the squarest torus and mesh of n hosts."""
     networks = [Switch()]
     if n > 1:
+        networks.append(Tree(n))
         width = max(d for d in range(1, n + 1) if n % d == 0 and d * d <= n)
-        networks += [Grid([n // width, width], True), Grid([n // width, width], False)]
+        length = n // width
+        if name == "hamiltonian":  # no mesh, and no 3x2 torus: it has no two disjoint cycles
+            return networks + [Grid([length, width], True)] * (width != 2 or length % 2 == 0)
+        if name not in NEED_A_TREE:
+            networks += [Grid([length, width], wrap) for wrap in (True, False)]
     return networks
 
 
 def check(name, n, network):
     plan = json.loads(strag("plan", name, "-n", str(n), *network.options, "--format", "json"))
     check_form(plan, name, n)
-    check_bounds(plan)
+    if name in NEED_A_TREE and isinstance(network, Tree):
+        bounds = plan["bounds"]  # as large as the tree's parts
+        need(bounds[0] == 0 and bounds[-1] == 1 and bounds == sorted(bounds), "bounds", bounds)
+    else:
+        check_bounds(plan)
     check_runs(plan)
     check_cost(plan, name, n, network)
     for rank in {0, n // 2, n - 1}:
@@ -300,19 +331,25 @@ def check(name, n, network):
         need(alone == {**plan, "ranks": [plan["ranks"][rank]]}, "--rank", rank, "differs")
 
 
-def main(name, first, last):
-    for n in range(first, last + 1):
-        for network in networks_of(n):
+def check_late(name, n, network):
+    """The forms for a late rank have plans only where one is named."""
+    check_cost(None, name, n, network)
+
+
+def main(name, sizes):
+    late = name in NEED_A_LATE_RANK
+    for n in sizes:
+        for network in networks_of(name, n):
             try:
-                check(name, n, network)
+                (check_late if late else check)(name, n, network)
             except Wrong as wrong:
                 print(" ".join([name, *network.options, f"n={n}: {wrong}"]))
                 return 1
-    print(f"{name} n={first}..{last}: right")
+    print(f"{name} n={','.join(map(str, sizes))}: right")
     return 0
 
 
 if __name__ == "__main__":
     program = sys.argv[1]
-    chance = random.Random(int(sys.argv[5]))
-    sys.exit(main(sys.argv[2], int(sys.argv[3]), int(sys.argv[4])))
+    chance = random.Random(int(sys.argv[3]))
+    sys.exit(main(sys.argv[2], [int(n) for n in sys.argv[4:]]))

@@ -21,24 +21,40 @@ table() {
 # ---- By hand: 1 us and 1 byte per ns ----
 
 # n = 4 on a switch: doubling 2 (1 us + s), circulant and halving 4 us + 3/2 s, ring 6 us + 3/2 s.
-# Doubling is faster up to 2 us + 2 s = 4 us + 3/2 s, s = 4000; of the equal ones the first counts.
-succeeds explain -n 4 --bandwidth 8 --bytes 2000,4000,4001,8K
-equal 'table of 4' "$(table)" '0 recursive-doubling 4001 circulant'
+# With one step that halves, one that swaps and one that gathers, swing-quarter takes 3 us + 3/2 s.
+# Doubling is faster up to 2 us + 2 s = 3 us + 3/2 s, s = 2000; of the equal ones the first counts.
+succeeds explain -n 4 --bandwidth 8 --bytes 2000,2001,4000,8K
+# (From 600 GB on the fourth us is less than the 1e-9 within which times count as equal.)
+case $(table) in
+'0 recursive-doubling 2001 swing-quarter' | '0 recursive-doubling 2001 swing-quarter 66'*' circulant') ;;
+*) fail "table of 4: $(table)" ;;
+esac
 says '2000: recursive-doubling, 6.000 us'
 says 'recursive-doubling 2 rounds, latency 2.000 us, bytes 4.000 us'
+says 'torus-doubling 6.000 us, 1.00x: as fast by the model'
 says 'circulant 7.000 us, 1.17x: more rounds, 4 against 2: latency 4.000 us against 2.000 us'
 says 'ring 9.000 us, 1.50x: more rounds, 6 against 2: latency 6.000 us against 2.000 us'
-says '4000: recursive-doubling, 10.00 us'
-says 'recursive-halving 10.00 us, 1.00x: as fast by the model'
-says '4001: circulant, 10.00 us'
-says '8K: circulant, 16.29 us'
-says 'recursive-doubling 18.38 us, 1.13x: more bytes on the busiest link, 2 vectors against 1.5:'\
+says '2001: swing-quarter, 6.001 us'
+says 'swing-half 6.001 us, 1.00x: as fast by the model'
+says '4000: swing-quarter, 9.000 us'
+says 'recursive-halving 10.00 us, 1.11x: more rounds, 4 against 3: latency 4.000 us against 3.000 us'
+says '8K: swing-quarter, 15.29 us'
+says 'recursive-doubling 18.38 us, 1.20x: more bytes on the busiest link, 2 vectors against 1.5:'\
 ' 16.38 us against 12.29 us'
 
-# Bucket on 4x4 with all ports takes 12 times 1.4 us and s 15/32, doubling 6.4 us and 4 s: as fast at
-# 10.4 us / (4 - 15/32) = 2945.1 ns.
-succeeds explain --torus 4x4 --bandwidth 8 --bytes 2945,2946
-equal 'table of 4x4' "$(table)" '0 recursive-doubling 2946 bucket'
+# n = 9: Swing's 4 rounds of whole vectors, of which one rank takes two in all but the last, 4 us + 7 s;
+# doubling, with a folded rank, 5 us + 5 s; circulant 8 us + 16/9 s. As fast at 500, and at
+# 3 us / (5 - 16/9) = 931.03 ns.
+succeeds explain -n 9 --bandwidth 8 --bytes 32
+equal 'table of 9' "$(table)" '0 swing-latency 500 recursive-doubling 932 circulant'
+
+# On 4x4 with all ports Swing's partners are neighbours: each step takes 1.4 us. None of the 4 halves:
+# 5.6 us + s; one, two, three of them: 7 us + s 5/8, 8.4 us + s/2, 9.8 us + s 15/32. As fast at
+# 1.4 us / (3/8, 1/8, 1/32) = 3733.3, 11200, 44800 ns. Bucket takes 12 times 1.4 us and s 15/32.
+succeeds explain --torus 4x4 --bandwidth 8 --bytes 3733,3734,1M
+equal 'table of 4x4' "$(table)" \
+    '0 swing-latency 3734 swing-quarter 11201 swing-half 44801 swing-most'
+says 'bucket 508.3 us, 1.01x: more rounds, 12 against 7: latency 16.80 us against 9.800 us'
 
 # A late rank: for doubling of 3 ranks rank 2 is not needed in the first round; ring waits from the
 # start. All else is idle: 50 us less the 1 us + 1000 ns of that round.
@@ -83,10 +99,14 @@ equal 'bucket elsewhere' "$(grep -c bucket "$work/out")" 1
 
 # ---- --minimum and --rules ----
 
-# Doubling is what the previous component has as well: short vectors are left to it.
-succeeds explain -n 5 --bytes 8191,8K --minimum 8K
-equal 'table with a minimum' "$(table)" '0 the previous component 8K recursive-doubling 10417 circulant'
-says '8191: the previous component; of these recursive-doubling, 6.621 us'
+# The previous component is thought to double. Short vectors are left to it, where nothing takes less
+# than nine tenths of that: Swing's 3 us + 5 x, x = 80 ps a byte, does up to 9/10 (4 us + 4 x), 5357.1
+# bytes; from 11029.4 on circulant's 6 us + 8/5 x are less.
+succeeds explain -n 5 --bytes 5357,8191,8K --minimum 8K
+equal 'table with a minimum' "$(table)" \
+    '0 swing-latency 5358 the previous component 8K swing-latency 11030 circulant'
+says '5357: swing-latency, 5.143 us'
+says '8191: the previous component; of these swing-latency, 6.276 us'
 says 'by the model, with --minimum 8K:'
 
 cat >"$work/rules.yaml" <<'YAML'
@@ -103,7 +123,7 @@ rules:
       - {from: 1M, algorithm: auto}
 YAML
 succeeds explain --torus 4x4 --bytes 32,1K,1M --rules "$work/rules.yaml"
-equal 'table of the rule' "$(table)" '0 the previous component 1K circulant 1M bucket'
+equal 'table of the rule' "$(table)" '0 the previous component 1K circulant 1M swing-most'
 says "by the rule in line 6 of $work/rules.yaml:"
 says '1K: circulant, 14.55 us'
 says 'recursive-doubling 6.728 us, 0.46x: faster by the model'
@@ -125,25 +145,27 @@ says 'lower bound 1600 us: 1.00x'
 
 if python3 -c 'import json' 2>/dev/null; then
     succeeds explain --torus 4x4 --bytes 32,1M --rules "$work/rules.yaml" --format json
-    python3 - "$work/out" "$work/rules.yaml" <<'PYTHON' || fail 'JSON of explain'
+    python3 - "$work/out" "$work/rules.yaml" "$(symmetric | wc -l)" <<'PYTHON' || fail 'JSON of explain'
 import json
 import sys
 out = json.load(open(sys.argv[1], encoding="utf-8"))
-assert out["rules"] == {"file": sys.argv[2], "line": 6} and out["refused"] == []
+assert out["rules"] == {"file": sys.argv[2], "line": 6}
+assert [r["algorithm"] for r in out["refused"]] == [
+    "flexreduce", "flexreduce-pipelined", "blueconnect"], out["refused"]
 assert out["table"] == [{"from": 0, "algorithm": None}, {"from": 1024, "algorithm": "circulant"},
-                        {"from": 2**20, "algorithm": "bucket"}], out["table"]
+                        {"from": 2**20, "algorithm": "swing-most"}], out["table"]
 short, long = out["sizes"]
-assert short["algorithm"] is None and long["algorithm"] == "bucket"
+assert short["algorithm"] is None and long["algorithm"] == "swing-most"
 for size in out["sizes"]:
     times = [c["seconds"] for c in size["candidates"]]
-    assert len(times) == 7 and times == sorted(times)
+    assert len(times) == int(sys.argv[3]) - 3 and times == sorted(times)
     for c in size["candidates"]:
         parts = c["latency_seconds"] + c["bytes_seconds"] + c["idle_seconds"]
         assert abs(parts / c["seconds"] - 1) < 1e-6, c
         assert abs(c["ratio"] - c["seconds"] / times[0]) < 1e-6 * c["ratio"], c
         assert ("reason" in c) == (c is not size["candidates"][0])
-bucket = long["candidates"][0]
-assert (bucket["algorithm"], bucket["rounds"], bucket["busiest_link"]) == ("bucket", 12, 0.46875)
+best = long["candidates"][0]
+assert (best["algorithm"], best["rounds"], best["busiest_link"]) == ("swing-most", 7, 0.46875)
 PYTHON
     checks=$((checks + 1))
 fi

@@ -87,6 +87,17 @@ for algorithm in "${chosen[@]}"; do
 done
 expect 24 0 --mca coll strag --mca coll_strag_algorithm ring --mca coll_strag_segment_size 1G
 
+# Late ranks and slow links, by rank and by host
+for state in straggler=2 straggler=0:1500 straggler=none slowdown=1:2 slowdown=1:1.5,0:4 \
+    "slowdown=$(hostname):2" slowdown=elsewhere:3 slowdown=none; do
+    expect 12 12 --mca coll strag --mca "coll_strag_${state%%=*}" "${state#*=}"
+done
+expect 24 0 --mca coll strag --mca coll_strag_algorithm straggler-pipeline \
+    --mca coll_strag_straggler 2 --mca coll_strag_verbose 1
+lines 8 'coll:strag: .*: straggler-pipeline in [0-9]+ blocks \(pinned by coll_strag_algorithm\)'
+expect 0 24 --mca coll strag --mca coll_strag_algorithm weighted --mca coll_strag_slowdown 1:2 # one host
+expect 0 24 --mca coll strag --mca coll_strag_algorithm straggler-pipeline # nobody is late
+
 # Other components underneath
 for list in strag,tuned,basic,libnbc,self,inter strag,basic,libnbc,self,inter \
     tuned,strag,sm,basic,libnbc,self,inter; do
@@ -146,6 +157,15 @@ for value in x 4y 0x4 mesh: mesh:4x hyperx:x cube:4x4; do
         --mca coll strag --mca coll_strag_torus "$value"
 done
 
+for value in x -1 1: 1:x 5000000000; do
+    warns "$ours" 'coll_strag_straggler = .*accepted: none, or RANK.*; used: none' \
+        --mca coll strag --mca coll_strag_straggler "$value"
+done
+for value in x 1:0.5 :2 a:1,b 1:1e9; do
+    warns "$ours" 'coll_strag_slowdown = .*accepted: WHO:FACTOR.*; used: none' \
+        --mca coll strag --mca coll_strag_slowdown "$value"
+done
+
 # Open MPI itself refuses what is no integer or boolean.
 theirs='An invalid value was supplied for an enum variable'
 warns "$theirs" 'Valid values : an integer' --mca coll strag --mca coll_strag_priority abc
@@ -157,7 +177,8 @@ warns "$theirs" 'Valid values : 0: .*false.*, 1: .*true' --mca coll strag \
 
 eval "$("$STRAG_MPIRUN" --print-env)"
 "$OMPI_INFO" --param coll strag --level 9 > "$output"
-for parameter in enable priority verbose algorithm segment_size minimum_size layout torus rules \
+for parameter in enable priority verbose algorithm segment_size minimum_size layout torus straggler \
+    slowdown rules \
     alpha local_alpha bandwidth local_bandwidth link_latency hop_latency reduce_bandwidth; do
     lines 1 "parameter \"coll_strag_$parameter\""
 done

@@ -454,7 +454,7 @@ static void algorithms_are_found(void **state)
 {
     (void)state;
     struct strag_error err = {""};
-    char names[400];
+    char names[STRAG_NAMES_MAX];
     strag_algorithm_names(names, sizeof names);
     for (int i = 0; strag_algorithms[i]; i++) {
         assert_ptr_equal(strag_algorithm_find(strag_algorithms[i]->name, &err),
@@ -533,7 +533,7 @@ static void words(void **state)
         assert_true(strlen(strag_status_text(status)) > 3);
 
     struct strag_error err;
-    char text[600];
+    char text[2000];
     memset(text, 'x', sizeof text);
     text[sizeof text - 1] = '\0';
     assert_int_equal(strag_fail(&err, STRAG_ERR_IO, "%s", text), STRAG_ERR_IO);
