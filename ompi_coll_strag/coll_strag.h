@@ -105,6 +105,7 @@ struct coll_strag_state {
 struct coll_strag_decision {
     int32_t pinned; /* index in strag_algorithms, COLL_STRAG_AUTO or COLL_STRAG_UNPLANNED */
     int32_t line;   /* of the rules file; 0: no rule holds */
+    int32_t ports;  /* as in struct strag_problem */
     uint64_t minimum;
     uint64_t segments[STRAG_LANES]; /* bytes, by enum coll_strag_lane */
     uint64_t topology_bytes;        /* packed, they follow; 0: there is none */
@@ -127,6 +128,7 @@ struct mca_coll_strag_component_t {
     int verbose;
     char *algorithm_text;
     char *segment_text;
+    char *ports_text;
     char *minimum_text;
     char *layout_text;
     char *torus_text;
@@ -137,6 +139,7 @@ struct mca_coll_strag_component_t {
     /* what they mean */
     int stream;     /* of our own for verbose lines, or -1: the coll framework's */
     int pinned;     /* index in strag_algorithms, or COLL_STRAG_AUTO */
+    int ports;      /* as in struct strag_problem */
     size_t segment; /* bytes; 0: as rank 0 finds best */
     size_t minimum; /* bytes, for auto */
     const char *layout_file, *rules_file; /* "": none */
@@ -220,6 +223,7 @@ struct mca_coll_strag_module_t {
 
     /* What holds here; until the exchange, as this process has it. */
     int pinned;                     /* as in struct coll_strag_decision */
+    int ports;                      /* as in struct strag_problem */
     size_t minimum;                 /* bytes */
     uint64_t segments[STRAG_LANES]; /* bytes, by enum coll_strag_lane */
 
@@ -279,6 +283,10 @@ void coll_strag_parameters_read(void);
 /** What is pinned for a communicator: its info key coll_strag_algorithm, or the parameter. */
 int coll_strag_pinned(ompi_communicator_t *comm);
 
+/** How many links a host drives at the same time: the info key coll_strag_ports, or the parameter.
+ * Rank 0's word counts. */
+int coll_strag_ports(ompi_communicator_t *comm);
+
 /* locality */
 
 /** Find out where this process is; nothing is sent. */
@@ -334,7 +342,7 @@ void coll_strag_find_segments(ompi_communicator_t *comm, const struct strag_topo
                               uint64_t *segments);
 
 /**
- * On rank 0: fill in all but topology_bytes; state is there.
+ * On rank 0: fill in all but topology_bytes; state and ports are there.
  *
  * @param topology  NULL is allowed
  * @param[out] selection  with coll_strag_verbose, else NULL; the caller's to free

@@ -76,6 +76,7 @@ static int make_planned(const mca_coll_strag_module_t *module, ompi_communicator
     const struct strag_problem problem = {
         .n = ompi_comm_size(comm),
         .blocks = planned->blocks,
+        .ports = module->ports,
         .topology = module->topology,
         .state = &state,
     };

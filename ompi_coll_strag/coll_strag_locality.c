@@ -152,6 +152,7 @@ static void decide(mca_coll_strag_module_t *module, ompi_communicator_t *comm,
         module->topology = NULL;
     }
     coll_strag_find_state(comm, facts, &decision->state);
+    decision->ports = coll_strag_ports(comm);
     coll_strag_decide(module, comm, module->topology, decision, &module->selection);
     decision->topology_bytes = module->topology ? size : 0;
     coll_strag_tell_topology(comm, module->topology);
@@ -218,6 +219,7 @@ static int share(mca_coll_strag_module_t *module, ompi_communicator_t *comm,
         return code;
     module->pinned = decision->pinned;
     module->line = decision->line;
+    module->ports = decision->ports;
     module->minimum = decision->minimum;
     memcpy(module->segments, decision->segments, sizeof module->segments);
     module->state = decision->state;

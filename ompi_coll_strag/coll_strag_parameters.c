@@ -185,6 +185,11 @@ static void register_texts(mca_coll_strag_component_t *component)
              "coll_strag_minimum_size to the previous component",
              strag_algorithm_names(names, sizeof names));
     register_text("algorithm", help, OPAL_INFO_LVL_4, &component->algorithm_text);
+    component->ports_text = (char *)"auto";
+    register_text("ports",
+                  "How many links of a torus a host drives at the same time: 1, two for each "
+                  "dimension, or auto, what is best for an algorithm; also an info key",
+                  OPAL_INFO_LVL_5, &component->ports_text);
     component->segment_text = (char *)segment_default;
     register_text("segment_size",
                   "Long messages are cut into segments of so many bytes (K, M, G allowed), so that "
@@ -299,6 +304,19 @@ static size_t read_segment(const char *text, struct complaints *complaints)
                      "auto, or bytes from 1 to 1G, such as 1M", segment_default, complaints);
 }
 
+/* @return 0 for auto */
+static int read_ports(const char *parameter, const char *text, struct complaints *complaints)
+{
+    struct strag_error err;
+    int ports;
+    if (!text || strcmp(text, "auto") == 0)
+        return 0;
+    if (strag_parse_integer(text, 1, 2 * STRAG_DIMS_MAX, &ports, &err) == STRAG_OK)
+        return ports;
+    complain(complaints, parameter, text, "not a number of links", "auto, or 1 to 16", "auto");
+    return 0;
+}
+
 /* A text that is read for each communicator; one that cannot be read says none. */
 static void check_text(const char *parameter, char **text,
                        int (*check)(const char *text, struct strag_error *err),
@@ -378,6 +396,7 @@ void coll_strag_parameters_read(void)
     struct complaints complaints = {.length = 0};
     component->pinned =
         read_algorithm("coll_strag_algorithm", component->algorithm_text, &complaints);
+    component->ports = read_ports("coll_strag_ports", component->ports_text, &complaints);
     component->segment = read_segment(component->segment_text, &complaints);
     component->minimum = read_size("coll_strag_minimum_size", component->minimum_text, 0, SIZE_MAX,
                                    "bytes, such as 8K", minimum_default, &complaints);
@@ -393,6 +412,18 @@ void coll_strag_parameters_read(void)
     component->described = component->layout_file[0] || component->rules_file[0] || component->grid;
     if (complaints.length)
         coll_strag_warn(COLL_STRAG_WARN_PARAMETERS, complaints.text, "");
+}
+
+int coll_strag_ports(ompi_communicator_t *comm)
+{
+    char text[64];
+    struct complaints complaints = {.length = 0};
+    if (!coll_strag_info(comm, "coll_strag_ports", text, sizeof text))
+        return mca_coll_strag_component.ports;
+    int ports = read_ports("coll_strag_ports (info key)", text, &complaints);
+    if (complaints.length)
+        coll_strag_warn(COLL_STRAG_WARN_PARAMETERS, complaints.text, "");
+    return ports;
 }
 
 int coll_strag_pinned(ompi_communicator_t *comm)

@@ -114,6 +114,7 @@ void coll_strag_decide(const mca_coll_strag_module_t *module, ompi_communicator_
     const struct strag_state state = coll_strag_state_of(&decision->state);
     const struct strag_problem problem = {
         .n = ompi_comm_size(comm),
+        .ports = decision->ports,
         .topology = topology,
         .state = &state,
     };

@@ -12,6 +12,7 @@ TUNED = {1: "linear", 2: "nonoverlapping", 3: "recursive-doubling", 4: "ring",
 FOR_LONG = (3, 4, 6)
 SLOW = (1, 2)  # all ranks' vectors go to one rank, which takes long ...
 SLOW_MOST = 1 << 20  # ... so that longer ones are left out; bytes
+ONE_PORT = ("swing", "bucket")  # that take part on tori with one port, too
 NO_STRAG = "ompi_comm_coll_preference=^strag"
 
 
@@ -36,6 +37,9 @@ def strag_ones(strag, wanted=()):
         if not wanted or name in wanted:
             late = f",coll_strag_straggler={strag.late}" if strag.needs_late(name) else ""
             yield Contender(f"strag-{name}", f"coll_strag_algorithm={name}{late}", name)
+        if name in ONE_PORT and strag.network.kind == "torus" and (not wanted or name in wanted):
+            yield Contender(f"strag-{name}-1-port",
+                            f"coll_strag_algorithm={name},coll_strag_ports=1", f"{name}:1")
 
 
 def tuned_ones(numbers=TUNED):
@@ -65,6 +69,11 @@ def everybody(strag, wanted=()):
     elif hosts != {1}:
         found.append(Contender("han", "ompi_comm_coll_preference=han"))
     return found
+
+
+def for_very_long(strag, wanted=()):
+    """Few, for vectors that take long."""
+    return list(strag_ones(strag, wanted)) + list(tuned_ones((4, 6)))
 
 
 def rings(_strag, _wanted=()):

@@ -61,6 +61,12 @@ class Strag:
                 for candidate in json.loads(done.stdout)["sizes"][0]["candidates"]
                 if "blocks" in candidate}
 
+    @staticmethod
+    def words(name):
+        """"swing:1" is swing with one port."""
+        algorithm, _, ports = name.partition(":")
+        return [algorithm] + (["--ports", ports] if ports else [])
+
     @functools.lru_cache(maxsize=None)
     def plan(self, name, blocks=None):
         """All ranks' plans, or None."""
@@ -69,7 +75,7 @@ class Strag:
             if option in place:
                 del place[place.index(option):place.index(option) + 2]
         cut = ["--blocks", str(blocks)] if blocks else []
-        done = self.run("plan", name, *place, *cut, "--format", "json")
+        done = self.run("plan", *self.words(name), *place, *cut, "--format", "json")
         if done.returncode == 2:
             return None
         done.check_returncode()
@@ -113,7 +119,7 @@ class Strag:
         late = ["--delay", f"{delay:g}"] if self.late else []
         blocks = self.blocks(size).get(name)
         late += ["--blocks", str(blocks)] if blocks else []
-        done = self.run("cost", name, *self.place, *late, "--bytes", str(size), "--alpha", "0",
+        done = self.run("cost", *self.words(name), *self.place, *late, "--bytes", str(size), "--alpha", "0",
                         "--local-alpha", "0", "--link-latency", "0", "--hop-latency", "0",
                         "--mode", "clocks", "--format", "csv")
         if done.returncode:

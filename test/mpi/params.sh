@@ -87,6 +87,10 @@ for algorithm in "${chosen[@]}"; do
 done
 expect 24 0 --mca coll strag --mca coll_strag_algorithm ring --mca coll_strag_segment_size 1G
 
+expect 24 0 --mca coll strag --mca coll_strag_algorithm swing --mca coll_strag_ports 1
+expect 24 0 --mca coll strag --mca coll_strag_algorithm swing --mca coll_strag_ports 2
+expect 0 24 --mca coll strag --mca coll_strag_algorithm swing --mca coll_strag_ports 3
+
 # Late ranks and slow links, by rank and by host
 for state in straggler=2 straggler=0:1500 straggler=none slowdown=1:2 slowdown=1:1.5,0:4 \
     "slowdown=$(hostname):2" slowdown=elsewhere:3 slowdown=none; do
@@ -157,6 +161,10 @@ for value in x 4y 0x4 mesh: mesh:4x hyperx:x cube:4x4; do
         --mca coll strag --mca coll_strag_torus "$value"
 done
 
+for value in x 0 -1 17; do
+    warns "$ours" 'coll_strag_ports = .*accepted: auto, or 1 to 16; used: auto' \
+        --mca coll strag --mca coll_strag_ports "$value"
+done
 for value in x -1 1: 1:x 5000000000; do
     warns "$ours" 'coll_strag_straggler = .*accepted: none, or RANK.*; used: none' \
         --mca coll strag --mca coll_strag_straggler "$value"
@@ -177,7 +185,7 @@ warns "$theirs" 'Valid values : 0: .*false.*, 1: .*true' --mca coll strag \
 
 eval "$("$STRAG_MPIRUN" --print-env)"
 "$OMPI_INFO" --param coll strag --level 9 > "$output"
-for parameter in enable priority verbose algorithm segment_size minimum_size layout torus straggler \
+for parameter in enable priority verbose algorithm segment_size minimum_size layout torus ports straggler \
     slowdown rules \
     alpha local_alpha bandwidth local_bandwidth link_latency hop_latency reduce_bandwidth; do
     lines 1 "parameter \"coll_strag_$parameter\""
