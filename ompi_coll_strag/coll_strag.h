@@ -77,8 +77,9 @@ struct coll_strag_facts {
     char host[COLL_STRAG_HOST_MAX];
     char address[COLL_STRAG_ADDRESS_MAX]; /* "": none */
     struct strag_core core;
-    int32_t world;       /* rank in its MPI_COMM_WORLD */
-    uint64_t parameters; /* hash of those that all ranks need alike */
+    int32_t world;                  /* rank in its MPI_COMM_WORLD */
+    uint64_t parameters;            /* hash of those that all ranks need alike */
+    uint64_t segments[STRAG_LANES]; /* bytes that suit what it sends, by enum coll_strag_lane */
 };
 
 /* From which size on what: an index in strag_algorithms, or an enum coll_strag_reason. */
@@ -332,17 +333,16 @@ void coll_strag_find_state(ompi_communicator_t *comm, const struct coll_strag_fa
 /** For a problem; it points into `state`. */
 struct strag_state coll_strag_state_of(const struct coll_strag_state *state);
 
-/**
- * On rank 0: how long the segments of messages are best.
- *
- * @param topology  NULL is allowed
- * @param[out] segments  bytes, by enum coll_strag_lane
- */
-void coll_strag_find_segments(ompi_communicator_t *comm, const struct strag_topology *topology,
-                              uint64_t *segments);
+/* segments */
+
+/** How long segments are best for what this rank sends. @param[out] segments  bytes, by lane */
+void coll_strag_find_segments(ompi_communicator_t *comm, uint64_t *segments);
+
+/** On rank 0: what the user wants, or what suits all ranks. @param facts  one per rank */
+void coll_strag_least_segments(const struct coll_strag_facts *facts, int n, uint64_t *segments);
 
 /**
- * On rank 0: fill in all but topology_bytes; state and ports are there.
+ * On rank 0: fill in all but topology_bytes; state, ports and segments are there.
  *
  * @param topology  NULL is allowed
  * @param[out] selection  with coll_strag_verbose, else NULL; the caller's to free

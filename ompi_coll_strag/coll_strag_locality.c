@@ -67,13 +67,14 @@ void coll_strag_find_facts(void)
 }
 
 /* What ranks must have alike, for this communicator. */
-static struct coll_strag_facts own_facts(const mca_coll_strag_module_t *module)
+static struct coll_strag_facts own_facts(const mca_coll_strag_module_t *module,
+                                         ompi_communicator_t *comm)
 {
     struct coll_strag_facts facts = mca_coll_strag_component.facts;
     facts.world = ompi_comm_rank(&ompi_mpi_comm_world.comm);
-    facts.parameters = hash(hash(hash(hash(1, (uint64_t)module->pinned), module->minimum),
-                                 mca_coll_strag_component.segment),
+    facts.parameters = hash(hash(hash(1, (uint64_t)module->pinned), module->minimum),
                             mca_coll_strag_component.described);
+    coll_strag_find_segments(comm, facts.segments);
     return facts;
 }
 
@@ -117,7 +118,7 @@ static int gather(const mca_coll_strag_module_t *module, ompi_communicator_t *co
                   struct coll_strag_facts **all)
 {
     const int n = ompi_comm_size(comm);
-    struct coll_strag_facts own = own_facts(module);
+    struct coll_strag_facts own = own_facts(module, comm);
     int32_t ready = 1;
     *all = NULL;
     if (ompi_comm_rank(comm) == 0) {
@@ -153,6 +154,7 @@ static void decide(mca_coll_strag_module_t *module, ompi_communicator_t *comm,
     }
     coll_strag_find_state(comm, facts, &decision->state);
     decision->ports = coll_strag_ports(comm);
+    coll_strag_least_segments(facts, ompi_comm_size(comm), decision->segments);
     coll_strag_decide(module, comm, module->topology, decision, &module->selection);
     decision->topology_bytes = module->topology ? size : 0;
     coll_strag_tell_topology(comm, module->topology);

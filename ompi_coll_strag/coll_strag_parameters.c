@@ -195,7 +195,7 @@ static void register_texts(mca_coll_strag_component_t *component)
                   "Long messages are cut into segments of so many bytes (K, M, G allowed), so that "
                   "one travels while another is reduced. auto: 1M within a host, between hosts "
                   "what btl/tcp sends eagerly, or 256K. A call needs up to ten segments of "
-                  "temporary space. Must be the same on all ranks",
+                  "temporary space. Rank 0's word counts",
                   OPAL_INFO_LVL_5, &component->segment_text);
     component->minimum_text = (char *)minimum_default;
     register_text("minimum_size",

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How long the segments are that messages are cut into. Rank 0 finds out, for all.
+ * How long the segments are that messages are cut into. Every rank looks at its own ways to others;
+ * the shortest that any of them finds counts for all.
  *
  *     same host          1 MiB     measured best through shared memory
  *     btl tcp            what it sends at once, eager limit less a page (60 KiB)
@@ -20,22 +21,22 @@ static const size_t memory_segment = (size_t)1 << 20, network_segment = (size_t)
 
 enum { PAGE = 4096 }; /* holds the PML's header and more */
 
-/* What a BTL's messages are cut into. @return usual, unless the BTL has to be spared */
+/* What a BTL's messages are cut into. With a very low eager limit the user wants it to ask.
+ * @return usual, unless the BTL has to be spared */
 static size_t spare_btl(const mca_btl_base_module_t *btl, size_t usual)
 {
-    if (strcmp(btl->btl_component->btl_version.mca_component_name, "tcp") != 0)
-        return usual;
     size_t eager = btl->btl_eager_limit;
-    eager = eager > 2 * (size_t)PAGE ? eager - PAGE : eager / 2;
-    return eager < 1 ? 1 : eager < usual ? eager : usual;
+    if (strcmp(btl->btl_component->btl_version.mca_component_name, "tcp") != 0 ||
+        eager < 4 * (size_t)PAGE)
+        return usual;
+    return eager - PAGE < usual ? eager - PAGE : usual;
 }
 
-/* Messages to a rank, when they go by ob1, over the shortest of its BTLs. */
-static size_t segment_to(ompi_communicator_t *comm, int rank, size_t usual)
+/* Messages to a process, when they go by ob1, over the shortest of its BTLs. */
+static size_t segment_to(ompi_proc_t *proc, size_t usual)
 {
     size_t shortest = usual;
-    struct mca_bml_base_endpoint_t *endpoint =
-        mca_bml_base_get_endpoint(ompi_comm_peer_lookup(comm, rank));
+    struct mca_bml_base_endpoint_t *endpoint = mca_bml_base_get_endpoint(proc);
     if (NULL == endpoint)
         return usual;
     for (size_t i = 0; i < mca_bml_base_btl_array_get_size(&endpoint->btl_eager); i++) {
@@ -51,19 +52,32 @@ static bool uses_ob1(void)
     return strcmp(mca_pml_base_selected_component.pmlm_version.mca_component_name, "ob1") == 0;
 }
 
-void coll_strag_find_segments(ompi_communicator_t *comm, const struct strag_topology *topology,
-                              uint64_t *segments)
+void coll_strag_find_segments(ompi_communicator_t *comm, uint64_t *segments)
 {
     bool known[STRAG_LANES] = {false};
     segments[COLL_STRAG_MEMORY] = memory_segment;
     segments[COLL_STRAG_NETWORK] = network_segment;
-    for (int rank = 1; rank < ompi_comm_size(comm) && uses_ob1(); rank++) {
-        enum coll_strag_lane lane = topology && strag_topology_same_host(topology, 0, rank)
+    for (int rank = 0; rank < ompi_comm_size(comm) && uses_ob1(); rank++) {
+        ompi_proc_t *proc = ompi_comm_peer_lookup(comm, rank);
+        enum coll_strag_lane lane = OPAL_PROC_ON_LOCAL_NODE(proc->super.proc_flags)
                                         ? COLL_STRAG_MEMORY
                                         : COLL_STRAG_NETWORK;
-        if (known[lane])
+        if (known[lane] || rank == ompi_comm_rank(comm))
             continue;
-        segments[lane] = segment_to(comm, rank, segments[lane]);
+        segments[lane] = segment_to(proc, segments[lane]);
         known[lane] = true;
+    }
+}
+
+void coll_strag_least_segments(const struct coll_strag_facts *facts, int n, uint64_t *segments)
+{
+    for (int l = 0; l < STRAG_LANES; l++) {
+        segments[l] = facts[0].segments[l];
+        for (int rank = 1; rank < n; rank++) {
+            if (facts[rank].segments[l] < segments[l])
+                segments[l] = facts[rank].segments[l];
+        }
+        if (mca_coll_strag_component.segment)
+            segments[l] = mca_coll_strag_component.segment;
     }
 }

@@ -133,17 +133,19 @@ void coll_strag_find_state(ompi_communicator_t *comm, const struct coll_strag_fa
     *state = (struct coll_strag_state){.nlate = 0};
     const char *text =
         word(comm, "coll_strag_straggler", component->late_text, buffer, sizeof buffer);
-    if (!says_none(text)) {
-        if (read_late(text, &state->late, &err) != STRAG_OK)
-            complain("coll_strag_straggler", text, &err, coll_strag_late_accepted);
+    if (!says_none(text) && read_late(text, &state->late, &err) != STRAG_OK) {
+        complain("coll_strag_straggler", text, &err, coll_strag_late_accepted);
+    } else if (!says_none(text)) {
         for (int rank = 0; rank < n && state->nlate == 0; rank++) {
             state->nlate = facts[rank].world == state->late.rank;
             state->late.rank = state->nlate ? rank : state->late.rank;
         }
     }
     text = word(comm, "coll_strag_slowdown", component->slow_text, buffer, sizeof buffer);
-    if (!says_none(text) && read_slow_ones(text, facts, n, state, &err) != STRAG_OK)
+    if (!says_none(text) && read_slow_ones(text, facts, n, state, &err) != STRAG_OK) {
         complain("coll_strag_slowdown", text, &err, coll_strag_slow_accepted);
+        state->nslow = 0;
+    }
 }
 
 struct strag_state coll_strag_state_of(const struct coll_strag_state *state)

@@ -129,9 +129,6 @@ void coll_strag_decide(const mca_coll_strag_module_t *module, ompi_communicator_
     *selection = NULL;
     decision->pinned = module->pinned;
     decision->minimum = module->minimum;
-    coll_strag_find_segments(comm, topology, decision->segments);
-    for (int l = 0; l < STRAG_LANES && mca_coll_strag_component.segment; l++)
-        decision->segments[l] = mca_coll_strag_component.segment;
     if (module->pinned != COLL_STRAG_AUTO) {
         decide_pinned(comm, &problem, &model, decision, &table);
     } else if (strag_select(&problem, &model, &options, &made, &err) == STRAG_OK) {

@@ -11,6 +11,9 @@
 
 enum { PREVIOUS = -1, SIZES_PER_DOUBLING = 8 };
 
+/* Where a table is wanted quickly: from how many ranks on so many block counts are compared. */
+enum { MANY_RANKS = 256, CHOICES_FOR_MANY = 4 };
+
 /* Estimates that are closer than this are equal: they were added up in another order. */
 static const double equal = 1e-9;
 
@@ -175,12 +178,17 @@ static bool is_beaten(const struct strag_selection *selection,
 static int add_candidates(struct strag_selection *selection,
                           const struct strag_algorithm *algorithm,
                           const struct strag_problem *problem, const struct strag_model *model,
-                          struct strag_error *err)
+                          bool quick, struct strag_error *err)
 {
     int blocks[STRAG_CHOICES_MAX];
     int choices = strag_algorithm_choices(algorithm, problem, blocks), status = STRAG_OK;
     if (choices < 0)
         return strag_fail(err, choices, "out of memory for the choices of %s", algorithm->name);
+    if (quick && problem->n > MANY_RANKS && choices > CHOICES_FOR_MANY) {
+        for (int c = 0; c < CHOICES_FOR_MANY; c++)
+            blocks[c] = blocks[c * (choices - 1) / (CHOICES_FOR_MANY - 1)];
+        choices = CHOICES_FOR_MANY;
+    }
     size_t room = (size_t)selection->candidates + (size_t)choices;
     void *moved = realloc(selection->candidate, room * sizeof *selection->candidate);
     if (!moved)
@@ -213,7 +221,8 @@ static int add_all_candidates(struct strag_selection *selection,
             continue;
         if (options->quick && !only && is_beaten(selection, strag_algorithms[a], problem, model))
             continue;
-        int status = add_candidates(selection, strag_algorithms[a], problem, model, err);
+        int status =
+            add_candidates(selection, strag_algorithms[a], problem, model, options->quick, err);
         if (status != STRAG_OK)
             return status;
     }

@@ -47,7 +47,8 @@ struct strag_select_options {
     const struct strag_algorithm *only;
 
     /* Leave out what cannot be better at any size than a candidate before it, as far as that is
-     * known without pricing it. The table is the same, and sooner made. */
+     * known without pricing it. The table is the same, and sooner made. With more than 256 ranks
+     * at most 4 block counts of an algorithm are compared, too. */
     bool quick;
 };
 

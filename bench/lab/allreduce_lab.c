@@ -23,7 +23,7 @@
 enum { DELAYS_MAX = 64 };
 
 /* Elements of a warm-up call at most: connections are made, buffers touched, results checked. */
-static const size_t warmup_most = 64 * 1024;
+static const size_t warmup_most = 256 * 1024;
 
 /* A rank is so many microseconds late: between these, drawn anew for each call. */
 struct delay {
@@ -70,7 +70,7 @@ static const char usage[] =
     "  -m, --least N          of these, so many at least                      [3]\n"
     "  -t, --seconds T        ... after which a contender drops out           [1000]\n"
     "  -w, --warmup N         untimed calls per contender and size, of up to\n"
-    "                         256K each                                       [1]\n"
+    "                         1M each                                         [1]\n"
     "  -c, --check            check every element of the warm-up calls and of one timed call\n"
     "  -l, --late RANKS       those that come late: 3,5 or all                [none]\n"
     "  -d, --delay LIST       by so many microseconds: 1000,0-5000 (random)   [0]\n"

@@ -2,6 +2,7 @@
 """Starting MPI jobs in a lab."""
 import os
 import pathlib
+import signal
 import subprocess
 
 import box
@@ -84,8 +85,9 @@ def command(build, network, setting, program):
     return words + program
 
 
-def run(build, network, setting, program, log, limit):
-    """Run an MPI program in the lab; what it says goes to the file `log`. Returns its status."""
+def run(build, network, setting, program, log, limit, keep=frozenset()):
+    """Run an MPI program in the lab; what it says goes to the file `log`. Returns its status. After
+    `limit` seconds all its processes end, all but those to `keep`: the lab's nodes."""
     os.environ["OMPI_ALLOW_RUN_AS_ROOT"] = os.environ["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1"
     words = command(build, network, setting, program)
     with open(log, "a", encoding="utf-8") as file:
@@ -95,4 +97,15 @@ def run(build, network, setting, program, log, limit):
                                   stdin=subprocess.DEVNULL, timeout=limit, check=False).returncode
         except subprocess.TimeoutExpired:
             print(f"ended after {limit:g} seconds", file=file)
+            end_all(keep)
             return 124
+
+
+def end_all(keep):
+    """End all processes of the box, a namespace, but this one, its first and its nodes."""
+    for name in os.listdir("/proc"):
+        if name.isdigit() and int(name) not in keep | {1, os.getpid()}:
+            try:
+                os.kill(int(name), signal.SIGKILL)
+            except ProcessLookupError:
+                pass  # it has ended by itself

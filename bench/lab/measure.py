@@ -137,7 +137,8 @@ class Point:
         for name in ("samples", "traffic"):
             (box.PLACE / name).unlink(missing_ok=True)
         status = launch.run(self.build, self.network, setting, self.program(who, number),
-                            self.folder / "mpirun.log", self.options.limit)
+                            self.folder / "mpirun.log", self.options.limit,
+                            frozenset(self.lab.pids.values()))
         if status:
             self.failures.append(f"{setting}, launch {number}: mpirun ended with {status}")
         for name in ("samples", "traffic"):
@@ -158,9 +159,10 @@ class Point:
     def measure(self):
         """All of it. Returns whether all launches succeeded."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        for old in self.folder.iterdir():
-            old.unlink()
         self.lab = box.Lab(self.network)
+        for old in self.folder.iterdir():
+            if old.is_file():
+                old.unlink()
         wanted = self.options.algorithms or self.scenario.algorithms
         who = self.scenario.who(self.strag, wanted)
         calibration = [stream.calibrate(self.lab)]

@@ -120,6 +120,8 @@ class Tree(Network):
         self.parent = {}  # node: the port that leads up
         self.text, self.at = text, 0
         children = self.read_list(self.add_switch())
+        if len(self.hosts) > 64:
+            raise Refused(f"a tree of {len(self.hosts)} hosts: 1 to 64 are accepted")
         if self.at != len(text) or not children:
             raise Refused(f"tree '{text}': text like 1,1,1,1 or ((2,3@0.1)@0.2,(4)) is accepted")
 
@@ -154,7 +156,17 @@ class Tree(Network):
 
     def read_rate(self):
         """Mbit/s, or None."""
-        return 1000 * float(self.number("0123456789.")) if self.take("@") else None
+        if not self.take("@"):
+            return None
+        text = self.number("0123456789.")
+        try:
+            rate = float(text)
+        except ValueError:
+            rate = 0
+        if not 0 < rate <= 1000:
+            raise Refused(f"tree '{self.text}': a rate is a number of Gbit/s up to 1000, not "
+                          f"'{text}'")
+        return 1000 * rate
 
     def take(self, letter):
         found = self.text[self.at:self.at + 1] == letter
@@ -325,7 +337,7 @@ def parse(text, rate, ties="split"):
     kind, _, rest = text.partition(":")
     if kind == "star" and rest:
         hosts, _, ranks = rest.partition("x")
-        if hosts.isdigit() and (ranks or "1").isdigit() and 1 <= int(hosts) <= 64:
+        if hosts.isdecimal() and (ranks or "1").isdecimal() and 1 <= int(hosts) <= 64:
             return star(int(hosts), rate, int(ranks or 1))
     elif kind == "tree":
         return Tree(rest, rate)

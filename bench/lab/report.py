@@ -3,6 +3,7 @@
 import collections
 import pathlib
 import shutil
+import statistics
 import sys
 
 import results
@@ -14,7 +15,8 @@ import section
 INTRODUCTION = """\
 Real Open MPI over TCP in network namespaces of one machine, whose links are shaped (bench/lab).
 Times are medians over all calls, from the first rank's call to the last one's return, in
-milliseconds; every element of the results was checked. *default*: Open MPI's own settings. *best*:
+milliseconds; every element was checked in warm-up calls of up to 1 MiB and in one of the timed
+calls. *default*: Open MPI's own settings. *best*:
 the protocol setting that is best for this contender. *spread*: from the fastest to the slowest
 call (launch, where there are several). *bound*: what no allreduce can beat, for a goodput of 0.9526
 of the rate. *model*: the plan's rounds one after the other on the lab's links; what overlaps may be
@@ -22,6 +24,12 @@ faster. *cost*: `strag cost --mode clocks` for these links. *links*: the most
 that any link carried more or less than the plan says, TCP's headers taken off. *stock*: the time of
 the fastest contender that is not strag, over this one's; above 1 this one is faster.
 """
+
+
+def builds(points):
+    """What was measured; more than one where points were repeated with another build."""
+    return " and ".join(dict.fromkeys(f"{point.info['machine']['mpi']}, "
+                                      f"{point.info['machine']['strag']}" for point in points))
 
 
 def describe(points):
@@ -33,7 +41,7 @@ def describe(points):
     ratios = [ratio for point in points for name, ratio in point.calibrations()
               if name == "stream"]
     lines += [f"    {machine['date']}, {machine['kernel']}, {machine['processor']}",
-              f"    {machine['mpi']}; {machine['strag']}; as {machine['user']}",
+              f"    {builds(points)}; as {machine['user']}",
               f"    foreign load: {100 * min(loads):.0f} to {100 * max(loads):.0f} % of the "
               f"processors, load average {min(averages):.1f} to {max(averages):.1f}"]
     if ratios:
@@ -86,8 +94,7 @@ def after_table(point):
         cells = []
         for case in cases:
             found = point.best(name, case)
-            after = sorted(found[1].after) if found else []
-            cells.append(f"{1000 * after[len(after) // 2]:.1f}" if after else "")
+            cells.append(f"{1000 * statistics.median(found[1].after):.1f}" if found else "")
         lines.append(f"| {name} | " + " | ".join(cells) + " |")
     return lines + [""]
 
@@ -130,7 +137,8 @@ def text_of(folder, figures):
     """The text; `figures` is what stands before a figure's name."""
     lines = ["## The lab", "", INTRODUCTION]
     for scenario in scenarios.SCENARIOS:
-        points = results.read(folder / scenario.name)
+        labels = [point.label for point in scenario.points]
+        points = results.read(folder / scenario.name, labels)
         if not points:
             continue
         lines += describe(points)

@@ -171,7 +171,7 @@ class Point:
         for case in self.cases() if allowed else []:
             for name in self.contenders():
                 best = self.best(name, case)[1]
-                off = best.median / self.bound(case) - 1
+                off = best.median / (self.model(name, case) or self.bound(case)) - 1
                 if abs(off) > allowed or best.spread > allowed:
                     found.append(f"{name}, {case_text(case)}: {100 * off:+.1f} % off the model, "
                                  f"spread {100 * best.spread:.1f} %; allowed: {100 * allowed:g} %")
@@ -215,9 +215,10 @@ def case_text(case):
     return f"{size_text(size)}, {delay / 1000:g} ms late" if delay else size_text(size)
 
 
-def read(folder):
-    """All points of a scenario, in order."""
-    points = [Point(path.parent) for path in sorted(pathlib.Path(folder).glob("*/info.json"))]
+def read(folder, labels=None):
+    """A scenario's points, in order; only those with these labels, where some are given."""
+    points = [Point(path.parent) for path in sorted(pathlib.Path(folder).glob("*/info.json"))
+              if labels is None or path.parent.name in labels]
     return sorted(points, key=lambda point: (point.info["x"], point.info["point"]))
 
 

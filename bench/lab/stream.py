@@ -8,10 +8,13 @@ import time
 PORT = 20000
 PIECE = memoryview(bytes(256 * 1024))
 START_UP = 0.3  # seconds until all streams are connected
+LIMIT = 60  # seconds for any of them; then something is broken
 
 
 def receive(listener, size, result):
+    listener.settimeout(LIMIT)
     connection, _ = listener.accept()
+    connection.settimeout(LIMIT)
     room = bytearray(256 * 1024)
     while size > 0:
         count = connection.recv_into(room)
@@ -24,7 +27,7 @@ def receive(listener, size, result):
 
 def send(address, port, size, start):
     with socket.create_connection((address, port), timeout=10) as connection:
-        connection.settimeout(None)
+        connection.settimeout(LIMIT)
         time.sleep(max(0, start - time.monotonic()))
         while size > 0:
             size -= connection.send(PIECE[:min(size, len(PIECE))])
@@ -49,8 +52,10 @@ def run(lab, pairs, size):
         children.append(lab.exercise(
             target, lambda n=number, w=write_end: listen(PORT + n, size, w, ready)))
         os.close(write_end)
+    os.close(ready)
     for _ in pairs:
-        os.read(readable, 1)
+        if os.read(readable, 1) != b".":
+            raise RuntimeError("a stream's receiver could not be started")
     start = time.monotonic() + START_UP
     for number, (source, target) in enumerate(pairs):
         address = lab.network.hosts[target].address
@@ -66,7 +71,6 @@ def run(lab, pairs, size):
     for child in children:
         os.waitpid(child, 0)
     os.close(readable)
-    os.close(ready)
     return seconds
 
 

@@ -107,7 +107,8 @@ class Networks(unittest.TestCase):
         self.assertEqual([port.name for port in plus.route(1, 3)], ["h1:p0", "h2:p0"])
 
     def test_refused(self):
-        for text in ("star:", "star:0", "tree:1,(2", "torus:1x4", "torus:100x100", "ring:4"):
+        for text in ("star:", "star:0", "star:²", "tree:(2@,3)", "tree:2@1.2.3",
+                     "tree:" + ",".join(["1"] * 65), "tree:1,(2", "torus:1x4", "torus:100x100", "ring:4"):
             with self.assertRaises(network.Refused):
                 network.parse(text, 100)
 
