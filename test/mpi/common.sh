@@ -13,8 +13,8 @@ programs=$builddir/test/mpi
 # shellcheck disable=SC2034
 mapfile -t algorithms < <("$STRAG" list | cut -d ' ' -f 1)
 
-# choose RANKS: in `chosen`, about five of the algorithms that this number of ranks can have, others
-# for other numbers. STRAG_TEST_FULL=1: all that it can have.
+# choose RANKS: in `chosen`, about five of the algorithms that so many ranks on one host can have,
+# others for other numbers. STRAG_TEST_FULL=1: all that it can have.
 choose()
 {
     local i every=$(((${#algorithms[@]} + 4) / 5))
@@ -24,7 +24,8 @@ choose()
     fi
     for i in "${!algorithms[@]}"; do
         if [ $((i % every)) -eq $(($1 % every)) ] &&
-            "$STRAG" plan "${algorithms[i]}" -n "$1" --rank 0 > "$builddir/plan.$$" 2>&1; then
+            "$STRAG" plan "${algorithms[i]}" -n "$1" --ranks-per-node "$1" --rank 0 \
+                > "$builddir/plan.$$" 2>&1; then
             chosen+=("${algorithms[i]}")
         fi
     done

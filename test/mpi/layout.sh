@@ -250,7 +250,12 @@ for algorithm in "${algorithms[@]}"; do
     "$STRAG" plan "$algorithm" --torus 3x2 --rank 0 > "$output" 2>&1 || continue
     run 6 --mca coll_strag_torus 3x2 --mca coll_strag_algorithm "$algorithm" \
         "$files/on-hosts" 1 a,b,c,d,e,f "$programs/layout"
-    has "MPI_COMM_WORLD .*: $algorithm \\(pinned by coll_strag_algorithm\\)"
+    has "MPI_COMM_WORLD .*: $algorithm( in [0-9]+ blocks)? \\(pinned by coll_strag_algorithm\\)"
+done
+for algorithm in optcc weighted straggler-pipeline stragglar broadcast-after; do
+    run 6 --mca coll_strag_slowdown b:2 --mca coll_strag_straggler 3 \
+        --mca coll_strag_algorithm "$algorithm" "$files/on-hosts" 1 a,b,c,d,e,f "$programs/sizes"
+    has '^sizes: calls 24, delegated 0'
 done
 warned 'bucket needs one rank per host' 6 --mca coll_strag_torus 3x1 \
     --mca coll_strag_algorithm bucket "$files/on-hosts" 1 a,b,c "$programs/sizes"
@@ -290,5 +295,5 @@ count 0 'rule in'
 sed -i 's/circulant/circulent/' "$files/rules.yaml"
 warned "rules.yaml:6: no algorithm 'circulent'; accepted: previous, auto, recursive-doubling" 4 "${rules[@]}" \
     "$files/on-hosts" 2 n0,n1 "$programs/sizes"
-has 'MPI_COMM_WORLD .*: allreduce of 1048576 .. .* bytes: [a-z-]* \(auto: modelled .* us, next best'
+has 'MPI_COMM_WORLD .*: allreduce of 1048576 .. .* bytes: [a-z-]*( in [0-9]+ blocks)? \(auto: modelled .* us, next best'
 echo "ok: rules"
