@@ -134,7 +134,7 @@ struct mca_coll_strag_component_t {
     char *layout_text;
     char *torus_text;
     char *rules_text;
-    char *late_text, *slow_text; /* these can be read, or say none */
+    char *late_text, *slow_text;
     char *number_text[COLL_STRAG_NUMBERS];
 
     /* what they mean */
@@ -144,6 +144,7 @@ struct mca_coll_strag_component_t {
     size_t segment; /* bytes; 0: as rank 0 finds best */
     size_t minimum; /* bytes, for auto */
     const char *layout_file, *rules_file; /* "": none */
+    const char *late, *slow;              /* these can be read, or say none */
     struct strag_layout *grid;            /* coll_strag_torus; NULL: none */
     bool described;                       /* any of these three */
     double number[COLL_STRAG_NUMBERS];    /* seconds or bytes per second; below 0: not said */

@@ -317,18 +317,16 @@ static int read_ports(const char *parameter, const char *text, struct complaints
     return 0;
 }
 
-/* A text that is read for each communicator; one that cannot be read says none. */
-static void check_text(const char *parameter, char **text,
-                       int (*check)(const char *text, struct strag_error *err),
-                       const char *accepted, struct complaints *complaints)
+/* A text that is read for each communicator. @return it, or "none" where it cannot be read */
+static const char *check_text(const char *parameter, const char *text,
+                              int (*check)(const char *text, struct strag_error *err),
+                              const char *accepted, struct complaints *complaints)
 {
     struct strag_error err;
-    if (!*text)
-        *text = (char *)"none";
-    if (check(*text, &err) == STRAG_OK)
-        return;
-    complain(complaints, parameter, *text, err.text, accepted, "none");
-    *text = (char *)"none";
+    if (!text || check(text, &err) == STRAG_OK)
+        return text ? text : "none";
+    complain(complaints, parameter, text, err.text, accepted, "none");
+    return "none";
 }
 
 /* @return its index, or COLL_STRAG_AUTO */
@@ -402,10 +400,10 @@ void coll_strag_parameters_read(void)
                                    "bytes, such as 8K", minimum_default, &complaints);
     for (int i = 0; i < COLL_STRAG_NUMBERS; i++)
         component->number[i] = read_one_number(&numbers[i], component->number_text[i], &complaints);
-    check_text("coll_strag_straggler", &component->late_text, coll_strag_check_late,
-               coll_strag_late_accepted, &complaints);
-    check_text("coll_strag_slowdown", &component->slow_text, coll_strag_check_slow,
-               coll_strag_slow_accepted, &complaints);
+    component->late = check_text("coll_strag_straggler", component->late_text,
+                                 coll_strag_check_late, coll_strag_late_accepted, &complaints);
+    component->slow = check_text("coll_strag_slowdown", component->slow_text, coll_strag_check_slow,
+                                 coll_strag_slow_accepted, &complaints);
     component->grid = read_grid(component->torus_text, &complaints);
     component->layout_file = component->layout_text ? component->layout_text : "";
     component->rules_file = component->rules_text ? component->rules_text : "";

@@ -131,8 +131,7 @@ void coll_strag_find_state(ompi_communicator_t *comm, const struct coll_strag_fa
     char buffer[TEXT_MAX];
     struct strag_error err;
     *state = (struct coll_strag_state){.nlate = 0};
-    const char *text =
-        word(comm, "coll_strag_straggler", component->late_text, buffer, sizeof buffer);
+    const char *text = word(comm, "coll_strag_straggler", component->late, buffer, sizeof buffer);
     if (!says_none(text) && read_late(text, &state->late, &err) != STRAG_OK) {
         complain("coll_strag_straggler", text, &err, coll_strag_late_accepted);
     } else if (!says_none(text)) {
@@ -141,7 +140,7 @@ void coll_strag_find_state(ompi_communicator_t *comm, const struct coll_strag_fa
             state->late.rank = state->nlate ? rank : state->late.rank;
         }
     }
-    text = word(comm, "coll_strag_slowdown", component->slow_text, buffer, sizeof buffer);
+    text = word(comm, "coll_strag_slowdown", component->slow, buffer, sizeof buffer);
     if (!says_none(text) && read_slow_ones(text, facts, n, state, &err) != STRAG_OK) {
         complain("coll_strag_slowdown", text, &err, coll_strag_slow_accepted);
         state->nslow = 0;

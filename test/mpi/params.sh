@@ -88,8 +88,7 @@ done
 expect 24 0 --mca coll strag --mca coll_strag_algorithm ring --mca coll_strag_segment_size 1G
 
 expect 24 0 --mca coll strag --mca coll_strag_algorithm swing --mca coll_strag_ports 1
-expect 24 0 --mca coll strag --mca coll_strag_algorithm swing --mca coll_strag_ports 2
-expect 0 24 --mca coll strag --mca coll_strag_algorithm swing --mca coll_strag_ports 3
+expect 0 24 --mca coll strag --mca coll_strag_algorithm swing --mca coll_strag_ports 2 # one host
 
 # Late ranks and slow links, by rank and by host
 for state in straggler=2 straggler=0:1500 straggler=none slowdown=1:2 slowdown=1:1.5,0:4 \

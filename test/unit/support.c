@@ -45,7 +45,8 @@ uint64_t support_seed(const char *test)
 
 long support_cases(long usual)
 {
-    return (long)setting("STRAG_CASES", (unsigned long long)usual);
+    long most = (long)setting("STRAG_CASES_MOST", LONG_MAX);
+    return (long)setting("STRAG_CASES", (unsigned long long)(usual < most ? usual : most));
 }
 
 const struct strag_algorithm *support_algorithm(const char *name)

@@ -3,8 +3,9 @@
  * What the unit tests share: cmocka, repeatable random numbers, settings from the environment, and
  * plans that may be changed.
  *
- *     STRAG_SEED   seed of all random choices (default 1); every test prints it
- *     STRAG_CASES  how many random cases a test runs (each test has its own default)
+ *     STRAG_SEED        seed of all random choices (default 1); every test prints it
+ *     STRAG_CASES       how many random cases a test runs (each test has its own default)
+ *     STRAG_CASES_MOST  the default, but so many at most
  */
 #ifndef STRAG_TEST_SUPPORT_H
 #define STRAG_TEST_SUPPORT_H
@@ -41,7 +42,7 @@ uint64_t scramble(uint64_t x);
 /** STRAG_SEED; printed with the test's name, so that a failure can be repeated. */
 uint64_t support_seed(const char *test);
 
-/** STRAG_CASES, or `usual`. */
+/** STRAG_CASES, or `usual` but at most STRAG_CASES_MOST. */
 long support_cases(long usual);
 
 /** The algorithm of that name; the test fails if there is none. */
