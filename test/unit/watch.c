@@ -224,7 +224,8 @@ static void *watched_allocate(struct strag_reducer *reducer, size_t elements)
     if (member->space)
         watch_problem(member, "temporary space is taken twice");
     size_t most = 0;
-    for (int l = 0; l <= (options->host > 0); l++) {
+    const int lanes = options->host > 0 ? STRAG_LANES : 1;
+    for (int l = 0; l < lanes; l++) {
         const struct strag_lane *lane = &options->lanes[l];
         size_t longest = lane->segment < options->count ? lane->segment : options->count;
         most += longest * (size_t)lane->slots;
