@@ -23,6 +23,11 @@ choose()
         every=1
     fi
     for i in "${!algorithms[@]}"; do
+        # Its number of blocks depends on the size, and so does the order of its sums, which the tests
+        # compare: layout.sh runs it.
+        if [ "${algorithms[i]}" = flexreduce-pipelined ]; then
+            continue
+        fi
         if [ $((i % every)) -eq $(($1 % every)) ] &&
             "$STRAG" plan "${algorithms[i]}" -n "$1" --ranks-per-node "$1" --rank 0 \
                 > "$builddir/plan.$$" 2>&1; then

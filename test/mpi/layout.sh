@@ -252,7 +252,7 @@ for algorithm in "${algorithms[@]}"; do
         "$files/on-hosts" 1 a,b,c,d,e,f "$programs/layout"
     has "MPI_COMM_WORLD .*: $algorithm( in [0-9]+ blocks)? \\(pinned by coll_strag_algorithm\\)"
 done
-for algorithm in optcc weighted straggler-pipeline stragglar broadcast-after; do
+for algorithm in flexreduce-pipelined optcc weighted straggler-pipeline stragglar broadcast-after; do
     run 6 --mca coll_strag_slowdown b:2 --mca coll_strag_straggler 3 \
         --mca coll_strag_algorithm "$algorithm" "$files/on-hosts" 1 a,b,c,d,e,f "$programs/sizes"
     has '^sizes: calls 24, delegated 0'
