@@ -71,6 +71,13 @@ def everybody(strag, wanted=()):
     return found
 
 
+def for_uplinks(strag, wanted=()):
+    """Those that are good for long vectors on hosts with several ranks."""
+    found = list(strag_ones(strag, wanted)) + [Contender("tuned", NO_STRAG)]
+    found += tuned_ones((4, 6))
+    return found + [Contender("han", "ompi_comm_coll_preference=han")]
+
+
 def for_very_long(strag, wanted=()):
     """Few, for vectors that take long."""
     return list(strag_ones(strag, wanted)) + list(tuned_ones((4, 6)))

@@ -78,7 +78,7 @@ def environment(build, network, setting):
 def command(build, network, setting, program):
     hosts = ",".join(f"{host.name}:{host.ranks}" for host in network.hosts)
     words = [str(build.mpirun), "--allow-run-as-root", "-np", str(network.ranks), "--host", hosts,
-             "--map-by", "slot", "--bind-to", "none"]
+             "--map-by", network.map_by, "--bind-to", "none"]
     words += mca(parameters(network, setting))
     for name, value in environment(build, network, setting).items():
         words += ["-x", f"{name}={value}"]

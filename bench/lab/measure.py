@@ -7,6 +7,7 @@
     FOLDER/mpirun.log    what the programs said
 """
 import csv
+import dataclasses
 import datetime
 import json
 import os
@@ -186,6 +187,7 @@ class Point:
             "machine": machine(self.build), "load": self.loads,
             "calibration": calibration, "failures": self.failures,
             "settings": contenders.MEANING, "exact": self.scenario.exact,
+            "bars": [dataclasses.asdict(bar) for bar in self.scenario.bars],
             "contenders": [contender.name for contender in who],
             "expect": self.expectations(who),
         }

@@ -58,7 +58,8 @@ class Network:
         self.hosts = []
         self.switches = []
         self.ports = {}  # by name
-        self.rank_host = []
+        self.rank_host = []  # with ranks numbered host by host
+        self.map_by = "slot"  # how mpirun numbers them
         self.ties = "split"
 
     def add_host(self, ranks):

@@ -124,6 +124,17 @@ def show_point(point):
     return lines
 
 
+def show_bars(points):
+    """What was aimed at, and what came out."""
+    lines = [f"| {point.info['point']} | {text} | {ratio:.3f} | {most:g} "
+             f"| {'yes' if ratio <= most else '**no**'} |"
+             for point in points for text, ratio, most in point.bars()]
+    if not lines:
+        return []
+    return ["What was aimed at:", "", "| point | ratio of times | measured | at most | met |",
+            "|---|---|---:|---:|---|"] + lines + [""]
+
+
 def show_misses(points):
     found = collections.Counter()
     for point in points:
@@ -146,7 +157,7 @@ def text_of(folder, figures):
             lines += [f"![{scenario.title}]({figures}{scenario.name}.svg)", ""]
         for point in points:
             lines += show_point(point)
-        lines += show_misses(points)
+        lines += show_bars(points) + show_misses(points)
     return "\n".join(lines)
 
 

@@ -177,6 +177,28 @@ class Point:
                                  f"spread {100 * best.spread:.1f} %; allowed: {100 * allowed:g} %")
         return found
 
+    def bars(self):
+        """What was aimed at: (text, measured ratio, the most it may be). Bars for sizes that were
+        not measured are left out."""
+        for bar in self.info.get("bars", []):
+            for case in self.cases():
+                found = self.best(bar["contender"], case) if case[0] == bar["bytes"] else None
+                of = self.aim(bar["of"], case) if found else None
+                if of:
+                    times = found[1]
+                    taken = statistics.median(times.after) if bar["of"] == "vector" else times.median
+                    yield (f"{bar['contender']}, {case_text(case)}, over {bar['of']}", taken / of,
+                           bar["most"])
+
+    def aim(self, of, case):
+        """Seconds that a bar is a multiple of, or None."""
+        if of == "bound":
+            return self.bound(case)
+        if of == "vector":
+            return self.info["expect"][str(case[0])]["vector"]
+        found = self.best_stock(case)[1:] if of == "stock" else self.best(of, case)
+        return found[1].median if found else None
+
     def noise(self):
         """How much the two that are the same differ at most, of the time; None: there are none."""
         pairs = [(times, self.times[setting, f"{name}-again", *case])

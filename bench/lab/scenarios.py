@@ -20,10 +20,12 @@ class Point:
     ties: str = "split"
     slow: dict = dataclasses.field(default_factory=dict)  # {host: factor}
     x: float = 0  # where it stands in the figure
+    map_by: str = "slot"  # how mpirun deals ranks out: by slot (host by host) or by node
 
     def make(self):
         made = network.parse(self.network, self.rate, self.ties)
         made.slow_down(self.slow)
+        made.map_by = self.map_by
         return made
 
     def state(self, made, late):
@@ -32,6 +34,15 @@ class Point:
                         for host, factor in self.slow.items())
         one = late.isdigit()  # it knows of one late rank
         return (["--slow", slow] if slow else []) + (["--straggler", late] if one else [])
+
+
+@dataclasses.dataclass
+class Bar:
+    """What is aimed at: a contender at its best setting takes at most so many times as long as ..."""
+    contender: str
+    bytes: int
+    of: str  # "bound"; "vector": from a late rank's arrival; "stock"; or another contender's name
+    most: float
 
 
 @dataclasses.dataclass
@@ -50,22 +61,46 @@ class Scenario:
     late: str = ""  # ranks
     delays: str = "0"  # microseconds
     exact: float = 0  # how far the best times may be from the model, and launches from each other
+    bars: tuple = ()
     x: str = "bytes"  # what the figure's abscissa is: bytes, delay or the points' x
     x_title: str = "bytes"
 
 
-FACTORS = {1: (1.14, 1.5, 2, 4), 2: (1.14, 2), 3: (1.14, 2)}  # by the number of slow hosts
 VECTOR_US = 4 * MIB * 8 / (100 * network.GOODPUT)  # one vector of 4 MiB over one link
 
 
-def slow_scenario(count):
-    points = [Point(f"x{factor:g}", "star:8",
-                    slow={2 * host + 1: factor for host in range(count)}, x=factor)
-              for factor in FACTORS[count]]
-    hosts = "one slow host" if count == 1 else f"{count} slow hosts"
-    return Scenario(f"slow-{count}", f"Eight hosts, {hosts}: 4 MiB", points, x="point",
-                    x_title="slowdown factor", settings=DEFAULT_AND_SEND, who=contenders.for_long,
-                    algorithms=("recursive-halving", "circulant", "ring", "optcc", "weighted"))
+def late_ranks_scenario():
+    """A rank that comes when the others have done all they can without it."""
+    points = [Point(f"n={ranks}", f"star:{ranks}", x=ranks) for ranks in (4, 5, 7, 8)]
+    return Scenario("late-ranks", "4 to 8 hosts, one rank is late by 1.8 s", points,
+                    sizes="4M,16M", late="1", delays="1800000", x="point",
+                    x_title="ranks", settings=DEFAULT_AND_SEND, who=contenders.for_very_long,
+                    algorithms=("straggler-pipeline", "stragglar", "ring"), iterations=2, least=2,
+                    seconds=30, bars=(Bar("strag-straggler-pipeline", 4 * MIB, "vector", 1.18),
+                                      Bar("strag-straggler-pipeline", 16 * MIB, "vector", 1.10)))
+
+
+def slow_scenario(name, title, most, points):
+    """Points with slow hosts. `most`: over the lower bound, at 16 MiB."""
+    return Scenario(name, title, points, sizes="4M,16M", x="point", x_title="slowdown factor",
+                    settings=DEFAULT_AND_SEND, who=contenders.for_very_long,
+                    algorithms=("ring", "optcc", "weighted"), iterations=2, least=2, seconds=30,
+                    bars=(Bar("strag-auto", 4 * MIB, "bound", 1.15),
+                          Bar("strag-auto", 16 * MIB, "bound", most)))
+
+
+def slow_scenarios():
+    yield slow_scenario("slow-1", "Eight hosts, one is slow", 1.10,
+                        [Point(f"x{factor:g}", "star:8", slow={1: factor}, x=factor)
+                         for factor in (1.14, 1.33, 2, 3, 4)])
+    yield slow_scenario("slow-2", "Eight hosts, two are slow", 1.15,
+                        [Point("x2-x1.33", "star:8", slow={1: 2, 3: 1.33}, x=1),
+                         Point("x2-x2", "star:8", slow={1: 2, 3: 2}, x=2)])
+    yield slow_scenario("slow-3", "Eight hosts, three are slow", 1.15,
+                        [Point("x2-x2-x2", "star:8", slow={1: 2, 3: 2, 5: 2}, x=2)])
+    yield slow_scenario("slow-pairs", "Four hosts of two ranks, one is slow", 1.15,
+                        [Point(f"x{factor:g}", "star:4x2", slow={1: factor}, x=factor)
+                         for factor in (1.33, 2)])
 
 
 def uneven_scenario(ranks):
@@ -75,6 +110,26 @@ def uneven_scenario(ranks):
                     [Point(name, f"tree:{text}")], sizes="1M,4M",
                     algorithms=FLAT + ("flexreduce", "flexreduce-pipelined", "blueconnect",
                                        "leaders"))
+
+
+def uplinks_scenario():
+    """Every point by slot; two of them by node, too, and two with an uplink of half the rate."""
+    trees = ("2,2", "2,3", "3,4", "4,4", "3,3,3", "3,3,4", "4,4,4")
+    points = [Point(tree.replace(",", "+"), f"tree:{tree}") for tree in trees]
+    points += [Point(f"{tree.replace(',', '+')}-by-node", f"tree:{tree}", map_by="node")
+               for tree in ("2,3", "3,3,4")]
+    points += [Point("2+2+2-half", "tree:2@0.1,2@0.1,2@0.05"),
+               Point("3+3+4-half", "tree:3@0.1,3@0.1,4@0.05")]
+    for number, point in enumerate(points):
+        point.x = number
+    return Scenario("uplinks", "Hosts with several ranks, slow uplinks: long vectors", points,
+                    sizes="4M,16M", settings=DEFAULT_AND_SEND, who=contenders.for_uplinks,
+                    algorithms=("flexreduce", "flexreduce-pipelined", "leaders"), least=2,
+                    seconds=4, x="point", x_title="scenario",
+                    bars=(Bar("strag-auto", 4 * MIB, "bound", 1.10),
+                          Bar("strag-auto", 16 * MIB, "bound", 1.05),
+                          Bar("strag-auto", 4 * MIB, "stock", 1.0),
+                          Bar("strag-auto", 16 * MIB, "stock", 1.0)))
 
 
 def torus_scenario(dims, rate, sizes):
@@ -91,19 +146,19 @@ SCENARIOS = [
              [Point("ring", "star:8")], settings=("default", "send"), who=contenders.rings,
              iterations=5, rounds=5, exact=0.02),
     Scenario("flat", "Eight hosts on one switch", [Point("flat", "star:8")], sizes="64K,256K,1M,4M",
-             algorithms=FLAT),
+             algorithms=FLAT, bars=(Bar("strag-auto", 4 * MIB, "tuned-ring", 1.03),)),
     Scenario("late", "Eight hosts, one rank is late: 4 MiB", [Point("late", "star:8")], late="7",
              delays=",".join(f"{part * VECTOR_US:.0f}" for part in (0, 0.25, 0.5, 1, 2)),
              x="delay", x_title="delay in milliseconds", settings=DEFAULT_AND_SEND,
              who=contenders.for_long,
              algorithms=("recursive-halving", "circulant", "ring", "stragglar",
                          "straggler-pipeline", "broadcast-after")),
-    slow_scenario(1),
-    slow_scenario(2),
-    slow_scenario(3),
+    late_ranks_scenario(),
+    *slow_scenarios(),
     uneven_scenario((2, 3)),
     uneven_scenario((3, 4, 2)),
     uneven_scenario((4, 4, 4, 1)),
+    uplinks_scenario(),
     torus_scenario("2x4", 50, "1M,4M"),
     torus_scenario("2x8", 25, "1M,4M"),
     torus_scenario("4x4", 25, "1M,4M"),

@@ -78,6 +78,20 @@ class Report(unittest.TestCase):
         self.assertEqual(self.misses(seconds=0.49), [])
         self.assertIn("faster than the links allow", self.misses(seconds=0.48)[0])
 
+    def test_bars(self):
+        """500 ms against a bound of 400 and a stock time of 1000; the vector takes 400."""
+        made = Made(seconds=0.5)
+        made.info["bars"] = [
+            {"contender": "strag-ring", "bytes": SIZE, "of": of, "most": 1.2}
+            for of in ("bound", "vector", "stock", "tuned", "absent")]
+        made.info["bars"].append({**made.info["bars"][0], "bytes": 2 * SIZE})
+        made.info["bars"].append({**made.info["bars"][0], "contender": "absent"})
+        text = "\n".join(report.show_bars([made.point()]))
+        for of, measured, met in (("bound", "1.250", "**no**"), ("vector", "1.250", "**no**"),
+                                  ("stock", "0.500", "yes"), ("tuned", "0.500", "yes")):
+            self.assertIn(f"| point | strag-ring, 4 MiB, over {of} | {measured} | 1.2 | {met} |", text)
+        self.assertEqual(text.count("strag-ring"), 4)
+
     def test_another_component(self):
         self.assertNotIn("strag-ring", self.table(ran="delegated"))
 
