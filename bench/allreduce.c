@@ -2,28 +2,24 @@
 /*
  * MPI_Allreduce over strag against stock Open MPI, interleaved in one run.
  *
- * There are three communicators over all ranks: one that strag has, and two from which it is
- * excluded (Open MPI's info key ompi_comm_coll_preference). The three take turns, so that whatever
- * disturbs the machine disturbs all of them; the two stock ones against each other show how much
- * of a difference is noise. The time of a call is that of the rank that takes longest. strag's
- * counters are checked: it ran where it should, and nowhere else.
+ * Every contender has a communicator over all ranks. They take turns, so that whatever disturbs the
+ * machine disturbs all of them. Unless --contender names others they are strag, and twice what Open
+ * MPI chooses without it (info key ompi_comm_coll_preference): these two against each other show
+ * how much of a difference is noise. The time of a call is that of the rank that takes longest.
+ * strag's counters are checked: it ran where it should, and nowhere else.
  *
  * Elements are floats and the operator is MPI_SUM, as in OSU's osu_allreduce. All contenders use
  * the same buffers.
  */
-#include "parse.h"
+#include "common.h"
 
 #include <getopt.h>
-#include <mpi.h>
-#include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { STRAG, STOCK, AGAIN, CONTENDERS };
-enum { ORDERS = 6, SAMPLES_MAX = 20000 };
+const char bench_program[] = "allreduce";
 
-static const char *const names[CONTENDERS] = {"strag", "stock", "stock-again"};
+enum { SAMPLES_MAX = 20000, LEAST = 12 }; /* samples per contender and size */
 
 struct options {
     size_t *bytes;
@@ -35,28 +31,35 @@ struct options {
     bool check;
     const char *csv;
     const char *label;
+    char *contenders[CONTENDERS_MAX];
+    int ncontenders;
 };
 
-struct counters {
-    unsigned long long calls, delegated;
-};
-
-/* Times of one contender at one size, in seconds. */
-struct summary {
-    double minimum, lower, median, upper;
+/* What a contender did at one size. */
+struct series {
+    struct strag_count counted;
+    int samples;
+    double *times; /* [SAMPLES_MAX]: seconds; on rank 0 in the end those of the slowest rank */
 };
 
 struct bench {
     struct options options;
     int rank, n;
     MPI_Comm sync; /* for all communication that is not measured */
-    MPI_Comm comms[CONTENDERS];
+    struct contender contenders[CONTENDERS_MAX];
+    struct series series[CONTENDERS_MAX];
     float *send, *receive;
     FILE *csv; /* rank 0's */
 };
 
 static const char usage[] =
     "usage: mpirun ... --mca coll strag allreduce [OPTION...]\n"
+    "  -C, --contender SPEC   NAME[,most=BYTES][,INFO_KEY=VALUE...][,cvar:NAME=INTEGER...];\n"
+    "                         in a value + stands for a comma; most: with longer vectors it "
+    "rests;\n"
+    "                         strag is to run those of a name that begins with strag, and no "
+    "other\n"
+    "                         [strag; stock and stock-again, without it]\n"
     "  -s, --sizes LIST       bytes: 64K..16M (powers of two) or 4,100,2K   [4..1M]\n"
     "  -i, --iterations N     timed samples per contender and size, up to 20000; 0: as many as "
     "fit\n"
@@ -68,55 +71,35 @@ static const char usage[] =
     "  -o, --output FILE      append CSV, one line per size and contender\n"
     "  -l, --label TEXT       first column of the CSV                       [\"\"]\n";
 
-static void die(const char *what, const char *why)
-{
-    fprintf(stderr, "allreduce: %s: %s\n", what, why);
-    MPI_Abort(MPI_COMM_WORLD, 2);
-    exit(2);
-}
-
 /* ---- Options ---- */
 
-static int integer(const char *name, const char *text, int low, int high)
+static void add_contender(struct options *options, char *text)
 {
-    struct strag_error err;
-    int value = 0;
-    if (strag_parse_integer(text, low, high, &value, &err) != STRAG_OK)
-        die(name, err.text);
-    return value;
-}
-
-static void read_sizes(struct options *options, const char *text)
-{
-    struct strag_error err;
-    free(options->bytes);
-    if (strag_parse_bytes_list(text, &options->bytes, &options->sizes, &err) != STRAG_OK)
-        die("--sizes", err.text);
-    for (int i = 0; i < options->sizes; i++)
-        if (options->bytes[i] % sizeof(float) != 0 || options->bytes[i] == 0 ||
-            options->bytes[i] / sizeof(float) > 0x7fffffff)
-            die("--sizes", "multiples of 4 bytes from 4 to 8G are accepted");
+    if (options->ncontenders == CONTENDERS_MAX)
+        bench_die("--contender", "too many of them");
+    options->contenders[options->ncontenders++] = text;
 }
 
 static void read_option(struct options *options, int letter)
 {
-    struct strag_error err;
     switch (letter) {
+    case 'C':
+        add_contender(options, optarg);
+        break;
     case 's':
-        read_sizes(options, optarg);
+        bench_sizes(optarg, &options->bytes, &options->sizes);
         break;
     case 'i':
-        options->iterations = integer("--iterations", optarg, 0, SAMPLES_MAX);
+        options->iterations = bench_integer("--iterations", optarg, 0, SAMPLES_MAX);
         break;
     case 't':
-        if (strag_parse_real(optarg, 0.001, 3600, &options->seconds, &err) != STRAG_OK)
-            die("--seconds", err.text);
+        options->seconds = bench_real("--seconds", optarg, 0.001, 3600);
         break;
     case 'w':
-        options->warmup = integer("--warmup", optarg, 1, 1000000);
+        options->warmup = bench_integer("--warmup", optarg, 1, 1000000);
         break;
     case 'b':
-        options->batch = integer("--batch", optarg, 1, 1000000);
+        options->batch = bench_integer("--batch", optarg, 1, 1000000);
         break;
     case 'c':
         options->check = true;
@@ -128,13 +111,14 @@ static void read_option(struct options *options, int letter)
         options->label = optarg;
         break;
     default:
-        die("wrong use", usage);
+        bench_die("wrong use", usage);
     }
 }
 
 static void read_options(struct options *options, int argc, char **argv)
 {
-    static const struct option known[] = {{"sizes", required_argument, NULL, 's'},
+    static const struct option known[] = {{"contender", required_argument, NULL, 'C'},
+                                          {"sizes", required_argument, NULL, 's'},
                                           {"iterations", required_argument, NULL, 'i'},
                                           {"seconds", required_argument, NULL, 't'},
                                           {"warmup", required_argument, NULL, 'w'},
@@ -144,189 +128,121 @@ static void read_options(struct options *options, int argc, char **argv)
                                           {"label", required_argument, NULL, 'l'},
                                           {NULL, 0, NULL, 0}};
     *options = (struct options){.seconds = 2, .warmup = 10, .batch = 1, .label = ""};
-    read_sizes(options, "4..1M");
-    for (int letter; (letter = getopt_long(argc, argv, "s:i:t:w:b:co:l:", known, NULL)) != -1;)
+    bench_sizes("4..1M", &options->bytes, &options->sizes);
+    for (int letter; (letter = getopt_long(argc, argv, "C:s:i:t:w:b:co:l:", known, NULL)) != -1;)
         read_option(options, letter);
     if (optind != argc)
-        die(argv[optind], usage);
+        bench_die(argv[optind], usage);
+    static char usual[][64] = {"strag", "stock,ompi_comm_coll_preference=^strag",
+                               "stock-again,ompi_comm_coll_preference=^strag"};
+    const bool none = options->ncontenders == 0;
+    for (size_t i = 0; none && i < sizeof usual / sizeof *usual; i++)
+        add_contender(options, usual[i]);
 }
 
-/* ---- strag's counters ---- */
-
-static MPI_T_pvar_session session;
-static MPI_T_pvar_handle calls_handle, delegated_handle;
-
-static MPI_T_pvar_handle open_counter(const char *name)
-{
-    MPI_T_pvar_handle handle;
-    int index, count;
-    if (MPI_T_pvar_get_index(name, MPI_T_PVAR_CLASS_COUNTER, &index) != MPI_SUCCESS ||
-        MPI_T_pvar_handle_alloc(session, index, NULL, &handle, &count) != MPI_SUCCESS)
-        die(name, "no such performance variable: strag was not loaded");
-    return handle;
-}
-
-static void open_counters(void)
-{
-    int provided;
-    MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
-    MPI_T_pvar_session_create(&session);
-    calls_handle = open_counter("coll_strag_calls");
-    delegated_handle = open_counter("coll_strag_delegated");
-}
-
-static struct counters read_counters(void)
-{
-    struct counters now = {0, 0};
-    if (MPI_T_pvar_read(session, calls_handle, &now.calls) != MPI_SUCCESS ||
-        MPI_T_pvar_read(session, delegated_handle, &now.delegated) != MPI_SUCCESS)
-        die("strag's counters", "cannot be read");
-    return now;
-}
-
-/* ---- Communicators and buffers ---- */
-
-static MPI_Comm stock_communicator(void)
-{
-    MPI_Info info;
-    MPI_Comm comm;
-    MPI_Info_create(&info);
-    MPI_Info_set(info, "ompi_comm_coll_preference", "^strag");
-    MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &comm);
-    MPI_Info_free(&info);
-    return comm;
-}
+/* ---- Preparing ---- */
 
 static void prepare(struct bench *bench)
 {
+    char unmeasured[] = "sync,ompi_comm_coll_preference=^strag";
+    struct contender sync;
     size_t most = 0;
     for (int i = 0; i < bench->options.sizes; i++)
         most = bench->options.bytes[i] > most ? bench->options.bytes[i] : most;
     MPI_Comm_rank(MPI_COMM_WORLD, &bench->rank);
     MPI_Comm_size(MPI_COMM_WORLD, &bench->n);
-    MPI_Comm_dup(MPI_COMM_WORLD, &bench->comms[STRAG]);
-    bench->comms[STOCK] = stock_communicator();
-    bench->comms[AGAIN] = stock_communicator();
-    bench->sync = stock_communicator();
-    void *send, *receive;
-    if (posix_memalign(&send, 4096, most) != 0 || posix_memalign(&receive, 4096, most) != 0)
-        die("the buffers", "out of memory");
-    bench->send = send;
-    bench->receive = receive;
-    if (bench->rank == 0 && bench->options.csv) {
-        bench->csv = fopen(bench->options.csv, "a");
-        if (!bench->csv)
-            die(bench->options.csv, "cannot be opened for writing");
-        if (ftell(bench->csv) == 0)
-            fprintf(bench->csv, "label,np,bytes,contender,strag_calls,delegated,samples,batch,"
-                                "min_us,q1_us,median_us,q3_us,stock_over_this\n");
+    contender_create(&sync, unmeasured);
+    bench->sync = sync.comm;
+    for (int c = 0; c < bench->options.ncontenders; c++) {
+        contender_create(&bench->contenders[c], bench->options.contenders[c]);
+        bench->series[c].times = bench_allocate(SAMPLES_MAX * sizeof *bench->series[c].times);
     }
+    bench->send = bench_allocate(most);
+    bench->receive = bench_allocate(most);
+    strag_count_open();
+    if (bench->rank == 0 && bench->options.csv)
+        bench->csv = bench_open_csv(bench->options.csv,
+                                    "label,np,bytes,contender,strag_calls,delegated,samples,batch,"
+                                    "min_us,q1_us,median_us,q3_us\n");
 }
 
 /* ---- Running ---- */
 
-/* Small integers, whose sums are exact in any order. */
-static float value(int rank, size_t index)
+/* Some calls, counted. @return seconds */
+static double call(struct bench *bench, int contender, size_t count, int calls)
 {
-    return (float)((index * 7 + (size_t)rank * 13) % 97);
+    struct strag_count *counted = &bench->series[contender].counted;
+    const struct strag_count before = strag_count_read();
+    MPI_Barrier(bench->sync);
+    double start = MPI_Wtime();
+    for (int i = 0; i < calls; i++)
+        MPI_Allreduce(bench->send, bench->receive, (int)count, MPI_FLOAT, MPI_SUM,
+                      bench->contenders[contender].comm);
+    double seconds = MPI_Wtime() - start;
+    const struct strag_count after = strag_count_read();
+    counted->calls += after.calls - before.calls;
+    counted->delegated += after.delegated - before.delegated;
+    return seconds;
 }
 
-static void call(const struct bench *bench, int contender, size_t count)
-{
-    MPI_Allreduce(bench->send, bench->receive, (int)count, MPI_FLOAT, MPI_SUM,
-                  bench->comms[contender]);
-}
-
-static void check(const struct bench *bench, int contender, size_t count)
+static void check(struct bench *bench, int contender, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         bench->receive[i] = -1;
-    call(bench, contender, count);
-    for (size_t i = 0; i < count; i++) {
-        float want = 0;
-        for (int rank = 0; rank < bench->n; rank++)
-            want += value(rank, i);
-        if (want != bench->receive[i]) {
-            fprintf(stderr, "allreduce: rank %d: %s: %zu bytes: element %zu is %g, not %g\n",
-                    bench->rank, names[contender], count * sizeof(float), i, bench->receive[i],
-                    want);
-            die("--check", "wrong results");
-        }
-    }
+    call(bench, contender, count, 1);
+    bench_check(bench->receive, count, bench->n, bench->contenders[contender].name);
 }
 
-static double timed(const struct bench *bench, int contender, size_t count)
+static bool takes_part(const struct bench *bench, int contender, size_t count)
 {
-    MPI_Barrier(bench->sync);
-    double start = MPI_Wtime();
-    for (int b = 0; b < bench->options.batch; b++)
-        call(bench, contender, count);
-    return (MPI_Wtime() - start) / bench->options.batch;
-}
-
-static void warm_up(const struct bench *bench, size_t count)
-{
-    for (int i = 0; i < bench->options.warmup; i++) {
-        for (int contender = 0; contender < CONTENDERS; contender++) {
-            MPI_Barrier(bench->sync);
-            call(bench, contender, count);
-        }
-    }
+    return count * sizeof(float) <= bench->contenders[contender].most;
 }
 
 /* Is it time to stop? Rank 0's clock counts, so that all ranks do alike. */
 static bool enough(const struct bench *bench, int samples, double start)
 {
-    int stop = samples >= 2 * ORDERS && MPI_Wtime() - start > bench->options.seconds;
+    const int wanted = bench->options.iterations;
+    int stop = samples >= LEAST && MPI_Wtime() - start > bench->options.seconds;
+    if (wanted > 0 || samples % LEAST != 0)
+        return samples == (wanted > 0 ? wanted : SAMPLES_MAX);
     MPI_Bcast(&stop, 1, MPI_INT, 0, bench->sync);
-    return stop;
+    return stop || samples >= SAMPLES_MAX - LEAST;
 }
 
-/* The three contenders take turns, in each of their six orders as often.
- * @param[out] times  SAMPLES_MAX for each contender
- * @return samples that each of them has */
-static int take_turns(const struct bench *bench, size_t count, double *times)
+static void take_turns(struct bench *bench, size_t count)
 {
-    static const int orders[ORDERS][CONTENDERS] = {{STRAG, STOCK, AGAIN}, {AGAIN, STOCK, STRAG},
-                                                   {STOCK, AGAIN, STRAG}, {STRAG, AGAIN, STOCK},
-                                                   {AGAIN, STRAG, STOCK}, {STOCK, STRAG, AGAIN}};
-    const int wanted = bench->options.iterations;
+    const int ncontenders = bench->options.ncontenders, batch = bench->options.batch;
     const double start = MPI_Wtime();
     int samples = 0;
-    while (samples < (wanted > 0 ? wanted : SAMPLES_MAX)) {
-        for (int k = 0; k < CONTENDERS; k++) {
-            int contender = orders[samples % ORDERS][k];
-            times[contender * SAMPLES_MAX + samples] = timed(bench, contender, count);
+    do {
+        for (int k = 0; k < ncontenders; k++) {
+            int c = bench_turn(ncontenders, samples, k);
+            struct series *series = &bench->series[c];
+            if (takes_part(bench, c, count))
+                series->times[series->samples++] = call(bench, c, count, batch) / batch;
         }
-        samples++;
-        if (wanted == 0 && samples % ORDERS == 0 && enough(bench, samples, start))
-            break;
-    }
-    return samples;
+    } while (!enough(bench, ++samples, start));
 }
 
-/* strag must have run, or handed on, exactly the calls of its own communicator. */
-static struct counters check_counters(struct counters before, unsigned long long expected)
+/* strag must have run, or handed on, all calls of its own contenders, and none of the others'. */
+static void check_counters(const struct bench *bench, int contender)
 {
-    struct counters now = read_counters();
-    now.calls -= before.calls;
-    now.delegated -= before.delegated;
-    if (now.calls + now.delegated != expected) {
-        fprintf(stderr, "allreduce: strag ran %llu calls and handed on %llu, together not %llu\n",
-                now.calls, now.delegated, expected);
-        die("strag's counters", "it was not used where it should, or elsewhere too (mpirun needs "
-                                "--mca coll strag, and 2 ranks)");
+    const struct options *options = &bench->options;
+    const struct series *series = &bench->series[contender];
+    const char *name = bench->contenders[contender].name;
+    const bool ours = strncmp(name, "strag", 5) == 0;
+    unsigned long long calls = (unsigned long long)series->samples * (unsigned)options->batch +
+                               (unsigned)options->warmup + (options->check ? 2 : 0);
+    if (series->counted.calls + series->counted.delegated != (ours ? calls : 0)) {
+        fprintf(stderr, "%s: %s: strag ran %llu calls and handed on %llu, together not %llu\n",
+                bench_program, name, series->counted.calls, series->counted.delegated,
+                ours ? calls : 0);
+        bench_die("strag's counters", "it was not used where it should, or elsewhere too (mpirun "
+                                      "needs --mca coll strag, and 2 ranks)");
     }
-    return now;
 }
 
 /* ---- Reporting ---- */
-
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 static double quantile(const double *sorted, int count, double part)
 {
@@ -336,89 +252,88 @@ static double quantile(const double *sorted, int count, double part)
     return sorted[below] + (position - below) * (sorted[above] - sorted[below]);
 }
 
-static struct summary summarize(double *times, int count)
+/* A contender's line. Its times are sorted. */
+static void report(const struct bench *bench, int contender, size_t bytes)
 {
-    qsort(times, (size_t)count, sizeof *times, compare);
-    return (struct summary){times[0], quantile(times, count, 0.25), quantile(times, count, 0.5),
-                            quantile(times, count, 0.75)};
-}
-
-static void report(const struct bench *bench, size_t bytes, struct counters counted, int samples,
-                   double *times)
-{
-    struct summary all[CONTENDERS];
-    for (int c = 0; c < CONTENDERS; c++)
-        all[c] = summarize(times + c * SAMPLES_MAX, samples);
-    const struct summary *s = &all[STRAG], *o = &all[STOCK];
-    printf("%10zu %6d %10.2f %10.2f %10.2f %10.2f   %10.2f %10.2f %10.2f %10.2f  %7.3f %7.3f  %s\n",
-           bytes, samples, 1e6 * s->median, 1e6 * s->minimum, 1e6 * s->lower, 1e6 * s->upper,
-           1e6 * o->median, 1e6 * o->minimum, 1e6 * o->lower, 1e6 * o->upper, o->median / s->median,
-           o->median / all[AGAIN].median,
-           counted.calls == 0       ? "delegated"
-           : counted.delegated == 0 ? "strag"
-                                    : "both");
+    const struct series *series = &bench->series[contender];
+    const struct strag_count *counted = &series->counted;
+    const char *name = bench->contenders[contender].name;
+    double minimum = 1e6 * series->times[0],
+           q1 = 1e6 * quantile(series->times, series->samples, 0.25),
+           median = 1e6 * quantile(series->times, series->samples, 0.5),
+           q3 = 1e6 * quantile(series->times, series->samples, 0.75);
+    printf("%10zu %-24s %6d %11.2f %11.2f %11.2f %11.2f  %s\n", bytes, name, series->samples,
+           median, minimum, q1, q3,
+           counted->calls == 0 ? counted->delegated ? "delegated" : "" : "strag");
     fflush(stdout);
-    for (int c = 0; c < CONTENDERS && bench->csv; c++) {
-        fprintf(bench->csv, "%s,%d,%zu,%s,%llu,%llu,%d,%d,%.3f,%.3f,%.3f,%.3f,%.4f\n",
-                bench->options.label, bench->n, bytes, names[c], c == STRAG ? counted.calls : 0,
-                c == STRAG ? counted.delegated : 0, samples, bench->options.batch,
-                1e6 * all[c].minimum, 1e6 * all[c].lower, 1e6 * all[c].median, 1e6 * all[c].upper,
-                o->median / all[c].median);
-    }
+    if (bench->csv)
+        fprintf(bench->csv, "%s,%d,%zu,%s,%llu,%llu,%d,%d,%.3f,%.3f,%.3f,%.3f\n",
+                bench->options.label, bench->n, bytes, name, counted->calls, counted->delegated,
+                series->samples, bench->options.batch, minimum, q1, median, q3);
 }
 
-static void run_size(const struct bench *bench, size_t bytes)
+static void finish_series(struct bench *bench, int contender, size_t bytes)
+{
+    struct series *series = &bench->series[contender];
+    check_counters(bench, contender);
+    MPI_Reduce(bench->rank == 0 ? MPI_IN_PLACE : series->times, series->times, series->samples,
+               MPI_DOUBLE, MPI_MAX, 0, bench->sync);
+    if (bench->rank != 0)
+        return;
+    qsort(series->times, (size_t)series->samples, sizeof *series->times, bench_compare);
+    report(bench, contender, bytes);
+}
+
+static void run_size(struct bench *bench, size_t bytes)
 {
     const struct options *options = &bench->options;
     const size_t count = bytes / sizeof(float);
-    const struct counters before = read_counters();
     for (size_t i = 0; i < count; i++)
-        bench->send[i] = value(bench->rank, i);
-    for (int c = 0; c < CONTENDERS && options->check; c++)
-        check(bench, c, count);
-    double *times = calloc(CONTENDERS * SAMPLES_MAX, sizeof *times);
-    double *slowest = calloc(CONTENDERS * SAMPLES_MAX, sizeof *slowest);
-    if (!times || !slowest)
-        die("the samples", "out of memory");
-    warm_up(bench, count);
-    const int samples = take_turns(bench, count, times);
-    for (int c = 0; c < CONTENDERS && options->check; c++)
-        check(bench, c, count);
-
-    const unsigned long long calls = (unsigned long long)samples * (unsigned)options->batch +
-                                     (unsigned)options->warmup + (options->check ? 2 : 0);
-    const struct counters counted = check_counters(before, calls);
-    MPI_Reduce(times, slowest, CONTENDERS * SAMPLES_MAX, MPI_DOUBLE, MPI_MAX, 0, bench->sync);
-    if (bench->rank == 0)
-        report(bench, bytes, counted, samples, slowest);
-    free(times);
-    free(slowest);
+        bench->send[i] = bench_value(bench->rank, i);
+    for (int c = 0; c < options->ncontenders; c++) {
+        bench->series[c].samples = 0;
+        bench->series[c].counted = (struct strag_count){0, 0};
+        if (!takes_part(bench, c, count))
+            continue;
+        if (options->check)
+            check(bench, c, count);
+        call(bench, c, count, options->warmup);
+    }
+    take_turns(bench, count);
+    for (int c = 0; c < options->ncontenders; c++) {
+        if (options->check && takes_part(bench, c, count))
+            check(bench, c, count);
+        if (takes_part(bench, c, count))
+            finish_series(bench, c, bytes);
+    }
 }
 
 int main(int argc, char **argv)
 {
-    struct bench bench = {.csv = NULL};
+    static struct bench bench;
+    int provided;
     MPI_Init(&argc, &argv);
+    MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
     read_options(&bench.options, argc, argv);
-    open_counters();
     prepare(&bench);
     if (bench.rank == 0) {
-        printf("# %s np %d, microseconds per call of the slowest rank; ratio: stock / strag\n",
-               bench.options.label, bench.n);
-        printf("# %8s %6s %10s %10s %10s %10s   %10s %10s %10s %10s  %7s %7s  %s\n", "bytes", "n",
-               "strag", "min", "q1", "q3", "stock", "min", "q1", "q3", "ratio", "noise", "ran");
+        printf("# %s np %d, microseconds per call of the slowest rank\n", bench.options.label,
+               bench.n);
+        printf("# %8s %-24s %6s %11s %11s %11s %11s  %s\n", "bytes", "contender", "n", "median",
+               "min", "q1", "q3", "ran");
     }
     for (int i = 0; i < bench.options.sizes; i++)
         run_size(&bench, bench.options.bytes[i]);
     if (bench.csv && fclose(bench.csv) != 0)
-        die(bench.options.csv, "could not be written");
-    for (int c = 0; c < CONTENDERS; c++)
-        MPI_Comm_free(&bench.comms[c]);
+        bench_die(bench.options.csv, "could not be written");
+    for (int c = 0; c < bench.options.ncontenders; c++) {
+        MPI_Comm_free(&bench.contenders[c].comm);
+        free(bench.series[c].times);
+    }
     MPI_Comm_free(&bench.sync);
     free(bench.options.bytes);
     free(bench.send);
     free(bench.receive);
-    MPI_T_pvar_session_free(&session);
     MPI_T_finalize();
     MPI_Finalize();
     return 0;

@@ -17,9 +17,12 @@ EXTRA_DIST += bench/sim/straggler.py
 # Slow links, from the cost model.
 EXTRA_DIST += bench/sim/optcc.py
 
+# What the benchmarks share, the lab's too.
+bench_shared = bench/common.c bench/common.h bench/contender.c
+
 if HAVE_OMPI
 check_PROGRAMS += bench/allreduce
-bench_allreduce_SOURCES = bench/allreduce.c
+bench_allreduce_SOURCES = $(bench_shared) bench/allreduce.c
 bench_allreduce_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
 bench_allreduce_LDADD = src/libstrag.la $(OMPI_LIBS)
 endif

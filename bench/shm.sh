@@ -5,10 +5,11 @@
 #     bash bench/shm.sh FOLDER        in the build folder, after make bench/allreduce
 #
 #   ring-npN.csv         strag's ring against Open MPI's own (tuned algorithm 4), 64 KiB to 16 MiB
-#   auto-short-npN.csv   strag's choice against tuned's, 4 B to 8 KiB, 20 calls timed together
-#   auto-npN.csv         the same, 16 KiB to 1 MiB
+#   auto-short-npN.csv   strag's choice against all that Open MPI has, 4 B to 8 KiB, 20 calls timed
+#                        together
+#   auto-npN.csv         the same, 16 KiB to 16 MiB
 #
-# Environment: SHM_RANKS ("2 4"), SHM_SECONDS per size (4), STRAG_MPIRUN (./strag-mpirun).
+# Environment: SHM_RANKS ("2 4 8"), SHM_SECONDS per size (4), STRAG_MPIRUN (./strag-mpirun).
 set -eu
 
 folder=${1:?usage: shm.sh FOLDER}
@@ -36,10 +37,22 @@ bench()
     "$STRAG_MPIRUN" --version | head -n 1
 } > "$folder/machine.txt"
 
-for ranks in ${SHM_RANKS:-2 4}; do
+# All that Open MPI has for one host: tuned as it chooses and its algorithms by number, sm, basic.
+stock=ompi_comm_coll_preference=^strag
+rivals=(--contender strag --contender "tuned,$stock" --contender "tuned-again,$stock")
+for algorithm in 3 4 5 6; do
+    rivals+=(--contender "tuned-$algorithm,$stock,cvar:coll_tuned_allreduce_algorithm=$algorithm")
+done
+for component in sm basic; do
+    rivals+=(--contender "$component,ompi_comm_coll_preference=$component")
+done
+
+for ranks in ${SHM_RANKS:-2 4 8}; do
     bench ring "$ranks" --mca coll_strag_algorithm ring \
         --mca coll_tuned_use_dynamic_rules 1 --mca coll_tuned_allreduce_algorithm 4 \
         "$builddir/bench/allreduce" --sizes 64K..16M
-    bench auto-short "$ranks" "$builddir/bench/allreduce" --sizes 4..8K --batch 20
-    bench auto "$ranks" "$builddir/bench/allreduce" --sizes 16K..1M
+    bench auto-short "$ranks" --mca coll_tuned_use_dynamic_rules 1 "$builddir/bench/allreduce" \
+        --sizes 4..8K --batch 20 "${rivals[@]}"
+    bench auto "$ranks" --mca coll_tuned_use_dynamic_rules 1 "$builddir/bench/allreduce" \
+        --sizes 16K..16M "${rivals[@]}"
 done

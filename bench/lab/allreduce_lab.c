@@ -11,7 +11,6 @@
  * Elements are floats and the operator is MPI_SUM, as in OSU's osu_allreduce.
  */
 #include "allreduce_lab.h"
-#include "parse.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -19,6 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+const char bench_program[] = "allreduce_lab";
 
 enum { DELAYS_MAX = 64 };
 
@@ -79,44 +80,7 @@ static const char usage[] =
     "  -L, --links FILE       links to count: lines NAME INTERFACE /proc/PID/net/dev\n"
     "  -T, --traffic FILE     append CSV, one line per contender, size, delay and link\n";
 
-void lab_die(const char *what, const char *why)
-{
-    fprintf(stderr, "allreduce_lab: %s: %s\n", what, why);
-    MPI_Abort(MPI_COMM_WORLD, 2);
-    exit(2);
-}
-
 /* ---- Options ---- */
-
-static int integer(const char *name, const char *text, int low, int high)
-{
-    struct strag_error err;
-    int value = 0;
-    if (strag_parse_integer(text, low, high, &value, &err) != STRAG_OK)
-        lab_die(name, err.text);
-    return value;
-}
-
-static double real(const char *name, const char *text)
-{
-    struct strag_error err;
-    double value = 0;
-    if (strag_parse_real(text, 0, 1e9, &value, &err) != STRAG_OK)
-        lab_die(name, err.text);
-    return value;
-}
-
-static void read_sizes(struct options *options, const char *text)
-{
-    struct strag_error err;
-    free(options->bytes);
-    if (strag_parse_bytes_list(text, &options->bytes, &options->sizes, &err) != STRAG_OK)
-        lab_die("--sizes", err.text);
-    for (int i = 0; i < options->sizes; i++)
-        if (options->bytes[i] % sizeof(float) != 0 || options->bytes[i] == 0 ||
-            options->bytes[i] / sizeof(float) > 0x7fffffff)
-            lab_die("--sizes", "multiples of 4 bytes from 4 to 8G are accepted");
-}
 
 static void read_delays(struct options *options, char *text)
 {
@@ -124,13 +88,13 @@ static void read_delays(struct options *options, char *text)
     options->ndelays = 0;
     for (char *item; (item = strtok_r(text, ",", &rest)); text = NULL) {
         if (options->ndelays == DELAYS_MAX)
-            lab_die("--delay", "too many of them");
+            bench_die("--delay", "too many of them");
         char *high = strchr(item, '-');
         if (high)
             *high++ = '\0';
         struct delay *delay = &options->delays[options->ndelays++];
-        delay->low = real("--delay", item);
-        delay->high = high ? real("--delay", high) : delay->low;
+        delay->low = bench_real("--delay", item, 0, 1e9);
+        delay->high = high ? bench_real("--delay", high, 0, 1e9) : delay->low;
     }
 }
 
@@ -147,7 +111,7 @@ static void read_files(struct options *options, int letter)
         options->traffic = optarg;
         break;
     default:
-        lab_die("wrong use", usage);
+        bench_die("wrong use", usage);
     }
 }
 
@@ -156,23 +120,23 @@ static void read_option(struct options *options, int letter)
     switch (letter) {
     case 'C':
         if (options->ncontenders == CONTENDERS_MAX)
-            lab_die("--contender", "too many of them");
+            bench_die("--contender", "too many of them");
         options->contenders[options->ncontenders++] = optarg;
         break;
     case 's':
-        read_sizes(options, optarg);
+        bench_sizes(optarg, &options->bytes, &options->sizes);
         break;
     case 'i':
-        options->iterations = integer("--iterations", optarg, 1, 1000000);
+        options->iterations = bench_integer("--iterations", optarg, 1, 1000000);
         break;
     case 'm':
-        options->least = integer("--least", optarg, 1, 1000000);
+        options->least = bench_integer("--least", optarg, 1, 1000000);
         break;
     case 't':
-        options->seconds = real("--seconds", optarg);
+        options->seconds = bench_real("--seconds", optarg, 0, 1e9);
         break;
     case 'w':
-        options->warmup = integer("--warmup", optarg, 0, 1000000);
+        options->warmup = bench_integer("--warmup", optarg, 0, 1000000);
         break;
     case 'c':
         options->check = true;
@@ -184,7 +148,7 @@ static void read_option(struct options *options, int letter)
         read_delays(options, optarg);
         break;
     case 'S':
-        options->seed = integer("--seed", optarg, 1, 0x7fffffff);
+        options->seed = bench_integer("--seed", optarg, 1, 0x7fffffff);
         break;
     default:
         read_files(options, letter);
@@ -210,26 +174,16 @@ static void read_options(struct options *options, int argc, char **argv)
     static const char letters[] = "C:s:i:m:t:w:cl:d:S:o:L:T:";
     *options = (struct options){
         .iterations = 5, .least = 3, .seconds = 1000, .warmup = 1, .seed = 1, .ndelays = 1};
-    read_sizes(options, "1M");
+    bench_sizes("1M", &options->bytes, &options->sizes);
     for (int letter; (letter = getopt_long(argc, argv, letters, known, NULL)) != -1;)
         read_option(options, letter);
     if (options->least > options->iterations)
         options->least = options->iterations;
     if (optind != argc || options->ncontenders == 0)
-        lab_die(optind != argc ? argv[optind] : "--contender is missing", usage);
+        bench_die(optind != argc ? argv[optind] : "--contender is missing", usage);
 }
 
 /* ---- Preparing ---- */
-
-static FILE *open_csv(const char *path, const char *header)
-{
-    FILE *file = fopen(path, "a");
-    if (!file)
-        lab_die(path, "cannot be opened for writing");
-    if (ftell(file) == 0)
-        fputs(header, file);
-    return file;
-}
 
 static void open_files(struct bench *bench)
 {
@@ -237,13 +191,14 @@ static void open_files(struct bench *bench)
     if (bench->rank != 0)
         return;
     if (options->samples)
-        bench->samples = open_csv(options->samples, "contender,bytes,delay_us,sample,ran,late_s,"
-                                                    "first_exit_s,total_s,after_s\n");
+        bench->samples =
+            bench_open_csv(options->samples, "contender,bytes,delay_us,sample,ran,late_s,"
+                                             "first_exit_s,total_s,after_s\n");
     if (options->links)
         links_open(&bench->links, options->links, options->ncontenders);
     if (options->traffic)
-        bench->traffic = open_csv(options->traffic,
-                                  "contender,bytes,delay_us,calls,link,sent_bytes,sent_packets\n");
+        bench->traffic = bench_open_csv(
+            options->traffic, "contender,bytes,delay_us,calls,link,sent_bytes,sent_packets\n");
 }
 
 static void mark_late(struct bench *bench)
@@ -251,7 +206,7 @@ static void mark_late(struct bench *bench)
     const char *text = bench->options.late;
     bench->late = calloc((size_t)bench->n, sizeof *bench->late);
     if (!bench->late)
-        lab_die("the ranks", "out of memory");
+        bench_die("the ranks", "out of memory");
     if (!text)
         return;
     if (strcmp(text, "all") == 0) {
@@ -261,16 +216,7 @@ static void mark_late(struct bench *bench)
     char copy[1024], *rest = NULL;
     snprintf(copy, sizeof copy, "%s", text);
     for (char *item = strtok_r(copy, ",", &rest); item; item = strtok_r(NULL, ",", &rest))
-        bench->late[integer("--late", item, 0, bench->n - 1)] = true;
-}
-
-static void *allocate(size_t bytes)
-{
-    void *memory;
-    if (posix_memalign(&memory, 4096, bytes) != 0)
-        lab_die("the buffers", "out of memory");
-    memset(memory, 0, bytes);
-    return memory;
+        bench->late[bench_integer("--late", item, 0, bench->n - 1)] = true;
 }
 
 static void prepare(struct bench *bench)
@@ -284,10 +230,10 @@ static void prepare(struct bench *bench)
     bench->sync = sync.comm;
     for (int c = 0; c < bench->options.ncontenders; c++)
         contender_create(&bench->contenders[c], bench->options.contenders[c]);
-    bench->send = allocate(most);
-    bench->receive = allocate(most);
-    bench->plan = allocate((1 + (size_t)bench->n) * sizeof *bench->plan);
-    bench->moments = allocate(2 * (size_t)bench->n * sizeof *bench->moments);
+    bench->send = bench_allocate(most);
+    bench->receive = bench_allocate(most);
+    bench->plan = bench_allocate((1 + (size_t)bench->n) * sizeof *bench->plan);
+    bench->moments = bench_allocate(2 * (size_t)bench->n * sizeof *bench->moments);
     bench->random = (uint64_t)bench->options.seed * 0x9e3779b97f4a7c15u;
     mark_late(bench);
     strag_count_open();
@@ -372,27 +318,6 @@ static struct sample call(struct bench *bench, int contender, size_t count,
 
 /* ---- Checking ---- */
 
-/* Small integers, whose sums are exact in any order. */
-static float value(int rank, size_t index)
-{
-    return (float)((index * 7 + (size_t)rank * 13) % 97);
-}
-
-static void check(const struct bench *bench, int contender, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        float want = 0;
-        for (int rank = 0; rank < bench->n; rank++)
-            want += value(rank, i);
-        if (want != bench->receive[i]) {
-            fprintf(stderr, "allreduce_lab: rank %d: %s: %zu bytes: element %zu is %g, not %g\n",
-                    bench->rank, bench->contenders[contender].name, count * sizeof(float), i,
-                    bench->receive[i], want);
-            lab_die("--check", "wrong results");
-        }
-    }
-}
-
 static struct sample checked_call(struct bench *bench, int contender, size_t count,
                                   const struct delay *delay)
 {
@@ -400,7 +325,7 @@ static struct sample checked_call(struct bench *bench, int contender, size_t cou
         bench->receive[i] = -1;
     struct sample sample = call(bench, contender, count, delay);
     if (bench->options.check)
-        check(bench, contender, count);
+        bench_check(bench->receive, count, bench->n, bench->contenders[contender].name);
     return sample;
 }
 
@@ -436,18 +361,12 @@ static void write_traffic(const struct bench *bench, int contender, size_t bytes
         fflush(bench->traffic);
 }
 
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static void print(const struct bench *bench, int contender, size_t bytes, const struct delay *delay,
                   double *totals, int calls)
 {
     if (bench->rank != 0 || calls == 0)
         return;
-    qsort(totals, (size_t)calls, sizeof *totals, compare);
+    qsort(totals, (size_t)calls, sizeof *totals, bench_compare);
     double median = (totals[(calls - 1) / 2] + totals[calls / 2]) / 2;
     printf("%-28s %10zu  delay %g-%g us  %d calls: min %.6f median %.6f max %.6f s\n",
            bench->contenders[contender].name, bytes, delay->low, delay->high, calls, totals[0],
@@ -463,20 +382,12 @@ static bool takes_part(const struct bench *bench, int contender, size_t bytes, i
     return number < bench->options.least || bench->spent[contender] < bench->options.seconds;
 }
 
-/* Forwards and backwards by turns, and every time another one begins. */
-static int turn(const struct bench *bench, int number, int position)
-{
-    int count = bench->options.ncontenders;
-    int contender = (position + number / 2) % count;
-    return number % 2 ? count - 1 - contender : contender;
-}
-
 static void time_calls(struct bench *bench, size_t bytes, const struct delay *delay, double *totals,
                        int *calls)
 {
     for (int number = 0; number < bench->options.iterations; number++) {
         for (int k = 0; k < bench->options.ncontenders; k++) {
-            int c = turn(bench, number, k);
+            int c = bench_turn(bench->options.ncontenders, number, k);
             if (!takes_part(bench, c, bytes, number))
                 continue;
             struct strag_count before = strag_count_read();
@@ -496,9 +407,9 @@ static void run_series(struct bench *bench, size_t bytes, const struct delay *de
     const size_t count = bytes / sizeof(float);
     int calls[CONTENDERS_MAX] = {0};
     double *totals =
-        allocate((size_t)options->ncontenders * (size_t)options->iterations * sizeof *totals);
+        bench_allocate((size_t)options->ncontenders * (size_t)options->iterations * sizeof *totals);
     for (size_t i = 0; i < count; i++)
-        bench->send[i] = value(bench->rank, i);
+        bench->send[i] = bench_value(bench->rank, i);
     const size_t warm = count < warmup_most ? count : warmup_most;
     for (int i = 0; i < options->warmup; i++)
         for (int c = 0; c < options->ncontenders; c++)
@@ -519,9 +430,9 @@ static void run_series(struct bench *bench, size_t bytes, const struct delay *de
 static void finish(struct bench *bench)
 {
     if (bench->samples && fclose(bench->samples) != 0)
-        lab_die(bench->options.samples, "cannot be written");
+        bench_die(bench->options.samples, "cannot be written");
     if (bench->traffic && fclose(bench->traffic) != 0)
-        lab_die(bench->options.traffic, "cannot be written");
+        bench_die(bench->options.traffic, "cannot be written");
     for (int c = 0; c < bench->options.ncontenders; c++)
         MPI_Comm_free(&bench->contenders[c].comm);
     MPI_Comm_free(&bench->sync);

@@ -13,7 +13,7 @@ static void open_lines(struct links *links, FILE *file)
     while (fscanf(file, "%31s %15s %63s", end.name, end.interface, end.path) == 3) {
         void *more = realloc(links->ends, ((size_t)links->count + 1) * sizeof *links->ends);
         if (!more)
-            lab_die("the links", "out of memory");
+            bench_die("the links", "out of memory");
         links->ends = more;
         links->ends[links->count++] = end;
     }
@@ -23,15 +23,15 @@ void links_open(struct links *links, const char *path, int contenders)
 {
     FILE *file = fopen(path, "r");
     if (!file)
-        lab_die(path, "cannot be read");
+        bench_die(path, "cannot be read");
     open_lines(links, file);
     fclose(file);
     if (links->count == 0)
-        lab_die(path, "names no links");
+        bench_die(path, "names no links");
     links->last = calloc((size_t)links->count, sizeof *links->last);
     links->totals = calloc((size_t)links->count * (size_t)contenders, sizeof *links->totals);
     if (!links->last || !links->totals)
-        lab_die("the links", "out of memory");
+        bench_die("the links", "out of memory");
 }
 
 /* A line is "name: " and 16 numbers: 8 of what came in, then 8 of what went out, each time bytes
@@ -64,7 +64,7 @@ static int read_place(const struct links *links, int first, struct link_count *n
         end++;
     FILE *file = fopen(path, "r");
     if (!file)
-        lab_die(path, "cannot be read");
+        bench_die(path, "cannot be read");
     int found = 0;
     while (fgets(line, sizeof line, file)) {
         for (int i = first; i < end; i++)
@@ -72,7 +72,7 @@ static int read_place(const struct links *links, int first, struct link_count *n
     }
     fclose(file);
     if (found != end - first)
-        lab_die(path, "lacks an interface");
+        bench_die(path, "lacks an interface");
     return end - first;
 }
 
@@ -80,7 +80,7 @@ void links_read(struct links *links, int contender)
 {
     struct link_count *now = calloc((size_t)links->count + 1, sizeof *now);
     if (!now)
-        lab_die("the links", "out of memory");
+        bench_die("the links", "out of memory");
     for (int i = 0; i < links->count;)
         i += read_place(links, i, now);
     for (int i = 0; i < links->count && contender >= 0; i++) {

@@ -21,10 +21,9 @@ if HAVE_OMPI
 TESTS += bench/lab/check.sh
 
 check_PROGRAMS += bench/lab/allreduce_lab
-bench_lab_allreduce_lab_SOURCES = \
+bench_lab_allreduce_lab_SOURCES = $(bench_shared) \
 	bench/lab/allreduce_lab.c \
 	bench/lab/allreduce_lab.h \
-	bench/lab/contender.c \
 	bench/lab/links.c
 bench_lab_allreduce_lab_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
 bench_lab_allreduce_lab_LDADD = src/libstrag.la $(OMPI_LIBS)

@@ -2,7 +2,7 @@
 /*
  * Contenders: communicators on which Open MPI was told to use one component or algorithm.
  */
-#include "allreduce_lab.h"
+#include "common.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -19,20 +19,20 @@ static void set_variable(struct variable *variable, const char *name, const char
     char *end;
     int index, count, number = (int)strtol(value, &end, 10);
     if (end == value || *end != '\0')
-        lab_die(name, "its value must be an integer");
+        bench_die(name, "its value must be an integer");
     if (MPI_T_cvar_get_index(name, &index) != MPI_SUCCESS ||
         MPI_T_cvar_handle_alloc(index, NULL, &variable->handle, &count) != MPI_SUCCESS ||
         count != 1)
-        lab_die(name, "no such control variable");
+        bench_die(name, "no such control variable");
     if (MPI_T_cvar_read(variable->handle, &variable->before) != MPI_SUCCESS ||
         MPI_T_cvar_write(variable->handle, &number) != MPI_SUCCESS)
-        lab_die(name, "cannot be set");
+        bench_die(name, "cannot be set");
 }
 
 static void restore_variable(struct variable *variable)
 {
     if (MPI_T_cvar_write(variable->handle, &variable->before) != MPI_SUCCESS)
-        lab_die("a control variable", "cannot be set back");
+        bench_die("a control variable", "cannot be set back");
     MPI_T_cvar_handle_free(&variable->handle);
 }
 
@@ -54,11 +54,11 @@ void contender_create(struct contender *contender, char *text)
     contender->most = SIZE_MAX;
     contender->name = strtok_r(text, ",", &rest);
     if (!contender->name)
-        lab_die("--contender", "needs a name");
+        bench_die("--contender", "needs a name");
     for (char *key; (key = strtok_r(NULL, ",", &rest));) {
         value = strchr(key, '=');
         if (!value)
-            lab_die(key, "KEY=VALUE is expected");
+            bench_die(key, "KEY=VALUE is expected");
         *value++ = '\0';
         if (strcmp(key, "most") == 0)
             contender->most = (size_t)strtoull(value, NULL, 10);
@@ -67,7 +67,7 @@ void contender_create(struct contender *contender, char *text)
         else if (set < VARIABLES_MAX)
             set_variable(&variables[set++], key + 5, value);
         else
-            lab_die(key, "too many control variables");
+            bench_die(key, "too many control variables");
     }
     MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &contender->comm);
     MPI_Info_free(&info);
@@ -86,7 +86,7 @@ static void open_counter(const char *name, MPI_T_pvar_handle *handle)
     if (MPI_T_pvar_get_index(name, MPI_T_PVAR_CLASS_COUNTER, &index) != MPI_SUCCESS)
         return;
     if (MPI_T_pvar_handle_alloc(session, index, NULL, handle, &count) != MPI_SUCCESS)
-        lab_die(name, "cannot be opened");
+        bench_die(name, "cannot be opened");
 }
 
 void strag_count_open(void)
@@ -103,6 +103,6 @@ struct strag_count strag_count_read(void)
         return now;
     if (MPI_T_pvar_read(session, calls, &now.calls) != MPI_SUCCESS ||
         MPI_T_pvar_read(session, delegated, &now.delegated) != MPI_SUCCESS)
-        lab_die("strag's counters", "cannot be read");
+        bench_die("strag's counters", "cannot be read");
     return now;
 }
