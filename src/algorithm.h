@@ -44,6 +44,8 @@ struct strag_algorithm {
     const char *rounds;  /* formula, for `strag list`: "2(n-1)" */
     const char *sent;    /* formula, bytes sent by a rank in vectors: "2(n-1)/n" */
     bool needs_late;     /* refused where no rank is late (one that is by 0 seconds will do) */
+    bool steady;         /* a rank receives from one other rank only, so that a late rank delays all
+                            by its delay and no more, whatever the network does */
 
     /** Refuse what cannot be planned: STRAG_OK, or why not in err. n >= 1 was checked already. */
     int (*check)(const struct strag_problem *problem, struct strag_error *err);

@@ -34,15 +34,17 @@ static bool is_in_open_mpi(const struct strag_algorithm *algorithm)
 static int choose(const struct strag_selection *selection, size_t bytes, size_t minimum)
 {
     int best = PREVIOUS;
-    double least = INFINITY, stock = INFINITY;
+    double least = INFINITY, least_rated = INFINITY, stock = INFINITY;
     for (int c = 0; c < selection->candidates; c++) {
         const struct strag_candidate *candidate = &selection->candidate[c];
         if (!candidate->profile)
             continue;
         double seconds = strag_profile_seconds(candidate->profile, (double)bytes);
-        if (best == PREVIOUS || seconds < least * (1 - equal)) {
+        double rated = seconds * (candidate->algorithm->steady ? 1 - STRAG_STEADY : 1);
+        if (best == PREVIOUS || rated < least_rated * (1 - equal)) {
             best = c;
             least = seconds;
+            least_rated = rated;
         }
         if (is_in_open_mpi(candidate->algorithm) && seconds < stock)
             stock = seconds;

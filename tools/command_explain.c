@@ -149,7 +149,11 @@ static const char *reason(const struct estimate *loser, const struct estimate *w
     double idle = loser->idle - winner->idle;
     if (loser->seconds <= winner->seconds) { /* closer than selection tells apart, or a rule won */
         bool less = loser->seconds < winner->seconds * (1 - 1e-9);
-        snprintf(buffer, size, "%s by the model", less ? "faster" : "as fast");
+        bool steady = less && winner->candidate->algorithm->steady;
+        snprintf(buffer, size, "%s by the model%s", less ? "faster" : "as fast",
+                 steady
+                     ? ", but no more than it may err; the other one suffers least from late ranks"
+                     : "");
     } else if (idle > latency && idle > transfer) {
         snprintf(buffer, size, "waits for the late rank: %s us idle against %s us",
                  time_text(loser->idle, mine), time_text(winner->idle, theirs));
