@@ -70,7 +70,7 @@ says 'recursive-doubling 3 rounds, latency 3.000 us, bytes 3.000 us, idle 48.00 
 # Ring: 50 us, and 4 rounds of 1 us and a third of the vector.
 says 'ring 55.33 us, 1.02x: waits for the late rank: 50.00 us idle against 48.00 us'
 
-# ---- Against strag cost: the least of each row, at every size ----
+# ---- Against strag cost: the least of each column, at every size ----
 
 for topology in '-n 64' '--torus 8x8' '--torus 8x8x8' '--tree 8,8,8,8,8,8,8,8,8,8,8,8,8,8,8,8' \
     '--mesh 5x3' '--torus 4x4 --slow 5:3' '-n 24 --straggler 23 --delay 100' '--hyperx 8x8'; do
