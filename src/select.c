@@ -34,6 +34,12 @@ static bool is_in_open_mpi(const struct strag_algorithm *algorithm)
     return false;
 }
 
+/* What an algorithm's time is multiplied by before it is compared. */
+static double rating(const struct strag_algorithm *algorithm)
+{
+    return algorithm->steady ? 1 - STRAG_STEADY : 1;
+}
+
 /* @return a candidate's index, or PREVIOUS */
 static int choose(const struct strag_selection *selection, size_t bytes, size_t minimum)
 {
@@ -44,7 +50,7 @@ static int choose(const struct strag_selection *selection, size_t bytes, size_t 
         if (!candidate->profile)
             continue;
         double seconds = strag_profile_seconds(candidate->profile, (double)bytes);
-        double rated = seconds * (candidate->algorithm->steady ? 1 - STRAG_STEADY : 1);
+        double rated = seconds * rating(candidate->algorithm);
         if (best == PREVIOUS || rated < least_rated * (1 - equal)) {
             best = c;
             least = seconds;
@@ -113,7 +119,7 @@ struct race {
     struct strag_selection *selection;
     const struct strag_select_options *options;
     const struct strag_model *model;
-    double (*seconds)[LOOKS]; /* [candidate]; NULL unless the table is wanted quickly */
+    double (*seconds)[LOOKS]; /* [candidate]: rated; NULL unless the table is wanted quickly */
     int open;                 /* behind this look the candidate at hand may be the best */
 };
 
@@ -141,9 +147,14 @@ static bool is_below(const struct race *race, int look, struct strag_cost_line l
 static bool is_beaten(void *context, const struct strag_unfinished *unfinished)
 {
     struct race *race = context;
+    const struct strag_selection *selection = race->selection;
+    double rate = rating(selection->candidate[selection->candidates - 1].algorithm);
     for (int i = 0; i < LOOKS - 1; i++) {
         int look = (race->open + i) % (LOOKS - 1);
-        if (!is_below(race, look, strag_unfinished_line(unfinished, look_at(look)))) {
+        struct strag_cost_line line = strag_unfinished_line(unfinished, look_at(look));
+        line.latency *= rate;
+        line.per_byte *= rate;
+        if (!is_below(race, look, line)) {
             race->open = look;
             return false;
         }
@@ -160,9 +171,10 @@ static bool may_be_given_up(const struct race *race, const struct strag_algorith
 static void note_seconds(const struct race *race)
 {
     int last = race->selection->candidates - 1;
+    const struct strag_candidate *candidate = &race->selection->candidate[last];
     for (int look = 0; race->seconds && look < LOOKS; look++)
         race->seconds[last][look] =
-            strag_profile_seconds(race->selection->candidate[last].profile, look_at(look));
+            strag_profile_seconds(candidate->profile, look_at(look)) * rating(candidate->algorithm);
 }
 
 /* The last candidate, which is gone again if it is given up. */
@@ -173,9 +185,9 @@ static int price(struct race *race, const struct strag_problem *problem, struct 
     bool give_up = may_be_given_up(race, candidate->algorithm);
     struct strag_problem cut = *problem;
     cut.blocks = candidate->blocks;
-    int status = strag_profile_attempt(candidate->algorithm, &cut, race->model,
-                                       give_up ? is_beaten : NULL, race, &candidate->profile,
-                                       &candidate->refusal);
+    int status =
+        strag_profile_attempt(candidate->algorithm, &cut, race->model, give_up ? is_beaten : NULL,
+                              race, &candidate->profile, &candidate->refusal);
     if (status == STRAG_OK && candidate->profile)
         note_seconds(race);
     else if (status == STRAG_OK)
