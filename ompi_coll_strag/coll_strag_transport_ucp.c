@@ -196,10 +196,10 @@ static uint64_t tag(uint32_t id, int sender)
     return (uint64_t)id << 32 | (uint32_t)sender;
 }
 
-/* Post it; under the lock. @param[out] info  of a receive that is complete at once */
+/* Post it; under the lock. A receive is never complete at once: UCX up to 1.13 would not say how
+ * long it was. */
 static void *post(struct coll_strag_ucp_transport *transport,
-                  const struct coll_strag_ucp_message *message, void *data,
-                  ucp_tag_recv_info_t *info)
+                  const struct coll_strag_ucp_message *message, void *data)
 {
     const struct coll_strag_ucp_peer *peer = transport->peers[message->peer];
     ucp_request_param_t param = {
@@ -210,8 +210,7 @@ static void *post(struct coll_strag_ucp_transport *transport,
         return library()->ucp_tag_send_nbx(peer->endpoint, data, message->bytes,
                                            tag(transport->ids[message->peer], transport->rank),
                                            &param);
-    param.op_attr_mask |= UCP_OP_ATTR_FIELD_RECV_INFO;
-    param.recv_info.tag_info = info;
+    param.op_attr_mask |= UCP_OP_ATTR_FLAG_NO_IMM_CMPL;
     return library()->ucp_tag_recv_nbx(coll_strag_ucp.worker, data, message->bytes,
                                        tag(transport->ids[transport->rank], message->peer),
                                        UINT64_MAX, &param);
@@ -221,14 +220,13 @@ static void *post(struct coll_strag_ucp_transport *transport,
 static int start(struct coll_strag_ucp_transport *transport, struct coll_strag_ucp_message *message,
                  const void *buffer, size_t elements)
 {
-    ucp_tag_recv_info_t info = {.length = 0};
     void *data =
         make_room(transport) ? prepare(&transport->super, message, buffer, elements) : NULL;
     if (NULL == data)
         return STRAG_ERR_MEMORY;
     pthread_mutex_lock(&coll_strag_ucp.lock);
     ucs_status_t status = coll_strag_ucp_reach(transport->peers[message->peer]);
-    void *request = status == UCS_OK ? post(transport, message, data, &info) : NULL;
+    void *request = status == UCS_OK ? post(transport, message, data) : NULL;
     pthread_mutex_unlock(&coll_strag_ucp.lock);
     if (UCS_PTR_IS_ERR(request))
         status = UCS_PTR_STATUS(request);
@@ -237,7 +235,6 @@ static int start(struct coll_strag_ucp_transport *transport, struct coll_strag_u
         return failed(transport, message->peer, status);
     }
     message->request = request;
-    message->received = info.length;
     if (request)
         transport->messages[transport->nmessages++] = *message;
     else

@@ -11,9 +11,9 @@
  * a host its shared memory transports do not; a rank that waits in vain looks from time to time
  * whether those that it waits for still run (coll_strag_ucp_watch).
  *
- * At the end Open MPI holds a barrier before it closes us, so that nobody waits for anything that
- * is still here. Endpoints are flushed nevertheless, since users can switch the barrier off, but
- * not for long, since a peer may be gone.
+ * At the end endpoints are not flushed. Before it closes us, Open MPI holds a barrier that makes
+ * progress: who passes it knows that nobody waits for a message any more; and to flush towards a
+ * peer that is gone would be an error.
  */
 #include "coll_strag_ucp.h"
 
@@ -21,8 +21,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static const double flush_seconds = 1; /* at the end */
 
 struct coll_strag_ucp_process coll_strag_ucp = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -255,38 +253,12 @@ void coll_strag_ucp_watch(struct coll_strag_ucp_peer *peer)
 
 /* ---- The end ---- */
 
-/* Begin to leave a peer. @return a request, or NULL: it is left */
-static void *leave(struct coll_strag_ucp_process *ucp, struct coll_strag_ucp_peer *peer)
+static void free_peers(struct coll_strag_ucp_process *ucp)
 {
-    const ucp_request_param_t param = {
-        .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
-        .flags = peer->failure != UCS_OK && !peer->local ? UCP_EP_CLOSE_FLAG_FORCE : 0,
-    };
-    if (NULL == peer->endpoint)
-        return NULL;
-    void *request = ucp->library.ucp_ep_close_nbx(peer->endpoint, &param);
-    return UCS_PTR_IS_PTR(request) ? request : NULL;
-}
-
-/* Wait for what was begun, but not past `until`. What is not done then ends with the worker. */
-static void finish_leaving(struct coll_strag_ucp_process *ucp, void *request, double until)
-{
-    while (ucp->library.ucp_request_check_status(request) == UCS_INPROGRESS &&
-           coll_strag_seconds() < until)
-        ucp->library.ucp_worker_progress(ucp->worker);
-    ucp->library.ucp_request_free(request);
-}
-
-static void leave_all(struct coll_strag_ucp_process *ucp)
-{
-    const double until = coll_strag_seconds() + flush_seconds;
     struct coll_strag_ucp_peer *peer;
     uint64_t key;
     OPAL_HASH_TABLE_FOREACH(key, uint64, peer, ucp->peers)
     {
-        void *request = leave(ucp, peer);
-        if (request)
-            finish_leaving(ucp, request, until);
         free(peer->address);
         free(peer);
     }
@@ -297,8 +269,8 @@ void coll_strag_ucp_close(void)
     struct coll_strag_ucp_process *ucp = &coll_strag_ucp;
     if (ucp->open) {
         opal_progress_unregister(progress);
-        leave_all(ucp);
-        close_worker(ucp);
+        free_peers(ucp);
+        close_worker(ucp); /* and its endpoints with it */
     }
     ucp->open = ucp->tried = false;
     ucp->reason[0] = '\0';

@@ -22,9 +22,7 @@
     X(ucp_cleanup)                                                                                 \
     X(ucp_config_read)                                                                             \
     X(ucp_config_release)                                                                          \
-    X(ucp_ep_close_nbx)                                                                            \
     X(ucp_ep_create)                                                                               \
-    X(ucp_get_version_string)                                                                      \
     X(ucp_init_version)                                                                            \
     X(ucp_request_cancel)                                                                          \
     X(ucp_request_check_status)                                                                    \

@@ -25,6 +25,7 @@ check_PROGRAMS += \
 	test/mpi/collectives \
 	test/mpi/communicators \
 	test/mpi/huge \
+	test/mpi/killed \
 	test/mpi/layout \
 	test/mpi/matrix \
 	test/mpi/sizes \
@@ -40,6 +41,9 @@ test_mpi_communicators_LDADD = $(mpi_libs)
 test_mpi_huge_SOURCES = test/mpi/huge.c $(mpi_common)
 test_mpi_huge_CPPFLAGS = $(mpi_cppflags)
 test_mpi_huge_LDADD = $(mpi_libs)
+test_mpi_killed_SOURCES = test/mpi/killed.c
+test_mpi_killed_CPPFLAGS = $(mpi_cppflags)
+test_mpi_killed_LDADD = $(mpi_libs)
 test_mpi_layout_SOURCES = test/mpi/layout.c $(mpi_suite) $(mpi_common)
 test_mpi_layout_CPPFLAGS = $(mpi_cppflags) $(HWLOC_CFLAGS)
 test_mpi_layout_LDADD = $(mpi_libs) $(HWLOC_LIBS)
