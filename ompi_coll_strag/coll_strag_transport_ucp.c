@@ -68,7 +68,9 @@ static int lost(struct coll_strag_ucp_transport *transport, int peer, ucs_status
 {
     char who[128];
     snprintf(who, sizeof who, "rank %d of %s", peer, transport->super.comm->c_name);
-    coll_strag_warn(COLL_STRAG_WARN_LOST, who, library()->ucs_status_string(status));
+    coll_strag_warn(COLL_STRAG_WARN_LOST, who,
+                    transport->peers[peer]->ended ? "its process has ended"
+                                                  : library()->ucs_status_string(status));
     return coll_strag_transport_failed(&transport->super, MPI_ERR_OTHER);
 }
 

@@ -217,7 +217,9 @@ ucs_status_t coll_strag_ucp_reach(struct coll_strag_ucp_peer *peer)
         .err_mode = peer->local ? UCP_ERR_HANDLING_MODE_NONE : UCP_ERR_HANDLING_MODE_PEER,
         .err_handler = {peer_failed, peer},
     };
-    return coll_strag_ucp.library.ucp_ep_create(coll_strag_ucp.worker, &params, &peer->endpoint);
+    peer->failure =
+        coll_strag_ucp.library.ucp_ep_create(coll_strag_ucp.worker, &params, &peer->endpoint);
+    return peer->failure;
 }
 
 /* ---- Watching ---- */
@@ -247,8 +249,10 @@ uint64_t coll_strag_ucp_born(int32_t pid)
 
 void coll_strag_ucp_watch(struct coll_strag_ucp_peer *peer)
 {
-    if (peer->born && peer->failure == UCS_OK && coll_strag_ucp_born(peer->pid) != peer->born)
-        peer->failure = UCS_ERR_ENDPOINT_TIMEOUT;
+    if (peer->born && peer->failure == UCS_OK && coll_strag_ucp_born(peer->pid) != peer->born) {
+        peer->failure = UCS_ERR_CONNECTION_RESET;
+        peer->ended = true;
+    }
 }
 
 /* ---- The end ---- */

@@ -50,6 +50,7 @@ struct coll_strag_ucp_peer {
     ucp_ep_h endpoint;    /* NULL: nobody has needed it yet */
     ucs_status_t failure; /* UCS_OK: none is known */
     bool local;           /* on this host */
+    bool ended;           /* with a failure: the process does not run any more */
     int32_t pid;
     uint64_t born; /* when it started, in the kernel's ticks; 0: it cannot be watched */
 };

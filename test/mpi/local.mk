@@ -10,10 +10,14 @@ mpi_tests = \
 	test/mpi/threads.sh \
 	test/mpi/tune.sh \
 	test/mpi/types.sh
-EXTRA_DIST += $(mpi_tests) test/mpi/common.sh
+ucp_tests = test/mpi/ucp.sh
+EXTRA_DIST += $(mpi_tests) $(ucp_tests) test/mpi/common.sh
 
 if HAVE_OMPI
 TESTS += $(mpi_tests)
+if HAVE_UCX
+TESTS += $(ucp_tests)
+endif
 
 mpi_common = test/mpi/common.c test/mpi/common.h
 mpi_order = test/mpi/order.c test/mpi/order.h
