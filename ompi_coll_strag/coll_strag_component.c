@@ -87,6 +87,7 @@ void coll_strag_warn(enum coll_strag_warning warning, const char *what, const ch
         [COLL_STRAG_WARN_TORUS] = "no layout",
         [COLL_STRAG_WARN_RULES] = "no rules",
         [COLL_STRAG_WARN_PINNED] = "cannot be planned",
+        [COLL_STRAG_WARN_NOT_SHARED] = "not shared",
     };
     unsigned bit = 1u << warning;
     if (__atomic_fetch_or(&mca_coll_strag_component.warned, bit, __ATOMIC_RELAXED) & bit)

@@ -70,6 +70,7 @@ static void module_construct(mca_coll_strag_module_t *module)
     module->lane_of = NULL;
     module->selection = NULL;
     module->planned = NULL;
+    module->shm = NULL;
     memset(module->told, 0, sizeof module->told);
     enlist(module);
     coll_strag_transport_init(&module->transport, NULL);
@@ -83,6 +84,7 @@ static void module_destruct(mca_coll_strag_module_t *module)
     free(module->lane_of);
     strag_selection_free(module->selection);
     coll_strag_transport_free(&module->transport);
+    coll_strag_shm_free(module->shm);
     COLL_STRAG_FORGET(module, allreduce);
 }
 
