@@ -12,6 +12,8 @@
  *     coll_strag_tell.c           lines for users who want to know what runs, and why
  *     coll_strag_transport_pml.c  the engine's messages over the PML
  *     coll_strag_transport_ucp.c  the same over UCX (coll_strag_ucp.h)
+ *     coll_strag_transport_shm.c  ... and through memory that the ranks of a host share
+ *     coll_strag_shm.c            that memory
  *     coll_strag_reducer.c        the engine's arithmetic over MPI's operators
  *     compat/                     what differs between Open MPI's versions
  */
@@ -68,6 +70,7 @@ enum coll_strag_warning {
     COLL_STRAG_WARN_PINNED,
     COLL_STRAG_WARN_NO_UCP,
     COLL_STRAG_WARN_LOST,
+    COLL_STRAG_WARN_NOT_SHARED,
 };
 
 /* What messages go over. */
@@ -104,6 +107,14 @@ enum coll_strag_lane { COLL_STRAG_MEMORY, COLL_STRAG_NETWORK };
 
 enum { COLL_STRAG_SLOW_MAX = 64 };
 
+/* Do messages within a host go through memory of our own? WANTED: whoever says so wants to know if
+ * not. */
+enum coll_strag_shared_memory {
+    COLL_STRAG_SHARED_NEVER,
+    COLL_STRAG_SHARED_WANTED,
+    COLL_STRAG_SHARED_AUTO,
+};
+
 /* What differs from an ideal machine, by a communicator's ranks. */
 struct coll_strag_state {
     int32_t nlate, nslow;
@@ -113,10 +124,11 @@ struct coll_strag_state {
 
 /* What rank 0 decides, and all ranks follow. */
 struct coll_strag_decision {
-    int32_t pinned;  /* index in strag_algorithms, COLL_STRAG_AUTO or COLL_STRAG_UNPLANNED */
-    int32_t line;    /* of the rules file; 0: no rule holds */
-    int32_t ports;   /* as in struct strag_problem */
-    int32_t carrier; /* enum coll_strag_carrier: what is wanted */
+    int32_t pinned;        /* index in strag_algorithms, COLL_STRAG_AUTO or COLL_STRAG_UNPLANNED */
+    int32_t line;          /* of the rules file; 0: no rule holds */
+    int32_t ports;         /* as in struct strag_problem */
+    int32_t carrier;       /* enum coll_strag_carrier: what is wanted */
+    int32_t shared_memory; /* enum coll_strag_shared_memory */
     uint64_t minimum;
     uint64_t segments[COLL_STRAG_CARRIERS][STRAG_LANES]; /* bytes, by enum coll_strag_lane */
     uint64_t topology_bytes;                             /* packed, they follow; 0: there is none */
@@ -141,6 +153,7 @@ struct mca_coll_strag_component_t {
     char *segment_text;
     char *ports_text;
     char *carrier_text;
+    char *shared_memory_text;
     char *minimum_text;
     char *layout_text;
     char *torus_text;
@@ -153,6 +166,7 @@ struct mca_coll_strag_component_t {
     int pinned; /* index in strag_algorithms, or COLL_STRAG_AUTO */
     int ports;  /* as in struct strag_problem */
     enum coll_strag_carrier carrier;
+    enum coll_strag_shared_memory shared_memory;
     size_t segment;                       /* bytes; 0: as rank 0 finds best */
     size_t minimum;                       /* bytes, for auto */
     const char *layout_file, *rules_file; /* "": none */
@@ -216,16 +230,21 @@ struct coll_strag_pml_transport {
 };
 
 struct coll_strag_ucp_transport;
+enum { COLL_STRAG_REDUCE_PIECE = 16384 }; /* bytes that are copied and combined at a time */
 
 /* The engine's reducer over MPI's operators, in host memory. */
 struct coll_strag_reducer {
     struct strag_reducer super;
+    const char *space; /* temporary space that was allocated, */
+    size_t space_bytes;
     ompi_op_t *op;
     ompi_datatype_t *dtype;
     ptrdiff_t extent;      /* bytes from one element to the next */
     ptrdiff_t true_lb;     /* where an element's data begins */
     ptrdiff_t true_extent; /* bytes from its first data to its last */
 };
+
+struct coll_strag_shm; /* the same through shared memory: coll_strag_shm.h */
 
 /* A plan of this rank, and the engine that runs it. */
 struct coll_strag_planned {
@@ -265,6 +284,7 @@ struct mca_coll_strag_module_t {
     struct coll_strag_pml_transport pml;
     struct coll_strag_ucp_transport *ucp;   /* NULL: nothing goes over UCX here */
     struct coll_strag_transport *transport; /* one of these two */
+    struct coll_strag_shm *shm;             /* NULL: messages within a host go over it, too */
 
     struct mca_coll_strag_module_t *next, **link; /* in the component's list */
 
@@ -381,6 +401,9 @@ void coll_strag_decide(const mca_coll_strag_module_t *module, ompi_communicator_
 
 /** On rank 0: what a communicator's messages go over. */
 void coll_strag_tell_carrier(const mca_coll_strag_module_t *module, ompi_communicator_t *comm);
+/** On rank 0: do messages within a host go through shared memory? */
+void coll_strag_tell_shared_memory(const mca_coll_strag_module_t *module,
+                                   ompi_communicator_t *comm);
 
 /** On rank 0, from coll_strag_verbose 2 on: the topology. */
 void coll_strag_tell_topology(ompi_communicator_t *comm, const struct strag_topology *topology);
@@ -430,6 +453,41 @@ void coll_strag_ucp_free(struct coll_strag_ucp_transport *transport);
 
 /** At the end: leave all peers, and close the library. */
 void coll_strag_ucp_close(void);
+
+/* transport through shared memory */
+
+/**
+ * Let messages within a host go through shared memory, if that is possible on all ranks.
+ * Collective; module->lane_of is there.
+ *
+ * @param able    false: this rank is out of memory
+ * @param wanted  warn if it is not possible
+ * @return OMPI_SUCCESS, or an error of a message; module->shm is NULL on all ranks, or on none
+ */
+int coll_strag_shm_connect(mca_coll_strag_module_t *module, ompi_communicator_t *comm, bool able,
+                           bool wanted);
+
+/** NULL is allowed. */
+void coll_strag_shm_free(struct coll_strag_shm *shm);
+
+/**
+ * Get ready for one call. All ranks do this for all calls that they run, whether these go through
+ * shared memory or not.
+ *
+ * @param size  bytes of data in an element
+ * @return the transport; NULL: its messages are too short for such an element
+ */
+struct strag_transport *coll_strag_shm_begin(struct coll_strag_shm *shm, ompi_datatype_t *dtype,
+                                             const struct coll_strag_reducer *reducer, size_t size);
+
+/** The longest message, in bytes. */
+size_t coll_strag_shm_longest(const struct coll_strag_shm *shm);
+
+/** Does everything go through it? */
+bool coll_strag_shm_is_alone(const struct coll_strag_shm *shm);
+
+/** What went wrong in the call: an MPI error. */
+int coll_strag_shm_error(const struct coll_strag_shm *shm);
 
 /* reducer */
 int coll_strag_reducer_init(struct coll_strag_reducer *reducer, ompi_op_t *op,

@@ -136,24 +136,33 @@ static size_t segment_elements(size_t segment, const struct call *call)
     return elements ? elements : 1;
 }
 
-/* Temporary space is one run of elements. Where elements reach into the extent of the next ones, a
- * run that is longer than the vector might overlap itself; then it is a single segment. */
+/* How messages are cut, and what they go over: the same on all ranks. */
 static void set_lanes(const mca_coll_strag_module_t *module, const struct call *call,
-                      const struct coll_strag_reducer *reducer, struct strag_call *engine_call)
+                      struct strag_transport *shared, struct strag_call *engine_call)
 {
     for (int l = 0; l < STRAG_LANES; l++) {
-        engine_call->lanes[l] =
-            (struct strag_lane){segment_elements(module->segments[l], call), slots[l]};
+        size_t segment = module->segments[l];
+        if (shared && l == COLL_STRAG_MEMORY && segment > coll_strag_shm_longest(module->shm))
+            segment = coll_strag_shm_longest(module->shm);
+        engine_call->lanes[l] = (struct strag_lane){
+            .segment = segment_elements(segment, call),
+            .slots = slots[l],
+        };
     }
     engine_call->lane_of = module->lane_of;
-    if (reducer->true_extent > reducer->extent) {
-        engine_call->lane_of = NULL;
-        engine_call->lanes[0] = engine_call->lanes[COLL_STRAG_NETWORK];
-        engine_call->lanes[0].slots = 1;
-    }
+    engine_call->lanes[COLL_STRAG_MEMORY].transport = shared;
+    if (shared && coll_strag_shm_is_alone(module->shm))
+        engine_call->transport = shared;
 }
 
-static int mpi_error(int status, const struct coll_strag_transport *transport)
+/* Elements of space behind a segment into which its last ones reach. */
+static size_t gap(const struct coll_strag_reducer *reducer)
+{
+    ptrdiff_t beyond = reducer->true_extent - reducer->extent;
+    return beyond > 0 ? (size_t)((beyond + reducer->extent - 1) / reducer->extent) : 0;
+}
+
+static int mpi_error(int status, const mca_coll_strag_module_t *module)
 {
     switch (status) {
     case STRAG_OK:
@@ -161,7 +170,10 @@ static int mpi_error(int status, const struct coll_strag_transport *transport)
     case STRAG_ERR_MEMORY:
         return OMPI_ERR_OUT_OF_RESOURCE;
     case STRAG_ERR_TRANSPORT:
-        return transport->mpi_error != MPI_SUCCESS ? transport->mpi_error : OMPI_ERROR;
+        if (module->shm && coll_strag_shm_error(module->shm) != MPI_SUCCESS)
+            return coll_strag_shm_error(module->shm);
+        return module->transport->mpi_error != MPI_SUCCESS ? module->transport->mpi_error
+                                                           : OMPI_ERROR;
     default:
         return OMPI_ERROR;
     }
@@ -172,28 +184,32 @@ static int run(mca_coll_strag_module_t *module, ompi_communicator_t *comm, const
 {
     struct coll_strag_reducer reducer;
     struct strag_engine *engine;
-    int status = get_engine(module, comm, choice, blocks, &engine);
-    if (status == STRAG_OK)
-        status = coll_strag_reducer_init(&reducer, call->op, call->dtype);
-    if (status != STRAG_OK)
-        return mpi_error(status, module->transport);
+    struct strag_transport *shared = NULL;
+    int status = coll_strag_reducer_init(&reducer, call->op, call->dtype);
     coll_strag_transport_begin(module->transport, call->dtype, call->size, COLL_STRAG_HOST);
+    if (module->shm)
+        shared = coll_strag_shm_begin(module->shm, call->dtype, &reducer, call->size);
+    if (status == STRAG_OK)
+        status = get_engine(module, comm, choice, blocks, &engine);
+    if (status != STRAG_OK)
+        return mpi_error(status, module);
     struct strag_call engine_call = {
         .input = call->input,
         .output = call->output,
         .count = call->count,
         .extent = reducer.extent,
+        .gap = gap(&reducer),
         .transport = &module->transport->super,
         .reducer = &reducer.super,
     };
-    set_lanes(module, call, &reducer, &engine_call);
+    set_lanes(module, call, shared, &engine_call);
     status = strag_engine_start(engine, &engine_call);
     if (status == STRAG_OK) {
         do {
             status = strag_engine_progress(engine);
         } while (status == STRAG_PENDING);
     }
-    return mpi_error(status, module->transport);
+    return mpi_error(status, module);
 }
 
 /* Kept out of the entry point, so that this one is short. */

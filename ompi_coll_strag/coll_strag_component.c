@@ -89,6 +89,7 @@ void coll_strag_warn(enum coll_strag_warning warning, const char *what, const ch
         [COLL_STRAG_WARN_PINNED] = "cannot be planned",
         [COLL_STRAG_WARN_NO_UCP] = "no ucp",
         [COLL_STRAG_WARN_LOST] = "lost",
+        [COLL_STRAG_WARN_NOT_SHARED] = "not shared",
     };
     unsigned bit = 1u << warning;
     if (__atomic_fetch_or(&mca_coll_strag_component.warned, bit, __ATOMIC_RELAXED) & bit)

@@ -141,6 +141,16 @@ static int gather(const mca_coll_strag_module_t *module, ompi_communicator_t *co
 
 /* ---- Rank 0's decision, and following it ---- */
 
+/* On hosts with several ranks, unless all is to go over UCX. */
+static enum coll_strag_shared_memory shared_memory_wanted(const mca_coll_strag_module_t *module,
+                                                          ompi_communicator_t *comm, int carrier)
+{
+    enum coll_strag_shared_memory wanted = mca_coll_strag_component.shared_memory;
+    bool several = module->topology && module->topology->hosts < ompi_comm_size(comm);
+    bool over_ucp = wanted == COLL_STRAG_SHARED_AUTO && carrier == COLL_STRAG_UCP;
+    return several && !over_ucp ? wanted : COLL_STRAG_SHARED_NEVER;
+}
+
 /* @param[out] bytes  the packed topology, the caller's to free; NULL: there is none */
 static void decide(mca_coll_strag_module_t *module, ompi_communicator_t *comm,
                    const struct coll_strag_facts *facts, struct coll_strag_decision *decision,
@@ -156,6 +166,7 @@ static void decide(mca_coll_strag_module_t *module, ompi_communicator_t *comm,
     coll_strag_find_state(comm, facts, &decision->state);
     decision->ports = coll_strag_ports(comm);
     decision->carrier = coll_strag_carrier(comm);
+    decision->shared_memory = shared_memory_wanted(module, comm, decision->carrier);
     coll_strag_least_segments(facts, ompi_comm_size(comm), decision->segments);
     coll_strag_decide(module, comm, module->topology, decision, &module->selection);
     decision->topology_bytes = module->topology ? size : 0;
@@ -198,6 +209,18 @@ static int find_lanes(mca_coll_strag_module_t *module, ompi_communicator_t *comm
     return OMPI_SUCCESS;
 }
 
+/* Shared memory, if rank 0 says so. A rank that is out of memory takes part in the messages.
+ * @param code  how it went so far */
+static int connect_hosts(mca_coll_strag_module_t *module, ompi_communicator_t *comm, int wanted,
+                         int code)
+{
+    bool able = code == OMPI_SUCCESS;
+    if (wanted == COLL_STRAG_SHARED_NEVER || (!able && code != OMPI_ERR_OUT_OF_RESOURCE))
+        return code;
+    int connected = coll_strag_shm_connect(module, comm, able, wanted == COLL_STRAG_SHARED_WANTED);
+    return able ? connected : code;
+}
+
 /* How long the calls are that are handed on before anything else. */
 static size_t too_short(const mca_coll_strag_module_t *module)
 {
@@ -219,8 +242,10 @@ static int share(mca_coll_strag_module_t *module, ompi_communicator_t *comm,
         code = share_topology(module, comm, bytes, decision->topology_bytes);
     if (code == OMPI_SUCCESS)
         code = find_lanes(module, comm);
+    code = connect_hosts(module, comm, decision->shared_memory, code);
     if (code != OMPI_SUCCESS)
         return code;
+    coll_strag_tell_shared_memory(module, comm);
     module->pinned = decision->pinned;
     module->line = decision->line;
     module->ports = decision->ports;
@@ -268,7 +293,8 @@ static int exchange(mca_coll_strag_module_t *module, ompi_communicator_t *comm)
 
 int coll_strag_locate(mca_coll_strag_module_t *module, ompi_communicator_t *comm)
 {
-    if (NULL == comm->c_coll->coll_gather || NULL == comm->c_coll->coll_bcast)
+    if (NULL == comm->c_coll->coll_gather || NULL == comm->c_coll->coll_bcast ||
+        NULL == comm->c_coll->coll_allgather)
         return OMPI_ERR_NOT_SUPPORTED; /* a choice of components that Open MPI itself refuses */
     module->locating = true;
     int code = exchange(module, comm);

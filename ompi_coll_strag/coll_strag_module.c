@@ -70,6 +70,7 @@ static void module_construct(mca_coll_strag_module_t *module)
     module->lane_of = NULL;
     module->selection = NULL;
     module->planned = NULL;
+    module->shm = NULL;
     memset(module->told, 0, sizeof module->told);
     enlist(module);
     coll_strag_pml_init(&module->pml, NULL);
@@ -86,6 +87,7 @@ static void module_destruct(mca_coll_strag_module_t *module)
     strag_selection_free(module->selection);
     coll_strag_pml_free(&module->pml);
     coll_strag_ucp_free(module->ucp);
+    coll_strag_shm_free(module->shm);
     COLL_STRAG_FORGET(module, allreduce);
 }
 

@@ -13,6 +13,7 @@
 
 static const char segment_default[] = "auto";
 static const char minimum_default[] = "8K";
+static const char shared_memory_default[] = "auto";
 
 /*
  * The numbers of the cost model. An empty default: strag_model_default, which knows the network.
@@ -209,6 +210,12 @@ static void register_texts(mca_coll_strag_component_t *component)
                   "what btl/tcp sends eagerly, or 256K. A call needs up to ten segments of "
                   "temporary space. Rank 0's word counts",
                   OPAL_INFO_LVL_5, &component->segment_text);
+    component->shared_memory_text = (char *)shared_memory_default;
+    register_text("shared_memory",
+                  "Whether messages within a host go through memory that its ranks share: 0 never, "
+                  "1 with a warning where that is not possible, auto without one. Up to 64 MiB for "
+                  "a communicator and host. Rank 0's word counts",
+                  OPAL_INFO_LVL_5, &component->shared_memory_text);
     component->minimum_text = (char *)minimum_default;
     register_text("minimum_size",
                   "auto hands shorter vectors to the previous component; in bytes (K, M, G "
@@ -342,6 +349,24 @@ static enum coll_strag_carrier read_carrier(const char *parameter, const char *t
     return COLL_STRAG_PML;
 }
 
+static enum coll_strag_shared_memory read_shared_memory(const char *text,
+                                                        struct complaints *complaints)
+{
+    static const char *const accepted[] = {
+        [COLL_STRAG_SHARED_NEVER] = "0",
+        [COLL_STRAG_SHARED_WANTED] = "1",
+        [COLL_STRAG_SHARED_AUTO] = shared_memory_default,
+    };
+    for (int i = COLL_STRAG_SHARED_NEVER; text && i <= COLL_STRAG_SHARED_AUTO; i++) {
+        if (strcmp(text, accepted[i]) == 0)
+            return (enum coll_strag_shared_memory)i;
+    }
+    if (text)
+        complain(complaints, "coll_strag_shared_memory", text, "not one of its values",
+                 "auto, 0 or 1", shared_memory_default);
+    return COLL_STRAG_SHARED_AUTO;
+}
+
 /* A text that is read for each communicator. @return it, or "none" where it cannot be read */
 static const char *check_text(const char *parameter, const char *text,
                               int (*check)(const char *text, struct strag_error *err),
@@ -422,6 +447,7 @@ void coll_strag_parameters_read(void)
     component->ports = read_ports("coll_strag_ports", component->ports_text, &complaints);
     component->carrier = read_carrier("coll_strag_transport", component->carrier_text, &complaints);
     component->segment = read_segment(component->segment_text, &complaints);
+    component->shared_memory = read_shared_memory(component->shared_memory_text, &complaints);
     component->minimum = read_size("coll_strag_minimum_size", component->minimum_text, 0, SIZE_MAX,
                                    "bytes, such as 8K", minimum_default, &complaints);
     for (int i = 0; i < COLL_STRAG_NUMBERS; i++)

@@ -11,12 +11,13 @@
 #include "status.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     SPACES_KEPT = 4,
     ALIGNMENT = 64,
     SMALLEST = 4096, /* bytes of a piece of space */
-    PIECE = 16384,   /* bytes that are copied and combined at a time */
+    PIECE = COLL_STRAG_REDUCE_PIECE,
 };
 
 static struct coll_strag_reducer *own(struct strag_reducer *reducer)
@@ -98,8 +99,12 @@ static void *host_allocate(struct strag_reducer *base, size_t elements)
     struct coll_strag_space *space = take_kept(bytes);
     if (NULL == space)
         space = make_space(bytes);
+    if (NULL == space)
+        return NULL;
+    reducer->space = (char *)space + ALIGNMENT;
+    reducer->space_bytes = bytes;
     /* The address of an element is that of its origin, from which the data is true_lb away. */
-    return NULL == space ? NULL : (char *)space + ALIGNMENT - reducer->true_lb;
+    return (char *)space + ALIGNMENT - reducer->true_lb;
 }
 
 static void host_release(struct strag_reducer *base, void *buffer, int lost)
@@ -120,6 +125,31 @@ static void apply(const struct coll_strag_reducer *reducer, const void *source, 
                   size_t elements)
 {
     ompi_op_reduce(reducer->op, (void *)source, target, (int)elements, reducer->dtype);
+}
+
+/* May its values be destroyed? */
+static bool is_temporary(const struct coll_strag_reducer *reducer, const char *elements)
+{
+    uintptr_t at = (uintptr_t)elements + (uintptr_t)reducer->true_lb;
+    uintptr_t space = (uintptr_t)reducer->space;
+    return reducer->space && at >= space && at < space + reducer->space_bytes;
+}
+
+/* left = left (op) right, where `right` is not ours to change; elements of up to PIECE bytes
+ * without gaps. */
+static int reduce_into_left(struct coll_strag_reducer *reducer, char *left, const char *right,
+                            size_t elements)
+{
+    _Alignas(ALIGNMENT) char piece[PIECE];
+    size_t most = PIECE / (size_t)reducer->extent;
+    for (size_t done = 0; done < elements; done += most) {
+        ptrdiff_t offset = (ptrdiff_t)done * reducer->extent;
+        size_t count = elements - done < most ? elements - done : most;
+        memcpy(piece, right + offset, count * (size_t)reducer->extent);
+        apply(reducer, left + offset, piece, count);
+        memcpy(left + offset, piece, count * (size_t)reducer->extent);
+    }
+    return STRAG_OK;
 }
 
 /* out = left (op) right, all apart. A copy and the operator on two buffers, a piece at a time so
@@ -149,6 +179,8 @@ static int host_reduce(struct strag_reducer *base, void *out, const void *left, 
         apply(reducer, left, out, elements);
         return STRAG_OK;
     }
+    if (out == left && !is_temporary(reducer, right))
+        return reduce_into_left(reducer, out, right, elements);
     if (out == left) {
         apply(reducer, left, (void *)right, elements);
         return host_copy(base, out, right, elements);

@@ -98,6 +98,18 @@ void coll_strag_tell_carrier(const mca_coll_strag_module_t *module, ompi_communi
                         module->ucp ? "ucp" : "pml");
 }
 
+/* ---- Shared memory ---- */
+
+void coll_strag_tell_shared_memory(const mca_coll_strag_module_t *module, ompi_communicator_t *comm)
+{
+    char cid[32];
+    if (ompi_comm_rank(comm) == 0 && module->topology &&
+        module->topology->hosts < ompi_comm_size(comm))
+        coll_strag_tell("coll:strag: %s (cid %s, %d ranks): within hosts: %s", comm->c_name,
+                        coll_strag_cid(comm, cid, sizeof cid), ompi_comm_size(comm),
+                        module->shm ? "shared memory" : "the PML");
+}
+
 /* ---- The choice ---- */
 
 /* What the model says of the choice, and which other candidate is the best. */

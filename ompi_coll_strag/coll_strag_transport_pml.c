@@ -144,7 +144,17 @@ static int pml_cancel(struct strag_transport *base, struct strag_transfer *trans
 void coll_strag_pml_init(struct coll_strag_pml_transport *transport, ompi_communicator_t *comm)
 {
     *transport = (struct coll_strag_pml_transport){
-        .super = {.super = {pml_send, pml_recv, pml_progress, pml_cancel}, .comm = comm},
+        .super =
+            {
+                .super =
+                    {
+                        .send = pml_send,
+                        .recv = pml_recv,
+                        .progress = pml_progress,
+                        .cancel = pml_cancel,
+                    },
+                .comm = comm,
+            },
     };
 }
 

@@ -28,6 +28,7 @@ extern const struct strag_algorithm strag_flexreduce_pipelined;
 extern const struct strag_algorithm strag_hierarchical_doubling;
 extern const struct strag_algorithm strag_blueconnect;
 extern const struct strag_algorithm strag_leaders;
+extern const struct strag_algorithm strag_direct;
 extern const struct strag_algorithm strag_straggler_pipeline;
 extern const struct strag_algorithm strag_stragglar;
 extern const struct strag_algorithm strag_broadcast_after;
@@ -56,6 +57,7 @@ const struct strag_algorithm *const strag_algorithms[] = {
     &strag_hierarchical_doubling,
     &strag_blueconnect,
     &strag_leaders,
+    &strag_direct, /* with two ranks those before it are the same */
     &strag_straggler_pipeline, /* the forms that wait for a late rank: only where that gains */
     &strag_stragglar,
     &strag_broadcast_after,

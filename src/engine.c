@@ -27,13 +27,13 @@ enum { LOOKAHEAD = 8, NONE = -1 };
 
 enum segment_state { FLYING, HERE, COMBINING };
 
-/* A segment in flight. */
+/* A segment in flight. Without a slot, a recv_reduce has it in place. */
 struct segment {
     struct strag_transfer transfer; /* first: the completion finds the segment by it */
     struct strag_engine *engine;
     struct segment *next; /* younger segment of the same operation, or next free one */
     size_t first, count;  /* elements of the vector */
-    int slot;             /* recv_reduce: where it is received, else NONE */
+    int slot;             /* recv_reduce: where it is received, or NONE */
     enum segment_state state;
     uint64_t ticket; /* COMBINING: the reducer's */
 };
@@ -48,9 +48,11 @@ struct run {
     int before;   /* the operation with elements before it to or from the same peer, or NONE */
 };
 
-/* A lane's part of the temporary space: slot s begins `offset + s * slot_elements` elements after
- * the beginning. */
+/* A lane, and its part of the temporary space: slot s begins `offset + s * slot_elements` elements
+ * after the beginning. */
 struct lane {
+    struct strag_transport *transport;
+    bool in_place; /* it lets messages be read in place: no slots */
     size_t offset, slot_elements;
     int *free; /* slots, a stack */
     int nfree;
@@ -59,7 +61,8 @@ struct lane {
 
 struct strag_engine {
     const struct strag_plan *plan;
-    int32_t *before; /* per operation: the one before it to or from the same peer, or NONE */
+    int32_t *before;  /* per operation: the one before it to or from the same peer, or NONE */
+    int32_t *content; /* per operation: number of what it sends, if others send the same; or 0 */
     struct run *runs;
     int depth;
     struct segment *segments; /* the pool */
@@ -95,6 +98,35 @@ static void link_peers(struct strag_engine *engine, int32_t *last)
     }
 }
 
+static bool overlap(const struct strag_op *a, const struct strag_op *b)
+{
+    return a->first < b->first + b->count && b->first < a->first + a->count;
+}
+
+/* Sends of the same range, one after another with no change of it in between, are numbered alike.
+ * So are those with other sends in between, as long as these are of the same range, too. */
+static void number_contents(struct strag_engine *engine)
+{
+    const struct strag_plan *plan = engine->plan;
+    int last = NONE;
+    for (int i = 0; i < plan->nops; i++) {
+        const struct strag_op *op = &plan->ops[i];
+        engine->content[i] = 0;
+        if (op->kind != STRAG_SEND) {
+            if (last != NONE && overlap(op, &plan->ops[last]))
+                last = NONE;
+            continue;
+        }
+        if (last != NONE && op->first == plan->ops[last].first &&
+            op->count == plan->ops[last].count) {
+            if (!engine->content[last])
+                engine->content[last] = last + 1;
+            engine->content[i] = engine->content[last];
+        }
+        last = i;
+    }
+}
+
 /* The most operations that are ever in the window. */
 static size_t widest_window(const struct strag_plan *plan)
 {
@@ -122,11 +154,13 @@ int strag_engine_create(const struct strag_plan *plan, int depth, struct strag_e
     engine->depth = depth;
     engine->nsegments = widest_window(plan) * (size_t)depth;
     engine->before = malloc(((size_t)plan->nops + 1) * sizeof *engine->before);
+    engine->content = malloc(((size_t)plan->nops + 1) * sizeof *engine->content);
     engine->runs = malloc(((size_t)plan->nops + 1) * sizeof *engine->runs);
     engine->segments = calloc(engine->nsegments + 1, sizeof *engine->segments);
-    if (!engine->before || !engine->runs || !engine->segments)
+    if (!engine->before || !engine->content || !engine->runs || !engine->segments)
         goto memory;
     link_peers(engine, last);
+    number_contents(engine);
     free(last);
     *out = engine;
     return STRAG_OK;
@@ -143,6 +177,7 @@ void strag_engine_free(struct strag_engine *engine)
     if (!engine)
         return;
     free(engine->before);
+    free(engine->content);
     free(engine->runs);
     free(engine->segments);
     free(engine->free_slots);
@@ -181,6 +216,15 @@ static void segment_complete(struct strag_transfer *transfer, int status)
         engine->status = status;
 }
 
+/* What has arrived in place is not needed any more. */
+static void release(struct strag_engine *engine, const struct run *run, struct segment *segment)
+{
+    struct strag_transport *transport = engine->lanes[run->lane].transport;
+    if (segment->transfer.arrived)
+        transport->release(transport, &segment->transfer);
+    segment->transfer.arrived = NULL;
+}
+
 static struct segment *take_segment(struct strag_engine *engine, struct run *run)
 {
     struct segment *segment = engine->free;
@@ -207,6 +251,7 @@ static void retire(struct strag_engine *engine, struct run *run)
         run->youngest = NULL;
     run->flying--;
     struct lane *lane = &engine->lanes[run->lane];
+    release(engine, run, segment);
     if (segment->slot != NONE)
         lane->free[lane->nfree++] = segment->slot;
     segment->next = engine->free;
@@ -234,7 +279,9 @@ static int combine(struct strag_engine *engine, int index, struct segment *segme
     const struct strag_op *op = &engine->plan->ops[index];
     struct strag_reducer *reducer = engine->call.reducer;
     const char *own = own_values(engine, op, segment->first);
-    const char *in = slot_address(engine, &engine->runs[index], segment->slot);
+    const char *in = segment->slot == NONE
+                         ? segment->transfer.arrived
+                         : slot_address(engine, &engine->runs[index], segment->slot);
     return reducer->reduce(reducer, at(engine, engine->call.output, segment->first),
                            op->own_left ? own : in, op->own_left ? in : own, segment->count,
                            &segment->ticket);
@@ -272,19 +319,41 @@ static bool retire_finished(struct strag_engine *engine, int index)
     return changed;
 }
 
+/* Hand a segment to the transport. */
+static int give(struct strag_engine *engine, int index, struct segment *segment)
+{
+    const struct strag_op *op = &engine->plan->ops[index];
+    const struct run *run = &engine->runs[index];
+    struct lane *lane = &engine->lanes[run->lane];
+    struct strag_transport *transport = lane->transport;
+    struct strag_transfer *transfer = &segment->transfer;
+    char *where = at(engine, engine->call.output, segment->first);
+    transfer->arrived = NULL;
+    if (op->kind == STRAG_SEND) {
+        transfer->content = (uint64_t)engine->content[index];
+        return transport->send(transport, transfer, op->peer,
+                               own_values(engine, op, segment->first), segment->count);
+    }
+    if (op->kind == STRAG_RECV_REDUCE) {
+        if (lane->in_place)
+            return transport->recv_in_place(transport, transfer, op->peer, segment->count);
+        segment->slot = lane->free[--lane->nfree];
+        where = slot_address(engine, run, segment->slot);
+    }
+    return transport->recv(transport, transfer, op->peer, where, segment->count);
+}
+
 /* Post the operation's next segment. @return whether it was posted */
 static bool post(struct strag_engine *engine, int index)
 {
     const struct strag_op *op = &engine->plan->ops[index];
-    struct strag_transport *transport = engine->call.transport;
     struct run *run = &engine->runs[index];
-    struct lane *lane = &engine->lanes[run->lane];
+    const struct lane *lane = &engine->lanes[run->lane];
     size_t left = run->end - run->posted;
     size_t count = left < run->step ? left : run->step;
-    int status;
 
     if (op->kind == STRAG_RECV_REDUCE) {
-        if (lane->kept_back || lane->nfree == 0)
+        if (!lane->in_place && (lane->kept_back || lane->nfree == 0))
             return false;
     } else if (!waits_done(engine, index, run->posted, run->posted + count)) {
         return false;
@@ -293,17 +362,7 @@ static bool post(struct strag_engine *engine, int index)
     segment->first = run->posted;
     segment->count = count;
     run->posted += count;
-    if (op->kind == STRAG_SEND) {
-        status = transport->send(transport, &segment->transfer, op->peer,
-                                 own_values(engine, op, segment->first), count);
-    } else {
-        char *where = at(engine, engine->call.output, segment->first);
-        if (op->kind == STRAG_RECV_REDUCE) {
-            segment->slot = lane->free[--lane->nfree];
-            where = slot_address(engine, run, segment->slot);
-        }
-        status = transport->recv(transport, &segment->transfer, op->peer, where, count);
-    }
+    int status = give(engine, index, segment);
     if (status != STRAG_OK) {
         segment->state = HERE; /* it never took off: nothing to cancel */
         if (engine->status == STRAG_OK)
@@ -421,15 +480,17 @@ static bool pass(struct strag_engine *engine)
 /* After an error: nothing stays in flight that the transport can stop. */
 static void stop(struct strag_engine *engine)
 {
-    struct strag_transport *transport = engine->call.transport;
     struct strag_reducer *reducer = engine->call.reducer;
     int lost = 0;
     for (int i = engine->head; i < engine->tail; i++) {
-        for (struct segment *s = engine->runs[i].oldest; s; s = s->next) {
+        const struct run *run = &engine->runs[i];
+        struct strag_transport *transport = engine->lanes[run->lane].transport;
+        for (struct segment *s = run->oldest; s; s = s->next) {
             if (s->state == FLYING)
                 lost |= transport->cancel(transport, &s->transfer) != STRAG_OK && s->slot != NONE;
             while (s->state == COMBINING && reducer->test(reducer, s->ticket) == STRAG_PENDING)
                 ;
+            release(engine, run, s);
         }
     }
     if (engine->space)
@@ -459,6 +520,8 @@ static int copy_inputs(struct strag_engine *engine)
 /* In which lanes does the plan combine anything, so that temporary space is needed? */
 static void find_uses(const struct strag_engine *engine, bool *uses)
 {
+    if (engine->lanes[0].in_place && engine->lanes[1].in_place)
+        return;
     const struct strag_plan *plan = engine->plan;
     const uint8_t *lane_of = engine->call.lane_of;
     for (int i = 0; i < plan->nops && engine->call.count > 0; i++) {
@@ -483,6 +546,24 @@ static bool room_for_slots(struct strag_engine *engine)
     return true;
 }
 
+static void find_transports(struct strag_engine *engine)
+{
+    for (int l = 0; l < STRAG_LANES; l++) {
+        struct strag_transport *own = engine->call.lanes[l].transport;
+        engine->lanes[l].transport = own ? own : engine->call.transport;
+        engine->lanes[l].in_place = NULL != engine->lanes[l].transport->recv_in_place;
+    }
+}
+
+static int progress_transports(struct strag_engine *engine)
+{
+    struct strag_transport *first = engine->lanes[0].transport;
+    struct strag_transport *second = engine->lanes[1].transport;
+    int status = first->progress(first);
+    int other = second != first ? second->progress(second) : STRAG_OK;
+    return status != STRAG_OK ? status : other;
+}
+
 static int prepare_space(struct strag_engine *engine)
 {
     const struct strag_call *call = &engine->call;
@@ -492,18 +573,20 @@ static int prepare_space(struct strag_engine *engine)
     engine->space = NULL;
     if (!room_for_slots(engine))
         return STRAG_ERR_MEMORY;
+    find_transports(engine);
     find_uses(engine, uses);
     for (int l = 0; l < STRAG_LANES; l++) {
         const struct strag_lane *wanted = &call->lanes[l];
         struct lane *lane = &engine->lanes[l];
-        *lane = (struct lane){.offset = elements, .free = engine->free_slots + slots};
+        lane->offset = elements;
+        lane->free = engine->free_slots + slots;
         lane->slot_elements = call->count < wanted->segment ? call->count : wanted->segment;
-        while (lane->nfree < wanted->slots) {
+        lane->slot_elements += call->gap;
+        for (lane->nfree = 0; lane->nfree < wanted->slots; lane->nfree++)
             lane->free[lane->nfree] = lane->nfree;
-            lane->nfree++;
-        }
         slots += wanted->slots;
-        elements += uses[l] ? lane->slot_elements * (size_t)wanted->slots : 0;
+        if (uses[l] && !lane->in_place)
+            elements += lane->slot_elements * (size_t)wanted->slots;
     }
     if (elements)
         engine->space = call->reducer->allocate(call->reducer, elements);
@@ -531,7 +614,7 @@ int strag_engine_start(struct strag_engine *engine, const struct strag_call *cal
     engine->free = NULL;
     for (size_t i = engine->nsegments; i > 0; i--) {
         struct segment *segment = &engine->segments[i - 1];
-        segment->transfer = (struct strag_transfer){segment_complete, NULL};
+        segment->transfer = (struct strag_transfer){.complete = segment_complete};
         segment->engine = engine;
         segment->next = engine->free;
         engine->free = segment;
@@ -553,7 +636,7 @@ int strag_engine_progress(struct strag_engine *engine)
 {
     if (!engine->running)
         return STRAG_ERR_ARGUMENT;
-    int status = engine->call.transport->progress(engine->call.transport);
+    int status = progress_transports(engine);
     if (status != STRAG_OK && engine->status == STRAG_OK)
         engine->status = status;
     if (engine->status == STRAG_OK && (engine->marked || engine->combining)) {

@@ -13,13 +13,16 @@
  * Memory, all of it taken when the engine is made or at the start of a call: a few words per
  * operation of the plan, `depth` messages in flight per operation that can be under way at once,
  * and per call one temporary buffer of `slots` segments for every lane (a segment has at least one
- * element).
+ * element). A lane needs none where its transport lets messages be read in place: they are combined
+ * from where they arrived.
  *
  * Why it cannot hang where verify proved progress: a send or recv whose waits are done is posted as
  * soon as its round is the lowest unfinished one, since messages in flight are counted for every
  * operation that can be under way, and only earlier rounds may keep it back; and temporary space of
  * a lane goes to recv_reduce operations in program order, so that the first unfinished one always
- * has room for a segment. With less than that verify has proved that the plan gets by.
+ * has room for a segment. With less than that verify has proved that the plan gets by. A transport
+ * with messages in place must have room for one from each rank to each other, whatever else it
+ * holds.
  */
 #ifndef STRAG_ENGINE_H
 #define STRAG_ENGINE_H
@@ -33,8 +36,9 @@ struct strag_engine;
 /* What messages of a kind are cut into: through memory other lengths are good than over a network.
  */
 struct strag_lane {
-    size_t segment; /* elements, at least 1; the same on both sides */
-    int slots;      /* segments of temporary space, at least 1 */
+    size_t segment;                    /* elements, at least 1; the same on both sides */
+    int slots;                         /* segments of temporary space, at least 1 */
+    struct strag_transport *transport; /* NULL: the call's */
 };
 
 enum { STRAG_LANES = 2 };
@@ -47,6 +51,11 @@ struct strag_call {
     ptrdiff_t extent;                     /* bytes from one element to the next, more than 0 */
     struct strag_lane lanes[STRAG_LANES]; /* all space lies back to back */
     const uint8_t *lane_of; /* [rank]: index of the lane; must outlive the call. NULL: lane 0 */
+
+    /* Elements of temporary space to leave free behind each segment, for types that reach into the
+     * extents of the elements that follow. */
+    size_t gap;
+
     struct strag_transport *transport;
     struct strag_reducer *reducer;
 };

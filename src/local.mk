@@ -14,6 +14,7 @@ src_libstrag_la_SOURCES = \
 	src/circulant.c \
 	src/cost.c src/cost.h \
 	src/cost_clocks.c \
+	src/direct.c \
 	src/engine.c src/engine.h \
 	src/expression.c src/expression.h \
 	src/flex_cost.c src/flex_cost.h \

@@ -19,8 +19,9 @@ struct strag_reducer {
 
     /**
      * out = left (op) right, element by element. `out` is the same address as `left` or as `right`,
-     * or overlaps neither. Where it is the same as `left`, `right` is temporary space, and its
-     * values may be destroyed.
+     * or overlaps neither. Where it is the same as `left`, and `right` is in temporary space of
+     * `allocate`, the values of `right` may be destroyed. Other operands are left as they are: what
+     * a transport offers in place is read by other ranks, too.
      *
      * @param[out] ticket  when STRAG_PENDING is returned: what to give to test
      * @return STRAG_OK (done), STRAG_PENDING (goes on), or STRAG_ERR_REDUCE

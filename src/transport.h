@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the engine needs of a network. Implemented by loopback.c (tests), and by the component over
- * Open MPI's PML.
+ * Open MPI's PML and over memory that the ranks of a host share.
  *
  * Messages between two ranks must match in the order of posting. A transport moves elements; how
  * large one is, and how it is packed, is the transport's own knowledge.
@@ -10,6 +10,7 @@
 #define STRAG_TRANSPORT_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /* One message in flight; the engine owns it and leaves it alone until it is complete. */
 struct strag_transfer {
@@ -17,6 +18,14 @@ struct strag_transfer {
      * note: the engine posts nothing from inside it. */
     void (*complete)(struct strag_transfer *transfer, int status);
     void *handle; /* for the transport */
+
+    /* Of recv_in_place, once it is complete: the elements, aligned for any type. NULL after an
+     * error. */
+    const void *arrived;
+
+    /* Sends of a call that have the same number other than 0, the same buffer and the same length
+     * carry the same values: a transport may keep one copy for all of them. */
+    uint64_t content;
 };
 
 struct strag_transport {
@@ -42,6 +51,20 @@ struct strag_transport {
      * `complete` will never be called, and the buffer must not be reused or freed.
      */
     int (*cancel)(struct strag_transport *transport, struct strag_transfer *transfer);
+
+    /*
+     * A transport whose messages arrive in memory of its own may let them be read there. Both are
+     * NULL where it does not.
+     *
+     * recv_in_place is recv without a buffer: when it has completed with STRAG_OK,
+     * transfer->arrived says where the elements are, to be read but not written, until they are
+     * released. That must happen once, in any order, and as soon as possible: they may be in the
+     * way of the peer's next message. Nothing is to be released after an error, or when cancel
+     * returned STRAG_PENDING.
+     */
+    int (*recv_in_place)(struct strag_transport *transport, struct strag_transfer *transfer,
+                         int peer, size_t elements);
+    void (*release)(struct strag_transport *transport, struct strag_transfer *transfer);
 };
 
 #endif
