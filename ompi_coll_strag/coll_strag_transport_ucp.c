@@ -368,7 +368,11 @@ void coll_strag_ucp_transport_init(struct coll_strag_ucp_transport *transport,
                                    uint32_t *ids)
 {
     *transport = (struct coll_strag_ucp_transport){
-        .super = {.super = {ucp_send, ucp_recv, ucp_progress, ucp_cancel}, .comm = comm},
+        .super = {.super = {.send = ucp_send,
+                            .recv = ucp_recv,
+                            .progress = ucp_progress,
+                            .cancel = ucp_cancel},
+                  .comm = comm},
         .rank = ompi_comm_rank(comm),
         .peers = peers,
         .ids = ids,

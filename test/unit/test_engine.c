@@ -201,7 +201,7 @@ static void long_vectors_in_little_space(void **state)
 {
     (void)state;
     struct call_options options = world_options(2000);
-    options.lanes[0] = (struct strag_lane){1, 1};
+    options.lanes[0] = (struct strag_lane){.segment = 1, .slots = 1};
     options.network.max_delay = 7;
     run_chosen("little space", 9, &options, 3);
 }

@@ -357,8 +357,11 @@ static int watched_copy(struct strag_reducer *reducer, void *out, const void *in
 
 void watch_begin(struct member *member)
 {
-    member->transport = (struct watched_transport){
-        {watched_send, watched_recv, watched_progress, watched_cancel}, member};
+    member->transport = (struct watched_transport){{.send = watched_send,
+                                                    .recv = watched_recv,
+                                                    .progress = watched_progress,
+                                                    .cancel = watched_cancel},
+                                                   member};
     member->reducer = (struct watched_reducer){
         {watched_allocate, watched_release, watched_reduce, watched_copy, watched_test}, member};
     member->library_allocations = 0;
