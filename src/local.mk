@@ -39,6 +39,7 @@ src_libstrag_la_SOURCES = \
 	src/layout_yaml_read.c \
 	src/leaders.c \
 	src/loopback.c src/loopback.h \
+	src/meter.c src/meter.h \
 	src/model.h \
 	src/network.c src/network.h \
 	src/observe.c src/observe.h \
@@ -56,6 +57,7 @@ src_libstrag_la_SOURCES = \
 	src/show_svg.c \
 	src/skips.h \
 	src/siblings.h \
+	src/slowdown.c src/slowdown.h \
 	src/status.c src/status.h \
 	src/swing.c src/swing.h \
 	src/swing_latency.c \
