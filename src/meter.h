@@ -24,8 +24,7 @@
 #ifndef STRAG_METER_H
 #define STRAG_METER_H
 
-#include "status.h"
-
+#include <stddef.h>
 #include <stdint.h>
 
 enum { STRAG_METER_HOSTS = 6 };

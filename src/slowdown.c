@@ -276,6 +276,8 @@ static void adopt(struct strag_slowdown *slowdown)
     int slowest = -1;
     report->hosts = 0;
     report->switches++;
+    slowdown->tolerated = 1;
+    slowdown->remembered = 0;
     for (int h = 0; h < slowdown->hosts; h++) {
         struct host *host = &slowdown->host[h];
         double rounded = round(20 * host->pending) / 20;

@@ -40,11 +40,11 @@
 enum { STRAG_PROBE_ROUNDS = 3, STRAG_PROBE_HOSTS_MIN = 3 };
 
 struct strag_slowdown_options {
-    double least;     /* factor from which on a host is slow; it is until below half of the excess */
-    double share;     /* of the job's time, that probes may take */
-    double more;      /* the same with a suspicion, or while a host is slow */
-    double thought;   /* seconds that the first probe is thought to take */
-    int remember;     /* windows for which a refuted suspicion is remembered */
+    double least;   /* factor from which on a host is slow; it is until below half of the excess */
+    double share;   /* of the job's time, that probes may take */
+    double more;    /* the same with a suspicion, or while a host is slow */
+    double thought; /* seconds that the first probe is thought to take */
+    int remember;   /* windows for which a refuted suspicion is remembered */
 };
 
 /** 1.1; 0.003; 0.03; 2 ms; 16. */
@@ -118,7 +118,7 @@ struct strag_slowed {
     uint64_t until;   /* after which it was no longer; 0: it is */
     uint64_t windows; /* so far */
     int probes;
-    int switches;     /* how often hosts or factors changed */
+    int switches; /* how often hosts or factors changed */
 };
 
 struct strag_slowed strag_slowdown_report(const struct strag_slowdown *slowdown);

@@ -30,6 +30,7 @@ unit_tests = \
 	test/unit/test_random_plans \
 	test/unit/test_rules \
 	test/unit/test_select \
+	test/unit/test_slowdown \
 	test/unit/test_straggler \
 	test/unit/test_swing \
 	test/unit/test_swing_walk \
@@ -64,6 +65,7 @@ test_unit_libunit_la_SOURCES = \
 	test/unit/support.c test/unit/support.h \
 	test/unit/trees.c test/unit/trees.h \
 	test/unit/watch.c test/unit/watch.h \
+	test/unit/wires.c test/unit/wires.h \
 	test/unit/world.c test/unit/world.h
 
 test_unit_test_bine_SOURCES = test/unit/test_bine.c
@@ -178,6 +180,10 @@ test_unit_test_select_SOURCES = test/unit/test_select.c
 test_unit_test_select_CPPFLAGS = $(unit_cppflags)
 test_unit_test_select_LDFLAGS = $(unit_ldflags)
 test_unit_test_select_LDADD = $(unit_libs)
+test_unit_test_slowdown_SOURCES = test/unit/test_slowdown.c
+test_unit_test_slowdown_CPPFLAGS = $(unit_cppflags)
+test_unit_test_slowdown_LDFLAGS = $(unit_ldflags)
+test_unit_test_slowdown_LDADD = $(unit_libs)
 test_unit_test_swing_SOURCES = test/unit/test_swing.c
 test_unit_test_swing_CPPFLAGS = $(unit_cppflags)
 test_unit_test_swing_LDFLAGS = $(unit_ldflags)
