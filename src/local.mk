@@ -38,6 +38,7 @@ src_libstrag_la_SOURCES = \
 	src/layout_yaml.c src/layout_yaml.h \
 	src/layout_yaml_read.c \
 	src/leaders.c \
+	src/link_speed.c src/link_speed.h \
 	src/loopback.c src/loopback.h \
 	src/meter.c src/meter.h \
 	src/model.h \

@@ -19,6 +19,7 @@ unit_tests = \
 	test/unit/test_layout \
 	test/unit/test_layout_errors \
 	test/unit/test_layout_place \
+	test/unit/test_link_speed \
 	test/unit/test_loopback \
 	test/unit/test_memory \
 	test/unit/test_mutation \
@@ -136,6 +137,10 @@ test_unit_test_layout_place_SOURCES = test/unit/test_layout_place.c
 test_unit_test_layout_place_CPPFLAGS = $(unit_cppflags)
 test_unit_test_layout_place_LDFLAGS = $(unit_ldflags)
 test_unit_test_layout_place_LDADD = $(unit_libs)
+test_unit_test_link_speed_SOURCES = test/unit/test_link_speed.c
+test_unit_test_link_speed_CPPFLAGS = $(unit_cppflags)
+test_unit_test_link_speed_LDFLAGS = $(unit_ldflags)
+test_unit_test_link_speed_LDADD = $(unit_libs)
 test_unit_test_loopback_SOURCES = test/unit/test_loopback.c
 test_unit_test_loopback_CPPFLAGS = $(unit_cppflags)
 test_unit_test_loopback_LDFLAGS = $(unit_ldflags)
