@@ -225,6 +225,11 @@ int strag_probe_rounds(int hosts)
     return hosts - 1 < STRAG_PROBE_ROUNDS ? hosts - 1 : STRAG_PROBE_ROUNDS;
 }
 
+size_t strag_slowdown_bytes(const struct strag_slowdown *slowdown)
+{
+    return (size_t)fmin(fmax(slowdown->reference * 1e-3, 256 << 10), 4 << 20);
+}
+
 /* Each host's best rates. @return false: not all were measured */
 static bool read_probe(struct strag_slowdown *slowdown, const float *rates)
 {

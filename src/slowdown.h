@@ -81,6 +81,10 @@ void strag_slowdown_known(struct strag_slowdown *slowdown, int host, double fact
 bool strag_slowdown_window(struct strag_slowdown *slowdown, const void *notes, size_t stride,
                            double calls, double elapsed);
 
+/** Bytes of each message of the next probe: so long that it takes a millisecond over a fast link, if
+ * that is known; 256 KiB to 4 MiB. */
+size_t strag_slowdown_bytes(const struct strag_slowdown *slowdown);
+
 /** How many rounds a probe has: 0 where there is nothing to find out. */
 int strag_probe_rounds(int hosts);
 

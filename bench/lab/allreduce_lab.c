@@ -20,7 +20,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { DELAYS_MAX = 64 };
+enum { DELAYS_MAX = 64, EVENTS_MAX = 8 };
 
 /* Elements of a warm-up call at most: connections are made, buffers touched, results checked. */
 static const size_t warmup_most = 256 * 1024;
@@ -28,6 +28,12 @@ static const size_t warmup_most = 256 * 1024;
 /* A rank is so many microseconds late: between these, drawn anew for each call. */
 struct delay {
     double low, high;
+};
+
+/* Rank 0 runs a command before a call. */
+struct event {
+    int number;
+    const char *command;
 };
 
 struct options {
@@ -44,6 +50,8 @@ struct options {
     const char *samples, *links, *traffic;
     char *contenders[CONTENDERS_MAX];
     int ncontenders;
+    struct event events[EVENTS_MAX];
+    int nevents;
 };
 
 struct bench {
@@ -75,6 +83,7 @@ static const char usage[] =
     "  -l, --late RANKS       those that come late: 3,5 or all                [none]\n"
     "  -d, --delay LIST       by so many microseconds: 1000,0-5000 (random)   [0]\n"
     "  -S, --seed N           for random delays                               [1]\n"
+    "  -a, --at N:COMMAND     rank 0 runs the command before the timed calls number N, from 0\n"
     "  -o, --output FILE      append CSV, one line per call\n"
     "  -L, --links FILE       links to count: lines NAME INTERFACE /proc/PID/net/dev\n"
     "  -T, --traffic FILE     append CSV, one line per contender, size, delay and link\n";
@@ -134,6 +143,16 @@ static void read_delays(struct options *options, char *text)
     }
 }
 
+static void read_event(struct options *options, char *text)
+{
+    char *colon = strchr(text, ':');
+    if (!colon || options->nevents == EVENTS_MAX)
+        lab_die("--at", colon ? "too many of them" : "NUMBER:COMMAND is expected");
+    *colon = '\0';
+    options->events[options->nevents++] =
+        (struct event){integer("--at", text, 0, 1000000), colon + 1};
+}
+
 static void read_files(struct options *options, int letter)
 {
     switch (letter) {
@@ -186,6 +205,9 @@ static void read_option(struct options *options, int letter)
     case 'S':
         options->seed = integer("--seed", optarg, 1, 0x7fffffff);
         break;
+    case 'a':
+        read_event(options, optarg);
+        break;
     default:
         read_files(options, letter);
     }
@@ -203,11 +225,12 @@ static void read_options(struct options *options, int argc, char **argv)
                                           {"late", required_argument, NULL, 'l'},
                                           {"delay", required_argument, NULL, 'd'},
                                           {"seed", required_argument, NULL, 'S'},
+                                          {"at", required_argument, NULL, 'a'},
                                           {"output", required_argument, NULL, 'o'},
                                           {"links", required_argument, NULL, 'L'},
                                           {"traffic", required_argument, NULL, 'T'},
                                           {NULL, 0, NULL, 0}};
-    static const char letters[] = "C:s:i:m:t:w:cl:d:S:o:L:T:";
+    static const char letters[] = "C:s:i:m:t:w:cl:d:S:a:o:L:T:";
     *options = (struct options){
         .iterations = 5, .least = 3, .seconds = 1000, .warmup = 1, .seed = 1, .ndelays = 1};
     read_sizes(options, "1M");
@@ -471,10 +494,20 @@ static int turn(const struct bench *bench, int number, int position)
     return number % 2 ? count - 1 - contender : contender;
 }
 
+static void run_events(const struct bench *bench, int number)
+{
+    for (int e = 0; e < bench->options.nevents && bench->rank == 0; e++) {
+        const struct event *event = &bench->options.events[e];
+        if (event->number == number && system(event->command) != 0)
+            lab_die(event->command, "failed");
+    }
+}
+
 static void time_calls(struct bench *bench, size_t bytes, const struct delay *delay, double *totals,
                        int *calls)
 {
     for (int number = 0; number < bench->options.iterations; number++) {
+        run_events(bench, number);
         for (int k = 0; k < bench->options.ncontenders; k++) {
             int c = turn(bench, number, k);
             if (!takes_part(bench, c, bytes, number))

@@ -13,6 +13,15 @@ FLAT = ("recursive-doubling", "recursive-halving", "circulant", "ring")
 
 
 @dataclasses.dataclass
+class Degraded:
+    """A host's links are re-shaped while the job runs; nobody is told."""
+    host: int
+    factor: float  # so many times slower
+    first: int  # from this call on, of every contender's ...
+    end: int  # ... to before this one
+
+
+@dataclasses.dataclass
 class Point:
     label: str  # also a folder's name
     network: str  # as network.parse takes it
@@ -20,6 +29,7 @@ class Point:
     ties: str = "split"
     slow: dict = dataclasses.field(default_factory=dict)  # {host: factor}
     x: float = 0  # where it stands in the figure
+    degraded: typing.Optional[Degraded] = None
 
     def make(self):
         made = network.parse(self.network, self.rate, self.ties)
@@ -47,6 +57,7 @@ class Scenario:
     least: int = 3
     seconds: float = 3  # of one contender's calls, per size and delay
     rounds: int = 1  # launches per setting
+    parameters: dict = dataclasses.field(default_factory=dict)  # MCA parameters besides
     late: str = ""  # ranks
     delays: str = "0"  # microseconds
     exact: float = 0  # how far the best times may be from the model, and launches from each other
@@ -66,6 +77,18 @@ def slow_scenario(count):
     return Scenario(f"slow-{count}", f"Eight hosts, {hosts}: 4 MiB", points, x="point",
                     x_title="slowdown factor", settings=DEFAULT_AND_SEND, who=contenders.for_long,
                     algorithms=("recursive-halving", "circulant", "ring", "optcc", "weighted"))
+
+
+WINDOW = 10  # calls, of coll/strag's watch
+
+
+def degrade_scenario(factor):
+    return Scenario(
+        "degrade", "Eight hosts, one is degraded while the job runs: 1 MiB",
+        [Point("healed", "star:8", degraded=Degraded(host=3, factor=factor, first=50, end=150))],
+        sizes="1M", settings=("default",), who=contenders.observed, iterations=200, least=200,
+        parameters={"coll_strag_window": str(WINDOW), "coll_strag_verbose": "1",
+                    "coll_strag_report": "1"})
 
 
 def uneven_scenario(ranks):
@@ -101,6 +124,7 @@ SCENARIOS = [
     slow_scenario(1),
     slow_scenario(2),
     slow_scenario(3),
+    degrade_scenario(4),
     uneven_scenario((2, 3)),
     uneven_scenario((3, 4, 2)),
     uneven_scenario((4, 4, 4, 1)),

@@ -441,6 +441,24 @@ static void test_budget(void **state)
     strag_slowdown_free(slowdown);
 }
 
+static void test_bytes(void **state)
+{
+    (void)state;
+    struct strag_slowdown *slowdown = strag_slowdown_create(own_host, HOSTS, HOSTS, NULL, NULL);
+    double rate[HOSTS];
+    assert_non_null(slowdown);
+    assert_int_equal(strag_slowdown_bytes(slowdown), 256 << 10);
+    for (int h = 0; h < HOSTS; h++)
+        rate[h] = 1e9;
+    probed(slowdown, rate);
+    assert_int_equal(strag_slowdown_bytes(slowdown), 1000000);
+    for (int h = 0; h < HOSTS; h++)
+        rate[h] = 1e11;
+    probed(slowdown, rate);
+    assert_int_equal(strag_slowdown_bytes(slowdown), 4 << 20);
+    strag_slowdown_free(slowdown);
+}
+
 static void test_partners(void **state)
 {
     (void)state;
@@ -485,7 +503,8 @@ int main(void)
         cmocka_unit_test(test_one_slow_host), cmocka_unit_test(test_two_ranks_per_host),
         cmocka_unit_test(test_random_jobs),   cmocka_unit_test(test_only_seems_so),
         cmocka_unit_test(test_verdicts),      cmocka_unit_test(test_not_slow),
-        cmocka_unit_test(test_budget),        cmocka_unit_test(test_partners),
+        cmocka_unit_test(test_budget),        cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_partners),
         cmocka_unit_test(test_out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
