@@ -72,7 +72,7 @@ static struct coll_strag_facts own_facts(const mca_coll_strag_module_t *module,
 {
     struct coll_strag_facts facts = mca_coll_strag_component.facts;
     facts.world = ompi_comm_rank(&ompi_mpi_comm_world.comm);
-    facts.parameters = hash(hash(hash(1, (uint64_t)module->pinned), module->minimum),
+    facts.parameters = hash(hash(hash(1, (uint64_t)module->pinned), module->locate_from),
                             mca_coll_strag_component.described);
     coll_strag_find_segments(comm, facts.segments);
     return facts;
@@ -154,8 +154,11 @@ static void decide(mca_coll_strag_module_t *module, ompi_communicator_t *comm,
     }
     coll_strag_find_state(comm, facts, &decision->state);
     decision->ports = coll_strag_ports(comm);
+    coll_strag_find_watching(module, comm, decision);
+    module->reproducible = decision->reproducible;
     coll_strag_least_segments(facts, ompi_comm_size(comm), decision->segments);
-    coll_strag_decide(module, comm, module->topology, decision, &module->selection);
+    coll_strag_decide(module, comm, coll_strag_planning_topology(module), decision,
+                      &module->selection);
     decision->topology_bytes = module->topology ? size : 0;
     coll_strag_tell_topology(comm, module->topology);
 }
@@ -196,8 +199,12 @@ static int find_lanes(mca_coll_strag_module_t *module, ompi_communicator_t *comm
     return OMPI_SUCCESS;
 }
 
-/* How long the calls are that are handed on before anything else. */
-static size_t too_short(const mca_coll_strag_module_t *module)
+const struct strag_topology *coll_strag_planning_topology(const mca_coll_strag_module_t *module)
+{
+    return module->reproducible ? NULL : module->topology;
+}
+
+size_t coll_strag_too_short(const mca_coll_strag_module_t *module)
 {
     const struct coll_strag_table *table = &module->table;
     if (module->pinned != COLL_STRAG_AUTO || mca_coll_strag_component.telling ||
@@ -206,7 +213,8 @@ static size_t too_short(const mca_coll_strag_module_t *module)
     int entry = 0;
     while (entry < table->entries && table->choice[entry] >= COLL_STRAG_ALGORITHMS_MAX)
         entry++;
-    return entry < table->entries ? table->from[entry] : SIZE_MAX;
+    size_t from = entry < table->entries ? table->from[entry] : SIZE_MAX;
+    return module->watch_from < from ? module->watch_from : from;
 }
 
 static int share(mca_coll_strag_module_t *module, ompi_communicator_t *comm,
@@ -226,7 +234,10 @@ static int share(mca_coll_strag_module_t *module, ompi_communicator_t *comm,
     memcpy(module->segments, decision->segments, sizeof module->segments);
     module->state = decision->state;
     module->table = decision->table;
-    module->too_short = too_short(module);
+    module->reproducible = decision->reproducible;
+    module->watch_from =
+        decision->watching == COLL_STRAG_WATCH_NOT ? SIZE_MAX : decision->watch_from;
+    module->too_short = coll_strag_too_short(module);
     return OMPI_SUCCESS;
 }
 
@@ -243,6 +254,8 @@ static int exchange(mca_coll_strag_module_t *module, ompi_communicator_t *comm)
         if (facts)
             decide(module, comm, facts, &decision, &bytes);
         code = share(module, comm, &decision, bytes);
+        if (code == OMPI_SUCCESS)
+            code = coll_strag_watch_create(module, comm, facts, &decision);
     }
     free(bytes);
     free(facts);

@@ -11,16 +11,20 @@ ompi_coll_strag_libcoll_strag_la_SOURCES = \
 	ompi_coll_strag/coll_strag.h \
 	ompi_coll_strag/coll_strag_allreduce.c \
 	ompi_coll_strag/coll_strag_component.c \
+	ompi_coll_strag/coll_strag_judge.c \
 	ompi_coll_strag/coll_strag_locality.c \
 	ompi_coll_strag/coll_strag_module.c \
 	ompi_coll_strag/coll_strag_parameters.c \
 	ompi_coll_strag/coll_strag_place.c \
 	ompi_coll_strag/coll_strag_reducer.c \
+	ompi_coll_strag/coll_strag_report.c \
 	ompi_coll_strag/coll_strag_segments.c \
 	ompi_coll_strag/coll_strag_state.c \
 	ompi_coll_strag/coll_strag_table.c \
 	ompi_coll_strag/coll_strag_tell.c \
 	ompi_coll_strag/coll_strag_transport_pml.c \
+	ompi_coll_strag/coll_strag_watch.c \
+	ompi_coll_strag/coll_strag_watch.h \
 	ompi_coll_strag/compat/compat.h
 ompi_coll_strag_libcoll_strag_la_CPPFLAGS = $(AM_CPPFLAGS) $(STRAG_VERSION_CPPFLAGS) \
 	-DSTRAG_OMPI_VERSION='"$(OMPI_VERSION)"' $(OMPI_CPPFLAGS)
