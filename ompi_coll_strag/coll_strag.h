@@ -11,6 +11,7 @@
  *     coll_strag_table.c          rank 0: which algorithm for which size
  *     coll_strag_watch.[ch]       who is late: every rank notes its calls, and follows rank 0
  *     coll_strag_judge.c          rank 0: from the notes to another table
+ *     coll_strag_links.[ch]       hosts' slow links: reported, and found by probes
  *     coll_strag_report.c         which rank slows the job down, for the user
  *     coll_strag_tell.c           lines for users who want to know what runs, and why
  *     coll_strag_transport_pml.c  the engine's messages over the PML
@@ -25,6 +26,7 @@
 #include "algorithm.h"
 #include "engine.h"
 #include "layout.h"
+#include "meter.h"
 #include "rules.h"
 #include "select.h"
 
@@ -81,6 +83,7 @@ struct coll_strag_facts {
     char address[COLL_STRAG_ADDRESS_MAX]; /* "": none */
     struct strag_core core;
     int32_t world;                  /* rank in its MPI_COMM_WORLD */
+    double link_speed;              /* bytes per second of the host's links; 0: not reported */
     uint64_t parameters;            /* hash of those that all ranks need alike */
     uint64_t segments[STRAG_LANES]; /* bytes that suit what it sends, by enum coll_strag_lane */
 };
@@ -119,6 +122,7 @@ struct coll_strag_decision {
     int32_t ports;    /* as in struct strag_problem */
     int32_t watching; /* enum coll_strag_watching */
     int32_t window;   /* calls */
+    int32_t links;    /* hosts' links are watched, too */
     int32_t report, reproducible;
     uint64_t watch_from; /* bytes */
     uint64_t minimum;
@@ -203,8 +207,9 @@ OMPI_DECLSPEC extern mca_coll_strag_component_t mca_coll_strag_component;
 struct coll_strag_message {
     struct strag_transfer *transfer;
     ompi_request_t *request;
-    size_t bytes; /* expected, for a receive */
+    size_t bytes;
     bool send;
+    int32_t host; /* of a send that the meter is told of; else -1 */
 };
 
 /* The engine's transport over the PML: for one communicator, and one call at a time. */
@@ -216,6 +221,8 @@ struct coll_strag_transport {
     int mpi_error; /* the first one */
     struct coll_strag_message *messages;
     size_t nmessages, room;
+    struct strag_meter *meter; /* NULL: nobody wants to know */
+    const int32_t *host_of;    /* [rank], for the meter */
 };
 
 /* The engine's reducer over MPI's operators, in host memory. */
@@ -366,9 +373,11 @@ extern const char coll_strag_late_accepted[], coll_strag_slow_accepted[];
 void coll_strag_find_watching(const mca_coll_strag_module_t *module, ompi_communicator_t *comm,
                               struct coll_strag_decision *decision);
 
-/** On rank 0: what the user says is late or slow. @param facts  one per rank */
+/** On rank 0: what the user says is late or slow, or else what the system reports of links.
+ * @param facts     one per rank
+ * @param topology  NULL: nothing that is reported counts */
 void coll_strag_find_state(ompi_communicator_t *comm, const struct coll_strag_facts *facts,
-                           struct coll_strag_state *state);
+                           const struct strag_topology *topology, struct coll_strag_state *state);
 
 /** For a problem; it points into `state`. */
 struct strag_state coll_strag_state_of(const struct coll_strag_state *state);

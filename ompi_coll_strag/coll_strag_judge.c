@@ -38,9 +38,32 @@ struct coll_strag_judge {
     double next_time;   /* before, no table is made */
     uint64_t from;      /* as in struct coll_strag_told */
     bool late;          /* the late rank's table is in use */
+
+    double decided; /* when a window was looked at last */
+    struct coll_strag_slowed slow;
 };
 
 /* ---- Making one ---- */
+
+/* The slowest host of a state, from the next call on. */
+static void note_links(struct coll_strag_judge *judge, const struct coll_strag_state *state)
+{
+    struct coll_strag_slowed *slow = &judge->slow;
+    const struct strag_slow *slowest = NULL;
+    for (int s = 0; s < state->nslow; s++) {
+        if (!slowest || state->slow[s].factor > slowest->factor)
+            slowest = &state->slow[s];
+    }
+    const int32_t before = slow->now;
+    slow->now = state->nslow;
+    slow->to = slowest ? 0 : judge->added;
+    if (!slowest)
+        return;
+    if (slow->rank != slowest->rank || before == 0)
+        slow->from = judge->added + 1;
+    slow->rank = slowest->rank;
+    slow->factor = slowest->factor;
+}
 
 void coll_strag_judge_free(struct coll_strag_judge *judge)
 {
@@ -82,6 +105,9 @@ struct coll_strag_judge *coll_strag_judge_create(mca_coll_strag_module_t *module
     }
     memcpy(judge->facts, facts, n * sizeof *facts);
     judge->selection = module->selection;
+    judge->decided = coll_strag_seconds();
+    judge->slow.rank = -1;
+    note_links(judge, &decision->state);
     return judge;
 }
 
@@ -243,6 +269,7 @@ static void act(struct coll_strag_judge *judge, mca_coll_strag_module_t *module,
 {
     struct coll_strag_decision decision = {
         .ports = module->ports, .watching = COLL_STRAG_WATCH_SWITCH, .state = module->state};
+    decision.state.nlate = 0;
     bool late = false, before = judge->late;
     if (verdict->rank >= 0) {
         if (!(judge->scale > 0) || coll_strag_seconds() < judge->next_time)
@@ -256,10 +283,27 @@ static void act(struct coll_strag_judge *judge, mca_coll_strag_module_t *module,
     judge->late = late;
     tell_switch(comm, verdict, late && helps_with(judge, &decision.table));
     news->changed = late || before;
-    news->nlate = late;
-    news->late = decision.state.late;
+    decision.state.nlate = late;
+    news->state = decision.state;
     news->table = late ? decision.table : judge->table;
     module->selection = late ? judge->late_selection : judge->selection;
+}
+
+/* Of a window: the seconds that its calls took, and that have passed. */
+static void look_at_links(struct coll_strag_judge *judge, const mca_coll_strag_module_t *module,
+                          struct coll_strag_news *news)
+{
+    const struct coll_strag_links *links = module->watch->links;
+    double calls = 0, now = coll_strag_seconds();
+    if (NULL == links)
+        return;
+    for (int c = 0; c < judge->window; c++)
+        calls += (double)strag_observer_call(judge->observer, c).seconds;
+    const char *notes = (const char *)judge->notes + judge->notes_bytes;
+    news->probe = strag_slowdown_window(links->slowdown, notes - sizeof(struct strag_meter_note),
+                                        judge->notes_bytes, calls, now - judge->decided);
+    news->probe_bytes = strag_slowdown_bytes(links->slowdown);
+    judge->decided = now;
 }
 
 void coll_strag_judge_decide(struct coll_strag_judge *judge, mca_coll_strag_module_t *module,
@@ -273,8 +317,9 @@ void coll_strag_judge_decide(struct coll_strag_judge *judge, mca_coll_strag_modu
         if (verdict.rank != judge->acted_rank || verdict.delay != judge->acted_delay)
             act(judge, module, comm, &verdict, news);
     }
-    struct strag_observed observed = strag_observer_report(judge->observer);
     news->look = verdict.look;
+    look_at_links(judge, module, news);
+    struct strag_observed observed = strag_observer_report(judge->observer);
     news->told = (struct coll_strag_told){
         .now = verdict.rank,
         .delay = verdict.delay,
@@ -283,5 +328,49 @@ void coll_strag_judge_decide(struct coll_strag_judge *judge, mca_coll_strag_modu
         .calls = judge->added,
         .from = judge->from,
         .seconds = judge->seconds,
+        .slow = judge->slow,
     };
+}
+
+/* ---- Slow links ---- */
+
+static void tell_links(ompi_communicator_t *comm, const struct coll_strag_judge *judge,
+                       const struct coll_strag_state *state)
+{
+    char cid[32], hosts[256] = "";
+    for (int s = 0; s < state->nslow; s++) {
+        size_t used = strlen(hosts);
+        snprintf(hosts + used, sizeof hosts - used, "%s%s: %.4g", s ? ", " : "",
+                 judge->facts[state->slow[s].rank].host, state->slow[s].factor);
+    }
+    coll_strag_tell("coll:strag: %s (cid %s, %d ranks): slow links: %s", comm->c_name,
+                    coll_strag_cid(comm, cid, sizeof cid), ompi_comm_size(comm),
+                    state->nslow ? hosts : "none");
+}
+
+/* For whom a rank was late by the old links it may not be by the new ones: that is asked anew at
+ * the next verdict. */
+void coll_strag_judge_links(struct coll_strag_judge *judge, mca_coll_strag_module_t *module,
+                            ompi_communicator_t *comm, bool changed, struct coll_strag_news *news)
+{
+    struct coll_strag_decision decision = {
+        .ports = module->ports, .watching = COLL_STRAG_WATCH_ONLY, .state = module->state};
+    news->changed = news->replan = changed;
+    news->probe = false;
+    if (!changed)
+        return;
+    decision.state.nlate = 0;
+    coll_strag_links_found(module->watch->links, &decision.state);
+    strag_selection_free(judge->selection);
+    coll_strag_decide(module, comm, coll_strag_planning_topology(module), &decision,
+                      &judge->selection);
+    judge->table = decision.table;
+    judge->late = false;
+    judge->acted_rank = -1;
+    module->selection = judge->selection;
+    news->state = decision.state;
+    news->table = decision.table;
+    tell_links(comm, judge, &decision.state);
+    note_links(judge, &decision.state);
+    news->told.slow = judge->slow;
 }

@@ -20,7 +20,7 @@
 enum {
     PIECE = 16 * 1024, /* bytes: sent at once by every transport */
     SLOTS = 16,        /* pieces under way, each way */
-    PASSED = 5,        /* pieces that are not measured: shapers and buffers take 64 KiB at once */
+    PASSED = 3,        /* pieces that are not measured: a shaper may let as much pass at once */
 };
 
 /* A host's reported speed that is less than so many times below the usual one is no news. */
@@ -171,14 +171,13 @@ static int advance(struct stream *stream)
 static int say_ready(struct stream *in, struct stream *out)
 {
     ompi_request_t *requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
-    int code = MCA_PML_CALL(irecv(NULL, 0, MPI_BYTE, out->peer, MCA_COLL_BASE_TAG_ALLREDUCE,
-                                  out->comm, &requests[0]));
+    int code = MCA_PML_CALL(
+        irecv(NULL, 0, MPI_BYTE, out->peer, MCA_COLL_BASE_TAG_ALLREDUCE, out->comm, &requests[0]));
     if (code == OMPI_SUCCESS)
         code = advance(in);
     if (code == OMPI_SUCCESS)
-        code =
-            MCA_PML_CALL(isend(NULL, 0, MPI_BYTE, in->peer, MCA_COLL_BASE_TAG_ALLREDUCE,
-                               MCA_PML_BASE_SEND_STANDARD, in->comm, &requests[1]));
+        code = MCA_PML_CALL(isend(NULL, 0, MPI_BYTE, in->peer, MCA_COLL_BASE_TAG_ALLREDUCE,
+                                  MCA_PML_BASE_SEND_STANDARD, in->comm, &requests[1]));
     for (int i = 0; i < 2 && code == OMPI_SUCCESS; i++)
         code = ompi_request_wait(&requests[i], MPI_STATUS_IGNORE);
     return code;
@@ -226,7 +225,8 @@ int coll_strag_links_probe(struct coll_strag_links *links, ompi_communicator_t *
     double start = seconds();
     int code = OMPI_SUCCESS;
     *changed = false;
-    for (int r = 0; links->room && r < strag_probe_rounds(links->hosts) && code == OMPI_SUCCESS; r++)
+    for (int r = 0; links->room && r < strag_probe_rounds(links->hosts) && code == OMPI_SUCCESS;
+         r++)
         code = probe_round(links, comm, r, pieces, &mine[r]);
     if (code == OMPI_SUCCESS)
         code = comm->c_coll->coll_gather(mine, sizeof mine, MPI_BYTE, links->gathered, sizeof mine,

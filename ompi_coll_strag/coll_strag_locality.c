@@ -15,6 +15,7 @@
 #include "coll_strag.h"
 
 #include "hwloc_core.h"
+#include "link_speed.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -63,6 +64,7 @@ void coll_strag_find_facts(void)
     if (gethostname(facts->host, sizeof facts->host - 1) != 0 || facts->host[0] == '\0')
         strcpy(facts->host, "?");
     facts->core = find_core();
+    facts->link_speed = strag_link_speed("/sys");
     find_address(facts);
 }
 
@@ -152,10 +154,10 @@ static void decide(mca_coll_strag_module_t *module, ompi_communicator_t *comm,
         strag_topology_free(module->topology);
         module->topology = NULL;
     }
-    coll_strag_find_state(comm, facts, &decision->state);
-    decision->ports = coll_strag_ports(comm);
     coll_strag_find_watching(module, comm, decision);
     module->reproducible = decision->reproducible;
+    coll_strag_find_state(comm, facts, coll_strag_planning_topology(module), &decision->state);
+    decision->ports = coll_strag_ports(comm);
     coll_strag_least_segments(facts, ompi_comm_size(comm), decision->segments);
     coll_strag_decide(module, comm, coll_strag_planning_topology(module), decision,
                       &module->selection);

@@ -13,6 +13,7 @@
 
 static const char segment_default[] = "auto";
 static const char minimum_default[] = "8K";
+static const char slow_default[] = "auto";
 static const char late_default[] = "auto";
 static const char watch_default[] = "64K";
 
@@ -248,10 +249,11 @@ static void register_machine(mca_coll_strag_component_t *component)
         "RANK[:MICROSECONDS]. auto: find out whether there is one, and go ahead without "
         "it where that helps; none: wait for all. Also an info key",
         OPAL_INFO_LVL_4, &component->late_text);
-    component->slow_text = (char *)"none";
+    component->slow_text = (char *)slow_default;
     register_text("slowdown",
                   "Whose links are slower than the others': WHO:FACTOR between commas, WHO a host "
-                  "or a rank of MPI_COMM_WORLD; also an info key",
+                  "or a rank of MPI_COMM_WORLD; none; or auto: found out while the job runs; also "
+                  "an info key",
                   OPAL_INFO_LVL_4, &component->slow_text);
     for (int i = 0; i < COLL_STRAG_NUMBERS; i++) {
         char help[256];
@@ -443,7 +445,7 @@ void coll_strag_parameters_read(void)
         check_text("coll_strag_straggler", component->late_text, coll_strag_check_late,
                    coll_strag_late_accepted, late_default, &complaints);
     component->slow = check_text("coll_strag_slowdown", component->slow_text, coll_strag_check_slow,
-                                 coll_strag_slow_accepted, "none", &complaints);
+                                 coll_strag_slow_accepted, slow_default, &complaints);
     component->watch_from = read_size("coll_strag_watch_size", component->watch_text, 0, SIZE_MAX,
                                       "bytes, such as 64K", watch_default, &complaints);
     component->window = read_window(component->window, &complaints);

@@ -59,12 +59,32 @@ static struct part saved_part(const struct coll_strag_told *told)
     return text;
 }
 
+/* A line of its own, where there ever was a slow host. */
+static void report_slow(const struct coll_strag_watch *watch, const char *name)
+{
+    const struct coll_strag_slowed *slow = &watch->told.slow;
+    struct part until = {""}, more = {""};
+    if (slow->rank < 0)
+        return;
+    if (slow->to != 0)
+        part(&until, " to call %llu", (unsigned long long)slow->to);
+    if (slow->now > 1)
+        part(&more, "; %d hosts have slow links now", (int)slow->now);
+    fprintf(stderr,
+            "strag: %s: host %s's link was %.3g times slower than others, from call %llu%s%s\n",
+            name, coll_strag_judge_host(watch->judge, slow->rank), slow->factor,
+            (unsigned long long)slow->from, until.text, more.text);
+}
+
 void coll_strag_report(mca_coll_strag_module_t *module, ompi_communicator_t *comm)
 {
     struct coll_strag_watch *watch = module->watch;
     const struct coll_strag_told *told = &watch->told;
     const struct strag_observed *observed = &told->observed;
-    if (!mca_coll_strag_component.report || NULL == watch->judge || observed->calls == 0)
+    if (!mca_coll_strag_component.report || NULL == watch->judge)
+        return;
+    report_slow(watch, comm->c_name);
+    if (observed->calls == 0)
         return;
     if (observed->rank < 0) {
         fprintf(stderr, "strag: %s: no rank was late in %llu calls\n", comm->c_name,
@@ -82,7 +102,18 @@ void coll_strag_report(mca_coll_strag_module_t *module, ompi_communicator_t *com
 
 /* ---- Performance variables ---- */
 
-enum { LATE_RANK, LATE_DELAY, LATE_MOST, LATE_SHARE, LATE_MEDIAN, SWITCHES, SAVED, VARIABLES };
+enum {
+    LATE_RANK,
+    LATE_DELAY,
+    LATE_MOST,
+    LATE_SHARE,
+    LATE_MEDIAN,
+    SWITCHES,
+    SAVED,
+    SLOW_RANK,
+    SLOW_FACTOR,
+    VARIABLES
+};
 
 static const struct variable {
     const char *name, *help;
@@ -103,6 +134,10 @@ static const struct variable {
     [SAVED] = {"late_saved",
                "Seconds that going ahead without late ranks has saved, as modelled; below 0: lost",
                MCA_BASE_VAR_TYPE_DOUBLE},
+    [SLOW_RANK] = {"slow_rank", "A rank on the host with the slowest link now; -1: none is slow",
+                   MCA_BASE_VAR_TYPE_INT},
+    [SLOW_FACTOR] = {"slow_factor", "How many times slower than others that link is; 1: none is",
+                     MCA_BASE_VAR_TYPE_DOUBLE},
 };
 
 /* What is known of a communicator. @return NULL: its calls are not watched */
@@ -143,8 +178,14 @@ static int read_variable(const struct mca_base_pvar_t *pvar, void *value, void *
     case SWITCHES:
         *(unsigned long long *)value = (unsigned long long)told->observed.switches;
         break;
-    default:
+    case SAVED:
         *(double *)value = told->observed.saved;
+        break;
+    case SLOW_RANK:
+        *(int *)value = told->slow.now > 0 ? told->slow.rank : -1;
+        break;
+    default:
+        *(double *)value = told->slow.now > 0 ? told->slow.factor : 1;
         break;
     }
     pthread_mutex_unlock(&component->modules_lock);

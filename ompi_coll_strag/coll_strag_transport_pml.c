@@ -27,6 +27,13 @@ static int failed(struct coll_strag_transport *transport, int mpi_error)
     return STRAG_ERR_TRANSPORT;
 }
 
+static double seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
 /* A request is complete: free it and tell the engine. */
 static void finish(struct coll_strag_transport *transport, struct coll_strag_message *message)
 {
@@ -38,6 +45,8 @@ static void finish(struct coll_strag_transport *transport, struct coll_strag_mes
     else if (!message->send && (result->_cancelled || result->_ucount != message->bytes))
         status = failed(transport, MPI_ERR_TRUNCATE); /* the ranks called it with other counts */
     ompi_request_free(&message->request);
+    if (message->host >= 0)
+        strag_meter_end(transport->meter, message->host, message->bytes, seconds());
     message->transfer->complete(message->transfer, status);
 }
 
@@ -64,25 +73,42 @@ static int make_room(struct coll_strag_transport *transport)
     return STRAG_OK;
 }
 
+/* @return -1: on this host, or nobody wants to know */
+static int32_t metered_host(const struct coll_strag_transport *transport, int peer)
+{
+    const int32_t *host_of = transport->host_of;
+    if (NULL == transport->meter || host_of[peer] == host_of[ompi_comm_rank(transport->comm)])
+        return -1;
+    return host_of[peer];
+}
+
 static int pml_send(struct strag_transport *base, struct strag_transfer *transfer, int peer,
                     const void *buffer, size_t elements)
 {
     struct coll_strag_transport *transport = own(base);
-    struct coll_strag_message message = {.transfer = transfer, .send = true};
+    struct coll_strag_message message = {.transfer = transfer,
+                                         .send = true,
+                                         .bytes = elements * transport->size,
+                                         .host = metered_host(transport, peer)};
     int status = make_room(transport);
     if (status != STRAG_OK)
         return status;
     int ret =
         MCA_PML_CALL(isend(buffer, elements, transport->dtype, peer, MCA_COLL_BASE_TAG_ALLREDUCE,
                            MCA_PML_BASE_SEND_STANDARD, transport->comm, &message.request));
-    return ret == OMPI_SUCCESS ? remember(transport, &message) : failed(transport, ret);
+    if (ret != OMPI_SUCCESS)
+        return failed(transport, ret);
+    if (message.host >= 0)
+        strag_meter_begin(transport->meter, message.host);
+    return remember(transport, &message);
 }
 
 static int pml_recv(struct strag_transport *base, struct strag_transfer *transfer, int peer,
                     void *buffer, size_t elements)
 {
     struct coll_strag_transport *transport = own(base);
-    struct coll_strag_message message = {.transfer = transfer, .bytes = elements * transport->size};
+    struct coll_strag_message message = {
+        .transfer = transfer, .bytes = elements * transport->size, .host = -1};
     int status = make_room(transport);
     if (status != STRAG_OK)
         return status;
@@ -116,13 +142,6 @@ static int pml_progress(struct strag_transport *base)
     opal_progress();
     scan(transport);
     return STRAG_OK;
-}
-
-static double seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
 /* A receive that nobody has answered yet can be cancelled; anything else is given some time. After

@@ -12,6 +12,9 @@
  * rank 0 speaks, so the broadcast waits for nobody. All follow its word from the next call on, and
  * so choose alike: nothing but that word enters the choice.
  *
+ * The notes also have what the rank's meter says of its host's links. If rank 0 has a suspicion,
+ * its word is to probe them; all do that at once, and it speaks again (coll_strag_links.c).
+ *
  * Where a closer look is wanted a nonblocking barrier runs beside each call. It is over when all
  * are there, on all ranks within the time of a few short messages.
  *
@@ -103,6 +106,8 @@ void coll_strag_watch_free(mca_coll_strag_module_t *module)
     if (NULL == watch || NULL != watch->gather || NULL != watch->barrier)
         return;
     strag_observer_free(watch->observer);
+    module->transport.meter = NULL;
+    coll_strag_links_free(watch->links);
     if (watch->judge)
         module->selection = NULL;
     coll_strag_judge_free(watch->judge);
@@ -124,7 +129,15 @@ static bool make(mca_coll_strag_module_t *module, ompi_communicator_t *comm,
     watch->from = decision->watch_from;
     watch->look_always = watch->look = decision->report;
     watch->told.now = watch->told.observed.rank = watch->told.world = -1;
+    watch->told.slow.rank = -1;
     strag_observer_notes(watch->observer, &watch->notes_bytes);
+    if (decision->links && !coll_strag_links_create(module, comm, &decision->state, &watch->links))
+        return false;
+    if (watch->links) {
+        watch->notes_bytes += sizeof(struct strag_meter_note);
+        module->transport.meter = watch->links->meter;
+        module->transport.host_of = watch->links->host_of;
+    }
     watch->notes = malloc(watch->notes_bytes);
     if (facts)
         watch->judge = coll_strag_judge_create(module, comm, facts, decision);
@@ -156,7 +169,13 @@ static int send_notes(struct coll_strag_watch *watch, ompi_communicator_t *comm)
         if (code != OMPI_SUCCESS)
             return code;
     }
-    memcpy(watch->notes, strag_observer_notes(watch->observer, &bytes), watch->notes_bytes);
+    const struct strag_note *notes = strag_observer_notes(watch->observer, &bytes);
+    memcpy(watch->notes, notes, bytes);
+    if (watch->links) {
+        struct strag_meter_note note;
+        strag_meter_take(watch->links->meter, &note);
+        memcpy((char *)watch->notes + bytes, &note, sizeof note);
+    }
     void *all = NULL;
     if (watch->judge) {
         coll_strag_judge_turn(watch->judge);
@@ -174,12 +193,37 @@ static void follow(mca_coll_strag_module_t *module, const struct coll_strag_news
     watch->told = news->told;
     if (!news->changed)
         return;
-    module->state.nlate = news->nlate;
-    module->state.late = news->late;
+    module->state = news->state;
     module->table = news->table;
     module->too_short = coll_strag_too_short(module);
-    coll_strag_planned_forget(module);
+    if (news->replan)
+        coll_strag_planned_free(module);
+    else
+        coll_strag_planned_forget(module);
     memset(module->told, 0, sizeof module->told);
+}
+
+static int broadcast_news(mca_coll_strag_module_t *module, ompi_communicator_t *comm,
+                          struct coll_strag_news *news)
+{
+    int code = comm->c_coll->coll_bcast(news, sizeof *news, MPI_BYTE, 0, comm,
+                                        comm->c_coll->coll_bcast_module);
+    if (code == OMPI_SUCCESS)
+        follow(module, news);
+    return code;
+}
+
+static int probe_links(mca_coll_strag_module_t *module, ompi_communicator_t *comm,
+                       struct coll_strag_news *news)
+{
+    struct coll_strag_watch *watch = module->watch;
+    bool changed;
+    int code = coll_strag_links_probe(watch->links, comm, news->probe_bytes, &changed);
+    if (code != OMPI_SUCCESS)
+        return code;
+    if (watch->judge)
+        coll_strag_judge_links(watch->judge, module, comm, changed, news);
+    return broadcast_news(module, comm, news);
 }
 
 static int hear_news(mca_coll_strag_module_t *module, ompi_communicator_t *comm)
@@ -194,10 +238,9 @@ static int hear_news(mca_coll_strag_module_t *module, ompi_communicator_t *comm)
             coll_strag_judge_decide(watch->judge, module, comm, &news);
     }
     if (code == OMPI_SUCCESS)
-        code = comm->c_coll->coll_bcast(&news, sizeof news, MPI_BYTE, 0, comm,
-                                        comm->c_coll->coll_bcast_module);
-    if (code == OMPI_SUCCESS)
-        follow(module, &news);
+        code = broadcast_news(module, comm, &news);
+    if (code == OMPI_SUCCESS && news.probe)
+        code = probe_links(module, comm, &news);
     return code;
 }
 

@@ -9,11 +9,19 @@
 #ifndef COLL_STRAG_WATCH_H
 #define COLL_STRAG_WATCH_H
 
-#include "coll_strag.h"
+#include "coll_strag_links.h"
 
 #include "observe.h"
 
 #include <time.h>
+
+/* The host with the slowest link, or the last one that had it. */
+struct coll_strag_slowed {
+    int32_t rank; /* one that is on it; -1: there never was such a host */
+    int32_t now;  /* how many hosts have slow links now */
+    double factor;
+    uint64_t from, to; /* calls; to: 0: it still is */
+};
 
 /* What a communicator's user is told. All ranks have the same. */
 struct coll_strag_told {
@@ -25,14 +33,17 @@ struct coll_strag_told {
     uint64_t from;                  /* the call from which on a late rank was first not waited for;
                                        0: never */
     double seconds;                 /* that rank 0 was in them */
+    struct coll_strag_slowed slow;
 };
 
 /* Rank 0's word after a window. */
 struct coll_strag_news {
-    int32_t look;    /* note waits from now on */
-    int32_t changed; /* state and table are new */
-    int32_t nlate;
-    struct strag_late late;
+    int32_t look;         /* note waits from now on */
+    int32_t changed;      /* state and table are new */
+    int32_t replan;       /* and all plans are of no use any more */
+    int32_t probe;        /* links are to be probed at once, ... */
+    uint64_t probe_bytes; /* ... with messages of so many bytes */
+    struct coll_strag_state state;
     struct coll_strag_table table;
     struct coll_strag_told told;
 };
@@ -55,6 +66,7 @@ struct coll_strag_watch {
 
     struct coll_strag_told told;
     struct coll_strag_judge *judge; /* rank 0's; NULL elsewhere */
+    struct coll_strag_links *links; /* NULL: they are not watched */
 };
 
 /* What rank 0 needs to know of a call. */
@@ -91,6 +103,10 @@ void coll_strag_judge_turn(struct coll_strag_judge *judge);
 /** All notes of it are there: what is to be done? */
 void coll_strag_judge_decide(struct coll_strag_judge *judge, mca_coll_strag_module_t *module,
                              ompi_communicator_t *comm, struct coll_strag_news *news);
+
+/** Links were probed. @param changed  other hosts are slow, or by other factors */
+void coll_strag_judge_links(struct coll_strag_judge *judge, mca_coll_strag_module_t *module,
+                            ompi_communicator_t *comm, bool changed, struct coll_strag_news *news);
 
 /** The host of a rank of the communicator. */
 const char *coll_strag_judge_host(const struct coll_strag_judge *judge, int rank);

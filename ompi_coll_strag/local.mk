@@ -12,6 +12,8 @@ ompi_coll_strag_libcoll_strag_la_SOURCES = \
 	ompi_coll_strag/coll_strag_allreduce.c \
 	ompi_coll_strag/coll_strag_component.c \
 	ompi_coll_strag/coll_strag_judge.c \
+	ompi_coll_strag/coll_strag_links.c \
+	ompi_coll_strag/coll_strag_links.h \
 	ompi_coll_strag/coll_strag_locality.c \
 	ompi_coll_strag/coll_strag_module.c \
 	ompi_coll_strag/coll_strag_parameters.c \

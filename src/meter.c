@@ -55,14 +55,6 @@ void strag_meter_end(struct strag_meter *meter, int host, size_t bytes, double n
     meter->mark = now;
 }
 
-void strag_meter_forget(struct strag_meter *meter)
-{
-    for (int host = 0; host < meter->hosts; host++)
-        meter->lanes[host].under_way = 0;
-    meter->busy = 0;
-    meter->counting = false;
-}
-
 /* The host with the most seconds of those that are not in the note. @return -1: none has any */
 static int find_longest(const struct strag_meter *meter)
 {

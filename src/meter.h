@@ -55,9 +55,6 @@ void strag_meter_begin(struct strag_meter *meter, int host);
 /** A send to that host is over, at a time in seconds that never goes back. */
 void strag_meter_end(struct strag_meter *meter, int host, size_t bytes, double now);
 
-/** After an error: sends that have not ended never will. */
-void strag_meter_forget(struct strag_meter *meter);
-
 /** Make a note, and start anew. */
 void strag_meter_take(struct strag_meter *meter, struct strag_meter_note *note);
 

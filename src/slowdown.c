@@ -42,7 +42,7 @@ struct strag_slowdown {
 struct strag_slowdown_options strag_slowdown_default(void)
 {
     return (struct strag_slowdown_options){
-        .least = 1.1, .share = 0.003, .more = 0.03, .thought = 2e-3, .remember = 16};
+        .least = 1.1, .share = 0.003, .more = 0.05, .thought = 2e-3, .remember = 16};
 }
 
 /* ---- Making one ---- */
@@ -227,7 +227,7 @@ int strag_probe_rounds(int hosts)
 
 size_t strag_slowdown_bytes(const struct strag_slowdown *slowdown)
 {
-    return (size_t)fmin(fmax(slowdown->reference * 1e-3, 256 << 10), 4 << 20);
+    return (size_t)fmin(fmax(slowdown->reference * 1e-3, 128 << 10), 4 << 20);
 }
 
 /* Each host's best rates. @return false: not all were measured */

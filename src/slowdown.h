@@ -47,7 +47,7 @@ struct strag_slowdown_options {
     int remember;   /* windows for which a refuted suspicion is remembered */
 };
 
-/** 1.1; 0.003; 0.03; 2 ms; 16. */
+/** 1.1; 0.003; 0.05; 2 ms; 16. */
 struct strag_slowdown_options strag_slowdown_default(void);
 
 struct strag_slowdown;
@@ -82,7 +82,7 @@ bool strag_slowdown_window(struct strag_slowdown *slowdown, const void *notes, s
                            double calls, double elapsed);
 
 /** Bytes of each message of the next probe: so long that it takes a millisecond over a fast link, if
- * that is known; 256 KiB to 4 MiB. */
+ * that is known; 128 KiB to 4 MiB. */
 size_t strag_slowdown_bytes(const struct strag_slowdown *slowdown);
 
 /** How many rounds a probe has: 0 where there is nothing to find out. */

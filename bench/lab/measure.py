@@ -122,7 +122,7 @@ class Point:
         scenario = self.scenario
         words = [str(self.build.benchmark), "--check", "--sizes", scenario.sizes,
                  "--iterations", str(self.options.iterations or scenario.iterations),
-                 "--least", str(min(scenario.least, self.options.iterations or 99)),
+                 "--least", str(min(scenario.least, self.options.iterations or scenario.iterations)),
                  "--seconds", f"{scenario.seconds:g}", "--delay", scenario.delays,
                  "--seed", str(number), "--output", str(box.PLACE / "samples"),
                  "--links", str(box.PLACE / "links"), "--traffic", str(box.PLACE / "traffic")]
