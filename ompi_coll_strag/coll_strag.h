@@ -9,6 +9,10 @@
  *     coll_strag_locality.c       where the ranks are: told to rank 0, whose answer all share
  *     coll_strag_place.c          rank 0: the topology, from the layout and the hosts' names
  *     coll_strag_table.c          rank 0: which algorithm for which size
+ *     coll_strag_watch.[ch]       who is late: every rank notes its calls, and follows rank 0
+ *     coll_strag_judge.c          rank 0: from the notes to another table
+ *     coll_strag_links.[ch]       hosts' slow links: reported, and found by probes
+ *     coll_strag_report.c         which rank slows the job down, for the user
  *     coll_strag_tell.c           lines for users who want to know what runs, and why
  *     coll_strag_transport_pml.c  the engine's messages over the PML
  *     coll_strag_transport_ucp.c  the same over UCX (coll_strag_ucp.h)
@@ -25,6 +29,7 @@
 #include "algorithm.h"
 #include "engine.h"
 #include "layout.h"
+#include "meter.h"
 #include "rules.h"
 #include "select.h"
 
@@ -90,6 +95,7 @@ struct coll_strag_facts {
     char address[COLL_STRAG_ADDRESS_MAX]; /* "": none */
     struct strag_core core;
     int32_t world;                  /* rank in its MPI_COMM_WORLD */
+    double link_speed;              /* bytes per second of the host's links; 0: not reported */
     uint64_t parameters;            /* hash of those that all ranks need alike */
     uint64_t segments[STRAG_LANES]; /* bytes that suit what it sends, by enum coll_strag_lane */
 };
@@ -122,6 +128,13 @@ struct coll_strag_state {
     struct strag_slow slow[COLL_STRAG_SLOW_MAX]; /* a rank for each slow host */
 };
 
+/* Are calls watched, so that late ranks are found? */
+enum coll_strag_watching {
+    COLL_STRAG_WATCH_NOT,
+    COLL_STRAG_WATCH_ONLY,   /* for the report */
+    COLL_STRAG_WATCH_SWITCH, /* and for another table */
+};
+
 /* What rank 0 decides, and all ranks follow. */
 struct coll_strag_decision {
     int32_t pinned;        /* index in strag_algorithms, COLL_STRAG_AUTO or COLL_STRAG_UNPLANNED */
@@ -129,6 +142,11 @@ struct coll_strag_decision {
     int32_t ports;         /* as in struct strag_problem */
     int32_t carrier;       /* enum coll_strag_carrier: what is wanted */
     int32_t shared_memory; /* enum coll_strag_shared_memory */
+    int32_t watching;      /* enum coll_strag_watching */
+    int32_t window;        /* calls */
+    int32_t links;         /* hosts' links are watched, too */
+    int32_t report, reproducible;
+    uint64_t watch_from; /* bytes */
     uint64_t minimum;
     uint64_t segments[COLL_STRAG_CARRIERS][STRAG_LANES]; /* bytes, by enum coll_strag_lane */
     uint64_t topology_bytes;                             /* packed, they follow; 0: there is none */
@@ -159,6 +177,9 @@ struct mca_coll_strag_component_t {
     char *torus_text;
     char *rules_text;
     char *late_text, *slow_text;
+    char *watch_text;
+    int window; /* calls; 0: as suits the number of ranks */
+    bool report, reproducible;
     char *number_text[COLL_STRAG_NUMBERS];
 
     /* what they mean */
@@ -169,6 +190,7 @@ struct mca_coll_strag_component_t {
     enum coll_strag_shared_memory shared_memory;
     size_t segment;                       /* bytes; 0: as rank 0 finds best */
     size_t minimum;                       /* bytes, for auto */
+    size_t watch_from;                    /* bytes: shorter calls are not watched */
     const char *layout_file, *rules_file; /* "": none */
     const char *late, *slow;              /* these can be read, or say none */
     struct strag_layout *grid;            /* coll_strag_torus; NULL: none */
@@ -178,6 +200,10 @@ struct mca_coll_strag_component_t {
 
     bool telling;    /* somebody wants verbose lines */
     unsigned warned; /* a bit for each enum coll_strag_warning; atomic */
+
+    int key; /* of the attribute by which communicators with watched calls tell of their end */
+    bool key_made, ended; /* MPI_Finalize has begun */
+    pthread_mutex_t key_lock;
 
     struct coll_strag_facts facts; /* of this process */
 
@@ -218,8 +244,9 @@ struct coll_strag_transport {
 struct coll_strag_pml_message {
     struct strag_transfer *transfer;
     ompi_request_t *request;
-    size_t bytes; /* expected, for a receive */
+    size_t bytes;
     bool send;
+    int32_t host; /* of a send that the meter is told of; else -1 */
 };
 
 /* The engine's transport over the PML: for one communicator, and one call at a time. */
@@ -227,6 +254,8 @@ struct coll_strag_pml_transport {
     struct coll_strag_transport super;
     struct coll_strag_pml_message *messages;
     size_t nmessages, room;
+    struct strag_meter *meter; /* NULL: nobody wants to know */
+    const int32_t *host_of;    /* [rank], for the meter */
 };
 
 struct coll_strag_ucp_transport;
@@ -267,6 +296,8 @@ struct mca_coll_strag_module_t {
     int pinned;                     /* as in struct coll_strag_decision */
     int ports;                      /* as in struct strag_problem */
     size_t minimum;                 /* bytes */
+    size_t locate_from;             /* bytes of the shortest call that needs the exchange */
+    size_t watch_from;              /* bytes of the shortest call that is watched */
     uint64_t segments[STRAG_LANES]; /* bytes, by enum coll_strag_lane */
 
     /* The exchange of the first call that needs it (coll_strag_locality.c). */
@@ -277,6 +308,8 @@ struct mca_coll_strag_module_t {
     struct strag_topology *topology; /* NULL: it could not be made */
     uint8_t *lane_of;                /* [rank]: enum coll_strag_lane */
     struct coll_strag_state state;
+    bool reproducible;                 /* nothing that differs between runs counts */
+    struct coll_strag_watch *watch;    /* NULL: calls are not watched */
     struct coll_strag_table table;     /* unless what is pinned cannot be planned */
     struct strag_selection *selection; /* rank 0's, if somebody wants to know */
 
@@ -302,6 +335,9 @@ mca_coll_base_module_t *mca_coll_strag_comm_query(ompi_communicator_t *comm, int
 
 /** Free all plans and engines of a communicator. */
 void coll_strag_planned_free(mca_coll_strag_module_t *module);
+
+/** Free those that are for a late rank. */
+void coll_strag_planned_forget(mca_coll_strag_module_t *module);
 
 int mca_coll_strag_allreduce(const void *sbuf, void *rbuf, coll_strag_count_t count,
                              ompi_datatype_t *dtype, ompi_op_t *op, ompi_communicator_t *comm,
@@ -344,6 +380,12 @@ void coll_strag_find_facts(void);
  */
 int coll_strag_locate(mca_coll_strag_module_t *module, ompi_communicator_t *comm);
 
+/** How long the calls are that are handed on before anything else. */
+size_t coll_strag_too_short(const mca_coll_strag_module_t *module);
+
+/** The topology that plans and their choice may depend on. NULL: none */
+const struct strag_topology *coll_strag_planning_topology(const mca_coll_strag_module_t *module);
+
 /** The table's word for a size. @param[out] blocks  as in struct coll_strag_table */
 int coll_strag_table_find(const struct coll_strag_table *table, size_t bytes, int *blocks);
 
@@ -370,9 +412,15 @@ int coll_strag_check_slow(const char *text, struct strag_error *err);
 
 extern const char coll_strag_late_accepted[], coll_strag_slow_accepted[];
 
-/** On rank 0: what the user says is late or slow. @param facts  one per rank */
+/** On rank 0: are calls to be watched, and how? */
+void coll_strag_find_watching(const mca_coll_strag_module_t *module, ompi_communicator_t *comm,
+                              struct coll_strag_decision *decision);
+
+/** On rank 0: what the user says is late or slow, or else what the system reports of links.
+ * @param facts     one per rank
+ * @param topology  NULL: nothing that is reported counts */
 void coll_strag_find_state(ompi_communicator_t *comm, const struct coll_strag_facts *facts,
-                           struct coll_strag_state *state);
+                           const struct strag_topology *topology, struct coll_strag_state *state);
 
 /** For a problem; it points into `state`. */
 struct strag_state coll_strag_state_of(const struct coll_strag_state *state);
@@ -388,14 +436,33 @@ void coll_strag_least_segments(const struct coll_strag_facts *facts, int n,
                                uint64_t segments[][STRAG_LANES]);
 
 /**
- * On rank 0: fill in all but topology_bytes; state, ports and segments are there.
+ * On rank 0: fill in what runs; state, ports, segments and what is watched are there.
  *
  * @param topology  NULL is allowed
- * @param[out] selection  with coll_strag_verbose, else NULL; the caller's to free
+ * @param[out] selection  with coll_strag_verbose and where calls are watched, else NULL; the
+ * caller's to free
  */
 void coll_strag_decide(const mca_coll_strag_module_t *module, ompi_communicator_t *comm,
                        const struct strag_topology *topology, struct coll_strag_decision *decision,
                        struct strag_selection **selection);
+
+/* watch */
+
+struct coll_strag_watched;
+
+/** Get ready to watch calls, if that was decided. Collective. @param facts  rank 0's, else NULL */
+int coll_strag_watch_create(mca_coll_strag_module_t *module, ompi_communicator_t *comm,
+                            const struct coll_strag_facts *facts,
+                            const struct coll_strag_decision *decision);
+void coll_strag_watch_free(mca_coll_strag_module_t *module);
+
+/** Is a call of so many bytes to be watched? The same on all ranks. */
+bool coll_strag_watches(const mca_coll_strag_module_t *module, size_t bytes);
+
+/** Before and after such a call. @param code  what it ended with; kept, if it is an error */
+int coll_strag_watch_begin(mca_coll_strag_module_t *module, ompi_communicator_t *comm);
+int coll_strag_watch_end(mca_coll_strag_module_t *module, ompi_communicator_t *comm,
+                         const struct coll_strag_watched *call, int code);
 
 /* tell */
 

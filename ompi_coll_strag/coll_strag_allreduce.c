@@ -6,7 +6,7 @@
  * all of them: operator, count, type, the parameters, and what rank 0 decided. What can go wrong on
  * one rank alone (memory) is an error, never a silent change of algorithm.
  */
-#include "coll_strag.h"
+#include "coll_strag_watch.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ struct call {
 static bool is_short(const mca_coll_strag_module_t *module, size_t bytes)
 {
     return !module->located && module->pinned == COLL_STRAG_AUTO &&
-           !mca_coll_strag_component.described && bytes < module->minimum;
+           !mca_coll_strag_component.described && bytes < module->locate_from;
 }
 
 /* @param[out] choice  an index in strag_algorithms, or an enum coll_strag_reason
@@ -77,7 +77,7 @@ static int make_planned(const mca_coll_strag_module_t *module, ompi_communicator
         .n = ompi_comm_size(comm),
         .blocks = planned->blocks,
         .ports = module->ports,
-        .topology = module->topology,
+        .topology = coll_strag_planning_topology(module),
         .state = &state,
     };
     int status = strag_plan_create(strag_algorithms[planned->choice], &problem,
@@ -116,14 +116,33 @@ static int get_engine(mca_coll_strag_module_t *module, ompi_communicator_t *comm
     return STRAG_OK;
 }
 
+static void free_planned(struct coll_strag_planned *planned)
+{
+    strag_engine_free(planned->engine);
+    strag_plan_free(planned->plan);
+    free(planned);
+}
+
 void coll_strag_planned_free(mca_coll_strag_module_t *module)
 {
     while (module->planned) {
         struct coll_strag_planned *planned = module->planned;
         module->planned = planned->next;
-        strag_engine_free(planned->engine);
-        strag_plan_free(planned->plan);
-        free(planned);
+        free_planned(planned);
+    }
+}
+
+void coll_strag_planned_forget(mca_coll_strag_module_t *module)
+{
+    struct coll_strag_planned **link = &module->planned;
+    while (*link) {
+        struct coll_strag_planned *planned = *link;
+        if (!strag_algorithms[planned->choice]->needs_late) {
+            link = &planned->next;
+            continue;
+        }
+        *link = planned->next;
+        free_planned(planned);
     }
 }
 
@@ -212,34 +231,46 @@ static int run(mca_coll_strag_module_t *module, ompi_communicator_t *comm, const
     return mpi_error(status, module);
 }
 
+/* As it was chosen. */
+static int run_choice(mca_coll_strag_module_t *module, ompi_communicator_t *comm,
+                      const struct call *call, const void *sbuf, int choice, int blocks)
+{
+    if (choice >= COLL_STRAG_ALGORITHMS_MAX) {
+        module->count.delegated++;
+        return module->previous_allreduce(sbuf, call->output, (coll_strag_count_t)call->count,
+                                          call->dtype, call->op, comm,
+                                          module->previous_allreduce_module);
+    }
+    module->count.calls++;
+    return run(module, comm, call, choice, blocks);
+}
+
 /* Kept out of the entry point, so that this one is short. */
 static __attribute__((noinline)) int
 choose_and_run(const void *sbuf, void *rbuf, coll_strag_count_t count, ompi_datatype_t *dtype,
                ompi_op_t *op, ompi_communicator_t *comm, mca_coll_strag_module_t *module)
 {
-    size_t size;
-    ompi_datatype_type_size(dtype, &size);
-    size_t bytes = (size_t)count * size;
+    struct call call = {
+        .input = MPI_IN_PLACE == sbuf ? rbuf : sbuf,
+        .output = rbuf,
+        .count = (size_t)count,
+        .dtype = dtype,
+        .op = op,
+    };
+    ompi_datatype_type_size(dtype, &call.size);
+    size_t bytes = call.count * call.size;
     int choice, blocks, code = choose(module, comm, bytes, dtype, op, &choice, &blocks);
     if (code != OMPI_SUCCESS)
         return code;
     if (mca_coll_strag_component.telling)
         coll_strag_tell_choice(module, comm, bytes, choice, blocks);
-    if (choice >= COLL_STRAG_ALGORITHMS_MAX) {
-        module->count.delegated++;
-        return module->previous_allreduce(sbuf, rbuf, count, dtype, op, comm,
-                                          module->previous_allreduce_module);
-    }
-    module->count.calls++;
-    const struct call call = {
-        .input = MPI_IN_PLACE == sbuf ? rbuf : sbuf,
-        .output = rbuf,
-        .count = (size_t)count,
-        .size = size,
-        .dtype = dtype,
-        .op = op,
-    };
-    return run(module, comm, &call, choice, blocks);
+    if (!coll_strag_watches(module, bytes))
+        return run_choice(module, comm, &call, sbuf, choice, blocks);
+    code = coll_strag_watch_begin(module, comm);
+    if (code == OMPI_SUCCESS)
+        code = run_choice(module, comm, &call, sbuf, choice, blocks);
+    const struct coll_strag_watched watched = {.bytes = bytes, .choice = choice, .blocks = blocks};
+    return coll_strag_watch_end(module, comm, &watched, code);
 }
 
 /* A short call takes less than 200 ns where two ranks share memory. What `auto` is going to hand on

@@ -16,6 +16,7 @@
 #include "coll_strag.h"
 
 #include "hwloc_core.h"
+#include "link_speed.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -64,6 +65,7 @@ void coll_strag_find_facts(void)
     if (gethostname(facts->host, sizeof facts->host - 1) != 0 || facts->host[0] == '\0')
         strcpy(facts->host, "?");
     facts->core = find_core();
+    facts->link_speed = strag_link_speed("/sys");
     find_address(facts);
 }
 
@@ -73,7 +75,7 @@ static struct coll_strag_facts own_facts(const mca_coll_strag_module_t *module,
 {
     struct coll_strag_facts facts = mca_coll_strag_component.facts;
     facts.world = ompi_comm_rank(&ompi_mpi_comm_world.comm);
-    facts.parameters = hash(hash(hash(1, (uint64_t)module->pinned), module->minimum),
+    facts.parameters = hash(hash(hash(1, (uint64_t)module->pinned), module->locate_from),
                             mca_coll_strag_component.described);
     coll_strag_find_segments(comm, facts.segments);
     return facts;
@@ -163,12 +165,15 @@ static void decide(mca_coll_strag_module_t *module, ompi_communicator_t *comm,
         strag_topology_free(module->topology);
         module->topology = NULL;
     }
-    coll_strag_find_state(comm, facts, &decision->state);
+    coll_strag_find_watching(module, comm, decision);
+    module->reproducible = decision->reproducible;
+    coll_strag_find_state(comm, facts, coll_strag_planning_topology(module), &decision->state);
     decision->ports = coll_strag_ports(comm);
     decision->carrier = coll_strag_carrier(comm);
     decision->shared_memory = shared_memory_wanted(module, comm, decision->carrier);
     coll_strag_least_segments(facts, ompi_comm_size(comm), decision->segments);
-    coll_strag_decide(module, comm, module->topology, decision, &module->selection);
+    coll_strag_decide(module, comm, coll_strag_planning_topology(module), decision,
+                      &module->selection);
     decision->topology_bytes = module->topology ? size : 0;
     coll_strag_tell_topology(comm, module->topology);
 }
@@ -221,8 +226,13 @@ static int connect_hosts(mca_coll_strag_module_t *module, ompi_communicator_t *c
     return able ? connected : code;
 }
 
+const struct strag_topology *coll_strag_planning_topology(const mca_coll_strag_module_t *module)
+{
+    return module->reproducible ? NULL : module->topology;
+}
+
 /* How long the calls are that are handed on before anything else. */
-static size_t too_short(const mca_coll_strag_module_t *module)
+size_t coll_strag_too_short(const mca_coll_strag_module_t *module)
 {
     const struct coll_strag_table *table = &module->table;
     if (module->pinned != COLL_STRAG_AUTO || mca_coll_strag_component.telling ||
@@ -231,7 +241,8 @@ static size_t too_short(const mca_coll_strag_module_t *module)
     int entry = 0;
     while (entry < table->entries && table->choice[entry] >= COLL_STRAG_ALGORITHMS_MAX)
         entry++;
-    return entry < table->entries ? table->from[entry] : SIZE_MAX;
+    size_t from = entry < table->entries ? table->from[entry] : SIZE_MAX;
+    return module->watch_from < from ? module->watch_from : from;
 }
 
 static int share(mca_coll_strag_module_t *module, ompi_communicator_t *comm,
@@ -252,7 +263,10 @@ static int share(mca_coll_strag_module_t *module, ompi_communicator_t *comm,
     module->minimum = decision->minimum;
     module->state = decision->state;
     module->table = decision->table;
-    module->too_short = too_short(module);
+    module->reproducible = decision->reproducible;
+    module->watch_from =
+        decision->watching == COLL_STRAG_WATCH_NOT ? SIZE_MAX : decision->watch_from;
+    module->too_short = coll_strag_too_short(module);
     return OMPI_SUCCESS;
 }
 
@@ -283,6 +297,8 @@ static int exchange(mca_coll_strag_module_t *module, ompi_communicator_t *comm)
             decide(module, comm, facts, &decision, &bytes);
         code = share(module, comm, &decision, bytes);
         code = connect_all(module, comm, &decision, code);
+        if (code == OMPI_SUCCESS)
+            code = coll_strag_watch_create(module, comm, facts, &decision);
     }
     free(bytes);
     free(facts);

@@ -71,6 +71,8 @@ static void module_construct(mca_coll_strag_module_t *module)
     module->selection = NULL;
     module->planned = NULL;
     module->shm = NULL;
+    module->reproducible = false;
+    module->watch = NULL;
     memset(module->told, 0, sizeof module->told);
     enlist(module);
     coll_strag_pml_init(&module->pml, NULL);
@@ -82,6 +84,7 @@ static void module_destruct(mca_coll_strag_module_t *module)
 {
     delist(module);
     coll_strag_planned_free(module);
+    coll_strag_watch_free(module);
     strag_topology_free(module->topology);
     free(module->lane_of);
     strag_selection_free(module->selection);
@@ -116,9 +119,12 @@ static int module_enable(mca_coll_base_module_t *base, ompi_communicator_t *comm
     }
     module->pinned = coll_strag_pinned(comm);
     module->minimum = mca_coll_strag_component.minimum;
+    module->locate_from = module->minimum;
+    if (mca_coll_strag_component.watch_from < module->locate_from)
+        module->locate_from = mca_coll_strag_component.watch_from;
     bool at_once = module->pinned == COLL_STRAG_AUTO && !mca_coll_strag_component.telling &&
                    !mca_coll_strag_component.described;
-    module->too_short = at_once ? module->minimum : 0;
+    module->too_short = at_once ? module->locate_from : 0;
     coll_strag_pml_init(&module->pml, comm);
     COLL_STRAG_INSTALL(module, comm, allreduce);
     module->enabled = true;

@@ -2,7 +2,7 @@
 /*
  * The component's parameters and counters, and what the parameters' texts mean.
  */
-#include "coll_strag.h"
+#include "coll_strag_watch.h"
 
 #include "parse.h"
 
@@ -14,6 +14,9 @@
 static const char segment_default[] = "auto";
 static const char minimum_default[] = "8K";
 static const char shared_memory_default[] = "auto";
+static const char slow_default[] = "auto";
+static const char late_default[] = "auto";
+static const char watch_default[] = "64K";
 
 /*
  * The numbers of the cost model. An empty default: strag_model_default, which knows the network.
@@ -173,8 +176,18 @@ static void register_integers(mca_coll_strag_component_t *component)
                      "From 1 on: say which algorithm runs and why, once per communicator, size "
                      "class and outcome (so does coll_base_verbose from 10 on)",
                      OPAL_INFO_LVL_4, &component->verbose);
+    register_integer(integer, "window",
+                     "So many calls are looked at together to find a late rank, 2 to 4096; 0: 50, "
+                     "or half the number of ranks",
+                     OPAL_INFO_LVL_5, &component->window);
     if (NULL != integer)
         OBJ_RELEASE(integer); /* the variables keep it */
+}
+
+static void register_switch(const char *name, const char *help, bool *storage)
+{
+    mca_base_component_var_register(self(), name, help, MCA_BASE_VAR_TYPE_BOOL, NULL, 0, 0,
+                                    OPAL_INFO_LVL_4, MCA_BASE_VAR_SCOPE_READONLY, storage);
 }
 
 static void register_texts(mca_coll_strag_component_t *component)
@@ -216,6 +229,11 @@ static void register_texts(mca_coll_strag_component_t *component)
                   "1 with a warning where that is not possible, auto without one. Up to 64 MiB for "
                   "a communicator and host. Rank 0's word counts",
                   OPAL_INFO_LVL_5, &component->shared_memory_text);
+    component->watch_text = (char *)watch_default;
+    register_text("watch_size",
+                  "Calls of so many bytes and more are looked at to find a late rank (K, M, G "
+                  "allowed). Must be the same on all ranks",
+                  OPAL_INFO_LVL_5, &component->watch_text);
     component->minimum_text = (char *)minimum_default;
     register_text("minimum_size",
                   "auto hands shorter vectors to the previous component; in bytes (K, M, G "
@@ -243,16 +261,18 @@ static void register_machine(mca_coll_strag_component_t *component)
                   "A file with rules that say which algorithm runs for which size (strag-tune "
                   "writes such files). The file that a communicator's rank 0 finds counts",
                   OPAL_INFO_LVL_4, &component->rules_text);
-    component->late_text = (char *)"none";
+    component->late_text = (char *)late_default;
     register_text(
         "straggler",
         "A rank of MPI_COMM_WORLD that comes late to most calls, and perhaps by how much: "
-        "RANK[:MICROSECONDS]; also an info key",
+        "RANK[:MICROSECONDS]. auto: find out whether there is one, and go ahead without "
+        "it where that helps; none: wait for all. Also an info key",
         OPAL_INFO_LVL_4, &component->late_text);
-    component->slow_text = (char *)"none";
+    component->slow_text = (char *)slow_default;
     register_text("slowdown",
                   "Whose links are slower than the others': WHO:FACTOR between commas, WHO a host "
-                  "or a rank of MPI_COMM_WORLD; also an info key",
+                  "or a rank of MPI_COMM_WORLD; none; or auto: found out while the job runs; also "
+                  "an info key",
                   OPAL_INFO_LVL_4, &component->slow_text);
     for (int i = 0; i < COLL_STRAG_NUMBERS; i++) {
         char help[256];
@@ -269,12 +289,21 @@ void coll_strag_parameters_register(void)
     component->enable = true;
     component->priority = 0;
     component->verbose = 0;
-    mca_base_component_var_register(self(), "enable", "Whether coll/strag may be used at all",
-                                    MCA_BASE_VAR_TYPE_BOOL, NULL, 0, 0, OPAL_INFO_LVL_4,
-                                    MCA_BASE_VAR_SCOPE_READONLY, &component->enable);
+    component->window = 0;
+    component->report = component->reproducible = false;
+    register_switch("enable", "Whether coll/strag may be used at all", &component->enable);
+    register_switch("report",
+                    "Say at the end of each communicator which rank was late, how often and by how "
+                    "much, and what going ahead without it has saved",
+                    &component->report);
+    register_switch("reproducible",
+                    "The same bits in every run, wherever its ranks are: plans depend on their "
+                    "number, the vector and the parameters alone, and stay the same during a run",
+                    &component->reproducible);
     register_integers(component);
     register_texts(component);
     register_machine(component);
+    coll_strag_report_register();
     register_counter("calls", "MPI_Allreduce calls of this process that coll/strag has run",
                      read_calls);
     register_counter("delegated",
@@ -367,16 +396,28 @@ static enum coll_strag_shared_memory read_shared_memory(const char *text,
     return COLL_STRAG_SHARED_AUTO;
 }
 
-/* A text that is read for each communicator. @return it, or "none" where it cannot be read */
+/* A text that is read for each communicator. @return it, or `fallback` where it cannot be read */
 static const char *check_text(const char *parameter, const char *text,
                               int (*check)(const char *text, struct strag_error *err),
-                              const char *accepted, struct complaints *complaints)
+                              const char *accepted, const char *fallback,
+                              struct complaints *complaints)
 {
     struct strag_error err;
     if (!text || check(text, &err) == STRAG_OK)
-        return text ? text : "none";
-    complain(complaints, parameter, text, err.text, accepted, "none");
-    return "none";
+        return text ? text : fallback;
+    complain(complaints, parameter, text, err.text, accepted, fallback);
+    return fallback;
+}
+
+/* @return 0: as suits the number of ranks */
+static int read_window(int window, struct complaints *complaints)
+{
+    char text[16];
+    if (window == 0 || (window >= 2 && window <= STRAG_WINDOW_MAX))
+        return window;
+    snprintf(text, sizeof text, "%d", window);
+    complain(complaints, "coll_strag_window", text, "out of range", "0, or 2 to 4096 calls", "0");
+    return 0;
 }
 
 /* @return its index, or COLL_STRAG_AUTO */
@@ -452,10 +493,14 @@ void coll_strag_parameters_read(void)
                                    "bytes, such as 8K", minimum_default, &complaints);
     for (int i = 0; i < COLL_STRAG_NUMBERS; i++)
         component->number[i] = read_one_number(&numbers[i], component->number_text[i], &complaints);
-    component->late = check_text("coll_strag_straggler", component->late_text,
-                                 coll_strag_check_late, coll_strag_late_accepted, &complaints);
+    component->late =
+        check_text("coll_strag_straggler", component->late_text, coll_strag_check_late,
+                   coll_strag_late_accepted, late_default, &complaints);
     component->slow = check_text("coll_strag_slowdown", component->slow_text, coll_strag_check_slow,
-                                 coll_strag_slow_accepted, &complaints);
+                                 coll_strag_slow_accepted, slow_default, &complaints);
+    component->watch_from = read_size("coll_strag_watch_size", component->watch_text, 0, SIZE_MAX,
+                                      "bytes, such as 64K", watch_default, &complaints);
+    component->window = read_window(component->window, &complaints);
     component->grid = read_grid(component->torus_text, &complaints);
     component->layout_file = component->layout_text ? component->layout_text : "";
     component->rules_file = component->rules_text ? component->rules_text : "";

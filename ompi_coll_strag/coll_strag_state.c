@@ -2,13 +2,15 @@
 /*
  * Late ranks and slow links that the user knows of: parameters, or info keys of a communicator.
  *
- *     coll_strag_straggler   none, or RANK[:MICROSECONDS], a rank of MPI_COMM_WORLD
- *     coll_strag_slowdown    WHO:FACTOR between commas; WHO is a rank of MPI_COMM_WORLD or a host
+ *     coll_strag_straggler   auto (find out), none, or RANK[:MICROSECONDS], of MPI_COMM_WORLD
+ *     coll_strag_slowdown    auto, none, or WHO:FACTOR between commas; WHO is a rank of
+ *                            MPI_COMM_WORLD or a host
  *
  * Rank 0 of a communicator finds out which of them are there, and tells all.
  */
-#include "coll_strag.h"
+#include "coll_strag_links.h"
 
+#include "observe.h"
 #include "parse.h"
 
 #include <limits.h>
@@ -19,8 +21,8 @@ static const double long_delay = 1; /* seconds */
 
 enum { TEXT_MAX = 4096, FACTOR_MAX = 1000 };
 
-const char coll_strag_late_accepted[] = "none, or RANK[:MICROSECONDS]";
-const char coll_strag_slow_accepted[] = "WHO:FACTOR[,...], WHO a rank or a host";
+const char coll_strag_late_accepted[] = "auto, none, or RANK[:MICROSECONDS]";
+const char coll_strag_slow_accepted[] = "auto, none, or WHO:FACTOR[,...], WHO a rank or a host";
 
 /* RANK[:MICROSECONDS] */
 static int read_late(const char *text, struct strag_late *late, struct strag_error *err)
@@ -95,15 +97,21 @@ static bool says_none(const char *text)
     return text[0] == '\0' || strcmp(text, "none") == 0;
 }
 
+/* Whoever is late or slow is to be found out. */
+static bool says_auto(const char *text)
+{
+    return strcmp(text, "auto") == 0;
+}
+
 int coll_strag_check_late(const char *text, struct strag_error *err)
 {
     struct strag_late late;
-    return says_none(text) ? STRAG_OK : read_late(text, &late, err);
+    return says_none(text) || says_auto(text) ? STRAG_OK : read_late(text, &late, err);
 }
 
 int coll_strag_check_slow(const char *text, struct strag_error *err)
 {
-    return says_none(text) ? STRAG_OK : read_slow_ones(text, NULL, 0, NULL, err);
+    return says_none(text) || says_auto(text) ? STRAG_OK : read_slow_ones(text, NULL, 0, NULL, err);
 }
 
 /* A communicator's own word, or the parameter's. @return buffer, or the parameter */
@@ -124,7 +132,7 @@ static void complain(const char *key, const char *text, const struct strag_error
 }
 
 void coll_strag_find_state(ompi_communicator_t *comm, const struct coll_strag_facts *facts,
-                           struct coll_strag_state *state)
+                           const struct strag_topology *topology, struct coll_strag_state *state)
 {
     const mca_coll_strag_component_t *component = &mca_coll_strag_component;
     const int n = ompi_comm_size(comm);
@@ -132,19 +140,51 @@ void coll_strag_find_state(ompi_communicator_t *comm, const struct coll_strag_fa
     struct strag_error err;
     *state = (struct coll_strag_state){.nlate = 0};
     const char *text = word(comm, "coll_strag_straggler", component->late, buffer, sizeof buffer);
-    if (!says_none(text) && read_late(text, &state->late, &err) != STRAG_OK) {
+    bool named = !says_none(text) && !says_auto(text);
+    if (named && read_late(text, &state->late, &err) != STRAG_OK) {
         complain("coll_strag_straggler", text, &err, coll_strag_late_accepted);
-    } else if (!says_none(text)) {
+    } else if (named) {
         for (int rank = 0; rank < n && state->nlate == 0; rank++) {
             state->nlate = facts[rank].world == state->late.rank;
             state->late.rank = state->nlate ? rank : state->late.rank;
         }
     }
     text = word(comm, "coll_strag_slowdown", component->slow, buffer, sizeof buffer);
-    if (!says_none(text) && read_slow_ones(text, facts, n, state, &err) != STRAG_OK) {
+    if (says_auto(text)) {
+        if (topology)
+            coll_strag_links_reported(topology, facts, n, state);
+    } else if (!says_none(text) && read_slow_ones(text, facts, n, state, &err) != STRAG_OK) {
         complain("coll_strag_slowdown", text, &err, coll_strag_slow_accepted);
         state->nslow = 0;
     }
+}
+
+/* At least so many calls are a window; where there are more ranks, rank 0 has more to gather. */
+enum { WINDOW = 50, RANKS_PER_CALL = 2 };
+
+void coll_strag_find_watching(const mca_coll_strag_module_t *module, ompi_communicator_t *comm,
+                              struct coll_strag_decision *decision)
+{
+    const mca_coll_strag_component_t *component = &mca_coll_strag_component;
+    const int suits = ompi_comm_size(comm) / RANKS_PER_CALL;
+    char buffer[TEXT_MAX];
+    const char *text = word(comm, "coll_strag_straggler", component->late, buffer, sizeof buffer);
+    bool pinned = module->pinned != COLL_STRAG_AUTO || component->reproducible;
+    decision->report = component->report;
+    decision->reproducible = component->reproducible;
+    decision->watch_from = component->watch_from;
+    decision->window = component->window;
+    if (decision->window == 0)
+        decision->window = suits < WINDOW             ? WINDOW
+                           : suits > STRAG_WINDOW_MAX ? STRAG_WINDOW_MAX
+                                                      : suits;
+    decision->watching = says_auto(text) && !pinned ? COLL_STRAG_WATCH_SWITCH
+                         : component->report        ? COLL_STRAG_WATCH_ONLY
+                                                    : COLL_STRAG_WATCH_NOT;
+    text = word(comm, "coll_strag_slowdown", component->slow, buffer, sizeof buffer);
+    decision->links = says_auto(text) && !pinned;
+    if (decision->links && decision->watching == COLL_STRAG_WATCH_NOT)
+        decision->watching = COLL_STRAG_WATCH_ONLY;
 }
 
 struct strag_state coll_strag_state_of(const struct coll_strag_state *state)

@@ -141,7 +141,7 @@ void coll_strag_decide(const mca_coll_strag_module_t *module, ompi_communicator_
         apply_rules(&problem, &table, &line);
     decision->line = line;
     encode(&table, line ? COLL_STRAG_RULE : previous, &decision->table);
-    if (mca_coll_strag_component.telling)
+    if (mca_coll_strag_component.telling || decision->watching != COLL_STRAG_WATCH_NOT)
         *selection = made;
     else
         strag_selection_free(made);

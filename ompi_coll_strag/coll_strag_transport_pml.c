@@ -33,6 +33,8 @@ static void finish(struct coll_strag_pml_transport *transport,
     else if (!message->send && (result->_cancelled || result->_ucount != message->bytes))
         status = failed(transport, MPI_ERR_TRUNCATE); /* the ranks called it with other counts */
     ompi_request_free(&message->request);
+    if (message->host >= 0)
+        strag_meter_end(transport->meter, message->host, message->bytes, coll_strag_seconds());
     message->transfer->complete(message->transfer, status);
 }
 
@@ -60,26 +62,42 @@ static int make_room(struct coll_strag_pml_transport *transport)
     return STRAG_OK;
 }
 
+/* @return -1: on this host, or nobody wants to know */
+static int32_t metered_host(const struct coll_strag_pml_transport *transport, int peer)
+{
+    const int32_t *host_of = transport->host_of;
+    if (NULL == transport->meter || host_of[peer] == host_of[ompi_comm_rank(transport->super.comm)])
+        return -1;
+    return host_of[peer];
+}
+
 static int pml_send(struct strag_transport *base, struct strag_transfer *transfer, int peer,
                     const void *buffer, size_t elements)
 {
     struct coll_strag_pml_transport *transport = own(base);
-    struct coll_strag_pml_message message = {.transfer = transfer, .send = true};
+    struct coll_strag_pml_message message = {.transfer = transfer,
+                                             .send = true,
+                                             .bytes = elements * transport->super.size,
+                                             .host = metered_host(transport, peer)};
     int status = make_room(transport);
     if (status != STRAG_OK)
         return status;
     int ret = MCA_PML_CALL(isend(buffer, elements, transport->super.dtype, peer,
                                  MCA_COLL_BASE_TAG_ALLREDUCE, MCA_PML_BASE_SEND_STANDARD,
                                  transport->super.comm, &message.request));
-    return ret == OMPI_SUCCESS ? remember(transport, &message) : failed(transport, ret);
+    if (ret != OMPI_SUCCESS)
+        return failed(transport, ret);
+    if (message.host >= 0)
+        strag_meter_begin(transport->meter, message.host);
+    return remember(transport, &message);
 }
 
 static int pml_recv(struct strag_transport *base, struct strag_transfer *transfer, int peer,
                     void *buffer, size_t elements)
 {
     struct coll_strag_pml_transport *transport = own(base);
-    struct coll_strag_pml_message message = {.transfer = transfer,
-                                             .bytes = elements * transport->super.size};
+    struct coll_strag_pml_message message = {
+        .transfer = transfer, .bytes = elements * transport->super.size, .host = -1};
     int status = make_room(transport);
     if (status != STRAG_OK)
         return status;

@@ -11,11 +11,15 @@ ompi_coll_strag_libcoll_strag_la_SOURCES = \
 	ompi_coll_strag/coll_strag.h \
 	ompi_coll_strag/coll_strag_allreduce.c \
 	ompi_coll_strag/coll_strag_component.c \
+	ompi_coll_strag/coll_strag_judge.c \
+	ompi_coll_strag/coll_strag_links.c \
+	ompi_coll_strag/coll_strag_links.h \
 	ompi_coll_strag/coll_strag_locality.c \
 	ompi_coll_strag/coll_strag_module.c \
 	ompi_coll_strag/coll_strag_parameters.c \
 	ompi_coll_strag/coll_strag_place.c \
 	ompi_coll_strag/coll_strag_reducer.c \
+	ompi_coll_strag/coll_strag_report.c \
 	ompi_coll_strag/coll_strag_segments.c \
 	ompi_coll_strag/coll_strag_shm.c \
 	ompi_coll_strag/coll_strag_shm.h \
@@ -25,6 +29,8 @@ ompi_coll_strag_libcoll_strag_la_SOURCES = \
 	ompi_coll_strag/coll_strag_transport.c \
 	ompi_coll_strag/coll_strag_transport_pml.c \
 	ompi_coll_strag/coll_strag_transport_shm.c \
+	ompi_coll_strag/coll_strag_watch.c \
+	ompi_coll_strag/coll_strag_watch.h \
 	ompi_coll_strag/compat/compat.h
 if HAVE_UCX
 ompi_coll_strag_libcoll_strag_la_SOURCES += \

@@ -39,7 +39,9 @@ src_libstrag_la_SOURCES = \
 	src/layout_yaml.c src/layout_yaml.h \
 	src/layout_yaml_read.c \
 	src/leaders.c \
+	src/link_speed.c src/link_speed.h \
 	src/loopback.c src/loopback.h \
+	src/meter.c src/meter.h \
 	src/model.h \
 	src/network.c src/network.h \
 	src/observe.c src/observe.h \
@@ -57,6 +59,7 @@ src_libstrag_la_SOURCES = \
 	src/show_svg.c \
 	src/skips.h \
 	src/siblings.h \
+	src/slowdown.c src/slowdown.h \
 	src/status.c src/status.h \
 	src/swing.c src/swing.h \
 	src/swing_latency.c \

@@ -21,7 +21,7 @@
 
 const char bench_program[] = "allreduce_lab";
 
-enum { DELAYS_MAX = 64 };
+enum { DELAYS_MAX = 64, EVENTS_MAX = 8 };
 
 /* Elements of a warm-up call at most: connections are made, buffers touched, results checked. */
 static const size_t warmup_most = 256 * 1024;
@@ -29,6 +29,12 @@ static const size_t warmup_most = 256 * 1024;
 /* A rank is so many microseconds late: between these, drawn anew for each call. */
 struct delay {
     double low, high;
+};
+
+/* Rank 0 runs a command before a call. */
+struct event {
+    int number;
+    const char *command;
 };
 
 struct options {
@@ -45,6 +51,8 @@ struct options {
     const char *samples, *links, *traffic;
     char *contenders[CONTENDERS_MAX];
     int ncontenders;
+    struct event events[EVENTS_MAX];
+    int nevents;
 };
 
 struct bench {
@@ -76,6 +84,7 @@ static const char usage[] =
     "  -l, --late RANKS       those that come late: 3,5 or all                [none]\n"
     "  -d, --delay LIST       by so many microseconds: 1000,0-5000 (random)   [0]\n"
     "  -S, --seed N           for random delays                               [1]\n"
+    "  -a, --at N:COMMAND     rank 0 runs the command before the timed calls number N, from 0\n"
     "  -o, --output FILE      append CSV, one line per call\n"
     "  -L, --links FILE       links to count: lines NAME INTERFACE /proc/PID/net/dev\n"
     "  -T, --traffic FILE     append CSV, one line per contender, size, delay and link\n";
@@ -96,6 +105,16 @@ static void read_delays(struct options *options, char *text)
         delay->low = bench_real("--delay", item, 0, 1e9);
         delay->high = high ? bench_real("--delay", high, 0, 1e9) : delay->low;
     }
+}
+
+static void read_event(struct options *options, char *text)
+{
+    char *colon = strchr(text, ':');
+    if (!colon || options->nevents == EVENTS_MAX)
+        bench_die("--at", colon ? "too many of them" : "NUMBER:COMMAND is expected");
+    *colon = '\0';
+    options->events[options->nevents++] =
+        (struct event){bench_integer("--at", text, 0, 1000000), colon + 1};
 }
 
 static void read_files(struct options *options, int letter)
@@ -150,6 +169,9 @@ static void read_option(struct options *options, int letter)
     case 'S':
         options->seed = bench_integer("--seed", optarg, 1, 0x7fffffff);
         break;
+    case 'a':
+        read_event(options, optarg);
+        break;
     default:
         read_files(options, letter);
     }
@@ -167,11 +189,12 @@ static void read_options(struct options *options, int argc, char **argv)
                                           {"late", required_argument, NULL, 'l'},
                                           {"delay", required_argument, NULL, 'd'},
                                           {"seed", required_argument, NULL, 'S'},
+                                          {"at", required_argument, NULL, 'a'},
                                           {"output", required_argument, NULL, 'o'},
                                           {"links", required_argument, NULL, 'L'},
                                           {"traffic", required_argument, NULL, 'T'},
                                           {NULL, 0, NULL, 0}};
-    static const char letters[] = "C:s:i:m:t:w:cl:d:S:o:L:T:";
+    static const char letters[] = "C:s:i:m:t:w:cl:d:S:a:o:L:T:";
     *options = (struct options){
         .iterations = 5, .least = 3, .seconds = 1000, .warmup = 1, .seed = 1, .ndelays = 1};
     bench_sizes("1M", &options->bytes, &options->sizes);
@@ -382,10 +405,20 @@ static bool takes_part(const struct bench *bench, int contender, size_t bytes, i
     return number < bench->options.least || bench->spent[contender] < bench->options.seconds;
 }
 
+static void run_events(const struct bench *bench, int number)
+{
+    for (int e = 0; e < bench->options.nevents && bench->rank == 0; e++) {
+        const struct event *event = &bench->options.events[e];
+        if (event->number == number && system(event->command) != 0)
+            bench_die(event->command, "failed");
+    }
+}
+
 static void time_calls(struct bench *bench, size_t bytes, const struct delay *delay, double *totals,
                        int *calls)
 {
     for (int number = 0; number < bench->options.iterations; number++) {
+        run_events(bench, number);
         for (int k = 0; k < bench->options.ncontenders; k++) {
             int c = bench_turn(bench->options.ncontenders, number, k);
             if (!takes_part(bench, c, bytes, number))

@@ -169,6 +169,12 @@ def batch(program, lines, pid=None):
         raise NotPermitted(f"{program}: {done.stderr.strip()}")
 
 
+def shape(port, rate):
+    """A line of `tc` for a port of a tree."""
+    return (f"qdisc replace dev {port.interface} root handle 1: tbf rate {rate:.6f}mbit "
+            f"burst {BURST} limit {QUEUE}")
+
+
 class Lab:
     """A network, built. Use it inside a box, once."""
 
@@ -224,8 +230,7 @@ class Lab:
             self.lines[switch] += ["link add br0 type bridge", "link set br0 up"]
         for port in network.ports.values():
             self.bring_up(port)
-            self.shapes[port.node].append(f"qdisc replace dev {port.interface} root handle 1: tbf "
-                                          f"rate {port.rate:.6f}mbit burst {BURST} limit {QUEUE}")
+            self.shapes[port.node].append(shape(port, port.rate))
             if port.node in network.switches:
                 self.lines[port.node].append(f"link set dev {port.interface} master br0")
         for host in network.hosts:
@@ -295,6 +300,18 @@ class Lab:
                          f'pid=$(cat {PLACE}/"$1".pid) || exit\nshift\n'
                          'exec nsenter --target "$pid" --mount --net --uts -- /bin/sh -c "$*"\n')
         agent.chmod(0o755)
+
+    def write_reshape(self, name, number, factor):
+        """A program that makes the link of a tree's host so many times slower than a healthy one;
+        any host may run it. Returns its path."""
+        port = self.network.ports[f"h{number}:e0"]
+        ends = (port, self.network.ports[f"{port.peer}:{port.peer_interface}"])
+        path = PLACE / name
+        path.write_text("#!/bin/sh -e\n" + "".join(
+            f"nsenter --target {self.pids[end.node]} --net tc "
+            f"{shape(end, end.healthy_rate / factor)}\n" for end in ends))
+        path.chmod(0o755)
+        return path
 
     def exercise(self, number, job):
         """Fork a process that does a job in a host's network. Returns its process number."""

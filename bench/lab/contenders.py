@@ -83,6 +83,11 @@ def for_very_long(strag, wanted=()):
     return list(strag_ones(strag, wanted)) + list(tuned_ones((4, 6)))
 
 
+def observed(_strag, _wanted=()):
+    """strag as it is, which has to find out by itself what happens, and rings, which cannot."""
+    return [Contender("strag-auto", "")] + list(tuned_ones([4]))
+
+
 def rings(_strag, _wanted=()):
     """One algorithm by three: for repeatability."""
     return [Contender("strag-ring", "coll_strag_algorithm=ring", "ring")] + [

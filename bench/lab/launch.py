@@ -75,21 +75,22 @@ def environment(build, network, setting):
     return found
 
 
-def command(build, network, setting, program):
+def command(build, network, setting, program, more=()):
     hosts = ",".join(f"{host.name}:{host.ranks}" for host in network.hosts)
     words = [str(build.mpirun), "--allow-run-as-root", "-np", str(network.ranks), "--host", hosts,
              "--map-by", network.map_by, "--bind-to", "none"]
-    words += mca(parameters(network, setting))
+    words += mca({**parameters(network, setting), **dict(more)})
     for name, value in environment(build, network, setting).items():
         words += ["-x", f"{name}={value}"]
     return words + program
 
 
-def run(build, network, setting, program, log, limit, keep=frozenset()):
+def run(build, network, setting, program, log, limit, keep=frozenset(), more=()):
     """Run an MPI program in the lab; what it says goes to the file `log`. Returns its status. After
-    `limit` seconds all its processes end, all but those to `keep`: the lab's nodes."""
+    `limit` seconds all its processes end, all but those to `keep`: the lab's nodes. `more`: MCA
+    parameters besides those of the setting."""
     os.environ["OMPI_ALLOW_RUN_AS_ROOT"] = os.environ["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1"
-    words = command(build, network, setting, program)
+    words = command(build, network, setting, program, more)
     with open(log, "a", encoding="utf-8") as file:
         print("$", " ".join(words), file=file, flush=True)
         try:

@@ -122,7 +122,7 @@ class Point:
         scenario = self.scenario
         words = [str(self.build.benchmark), "--check", "--sizes", scenario.sizes,
                  "--iterations", str(self.options.iterations or scenario.iterations),
-                 "--least", str(min(scenario.least, self.options.iterations or 99)),
+                 "--least", str(min(scenario.least, self.options.iterations or scenario.iterations)),
                  "--seconds", f"{scenario.seconds:g}", "--delay", scenario.delays,
                  "--seed", str(number), "--output", str(box.PLACE / "samples"),
                  "--links", str(box.PLACE / "links"), "--traffic", str(box.PLACE / "traffic")]
@@ -130,16 +130,23 @@ class Point:
             words += ["--late", scenario.late]
         for contender in who:
             words += ["--contender", contender.argument()]
+        degraded = self.point.degraded
+        if degraded:
+            for name, number, factor in (("degrade", degraded.first, degraded.factor),
+                                         ("heal", degraded.end, 1)):
+                path = self.lab.write_reshape(name, degraded.host, factor)
+                words += ["--at", f"{number}:{path}"]
         return words
 
     def run_once(self, who, setting, number):
         """One launch; its lines are added to ours."""
+        scenario = self.scenario
         self.loads.append(load())
         for name in ("samples", "traffic"):
             (box.PLACE / name).unlink(missing_ok=True)
         status = launch.run(self.build, self.network, setting, self.program(who, number),
                             self.folder / "mpirun.log", self.options.limit,
-                            frozenset(self.lab.pids.values()))
+                            frozenset(self.lab.pids.values()), scenario.parameters)
         if status:
             self.failures.append(f"{setting}, launch {number}: mpirun ended with {status}")
         for name in ("samples", "traffic"):
@@ -183,7 +190,9 @@ class Point:
             "point": self.point.label, "x": self.point.x, "x_axis": self.scenario.x,
             "x_title": self.scenario.x_title, "network": self.network.describe(),
             "kind": self.network.kind, "hosts": len(self.network.hosts),
-            "ranks": self.network.ranks, "slow": self.point.slow, "late": self.scenario.late,
+            "ranks": self.network.ranks, "slow": self.point.slow,
+            "degraded": self.point.degraded and dataclasses.asdict(self.point.degraded),
+            "window": int(self.scenario.parameters.get("coll_strag_window", 0)), "late": self.scenario.late,
             "machine": machine(self.build), "load": self.loads,
             "calibration": calibration, "failures": self.failures,
             "settings": contenders.MEANING, "exact": self.scenario.exact,

@@ -231,6 +231,10 @@ class Tree(Network):
         return "\n".join(lines) + "\n"
 
     def component_parameters(self, layout_file):
+        """Of equal hosts on one switch nothing but their rate is to be known."""
+        rates = {port.rate for port in self.ports.values()}
+        if len(self.switches) == 1 and len(rates) == 1:
+            return {"coll_strag_bandwidth": f"{rates.pop() * GOODPUT / 1000:.6g}"}
         return {"coll_strag_layout": layout_file}
 
     def bound_seconds(self, size):

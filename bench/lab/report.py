@@ -99,6 +99,26 @@ def after_table(point):
     return lines + [""]
 
 
+def degraded_table(point):
+    """Where a host is degraded in between: all calls together, and how soon that is noticed."""
+    degraded = point.info["degraded"]
+    lines = [f"Host {degraded['host']}'s link was {degraded['factor']:g} times slower from call "
+             f"{degraded['first']} to {degraded['end'] - 1}, and nobody was told. *noticed*, "
+             "*back*: after so many windows calls take as long as they do in the end (15 %).", "",
+             "| contender | all calls, s | before, ms | degraded, ms | in the end, ms | noticed "
+             "| after, ms | back |", "|---|---:|---:|---:|---:|---:|---:|---:|"]
+    for key, times in point.times.items():
+        before, while_, after = point.stretches(key)
+        cells = [f"{sum(times.total):.1f}", f"{1000 * statistics.median(before):.1f}",
+                 f"{1000 * statistics.median(while_):.1f}",
+                 f"{1000 * statistics.median(while_[-20:]):.1f}",
+                 f"{point.windows_until(while_):.1f}",
+                 f"{1000 * statistics.median(after[-20:]):.1f}",
+                 f"{point.windows_until(after):.1f}"]
+        lines.append(f"| {key[1]} | " + " | ".join(cells) + " |")
+    return lines + [""]
+
+
 def show_point(point):
     lines = [f"**{point.info['network']}**", ""]
     measured = point.measured()
@@ -110,6 +130,8 @@ def show_point(point):
         lines += [f"Left out with vectors this long: {', '.join(absent)}.", ""]
     if not point.trusted():
         lines += ["The calibration stream is off by more than 5 %: no ratios.", ""]
+    if point.info.get("degraded"):
+        return lines + degraded_table(point)
     for case in point.cases():
         lines += [f"{results.case_text(case)}, lower bound {1000 * point.bound(case):.1f} ms:", ""]
         lines += table(point, case)

@@ -104,6 +104,20 @@ class Point:
                  if not name.startswith("strag") and self.best(name, case)]
         return min(found, key=lambda item: item[2].median, default=None)
 
+    # ---- A host that is degraded while the job runs ----
+
+    def stretches(self, key):
+        """A contender's calls, in order: before, while, and after the host is degraded."""
+        degraded, times = self.info["degraded"], self.times[key].total
+        first, end = degraded["first"], degraded["end"]
+        return times[:first], times[first:end], times[end:]
+
+    def windows_until(self, times, settled=20):
+        """After how many windows of calls does it take as long as the last `settled` calls?"""
+        usual = statistics.median(times[-settled:])
+        number = next(number for number, time in enumerate(times) if time <= 1.15 * usual)
+        return number / self.info["window"]
+
     # ---- What to hold it against ----
 
     def trusted(self):

@@ -13,6 +13,15 @@ FLAT = ("recursive-doubling", "recursive-halving", "circulant", "ring")
 
 
 @dataclasses.dataclass
+class Degraded:
+    """A host's links are re-shaped while the job runs; nobody is told."""
+    host: int
+    factor: float  # so many times slower
+    first: int  # from this call on, of every contender's ...
+    end: int  # ... to before this one
+
+
+@dataclasses.dataclass
 class Point:
     label: str  # also a folder's name
     network: str  # as network.parse takes it
@@ -21,6 +30,7 @@ class Point:
     slow: dict = dataclasses.field(default_factory=dict)  # {host: factor}
     x: float = 0  # where it stands in the figure
     map_by: str = "slot"  # how mpirun deals ranks out: by slot (host by host) or by node
+    degraded: typing.Optional[Degraded] = None
 
     def make(self):
         made = network.parse(self.network, self.rate, self.ties)
@@ -58,6 +68,7 @@ class Scenario:
     least: int = 3
     seconds: float = 3  # of one contender's calls, per size and delay
     rounds: int = 1  # launches per setting
+    parameters: dict = dataclasses.field(default_factory=dict)  # MCA parameters besides
     late: str = ""  # ranks
     delays: str = "0"  # microseconds
     exact: float = 0  # how far the best times may be from the model, and launches from each other
@@ -101,6 +112,18 @@ def slow_scenarios():
     yield slow_scenario("slow-pairs", "Four hosts of two ranks, one is slow", 1.15,
                         [Point(f"x{factor:g}", "star:4x2", slow={1: factor}, x=factor)
                          for factor in (1.33, 2)])
+
+
+WINDOW = 5  # calls, of coll/strag's watch
+
+
+def degrade_scenario(factor):
+    return Scenario(
+        "degrade", "Eight hosts, one is degraded while the job runs: 4 MiB",
+        [Point("healed", "star:8", degraded=Degraded(host=3, factor=factor, first=20, end=180))],
+        sizes="4M", settings=("default",), who=contenders.observed, iterations=200, least=200,
+        parameters={"coll_strag_window": str(WINDOW), "coll_strag_verbose": "1",
+                    "coll_strag_report": "1"})
 
 
 def uneven_scenario(ranks):
@@ -155,6 +178,7 @@ SCENARIOS = [
                          "straggler-pipeline", "broadcast-after")),
     late_ranks_scenario(),
     *slow_scenarios(),
+    degrade_scenario(2),
     uneven_scenario((2, 3)),
     uneven_scenario((3, 4, 2)),
     uneven_scenario((4, 4, 4, 1)),

@@ -95,6 +95,16 @@ class Report(unittest.TestCase):
     def test_another_component(self):
         self.assertNotIn("strag-ring", self.table(ran="delegated"))
 
+    def test_degraded(self):
+        """Calls of 1 s; degraded to 4 s from call 2 to 41, of which 12 pass until it is noticed,
+        then they take 2; healed, it takes 6 calls."""
+        made = Made()
+        made.info.update(degraded={"host": 3, "factor": 4, "first": 2, "end": 42}, window=4)
+        times = [1.0] * 2 + [4.0] * 12 + [2.0] * 28 + [2.0] * 6 + [1.0] * 30
+        made.samples = [("strag-ring", "strag", time) for time in times]
+        self.assertIn("| strag-ring | 148.0 | 1000.0 | 2000.0 | 2000.0 | 3.0 | 1000.0 | 1.5 |",
+                      "\n".join(report.show_point(made.point())))
+
     def test_load_is_told(self):
         self.assertIn("foreign load: 25 to 25 %", "\n".join(report.describe([Made().point()])))
 

@@ -197,6 +197,32 @@ void test_counters_moved(struct test_counters before, unsigned long long calls,
                what, now.calls, calls, now.delegated, delegated);
 }
 
+double test_variable_read(const char *name, MPI_Comm comm)
+{
+    MPI_T_pvar_handle handle;
+    char text[128];
+    int index, count, length = (int)sizeof(text), verbosity, class, bind, readonly, continuous,
+                      atomic;
+    MPI_Datatype type;
+    MPI_T_enum enumeration;
+    if (MPI_SUCCESS != MPI_T_pvar_get_index(name, MPI_T_PVAR_CLASS_GENERIC, &index)) {
+        if (test.expect_strag)
+            test_die("no performance variable %s: strag was not loaded", name);
+        return -1;
+    }
+    TEST_MPI(MPI_T_pvar_get_info(index, text, &length, &verbosity, &class, &type, &enumeration,
+                                 NULL, NULL, &bind, &readonly, &continuous, &atomic));
+    TEST_MPI(MPI_T_pvar_handle_alloc(counter_session, index, &comm, &handle, &count));
+    union {
+        int number;
+        double real;
+        unsigned long long natural;
+    } value;
+    TEST_MPI(MPI_T_pvar_read(counter_session, handle, &value));
+    TEST_MPI(MPI_T_pvar_handle_free(counter_session, &handle));
+    return MPI_INT == type ? value.number : MPI_DOUBLE == type ? value.real : (double)value.natural;
+}
+
 void test_parameter_is(const char *name, const char *value)
 {
     int index, count;

@@ -93,6 +93,10 @@ struct test_counters test_counters_read(void);
 void test_counters_moved(struct test_counters before, unsigned long long calls,
                          unsigned long long delegated, const char *what);
 
+/** A performance variable of a communicator, an int, a double or an unsigned long long; -1 without
+ * strag, where --expect-strag 0 allows that. */
+double test_variable_read(const char *name, MPI_Comm comm);
+
 /** Check that a string parameter (MPI_T control variable) has the value. */
 void test_parameter_is(const char *name, const char *value);
 

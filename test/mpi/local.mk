@@ -4,6 +4,7 @@
 mpi_tests = \
 	test/mpi/collectives.sh \
 	test/mpi/huge.sh \
+	test/mpi/late.sh \
 	test/mpi/layout.sh \
 	test/mpi/matrix.sh \
 	test/mpi/params.sh \
@@ -30,6 +31,7 @@ check_PROGRAMS += \
 	test/mpi/communicators \
 	test/mpi/huge \
 	test/mpi/killed \
+	test/mpi/late \
 	test/mpi/layout \
 	test/mpi/matrix \
 	test/mpi/sizes \
@@ -48,6 +50,9 @@ test_mpi_huge_LDADD = $(mpi_libs)
 test_mpi_killed_SOURCES = test/mpi/killed.c
 test_mpi_killed_CPPFLAGS = $(mpi_cppflags)
 test_mpi_killed_LDADD = $(mpi_libs)
+test_mpi_late_SOURCES = test/mpi/late.c $(mpi_common)
+test_mpi_late_CPPFLAGS = $(mpi_cppflags)
+test_mpi_late_LDADD = $(mpi_libs)
 test_mpi_layout_SOURCES = test/mpi/layout.c $(mpi_suite) $(mpi_common)
 test_mpi_layout_CPPFLAGS = $(mpi_cppflags) $(HWLOC_CFLAGS)
 test_mpi_layout_LDADD = $(mpi_libs) $(HWLOC_LIBS)

@@ -91,7 +91,7 @@ expect 24 0 --mca coll strag --mca coll_strag_algorithm swing --mca coll_strag_p
 expect 0 24 --mca coll strag --mca coll_strag_algorithm swing --mca coll_strag_ports 2 # one host
 
 # Late ranks and slow links, by rank and by host
-for state in straggler=2 straggler=0:1500 straggler=none slowdown=1:2 slowdown=1:1.5,0:4 \
+for state in straggler=2 straggler=0:1500 straggler=none straggler=auto slowdown=1:2 slowdown=1:1.5,0:4 \
     "slowdown=$(hostname):2" slowdown=elsewhere:3 slowdown=none; do
     expect 12 12 --mca coll strag --mca "coll_strag_${state%%=*}" "${state#*=}"
 done
@@ -169,7 +169,7 @@ for value in x 0 -1 17; do
         --mca coll strag --mca coll_strag_ports "$value"
 done
 for value in x -1 1: 1:x 5000000000; do
-    warns "$ours" 'coll_strag_straggler = .*accepted: none, or RANK.*; used: none' \
+    warns "$ours" 'coll_strag_straggler = .*accepted: auto, none, or RANK.*; used: auto' \
         --mca coll strag --mca coll_strag_straggler "$value"
 done
 for value in x 1:0.5 :2 a:1,b 1:1e9; do
@@ -188,7 +188,8 @@ warns "$theirs" 'Valid values : 0: .*false.*, 1: .*true' --mca coll strag \
 
 eval "$("$STRAG_MPIRUN" --print-env)"
 "$OMPI_INFO" --param coll strag --level 9 > "$output"
-for parameter in enable priority verbose algorithm segment_size minimum_size layout torus ports transport straggler \
+for parameter in enable priority verbose algorithm segment_size minimum_size layout torus ports transport \
+    shared_memory straggler window watch_size report reproducible \
     slowdown rules \
     alpha local_alpha bandwidth local_bandwidth link_latency hop_latency reduce_bandwidth; do
     lines 1 "parameter \"coll_strag_$parameter\""

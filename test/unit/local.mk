@@ -19,6 +19,7 @@ unit_tests = \
 	test/unit/test_layout \
 	test/unit/test_layout_errors \
 	test/unit/test_layout_place \
+	test/unit/test_link_speed \
 	test/unit/test_loopback \
 	test/unit/test_memory \
 	test/unit/test_mutation \
@@ -30,6 +31,7 @@ unit_tests = \
 	test/unit/test_random_plans \
 	test/unit/test_rules \
 	test/unit/test_select \
+	test/unit/test_slowdown \
 	test/unit/test_straggler \
 	test/unit/test_swing \
 	test/unit/test_swing_walk \
@@ -65,6 +67,7 @@ test_unit_libunit_la_SOURCES = \
 	test/unit/support.c test/unit/support.h \
 	test/unit/trees.c test/unit/trees.h \
 	test/unit/watch.c test/unit/watch.h \
+	test/unit/wires.c test/unit/wires.h \
 	test/unit/world.c test/unit/world.h
 
 test_unit_test_bine_SOURCES = test/unit/test_bine.c
@@ -135,6 +138,10 @@ test_unit_test_layout_place_SOURCES = test/unit/test_layout_place.c
 test_unit_test_layout_place_CPPFLAGS = $(unit_cppflags)
 test_unit_test_layout_place_LDFLAGS = $(unit_ldflags)
 test_unit_test_layout_place_LDADD = $(unit_libs)
+test_unit_test_link_speed_SOURCES = test/unit/test_link_speed.c
+test_unit_test_link_speed_CPPFLAGS = $(unit_cppflags)
+test_unit_test_link_speed_LDFLAGS = $(unit_ldflags)
+test_unit_test_link_speed_LDADD = $(unit_libs)
 test_unit_test_loopback_SOURCES = test/unit/test_loopback.c
 test_unit_test_loopback_CPPFLAGS = $(unit_cppflags)
 test_unit_test_loopback_LDFLAGS = $(unit_ldflags)
@@ -179,6 +186,10 @@ test_unit_test_select_SOURCES = test/unit/test_select.c
 test_unit_test_select_CPPFLAGS = $(unit_cppflags)
 test_unit_test_select_LDFLAGS = $(unit_ldflags)
 test_unit_test_select_LDADD = $(unit_libs)
+test_unit_test_slowdown_SOURCES = test/unit/test_slowdown.c
+test_unit_test_slowdown_CPPFLAGS = $(unit_cppflags)
+test_unit_test_slowdown_LDFLAGS = $(unit_ldflags)
+test_unit_test_slowdown_LDADD = $(unit_libs)
 test_unit_test_swing_SOURCES = test/unit/test_swing.c
 test_unit_test_swing_CPPFLAGS = $(unit_cppflags)
 test_unit_test_swing_LDFLAGS = $(unit_ldflags)

@@ -24,7 +24,9 @@ struct job {
     struct strag_note *gathered;                 /* what is under way */
     struct strag_verdict verdict;
     long calls, decided; /* calls so far; before how many of them the verdict last changed */
+    long looks;          /* calls that were looked at closely */
     double jitter;       /* ranks end at moments that differ by up to so much of the call's time */
+    double skew[RANKS_MAX]; /* and by this, always, in seconds: so is the plan */
 };
 
 /* 0 .. 1 */
@@ -80,12 +82,15 @@ static void gather(struct job *job)
 
 static void decide(struct job *job)
 {
-    struct strag_verdict first = strag_observer_decide(job->observers[0], job->gathered);
+    const size_t stride = (size_t)job->options.window * sizeof *job->gathered;
+    struct strag_verdict first = strag_observer_decide(job->observers[0], job->gathered, stride);
     for (int rank = 1; rank < job->n; rank++) {
-        struct strag_verdict other = strag_observer_decide(job->observers[rank], job->gathered);
+        struct strag_verdict other =
+            strag_observer_decide(job->observers[rank], job->gathered, stride);
         assert_int_equal(other.rank, first.rank);
         assert_true(other.delay == first.delay);
         assert_int_equal(other.changed, first.changed);
+        assert_int_equal(other.look, first.look);
     }
     if (first.rank != job->verdict.rank)
         job->decided = job->calls;
@@ -97,10 +102,16 @@ static void call(struct job *job, const double *arrival)
 {
     double end = end_of_call(job, arrival);
     enum strag_observe_step step = STRAG_OBSERVE_NOTHING;
+    double all = 0;
+    for (int rank = 0; rank < job->n; rank++)
+        all = fmax(all, arrival[rank]);
     job->calls++;
+    job->looks += job->verdict.look;
     for (int rank = 0; rank < job->n; rank++) {
         double seconds = end + job->jitter * call_time * uniform(job->rng) - arrival[rank];
-        const struct strag_note note = {(float)seconds, 1 << 20};
+        double wait = all + 0.01 * call_time * uniform(job->rng) - arrival[rank];
+        const struct strag_note note = {(float)(seconds + job->skew[rank]),
+                                        job->verdict.look ? (float)wait : -1};
         enum strag_observe_step mine = strag_observer_add(job->observers[rank], note);
         assert_true(rank == 0 || mine == step);
         step = mine;
@@ -179,7 +190,7 @@ static void noise(struct rng *rng, int n, double scale, double exponent)
         assert_int_equal(job.verdict.rank, NOBODY);
     }
     struct strag_observed report = strag_observer_report(job.observers[0]);
-    assert_true(report.calls > 0 && report.switches == 0);
+    assert_int_equal(report.switches, 0);
     job_free(&job);
 }
 
@@ -289,6 +300,30 @@ static void a_little_late_is_not_late(void **state)
     job_free(&job);
 }
 
+/* Plans where ranks end at different times: that is looked at once, and then no more. */
+static void ends_that_differ_are_not_lateness(void **state)
+{
+    (void)state;
+    struct rng rng = {support_seed("ends_that_differ_are_not_lateness")};
+    for (long i = support_cases(100); i > 0; i--) {
+        int n = 2 + (int)rng_below(&rng, RANKS_MAX - 1);
+        struct job job = job_create(n, &rng);
+        for (int rank = 0; rank < n; rank++)
+            job.skew[rank] = call_time * uniform(&rng) * (rng_one_in(&rng, 2) ? 1 : 0.1);
+        for (int window = 0; window < 40; window++) {
+            calls(&job, job.options.window, NULL, 0);
+            assert_int_equal(job.verdict.rank, NOBODY);
+        }
+        assert_in_range(job.looks, 0, 3L * job.options.window);
+        assert_int_equal(strag_observer_report(job.observers[0]).switches, 0);
+        /* Who is really late is still found. */
+        const struct lateness late = {some_rank(&rng, n, NOBODY), 2 * call_time, 0.9};
+        calls(&job, 3L * job.options.window, &late, 1);
+        assert_int_equal(job.verdict.rank, late.rank);
+        job_free(&job);
+    }
+}
+
 /* Windows of 4 calls of 3 ranks, by hand. */
 static void what_is_reported(void **state)
 {
@@ -300,34 +335,48 @@ static void what_is_reported(void **state)
     assert_int_equal(strag_observer_report(observer).rank, -1);
     static const enum strag_observe_step steps[] = {
         STRAG_OBSERVE_NOTHING, STRAG_OBSERVE_NOTHING, STRAG_OBSERVE_NOTHING, STRAG_OBSERVE_SEND,
-        STRAG_OBSERVE_NOTHING, STRAG_OBSERVE_DECIDE,  STRAG_OBSERVE_NOTHING, STRAG_OBSERVE_SEND,
-        STRAG_OBSERVE_NOTHING, STRAG_OBSERVE_DECIDE,
+        STRAG_OBSERVE_DECIDE,  STRAG_OBSERVE_NOTHING, STRAG_OBSERVE_NOTHING, STRAG_OBSERVE_SEND,
+        STRAG_OBSERVE_DECIDE,  STRAG_OBSERVE_NOTHING,
     };
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
         assert_int_equal(strag_observer_add(observer, (struct strag_note){(float)i, 8}), steps[i]);
     size_t bytes;
     const struct strag_note *own = strag_observer_notes(observer, &bytes);
     for (int i = 0; i < 4; i++)
-        assert_true(own[i].seconds == (float)(4 + i) && own[i].bytes == 8);
-    /* Rank 1 is last by 1, 2, 3 and, as nobody was measured, not at all; then rank 0 by 5 once. */
+        assert_true(own[i].seconds == (float)(4 + i) && own[i].wait == 8);
+    /* Rank 1 is last by 1, 2, 3 and, as nobody was measured, not at all. */
     struct strag_note notes[12] = {
-        {10, 8}, {10, 8}, {10, 8}, {10, 8}, /* rank 0 */
-        {8, 8},  {7, 8},  {6, 8},  {0, 8},  /* rank 1 */
-        {9, 8},  {9, 8},  {9, 8},  {9, 8},  /* rank 2 */
+        {10, -1}, {10, -1}, {10, -1}, {10, -1}, /* rank 0 */
+        {8, -1},  {7, -1},  {6, -1},  {0, -1},  /* rank 1 */
+        {9, -1},  {9, -1},  {9, -1},  {9, -1},  /* rank 2 */
     };
-    struct strag_verdict verdict = strag_observer_decide(observer, notes);
-    assert_int_equal(verdict.rank, -1); /* a single window */
+    const size_t stride = 4 * sizeof *notes;
+    struct strag_verdict verdict = strag_observer_decide(observer, notes, stride);
+    assert_true(verdict.look); /* a suspicion */
+    verdict = strag_observer_decide(observer, notes, stride);
+    assert_int_equal(verdict.rank, -1); /* durations are no more than that */
     assert_false(verdict.changed);
-    verdict = strag_observer_decide(observer, notes);
+    assert_int_equal(strag_observer_report(observer).calls, 0);
+    /* The same by waits. */
+    for (int i = 0; i < 12; i++) {
+        notes[i].wait = notes[i].seconds;
+        notes[i].seconds = i == 7 ? 0 : 5;
+    }
+    verdict = strag_observer_decide(observer, notes, stride);
     assert_int_equal(verdict.rank, 1);
-    assert_true(verdict.changed && verdict.delay == 2);
+    assert_true(verdict.changed && verdict.delay == 2 && verdict.look);
+    struct strag_last last = strag_observer_call(observer, 2);
+    assert_true(last.rank == 1 && last.delay == 3 && last.seconds == 5 && last.close);
+    assert_int_equal(strag_observer_call(observer, 3).rank, -1);
+    verdict = strag_observer_decide(observer, notes, stride);
+    assert_true(verdict.rank == 1 && !verdict.changed);
     struct strag_observed report = strag_observer_report(observer);
     assert_int_equal(report.calls, 8);
     assert_int_equal(report.rank, 1);
     assert_true(report.share == 0.75 && report.median == 2 && report.percentile95 == 3);
-    notes[0].seconds = 2; /* rank 0 is last by 6 */
+    notes[0].wait = 2; /* rank 0 is last by 6 */
     notes[3].seconds = 0;
-    verdict = strag_observer_decide(observer, notes);
+    verdict = strag_observer_decide(observer, notes, stride);
     assert_int_equal(verdict.rank, 1); /* 5 of 8 */
     assert_false(verdict.changed);
     strag_observer_saved(observer, 0.5);
@@ -398,6 +447,7 @@ int main(void)
         cmocka_unit_test(of_several_the_latest),
         cmocka_unit_test(between_the_shares_nothing_changes),
         cmocka_unit_test(a_little_late_is_not_late),
+        cmocka_unit_test(ends_that_differ_are_not_lateness),
         cmocka_unit_test(what_is_reported),
         cmocka_unit_test(options_that_make_no_sense),
         cmocka_unit_test(memory_runs_out),

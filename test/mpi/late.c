@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Late ranks: who is found to be late, and when. Ranks sleep before their calls, as a phase says;
+ * after three windows the performance variables must name the right rank. Every result is checked.
+ *
+ *     late [--window W] [--count N] [--delay MS] [--expect auto|none]
+ *
+ * W is coll_strag_window. With --expect none nobody must ever be named.
+ */
+#include "common.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { NOBODY = -1, WINDOWS = 3 };
+
+static struct {
+    int window, count;
+    double delay; /* seconds */
+    bool expect;
+    double *input, *output;
+    long call;
+} job;
+
+static void sleep_for(double seconds)
+{
+    struct timespec time = {(time_t)seconds, (long)(1e9 * (seconds - (double)(time_t)seconds))};
+    nanosleep(&time, NULL);
+}
+
+static double uniform(int rank, long call)
+{
+    return (double)(test_value(rank, (uint64_t)call) >> 11) * 0x1p-53;
+}
+
+/* Values whose sum is exact in any order. */
+static void allreduce(MPI_Comm comm)
+{
+    int rank, n;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &n);
+    for (int i = 0; i < job.count; i++)
+        job.input[i] = (double)(rank + 1) * (double)(i % 1000 + job.call % 7);
+    TEST_MPI(MPI_Allreduce(job.input, job.output, job.count, MPI_DOUBLE, MPI_SUM, comm));
+    long wrong = 0;
+    for (int i = 0; i < job.count; i++)
+        wrong +=
+            job.output[i] != (double)n * (double)(n + 1) / 2 * (double)(i % 1000 + job.call % 7);
+    TEST_CHECK(wrong == 0, "call %ld: %ld elements are wrong", job.call, wrong);
+    job.call++;
+}
+
+struct phase {
+    const char *what;
+    int late, other; /* both late in nine of ten calls, equally */
+    bool noise;      /* everybody is late by a random time */
+    int expect;
+};
+
+/* Where more processes run than there are processors they are late by themselves, a little. */
+static void check(MPI_Comm comm, const struct phase *phase, long found)
+{
+    int now = (int)test_variable_read("coll_strag_late_rank", comm);
+    int expect = job.expect ? phase->expect : NOBODY;
+    if (expect == NOBODY && now != NOBODY && job.expect) {
+        double delay = test_variable_read("coll_strag_late_delay", comm);
+        TEST_CHECK(delay < job.delay / 4, "%s: rank %d is late by %g s", phase->what, now, delay);
+        return;
+    }
+    TEST_CHECK(now == expect, "%s: rank %d is named late, %d expected", phase->what, now, expect);
+    if (test.rank == 0 && expect != NOBODY)
+        printf("late: np %d: %s: rank %d found after %ld calls, %.1f windows\n", test.n,
+               phase->what, now, found, (double)found / job.window);
+}
+
+static void run(MPI_Comm comm, const struct phase *phase)
+{
+    long found = 0;
+    for (int c = 0; c < WINDOWS * job.window; c++) {
+        bool late = c % 10 != 7 && (test.rank == phase->late || test.rank == phase->other);
+        if (late || phase->noise)
+            sleep_for(phase->noise ? job.delay * uniform(test.rank, job.call) : job.delay);
+        allreduce(comm);
+        if (!found && (int)test_variable_read("coll_strag_late_rank", comm) == phase->expect)
+            found = c + 1;
+    }
+    check(comm, phase, found);
+}
+
+/* One after the other, on a communicator of their own. */
+static void run_phases(const struct phase *phases, size_t nphases)
+{
+    MPI_Comm comm;
+    TEST_MPI(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
+    for (size_t p = 0; p < nphases; p++)
+        run(comm, &phases[p]);
+    TEST_MPI(MPI_Comm_free(&comm));
+}
+
+static void run_all(void)
+{
+    const int last = test.n - 1, other = test.n / 2 == last ? 0 : test.n / 2;
+    const struct phase changes[] = {
+        {"all alike", NOBODY, NOBODY, false, NOBODY},
+        {"the last rank", last, NOBODY, false, last},
+        {"still the last rank", last, NOBODY, false, last},
+        {"another one", other, NOBODY, false, other},
+        {"nobody any more", NOBODY, NOBODY, false, NOBODY},
+    };
+    const struct phase noise[] = {{"noise", NOBODY, NOBODY, true, NOBODY},
+                                  {"more noise", NOBODY, NOBODY, true, NOBODY}};
+    const struct phase both[] = {{"two, equally", 0, last, false, NOBODY},
+                                 {"still two", 0, last, false, NOBODY}};
+    run_phases(changes, sizeof changes / sizeof *changes);
+    run_phases(noise, sizeof noise / sizeof *noise);
+    if (test.n > 2)
+        run_phases(both, sizeof both / sizeof *both);
+}
+
+int main(int argc, char **argv)
+{
+    const char *window = "20", *count = "32768", *delay = "20", *expect = "auto";
+    const struct test_option options[] = {{"window", &window},
+                                          {"count", &count},
+                                          {"delay", &delay},
+                                          {"expect", &expect},
+                                          {NULL, NULL}};
+    test_start(&argc, &argv, "late", MPI_THREAD_SINGLE, options);
+    job.window = (int)test_number("window", window, 2, 4096);
+    job.count = (int)test_number("count", count, 1, 100000000);
+    job.delay = 1e-3 * (double)test_number("delay", delay, 0, 10000);
+    job.expect = strcmp(expect, "auto") == 0;
+    job.input = test_allocate((size_t)job.count * sizeof *job.input);
+    job.output = test_allocate((size_t)job.count * sizeof *job.output);
+    run_all();
+    free(job.input);
+    free(job.output);
+    return test_finish();
+}
