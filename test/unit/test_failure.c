@@ -46,7 +46,7 @@ static struct call_options usual_options(const struct setting *s)
 {
     struct call_options options = world_options(3 * (size_t)s->n + 1);
     options.lanes[0].segment = 2;
-    options.lanes[1] = (struct strag_lane){3, 1};
+    options.lanes[1] = (struct strag_lane){.segment = 3, .slots = 1};
     options.host = 2;
     options.network.max_delay = 3;
     return options;

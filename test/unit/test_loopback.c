@@ -26,7 +26,7 @@ static void note(struct strag_transfer *transfer, int status)
 
 static struct noted fresh(void)
 {
-    return (struct noted){{note, NULL}, WAITING, -1};
+    return (struct noted){{.complete = note}, WAITING, -1};
 }
 
 static struct strag_loopback *network_of(int n, struct strag_loopback_options options)
