@@ -34,10 +34,11 @@ static bool is_in_open_mpi(const struct strag_algorithm *algorithm)
     return false;
 }
 
-/* What an algorithm's time is multiplied by before it is compared. */
+/* What an algorithm's time is multiplied by before it is compared. Those that go ahead without a
+ * late rank know who that is. */
 static double rating(const struct strag_algorithm *algorithm)
 {
-    return algorithm->steady ? 1 - STRAG_STEADY : 1;
+    return algorithm->steady || algorithm->needs_late ? 1 - STRAG_STEADY : 1;
 }
 
 /* @return a candidate's index, or PREVIOUS */
