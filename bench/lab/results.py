@@ -44,7 +44,10 @@ class Point:
         self.folder = pathlib.Path(folder)
         self.info = json.loads((self.folder / "info.json").read_text(encoding="utf-8"))
         self.times = {}  # (setting, contender, bytes, delay): Times
+        settle = self.info.get("settle", 0)
         for row in self.rows("samples"):
+            if int(row["sample"]) < settle:
+                continue
             self.times.setdefault(self.key(row), Times()).add(row)
         self.sent = collections.defaultdict(dict)  # the same key: {port: bytes of a call}
         totals = collections.Counter()

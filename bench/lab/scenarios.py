@@ -68,6 +68,7 @@ class Scenario:
     least: int = 3
     seconds: float = 3  # of one contender's calls, per size and delay
     rounds: int = 1  # launches per setting
+    settle: int = 0  # so many of these do not count: strag has to find out first what happens
     parameters: dict = dataclasses.field(default_factory=dict)  # MCA parameters besides
     late: str = ""  # ranks
     delays: str = "0"  # microseconds
@@ -77,6 +78,7 @@ class Scenario:
     x_title: str = "bytes"
 
 
+WINDOW = 5  # calls, of coll/strag's watch, where these are few
 VECTOR_US = 4 * MIB * 8 / (100 * network.GOODPUT)  # one vector of 4 MiB over one link
 
 
@@ -89,6 +91,17 @@ def late_ranks_scenario():
                     algorithms=("straggler-pipeline", "stragglar", "ring"), iterations=2, least=2,
                     seconds=30, bars=(Bar("strag-straggler-pipeline", 4 * MIB, "vector", 1.18),
                                       Bar("strag-straggler-pipeline", 16 * MIB, "vector", 1.10)))
+
+
+def late_auto_scenario():
+    """Nobody says who is late, and by how much."""
+    delays = (0, 30000, 60000, 88000, 130000, 176000, 352000, 704000, 1000000)
+    return Scenario("late-auto", "Eight hosts, one rank is late, which strag has to find out: 4 MiB",
+                    [Point("late", "star:8")], late="5", delays=",".join(map(str, delays)),
+                    x="delay", x_title="delay in milliseconds", settings=("default",),
+                    who=contenders.observed, iterations=24, least=24, settle=18,
+                    parameters={"coll_strag_window": str(WINDOW), "coll_strag_verbose": "1"},
+                    bars=(Bar("strag-auto", 4 * MIB, "stock", 1.05),))
 
 
 def slow_scenario(name, title, most, points):
@@ -112,9 +125,6 @@ def slow_scenarios():
     yield slow_scenario("slow-pairs", "Four hosts of two ranks, one is slow", 1.15,
                         [Point(f"x{factor:g}", "star:4x2", slow={1: factor}, x=factor)
                          for factor in (1.33, 2)])
-
-
-WINDOW = 5  # calls, of coll/strag's watch
 
 
 def degrade_scenario(factor):
@@ -177,6 +187,7 @@ SCENARIOS = [
              algorithms=("recursive-halving", "circulant", "ring", "stragglar",
                          "straggler-pipeline", "broadcast-after")),
     late_ranks_scenario(),
+    late_auto_scenario(),
     *slow_scenarios(),
     degrade_scenario(2),
     uneven_scenario((2, 3)),
