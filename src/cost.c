@@ -81,15 +81,29 @@ static bool add_part(struct draft *draft, const struct strag_traffic *traffic, i
     return true;
 }
 
+/* Rounds from this one on are looked at one after another, up to which? */
+static int find_stretch(const struct strag_design *design, int round)
+{
+    int repeats = 1;
+    while (repeats == 1 && round < design->claim.rounds) {
+        repeats = strag_design_alike(design, round);
+        round += strag_design_period(design, round);
+    }
+    return round;
+}
+
 static int add_parts(struct draft *draft, struct strag_traffic *traffic, struct strag_error *err)
 {
     const struct strag_design *design = &traffic->subject.design;
+    int stretch = 0, period, repeats;
     bool late = false;
-    for (int round = 0, period, repeats; round < design->claim.rounds; round += period * repeats) {
+    for (int round = 0; round < design->claim.rounds; round += period * repeats) {
         repeats = strag_design_alike(design, round);
         period = strag_design_period(design, round);
-        for (int turn = 0; turn < period; turn++) {
-            int status = strag_traffic_round(traffic, round + turn, repeats, err);
+        if (round >= stretch)
+            stretch = find_stretch(design, round);
+        for (int turn = round; turn < round + period; turn++) {
+            int status = strag_traffic_round(traffic, turn, repeats, stretch - turn, err);
             if (status != STRAG_OK)
                 return status;
             if (!add_part(draft, traffic, repeats, &late))

@@ -72,6 +72,7 @@ struct strag_builder {
     struct strag_rounds wanted;
     strag_visit_fn *visit; /* NULL: a plan is made */
     void *context;
+    int visited; /* the round of the operation at hand */
 
     size_t ops_room;
     size_t after_room, after_length;
@@ -170,6 +171,11 @@ void strag_visitor_aim(struct strag_builder *visitor, int rank, struct strag_rou
 {
     visitor->plan->rank = rank;
     visitor->wanted = rounds;
+}
+
+int strag_visitor_round(const struct strag_builder *visitor)
+{
+    return visitor->visited;
 }
 
 static void fail(struct strag_builder *builder, int status, const char *bug)
@@ -338,6 +344,7 @@ static void add(struct strag_builder *builder, enum strag_kind kind, bool own_le
         return;
     }
     if (builder->visit) {
+        builder->visited = round;
         if (strag_is_wanted(builder->wanted, round))
             builder->visit(builder->context, kind, peer, first, count);
         return;

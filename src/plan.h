@@ -194,6 +194,9 @@ struct strag_builder *strag_visitor_create(const struct strag_shape *shape, stra
 /** The rank that will be built next, and the rounds that are visited. */
 void strag_visitor_aim(struct strag_builder *visitor, int rank, struct strag_rounds rounds);
 
+/** The round of the operation that is being visited. */
+int strag_visitor_round(const struct strag_builder *visitor);
+
 /** Free it. @return STRAG_OK, or STRAG_ERR_ARGUMENT when the algorithm has a bug */
 int strag_visitor_finish(struct strag_builder *visitor, struct strag_error *err);
 

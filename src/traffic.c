@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * One round at a time: all ranks' receives are the messages. Their bytes are first added to the
- * links of their routes, then each message is as slow as the most loaded of its links.
+ * links of their routes, then each message is as slow as the most loaded of its links. The receives
+ * are gathered for several rounds together, since algorithms look at much before they append a
+ * rank's first operation.
  */
 #include "traffic.h"
 
 #include <stdlib.h>
+
+/* Rounds are gathered as long as the messages of so many ranks take no more memory than one round
+ * of a large job does. */
+enum { GATHERED_RANKS = 1 << 17 };
 
 /* ---- Subjects ---- */
 
@@ -58,23 +64,24 @@ static void visit(void *context, enum strag_kind kind, int peer, int first, int 
     struct strag_traffic *traffic = context;
     if (kind == STRAG_SEND || traffic->failed)
         return;
-    if (traffic->nmessages == traffic->room) {
-        size_t larger = traffic->room ? 2 * traffic->room : 64;
-        void *moved = realloc(traffic->messages, larger * sizeof *traffic->messages);
+    int round = strag_visitor_round(traffic->visitor);
+    struct strag_receives *receives = &traffic->receives[round - traffic->gathered.first];
+    if (receives->count == receives->room) {
+        size_t larger = receives->room ? 2 * receives->room : 64;
+        void *moved = realloc(receives->list, larger * sizeof *receives->list);
         if (!moved) {
             traffic->failed = true;
             return;
         }
-        traffic->messages = moved;
-        traffic->room = larger;
+        receives->list = moved;
+        receives->room = larger;
     }
-    double amount = strag_subject_amount(&traffic->subject, first, count);
-    double combined = traffic->subject.links->model.reduce_bandwidth;
-    traffic->messages[traffic->nmessages++] = (struct strag_message){
+    receives->list[receives->count++] = (struct strag_receive){
         .from = peer,
         .to = traffic->receiver,
-        .amount = amount,
-        .combining = kind == STRAG_RECV_REDUCE && combined > 0 ? amount / combined : 0,
+        .first = first,
+        .count = count,
+        .combined = kind == STRAG_RECV_REDUCE,
     };
 }
 
@@ -151,18 +158,57 @@ static void price_messages(struct strag_traffic *traffic)
     }
 }
 
-int strag_traffic_round(struct strag_traffic *traffic, int round, int repeats,
+/* What all ranks receive in some rounds. */
+static void gather(struct strag_traffic *traffic, int first, int count)
+{
+    const struct strag_design *design = &traffic->subject.design;
+    int most = GATHERED_RANKS / design->problem.n, end = first + count;
+    most = most < 1 ? 1 : most > STRAG_TRAFFIC_ROUNDS ? STRAG_TRAFFIC_ROUNDS : most;
+    end = count > most ? first + most : end;
+    traffic->gathered = (struct strag_rounds){first, end};
+    for (int i = 0; i < end - first; i++)
+        traffic->receives[i].count = 0;
+    for (int r = 0; r < design->problem.n; r++) {
+        traffic->receiver = r;
+        strag_visitor_aim(traffic->visitor, r, traffic->gathered);
+        strag_design_build(design, r, traffic->visitor);
+    }
+}
+
+/* The round's messages, yet without what they take. @return false when out of memory */
+static bool name_messages(struct strag_traffic *traffic, int round)
+{
+    const struct strag_receives *receives = &traffic->receives[round - traffic->gathered.first];
+    double combining = traffic->subject.links->model.reduce_bandwidth;
+    if (receives->count > traffic->room) {
+        free(traffic->messages);
+        traffic->room = 0;
+        traffic->messages = malloc(receives->room * sizeof *traffic->messages);
+        if (!traffic->messages)
+            return false;
+        traffic->room = receives->room;
+    }
+    traffic->nmessages = receives->count;
+    for (size_t m = 0; m < receives->count; m++) {
+        const struct strag_receive *receive = &receives->list[m];
+        double amount = strag_subject_amount(&traffic->subject, receive->first, receive->count);
+        traffic->messages[m] = (struct strag_message){
+            .from = receive->from,
+            .to = receive->to,
+            .amount = amount,
+            .combining = receive->combined && combining > 0 ? amount / combining : 0,
+        };
+    }
+    return true;
+}
+
+int strag_traffic_round(struct strag_traffic *traffic, int round, int repeats, int ahead,
                         struct strag_error *err)
 {
-    const struct strag_subject *subject = &traffic->subject;
-    traffic->nmessages = 0;
+    if (!strag_is_wanted(traffic->gathered, round))
+        gather(traffic, round, ahead);
     traffic->rounds++;
-    for (int r = 0; r < subject->design.problem.n; r++) {
-        traffic->receiver = r;
-        strag_visitor_aim(traffic->visitor, r, (struct strag_rounds){round, round + 1});
-        strag_design_build(&subject->design, r, traffic->visitor);
-    }
-    if (traffic->failed || !load_links(traffic, repeats))
+    if (traffic->failed || !name_messages(traffic, round) || !load_links(traffic, repeats))
         return no_memory(traffic, err);
     price_messages(traffic);
     return STRAG_OK;
@@ -175,6 +221,8 @@ int strag_traffic_close(struct strag_traffic *traffic, int status, struct strag_
         status = status == STRAG_OK ? bug : status;
     }
     strag_subject_close(&traffic->subject);
+    for (int i = 0; i < STRAG_TRAFFIC_ROUNDS; i++)
+        free(traffic->receives[i].list);
     free(traffic->messages);
     free(traffic->hops);
     free(traffic->load);

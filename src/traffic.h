@@ -43,13 +43,31 @@ void strag_subject_close(struct strag_subject *subject);
 /** What a range of blocks is of the vector. */
 double strag_subject_amount(const struct strag_subject *subject, int first, int count);
 
+/* A message as its receiver names it. */
+struct strag_receive {
+    int32_t from, to;
+    int32_t first, count; /* blocks */
+    bool combined;
+};
+
+/* Of one round. */
+struct strag_receives {
+    size_t count, room;
+    struct strag_receive *list;
+};
+
+enum { STRAG_TRAFFIC_ROUNDS = 32 };
+
 struct strag_traffic {
     struct strag_subject subject;
     struct strag_builder *visitor;
     int receiver; /* whose operations are being visited */
     bool failed;  /* out of memory for messages */
 
-    size_t nmessages, room;
+    struct strag_rounds gathered;
+    struct strag_receives receives[STRAG_TRAFFIC_ROUNDS];
+
+    size_t nmessages, room; /* of the round that was looked at last */
     struct strag_message *messages;
     size_t hops_room;
     struct strag_hop *hops; /* of all messages */
@@ -67,8 +85,10 @@ int strag_traffic_open(struct strag_traffic *traffic, const struct strag_algorit
  * Look at a round.
  *
  * @param repeats  how many rounds carry its traffic
+ * @param ahead    so many rounds from this one on will be looked at, in their order; at least 1.
+ *                 What the ranks do in the first of them is gathered in one go.
  */
-int strag_traffic_round(struct strag_traffic *traffic, int round, int repeats,
+int strag_traffic_round(struct strag_traffic *traffic, int round, int repeats, int ahead,
                         struct strag_error *err);
 
 /** @return status, or what was wrong with the algorithm if status is STRAG_OK */
