@@ -120,17 +120,11 @@ struct meeting {
     int half; /* that is kept */
 };
 
-static struct meeting find_meeting(const struct member *member, int part, int step)
+/* The pair of one step, along dimension d for the t-th time. */
+static struct meeting find_meeting(const struct member *member, bool mirrored, int d, int t)
 {
     const struct field *field = member->field;
-    int dims = field->torus.dims, d = part % dims, t = 0;
-    /* The dimensions in turn, each with its next step, as long as it has one. */
-    for (int before = step; t >= field->fold[d].log || before-- > 0;) {
-        d = (d + 1) % dims;
-        t += d == part % dims;
-    }
     const struct strag_fold *fold = &field->fold[d];
-    bool mirrored = part >= dims;
     int x = member->at[d];
     int y = mirrored ? (fold->active - x) % fold->active : x;
     int other = member->butterfly->peer(y, t, fold->log);
@@ -142,15 +136,31 @@ static struct meeting find_meeting(const struct member *member, int part, int st
     };
 }
 
+/* A part's pairs in all steps: the dimensions in turn, each with its next step, as long as it has
+ * one. */
+static void find_meetings(const struct member *member, int part, struct meeting *meetings)
+{
+    const struct field *field = member->field;
+    int dims = field->torus.dims, t = 0;
+    for (int step = 0, d = part % dims; step < field->steps; d = (d + 1) % dims) {
+        if (t < field->fold[d].log)
+            meetings[step++] = find_meeting(member, part >= dims, d, t);
+        t += (d + 1) % dims == part % dims;
+    }
+}
+
 /* Both have the same value of the other's side, so both put the same one left. */
 static void build_whole(const struct member *member, int round, struct strag_builder *builder)
 {
     const struct field *field = member->field;
+    struct meeting meetings[2 * STRAG_DIMS_MAX][STRAG_TORUS_STEPS_MAX];
+    for (int part = 0; part < field->torus.parts; part++)
+        find_meetings(member, part, meetings[part]);
     strag_stage(builder, "butterfly");
-    for (int step = 0; step < field->steps; step++, round++) {
+    for (int i = 0; i < field->steps; i++, round++) {
+        int step = member->butterfly->far_first ? field->steps - 1 - i : i;
         for (int part = 0; part < field->torus.parts; part++) {
-            struct meeting meeting = find_meeting(
-                member, part, member->butterfly->far_first ? field->steps - 1 - step : step);
+            struct meeting meeting = meetings[part][step];
             strag_send(builder, round, meeting.peer, part, 1);
             if (meeting.half)
                 strag_recv_reduce(builder, round, meeting.peer, part, 1);
@@ -160,27 +170,38 @@ static void build_whole(const struct member *member, int round, struct strag_bui
     }
 }
 
-/* The first block of what a part has left before a step. */
-static int range_first(const struct member *member, int part, int step)
+/* A part's way: its pairs, and the first block of what is left before each step. */
+struct way {
+    struct meeting meetings[STRAG_TORUS_STEPS_MAX];
+    int first[STRAG_TORUS_STEPS_MAX];
+};
+
+static void find_way(const struct member *member, int part, struct way *way)
 {
-    int first = part * member->field->active;
-    for (int s = 0; s < step; s++)
-        first += find_meeting(member, part, s).half * (member->field->active >> (s + 1));
-    return first;
+    const struct field *field = member->field;
+    int first = part * field->active;
+    find_meetings(member, part, way->meetings);
+    for (int step = 0; step < field->steps; step++) {
+        way->first[step] = first;
+        first += way->meetings[step].half * (field->active >> (step + 1));
+    }
 }
 
 static void build_halves(const struct member *member, int round, struct strag_builder *builder)
 {
     const struct field *field = member->field;
     struct strag_rounds wanted = strag_rounds_wanted(builder);
+    struct way ways[2 * STRAG_DIMS_MAX];
+    for (int part = 0; part < field->torus.parts; part++)
+        find_way(member, part, &ways[part]);
     for (int i = 0; i < 2 * field->steps; i++, round++) {
         bool gather = i >= field->steps;
         int step = gather ? 2 * field->steps - 1 - i : i;
         int count = field->active >> (step + 1);
         strag_stage(builder, gather ? "allgather" : "reduce-scatter");
         for (int part = 0; strag_is_wanted(wanted, round) && part < field->torus.parts; part++) {
-            struct meeting meeting = find_meeting(member, part, step);
-            int first = range_first(member, part, step);
+            const struct meeting meeting = ways[part].meetings[step];
+            int first = ways[part].first[step];
             int mine = first + meeting.half * count, theirs = first + !meeting.half * count;
             strag_send(builder, round, meeting.peer, gather ? mine : theirs, count);
             if (gather)
