@@ -12,6 +12,9 @@
 struct draft {
     struct strag_profile *profile;
     size_t parts_room, lines_room;
+    bool late; /* a late rank has taken part */
+    strag_give_up_fn *give_up;
+    void *context;
 };
 
 static bool grow(void **items, size_t *room, int used, size_t size)
@@ -60,8 +63,7 @@ static bool is_late(const struct strag_state *state, int rank)
 }
 
 /* The round at hand becomes a part. @return false when out of memory */
-static bool add_part(struct draft *draft, const struct strag_traffic *traffic, int repeats,
-                     bool *late)
+static bool add_part(struct draft *draft, const struct strag_traffic *traffic, int repeats)
 {
     struct strag_profile *profile = draft->profile;
     const struct strag_state *state = traffic->subject.design.problem.state;
@@ -72,12 +74,13 @@ static bool add_part(struct draft *draft, const struct strag_traffic *traffic, i
                                              message->per_byte + message->combining};
         if (!add_line(draft, &part, line))
             return false;
-        *late = *late || is_late(state, message->from) || is_late(state, message->to);
+        draft->late =
+            draft->late || is_late(state, message->from) || is_late(state, message->to);
     }
     if (!grow((void **)&profile->parts, &draft->parts_room, profile->nparts, sizeof part))
         return false;
     profile->parts[profile->nparts++] = part;
-    profile->before += !*late;
+    profile->before += !draft->late;
     return true;
 }
 
@@ -92,57 +95,114 @@ static int find_stretch(const struct strag_design *design, int round)
     return round;
 }
 
-static int add_parts(struct draft *draft, struct strag_traffic *traffic, struct strag_error *err)
+/* Rounds that are looked at together: `repeats` times the `period` rounds from the first one on. */
+struct group {
+    int first, period, repeats;
+};
+
+/* Of what was gathered: the rounds behind one that is looked at. */
+static struct strag_cost_line least_of_rest(struct strag_traffic *traffic,
+                                            const struct group *group, int round)
+{
+    struct strag_cost_line rest = {0, 0};
+    for (int r = round; r < traffic->gathered.end; r++) {
+        const struct strag_message alone = strag_traffic_alone(traffic, r);
+        int repeats = r < group->first + group->period ? group->repeats : 1;
+        rest.latency += repeats * alone.latency;
+        rest.per_byte += repeats * (alone.per_byte + alone.combining);
+    }
+    return rest;
+}
+
+static bool is_given_up(const struct draft *draft, struct strag_traffic *traffic,
+                        const struct group *group, int round)
+{
+    if (!draft->give_up)
+        return false;
+    const struct strag_unfinished unfinished = {draft->profile,
+                                                least_of_rest(traffic, group, round)};
+    return draft->give_up(draft->context, &unfinished);
+}
+
+/* @param stretch  the end of the rounds that are looked at one after another */
+static int add_group(struct draft *draft, struct strag_traffic *traffic, const struct group *group,
+                     int stretch, bool *given_up, struct strag_error *err)
+{
+    for (int round = group->first; round < group->first + group->period; round++) {
+        int status = STRAG_OK;
+        if (round >= traffic->gathered.end)
+            status = strag_traffic_gather(traffic, (struct strag_rounds){round, stretch}, err);
+        if (status != STRAG_OK)
+            return status;
+        *given_up = is_given_up(draft, traffic, group, round);
+        if (*given_up)
+            return STRAG_OK;
+        status = strag_traffic_round(traffic, round, group->repeats, err);
+        if (status != STRAG_OK)
+            return status;
+        if (!add_part(draft, traffic, group->repeats))
+            return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the costs of %d rounds",
+                              traffic->subject.design.claim.rounds);
+    }
+    return STRAG_OK;
+}
+
+static int add_parts(struct draft *draft, struct strag_traffic *traffic, bool *given_up,
+                     struct strag_error *err)
 {
     const struct strag_design *design = &traffic->subject.design;
-    int stretch = 0, period, repeats;
-    bool late = false;
-    for (int round = 0; round < design->claim.rounds; round += period * repeats) {
-        repeats = strag_design_alike(design, round);
-        period = strag_design_period(design, round);
+    int stretch = 0, status = STRAG_OK;
+    for (int round = 0; round < design->claim.rounds && status == STRAG_OK && !*given_up;) {
+        const struct group group = {round, strag_design_period(design, round),
+                                    strag_design_alike(design, round)};
         if (round >= stretch)
             stretch = find_stretch(design, round);
-        for (int turn = round; turn < round + period; turn++) {
-            int status = strag_traffic_round(traffic, turn, repeats, stretch - turn, err);
-            if (status != STRAG_OK)
-                return status;
-            if (!add_part(draft, traffic, repeats, &late))
-                return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the costs of %d rounds",
-                                  design->claim.rounds);
-        }
+        status = add_group(draft, traffic, &group, stretch, given_up, err);
+        round += group.period * group.repeats;
     }
     for (int l = 0; l < traffic->subject.links->nlinks; l++) {
         if (traffic->load[l].total > draft->profile->busiest)
             draft->profile->busiest = traffic->load[l].total;
     }
-    return STRAG_OK;
+    return status;
+}
+
+int strag_profile_attempt(const struct strag_algorithm *algorithm,
+                          const struct strag_problem *problem, const struct strag_model *model,
+                          strag_give_up_fn *give_up, void *context, struct strag_profile **profile,
+                          struct strag_error *err)
+{
+    struct strag_traffic traffic;
+    bool given_up = false;
+    int status = strag_traffic_open(&traffic, algorithm, problem, model, err);
+    if (status != STRAG_OK)
+        return status;
+    struct draft draft = {
+        .profile = calloc(1, sizeof *draft.profile), .give_up = give_up, .context = context};
+    const struct strag_state *state = problem->state;
+    if (!draft.profile)
+        status = strag_fail(err, STRAG_ERR_MEMORY, "out of memory for an estimate");
+    for (int i = 0; draft.profile && state && i < state->nlate; i++) {
+        if (state->late[i].delay > draft.profile->delay)
+            draft.profile->delay = state->late[i].delay;
+    }
+    if (draft.profile)
+        status = add_parts(&draft, &traffic, &given_up, err);
+    status = strag_traffic_close(&traffic, status, err);
+    if (status != STRAG_OK || given_up) {
+        strag_profile_free(draft.profile);
+        draft.profile = NULL;
+    }
+    if (status == STRAG_OK)
+        *profile = draft.profile;
+    return status;
 }
 
 int strag_profile_create(const struct strag_algorithm *algorithm,
                          const struct strag_problem *problem, const struct strag_model *model,
                          struct strag_profile **profile, struct strag_error *err)
 {
-    struct strag_traffic traffic;
-    int status = strag_traffic_open(&traffic, algorithm, problem, model, err);
-    if (status != STRAG_OK)
-        return status;
-    struct draft draft = {.profile = calloc(1, sizeof *draft.profile)};
-    if (!draft.profile)
-        status = strag_fail(err, STRAG_ERR_MEMORY, "out of memory for an estimate");
-    else
-        status = add_parts(&draft, &traffic, err);
-    status = strag_traffic_close(&traffic, status, err);
-    if (status != STRAG_OK) {
-        strag_profile_free(draft.profile);
-        return status;
-    }
-    const struct strag_state *state = problem->state;
-    for (int i = 0; state && i < state->nlate; i++) {
-        if (state->late[i].delay > draft.profile->delay)
-            draft.profile->delay = state->late[i].delay;
-    }
-    *profile = draft.profile;
-    return STRAG_OK;
+    return strag_profile_attempt(algorithm, problem, model, NULL, NULL, profile, err);
 }
 
 void strag_profile_free(struct strag_profile *profile)
@@ -172,4 +232,44 @@ double strag_profile_seconds(const struct strag_profile *profile, double bytes)
     }
     return profile->before == profile->nparts && seconds < profile->delay ? profile->delay
                                                                           : seconds;
+}
+
+/* Of a part's lines, the longest for a size. */
+static struct strag_cost_line longest_line(const struct strag_profile *profile,
+                                           const struct strag_profile_part *part, double bytes)
+{
+    struct strag_cost_line longest = {0, 0};
+    for (int l = part->first_line; l < part->first_line + part->lines; l++) {
+        struct strag_cost_line line = profile->lines[l];
+        if (line.latency + bytes * line.per_byte > longest.latency + bytes * longest.per_byte)
+            longest = line;
+    }
+    return longest;
+}
+
+/* No rank is late for longer than the delay: where it ends later than the rounds before it, these
+ * do not count. */
+static struct strag_cost_line wait_for(struct strag_cost_line sum, double delay, double bytes)
+{
+    return sum.latency + bytes * sum.per_byte < delay ? (struct strag_cost_line){delay, 0} : sum;
+}
+
+/* Each part takes as long as any of its lines. Of the rest it is not known whether a late rank takes
+ * part at once. */
+struct strag_cost_line strag_unfinished_line(const struct strag_unfinished *unfinished,
+                                             double bytes)
+{
+    const struct strag_profile *so_far = unfinished->so_far;
+    struct strag_cost_line sum = {0, 0};
+    for (int p = 0; p < so_far->nparts; p++) {
+        const struct strag_profile_part *part = &so_far->parts[p];
+        struct strag_cost_line line = longest_line(so_far, part, bytes);
+        if (p == so_far->before)
+            sum = wait_for(sum, so_far->delay, bytes);
+        sum.latency += part->repeats * line.latency;
+        sum.per_byte += part->repeats * line.per_byte;
+    }
+    sum.latency += unfinished->rest.latency;
+    sum.per_byte += unfinished->rest.per_byte;
+    return so_far->before == so_far->nparts ? wait_for(sum, so_far->delay, bytes) : sum;
 }

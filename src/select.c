@@ -14,6 +14,10 @@ enum { PREVIOUS = -1, SIZES_PER_DOUBLING = 8 };
 /* Where a table is wanted quickly: from how many ranks on so many block counts are compared. */
 enum { MANY_RANKS = 256, CHOICES_FOR_MANY = 4 };
 
+/* Where it is asked whether a candidate can still be the best: so many sizes per doubling, up to
+ * STRAG_SELECT_BYTES_MAX. */
+enum { LOOKS_PER_DOUBLING = 8, LOOKS = 40 * LOOKS_PER_DOUBLING + 1 };
+
 /* Estimates that are closer than this are equal: they were added up in another order. */
 static const double equal = 1e-9;
 
@@ -102,13 +106,80 @@ static void make_table(struct strag_selection *selection, size_t minimum)
     }
 }
 
-static int price(struct strag_candidate *candidate, const struct strag_problem *problem,
-                 const struct strag_model *model, struct strag_error *err)
+/* ---- Candidates ---- */
+
+/* What is known while candidates are priced, one after the other. */
+struct race {
+    struct strag_selection *selection;
+    const struct strag_select_options *options;
+    const struct strag_model *model;
+    double (*seconds)[LOOKS]; /* [candidate]; NULL unless the table is wanted quickly */
+    int open;                 /* behind this look the candidate at hand may be the best */
+};
+
+static double look_at(int look)
 {
+    return exp2((double)look / LOOKS_PER_DOUBLING);
+}
+
+/* Is a candidate so far nowhere slower between two looks than a line is? A profile is a convex
+ * function of the size: it lies below the line if it does so at both ends. */
+static bool is_below(const struct race *race, int look, struct strag_cost_line line)
+{
+    double low = line.latency + look_at(look) * line.per_byte;
+    double high = line.latency + look_at(look + 1) * line.per_byte;
+    for (int c = 0; c < race->selection->candidates - 1; c++) {
+        const double *seconds = race->seconds[c];
+        if (race->selection->candidate[c].profile && seconds[look] <= low * (1 + equal / 8) &&
+            seconds[look + 1] <= high * (1 + equal / 8))
+            return true;
+    }
+    return false;
+}
+
+/* A candidate is given up when others are at least as good at all sizes. */
+static bool is_beaten(void *context, const struct strag_unfinished *unfinished)
+{
+    struct race *race = context;
+    for (int i = 0; i < LOOKS - 1; i++) {
+        int look = (race->open + i) % (LOOKS - 1);
+        if (!is_below(race, look, strag_unfinished_line(unfinished, look_at(look)))) {
+            race->open = look;
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Those that tell what Open MPI takes are wanted where that is asked. */
+static bool may_be_given_up(const struct race *race, const struct strag_algorithm *algorithm)
+{
+    return race->seconds && !(race->options->minimum > 0 && is_in_open_mpi(algorithm));
+}
+
+static void note_seconds(const struct race *race)
+{
+    int last = race->selection->candidates - 1;
+    for (int look = 0; race->seconds && look < LOOKS; look++)
+        race->seconds[last][look] =
+            strag_profile_seconds(race->selection->candidate[last].profile, look_at(look));
+}
+
+/* The last candidate, which is gone again if it is given up. */
+static int price(struct race *race, const struct strag_problem *problem, struct strag_error *err)
+{
+    struct strag_selection *selection = race->selection;
+    struct strag_candidate *candidate = &selection->candidate[selection->candidates - 1];
+    bool give_up = may_be_given_up(race, candidate->algorithm);
     struct strag_problem cut = *problem;
     cut.blocks = candidate->blocks;
-    int status = strag_profile_create(candidate->algorithm, &cut, model, &candidate->profile,
-                                      &candidate->refusal);
+    int status = strag_profile_attempt(candidate->algorithm, &cut, race->model,
+                                       give_up ? is_beaten : NULL, race, &candidate->profile,
+                                       &candidate->refusal);
+    if (status == STRAG_OK && candidate->profile)
+        note_seconds(race);
+    else if (status == STRAG_OK)
+        selection->candidates--;
     if (status == STRAG_OK || status == STRAG_ERR_UNSUPPORTED)
         return STRAG_OK;
     if (err)
@@ -116,90 +187,44 @@ static int price(struct strag_candidate *candidate, const struct strag_problem *
     return status;
 }
 
-/* The longest line of each part: no size takes longer than that. */
-static struct strag_cost_line most(const struct strag_profile *profile)
+/* Room for some more candidates. */
+static bool grow(struct race *race, int more)
 {
-    struct strag_cost_line sum = {0, 0};
-    for (int p = 0; p < profile->nparts; p++) {
-        const struct strag_profile_part *part = &profile->parts[p];
-        struct strag_cost_line longest = {0, 0};
-        for (int l = part->first_line; l < part->first_line + part->lines; l++) {
-            longest.latency = fmax(longest.latency, profile->lines[l].latency);
-            longest.per_byte = fmax(longest.per_byte, profile->lines[l].per_byte);
-        }
-        sum.latency += part->repeats * longest.latency;
-        sum.per_byte += part->repeats * longest.per_byte;
-    }
-    return sum;
-}
-
-/* What so many rounds take at least, on equal hosts with a rank each. Every rank gets 2(n-1)/n of
- * the vector or more in the mean, and combines half of that. Elsewhere nothing is known. */
-static struct strag_cost_line least(const struct strag_problem *problem,
-                                    const struct strag_model *model, int rounds)
-{
-    const struct strag_topology *topology = problem->topology;
-    double bandwidth = model->bandwidth, part = (problem->n - 1) / (double)problem->n;
-    if (topology && (topology->network != STRAG_NETWORK_TREE || topology->ranks_per_host != 1))
-        return (struct strag_cost_line){0, 0};
-    for (int i = 0; topology && i < topology->nnodes; i++) {
-        if (topology->nodes[i].level == STRAG_LEVEL_HOST)
-            bandwidth = fmax(bandwidth, topology->nodes[i].uplink);
-    }
-    double combining = model->reduce_bandwidth > 0 ? 1 / model->reduce_bandwidth : 0;
-    return (struct strag_cost_line){rounds * model->alpha, part * (2 / bandwidth + combining)};
-}
-
-/* Is one of the candidates so far at least as good at all sizes? Those that tell what Open MPI
- * takes are always wanted. */
-static bool is_beaten(const struct strag_selection *selection,
-                      const struct strag_algorithm *algorithm, const struct strag_problem *problem,
-                      const struct strag_model *model)
-{
-    struct strag_claim claim;
-    bool late = problem->state && problem->state->nlate;
-    if (algorithm->adds_nothing && algorithm->adds_nothing(problem))
-        return true;
-    if (problem->n < 2 || late || is_in_open_mpi(algorithm) || selection->candidates == 0 ||
-        least(problem, model, 1).latency == 0 ||
-        strag_algorithm_claim(algorithm, problem, &claim, NULL) != STRAG_OK)
+    struct strag_selection *selection = race->selection;
+    size_t room = (size_t)selection->candidates + (size_t)more;
+    void *moved = realloc(selection->candidate, room * sizeof *selection->candidate);
+    if (!moved)
         return false;
-    const struct strag_cost_line mine = least(problem, model, claim.rounds);
-    for (int c = 0; c < selection->candidates; c++) {
-        if (!selection->candidate[c].profile)
-            continue;
-        const struct strag_cost_line theirs = most(selection->candidate[c].profile);
-        if (theirs.latency <= mine.latency * (1 + equal) &&
-            theirs.per_byte <= mine.per_byte * (1 + equal))
-            return true;
-    }
-    return false;
+    selection->candidate = moved;
+    if (!race->options->quick)
+        return true;
+    moved = realloc(race->seconds, room * sizeof *race->seconds);
+    if (moved)
+        race->seconds = moved;
+    return moved != NULL;
 }
 
 /* An algorithm's candidates, one for each count of blocks. */
-static int add_candidates(struct strag_selection *selection,
-                          const struct strag_algorithm *algorithm,
-                          const struct strag_problem *problem, const struct strag_model *model,
-                          bool quick, struct strag_error *err)
+static int add_candidates(struct race *race, const struct strag_algorithm *algorithm,
+                          const struct strag_problem *problem, struct strag_error *err)
 {
+    struct strag_selection *selection = race->selection;
     int blocks[STRAG_CHOICES_MAX];
     int choices = strag_algorithm_choices(algorithm, problem, blocks), status = STRAG_OK;
     if (choices < 0)
         return strag_fail(err, choices, "out of memory for the choices of %s", algorithm->name);
-    if (quick && problem->n > MANY_RANKS && choices > CHOICES_FOR_MANY) {
+    if (race->options->quick && problem->n > MANY_RANKS && choices > CHOICES_FOR_MANY) {
         for (int c = 0; c < CHOICES_FOR_MANY; c++)
             blocks[c] = blocks[c * (choices - 1) / (CHOICES_FOR_MANY - 1)];
         choices = CHOICES_FOR_MANY;
     }
-    size_t room = (size_t)selection->candidates + (size_t)choices;
-    void *moved = realloc(selection->candidate, room * sizeof *selection->candidate);
-    if (!moved)
-        return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for %zu candidates", room);
-    selection->candidate = moved;
+    if (!grow(race, choices))
+        return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for %d candidates",
+                          selection->candidates + choices);
     for (int c = 0; c < choices && status == STRAG_OK; c++) {
-        struct strag_candidate *candidate = &selection->candidate[selection->candidates++];
-        *candidate = (struct strag_candidate){.algorithm = algorithm, .blocks = blocks[c]};
-        status = price(candidate, problem, model, err);
+        selection->candidate[selection->candidates++] =
+            (struct strag_candidate){.algorithm = algorithm, .blocks = blocks[c]};
+        status = price(race, problem, err);
     }
     return status;
 }
@@ -212,19 +237,20 @@ static bool is_left_out(const struct strag_algorithm *algorithm,
            (algorithm->on_request && algorithm->on_request(problem));
 }
 
-static int add_all_candidates(struct strag_selection *selection,
-                              const struct strag_problem *problem, const struct strag_model *model,
-                              const struct strag_select_options *options, struct strag_error *err)
+static int add_all_candidates(struct race *race, const struct strag_problem *problem,
+                              struct strag_error *err)
 {
-    const struct strag_algorithm *only = options->only;
+    const struct strag_algorithm *only = race->options->only;
+    const struct strag_selection *selection = race->selection;
     int usable = 0;
     for (int a = 0; strag_algorithms[a]; a++) {
-        if (only ? only != strag_algorithms[a] : is_left_out(strag_algorithms[a], problem))
+        const struct strag_algorithm *algorithm = strag_algorithms[a];
+        if (only ? only != algorithm : is_left_out(algorithm, problem))
             continue;
-        if (options->quick && !only && is_beaten(selection, strag_algorithms[a], problem, model))
+        if (race->options->quick && !only && algorithm->adds_nothing &&
+            algorithm->adds_nothing(problem))
             continue;
-        int status =
-            add_candidates(selection, strag_algorithms[a], problem, model, options->quick, err);
+        int status = add_candidates(race, algorithm, problem, err);
         if (status != STRAG_OK)
             return status;
     }
@@ -245,7 +271,9 @@ int strag_select(const struct strag_problem *problem, const struct strag_model *
     struct strag_selection *made = calloc(1, sizeof *made);
     if (!made)
         return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for a selection");
-    int status = add_all_candidates(made, problem, model, options, err);
+    struct race race = {.selection = made, .options = options, .model = model};
+    int status = add_all_candidates(&race, problem, err);
+    free(race.seconds);
     if (status != STRAG_OK) {
         strag_selection_free(made);
         return status;

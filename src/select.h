@@ -46,9 +46,9 @@ struct strag_select_options {
     /* Compare its block counts only; NULL: all algorithms. */
     const struct strag_algorithm *only;
 
-    /* Leave out what cannot be better at any size than a candidate before it, as far as that is
-     * known without pricing it. The table is the same, and sooner made. With more than 256 ranks
-     * at most 4 block counts of an algorithm are compared, too. */
+    /* Leave out what cannot be better at any size than the candidates before it, as soon as that is
+     * clear. The table is the same, and sooner made. With more than 256 ranks at most 4 block counts
+     * of an algorithm are compared, too. */
     bool quick;
 };
 

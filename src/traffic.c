@@ -59,6 +59,14 @@ static int no_memory(const struct strag_traffic *traffic, struct strag_error *er
                       traffic->subject.design.problem.n);
 }
 
+/* As the model has it. */
+static double link_bandwidth(const struct strag_subject *subject, int from, int to)
+{
+    const struct strag_links *links = subject->links;
+    return strag_topology_same_host(links->topology, from, to) ? links->model.local_bandwidth
+                                                               : links->model.bandwidth;
+}
+
 static void visit(void *context, enum strag_kind kind, int peer, int first, int count)
 {
     struct strag_traffic *traffic = context;
@@ -76,11 +84,16 @@ static void visit(void *context, enum strag_kind kind, int peer, int first, int 
         receives->list = moved;
         receives->room = larger;
     }
+    double amount = strag_subject_amount(&traffic->subject, first, count);
+    double takes = amount / link_bandwidth(&traffic->subject, peer, traffic->receiver);
+    if (takes > receives->heaviest_takes) {
+        receives->heaviest = receives->count;
+        receives->heaviest_takes = takes;
+    }
     receives->list[receives->count++] = (struct strag_receive){
         .from = peer,
         .to = traffic->receiver,
-        .first = first,
-        .count = count,
+        .amount = amount,
         .combined = kind == STRAG_RECV_REDUCE,
     };
 }
@@ -158,28 +171,62 @@ static void price_messages(struct strag_traffic *traffic)
     }
 }
 
-/* What all ranks receive in some rounds. */
-static void gather(struct strag_traffic *traffic, int first, int count)
+int strag_traffic_gather(struct strag_traffic *traffic, struct strag_rounds rounds,
+                         struct strag_error *err)
 {
     const struct strag_design *design = &traffic->subject.design;
-    int most = GATHERED_RANKS / design->problem.n, end = first + count;
+    int most = GATHERED_RANKS / design->problem.n;
     most = most < 1 ? 1 : most > STRAG_TRAFFIC_ROUNDS ? STRAG_TRAFFIC_ROUNDS : most;
-    end = count > most ? first + most : end;
-    traffic->gathered = (struct strag_rounds){first, end};
-    for (int i = 0; i < end - first; i++)
-        traffic->receives[i].count = 0;
+    if (rounds.end - rounds.first > most)
+        rounds.end = rounds.first + most;
+    traffic->gathered = rounds;
+    for (int i = 0; i < rounds.end - rounds.first; i++) {
+        traffic->receives[i].count = traffic->receives[i].heaviest = 0;
+        traffic->receives[i].heaviest_takes = 0;
+    }
     for (int r = 0; r < design->problem.n; r++) {
         traffic->receiver = r;
-        strag_visitor_aim(traffic->visitor, r, traffic->gathered);
+        strag_visitor_aim(traffic->visitor, r, rounds);
         strag_design_build(design, r, traffic->visitor);
     }
+    /* With room for a route, for strag_traffic_alone. */
+    return traffic->failed || !grow_hops(traffic, 0) ? no_memory(traffic, err) : STRAG_OK;
+}
+
+static struct strag_message name_message(const struct strag_traffic *traffic,
+                                         const struct strag_receive *receive)
+{
+    double combining = traffic->subject.links->model.reduce_bandwidth;
+    return (struct strag_message){
+        .from = receive->from,
+        .to = receive->to,
+        .amount = receive->amount,
+        .combining = receive->combined && combining > 0 ? receive->amount / combining : 0,
+    };
+}
+
+struct strag_message strag_traffic_alone(struct strag_traffic *traffic, int round)
+{
+    const struct strag_receives *receives = &traffic->receives[round - traffic->gathered.first];
+    struct strag_links *links = traffic->subject.links;
+    if (receives->count == 0)
+        return (struct strag_message){0};
+    struct strag_message message = name_message(traffic, &receives->list[receives->heaviest]);
+    struct strag_hop *hops = traffic->hops;
+    struct strag_route route = strag_links_route(links, message.from, message.to, hops);
+    message.latency = route.latency;
+    for (int h = 0; h < route.nhops; h++) {
+        double busy = hops[h].share * message.amount * traffic->load[hops[h].link].pace;
+        if (busy > message.per_byte)
+            message.per_byte = busy;
+    }
+    return message;
 }
 
 /* The round's messages, yet without what they take. @return false when out of memory */
 static bool name_messages(struct strag_traffic *traffic, int round)
 {
     const struct strag_receives *receives = &traffic->receives[round - traffic->gathered.first];
-    double combining = traffic->subject.links->model.reduce_bandwidth;
     if (receives->count > traffic->room) {
         free(traffic->messages);
         traffic->room = 0;
@@ -189,26 +236,16 @@ static bool name_messages(struct strag_traffic *traffic, int round)
         traffic->room = receives->room;
     }
     traffic->nmessages = receives->count;
-    for (size_t m = 0; m < receives->count; m++) {
-        const struct strag_receive *receive = &receives->list[m];
-        double amount = strag_subject_amount(&traffic->subject, receive->first, receive->count);
-        traffic->messages[m] = (struct strag_message){
-            .from = receive->from,
-            .to = receive->to,
-            .amount = amount,
-            .combining = receive->combined && combining > 0 ? amount / combining : 0,
-        };
-    }
+    for (size_t m = 0; m < receives->count; m++)
+        traffic->messages[m] = name_message(traffic, &receives->list[m]);
     return true;
 }
 
-int strag_traffic_round(struct strag_traffic *traffic, int round, int repeats, int ahead,
+int strag_traffic_round(struct strag_traffic *traffic, int round, int repeats,
                         struct strag_error *err)
 {
-    if (!strag_is_wanted(traffic->gathered, round))
-        gather(traffic, round, ahead);
     traffic->rounds++;
-    if (traffic->failed || !name_messages(traffic, round) || !load_links(traffic, repeats))
+    if (!name_messages(traffic, round) || !load_links(traffic, repeats))
         return no_memory(traffic, err);
     price_messages(traffic);
     return STRAG_OK;

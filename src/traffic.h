@@ -46,7 +46,7 @@ double strag_subject_amount(const struct strag_subject *subject, int first, int 
 /* A message as its receiver names it. */
 struct strag_receive {
     int32_t from, to;
-    int32_t first, count; /* blocks */
+    double amount;
     bool combined;
 };
 
@@ -54,6 +54,8 @@ struct strag_receive {
 struct strag_receives {
     size_t count, room;
     struct strag_receive *list;
+    size_t heaviest; /* takes the longest, as far as the model's bandwidths tell */
+    double heaviest_takes;
 };
 
 enum { STRAG_TRAFFIC_ROUNDS = 32 };
@@ -65,14 +67,14 @@ struct strag_traffic {
     bool failed;  /* out of memory for messages */
 
     struct strag_rounds gathered;
-    struct strag_receives receives[STRAG_TRAFFIC_ROUNDS];
+    struct strag_receives receives[STRAG_TRAFFIC_ROUNDS]; /* [round - gathered.first] */
 
     size_t nmessages, room; /* of the round that was looked at last */
     struct strag_message *messages;
     size_t hops_room;
     struct strag_hop *hops; /* of all messages */
 
-    uint32_t rounds;         /* looked at so far */
+    uint32_t rounds; /* looked at so far */
     struct strag_load *load; /* [link] */
 };
 
@@ -82,13 +84,23 @@ int strag_traffic_open(struct strag_traffic *traffic, const struct strag_algorit
                        struct strag_error *err);
 
 /**
- * Look at a round.
+ * Note what the ranks receive in rounds that will be looked at, for as many as there is room for.
+ *
+ * @param rounds  at least one; traffic->gathered then says which
+ */
+int strag_traffic_gather(struct strag_traffic *traffic, struct strag_rounds rounds,
+                         struct strag_error *err);
+
+/** What one of a gathered round's messages takes where no other uses its links: a long one, so that
+ * the round will not take much less. An empty round has none: that takes nothing. */
+struct strag_message strag_traffic_alone(struct strag_traffic *traffic, int round);
+
+/**
+ * Look at a round that was gathered.
  *
  * @param repeats  how many rounds carry its traffic
- * @param ahead    so many rounds from this one on will be looked at, in their order; at least 1.
- *                 What the ranks do in the first of them is gathered in one go.
  */
-int strag_traffic_round(struct strag_traffic *traffic, int round, int repeats, int ahead,
+int strag_traffic_round(struct strag_traffic *traffic, int round, int repeats,
                         struct strag_error *err);
 
 /** @return status, or what was wrong with the algorithm if status is STRAG_OK */
