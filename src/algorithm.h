@@ -35,6 +35,13 @@ struct strag_claim {
     int late, before;
 };
 
+/* Machines on which ranks can be exchanged without a difference. */
+enum strag_machine {
+    STRAG_MACHINE_SWITCH, /* equal hosts on a switch: hosts with each other, and ranks in a host */
+    STRAG_MACHINE_TREE,   /* any tree of equal nodes: those below the same one with each other */
+    STRAG_MACHINE_TORUS,  /* a whole one, a rank on every host: all by as many places */
+};
+
 /* So many block counts an algorithm may have compared. */
 #define STRAG_CHOICES_MAX 16
 
@@ -83,6 +90,11 @@ struct strag_algorithm {
      * `period` rounds from this one on. The late rank takes part in all of these rounds, or in
      * none. NULL: 1, they follow one another. */
     int (*period)(const struct strag_problem *problem, int round);
+    /** The rank that stands for this one: an exchange of ranks that makes no difference on such a
+     * machine takes this one to it, and the messages of every round to themselves, with their
+     * bytes. Ranks that are alike all name the same one, which names itself; on trees the ranks'
+     * order is the tree's. NULL: no two ranks are known to be alike. */
+    int (*like)(const struct strag_problem *problem, enum strag_machine machine, int rank);
 };
 
 /* The most that the table has room for (users keep a bit for each in 64, with some to spare), and

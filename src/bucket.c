@@ -238,6 +238,12 @@ static int alike(const struct strag_problem *problem, int round)
     return rounds;
 }
 
+/* All rings move on by one. */
+static int like(const struct strag_problem *problem, enum strag_machine machine, int rank)
+{
+    return machine == STRAG_MACHINE_TORUS ? problem->topology->box->rank_at[0] : rank;
+}
+
 const struct strag_algorithm strag_bucket = {
     .name = "bucket",
     .summary = "rings in one dimension of a torus after the other; least traffic, links to "
@@ -249,4 +255,5 @@ const struct strag_algorithm strag_bucket = {
     .claim = claim,
     .build = build,
     .alike = alike,
+    .like = like,
 };

@@ -53,10 +53,13 @@ static bool add_line(struct draft *draft, struct strag_profile_part *part,
     return true;
 }
 
-static bool is_late(const struct strag_state *state, int rank)
+/* Is a rank late, or one that it stands for? */
+static bool is_late(const struct strag_traffic *traffic, int rank)
 {
+    const struct strag_state *state = traffic->subject.design.problem.state;
+    rank = strag_traffic_like(traffic, rank);
     for (int i = 0; state && i < state->nlate; i++) {
-        if (state->late[i].rank == rank && state->late[i].delay > 0)
+        if (state->late[i].delay > 0 && strag_traffic_like(traffic, state->late[i].rank) == rank)
             return true;
     }
     return false;
@@ -66,7 +69,6 @@ static bool is_late(const struct strag_state *state, int rank)
 static bool add_part(struct draft *draft, const struct strag_traffic *traffic, int repeats)
 {
     struct strag_profile *profile = draft->profile;
-    const struct strag_state *state = traffic->subject.design.problem.state;
     struct strag_profile_part part = {.repeats = repeats, .first_line = profile->nlines};
     for (size_t m = 0; m < traffic->nmessages; m++) {
         const struct strag_message *message = &traffic->messages[m];
@@ -75,7 +77,7 @@ static bool add_part(struct draft *draft, const struct strag_traffic *traffic, i
         if (!add_line(draft, &part, line))
             return false;
         draft->late =
-            draft->late || is_late(state, message->from) || is_late(state, message->to);
+            draft->late || is_late(traffic, message->from) || is_late(traffic, message->to);
     }
     if (!grow((void **)&profile->parts, &draft->parts_room, profile->nparts, sizeof part))
         return false;

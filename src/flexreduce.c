@@ -442,6 +442,13 @@ static int period(const struct strag_problem *problem, int round)
     return alike(problem, round) > 1 ? prepared->period : 1;
 }
 
+/* Nodes below the same one all move on by one, on every level: they have equal shares. */
+static int like(const struct strag_problem *problem, enum strag_machine machine, int rank)
+{
+    (void)problem;
+    return machine == STRAG_MACHINE_TORUS ? rank : 0;
+}
+
 static bool adds_nothing(const struct strag_problem *problem)
 {
     return strag_tree_is_flat(problem) && strag_uplinks_alike(problem);
@@ -459,6 +466,7 @@ const struct strag_algorithm strag_flexreduce = {
     .claim = claim,
     .build = build,
     .bounds = bounds,
+    .like = like,
 };
 
 const struct strag_algorithm strag_flexreduce_pipelined = {
@@ -474,6 +482,7 @@ const struct strag_algorithm strag_flexreduce_pipelined = {
     .claim = claim,
     .build = build,
     .bounds = bounds,
+    .like = like,
     .alike = alike,
     .period = period,
 };

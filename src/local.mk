@@ -61,6 +61,7 @@ src_libstrag_la_SOURCES = \
 	src/swing_latency.c \
 	src/swing_partial.c \
 	src/swing_walk.c src/swing_walk.h \
+	src/symmetry.c src/symmetry.h \
 	src/stragglar.c \
 	src/stragglar_match.c src/stragglar_match.h \
 	src/straggler_pipeline.c \

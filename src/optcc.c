@@ -433,6 +433,13 @@ static int alike(const struct strag_problem *problem, int round)
     return 1;
 }
 
+/* Where nobody is slow hosts move on around the ring, and ranks within their host. */
+static int like(const struct strag_problem *problem, enum strag_machine machine, int rank)
+{
+    const struct optcc *optcc = problem->prepared;
+    return machine == STRAG_MACHINE_SWITCH && optcc->slow == 0 ? 0 : rank;
+}
+
 const struct strag_algorithm strag_optcc = {
     .name = "optcc",
     .summary = "few slow links: they carry what only they can, beside a ring of the others",
@@ -447,4 +454,5 @@ const struct strag_algorithm strag_optcc = {
     .build = build,
     .bounds = bounds,
     .alike = alike,
+    .like = like,
 };

@@ -42,6 +42,13 @@ static void build(const struct strag_problem *problem, int rank, struct strag_bu
     strag_fold_out(&fold, rank, round, 1, builder);
 }
 
+/* All meet whom they meet at the same distances, if nobody is folded: ranks whose numbers differ in
+ * a bit change places, and so do the nodes above them, of which there are 2^k on every level. */
+static int like(const struct strag_problem *problem, enum strag_machine machine, int rank)
+{
+    return machine != STRAG_MACHINE_TORUS && strag_fold(problem->n).extra == 0 ? 0 : rank;
+}
+
 const struct strag_algorithm strag_recursive_doubling = {
     .name = "recursive-doubling",
     .summary = "pairs swap whole vectors; fewest rounds, for short vectors",
@@ -49,4 +56,5 @@ const struct strag_algorithm strag_recursive_doubling = {
     .sent = "log2 p (+1 if n > p)",
     .claim = claim,
     .build = build,
+    .like = like,
 };

@@ -62,6 +62,13 @@ static void build(const struct strag_problem *problem, int rank, struct strag_bu
     strag_fold_out(&fold, rank, round, p, builder);
 }
 
+/* All meet whom they meet at the same distances, if nobody is folded: ranks whose numbers differ in
+ * a bit change places, and so do the nodes above them, of which there are 2^k on every level. */
+static int like(const struct strag_problem *problem, enum strag_machine machine, int rank)
+{
+    return machine != STRAG_MACHINE_TORUS && strag_fold(problem->n).extra == 0 ? 0 : rank;
+}
+
 const struct strag_algorithm strag_recursive_halving = {
     .name = "recursive-halving",
     .summary = "pairs swap halves, then put them together; least traffic in few rounds if n = 2^k",
@@ -69,4 +76,5 @@ const struct strag_algorithm strag_recursive_halving = {
     .sent = "2(p-1)/p (+1 if n > p)",
     .claim = claim,
     .build = build,
+    .like = like,
 };

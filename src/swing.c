@@ -165,6 +165,20 @@ void strag_swing_build(const struct strag_problem *problem, int rank, struct str
     strag_swing_allgather(swing, walks, round, builder);
 }
 
+/* In a list of 2^k an even rank meets those at the distances 1, -1, 3, -5, .. and an odd one at the
+ * opposites of these: all can move on by two. */
+int strag_swing_like(const struct strag_problem *problem, enum strag_machine machine, int rank)
+{
+    const struct strag_swing *swing = problem->prepared;
+    const struct strag_torus *torus = &swing->torus;
+    int local, cell = strag_torus_cell(torus, rank, &local);
+    if (machine == STRAG_MACHINE_TREE || !strag_swing_is_even(swing))
+        return rank;
+    for (int d = 0; d < torus->dims; d++)
+        cell = strag_torus_move(torus, cell, d, strag_torus_coordinate(torus, cell, d) % 2);
+    return strag_torus_rank(torus, cell, local % 2);
+}
+
 /* ---- The algorithm ---- */
 
 static int check(const struct strag_problem *problem, struct strag_error *err)
@@ -188,4 +202,5 @@ const struct strag_algorithm strag_swing = {
     .release = free,
     .claim = strag_swing_claim,
     .build = strag_swing_build,
+    .like = strag_swing_like,
 };

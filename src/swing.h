@@ -38,6 +38,9 @@ int strag_swing_prepare(const struct strag_problem *problem, int scatter, void *
 /** The claim of an allreduce by the three in turn. */
 void strag_swing_claim(const struct strag_problem *problem, struct strag_claim *claim);
 
+/** Which ranks are alike in it. */
+int strag_swing_like(const struct strag_problem *problem, enum strag_machine machine, int rank);
+
 /** That allreduce. */
 void strag_swing_build(const struct strag_problem *problem, int rank,
                        struct strag_builder *builder);

@@ -81,4 +81,5 @@ const struct strag_algorithm strag_swing_latency = {
     .release = free,
     .claim = strag_swing_claim,
     .build = strag_swing_build,
+    .like = strag_swing_like,
 };

@@ -88,6 +88,7 @@ const struct strag_algorithm strag_swing_quarter = {
     .release = free,
     .claim = strag_swing_claim,
     .build = strag_swing_build,
+    .like = strag_swing_like,
 };
 
 const struct strag_algorithm strag_swing_half = {
@@ -100,6 +101,7 @@ const struct strag_algorithm strag_swing_half = {
     .release = free,
     .claim = strag_swing_claim,
     .build = strag_swing_build,
+    .like = strag_swing_like,
 };
 
 const struct strag_algorithm strag_swing_most = {
@@ -112,4 +114,5 @@ const struct strag_algorithm strag_swing_most = {
     .release = free,
     .claim = strag_swing_claim,
     .build = strag_swing_build,
+    .like = strag_swing_like,
 };

@@ -107,6 +107,9 @@ int strag_traffic_open(struct strag_traffic *traffic, const struct strag_algorit
     if (status != STRAG_OK)
         return status;
     const struct strag_links *links = traffic->subject.links;
+    status = strag_symmetry_open(&traffic->subject.design, links, &traffic->symmetry, err);
+    if (status != STRAG_OK)
+        return strag_traffic_close(traffic, status, err);
     size_t nlinks = (size_t)links->nlinks;
     traffic->load = calloc(nlinks, sizeof *traffic->load);
     traffic->visitor = strag_visitor_create(&traffic->subject.design.shape, visit, traffic);
@@ -141,9 +144,12 @@ static bool load_links(struct strag_traffic *traffic, int repeats)
         struct strag_hop *hops = traffic->hops + used;
         struct strag_route route =
             strag_links_route(traffic->subject.links, message->from, message->to, hops);
+        for (int h = 0; traffic->symmetry.link && h < route.nhops; h++)
+            hops[h].link = traffic->symmetry.link[hops[h].link];
         for (int h = 0; h < route.nhops; h++) {
             struct strag_load *load = &traffic->load[hops[h].link];
-            double bytes = hops[h].share * message->amount;
+            double weight = strag_symmetry_weight(&traffic->symmetry, message->to, hops[h].link);
+            double bytes = hops[h].share * message->amount * weight;
             if (load->round != traffic->rounds) {
                 load->round = traffic->rounds;
                 load->busy = 0;
@@ -185,6 +191,8 @@ int strag_traffic_gather(struct strag_traffic *traffic, struct strag_rounds roun
         traffic->receives[i].heaviest_takes = 0;
     }
     for (int r = 0; r < design->problem.n; r++) {
+        if (strag_traffic_like(traffic, r) != r)
+            continue;
         traffic->receiver = r;
         strag_visitor_aim(traffic->visitor, r, rounds);
         strag_design_build(design, r, traffic->visitor);
@@ -257,6 +265,7 @@ int strag_traffic_close(struct strag_traffic *traffic, int status, struct strag_
         int bug = strag_visitor_finish(traffic->visitor, status == STRAG_OK ? err : NULL);
         status = status == STRAG_OK ? bug : status;
     }
+    strag_symmetry_close(&traffic->symmetry);
     strag_subject_close(&traffic->subject);
     for (int i = 0; i < STRAG_TRAFFIC_ROUNDS; i++)
         free(traffic->receives[i].list);

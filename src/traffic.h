@@ -8,6 +8,7 @@
 
 #include "algorithm.h"
 #include "network.h"
+#include "symmetry.h"
 
 /* A message of the round at hand. For a vector of s bytes it takes latency + s * per_byte seconds,
  * and its receiver then combines for s * combining seconds. */
@@ -62,6 +63,7 @@ enum { STRAG_TRAFFIC_ROUNDS = 32 };
 
 struct strag_traffic {
     struct strag_subject subject;
+    struct strag_symmetry symmetry; /* messages are those of the ranks that stand for others */
     struct strag_builder *visitor;
     int receiver; /* whose operations are being visited */
     bool failed;  /* out of memory for messages */
@@ -75,8 +77,14 @@ struct strag_traffic {
     struct strag_hop *hops; /* of all messages */
 
     uint32_t rounds; /* looked at so far */
-    struct strag_load *load; /* [link] */
+    struct strag_load *load; /* [link], if it stands for itself */
 };
+
+/** The rank that stands for this one. */
+static inline int strag_traffic_like(const struct strag_traffic *traffic, int rank)
+{
+    return traffic->symmetry.rank ? traffic->symmetry.rank[rank] : rank;
+}
 
 /** @return STRAG_OK, the refusal of the algorithm, or STRAG_ERR_MEMORY; then nothing is left */
 int strag_traffic_open(struct strag_traffic *traffic, const struct strag_algorithm *algorithm,

@@ -448,6 +448,13 @@ static int alike(const struct strag_problem *problem, int round)
     return round % weighted->body ? 1 : bodies;
 }
 
+/* Where nobody is slow hosts move on around the ring, and ranks within their host. */
+static int like(const struct strag_problem *problem, enum strag_machine machine, int rank)
+{
+    const struct weighted *weighted = problem->prepared;
+    return machine == STRAG_MACHINE_SWITCH && weighted->slow == 0 ? 0 : rank;
+}
+
 const struct strag_algorithm strag_weighted = {
     .name = "weighted",
     .summary = "links of any rates: a slow one carries as much less",
@@ -463,4 +470,5 @@ const struct strag_algorithm strag_weighted = {
     .bounds = bounds,
     .alike = alike,
     .period = period,
+    .like = like,
 };
