@@ -42,6 +42,9 @@ enum strag_machine {
     STRAG_MACHINE_TORUS,  /* a whole one, a rank on every host: all by as many places */
 };
 
+/* So many numbers tell what a round's traffic is like. */
+#define STRAG_KIND_MAX 24
+
 /* So many block counts an algorithm may have compared. */
 #define STRAG_CHOICES_MAX 16
 
@@ -90,6 +93,12 @@ struct strag_algorithm {
      * `period` rounds from this one on. The late rank takes part in all of these rounds, or in
      * none. NULL: 1, they follow one another. */
     int (*period)(const struct strag_problem *problem, int round);
+    /** Rounds of the same kind, that is with the same numbers, carry the same traffic but for an
+     * exchange of hosts whose links are equally fast (strag_uplinks has them: those at the full
+     * rate), with the ranks on them. Asked where such hosts can be exchanged without a difference:
+     * on one switch. @return how many numbers, at most STRAG_KIND_MAX; 0: the round is like no
+     * other. NULL: nothing is known. */
+    int (*kind)(const struct strag_problem *problem, int round, int64_t *kind);
     /** The rank that stands for this one: an exchange of ranks that makes no difference on such a
      * machine takes this one to it, and the messages of every round to themselves, with their
      * bytes. Ranks that are alike all name the same one, which names itself; on trees the ranks'

@@ -87,6 +87,21 @@ static void build_latency(const struct strag_problem *problem, int rank,
     strag_butterfly_build(&far_first, problem, rank, builder);
 }
 
+/* An even rank's pairs are at the distances rho, an odd one's at -rho: all can move on by two. */
+static int like(const struct strag_problem *problem, enum strag_machine machine, int rank)
+{
+    const struct strag_box *box = machine == STRAG_MACHINE_TORUS ? problem->topology->box : NULL;
+    int cell = 0;
+    for (int d = 0, stride = 1; box && d < box->dims; d++) {
+        int size = box->size[d];
+        if (size & (size - 1))
+            return rank; /* folded */
+        cell += box->cell_of[rank] / stride % size % 2 * stride;
+        stride *= size;
+    }
+    return box ? box->rank_at[cell] : rank;
+}
+
 const struct strag_algorithm strag_bine = {
     .name = "bine",
     .summary = "butterflies in base -2, near ranks first; least traffic in few rounds if n = 2^k",
@@ -96,6 +111,7 @@ const struct strag_algorithm strag_bine = {
     .adds_nothing = strag_tree_is_one_switch,
     .claim = claim_bine,
     .build = build_bine,
+    .like = like,
 };
 
 const struct strag_algorithm strag_bine_latency = {
@@ -107,4 +123,5 @@ const struct strag_algorithm strag_bine_latency = {
     .adds_nothing = strag_tree_is_one_switch,
     .claim = claim_latency,
     .build = build_latency,
+    .like = like,
 };

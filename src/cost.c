@@ -7,6 +7,7 @@
 #include "traffic.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* A profile being made: parts and lines grow. */
 struct draft {
@@ -15,6 +16,7 @@ struct draft {
     bool late; /* a late rank has taken part */
     strag_give_up_fn *give_up;
     void *context;
+    bool given_up;
 };
 
 static bool grow(void **items, size_t *room, int used, size_t size)
@@ -116,28 +118,38 @@ static struct strag_cost_line least_of_rest(struct strag_traffic *traffic,
     return rest;
 }
 
-static bool is_given_up(const struct draft *draft, struct strag_traffic *traffic,
-                        const struct group *group, int round)
+/* @return is there more to look at? */
+static bool goes_on(struct draft *draft, struct strag_traffic *traffic, const struct group *group,
+                    int round)
 {
-    if (!draft->give_up)
-        return false;
-    const struct strag_unfinished unfinished = {draft->profile,
-                                                least_of_rest(traffic, group, round)};
-    return draft->give_up(draft->context, &unfinished);
+    if (draft->give_up) {
+        const struct strag_unfinished unfinished = {draft->profile,
+                                                    least_of_rest(traffic, group, round)};
+        draft->given_up = draft->give_up(draft->context, &unfinished);
+    }
+    return !draft->given_up;
+}
+
+/* It is asked less and less often, so that asking takes no more time than looking at rounds. */
+static bool is_time_to_ask(const struct draft *draft)
+{
+    int parts = draft->profile->nparts, every = 1;
+    while (every < parts / 16)
+        every *= 2;
+    return parts % every == 0;
 }
 
 /* @param stretch  the end of the rounds that are looked at one after another */
 static int add_group(struct draft *draft, struct strag_traffic *traffic, const struct group *group,
-                     int stretch, bool *given_up, struct strag_error *err)
+                     int stretch, struct strag_error *err)
 {
     for (int round = group->first; round < group->first + group->period; round++) {
         int status = STRAG_OK;
-        if (round >= traffic->gathered.end)
+        if (round >= traffic->gathered.end || round < traffic->gathered.first)
             status = strag_traffic_gather(traffic, (struct strag_rounds){round, stretch}, err);
         if (status != STRAG_OK)
             return status;
-        *given_up = is_given_up(draft, traffic, group, round);
-        if (*given_up)
+        if (is_time_to_ask(draft) && !goes_on(draft, traffic, group, round))
             return STRAG_OK;
         status = strag_traffic_round(traffic, round, group->repeats, err);
         if (status != STRAG_OK)
@@ -149,19 +161,112 @@ static int add_group(struct draft *draft, struct strag_traffic *traffic, const s
     return STRAG_OK;
 }
 
-static int add_parts(struct draft *draft, struct strag_traffic *traffic, bool *given_up,
-                     struct strag_error *err)
+/* In the order of rounds. */
+static int add_groups(struct draft *draft, struct strag_traffic *traffic, struct strag_error *err)
 {
     const struct strag_design *design = &traffic->subject.design;
     int stretch = 0, status = STRAG_OK;
-    for (int round = 0; round < design->claim.rounds && status == STRAG_OK && !*given_up;) {
+    for (int round = 0; round < design->claim.rounds && status == STRAG_OK && !draft->given_up;) {
         const struct group group = {round, strag_design_period(design, round),
                                     strag_design_alike(design, round)};
         if (round >= stretch)
             stretch = find_stretch(design, round);
-        status = add_group(draft, traffic, &group, stretch, given_up, err);
+        status = add_group(draft, traffic, &group, stretch, err);
         round += group.period * group.repeats;
     }
+    return status;
+}
+
+/* Rounds that are alike if hosts are exchanged: the first one, how many, and what tells it. */
+struct kind {
+    int first, repeats, count;
+    int64_t numbers[STRAG_KIND_MAX];
+};
+
+struct kinds {
+    int count;
+    size_t room;
+    struct kind *list;
+};
+
+/* @return false when out of memory; a round that is like no other ends it with no kinds at all */
+static bool find_kinds(const struct strag_design *design, struct kinds *kinds)
+{
+    for (int round = 0; round < design->claim.rounds; round++) {
+        struct kind kind = {.first = round, .repeats = 1};
+        kind.count = design->algorithm->kind(&design->problem, round, kind.numbers);
+        if (kind.count == 0) {
+            kinds->count = 0;
+            return true;
+        }
+        size_t size = (size_t)kind.count * sizeof *kind.numbers;
+        int k = kinds->count - 1;
+        while (k >= 0 && (kinds->list[k].count != kind.count ||
+                          memcmp(kinds->list[k].numbers, kind.numbers, size) != 0))
+            k--;
+        if (k >= 0) {
+            kinds->list[k].repeats++;
+            continue;
+        }
+        if (!grow((void **)&kinds->list, &kinds->room, kinds->count, sizeof kind))
+            return false;
+        kinds->list[kinds->count++] = kind;
+    }
+    return true;
+}
+
+/* What the looked-at rounds put on some of the equal hosts' links, all of these share. */
+static void spread(struct strag_traffic *traffic, double bandwidth)
+{
+    const struct strag_links *links = traffic->subject.links;
+    for (int way = 0; way < 2; way++) {
+        double sum = 0;
+        int hosts = 0;
+        for (int turn = 0; turn < 2; turn++) {
+            for (int i = 0; i < links->topology->nnodes; i++) {
+                int link = 2 * i + way;
+                if (links->topology->nodes[i].level != STRAG_LEVEL_HOST ||
+                    links->bandwidth[link] != bandwidth)
+                    continue;
+                if (turn == 1)
+                    traffic->load[link].total = sum / hosts;
+                sum += turn == 0 ? traffic->load[link].total : 0;
+                hosts += turn == 0;
+            }
+        }
+    }
+}
+
+/* By their kinds, where these are known: in no order, since nobody is late. */
+static int add_kinds(struct draft *draft, struct strag_traffic *traffic, bool *added,
+                     struct strag_error *err)
+{
+    const struct strag_design *design = &traffic->subject.design;
+    struct kinds kinds = {0};
+    double bandwidth = 0;
+    int status = STRAG_OK;
+    if (!traffic->symmetry.rank)
+        status = strag_symmetry_kinds(design, traffic->subject.links, &bandwidth, err);
+    if (status == STRAG_OK && bandwidth > 0 && !find_kinds(design, &kinds))
+        status = strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the kinds of %d rounds",
+                            design->claim.rounds);
+    *added = kinds.count > 0;
+    for (int k = 0; k < kinds.count && status == STRAG_OK && !draft->given_up; k++) {
+        const struct group group = {kinds.list[k].first, 1, kinds.list[k].repeats};
+        status = add_group(draft, traffic, &group, group.first + 1, err);
+    }
+    free(kinds.list);
+    if (*added)
+        spread(traffic, bandwidth);
+    return status;
+}
+
+static int add_parts(struct draft *draft, struct strag_traffic *traffic, struct strag_error *err)
+{
+    bool added;
+    int status = add_kinds(draft, traffic, &added, err);
+    if (status == STRAG_OK && !added)
+        status = add_groups(draft, traffic, err);
     for (int l = 0; l < traffic->subject.links->nlinks; l++) {
         if (traffic->load[l].total > draft->profile->busiest)
             draft->profile->busiest = traffic->load[l].total;
@@ -175,7 +280,6 @@ int strag_profile_attempt(const struct strag_algorithm *algorithm,
                           struct strag_error *err)
 {
     struct strag_traffic traffic;
-    bool given_up = false;
     int status = strag_traffic_open(&traffic, algorithm, problem, model, err);
     if (status != STRAG_OK)
         return status;
@@ -189,9 +293,9 @@ int strag_profile_attempt(const struct strag_algorithm *algorithm,
             draft.profile->delay = state->late[i].delay;
     }
     if (draft.profile)
-        status = add_parts(&draft, &traffic, &given_up, err);
+        status = add_parts(&draft, &traffic, err);
     status = strag_traffic_close(&traffic, status, err);
-    if (status != STRAG_OK || given_up) {
+    if (status != STRAG_OK || draft.given_up) {
         strag_profile_free(draft.profile);
         draft.profile = NULL;
     }

@@ -42,7 +42,8 @@ struct strag_profile {
     struct strag_profile_part *parts;
     int nlines;
     struct strag_cost_line *lines;
-    double busiest; /* bytes over the busiest link in the whole plan, per byte of the vector */
+    double busiest; /* bytes over the busiest link in the whole plan, per byte of the vector; where
+                       rounds are of a kind (strag_algorithm.kind) equal hosts' links in the mean */
 };
 
 /**

@@ -188,8 +188,10 @@ static int prepare(const struct strag_problem *problem, void **prepared, struct 
         set_hosts(optcc, &count);
         status = strag_uplinks_open(problem, optcc->fast, &optcc->uplinks, err);
     }
-    if (status == STRAG_OK)
+    if (status == STRAG_OK) {
+        optcc->equal_ring = optcc->uplinks.rate[0] == STRAG_UPLINK_FULL && count.slow == optcc->slow;
         status = find_tracks(optcc, err);
+    }
     if (status == STRAG_OK)
         status = find_times(problem, optcc, err);
     if (status == STRAG_OK)
@@ -433,6 +435,39 @@ static int alike(const struct strag_problem *problem, int round)
     return 1;
 }
 
+/* Of what siblings exchange: how many sections, and is there a chunk? */
+static int add_local(const struct optcc *optcc, struct optcc_local local, int64_t *kind)
+{
+    const struct turn turn = {.optcc = optcc};
+    kind[0] = local.segment >= 0 ? local_sections(&turn, local).count : 0;
+    kind[1] = local.chunk >= 0;
+    return 2;
+}
+
+/* With every window all goes on by one place of the ring: what counts is which lanes are used. */
+static int find_kind(const struct strag_problem *problem, int round, int64_t *kind)
+{
+    const struct optcc *optcc = problem->prepared;
+    int window = round - optcc->lead, count = 0;
+    if (optcc->slow > (STRAG_KIND_MAX - 8) / 2 || !optcc->equal_ring)
+        return 0;
+    int track = 0; /* of a section */
+    while (optcc->section_of[track] < 0)
+        track++;
+    kind[count++] = optcc_ring_add(optcc, track + window, window).segment >= 0;
+    kind[count++] = optcc_ring_give(optcc, track + window, window).segment >= 0;
+    kind[count++] = optcc->slow == 1 && optcc_chunk(optcc, window) >= 0;
+    kind[count++] = optcc->slow == 1 && optcc_chunk(optcc, window - optcc->fast) >= 0;
+    for (int s = 0; s < optcc->slow; s++) {
+        struct optcc_move up = optcc_upload(optcc, s, window);
+        struct optcc_move down = optcc_download(optcc, s, window);
+        kind[count++] = up.segment < 0 ? 0 : 1 + up.adds;
+        kind[count++] = down.segment < 0 ? 0 : 1 + down.adds;
+    }
+    count += add_local(optcc, optcc_collect(optcc, window), kind + count);
+    return count + add_local(optcc, optcc_distribute(optcc, window), kind + count);
+}
+
 /* Where nobody is slow hosts move on around the ring, and ranks within their host. */
 static int like(const struct strag_problem *problem, enum strag_machine machine, int rank)
 {
@@ -454,5 +489,6 @@ const struct strag_algorithm strag_optcc = {
     .build = build,
     .bounds = bounds,
     .alike = alike,
+    .kind = find_kind,
     .like = like,
 };

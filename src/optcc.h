@@ -14,6 +14,7 @@ struct optcc {
     int segments;    /* k */
     int body;        /* windows in which a section goes around the ring: fast - 1 */
     int sections;    /* of a segment: tracks that no slow host is on */
+    bool equal_ring; /* all hosts of the ring are at the full rate */
     bool mixed;      /* patterns A, B, C, D; else only B and D, which are the same */
     int chunks;      /* that fill the slow host's bubbles */
     int lead;        /* rounds before window 0 */

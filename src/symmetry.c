@@ -4,6 +4,8 @@
  */
 #include "symmetry.h"
 
+#include "uplinks.h"
+
 #include <stdlib.h>
 
 static bool are_equal(const double *values, int count)
@@ -158,4 +160,61 @@ void strag_symmetry_close(struct strag_symmetry *symmetry)
     free(symmetry->ranks);
     free(symmetry->links);
     *symmetry = (struct strag_symmetry){NULL};
+}
+
+/* ---- Rounds of the same kind ---- */
+
+static bool is_somebody_late(const struct strag_state *state)
+{
+    for (int i = 0; state && i < state->nlate; i++) {
+        if (state->late[i].delay > 0)
+            return true;
+    }
+    return false;
+}
+
+/* Is every rank right below a host, and every host right below the root, all with as many ranks that
+ * are equally fast? Hosts' links may differ. */
+static bool are_hosts_equal(const struct strag_links *links)
+{
+    const struct strag_topology *topology = links->topology;
+    int first = topology->leaf_node[0];
+    if (topology->network != STRAG_NETWORK_TREE || topology->ranks_per_host == 0)
+        return false;
+    for (int r = 0; r < topology->n; r++) {
+        int leaf = topology->leaf_node[r], host = topology->host_node[r];
+        if (topology->nodes[leaf].parent != host || topology->nodes[host].parent != 0 ||
+            links->bandwidth[2 * leaf] != links->bandwidth[2 * first])
+            return false;
+    }
+    return true;
+}
+
+int strag_symmetry_kinds(const struct strag_design *design, const struct strag_links *links,
+                         double *bandwidth, struct strag_error *err)
+{
+    const struct strag_problem *problem = &design->problem;
+    const struct strag_topology *topology = links->topology;
+    struct strag_uplinks_count count;
+    struct strag_uplinks uplinks;
+    *bandwidth = 0;
+    if (problem->n < 2 || !design->algorithm->kind || is_somebody_late(problem->state) ||
+        !are_hosts_equal(links))
+        return STRAG_OK;
+    int status = strag_uplinks_count(problem, &count, err);
+    if (status == STRAG_OK)
+        status = strag_uplinks_open(problem, count.fast, &uplinks, err);
+    if (status != STRAG_OK)
+        return status;
+    for (int place = 0; place < count.fast; place++) {
+        int host = topology->host_node[strag_uplinks_rank(&uplinks, place, 0)];
+        if (place == 0)
+            *bandwidth = links->bandwidth[2 * host];
+        else if (links->bandwidth[2 * host] != *bandwidth)
+            *bandwidth = 0;
+        if (*bandwidth == 0)
+            break;
+    }
+    strag_uplinks_close(&uplinks);
+    return STRAG_OK;
 }

@@ -42,6 +42,17 @@ static inline double strag_symmetry_weight(const struct strag_symmetry *symmetry
     return symmetry->rank ? (double)symmetry->ranks[to] / symmetry->links[link] : 1;
 }
 
+/**
+ * Can hosts be exchanged so that rounds of the same kind (strag_algorithm.kind) take the same time?
+ * So it is if all are on one switch, those at the full rate are equally fast by the model as well,
+ * and nobody is late.
+ *
+ * @param[out] bandwidth  that those hosts have in common; 0: no
+ * @return STRAG_OK or STRAG_ERR_MEMORY
+ */
+int strag_symmetry_kinds(const struct strag_design *design, const struct strag_links *links,
+                         double *bandwidth, struct strag_error *err);
+
 void strag_symmetry_close(struct strag_symmetry *symmetry);
 
 #endif
