@@ -33,6 +33,7 @@ unit_tests = \
 	test/unit/test_straggler \
 	test/unit/test_swing \
 	test/unit/test_swing_walk \
+	test/unit/test_symmetry \
 	test/unit/test_threads \
 	test/unit/test_topology \
 	test/unit/test_topology_box \
@@ -186,6 +187,11 @@ test_unit_test_swing_walk_SOURCES = test/unit/test_swing_walk.c
 test_unit_test_swing_walk_CPPFLAGS = $(unit_cppflags)
 test_unit_test_swing_walk_LDFLAGS = $(unit_ldflags)
 test_unit_test_swing_walk_LDADD = $(unit_libs)
+
+test_unit_test_symmetry_SOURCES = test/unit/test_symmetry.c
+test_unit_test_symmetry_CPPFLAGS = $(unit_cppflags)
+test_unit_test_symmetry_LDFLAGS = $(unit_ldflags)
+test_unit_test_symmetry_LDADD = $(unit_libs)
 test_unit_test_straggler_SOURCES = test/unit/test_straggler.c
 test_unit_test_straggler_CPPFLAGS = $(unit_cppflags)
 test_unit_test_straggler_LDFLAGS = $(unit_ldflags)

@@ -126,7 +126,7 @@ static struct found check_machine(struct strag_topology *topology)
 static void on_switches(void **state)
 {
     (void)state;
-    int most = support_cases(33), ranks = 0, rounds = 0;
+    int most = support_cases(16), ranks = 0, rounds = 0;
     for (int n = 2; n <= most; n++) {
         for (int g = 1; g <= 4; g++) {
             struct found found = check_machine(machine_flat(n, g));
@@ -136,14 +136,16 @@ static void on_switches(void **state)
         }
     }
     assert_true(ranks > most && rounds > most / 2);
-    assert_true(check_machine(machine_flat(64, 8)).ranks >= 2 * 12);
+    /* Recursive doubling and halving, five forms of swing, two of flexreduce, optcc and weighted; with
+     * a late rank as well. */
+    assert_int_equal(check_machine(machine_flat(32, 8)).ranks, 2 * 11);
 }
 
 static void on_tori(void **state)
 {
     (void)state;
-    static const char *const dims[] = {"4x4", "8x4", "2x2x2", "16", "8", "2x8"};
-    static const char *const others[] = {"6x5", "3x3", "5", "1x4", "12x4"};
+    static const char *const dims[] = {"4x4", "8x4", "16", "2x8"};
+    static const char *const others[] = {"6x5", "2x2x2", "5", "1x4", "12x2"};
     for (size_t i = 0; i < sizeof dims / sizeof *dims; i++) {
         struct strag_topology *topology =
             machine_grid(STRAG_NETWORK_TORUS, true, dims[i], NULL, 1);
