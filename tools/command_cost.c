@@ -14,7 +14,11 @@ enum mode { ROUNDS, CLOCKS };
 
 static const char *const modes[] = {"rounds", "clocks", NULL};
 
-/* What is printed: a column of estimates per algorithm, a row per size. */
+/* In text up to so many algorithms are columns; of more each is a row, with so many sizes. */
+enum { ALGORITHMS_BESIDE = 6, SIZES_BESIDE = 6 };
+
+/* What is printed: a column of estimates per algorithm, a row per size; the other way round where
+ * that is too wide. */
 struct table {
     const struct machine *machine;
     int mode;
@@ -36,26 +40,64 @@ static int best_column(const struct table *table, int size)
     return best;
 }
 
-static void write_text(const struct table *table)
+/* An estimate, marked if it is the least of several. */
+static void write_time(const struct table *table, int column, int size, int width)
 {
-    char text[48], starred[49];
-    write_machine(table->machine);
-    write_model(table->machine);
-    printf(", mode %s: microseconds%s\n", modes[table->mode],
-           table->columns > 1 ? ", * is the least of a row" : "");
+    char text[48], marked[49];
+    bool best = table->columns > 1 && column == best_column(table, size);
+    snprintf(marked, sizeof marked, "%s%s", best ? "*" : "",
+             time_text(table->seconds[column][size], text));
+    printf("  %*s", width, marked);
+}
+
+/* A row per size. */
+static void write_sizes(const struct table *table)
+{
+    char text[32];
     printf("%10s", "bytes");
     for (int c = 0; c < table->columns; c++)
         printf("  %21s", table->algorithms[c]->name);
     putchar('\n');
     for (int s = 0; s < table->sizes; s++) {
         printf("%10s", size_text(table->bytes[s], text));
-        for (int c = 0; c < table->columns; c++) {
-            bool best = table->columns > 1 && c == best_column(table, s);
-            snprintf(starred, sizeof starred, "%s%s", best ? "*" : "",
-                     time_text(table->seconds[c][s], text));
-            printf("  %21s", starred);
-        }
+        for (int c = 0; c < table->columns; c++)
+            write_time(table, c, s, 21);
         putchar('\n');
+    }
+}
+
+/* A row per algorithm, for some of the sizes. */
+static void write_algorithms(const struct table *table, int first, int end)
+{
+    char text[32];
+    printf("%-21s", "bytes");
+    for (int s = first; s < end; s++)
+        printf("  %10s", size_text(table->bytes[s], text));
+    putchar('\n');
+    for (int c = 0; c < table->columns; c++) {
+        printf("%-21s", table->algorithms[c]->name);
+        for (int s = first; s < end; s++)
+            write_time(table, c, s, 10);
+        putchar('\n');
+    }
+}
+
+static void write_text(const struct table *table)
+{
+    bool wide = table->columns > ALGORITHMS_BESIDE;
+    write_machine(table->machine);
+    write_model(table->machine);
+    printf(", mode %s: microseconds", modes[table->mode]);
+    if (table->columns > 1)
+        printf(", * is the least of a %s", wide ? "column" : "row");
+    putchar('\n');
+    if (!wide)
+        write_sizes(table);
+    for (int s = 0; wide && s < table->sizes; s += SIZES_BESIDE) {
+        if (s > 0)
+            putchar('\n');
+        write_algorithms(table, s,
+                         s + SIZES_BESIDE < table->sizes ? s + SIZES_BESIDE : table->sizes);
     }
 }
 
