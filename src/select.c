@@ -173,9 +173,9 @@ static int price(struct race *race, const struct strag_problem *problem, struct 
     bool give_up = may_be_given_up(race, candidate->algorithm);
     struct strag_problem cut = *problem;
     cut.blocks = candidate->blocks;
-    int status = strag_profile_attempt(candidate->algorithm, &cut, race->model,
-                                       give_up ? is_beaten : NULL, race, &candidate->profile,
-                                       &candidate->refusal);
+    int status =
+        strag_profile_attempt(candidate->algorithm, &cut, race->model, give_up ? is_beaten : NULL,
+                              race, &candidate->profile, &candidate->refusal);
     if (status == STRAG_OK && candidate->profile)
         note_seconds(race);
     else if (status == STRAG_OK)

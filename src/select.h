@@ -47,8 +47,8 @@ struct strag_select_options {
     const struct strag_algorithm *only;
 
     /* Leave out what cannot be better at any size than the candidates before it, as soon as that is
-     * clear. The table is the same, and sooner made. With more than 256 ranks at most 4 block counts
-     * of an algorithm are compared, too. */
+     * clear. The table is the same, and sooner made. With more than 256 ranks at most 4 block
+     * counts of an algorithm are compared, too. */
     bool quick;
 };
 
