@@ -34,6 +34,12 @@ static bool is_in_open_mpi(const struct strag_algorithm *algorithm)
     return false;
 }
 
+/* What candidates' times are compared as. */
+static double rating(const struct strag_algorithm *algorithm)
+{
+    return algorithm->steady ? 1 - STRAG_STEADY : 1;
+}
+
 /* @return a candidate's index, or PREVIOUS */
 static int choose(const struct strag_selection *selection, size_t bytes, size_t minimum)
 {
@@ -44,7 +50,7 @@ static int choose(const struct strag_selection *selection, size_t bytes, size_t 
         if (!candidate->profile)
             continue;
         double seconds = strag_profile_seconds(candidate->profile, (double)bytes);
-        double rated = seconds * (candidate->algorithm->steady ? 1 - STRAG_STEADY : 1);
+        double rated = seconds * rating(candidate->algorithm);
         if (best == PREVIOUS || rated < least_rated * (1 - equal)) {
             best = c;
             least = seconds;
@@ -113,8 +119,8 @@ struct race {
     struct strag_selection *selection;
     const struct strag_select_options *options;
     const struct strag_model *model;
-    double (*seconds)[LOOKS]; /* [candidate]; NULL unless the table is wanted quickly */
-    int open;                 /* behind this look the candidate at hand may be the best */
+    double (*rated)[LOOKS]; /* [candidate]; NULL unless the table is wanted quickly */
+    int open;               /* behind this look the candidate at hand may be the best */
 };
 
 static double look_at(int look)
@@ -122,14 +128,16 @@ static double look_at(int look)
     return exp2((double)look / LOOKS_PER_DOUBLING);
 }
 
-/* Is a candidate so far nowhere slower between two looks than a line is? A profile is a convex
- * function of the size: it lies below the line if it does so at both ends. */
+/* Is a candidate so far nowhere rated slower between two looks than a line is? A profile is a
+ * convex function of the size: it lies below the line if it does so at both ends. */
 static bool is_below(const struct race *race, int look, struct strag_cost_line line)
 {
-    double low = line.latency + look_at(look) * line.per_byte;
-    double high = line.latency + look_at(look + 1) * line.per_byte;
-    for (int c = 0; c < race->selection->candidates - 1; c++) {
-        const double *seconds = race->seconds[c];
+    int last = race->selection->candidates - 1;
+    double rated = rating(race->selection->candidate[last].algorithm);
+    double low = rated * (line.latency + look_at(look) * line.per_byte);
+    double high = rated * (line.latency + look_at(look + 1) * line.per_byte);
+    for (int c = 0; c < last; c++) {
+        const double *seconds = race->rated[c];
         if (race->selection->candidate[c].profile && seconds[look] <= low * (1 + equal / 8) &&
             seconds[look + 1] <= high * (1 + equal / 8))
             return true;
@@ -154,15 +162,16 @@ static bool is_beaten(void *context, const struct strag_unfinished *unfinished)
 /* Those that tell what Open MPI takes are wanted where that is asked. */
 static bool may_be_given_up(const struct race *race, const struct strag_algorithm *algorithm)
 {
-    return race->seconds && !(race->options->minimum > 0 && is_in_open_mpi(algorithm));
+    return race->rated && !(race->options->minimum > 0 && is_in_open_mpi(algorithm));
 }
 
-static void note_seconds(const struct race *race)
+static void note_times(const struct race *race)
 {
     int last = race->selection->candidates - 1;
-    for (int look = 0; race->seconds && look < LOOKS; look++)
-        race->seconds[last][look] =
-            strag_profile_seconds(race->selection->candidate[last].profile, look_at(look));
+    const struct strag_candidate *candidate = &race->selection->candidate[last];
+    for (int look = 0; race->rated && look < LOOKS; look++)
+        race->rated[last][look] =
+            rating(candidate->algorithm) * strag_profile_seconds(candidate->profile, look_at(look));
 }
 
 /* The last candidate, which is gone again if it is given up. */
@@ -177,7 +186,7 @@ static int price(struct race *race, const struct strag_problem *problem, struct 
         strag_profile_attempt(candidate->algorithm, &cut, race->model, give_up ? is_beaten : NULL,
                               race, &candidate->profile, &candidate->refusal);
     if (status == STRAG_OK && candidate->profile)
-        note_seconds(race);
+        note_times(race);
     else if (status == STRAG_OK)
         selection->candidates--;
     if (status == STRAG_OK || status == STRAG_ERR_UNSUPPORTED)
@@ -198,9 +207,9 @@ static bool grow(struct race *race, int more)
     selection->candidate = moved;
     if (!race->options->quick)
         return true;
-    moved = realloc(race->seconds, room * sizeof *race->seconds);
+    moved = realloc(race->rated, room * sizeof *race->rated);
     if (moved)
-        race->seconds = moved;
+        race->rated = moved;
     return moved != NULL;
 }
 
@@ -273,7 +282,7 @@ int strag_select(const struct strag_problem *problem, const struct strag_model *
         return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for a selection");
     struct race race = {.selection = made, .options = options, .model = model};
     int status = add_all_candidates(&race, problem, err);
-    free(race.seconds);
+    free(race.rated);
     if (status != STRAG_OK) {
         strag_selection_free(made);
         return status;
