@@ -509,16 +509,25 @@ void coll_strag_parameters_read(void)
         coll_strag_warn(COLL_STRAG_WARN_PARAMETERS, complaints.text, "");
 }
 
-int coll_strag_ports(ompi_communicator_t *comm)
+/* What an info key of the communicator says. @return `otherwise` where there is none */
+static int read_key(ompi_communicator_t *comm, const char *key, int otherwise,
+                    int (*read)(const char *parameter, const char *text,
+                                struct complaints *complaints))
 {
-    char text[64];
+    char text[64], parameter[64];
     struct complaints complaints = {.length = 0};
-    if (!coll_strag_info(comm, "coll_strag_ports", text, sizeof text))
-        return mca_coll_strag_component.ports;
-    int ports = read_ports("coll_strag_ports (info key)", text, &complaints);
+    if (!coll_strag_info(comm, key, text, sizeof text))
+        return otherwise;
+    snprintf(parameter, sizeof parameter, "%s (info key)", key);
+    int value = read(parameter, text, &complaints);
     if (complaints.length)
         coll_strag_warn(COLL_STRAG_WARN_PARAMETERS, complaints.text, "");
-    return ports;
+    return value;
+}
+
+int coll_strag_ports(ompi_communicator_t *comm)
+{
+    return read_key(comm, "coll_strag_ports", mca_coll_strag_component.ports, read_ports);
 }
 
 enum coll_strag_carrier coll_strag_carrier(ompi_communicator_t *comm)
@@ -536,12 +545,5 @@ enum coll_strag_carrier coll_strag_carrier(ompi_communicator_t *comm)
 
 int coll_strag_pinned(ompi_communicator_t *comm)
 {
-    char text[64];
-    struct complaints complaints = {.length = 0};
-    if (!coll_strag_info(comm, "coll_strag_algorithm", text, sizeof text))
-        return mca_coll_strag_component.pinned;
-    int pinned = read_algorithm("coll_strag_algorithm (info key)", text, &complaints);
-    if (complaints.length)
-        coll_strag_warn(COLL_STRAG_WARN_PARAMETERS, complaints.text, "");
-    return pinned;
+    return read_key(comm, "coll_strag_algorithm", mca_coll_strag_component.pinned, read_algorithm);
 }

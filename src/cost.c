@@ -360,8 +360,8 @@ static struct strag_cost_line wait_for(struct strag_cost_line sum, double delay,
     return sum.latency + bytes * sum.per_byte < delay ? (struct strag_cost_line){delay, 0} : sum;
 }
 
-/* Each part takes as long as any of its lines. Of the rest it is not known whether a late rank takes
- * part at once. */
+/* Each part takes as long as any of its lines. Of the rest it is not known whether a late rank
+ * takes part at once. */
 struct strag_cost_line strag_unfinished_line(const struct strag_unfinished *unfinished,
                                              double bytes)
 {

@@ -189,7 +189,8 @@ static int prepare(const struct strag_problem *problem, void **prepared, struct 
         status = strag_uplinks_open(problem, optcc->fast, &optcc->uplinks, err);
     }
     if (status == STRAG_OK) {
-        optcc->equal_ring = optcc->uplinks.rate[0] == STRAG_UPLINK_FULL && count.slow == optcc->slow;
+        optcc->equal_ring =
+            optcc->uplinks.rate[0] == STRAG_UPLINK_FULL && count.slow == optcc->slow;
         status = find_tracks(optcc, err);
     }
     if (status == STRAG_OK)
@@ -201,22 +202,21 @@ static int prepare(const struct strag_problem *problem, void **prepared, struct 
     return status;
 }
 
+static int64_t blocks_of(void *of, int segments)
+{
+    return lay_out(of, segments);
+}
+
 /* With more segments less is lost at both ends, but more windows wait for their latency. */
 static int choices(const struct strag_problem *problem, int *blocks)
 {
     struct strag_uplinks_count hosts;
     struct optcc optcc = {.slow = 0};
-    int count = 0;
     if (strag_uplinks_count(problem, &hosts, NULL) == STRAG_OK)
         set_hosts(&optcc, &hosts);
-    for (int k = SEGMENTS_MIN; optcc.slow > 0 && k <= SEGMENTS_MAX; k *= 2) {
-        int64_t needed = lay_out(&optcc, k);
-        if (count == 0 || ((int64_t)k * optcc.body <= WINDOWS && needed < INT32_MAX))
-            blocks[count++] = (int)needed;
-    }
-    if (count == 0)
-        blocks[count++] = 0;
-    return count;
+    const struct strag_uplinks_segments segments = {SEGMENTS_MIN, SEGMENTS_MAX, optcc.body,
+                                                    WINDOWS};
+    return strag_uplinks_choices(&segments, optcc.slow, blocks_of, &optcc, blocks);
 }
 
 /* ---- Claims ---- */

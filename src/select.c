@@ -34,7 +34,7 @@ static bool is_in_open_mpi(const struct strag_algorithm *algorithm)
     return false;
 }
 
-/* What an algorithm's time is multiplied by before it is compared. Those that go ahead without a
+/* What candidates' times are multiplied by before they are compared. Those that go ahead without a
  * late rank know who that is. */
 static double rating(const struct strag_algorithm *algorithm)
 {
@@ -120,8 +120,8 @@ struct race {
     struct strag_selection *selection;
     const struct strag_select_options *options;
     const struct strag_model *model;
-    double (*seconds)[LOOKS]; /* [candidate]: rated; NULL unless the table is wanted quickly */
-    int open;                 /* behind this look the candidate at hand may be the best */
+    double (*rated)[LOOKS]; /* [candidate]; NULL unless the table is wanted quickly */
+    int open;               /* behind this look the candidate at hand may be the best */
 };
 
 static double look_at(int look)
@@ -129,14 +129,16 @@ static double look_at(int look)
     return exp2((double)look / LOOKS_PER_DOUBLING);
 }
 
-/* Is a candidate so far nowhere slower between two looks than a line is? A profile is a convex
- * function of the size: it lies below the line if it does so at both ends. */
+/* Is a candidate so far nowhere rated slower between two looks than a line is? A profile is a
+ * convex function of the size: it lies below the line if it does so at both ends. */
 static bool is_below(const struct race *race, int look, struct strag_cost_line line)
 {
-    double low = line.latency + look_at(look) * line.per_byte;
-    double high = line.latency + look_at(look + 1) * line.per_byte;
-    for (int c = 0; c < race->selection->candidates - 1; c++) {
-        const double *seconds = race->seconds[c];
+    int last = race->selection->candidates - 1;
+    double rated = rating(race->selection->candidate[last].algorithm);
+    double low = rated * (line.latency + look_at(look) * line.per_byte);
+    double high = rated * (line.latency + look_at(look + 1) * line.per_byte);
+    for (int c = 0; c < last; c++) {
+        const double *seconds = race->rated[c];
         if (race->selection->candidate[c].profile && seconds[look] <= low * (1 + equal / 8) &&
             seconds[look + 1] <= high * (1 + equal / 8))
             return true;
@@ -148,14 +150,9 @@ static bool is_below(const struct race *race, int look, struct strag_cost_line l
 static bool is_beaten(void *context, const struct strag_unfinished *unfinished)
 {
     struct race *race = context;
-    const struct strag_selection *selection = race->selection;
-    double rate = rating(selection->candidate[selection->candidates - 1].algorithm);
     for (int i = 0; i < LOOKS - 1; i++) {
         int look = (race->open + i) % (LOOKS - 1);
-        struct strag_cost_line line = strag_unfinished_line(unfinished, look_at(look));
-        line.latency *= rate;
-        line.per_byte *= rate;
-        if (!is_below(race, look, line)) {
+        if (!is_below(race, look, strag_unfinished_line(unfinished, look_at(look)))) {
             race->open = look;
             return false;
         }
@@ -166,16 +163,16 @@ static bool is_beaten(void *context, const struct strag_unfinished *unfinished)
 /* Those that tell what Open MPI takes are wanted where that is asked. */
 static bool may_be_given_up(const struct race *race, const struct strag_algorithm *algorithm)
 {
-    return race->seconds && !(race->options->minimum > 0 && is_in_open_mpi(algorithm));
+    return race->rated && !(race->options->minimum > 0 && is_in_open_mpi(algorithm));
 }
 
-static void note_seconds(const struct race *race)
+static void note_times(const struct race *race)
 {
     int last = race->selection->candidates - 1;
     const struct strag_candidate *candidate = &race->selection->candidate[last];
-    for (int look = 0; race->seconds && look < LOOKS; look++)
-        race->seconds[last][look] =
-            strag_profile_seconds(candidate->profile, look_at(look)) * rating(candidate->algorithm);
+    for (int look = 0; race->rated && look < LOOKS; look++)
+        race->rated[last][look] =
+            rating(candidate->algorithm) * strag_profile_seconds(candidate->profile, look_at(look));
 }
 
 /* The last candidate, which is gone again if it is given up. */
@@ -190,7 +187,7 @@ static int price(struct race *race, const struct strag_problem *problem, struct 
         strag_profile_attempt(candidate->algorithm, &cut, race->model, give_up ? is_beaten : NULL,
                               race, &candidate->profile, &candidate->refusal);
     if (status == STRAG_OK && candidate->profile)
-        note_seconds(race);
+        note_times(race);
     else if (status == STRAG_OK)
         selection->candidates--;
     if (status == STRAG_OK || status == STRAG_ERR_UNSUPPORTED)
@@ -211,9 +208,9 @@ static bool grow(struct race *race, int more)
     selection->candidate = moved;
     if (!race->options->quick)
         return true;
-    moved = realloc(race->seconds, room * sizeof *race->seconds);
+    moved = realloc(race->rated, room * sizeof *race->rated);
     if (moved)
-        race->seconds = moved;
+        race->rated = moved;
     return moved != NULL;
 }
 
@@ -286,7 +283,7 @@ int strag_select(const struct strag_problem *problem, const struct strag_model *
         return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for a selection");
     struct race race = {.selection = made, .options = options, .model = model};
     int status = add_all_candidates(&race, problem, err);
-    free(race.seconds);
+    free(race.rated);
     if (status != STRAG_OK) {
         strag_selection_free(made);
         return status;

@@ -34,67 +34,50 @@
 
 /* ---- The halves ---- */
 
+/* A step of the reduce-scatter, which combines; or of the allgather, the same backwards: what was
+ * sent comes, and what came is sent. */
+struct step {
+    const struct strag_swing_walk *walk;
+    int number, round;
+    bool combine;
+};
+
+static void swap_ranges(const struct step *step, int peer, int away, int kept, int count,
+                        struct strag_builder *builder)
+{
+    if (step->combine) {
+        strag_send(builder, step->round, peer, away, count);
+        strag_recv_reduce(builder, step->round, peer, kept, count);
+    } else {
+        strag_send(builder, step->round, peer, kept, count);
+        strag_recv(builder, step->round, peer, away, count);
+    }
+}
+
 /* The one left over swaps one unit with every rank of the lower list. */
-static void reduce_left_over(const struct strag_swing_walk *walk, int step, int round,
-                             const struct strag_swing_meeting *meeting,
-                             struct strag_builder *builder)
+static void build_left_over(const struct step *step, const struct strag_swing_meeting *meeting,
+                            struct strag_builder *builder)
 {
     int unit = meeting->unit, last = meeting->first + 2 * meeting->pairs * unit;
-    for (int pair = 0; pair < meeting->pairs; pair++) {
-        int lower = strag_swing_lower(walk, step, pair);
-        strag_send(builder, round, lower, meeting->first + pair * unit, unit);
-        strag_recv_reduce(builder, round, lower, last, unit);
-    }
+    for (int pair = 0; pair < meeting->pairs; pair++)
+        swap_ranges(step, strag_swing_lower(step->walk, step->number, pair),
+                    meeting->first + pair * unit, last, unit, builder);
 }
 
-static void reduce(const struct strag_swing_walk *walk, int step, int round,
-                   struct strag_builder *builder)
+static void build_step(const struct step *step, struct strag_builder *builder)
 {
-    struct strag_swing_meeting meeting = strag_swing_meet(walk, step);
+    struct strag_swing_meeting meeting = strag_swing_meet(step->walk, step->number);
     int unit = meeting.unit, half = meeting.low;
     int mine = meeting.first + (meeting.upper ? half : 0);
     int theirs = meeting.first + (meeting.upper ? 0 : half);
     if (meeting.pair == meeting.pairs) {
-        reduce_left_over(walk, step, round, &meeting, builder);
+        build_left_over(step, &meeting, builder);
         return;
     }
-    strag_send(builder, round, meeting.peer, theirs, half);
-    strag_recv_reduce(builder, round, meeting.peer, mine, half);
-    if (meeting.left_over >= 0) {
-        strag_send(builder, round, meeting.left_over, theirs + half, unit);
-        strag_recv_reduce(builder, round, meeting.left_over, mine + meeting.pair * unit, unit);
-    }
-}
-
-static void gather_left_over(const struct strag_swing_walk *walk, int step, int round,
-                             const struct strag_swing_meeting *meeting,
-                             struct strag_builder *builder)
-{
-    int unit = meeting->unit, last = meeting->first + 2 * meeting->pairs * unit;
-    for (int pair = 0; pair < meeting->pairs; pair++) {
-        int lower = strag_swing_lower(walk, step, pair);
-        strag_send(builder, round, lower, last, unit);
-        strag_recv(builder, round, lower, meeting->first + pair * unit, unit);
-    }
-}
-
-static void gather(const struct strag_swing_walk *walk, int step, int round,
-                   struct strag_builder *builder)
-{
-    struct strag_swing_meeting meeting = strag_swing_meet(walk, step);
-    int unit = meeting.unit, half = meeting.low;
-    int mine = meeting.first + (meeting.upper ? half : 0);
-    int theirs = meeting.first + (meeting.upper ? 0 : half);
-    if (meeting.pair == meeting.pairs) {
-        gather_left_over(walk, step, round, &meeting, builder);
-        return;
-    }
-    strag_send(builder, round, meeting.peer, mine, half);
-    strag_recv(builder, round, meeting.peer, theirs, half);
-    if (meeting.left_over >= 0) {
-        strag_send(builder, round, meeting.left_over, mine + meeting.pair * unit, unit);
-        strag_recv(builder, round, meeting.left_over, theirs + half, unit);
-    }
+    swap_ranges(step, meeting.peer, theirs, mine, half, builder);
+    if (meeting.left_over >= 0)
+        swap_ranges(step, meeting.left_over, theirs + half, mine + meeting.pair * unit, unit,
+                    builder);
 }
 
 int strag_swing_reduce_scatter(const struct strag_swing *swing,
@@ -106,7 +89,7 @@ int strag_swing_reduce_scatter(const struct strag_swing *swing,
         strag_stage(builder, "reduce-scatter");
     for (int step = 0; step < swing->scatter_steps; step++, round++) {
         for (int part = 0; strag_is_wanted(wanted, round) && part < swing->torus.parts; part++)
-            reduce(&walks[part], step, round, builder);
+            build_step(&(struct step){&walks[part], step, round, true}, builder);
     }
     return round;
 }
@@ -119,7 +102,7 @@ int strag_swing_allgather(const struct strag_swing *swing, const struct strag_sw
         strag_stage(builder, "allgather");
     for (int step = swing->scatter_steps - 1; step >= 0; step--, round++) {
         for (int part = 0; strag_is_wanted(wanted, round) && part < swing->torus.parts; part++)
-            gather(&walks[part], step, round, builder);
+            build_step(&(struct step){&walks[part], step, round, false}, builder);
     }
     return round;
 }

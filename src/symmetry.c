@@ -173,8 +173,8 @@ static bool is_somebody_late(const struct strag_state *state)
     return false;
 }
 
-/* Is every rank right below a host, and every host right below the root, all with as many ranks that
- * are equally fast? Hosts' links may differ. */
+/* Is every rank right below a host, and every host right below the root, all with as many ranks
+ * that are equally fast? Hosts' links may differ. */
 static bool are_hosts_equal(const struct strag_links *links)
 {
     const struct strag_topology *topology = links->topology;

@@ -19,8 +19,8 @@
 #include "network.h"
 
 struct strag_symmetry {
-    int32_t *rank; /* [rank]: the one that stands for it; NULL: each for itself */
-    int32_t *link; /* [link]: likewise */
+    int32_t *rank;          /* [rank]: the one that stands for it; NULL: each for itself */
+    int32_t *link;          /* [link]: likewise */
     int32_t *ranks, *links; /* [rank], [link]: for how many that one stands */
 };
 
@@ -28,8 +28,8 @@ struct strag_symmetry {
  * Which ranks and links of a design are alike.
  *
  * @param links  of the design's topology, with slow ones
- * @param[out] symmetry  the caller's to close with strag_symmetry_close; all NULL where no two ranks
- *                       are known to be alike, and on failure
+ * @param[out] symmetry  the caller's to close with strag_symmetry_close; all NULL where no two
+ * ranks are known to be alike, and on failure
  * @return STRAG_OK or STRAG_ERR_MEMORY
  */
 int strag_symmetry_open(const struct strag_design *design, const struct strag_links *links,

@@ -76,7 +76,7 @@ struct strag_traffic {
     size_t hops_room;
     struct strag_hop *hops; /* of all messages */
 
-    uint32_t rounds; /* looked at so far */
+    uint32_t rounds;         /* looked at so far */
     struct strag_load *load; /* [link], if it stands for itself */
 };
 

@@ -209,6 +209,20 @@ int strag_uplinks_open(const struct strag_problem *problem, int ring, struct str
     return STRAG_OK;
 }
 
+int strag_uplinks_choices(const struct strag_uplinks_segments *segments, int slow,
+                          int64_t (*blocks_of)(void *of, int segments), void *of, int *blocks)
+{
+    int count = 0;
+    for (int k = segments->least; slow > 0 && k <= segments->most; k *= 2) {
+        int64_t needed = blocks_of(of, k);
+        if (count == 0 || ((int64_t)k * segments->body <= segments->rounds && needed < INT32_MAX))
+            blocks[count++] = (int)needed;
+    }
+    if (count == 0)
+        blocks[count++] = 0;
+    return count;
+}
+
 void strag_uplinks_close(struct strag_uplinks *uplinks)
 {
     free(uplinks->rate);

@@ -214,22 +214,21 @@ static int prepare(const struct strag_problem *problem, void **prepared, struct 
     return status;
 }
 
+static int64_t blocks_of(void *of, int segments)
+{
+    return segments * segment_blocks(of);
+}
+
 /* With more segments less is lost at both ends, but more rounds wait for their latency. */
 static int choices(const struct strag_problem *problem, int *blocks)
 {
     struct strag_uplinks_count hosts;
     struct weighted weighted = {.slow = 0};
-    int count = 0;
     if (strag_uplinks_count(problem, &hosts, NULL) == STRAG_OK)
         set_hosts(&weighted, &hosts);
-    for (int64_t k = SEGMENTS_MIN; weighted.slow > 0 && k <= SEGMENTS_MAX; k *= 2) {
-        int64_t needed = k * segment_blocks(&weighted);
-        if (count == 0 || (k * weighted.body <= ROUNDS && needed < INT32_MAX))
-            blocks[count++] = (int)needed;
-    }
-    if (count == 0)
-        blocks[count++] = 0;
-    return count;
+    const struct strag_uplinks_segments segments = {SEGMENTS_MIN, SEGMENTS_MAX, weighted.body,
+                                                    ROUNDS};
+    return strag_uplinks_choices(&segments, weighted.slow, blocks_of, &weighted, blocks);
 }
 
 /* ---- Claims ---- */

@@ -475,6 +475,72 @@ static void memory_runs_out(void **state)
     assert_true(exhaust("clocks", try_clocks, &attempt) > 10);
 }
 
+/* ---- Estimates that are not finished ---- */
+
+/* Lines that were shown while an estimate was made. */
+struct shown {
+    int count, most; /* the estimate is given up when so many were shown */
+    struct strag_cost_line lines[64];
+};
+
+static bool show(void *context, const struct strag_unfinished *unfinished)
+{
+    struct shown *shown = context;
+    for (double bytes = 1; bytes < 1e10 && shown->count < 64; bytes *= 300)
+        shown->lines[shown->count++] = strag_unfinished_line(unfinished, bytes);
+    return shown->count >= shown->most;
+}
+
+/* No estimate becomes shorter than a line that was shown of it. */
+static void lines_lie_below(const struct strag_algorithm *algorithm,
+                            const struct strag_problem *problem)
+{
+    struct strag_model model = plain_model();
+    struct shown shown = {.most = 1000};
+    struct strag_profile *profile = NULL;
+    struct strag_error err;
+    model.reduce_bandwidth = 3e9;
+    int status = strag_profile_attempt(algorithm, problem, &model, show, &shown, &profile, &err);
+    if (status == STRAG_ERR_UNSUPPORTED)
+        return;
+    assert_int_equal(status, STRAG_OK);
+    assert_int_equal(shown.count > 0, problem->n > 1);
+    for (double bytes = 1; bytes < 1e12; bytes *= 3) {
+        double seconds = strag_profile_seconds(profile, bytes);
+        for (int i = 0; i < shown.count; i++) {
+            double least = shown.lines[i].latency + bytes * shown.lines[i].per_byte;
+            if (least > seconds * (1 + 1e-12))
+                fail_msg("%s, n = %d: %.12g s for %g bytes, %.12g s or more were promised",
+                         algorithm->name, problem->n, seconds, bytes, least);
+        }
+    }
+    strag_profile_free(profile);
+    shown = (struct shown){.most = 1};
+    assert_int_equal(
+        strag_profile_attempt(algorithm, problem, &model, show, &shown, &profile, &err), STRAG_OK);
+    assert_int_equal(profile == NULL, problem->n > 1);
+    strag_profile_free(profile);
+}
+
+static void unfinished_estimates_promise_no_more(void **state)
+{
+    (void)state;
+    struct rng rng = {support_seed("unfinished_estimates")};
+    long cases = support_cases(60);
+    for (long i = 0; i < cases; i++) {
+        struct strag_topology *topology = random_machine(&rng);
+        const struct strag_late late[] = {{(int)rng_below(&rng, (uint64_t)topology->n), 1e-5}};
+        const struct strag_slow slow[] = {{(int)rng_below(&rng, (uint64_t)topology->n), 3}};
+        const struct strag_state moment = {(int)rng_below(&rng, 2), slow, (int)rng_below(&rng, 2),
+                                           late};
+        const struct strag_problem problem = {
+            .n = topology->n, .topology = topology, .state = &moment};
+        for (int a = 0; strag_algorithms[a]; a++)
+            lines_lie_below(strag_algorithms[a], &problem);
+        strag_topology_free(topology);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -489,6 +555,7 @@ int main(void)
         cmocka_unit_test(a_late_rank),
         cmocka_unit_test(combining_takes_time),
         cmocka_unit_test(what_the_busiest_link_carries),
+        cmocka_unit_test(unfinished_estimates_promise_no_more),
         cmocka_unit_test(refusals),
         cmocka_unit_test(a_second_implementation),
         cmocka_unit_test(memory_runs_out),

@@ -149,15 +149,28 @@ static void where_it_changes(void **state)
     strag_selection_free(selection);
 }
 
-static void check_quick(struct strag_topology *topology)
+static const struct strag_slow one_slow[] = {{1, 2}}, two_slow[] = {{0, 1.5}, {3, 4}};
+static const struct strag_late one_late[] = {{1, 1e-4}};
+static const struct strag_state quiet,
+    slow = {.nslow = 1, .slow = one_slow}, slower = {.nslow = 2, .slow = two_slow},
+    one_is_late = {.nlate = 1, .late = one_late}, both = {1, one_slow, 1, one_late};
+static const struct strag_state *const all_states[] = {&quiet,       &slow, &slower,
+                                                       &one_is_late, &both, NULL};
+static const struct strag_state *const quiet_only[] = {&quiet, NULL};
+
+/* With and without combining, with and without a minimum; the topology is freed. */
+static void check_quick(struct strag_topology *topology, const struct strag_state *const *states)
 {
     struct strag_model model = strag_model_default(topology->network);
-    const struct strag_problem problem = {.n = topology->n, .topology = topology};
-    for (int i = 0; i < 4; i++) {
-        model.reduce_bandwidth = i % 2 ? 16e9 : 0;
-        struct strag_selection *selection = selected(&problem, &model, i / 2 ? 8192 : 0);
-        assert_quick(&problem, &model, i / 2 ? 8192 : 0, &selection->table);
-        strag_selection_free(selection);
+    struct strag_problem problem = {.n = topology->n, .topology = topology};
+    for (; *states && (topology->n > 3 || !(*states)->nslow); states++) {
+        problem.state = *states;
+        for (int i = 0; i < 4; i++) {
+            model.reduce_bandwidth = i % 2 ? 16e9 : 0;
+            struct strag_selection *selection = selected(&problem, &model, i / 2 ? 8192 : 0);
+            assert_quick(&problem, &model, i / 2 ? 8192 : 0, &selection->table);
+            strag_selection_free(selection);
+        }
     }
     strag_topology_free(topology);
 }
@@ -165,15 +178,52 @@ static void check_quick(struct strag_topology *topology)
 static void quick_tables_are_the_same(void **state)
 {
     (void)state;
-    for (int n = 2; n <= 40; n++) {
-        check_quick(machine_flat(n, 1));
-        check_quick(machine_flat(n, 3));
+    long most = support_cases(40);
+    for (int n = 2; n <= most; n++) {
+        check_quick(machine_flat(n, 1), n <= 12 ? all_states : quiet_only);
+        check_quick(machine_flat(n, 3), n <= 12 ? all_states : quiet_only);
     }
-    check_quick(machine_tree("1@40,1@100,1@100,1@100,1@100,1@100"));
-    check_quick(machine_tree("(1,1,1)@50,(1,1)@50"));
-    check_quick(machine_tree("2,3,1"));
-    check_quick(machine_grid(STRAG_NETWORK_TORUS, true, "5x3", NULL, 1));
-    check_quick(machine_grid(STRAG_NETWORK_TORUS, true, "4x4", NULL, 2));
+    check_quick(machine_flat(1024, 1), quiet_only);
+    check_quick(machine_tree("1@40,1@100,1@100,1@100,1@100,1@100"), all_states);
+    check_quick(machine_tree("(1,1,1)@50,(1,1)@50"), all_states);
+    check_quick(machine_tree("2,3,1"), all_states);
+    check_quick(machine_tree("((4,4),(4,4))"), all_states);
+    check_quick(machine_grid(STRAG_NETWORK_TORUS, true, "5x3", NULL, 1), all_states);
+    check_quick(machine_grid(STRAG_NETWORK_TORUS, true, "6x5", NULL, 1), all_states);
+    check_quick(machine_grid(STRAG_NETWORK_TORUS, true, "4x4", NULL, 1), all_states);
+    check_quick(machine_grid(STRAG_NETWORK_TORUS, true, "4x4", NULL, 2), all_states);
+    check_quick(machine_grid(STRAG_NETWORK_TORUS, true, "16x16", NULL, 1), quiet_only);
+    check_quick(machine_grid(STRAG_NETWORK_TORUS, true, "32x32", NULL, 1), quiet_only);
+}
+
+/* Candidates are really given up, and those that tell what Open MPI takes only if nobody asks. */
+static void quick_tables_price_less(void **state)
+{
+    (void)state;
+    struct strag_topology *topology = machine_flat(64, 1);
+    const struct strag_problem problem = {.n = 64, .topology = topology};
+    const struct strag_model model = strag_model_default(STRAG_NETWORK_TREE);
+    struct strag_error err;
+    for (size_t minimum = 0; minimum <= 8192; minimum += 8192) {
+        const struct strag_select_options options = {.minimum = minimum, .quick = true};
+        struct strag_selection *quick, *full = selected(&problem, &model, minimum);
+        int stock = 0;
+        assert_int_equal(strag_select(&problem, &model, &options, &quick, &err), STRAG_OK);
+        assert_in_range(quick->candidates, 2, full->candidates / 2 + 2);
+        for (int c = 0; c < quick->candidates; c++) {
+            const char *name = quick->candidate[c].algorithm->name;
+            stock += strcmp(name, "recursive-doubling") == 0 ||
+                     strcmp(name, "recursive-halving") == 0 || strcmp(name, "ring") == 0;
+            assert_non_null(quick->candidate[c].profile);
+        }
+        if (minimum > 0)
+            assert_int_equal(stock, 3);
+        else
+            assert_in_range(stock, 0, 2);
+        strag_selection_free(quick);
+        strag_selection_free(full);
+    }
+    strag_topology_free(topology);
 }
 
 static void short_vectors_stay_with_the_previous_component(void **state)
@@ -287,6 +337,7 @@ int main(void)
         cmocka_unit_test(least_at_every_size),
         cmocka_unit_test(where_it_changes),
         cmocka_unit_test(quick_tables_are_the_same),
+        cmocka_unit_test(quick_tables_price_less),
         cmocka_unit_test(short_vectors_stay_with_the_previous_component),
         cmocka_unit_test(but_not_where_they_lose_much),
         cmocka_unit_test(refused_candidates_say_why),

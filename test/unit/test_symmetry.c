@@ -105,7 +105,8 @@ static struct found check_machine(struct strag_topology *topology)
     model.reduce_bandwidth = 16e9;
     model.local_alpha = 3e-7;
     for (size_t s = 0; s < sizeof states / sizeof *states; s++) {
-        struct strag_problem problem = {.n = topology->n, .topology = topology, .state = &states[s]};
+        struct strag_problem problem = {
+            .n = topology->n, .topology = topology, .state = &states[s]};
         if (s > 0 && topology->n < 5)
             continue;
         for (int a = 0; strag_algorithms[a]; a++) {
@@ -136,8 +137,8 @@ static void on_switches(void **state)
         }
     }
     assert_true(ranks > most && rounds > most / 2);
-    /* Recursive doubling and halving, five forms of swing, two of flexreduce, optcc and weighted; with
-     * a late rank as well. */
+    /* Recursive doubling and halving, five forms of swing, two of flexreduce, optcc and weighted;
+     * with a late rank as well. */
     assert_int_equal(check_machine(machine_flat(32, 8)).ranks, 2 * 11);
 }
 
@@ -147,8 +148,7 @@ static void on_tori(void **state)
     static const char *const dims[] = {"4x4", "8x4", "16", "2x8"};
     static const char *const others[] = {"6x5", "2x2x2", "5", "1x4", "12x2"};
     for (size_t i = 0; i < sizeof dims / sizeof *dims; i++) {
-        struct strag_topology *topology =
-            machine_grid(STRAG_NETWORK_TORUS, true, dims[i], NULL, 1);
+        struct strag_topology *topology = machine_grid(STRAG_NETWORK_TORUS, true, dims[i], NULL, 1);
         /* Five forms of swing, two of bine, and bucket; with a late rank as well. */
         assert_int_equal(check_machine(topology).ranks, 2 * 8);
         assert_int_equal(
@@ -166,9 +166,13 @@ static void on_trees(void **state)
     (void)state;
     static const char *const equal[] = {"((4,4),(4,4))", "((2,2,2),(2,2,2))", "(1,1,1),(1,1,1)",
                                         "(((2,2),(2,2)),((2,2),(2,2)))"};
-    static const char *const others[] = {"((2,3),(4))", "2,3,1", "1@40,1@100,1@100,1@100,1@100",
-                                         "(1,1,1)@50,(1,1)@50", "1@98,1@100,1@100,1@100,1@60",
-                                         "2@99,2@100,2@50,2@100", "1@1,1@2,1@3,1@4,1@5,1@6"};
+    static const char *const others[] = {"((2,3),(4))",
+                                         "2,3,1",
+                                         "1@40,1@100,1@100,1@100,1@100",
+                                         "(1,1,1)@50,(1,1)@50",
+                                         "1@98,1@100,1@100,1@100,1@60",
+                                         "2@99,2@100,2@50,2@100",
+                                         "1@1,1@2,1@3,1@4,1@5,1@6"};
     for (size_t i = 0; i < sizeof equal / sizeof *equal; i++)
         assert_true(check_machine(machine_tree(equal[i])).ranks >= 2);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
@@ -230,7 +234,8 @@ static void memory_runs_out(void **state)
     (void)state;
     assert_true(exhaust("an estimate of swing", try_profile, support_algorithm("swing")) > 10);
     assert_true(exhaust("an estimate of optcc", try_profile, support_algorithm("optcc")) > 15);
-    assert_true(exhaust("an estimate of weighted", try_profile, support_algorithm("weighted")) > 15);
+    assert_true(exhaust("an estimate of weighted", try_profile, support_algorithm("weighted")) >
+                15);
 }
 
 int main(void)
