@@ -260,11 +260,12 @@ static int ucp_recv(struct strag_transport *base, struct strag_transfer *transfe
 
 /* ---- Progress ---- */
 
-/* Look at all messages. @return whether one was complete */
+/* Let UCX work, and look at all messages. @return whether one was complete */
 static bool scan(struct coll_strag_ucp_transport *transport)
 {
     bool found = false;
     pthread_mutex_lock(&coll_strag_ucp.lock);
+    library()->ucp_worker_progress(coll_strag_ucp.worker);
     for (size_t i = 0; i < transport->nmessages; i++) {
         look(&transport->messages[i]);
         found |= NULL == transport->messages[i].request;

@@ -259,7 +259,7 @@ void coll_strag_ucp_watch(struct coll_strag_ucp_peer *peer)
 
 static void free_peers(struct coll_strag_ucp_process *ucp)
 {
-    struct coll_strag_ucp_peer *peer;
+    struct coll_strag_ucp_peer *peer = NULL;
     uint64_t key;
     OPAL_HASH_TABLE_FOREACH(key, uint64, peer, ucp->peers)
     {

@@ -21,6 +21,7 @@ lint-cppcheck:
 lint-tidy:
 	clang-tidy -quiet $(lint_units) -- -std=gnu11 $(DEFS) $(DEFAULT_INCLUDES) $(AM_CPPFLAGS) \
 		$(lint_includes) $(STRAG_VERSION_CPPFLAGS) -DSTRAG_OMPI_VERSION='"$(OMPI_VERSION)"' \
+		-DSTRAG_UCX_LIBDIR='"$(UCX_LIBDIR)"' $(UCX_CFLAGS) \
 		$(OMPI_CFLAGS) $(OMPI_CPPFLAGS)
 
 lint-shell:
