@@ -63,8 +63,8 @@ struct strag_select_options {
 /**
  * Price every algorithm that can be planned for the problem, each with the block counts that are
  * worth comparing, and make the table: for every size the candidate with the least modelled time
- * (of equals the first). Where a steady algorithm is within STRAG_STEADY of it, the steady one is
- * taken.
+ * (of equals the first). Where a steady algorithm, or one that goes ahead without a late rank, is
+ * within STRAG_STEADY of it, that one is taken.
  *
  * @param[out] selection  the caller's to free with strag_selection_free; untouched on failure
  * @return STRAG_OK, STRAG_ERR_UNSUPPORTED where no algorithm fits, STRAG_ERR_MEMORY
