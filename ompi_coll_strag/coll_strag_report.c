@@ -112,6 +112,7 @@ enum {
     SAVED,
     SLOW_RANK,
     SLOW_FACTOR,
+    PROBES,
     VARIABLES
 };
 
@@ -138,6 +139,8 @@ static const struct variable {
                    MCA_BASE_VAR_TYPE_INT},
     [SLOW_FACTOR] = {"slow_factor", "How many times slower than others that link is; 1: none is",
                      MCA_BASE_VAR_TYPE_DOUBLE},
+    [PROBES] = {"slow_probes", "How often the links of all hosts were probed",
+                MCA_BASE_VAR_TYPE_UNSIGNED_LONG_LONG},
 };
 
 /* What is known of a communicator. @return NULL: its calls are not watched */
@@ -184,8 +187,11 @@ static int read_variable(const struct mca_base_pvar_t *pvar, void *value, void *
     case SLOW_RANK:
         *(int *)value = told->slow.now > 0 ? told->slow.rank : -1;
         break;
-    default:
+    case SLOW_FACTOR:
         *(double *)value = told->slow.now > 0 ? told->slow.factor : 1;
+        break;
+    default:
+        *(unsigned long long *)value = told->slow.probes;
         break;
     }
     pthread_mutex_unlock(&component->modules_lock);

@@ -6,6 +6,7 @@ mpi_tests = \
 	test/mpi/huge.sh \
 	test/mpi/late.sh \
 	test/mpi/layout.sh \
+	test/mpi/links.sh \
 	test/mpi/matrix.sh \
 	test/mpi/params.sh \
 	test/mpi/threads.sh \
@@ -28,6 +29,7 @@ check_PROGRAMS += \
 	test/mpi/huge \
 	test/mpi/late \
 	test/mpi/layout \
+	test/mpi/links \
 	test/mpi/matrix \
 	test/mpi/sizes \
 	test/mpi/threads \
@@ -48,6 +50,9 @@ test_mpi_late_LDADD = $(mpi_libs)
 test_mpi_layout_SOURCES = test/mpi/layout.c $(mpi_suite) $(mpi_common)
 test_mpi_layout_CPPFLAGS = $(mpi_cppflags) $(HWLOC_CFLAGS)
 test_mpi_layout_LDADD = $(mpi_libs) $(HWLOC_LIBS)
+test_mpi_links_SOURCES = test/mpi/links.c $(mpi_common)
+test_mpi_links_CPPFLAGS = $(mpi_cppflags)
+test_mpi_links_LDADD = $(mpi_libs)
 test_mpi_matrix_SOURCES = test/mpi/matrix.c test/mpi/elements.c test/mpi/elements.h \
 	$(mpi_order) $(mpi_common)
 test_mpi_matrix_CPPFLAGS = $(mpi_cppflags)
