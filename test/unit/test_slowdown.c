@@ -512,9 +512,10 @@ int main(void)
         cmocka_unit_test(test_meter),         cmocka_unit_test(test_note_room),
         cmocka_unit_test(test_one_slow_host), cmocka_unit_test(test_two_ranks_per_host),
         cmocka_unit_test(test_random_jobs),   cmocka_unit_test(test_only_seems_so),
-        cmocka_unit_test(test_verdicts), cmocka_unit_test(test_seen), cmocka_unit_test(test_not_slow),
-        cmocka_unit_test(test_budget),        cmocka_unit_test(test_bytes),
-        cmocka_unit_test(test_partners),      cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_verdicts),      cmocka_unit_test(test_seen),
+        cmocka_unit_test(test_not_slow),      cmocka_unit_test(test_budget),
+        cmocka_unit_test(test_bytes),         cmocka_unit_test(test_partners),
+        cmocka_unit_test(test_out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
