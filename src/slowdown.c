@@ -43,7 +43,7 @@ struct strag_slowdown {
 struct strag_slowdown_options strag_slowdown_default(void)
 {
     return (struct strag_slowdown_options){
-        .least = 1.1, .share = 0.003, .more = 0.05, .thought = 2e-3, .remember = 16};
+        .least = 1.1, .share = 0.003, .more = 0.08, .thought = 2e-3, .remember = 16};
 }
 
 /* ---- Making one ---- */

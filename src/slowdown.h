@@ -49,7 +49,7 @@ struct strag_slowdown_options {
     int remember;   /* windows for which a refuted suspicion is remembered */
 };
 
-/** 1.1; 0.003; 0.05; 2 ms; 16. */
+/** 1.1; 0.003; 0.08; 2 ms; 16. */
 struct strag_slowdown_options strag_slowdown_default(void);
 
 struct strag_slowdown;
