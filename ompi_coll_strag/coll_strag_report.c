@@ -79,7 +79,7 @@ void coll_strag_report(mca_coll_strag_module_t *module, ompi_communicator_t *com
     const struct coll_strag_watch *watch = module->watch;
     const struct coll_strag_told *told = &watch->told;
     const struct strag_observed *observed = &told->observed;
-    if (!mca_coll_strag_component.report || NULL == watch->judge || told->calls == 0)
+    if (!watch->look_always || NULL == watch->judge || told->calls == 0)
         return;
     const struct part name = name_part(comm);
     if (observed->rank < 0)
