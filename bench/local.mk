@@ -18,7 +18,10 @@ EXTRA_DIST += bench/sim/straggler.py
 EXTRA_DIST += bench/sim/optcc.py
 
 if HAVE_OMPI
-check_PROGRAMS += bench/allreduce
+check_PROGRAMS += bench/allreduce bench/watch
+bench_watch_SOURCES = bench/watch.c
+bench_watch_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
+bench_watch_LDADD = $(OMPI_LIBS)
 bench_allreduce_SOURCES = bench/allreduce.c
 bench_allreduce_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
 bench_allreduce_LDADD = src/libstrag.la $(OMPI_LIBS)

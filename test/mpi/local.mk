@@ -11,7 +11,8 @@ mpi_tests = \
 	test/mpi/params.sh \
 	test/mpi/threads.sh \
 	test/mpi/tune.sh \
-	test/mpi/types.sh
+	test/mpi/types.sh \
+	test/mpi/watch.sh
 EXTRA_DIST += $(mpi_tests) test/mpi/common.sh
 
 if HAVE_OMPI
@@ -33,7 +34,8 @@ check_PROGRAMS += \
 	test/mpi/matrix \
 	test/mpi/sizes \
 	test/mpi/threads \
-	test/mpi/types
+	test/mpi/types \
+	test/mpi/watch
 
 test_mpi_collectives_SOURCES = test/mpi/collectives.c $(mpi_suite) $(mpi_common)
 test_mpi_collectives_CPPFLAGS = $(mpi_cppflags)
@@ -63,6 +65,9 @@ test_mpi_sizes_LDADD = $(mpi_libs)
 test_mpi_threads_SOURCES = test/mpi/threads.c $(mpi_common)
 test_mpi_threads_CPPFLAGS = $(mpi_cppflags)
 test_mpi_threads_LDADD = $(mpi_libs)
+test_mpi_watch_SOURCES = test/mpi/watch.c $(mpi_common)
+test_mpi_watch_CPPFLAGS = $(mpi_cppflags)
+test_mpi_watch_LDADD = $(mpi_libs)
 test_mpi_types_SOURCES = test/mpi/types.c $(mpi_order) $(mpi_common)
 test_mpi_types_CPPFLAGS = $(mpi_cppflags)
 test_mpi_types_LDADD = $(mpi_libs)
