@@ -21,7 +21,10 @@ EXTRA_DIST += bench/sim/optcc.py
 bench_shared = bench/common.c bench/common.h bench/contender.c
 
 if HAVE_OMPI
-check_PROGRAMS += bench/allreduce
+check_PROGRAMS += bench/allreduce bench/watch
+bench_watch_SOURCES = bench/watch.c
+bench_watch_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
+bench_watch_LDADD = $(OMPI_LIBS)
 bench_allreduce_SOURCES = $(bench_shared) bench/allreduce.c
 bench_allreduce_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
 bench_allreduce_LDADD = src/libstrag.la $(OMPI_LIBS)

@@ -357,6 +357,8 @@ void coll_strag_judge_links(struct coll_strag_judge *judge, mca_coll_strag_modul
         .ports = module->ports, .watching = COLL_STRAG_WATCH_ONLY, .state = module->state};
     news->changed = news->replan = changed;
     news->probe = false;
+    judge->slow.probes = strag_slowdown_report(module->watch->links->slowdown).probes;
+    news->told.slow = judge->slow;
     if (!changed)
         return;
     decision.state.nlate = 0;

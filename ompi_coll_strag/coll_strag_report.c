@@ -76,28 +76,48 @@ static void report_slow(const struct coll_strag_watch *watch, const char *name)
             (unsigned long long)slow->from, until.text, more.text);
 }
 
+/* "MPI_COMM_WORLD" */
+static struct part name_part(const ompi_communicator_t *comm)
+{
+    struct part text;
+    char cid[32];
+    if (comm->c_name[0])
+        part(&text, "%s", comm->c_name);
+    else
+        part(&text, "communicator %s", coll_strag_cid(comm, cid, sizeof cid));
+    return text;
+}
+
+/* A rank that was last in fewer calls is not what slows the job down. */
+static const double most = 0.5;
+
 void coll_strag_report(mca_coll_strag_module_t *module, ompi_communicator_t *comm)
 {
-    struct coll_strag_watch *watch = module->watch;
+    const struct coll_strag_watch *watch = module->watch;
     const struct coll_strag_told *told = &watch->told;
     const struct strag_observed *observed = &told->observed;
-    if (!mca_coll_strag_component.report || NULL == watch->judge)
+    if (!watch->look_always || NULL == watch->judge || told->calls == 0)
         return;
-    report_slow(watch, comm->c_name);
-    if (observed->calls == 0)
-        return;
-    if (observed->rank < 0) {
-        fprintf(stderr, "strag: %s: no rank was late in %llu calls\n", comm->c_name,
+    const struct part name = name_part(comm);
+    report_slow(watch, name.text);
+    if (observed->rank < 0)
+        fprintf(stderr, "strag: %s: no rank was late in %llu calls\n", name.text,
                 (unsigned long long)observed->calls);
-        return;
-    }
-    fprintf(stderr,
-            "strag: %s: %s (host %s) was last in %.0f %% of %llu calls, median %s, 95 %% below %s; "
-            "%s\n",
-            comm->c_name, rank_part(told).text, coll_strag_judge_host(watch->judge, observed->rank),
-            100 * observed->share, (unsigned long long)observed->calls,
-            time_part(observed->median).text, time_part(observed->percentile95).text,
-            saved_part(told).text);
+    else if (observed->share < most && told->from == 0)
+        fprintf(stderr,
+                "strag: %s: no rank was late in most of %llu calls; most often last was %s (host "
+                "%s), in %.0f %%, median %s\n",
+                name.text, (unsigned long long)observed->calls, rank_part(told).text,
+                coll_strag_judge_host(watch->judge, observed->rank), 100 * observed->share,
+                time_part(observed->median).text);
+    else
+        fprintf(stderr,
+                "strag: %s: %s (host %s) was last in %.0f %% of %llu calls, median %s, 95 %% below "
+                "%s; %s\n",
+                name.text, rank_part(told).text,
+                coll_strag_judge_host(watch->judge, observed->rank), 100 * observed->share,
+                (unsigned long long)observed->calls, time_part(observed->median).text,
+                time_part(observed->percentile95).text, saved_part(told).text);
 }
 
 /* ---- Performance variables ---- */
@@ -112,6 +132,7 @@ enum {
     SAVED,
     SLOW_RANK,
     SLOW_FACTOR,
+    PROBES,
     VARIABLES
 };
 
@@ -138,6 +159,8 @@ static const struct variable {
                    MCA_BASE_VAR_TYPE_INT},
     [SLOW_FACTOR] = {"slow_factor", "How many times slower than others that link is; 1: none is",
                      MCA_BASE_VAR_TYPE_DOUBLE},
+    [PROBES] = {"slow_probes", "How often the links of all hosts were probed",
+                MCA_BASE_VAR_TYPE_UNSIGNED_LONG_LONG},
 };
 
 /* What is known of a communicator. @return NULL: its calls are not watched */
@@ -184,8 +207,11 @@ static int read_variable(const struct mca_base_pvar_t *pvar, void *value, void *
     case SLOW_RANK:
         *(int *)value = told->slow.now > 0 ? told->slow.rank : -1;
         break;
-    default:
+    case SLOW_FACTOR:
         *(double *)value = told->slow.now > 0 ? told->slow.factor : 1;
+        break;
+    default:
+        *(unsigned long long *)value = told->slow.probes;
         break;
     }
     pthread_mutex_unlock(&component->modules_lock);

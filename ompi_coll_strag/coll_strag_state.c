@@ -162,6 +162,15 @@ void coll_strag_find_state(ompi_communicator_t *comm, const struct coll_strag_fa
 /* At least so many calls are a window; where there are more ranks, rank 0 has more to gather. */
 enum { WINDOW = 50, RANKS_PER_CALL = 2 };
 
+/* The info key coll_strag_report, or the parameter. */
+static bool wants_report(ompi_communicator_t *comm)
+{
+    char text[8];
+    if (!coll_strag_info(comm, "coll_strag_report", text, sizeof text))
+        return mca_coll_strag_component.report;
+    return strcmp(text, "0") != 0;
+}
+
 void coll_strag_find_watching(const mca_coll_strag_module_t *module, ompi_communicator_t *comm,
                               struct coll_strag_decision *decision)
 {
@@ -170,7 +179,7 @@ void coll_strag_find_watching(const mca_coll_strag_module_t *module, ompi_commun
     char buffer[TEXT_MAX];
     const char *text = word(comm, "coll_strag_straggler", component->late, buffer, sizeof buffer);
     bool pinned = module->pinned != COLL_STRAG_AUTO || component->reproducible;
-    decision->report = component->report;
+    decision->report = wants_report(comm);
     decision->reproducible = component->reproducible;
     decision->watch_from = component->watch_from;
     decision->window = component->window;
@@ -179,7 +188,7 @@ void coll_strag_find_watching(const mca_coll_strag_module_t *module, ompi_commun
                            : suits > STRAG_WINDOW_MAX ? STRAG_WINDOW_MAX
                                                       : suits;
     decision->watching = says_auto(text) && !pinned ? COLL_STRAG_WATCH_SWITCH
-                         : component->report        ? COLL_STRAG_WATCH_ONLY
+                         : decision->report         ? COLL_STRAG_WATCH_ONLY
                                                     : COLL_STRAG_WATCH_NOT;
     text = word(comm, "coll_strag_slowdown", component->slow, buffer, sizeof buffer);
     decision->links = says_auto(text) && !pinned;

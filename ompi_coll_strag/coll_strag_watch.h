@@ -21,6 +21,7 @@ struct coll_strag_slowed {
     int32_t now;  /* how many hosts have slow links now */
     double factor;
     uint64_t from, to; /* calls; to: 0: it still is */
+    uint64_t probes;   /* so far */
 };
 
 /* What a communicator's user is told. All ranks have the same. */

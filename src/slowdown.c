@@ -21,6 +21,7 @@ struct host {
     double factor;  /* in force; 1: not slow */
     double pending; /* what the last probe said, if it was something else */
     double out, in; /* scratch: the best so far; 0: not known */
+    double seen;    /* by the meters of the last window: so many times slower than thought, or 1 */
 };
 
 struct strag_slowdown {
@@ -42,7 +43,7 @@ struct strag_slowdown {
 struct strag_slowdown_options strag_slowdown_default(void)
 {
     return (struct strag_slowdown_options){
-        .least = 1.1, .share = 0.003, .more = 0.05, .thought = 2e-3, .remember = 16};
+        .least = 1.1, .share = 0.003, .more = 0.08, .thought = 2e-3, .remember = 16};
 }
 
 /* ---- Making one ---- */
@@ -63,8 +64,10 @@ static void set_hosts(struct strag_slowdown *slowdown, const double *nominal)
     for (int h = 0; nominal && h < slowdown->hosts; h++)
         fastest = fmax(fastest, nominal[h]);
     for (int h = 0; h < slowdown->hosts; h++)
-        slowdown->host[h] = (struct host){
-            .nominal = fastest > 0 && nominal[h] > 0 ? nominal[h] / fastest : 1, .factor = 1};
+        slowdown->host[h] =
+            (struct host){.nominal = fastest > 0 && nominal[h] > 0 ? nominal[h] / fastest : 1,
+                          .factor = 1,
+                          .seen = 1};
 }
 
 struct strag_slowdown *strag_slowdown_create(const int32_t *host_of, int ranks, int hosts,
@@ -88,7 +91,6 @@ struct strag_slowdown *strag_slowdown_create(const int32_t *host_of, int ranks, 
     set_hosts(made, nominal);
     made->took = made->options.thought;
     made->tolerated = made->suspicion = 1;
-    made->report.host = -1;
     return made;
 }
 
@@ -161,12 +163,18 @@ static void read_meters(struct strag_slowdown *slowdown, const char *notes, size
     }
 }
 
-/* So many times is the rate of a host's link not what it should be. */
+/* How many times slower than it should be is a rate? A rate that is not known is as it should be.
+ */
+static double slower(double rate, double reference)
+{
+    return rate > 0 ? reference / rate : 1;
+}
+
+/* A slow host's link may have become faster, too. */
 static double deviation(const struct host *host, double rate, double reference)
 {
-    if (!(rate > 0))
-        return 1;
-    return host->factor > 1 ? fmax(reference / rate, rate / reference) : reference / rate;
+    double factor = slower(rate, reference);
+    return host->factor > 1 ? fmax(factor, 1 / factor) : factor;
 }
 
 /* @return how many times the most suspicious link is not as fast as thought; 1: there is none */
@@ -184,9 +192,10 @@ static double suspect(struct strag_slowdown *slowdown, const void *notes, size_t
     if (!(reference > 0) && count > 0)
         reference = upper_quartile(slowdown, count);
     for (int h = 0; h < slowdown->hosts; h++) {
-        const struct host *host = &slowdown->host[h];
+        struct host *host = &slowdown->host[h];
         most = fmax(most, deviation(host, host->out, reference));
         most = fmax(most, deviation(host, host->in, reference));
+        host->seen = fmax(slower(host->out, reference), slower(host->in, reference));
     }
     return most;
 }
@@ -274,62 +283,59 @@ static bool most_are_slow(const struct strag_slowdown *slowdown)
     return 2 * slow > slowdown->hosts;
 }
 
-/* What two probes in a row have said. */
 static void adopt(struct strag_slowdown *slowdown)
 {
-    struct strag_slowed *report = &slowdown->report;
-    int slowest = -1;
-    report->hosts = 0;
-    report->switches++;
+    slowdown->report.hosts = 0;
+    slowdown->report.switches++;
     slowdown->tolerated = 1;
     slowdown->remembered = 0;
     for (int h = 0; h < slowdown->hosts; h++) {
         struct host *host = &slowdown->host[h];
-        double rounded = round(20 * host->pending) / 20;
-        host->factor = host->pending > 1 ? rounded : 1;
-        report->hosts += host->factor > 1;
-        if (host->factor > 1 && (slowest < 0 || host->factor > slowdown->host[slowest].factor))
-            slowest = h;
+        host->factor = host->pending > 1 ? round(20 * host->pending) / 20 : 1;
+        slowdown->report.hosts += host->factor > 1;
     }
-    if (slowest < 0) {
-        report->until = report->windows;
-        return;
+}
+
+/* Hold what a probe says of every host against what is known, and against what was said before.
+ * @param[out] sure  it has been said twice
+ * @return whether it is news */
+static bool compare(struct strag_slowdown *slowdown, bool *sure)
+{
+    bool news = false, none = most_are_slow(slowdown);
+    *sure = true;
+    for (int h = 0; h < slowdown->hosts; h++) {
+        struct host *host = &slowdown->host[h];
+        double factor = none ? 1 : judge(slowdown, host);
+        bool other = !agree(factor, host->factor);
+        bool again = slowdown->is_pending && agree(factor, host->pending);
+        bool seen = factor > host->factor && host->seen >= slowdown->options.least;
+        news = news || other;
+        *sure = *sure && (!other || again || seen);
+        host->pending = factor;
     }
-    if (slowest != report->host || report->until != 0)
-        report->since = report->windows;
-    report->until = 0;
-    report->host = slowest;
-    report->factor = slowdown->host[slowest].factor;
+    return news;
 }
 
 bool strag_slowdown_probed(struct strag_slowdown *slowdown, const float *rates, double took)
 {
-    bool news = false, again = slowdown->is_pending;
+    bool news = false, sure = false;
     slowdown->report.probes++;
     slowdown->took = took;
     slowdown->idle = 0;
-    slowdown->is_pending = false;
-    if (!read_probe(slowdown, rates))
-        return false;
-    for (int h = 0; h < slowdown->hosts; h++)
-        slowdown->sorted[h] = speed(&slowdown->host[h]);
-    slowdown->reference = upper_quartile(slowdown, slowdown->hosts);
-    bool none = most_are_slow(slowdown);
-    for (int h = 0; h < slowdown->hosts; h++) {
-        struct host *host = &slowdown->host[h];
-        double factor = none ? 1 : judge(slowdown, host);
-        news = news || !agree(factor, host->factor);
-        again = again && agree(factor, host->pending);
-        host->pending = factor;
+    if (read_probe(slowdown, rates)) {
+        for (int h = 0; h < slowdown->hosts; h++)
+            slowdown->sorted[h] = speed(&slowdown->host[h]);
+        slowdown->reference = upper_quartile(slowdown, slowdown->hosts);
+        news = compare(slowdown, &sure);
+        if (!news && slowdown->suspicion > slowdown->tolerated) {
+            slowdown->tolerated = slowdown->suspicion;
+            slowdown->remembered = slowdown->options.remember;
+        }
     }
-    if (!news && slowdown->suspicion > slowdown->tolerated) {
-        slowdown->tolerated = slowdown->suspicion;
-        slowdown->remembered = slowdown->options.remember;
-    }
-    slowdown->is_pending = news && !again;
-    if (news && again)
+    slowdown->is_pending = news && !sure;
+    if (news && sure)
         adopt(slowdown);
-    return news && again;
+    return news && sure;
 }
 
 double strag_slowdown_factor(const struct strag_slowdown *slowdown, int host)

@@ -6,7 +6,9 @@
  *                          is rough: is there a suspicion?
  *     where there is one   all hosts send each other some 100 KiB at the same time: a probe. It
  *                          takes its time, but no plan, late rank or buffer is in its way.
- *     two probes in a row  that say the same, a window apart: the hosts are named, or no longer.
+ *     named                are the hosts that a probe finds slow, if a second one, a window later,
+ *                          says the same, or the meters have said so at once; and they are no
+ *                          longer, if two probes say so.
  *
  * A probe has up to three rounds. In round r every host sends to the one r + 1 further on and
  * receives from the one r + 1 before, in the order of the topology, so that every link carries one
@@ -47,7 +49,7 @@ struct strag_slowdown_options {
     int remember;   /* windows for which a refuted suspicion is remembered */
 };
 
-/** 1.1; 0.003; 0.05; 2 ms; 16. */
+/** 1.1; 0.003; 0.08; 2 ms; 16. */
 struct strag_slowdown_options strag_slowdown_default(void);
 
 struct strag_slowdown;
@@ -81,8 +83,8 @@ void strag_slowdown_known(struct strag_slowdown *slowdown, int host, double fact
 bool strag_slowdown_window(struct strag_slowdown *slowdown, const void *notes, size_t stride,
                            double calls, double elapsed);
 
-/** Bytes of each message of the next probe: so long that it takes a millisecond over a fast link, if
- * that is known; 128 KiB to 4 MiB. */
+/** Bytes of each message of the next probe: so long that it takes a millisecond over a fast link,
+ * if that is known; 128 KiB to 4 MiB. */
 size_t strag_slowdown_bytes(const struct strag_slowdown *slowdown);
 
 /** How many rounds a probe has: 0 where there is nothing to find out. */
@@ -115,14 +117,9 @@ double strag_slowdown_factor(const struct strag_slowdown *slowdown, int host);
 
 /* For the user. */
 struct strag_slowed {
-    int hosts;        /* that are slow now */
-    int host;         /* the slowest one, or the last that was; -1: there never was one */
-    double factor;    /* its own */
-    uint64_t since;   /* the window, from 1, after which it was named */
-    uint64_t until;   /* after which it was no longer; 0: it is */
-    uint64_t windows; /* so far */
-    int probes;
-    int switches; /* how often hosts or factors changed */
+    int hosts; /* that are slow now */
+    uint64_t windows, probes;
+    uint64_t switches; /* how often other hosts were slow than before, or by other factors */
 };
 
 struct strag_slowed strag_slowdown_report(const struct strag_slowdown *slowdown);

@@ -129,9 +129,9 @@ def slow_scenarios():
 
 def degrade_scenario(factor):
     return Scenario(
-        "degrade", "Eight hosts, one is degraded while the job runs: 4 MiB",
+        "degrade", "Eight hosts, one is degraded while the job runs: 2 MiB",
         [Point("healed", "star:8", degraded=Degraded(host=3, factor=factor, first=20, end=180))],
-        sizes="4M", settings=("default",), who=contenders.observed, iterations=200, least=200,
+        sizes="2M", settings=("default",), who=contenders.observed, iterations=200, least=200,
         parameters={"coll_strag_window": str(WINDOW), "coll_strag_verbose": "1",
                     "coll_strag_report": "1"})
 
@@ -189,7 +189,7 @@ SCENARIOS = [
     late_ranks_scenario(),
     late_auto_scenario(),
     *slow_scenarios(),
-    degrade_scenario(2),
+    degrade_scenario(3),
     uneven_scenario((2, 3)),
     uneven_scenario((3, 4, 2)),
     uneven_scenario((4, 4, 4, 1)),

@@ -3,9 +3,10 @@
  * Late ranks: who is found to be late, and when. Ranks sleep before their calls, as a phase says;
  * after three windows the performance variables must name the right rank. Every result is checked.
  *
- *     late [--window W] [--count N] [--delay MS] [--expect auto|none]
+ *     late [--window W] [--count N] [--delay MS] [--expect auto|none] [--bits 0|1] [--late R]
  *
- * W is coll_strag_window. With --expect none nobody must ever be named.
+ * W is coll_strag_window. With --expect none nobody must ever be named. --bits 1: rank R is late in
+ * all of nine windows, sums are rounded, and how many different results came out is printed.
  */
 #include "common.h"
 
@@ -120,13 +121,39 @@ static void run_all(void)
         run_phases(both, sizeof both / sizeof *both);
 }
 
+/* ---- Bits ---- */
+
+enum { BITS_WINDOWS = 9, HASHES_MAX = 8 };
+
+static void count_results(int late)
+{
+    uint64_t hashes[HASHES_MAX];
+    int nhashes = 0;
+    for (int i = 0; i < job.count; i++)
+        job.input[i] = (double)test_value(test.rank, (uint64_t)i) * 0x1p-60;
+    for (int c = 0; c < BITS_WINDOWS * job.window; c++) {
+        if (test.rank == late)
+            sleep_for(job.delay);
+        TEST_MPI(
+            MPI_Allreduce(job.input, job.output, job.count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD));
+        const uint64_t hash = test_hash(job.output, (size_t)job.count * sizeof *job.output);
+        int known = 0;
+        while (known < nhashes && hashes[known] != hash)
+            known++;
+        if (known == nhashes && nhashes < HASHES_MAX)
+            hashes[nhashes++] = hash;
+    }
+    if (test.rank == 0)
+        printf("late: %d different results, the first %016llx\n", nhashes,
+               (unsigned long long)hashes[0]);
+}
+
 int main(int argc, char **argv)
 {
-    const char *window = "20", *count = "32768", *delay = "20", *expect = "auto";
-    const struct test_option options[] = {{"window", &window},
-                                          {"count", &count},
-                                          {"delay", &delay},
-                                          {"expect", &expect},
+    const char *window = "20", *count = "32768", *delay = "20", *expect = "auto", *bits = "0",
+               *late = "0";
+    const struct test_option options[] = {{"window", &window}, {"count", &count}, {"delay", &delay},
+                                          {"expect", &expect}, {"bits", &bits},   {"late", &late},
                                           {NULL, NULL}};
     test_start(&argc, &argv, "late", MPI_THREAD_SINGLE, options);
     job.window = (int)test_number("window", window, 2, 4096);
@@ -135,7 +162,11 @@ int main(int argc, char **argv)
     job.expect = strcmp(expect, "auto") == 0;
     job.input = test_allocate((size_t)job.count * sizeof *job.input);
     job.output = test_allocate((size_t)job.count * sizeof *job.output);
-    run_all();
+    const int late_rank = (int)test_number("late", late, 0, test.n - 1);
+    if (test_number("bits", bits, 0, 1) == 1)
+        count_results(late_rank);
+    else
+        run_all();
     free(job.input);
     free(job.output);
     return test_finish();

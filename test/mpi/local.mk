@@ -6,11 +6,13 @@ mpi_tests = \
 	test/mpi/huge.sh \
 	test/mpi/late.sh \
 	test/mpi/layout.sh \
+	test/mpi/links.sh \
 	test/mpi/matrix.sh \
 	test/mpi/params.sh \
 	test/mpi/threads.sh \
 	test/mpi/tune.sh \
-	test/mpi/types.sh
+	test/mpi/types.sh \
+	test/mpi/watch.sh
 ucp_tests = test/mpi/ucp.sh
 EXTRA_DIST += $(mpi_tests) $(ucp_tests) test/mpi/common.sh
 
@@ -33,10 +35,12 @@ check_PROGRAMS += \
 	test/mpi/killed \
 	test/mpi/late \
 	test/mpi/layout \
+	test/mpi/links \
 	test/mpi/matrix \
 	test/mpi/sizes \
 	test/mpi/threads \
-	test/mpi/types
+	test/mpi/types \
+	test/mpi/watch
 
 test_mpi_collectives_SOURCES = test/mpi/collectives.c $(mpi_suite) $(mpi_common)
 test_mpi_collectives_CPPFLAGS = $(mpi_cppflags)
@@ -56,6 +60,9 @@ test_mpi_late_LDADD = $(mpi_libs)
 test_mpi_layout_SOURCES = test/mpi/layout.c $(mpi_suite) $(mpi_common)
 test_mpi_layout_CPPFLAGS = $(mpi_cppflags) $(HWLOC_CFLAGS)
 test_mpi_layout_LDADD = $(mpi_libs) $(HWLOC_LIBS)
+test_mpi_links_SOURCES = test/mpi/links.c $(mpi_common)
+test_mpi_links_CPPFLAGS = $(mpi_cppflags)
+test_mpi_links_LDADD = $(mpi_libs)
 test_mpi_matrix_SOURCES = test/mpi/matrix.c test/mpi/elements.c test/mpi/elements.h \
 	$(mpi_order) $(mpi_common)
 test_mpi_matrix_CPPFLAGS = $(mpi_cppflags)
@@ -66,6 +73,9 @@ test_mpi_sizes_LDADD = $(mpi_libs)
 test_mpi_threads_SOURCES = test/mpi/threads.c $(mpi_common)
 test_mpi_threads_CPPFLAGS = $(mpi_cppflags)
 test_mpi_threads_LDADD = $(mpi_libs)
+test_mpi_watch_SOURCES = test/mpi/watch.c $(mpi_common)
+test_mpi_watch_CPPFLAGS = $(mpi_cppflags)
+test_mpi_watch_LDADD = $(mpi_libs)
 test_mpi_types_SOURCES = test/mpi/types.c $(mpi_order) $(mpi_common)
 test_mpi_types_CPPFLAGS = $(mpi_cppflags)
 test_mpi_types_LDADD = $(mpi_libs)

@@ -92,7 +92,7 @@ expect 0 24 --mca coll strag --mca coll_strag_algorithm swing --mca coll_strag_p
 
 # Late ranks and slow links, by rank and by host
 for state in straggler=2 straggler=0:1500 straggler=none straggler=auto slowdown=1:2 slowdown=1:1.5,0:4 \
-    "slowdown=$(hostname):2" slowdown=elsewhere:3 slowdown=none; do
+    "slowdown=$(hostname):2" slowdown=elsewhere:3 slowdown=none slowdown=auto; do
     expect 12 12 --mca coll strag --mca "coll_strag_${state%%=*}" "${state#*=}"
 done
 expect 24 0 --mca coll strag --mca coll_strag_algorithm straggler-pipeline \
@@ -172,8 +172,16 @@ for value in x -1 1: 1:x 5000000000; do
     warns "$ours" 'coll_strag_straggler = .*accepted: auto, none, or RANK.*; used: auto' \
         --mca coll strag --mca coll_strag_straggler "$value"
 done
+for value in -1 1 4097; do
+    warns "$ours" 'coll_strag_window = .*accepted: 0, or 2 to 4096 calls; used: 0' \
+        --mca coll strag --mca coll_strag_window "$value"
+done
+for value in banana -1; do
+    warns "$ours" 'coll_strag_watch_size = .*accepted: bytes.*; used: 64K' \
+        --mca coll strag --mca coll_strag_watch_size "$value"
+done
 for value in x 1:0.5 :2 a:1,b 1:1e9; do
-    warns "$ours" 'coll_strag_slowdown = .*accepted: WHO:FACTOR.*; used: none' \
+    warns "$ours" 'coll_strag_slowdown = .*accepted: auto, none, or WHO:FACTOR.*; used: auto' \
         --mca coll strag --mca coll_strag_slowdown "$value"
 done
 

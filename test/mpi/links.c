@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Hosts' links are watched: calls until they have been probed several times, or so many that they
+ * should have been. Every result is checked.
+ *
+ *     links [--count N] [--expect probes|none]
+ */
+#include "common.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PROBES = 3, CALLS_MOST = 20000, CALLS_WITHOUT = 200 };
+
+static struct {
+    int count;
+    double *input, *output;
+} job;
+
+/* Values whose sum is exact in any order. */
+static void allreduce(MPI_Comm comm, int call)
+{
+    int rank, n;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &n);
+    for (int i = 0; i < job.count; i++)
+        job.input[i] = (double)(rank + 1) * (double)(i % 1000 + call % 7);
+    TEST_MPI(MPI_Allreduce(job.input, job.output, job.count, MPI_DOUBLE, MPI_SUM, comm));
+    long wrong = 0;
+    for (int i = 0; i < job.count; i++)
+        wrong += job.output[i] != (double)n * (double)(n + 1) / 2 * (double)(i % 1000 + call % 7);
+    TEST_CHECK(wrong == 0, "call %d: %ld elements are wrong", call, wrong);
+}
+
+/* All ranks see a probe in the same call. What it finds where hosts are no hosts is anybody's
+ * guess; it must be a rank that is there, and more than 1. */
+static int probes_of(MPI_Comm comm, int calls)
+{
+    int probes = 0, n, call;
+    MPI_Comm_size(comm, &n);
+    for (call = 0; call < calls && probes < PROBES; call++) {
+        allreduce(comm, call);
+        probes = (int)test_variable_read("coll_strag_slow_probes", comm);
+        int slow = (int)test_variable_read("coll_strag_slow_rank", comm);
+        double factor = test_variable_read("coll_strag_slow_factor", comm);
+        TEST_CHECK(slow >= -1 && slow < n, "rank %d is slow", slow);
+        TEST_CHECK(slow < 0 ? factor == 1 : factor > 1, "rank %d is slow by %g", slow, factor);
+    }
+    if (test.rank == 0)
+        printf("links: np %d: %d probes in %d calls\n", n, probes, call);
+    return probes;
+}
+
+int main(int argc, char **argv)
+{
+    const char *count = "32768", *expect = "probes";
+    const struct test_option options[] = {{"count", &count}, {"expect", &expect}, {NULL, NULL}};
+    MPI_Comm comm;
+    test_start(&argc, &argv, "links", MPI_THREAD_SINGLE, options);
+    job.count = (int)test_number("count", count, 1, 100000000);
+    job.input = test_allocate((size_t)job.count * sizeof *job.input);
+    job.output = test_allocate((size_t)job.count * sizeof *job.output);
+    bool wanted = strcmp(expect, "probes") == 0;
+    TEST_MPI(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
+    int probes = probes_of(comm, wanted ? CALLS_MOST : CALLS_WITHOUT);
+    TEST_CHECK(probes == (wanted ? PROBES : 0), "%d probes", probes);
+    TEST_MPI(MPI_Comm_free(&comm));
+    free(job.input);
+    free(job.output);
+    return test_finish();
+}

@@ -1,0 +1,40 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Watching calls while everything is in motion (watch.c), also with threads, and what is said of it.
+# STRAG_TEST_FULL=1: 10000 calls with 2 to 8 ranks.
+set -eu
+# shellcheck source=test/mpi/common.sh
+. "${srcdir:-.}/test/mpi/common.sh"
+
+output=$builddir/watch-output.$$
+trap 'rm -f "$output"' EXIT
+
+calls=600
+ranks=(2 3 5)
+if [ "${STRAG_TEST_FULL:-0}" = 1 ]; then
+    calls=10000
+    ranks=(2 3 4 5 6 7 8)
+    mpi_limit=600
+fi
+
+strag=(--mca coll strag --mca coll_strag_local_alpha 0.1)
+
+# Notes are under way most of the time, for a little of it, and with a closer look at every call.
+for n in "${ranks[@]}"; do
+    must "$n" "${strag[@]}" --mca coll_strag_window 16 --mca coll_strag_watch_size 16K \
+        "$programs/watch" --calls "$calls"
+done
+must 4 "${strag[@]}" --mca coll_strag_window 2 --mca coll_strag_watch_size 0 "$programs/watch" \
+    --calls "$calls" --seed 2
+must 4 "${strag[@]}" --mca coll_strag_window 9 --mca coll_strag_watch_size 4 \
+    --mca coll_strag_report 1 "$programs/watch" --calls "$calls" --seed 3
+must 4 --mca coll_strag_priority 100 --mca coll_strag_window 5 --mca coll_strag_watch_size 1K \
+    --mca coll ^tuned "$programs/watch" --calls "$calls" --seed 4
+
+# Each thread has communicators of its own.
+for report in 0 1; do
+    must 3 "${strag[@]}" --mca coll_strag_minimum_size 0 --mca coll_strag_watch_size 0 \
+        --mca coll_strag_window 4 --mca coll_strag_report "$report" "$programs/threads" --rounds 100
+done
+must 4 "${strag[@]}" --mca coll_strag_minimum_size 0 --mca coll_strag_watch_size 0 \
+    --mca coll_strag_window 2 --mca coll_strag_report 1 "$programs/communicators"
