@@ -30,6 +30,7 @@ ompi_coll_strag_libcoll_strag_la_LIBADD = src/libstrag.la
 # "exec" in the name: installed with the programs, before install-exec-hook.
 pluginexecdir = $(plugindir)
 pluginexec_LTLIBRARIES = ompi_coll_strag/mca_coll_strag.la
+pluginexec_DATA = $(strag_help)
 ompi_coll_strag_mca_coll_strag_la_SOURCES =
 ompi_coll_strag_mca_coll_strag_la_LIBADD = ompi_coll_strag/libcoll_strag.la $(OMPI_LIBS)
 ompi_coll_strag_mca_coll_strag_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared \
@@ -40,7 +41,6 @@ noinst_DATA += ompi_coll_strag/.libs/help-mca-coll-strag.txt
 ompi_coll_strag/.libs/help-mca-coll-strag.txt: $(strag_help) ompi_coll_strag/mca_coll_strag.la
 	$(AM_V_GEN)$(INSTALL_DATA) $(srcdir)/$(strag_help) $@
 
-pluginexec_DATA = $(strag_help)
 if PLUGIN_AT_HOME
 ompihelpdir = $(OMPI_PKGDATADIR)
 ompihelp_DATA = $(strag_help)
@@ -48,9 +48,9 @@ endif
 
 # Open MPI opens the .so; libtool's .la has no use there, and without it uninstall needs help.
 install-exec-hook:
-	rm -f $(DESTDIR)$(pluginexecdir)/mca_coll_strag.la
+	cd $(DESTDIR)$(pluginexecdir) && rm -f mca_coll_strag.la strag_cuda.la
 uninstall-hook:
-	rm -f $(DESTDIR)$(pluginexecdir)/mca_coll_strag.so
+	rm -f $(DESTDIR)$(pluginexecdir)/mca_coll_strag.so $(DESTDIR)$(pluginexecdir)/strag_cuda.so
 endif
 
 EXTRA_DIST += $(strag_help) \
