@@ -193,6 +193,13 @@ static void keep_event(struct strag_cuda_device *device, struct device_event *ev
     pthread_mutex_unlock(&device->lock);
 }
 
+/* After an error an event may never be passed. */
+static void drop_event(struct strag_cuda_device *device, struct device_event *event)
+{
+    device->driver->destroy_event(event->handle);
+    free(event);
+}
+
 int device_test(struct strag_cuda_device *device, uint64_t ticket, bool wait)
 {
     struct device_event *event = (struct device_event *)(uintptr_t)ticket;
@@ -207,7 +214,10 @@ int device_test(struct strag_cuda_device *device, uint64_t ticket, bool wait)
             status = device_failed(device, wait ? "cuEventSynchronize" : "cuEventQuery", error,
                                    STRAG_ERR_REDUCE);
     }
-    keep_event(device, event);
+    if (status == STRAG_OK)
+        keep_event(device, event);
+    else
+        drop_event(device, event);
     return status;
 }
 

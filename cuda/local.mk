@@ -24,6 +24,16 @@ noinst_LTLIBRARIES += cuda/strag_cuda.la
 cuda_strag_cuda_la_LDFLAGS += -rpath $(libdir)
 endif
 
+# What lets the engine run on device memory, over the plug-in; part of the component.
+noinst_LTLIBRARIES += cuda/libstaging.la
+cuda_libstaging_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/cuda
+cuda_libstaging_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
+cuda_libstaging_la_SOURCES = \
+	cuda/staged_reducer.c \
+	cuda/staged_transport.c \
+	cuda/staging.c cuda/staging.h \
+	cuda/staging_internal.h
+
 if HAVE_CUDA_KERNELS
 cuda/strag_cuda.kernels: cuda/kernels.cu cuda/kernels.h cuda/$(am__dirstamp)
 	$(AM_V_GEN)$(STRAG_KERNELS_COMMAND) -o $@ $(srcdir)/cuda/kernels.cu

@@ -26,7 +26,10 @@ test_cuda_libcuda_la_LIBADD = test/cuda/libkernels.la $(PTHREAD_LIBS)
 test_cuda_libcuda_la_LDFLAGS = $(AM_LDFLAGS) -shared -version-number 1:0:0 -rpath $(abs_top_builddir) \
 	-export-symbols-regex '^(cu[A-Z]|fake_cuda_)'
 
-cuda_tests = test/cuda/test_kernels
+cuda_tests = \
+	test/cuda/test_kernels \
+	test/cuda/test_plugin \
+	test/cuda/test_staging
 check_PROGRAMS += $(cuda_tests)
 TESTS += $(cuda_tests)
 
@@ -35,4 +38,16 @@ test_cuda_test_kernels_CPPFLAGS = $(cuda_cppflags)
 test_cuda_test_kernels_CFLAGS = $(cuda_cflags)
 test_cuda_test_kernels_LDFLAGS = $(unit_ldflags)
 test_cuda_test_kernels_LDADD = test/cuda/libkernels.la $(unit_libs) -lm
+
+cuda_fixture = test/cuda/gpu.c test/cuda/gpu.h test/cuda/plugin_support.c test/cuda/plugin_support.h
+test_cuda_test_plugin_SOURCES = test/cuda/test_plugin.c $(cuda_fixture)
+test_cuda_test_plugin_CPPFLAGS = $(cuda_cppflags)
+test_cuda_test_plugin_CFLAGS = $(cuda_cflags)
+test_cuda_test_plugin_LDFLAGS = $(unit_ldflags)
+test_cuda_test_plugin_LDADD = test/cuda/libkernels.la $(unit_libs) $(DL_LIBS) -lm
+test_cuda_test_staging_SOURCES = test/cuda/test_staging.c $(cuda_fixture)
+test_cuda_test_staging_CPPFLAGS = $(cuda_cppflags)
+test_cuda_test_staging_CFLAGS = $(cuda_cflags)
+test_cuda_test_staging_LDFLAGS = $(unit_ldflags)
+test_cuda_test_staging_LDADD = cuda/libstaging.la $(unit_libs) $(DL_LIBS)
 endif
