@@ -8,6 +8,9 @@
  * of a difference is noise. The time of a call is that of the rank that takes longest. strag's
  * counters are checked: it ran where it should, and nowhere else.
  *
+ * With --compare KEY=A,B all three are strag's: the first with the info key KEY set to A, the other
+ * two with B in place of stock Open MPI.
+ *
  * Elements are floats and the operator is MPI_SUM, as in OSU's osu_allreduce. All contenders use
  * the same buffers.
  */
@@ -23,7 +26,7 @@
 enum { STRAG, STOCK, AGAIN, CONTENDERS };
 enum { ORDERS = 6, SAMPLES_MAX = 20000 };
 
-static const char *const names[CONTENDERS] = {"strag", "stock", "stock-again"};
+static const char *names[CONTENDERS] = {"strag", "stock", "stock-again"};
 
 struct options {
     size_t *bytes;
@@ -35,6 +38,8 @@ struct options {
     bool check;
     const char *csv;
     const char *label;
+    char *key; /* of --compare; NULL: against stock Open MPI */
+    char *value[2];
 };
 
 struct counters {
@@ -66,7 +71,8 @@ static const char usage[] =
     "  -b, --batch N          calls that are timed together, for short ones [1]\n"
     "  -c, --check            check every element, before and after the timing\n"
     "  -o, --output FILE      append CSV, one line per size and contender\n"
-    "  -l, --label TEXT       first column of the CSV                       [\"\"]\n";
+    "  -l, --label TEXT       first column of the CSV                       [\"\"]\n"
+    "  -k, --compare KEY=A,B  strag with this info key set to A, and to B in place of stock\n";
 
 static void die(const char *what, const char *why)
 {
@@ -98,6 +104,20 @@ static void read_sizes(struct options *options, const char *text)
             die("--sizes", "multiples of 4 bytes from 4 to 8G are accepted");
 }
 
+/* KEY=A,B, which is cut in place */
+static void read_compare(struct options *options, char *text)
+{
+    char *equals = strchr(text, '='), *comma = equals ? strchr(equals, ',') : NULL;
+    if (!comma)
+        die("--compare", "not KEY=A,B");
+    *equals = *comma = '\0';
+    options->key = text;
+    options->value[0] = equals + 1;
+    options->value[1] = comma + 1;
+    names[STRAG] = options->value[0];
+    names[STOCK] = names[AGAIN] = options->value[1];
+}
+
 static void read_option(struct options *options, int letter)
 {
     struct strag_error err;
@@ -127,6 +147,9 @@ static void read_option(struct options *options, int letter)
     case 'l':
         options->label = optarg;
         break;
+    case 'k':
+        read_compare(options, optarg);
+        break;
     default:
         die("wrong use", usage);
     }
@@ -134,18 +157,15 @@ static void read_option(struct options *options, int letter)
 
 static void read_options(struct options *options, int argc, char **argv)
 {
-    static const struct option known[] = {{"sizes", required_argument, NULL, 's'},
-                                          {"iterations", required_argument, NULL, 'i'},
-                                          {"seconds", required_argument, NULL, 't'},
-                                          {"warmup", required_argument, NULL, 'w'},
-                                          {"batch", required_argument, NULL, 'b'},
-                                          {"check", no_argument, NULL, 'c'},
-                                          {"output", required_argument, NULL, 'o'},
-                                          {"label", required_argument, NULL, 'l'},
-                                          {NULL, 0, NULL, 0}};
+    static const struct option known[] = {
+        {"sizes", required_argument, NULL, 's'},   {"iterations", required_argument, NULL, 'i'},
+        {"seconds", required_argument, NULL, 't'}, {"warmup", required_argument, NULL, 'w'},
+        {"batch", required_argument, NULL, 'b'},   {"check", no_argument, NULL, 'c'},
+        {"output", required_argument, NULL, 'o'},  {"label", required_argument, NULL, 'l'},
+        {"compare", required_argument, NULL, 'k'}, {NULL, 0, NULL, 0}};
     *options = (struct options){.seconds = 2, .warmup = 10, .batch = 1, .label = ""};
     read_sizes(options, "4..1M");
-    for (int letter; (letter = getopt_long(argc, argv, "s:i:t:w:b:co:l:", known, NULL)) != -1;)
+    for (int letter; (letter = getopt_long(argc, argv, "s:i:t:w:b:co:l:k:", known, NULL)) != -1;)
         read_option(options, letter);
     if (optind != argc)
         die(argv[optind], usage);
@@ -186,15 +206,33 @@ static struct counters read_counters(void)
 
 /* ---- Communicators and buffers ---- */
 
-static MPI_Comm stock_communicator(void)
+static MPI_Comm communicator(const char *key, const char *value)
 {
     MPI_Info info;
     MPI_Comm comm;
     MPI_Info_create(&info);
-    MPI_Info_set(info, "ompi_comm_coll_preference", "^strag");
+    MPI_Info_set(info, key, value);
     MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &comm);
     MPI_Info_free(&info);
     return comm;
+}
+
+static MPI_Comm stock_communicator(void)
+{
+    return communicator("ompi_comm_coll_preference", "^strag");
+}
+
+static void make_contenders(struct bench *bench)
+{
+    const struct options *options = &bench->options;
+    if (options->key) {
+        for (int c = 0; c < CONTENDERS; c++)
+            bench->comms[c] = communicator(options->key, options->value[c != STRAG]);
+        return;
+    }
+    MPI_Comm_dup(MPI_COMM_WORLD, &bench->comms[STRAG]);
+    bench->comms[STOCK] = stock_communicator();
+    bench->comms[AGAIN] = stock_communicator();
 }
 
 static void prepare(struct bench *bench)
@@ -204,9 +242,7 @@ static void prepare(struct bench *bench)
         most = bench->options.bytes[i] > most ? bench->options.bytes[i] : most;
     MPI_Comm_rank(MPI_COMM_WORLD, &bench->rank);
     MPI_Comm_size(MPI_COMM_WORLD, &bench->n);
-    MPI_Comm_dup(MPI_COMM_WORLD, &bench->comms[STRAG]);
-    bench->comms[STOCK] = stock_communicator();
-    bench->comms[AGAIN] = stock_communicator();
+    make_contenders(bench);
     bench->sync = stock_communicator();
     void *send, *receive;
     if (posix_memalign(&send, 4096, most) != 0 || posix_memalign(&receive, 4096, most) != 0)
@@ -385,8 +421,9 @@ static void run_size(const struct bench *bench, size_t bytes)
     for (int c = 0; c < CONTENDERS && options->check; c++)
         check(bench, c, count);
 
-    const unsigned long long calls = (unsigned long long)samples * (unsigned)options->batch +
-                                     (unsigned)options->warmup + (options->check ? 2 : 0);
+    const unsigned long long calls = ((unsigned long long)samples * (unsigned)options->batch +
+                                      (unsigned)options->warmup + (options->check ? 2 : 0)) *
+                                     (options->key ? CONTENDERS : 1);
     const struct counters counted = check_counters(before, calls);
     MPI_Reduce(times, slowest, CONTENDERS * SAMPLES_MAX, MPI_DOUBLE, MPI_MAX, 0, bench->sync);
     if (bench->rank == 0)
@@ -403,10 +440,11 @@ int main(int argc, char **argv)
     open_counters();
     prepare(&bench);
     if (bench.rank == 0) {
-        printf("# %s np %d, microseconds per call of the slowest rank; ratio: stock / strag\n",
-               bench.options.label, bench.n);
+        printf("# %s np %d, microseconds per call of the slowest rank; ratio: %s / %s\n",
+               bench.options.label, bench.n, names[STOCK], names[STRAG]);
         printf("# %8s %6s %10s %10s %10s %10s   %10s %10s %10s %10s  %7s %7s  %s\n", "bytes", "n",
-               "strag", "min", "q1", "q3", "stock", "min", "q1", "q3", "ratio", "noise", "ran");
+               names[STRAG], "min", "q1", "q3", names[STOCK], "min", "q1", "q3", "ratio", "noise",
+               "ran");
     }
     for (int i = 0; i < bench.options.sizes; i++)
         run_size(&bench, bench.options.bytes[i]);

@@ -9,19 +9,27 @@ AC_DEFUN([STRAG_REQUIRED], [
     [AC_MSG_ERROR([$1 is needed: pkg-config does not find $3 (Debian: apt-get install $4)])])
 ])
 
-# STRAG_PACKAGE(NAME, VARIABLE, PKG-CONFIG-MODULE)
-# Adds --with-NAME and --without-NAME, defines HAVE_VARIABLE, and sets strag_summary_NAME.
-AC_DEFUN([STRAG_PACKAGE], [
-  AC_ARG_WITH([$1],
-    [AS_HELP_STRING([--with-$1], [require $1 (default: use it if pkg-config finds it)])],
-    [], [with_$1=check])
-  strag_summary_$1="no"
-  AS_CASE([$with_$1],
-    [no], [],
-    [yes|check], [PKG_CHECK_MODULES([$2], [$3],
-      [strag_summary_$1=`$PKG_CONFIG --modversion $1`
-       AC_DEFINE([HAVE_$2], [1], [Define to 1 if $1 was found.])],
-      [AS_IF([test "$with_$1" = yes],
-             [AC_MSG_ERROR([--with-$1: pkg-config does not find $3])])])],
-    [AC_MSG_ERROR([--with-$1=$with_$1: only yes or no; PKG_CONFIG_PATH says where it is])])
+# STRAG_UCX
+# Adds --with-ucx[=DIR] and --without-ucx, sets the conditional HAVE_UCX and strag_summary_ucx, and
+# substitutes UCX_CFLAGS and UCX_LIBDIR, where libucp is looked for at run time; nothing is linked.
+AC_DEFUN([STRAG_UCX], [
+  AC_ARG_WITH([ucx],
+    [AS_HELP_STRING([--with-ucx@<:@=DIR@:>@],
+       [require UCX 1.10 or later, as pkg-config or DIR/lib/pkgconfig know it (default: use it
+        where pkg-config finds it)])],
+    [], [with_ucx=check])
+  strag_summary_ucx=no
+  AS_CASE([$with_ucx],
+    [no|yes|check], [],
+    [/*], [PKG_CONFIG_PATH=$with_ucx/lib/pkgconfig:$with_ucx/lib64/pkgconfig:$PKG_CONFIG_PATH
+           export PKG_CONFIG_PATH],
+    [AC_MSG_ERROR([--with-ucx=$with_ucx: an absolute path is needed, the prefix of a UCX])])
+  AS_IF([test "$with_ucx" != no],
+    [PKG_CHECK_MODULES([UCX], [ucx >= 1.10],
+      [strag_summary_ucx=`$PKG_CONFIG --modversion ucx`
+       UCX_LIBDIR=`$PKG_CONFIG --variable=libdir ucx`],
+      [AS_IF([test "$with_ucx" != check],
+             [AC_MSG_ERROR([--with-ucx: pkg-config does not find ucx >= 1.10 (Debian: apt-get install libucx-dev)])])])])
+  AC_SUBST([UCX_LIBDIR])
+  AM_CONDITIONAL([HAVE_UCX], [test "$strag_summary_ucx" != no])
 ])

@@ -11,6 +11,7 @@
  *     coll_strag_table.c          rank 0: which algorithm for which size
  *     coll_strag_tell.c           lines for users who want to know what runs, and why
  *     coll_strag_transport_pml.c  the engine's messages over the PML
+ *     coll_strag_transport_ucp.c  the same over UCX (coll_strag_ucp.h)
  *     coll_strag_reducer.c        the engine's arithmetic over MPI's operators
  *     compat/                     what differs between Open MPI's versions
  */
@@ -65,7 +66,15 @@ enum coll_strag_warning {
     COLL_STRAG_WARN_TORUS,
     COLL_STRAG_WARN_RULES,
     COLL_STRAG_WARN_PINNED,
+    COLL_STRAG_WARN_NO_UCP,
+    COLL_STRAG_WARN_LOST,
 };
+
+/* What messages go over. */
+enum coll_strag_carrier { COLL_STRAG_PML, COLL_STRAG_UCP, COLL_STRAG_CARRIERS };
+
+/* Where a call's buffers are; ANYWHERE: each of them may be elsewhere, UCX has to look. */
+enum coll_strag_buffers { COLL_STRAG_HOST, COLL_STRAG_DEVICE, COLL_STRAG_ANYWHERE };
 
 enum {
     COLL_STRAG_HOST_MAX = 72,     /* bytes of a host's name and the end; Linux allows 64 */
@@ -104,12 +113,13 @@ struct coll_strag_state {
 
 /* What rank 0 decides, and all ranks follow. */
 struct coll_strag_decision {
-    int32_t pinned; /* index in strag_algorithms, COLL_STRAG_AUTO or COLL_STRAG_UNPLANNED */
-    int32_t line;   /* of the rules file; 0: no rule holds */
-    int32_t ports;  /* as in struct strag_problem */
+    int32_t pinned;  /* index in strag_algorithms, COLL_STRAG_AUTO or COLL_STRAG_UNPLANNED */
+    int32_t line;    /* of the rules file; 0: no rule holds */
+    int32_t ports;   /* as in struct strag_problem */
+    int32_t carrier; /* enum coll_strag_carrier: what is wanted */
     uint64_t minimum;
-    uint64_t segments[STRAG_LANES]; /* bytes, by enum coll_strag_lane */
-    uint64_t topology_bytes;        /* packed, they follow; 0: there is none */
+    uint64_t segments[COLL_STRAG_CARRIERS][STRAG_LANES]; /* bytes, by enum coll_strag_lane */
+    uint64_t topology_bytes;                             /* packed, they follow; 0: there is none */
     struct coll_strag_state state;
     struct coll_strag_table table;
 };
@@ -130,6 +140,7 @@ struct mca_coll_strag_component_t {
     char *algorithm_text;
     char *segment_text;
     char *ports_text;
+    char *carrier_text;
     char *minimum_text;
     char *layout_text;
     char *torus_text;
@@ -138,11 +149,12 @@ struct mca_coll_strag_component_t {
     char *number_text[COLL_STRAG_NUMBERS];
 
     /* what they mean */
-    int stream;     /* of our own for verbose lines, or -1: the coll framework's */
-    int pinned;     /* index in strag_algorithms, or COLL_STRAG_AUTO */
-    int ports;      /* as in struct strag_problem */
-    size_t segment; /* bytes; 0: as rank 0 finds best */
-    size_t minimum; /* bytes, for auto */
+    int stream; /* of our own for verbose lines, or -1: the coll framework's */
+    int pinned; /* index in strag_algorithms, or COLL_STRAG_AUTO */
+    int ports;  /* as in struct strag_problem */
+    enum coll_strag_carrier carrier;
+    size_t segment;                       /* bytes; 0: as rank 0 finds best */
+    size_t minimum;                       /* bytes, for auto */
     const char *layout_file, *rules_file; /* "": none */
     const char *late, *slow;              /* these can be read, or say none */
     struct strag_layout *grid;            /* coll_strag_torus; NULL: none */
@@ -177,8 +189,19 @@ typedef struct mca_coll_strag_component_t mca_coll_strag_component_t;
 
 OMPI_DECLSPEC extern mca_coll_strag_component_t mca_coll_strag_component;
 
-/* An outstanding message of the transport. */
-struct coll_strag_message {
+/* What all transports have. */
+struct coll_strag_transport {
+    struct strag_transport super;
+    ompi_communicator_t *comm;
+    ompi_datatype_t *dtype;
+    size_t size; /* bytes of data in an element */
+    enum coll_strag_buffers buffers;
+    int mpi_error;      /* the first one */
+    double drain_until; /* seconds: 0 until a message of the call has to be given up */
+};
+
+/* An outstanding message of the transport over the PML. */
+struct coll_strag_pml_message {
     struct strag_transfer *transfer;
     ompi_request_t *request;
     size_t bytes; /* expected, for a receive */
@@ -186,15 +209,13 @@ struct coll_strag_message {
 };
 
 /* The engine's transport over the PML: for one communicator, and one call at a time. */
-struct coll_strag_transport {
-    struct strag_transport super;
-    ompi_communicator_t *comm;
-    ompi_datatype_t *dtype;
-    size_t size;   /* bytes of data in an element */
-    int mpi_error; /* the first one */
-    struct coll_strag_message *messages;
+struct coll_strag_pml_transport {
+    struct coll_strag_transport super;
+    struct coll_strag_pml_message *messages;
     size_t nmessages, room;
 };
+
+struct coll_strag_ucp_transport;
 
 /* The engine's reducer over MPI's operators, in host memory. */
 struct coll_strag_reducer {
@@ -241,7 +262,9 @@ struct mca_coll_strag_module_t {
     struct strag_selection *selection; /* rank 0's, if somebody wants to know */
 
     struct coll_strag_planned *planned; /* made when first used */
-    struct coll_strag_transport transport;
+    struct coll_strag_pml_transport pml;
+    struct coll_strag_ucp_transport *ucp;   /* NULL: nothing goes over UCX here */
+    struct coll_strag_transport *transport; /* one of these two */
 
     struct mca_coll_strag_module_t *next, **link; /* in the component's list */
 
@@ -339,8 +362,10 @@ struct strag_state coll_strag_state_of(const struct coll_strag_state *state);
 /** How long segments are best for what this rank sends. @param[out] segments  bytes, by lane */
 void coll_strag_find_segments(ompi_communicator_t *comm, uint64_t *segments);
 
-/** On rank 0: what the user wants, or what suits all ranks. @param facts  one per rank */
-void coll_strag_least_segments(const struct coll_strag_facts *facts, int n, uint64_t *segments);
+/** On rank 0: what the user wants, or what suits all ranks. @param facts  one per rank
+ * @param[out] segments  by enum coll_strag_carrier, and lane */
+void coll_strag_least_segments(const struct coll_strag_facts *facts, int n,
+                               uint64_t segments[][STRAG_LANES]);
 
 /**
  * On rank 0: fill in all but topology_bytes; state, ports and segments are there.
@@ -354,6 +379,9 @@ void coll_strag_decide(const mca_coll_strag_module_t *module, ompi_communicator_
 
 /* tell */
 
+/** On rank 0: what a communicator's messages go over. */
+void coll_strag_tell_carrier(const mca_coll_strag_module_t *module, ompi_communicator_t *comm);
+
 /** On rank 0, from coll_strag_verbose 2 on: the topology. */
 void coll_strag_tell_topology(ompi_communicator_t *comm, const struct strag_topology *topology);
 
@@ -361,13 +389,47 @@ void coll_strag_tell_topology(ompi_communicator_t *comm, const struct strag_topo
 void coll_strag_tell_choice(mca_coll_strag_module_t *module, ompi_communicator_t *comm,
                             size_t bytes, int choice, int blocks);
 
+/** What a communicator's messages are to go over: its info key coll_strag_transport, or the
+ * parameter. Rank 0's word counts. */
+enum coll_strag_carrier coll_strag_carrier(ompi_communicator_t *comm);
+
 /* transport */
-void coll_strag_transport_init(struct coll_strag_transport *transport, ompi_communicator_t *comm);
-void coll_strag_transport_free(struct coll_strag_transport *transport);
 
 /** Get ready for one call. */
 void coll_strag_transport_begin(struct coll_strag_transport *transport, ompi_datatype_t *dtype,
-                                size_t size);
+                                size_t size, enum coll_strag_buffers buffers);
+
+/** Take note of the first error. @return STRAG_ERR_TRANSPORT */
+int coll_strag_transport_failed(struct coll_strag_transport *transport, int mpi_error);
+
+/** Seconds of a clock that only goes forward. */
+double coll_strag_seconds(void);
+
+/** After an error: is there time left to wait for messages that cannot be cancelled any more? For
+ * all of a call together. */
+bool coll_strag_transport_drains(struct coll_strag_transport *transport);
+
+void coll_strag_pml_init(struct coll_strag_pml_transport *transport, ompi_communicator_t *comm);
+void coll_strag_pml_free(struct coll_strag_pml_transport *transport);
+
+/* transport over UCX: on a build without it there is none (coll_strag_ucp_none.c) */
+
+extern const bool coll_strag_ucp_built;
+
+/**
+ * Let a communicator's messages go over UCX; or over the PML, if that is not possible on any rank.
+ * Collective.
+ *
+ * @param able  false: this rank is out of memory
+ * @return OMPI_SUCCESS, or an error of a message; module->ucp is NULL on all ranks, or on none
+ */
+int coll_strag_ucp_connect(mca_coll_strag_module_t *module, ompi_communicator_t *comm, bool able);
+
+/** NULL is allowed. */
+void coll_strag_ucp_free(struct coll_strag_ucp_transport *transport);
+
+/** At the end: leave all peers, and close the library. */
+void coll_strag_ucp_close(void);
 
 /* reducer */
 int coll_strag_reducer_init(struct coll_strag_reducer *reducer, ompi_op_t *op,

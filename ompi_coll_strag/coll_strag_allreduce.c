@@ -176,14 +176,14 @@ static int run(mca_coll_strag_module_t *module, ompi_communicator_t *comm, const
     if (status == STRAG_OK)
         status = coll_strag_reducer_init(&reducer, call->op, call->dtype);
     if (status != STRAG_OK)
-        return mpi_error(status, &module->transport);
-    coll_strag_transport_begin(&module->transport, call->dtype, call->size);
+        return mpi_error(status, module->transport);
+    coll_strag_transport_begin(module->transport, call->dtype, call->size, COLL_STRAG_HOST);
     struct strag_call engine_call = {
         .input = call->input,
         .output = call->output,
         .count = call->count,
         .extent = reducer.extent,
-        .transport = &module->transport.super,
+        .transport = &module->transport->super,
         .reducer = &reducer.super,
     };
     set_lanes(module, call, &reducer, &engine_call);
@@ -193,7 +193,7 @@ static int run(mca_coll_strag_module_t *module, ompi_communicator_t *comm, const
             status = strag_engine_progress(engine);
         } while (status == STRAG_PENDING);
     }
-    return mpi_error(status, &module->transport);
+    return mpi_error(status, module->transport);
 }
 
 /* Kept out of the entry point, so that this one is short. */

@@ -87,6 +87,8 @@ void coll_strag_warn(enum coll_strag_warning warning, const char *what, const ch
         [COLL_STRAG_WARN_TORUS] = "no layout",
         [COLL_STRAG_WARN_RULES] = "no rules",
         [COLL_STRAG_WARN_PINNED] = "cannot be planned",
+        [COLL_STRAG_WARN_NO_UCP] = "no ucp",
+        [COLL_STRAG_WARN_LOST] = "lost",
     };
     unsigned bit = 1u << warning;
     if (__atomic_fetch_or(&mca_coll_strag_component.warned, bit, __ATOMIC_RELAXED) & bit)
@@ -220,6 +222,7 @@ static int component_close(void)
     if (component->stream >= 0)
         opal_output_close(component->stream);
     component->stream = -1;
+    coll_strag_ucp_close();
     coll_strag_spaces_free();
     coll_strag_files_free();
     return OMPI_SUCCESS;

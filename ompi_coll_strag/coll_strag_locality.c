@@ -6,6 +6,7 @@
  *     all ranks   -- struct coll_strag_facts -->  rank 0          gather
  *     rank 0      reads the files, makes the topology and the table
  *     rank 0      -- struct coll_strag_decision, topology -->  all ranks     broadcasts
+ *     all ranks   -- how UCX reaches them -->  all ranks     if rank 0 wants that transport
  *
  * So only rank 0's files and parameters count, and ranks cannot disagree. The messages are those of
  * the communicator's own gather and broadcast, which are other components'.
@@ -154,6 +155,7 @@ static void decide(mca_coll_strag_module_t *module, ompi_communicator_t *comm,
     }
     coll_strag_find_state(comm, facts, &decision->state);
     decision->ports = coll_strag_ports(comm);
+    decision->carrier = coll_strag_carrier(comm);
     coll_strag_least_segments(facts, ompi_comm_size(comm), decision->segments);
     coll_strag_decide(module, comm, module->topology, decision, &module->selection);
     decision->topology_bytes = module->topology ? size : 0;
@@ -223,11 +225,23 @@ static int share(mca_coll_strag_module_t *module, ompi_communicator_t *comm,
     module->line = decision->line;
     module->ports = decision->ports;
     module->minimum = decision->minimum;
-    memcpy(module->segments, decision->segments, sizeof module->segments);
     module->state = decision->state;
     module->table = decision->table;
     module->too_short = too_short(module);
     return OMPI_SUCCESS;
+}
+
+/* What messages go over. Also a rank that has failed before takes part. */
+static int connect_all(mca_coll_strag_module_t *module, ompi_communicator_t *comm,
+                       const struct coll_strag_decision *decision, int before)
+{
+    int code = OMPI_SUCCESS;
+    if (decision->carrier == COLL_STRAG_UCP)
+        code = coll_strag_ucp_connect(module, comm, before == OMPI_SUCCESS);
+    memcpy(module->segments, decision->segments[module->ucp ? COLL_STRAG_UCP : COLL_STRAG_PML],
+           sizeof module->segments);
+    coll_strag_tell_carrier(module, comm);
+    return before == OMPI_SUCCESS ? code : before;
 }
 
 static int exchange(mca_coll_strag_module_t *module, ompi_communicator_t *comm)
@@ -243,6 +257,7 @@ static int exchange(mca_coll_strag_module_t *module, ompi_communicator_t *comm)
         if (facts)
             decide(module, comm, facts, &decision, &bytes);
         code = share(module, comm, &decision, bytes);
+        code = connect_all(module, comm, &decision, code);
     }
     free(bytes);
     free(facts);

@@ -72,7 +72,9 @@ static void module_construct(mca_coll_strag_module_t *module)
     module->planned = NULL;
     memset(module->told, 0, sizeof module->told);
     enlist(module);
-    coll_strag_transport_init(&module->transport, NULL);
+    coll_strag_pml_init(&module->pml, NULL);
+    module->ucp = NULL;
+    module->transport = &module->pml.super;
 }
 
 static void module_destruct(mca_coll_strag_module_t *module)
@@ -82,7 +84,8 @@ static void module_destruct(mca_coll_strag_module_t *module)
     strag_topology_free(module->topology);
     free(module->lane_of);
     strag_selection_free(module->selection);
-    coll_strag_transport_free(&module->transport);
+    coll_strag_pml_free(&module->pml);
+    coll_strag_ucp_free(module->ucp);
     COLL_STRAG_FORGET(module, allreduce);
 }
 
@@ -114,7 +117,7 @@ static int module_enable(mca_coll_base_module_t *base, ompi_communicator_t *comm
     bool at_once = module->pinned == COLL_STRAG_AUTO && !mca_coll_strag_component.telling &&
                    !mca_coll_strag_component.described;
     module->too_short = at_once ? module->minimum : 0;
-    coll_strag_transport_init(&module->transport, comm);
+    coll_strag_pml_init(&module->pml, comm);
     COLL_STRAG_INSTALL(module, comm, allreduce);
     module->enabled = true;
     return OMPI_SUCCESS;

@@ -190,6 +190,18 @@ static void register_texts(mca_coll_strag_component_t *component)
                   "How many links of a torus a host drives at the same time: 1, two for each "
                   "dimension, or auto, what is best for an algorithm; also an info key",
                   OPAL_INFO_LVL_5, &component->ports_text);
+    component->carrier_text = (char *)"auto";
+    register_text(
+        "transport",
+        coll_strag_ucp_built
+            ? "What messages go over: pml (Open MPI's point-to-point layer), ucp (UCX, by "
+              "a worker of our own; where that is not possible, pml), or auto: pml. "
+              "UCX_TLS and other variables of UCX hold. Rank 0's word counts; also an "
+              "info key"
+            : "What messages go over: pml (Open MPI's point-to-point layer), or auto: "
+              "pml. This build has no UCX, so that ucp is not accepted. Rank 0's word "
+              "counts; also an info key",
+        OPAL_INFO_LVL_5, &component->carrier_text);
     component->segment_text = (char *)segment_default;
     register_text("segment_size",
                   "Long messages are cut into segments of so many bytes (K, M, G allowed), so that "
@@ -317,6 +329,19 @@ static int read_ports(const char *parameter, const char *text, struct complaints
     return 0;
 }
 
+static enum coll_strag_carrier read_carrier(const char *parameter, const char *text,
+                                            struct complaints *complaints)
+{
+    bool ucp = text && strcmp(text, "ucp") == 0;
+    if (ucp && coll_strag_ucp_built)
+        return COLL_STRAG_UCP;
+    if (text && strcmp(text, "auto") != 0 && strcmp(text, "pml") != 0)
+        complain(complaints, parameter, text,
+                 ucp ? "strag was built without UCX" : "no such transport",
+                 coll_strag_ucp_built ? "auto, pml, ucp" : "auto, pml", "auto");
+    return COLL_STRAG_PML;
+}
+
 /* A text that is read for each communicator. @return it, or "none" where it cannot be read */
 static const char *check_text(const char *parameter, const char *text,
                               int (*check)(const char *text, struct strag_error *err),
@@ -395,6 +420,7 @@ void coll_strag_parameters_read(void)
     component->pinned =
         read_algorithm("coll_strag_algorithm", component->algorithm_text, &complaints);
     component->ports = read_ports("coll_strag_ports", component->ports_text, &complaints);
+    component->carrier = read_carrier("coll_strag_transport", component->carrier_text, &complaints);
     component->segment = read_segment(component->segment_text, &complaints);
     component->minimum = read_size("coll_strag_minimum_size", component->minimum_text, 0, SIZE_MAX,
                                    "bytes, such as 8K", minimum_default, &complaints);
@@ -422,6 +448,19 @@ int coll_strag_ports(ompi_communicator_t *comm)
     if (complaints.length)
         coll_strag_warn(COLL_STRAG_WARN_PARAMETERS, complaints.text, "");
     return ports;
+}
+
+enum coll_strag_carrier coll_strag_carrier(ompi_communicator_t *comm)
+{
+    char text[64];
+    struct complaints complaints = {.length = 0};
+    if (!coll_strag_info(comm, "coll_strag_transport", text, sizeof text))
+        return mca_coll_strag_component.carrier;
+    enum coll_strag_carrier carrier =
+        read_carrier("coll_strag_transport (info key)", text, &complaints);
+    if (complaints.length)
+        coll_strag_warn(COLL_STRAG_WARN_PARAMETERS, complaints.text, "");
+    return carrier;
 }
 
 int coll_strag_pinned(ompi_communicator_t *comm)

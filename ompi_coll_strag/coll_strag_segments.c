@@ -19,6 +19,12 @@
 
 static const size_t memory_segment = (size_t)1 << 20, network_segment = (size_t)256 << 10;
 
+/* Over UCX. */
+static const size_t ucp_segments[STRAG_LANES] = {
+    [COLL_STRAG_MEMORY] = (size_t)1 << 20,
+    [COLL_STRAG_NETWORK] = (size_t)256 << 10,
+};
+
 enum { PAGE = 4096 }; /* holds the PML's header and more */
 
 /* What a BTL's messages are cut into. With a very low eager limit the user wants it to ask.
@@ -69,15 +75,17 @@ void coll_strag_find_segments(ompi_communicator_t *comm, uint64_t *segments)
     }
 }
 
-void coll_strag_least_segments(const struct coll_strag_facts *facts, int n, uint64_t *segments)
+void coll_strag_least_segments(const struct coll_strag_facts *facts, int n,
+                               uint64_t segments[][STRAG_LANES])
 {
+    const size_t wanted = mca_coll_strag_component.segment;
     for (int l = 0; l < STRAG_LANES; l++) {
-        segments[l] = facts[0].segments[l];
+        uint64_t least = facts[0].segments[l];
         for (int rank = 1; rank < n; rank++) {
-            if (facts[rank].segments[l] < segments[l])
-                segments[l] = facts[rank].segments[l];
+            if (facts[rank].segments[l] < least)
+                least = facts[rank].segments[l];
         }
-        if (mca_coll_strag_component.segment)
-            segments[l] = mca_coll_strag_component.segment;
+        segments[COLL_STRAG_PML][l] = wanted ? wanted : least;
+        segments[COLL_STRAG_UCP][l] = wanted ? wanted : ucp_segments[l];
     }
 }

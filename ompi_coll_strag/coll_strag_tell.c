@@ -87,6 +87,17 @@ void coll_strag_tell_topology(ompi_communicator_t *comm, const struct strag_topo
                     coll_strag_cid(comm, cid, sizeof cid), ompi_comm_size(comm), line.text);
 }
 
+/* ---- The transport ---- */
+
+void coll_strag_tell_carrier(const mca_coll_strag_module_t *module, ompi_communicator_t *comm)
+{
+    char cid[32];
+    if (ompi_comm_rank(comm) == 0)
+        coll_strag_tell("coll:strag: %s (cid %s, %d ranks): transport: %s", comm->c_name,
+                        coll_strag_cid(comm, cid, sizeof cid), ompi_comm_size(comm),
+                        module->ucp ? "ucp" : "pml");
+}
+
 /* ---- The choice ---- */
 
 /* What the model says of the choice, and which other candidate is the best. */

@@ -10,25 +10,20 @@
 #include "status.h"
 
 #include <stdlib.h>
-#include <time.h>
 
-/* How long to wait, after an error, for a message that cannot be cancelled any more. */
-static const double drain_seconds = 1.0;
-
-static struct coll_strag_transport *own(struct strag_transport *transport)
+static struct coll_strag_pml_transport *own(struct strag_transport *transport)
 {
-    return (struct coll_strag_transport *)transport;
+    return (struct coll_strag_pml_transport *)transport;
 }
 
-static int failed(struct coll_strag_transport *transport, int mpi_error)
+static int failed(struct coll_strag_pml_transport *transport, int mpi_error)
 {
-    if (transport->mpi_error == MPI_SUCCESS)
-        transport->mpi_error = mpi_error;
-    return STRAG_ERR_TRANSPORT;
+    return coll_strag_transport_failed(&transport->super, mpi_error);
 }
 
 /* A request is complete: free it and tell the engine. */
-static void finish(struct coll_strag_transport *transport, struct coll_strag_message *message)
+static void finish(struct coll_strag_pml_transport *transport,
+                   struct coll_strag_pml_message *message)
 {
     int status = STRAG_OK;
     __atomic_thread_fence(__ATOMIC_ACQUIRE); /* another thread may have completed it */
@@ -41,7 +36,8 @@ static void finish(struct coll_strag_transport *transport, struct coll_strag_mes
     message->transfer->complete(message->transfer, status);
 }
 
-static int remember(struct coll_strag_transport *transport, struct coll_strag_message *message)
+static int remember(struct coll_strag_pml_transport *transport,
+                    struct coll_strag_pml_message *message)
 {
     if (REQUEST_COMPLETE(message->request)) {
         finish(transport, message);
@@ -51,12 +47,12 @@ static int remember(struct coll_strag_transport *transport, struct coll_strag_me
     return STRAG_OK;
 }
 
-static int make_room(struct coll_strag_transport *transport)
+static int make_room(struct coll_strag_pml_transport *transport)
 {
     if (transport->nmessages < transport->room)
         return STRAG_OK;
     size_t room = transport->room ? 2 * transport->room : 16;
-    struct coll_strag_message *larger = realloc(transport->messages, room * sizeof *larger);
+    struct coll_strag_pml_message *larger = realloc(transport->messages, room * sizeof *larger);
     if (NULL == larger)
         return STRAG_ERR_MEMORY;
     transport->messages = larger;
@@ -67,36 +63,38 @@ static int make_room(struct coll_strag_transport *transport)
 static int pml_send(struct strag_transport *base, struct strag_transfer *transfer, int peer,
                     const void *buffer, size_t elements)
 {
-    struct coll_strag_transport *transport = own(base);
-    struct coll_strag_message message = {.transfer = transfer, .send = true};
+    struct coll_strag_pml_transport *transport = own(base);
+    struct coll_strag_pml_message message = {.transfer = transfer, .send = true};
     int status = make_room(transport);
     if (status != STRAG_OK)
         return status;
-    int ret =
-        MCA_PML_CALL(isend(buffer, elements, transport->dtype, peer, MCA_COLL_BASE_TAG_ALLREDUCE,
-                           MCA_PML_BASE_SEND_STANDARD, transport->comm, &message.request));
+    int ret = MCA_PML_CALL(isend(buffer, elements, transport->super.dtype, peer,
+                                 MCA_COLL_BASE_TAG_ALLREDUCE, MCA_PML_BASE_SEND_STANDARD,
+                                 transport->super.comm, &message.request));
     return ret == OMPI_SUCCESS ? remember(transport, &message) : failed(transport, ret);
 }
 
 static int pml_recv(struct strag_transport *base, struct strag_transfer *transfer, int peer,
                     void *buffer, size_t elements)
 {
-    struct coll_strag_transport *transport = own(base);
-    struct coll_strag_message message = {.transfer = transfer, .bytes = elements * transport->size};
+    struct coll_strag_pml_transport *transport = own(base);
+    struct coll_strag_pml_message message = {.transfer = transfer,
+                                             .bytes = elements * transport->super.size};
     int status = make_room(transport);
     if (status != STRAG_OK)
         return status;
-    int ret = MCA_PML_CALL(irecv(buffer, elements, transport->dtype, peer,
-                                 MCA_COLL_BASE_TAG_ALLREDUCE, transport->comm, &message.request));
+    int ret =
+        MCA_PML_CALL(irecv(buffer, elements, transport->super.dtype, peer,
+                           MCA_COLL_BASE_TAG_ALLREDUCE, transport->super.comm, &message.request));
     return ret == OMPI_SUCCESS ? remember(transport, &message) : failed(transport, ret);
 }
 
 /* @return whether a message was complete */
-static bool scan(struct coll_strag_transport *transport)
+static bool scan(struct coll_strag_pml_transport *transport)
 {
     bool found = false;
     for (size_t i = 0; i < transport->nmessages;) {
-        struct coll_strag_message message = transport->messages[i];
+        struct coll_strag_pml_message message = transport->messages[i];
         if (!REQUEST_COMPLETE(message.request)) {
             i++;
             continue;
@@ -110,7 +108,7 @@ static bool scan(struct coll_strag_transport *transport)
 
 static int pml_progress(struct strag_transport *base)
 {
-    struct coll_strag_transport *transport = own(base);
+    struct coll_strag_pml_transport *transport = own(base);
     if (transport->nmessages == 0 || scan(transport))
         return STRAG_OK;
     opal_progress();
@@ -118,30 +116,22 @@ static int pml_progress(struct strag_transport *base)
     return STRAG_OK;
 }
 
-static double seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 /* A receive that nobody has answered yet can be cancelled; anything else is given some time. After
  * that it is left to the PML, which frees the request when it completes. */
 static int pml_cancel(struct strag_transport *base, struct strag_transfer *transfer)
 {
-    struct coll_strag_transport *transport = own(base);
+    struct coll_strag_pml_transport *transport = own(base);
     size_t i = 0;
     while (i < transport->nmessages && transport->messages[i].transfer != transfer)
         i++;
     if (i == transport->nmessages)
         return STRAG_ERR_ARGUMENT;
-    struct coll_strag_message message = transport->messages[i];
+    struct coll_strag_pml_message message = transport->messages[i];
     transport->messages[i] = transport->messages[--transport->nmessages];
 
     if (!message.send)
         ompi_request_cancel(message.request);
-    for (double end = seconds() + drain_seconds;
-         !REQUEST_COMPLETE(message.request) && seconds() < end;)
+    while (!REQUEST_COMPLETE(message.request) && coll_strag_transport_drains(&transport->super))
         opal_progress();
     if (!REQUEST_COMPLETE(message.request)) {
         ompi_request_free(&message.request);
@@ -151,24 +141,15 @@ static int pml_cancel(struct strag_transport *base, struct strag_transfer *trans
     return STRAG_OK;
 }
 
-void coll_strag_transport_init(struct coll_strag_transport *transport, ompi_communicator_t *comm)
+void coll_strag_pml_init(struct coll_strag_pml_transport *transport, ompi_communicator_t *comm)
 {
-    *transport = (struct coll_strag_transport){
-        .super = {pml_send, pml_recv, pml_progress, pml_cancel},
-        .comm = comm,
+    *transport = (struct coll_strag_pml_transport){
+        .super = {.super = {pml_send, pml_recv, pml_progress, pml_cancel}, .comm = comm},
     };
 }
 
-void coll_strag_transport_free(struct coll_strag_transport *transport)
+void coll_strag_pml_free(struct coll_strag_pml_transport *transport)
 {
     free(transport->messages);
     transport->messages = NULL;
-}
-
-void coll_strag_transport_begin(struct coll_strag_transport *transport, ompi_datatype_t *dtype,
-                                size_t size)
-{
-    transport->dtype = dtype;
-    transport->size = size;
-    transport->mpi_error = MPI_SUCCESS;
 }

@@ -20,10 +20,21 @@ ompi_coll_strag_libcoll_strag_la_SOURCES = \
 	ompi_coll_strag/coll_strag_state.c \
 	ompi_coll_strag/coll_strag_table.c \
 	ompi_coll_strag/coll_strag_tell.c \
+	ompi_coll_strag/coll_strag_transport.c \
 	ompi_coll_strag/coll_strag_transport_pml.c \
 	ompi_coll_strag/compat/compat.h
+if HAVE_UCX
+ompi_coll_strag_libcoll_strag_la_SOURCES += \
+	ompi_coll_strag/coll_strag_transport_ucp.c \
+	ompi_coll_strag/coll_strag_ucp.c \
+	ompi_coll_strag/coll_strag_ucp.h \
+	ompi_coll_strag/coll_strag_ucp_connect.c
+else
+ompi_coll_strag_libcoll_strag_la_SOURCES += ompi_coll_strag/coll_strag_ucp_none.c
+endif
 ompi_coll_strag_libcoll_strag_la_CPPFLAGS = $(AM_CPPFLAGS) $(STRAG_VERSION_CPPFLAGS) \
-	-DSTRAG_OMPI_VERSION='"$(OMPI_VERSION)"' $(OMPI_CPPFLAGS)
+	-DSTRAG_OMPI_VERSION='"$(OMPI_VERSION)"' $(OMPI_CPPFLAGS) \
+	-DSTRAG_UCX_LIBDIR='"$(UCX_LIBDIR)"' $(UCX_CFLAGS)
 ompi_coll_strag_libcoll_strag_la_CFLAGS = $(AM_CFLAGS) $(OMPI_CFLAGS) -fvisibility=hidden
 ompi_coll_strag_libcoll_strag_la_LIBADD = src/libstrag.la
 

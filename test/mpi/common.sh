@@ -13,6 +13,12 @@ programs=$builddir/test/mpi
 # shellcheck disable=SC2034
 mapfile -t algorithms < <("$STRAG" list | cut -d ' ' -f 1)
 
+# STRAG_TEST_TRANSPORT=ucp: all messages over UCX, with the UCX_TLS of the environment, too.
+transport_options=()
+if [ -n "${STRAG_TEST_TRANSPORT:-}" ]; then
+    transport_options=(--mca coll_strag_transport "$STRAG_TEST_TRANSPORT")
+fi
+
 # choose RANKS: in `chosen`, about five of the algorithms that so many ranks on one host can have,
 # others for other numbers. STRAG_TEST_FULL=1: all that it can have.
 choose()
@@ -50,18 +56,24 @@ mpi()
     local ranks=$1
     shift
     timeout --kill-after=10 "$mpi_limit" "$STRAG_MPIRUN" --allow-run-as-root --oversubscribe \
-        -np "$ranks" "$@" < /dev/null
+        ${transport_options[@]+"${transport_options[@]}"} -np "$ranks" "$@" < /dev/null
 }
 
-# must RANKS MPIRUN-OPTIONS-AND-PROGRAM...: it must succeed; its first and last words are shown
+# must RANKS MPIRUN-OPTIONS-AND-PROGRAM...: it must succeed, over the transport that is wanted; its
+# first and last words are shown
 must()
 {
-    local status=0
-    mpi "$@" > "$builddir/mpi-output.$$" 2>&1 || status=$?
-    if [ "$status" -ne 0 ]; then
+    local status=0 ranks=$1 wanted=${STRAG_TEST_TRANSPORT:-}
+    shift
+    set -- ${wanted:+--mca coll_strag_verbose 1} "$@"
+    mpi "$ranks" "$@" > "$builddir/mpi-output.$$" 2>&1 || status=$?
+    if [ -n "$wanted" ] && grep 'transport: ' "$builddir/mpi-output.$$" | grep -qv " $wanted\$"; then
+        status=transport
+    fi
+    if [ "$status" != 0 ]; then
         tail -n 60 "$builddir/mpi-output.$$"
         rm -f "$builddir/mpi-output.$$"
-        fail "exit status $status (124: more than $mpi_limit seconds): mpirun -np $*"
+        fail "exit status $status (124: more than $mpi_limit seconds): mpirun -np $ranks $*"
     fi
     grep -E '^[a-z]+: np ' "$builddir/mpi-output.$$" || true
     rm -f "$builddir/mpi-output.$$"

@@ -10,10 +10,14 @@ mpi_tests = \
 	test/mpi/threads.sh \
 	test/mpi/tune.sh \
 	test/mpi/types.sh
-EXTRA_DIST += $(mpi_tests) test/mpi/common.sh
+ucp_tests = test/mpi/ucp.sh
+EXTRA_DIST += $(mpi_tests) $(ucp_tests) test/mpi/common.sh
 
 if HAVE_OMPI
 TESTS += $(mpi_tests)
+if HAVE_UCX
+TESTS += $(ucp_tests)
+endif
 
 mpi_common = test/mpi/common.c test/mpi/common.h
 mpi_order = test/mpi/order.c test/mpi/order.h
@@ -25,6 +29,7 @@ check_PROGRAMS += \
 	test/mpi/collectives \
 	test/mpi/communicators \
 	test/mpi/huge \
+	test/mpi/killed \
 	test/mpi/layout \
 	test/mpi/matrix \
 	test/mpi/sizes \
@@ -40,6 +45,9 @@ test_mpi_communicators_LDADD = $(mpi_libs)
 test_mpi_huge_SOURCES = test/mpi/huge.c $(mpi_common)
 test_mpi_huge_CPPFLAGS = $(mpi_cppflags)
 test_mpi_huge_LDADD = $(mpi_libs)
+test_mpi_killed_SOURCES = test/mpi/killed.c
+test_mpi_killed_CPPFLAGS = $(mpi_cppflags)
+test_mpi_killed_LDADD = $(mpi_libs)
 test_mpi_layout_SOURCES = test/mpi/layout.c $(mpi_suite) $(mpi_common)
 test_mpi_layout_CPPFLAGS = $(mpi_cppflags) $(HWLOC_CFLAGS)
 test_mpi_layout_LDADD = $(mpi_libs) $(HWLOC_LIBS)

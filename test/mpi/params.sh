@@ -160,6 +160,10 @@ for value in x 4y 0x4 mesh: mesh:4x hyperx:x cube:4x4; do
         --mca coll strag --mca coll_strag_torus "$value"
 done
 
+for value in x UCP 'pml,ucp'; do
+    warns "$ours" 'coll_strag_transport = .*no such transport; accepted: auto, pml.*; used: auto' \
+        --mca coll strag --mca coll_strag_transport "$value"
+done
 for value in x 0 -1 17; do
     warns "$ours" 'coll_strag_ports = .*accepted: auto, or 1 to 16; used: auto' \
         --mca coll strag --mca coll_strag_ports "$value"
@@ -184,7 +188,7 @@ warns "$theirs" 'Valid values : 0: .*false.*, 1: .*true' --mca coll strag \
 
 eval "$("$STRAG_MPIRUN" --print-env)"
 "$OMPI_INFO" --param coll strag --level 9 > "$output"
-for parameter in enable priority verbose algorithm segment_size minimum_size layout torus ports straggler \
+for parameter in enable priority verbose algorithm segment_size minimum_size layout torus ports transport straggler \
     slowdown rules \
     alpha local_alpha bandwidth local_bandwidth link_latency hop_latency reduce_bandwidth; do
     lines 1 "parameter \"coll_strag_$parameter\""

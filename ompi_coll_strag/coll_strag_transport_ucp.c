@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The engine's messages over UCX: tagged ones, from this process's worker to a peer's.
+ *
+ *     tag    | the communicator's number on the receiving rank | rank of the sender |
+ *              63                                            32  31                0
+ *
+ * Messages with the same tag from the same worker match in the order of posting, as the engine
+ * needs it.
+ *
+ * Elements with gaps between their data are packed into temporary space by Open MPI's datatype
+ * engine, a message at a time, and unpacked from there. The PML is no way out for them: a type may
+ * have gaps on some ranks only, and all messages of a call have to go the same way. Elements on a
+ * device cannot be packed; there whole extents are sent.
+ *
+ * Requests stand in a small array, as with the PML. A receive belongs to no endpoint of UCX's; so
+ * whoever waits for a peer looks whether it has failed.
+ */
+#include "coll_strag_ucp.h"
+
+#include "status.h"
+
+#include <stdlib.h>
+
+/* How often to look after peers that nothing comes from. */
+static const double watch_seconds = 0.5;
+
+enum { IDLE_LOOKS = 1024 }; /* looks without a result after which the clock is read */
+
+struct coll_strag_ucp_message {
+    struct strag_transfer *transfer;
+    void *request; /* NULL: complete */
+    ucs_status_t status;
+    int peer;
+    bool send;
+    size_t bytes;    /* of data */
+    size_t received; /* with a receive that is complete */
+    void *packed;    /* temporary space, or NULL */
+    void *buffer;    /* with `packed`: where the elements are */
+    size_t elements;
+};
+
+static struct coll_strag_ucp_transport *own(struct strag_transport *transport)
+{
+    return (struct coll_strag_ucp_transport *)transport;
+}
+
+static const struct coll_strag_ucp_library *library(void)
+{
+    return &coll_strag_ucp.library;
+}
+
+static int mpi_code(ucs_status_t status)
+{
+    switch (status) {
+    case UCS_ERR_MESSAGE_TRUNCATED: /* the ranks called it with other counts */
+        return MPI_ERR_TRUNCATE;
+    case UCS_ERR_NO_MEMORY:
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    default:
+        return MPI_ERR_OTHER;
+    }
+}
+
+/* ---- Errors ---- */
+
+static int lost(struct coll_strag_ucp_transport *transport, int peer, ucs_status_t status)
+{
+    char who[128];
+    snprintf(who, sizeof who, "rank %d of %s", peer, transport->super.comm->c_name);
+    coll_strag_warn(COLL_STRAG_WARN_LOST, who,
+                    transport->peers[peer]->ended ? "its process has ended"
+                                                  : library()->ucs_status_string(status));
+    return coll_strag_transport_failed(&transport->super, MPI_ERR_OTHER);
+}
+
+static int failed(struct coll_strag_ucp_transport *transport, int peer, ucs_status_t status)
+{
+    int code = mpi_code(status);
+    return code == MPI_ERR_OTHER ? lost(transport, peer, status)
+                                 : coll_strag_transport_failed(&transport->super, code);
+}
+
+/* ---- Elements with gaps ---- */
+
+static bool has_gaps(const struct coll_strag_transport *transport)
+{
+    return transport->buffers == COLL_STRAG_HOST &&
+           !ompi_datatype_is_contiguous_memory_layout(transport->dtype, 2);
+}
+
+/* Pack the elements of a message, or unpack them. */
+static int convert(const struct coll_strag_transport *transport,
+                   const struct coll_strag_ucp_message *message)
+{
+    const struct opal_datatype_t *dtype = &transport->dtype->super;
+    opal_convertor_t convertor;
+    struct iovec space = {message->packed, message->bytes};
+    uint32_t pieces = 1;
+    size_t bytes = message->bytes;
+    OBJ_CONSTRUCT(&convertor, opal_convertor_t);
+    if (message->send) {
+        opal_convertor_copy_and_prepare_for_send(ompi_mpi_local_convertor, dtype, message->elements,
+                                                 message->buffer, 0, &convertor);
+        opal_convertor_pack(&convertor, &space, &pieces, &bytes);
+    } else {
+        opal_convertor_copy_and_prepare_for_recv(ompi_mpi_local_convertor, dtype, message->elements,
+                                                 message->buffer, 0, &convertor);
+        opal_convertor_unpack(&convertor, &space, &pieces, &bytes);
+    }
+    OBJ_DESTRUCT(&convertor);
+    return bytes == message->bytes ? STRAG_OK : STRAG_ERR_MEMORY;
+}
+
+/* What UCX is to send or fill. @param[out] message  bytes, and for elements with gaps the rest
+ * @return NULL: out of memory */
+static void *prepare(const struct coll_strag_transport *transport,
+                     struct coll_strag_ucp_message *message, const void *buffer, size_t elements)
+{
+    ptrdiff_t lb, extent;
+    char *first = (char *)(uintptr_t)buffer;
+    message->bytes = elements * transport->size;
+    if (has_gaps(transport)) {
+        message->packed = malloc(message->bytes);
+        message->buffer = first;
+        message->elements = elements;
+        if (message->packed && message->send && convert(transport, message) != STRAG_OK) {
+            free(message->packed);
+            message->packed = NULL;
+        }
+        return message->packed;
+    }
+    if (transport->buffers != COLL_STRAG_HOST) {
+        ompi_datatype_get_extent(transport->dtype, &lb, &extent);
+        message->bytes = elements * (size_t)extent;
+        return first + lb;
+    }
+    ompi_datatype_get_true_extent(transport->dtype, &lb, &extent);
+    return first + lb;
+}
+
+/* ---- Requests ---- */
+
+static bool make_room(struct coll_strag_ucp_transport *transport)
+{
+    if (transport->nmessages < transport->room)
+        return true;
+    size_t room = transport->room ? 2 * transport->room : 16;
+    struct coll_strag_ucp_message *larger =
+        realloc(transport->messages, room * sizeof *transport->messages);
+    if (NULL == larger)
+        return false;
+    transport->messages = larger;
+    transport->room = room;
+    return true;
+}
+
+/* It is complete, and its request is freed: tell the engine. */
+static void finish(struct coll_strag_ucp_transport *transport,
+                   const struct coll_strag_ucp_message *message)
+{
+    int status = STRAG_OK;
+    if (message->status != UCS_OK)
+        status = failed(transport, message->peer, message->status);
+    else if (!message->send && message->received != message->bytes)
+        status = failed(transport, message->peer, UCS_ERR_MESSAGE_TRUNCATED);
+    else if (!message->send && message->packed)
+        status = convert(&transport->super, message);
+    free(message->packed);
+    message->transfer->complete(message->transfer, status);
+}
+
+/* Ask UCX; under the lock. */
+static void look(struct coll_strag_ucp_message *message)
+{
+    ucp_tag_recv_info_t info = {.length = 0};
+    message->status = message->send ? library()->ucp_request_check_status(message->request)
+                                    : library()->ucp_tag_recv_request_test(message->request, &info);
+    if (message->status == UCS_INPROGRESS)
+        return;
+    message->received = info.length;
+    library()->ucp_request_free(message->request);
+    message->request = NULL;
+}
+
+static ucs_memory_type_t memory_type(const struct coll_strag_transport *transport)
+{
+    static const ucs_memory_type_t types[] = {
+        [COLL_STRAG_HOST] = UCS_MEMORY_TYPE_HOST,
+        [COLL_STRAG_DEVICE] = UCS_MEMORY_TYPE_CUDA,
+        [COLL_STRAG_ANYWHERE] = UCS_MEMORY_TYPE_UNKNOWN,
+    };
+    return types[transport->buffers];
+}
+
+static uint64_t tag(uint32_t id, int sender)
+{
+    return (uint64_t)id << 32 | (uint32_t)sender;
+}
+
+/* Post it; under the lock. A receive is never complete at once: UCX up to 1.13 would not say how
+ * long it was. */
+static void *post(struct coll_strag_ucp_transport *transport,
+                  const struct coll_strag_ucp_message *message, void *data)
+{
+    const struct coll_strag_ucp_peer *peer = transport->peers[message->peer];
+    ucp_request_param_t param = {
+        .op_attr_mask = UCP_OP_ATTR_FIELD_MEMORY_TYPE,
+        .memory_type = memory_type(&transport->super),
+    };
+    if (message->send)
+        return library()->ucp_tag_send_nbx(peer->endpoint, data, message->bytes,
+                                           tag(transport->ids[message->peer], transport->rank),
+                                           &param);
+    param.op_attr_mask |= UCP_OP_ATTR_FLAG_NO_IMM_CMPL;
+    return library()->ucp_tag_recv_nbx(coll_strag_ucp.worker, data, message->bytes,
+                                       tag(transport->ids[transport->rank], message->peer),
+                                       UINT64_MAX, &param);
+}
+
+/* Send or receive. A receiver makes the endpoint, too: it tells when the sender fails. */
+static int start(struct coll_strag_ucp_transport *transport, struct coll_strag_ucp_message *message,
+                 const void *buffer, size_t elements)
+{
+    void *data =
+        make_room(transport) ? prepare(&transport->super, message, buffer, elements) : NULL;
+    if (NULL == data)
+        return STRAG_ERR_MEMORY;
+    pthread_mutex_lock(&coll_strag_ucp.lock);
+    ucs_status_t status = coll_strag_ucp_reach(transport->peers[message->peer]);
+    void *request = status == UCS_OK ? post(transport, message, data) : NULL;
+    pthread_mutex_unlock(&coll_strag_ucp.lock);
+    if (UCS_PTR_IS_ERR(request))
+        status = UCS_PTR_STATUS(request);
+    if (status != UCS_OK) {
+        free(message->packed);
+        return failed(transport, message->peer, status);
+    }
+    message->request = request;
+    if (request)
+        transport->messages[transport->nmessages++] = *message;
+    else
+        finish(transport, message);
+    return STRAG_OK;
+}
+
+static int ucp_send(struct strag_transport *base, struct strag_transfer *transfer, int peer,
+                    const void *buffer, size_t elements)
+{
+    struct coll_strag_ucp_message message = {.transfer = transfer, .peer = peer, .send = true};
+    return start(own(base), &message, buffer, elements);
+}
+
+static int ucp_recv(struct strag_transport *base, struct strag_transfer *transfer, int peer,
+                    void *buffer, size_t elements)
+{
+    struct coll_strag_ucp_message message = {.transfer = transfer, .peer = peer};
+    return start(own(base), &message, buffer, elements);
+}
+
+/* ---- Progress ---- */
+
+/* Look at all messages. @return whether one was complete */
+static bool scan(struct coll_strag_ucp_transport *transport)
+{
+    bool found = false;
+    pthread_mutex_lock(&coll_strag_ucp.lock);
+    for (size_t i = 0; i < transport->nmessages; i++) {
+        look(&transport->messages[i]);
+        found |= NULL == transport->messages[i].request;
+    }
+    pthread_mutex_unlock(&coll_strag_ucp.lock);
+    for (size_t i = 0; i < transport->nmessages && found;) {
+        struct coll_strag_ucp_message message = transport->messages[i];
+        if (message.request) {
+            i++;
+            continue;
+        }
+        transport->messages[i] = transport->messages[--transport->nmessages];
+        finish(transport, &message);
+    }
+    return found;
+}
+
+/* Has one of those failed that something is awaited from? */
+static int look_after_peers(struct coll_strag_ucp_transport *transport, bool watch)
+{
+    ucs_status_t status = UCS_OK;
+    int peer = 0;
+    pthread_mutex_lock(&coll_strag_ucp.lock);
+    for (size_t i = 0; i < transport->nmessages && status == UCS_OK; i++) {
+        peer = transport->messages[i].peer;
+        if (watch)
+            coll_strag_ucp_watch(transport->peers[peer]);
+        status = transport->peers[peer]->failure;
+    }
+    pthread_mutex_unlock(&coll_strag_ucp.lock);
+    return status == UCS_OK ? STRAG_OK : lost(transport, peer, status);
+}
+
+/* Nothing has come for a while. */
+static int be_patient(struct coll_strag_ucp_transport *transport)
+{
+    double now = coll_strag_seconds();
+    bool watch = now - transport->watched > watch_seconds;
+    transport->idle = 0;
+    if (watch)
+        transport->watched = now;
+    return look_after_peers(transport, watch);
+}
+
+static int ucp_progress(struct strag_transport *base)
+{
+    struct coll_strag_ucp_transport *transport = own(base);
+    if (transport->nmessages == 0 || scan(transport))
+        return STRAG_OK;
+    opal_progress();
+    if (scan(transport) || ++transport->idle < IDLE_LOOKS)
+        return STRAG_OK;
+    return be_patient(transport);
+}
+
+/* ---- After an error ---- */
+
+/* Stop a receive, or wait for a send as long as there is time.
+ * @return whether it is complete */
+static bool stop(struct coll_strag_ucp_transport *transport, struct coll_strag_ucp_message *message)
+{
+    pthread_mutex_lock(&coll_strag_ucp.lock);
+    if (!message->send)
+        library()->ucp_request_cancel(coll_strag_ucp.worker, message->request);
+    look(message);
+    while (message->request && coll_strag_transport_drains(&transport->super)) {
+        library()->ucp_worker_progress(coll_strag_ucp.worker);
+        look(message);
+    }
+    if (message->request)
+        library()->ucp_request_free(message->request); /* UCX does, when it is complete */
+    pthread_mutex_unlock(&coll_strag_ucp.lock);
+    return NULL == message->request;
+}
+
+static int ucp_cancel(struct strag_transport *base, struct strag_transfer *transfer)
+{
+    struct coll_strag_ucp_transport *transport = own(base);
+    size_t i = 0;
+    while (i < transport->nmessages && transport->messages[i].transfer != transfer)
+        i++;
+    if (i == transport->nmessages)
+        return STRAG_ERR_ARGUMENT;
+    struct coll_strag_ucp_message message = transport->messages[i];
+    transport->messages[i] = transport->messages[--transport->nmessages];
+    if (!stop(transport, &message))
+        return STRAG_PENDING; /* what was packed stays where it is: UCX may still use it */
+    if (message.status == UCS_ERR_CANCELED) {
+        free(message.packed);
+        transfer->complete(transfer, STRAG_ERR_TRANSPORT);
+    } else {
+        finish(transport, &message);
+    }
+    return STRAG_OK;
+}
+
+/* ---- A transport's life ---- */
+
+void coll_strag_ucp_transport_init(struct coll_strag_ucp_transport *transport,
+                                   ompi_communicator_t *comm, struct coll_strag_ucp_peer **peers,
+                                   uint32_t *ids)
+{
+    *transport = (struct coll_strag_ucp_transport){
+        .super = {.super = {ucp_send, ucp_recv, ucp_progress, ucp_cancel}, .comm = comm},
+        .rank = ompi_comm_rank(comm),
+        .peers = peers,
+        .ids = ids,
+    };
+}
+
+void coll_strag_ucp_free(struct coll_strag_ucp_transport *transport)
+{
+    if (NULL == transport)
+        return;
+    free(transport->messages);
+    free(transport->peers);
+    free(transport->ids);
+    free(transport);
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the files about UCX's ucp API share. Only they include UCX's headers, and they are built
+ * only where configure finds these; elsewhere there is coll_strag_ucp_none.c.
+ *
+ *     coll_strag_ucp.c            the library, this process's worker, the way to its peers
+ *     coll_strag_ucp_connect.c    a communicator's ranks tell each other how they are reached
+ *     coll_strag_transport_ucp.c  the engine's messages
+ */
+#ifndef COLL_STRAG_UCP_H
+#define COLL_STRAG_UCP_H
+
+#include "coll_strag.h"
+
+#include <ucp/api/ucp.h>
+
+/*
+ * libucp is opened at the first use, and not linked: it installs signal handlers when it is loaded,
+ * which are not for programs that do without it, and hosts that lack it can still load us.
+ */
+#define COLL_STRAG_UCP_FUNCTIONS(X)                                                                \
+    X(ucp_cleanup)                                                                                 \
+    X(ucp_config_read)                                                                             \
+    X(ucp_config_release)                                                                          \
+    X(ucp_ep_create)                                                                               \
+    X(ucp_init_version)                                                                            \
+    X(ucp_request_cancel)                                                                          \
+    X(ucp_request_check_status)                                                                    \
+    X(ucp_request_free)                                                                            \
+    X(ucp_tag_recv_nbx)                                                                            \
+    X(ucp_tag_recv_request_test)                                                                   \
+    X(ucp_tag_send_nbx)                                                                            \
+    X(ucp_worker_create)                                                                           \
+    X(ucp_worker_destroy)                                                                          \
+    X(ucp_worker_get_address)                                                                      \
+    X(ucp_worker_progress)                                                                         \
+    X(ucp_worker_release_address)                                                                  \
+    X(ucs_status_string)
+
+#define COLL_STRAG_UCP_POINTER(function) __typeof__(function) *function;
+struct coll_strag_ucp_library {
+    COLL_STRAG_UCP_FUNCTIONS(COLL_STRAG_UCP_POINTER)
+};
+
+enum { COLL_STRAG_REASON_MAX = 240 }; /* bytes of a text that says why something cannot be */
+
+/* A process, on whatever host: what all communicators know of it. It stays until the end. */
+struct coll_strag_ucp_peer {
+    ucp_address_t *address;
+    ucp_ep_h endpoint;    /* NULL: nobody has needed it yet */
+    ucs_status_t failure; /* UCS_OK: none is known */
+    bool local;           /* on this host */
+    bool ended;           /* with a failure: the process does not run any more */
+    int32_t pid;
+    uint64_t born; /* when it started, in the kernel's ticks; 0: it cannot be watched */
+};
+
+/* This process's part; `lock` guards everything of UCX's, too. */
+struct coll_strag_ucp_process {
+    pthread_mutex_t lock;
+    bool tried, open;
+    char reason[COLL_STRAG_REASON_MAX]; /* tried, but not open */
+    void *handle;
+    struct coll_strag_ucp_library library;
+    ucp_context_h context;
+    ucp_worker_h worker;
+    ucp_address_t *address;
+    size_t address_bytes;
+    uint64_t born;
+    opal_hash_table_t *peers; /* by name: struct coll_strag_ucp_peer */
+    uint32_t numbered;        /* communicators so far */
+};
+
+extern struct coll_strag_ucp_process coll_strag_ucp;
+
+/* The transport over UCX, for one communicator and one call at a time. */
+struct coll_strag_ucp_transport {
+    struct coll_strag_transport super;
+    int rank;
+    struct coll_strag_ucp_peer **peers; /* [rank]; the own one is NULL */
+    uint32_t *ids;                      /* [rank]: the number that it gave the communicator */
+    struct coll_strag_ucp_message *messages;
+    size_t nmessages, room;
+    unsigned idle;  /* looks without a result */
+    double watched; /* seconds: when it was last looked whether peers run */
+};
+
+/**
+ * Load the library and make the worker, at the first call. Any thread.
+ *
+ * @param[out] reason  why not
+ * @return whether they are there
+ */
+bool coll_strag_ucp_open(const char **reason);
+
+/** A process that is known, or NULL. The caller has the lock, here and below. */
+struct coll_strag_ucp_peer *coll_strag_ucp_find(opal_process_name_t name);
+
+/** Remember a process. @param address  is copied @return NULL: out of memory */
+struct coll_strag_ucp_peer *coll_strag_ucp_add(opal_process_name_t name, const void *address,
+                                               size_t bytes);
+
+/** Make the endpoint to a process, unless it is there. @return UCS_OK, or why not */
+ucs_status_t coll_strag_ucp_reach(struct coll_strag_ucp_peer *peer);
+
+/** When a process of this host started. @return 0: it has ended, or cannot be seen */
+uint64_t coll_strag_ucp_born(int32_t pid);
+
+/** Does a process still run? If it is seen that it does not, its failure is noted. */
+void coll_strag_ucp_watch(struct coll_strag_ucp_peer *peer);
+
+/**
+ * The transport of a communicator.
+ *
+ * @param peers, ids  [n], the transport's from now on
+ */
+void coll_strag_ucp_transport_init(struct coll_strag_ucp_transport *transport,
+                                   ompi_communicator_t *comm, struct coll_strag_ucp_peer **peers,
+                                   uint32_t *ids);
+
+#endif

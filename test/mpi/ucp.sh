@@ -1,0 +1,111 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Messages over UCX: a part of the other tests, over each of UCX's transports for host memory; what
+# happens where UCX cannot be used, on all ranks or on one; and where a rank is killed.
+#
+# All of a test over UCX: STRAG_TEST_TRANSPORT=ucp UCX_TLS=tcp,self bash .../test/mpi/matrix.sh
+set -eu
+# shellcheck source=test/mpi/common.sh
+. "${srcdir:-.}/test/mpi/common.sh"
+
+output=$builddir/ucp-output.$$
+trap 'rm -f "$output"' EXIT
+over=(--mca coll strag --mca coll_strag_verbose 1)
+
+# run RANKS OPTIONS...: the program that prints who ran, to a file; it must succeed
+run()
+{
+    if ! mpi "$@" "$programs/sizes" > "$output" 2>&1 ||
+        ! grep -q '^sizes: calls 12, delegated 12$' "$output"; then
+        cat "$output"
+        fail "mpirun -np $*"
+    fi
+}
+
+# lines COUNT PATTERN: so many lines of the last run match
+lines()
+{
+    local count
+    count=$(grep -Ec -- "$2" "$output" || true)
+    if [ "$count" -ne "$1" ]; then
+        cat "$output"
+        fail "$count lines match '$2', not $1"
+    fi
+}
+
+# ---- Who decides ----
+
+run 3 "${over[@]}" --mca coll_strag_transport ucp
+lines 2 'coll:strag: .*: transport: ucp$'
+lines 0 'UCX +(WARN|ERROR)|cannot be used'
+for other in pml auto; do
+    run 3 "${over[@]}" --mca coll_strag_transport "$other"
+    lines 2 'coll:strag: .*: transport: pml$'
+done
+# Rank 0's word counts.
+run 1 "${over[@]}" -x OMPI_MCA_coll_strag_transport=ucp "$programs/sizes" : -np 2
+lines 2 'coll:strag: .*: transport: ucp$'
+echo "ok: who decides"
+
+# ---- Where it is not possible: all ranks go on over the PML, and one says why ----
+
+# falls_back REASON RANKS OPTIONS...: mpirun of 4.1.4 may lose the message (see params.sh)
+falls_back()
+{
+    local reason=$1 attempt
+    shift
+    for ((attempt = 1; attempt <= 40; attempt++)); do
+        run "$@"
+        lines 2 'coll:strag: .*: transport: pml$'
+        lines 0 'coll:strag: .*: transport: ucp$'
+        if ! grep -q 'ORTE_ERROR_LOG.*show_help' "$output"; then
+            lines 1 'UCX, which cannot be used'
+            lines 1 "$reason"
+            echo "ok: falls back (attempt $attempt): $*"
+            return
+        fi
+    done
+    fail "mpirun lost its processes' messages 40 times: $*"
+}
+
+ucp=(--mca coll_strag_transport ucp)
+falls_back 'UCX cannot be started' 3 "${over[@]}" "${ucp[@]}" -x UCX_TLS=nothing
+falls_back "out of UCX's reach" 3 "${over[@]}" "${ucp[@]}" -x UCX_TLS=self
+falls_back "out of UCX's reach" 1 "${over[@]}" "${ucp[@]}" "$programs/sizes" : -np 1 \
+    -x UCX_TLS=posix,self "$programs/sizes" : -np 1 -x UCX_TLS=tcp,self
+
+# ---- Right results ----
+
+STRAG_TEST_TRANSPORT=ucp
+transport_options=("${ucp[@]}")
+ranks=1
+for tls in tcp posix sysv posix,cma; do
+    ranks=$((ranks + 1)) # 2 to 5
+    choose "$ranks"
+    export UCX_TLS=$tls,self
+    must "$ranks" --mca coll strag --mca coll_strag_algorithm "${chosen[0]}" \
+        "$programs/matrix" --algorithm "${chosen[0]}" --large "$((ranks - 2))/4" --repeat 5
+    must "$ranks" --mca coll strag --mca coll_strag_algorithm "${chosen[1]}" \
+        --mca coll_strag_segment_size 4K "$programs/types" --algorithm "${chosen[1]}"
+done
+unset UCX_TLS
+must 3 --mca coll strag --mca coll_strag_algorithm circulant "$programs/threads"
+must 4 --mca coll strag --mca coll_strag_algorithm circulant "$programs/communicators"
+must 9 --mca coll strag --mca coll_strag_algorithm ring "$programs/sizes"
+
+# ---- A rank is killed ----
+
+for tls in all tcp,self; do
+    status=0
+    mpi_limit=60
+    mpi 3 --mca coll strag -x "UCX_TLS=$tls" "$programs/killed" > "$output" 2>&1 || status=$?
+    if [ "$status" -ne 137 ]; then
+        cat "$output"
+        fail "exit status $status of a job of which a rank was killed, over $tls; not 137"
+    fi
+    # mpirun may be told to let the others live: then their calls end with an error.
+    mpi 3 --enable-recovery --mca coll strag -x "UCX_TLS=$tls" "$programs/killed" --return \
+        > "$output" 2>&1 || true
+    lines 2 'killed: rank [01]: an error'
+    echo "ok: a rank is killed, over $tls"
+done
