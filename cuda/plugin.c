@@ -61,7 +61,8 @@ static void read_kernels(void)
         fclose(file);
     if (!plugin.image)
         snprintf(plugin.no_image.text, sizeof plugin.no_image.text,
-                 "%s cannot be read: strag was built without nvcc and clang", STRAG_CUDA_KERNELS);
+                 "%s cannot be read: strag was built without nvcc and clang (Debian: clang)",
+                 STRAG_CUDA_KERNELS);
 }
 
 /* ---- Addresses ---- */

@@ -13,6 +13,7 @@
  *     coll_strag_transport_pml.c  the engine's messages over the PML
  *     coll_strag_transport_ucp.c  the same over UCX (coll_strag_ucp.h)
  *     coll_strag_reducer.c        the engine's arithmetic over MPI's operators
+ *     coll_strag_device.c         buffers in a device's memory (coll_strag_device.h)
  *     compat/                     what differs between Open MPI's versions
  */
 #ifndef COLL_STRAG_H
@@ -68,7 +69,13 @@ enum coll_strag_warning {
     COLL_STRAG_WARN_PINNED,
     COLL_STRAG_WARN_NO_UCP,
     COLL_STRAG_WARN_LOST,
+    COLL_STRAG_WARN_NO_PLUGIN,
+    COLL_STRAG_WARN_STAGED,
+    COLL_STRAG_WARN_NO_KERNELS,
 };
+
+/* coll_strag_device_buffers */
+enum coll_strag_choice { COLL_STRAG_IF_ANY, COLL_STRAG_YES, COLL_STRAG_NO };
 
 /* What messages go over. */
 enum coll_strag_carrier { COLL_STRAG_PML, COLL_STRAG_UCP, COLL_STRAG_CARRIERS };
@@ -141,6 +148,7 @@ struct mca_coll_strag_component_t {
     char *segment_text;
     char *ports_text;
     char *carrier_text;
+    char *device_text;
     char *minimum_text;
     char *layout_text;
     char *torus_text;
@@ -153,6 +161,9 @@ struct mca_coll_strag_component_t {
     int pinned; /* index in strag_algorithms, or COLL_STRAG_AUTO */
     int ports;  /* as in struct strag_problem */
     enum coll_strag_carrier carrier;
+    bool carrier_auto; /* unless device buffers are better carried by UCX */
+    enum coll_strag_choice device_buffers;
+    bool devices;                         /* there may be buffers in a device's memory */
     size_t segment;                       /* bytes; 0: as rank 0 finds best */
     size_t minimum;                       /* bytes, for auto */
     const char *layout_file, *rules_file; /* "": none */
@@ -430,6 +441,9 @@ void coll_strag_ucp_free(struct coll_strag_ucp_transport *transport);
 
 /** At the end: leave all peers, and close the library. */
 void coll_strag_ucp_close(void);
+
+/** Does UCX carry messages from and to a CUDA device's memory? */
+bool coll_strag_ucp_takes_device(void);
 
 /* reducer */
 int coll_strag_reducer_init(struct coll_strag_reducer *reducer, ompi_op_t *op,

@@ -296,7 +296,7 @@ static void no_kernels(void **state)
 {
     (void)state;
     check_no_kernels(NULL, "strag_cuda.kernels cannot be read: strag was built without nvcc and "
-                           "clang");
+                           "clang (Debian: clang)");
     check_no_kernels("something else\n", "cuModuleLoadData: no kernel image is available for "
                                          "execution on the device (error 209)");
 }
