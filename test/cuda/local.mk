@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The kernels on the host, and the plug-in over a driver that is none.
+TESTS += test/cuda/nvcc.sh
+EXTRA_DIST += test/cuda/nvcc.sh test/cuda/check_driver.c
+
 if HAVE_CMOCKA
 cuda_cppflags = $(unit_cppflags) -I$(top_srcdir)/cuda -I$(top_srcdir)/test/unit
 # Addresses that a device would refuse are refused here, too.
