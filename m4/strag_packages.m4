@@ -33,22 +33,3 @@ AC_DEFUN([STRAG_UCX], [
   AC_SUBST([UCX_LIBDIR])
   AM_CONDITIONAL([HAVE_UCX], [test "$strag_summary_ucx" != no])
 ])
-
-# STRAG_CUDA: reported only; reducers for device buffers come later.
-AC_DEFUN([STRAG_CUDA], [
-  AC_ARG_WITH([cuda],
-    [AS_HELP_STRING([--with-cuda@<:@=DIR@:>@],
-       [look for CUDA in DIR and fail without it (default: look in /usr/local/cuda and /usr)])],
-    [], [with_cuda=check])
-  AS_CASE([$with_cuda],
-    [no], [strag_cuda_dirs=],
-    [yes|check], [strag_cuda_dirs="/usr/local/cuda /usr"],
-    [strag_cuda_dirs=$with_cuda])
-  strag_summary_cuda=no
-  for strag_dir in $strag_cuda_dirs; do
-    AS_IF([test "$strag_summary_cuda" = no && test -f "$strag_dir/include/cuda.h"],
-          [strag_summary_cuda="found in $strag_dir, for device buffers (not built yet)"])
-  done
-  AS_CASE([$with_cuda:$strag_summary_cuda], [no:*|check:*], [],
-    [*:no], [AC_MSG_ERROR([--with-cuda: no include/cuda.h in $strag_cuda_dirs])])
-])

@@ -19,6 +19,7 @@
  *     coll_strag_transport_shm.c  ... and through memory that the ranks of a host share
  *     coll_strag_shm.c            that memory
  *     coll_strag_reducer.c        the engine's arithmetic over MPI's operators
+ *     coll_strag_device.c         buffers in a device's memory (coll_strag_device.h)
  *     compat/                     what differs between Open MPI's versions
  */
 #ifndef COLL_STRAG_H
@@ -76,7 +77,13 @@ enum coll_strag_warning {
     COLL_STRAG_WARN_NO_UCP,
     COLL_STRAG_WARN_LOST,
     COLL_STRAG_WARN_NOT_SHARED,
+    COLL_STRAG_WARN_NO_PLUGIN,
+    COLL_STRAG_WARN_STAGED,
+    COLL_STRAG_WARN_NO_KERNELS,
 };
+
+/* coll_strag_device_buffers */
+enum coll_strag_choice { COLL_STRAG_IF_ANY, COLL_STRAG_YES, COLL_STRAG_NO };
 
 /* What messages go over. */
 enum coll_strag_carrier { COLL_STRAG_PML, COLL_STRAG_UCP, COLL_STRAG_CARRIERS };
@@ -95,6 +102,7 @@ struct coll_strag_facts {
     char address[COLL_STRAG_ADDRESS_MAX]; /* "": none */
     struct strag_core core;
     int32_t world;                  /* rank in its MPI_COMM_WORLD */
+    int32_t devices;                /* may its buffers be in a device's memory? */
     double link_speed;              /* bytes per second of the host's links; 0: not reported */
     uint64_t parameters;            /* hash of those that all ranks need alike */
     uint64_t segments[STRAG_LANES]; /* bytes that suit what it sends, by enum coll_strag_lane */
@@ -172,6 +180,7 @@ struct mca_coll_strag_component_t {
     char *ports_text;
     char *carrier_text;
     char *shared_memory_text;
+    char *device_text;
     char *minimum_text;
     char *layout_text;
     char *torus_text;
@@ -188,6 +197,9 @@ struct mca_coll_strag_component_t {
     int ports;  /* as in struct strag_problem */
     enum coll_strag_carrier carrier;
     enum coll_strag_shared_memory shared_memory;
+    bool carrier_auto; /* unless device buffers are better carried by UCX */
+    enum coll_strag_choice device_buffers;
+    bool devices;                         /* there may be buffers in a device's memory */
     size_t segment;                       /* bytes; 0: as rank 0 finds best */
     size_t minimum;                       /* bytes, for auto */
     size_t watch_from;                    /* bytes: shorter calls are not watched */
@@ -520,6 +532,9 @@ void coll_strag_ucp_free(struct coll_strag_ucp_transport *transport);
 
 /** At the end: leave all peers, and close the library. */
 void coll_strag_ucp_close(void);
+
+/** Does UCX carry messages from and to a CUDA device's memory? */
+bool coll_strag_ucp_takes_device(void);
 
 /* transport through shared memory */
 

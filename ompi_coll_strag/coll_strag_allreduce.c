@@ -6,6 +6,7 @@
  * all of them: operator, count, type, the parameters, and what rank 0 decided. What can go wrong on
  * one rank alone (memory) is an error, never a silent change of algorithm.
  */
+#include "coll_strag_device.h"
 #include "coll_strag_watch.h"
 
 #include <limits.h>
@@ -25,6 +26,7 @@ struct call {
     size_t size; /* bytes of data in one element */
     ompi_datatype_t *dtype;
     ompi_op_t *op;
+    const struct coll_strag_met *met; /* NULL: all is in host memory */
 };
 
 /* ---- The choice ---- */
@@ -198,10 +200,22 @@ static int mpi_error(int status, const mca_coll_strag_module_t *module)
     }
 }
 
+static int drive(struct strag_engine *engine, const struct strag_call *call)
+{
+    int status = strag_engine_start(engine, call);
+    if (status != STRAG_OK)
+        return status;
+    do {
+        status = strag_engine_progress(engine);
+    } while (status == STRAG_PENDING);
+    return status;
+}
+
 static int run(mca_coll_strag_module_t *module, ompi_communicator_t *comm, const struct call *call,
                int choice, int blocks)
 {
     struct coll_strag_reducer reducer;
+    struct strag_staging *staging = NULL;
     struct strag_engine *engine;
     struct strag_transport *shared = NULL;
     int status = coll_strag_reducer_init(&reducer, call->op, call->dtype);
@@ -222,33 +236,70 @@ static int run(mca_coll_strag_module_t *module, ompi_communicator_t *comm, const
         .reducer = &reducer.super,
     };
     set_lanes(module, call, shared, &engine_call);
-    status = strag_engine_start(engine, &engine_call);
-    if (status == STRAG_OK) {
-        do {
-            status = strag_engine_progress(engine);
-        } while (status == STRAG_PENDING);
-    }
+    if (call->met)
+        status = coll_strag_device_begin(module, call->met, &reducer, call->size, &engine_call,
+                                         &staging);
+    if (status == STRAG_OK)
+        status = drive(engine, &engine_call);
+    strag_staging_free(staging);
     return mpi_error(status, module);
+}
+
+/* Hand it on. */
+static int delegate(const struct call *call, const void *sbuf, ompi_communicator_t *comm,
+                    mca_coll_strag_module_t *module)
+{
+    struct coll_strag_copies copies;
+    module->count.delegated++;
+    if (!call->met)
+        return module->previous_allreduce(sbuf, call->output, (coll_strag_count_t)call->count,
+                                          call->dtype, call->op, comm,
+                                          module->previous_allreduce_module);
+    int code =
+        coll_strag_copies_make(&copies, call->met, sbuf, call->output, call->count, call->dtype);
+    if (code != OMPI_SUCCESS)
+        return code;
+    code =
+        module->previous_allreduce(copies.sbuf, copies.rbuf, (coll_strag_count_t)call->count,
+                                   call->dtype, call->op, comm, module->previous_allreduce_module);
+    return coll_strag_copies_end(&copies, call->met, code);
+}
+
+/* Elements reach into each other: the engine runs on copies. */
+static int run_on_copies(mca_coll_strag_module_t *module, ompi_communicator_t *comm,
+                         const struct call *call, int choice, int blocks)
+{
+    struct coll_strag_copies copies;
+    bool in_place = call->input == call->output;
+    int code = coll_strag_copies_make(&copies, call->met, in_place ? MPI_IN_PLACE : call->input,
+                                      call->output, call->count, call->dtype);
+    if (code != OMPI_SUCCESS)
+        return code;
+    struct call host = *call;
+    host.met = NULL;
+    host.output = copies.rbuf;
+    host.input = in_place ? copies.rbuf : copies.sbuf;
+    code = run(module, comm, &host, choice, blocks);
+    return coll_strag_copies_end(&copies, call->met, code);
 }
 
 /* As it was chosen. */
 static int run_choice(mca_coll_strag_module_t *module, ompi_communicator_t *comm,
                       const struct call *call, const void *sbuf, int choice, int blocks)
 {
-    if (choice >= COLL_STRAG_ALGORITHMS_MAX) {
-        module->count.delegated++;
-        return module->previous_allreduce(sbuf, call->output, (coll_strag_count_t)call->count,
-                                          call->dtype, call->op, comm,
-                                          module->previous_allreduce_module);
-    }
+    if (choice >= COLL_STRAG_ALGORITHMS_MAX)
+        return delegate(call, sbuf, comm, module);
     module->count.calls++;
-    return run(module, comm, call, choice, blocks);
+    return call->met && !coll_strag_device_suits(call->dtype)
+               ? run_on_copies(module, comm, call, choice, blocks)
+               : run(module, comm, call, choice, blocks);
 }
 
-/* Kept out of the entry point, so that this one is short. */
+/* Kept out of the entry point, so that this one is short. @param met  NULL: host memory */
 static __attribute__((noinline)) int
 choose_and_run(const void *sbuf, void *rbuf, coll_strag_count_t count, ompi_datatype_t *dtype,
-               ompi_op_t *op, ompi_communicator_t *comm, mca_coll_strag_module_t *module)
+               ompi_op_t *op, ompi_communicator_t *comm, mca_coll_strag_module_t *module,
+               const struct coll_strag_met *met)
 {
     struct call call = {
         .input = MPI_IN_PLACE == sbuf ? rbuf : sbuf,
@@ -256,9 +307,12 @@ choose_and_run(const void *sbuf, void *rbuf, coll_strag_count_t count, ompi_data
         .count = (size_t)count,
         .dtype = dtype,
         .op = op,
+        .met = met,
     };
     ompi_datatype_type_size(dtype, &call.size);
     size_t bytes = call.count * call.size;
+    if (bytes < module->too_short)
+        return delegate(&call, sbuf, comm, module);
     int choice, blocks, code = choose(module, comm, bytes, dtype, op, &choice, &blocks);
     if (code != OMPI_SUCCESS)
         return code;
@@ -280,12 +334,16 @@ int mca_coll_strag_allreduce(const void *sbuf, void *rbuf, coll_strag_count_t co
                              mca_coll_base_module_t *base)
 {
     mca_coll_strag_module_t *module = (mca_coll_strag_module_t *)base;
+    struct coll_strag_met met;
     size_t size;
+    if (__builtin_expect(mca_coll_strag_component.devices, 0) &&
+        coll_strag_device_met(sbuf, rbuf, &met))
+        return choose_and_run(sbuf, rbuf, count, dtype, op, comm, module, &met);
     ompi_datatype_type_size(dtype, &size);
     if ((size_t)count * size < module->too_short) {
         module->count.delegated++;
         return module->previous_allreduce(sbuf, rbuf, count, dtype, op, comm,
                                           module->previous_allreduce_module);
     }
-    return choose_and_run(sbuf, rbuf, count, dtype, op, comm, module);
+    return choose_and_run(sbuf, rbuf, count, dtype, op, comm, module, NULL);
 }

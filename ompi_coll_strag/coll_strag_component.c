@@ -2,7 +2,7 @@
 /*
  * The component: what is done once per process.
  */
-#include "coll_strag.h"
+#include "coll_strag_device.h"
 
 #include <dlfcn.h>
 #include <limits.h>
@@ -91,6 +91,9 @@ void coll_strag_warn(enum coll_strag_warning warning, const char *what, const ch
         [COLL_STRAG_WARN_NO_UCP] = "no ucp",
         [COLL_STRAG_WARN_LOST] = "lost",
         [COLL_STRAG_WARN_NOT_SHARED] = "not shared",
+        [COLL_STRAG_WARN_NO_PLUGIN] = "no plug-in",
+        [COLL_STRAG_WARN_STAGED] = "device buffers",
+        [COLL_STRAG_WARN_NO_KERNELS] = "device buffers",
     };
     unsigned bit = 1u << warning;
     if (__atomic_fetch_or(&mca_coll_strag_component.warned, bit, __ATOMIC_RELAXED) & bit)
@@ -211,6 +214,7 @@ static int component_open(void)
     bool alone;
     open_stream(component);
     coll_strag_parameters_read();
+    coll_strag_device_prepare();
     if (is_named(&alone) && !component->priority_set)
         component->priority = PRIORITY_WHEN_NAMED;
     if (alone)
@@ -224,6 +228,7 @@ static int component_close(void)
     if (component->stream >= 0)
         opal_output_close(component->stream);
     component->stream = -1;
+    coll_strag_device_close();
     coll_strag_ucp_close();
     coll_strag_spaces_free();
     coll_strag_files_free();

@@ -75,6 +75,7 @@ static struct coll_strag_facts own_facts(const mca_coll_strag_module_t *module,
 {
     struct coll_strag_facts facts = mca_coll_strag_component.facts;
     facts.world = ompi_comm_rank(&ompi_mpi_comm_world.comm);
+    facts.devices = mca_coll_strag_component.devices;
     facts.parameters = hash(hash(hash(1, (uint64_t)module->pinned), module->locate_from),
                             mca_coll_strag_component.described);
     coll_strag_find_segments(comm, facts.segments);
@@ -143,12 +144,16 @@ static int gather(const mca_coll_strag_module_t *module, ompi_communicator_t *co
 
 /* ---- Rank 0's decision, and following it ---- */
 
-/* On hosts with several ranks, unless all is to go over UCX. */
+/* On hosts with several ranks; not where all is to go over UCX, and not where buffers may be in a
+ * device's memory: ranks whose buffers are elsewhere must send the same way. */
 static enum coll_strag_shared_memory shared_memory_wanted(const mca_coll_strag_module_t *module,
-                                                          ompi_communicator_t *comm, int carrier)
+                                                          const struct coll_strag_facts *facts,
+                                                          int n, int carrier)
 {
     enum coll_strag_shared_memory wanted = mca_coll_strag_component.shared_memory;
-    bool several = module->topology && module->topology->hosts < ompi_comm_size(comm);
+    bool several = module->topology && module->topology->hosts < n;
+    for (int rank = 0; rank < n; rank++)
+        several = several && !facts[rank].devices;
     bool over_ucp = wanted == COLL_STRAG_SHARED_AUTO && carrier == COLL_STRAG_UCP;
     return several && !over_ucp ? wanted : COLL_STRAG_SHARED_NEVER;
 }
@@ -170,7 +175,8 @@ static void decide(mca_coll_strag_module_t *module, ompi_communicator_t *comm,
     coll_strag_find_state(comm, facts, coll_strag_planning_topology(module), &decision->state);
     decision->ports = coll_strag_ports(comm);
     decision->carrier = coll_strag_carrier(comm);
-    decision->shared_memory = shared_memory_wanted(module, comm, decision->carrier);
+    decision->shared_memory =
+        shared_memory_wanted(module, facts, ompi_comm_size(comm), decision->carrier);
     coll_strag_least_segments(facts, ompi_comm_size(comm), decision->segments);
     coll_strag_decide(module, comm, coll_strag_planning_topology(module), decision,
                       &module->selection);

@@ -2,6 +2,7 @@
 /*
  * The component's parameters and counters, and what the parameters' texts mean.
  */
+#include "coll_strag_device.h"
 #include "coll_strag_watch.h"
 
 #include "parse.h"
@@ -216,6 +217,12 @@ static void register_texts(mca_coll_strag_component_t *component)
               "pml. This build has no UCX, so that ucp is not accepted. Rank 0's word "
               "counts; also an info key",
         OPAL_INFO_LVL_5, &component->carrier_text);
+    component->device_text = (char *)"auto";
+    register_text("device_buffers",
+                  "Whether buffers may be in a CUDA device's memory: auto (where the system has an "
+                  "NVIDIA driver), yes (wherever a libcuda.so.1 is loaded), or no: the program "
+                  "passes none, and they are not looked for",
+                  OPAL_INFO_LVL_5, &component->device_text);
     component->segment_text = (char *)segment_default;
     register_text("segment_size",
                   "Long messages are cut into segments of so many bytes (K, M, G allowed), so that "
@@ -396,6 +403,18 @@ static enum coll_strag_shared_memory read_shared_memory(const char *text,
     return COLL_STRAG_SHARED_AUTO;
 }
 
+static enum coll_strag_choice read_choice(const char *parameter, const char *text,
+                                          struct complaints *complaints)
+{
+    if (!text || strcmp(text, "auto") == 0)
+        return COLL_STRAG_IF_ANY;
+    if (strcmp(text, "yes") == 0)
+        return COLL_STRAG_YES;
+    if (strcmp(text, "no") != 0)
+        complain(complaints, parameter, text, "not a choice", "auto, yes, no", "auto");
+    return strcmp(text, "no") == 0 ? COLL_STRAG_NO : COLL_STRAG_IF_ANY;
+}
+
 /* A text that is read for each communicator. @return it, or `fallback` where it cannot be read */
 static const char *check_text(const char *parameter, const char *text,
                               int (*check)(const char *text, struct strag_error *err),
@@ -487,6 +506,10 @@ void coll_strag_parameters_read(void)
         read_algorithm("coll_strag_algorithm", component->algorithm_text, &complaints);
     component->ports = read_ports("coll_strag_ports", component->ports_text, &complaints);
     component->carrier = read_carrier("coll_strag_transport", component->carrier_text, &complaints);
+    component->carrier_auto =
+        !component->carrier_text || strcmp(component->carrier_text, "auto") == 0;
+    component->device_buffers =
+        read_choice("coll_strag_device_buffers", component->device_text, &complaints);
     component->segment = read_segment(component->segment_text, &complaints);
     component->shared_memory = read_shared_memory(component->shared_memory_text, &complaints);
     component->minimum = read_size("coll_strag_minimum_size", component->minimum_text, 0, SIZE_MAX,
@@ -535,7 +558,10 @@ enum coll_strag_carrier coll_strag_carrier(ompi_communicator_t *comm)
     char text[64];
     struct complaints complaints = {.length = 0};
     if (!coll_strag_info(comm, "coll_strag_transport", text, sizeof text))
-        return mca_coll_strag_component.carrier;
+        return mca_coll_strag_component.carrier_auto && coll_strag_device_open() &&
+                       coll_strag_ucp_takes_device()
+                   ? COLL_STRAG_UCP
+                   : mca_coll_strag_component.carrier;
     enum coll_strag_carrier carrier =
         read_carrier("coll_strag_transport (info key)", text, &complaints);
     if (complaints.length)

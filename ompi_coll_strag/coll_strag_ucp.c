@@ -165,6 +165,16 @@ bool coll_strag_ucp_open(const char **reason)
     return open;
 }
 
+bool coll_strag_ucp_takes_device(void)
+{
+    const char *reason;
+    ucp_context_attr_t attributes = {.field_mask = UCP_ATTR_FIELD_MEMORY_TYPES};
+    if (!coll_strag_ucp_open(&reason) ||
+        coll_strag_ucp.library.ucp_context_query(coll_strag_ucp.context, &attributes) != UCS_OK)
+        return false;
+    return attributes.memory_types & UCS_BIT(UCS_MEMORY_TYPE_CUDA);
+}
+
 /* ---- Peers ---- */
 
 static uint64_t key_of(opal_process_name_t name)

@@ -22,6 +22,7 @@
     X(ucp_cleanup)                                                                                 \
     X(ucp_config_read)                                                                             \
     X(ucp_config_release)                                                                          \
+    X(ucp_context_query)                                                                           \
     X(ucp_ep_create)                                                                               \
     X(ucp_init_version)                                                                            \
     X(ucp_request_cancel)                                                                          \

@@ -22,3 +22,8 @@ void coll_strag_ucp_free(struct coll_strag_ucp_transport *transport)
 void coll_strag_ucp_close(void)
 {
 }
+
+bool coll_strag_ucp_takes_device(void)
+{
+    return false;
+}

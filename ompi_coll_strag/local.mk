@@ -11,6 +11,8 @@ ompi_coll_strag_libcoll_strag_la_SOURCES = \
 	ompi_coll_strag/coll_strag.h \
 	ompi_coll_strag/coll_strag_allreduce.c \
 	ompi_coll_strag/coll_strag_component.c \
+	ompi_coll_strag/coll_strag_device.c \
+	ompi_coll_strag/coll_strag_device.h \
 	ompi_coll_strag/coll_strag_judge.c \
 	ompi_coll_strag/coll_strag_links.c \
 	ompi_coll_strag/coll_strag_links.h \
@@ -42,14 +44,25 @@ else
 ompi_coll_strag_libcoll_strag_la_SOURCES += ompi_coll_strag/coll_strag_ucp_none.c
 endif
 ompi_coll_strag_libcoll_strag_la_CPPFLAGS = $(AM_CPPFLAGS) $(STRAG_VERSION_CPPFLAGS) \
-	-DSTRAG_OMPI_VERSION='"$(OMPI_VERSION)"' $(OMPI_CPPFLAGS) \
+	-DSTRAG_OMPI_VERSION='"$(OMPI_VERSION)"' -I$(top_srcdir)/cuda $(OMPI_CPPFLAGS) \
 	-DSTRAG_UCX_LIBDIR='"$(UCX_LIBDIR)"' $(UCX_CFLAGS)
 ompi_coll_strag_libcoll_strag_la_CFLAGS = $(AM_CFLAGS) $(OMPI_CFLAGS) -fvisibility=hidden
-ompi_coll_strag_libcoll_strag_la_LIBADD = src/libstrag.la
+ompi_coll_strag_libcoll_strag_la_LIBADD = src/libstrag.la cuda/libstaging.la $(DL_LIBS)
 
 # "exec" in the name: installed with the programs, before install-exec-hook.
 pluginexecdir = $(plugindir)
 pluginexec_LTLIBRARIES = ompi_coll_strag/mca_coll_strag.la
+pluginexec_DATA = $(strag_help)
+
+# So it does for the plug-in for devices and its kernels.
+noinst_DATA += ompi_coll_strag/.libs/strag_cuda.so
+ompi_coll_strag/.libs/strag_cuda.so: cuda/strag_cuda.la ompi_coll_strag/mca_coll_strag.la
+	$(AM_V_GEN)cp -f cuda/.libs/strag_cuda.so $@
+if HAVE_CUDA_KERNELS
+noinst_DATA += ompi_coll_strag/.libs/strag_cuda.kernels
+ompi_coll_strag/.libs/strag_cuda.kernels: cuda/strag_cuda.kernels ompi_coll_strag/mca_coll_strag.la
+	$(AM_V_GEN)cp -f cuda/strag_cuda.kernels $@
+endif
 ompi_coll_strag_mca_coll_strag_la_SOURCES =
 ompi_coll_strag_mca_coll_strag_la_LIBADD = ompi_coll_strag/libcoll_strag.la $(OMPI_LIBS)
 ompi_coll_strag_mca_coll_strag_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared \
@@ -60,7 +73,6 @@ noinst_DATA += ompi_coll_strag/.libs/help-mca-coll-strag.txt
 ompi_coll_strag/.libs/help-mca-coll-strag.txt: $(strag_help) ompi_coll_strag/mca_coll_strag.la
 	$(AM_V_GEN)$(INSTALL_DATA) $(srcdir)/$(strag_help) $@
 
-pluginexec_DATA = $(strag_help)
 if PLUGIN_AT_HOME
 ompihelpdir = $(OMPI_PKGDATADIR)
 ompihelp_DATA = $(strag_help)
@@ -68,9 +80,9 @@ endif
 
 # Open MPI opens the .so; libtool's .la has no use there, and without it uninstall needs help.
 install-exec-hook:
-	rm -f $(DESTDIR)$(pluginexecdir)/mca_coll_strag.la
+	cd $(DESTDIR)$(pluginexecdir) && rm -f mca_coll_strag.la strag_cuda.la
 uninstall-hook:
-	rm -f $(DESTDIR)$(pluginexecdir)/mca_coll_strag.so
+	rm -f $(DESTDIR)$(pluginexecdir)/mca_coll_strag.so $(DESTDIR)$(pluginexecdir)/strag_cuda.so
 endif
 
 EXTRA_DIST += $(strag_help) \

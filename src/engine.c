@@ -25,7 +25,7 @@
  * the vector with 2, 1.09 with 8). */
 enum { LOOKAHEAD = 8, NONE = -1 };
 
-enum segment_state { FLYING, HERE, COMBINING };
+enum segment_state { FLYING, HERE, COMBINING, COMBINED };
 
 /* A segment in flight. Without a slot, a recv_reduce has it in place. */
 struct segment {
@@ -287,32 +287,58 @@ static int combine(struct strag_engine *engine, int index, struct segment *segme
                            &segment->ticket);
 }
 
+/* Begin to combine a segment that has arrived, if it may. @return whether its state changed */
+static bool begin_combining(struct strag_engine *engine, int index, struct segment *segment)
+{
+    if (segment->state != HERE ||
+        !waits_done(engine, index, segment->first, segment->first + segment->count))
+        return false;
+    int status = combine(engine, index, segment);
+    engine->combining += status == STRAG_PENDING;
+    if (status < 0)
+        engine->status = status;
+    else
+        segment->state = status == STRAG_PENDING ? COMBINING : COMBINED;
+    return status >= 0;
+}
+
+/* Ask how far the reducer is with a segment. */
+static void test_combining(struct strag_engine *engine, struct segment *segment)
+{
+    struct strag_reducer *reducer = engine->call.reducer;
+    int status = reducer->test(reducer, segment->ticket);
+    if (status == STRAG_PENDING)
+        return;
+    engine->combining--;
+    segment->state = COMBINED;
+    if (status != STRAG_OK)
+        engine->status = status;
+}
+
+/* Combine what has arrived: several segments at a time, where the reducer does it by itself. */
+static void combine_arrived(struct strag_engine *engine, int index)
+{
+    for (struct segment *s = engine->runs[index].oldest; s; s = s->next) {
+        if (engine->status == STRAG_OK && s->state == COMBINING)
+            test_combining(engine, s);
+        if (engine->status != STRAG_OK || s->state == FLYING)
+            return;
+        if (s->state == HERE && !begin_combining(engine, index, s))
+            return;
+    }
+}
+
 /* Retire what can be retired. @return whether there was something */
 static bool retire_finished(struct strag_engine *engine, int index)
 {
     struct run *run = &engine->runs[index];
-    struct strag_reducer *reducer = engine->call.reducer;
-    bool reduces = engine->plan->ops[index].kind == STRAG_RECV_REDUCE;
+    enum segment_state last = HERE;
     bool changed = false;
-    while (run->oldest && run->oldest->state != FLYING && engine->status == STRAG_OK) {
-        struct segment *segment = run->oldest;
-        int status = STRAG_OK;
-        if (segment->state == COMBINING) {
-            status = reducer->test(reducer, segment->ticket);
-            engine->combining -= status != STRAG_PENDING;
-        } else if (reduces) {
-            if (!waits_done(engine, index, segment->first, segment->first + segment->count))
-                break;
-            status = combine(engine, index, segment);
-            engine->combining += status == STRAG_PENDING;
-        }
-        segment->state = status == STRAG_PENDING ? COMBINING : HERE;
-        if (status == STRAG_PENDING)
-            break;
-        if (status != STRAG_OK) {
-            engine->status = status;
-            break;
-        }
+    if (engine->plan->ops[index].kind == STRAG_RECV_REDUCE) {
+        combine_arrived(engine, index);
+        last = COMBINED;
+    }
+    while (run->oldest && run->oldest->state == last && engine->status == STRAG_OK) {
         retire(engine, run);
         changed = true;
     }

@@ -3,6 +3,7 @@
 
 mpi_tests = \
 	test/mpi/collectives.sh \
+	test/mpi/device.sh \
 	test/mpi/huge.sh \
 	test/mpi/late.sh \
 	test/mpi/layout.sh \
@@ -31,6 +32,7 @@ mpi_libs = src/libstrag.la $(OMPI_LIBS) $(PTHREAD_LIBS)
 check_PROGRAMS += \
 	test/mpi/collectives \
 	test/mpi/communicators \
+	test/mpi/device \
 	test/mpi/huge \
 	test/mpi/killed \
 	test/mpi/late \
@@ -48,6 +50,10 @@ test_mpi_collectives_LDADD = $(mpi_libs)
 test_mpi_communicators_SOURCES = test/mpi/communicators.c $(mpi_suite) $(mpi_common)
 test_mpi_communicators_CPPFLAGS = $(mpi_cppflags)
 test_mpi_communicators_LDADD = $(mpi_libs)
+test_mpi_device_SOURCES = test/mpi/device.c test/mpi/elements.c test/mpi/elements.h \
+	test/cuda/gpu.c test/cuda/gpu.h $(mpi_common)
+test_mpi_device_CPPFLAGS = $(mpi_cppflags) -I$(top_srcdir)/cuda -I$(top_srcdir)/test/cuda
+test_mpi_device_LDADD = $(mpi_libs) $(DL_LIBS)
 test_mpi_huge_SOURCES = test/mpi/huge.c $(mpi_common)
 test_mpi_huge_CPPFLAGS = $(mpi_cppflags)
 test_mpi_huge_LDADD = $(mpi_libs)

@@ -1,0 +1,143 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# build-ucx.sh: UCX with CUDA support, and Open MPI over it if wanted, from Debian's source packages.
+set -eu
+
+usage()
+{
+    cat << 'END'
+usage: build-ucx.sh --prefix=DIR [--with-cuda=DIR] [--openmpi] [--sources=DIR] [--jobs=N]
+  --prefix=DIR     where they are installed
+  --with-cuda=DIR  the CUDA toolkit (/usr/local/cuda): include/cuda.h and cuda_runtime.h, libcudart;
+                   the driver's libcuda, or its stub in the toolkit
+  --openmpi        build Open MPI, too
+  --sources=DIR    where the packages' sources are, or are to be downloaded to (PREFIX/src)
+  --jobs=N         (all processors)
+
+Needed: gcc, g++, make, autoconf, automake, libtool, pkg-config, xz-utils, dpkg-dev; for --openmpi
+also libhwloc-dev, libevent-dev, libpmix-dev, zlib1g-dev, flex, and perl. The sources come by apt-get,
+unless they are there; nothing outside of the two folders is changed.
+
+Then:  UCX       configure strag with PKG_CONFIG_PATH=PREFIX/lib/pkgconfig, run with
+                 LD_LIBRARY_PATH=PREFIX/lib and --mca coll_strag_transport ucp
+       Open MPI  configure strag with --with-ompi=PREFIX
+END
+}
+
+say()
+{
+    echo "build-ucx.sh: $*"
+}
+
+fail()
+{
+    say "$*" >&2
+    exit 1
+}
+
+prefix='' cuda=/usr/local/cuda openmpi=no sources='' jobs=$(nproc)
+for option in "$@"; do
+    value=${option#*=}
+    case $option in
+        --prefix=/*) prefix=$value ;;
+        --with-cuda=/*) cuda=$value ;;
+        --openmpi) openmpi=yes ;;
+        --sources=/*) sources=$value ;;
+        --jobs=[1-9]*) jobs=$value ;;
+        --help | -h)
+            usage
+            exit 0
+            ;;
+        *)
+            say "'$option' is unknown, or not an absolute path" >&2
+            usage >&2
+            exit 2
+            ;;
+    esac
+done
+[ -n "$prefix" ] || fail "--prefix=DIR is needed"
+: "${sources:=$prefix/src}"
+for header in cuda.h cuda_runtime.h; do
+    [ -f "$cuda/include/$header" ] || fail "no $cuda/include/$header: --with-cuda=DIR names the CUDA toolkit"
+done
+mkdir -p "$sources" "$prefix"
+
+# UCX is linked with the toolkit's libraries, by their names without a version, and with the driver's.
+libraries=$prefix/src/cuda-lib
+mkdir -p "$libraries"
+library()
+{
+    local name=$1 found
+    shift
+    found=$(find -L "$@" -maxdepth 1 -name "$name.so*" 2> /dev/null | sort | head -n 1)
+    [ -n "$found" ] || fail "no $name.so in $*"
+    ln -sf "$found" "$libraries/$name.so"
+}
+library libcudart "$cuda"/lib64 "$cuda"/lib "$cuda"/targets/*/lib
+library libcuda /usr/lib/x86_64-linux-gnu /usr/lib64 "$cuda"/lib64/stubs "$cuda"/lib/stubs "$cuda"/targets/*/lib/stubs
+library libnvidia-ml /usr/lib/x86_64-linux-gnu /usr/lib64 "$cuda"/lib64/stubs "$cuda"/lib/stubs 2> /dev/null || true
+
+# download PACKAGE: its source, by an apt-get that looks at copies of the system's lists of sources
+download()
+{
+    local apt=$sources/apt file
+    if ls "$sources/$1"_*.dsc > /dev/null 2>&1; then
+        return
+    fi
+    say "downloading the source of $1"
+    mkdir -p "$apt/parts" "$apt/lists/partial"
+    for file in /etc/apt/sources.list /etc/apt/sources.list.d/*; do
+        case $file in
+            *.sources) sed 's/^Types:.*/Types: deb-src/' "$file" > "$apt/parts/${file##*/}" ;;
+            *.list) sed -n 's/^deb /deb-src /p' "$file" > "$apt/parts/${file##*/}" ;;
+        esac
+    done
+    (
+        cd "$sources"
+        set -- -q -o Dir::Etc::sourcelist=/dev/null -o Dir::Etc::sourceparts="$apt/parts" \
+            -o Dir::State::lists="$apt/lists" -o APT::Sandbox::User=root "$1"
+        apt-get "${@:1:$#-1}" update
+        apt-get "${@:1:$#-1}" source --download-only "${!#}"
+    ) > "$sources/$1.log" 2>&1 || { tail -n 5 "$sources/$1.log" >&2; fail "the source of $1 cannot be downloaded"; }
+}
+
+# unpack PACKAGE: a fresh copy in $sources/PACKAGE, with Debian's patches
+unpack()
+{
+    rm -rf "${sources:?}/$1"
+    dpkg-source --no-check -x "$sources/$1"_*.dsc "$sources/$1" > "$sources/$1.log" 2>&1 ||
+        { tail -n 5 "$sources/$1.log" >&2; fail "$1 cannot be unpacked"; }
+}
+
+# build PACKAGE CONFIGURE-OPTION...
+build()
+{
+    local name=$1 log=$sources/$1.log
+    shift
+    say "building $name (log: $log)"
+    (
+        cd "$sources/$name"
+        [ -x configure ] || ./autogen.sh || autoreconf -i
+        ./configure --prefix="$prefix" "$@"
+        make -j "$jobs"
+        make install
+    ) >> "$log" 2>&1 || { tail -n 20 "$log" >&2; fail "$name cannot be built"; }
+}
+
+download ucx
+unpack ucx
+build ucx --enable-mt --disable-logging --disable-debug --disable-assertions --disable-params-check \
+    --without-java --without-go --with-cuda="$cuda" CPPFLAGS="-I$cuda/include" \
+    LDFLAGS="-L$libraries"
+"$prefix/bin/ucx_info" -d | grep -q cuda || say "UCX shows no CUDA devices: normal where there is no driver"
+ls "$prefix"/lib/ucx/libuct_cuda.so* > /dev/null 2>&1 || fail "UCX was built, but without CUDA: see config.log in $sources/ucx"
+
+if [ "$openmpi" = yes ]; then
+    download openmpi
+    unpack openmpi
+    build openmpi --with-ucx="$prefix" --with-cuda="$cuda" --with-hwloc=external --with-libevent=external \
+        --with-devel-headers --enable-mpi-fortran=no --disable-dependency-tracking \
+        CPPFLAGS="-I$cuda/include" LDFLAGS="-L$libraries"
+    say "Open MPI: $("$prefix/bin/ompi_info" --parsable --all 2> /dev/null | grep mpi_built_with_cuda_support:value || true)"
+fi
+say "installed in $prefix"

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Work on a device: everything is put on a stream, and an event behind it says when it is done.
+ */
+#include "device.h"
+
+#include <stdlib.h>
+
+enum {
+    THREADS = 256,           /* of a block */
+    BLOCKS_PER_PROCESSOR = 8 /* so many keep all of a multiprocessor's threads busy */
+};
+
+/* What a thread does before its next turn, as in kernels.h. */
+static const size_t bytes_per_thread = 4 * (size_t)16;
+
+/* ---- Contexts and errors ---- */
+
+int device_failed(struct strag_cuda_device *device, const char *function, int error, int status)
+{
+    struct strag_error text;
+    driver_failed(device->driver, function, error, status, &text);
+    pthread_mutex_lock(&device->lock);
+    device->error = text;
+    pthread_mutex_unlock(&device->lock);
+    return status;
+}
+
+void device_why(struct strag_cuda_device *device, struct strag_error *err)
+{
+    pthread_mutex_lock(&device->lock);
+    *err = device->error;
+    pthread_mutex_unlock(&device->lock);
+}
+
+int device_enter(struct strag_cuda_device *device)
+{
+    int error = device->driver->push_context(device->context);
+    return error == DRIVER_SUCCESS
+               ? STRAG_OK
+               : device_failed(device, "cuCtxPushCurrent", error, STRAG_ERR_REDUCE);
+}
+
+void device_leave(struct strag_cuda_device *device)
+{
+    void *context;
+    device->driver->pop_context(&context);
+}
+
+bool device_is_gone(const struct strag_cuda_device *device)
+{
+    unsigned long long id;
+    return device->id &&
+           (device->driver->context_id(device->context, &id) != DRIVER_SUCCESS || id != device->id);
+}
+
+/* ---- Making and freeing ---- */
+
+static int make_streams(struct strag_cuda_device *device, struct strag_error *err)
+{
+    const struct driver *driver = device->driver;
+    int number = device->ordinal, processors = 1;
+    int error = driver->context_device(&number);
+    if (error == DRIVER_SUCCESS)
+        error = driver->device_attribute(&processors, DRIVER_PROCESSORS, number);
+    if (error != DRIVER_SUCCESS)
+        return driver_failed(driver, "cuDeviceGetAttribute", error, STRAG_ERR_UNSUPPORTED, err);
+    device->processors = processors > 0 ? (unsigned)processors : 1;
+    for (int s = 0; s < STREAMS; s++) {
+        error = driver->make_stream(&device->streams[s], DRIVER_STREAM_NON_BLOCKING);
+        if (error != DRIVER_SUCCESS)
+            return driver_failed(driver, "cuStreamCreate", error, STRAG_ERR_UNSUPPORTED, err);
+    }
+    return STRAG_OK;
+}
+
+static void load_kernels(struct strag_cuda_device *device, const void *image)
+{
+    int error = device->driver->load_module(&device->module, image);
+    if (error == DRIVER_SUCCESS)
+        return;
+    device->module = NULL;
+    driver_failed(device->driver, "cuModuleLoadData", error, STRAG_OK, &device->no_module);
+}
+
+struct strag_cuda_device *device_create(const struct driver *driver, void *context, int ordinal,
+                                        const void *image, struct strag_error *err)
+{
+    struct strag_cuda_device *device = calloc(1, sizeof *device);
+    int status = STRAG_OK, error = DRIVER_SUCCESS;
+    if (!device) {
+        driver_failed(driver, "strag", 2, STRAG_ERR_MEMORY, err);
+        return NULL;
+    }
+    device->driver = driver;
+    device->context = context;
+    device->ordinal = ordinal;
+    pthread_mutex_init(&device->lock, NULL);
+    if (!context) {
+        error = driver->retain_primary(&device->context, ordinal);
+        device->primary = error == DRIVER_SUCCESS;
+        if (error != DRIVER_SUCCESS)
+            status = driver_failed(driver, "cuDevicePrimaryCtxRetain", error, STRAG_ERR_UNSUPPORTED,
+                                   err);
+    }
+    if (status == STRAG_OK) {
+        if (driver->context_id && driver->context_id(device->context, &device->id))
+            device->id = 0;
+        status = device_enter(device);
+        if (status == STRAG_OK) {
+            status = make_streams(device, err);
+            if (status == STRAG_OK && image)
+                load_kernels(device, image);
+            device_leave(device);
+        } else {
+            device_why(device, err);
+        }
+    }
+    if (status == STRAG_OK)
+        return device;
+    device_free(device, false);
+    return NULL;
+}
+
+/* In the device's context. What fails here has failed before, or the driver is shutting down. */
+static void give_back(struct strag_cuda_device *device)
+{
+    const struct driver *driver = device->driver;
+    pool_empty(device);
+    for (struct device_event *event = device->events; event; event = event->next)
+        driver->destroy_event(event->handle);
+    for (int s = 0; s < STREAMS; s++) {
+        if (device->streams[s])
+            driver->destroy_stream(device->streams[s]);
+    }
+    if (device->module)
+        driver->unload_module(device->module);
+}
+
+void device_free(struct strag_cuda_device *device, bool gone)
+{
+    if (!gone && device->context && device_enter(device) == STRAG_OK) {
+        give_back(device);
+        device_leave(device);
+    }
+    if (device->primary && !gone)
+        device->driver->release_primary(device->ordinal);
+    while (device->events) {
+        struct device_event *event = device->events;
+        device->events = event->next;
+        free(event);
+    }
+    struct device_block **lists[] = {&device->free, &device->used};
+    for (int l = 0; l < 2; l++) {
+        while (*lists[l]) {
+            struct device_block *block = *lists[l];
+            *lists[l] = block->next;
+            free(block);
+        }
+    }
+    pthread_mutex_destroy(&device->lock);
+    free(device);
+}
+
+/* ---- Events ---- */
+
+static struct device_event *take_event(struct strag_cuda_device *device)
+{
+    pthread_mutex_lock(&device->lock);
+    struct device_event *event = device->events;
+    if (event)
+        device->events = event->next;
+    pthread_mutex_unlock(&device->lock);
+    if (event)
+        return event;
+    event = calloc(1, sizeof *event);
+    if (!event)
+        return NULL;
+    int error = device->driver->make_event(&event->handle, DRIVER_EVENT_DISABLE_TIMING);
+    if (error != DRIVER_SUCCESS) {
+        device_failed(device, "cuEventCreate", error, STRAG_ERR_REDUCE);
+        free(event);
+        return NULL;
+    }
+    return event;
+}
+
+static void keep_event(struct strag_cuda_device *device, struct device_event *event)
+{
+    pthread_mutex_lock(&device->lock);
+    event->next = device->events;
+    device->events = event;
+    pthread_mutex_unlock(&device->lock);
+}
+
+/* After an error an event may never be passed. */
+static void drop_event(struct strag_cuda_device *device, struct device_event *event)
+{
+    device->driver->destroy_event(event->handle);
+    free(event);
+}
+
+int device_test(struct strag_cuda_device *device, uint64_t ticket, bool wait)
+{
+    struct device_event *event = (struct device_event *)(uintptr_t)ticket;
+    const struct driver *driver = device->driver;
+    int status = device_enter(device);
+    if (status == STRAG_OK) {
+        int error = wait ? driver->wait_event(event->handle) : driver->query_event(event->handle);
+        device_leave(device);
+        if (error == DRIVER_ERROR_NOT_READY)
+            return STRAG_PENDING;
+        if (error != DRIVER_SUCCESS)
+            status = device_failed(device, wait ? "cuEventSynchronize" : "cuEventQuery", error,
+                                   STRAG_ERR_REDUCE);
+    }
+    if (status == STRAG_OK)
+        keep_event(device, event);
+    else
+        drop_event(device, event);
+    return status;
+}
+
+/* ---- Copies and kernels ---- */
+
+/* What a stream is given. */
+struct work {
+    void *out;
+    const void *left, *right;
+    size_t elements; /* or bytes */
+    void *function;  /* NULL: a copy of left */
+    unsigned blocks;
+};
+
+/* As in kernels.h; kept apart, since that is for compilers of kernels. */
+struct parameters {
+    void *out;
+    const void *left, *right;
+    size_t elements;
+};
+
+static int put(struct strag_cuda_device *device, const struct work *work, void *stream)
+{
+    const struct driver *driver = device->driver;
+    struct parameters parameters = {work->out, work->left, work->right, work->elements};
+    void *list[] = {&parameters};
+    int error;
+    if (!work->function) {
+        error = driver->copy((uint64_t)(uintptr_t)work->out, (uint64_t)(uintptr_t)work->left,
+                             work->elements, stream);
+        return error == DRIVER_SUCCESS
+                   ? STRAG_OK
+                   : device_failed(device, "cuMemcpyAsync", error, STRAG_ERR_REDUCE);
+    }
+    error =
+        driver->launch(work->function, work->blocks, 1, 1, THREADS, 1, 1, 0, stream, list, NULL);
+    return error == DRIVER_SUCCESS
+               ? STRAG_OK
+               : device_failed(device, "cuLaunchKernel", error, STRAG_ERR_REDUCE);
+}
+
+/* Put it on a stream, and an event behind it. The context is the current one. */
+static int begin(struct strag_cuda_device *device, const struct work *work, void *stream,
+                 uint64_t *ticket)
+{
+    struct device_event *event = take_event(device);
+    if (!event)
+        return STRAG_ERR_REDUCE;
+    int status = put(device, work, stream);
+    if (status == STRAG_OK) {
+        int error = device->driver->record_event(event->handle, stream);
+        if (error != DRIVER_SUCCESS)
+            status = device_failed(device, "cuEventRecord", error, STRAG_ERR_REDUCE);
+    }
+    if (status != STRAG_OK)
+        keep_event(device, event);
+    *ticket = (uint64_t)(uintptr_t)event;
+    return status;
+}
+
+int device_copy(struct strag_cuda_device *device, enum strag_cuda_way way, void *out,
+                const void *in, size_t bytes, uint64_t *ticket)
+{
+    const struct work work = {.out = out, .left = in, .elements = bytes};
+    int status = device_enter(device);
+    if (status != STRAG_OK)
+        return status;
+    status = begin(device, &work, device->streams[way], ticket);
+    device_leave(device);
+    return status;
+}
+
+/* The kernel's function, found when it is first used. */
+static void *find_function(struct strag_cuda_device *device, int kernel)
+{
+    void *function = NULL;
+    pthread_mutex_lock(&device->lock);
+    function = device->functions[kernel];
+    pthread_mutex_unlock(&device->lock);
+    if (function)
+        return function;
+    int error = device->driver->get_function(&function, device->module, strag_kernel_names[kernel]);
+    if (error != DRIVER_SUCCESS) {
+        device_failed(device, strag_kernel_names[kernel], error, STRAG_ERR_REDUCE);
+        return NULL;
+    }
+    pthread_mutex_lock(&device->lock);
+    device->functions[kernel] = function;
+    pthread_mutex_unlock(&device->lock);
+    return function;
+}
+
+static unsigned blocks_for(const struct strag_cuda_device *device, size_t bytes)
+{
+    size_t most = (size_t)device->processors * BLOCKS_PER_PROCESSOR;
+    size_t blocks = bytes / (THREADS * bytes_per_thread) + 1;
+    return (unsigned)(blocks < most ? blocks : most);
+}
+
+int device_reduce(struct strag_cuda_device *device, struct strag_combination combination, void *out,
+                  const void *left, const void *right, size_t elements, uint64_t *ticket)
+{
+    struct work work = {out, left, right, elements * (size_t)combination.scale, NULL, 1};
+    int status = device_enter(device);
+    if (status != STRAG_OK)
+        return status;
+    work.function = find_function(device, combination.kernel);
+    if (work.function) {
+        pthread_mutex_lock(&device->lock);
+        unsigned turn = device->turn++ % KERNEL_STREAMS;
+        pthread_mutex_unlock(&device->lock);
+        work.blocks = blocks_for(device, elements * (size_t)combination.size);
+        status = begin(device, &work, device->streams[COPY_STREAMS + turn], ticket);
+    } else {
+        status = STRAG_ERR_REDUCE;
+    }
+    device_leave(device);
+    return status;
+}

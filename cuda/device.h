@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the plug-in makes in a context of the driver's: streams, events, the kernels, and a pool of
+ * space. Calls from several threads are allowed.
+ */
+#ifndef STRAG_CUDA_DEVICE_H
+#define STRAG_CUDA_DEVICE_H
+
+#include "combinations.h"
+#include "driver.h"
+#include "strag_cuda.h"
+
+#include <pthread.h>
+
+/* Copies have a stream for each way; several kernels may run side by side. */
+enum { COPY_STREAMS = 3, KERNEL_STREAMS = 4, STREAMS = COPY_STREAMS + KERNEL_STREAMS };
+
+/* An event, and what a ticket means. */
+struct device_event {
+    struct device_event *next;
+    void *handle;
+};
+
+/* A piece of space. */
+struct device_block {
+    struct device_block *next;
+    void *address;
+    size_t bytes;
+    enum strag_cuda_memory memory;
+};
+
+struct strag_cuda_device {
+    struct strag_cuda_device *next;
+    const struct driver *driver;
+    void *context;
+    unsigned long long id; /* of the context; 0: the driver does not tell */
+    int ordinal;
+    bool primary; /* the context was retained */
+
+    void *streams[STREAMS];
+    unsigned turn; /* of the kernels' streams */
+    unsigned processors;
+
+    void *module; /* NULL: no kernels */
+    struct strag_error no_module;
+    void *functions[STRAG_KERNELS_MAX];
+
+    pthread_mutex_t lock; /* guards what follows, and turn and functions */
+    struct device_event *events;
+    struct device_block *used, *free; /* free: the last released first */
+    size_t free_bytes;
+    struct strag_error error;
+};
+
+/**
+ * Make what is needed in a context.
+ *
+ * @param context  NULL: the primary one of device `ordinal`
+ * @param image    the kernels, or NULL
+ */
+struct strag_cuda_device *device_create(const struct driver *driver, void *context, int ordinal,
+                                        const void *image, struct strag_error *err);
+
+/** Give all back. @param gone  the context is no more: only forget */
+void device_free(struct strag_cuda_device *device, bool gone);
+
+/** Has the driver made another context in the same place? */
+bool device_is_gone(const struct strag_cuda_device *device);
+
+/* As in struct strag_cuda. */
+void *device_allocate(struct strag_cuda_device *device, enum strag_cuda_memory memory,
+                      size_t bytes);
+void device_release(struct strag_cuda_device *device, void *space, bool lost);
+int device_copy(struct strag_cuda_device *device, enum strag_cuda_way way, void *out,
+                const void *in, size_t bytes, uint64_t *ticket);
+int device_reduce(struct strag_cuda_device *device, struct strag_combination combination, void *out,
+                  const void *left, const void *right, size_t elements, uint64_t *ticket);
+int device_test(struct strag_cuda_device *device, uint64_t ticket, bool wait);
+void device_why(struct strag_cuda_device *device, struct strag_error *err);
+
+/* In pool.c: give all free pieces back. The context is the current one. */
+void pool_empty(struct strag_cuda_device *device);
+
+/* The context becomes the current one of this thread, until device_leave. */
+int device_enter(struct strag_cuda_device *device);
+void device_leave(struct strag_cuda_device *device);
+
+/** Remember what went wrong. @return status */
+int device_failed(struct strag_cuda_device *device, const char *function, int error, int status);
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "driver.h"
+
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+/* @return whether it is there, or need not be */
+static bool find(void *handle, const char *symbol, bool needed, void *field,
+                 struct strag_error *err)
+{
+    void *address = dlsym(handle, symbol);
+    memcpy(field, &address, sizeof address); /* a pointer to data becomes one to a function */
+    if (!address && needed)
+        snprintf(err->text, sizeof err->text, "the driver has no function %s; CUDA 11 is needed",
+                 symbol);
+    return address || !needed;
+}
+
+int driver_find(struct driver *driver, void *handle, struct strag_error *err)
+{
+    struct strag_error unwanted;
+    bool found = true;
+    if (!err)
+        err = &unwanted;
+#define FIND(field, symbol, needed, arguments)                                                     \
+    found = found && find(handle, #symbol, needed, &driver->field, err);
+    DRIVER_FUNCTIONS(FIND)
+#undef FIND
+    return found ? STRAG_OK : STRAG_ERR_UNSUPPORTED;
+}
+
+int driver_failed(const struct driver *driver, const char *function, int error, int status,
+                  struct strag_error *err)
+{
+    const char *text = NULL;
+    if (!err)
+        return status;
+    if (driver->error_text(error, &text) != DRIVER_SUCCESS || !text)
+        text = "unknown";
+    snprintf(err->text, sizeof err->text, "%s: %s (error %d)", function, text, error);
+    return status;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The kernels: kernels.h for a device. The plug-in finds them by name, strag_OP_TYPE.
+ *
+ * No header of CUDA's is needed: nvcc knows these names, and for clang they are here.
+ */
+#include "kernels.h"
+
+#if defined(__clang__)
+#define GLOBAL __attribute__((global))
+#define THREAD (__nvvm_read_ptx_sreg_ctaid_x() * (size_t)__nvvm_read_ptx_sreg_ntid_x() + \
+                __nvvm_read_ptx_sreg_tid_x())
+#define THREADS (__nvvm_read_ptx_sreg_nctaid_x() * (size_t)__nvvm_read_ptx_sreg_ntid_x())
+#else
+#define GLOBAL __global__
+#define THREAD (blockIdx.x * (size_t)blockDim.x + threadIdx.x)
+#define THREADS (gridDim.x * (size_t)blockDim.x)
+#endif
+
+#define KERNEL(op, type)                                                                           \
+    extern "C" GLOBAL void strag_kernel_##op##_##type(struct strag_job job)                        \
+    {                                                                                              \
+        strag_run(&job, THREAD, THREADS, sizeof(strag_##type), strag_##op##_##type);               \
+    }
+
+STRAG_KERNELS(KERNEL)

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The plug-in: what strag_cuda.h promises, over the contexts that were met so far.
+ */
+#define _GNU_SOURCE /* dladdr */
+#include "device.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* There is one driver in a process. */
+static struct {
+    pthread_mutex_t lock; /* guards opened and devices */
+    bool opened;
+    struct driver driver;
+    struct strag_cuda_device *devices;
+    struct strag_combination combinations[STRAG_CUDA_OPS][STRAG_CUDA_TYPES];
+    void *image; /* the kernels, or NULL */
+    struct strag_error no_image;
+} plugin = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* ---- The kernels' file, in the plug-in's folder ---- */
+
+static bool find_file(char *path, size_t room)
+{
+    Dl_info info;
+    if (!dladdr(&plugin, &info) || !info.dli_fname)
+        return false;
+    const char *slash = strrchr(info.dli_fname, '/');
+    int folder = slash ? (int)(slash + 1 - info.dli_fname) : 0;
+    int length = snprintf(path, room, "%.*s%s", folder, info.dli_fname, STRAG_CUDA_KERNELS);
+    return length > 0 && (size_t)length < room;
+}
+
+/* All of a file, and a zero behind it: kernels may be text. NULL: it cannot be read */
+static void *read_file(FILE *file)
+{
+    long bytes = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
+    if (bytes <= 0 || fseek(file, 0, SEEK_SET) != 0)
+        return NULL;
+    char *text = malloc((size_t)bytes + 1);
+    if (!text)
+        return NULL;
+    if (fread(text, 1, (size_t)bytes, file) != (size_t)bytes) {
+        free(text);
+        return NULL;
+    }
+    text[bytes] = '\0';
+    return text;
+}
+
+static void read_kernels(void)
+{
+    char path[PATH_MAX];
+    FILE *file = find_file(path, sizeof path) ? fopen(path, "rb") : NULL;
+    plugin.image = file ? read_file(file) : NULL;
+    if (file)
+        fclose(file);
+    if (!plugin.image)
+        snprintf(plugin.no_image.text, sizeof plugin.no_image.text,
+                 "%s cannot be read: strag was built without nvcc and clang (Debian: clang)",
+                 STRAG_CUDA_KERNELS);
+}
+
+/* ---- Addresses ---- */
+
+static void place(const void *address, struct strag_cuda_place *place)
+{
+    unsigned type = 0, managed = 0;
+    unsigned long long allocation = 0;
+    int ordinal = -1;
+    void *context = NULL;
+    int attributes[] = {DRIVER_POINTER_MEMORY_TYPE, DRIVER_POINTER_IS_MANAGED,
+                        DRIVER_POINTER_BUFFER_ID, DRIVER_POINTER_DEVICE_ORDINAL,
+                        DRIVER_POINTER_CONTEXT};
+    void *data[] = {&type, &managed, &allocation, &ordinal, &context};
+    *place = (struct strag_cuda_place){STRAG_CUDA_HOST, -1, NULL, 0};
+    if (plugin.driver.pointer_attributes(5, attributes, data, (uint64_t)(uintptr_t)address) !=
+            DRIVER_SUCCESS ||
+        (type == 0 && !managed))
+        return;
+    place->memory = managed & 1                    ? STRAG_CUDA_MANAGED
+                    : type == DRIVER_MEMORY_DEVICE ? STRAG_CUDA_DEVICE
+                    : type == DRIVER_MEMORY_HOST   ? STRAG_CUDA_PINNED
+                                                   : STRAG_CUDA_HOST;
+    if (place->memory <= STRAG_CUDA_PINNED)
+        return;
+    place->ordinal = ordinal;
+    place->context = context;
+    place->allocation = allocation;
+}
+
+/* ---- Devices ---- */
+
+/* Does it work on memory there? One whose context is gone is forgotten. */
+static struct strag_cuda_device *find_device(const struct strag_cuda_place *place)
+{
+    struct strag_cuda_device **link = &plugin.devices;
+    while (*link) {
+        struct strag_cuda_device *device = *link;
+        if (device_is_gone(device)) {
+            *link = device->next;
+            device_free(device, true);
+            continue;
+        }
+        if (place->context ? device->context == place->context
+                           : device->primary && device->ordinal == place->ordinal)
+            return device;
+        link = &device->next;
+    }
+    return NULL;
+}
+
+static struct strag_cuda_device *get_device(const struct strag_cuda_place *place,
+                                            struct strag_error *err)
+{
+    pthread_mutex_lock(&plugin.lock);
+    struct strag_cuda_device *device = find_device(place);
+    if (!device) {
+        device = device_create(&plugin.driver, place->context, place->ordinal, plugin.image, err);
+        if (device) {
+            if (!plugin.image)
+                device->no_module = plugin.no_image;
+            device->next = plugin.devices;
+            plugin.devices = device;
+        }
+    }
+    pthread_mutex_unlock(&plugin.lock);
+    return device;
+}
+
+static bool combines(struct strag_cuda_device *device, enum strag_cuda_op op,
+                     enum strag_cuda_type type, struct strag_error *err)
+{
+    *err = device->no_module;
+    return device->module && plugin.combinations[op][type].kernel >= 0;
+}
+
+static int reduce(struct strag_cuda_device *device, enum strag_cuda_op op,
+                  enum strag_cuda_type type, void *out, const void *left, const void *right,
+                  size_t elements, uint64_t *ticket)
+{
+    return device_reduce(device, plugin.combinations[op][type], out, left, right, elements, ticket);
+}
+
+static int test(struct strag_cuda_device *device, uint64_t ticket)
+{
+    return device_test(device, ticket, false);
+}
+
+static int wait(struct strag_cuda_device *device, uint64_t ticket)
+{
+    return device_test(device, ticket, true);
+}
+
+static void close_plugin(void)
+{
+    pthread_mutex_lock(&plugin.lock);
+    while (plugin.devices) {
+        struct strag_cuda_device *device = plugin.devices;
+        plugin.devices = device->next;
+        device_free(device, device_is_gone(device));
+    }
+    free(plugin.image);
+    plugin.image = NULL;
+    plugin.opened = false;
+    pthread_mutex_unlock(&plugin.lock);
+}
+
+/* ---- Opening ---- */
+
+static const struct strag_cuda interface = {
+    .place = place,
+    .device = get_device,
+    .combines = combines,
+    .allocate = device_allocate,
+    .release = device_release,
+    .copy = device_copy,
+    .reduce = reduce,
+    .test = test,
+    .wait = wait,
+    .why = device_why,
+    .close = close_plugin,
+};
+
+__attribute__((visibility("default"))) const struct strag_cuda *
+strag_cuda_open(unsigned version, void *driver, struct strag_error *err)
+{
+    if (version != STRAG_CUDA_VERSION) {
+        snprintf(err->text, sizeof err->text, "the plug-in is of version %u, not %u",
+                 STRAG_CUDA_VERSION, version);
+        return NULL;
+    }
+    pthread_mutex_lock(&plugin.lock);
+    bool good = plugin.opened || driver_find(&plugin.driver, driver, err) == STRAG_OK;
+    if (good && !plugin.opened) {
+        plugin.opened = true;
+        plugin.devices = NULL;
+        for (int op = 0; op < STRAG_CUDA_OPS; op++) {
+            for (int type = 0; type < STRAG_CUDA_TYPES; type++)
+                plugin.combinations[op][type] =
+                    strag_combination_find((enum strag_cuda_op)op, (enum strag_cuda_type)type);
+        }
+        read_kernels();
+    }
+    pthread_mutex_unlock(&plugin.lock);
+    return good ? &interface : NULL;
+}

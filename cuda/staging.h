@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What lets the engine run on a vector in a device's memory: a reducer, and a transport if the one
+ * at hand cannot take device memory.
+ *
+ *     transport takes     the device          a segment's way
+ *     device memory       combines it
+ *     yes                 yes                 network > device
+ *     yes                 no                  network > host, combined there with a copy > device
+ *     no                  yes                 network > pinned chunk > device
+ *     no                  no                  network > host, combined there with a copy > device
+ *
+ * Pinned chunks are as long as a segment, and there are as many as the engine has messages in
+ * flight, however long the vector is. All copies go on by themselves, so that some segments travel
+ * while others are copied and combined. What is sent is what would be sent from host memory: other
+ * ranks may have theirs there.
+ *
+ * The vector itself is in place (input and output of the call are the same), unless the device
+ * combines.
+ */
+#ifndef STRAG_CUDA_STAGING_H
+#define STRAG_CUDA_STAGING_H
+
+#include "reducer.h"
+#include "strag_cuda.h"
+#include "transport.h"
+
+/* Where an element's data is. */
+struct strag_span {
+    ptrdiff_t extent;      /* bytes from one element to the next */
+    ptrdiff_t true_lb;     /* where the data begins, seen from the element's origin */
+    ptrdiff_t true_extent; /* from its first byte to its last; at most the extent */
+    bool gaps;             /* bytes in between are not the element's, and must not change */
+};
+
+struct strag_staging_options {
+    const struct strag_cuda *cuda;
+    struct strag_cuda_device *device;
+    struct strag_span span;
+
+    bool combines; /* on the device: */
+    enum strag_cuda_op op;
+    enum strag_cuda_type type;
+    struct strag_reducer *host; /* else: in host memory, at once */
+
+    struct strag_transport *inner;
+    bool takes_device; /* the inner transport takes device memory */
+};
+
+struct strag_staging;
+
+/** For one call. @return NULL when out of memory */
+struct strag_staging *strag_staging_create(const struct strag_staging_options *options);
+
+/** NULL is allowed. The call has ended. */
+void strag_staging_free(struct strag_staging *staging);
+
+/* What to give to the engine. */
+struct strag_reducer *strag_staging_reducer(struct strag_staging *staging);
+struct strag_transport *strag_staging_transport(struct strag_staging *staging);
+
+/**
+ * out = in, between any two memories; done on return.
+ *
+ * @return STRAG_OK, STRAG_ERR_MEMORY or STRAG_ERR_REDUCE
+ */
+int strag_staging_copy(struct strag_staging *staging, void *out, const void *in, size_t elements);
+
+#endif

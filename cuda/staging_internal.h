@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Shared by staging.c (memory), staged_reducer.c and staged_transport.c.
+ */
+#ifndef STRAG_CUDA_STAGING_INTERNAL_H
+#define STRAG_CUDA_STAGING_INTERNAL_H
+
+#include "staging.h"
+
+struct staged_message;
+struct staged_job;
+
+struct strag_staging {
+    struct strag_staging_options options;
+    struct strag_reducer reducer;
+    struct strag_transport transport; /* if the inner one does not take device memory */
+
+    const char *host_begin, *host_end; /* temporary space, when it is in host memory */
+
+    struct staged_message *messages, **last; /* in the order of posting */
+    struct staged_message *free_messages;
+    struct staged_job *free_jobs;
+};
+
+/** The staging whose member is at that address. */
+#define STAGING_OF(pointer, member)                                                                \
+    ((struct strag_staging *)((char *)(pointer)-offsetof(struct strag_staging, member)))
+
+/** Bytes from the first to the last of so many elements, at least 1. */
+size_t staging_bytes(const struct strag_staging *staging, size_t elements);
+
+/** Pinned space for so many elements: the address of the first one's origin, or NULL. */
+void *staging_take(struct strag_staging *staging, size_t elements);
+void staging_give(struct strag_staging *staging, void *chunk, bool lost);
+
+/** Begin to copy elements with all that is between them. */
+int staging_copy(struct strag_staging *staging, enum strag_cuda_way way, void *out, const void *in,
+                 size_t elements, uint64_t *ticket);
+
+void staged_reducer_init(struct strag_staging *staging);
+void staged_reducer_free(struct strag_staging *staging);
+void staged_transport_init(struct strag_staging *staging);
+void staged_transport_free(struct strag_staging *staging);
+
+#endif

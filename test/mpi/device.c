@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * MPI_Allreduce on buffers in a device's memory: every type and operator, in place or not, the two
+ * buffers on the same device, on two, or one on the host, other on every rank; managed and pinned
+ * memory; types with gaps, and types whose elements reach into each other; operators of the user's.
+ *
+ * Each result is, byte for byte, that of the same call in host memory. The driver may be a real one
+ * or the fake one, whose device memory nobody but the driver can touch.
+ *
+ *     device --counts A,B,..  elements (1,5,1000)
+ */
+#include "common.h"
+#include "elements.h"
+#include "gpu.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MARGIN = 64, COUNTS_MAX = 8 };
+
+enum where { ON_HOST, ON_FIRST, ON_SECOND, MANAGED, PINNED, WHERES };
+
+static struct gpu gpu;
+static size_t counts[COUNTS_MAX];
+static int ncounts;
+static long met; /* calls with a buffer on a device, on this rank */
+
+/* A buffer with margins, and what is in it in host memory. */
+struct buffer {
+    enum where where;
+    size_t bytes;
+    char *address, *host;
+};
+
+static int device_of(enum where where)
+{
+    return where == ON_SECOND ? gpu.devices - 1 : 0;
+}
+
+static enum gpu_memory memory_of(enum where where)
+{
+    return where == MANAGED ? GPU_MANAGED : where == PINNED ? GPU_PINNED : GPU_DEVICE;
+}
+
+static struct buffer make_buffer(enum where where, size_t bytes)
+{
+    struct buffer buffer = {.where = where, .bytes = bytes + 2 * MARGIN};
+    buffer.host = test_allocate(buffer.bytes);
+    memset(buffer.host, 0x3c, buffer.bytes);
+    buffer.address = where == ON_HOST
+                         ? test_allocate(buffer.bytes)
+                         : gpu_allocate(&gpu, device_of(where), memory_of(where), buffer.bytes);
+    if (!buffer.address)
+        test_die("no memory for %zu bytes", buffer.bytes);
+    return buffer;
+}
+
+static void free_buffer(struct buffer *buffer)
+{
+    free(buffer->host);
+    if (buffer->where == ON_HOST)
+        free(buffer->address);
+    else
+        gpu_free(&gpu, device_of(buffer->where), memory_of(buffer->where), buffer->address);
+}
+
+static void must_copy(void *out, const void *in, size_t bytes)
+{
+    if (!gpu_copy(&gpu, out, in, bytes))
+        test_die("the driver cannot copy %zu bytes", bytes);
+}
+
+/* ---- One call ---- */
+
+struct call {
+    const char *name;
+    MPI_Datatype type;
+    MPI_Op op;
+    size_t count;
+    ptrdiff_t low; /* from a buffer's first byte to MPI's address: minus the true lower bound */
+    size_t bytes;  /* that the elements take, gaps and all */
+    void (*fill)(const struct call *call, char *data);
+    void (*canonical)(const struct call *call, char *data); /* or NULL */
+    const struct element *element;
+    int op_index;
+};
+
+static uint64_t salt;
+
+static void allreduce(const struct call *call, const struct buffer *send,
+                      const struct buffer *receive, bool in_place)
+{
+    TEST_MPI(MPI_Allreduce(in_place ? MPI_IN_PLACE : send->address + MARGIN + call->low,
+                           receive->address + MARGIN + call->low, (int)call->count, call->type,
+                           call->op, MPI_COMM_WORLD));
+}
+
+/* The result and all around it; and the send buffer is as it was. */
+static void check(const struct call *call, struct buffer *send, struct buffer *receive,
+                  const char *want, const char *what)
+{
+    char *got = test_allocate(receive->bytes);
+    must_copy(got, receive->address, receive->bytes);
+    if (call->canonical)
+        call->canonical(call, got + MARGIN);
+    TEST_CHECK(memcmp(got, want, receive->bytes) == 0, "%s, %zu elements, %s: wrong", call->name,
+               call->count, what);
+    must_copy(got, send->address, send->bytes);
+    TEST_CHECK(memcmp(got, send->host, send->bytes) == 0,
+               "%s, %zu elements, %s: the send buffer "
+               "was changed",
+               call->name, call->count, what);
+    free(got);
+}
+
+/* The same call on the host; the result with its surroundings. */
+static char *expect(const struct call *call, bool in_place)
+{
+    struct buffer send = make_buffer(ON_HOST, call->bytes);
+    struct buffer receive = make_buffer(ON_HOST, call->bytes);
+    memset(send.address, 0x3c, send.bytes);
+    memset(receive.address, 0x3c, receive.bytes);
+    call->fill(call, (in_place ? receive.address : send.address) + MARGIN);
+    allreduce(call, &send, &receive, in_place);
+    if (call->canonical)
+        call->canonical(call, receive.address + MARGIN);
+    free(send.address);
+    free(send.host);
+    free(receive.host);
+    return receive.address;
+}
+
+static void run_placed(const struct call *call, enum where from, enum where to, bool in_place)
+{
+    static const char *const names[WHERES] = {"host", "device", "other device", "managed",
+                                              "pinned"};
+    char what[64];
+    char *want = expect(call, in_place);
+    struct buffer send = make_buffer(from, call->bytes), receive = make_buffer(to, call->bytes);
+    call->fill(call, (in_place ? receive.host : send.host) + MARGIN);
+    must_copy(send.address, send.host, send.bytes);
+    must_copy(receive.address, receive.host, receive.bytes);
+    snprintf(what, sizeof what, "%s to %s", in_place ? "in place" : names[from], names[to]);
+    met += (to != ON_HOST && to != PINNED) || (!in_place && from != ON_HOST && from != PINNED);
+    allreduce(call, &send, &receive, in_place);
+    check(call, &send, &receive, want, what);
+    free_buffer(&send);
+    free_buffer(&receive);
+    free(want);
+}
+
+/* Each rank by itself decides where its buffers are. */
+static void run_call(const struct call *call, int variants)
+{
+    static const enum where pairs[][2] = {
+        {ON_FIRST, ON_FIRST}, {ON_HOST, ON_FIRST},  {ON_FIRST, ON_HOST}, {ON_FIRST, ON_SECOND},
+        {MANAGED, MANAGED},   {PINNED, ON_SECOND},  {ON_HOST, ON_HOST},  {ON_SECOND, PINNED},
+        {MANAGED, ON_FIRST},  {ON_SECOND, MANAGED},
+    };
+    const int npairs = sizeof pairs / sizeof *pairs;
+    for (int v = 0; v < variants; v++) {
+        salt++;
+        run_placed(call, ON_FIRST, ON_FIRST, v % 2 == 0);
+        const enum where *pair =
+            pairs[test_mix(salt * 64 + (uint64_t)test.rank) % (uint64_t)npairs];
+        run_placed(call, pair[0], pair[1], v % 2 == 1);
+    }
+}
+
+/* ---- Predefined types ---- */
+
+static void fill_elements(const struct call *call, char *data)
+{
+    for (size_t i = 0; i < call->count; i++)
+        element_value(call->element, call->op_index, test.rank,
+                      test_value(test.rank, salt * 100000 + i),
+                      data + i * (size_t)call->element->extent);
+}
+
+static void canonical_elements(const struct call *call, char *data)
+{
+    element_canonical(call->element, data, call->count);
+}
+
+static void predefined(void)
+{
+    elements_prepare();
+    for (int e = 0; e < elements_count; e++) {
+        const struct element *element = &elements[e];
+        for (int op = 0; op < ELEMENT_OPS && element->size > 0; op++) {
+            char name[80];
+            if (!element_accepted(element, op))
+                continue;
+            snprintf(name, sizeof name, "%s of %s", element_ops[op].name, element->name);
+            for (int c = 0; c < ncounts; c++) {
+                const struct call call = {
+                    .name = name,
+                    .type = element->type,
+                    .op = element_ops[op].op,
+                    .count = counts[c],
+                    .bytes = counts[c] * (size_t)element->extent,
+                    .fill = fill_elements,
+                    .canonical = canonical_elements,
+                    .element = element,
+                    .op_index = op,
+                };
+                run_call(&call, 1);
+            }
+        }
+    }
+}
+
+/* ---- Types and operators of the user's ---- */
+
+struct shape {
+    int words;
+    MPI_Aint offset[3], extent;
+};
+
+static const struct shape *shape;
+
+static void fill_words(const struct call *call, char *data)
+{
+    memset(data, 0x99 ^ test.rank, call->bytes);
+    for (size_t i = 0; i < call->count; i++) {
+        for (int k = 0; k < shape->words; k++) {
+            uint32_t word = (uint32_t)test_value(test.rank, salt * 100000 + i * 4 + (uint64_t)k);
+            memcpy(data - call->low + (ptrdiff_t)i * shape->extent + shape->offset[k], &word,
+                   sizeof word);
+        }
+    }
+}
+
+static void mix_words(void *in, void *inout, int *length, MPI_Datatype *type)
+{
+    (void)type;
+    for (int i = 0; i < *length; i++) {
+        for (int k = 0; k < shape->words; k++) {
+            ptrdiff_t at = i * shape->extent + shape->offset[k];
+            uint32_t left, right;
+            memcpy(&left, (char *)in + at, sizeof left);
+            memcpy(&right, (char *)inout + at, sizeof right);
+            right += 3 * left;
+            memcpy((char *)inout + at, &right, sizeof right);
+        }
+    }
+}
+
+static void derived(void)
+{
+    static const struct shape shapes[] = {
+        {1, {0}, 4},          /* no gaps */
+        {3, {0, 12, 16}, 40}, /* gaps within and behind */
+        {2, {-8, 4}, 24},     /* begins below its address */
+        {2, {0, 4000}, 4},    /* reaches into the next ones */
+    };
+    for (int commutes = 0; commutes < 2; commutes++) {
+        MPI_Op op;
+        TEST_MPI(MPI_Op_create(mix_words, commutes, &op));
+        for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
+            MPI_Datatype list, type;
+            MPI_Aint low, true_extent;
+            char name[80];
+            shape = &shapes[s];
+            TEST_MPI(MPI_Type_create_hindexed_block(shape->words, 1, shape->offset, MPI_UINT32_T,
+                                                    &list));
+            TEST_MPI(MPI_Type_create_resized(list, 0, shape->extent, &type));
+            TEST_MPI(MPI_Type_commit(&type));
+            TEST_MPI(MPI_Type_get_true_extent(type, &low, &true_extent));
+            snprintf(name, sizeof name, "shape %zu, %s", s, commutes ? "commutes" : "does not");
+            for (int c = 0; c < ncounts; c++) {
+                const struct call call = {
+                    .name = name,
+                    .type = type,
+                    .op = op,
+                    .count = counts[c],
+                    .low = -low,
+                    .bytes = (counts[c] - 1) * (size_t)shape->extent + (size_t)true_extent,
+                    .fill = fill_words,
+                };
+                if (shape->extent < true_extent && counts[c] > 1000) /* words on words */
+                    continue;
+                run_call(&call, 2);
+            }
+            TEST_MPI(MPI_Type_free(&list));
+            TEST_MPI(MPI_Type_free(&type));
+        }
+        TEST_MPI(MPI_Op_free(&op));
+    }
+}
+
+static void read_counts(const char *text)
+{
+    while (*text && ncounts < COUNTS_MAX) {
+        char number[24];
+        size_t length = strcspn(text, ",");
+        snprintf(number, sizeof number, "%.*s", (int)length, text);
+        counts[ncounts++] = (size_t)test_number("counts", number, 1, 100000000);
+        text += length + (text[length] == ',');
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const char *list = "1,5,1000";
+    const struct test_option options[] = {{"counts", &list}, {NULL, NULL}};
+    test_start(&argc, &argv, "device", MPI_THREAD_SINGLE, options);
+    read_counts(list);
+    int there = gpu_open(&gpu, NULL);
+    TEST_MPI(MPI_Allreduce(MPI_IN_PLACE, &there, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD));
+    if (!there) {
+        if (test.rank == 0)
+            puts("device: no driver, or no device");
+        MPI_Finalize();
+        return TEST_SKIP;
+    }
+    struct test_counters before = test_counters_read();
+    predefined();
+    derived();
+    struct test_counters after = test_counters_read();
+    TEST_CHECK(after.calls > before.calls, "strag did not run");
+    TEST_CHECK(met > 0, "no buffer was on a device");
+    if (gpu.fake_counts) {
+        struct fake_counts fake;
+        gpu.fake_counts(&fake);
+        TEST_CHECK(fake.mistakes == 0, "%ld mistakes in calls of the driver", fake.mistakes);
+        if (test.rank == 0)
+            printf("device: np %d: %ld calls with device buffers, %ld kernels, %ld copies, at most "
+                   "%zu bytes pinned\n",
+                   test.n, met, fake.kernels, fake.copies, fake.pinned_bytes_most);
+    }
+    gpu_close(&gpu);
+    return test_finish();
+}
