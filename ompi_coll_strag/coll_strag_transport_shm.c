@@ -22,9 +22,9 @@
 #include <string.h>
 
 enum {
-    SPINS = 16,        /* looks before others get the processor, where ranks share processors */
-    LOOKS = 256,       /* between two calls of opal_progress */
-    LOOKS_YIELDED = 8, /* the same, where others had the processor between two looks */
+    SPINS = 1,          /* looks before others get the processor, where ranks share processors */
+    LOOKS = 256,        /* between two calls of opal_progress */
+    LOOKS_YIELDED = 32, /* the same, where others had the processor between two looks */
 };
 
 static struct coll_strag_shm *own(struct strag_transport *transport)
