@@ -113,15 +113,19 @@ struct coll_strag_state {
     struct strag_slow slow[COLL_STRAG_SLOW_MAX]; /* a rank for each slow host */
 };
 
+/* What rank 0 says of the hosts before it decides. */
+struct coll_strag_hosts {
+    uint64_t topology_bytes; /* packed, they follow; 0: there is none */
+    int32_t shared_memory;   /* enum coll_strag_shared_memory */
+};
+
 /* What rank 0 decides, and all ranks follow. */
 struct coll_strag_decision {
     int32_t pinned; /* index in strag_algorithms, COLL_STRAG_AUTO or COLL_STRAG_UNPLANNED */
     int32_t line;   /* of the rules file; 0: no rule holds */
     int32_t ports;  /* as in struct strag_problem */
-    int32_t shared_memory; /* enum coll_strag_shared_memory */
     uint64_t minimum;
     uint64_t segments[STRAG_LANES]; /* bytes, by enum coll_strag_lane */
-    uint64_t topology_bytes;        /* packed, they follow; 0: there is none */
     struct coll_strag_state state;
     struct coll_strag_table table;
 };
@@ -151,12 +155,13 @@ struct mca_coll_strag_component_t {
     char *number_text[COLL_STRAG_NUMBERS];
 
     /* what they mean */
-    int stream;     /* of our own for verbose lines, or -1: the coll framework's */
-    int pinned;     /* index in strag_algorithms, or COLL_STRAG_AUTO */
-    int ports;      /* as in struct strag_problem */
+    int stream; /* of our own for verbose lines, or -1: the coll framework's */
+    int pinned; /* index in strag_algorithms, or COLL_STRAG_AUTO */
+    int ports;  /* as in struct strag_problem */
     enum coll_strag_shared_memory shared_memory;
-    size_t segment; /* bytes; 0: as rank 0 finds best */
-    size_t minimum; /* bytes, for auto */
+    size_t segment;    /* bytes; 0: as rank 0 finds best */
+    size_t minimum;    /* bytes, for auto */
+    bool minimum_said; /* by the user; else it is lower where shared memory is all that is used */
     const char *layout_file, *rules_file; /* "": none */
     const char *late, *slow;              /* these can be read, or say none */
     struct strag_layout *grid;            /* coll_strag_torus; NULL: none */
@@ -238,7 +243,8 @@ struct mca_coll_strag_module_t {
     mca_coll_base_module_t super;
 
     bool enabled;
-    size_t too_short; /* bytes: shorter calls are handed on at once, untold */
+    size_t too_short;            /* bytes: shorter calls are handed on at once, untold, */
+    unsigned long long patience; /* while no more than this have been delegated */
     struct coll_strag_count count;
     mca_coll_base_module_allreduce_fn_t previous_allreduce;
     mca_coll_base_module_t *previous_allreduce_module;
@@ -364,7 +370,8 @@ void coll_strag_find_segments(ompi_communicator_t *comm, uint64_t *segments);
 void coll_strag_least_segments(const struct coll_strag_facts *facts, int n, uint64_t *segments);
 
 /**
- * On rank 0: fill in all but topology_bytes; state, ports and segments are there.
+ * On rank 0: fill in the rest; state, ports and segments are there, and in the module what goes
+ * through shared memory.
  *
  * @param topology  NULL is allowed
  * @param[out] selection  with coll_strag_verbose, else NULL; the caller's to free

@@ -3,9 +3,12 @@
  * Where the ranks are. When a communicator is made nothing is sent; its first call that needs to
  * know does this, once:
  *
- *     all ranks   -- struct coll_strag_facts -->  rank 0          gather
- *     rank 0      reads the files, makes the topology and the table
- *     rank 0      -- struct coll_strag_decision, topology -->  all ranks     broadcasts
+ *     all ranks   -- struct coll_strag_facts -->  rank 0                      gather
+ *     rank 0      reads the files, makes the topology
+ *     rank 0      -- struct coll_strag_hosts, topology -->  all ranks         broadcasts
+ *     all ranks   those of a host share memory (coll_strag_shm.c)
+ *     rank 0      makes the table
+ *     rank 0      -- struct coll_strag_decision -->  all ranks                broadcast
  *
  * So only rank 0's files and parameters count, and ranks cannot disagree. The messages are those of
  * the communicator's own gather and broadcast, which are other components'.
@@ -16,6 +19,7 @@
 
 #include "hwloc_core.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -141,9 +145,9 @@ static int gather(const mca_coll_strag_module_t *module, ompi_communicator_t *co
 /* ---- Rank 0's decision, and following it ---- */
 
 /* @param[out] bytes  the packed topology, the caller's to free; NULL: there is none */
-static void decide(mca_coll_strag_module_t *module, ompi_communicator_t *comm,
-                   const struct coll_strag_facts *facts, struct coll_strag_decision *decision,
-                   void **bytes)
+static void place(mca_coll_strag_module_t *module, ompi_communicator_t *comm,
+                  const struct coll_strag_facts *facts, struct coll_strag_hosts *hosts,
+                  void **bytes)
 {
     size_t size = 0;
     compare_parameters(facts, ompi_comm_size(comm));
@@ -152,14 +156,20 @@ static void decide(mca_coll_strag_module_t *module, ompi_communicator_t *comm,
         strag_topology_free(module->topology);
         module->topology = NULL;
     }
+    if (module->topology && module->topology->hosts < ompi_comm_size(comm))
+        hosts->shared_memory = mca_coll_strag_component.shared_memory;
+    hosts->topology_bytes = module->topology ? size : 0;
+    coll_strag_tell_topology(comm, module->topology);
+}
+
+static void decide(mca_coll_strag_module_t *module, ompi_communicator_t *comm,
+                   const struct coll_strag_facts *facts, struct coll_strag_decision *decision)
+{
+    coll_strag_tell_shared_memory(module, comm);
     coll_strag_find_state(comm, facts, &decision->state);
     decision->ports = coll_strag_ports(comm);
-    if (module->topology && module->topology->hosts < ompi_comm_size(comm))
-        decision->shared_memory = mca_coll_strag_component.shared_memory;
     coll_strag_least_segments(facts, ompi_comm_size(comm), decision->segments);
     coll_strag_decide(module, comm, module->topology, decision, &module->selection);
-    decision->topology_bytes = module->topology ? size : 0;
-    coll_strag_tell_topology(comm, module->topology);
 }
 
 /* The topology's bytes, and on other ranks than 0 what they say. */
@@ -223,18 +233,23 @@ static size_t too_short(const mca_coll_strag_module_t *module)
     return entry < table->entries ? table->from[entry] : SIZE_MAX;
 }
 
-static int share(mca_coll_strag_module_t *module, ompi_communicator_t *comm,
-                 struct coll_strag_decision *decision, void *bytes)
+static int share_hosts(mca_coll_strag_module_t *module, ompi_communicator_t *comm,
+                       struct coll_strag_hosts *hosts, void *bytes)
 {
-    int code = broadcast(comm, decision, sizeof *decision);
-    if (code == OMPI_SUCCESS && decision->topology_bytes)
-        code = share_topology(module, comm, bytes, decision->topology_bytes);
+    int code = broadcast(comm, hosts, sizeof *hosts);
+    if (code == OMPI_SUCCESS && hosts->topology_bytes)
+        code = share_topology(module, comm, bytes, hosts->topology_bytes);
     if (code == OMPI_SUCCESS)
         code = find_lanes(module, comm);
-    code = connect_hosts(module, comm, decision->shared_memory, code);
+    return connect_hosts(module, comm, hosts->shared_memory, code);
+}
+
+static int share_decision(mca_coll_strag_module_t *module, ompi_communicator_t *comm,
+                          struct coll_strag_decision *decision)
+{
+    int code = broadcast(comm, decision, sizeof *decision);
     if (code != OMPI_SUCCESS)
         return code;
-    coll_strag_tell_shared_memory(module, comm);
     module->pinned = decision->pinned;
     module->line = decision->line;
     module->ports = decision->ports;
@@ -243,22 +258,30 @@ static int share(mca_coll_strag_module_t *module, ompi_communicator_t *comm,
     module->state = decision->state;
     module->table = decision->table;
     module->too_short = too_short(module);
+    module->patience = ULLONG_MAX;
     return OMPI_SUCCESS;
 }
 
 static int exchange(mca_coll_strag_module_t *module, ompi_communicator_t *comm)
 {
     struct coll_strag_facts *facts;
+    struct coll_strag_hosts hosts = {0, COLL_STRAG_SHARED_NEVER};
     struct coll_strag_decision decision;
     void *bytes = NULL;
     int code = gather(module, comm, &facts);
     if (code == OMPI_ERR_OUT_OF_RESOURCE)
         return code;
     if (code == OMPI_SUCCESS) {
+        if (facts)
+            place(module, comm, facts, &hosts, &bytes);
+        code = share_hosts(module, comm, &hosts, bytes);
+    }
+    if (code == OMPI_SUCCESS || code == OMPI_ERR_OUT_OF_RESOURCE) {
         memset(&decision, 0, sizeof decision);
         if (facts)
-            decide(module, comm, facts, &decision, &bytes);
-        code = share(module, comm, &decision, bytes);
+            decide(module, comm, facts, &decision);
+        int shared = share_decision(module, comm, &decision);
+        code = code == OMPI_SUCCESS ? shared : code;
     }
     free(bytes);
     free(facts);

@@ -135,8 +135,8 @@ static bool is_temporary(const struct coll_strag_reducer *reducer, const char *e
     return reducer->space && at >= space && at < space + reducer->space_bytes;
 }
 
-/* left = left (op) right, where `right` is not ours to change; elements of up to PIECE bytes without
- * gaps. */
+/* left = left (op) right, where `right` is not ours to change; elements of up to PIECE bytes
+ * without gaps. */
 static int reduce_into_left(struct coll_strag_reducer *reducer, char *left, const char *right,
                             size_t elements)
 {
