@@ -143,21 +143,25 @@ enum coll_strag_watching {
     COLL_STRAG_WATCH_SWITCH, /* and for another table */
 };
 
+/* What rank 0 says of the hosts before it decides. */
+struct coll_strag_hosts {
+    uint64_t topology_bytes; /* packed, they follow; 0: there is none */
+    int32_t shared_memory;   /* enum coll_strag_shared_memory */
+};
+
 /* What rank 0 decides, and all ranks follow. */
 struct coll_strag_decision {
-    int32_t pinned;        /* index in strag_algorithms, COLL_STRAG_AUTO or COLL_STRAG_UNPLANNED */
-    int32_t line;          /* of the rules file; 0: no rule holds */
-    int32_t ports;         /* as in struct strag_problem */
-    int32_t carrier;       /* enum coll_strag_carrier: what is wanted */
-    int32_t shared_memory; /* enum coll_strag_shared_memory */
-    int32_t watching;      /* enum coll_strag_watching */
-    int32_t window;        /* calls */
-    int32_t links;         /* hosts' links are watched, too */
+    int32_t pinned;   /* index in strag_algorithms, COLL_STRAG_AUTO or COLL_STRAG_UNPLANNED */
+    int32_t line;     /* of the rules file; 0: no rule holds */
+    int32_t ports;    /* as in struct strag_problem */
+    int32_t carrier;  /* enum coll_strag_carrier: what is wanted */
+    int32_t watching; /* enum coll_strag_watching */
+    int32_t window;   /* calls */
+    int32_t links;    /* hosts' links are watched, too */
     int32_t report, reproducible;
     uint64_t watch_from; /* bytes */
     uint64_t minimum;
     uint64_t segments[COLL_STRAG_CARRIERS][STRAG_LANES]; /* bytes, by enum coll_strag_lane */
-    uint64_t topology_bytes;                             /* packed, they follow; 0: there is none */
     struct coll_strag_state state;
     struct coll_strag_table table;
 };
@@ -199,10 +203,11 @@ struct mca_coll_strag_component_t {
     enum coll_strag_shared_memory shared_memory;
     bool carrier_auto; /* unless device buffers are better carried by UCX */
     enum coll_strag_choice device_buffers;
-    bool devices;                         /* there may be buffers in a device's memory */
-    size_t segment;                       /* bytes; 0: as rank 0 finds best */
-    size_t minimum;                       /* bytes, for auto */
-    size_t watch_from;                    /* bytes: shorter calls are not watched */
+    bool devices;      /* there may be buffers in a device's memory */
+    size_t segment;    /* bytes; 0: as rank 0 finds best */
+    size_t minimum;    /* bytes, for auto */
+    bool minimum_said; /* by the user; else it is lower where shared memory is all that is used */
+    size_t watch_from; /* bytes: shorter calls are not watched */
     const char *layout_file, *rules_file; /* "": none */
     const char *late, *slow;              /* these can be read, or say none */
     struct strag_layout *grid;            /* coll_strag_torus; NULL: none */
@@ -299,7 +304,8 @@ struct mca_coll_strag_module_t {
     mca_coll_base_module_t super;
 
     bool enabled;
-    size_t too_short; /* bytes: shorter calls are handed on at once, untold */
+    size_t too_short;            /* bytes: shorter calls are handed on at once, untold, */
+    unsigned long long patience; /* while no more than this have been delegated */
     struct coll_strag_count count;
     mca_coll_base_module_allreduce_fn_t previous_allreduce;
     mca_coll_base_module_t *previous_allreduce_module;
@@ -448,7 +454,8 @@ void coll_strag_least_segments(const struct coll_strag_facts *facts, int n,
                                uint64_t segments[][STRAG_LANES]);
 
 /**
- * On rank 0: fill in what runs; state, ports, segments and what is watched are there.
+ * On rank 0: fill in what runs; state, ports, segments and what is watched are there, and in the
+ * module what goes through shared memory.
  *
  * @param topology  NULL is allowed
  * @param[out] selection  with coll_strag_verbose and where calls are watched, else NULL; the

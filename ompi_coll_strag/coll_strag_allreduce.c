@@ -36,7 +36,8 @@ struct call {
 static bool is_short(const mca_coll_strag_module_t *module, size_t bytes)
 {
     return !module->located && module->pinned == COLL_STRAG_AUTO &&
-           !mca_coll_strag_component.described && bytes < module->locate_from;
+           !mca_coll_strag_component.described && bytes < module->locate_from &&
+           module->count.delegated < module->patience;
 }
 
 /* @param[out] choice  an index in strag_algorithms, or an enum coll_strag_reason
@@ -340,7 +341,7 @@ int mca_coll_strag_allreduce(const void *sbuf, void *rbuf, coll_strag_count_t co
         coll_strag_device_met(sbuf, rbuf, &met))
         return choose_and_run(sbuf, rbuf, count, dtype, op, comm, module, &met);
     ompi_datatype_type_size(dtype, &size);
-    if ((size_t)count * size < module->too_short) {
+    if ((size_t)count * size < module->too_short && module->count.delegated < module->patience) {
         module->count.delegated++;
         return module->previous_allreduce(sbuf, rbuf, count, dtype, op, comm,
                                           module->previous_allreduce_module);

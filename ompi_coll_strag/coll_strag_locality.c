@@ -3,9 +3,12 @@
  * Where the ranks are. When a communicator is made nothing is sent; its first call that needs to
  * know does this, once:
  *
- *     all ranks   -- struct coll_strag_facts -->  rank 0          gather
- *     rank 0      reads the files, makes the topology and the table
- *     rank 0      -- struct coll_strag_decision, topology -->  all ranks     broadcasts
+ *     all ranks   -- struct coll_strag_facts -->  rank 0                      gather
+ *     rank 0      reads the files, makes the topology
+ *     rank 0      -- struct coll_strag_hosts, topology -->  all ranks         broadcasts
+ *     all ranks   those of a host share memory (coll_strag_shm.c)
+ *     rank 0      makes the table
+ *     rank 0      -- struct coll_strag_decision -->  all ranks                broadcast
  *     all ranks   -- how UCX reaches them -->  all ranks     if rank 0 wants that transport
  *
  * So only rank 0's files and parameters count, and ranks cannot disagree. The messages are those of
@@ -18,6 +21,7 @@
 #include "hwloc_core.h"
 #include "link_speed.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -159,9 +163,9 @@ static enum coll_strag_shared_memory shared_memory_wanted(const mca_coll_strag_m
 }
 
 /* @param[out] bytes  the packed topology, the caller's to free; NULL: there is none */
-static void decide(mca_coll_strag_module_t *module, ompi_communicator_t *comm,
-                   const struct coll_strag_facts *facts, struct coll_strag_decision *decision,
-                   void **bytes)
+static void place(mca_coll_strag_module_t *module, ompi_communicator_t *comm,
+                  const struct coll_strag_facts *facts, struct coll_strag_hosts *hosts,
+                  void **bytes)
 {
     size_t size = 0;
     compare_parameters(facts, ompi_comm_size(comm));
@@ -170,18 +174,24 @@ static void decide(mca_coll_strag_module_t *module, ompi_communicator_t *comm,
         strag_topology_free(module->topology);
         module->topology = NULL;
     }
+    hosts->shared_memory =
+        shared_memory_wanted(module, facts, ompi_comm_size(comm), coll_strag_carrier(comm));
+    hosts->topology_bytes = module->topology ? size : 0;
+    coll_strag_tell_topology(comm, module->topology);
+}
+
+static void decide(mca_coll_strag_module_t *module, ompi_communicator_t *comm,
+                   const struct coll_strag_facts *facts, struct coll_strag_decision *decision)
+{
+    coll_strag_tell_shared_memory(module, comm);
     coll_strag_find_watching(module, comm, decision);
     module->reproducible = decision->reproducible;
     coll_strag_find_state(comm, facts, coll_strag_planning_topology(module), &decision->state);
     decision->ports = coll_strag_ports(comm);
     decision->carrier = coll_strag_carrier(comm);
-    decision->shared_memory =
-        shared_memory_wanted(module, facts, ompi_comm_size(comm), decision->carrier);
     coll_strag_least_segments(facts, ompi_comm_size(comm), decision->segments);
     coll_strag_decide(module, comm, coll_strag_planning_topology(module), decision,
                       &module->selection);
-    decision->topology_bytes = module->topology ? size : 0;
-    coll_strag_tell_topology(comm, module->topology);
 }
 
 /* The topology's bytes, and on other ranks than 0 what they say. */
@@ -251,18 +261,23 @@ size_t coll_strag_too_short(const mca_coll_strag_module_t *module)
     return module->watch_from < from ? module->watch_from : from;
 }
 
-static int share(mca_coll_strag_module_t *module, ompi_communicator_t *comm,
-                 struct coll_strag_decision *decision, void *bytes)
+static int share_hosts(mca_coll_strag_module_t *module, ompi_communicator_t *comm,
+                       struct coll_strag_hosts *hosts, void *bytes)
 {
-    int code = broadcast(comm, decision, sizeof *decision);
-    if (code == OMPI_SUCCESS && decision->topology_bytes)
-        code = share_topology(module, comm, bytes, decision->topology_bytes);
+    int code = broadcast(comm, hosts, sizeof *hosts);
+    if (code == OMPI_SUCCESS && hosts->topology_bytes)
+        code = share_topology(module, comm, bytes, hosts->topology_bytes);
     if (code == OMPI_SUCCESS)
         code = find_lanes(module, comm);
-    code = connect_hosts(module, comm, decision->shared_memory, code);
+    return connect_hosts(module, comm, hosts->shared_memory, code);
+}
+
+static int share_decision(mca_coll_strag_module_t *module, ompi_communicator_t *comm,
+                          struct coll_strag_decision *decision)
+{
+    int code = broadcast(comm, decision, sizeof *decision);
     if (code != OMPI_SUCCESS)
         return code;
-    coll_strag_tell_shared_memory(module, comm);
     module->pinned = decision->pinned;
     module->line = decision->line;
     module->ports = decision->ports;
@@ -273,6 +288,7 @@ static int share(mca_coll_strag_module_t *module, ompi_communicator_t *comm,
     module->watch_from =
         decision->watching == COLL_STRAG_WATCH_NOT ? SIZE_MAX : decision->watch_from;
     module->too_short = coll_strag_too_short(module);
+    module->patience = ULLONG_MAX;
     return OMPI_SUCCESS;
 }
 
@@ -292,17 +308,23 @@ static int connect_all(mca_coll_strag_module_t *module, ompi_communicator_t *com
 static int exchange(mca_coll_strag_module_t *module, ompi_communicator_t *comm)
 {
     struct coll_strag_facts *facts;
+    struct coll_strag_hosts hosts = {0, COLL_STRAG_SHARED_NEVER};
     struct coll_strag_decision decision;
     void *bytes = NULL;
     int code = gather(module, comm, &facts);
     if (code == OMPI_ERR_OUT_OF_RESOURCE)
         return code;
     if (code == OMPI_SUCCESS) {
+        if (facts)
+            place(module, comm, facts, &hosts, &bytes);
+        code = share_hosts(module, comm, &hosts, bytes);
+    }
+    if (code == OMPI_SUCCESS || code == OMPI_ERR_OUT_OF_RESOURCE) {
         memset(&decision, 0, sizeof decision);
         if (facts)
-            decide(module, comm, facts, &decision, &bytes);
-        code = share(module, comm, &decision, bytes);
-        code = connect_all(module, comm, &decision, code);
+            decide(module, comm, facts, &decision);
+        int shared = share_decision(module, comm, &decision);
+        code = connect_all(module, comm, &decision, code == OMPI_SUCCESS ? shared : code);
         if (code == OMPI_SUCCESS)
             code = coll_strag_watch_create(module, comm, facts, &decision);
     }

@@ -6,7 +6,12 @@
  */
 #include "coll_strag.h"
 
+#include <limits.h>
 #include <string.h>
+
+/* So many short calls are handed on before a communicator finds out whether shared memory makes
+ * them faster: most communicators live shorter than finding out takes. */
+enum { SHORT_CALLS = 32 };
 
 /* ---- The list of modules, for counting ---- */
 
@@ -60,6 +65,7 @@ static void module_construct(mca_coll_strag_module_t *module)
 {
     module->enabled = false;
     module->too_short = 0;
+    module->patience = 0;
     module->count = (struct coll_strag_count){0, 0};
     module->previous_allreduce = NULL;
     module->previous_allreduce_module = NULL;
@@ -125,6 +131,7 @@ static int module_enable(mca_coll_base_module_t *base, ompi_communicator_t *comm
     bool at_once = module->pinned == COLL_STRAG_AUTO && !mca_coll_strag_component.telling &&
                    !mca_coll_strag_component.described;
     module->too_short = at_once ? module->locate_from : 0;
+    module->patience = mca_coll_strag_component.minimum_said ? ULLONG_MAX : SHORT_CALLS;
     coll_strag_pml_init(&module->pml, comm);
     COLL_STRAG_INSTALL(module, comm, allreduce);
     module->enabled = true;

@@ -13,7 +13,10 @@
 #include <string.h>
 
 static const char segment_default[] = "auto";
-static const char minimum_default[] = "8K";
+static const char minimum_default[] = "auto";
+
+/* What auto means, but where shared memory is all that is used. */
+static const size_t minimum_usual = (size_t)8 << 10;
 static const char shared_memory_default[] = "auto";
 static const char slow_default[] = "auto";
 static const char late_default[] = "auto";
@@ -22,9 +25,7 @@ static const char watch_default[] = "64K";
 /*
  * The numbers of the cost model. An empty default: strag_model_default, which knows the network.
  *
- * Within a host they are to fit shared memory as strag-tune measured it with 2 and 4 ranks: 64 KiB
- * pass in the time of one message, and combining a byte takes as long as copying it. A wrong guess
- * moves the size from which another algorithm runs, and no more.
+ * A wrong guess moves the size from which another algorithm runs, and no more.
  */
 static const struct number {
     const char *name, *help;
@@ -35,13 +36,13 @@ static const struct number {
                           "", 0, 1e6, 1e-6},
     [COLL_STRAG_LOCAL_ALPHA] = {"local_alpha",
                                 "Microseconds that a message within a host takes, however short",
-                                "4", 0, 1e6, 1e-6},
+                                "", 0, 1e6, 1e-6},
     [COLL_STRAG_BANDWIDTH] = {"bandwidth",
                               "Gbit/s of a link of the network, each direction, where the layout "
                               "does not say it",
                               "", 1e-3, 1e6, 1e9 / 8},
     [COLL_STRAG_LOCAL_BANDWIDTH] = {"local_bandwidth",
-                                    "Gbit/s that a rank copies to others on its host", "128", 1e-3,
+                                    "Gbit/s that a rank copies to others on its host", "", 1e-3,
                                     1e6, 1e9 / 8},
     [COLL_STRAG_LINK_LATENCY] = {"link_latency",
                                  "Nanoseconds for each link of the network that a message crosses",
@@ -50,7 +51,7 @@ static const struct number {
                                 "Nanoseconds for each host or switch that a message enters", "", 0,
                                 1e9, 1e-9},
     [COLL_STRAG_REDUCE_BANDWIDTH] = {"reduce_bandwidth",
-                                     "Gbit/s that a rank combines; 0: that takes no time", "128", 0,
+                                     "Gbit/s that a rank combines; 0: that takes no time", "", 0,
                                      1e6, 1e9 / 8},
 };
 
@@ -243,8 +244,9 @@ static void register_texts(mca_coll_strag_component_t *component)
                   OPAL_INFO_LVL_5, &component->watch_text);
     component->minimum_text = (char *)minimum_default;
     register_text("minimum_size",
-                  "auto hands shorter vectors to the previous component; in bytes (K, M, G "
-                  "allowed). Must be the same on all ranks",
+                  "auto (coll_strag_algorithm) hands shorter vectors to the previous component; in "
+                  "bytes (K, M, G allowed). auto here: 8K, or less where all ranks are on one host "
+                  "and share memory. Must be the same on all ranks",
                   OPAL_INFO_LVL_5, &component->minimum_text);
 }
 
@@ -284,7 +286,8 @@ static void register_machine(mca_coll_strag_component_t *component)
     for (int i = 0; i < COLL_STRAG_NUMBERS; i++) {
         char help[256];
         snprintf(help, sizeof help, "%s%s", numbers[i].help,
-                 numbers[i].standard[0] ? "" : ". Empty: what suits the kind of network");
+                 numbers[i].standard[0] ? ""
+                                        : ". Empty: what suits the kind of network, or of memory");
         component->number_text[i] = (char *)numbers[i].standard;
         register_text(numbers[i].name, help, OPAL_INFO_LVL_6, &component->number_text[i]);
     }
@@ -357,6 +360,22 @@ static size_t read_segment(const char *text, struct complaints *complaints)
         return 0;
     return read_size("coll_strag_segment_size", text, 1, (size_t)1 << 30,
                      "auto, or bytes from 1 to 1G, such as 1M", segment_default, complaints);
+}
+
+/* @return whether the user has said it */
+static bool read_minimum(mca_coll_strag_component_t *component, struct complaints *complaints)
+{
+    struct strag_error err;
+    const char *text = component->minimum_text;
+    component->minimum = minimum_usual;
+    if (!text || strcmp(text, minimum_default) == 0)
+        return false;
+    if (strag_parse_bytes(text, &component->minimum, &err) == STRAG_OK)
+        return true;
+    complain(complaints, "coll_strag_minimum_size", text, "not a size",
+             "bytes, such as 8K, or auto", minimum_default);
+    component->minimum = minimum_usual;
+    return false;
 }
 
 /* @return 0 for auto */
@@ -512,8 +531,7 @@ void coll_strag_parameters_read(void)
         read_choice("coll_strag_device_buffers", component->device_text, &complaints);
     component->segment = read_segment(component->segment_text, &complaints);
     component->shared_memory = read_shared_memory(component->shared_memory_text, &complaints);
-    component->minimum = read_size("coll_strag_minimum_size", component->minimum_text, 0, SIZE_MAX,
-                                   "bytes, such as 8K", minimum_default, &complaints);
+    component->minimum_said = read_minimum(component, &complaints);
     for (int i = 0; i < COLL_STRAG_NUMBERS; i++)
         component->number[i] = read_one_number(&numbers[i], component->number_text[i], &complaints);
     component->late =

@@ -6,11 +6,25 @@
 
 #include <stdlib.h>
 
-static struct strag_model make_model(const struct strag_topology *topology)
+/* Messages within a host, and combining: as strag-tune measured them with 2 and 4 ranks. Combining
+ * a byte takes as long as copying it. */
+static const struct local {
+    double alpha, bandwidth; /* seconds, bytes per second */
+} over_pml = {4e-6, 16e9}, over_shm = {0.4e-6, 20e9};
+
+/* Shorter vectors are left to the previous component, where shared memory is all that is used and
+ * nobody says another size. */
+static const size_t minimum_shared = 1024;
+
+static struct strag_model make_model(const mca_coll_strag_module_t *module,
+                                     const struct strag_topology *topology)
 {
     const double *number = mca_coll_strag_component.number;
+    const struct local *local = module->shm ? &over_shm : &over_pml;
     struct strag_model model =
         strag_model_default(topology ? topology->network : STRAG_NETWORK_TREE);
+    model.local_alpha = local->alpha;
+    model.local_bandwidth = model.reduce_bandwidth = local->bandwidth;
     double *const fields[COLL_STRAG_NUMBERS] = {
         [COLL_STRAG_ALPHA] = &model.alpha,
         [COLL_STRAG_LOCAL_ALPHA] = &model.local_alpha,
@@ -105,6 +119,44 @@ static void apply_rules(const struct strag_problem *problem, struct strag_table 
     }
 }
 
+/* Does every message of the communicator go through shared memory? */
+static bool is_shared(const mca_coll_strag_module_t *module)
+{
+    return module->shm && coll_strag_shm_is_alone(module->shm);
+}
+
+/* Where the ranks of a host share its processors, a rank that waits gives the processor to another
+ * one, which may be waiting, too. Then the fewest messages are best, whatever the vector's size:
+ * one rank sums up. That is nothing that the model knows of. */
+static bool is_crowded(const mca_coll_strag_module_t *module,
+                       const struct coll_strag_decision *decision)
+{
+    return is_shared(module) && opal_progress_yield_when_idle && decision->state.nlate == 0;
+}
+
+/* The cost model's table, and what it rests on. */
+static int select_table(const mca_coll_strag_module_t *module, const struct strag_problem *problem,
+                        const struct strag_model *model, const struct coll_strag_decision *decision,
+                        struct strag_selection **made, struct strag_error *err)
+{
+    struct strag_problem simple = *problem;
+    struct strag_select_options options = {
+        .minimum = module->minimum,
+        .quick = !mca_coll_strag_component.telling,
+    };
+    bool crowded = is_crowded(module, decision);
+    if (!mca_coll_strag_component.minimum_said && is_shared(module))
+        options.minimum = crowded ? 0 : minimum_shared;
+    if (crowded && problem->n > 2) {
+        simple.blocks = 1;
+        options.only = strag_algorithm_find("direct", NULL);
+        if (strag_select(&simple, model, &options, made, err) == STRAG_OK)
+            return STRAG_OK;
+        options.only = NULL;
+    }
+    return strag_select(problem, model, &options, made, err);
+}
+
 void coll_strag_decide(const mca_coll_strag_module_t *module, ompi_communicator_t *comm,
                        const struct strag_topology *topology, struct coll_strag_decision *decision,
                        struct strag_selection **selection)
@@ -118,11 +170,7 @@ void coll_strag_decide(const mca_coll_strag_module_t *module, ompi_communicator_
         .topology = topology,
         .state = &state,
     };
-    const struct strag_model model = make_model(topology);
-    const struct strag_select_options options = {
-        .minimum = module->minimum,
-        .quick = !mca_coll_strag_component.telling,
-    };
+    const struct strag_model model = make_model(module, topology);
     struct strag_selection *made = NULL;
     enum coll_strag_reason previous = COLL_STRAG_TOO_SHORT;
     int line = 0;
@@ -131,7 +179,7 @@ void coll_strag_decide(const mca_coll_strag_module_t *module, ompi_communicator_
     decision->minimum = module->minimum;
     if (module->pinned != COLL_STRAG_AUTO) {
         decide_pinned(comm, &problem, &model, decision, &table);
-    } else if (strag_select(&problem, &model, &options, &made, &err) == STRAG_OK) {
+    } else if (select_table(module, &problem, &model, decision, &made, &err) == STRAG_OK) {
         table = made->table;
     } else {
         coll_strag_tell("coll:strag: %s: %s", comm->c_name, err.text);

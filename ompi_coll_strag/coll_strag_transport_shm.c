@@ -22,9 +22,10 @@
 #include <string.h>
 
 enum {
-    SPINS = 16,        /* looks before others get the processor, where ranks share processors */
-    LOOKS = 256,       /* between two calls of opal_progress */
-    LOOKS_YIELDED = 8, /* the same, where others had the processor between two looks */
+    SPINS = 1,          /* looks before others get the processor, where ranks share processors */
+    PATIENCE = 4096,    /* looks before they get it at times, where we know of nobody */
+    LOOKS = 256,        /* between two calls of opal_progress */
+    LOOKS_YIELDED = 32, /* the same, where others had the processor between two looks */
 };
 
 static struct coll_strag_shm *own(struct strag_transport *transport)
@@ -345,6 +346,8 @@ static void wait_a_little(struct coll_strag_shm *shm)
             sched_yield();
     } else if (idle % LOOKS == 0 || !shm->alone) {
         opal_progress();
+        if (idle > PATIENCE)
+            sched_yield();
     } else {
         pause_briefly();
     }

@@ -39,7 +39,7 @@ static int check(const struct strag_problem *problem, struct strag_error *err)
         return strag_fail(err, STRAG_ERR_UNSUPPORTED, "direct: n = %d ranks; up to %d are possible",
                           problem->n, RANKS_MOST);
     if (problem->blocks < 0 || problem->blocks > problem->n)
-        return strag_fail(err, STRAG_ERR_ARGUMENT,
+        return strag_fail(err, STRAG_ERR_UNSUPPORTED,
                           "direct: %d blocks; with %d ranks it is 1 to %d, one for each that sums up",
                           problem->blocks, problem->n, problem->n);
     return STRAG_OK;

@@ -4,6 +4,7 @@
 #include "status.h"
 
 #include <pthread.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,8 +22,8 @@ struct message {
     int from, to;
     struct side send, recv;
     const char *source;
-    char *target;
-    char *copy; /* the values, when the send has completed before the receive */
+    char *target; /* NULL: in place */
+    char *copy;   /* the values, when the send has completed before the receive */
 };
 
 struct endpoint {
@@ -42,6 +43,7 @@ struct strag_loopback {
     uint64_t random, now;
     uint64_t *last_due; /* per pair of ranks, both sides: for in_order */
     struct message *first, **last;
+    size_t arrived; /* in place, and not released yet */
     struct endpoint *endpoints;
 };
 
@@ -105,7 +107,8 @@ static int post_locked(struct endpoint *me, struct strag_transfer *transfer, int
         me->sent_messages++;
     } else {
         message->target = target;
-        memset(target, 0xa5, elements * network->element);
+        if (target)
+            memset(target, 0xa5, elements * network->element);
     }
     return STRAG_OK;
 }
@@ -128,6 +131,45 @@ static int post_recv(struct strag_transport *transport, struct strag_transfer *t
     int status = post_locked(me, transfer, peer, NULL, buffer, elements);
     pthread_mutex_unlock(&me->network->lock);
     return status;
+}
+
+/* What arrives in place: a length, then the elements. */
+struct arrival {
+    size_t bytes;
+    _Alignas(max_align_t) char elements[];
+};
+
+static int post_recv_in_place(struct strag_transport *transport, struct strag_transfer *transfer,
+                              int peer, size_t elements)
+{
+    return post_recv(transport, transfer, peer, NULL, elements);
+}
+
+static void release(struct strag_transport *transport, struct strag_transfer *transfer)
+{
+    struct endpoint *me = (struct endpoint *)transport;
+    struct arrival *arrival = transfer->handle;
+    memset(arrival->elements, 0xa5, arrival->bytes);
+    free(arrival);
+    pthread_mutex_lock(&me->network->lock);
+    me->network->arrived--;
+    pthread_mutex_unlock(&me->network->lock);
+}
+
+/* @return STRAG_OK or STRAG_ERR_MEMORY */
+static int arrive(struct strag_loopback *network, const struct message *message, const char *values)
+{
+    struct strag_transfer *transfer = message->recv.transfer;
+    size_t bytes = message->recv.elements * network->element;
+    struct arrival *arrival = malloc(sizeof *arrival + bytes);
+    if (!arrival)
+        return STRAG_ERR_MEMORY;
+    arrival->bytes = bytes;
+    memcpy(arrival->elements, values, bytes);
+    transfer->handle = arrival;
+    transfer->arrived = arrival->elements;
+    network->arrived++;
+    return STRAG_OK;
 }
 
 static void finish(struct side *side, int status)
@@ -162,9 +204,12 @@ static void finish_recv(struct strag_loopback *network, struct message *message)
 {
     const char *values = message->send.done ? message->copy : message->source;
     bool fits = message->recv.elements == message->send.elements && values;
-    if (fits)
+    int status = fits ? message->recv.status : STRAG_ERR_TRANSPORT;
+    if (status == STRAG_OK && message->target)
         memcpy(message->target, values, message->send.elements * network->element);
-    finish(&message->recv, fits ? STRAG_OK : STRAG_ERR_TRANSPORT);
+    else if (status == STRAG_OK)
+        status = arrive(network, message, values);
+    finish(&message->recv, status);
 }
 
 /* What can finish on this endpoint finishes; messages with a dead peer, or of a dead rank, fail. */
@@ -269,7 +314,15 @@ struct strag_loopback *strag_loopback_create(int n, size_t element,
     network->last = &network->first;
     for (int rank = 0; rank < n; rank++) {
         network->endpoints[rank] = (struct endpoint){
-            .transport = {post_send, post_recv, progress, cancel},
+            .transport =
+                {
+                    .send = post_send,
+                    .recv = post_recv,
+                    .progress = progress,
+                    .cancel = cancel,
+                    .recv_in_place = options->in_place ? post_recv_in_place : NULL,
+                    .release = options->in_place ? release : NULL,
+                },
             .network = network,
             .rank = rank,
         };
@@ -308,8 +361,8 @@ void strag_loopback_kill(struct strag_loopback *network, int rank)
 
 size_t strag_loopback_pending(struct strag_loopback *network)
 {
-    size_t pending = 0;
     pthread_mutex_lock(&network->lock);
+    size_t pending = network->arrived;
     for (const struct message *m = network->first; m; m = m->next) {
         pending += m->send.transfer && !m->send.done && !network->endpoints[m->from].dead;
         pending += m->recv.transfer && !m->recv.done && !network->endpoints[m->to].dead;

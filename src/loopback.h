@@ -27,6 +27,8 @@ struct strag_loopback_options {
     unsigned fail_post; /* ... counted from 1 */
     bool fail_late;     /* ... completes with an error, instead of being refused */
     bool cannot_cancel; /* cancel cannot stop messages that both sides have posted */
+    bool in_place;      /* messages may be read where they arrive: each in memory of its own, which
+                         * is filled with garbage and freed when it is released */
 };
 
 /** @param n  endpoints  @param element  bytes  @return NULL when out of memory */
@@ -41,7 +43,7 @@ struct strag_transport *strag_loopback_endpoint(struct strag_loopback *network, 
 /** The rank is gone: messages to and from it complete with an error on the other side. */
 void strag_loopback_kill(struct strag_loopback *network, int rank);
 
-/** Messages that are posted on at least one side and not complete on it. */
+/** Messages that are posted on at least one side and not complete on it, or not released. */
 size_t strag_loopback_pending(struct strag_loopback *network);
 
 /** Elements and messages that a rank has sent so far. */

@@ -282,7 +282,7 @@ rules=(--mca coll_strag_rules "$files/rules.yaml")
 run 4 "${rules[@]}" "$files/on-hosts" 2 n0,n1 "$programs/layout"
 has 'MPI_COMM_WORLD .*: allreduce of 4 .. 7 bytes: circulant \(rule in .*rules.yaml, line 3\)'
 has 'MPI_COMM_WORLD .*: allreduce of 1048576 .. .* bytes: ring \(rule in .*rules.yaml, line 3\)'
-has ' half .*: allreduce of 1048576 .. .* bytes: [a-z-]* \(auto'
+has ' half .*: allreduce of 1048576 .. .* bytes: [a-z-]*( in [0-9]+ blocks)? \(auto'
 run 4 "${rules[@]}" "$files/on-hosts" 1 $hosts "$programs/layout"
 has 'MPI_COMM_WORLD .*: allreduce of 4 .. 7 bytes: previous component \(rule in .*, line 8\)'
 has 'MPI_COMM_WORLD .*: allreduce of 32768 .. 65535 bytes: recursive-halving \(rule in .*, line 8\)'

@@ -113,8 +113,8 @@ expect 12 12 --mca coll strag --mca coll_strag_verbose 1
 for name in MPI_COMM_WORLD 'the duplicate'; do
     lines 1 "coll:strag: $name \\(cid .*, 3 ranks\\): allreduce of 4 .. 7 bytes: previous component \\(below coll_strag_minimum_size\\)"
     lines 1 "coll:strag: $name .*: allreduce of 2048 .. 4095 bytes: previous component"
-    lines 1 "coll:strag: $name .*: allreduce of 32768 .. 65535 bytes: [a-z-]+ \\("
-    lines 1 "coll:strag: $name .*: allreduce of 1048576 .. 2097151 bytes: [a-z-]+ \\("
+    lines 1 "coll:strag: $name .*: allreduce of 32768 .. 65535 bytes: [a-z-]+( in [0-9]+ blocks)? \\("
+    lines 1 "coll:strag: $name .*: allreduce of 1048576 .. 2097151 bytes: [a-z-]+( in [0-9]+ blocks)? \\("
 done
 lines 8 'allreduce of'
 expect 24 0 --mca coll strag --mca coll_strag_verbose 1 --mca coll_strag_algorithm recursive-doubling

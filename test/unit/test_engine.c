@@ -89,6 +89,9 @@ static struct call_options random_options(struct rng *rng, int n)
     options.network.max_delay = rng_one_in(rng, 3) ? 0 : rng_below(rng, 60);
     options.network.in_order = rng_one_in(rng, 3);
     options.network.eager = rng_one_in(rng, 3) ? rng_below(rng, 70) : 0;
+    options.network.in_place = rng_one_in(rng, 2);
+    options.one_in_place = rng_one_in(rng, 3);
+    options.gap = rng_one_in(rng, 4) ? rng_below(rng, 5) : 0;
     return options;
 }
 
@@ -206,6 +209,117 @@ static void long_vectors_in_little_space(void **state)
     run_chosen("little space", 9, &options, 3);
 }
 
+static void messages_in_place_need_no_space(void **state)
+{
+    (void)state;
+    struct call_options options = world_options(1000);
+    options.network.in_place = true;
+    options.network.max_delay = 7;
+    struct rng rng = {support_seed("in place")};
+    const struct proved *p = proved(0, 6);
+    struct world *world = world_create(p->plans, 6, 2);
+    run_case(world, p, &options, 0, &rng, "in place");
+    for (int rank = 0; rank < 6; rank++)
+        assert_int_equal(world->members[rank].allocations, 0);
+    world_free(world);
+}
+
+/* ---- What several sends carry ---- */
+
+/* A transport that notes what is sent; every message is complete at once. */
+struct noting {
+    struct strag_transport base;
+    const char *buffer;
+    int sends[2][5];            /* [block][peer] */
+    uint64_t contents[2][5][2]; /* of these sends */
+};
+
+static int note_send(struct strag_transport *transport, struct strag_transfer *transfer, int peer,
+                     const void *buffer, size_t elements)
+{
+    struct noting *noting = (struct noting *)transport;
+    ptrdiff_t block = (const char *)buffer - noting->buffer;
+    assert_in_range(block, 0, 1);
+    assert_int_equal(elements, 1);
+    int *sends = &noting->sends[block][peer];
+    assert_in_range(*sends, 0, 1);
+    noting->contents[block][peer][(*sends)++] = transfer->content;
+    transfer->complete(transfer, STRAG_OK);
+    return STRAG_OK;
+}
+
+static int note_recv(struct strag_transport *transport, struct strag_transfer *transfer, int peer,
+                     void *buffer, size_t elements)
+{
+    (void)transport;
+    (void)peer;
+    (void)buffer;
+    (void)elements;
+    transfer->complete(transfer, STRAG_OK);
+    return STRAG_OK;
+}
+
+static int note_progress(struct strag_transport *transport)
+{
+    (void)transport;
+    return STRAG_OK;
+}
+
+/* Rank 0 of 5: block 0 to three ranks, then once more after it has changed, block 1 to two. */
+static struct strag_plan *plan_of_sends(void)
+{
+    const struct strag_shape shape = {"test", 5, 7, {.blocks = 2, .denominator = 2}};
+    struct strag_builder *builder = strag_builder_create(&shape, 0);
+    struct strag_plan *plan = NULL;
+    struct strag_error err = {""};
+    for (int peer = 1; peer <= 3; peer++)
+        strag_send(builder, peer - 1, peer, 0, 1);
+    strag_recv(builder, 3, 4, 1, 1); /* of another block */
+    strag_send(builder, 4, 4, 0, 1);
+    strag_recv(builder, 5, 1, 0, 1);
+    strag_send(builder, 5, 1, 0, 1);
+    strag_send(builder, 5, 2, 1, 1);
+    strag_send(builder, 6, 3, 1, 1);
+    assert_int_equal(strag_builder_finish(builder, &plan, &err), STRAG_OK);
+    return plan;
+}
+
+static void sends_of_the_same_values_are_numbered_alike(void **state)
+{
+    (void)state;
+    struct strag_plan *plan = plan_of_sends();
+    struct strag_engine *engine = NULL;
+    struct strag_reducer reducer = {NULL, NULL, NULL, NULL, NULL};
+    char buffer[2] = {0};
+    struct noting noting = {
+        .base = {.send = note_send, .recv = note_recv, .progress = note_progress},
+        .buffer = buffer,
+    };
+    const struct strag_call call = {
+        .input = buffer,
+        .output = buffer,
+        .count = 2,
+        .extent = 1,
+        .lanes = {{.segment = 1, .slots = 1}, {.segment = 1, .slots = 1}},
+        .transport = &noting.base,
+        .reducer = &reducer,
+    };
+    assert_int_equal(strag_engine_create(plan, 1, &engine, NULL), STRAG_OK);
+    assert_int_equal(strag_engine_start(engine, &call), STRAG_OK);
+    assert_int_equal(strag_engine_progress(engine), STRAG_OK);
+    const uint64_t first = noting.contents[0][1][0], second = noting.contents[1][2][0];
+    assert_int_not_equal(first, 0);
+    for (int peer = 2; peer <= 4; peer++)
+        assert_int_equal(noting.contents[0][peer][0], first);
+    assert_int_equal(noting.sends[0][1], 2);
+    assert_int_equal(noting.contents[0][1][1], 0);
+    assert_int_not_equal(second, 0);
+    assert_int_not_equal(second, first);
+    assert_int_equal(noting.contents[1][3][0], second);
+    strag_engine_free(engine);
+    strag_plan_free(plan);
+}
+
 /* ---- The interface ---- */
 
 static void wrong_arguments_are_refused(void **state)
@@ -230,7 +344,7 @@ static void wrong_arguments_are_refused(void **state)
         .output = buffer,
         .count = 10,
         .extent = 8,
-        .lanes = {{1, 1}, {1, 1}},
+        .lanes = {{.segment = 1, .slots = 1}, {.segment = 1, .slots = 1}},
         .transport = &member->transport.base,
         .reducer = &member->reducer.base,
     };
@@ -302,6 +416,8 @@ int main(void)
         cmocka_unit_test(a_segment_of_any_length),
         cmocka_unit_test(long_vectors_in_little_space),
         cmocka_unit_test(no_memory_for_more_slots),
+        cmocka_unit_test(messages_in_place_need_no_space),
+        cmocka_unit_test(sends_of_the_same_values_are_numbered_alike),
         cmocka_unit_test(random_cases),
     };
     return cmocka_run_group_tests(tests, NULL, forget_plans);

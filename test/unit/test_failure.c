@@ -141,6 +141,8 @@ static void fail_every_message(struct setting *s, bool late, bool cannot_cancel)
             options.lanes[0].slots = 1 + (int)(k % 3);
             options.polls = k % 4 == 0 ? 3 : 0;
             options.network.eager = k % 7 == 0 ? 2 : 0;
+            options.network.in_place = k % 2 == 0;
+            options.one_in_place = k % 8 == 0;
             run_badly(s, &options, rank, STRAG_ERR_TRANSPORT, NULL, what);
         }
     }
@@ -275,6 +277,7 @@ static void fail_every_reduction(struct setting *s)
                 options.fail_late = variant == 2;
                 options.in_place = k % 2 == 0;
                 options.network.cannot_cancel = k % 3 == 0;
+                options.network.in_place = (k + variant) % 2 == 0;
                 run_badly(s, &options, rank, STRAG_ERR_REDUCE, NULL, "a reduction fails");
             }
         }
@@ -359,6 +362,7 @@ static void a_rank_is_killed_while_it_runs(void **state)
     set_up(&s, support_algorithm("circulant"), 6, &rng);
     struct call_options options = usual_options(&s);
     for (long i = 0; i < cases; i++) {
+        options.network.in_place = i % 2 == 0;
         world_begin(s.world, &options, &rng);
         move_on(&s, (long)rng_below(&rng, 200));
         int killed = (int)rng_below(&rng, 6);

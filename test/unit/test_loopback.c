@@ -145,6 +145,38 @@ static void lengths_must_fit(void **state)
     strag_loopback_free(network);
 }
 
+static void messages_can_be_read_in_place(void **state)
+{
+    (void)state;
+    struct strag_loopback *network =
+        network_of(2, (struct strag_loopback_options){.seed = 1, .in_place = true, .eager = 9});
+    struct strag_transport *receiver = strag_loopback_endpoint(network, 1);
+    struct noted send[2], recv[2];
+    int values[3] = {1, 2, 3};
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(post_send(network, 0, 1, &send[i], values, 3), STRAG_OK);
+        progress(network, 0, 1);
+        values[0] += 10;
+    }
+    for (int i = 0; i < 2; i++) {
+        recv[i] = fresh();
+        assert_int_equal(receiver->recv_in_place(receiver, &recv[i].transfer, 0, 3 - (size_t)i),
+                         STRAG_OK);
+        assert_null(recv[i].transfer.arrived);
+    }
+    progress(network, 1, 1);
+    const int *arrived = recv[0].transfer.arrived;
+    assert_int_equal(recv[0].status, STRAG_OK);
+    assert_int_equal(arrived[0], 1);
+    assert_int_equal(arrived[2], 3);
+    assert_int_equal(strag_loopback_pending(network), 1); /* not released */
+    receiver->release(receiver, &recv[0].transfer);
+    assert_int_equal(recv[1].status, STRAG_ERR_TRANSPORT); /* another length */
+    assert_null(recv[1].transfer.arrived);
+    assert_int_equal(strag_loopback_pending(network), 0);
+    strag_loopback_free(network);
+}
+
 /* Post many messages, let both sides move, and see in which order the receives completed.
  * @return how many completed before one that was posted earlier */
 static int overtakings(uint64_t seed, unsigned max_delay, bool in_order, int turns[MESSAGES])
@@ -280,6 +312,7 @@ int main(void)
         cmocka_unit_test(a_send_reads_its_buffer_late),
         cmocka_unit_test(short_sends_are_eager),
         cmocka_unit_test(lengths_must_fit),
+        cmocka_unit_test(messages_can_be_read_in_place),
         cmocka_unit_test(delays_reorder_completions),
         cmocka_unit_test(the_chosen_message_fails),
         cmocka_unit_test(messages_with_a_dead_rank_fail),

@@ -15,8 +15,10 @@ static struct call_options random_options(struct rng *rng)
     struct call_options options = world_options(rng_below(rng, 60));
     options.lanes[0].segment = 1 + rng_below(rng, 8);
     options.lanes[0].slots = 1 + (int)rng_below(rng, 2);
-    options.lanes[1] =
-        (struct strag_lane){.segment = 1 + rng_below(rng, 8), .slots = 1 + (int)rng_below(rng, 2)};
+    options.lanes[1].segment = 1 + rng_below(rng, 8);
+    options.lanes[1].slots = 1 + (int)rng_below(rng, 2);
+    options.network.in_place = rng_one_in(rng, 2);
+    options.one_in_place = rng_one_in(rng, 2);
     options.host = (int)rng_below(rng, 4);
     options.in_place = rng_one_in(rng, 2);
     options.network.max_delay = rng_one_in(rng, 2) ? rng_below(rng, 30) : 0;

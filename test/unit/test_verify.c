@@ -40,6 +40,8 @@ static struct formula formula_of(const char *algorithm, int n)
         return (struct formula){algorithm, (segments + 1) * (n - 1), n * segments, most, n * most,
                                 most / 2};
     }
+    if (strcmp(algorithm, "direct") == 0)
+        return (struct formula){algorithm, 2, n, most, n * most, most / 2};
     if (strcmp(algorithm, "hierarchical-doubling") == 0)
         return formula_of("recursive-doubling", n);
     if (strcmp(algorithm, "circulant") == 0 || strcmp(algorithm, "swing") == 0)

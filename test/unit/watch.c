@@ -59,6 +59,9 @@ struct flight {
     char *packed; /* with gaps: the values alone */
     size_t elements;
     bool flying;
+    uint64_t *sent; /* with a content: the values, as they were when it was posted */
+    bool in_place;
+    char *arrived; /* in place: a copy of what came, with gaps; until it is released */
 };
 
 static bool has_gaps(const struct member *member)
@@ -80,6 +83,18 @@ static void unpack(const struct flight *flight, const char *from)
         memcpy(flight->target + i * extent, from + i * sizeof(uint64_t), sizeof(uint64_t));
 }
 
+/* What has arrived, in an array as the engine sees it. */
+static int unpack_in_place(struct flight *flight)
+{
+    flight->arrived = malloc(flight->elements * flight->member->world->options.extent);
+    if (!flight->arrived)
+        return STRAG_ERR_MEMORY;
+    flight->target = flight->arrived;
+    unpack(flight, flight->inner.arrived);
+    flight->outer->arrived = flight->arrived;
+    return STRAG_OK;
+}
+
 static void arrive(struct strag_transfer *inner, int status)
 {
     struct flight *flight = (struct flight *)inner;
@@ -89,7 +104,9 @@ static void arrive(struct strag_transfer *inner, int status)
     flight->flying = false;
     member->flying--;
     member->events++;
-    if (flight->packed && flight->target) {
+    if (flight->in_place && status == STRAG_OK) {
+        status = unpack_in_place(flight);
+    } else if (flight->packed && flight->target) {
         unpack(flight, flight->packed);
     } else if (flight->packed) {
         /* The engine must leave the values alone until now. */
@@ -103,6 +120,25 @@ static void arrive(struct strag_transfer *inner, int status)
     flight->outer->complete(flight->outer, status);
 }
 
+/* Sends that are said to carry the same values must do so. @return whether there was memory */
+static bool check_content(struct member *member, struct flight *flight)
+{
+    uint64_t content = flight->outer->content;
+    size_t bytes = flight->elements * sizeof(uint64_t);
+    if (!content || !flight->source)
+        return true;
+    flight->sent = malloc(bytes);
+    if (!flight->sent)
+        return false;
+    pack(flight, (char *)flight->sent);
+    for (const struct flight *f = flight->next; f; f = f->next) {
+        if (f->sent && f->inner.content == content && f->source == flight->source &&
+            f->elements == flight->elements && memcmp(f->sent, flight->sent, bytes) != 0)
+            watch_problem(member, "sends of other values have the same content");
+    }
+    return true;
+}
+
 /* @return a new message, or NULL when out of memory */
 static struct flight *take_off(struct member *member, struct strag_transfer *outer,
                                const void *source, void *target, size_t elements)
@@ -111,7 +147,7 @@ static struct flight *take_off(struct member *member, struct strag_transfer *out
     if (!flight)
         return NULL;
     *flight = (struct flight){
-        .inner = {arrive, NULL},
+        .inner = {.complete = arrive, .content = outer->content},
         .outer = outer,
         .member = member,
         .next = member->flights,
@@ -122,7 +158,10 @@ static struct flight *take_off(struct member *member, struct strag_transfer *out
     };
     member->flights = flight;
     outer->handle = flight;
-    if (has_gaps(member)) {
+    flight->in_place = !source && !target;
+    if (!check_content(member, flight))
+        return NULL; /* watch_end frees the flight */
+    if (has_gaps(member) && !flight->in_place) {
         flight->packed = malloc(elements * sizeof(uint64_t));
         if (!flight->packed)
             return NULL; /* watch_end frees the flight */
@@ -148,11 +187,13 @@ static int post(struct member *member, struct strag_transfer *outer, int peer, c
     if (buffer && target)
         unpack(flight, buffer);
     struct strag_transport *endpoint = member->endpoint;
+    struct strag_transfer *inner = &flight->inner;
     member->flying++;
     member->events++;
-    int status =
-        source ? endpoint->send(endpoint, &flight->inner, peer, buffer ? buffer : source, elements)
-               : endpoint->recv(endpoint, &flight->inner, peer, buffer ? buffer : target, elements);
+    int status = source ? endpoint->send(endpoint, inner, peer, buffer ? buffer : source, elements)
+                 : target
+                     ? endpoint->recv(endpoint, inner, peer, buffer ? buffer : target, elements)
+                     : endpoint->recv_in_place(endpoint, inner, peer, elements);
     if (status != STRAG_OK) {
         flight->flying = false;
         member->flying--;
@@ -183,6 +224,31 @@ static int watched_recv(struct strag_transport *transport, struct strag_transfer
     int status = post(member, transfer, peer, NULL, buffer, elements);
     memory_resume();
     return status;
+}
+
+static int watched_recv_in_place(struct strag_transport *transport, struct strag_transfer *transfer,
+                                 int peer, size_t elements)
+{
+    struct member *member = ((struct watched_transport *)transport)->member;
+    memory_pause();
+    int status = post(member, transfer, peer, NULL, NULL, elements);
+    memory_resume();
+    return status;
+}
+
+static void watched_release_message(struct strag_transport *transport,
+                                    struct strag_transfer *transfer)
+{
+    struct member *member = ((struct watched_transport *)transport)->member;
+    struct flight *flight = transfer->handle;
+    memory_pause();
+    if (flight->flying || !flight->arrived)
+        watch_problem(member, "a message is released that has not arrived, or twice");
+    else
+        member->endpoint->release(member->endpoint, &flight->inner);
+    free(flight->arrived);
+    flight->arrived = NULL;
+    memory_resume();
 }
 
 static int watched_progress(struct strag_transport *transport)
@@ -228,7 +294,8 @@ static void *watched_allocate(struct strag_reducer *reducer, size_t elements)
     for (int l = 0; l < lanes; l++) {
         const struct strag_lane *lane = &options->lanes[l];
         size_t longest = lane->segment < options->count ? lane->segment : options->count;
-        most += longest * (size_t)lane->slots;
+        if (!options->network.in_place || (l == 1 && options->one_in_place))
+            most += (longest + options->gap) * (size_t)lane->slots;
     }
     if (elements < 1 || elements > most)
         watch_problem(member, "%zu elements of temporary space, more than %zu", elements, most);
@@ -271,15 +338,27 @@ static void combine(const struct member *member, const struct reduction *reducti
         result = world_combine(left, right);
         memcpy((char *)reduction->out + i * extent, &result, sizeof result);
     }
-    /* What the contract permits: values that came are gone if they stood right. */
-    for (size_t i = 0; reduction->out == reduction->left && i < reduction->elements; i++)
+    /* What the contract permits: values in temporary space are gone if they stood right. */
+    bool gone = reduction->out == reduction->left &&
+                inside_space(member, reduction->right, reduction->elements);
+    for (size_t i = 0; gone && i < reduction->elements; i++)
         memset((char *)(uintptr_t)reduction->right + i * extent, 0xc3, sizeof(uint64_t));
+}
+
+/* Are these the values that have come in a message? */
+static bool came(const struct member *member, const void *values, size_t elements)
+{
+    for (const struct flight *f = member->flights; f; f = f->next) {
+        if (f->arrived && f->arrived == values)
+            return f->elements == elements;
+    }
+    return inside_space(member, values, elements);
 }
 
 static void check_reduction(struct member *member, const struct reduction *r)
 {
-    bool space_left = inside_space(member, r->left, r->elements);
-    bool space_right = inside_space(member, r->right, r->elements);
+    bool space_left = came(member, r->left, r->elements);
+    bool space_right = came(member, r->right, r->elements);
     const void *own = space_left ? r->right : r->left;
     if (r->elements < 1 || !inside_output(member, r->out, r->elements))
         watch_problem(member, "a reduction of %zu elements outside the output", r->elements);
@@ -357,11 +436,18 @@ static int watched_copy(struct strag_reducer *reducer, void *out, const void *in
 
 void watch_begin(struct member *member)
 {
-    member->transport = (struct watched_transport){{.send = watched_send,
-                                                    .recv = watched_recv,
-                                                    .progress = watched_progress,
-                                                    .cancel = watched_cancel},
-                                                   member};
+    const struct strag_transport into_buffers = {
+        .send = watched_send,
+        .recv = watched_recv,
+        .progress = watched_progress,
+        .cancel = watched_cancel,
+    };
+    member->into_buffers = (struct watched_transport){into_buffers, member};
+    member->transport = member->into_buffers;
+    if (member->world->options.network.in_place) {
+        member->transport.base.recv_in_place = watched_recv_in_place;
+        member->transport.base.release = watched_release_message;
+    }
     member->reducer = (struct watched_reducer){
         {watched_allocate, watched_release, watched_reduce, watched_copy, watched_test}, member};
     member->library_allocations = 0;
@@ -377,6 +463,8 @@ void watch_end(struct member *member)
         struct flight *flight = member->flights;
         member->flights = flight->next;
         free(flight->packed);
+        free(flight->sent);
+        free(flight->arrived);
         free(flight);
     }
     while (member->nlost)
@@ -389,6 +477,10 @@ void watch_check_clean(struct member *member)
 {
     if (member->flying)
         watch_problem(member, "%ld messages are in flight", member->flying);
+    for (const struct flight *f = member->flights; f; f = f->next) {
+        if (f->arrived)
+            watch_problem(member, "a message was not released");
+    }
     if (member->space || member->allocations != member->releases)
         watch_problem(member, "temporary space was taken %d times and given back %d times",
                       member->allocations, member->releases);

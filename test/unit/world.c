@@ -47,7 +47,7 @@ struct call_options world_options(size_t count)
     return (struct call_options){
         .count = count,
         .extent = sizeof(uint64_t),
-        .lanes = {{4, 2}, {4, 2}},
+        .lanes = {{.segment = 4, .slots = 2}, {.segment = 4, .slots = 2}},
         .reducer_fails_on = NEVER,
     };
 }
@@ -167,11 +167,14 @@ static int start(struct member *member)
         .extent = (ptrdiff_t)options->extent,
         .lanes = {options->lanes[0], options->lanes[1]},
         .lane_of = options->host ? member->lane_of : NULL,
+        .gap = options->gap,
         .transport = &member->transport.base,
         .reducer = &member->reducer.base,
     };
+    struct strag_call mixed = call;
+    mixed.lanes[1].transport = &member->into_buffers.base;
     member->started = true;
-    return strag_engine_start(member->engine, &call);
+    return strag_engine_start(member->engine, options->one_in_place ? &mixed : &call);
 }
 
 int world_step(struct member *member)
@@ -332,17 +335,20 @@ char *world_describe(const struct world *world, char *buffer, size_t size)
     snprintf(buffer, size,
              "%s n=%d count=%zu segment=%zu+%zu extent=%zu slots=%d+%d host=%d%s polls=%u "
              "max_delay=%u%s "
-             "eager=%zu",
+             "eager=%zu gap=%zu%s",
              world->plans[0]->algorithm, world->n, o->count, o->lanes[0].segment,
              o->lanes[1].segment, o->extent, o->lanes[0].slots, o->lanes[1].slots, o->host,
              o->in_place ? " in place" : "", o->polls, o->network.max_delay,
-             o->network.in_order ? " in order" : "", o->network.eager);
+             o->network.in_order ? " in order" : "", o->network.eager, o->gap,
+             !o->network.in_place ? ""
+             : o->one_in_place    ? " lane 0 read in place"
+                                  : " read in place");
     return buffer;
 }
 
 void world_assert_good(const struct world *world, bool ended, const char *text)
 {
-    char options[200];
+    char options[240];
     world_describe(world, options, sizeof options);
     const char *problem = world_problem(world);
     if (problem)

@@ -3,9 +3,10 @@
  * n ranks in one process that run a plan with n engines over the loopback network.
  *
  * Between each engine and its surroundings stand a transport and a reducer that watch it: addresses
- * and lengths of messages, buffers that change while a message reads them, how much temporary space
- * is taken, allocations of the engine itself. The reducer's operator is not commutative and not
- * associative, so that the result says in which order it came about.
+ * and lengths of messages, buffers that change while a message reads them, messages that are read
+ * where they arrived, how much temporary space is taken, allocations of the engine itself. The
+ * reducer's operator is not commutative and not associative, so that the result says in which order
+ * it came about.
  *
  * The first thing found wrong on a rank is kept in its `problem`; the tests look there.
  */
@@ -26,6 +27,8 @@ struct call_options {
     struct strag_lane lanes[STRAG_LANES];
     int host; /* ranks on a host; lane 1 leads to other hosts. 0: all messages are in lane 0 */
     bool in_place;
+    size_t gap;        /* elements of temporary space behind a segment */
+    bool one_in_place; /* of the lanes: only lane 0 reads messages where they arrive */
     struct strag_loopback_options network;
     unsigned polls; /* above 0: a reduction ends after being asked 1 .. polls times */
 
@@ -62,8 +65,8 @@ struct member {
     struct world *world;
     int rank;
     struct strag_engine *engine;
-    uint8_t *lane_of; /* [rank] */
-    struct watched_transport transport;
+    uint8_t *lane_of;                                 /* [rank] */
+    struct watched_transport transport, into_buffers; /* this one has nothing in place */
     struct watched_reducer reducer;
     struct strag_transport *endpoint;
     struct rng rng;
