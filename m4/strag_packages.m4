@@ -21,8 +21,7 @@ AC_DEFUN([STRAG_UCX], [
   strag_summary_ucx=no
   AS_CASE([$with_ucx],
     [no|yes|check], [],
-    [/*], [PKG_CONFIG_PATH=$with_ucx/lib/pkgconfig:$with_ucx/lib64/pkgconfig:$PKG_CONFIG_PATH
-           export PKG_CONFIG_PATH],
+    [/*], [STRAG_UCX_AT],
     [AC_MSG_ERROR([--with-ucx=$with_ucx: an absolute path is needed, the prefix of a UCX])])
   AS_IF([test "$with_ucx" != no],
     [PKG_CHECK_MODULES([UCX], [ucx >= 1.10],
@@ -32,4 +31,17 @@ AC_DEFUN([STRAG_UCX], [
              [AC_MSG_ERROR([--with-ucx: pkg-config does not find ucx >= 1.10 (Debian: apt-get install libucx-dev)])])])])
   AC_SUBST([UCX_LIBDIR])
   AM_CONDITIONAL([HAVE_UCX], [test "$strag_summary_ucx" != no])
+])
+
+# Let pkg-config find the UCX of --with-ucx=DIR, and no other.
+AC_DEFUN([STRAG_UCX_AT], [
+  strag_found=no
+  for strag_dir in lib lib64 lib/$host_cpu-linux-gnu; do
+    AS_IF([test -f "$with_ucx/$strag_dir/pkgconfig/ucx.pc"],
+      [PKG_CONFIG_PATH=$with_ucx/$strag_dir/pkgconfig:$PKG_CONFIG_PATH
+       export PKG_CONFIG_PATH
+       strag_found=yes])
+  done
+  AS_IF([test $strag_found = no],
+    [AC_MSG_ERROR([--with-ucx=$with_ucx: there is no $with_ucx/lib/pkgconfig/ucx.pc])])
 ])

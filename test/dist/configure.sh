@@ -69,6 +69,8 @@ refused folder 'no .*/bin/mpicc' --with-ompi="$work/nothing"
 refused relative 'absolute path' --with-ompi=mpi
 refused plugindir 'absolute path' --without-ompi --with-plugindir=lib
 refused sanitizers 'exclude each other' --with-ompi --enable-sanitizers=address
+refused ucx 'no .*/lib/pkgconfig/ucx.pc' --without-ompi --with-ucx="$work/nothing"
+refused relative-ucx 'absolute path' --without-ompi --with-ucx=ucx
 refused cuda 'no include/cuda.h' --without-ompi --with-cuda="$work/nothing"
 
 mkdir "$work/alone"
