@@ -89,6 +89,7 @@ library libcuda $system "$cuda"/lib64/stubs "$cuda"/lib/stubs "$cuda"/targets/*/
 make_nvml()
 {
     cat > "$libraries/nvml.h" << 'END'
+#pragma once
 typedef enum { NVML_SUCCESS = 0, NVML_ERROR_LIBRARY_NOT_FOUND = 12 } nvmlReturn_t;
 typedef struct nvmlDevice_st *nvmlDevice_t;
 typedef union { double dVal; unsigned uiVal; unsigned long ulVal; unsigned long long ullVal; } nvmlValue_t;
