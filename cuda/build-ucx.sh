@@ -65,17 +65,71 @@ mkdir -p "$sources" "$prefix"
 # UCX is linked with the toolkit's libraries, by their names without a version, and with the driver's.
 libraries=$prefix/src/cuda-lib
 mkdir -p "$libraries"
+system='/usr/lib/x86_64-linux-gnu /usr/lib64'
+
+# library NAME FOLDER...: @return whether it is in one of them
 library()
 {
-    local name=$1 found
+    local found name=$1
     shift
     found=$(find -L "$@" -maxdepth 1 -name "$name.so*" 2> /dev/null | sort | head -n 1)
-    [ -n "$found" ] || fail "no $name.so in $*"
-    ln -sf "$found" "$libraries/$name.so"
+    if [ -n "$found" ]; then
+        ln -sf "$found" "$libraries/$name.so"
+    else
+        return 1
+    fi
 }
-library libcudart "$cuda"/lib64 "$cuda"/lib "$cuda"/targets/*/lib
-library libcuda /usr/lib/x86_64-linux-gnu /usr/lib64 "$cuda"/lib64/stubs "$cuda"/lib/stubs "$cuda"/targets/*/lib/stubs
-library libnvidia-ml /usr/lib/x86_64-linux-gnu /usr/lib64 "$cuda"/lib64/stubs "$cuda"/lib/stubs 2> /dev/null || true
+library libcudart "$cuda"/lib64 "$cuda"/lib "$cuda"/targets/*/lib || fail "no libcudart.so in $cuda"
+# shellcheck disable=SC2086 # a list
+library libcuda $system "$cuda"/lib64/stubs "$cuda"/lib/stubs "$cuda"/targets/*/lib/stubs ||
+    fail "no libcuda.so: neither the driver's nor a stub in $cuda"
+
+# The driver has NVML, but not every toolkit its header. UCX asks it how many NVLinks a device has;
+# what it needs for that is declared here, and found in the driver's libnvidia-ml.so.1 at run time.
+make_nvml()
+{
+    cat > "$libraries/nvml.h" << 'END'
+#pragma once
+typedef enum { NVML_SUCCESS = 0, NVML_ERROR_LIBRARY_NOT_FOUND = 12 } nvmlReturn_t;
+typedef struct nvmlDevice_st *nvmlDevice_t;
+typedef union { double dVal; unsigned uiVal; unsigned long ulVal; unsigned long long ullVal; } nvmlValue_t;
+typedef enum { NVML_VALUE_TYPE_DOUBLE, NVML_VALUE_TYPE_UNSIGNED_INT } nvmlValueType_t;
+typedef struct {
+    unsigned fieldId, scopeId;
+    long long timestamp, latencyUsec;
+    nvmlValueType_t valueType;
+    nvmlReturn_t nvmlReturn;
+    nvmlValue_t value;
+} nvmlFieldValue_t;
+typedef struct {
+    char busIdLegacy[16];
+    unsigned domain, bus, device, pciDeviceId, pciSubSystemId;
+    char busId[32];
+} nvmlPciInfo_t;
+#define NVML_FI_DEV_NVLINK_LINK_COUNT 91
+#define nvmlInit nvmlInit_v2
+#define nvmlDeviceGetHandleByIndex nvmlDeviceGetHandleByIndex_v2
+#define nvmlDeviceGetNvLinkRemotePciInfo nvmlDeviceGetNvLinkRemotePciInfo_v2
+nvmlReturn_t nvmlInit_v2(void);
+nvmlReturn_t nvmlShutdown(void);
+const char *nvmlErrorString(nvmlReturn_t result);
+nvmlReturn_t nvmlDeviceGetHandleByIndex_v2(unsigned index, nvmlDevice_t *device);
+nvmlReturn_t nvmlDeviceGetFieldValues(nvmlDevice_t device, int count, nvmlFieldValue_t *values);
+nvmlReturn_t nvmlDeviceGetNvLinkRemotePciInfo_v2(nvmlDevice_t device, unsigned link, nvmlPciInfo_t *pci);
+END
+    cat > "$libraries/nvml.c" << 'END'
+#define STUB(name) int name(void) { return 12; }
+STUB(nvmlInit) STUB(nvmlInit_v2) STUB(nvmlShutdown) STUB(nvmlDeviceGetHandleByIndex_v2)
+STUB(nvmlDeviceGetFieldValues) STUB(nvmlDeviceGetNvLinkRemotePciInfo_v2)
+const char *nvmlErrorString(int result) { return result ? "this is only a stub" : "success"; }
+END
+    gcc -shared -fPIC -Wl,-soname,libnvidia-ml.so.1 -o "$libraries/libnvidia-ml.so" "$libraries/nvml.c"
+}
+# shellcheck disable=SC2086 # a list
+if [ ! -f "$cuda/include/nvml.h" ] ||
+    ! library libnvidia-ml $system "$cuda"/lib64/stubs "$cuda"/lib/stubs "$cuda"/targets/*/lib/stubs; then
+    make_nvml
+fi
 
 # download PACKAGE: its source, by an apt-get that looks at copies of the system's lists of sources
 download()
@@ -87,17 +141,18 @@ download()
     say "downloading the source of $1"
     mkdir -p "$apt/parts" "$apt/lists/partial"
     for file in /etc/apt/sources.list /etc/apt/sources.list.d/*; do
+        [ -f "$file" ] || continue
         case $file in
             *.sources) sed 's/^Types:.*/Types: deb-src/' "$file" > "$apt/parts/${file##*/}" ;;
             *.list) sed -n 's/^deb /deb-src /p' "$file" > "$apt/parts/${file##*/}" ;;
         esac
     done
     (
-        cd "$sources"
+        cd "$sources" || exit 1
         set -- -q -o Dir::Etc::sourcelist=/dev/null -o Dir::Etc::sourceparts="$apt/parts" \
             -o Dir::State::lists="$apt/lists" -o APT::Sandbox::User=root "$1"
-        apt-get "${@:1:$#-1}" update
-        apt-get "${@:1:$#-1}" source --download-only "${!#}"
+        apt-get "${@:1:$#-1}" update &&
+            apt-get "${@:1:$#-1}" source --download-only "${!#}"
     ) > "$sources/$1.log" 2>&1 || { tail -n 5 "$sources/$1.log" >&2; fail "the source of $1 cannot be downloaded"; }
 }
 
@@ -116,18 +171,18 @@ build()
     shift
     say "building $name (log: $log)"
     (
-        cd "$sources/$name"
-        [ -x configure ] || ./autogen.sh || autoreconf -i
-        ./configure --prefix="$prefix" "$@"
-        make -j "$jobs"
-        make install
+        cd "$sources/$name" &&
+            { [ -x configure ] || ./autogen.sh; } &&
+            ./configure --prefix="$prefix" "$@" &&
+            make -j "$jobs" &&
+            make install
     ) >> "$log" 2>&1 || { tail -n 20 "$log" >&2; fail "$name cannot be built"; }
 }
 
 download ucx
 unpack ucx
 build ucx --enable-mt --disable-logging --disable-debug --disable-assertions --disable-params-check \
-    --without-java --without-go --with-cuda="$cuda" CPPFLAGS="-I$cuda/include" \
+    --without-java --without-go --with-cuda="$cuda" CPPFLAGS="-I$cuda/include -I$libraries" \
     LDFLAGS="-L$libraries"
 "$prefix/bin/ucx_info" -d | grep -q cuda || say "UCX shows no CUDA devices: normal where there is no driver"
 ls "$prefix"/lib/ucx/libuct_cuda.so* > /dev/null 2>&1 || fail "UCX was built, but without CUDA: see config.log in $sources/ucx"
@@ -137,7 +192,7 @@ if [ "$openmpi" = yes ]; then
     unpack openmpi
     build openmpi --with-ucx="$prefix" --with-cuda="$cuda" --with-hwloc=external --with-libevent=external \
         --with-devel-headers --enable-mpi-fortran=no --disable-dependency-tracking \
-        CPPFLAGS="-I$cuda/include" LDFLAGS="-L$libraries"
+        CPPFLAGS="-I$cuda/include -I$libraries" LDFLAGS="-L$libraries"
     say "Open MPI: $("$prefix/bin/ompi_info" --parsable --all 2> /dev/null | grep mpi_built_with_cuda_support:value || true)"
 fi
 say "installed in $prefix"

@@ -343,6 +343,7 @@ static struct strag_cuda_device *find_device(const struct coll_strag_met *met)
     struct strag_cuda_device *device = devices.cuda->device(place, &err);
     if (!device)
         coll_strag_tell("coll:strag: device %d: %s", place->ordinal, err.text);
+    /* cppcheck-suppress returnDanglingLifetime ; it has nothing to do with err */
     return device;
 }
 

@@ -2,10 +2,11 @@
 # make lint: layout, suspicious code, shell scripts. The tools come from Debian's packages
 # clang-format, cppcheck, clang-tidy and shellcheck; the code is laid out for clang-format 14.
 
-lint_folders = $(addprefix $(top_srcdir)/,bench ompi_coll_strag src test tools)
+lint_folders = $(addprefix $(top_srcdir)/,bench cuda ompi_coll_strag src test tools)
 lint_code = `find $(lint_folders) -name '*.[ch]' | sort`
 lint_units = `find $(lint_folders) -name '*.c' | sort`
-lint_includes = -I$(top_srcdir)/tools -I$(top_srcdir)/test/unit
+lint_includes = -I$(top_srcdir)/tools -I$(top_srcdir)/test/unit \
+	-I$(top_srcdir)/cuda -I$(top_srcdir)/test/cuda
 
 .PHONY: lint lint-format lint-cppcheck lint-tidy lint-shell
 lint: lint-format lint-cppcheck lint-tidy lint-shell
@@ -26,4 +27,4 @@ lint-tidy:
 
 lint-shell:
 	cd $(top_srcdir) && shellcheck -x -P . quickstart .ci/run test/run-test strag-mpirun.in \
-		`find bench test -name '*.sh' | sort`
+		`find bench cuda test -name '*.sh' | sort`

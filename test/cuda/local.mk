@@ -5,12 +5,13 @@ EXTRA_DIST += test/cuda/nvcc.sh test/cuda/check_driver.c
 
 if HAVE_CMOCKA
 cuda_cppflags = $(unit_cppflags) -I$(top_srcdir)/cuda -I$(top_srcdir)/test/unit
-# Addresses that a device would refuse are refused here, too.
-cuda_cflags = $(AM_CFLAGS) -ffp-contract=off -fsanitize=alignment -fsanitize-undefined-trap-on-error
+cuda_cflags = $(AM_CFLAGS) -ffp-contract=off
 
 check_LTLIBRARIES += test/cuda/libkernels.la test/cuda/libcuda.la
 test_cuda_libkernels_la_CPPFLAGS = $(cuda_cppflags)
-test_cuda_libkernels_la_CFLAGS = $(cuda_cflags)
+# Addresses that a device would refuse are refused here, too.
+test_cuda_libkernels_la_CFLAGS = $(cuda_cflags) \
+	-fsanitize=alignment -fsanitize-undefined-trap-on-error
 test_cuda_libkernels_la_SOURCES = \
 	cuda/combinations.c \
 	test/cuda/host_kernels.c test/cuda/host_kernels.h \

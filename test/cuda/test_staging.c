@@ -38,7 +38,7 @@ static size_t extent_of(const struct strag_reducer *base)
 
 static float *element(const struct strag_reducer *base, const void *vector, size_t i)
 {
-    return (float *)((char *)(uintptr_t)vector + i * extent_of(base));
+    return (float *)((uintptr_t)vector + i * extent_of(base));
 }
 
 static void *host_allocate(struct strag_reducer *base, size_t elements)
@@ -365,7 +365,7 @@ static bool run(const struct situation *s, struct rng *rng)
 static void run_on_host(const struct situation *device, struct rng *rng)
 {
     struct situation s = *device;
-    int places[RANKS_MAX];
+    int places[RANKS_MAX] = {0};
     s.takes_device = false;
     s.network = (struct strag_loopback_options){.seed = 1};
     for (int rank = 0; rank < s.n; rank++) {

@@ -109,7 +109,8 @@ static void check(const struct buffers *b)
     if (!gpu_copy(&gpu, b->host_out, b->out, b->bytes))
         die("the result cannot be copied");
     for (size_t i = 0; i < b->bytes / sizeof(float); i++) {
-        float want = (float)(n * (int)(i % 64)) + (float)(n * (n - 1) / 2);
+        int ranks = n * (n - 1) / 2;
+        float want = (float)(n * (int)(i % 64) + ranks);
         if (b->host_out[i] != want) {
             fprintf(stderr, "element %zu is %g, not %g\n", i, b->host_out[i], want);
             die("a wrong result");
@@ -119,7 +120,7 @@ static void check(const struct buffers *b)
 
 static void measure(const char *label, const char *how, size_t bytes)
 {
-    double times[REPEATS];
+    double times[REPEATS] = {0};
     int repeats = gpu.fake_counts ? 1 : REPEATS;
     struct buffers b = {.bytes = bytes};
     b.in = gpu_allocate(&gpu, device, GPU_DEVICE, bytes);
