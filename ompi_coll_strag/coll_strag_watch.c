@@ -254,7 +254,7 @@ int coll_strag_watch_end(mca_coll_strag_module_t *module, ompi_communicator_t *c
                          const struct coll_strag_watched *call, int code)
 {
     struct coll_strag_watch *watch = module->watch;
-    struct strag_note note;
+    struct strag_note note = {.wait = -1};
     if (code == OMPI_SUCCESS)
         code = take_note(watch, &note);
     if (code == OMPI_SUCCESS) {
