@@ -218,9 +218,8 @@ struct mca_coll_strag_component_t {
     bool telling;    /* somebody wants verbose lines */
     unsigned warned; /* a bit for each enum coll_strag_warning; atomic */
 
-    int key; /* of the attribute by which communicators with watched calls tell of their end */
-    bool key_made, ended; /* MPI_Finalize has begun */
-    pthread_mutex_t key_lock;
+    bool attached; /* MPI_COMM_SELF tells of MPI_Finalize; atomic */
+    bool ended;    /* it has told */
 
     struct coll_strag_facts facts; /* of this process */
 

@@ -49,7 +49,6 @@ mca_coll_strag_component_t mca_coll_strag_component = {
         },
     .modules_lock = PTHREAD_MUTEX_INITIALIZER,
     .files_lock = PTHREAD_MUTEX_INITIALIZER,
-    .key_lock = PTHREAD_MUTEX_INITIALIZER,
     .space_lock = PTHREAD_MUTEX_INITIALIZER,
 };
 

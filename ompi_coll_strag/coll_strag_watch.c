@@ -78,23 +78,28 @@ static int deleted(MPI_Comm comm, int key, void *module, void *extra)
     return MPI_SUCCESS;
 }
 
-/* Once per process. With sessions alone there is no MPI_COMM_SELF to speak of, and all
- * communicators are freed. */
-static bool make_key(int *key)
+/* The key is gone with the attribute. */
+static bool attach(ompi_communicator_t *comm, mca_coll_strag_module_t *module)
+{
+    int key;
+    if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, deleted, &key, NULL) != MPI_SUCCESS)
+        return false;
+    bool attached = PMPI_Comm_set_attr(comm, key, module) == MPI_SUCCESS;
+    PMPI_Comm_free_keyval(&key);
+    return attached;
+}
+
+/* With sessions alone there is no MPI_COMM_SELF to speak of, and all communicators are freed. */
+static bool be_told_of_the_end(ompi_communicator_t *comm, mca_coll_strag_module_t *module)
 {
     mca_coll_strag_component_t *component = &mca_coll_strag_component;
     int initialized = 0;
-    pthread_mutex_lock(&component->key_lock);
-    if (!component->key_made && PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, deleted,
-                                                        &component->key, NULL) == MPI_SUCCESS) {
-        component->key_made = true;
-        if (PMPI_Initialized(&initialized) == MPI_SUCCESS && initialized)
-            PMPI_Comm_set_attr(MPI_COMM_SELF, component->key, NULL);
-    }
-    *key = component->key;
-    bool made = component->key_made && !component->ended;
-    pthread_mutex_unlock(&component->key_lock);
-    return made;
+    if (component->ended)
+        return false;
+    if (!__atomic_exchange_n(&component->attached, true, __ATOMIC_RELAXED) &&
+        PMPI_Initialized(&initialized) == MPI_SUCCESS && initialized)
+        attach(MPI_COMM_SELF, NULL);
+    return attach(comm, module);
 }
 
 /* ---- Making one ---- */
@@ -120,7 +125,6 @@ static bool make(mca_coll_strag_module_t *module, ompi_communicator_t *comm,
                  const struct coll_strag_facts *facts, const struct coll_strag_decision *decision)
 {
     struct strag_observe_options options = strag_observe_default();
-    int key;
     options.window = decision->window;
     struct coll_strag_watch *watch = module->watch = calloc(1, sizeof *watch);
     if (NULL == watch ||
@@ -141,8 +145,7 @@ static bool make(mca_coll_strag_module_t *module, ompi_communicator_t *comm,
     watch->notes = malloc(watch->notes_bytes);
     if (facts)
         watch->judge = coll_strag_judge_create(module, comm, facts, decision);
-    return watch->notes && (!facts || watch->judge) && make_key(&key) &&
-           PMPI_Comm_set_attr(comm, key, module) == MPI_SUCCESS;
+    return watch->notes && (!facts || watch->judge) && be_told_of_the_end(comm, module);
 }
 
 int coll_strag_watch_create(mca_coll_strag_module_t *module, ompi_communicator_t *comm,
@@ -294,7 +297,7 @@ int coll_strag_watch_end(mca_coll_strag_module_t *module, ompi_communicator_t *c
                          const struct coll_strag_watched *call, int code)
 {
     struct coll_strag_watch *watch = module->watch;
-    struct strag_note note;
+    struct strag_note note = {.wait = -1};
     if (code == OMPI_SUCCESS)
         code = take_note(watch, &note);
     if (code == OMPI_SUCCESS) {

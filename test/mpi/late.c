@@ -80,8 +80,10 @@ static void check(MPI_Comm comm, const struct phase *phase, long found)
 static void run(MPI_Comm comm, const struct phase *phase)
 {
     long found = 0;
+    int rank;
+    TEST_MPI(MPI_Comm_rank(comm, &rank));
     for (int c = 0; c < WINDOWS * job.window; c++) {
-        bool late = c % 10 != 7 && (test.rank == phase->late || test.rank == phase->other);
+        bool late = c % 10 != 7 && (rank == phase->late || rank == phase->other);
         if (late || phase->noise)
             sleep_for(phase->noise ? job.delay * uniform(test.rank, job.call) : job.delay);
         allreduce(comm);
@@ -91,11 +93,11 @@ static void run(MPI_Comm comm, const struct phase *phase)
     check(comm, phase, found);
 }
 
-/* One after the other, on a communicator of their own. */
+/* One after the other, on a communicator of their own, whose ranks are in reverse order. */
 static void run_phases(const struct phase *phases, size_t nphases)
 {
     MPI_Comm comm;
-    TEST_MPI(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
+    TEST_MPI(MPI_Comm_split(MPI_COMM_WORLD, 0, -test.rank, &comm));
     for (size_t p = 0; p < nphases; p++)
         run(comm, &phases[p]);
     TEST_MPI(MPI_Comm_free(&comm));
