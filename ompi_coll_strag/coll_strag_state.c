@@ -191,7 +191,8 @@ void coll_strag_find_watching(const mca_coll_strag_module_t *module, ompi_commun
                          : decision->report         ? COLL_STRAG_WATCH_ONLY
                                                     : COLL_STRAG_WATCH_NOT;
     text = word(comm, "coll_strag_slowdown", component->slow, buffer, sizeof buffer);
-    decision->links = says_auto(text) && !pinned;
+    bool hosts = module->topology && module->topology->hosts > 1;
+    decision->links = says_auto(text) && !pinned && hosts;
     if (decision->links && decision->watching == COLL_STRAG_WATCH_NOT)
         decision->watching = COLL_STRAG_WATCH_ONLY;
 }

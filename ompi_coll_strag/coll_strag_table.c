@@ -142,6 +142,7 @@ static int select_table(const mca_coll_strag_module_t *module, const struct stra
     struct strag_problem simple = *problem;
     struct strag_select_options options = {
         .minimum = module->minimum,
+        .strict = mca_coll_strag_component.minimum_said,
         .quick = !mca_coll_strag_component.telling,
     };
     bool crowded = is_crowded(module, decision);

@@ -42,7 +42,8 @@ static double rating(const struct strag_algorithm *algorithm)
 }
 
 /* @return a candidate's index, or PREVIOUS */
-static int choose(const struct strag_selection *selection, size_t bytes, size_t minimum)
+static int choose(const struct strag_selection *selection, size_t bytes,
+                  const struct strag_select_options *options)
 {
     int best = PREVIOUS;
     double least = INFINITY, least_rated = INFINITY, stock = INFINITY;
@@ -60,7 +61,8 @@ static int choose(const struct strag_selection *selection, size_t bytes, size_t 
         if (is_in_open_mpi(candidate->algorithm) && seconds < stock)
             stock = seconds;
     }
-    return bytes < minimum && !(least < worth_it * stock) ? PREVIOUS : best;
+    bool exception = !options->strict && least < worth_it * stock;
+    return bytes < options->minimum && !exception ? PREVIOUS : best;
 }
 
 /* Where a table is full its last entry holds for all that follows. */
@@ -77,16 +79,17 @@ static void add_entry(struct strag_selection *selection, size_t from, int choice
 }
 
 /* All changes of the choice between two sizes. @return the choice at `high` */
-static int add_changes(struct strag_selection *selection, size_t minimum, size_t low, size_t high,
+static int add_changes(struct strag_selection *selection,
+                       const struct strag_select_options *options, size_t low, size_t high,
                        int at_low)
 {
-    int at_high = choose(selection, high, minimum);
+    int at_high = choose(selection, high, options);
     while (at_low != at_high) {
         size_t below = low, above = high;
         int there = at_high;
         while (above - below > 1) {
             size_t middle = below + (above - below) / 2;
-            int choice = choose(selection, middle, minimum);
+            int choice = choose(selection, middle, options);
             if (choice == at_low) {
                 below = middle;
             } else {
@@ -101,14 +104,15 @@ static int add_changes(struct strag_selection *selection, size_t minimum, size_t
     return at_high;
 }
 
-static void make_table(struct strag_selection *selection, size_t minimum)
+static void make_table(struct strag_selection *selection,
+                       const struct strag_select_options *options)
 {
     size_t size = 1;
-    int choice = choose(selection, size, minimum);
+    int choice = choose(selection, size, options);
     add_entry(selection, 0, choice);
     while (size < STRAG_SELECT_BYTES_MAX) {
         size_t next = size + (size < SIZES_PER_DOUBLING ? 1 : size / SIZES_PER_DOUBLING);
-        choice = add_changes(selection, minimum, size, next, choice);
+        choice = add_changes(selection, options, size, next, choice);
         size = next;
     }
 }
@@ -288,7 +292,7 @@ int strag_select(const struct strag_problem *problem, const struct strag_model *
         strag_selection_free(made);
         return status;
     }
-    make_table(made, options->minimum);
+    make_table(made, options);
     *selection = made;
     return STRAG_OK;
 }

@@ -43,6 +43,9 @@ struct strag_select_options {
      * 0: strag runs everything. */
     size_t minimum;
 
+    /* No exception: all shorter ones stay with the previous component. */
+    bool strict;
+
     /* Compare its block counts only; NULL: all algorithms. */
     const struct strag_algorithm *only;
 
