@@ -69,7 +69,7 @@ refused folder 'no .*/bin/mpicc' --with-ompi="$work/nothing"
 refused relative 'absolute path' --with-ompi=mpi
 refused plugindir 'absolute path' --without-ompi --with-plugindir=lib
 refused sanitizers 'exclude each other' --with-ompi --enable-sanitizers=address
-refused cuda 'no include/cuda.h' --without-ompi --with-cuda="$work/nothing"
+refused cuda "no $work/nothing/bin/nvcc" --without-ompi --with-cuda="$work/nothing"
 
 mkdir "$work/alone"
 (cd "$work/alone" && "$srcdir/configure" --without-ompi > output 2>&1) ||
