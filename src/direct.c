@@ -5,8 +5,8 @@
  *
  * The fewest rounds there can be with sums in one place, and many messages in each: for ranks that
  * share memory, where a message is a copy, and a rank that sends one value to several copies it
- * once. Block b belongs to rank b; with fewer blocks than ranks, only the first ranks sum up. n = 4,
- * what rank 1 does:
+ * once. Block b belongs to rank b; with fewer blocks than ranks, only the first ranks sum up. n =
+ * 4, what rank 1 does:
  *
  *     round   sends               receives
  *       0     block 2 to rank 2   block 1 of rank 0, combined         reduce-scatter
@@ -39,9 +39,10 @@ static int check(const struct strag_problem *problem, struct strag_error *err)
         return strag_fail(err, STRAG_ERR_UNSUPPORTED, "direct: n = %d ranks; up to %d are possible",
                           problem->n, RANKS_MOST);
     if (problem->blocks < 0 || problem->blocks > problem->n)
-        return strag_fail(err, STRAG_ERR_UNSUPPORTED,
-                          "direct: %d blocks; with %d ranks it is 1 to %d, one for each that sums up",
-                          problem->blocks, problem->n, problem->n);
+        return strag_fail(
+            err, STRAG_ERR_UNSUPPORTED,
+            "direct: %d blocks; with %d ranks it is 1 to %d, one for each that sums up",
+            problem->blocks, problem->n, problem->n);
     return STRAG_OK;
 }
 

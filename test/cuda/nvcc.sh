@@ -34,7 +34,7 @@ python_nvcc()
     [ -x "$nvcc" ]
 }
 
-nvcc=${NVCC:-}
+nvcc=${STRAG_NVCC:-}
 if [ -z "$nvcc" ] && ! python_nvcc > "$work/log" 2>&1; then
     tail -n 3 "$work/log"
     echo "skipped: configure found no nvcc, and Python's packages with one cannot be installed"
@@ -45,7 +45,7 @@ fi
 "$nvcc" -O3 -fmad=false -ptx -arch=compute_80 -o "$work/kernels.ptx" "$srcdir/cuda/kernels.cu"
 expected=$(grep -c '"strag_kernel_' <(
     printf '#include "kernels.h"\n#define NAME(op, type) "strag_kernel_" #op "_" #type\nSTRAG_KERNELS(NAME)\n' |
-        ${CC:-cc} -E -P -I"$srcdir/cuda" -x c - | grep -o '"strag_kernel_" "[a-z]*" "_" "[a-z0-9_]*"'))
+        gcc -E -P -I"$srcdir/cuda" -x c - | grep -o '"strag_kernel_" "[a-z]*" "_" "[a-z0-9_]*"'))
 made=$(grep -c '^\.visible \.entry strag_kernel_' "$work/kernels.ptx")
 [ "$made" -eq "$expected" ] || fail "$made kernels, not $expected"
 if grep -q '\.local' "$work/kernels.ptx"; then

@@ -43,6 +43,10 @@ find "$work/root" ! -type d -printf '/%P\n' | sort > "$work/files"
     echo /usr/local/share/man/man1/strag.1
     echo "$plugins/help-mca-coll-strag.txt"
     echo "$plugins/mca_coll_strag.so"
+    echo "$plugins/strag_cuda.so"
+    if [ -n "$(value STRAG_KERNELS_COMMAND)" ]; then
+        echo "$plugins/strag_cuda.kernels"
+    fi
     if [ "$plugins" = "$(value OMPI_PLUGINDIR)" ]; then
         echo "$pkgdata/help-mca-coll-strag.txt"
     fi
