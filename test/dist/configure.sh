@@ -69,13 +69,9 @@ refused folder 'no .*/bin/mpicc' --with-ompi="$work/nothing"
 refused relative 'absolute path' --with-ompi=mpi
 refused plugindir 'absolute path' --without-ompi --with-plugindir=lib
 refused sanitizers 'exclude each other' --with-ompi --enable-sanitizers=address
-<<<<<<< HEAD
 refused ucx 'no .*/lib/pkgconfig/ucx.pc' --without-ompi --with-ucx="$work/nothing"
 refused relative-ucx 'absolute path' --without-ompi --with-ucx=ucx
-refused cuda 'no include/cuda.h' --without-ompi --with-cuda="$work/nothing"
-=======
 refused cuda "no $work/nothing/bin/nvcc" --without-ompi --with-cuda="$work/nothing"
->>>>>>> cuda/main
 
 mkdir "$work/alone"
 (cd "$work/alone" && "$srcdir/configure" --without-ompi > output 2>&1) ||
