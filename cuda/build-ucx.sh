@@ -167,7 +167,11 @@ unpack()
 # UCX's own tests are left out: those of older ones are not for the newest CUDA.
 make_ucx()
 {
-    make -C src -j "$jobs" && make -C src install && make install-pkgconfigDATA
+    local folder
+    for folder in src/ucm src/ucs src/uct src/ucp src/tools/info; do
+        make -C "$folder" -j "$jobs" && make -C "$folder" install || return
+    done
+    make install-pkgconfigDATA
 }
 
 make_openmpi()
