@@ -234,8 +234,8 @@ static void register_texts(mca_coll_strag_component_t *component)
     component->shared_memory_text = (char *)shared_memory_default;
     register_text("shared_memory",
                   "Whether messages within a host go through memory that its ranks share: 0 never, "
-                  "1 with a warning where that is not possible, auto without one. Up to 64 MiB for "
-                  "a communicator and host. Rank 0's word counts",
+                  "1 with a warning where that is not possible, auto without one. Up to 256 MiB of "
+                  "addresses for a communicator and host. Rank 0's word counts",
                   OPAL_INFO_LVL_5, &component->shared_memory_text);
     component->watch_text = (char *)watch_default;
     register_text("watch_size",

@@ -16,7 +16,8 @@
  * maker's folder in /proc. Where that is not to be seen, as between containers, or is another
  * process's, it does not find the number that it was told.
  *
- *     bytes of a segment   n * n channels, and (4 (n-1) + 8) n slots of 1 to 32 KiB: up to 64 MiB
+ *     bytes of a segment   n * n channels, and (8n + 8) n slots of 1 to 32 KiB: up to 256 MiB,
+ *                          in memory only what the plans' messages have used
  *     segments             up to SEGMENTS_MOST of a process at the same time
  */
 #include "coll_strag_shm.h"
@@ -40,7 +41,7 @@ enum {
     NONE = -1,
 };
 
-static const size_t segment_most = (size_t)64 << 20;
+static const size_t segment_most = (size_t)256 << 20;
 static const char name[] = "coll_strag", link_begins[] = "/memfd:coll_strag";
 
 static atomic_int segments; /* of this process */

@@ -30,7 +30,7 @@ enum {
     COLL_STRAG_LINE = 64,    /* bytes of a cache line */
     COLL_STRAG_CELLS = 8,    /* messages announced from a rank to another; a power of two */
     COLL_STRAG_INLINE = 48,  /* bytes of a message in its cell */
-    COLL_STRAG_SLOTS = 4,    /* from a rank to another */
+    COLL_STRAG_SLOTS = 8,    /* from a rank to another */
     COLL_STRAG_SHARED = 8,   /* slots of a rank for messages to several */
     COLL_STRAG_NO_SLOT = -1, /* the message is in its cell */
 };

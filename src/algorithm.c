@@ -57,7 +57,7 @@ const struct strag_algorithm *const strag_algorithms[] = {
     &strag_hierarchical_doubling,
     &strag_blueconnect,
     &strag_leaders,
-    &strag_direct,             /* with two ranks those before it are the same */
+    &strag_direct,
     &strag_straggler_pipeline, /* the forms that wait for a late rank: only where that gains */
     &strag_stragglar,
     &strag_broadcast_after,

@@ -84,6 +84,29 @@ struct strag_engine {
 
 /* ---- Making an engine ---- */
 
+static void segment_complete(struct strag_transfer *transfer, int status)
+{
+    struct segment *segment = (struct segment *)transfer;
+    struct strag_engine *engine = segment->engine;
+    segment->state = HERE;
+    engine->marked = true;
+    if (status != STRAG_OK && engine->status == STRAG_OK)
+        engine->status = status;
+}
+
+/* So it is before a call, and so a call that goes well leaves it. */
+static void free_all_segments(struct strag_engine *engine)
+{
+    engine->free = NULL;
+    for (size_t i = engine->nsegments; i > 0; i--) {
+        struct segment *segment = &engine->segments[i - 1];
+        segment->transfer = (struct strag_transfer){.complete = segment_complete};
+        segment->engine = engine;
+        segment->next = engine->free;
+        engine->free = segment;
+    }
+}
+
 /* The previous operation with the same peer and direction, for each; `last` has room for 2n. */
 static void link_peers(struct strag_engine *engine, int32_t *last)
 {
@@ -161,6 +184,7 @@ int strag_engine_create(const struct strag_plan *plan, int depth, struct strag_e
         goto memory;
     link_peers(engine, last);
     number_contents(engine);
+    free_all_segments(engine);
     free(last);
     *out = engine;
     return STRAG_OK;
@@ -205,16 +229,6 @@ static char *slot_address(const struct strag_engine *engine, const struct run *r
 }
 
 /* ---- Segments ---- */
-
-static void segment_complete(struct strag_transfer *transfer, int status)
-{
-    struct segment *segment = (struct segment *)transfer;
-    struct strag_engine *engine = segment->engine;
-    segment->state = HERE;
-    engine->marked = true;
-    if (status != STRAG_OK && engine->status == STRAG_OK)
-        engine->status = status;
-}
 
 /* What has arrived in place is not needed any more. */
 static void release(struct strag_engine *engine, const struct run *run, struct segment *segment)
@@ -409,14 +423,18 @@ static void enter(struct strag_engine *engine, int index)
     size_t end = strag_block_start(bounds, op->first + op->count, engine->call.count);
     uint8_t lane = engine->call.lane_of ? engine->call.lane_of[op->peer] : 0;
     size_t length = end - begin, longest = engine->call.lanes[lane].segment;
-    size_t segments = length / longest + (length % longest != 0);
+    size_t segments = length > 0;
+    if (length > longest)
+        segments = length / longest + (length % longest != 0);
     *run = (struct run){.begin = begin, .done = begin, .posted = begin, .end = end, .lane = lane};
     /* An operation without elements posts nothing: the order of messages skips it. */
     int before = engine->before[index];
     if (before != NONE && engine->runs[before].begin == engine->runs[before].end)
         before = engine->runs[before].before;
     run->before = before;
-    if (segments) /* of about the same length; both sides cut alike */
+    if (segments == 1)
+        run->step = length;
+    else if (segments) /* of about the same length; both sides cut alike */
         run->step = length / segments + (length % segments != 0);
 }
 
@@ -522,6 +540,7 @@ static void stop(struct strag_engine *engine)
     if (engine->space)
         reducer->release(reducer, engine->space, lost);
     engine->running = false;
+    free_all_segments(engine);
 }
 
 static int copy_inputs(struct strag_engine *engine)
@@ -608,8 +627,11 @@ static int prepare_space(struct strag_engine *engine)
         lane->free = engine->free_slots + slots;
         lane->slot_elements = call->count < wanted->segment ? call->count : wanted->segment;
         lane->slot_elements += call->gap;
-        for (lane->nfree = 0; lane->nfree < wanted->slots; lane->nfree++)
+        lane->nfree = 0;
+        while (!lane->in_place && lane->nfree < wanted->slots) {
             lane->free[lane->nfree] = lane->nfree;
+            lane->nfree++;
+        }
         slots += wanted->slots;
         if (uses[l] && !lane->in_place)
             elements += lane->slot_elements * (size_t)wanted->slots;
@@ -637,14 +659,6 @@ int strag_engine_start(struct strag_engine *engine, const struct strag_call *cal
     engine->head = engine->tail = 0;
     engine->marked = true;
     engine->combining = 0;
-    engine->free = NULL;
-    for (size_t i = engine->nsegments; i > 0; i--) {
-        struct segment *segment = &engine->segments[i - 1];
-        segment->transfer = (struct strag_transfer){.complete = segment_complete};
-        segment->engine = engine;
-        segment->next = engine->free;
-        engine->free = segment;
-    }
     int status = prepare_space(engine);
     if (status == STRAG_OK && call->input != call->output)
         status = copy_inputs(engine);

@@ -15,6 +15,8 @@ __extension__ typedef unsigned __int128 wide;
 
 size_t strag_block_start(const struct strag_bounds *bounds, int block, size_t count)
 {
+    if (block == 0 || block == bounds->blocks) /* without a division: short calls come often */
+        return block ? count : 0;
     uint64_t numerator = (uint64_t)(bounds->numerator ? bounds->numerator[block] : block);
     uint64_t denominator = (uint64_t)(bounds->numerator ? bounds->denominator : bounds->blocks);
     return (size_t)((wide)numerator * count / denominator);

@@ -7,7 +7,7 @@ set -eu
 
 names='recursive-doubling circulant recursive-halving ring bucket swing swing-latency swing-quarter
 swing-half swing-most bine bine-latency torus-halving torus-doubling hamiltonian flexreduce
-flexreduce-pipelined hierarchical-doubling blueconnect leaders straggler-pipeline stragglar
+flexreduce-pipelined hierarchical-doubling blueconnect leaders direct straggler-pipeline stragglar
 broadcast-after optcc weighted '
 names=${names//$'\n'/ }
 there_are=${names// /, }

@@ -71,7 +71,7 @@ formulas 'few rounds' $all circulant swing
 formulas 'some halve' $all swing-latency swing-quarter swing-half swing-most
 formulas 'least traffic' $all ring
 formulas 'least traffic' 1..100,127,128,255,256 bucket hamiltonian flexreduce blueconnect leaders \
-    optcc weighted
+    direct optcc weighted
 formulas segments 1..48,64,100 flexreduce-pipelined
 equal 'algorithms with formulas' "$(sort <<<"${proved%$'\n'}")" "$(symmetric | sort)"
 

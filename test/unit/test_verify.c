@@ -29,8 +29,9 @@ static struct formula formula_of(const char *algorithm, int n)
     double most = 2.0 * (n - 1) / n, least = 2.0 * (p - 1) / p;
     if (n == 1)
         return (struct formula){algorithm, 0, 1, 0, 0, 0};
-    static const char *const rings[] = {"ring",        "bucket",  "hamiltonian", "flexreduce",
-                                        "blueconnect", "leaders", "optcc",       "weighted"};
+    static const char *const rings[] = {"ring",       "bucket",      "hamiltonian",
+                                        "flexreduce", "blueconnect", "leaders",
+                                        "direct",     "optcc",       "weighted"};
     for (size_t i = 0; i < sizeof rings / sizeof *rings; i++) {
         if (strcmp(algorithm, rings[i]) == 0)
             return (struct formula){algorithm, 2 * (n - 1), n, most, n * most, most / 2};
@@ -40,8 +41,6 @@ static struct formula formula_of(const char *algorithm, int n)
         return (struct formula){algorithm, (segments + 1) * (n - 1), n * segments, most, n * most,
                                 most / 2};
     }
-    if (strcmp(algorithm, "direct") == 0)
-        return (struct formula){algorithm, 2, n, most, n * most, most / 2};
     if (strcmp(algorithm, "hierarchical-doubling") == 0)
         return formula_of("recursive-doubling", n);
     if (strcmp(algorithm, "circulant") == 0 || strcmp(algorithm, "swing") == 0)
