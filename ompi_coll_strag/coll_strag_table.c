@@ -14,7 +14,7 @@ static const struct local {
 
 /* Shorter vectors are left to the previous component, where shared memory is all that is used and
  * nobody says another size. */
-static const size_t minimum_shared = 1024;
+static const size_t minimum_shared = 512;
 
 static struct strag_model make_model(const mca_coll_strag_module_t *module,
                                      const struct strag_topology *topology)
