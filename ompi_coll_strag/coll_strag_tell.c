@@ -187,7 +187,7 @@ void coll_strag_tell_choice(mca_coll_strag_module_t *module, ompi_communicator_t
     unsigned long long low = class ? 1ull << (class - 1) : 0;
     add_reason(&reason, module, bytes, choice, blocks);
     if (blocks)
-        snprintf(cut, sizeof cut, " in %d blocks", blocks);
+        snprintf(cut, sizeof cut, " in %d block%s", blocks, blocks == 1 ? "" : "s");
     coll_strag_tell("coll:strag: %s (cid %s, %d ranks): allreduce of %llu .. %llu bytes: %s%s (%s)",
                     comm->c_name, coll_strag_cid(comm, cid, sizeof cid), ompi_comm_size(comm), low,
                     class ? low + (low - 1) : 0,
