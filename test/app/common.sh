@@ -65,12 +65,12 @@ must_be_strag()
     if [ "$name" = auto ]; then
         name='[a-z-]+'
     fi
-    grep -Eq "coll:strag: .*allreduce of .* bytes: $name \\(" "$1" ||
+    grep -Eq "coll:strag: .*allreduce of .* bytes: $name( in [0-9]+ blocks?)? \\(" "$1" ||
         fail "no line of strag says that $2 ran: $(grep -m 3 'coll:strag:' "$1")"
     if [ "$2" = auto ]; then
         return
     fi
-    if grep 'coll:strag: .*allreduce of' "$1" | grep -Eqv "bytes: $name \\("; then
-        fail "not only $2 ran: $(grep 'coll:strag: .*allreduce of' "$1" | grep -Ev "bytes: $name \\(")"
+    if grep 'coll:strag: .*allreduce of' "$1" | grep -Eqv "bytes: $name( in [0-9]+ blocks?)? \\("; then
+        fail "not only $2 ran: $(grep 'coll:strag: .*allreduce of' "$1" | grep -Ev "bytes: $name( in [0-9]+ blocks?)? \\(")"
     fi
 }
