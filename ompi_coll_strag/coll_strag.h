@@ -287,6 +287,7 @@ struct coll_strag_reducer {
     ptrdiff_t extent;      /* bytes from one element to the next */
     ptrdiff_t true_lb;     /* where an element's data begins */
     ptrdiff_t true_extent; /* bytes from its first data to its last */
+    bool in_place; /* the right operand may be a message in place, which is not ours to change */
 };
 
 struct coll_strag_shm; /* the same through shared memory: coll_strag_shm.h */
@@ -468,10 +469,11 @@ void coll_strag_decide(const mca_coll_strag_module_t *module, ompi_communicator_
 
 struct coll_strag_watched;
 
-/** Get ready to watch calls, if that was decided. Collective. @param facts  rank 0's, else NULL */
+/** Get ready to watch calls, if that was decided. Collective. @param facts  rank 0's, else NULL
+ * @param able  false: this rank is out of memory */
 int coll_strag_watch_create(mca_coll_strag_module_t *module, ompi_communicator_t *comm,
                             const struct coll_strag_facts *facts,
-                            const struct coll_strag_decision *decision);
+                            const struct coll_strag_decision *decision, bool able);
 void coll_strag_watch_free(mca_coll_strag_module_t *module);
 
 /** Is a call of so many bytes to be watched? The same on all ranks. */

@@ -223,6 +223,7 @@ static int run(mca_coll_strag_module_t *module, ompi_communicator_t *comm, const
     coll_strag_transport_begin(module->transport, call->dtype, call->size, COLL_STRAG_HOST);
     if (module->shm)
         shared = coll_strag_shm_begin(module->shm, call->dtype, &reducer, call->size);
+    reducer.in_place = NULL != shared && NULL != shared->recv_in_place;
     if (status == STRAG_OK)
         status = get_engine(module, comm, choice, blocks, &engine);
     if (status != STRAG_OK)
@@ -312,7 +313,7 @@ choose_and_run(const void *sbuf, void *rbuf, coll_strag_count_t count, ompi_data
     };
     ompi_datatype_type_size(dtype, &call.size);
     size_t bytes = call.count * call.size;
-    if (bytes < module->too_short)
+    if (bytes < module->too_short && module->count.delegated < module->patience)
         return delegate(&call, sbuf, comm, module);
     int choice, blocks, code = choose(module, comm, bytes, dtype, op, &choice, &blocks);
     if (code != OMPI_SUCCESS)

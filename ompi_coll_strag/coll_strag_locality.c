@@ -80,8 +80,9 @@ static struct coll_strag_facts own_facts(const mca_coll_strag_module_t *module,
     struct coll_strag_facts facts = mca_coll_strag_component.facts;
     facts.world = ompi_comm_rank(&ompi_mpi_comm_world.comm);
     facts.devices = mca_coll_strag_component.devices;
-    facts.parameters = hash(hash(hash(1, (uint64_t)module->pinned), module->locate_from),
-                            mca_coll_strag_component.described);
+    facts.parameters = hash(hash(hash(hash(1, (uint64_t)module->pinned), module->locate_from),
+                                 mca_coll_strag_component.described),
+                            mca_coll_strag_component.minimum_said);
     coll_strag_find_segments(comm, facts.segments);
     return facts;
 }
@@ -325,8 +326,11 @@ static int exchange(mca_coll_strag_module_t *module, ompi_communicator_t *comm)
             decide(module, comm, facts, &decision);
         int shared = share_decision(module, comm, &decision);
         code = connect_all(module, comm, &decision, code == OMPI_SUCCESS ? shared : code);
-        if (code == OMPI_SUCCESS)
-            code = coll_strag_watch_create(module, comm, facts, &decision);
+        if (code == OMPI_SUCCESS || code == OMPI_ERR_OUT_OF_RESOURCE) {
+            int watched =
+                coll_strag_watch_create(module, comm, facts, &decision, code == OMPI_SUCCESS);
+            code = code == OMPI_SUCCESS ? watched : code;
+        }
     }
     free(bytes);
     free(facts);

@@ -179,7 +179,7 @@ static int host_reduce(struct strag_reducer *base, void *out, const void *left, 
         apply(reducer, left, out, elements);
         return STRAG_OK;
     }
-    if (out == left && !is_temporary(reducer, right))
+    if (out == left && reducer->in_place && !is_temporary(reducer, right))
         return reduce_into_left(reducer, out, right, elements);
     if (out == left) {
         apply(reducer, left, (void *)right, elements);

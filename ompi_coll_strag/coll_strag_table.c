@@ -20,7 +20,7 @@ static struct strag_model make_model(const mca_coll_strag_module_t *module,
                                      const struct strag_topology *topology)
 {
     const double *number = mca_coll_strag_component.number;
-    const struct local *local = module->shm ? &over_shm : &over_pml;
+    const struct local *local = module->shm && !module->reproducible ? &over_shm : &over_pml;
     struct strag_model model =
         strag_model_default(topology ? topology->network : STRAG_NETWORK_TREE);
     model.local_alpha = local->alpha;
@@ -119,10 +119,11 @@ static void apply_rules(const struct strag_problem *problem, struct strag_table 
     }
 }
 
-/* Does every message of the communicator go through shared memory? */
+/* Does every message of the communicator go through shared memory? Plans that are the same in every
+ * run do not depend on that. */
 static bool is_shared(const mca_coll_strag_module_t *module)
 {
-    return module->shm && coll_strag_shm_is_alone(module->shm);
+    return !module->reproducible && module->shm && coll_strag_shm_is_alone(module->shm);
 }
 
 /* Where the ranks of a host share its processors, a rank that waits gives the processor to another
@@ -142,7 +143,7 @@ static int select_table(const mca_coll_strag_module_t *module, const struct stra
     struct strag_problem simple = *problem;
     struct strag_select_options options = {
         .minimum = module->minimum,
-        .strict = mca_coll_strag_component.minimum_said,
+        .strict = mca_coll_strag_component.minimum_said || module->reproducible,
         .quick = !mca_coll_strag_component.telling,
     };
     bool crowded = is_crowded(module, decision);

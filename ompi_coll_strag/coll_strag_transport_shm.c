@@ -251,7 +251,11 @@ static int try_receive(struct coll_strag_shm *shm, const struct coll_strag_waiti
     if (!cell)
         return STRAG_PENDING;
     struct coll_strag_arrival *arrival = &peer->arrivals[peer->received % COLL_STRAG_CELLS];
-    if (cell->call != shm->call || cell->bytes != message->elements * shm->size) {
+    if (cell->call != shm->call) { /* a later one: it stays for our next call */
+        peer->received--;
+        return failed(shm, MPI_ERR_TRUNCATE);
+    }
+    if (cell->bytes != message->elements * shm->size) {
         status = failed(shm, MPI_ERR_TRUNCATE); /* the ranks called it with other counts */
     } else if (message->in_place) {
         message->transfer->arrived = values_of(shm, peer, cell);

@@ -150,11 +150,11 @@ static bool make(mca_coll_strag_module_t *module, ompi_communicator_t *comm,
 
 int coll_strag_watch_create(mca_coll_strag_module_t *module, ompi_communicator_t *comm,
                             const struct coll_strag_facts *facts,
-                            const struct coll_strag_decision *decision)
+                            const struct coll_strag_decision *decision, bool able)
 {
     if (decision->watching == COLL_STRAG_WATCH_NOT)
         return OMPI_SUCCESS;
-    int ready = make(module, comm, facts, decision);
+    int ready = able && make(module, comm, facts, decision);
     int code = module->previous_allreduce(MPI_IN_PLACE, &ready, 1, MPI_INT, MPI_MIN, comm,
                                           module->previous_allreduce_module);
     if (code != OMPI_SUCCESS || !ready)
