@@ -45,4 +45,4 @@ noinst_DATA += cuda/strag_cuda.kernels
 endif
 endif
 
-EXTRA_DIST += cuda/kernels.cu
+EXTRA_DIST += cuda/build-ucx.sh cuda/kernels.cu
