@@ -92,7 +92,7 @@ void coll_strag_warn(enum coll_strag_warning warning, const char *what, const ch
         [COLL_STRAG_WARN_NOT_SHARED] = "not shared",
         [COLL_STRAG_WARN_NO_PLUGIN] = "no plug-in",
         [COLL_STRAG_WARN_STAGED] = "device buffers",
-        [COLL_STRAG_WARN_NO_KERNELS] = "device buffers",
+        [COLL_STRAG_WARN_NO_KERNELS] = "no kernels",
     };
     unsigned bit = 1u << warning;
     if (__atomic_fetch_or(&mca_coll_strag_component.warned, bit, __ATOMIC_RELAXED) & bit)

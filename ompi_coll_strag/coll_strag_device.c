@@ -319,16 +319,18 @@ bool coll_strag_device_suits(ompi_datatype_t *dtype)
 }
 
 /* Say once what would be faster, and what it takes. */
-static void warn(bool takes_device, const struct strag_error *no_kernels)
+static void warn(const mca_coll_strag_module_t *module, bool takes_device,
+                 const struct strag_error *no_kernels)
 {
     if (!takes_device)
-        coll_strag_warn(COLL_STRAG_WARN_STAGED, "messages go through pinned host memory",
-                        coll_strag_ucp_takes_device()
-                            ? "coll_strag_transport is not ucp, which would take them from the "
-                              "device: this UCX has CUDA support"
-                            : "Open MPI's own messages take host memory only, and this UCX has no "
-                              "CUDA support. Debian's package libucx0 is built without it; "
-                              "cuda/build-ucx.sh of strag's sources builds one with it");
+        coll_strag_warn(
+            COLL_STRAG_WARN_STAGED, "messages go through pinned host memory",
+            module->ucp ? "this UCX has no CUDA support. Debian's package libucx0 is built "
+                          "without it; cuda/build-ucx.sh of strag's sources builds one with it"
+                        : "Open MPI's point-to-point layer takes host memory only; "
+                          "coll_strag_transport=ucp takes them from the device where UCX has "
+                          "CUDA support (Debian's package libucx0 has not; cuda/build-ucx.sh of "
+                          "strag's sources builds one that has)");
     if (no_kernels->text[0])
         coll_strag_warn(COLL_STRAG_WARN_NO_KERNELS, "reductions are done on the host",
                         no_kernels->text);
@@ -380,7 +382,7 @@ int coll_strag_device_begin(const mca_coll_strag_module_t *module, const struct 
         options.cuda->combines(options.device, options.op, options.type, &no_kernels);
     options.takes_device = takes_device(module, &options.span);
     if (on_device)
-        warn(options.takes_device || options.span.gaps, &no_kernels);
+        warn(module, options.takes_device || options.span.gaps, &no_kernels);
     *staging = strag_staging_create(&options);
     if (!*staging)
         return STRAG_ERR_MEMORY;

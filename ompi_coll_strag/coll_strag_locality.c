@@ -10,6 +10,7 @@
  *     rank 0      makes the table
  *     rank 0      -- struct coll_strag_decision -->  all ranks                broadcast
  *     all ranks   -- how UCX reaches them -->  all ranks     if rank 0 wants that transport
+ *     all ranks   can all watch their calls? an allreduce     if calls are watched
  *
  * So only rank 0's files and parameters count, and ranks cannot disagree. The messages are those of
  * the communicator's own gather and broadcast, which are other components'.
@@ -152,15 +153,22 @@ static int gather(const mca_coll_strag_module_t *module, ompi_communicator_t *co
 /* On hosts with several ranks; not where all is to go over UCX, and not where buffers may be in a
  * device's memory: ranks whose buffers are elsewhere must send the same way. */
 static enum coll_strag_shared_memory shared_memory_wanted(const mca_coll_strag_module_t *module,
+                                                          ompi_communicator_t *comm,
                                                           const struct coll_strag_facts *facts,
-                                                          int n, int carrier)
+                                                          int carrier)
 {
+    const int n = ompi_comm_size(comm);
     enum coll_strag_shared_memory wanted = mca_coll_strag_component.shared_memory;
     bool several = module->topology && module->topology->hosts < n;
+    bool devices = false;
     for (int rank = 0; rank < n; rank++)
-        several = several && !facts[rank].devices;
+        devices = devices || facts[rank].devices;
+    if (several && devices && wanted == COLL_STRAG_SHARED_WANTED)
+        coll_strag_warn(COLL_STRAG_WARN_NOT_SHARED, comm->c_name,
+                        "buffers may be in a CUDA device's memory; coll_strag_device_buffers=no "
+                        "says that none are");
     bool over_ucp = wanted == COLL_STRAG_SHARED_AUTO && carrier == COLL_STRAG_UCP;
-    return several && !over_ucp ? wanted : COLL_STRAG_SHARED_NEVER;
+    return several && !devices && !over_ucp ? wanted : COLL_STRAG_SHARED_NEVER;
 }
 
 /* @param[out] bytes  the packed topology, the caller's to free; NULL: there is none */
@@ -175,8 +183,7 @@ static void place(mca_coll_strag_module_t *module, ompi_communicator_t *comm,
         strag_topology_free(module->topology);
         module->topology = NULL;
     }
-    hosts->shared_memory =
-        shared_memory_wanted(module, facts, ompi_comm_size(comm), coll_strag_carrier(comm));
+    hosts->shared_memory = shared_memory_wanted(module, comm, facts, coll_strag_carrier(comm));
     hosts->topology_bytes = module->topology ? size : 0;
     coll_strag_tell_topology(comm, module->topology);
 }
@@ -282,7 +289,6 @@ static int share_decision(mca_coll_strag_module_t *module, ompi_communicator_t *
     module->pinned = decision->pinned;
     module->line = decision->line;
     module->ports = decision->ports;
-    module->minimum = decision->minimum;
     module->state = decision->state;
     module->table = decision->table;
     module->reproducible = decision->reproducible;

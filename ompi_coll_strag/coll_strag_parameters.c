@@ -211,7 +211,8 @@ static void register_texts(mca_coll_strag_component_t *component)
         "transport",
         coll_strag_ucp_built
             ? "What messages go over: pml (Open MPI's point-to-point layer), ucp (UCX, by "
-              "a worker of our own; where that is not possible, pml), or auto: pml. "
+              "a worker of our own; where that is not possible, pml), or auto: ucp where "
+              "there may be buffers in a CUDA device's memory and UCX takes them, else pml. "
               "UCX_TLS and other variables of UCX hold. Rank 0's word counts; also an "
               "info key"
             : "What messages go over: pml (Open MPI's point-to-point layer), or auto: "
@@ -232,11 +233,14 @@ static void register_texts(mca_coll_strag_component_t *component)
                   "temporary space. Rank 0's word counts",
                   OPAL_INFO_LVL_5, &component->segment_text);
     component->shared_memory_text = (char *)shared_memory_default;
-    register_text("shared_memory",
-                  "Whether messages within a host go through memory that its ranks share: 0 never, "
-                  "1 with a warning where that is not possible, auto without one. Up to 256 MiB of "
-                  "addresses for a communicator and host. Rank 0's word counts",
-                  OPAL_INFO_LVL_5, &component->shared_memory_text);
+    register_text(
+        "shared_memory",
+        "Whether messages within a host go through memory that its ranks share: 0 never, "
+        "1 with a warning where that is not possible, auto without one. Not where buffers "
+        "may be in a CUDA device's memory (coll_strag_device_buffers), nor, with auto, "
+        "where all goes over UCX. Up to 256 MiB of addresses for a communicator and "
+        "host. Rank 0's word counts",
+        OPAL_INFO_LVL_5, &component->shared_memory_text);
     component->watch_text = (char *)watch_default;
     register_text("watch_size",
                   "Calls of so many bytes and more are looked at to find a late rank (K, M, G "

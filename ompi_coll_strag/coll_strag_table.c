@@ -178,7 +178,6 @@ void coll_strag_decide(const mca_coll_strag_module_t *module, ompi_communicator_
     int line = 0;
     *selection = NULL;
     decision->pinned = module->pinned;
-    decision->minimum = module->minimum;
     if (module->pinned != COLL_STRAG_AUTO) {
         decide_pinned(comm, &problem, &model, decision, &table);
     } else if (select_table(module, &problem, &model, decision, &made, &err) == STRAG_OK) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the engine needs of a network. Implemented by loopback.c (tests), and by the component over
- * Open MPI's PML and over memory that the ranks of a host share.
+ * What the engine needs of a network. Implemented by loopback.c (tests), by the component over
+ * Open MPI's PML, over UCX and over memory that the ranks of a host share, and by cuda/, which puts
+ * chunks in host memory between a device and another transport.
  *
  * Messages between two ranks must match in the order of posting. A transport moves elements; how
  * large one is, and how it is packed, is the transport's own knowledge.

@@ -78,3 +78,14 @@ must()
     grep -E '^[a-z]+: np ' "$builddir/mpi-output.$$" || true
     rm -f "$builddir/mpi-output.$$"
 }
+
+# lines COUNT PATTERN: so many lines of the file $output match
+lines()
+{
+    local count file=${output:?}
+    count=$(grep -Ec -- "$2" "$file" || true)
+    if [ "$count" -ne "$1" ]; then
+        cat "$file"
+        fail "$count lines match '$2', not $1"
+    fi
+}

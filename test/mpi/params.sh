@@ -33,17 +33,6 @@ expect()
     echo "ok: $calls calls, $delegated delegated: $*"
 }
 
-# lines COUNT PATTERN: so many lines of the last run match
-lines()
-{
-    local count
-    count=$(grep -Ec -- "$2" "$output" || true)
-    if [ "$count" -ne "$1" ]; then
-        cat "$output"
-        fail "$count lines match '$2', not $1"
-    fi
-}
-
 # warns FIRST-LINE ACCEPTED OPTIONS...: exactly one warning, which names the accepted values.
 #
 # mpirun of Open MPI 4.1.4 loses some messages of its processes, and says so by ORTE_ERROR_LOG (stock

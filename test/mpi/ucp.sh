@@ -22,17 +22,6 @@ run()
     fi
 }
 
-# lines COUNT PATTERN: so many lines of the last run match
-lines()
-{
-    local count
-    count=$(grep -Ec -- "$2" "$output" || true)
-    if [ "$count" -ne "$1" ]; then
-        cat "$output"
-        fail "$count lines match '$2', not $1"
-    fi
-}
-
 # ---- Who decides ----
 
 run 3 "${over[@]}" --mca coll_strag_transport ucp
