@@ -48,7 +48,7 @@ falls_back()
         lines 2 'coll:strag: .*: transport: pml$'
         lines 0 'coll:strag: .*: transport: ucp$'
         if ! grep -q 'ORTE_ERROR_LOG.*show_help' "$output"; then
-            lines 1 'UCX, which cannot be used'
+            lines 1 'UCX is to carry messages .*, but cannot be used'
             lines 1 "$reason"
             echo "ok: falls back (attempt $attempt): $*"
             return
