@@ -50,7 +50,8 @@ words()
 output=$(words 2 --mca coll_strag_device_buffers yes)
 [ "$(grep -c 'coll/strag reduces buffers in a CUDA device' <<< "$output")" -eq 1 ] ||
     fail "no warning, or more than one: $output"
-grep -q "coll_strag_transport=ucp takes them from the device where UCX has CUDA support" <<< "$output" || fail "no reason: $output"
+grep -q 'coll_strag_transport=ucp takes them from the device where UCX has CUDA support' \
+    <<< "$output" || fail "no reason: $output"
 
 # A call of the driver that fails ends the job; nothing hangs.
 for failure in MemcpyAsync:500 EventQuery:900 LaunchKernel:40; do

@@ -76,6 +76,19 @@ for algorithm in "${chosen[@]}"; do
 done
 expect 24 0 --mca coll strag --mca coll_strag_algorithm ring --mca coll_strag_segment_size 1G
 
+# 32 short calls are handed on before a communicator finds out that it has shared memory for them,
+# and ranks agree on that also where some of them tell what they do.
+few=("$programs/sizes" --short 40)
+for verbose in 0 1; do
+    for other in 0 1; do
+        mpi 1 --mca coll strag -x OMPI_MCA_coll_strag_verbose="$verbose" "${few[@]}" : -np 1 \
+            --mca coll strag -x OMPI_MCA_coll_strag_verbose="$other" "${few[@]}" > "$output" 2>&1 ||
+            { cat "$output"; fail "short calls, verbose on rank 0: $verbose, on rank 1: $other"; }
+        lines 1 '^sizes: calls 8, delegated 32$'
+    done
+done
+echo "ok: short calls, told of on some ranks"
+
 expect 24 0 --mca coll strag --mca coll_strag_algorithm swing --mca coll_strag_ports 1
 expect 0 24 --mca coll strag --mca coll_strag_algorithm swing --mca coll_strag_ports 2 # one host
 
