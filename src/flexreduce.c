@@ -474,6 +474,7 @@ const struct strag_algorithm strag_flexreduce_pipelined = {
     .summary = "flexreduce in k segments, so that its L levels overlap; shares by uplinks' rates",
     .rounds = "(k+2L-1)(d_top-1)",
     .sent = "about 2(n-1)/n",
+    .finer = true,
     .check = check,
     .prepare = prepare_pipelined,
     .release = release,

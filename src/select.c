@@ -34,35 +34,71 @@ static bool is_in_open_mpi(const struct strag_algorithm *algorithm)
     return false;
 }
 
-/* What candidates' times are multiplied by before they are compared. Those that go ahead without a
+/* What algorithms' times are multiplied by before they are compared. Those that go ahead without a
  * late rank know who that is. */
 static double rating(const struct strag_algorithm *algorithm)
 {
-    return algorithm->steady || algorithm->needs_late ? 1 - STRAG_STEADY : 1;
+    bool favoured = algorithm->steady || algorithm->finer || algorithm->needs_late;
+    return favoured ? 1 - STRAG_STEADY : 1;
+}
+
+/* @param fewest  of the algorithm's counts of blocks */
+static double favour(const struct strag_algorithm *algorithm, int blocks, int fewest)
+{
+    return algorithm->finer ? pow(1 - STRAG_FINER, log2((double)blocks / fewest)) : 1;
+}
+
+/* An algorithm at one size: as fast as with its fastest count of blocks, and with which one it
+ * runs.
+ */
+struct entrant {
+    int candidate; /* PREVIOUS: it cannot be planned */
+    double seconds;
+};
+
+/* @param first  its first candidate  @param[out] end  behind its last one */
+static struct entrant find_entrant(const struct strag_selection *selection, int first, size_t bytes,
+                                   int *end)
+{
+    const struct strag_candidate *candidate = selection->candidate;
+    struct entrant entrant = {PREVIOUS, INFINITY};
+    double least = INFINITY;
+    int c = first;
+    for (; c < selection->candidates && candidate[c].algorithm == candidate[first].algorithm; c++) {
+        if (!candidate[c].profile)
+            continue;
+        double seconds = strag_profile_seconds(candidate[c].profile, (double)bytes);
+        if (entrant.candidate == PREVIOUS || candidate[c].favour * seconds < least * (1 - equal)) {
+            entrant.candidate = c;
+            least = candidate[c].favour * seconds;
+        }
+        entrant.seconds = fmin(entrant.seconds, seconds);
+    }
+    *end = c;
+    return entrant;
 }
 
 /* @return a candidate's index, or PREVIOUS */
 static int choose(const struct strag_selection *selection, size_t bytes,
                   const struct strag_select_options *options)
 {
-    int best = PREVIOUS;
-    double least = INFINITY, least_rated = INFINITY, stock = INFINITY;
-    for (int c = 0; c < selection->candidates; c++) {
-        const struct strag_candidate *candidate = &selection->candidate[c];
-        if (!candidate->profile)
+    struct entrant best = {PREVIOUS, INFINITY};
+    double least_rated = INFINITY, stock = INFINITY;
+    for (int c = 0; c < selection->candidates;) {
+        const struct strag_algorithm *algorithm = selection->candidate[c].algorithm;
+        struct entrant entrant = find_entrant(selection, c, bytes, &c);
+        if (entrant.candidate == PREVIOUS)
             continue;
-        double seconds = strag_profile_seconds(candidate->profile, (double)bytes);
-        double rated = seconds * rating(candidate->algorithm);
-        if (best == PREVIOUS || rated < least_rated * (1 - equal)) {
-            best = c;
-            least = seconds;
+        double rated = entrant.seconds * rating(algorithm);
+        if (best.candidate == PREVIOUS || rated < least_rated * (1 - equal)) {
+            best = entrant;
             least_rated = rated;
         }
-        if (is_in_open_mpi(candidate->algorithm) && seconds < stock)
-            stock = seconds;
+        if (is_in_open_mpi(algorithm))
+            stock = fmin(stock, entrant.seconds);
     }
-    bool exception = !options->strict && least < worth_it * stock;
-    return bytes < options->minimum && !exception ? PREVIOUS : best;
+    bool exception = !options->strict && best.seconds < worth_it * stock;
+    return bytes < options->minimum && !exception ? PREVIOUS : best.candidate;
 }
 
 /* Where a table is full its last entry holds for all that follows. */
@@ -133,18 +169,23 @@ static double look_at(int look)
     return exp2((double)look / LOOKS_PER_DOUBLING);
 }
 
-/* Is a candidate so far nowhere rated slower between two looks than a line is? A profile is a
- * convex function of the size: it lies below the line if it does so at both ends. */
+/* Is a candidate so far nowhere rated slower between two looks than the last one, of which a line
+ * is known? A profile is a convex function of the size: it lies below the line if it does so at
+ * both ends. Where the last one is favoured over fewer blocks, it is so over other algorithms, too:
+ * it may run where fewer blocks have beaten them. */
 static bool is_below(const struct race *race, int look, struct strag_cost_line line)
 {
+    const struct strag_candidate *candidate = race->selection->candidate;
     int last = race->selection->candidates - 1;
-    double rated = rating(race->selection->candidate[last].algorithm);
+    double rated = rating(candidate[last].algorithm) * candidate[last].favour * (1 + equal / 8);
     double low = rated * (line.latency + look_at(look) * line.per_byte);
     double high = rated * (line.latency + look_at(look + 1) * line.per_byte);
     for (int c = 0; c < last; c++) {
         const double *seconds = race->rated[c];
-        if (race->selection->candidate[c].profile && seconds[look] <= low * (1 + equal / 8) &&
-            seconds[look + 1] <= high * (1 + equal / 8))
+        bool same = candidate[c].algorithm == candidate[last].algorithm;
+        double favoured = same ? candidate[c].favour : 1;
+        if (candidate[c].profile && favoured * seconds[look] <= low &&
+            favoured * seconds[look + 1] <= high)
             return true;
     }
     return false;
@@ -236,8 +277,11 @@ static int add_candidates(struct race *race, const struct strag_algorithm *algor
         return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for %d candidates",
                           selection->candidates + choices);
     for (int c = 0; c < choices && status == STRAG_OK; c++) {
-        selection->candidate[selection->candidates++] =
-            (struct strag_candidate){.algorithm = algorithm, .blocks = blocks[c]};
+        selection->candidate[selection->candidates++] = (struct strag_candidate){
+            .algorithm = algorithm,
+            .blocks = blocks[c],
+            .favour = favour(algorithm, blocks[c], blocks[0]),
+        };
         status = price(race, problem, err);
     }
     return status;

@@ -149,10 +149,13 @@ static const char *reason(const struct estimate *loser, const struct estimate *w
     double idle = loser->idle - winner->idle;
     if (loser->seconds <= winner->seconds) { /* closer than selection tells apart, or a rule won */
         bool less = loser->seconds < winner->seconds * (1 - 1e-9);
-        bool steady = less && winner->candidate->algorithm->steady;
+        const struct strag_algorithm *other = winner->candidate->algorithm;
         snprintf(buffer, size, "%s by the model%s", less ? "faster" : "as fast",
-                 steady
+                 !less ? ""
+                 : other->steady
                      ? ", but no more than it may err; the other one suffers least from late ranks"
+                 : other->finer
+                     ? ", but no more than it may err; the other one needs ranks in step the least"
                      : "");
     } else if (idle > latency && idle > transfer) {
         snprintf(buffer, size, "waits for the late rank: %s us idle against %s us",

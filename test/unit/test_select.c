@@ -39,19 +39,68 @@ static double seconds_of(const struct strag_selection *selection, const char *na
     return least;
 }
 
-/* A steady algorithm is taken where it is within STRAG_STEADY of the fastest one, and only there.
- */
+/* A candidate's seconds as they are compared with those of other counts of blocks: one that is
+ * larger is taken within STRAG_FINER for each doubling. */
+static double favoured(const struct strag_selection *selection, const struct strag_candidate *one,
+                       size_t bytes)
+{
+    double seconds = strag_profile_seconds(one->profile, (double)bytes);
+    int fewest = one->blocks;
+    for (int c = 0; c < selection->candidates; c++) {
+        const struct strag_candidate *other = &selection->candidate[c];
+        if (other->algorithm == one->algorithm && other->blocks < fewest)
+            fewest = other->blocks;
+    }
+    for (int blocks = one->blocks; one->algorithm->finer && blocks > fewest; blocks /= 2)
+        seconds *= 1 - STRAG_FINER;
+    return seconds;
+}
+
+static const struct strag_entry *find_entry(const struct strag_table *table, size_t bytes)
+{
+    int e = table->entries - 1;
+    while (table->entry[e].from > bytes)
+        e--;
+    return &table->entry[e];
+}
+
+static void assert_best_blocks(const struct strag_selection *selection, size_t bytes)
+{
+    const struct strag_entry *entry = find_entry(&selection->table, bytes);
+    double mine = INFINITY, least = INFINITY;
+    for (int c = 0; c < selection->candidates; c++) {
+        const struct strag_candidate *candidate = &selection->candidate[c];
+        if (!candidate->profile || candidate->algorithm != entry->algorithm)
+            continue;
+        double seconds = favoured(selection, candidate, bytes);
+        least = fmin(least, seconds);
+        if (candidate->blocks == entry->blocks)
+            mine = seconds;
+    }
+    if (!(mine <= least * (1 + 2e-9)))
+        fail_msg("%zu bytes: %s in %d blocks is rated %.9g s, the best %.9g s", bytes,
+                 entry->algorithm->name, entry->blocks, mine, least);
+}
+
+/* A steady algorithm, or a pipeline that evens out, is taken where it is within STRAG_STEADY of the
+ * fastest one, and only there. */
+static bool is_favoured(const struct strag_algorithm *algorithm)
+{
+    return algorithm->steady || algorithm->finer;
+}
+
 static void assert_least(const struct strag_selection *selection, size_t bytes)
 {
     const struct strag_algorithm *chosen = strag_table_find(&selection->table, bytes);
     assert_non_null(chosen);
+    assert_best_blocks(selection, bytes);
     double mine = seconds_of(selection, chosen->name, bytes);
-    if (chosen->steady)
+    if (is_favoured(chosen))
         mine *= 1 - STRAG_STEADY;
     for (int c = 0; c < selection->candidates; c++) {
         const char *other = selection->candidate[c].algorithm->name;
         double theirs = seconds_of(selection, other, bytes);
-        if (selection->candidate[c].algorithm->steady)
+        if (is_favoured(selection->candidate[c].algorithm))
             theirs *= 1 - STRAG_STEADY;
         if (mine > theirs * (1 + 2e-9))
             fail_msg("%zu bytes: %s takes %.9g s, %s %.9g s", bytes, chosen->name, mine, other,
@@ -147,6 +196,28 @@ static void where_it_changes(void **state)
     assert_in_range(selection->table.entry[3].from, 249142,
                     249144); /* 0.98 (14 + 7/4 s) = 5 + 7/4 s */
     strag_selection_free(selection);
+}
+
+/* 3, 3 and 4 ranks, 100 Mbit/s: what is taken as more segments are worth more of the time. */
+static void more_segments(void **state)
+{
+    (void)state;
+    struct strag_topology *topology = machine_tree("(3,3,4)");
+    const struct strag_problem problem = {.n = topology->n, .topology = topology};
+    struct strag_model model = strag_model_default(STRAG_NETWORK_TREE);
+    model.alpha = 1e-4;
+    model.bandwidth = 100e6 / 8;
+    model.local_bandwidth = 20e9;
+    struct strag_selection *selection = selected(&problem, &model, 0);
+    const size_t mib = (size_t)1 << 20, sizes[] = {mib, 4 * mib, 16 * mib};
+    const int segments[] = {8, 32, 64};
+    for (int i = 0; i < 3; i++) {
+        const struct strag_entry *entry = find_entry(&selection->table, sizes[i]);
+        assert_string_equal(entry->algorithm->name, "flexreduce-pipelined");
+        assert_int_equal(entry->blocks, 14 * segments[i]);
+    }
+    strag_selection_free(selection);
+    strag_topology_free(topology);
 }
 
 static const struct strag_slow one_slow[] = {{1, 2}}, two_slow[] = {{0, 1.5}, {3, 4}};
@@ -336,6 +407,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(least_at_every_size),
         cmocka_unit_test(where_it_changes),
+        cmocka_unit_test(more_segments),
         cmocka_unit_test(quick_tables_are_the_same),
         cmocka_unit_test(quick_tables_price_less),
         cmocka_unit_test(short_vectors_stay_with_the_previous_component),
