@@ -56,8 +56,8 @@ struct strag_algorithm {
     bool needs_late;     /* refused where no rank is late (one that is by 0 seconds will do) */
     bool steady;         /* a rank receives from one other rank only, so that a late rank delays all
                             by its delay and no more, whatever the network does */
-    bool finer;          /* a pipeline that evens out what ranks cost that are not in step, the more so
-                            the more blocks of its `choices` it has */
+    bool finer; /* a pipeline that evens out what ranks cost that are not in step, the more so
+                   the more blocks of its `choices` it has */
 
     /** Refuse what cannot be planned: STRAG_OK, or why not in err. n >= 1 was checked already. */
     int (*check)(const struct strag_problem *problem, struct strag_error *err);
