@@ -159,7 +159,7 @@ struct coll_strag_decision {
     int32_t window;   /* calls */
     int32_t links;    /* hosts' links are watched, too */
     int32_t report, reproducible;
-    uint64_t watch_from; /* bytes */
+    uint64_t watch_from;                                 /* bytes */
     uint64_t segments[COLL_STRAG_CARRIERS][STRAG_LANES]; /* bytes, by enum coll_strag_lane */
     struct coll_strag_state state;
     struct coll_strag_table table;
