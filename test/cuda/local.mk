@@ -49,7 +49,9 @@ test_cuda_test_plugin_CPPFLAGS = $(cuda_cppflags)
 test_cuda_test_plugin_CFLAGS = $(cuda_cflags)
 test_cuda_test_plugin_LDFLAGS = $(unit_ldflags)
 test_cuda_test_plugin_LDADD = test/cuda/libkernels.la $(unit_libs) $(DL_LIBS) -lm
-test_cuda_test_staging_SOURCES = test/cuda/test_staging.c $(cuda_fixture)
+test_cuda_test_staging_SOURCES = \
+	test/cuda/carrier.c test/cuda/carrier.h \
+	test/cuda/test_staging.c $(cuda_fixture)
 test_cuda_test_staging_CPPFLAGS = $(cuda_cppflags)
 test_cuda_test_staging_CFLAGS = $(cuda_cflags)
 test_cuda_test_staging_LDFLAGS = $(unit_ldflags)
