@@ -382,10 +382,19 @@ static bool set_transports(const mca_coll_strag_module_t *module, bool direct,
     return staged;
 }
 
+/* Where is what messages are sent from and received into? */
+static enum coll_strag_buffers find_buffers(const struct coll_strag_met *met, bool combines,
+                                            const struct strag_call *call)
+{
+    bool input = call->input == call->output || met->input.memory == STRAG_CUDA_DEVICE;
+    return combines && input && met->output.memory == STRAG_CUDA_DEVICE ? COLL_STRAG_DEVICE
+                                                                        : COLL_STRAG_ANYWHERE;
+}
+
 /* The vector is on the device: what the engine runs it with. What is sent must not depend on that:
  * elements that are not sent as they lie in memory are packed, and that is done in the host's. */
 static void run_on_device(const mca_coll_strag_module_t *module,
-                          const struct coll_strag_reducer *reducer, enum coll_strag_buffers where,
+                          const struct coll_strag_reducer *reducer, enum coll_strag_buffers buffers,
                           struct strag_staging *staging, struct strag_call *call,
                           const struct strag_error *no_kernels)
 {
@@ -394,7 +403,7 @@ static void run_on_device(const mca_coll_strag_module_t *module,
     bool staged = set_transports(module, direct, staging, call);
     call->reducer = strag_staging_reducer(staging);
     if (direct)
-        module->transport->buffers = where;
+        module->transport->buffers = buffers;
     warn(module, staged && contiguous, no_kernels);
 }
 
@@ -428,11 +437,8 @@ int coll_strag_device_begin(const mca_coll_strag_module_t *module, const struct 
             return status;
     }
     if (on_device)
-        run_on_device(module, reducer,
-                      options.combines && met->output.memory == STRAG_CUDA_DEVICE
-                          ? COLL_STRAG_DEVICE
-                          : COLL_STRAG_ANYWHERE,
-                      *staging, call, &no_kernels);
+        run_on_device(module, reducer, find_buffers(met, options.combines, call), *staging, call,
+                      &no_kernels);
     return STRAG_OK;
 }
 

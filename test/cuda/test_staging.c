@@ -497,88 +497,6 @@ static void bounded_space(void **state)
     assert_in_range(most[0], 1, 3000000);
 }
 
-/* ---- The same values for several ranks ---- */
-
-struct posted {
-    struct strag_transfer transfer; /* first */
-    bool complete;
-};
-
-static void posted_complete(struct strag_transfer *transfer, int status)
-{
-    assert_int_equal(status, STRAG_OK);
-    ((struct posted *)transfer)->complete = true;
-}
-
-/* Rank 0 sends a piece of a vector on a device to `receivers` others; all get that. */
-static void send_piece(struct strag_loopback *network, struct strag_transport *transport,
-                       const float *piece, int receivers, uint64_t content, float want)
-{
-    struct posted send[3], recv[3];
-    float got[3][10];
-    for (int i = 0; i < receivers; i++) {
-        struct strag_transport *to = strag_loopback_endpoint(network, 1 + i);
-        send[i] = (struct posted){{.complete = posted_complete, .content = content}, false};
-        recv[i] = (struct posted){{.complete = posted_complete}, false};
-        assert_int_equal(transport->send(transport, &send[i].transfer, 1 + i, piece, 10), STRAG_OK);
-        assert_int_equal(to->recv(to, &recv[i].transfer, 0, got[i], 10), STRAG_OK);
-    }
-    for (int i = 0; i < receivers; i++) {
-        struct strag_transport *to = strag_loopback_endpoint(network, 1 + i);
-        while (!send[i].complete)
-            assert_int_equal(transport->progress(transport), STRAG_OK);
-        while (!recv[i].complete) {
-            assert_int_equal(transport->progress(transport), STRAG_OK);
-            assert_int_equal(to->progress(to), STRAG_OK);
-        }
-        for (int e = 0; e < 10; e++)
-            assert_true(got[i][e] == want + (float)e);
-    }
-}
-
-/* What several are sent is copied to the host once; and though a chunk is used again, at the same
- * address and for the same number, shared memory does not take what was in it for what is. */
-static void one_copy_for_several(void **state)
-{
-    (void)state;
-    struct rng rng = {support_seed("one copy")};
-    struct fake_counts before, after;
-    struct member *m = &members[0];
-    open_all(&rng);
-    float values[30], *vector = gpu_allocate(&gpu, 0, GPU_DEVICE, sizeof values);
-    for (int e = 0; e < 30; e++)
-        values[e] = 100.0f + (float)e;
-    assert_non_null(vector);
-    assert_true(gpu_copy(&gpu, vector, values, sizeof values));
-    const struct situation s = {.extent = sizeof(float), .combines = true};
-    struct strag_loopback_options options = {.seed = rng_next(&rng), .max_delay = 3};
-    struct strag_loopback *network = strag_loopback_create(4, sizeof(float), &options);
-    assert_non_null(network);
-    carrier_init(&m->shared, strag_loopback_endpoint(network, 0), NULL, s.extent);
-    m->output = (char *)vector;
-    struct strag_call call = {.input = vector, .output = vector, .transport = &m->shared.super};
-    stage(&s, m, &call);
-    assert_ptr_equal(strag_staging_transport(m->staging, &m->shared.super), call.transport);
-    gpu.fake_counts(&before);
-    send_piece(network, call.transport, vector, 3, 7, 100.0f);
-    gpu.fake_counts(&after);
-    assert_int_equal(after.copies - before.copies, 1);
-    assert_int_equal(m->shared.shared, 2);
-    send_piece(network, call.transport, vector + 10, 2, 7, 110.0f);
-    send_piece(network, call.transport, vector + 20, 3, 7, 120.0f);
-    gpu.fake_counts(&after);
-    assert_int_equal(after.copies - before.copies, 3);
-    send_piece(network, call.transport, vector, 3, 0, 100.0f);
-    gpu.fake_counts(&after);
-    assert_int_equal(after.copies - before.copies, 6);
-    assert_int_equal(m->shared.shared, 5);
-    strag_staging_free(m->staging);
-    strag_loopback_free(network);
-    carrier_clear(&m->shared);
-    gpu_free(&gpu, 0, GPU_DEVICE, vector);
-    close_all();
-}
-
 /* ---- Failures ---- */
 
 /* A message or a call of the driver fails somewhere: all ranks end, and nothing is kept. */
@@ -630,7 +548,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(same_as_on_the_host),
         cmocka_unit_test(bounded_space),
-        cmocka_unit_test(one_copy_for_several),
         cmocka_unit_test(failures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
