@@ -28,7 +28,7 @@ struct staged_job {
 
 static void *device_allocate(struct strag_reducer *base, size_t elements)
 {
-    const struct strag_staging *staging = STAGING_OF(base, reducer);
+    const struct strag_staging *staging = STAGING_OF(base);
     const struct strag_staging_options *options = &staging->options;
     return options->cuda->allocate(options->device, STRAG_CUDA_DEVICE,
                                    staging_bytes(staging, elements));
@@ -36,14 +36,14 @@ static void *device_allocate(struct strag_reducer *base, size_t elements)
 
 static void device_release(struct strag_reducer *base, void *buffer, int lost)
 {
-    const struct strag_staging_options *options = &STAGING_OF(base, reducer)->options;
+    const struct strag_staging_options *options = &STAGING_OF(base)->options;
     options->cuda->release(options->device, buffer, lost);
 }
 
 static int device_reduce(struct strag_reducer *base, void *out, const void *left, const void *right,
                          size_t elements, uint64_t *ticket)
 {
-    const struct strag_staging_options *options = &STAGING_OF(base, reducer)->options;
+    const struct strag_staging_options *options = &STAGING_OF(base)->options;
     int status = options->cuda->reduce(options->device, options->op, options->type, out, left,
                                        right, elements, ticket);
     return status == STRAG_OK ? STRAG_PENDING : status;
@@ -51,20 +51,20 @@ static int device_reduce(struct strag_reducer *base, void *out, const void *left
 
 static int device_test(struct strag_reducer *base, uint64_t ticket)
 {
-    const struct strag_staging_options *options = &STAGING_OF(base, reducer)->options;
+    const struct strag_staging_options *options = &STAGING_OF(base)->options;
     return options->cuda->test(options->device, ticket);
 }
 
 static int any_copy(struct strag_reducer *base, void *out, const void *in, size_t elements)
 {
-    return strag_staging_copy(STAGING_OF(base, reducer), out, in, elements);
+    return strag_staging_copy(STAGING_OF(base), out, in, elements);
 }
 
 /* ---- On the host ---- */
 
 static void *host_allocate(struct strag_reducer *base, size_t elements)
 {
-    struct strag_staging *staging = STAGING_OF(base, reducer);
+    struct strag_staging *staging = STAGING_OF(base);
     char *space = staging_take(staging, elements);
     if (space) {
         staging->host_begin = space + staging->options.span.true_lb;
@@ -75,7 +75,7 @@ static void *host_allocate(struct strag_reducer *base, size_t elements)
 
 static void host_release(struct strag_reducer *base, void *buffer, int lost)
 {
-    struct strag_staging *staging = STAGING_OF(base, reducer);
+    struct strag_staging *staging = STAGING_OF(base);
     staging_give(staging, buffer, lost);
     staging->host_begin = staging->host_end = NULL;
 }
@@ -102,7 +102,7 @@ static int end_job(struct strag_staging *staging, struct staged_job *job, int st
 static int host_reduce(struct strag_reducer *base, void *out, const void *left, const void *right,
                        size_t elements, uint64_t *ticket)
 {
-    struct strag_staging *staging = STAGING_OF(base, reducer);
+    struct strag_staging *staging = STAGING_OF(base);
     struct staged_job *job = take_job(staging);
     if (!job)
         return STRAG_ERR_MEMORY;
@@ -136,7 +136,7 @@ static int combine(struct strag_staging *staging, struct staged_job *job)
 
 static int host_test(struct strag_reducer *base, uint64_t ticket)
 {
-    struct strag_staging *staging = STAGING_OF(base, reducer);
+    struct strag_staging *staging = STAGING_OF(base);
     const struct strag_staging_options *options = &staging->options;
     struct staged_job *job = (struct staged_job *)(uintptr_t)ticket;
     int status = options->cuda->test(options->device, job->ticket);

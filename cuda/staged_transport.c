@@ -11,12 +11,38 @@
  * Messages between two ranks match in the order of posting. What cannot be posted at once is
  * therefore posted in the order in which the engine wanted it, and what comes after it waits, even
  * if it needs no chunk itself. Sends wait for sends, receives for receives.
+ *
+ * Sends of the same values share a chunk, also over different transports, while one of them is
+ * under way:
+ *
+ *     send to 1   device > chunk, posted, complete
+ *     send to 2                posted,    complete
+ *     send to 3                   posted,       complete; the chunk is free
+ *
+ * A transport may know values by their number and address. Chunks are used again, so that what they
+ * hold gets numbers of its own.
  */
 #include "staging_internal.h"
 
 #include <stdlib.h>
 
 enum message_state { COPYING, READY, FLYING, LANDED, LANDING, DONE };
+
+struct staged_chunk {
+    struct staged_chunk *next; /* another one in use, or free */
+    void *memory;
+    int users;    /* messages */
+    bool copying; /* from or to the device */
+    uint64_t ticket;
+    int status; /* of the last copy */
+    bool lost;  /* a message may still arrive in it */
+
+    /* of sends that others may share it with */
+    uint64_t content; /* the engine's number; 0: none */
+    const void *buffer;
+    size_t elements;
+    uint64_t number; /* ours */
+};
 
 struct staged_message {
     struct strag_transfer flight; /* first: the completion finds the message by it */
@@ -27,10 +53,14 @@ struct staged_message {
     int peer;
     void *buffer; /* the engine's */
     size_t elements;
-    void *chunk; /* NULL: the buffer is in host memory */
-    uint64_t ticket;
+    struct staged_chunk *chunk; /* NULL: the buffer is in host memory */
     int status;
 };
+
+static struct staged_transport *own(struct strag_transport *transport)
+{
+    return (struct staged_transport *)transport;
+}
 
 static void landed(struct strag_transfer *flight, int status)
 {
@@ -39,11 +69,77 @@ static void landed(struct strag_transfer *flight, int status)
     message->state = LANDED;
 }
 
+/* ---- Chunks ---- */
+
+static struct staged_chunk *find_chunk(const struct strag_staging *staging,
+                                       const struct staged_message *message)
+{
+    struct staged_chunk *chunk = staging->chunks;
+    while (chunk && (chunk->content != message->outer->content ||
+                     chunk->buffer != message->buffer || chunk->elements != message->elements))
+        chunk = chunk->next;
+    return chunk;
+}
+
+static struct staged_chunk *take_chunk(struct strag_staging *staging, size_t elements)
+{
+    struct staged_chunk *chunk = staging->free_chunks;
+    void *memory = staging_take(staging, elements);
+    if (!memory)
+        return NULL;
+    if (chunk)
+        staging->free_chunks = chunk->next;
+    else
+        chunk = malloc(sizeof *chunk);
+    if (!chunk) {
+        staging_give(staging, memory, false);
+        return NULL;
+    }
+    *chunk = (struct staged_chunk){
+        .next = staging->chunks, .memory = memory, .users = 1, .elements = elements};
+    staging->chunks = chunk;
+    return chunk;
+}
+
+/* A message needs it no more, and no copy of its is under way from now on. NULL is allowed. */
+static void leave_chunk(struct strag_staging *staging, struct staged_chunk *chunk, bool lost)
+{
+    if (!chunk)
+        return;
+    if (chunk->copying) {
+        chunk->status = staging->options.cuda->wait(staging->options.device, chunk->ticket);
+        chunk->copying = false;
+    }
+    chunk->lost |= lost;
+    if (--chunk->users > 0)
+        return;
+    struct staged_chunk **link = &staging->chunks;
+    while (*link != chunk)
+        link = &(*link)->next;
+    *link = chunk->next;
+    staging_give(staging, chunk->memory, chunk->lost);
+    chunk->next = staging->free_chunks;
+    staging->free_chunks = chunk;
+}
+
+/* Begin to fill a message's chunk, or to empty it. */
+static int copy(struct strag_staging *staging, struct staged_message *message, bool fill)
+{
+    struct staged_chunk *chunk = message->chunk;
+    int status = fill ? staging_copy(staging, STRAG_CUDA_FROM_DEVICE, chunk->memory,
+                                     message->buffer, message->elements, &chunk->ticket)
+                      : staging_copy(staging, STRAG_CUDA_TO_DEVICE, message->buffer, chunk->memory,
+                                     message->elements, &chunk->ticket);
+    chunk->copying = status == STRAG_OK;
+    return status;
+}
+
 /* ---- The list ---- */
 
-static struct staged_message *append(struct strag_staging *staging,
+static struct staged_message *append(struct staged_transport *transport,
                                      const struct staged_message *what)
 {
+    struct strag_staging *staging = transport->staging;
     struct staged_message *message = staging->free_messages;
     if (message)
         staging->free_messages = message->next;
@@ -53,37 +149,38 @@ static struct staged_message *append(struct strag_staging *staging,
         return NULL;
     *message = *what;
     message->next = NULL;
-    *staging->last = message;
-    staging->last = &message->next;
+    *transport->last = message;
+    transport->last = &message->next;
     return message;
 }
 
-/* Take it out of the list, and give its chunk back. */
-static void take_out(struct strag_staging *staging, struct staged_message *message, bool lost)
+/* Take it out of the list, and leave its chunk. */
+static void take_out(struct staged_transport *transport, struct staged_message *message, bool lost)
 {
-    struct staged_message **link = &staging->messages;
+    struct strag_staging *staging = transport->staging;
+    struct staged_message **link = &transport->messages;
     while (*link != message)
         link = &(*link)->next;
     *link = message->next;
     if (!message->next)
-        staging->last = link;
-    staging_give(staging, message->chunk, lost);
+        transport->last = link;
+    leave_chunk(staging, message->chunk, lost);
     message->next = staging->free_messages;
     staging->free_messages = message;
 }
 
-static void finish(struct strag_staging *staging, struct staged_message *message, bool lost)
+static void finish(struct staged_transport *transport, struct staged_message *message, bool lost)
 {
     struct strag_transfer *outer = message->outer;
     int status = message->status;
-    take_out(staging, message, lost);
+    take_out(transport, message, lost);
     outer->complete(outer, status);
 }
 
 /* Must a new message of that direction wait for one that is not posted yet? */
-static bool must_wait(const struct strag_staging *staging, bool send)
+static bool must_wait(const struct staged_transport *transport, bool send)
 {
-    const struct staged_message *message = staging->messages;
+    const struct staged_message *message = transport->messages;
     while (message && (message->send != send || message->state > READY))
         message = message->next;
     return message;
@@ -97,48 +194,74 @@ static bool on_host(const struct strag_staging *staging, const void *buffer)
     return staging->host_begin && first >= staging->host_begin && first < staging->host_end;
 }
 
-static int fly(struct strag_staging *staging, struct staged_message *message)
+static int fly(struct staged_transport *transport, struct staged_message *message)
 {
-    struct strag_transport *inner = staging->options.inner;
-    void *buffer = message->chunk ? message->chunk : message->buffer;
+    struct strag_transport *inner = transport->inner;
+    void *buffer = message->chunk ? message->chunk->memory : message->buffer;
     message->state = FLYING;
     return message->send
                ? inner->send(inner, &message->flight, message->peer, buffer, message->elements)
                : inner->recv(inner, &message->flight, message->peer, buffer, message->elements);
 }
 
-/* Get a chunk, and fill it if what is in it matters. */
-static int prepare(struct strag_staging *staging, struct staged_message *message)
+/* A chunk with what is sent, or where it will be soon: others may be sending the same. */
+static int prepare_send(struct strag_staging *staging, struct staged_message *message)
 {
-    message->chunk = staging_take(staging, message->elements);
-    if (!message->chunk)
-        return STRAG_ERR_MEMORY;
-    if (!message->send && !staging->options.span.gaps)
-        return STRAG_OK;
-    int status = staging_copy(staging, STRAG_CUDA_FROM_DEVICE, message->chunk, message->buffer,
-                              message->elements, &message->ticket);
-    if (status == STRAG_OK)
-        message->state = COPYING;
-    return status;
+    const uint64_t content = message->outer->content;
+    message->chunk = content ? find_chunk(staging, message) : NULL;
+    if (message->chunk) {
+        message->chunk->users++;
+    } else {
+        message->chunk = take_chunk(staging, message->elements);
+        int status = message->chunk ? copy(staging, message, true) : STRAG_ERR_MEMORY;
+        if (status != STRAG_OK)
+            return status;
+        if (content) {
+            message->chunk->content = content;
+            message->chunk->buffer = message->buffer;
+            message->chunk->number = ++staging->contents;
+        }
+    }
+    message->flight.content = message->chunk->number;
+    message->state = COPYING;
+    return STRAG_OK;
 }
 
-static int post(struct strag_staging *staging, const struct staged_message *what)
+/* A chunk to receive into; with what is in the gaps of the elements. */
+static int prepare_recv(struct strag_staging *staging, struct staged_message *message)
 {
+    message->chunk = take_chunk(staging, message->elements);
+    if (!message->chunk)
+        return STRAG_ERR_MEMORY;
+    if (!staging->options.span.gaps)
+        return STRAG_OK;
+    message->state = COPYING;
+    return copy(staging, message, true);
+}
+
+static int prepare(struct strag_staging *staging, struct staged_message *message)
+{
+    if (on_host(staging, message->buffer))
+        return STRAG_OK;
+    return message->send ? prepare_send(staging, message) : prepare_recv(staging, message);
+}
+
+static int post(struct staged_transport *transport, const struct staged_message *what)
+{
+    struct strag_staging *staging = transport->staging;
     struct staged_message message = *what;
-    bool waits = must_wait(staging, what->send);
-    int status = on_host(staging, what->buffer) ? STRAG_OK : prepare(staging, &message);
-    struct staged_message *posted = status == STRAG_OK ? append(staging, &message) : NULL;
+    bool waits = must_wait(transport, what->send);
+    int status = prepare(staging, &message);
+    struct staged_message *posted = status == STRAG_OK ? append(transport, &message) : NULL;
     if (!posted) {
-        if (message.state == COPYING)
-            staging->options.cuda->wait(staging->options.device, message.ticket);
-        staging_give(staging, message.chunk, false);
+        leave_chunk(staging, message.chunk, false);
         return status == STRAG_OK ? STRAG_ERR_MEMORY : status;
     }
     if (posted->state == COPYING || waits)
         return STRAG_OK;
-    status = fly(staging, posted);
+    status = fly(transport, posted);
     if (status != STRAG_OK) /* refused: nothing will complete */
-        take_out(staging, posted, false);
+        take_out(transport, posted, false);
     return status;
 }
 
@@ -146,7 +269,7 @@ static int staged_send(struct strag_transport *base, struct strag_transfer *tran
                        const void *buffer, size_t elements)
 {
     const struct staged_message message = {
-        .flight = {landed, NULL},
+        .flight = {.complete = landed},
         .outer = transfer,
         .state = READY,
         .send = true,
@@ -154,21 +277,21 @@ static int staged_send(struct strag_transport *base, struct strag_transfer *tran
         .buffer = (void *)(uintptr_t)buffer,
         .elements = elements,
     };
-    return post(STAGING_OF(base, transport), &message);
+    return post(own(base), &message);
 }
 
 static int staged_recv(struct strag_transport *base, struct strag_transfer *transfer, int peer,
                        void *buffer, size_t elements)
 {
     const struct staged_message message = {
-        .flight = {landed, NULL},
+        .flight = {.complete = landed},
         .outer = transfer,
         .state = READY,
         .peer = peer,
         .buffer = buffer,
         .elements = elements,
     };
-    return post(STAGING_OF(base, transport), &message);
+    return post(own(base), &message);
 }
 
 /* ---- Moving along ---- */
@@ -179,38 +302,42 @@ static void land(struct strag_staging *staging, struct staged_message *message)
     message->state = DONE;
     if (message->send || !message->chunk || message->status != STRAG_OK)
         return;
-    message->status = staging_copy(staging, STRAG_CUDA_TO_DEVICE, message->buffer, message->chunk,
-                                   message->elements, &message->ticket);
+    message->status = copy(staging, message, false);
     if (message->status == STRAG_OK)
         message->state = LANDING;
 }
 
 /* Is the copy done that is under way? */
-static bool copied(struct strag_staging *staging, struct staged_message *message)
+static bool copied(const struct strag_staging *staging, struct staged_message *message)
 {
-    int status = staging->options.cuda->test(staging->options.device, message->ticket);
-    if (status == STRAG_PENDING)
+    struct staged_chunk *chunk = message->chunk;
+    if (chunk->copying) {
+        chunk->status = staging->options.cuda->test(staging->options.device, chunk->ticket);
+        chunk->copying = chunk->status == STRAG_PENDING;
+    }
+    if (chunk->copying)
         return false;
-    message->status = status;
-    if (status != STRAG_OK)
+    message->status = chunk->status;
+    if (message->status != STRAG_OK)
         message->state = DONE;
     return true;
 }
 
 /* One message. @param[in,out] waits  by direction: an earlier one is not posted yet */
-static void move(struct strag_staging *staging, struct staged_message *message, bool *waits)
+static void move(struct staged_transport *transport, struct staged_message *message, bool *waits)
 {
+    const struct strag_staging *staging = transport->staging;
     if (message->state == COPYING && copied(staging, message) && message->state == COPYING)
         message->state = READY;
     if (message->state == READY && !waits[message->send]) {
-        int status = fly(staging, message);
+        int status = fly(transport, message);
         if (status != STRAG_OK) {
             message->status = status;
             message->state = DONE;
         }
     }
     if (message->state == LANDED)
-        land(staging, message);
+        land(transport->staging, message);
     if (message->state == LANDING && copied(staging, message))
         message->state = DONE;
     waits[message->send] |= message->state <= READY;
@@ -218,16 +345,15 @@ static void move(struct strag_staging *staging, struct staged_message *message, 
 
 static int staged_progress(struct strag_transport *base)
 {
-    struct strag_staging *staging = STAGING_OF(base, transport);
-    struct strag_transport *inner = staging->options.inner;
+    struct staged_transport *transport = own(base);
     bool waits[2] = {false, false};
-    int status = inner->progress(inner);
+    int status = transport->inner->progress(transport->inner);
     struct staged_message *next;
-    for (struct staged_message *message = staging->messages; message; message = next) {
+    for (struct staged_message *message = transport->messages; message; message = next) {
         next = message->next;
-        move(staging, message, waits);
+        move(transport, message, waits);
         if (message->state == DONE)
-            finish(staging, message, false);
+            finish(transport, message, false);
     }
     return status;
 }
@@ -236,41 +362,51 @@ static int staged_progress(struct strag_transport *base)
  * arrive in is given up. */
 static int staged_cancel(struct strag_transport *base, struct strag_transfer *transfer)
 {
-    struct strag_staging *staging = STAGING_OF(base, transport);
-    const struct strag_staging_options *options = &staging->options;
-    struct staged_message *message = staging->messages;
+    struct staged_transport *transport = own(base);
+    struct strag_transport *inner = transport->inner;
+    struct staged_message *message = transport->messages;
     bool lost = false;
     while (message && message->outer != transfer)
         message = message->next;
     if (!message)
         return STRAG_ERR_ARGUMENT;
-    if (message->state == COPYING || message->state == LANDING)
-        options->cuda->wait(options->device, message->ticket);
     if (message->state == FLYING)
-        lost = options->inner->cancel(options->inner, &message->flight) != STRAG_OK;
+        lost = inner->cancel(inner, &message->flight) != STRAG_OK;
     if (lost && !message->chunk) {
-        take_out(staging, message, true);
+        take_out(transport, message, true);
         return STRAG_PENDING;
     }
     message->status = STRAG_ERR_TRANSPORT;
-    finish(staging, message, lost);
+    finish(transport, message, lost);
     return STRAG_OK;
 }
 
-void staged_transport_init(struct strag_staging *staging)
+/* ---- A transport's life ---- */
+
+void staged_transport_init(struct staged_transport *transport, struct strag_staging *staging,
+                           struct strag_transport *inner)
 {
-    staging->last = &staging->messages;
-    staging->transport = (struct strag_transport){.send = staged_send,
-                                                  .recv = staged_recv,
-                                                  .progress = staged_progress,
-                                                  .cancel = staged_cancel};
+    *transport = (struct staged_transport){
+        .super = {.send = staged_send,
+                  .recv = staged_recv,
+                  .progress = staged_progress,
+                  .cancel = staged_cancel},
+        .staging = staging,
+        .inner = inner,
+        .last = &transport->messages,
+    };
 }
 
-void staged_transport_free(struct strag_staging *staging)
+void staged_transports_free(struct strag_staging *staging)
 {
     while (staging->free_messages) {
         struct staged_message *message = staging->free_messages;
         staging->free_messages = message->next;
         free(message);
+    }
+    while (staging->free_chunks) {
+        struct staged_chunk *chunk = staging->free_chunks;
+        staging->free_chunks = chunk->next;
+        free(chunk);
     }
 }

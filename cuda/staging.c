@@ -89,7 +89,6 @@ struct strag_staging *strag_staging_create(const struct strag_staging_options *o
         return NULL;
     staging->options = *options;
     staged_reducer_init(staging);
-    staged_transport_init(staging);
     return staging;
 }
 
@@ -97,7 +96,7 @@ void strag_staging_free(struct strag_staging *staging)
 {
     if (!staging)
         return;
-    staged_transport_free(staging);
+    staged_transports_free(staging);
     staged_reducer_free(staging);
     free(staging);
 }
@@ -107,7 +106,13 @@ struct strag_reducer *strag_staging_reducer(struct strag_staging *staging)
     return &staging->reducer;
 }
 
-struct strag_transport *strag_staging_transport(struct strag_staging *staging)
+struct strag_transport *strag_staging_transport(struct strag_staging *staging,
+                                                struct strag_transport *inner)
 {
-    return staging->options.takes_device ? staging->options.inner : &staging->transport;
+    int t = 0;
+    while (t < staging->ntransports && staging->transports[t].inner != inner)
+        t++;
+    if (t == staging->ntransports)
+        staged_transport_init(&staging->transports[staging->ntransports++], staging, inner);
+    return &staging->transports[t].super;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What lets the engine run on a vector in a device's memory: a reducer, and a transport if the one
- * at hand cannot take device memory.
+ * What lets the engine run on a vector in a device's memory: a reducer, and transports in place of
+ * those that cannot take device memory. Each lane of a call may have another one: a host's ranks
+ * share memory, which is the host's, while UCX takes messages to other hosts from the device.
  *
  *     transport takes     the device          a segment's way
  *     device memory       combines it
@@ -10,10 +11,10 @@
  *     no                  yes                 network > pinned chunk > device
  *     no                  no                  network > host, combined there with a copy > device
  *
- * Pinned chunks are as long as a segment, and there are as many as the engine has messages in
- * flight, however long the vector is. All copies go on by themselves, so that some segments travel
- * while others are copied and combined. What is sent is what would be sent from host memory: other
- * ranks may have theirs there.
+ * Pinned chunks are as long as a segment, and there are at most as many as the engine has messages
+ * in flight, however long the vector is; what goes to several ranks is copied to the host once.
+ * All copies go on by themselves, so that some segments travel while others are copied and
+ * combined. What is sent is what would be sent from host memory: other ranks may have theirs there.
  *
  * The vector itself is in place (input and output of the call are the same), unless the device
  * combines.
@@ -21,6 +22,7 @@
 #ifndef STRAG_CUDA_STAGING_H
 #define STRAG_CUDA_STAGING_H
 
+#include "engine.h"
 #include "reducer.h"
 #include "strag_cuda.h"
 #include "transport.h"
@@ -42,9 +44,6 @@ struct strag_staging_options {
     enum strag_cuda_op op;
     enum strag_cuda_type type;
     struct strag_reducer *host; /* else: in host memory, at once */
-
-    struct strag_transport *inner;
-    bool takes_device; /* the inner transport takes device memory */
 };
 
 struct strag_staging;
@@ -55,9 +54,17 @@ struct strag_staging *strag_staging_create(const struct strag_staging_options *o
 /** NULL is allowed. The call has ended. */
 void strag_staging_free(struct strag_staging *staging);
 
-/* What to give to the engine. */
+/** What to give to the engine. */
 struct strag_reducer *strag_staging_reducer(struct strag_staging *staging);
-struct strag_transport *strag_staging_transport(struct strag_staging *staging);
+
+/**
+ * What to give to the engine in place of a transport that takes host memory only. It offers no
+ * messages in place.
+ *
+ * @param inner  one of at most STRAG_LANES; asked for again, it is the same
+ */
+struct strag_transport *strag_staging_transport(struct strag_staging *staging,
+                                                struct strag_transport *inner);
 
 /**
  * out = in, between any two memories; done on return.

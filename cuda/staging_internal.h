@@ -8,23 +8,35 @@
 #include "staging.h"
 
 struct staged_message;
+struct staged_chunk;
 struct staged_job;
+
+/* A transport that takes host memory only, with chunks before it. */
+struct staged_transport {
+    struct strag_transport super; /* first: the engine's calls find the rest by it */
+    struct strag_staging *staging;
+    struct strag_transport *inner;
+    struct staged_message *messages, **last; /* in the order of posting */
+};
 
 struct strag_staging {
     struct strag_staging_options options;
     struct strag_reducer reducer;
-    struct strag_transport transport; /* if the inner one does not take device memory */
+    struct staged_transport transports[STRAG_LANES];
+    int ntransports;
 
     const char *host_begin, *host_end; /* temporary space, when it is in host memory */
 
-    struct staged_message *messages, **last; /* in the order of posting */
+    struct staged_chunk *chunks; /* that messages use */
+    uint64_t contents;           /* that several ranks are sent, so far */
+    struct staged_chunk *free_chunks;
     struct staged_message *free_messages;
     struct staged_job *free_jobs;
 };
 
-/** The staging whose member is at that address. */
-#define STAGING_OF(pointer, member)                                                                \
-    ((struct strag_staging *)((char *)(pointer)-offsetof(struct strag_staging, member)))
+/** The staging whose reducer that is. */
+#define STAGING_OF(reducer_address)                                                                \
+    ((struct strag_staging *)((char *)(reducer_address)-offsetof(struct strag_staging, reducer)))
 
 /** Bytes from the first to the last of so many elements, at least 1. */
 size_t staging_bytes(const struct strag_staging *staging, size_t elements);
@@ -39,7 +51,10 @@ int staging_copy(struct strag_staging *staging, enum strag_cuda_way way, void *o
 
 void staged_reducer_init(struct strag_staging *staging);
 void staged_reducer_free(struct strag_staging *staging);
-void staged_transport_init(struct strag_staging *staging);
-void staged_transport_free(struct strag_staging *staging);
+void staged_transport_init(struct staged_transport *transport, struct strag_staging *staging,
+                           struct strag_transport *inner);
+
+/** What the transports have kept. */
+void staged_transports_free(struct strag_staging *staging);
 
 #endif

@@ -102,7 +102,6 @@ struct coll_strag_facts {
     char address[COLL_STRAG_ADDRESS_MAX]; /* "": none */
     struct strag_core core;
     int32_t world;                  /* rank in its MPI_COMM_WORLD */
-    int32_t devices;                /* may its buffers be in a device's memory? */
     double link_speed;              /* bytes per second of the host's links; 0: not reported */
     uint64_t parameters;            /* hash of those that all ranks need alike */
     uint64_t segments[STRAG_LANES]; /* bytes that suit what it sends, by enum coll_strag_lane */

@@ -318,19 +318,28 @@ bool coll_strag_device_suits(ompi_datatype_t *dtype)
            true_extent <= extent;
 }
 
+/* What sends messages by way of the host's memory, and what would not. */
+static const char *why_staged(const mca_coll_strag_module_t *module)
+{
+    if (!module->ucp)
+        return "Open MPI's point-to-point layer and the memory that a host's ranks share take host "
+               "memory only; coll_strag_transport=ucp takes them from the device where UCX has "
+               "CUDA support (Debian's package libucx0 has not; cuda/build-ucx.sh of strag's "
+               "sources builds one that has)";
+    if (!coll_strag_ucp_takes_device())
+        return "this UCX has no CUDA support. Debian's package libucx0 is built without it; "
+               "cuda/build-ucx.sh of strag's sources builds one with it";
+    return "coll_strag_shared_memory=1 lets those within a host go through memory that its ranks "
+           "share; auto leaves them to UCX, which takes them from the device";
+}
+
 /* Say once what would be faster, and what it takes. */
-static void warn(const mca_coll_strag_module_t *module, bool takes_device,
+static void warn(const mca_coll_strag_module_t *module, bool staged,
                  const struct strag_error *no_kernels)
 {
-    if (!takes_device)
-        coll_strag_warn(
-            COLL_STRAG_WARN_STAGED, "messages go through pinned host memory",
-            module->ucp ? "this UCX has no CUDA support. Debian's package libucx0 is built "
-                          "without it; cuda/build-ucx.sh of strag's sources builds one with it"
-                        : "Open MPI's point-to-point layer takes host memory only; "
-                          "coll_strag_transport=ucp takes them from the device where UCX has "
-                          "CUDA support (Debian's package libucx0 has not; cuda/build-ucx.sh of "
-                          "strag's sources builds one that has)");
+    if (staged)
+        coll_strag_warn(COLL_STRAG_WARN_STAGED, "messages go through pinned host memory",
+                        why_staged(module));
     if (no_kernels->text[0])
         coll_strag_warn(COLL_STRAG_WARN_NO_KERNELS, "reductions are done on the host",
                         no_kernels->text);
@@ -355,9 +364,47 @@ static bool same_device(const struct coll_strag_met *met, struct strag_cuda_devi
            devices.cuda->device(&met->input, &(struct strag_error){""}) == device;
 }
 
-static bool takes_device(const mca_coll_strag_module_t *module, const struct strag_span *span)
+/* Chunks before what takes host memory only. @return whether messages need any */
+static bool set_transports(const mca_coll_strag_module_t *module, bool direct,
+                           struct strag_staging *staging, struct strag_call *call)
 {
-    return module->ucp && !span->gaps && coll_strag_ucp_takes_device();
+    const struct strag_transport *takes = direct ? &module->transport->super : NULL;
+    bool staged = call->transport != takes;
+    if (staged)
+        call->transport = strag_staging_transport(staging, call->transport);
+    for (int l = 0; l < STRAG_LANES; l++) {
+        struct strag_lane *lane = &call->lanes[l];
+        if (!lane->transport || lane->transport == takes)
+            continue;
+        lane->transport = strag_staging_transport(staging, lane->transport);
+        staged = true;
+    }
+    return staged;
+}
+
+/* Where is what messages are sent from and received into? */
+static enum coll_strag_buffers find_buffers(const struct coll_strag_met *met, bool combines,
+                                            const struct strag_call *call)
+{
+    bool input = call->input == call->output || met->input.memory == STRAG_CUDA_DEVICE;
+    return combines && input && met->output.memory == STRAG_CUDA_DEVICE ? COLL_STRAG_DEVICE
+                                                                        : COLL_STRAG_ANYWHERE;
+}
+
+/* The vector is on the device: what the engine runs it with. What is sent must not depend on that:
+ * elements that are not sent as they lie in memory are packed, and that is done in the host's. */
+static void run_on_device(const mca_coll_strag_module_t *module,
+                          const struct coll_strag_reducer *reducer, enum coll_strag_buffers buffers,
+                          struct strag_staging *staging, struct strag_call *call,
+                          const struct strag_error *no_kernels)
+{
+    bool contiguous = ompi_datatype_is_contiguous_memory_layout(reducer->dtype, 2);
+    bool direct = module->ucp && contiguous && coll_strag_ucp_takes_device();
+    bool staged = set_transports(module, direct, staging, call);
+    call->reducer = strag_staging_reducer(staging);
+    if (direct)
+        module->transport->buffers = buffers;
+    warn(module, staged && contiguous, no_kernels);
 }
 
 int coll_strag_device_begin(const mca_coll_strag_module_t *module, const struct coll_strag_met *met,
@@ -372,7 +419,6 @@ int coll_strag_device_begin(const mca_coll_strag_module_t *module, const struct 
         .span = {reducer->extent, reducer->true_lb, reducer->true_extent,
                  size != (size_t)reducer->extent},
         .host = call->reducer,
-        .inner = call->transport,
     };
     *staging = NULL;
     if (!options.device)
@@ -380,9 +426,6 @@ int coll_strag_device_begin(const mca_coll_strag_module_t *module, const struct 
     options.combines =
         coll_strag_device_kind(reducer->op, reducer->dtype, &options.op, &options.type) &&
         options.cuda->combines(options.device, options.op, options.type, &no_kernels);
-    options.takes_device = takes_device(module, &options.span);
-    if (on_device)
-        warn(module, options.takes_device || options.span.gaps, &no_kernels);
     *staging = strag_staging_create(&options);
     if (!*staging)
         return STRAG_ERR_MEMORY;
@@ -393,14 +436,9 @@ int coll_strag_device_begin(const mca_coll_strag_module_t *module, const struct 
         if (status != STRAG_OK)
             return status;
     }
-    if (on_device) {
-        call->transport = strag_staging_transport(*staging);
-        call->reducer = strag_staging_reducer(*staging);
-        if (options.takes_device)
-            module->transport->buffers = options.combines && met->output.memory == STRAG_CUDA_DEVICE
-                                             ? COLL_STRAG_DEVICE
-                                             : COLL_STRAG_ANYWHERE;
-    }
+    if (on_device)
+        run_on_device(module, reducer, find_buffers(met, options.combines, call), *staging, call,
+                      &no_kernels);
     return STRAG_OK;
 }
 

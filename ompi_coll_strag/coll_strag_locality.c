@@ -80,7 +80,6 @@ static struct coll_strag_facts own_facts(const mca_coll_strag_module_t *module,
 {
     struct coll_strag_facts facts = mca_coll_strag_component.facts;
     facts.world = ompi_comm_rank(&ompi_mpi_comm_world.comm);
-    facts.devices = mca_coll_strag_component.devices;
     facts.parameters = hash(hash(hash(hash(1, (uint64_t)module->pinned), module->locate_from),
                                  mca_coll_strag_component.described),
                             mca_coll_strag_component.minimum_said);
@@ -150,25 +149,14 @@ static int gather(const mca_coll_strag_module_t *module, ompi_communicator_t *co
 
 /* ---- Rank 0's decision, and following it ---- */
 
-/* On hosts with several ranks; not where all is to go over UCX, and not where buffers may be in a
- * device's memory: ranks whose buffers are elsewhere must send the same way. */
+/* On hosts with several ranks; not where all is to go over UCX. */
 static enum coll_strag_shared_memory shared_memory_wanted(const mca_coll_strag_module_t *module,
-                                                          ompi_communicator_t *comm,
-                                                          const struct coll_strag_facts *facts,
-                                                          int carrier)
+                                                          ompi_communicator_t *comm)
 {
-    const int n = ompi_comm_size(comm);
     enum coll_strag_shared_memory wanted = mca_coll_strag_component.shared_memory;
-    bool several = module->topology && module->topology->hosts < n;
-    bool devices = false;
-    for (int rank = 0; rank < n; rank++)
-        devices = devices || facts[rank].devices;
-    if (several && devices && wanted == COLL_STRAG_SHARED_WANTED)
-        coll_strag_warn(COLL_STRAG_WARN_NOT_SHARED, comm->c_name,
-                        "buffers may be in a CUDA device's memory; coll_strag_device_buffers=no "
-                        "says that none are");
-    bool over_ucp = wanted == COLL_STRAG_SHARED_AUTO && carrier == COLL_STRAG_UCP;
-    return several && !devices && !over_ucp ? wanted : COLL_STRAG_SHARED_NEVER;
+    bool several = module->topology && module->topology->hosts < ompi_comm_size(comm);
+    bool over_ucp = wanted == COLL_STRAG_SHARED_AUTO && coll_strag_carrier(comm) == COLL_STRAG_UCP;
+    return several && !over_ucp ? wanted : COLL_STRAG_SHARED_NEVER;
 }
 
 /* @param[out] bytes  the packed topology, the caller's to free; NULL: there is none */
@@ -183,7 +171,7 @@ static void place(mca_coll_strag_module_t *module, ompi_communicator_t *comm,
         strag_topology_free(module->topology);
         module->topology = NULL;
     }
-    hosts->shared_memory = shared_memory_wanted(module, comm, facts, coll_strag_carrier(comm));
+    hosts->shared_memory = shared_memory_wanted(module, comm);
     hosts->topology_bytes = module->topology ? size : 0;
     coll_strag_tell_topology(comm, module->topology);
 }

@@ -236,10 +236,9 @@ static void register_texts(mca_coll_strag_component_t *component)
     register_text(
         "shared_memory",
         "Whether messages within a host go through memory that its ranks share: 0 never, "
-        "1 with a warning where that is not possible, auto without one. Not where buffers "
-        "may be in a CUDA device's memory (coll_strag_device_buffers), nor, with auto, "
-        "where all goes over UCX. Up to 256 MiB of addresses for a communicator and "
-        "host. Rank 0's word counts",
+        "1 with a warning where that is not possible, auto without one, but not where all "
+        "goes over UCX. Up to 256 MiB of addresses for a communicator and host. Rank 0's "
+        "word counts",
         OPAL_INFO_LVL_5, &component->shared_memory_text);
     component->watch_text = (char *)watch_default;
     register_text("watch_size",

@@ -10,8 +10,8 @@
  *
  * Elements with gaps between their data are packed into temporary space by Open MPI's datatype
  * engine, a message at a time, and unpacked from there. The PML is no way out for them: a type may
- * have gaps on some ranks only, and all messages of a call have to go the same way. Elements on a
- * device cannot be packed; there whole extents are sent.
+ * have gaps on some ranks only, and all messages of a call have to go the same way. Such elements
+ * never come from a device's memory, where they could not be packed, but by way of the host's.
  *
  * Requests stand in a small array, as with the PML. A receive belongs to no endpoint of UCX's; so
  * whoever waits for a peer looks whether it has failed.
@@ -85,8 +85,7 @@ static int failed(struct coll_strag_ucp_transport *transport, int peer, ucs_stat
 
 static bool has_gaps(const struct coll_strag_transport *transport)
 {
-    return transport->buffers == COLL_STRAG_HOST &&
-           !ompi_datatype_is_contiguous_memory_layout(transport->dtype, 2);
+    return !ompi_datatype_is_contiguous_memory_layout(transport->dtype, 2);
 }
 
 /* Pack the elements of a message, or unpack them. */
@@ -117,7 +116,7 @@ static int convert(const struct coll_strag_transport *transport,
 static void *prepare(const struct coll_strag_transport *transport,
                      struct coll_strag_ucp_message *message, const void *buffer, size_t elements)
 {
-    ptrdiff_t lb, extent;
+    ptrdiff_t true_lb, true_extent;
     char *first = (char *)(uintptr_t)buffer;
     message->bytes = elements * transport->size;
     if (has_gaps(transport)) {
@@ -130,13 +129,8 @@ static void *prepare(const struct coll_strag_transport *transport,
         }
         return message->packed;
     }
-    if (transport->buffers != COLL_STRAG_HOST) {
-        ompi_datatype_get_extent(transport->dtype, &lb, &extent);
-        message->bytes = elements * (size_t)extent;
-        return first + lb;
-    }
-    ompi_datatype_get_true_extent(transport->dtype, &lb, &extent);
-    return first + lb;
+    ompi_datatype_get_true_extent(transport->dtype, &true_lb, &true_extent);
+    return first + true_lb;
 }
 
 /* ---- Requests ---- */

@@ -30,26 +30,47 @@ test_cuda_libcuda_la_LIBADD = test/cuda/libkernels.la $(PTHREAD_LIBS)
 test_cuda_libcuda_la_LDFLAGS = $(AM_LDFLAGS) -shared -version-number 1:0:0 -rpath $(abs_top_builddir) \
 	-export-symbols-regex '^(cu[A-Z]|fake_cuda_)'
 
+# UCX with CUDA support, over that driver: libucp.so.0, in a folder where only those look that want it.
+if HAVE_UCX
+check_LTLIBRARIES += test/cuda/ucp/libucp.la
+test_cuda_ucp_libucp_la_CPPFLAGS = $(AM_CPPFLAGS) -DSTRAG_UCX_LIBDIR='"$(UCX_LIBDIR)"' $(UCX_CFLAGS)
+test_cuda_ucp_libucp_la_CFLAGS = $(AM_CFLAGS)
+test_cuda_ucp_libucp_la_SOURCES = test/cuda/ucp/fake_ucp.c
+test_cuda_ucp_libucp_la_LIBADD = $(DL_LIBS)
+test_cuda_ucp_libucp_la_LDFLAGS = $(AM_LDFLAGS) -shared -version-number 0:0:0 \
+	-rpath $(abs_top_builddir) -export-symbols-regex '^uc[ps]_'
+endif
+
 cuda_tests = \
+	test/cuda/test_chunks \
 	test/cuda/test_kernels \
 	test/cuda/test_plugin \
 	test/cuda/test_staging
 check_PROGRAMS += $(cuda_tests)
 TESTS += $(cuda_tests)
 
+cuda_fixture = test/cuda/gpu.c test/cuda/gpu.h test/cuda/plugin_support.c test/cuda/plugin_support.h
+test_cuda_test_chunks_SOURCES = \
+	test/cuda/carrier.c test/cuda/carrier.h \
+	test/cuda/test_chunks.c $(cuda_fixture)
+test_cuda_test_chunks_CPPFLAGS = $(cuda_cppflags)
+test_cuda_test_chunks_CFLAGS = $(cuda_cflags)
+test_cuda_test_chunks_LDFLAGS = $(unit_ldflags)
+test_cuda_test_chunks_LDADD = cuda/libstaging.la $(unit_libs) $(DL_LIBS)
 test_cuda_test_kernels_SOURCES = test/cuda/test_kernels.c
 test_cuda_test_kernels_CPPFLAGS = $(cuda_cppflags)
 test_cuda_test_kernels_CFLAGS = $(cuda_cflags)
 test_cuda_test_kernels_LDFLAGS = $(unit_ldflags)
 test_cuda_test_kernels_LDADD = test/cuda/libkernels.la $(unit_libs) -lm
 
-cuda_fixture = test/cuda/gpu.c test/cuda/gpu.h test/cuda/plugin_support.c test/cuda/plugin_support.h
 test_cuda_test_plugin_SOURCES = test/cuda/test_plugin.c $(cuda_fixture)
 test_cuda_test_plugin_CPPFLAGS = $(cuda_cppflags)
 test_cuda_test_plugin_CFLAGS = $(cuda_cflags)
 test_cuda_test_plugin_LDFLAGS = $(unit_ldflags)
 test_cuda_test_plugin_LDADD = test/cuda/libkernels.la $(unit_libs) $(DL_LIBS) -lm
-test_cuda_test_staging_SOURCES = test/cuda/test_staging.c $(cuda_fixture)
+test_cuda_test_staging_SOURCES = \
+	test/cuda/carrier.c test/cuda/carrier.h \
+	test/cuda/test_staging.c $(cuda_fixture)
 test_cuda_test_staging_CPPFLAGS = $(cuda_cppflags)
 test_cuda_test_staging_CFLAGS = $(cuda_cflags)
 test_cuda_test_staging_LDFLAGS = $(unit_ldflags)

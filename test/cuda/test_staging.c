@@ -2,9 +2,11 @@
 /*
  * The engine on device memory, over the loopback and the fake driver: every algorithm, some ranks'
  * vectors on one of two devices and others' on the host, combined by the device or on the host,
- * over a transport that takes device memory or not. The results are, bit for bit, those of the same
- * call in host memory; nothing is lost when a message or a call of the driver fails.
+ * over a transport that takes device memory or not, over one like the memory that a host's ranks
+ * share, and over both at once. The results are, bit for bit, those of the same call in host
+ * memory; nothing is lost when a message or a call of the driver fails.
  */
+#include "carrier.h"
 #include "engine.h"
 #include "loopback.h"
 #include "memory.h"
@@ -79,126 +81,14 @@ static int host_sum(struct strag_reducer *base, void *out, const void *left, con
     return STRAG_OK;
 }
 
-/* ---- A transport that takes device memory, and one that leaves gaps alone, over the loopback ----
- */
-
-struct device_transport {
-    struct strag_transport super;
-    struct strag_transport *inner;
-    size_t extent;
-    struct carried {
-        struct strag_transfer flight;
-        struct strag_transfer *outer;
-        char *chunk, *buffer;
-        size_t elements, extent;
-        bool send, used;
-    } carried[256];
-};
-
-/* Elements without gaps may be in a device's memory. */
-static void pack(const struct carried *c)
-{
-    if (c->extent == sizeof(float))
-        assert_true(gpu_copy(&gpu, c->chunk, c->buffer, c->elements * sizeof(float)));
-    for (size_t i = 0; i < c->elements && c->extent != sizeof(float); i++)
-        memcpy(c->chunk + i * sizeof(float), c->buffer + i * c->extent, sizeof(float));
-}
-
-static void unpack(const struct carried *c)
-{
-    if (c->extent == sizeof(float))
-        assert_true(gpu_copy(&gpu, c->buffer, c->chunk, c->elements * sizeof(float)));
-    for (size_t i = 0; i < c->elements && c->extent != sizeof(float); i++)
-        memcpy(c->buffer + i * c->extent, c->chunk + i * sizeof(float), sizeof(float));
-}
-
-static void carried_complete(struct strag_transfer *flight, int status)
-{
-    struct carried *c = (struct carried *)flight;
-    if (!c->send && status == STRAG_OK)
-        unpack(c);
-    free(c->chunk);
-    c->used = false;
-    c->outer->complete(c->outer, status);
-}
-
-static struct carried *carry(struct device_transport *transport, struct strag_transfer *outer,
-                             const void *buffer, size_t elements, bool send)
-{
-    struct carried *c = transport->carried;
-    while (c < transport->carried + 256 && c->used)
-        c++;
-    assert_true(c < transport->carried + 256);
-    *c = (struct carried){
-        .flight = {carried_complete, NULL},
-        .outer = outer,
-        .chunk = malloc(elements * sizeof(float)),
-        .buffer = (char *)(uintptr_t)buffer,
-        .elements = elements,
-        .extent = transport->extent,
-        .send = send,
-        .used = true,
-    };
-    assert_non_null(c->chunk);
-    if (send)
-        pack(c);
-    return c;
-}
-
-static int refused(struct carried *c, int status)
-{
-    if (status != STRAG_OK) {
-        free(c->chunk);
-        c->used = false;
-    }
-    return status;
-}
-
-static int device_send(struct strag_transport *base, struct strag_transfer *transfer, int peer,
-                       const void *buffer, size_t elements)
-{
-    struct device_transport *transport = (struct device_transport *)base;
-    struct carried *c = carry(transport, transfer, buffer, elements, true);
-    return refused(c,
-                   transport->inner->send(transport->inner, &c->flight, peer, c->chunk, elements));
-}
-
-static int device_recv(struct strag_transport *base, struct strag_transfer *transfer, int peer,
-                       void *buffer, size_t elements)
-{
-    struct device_transport *transport = (struct device_transport *)base;
-    struct carried *c = carry(transport, transfer, buffer, elements, false);
-    return refused(c,
-                   transport->inner->recv(transport->inner, &c->flight, peer, c->chunk, elements));
-}
-
-static int device_progress(struct strag_transport *base)
-{
-    struct strag_transport *inner = ((struct device_transport *)base)->inner;
-    return inner->progress(inner);
-}
-
-static int device_cancel(struct strag_transport *base, struct strag_transfer *transfer)
-{
-    struct device_transport *transport = (struct device_transport *)base;
-    for (struct carried *c = transport->carried; c < transport->carried + 256; c++) {
-        if (!c->used || c->outer != transfer)
-            continue;
-        int status = transport->inner->cancel(transport->inner, &c->flight);
-        if (status == STRAG_PENDING)
-            free(c->chunk); /* the loopback does not write to it after its end */
-        return status;
-    }
-    return STRAG_ERR_ARGUMENT;
-}
-
 /* ---- A world ---- */
 
 struct member {
     struct strag_engine *engine;
     struct strag_staging *staging;
     struct host_reducer host;
-    struct device_transport transport;
+    struct carrier network, shared;
+    uint8_t lane_of[RANKS_MAX];
     int device; /* -1: this rank's vector is in host memory */
     enum gpu_memory memory;
     char *input, *output;      /* as MPI's user gives them */
@@ -211,12 +101,16 @@ struct situation {
     int n;
     size_t count, extent;
     bool combines, takes_device, in_place;
-    size_t segment;
-    int slots;
+    int per_host; /* ranks that share memory; 0: none do */
+    size_t segment[STRAG_LANES];
+    int slots[STRAG_LANES];
     struct strag_loopback_options network;
 };
 
+enum { MEMORY, NETWORK }; /* lanes */
+
 static struct member members[RANKS_MAX];
+static long shared, read_in_place; /* messages so far */
 
 static size_t bytes_of(const struct situation *s)
 {
@@ -247,6 +141,15 @@ static void fill(const struct situation *s, int rank, char *buffer, unsigned cha
     }
 }
 
+/* What the engine gets in place of a transport. */
+static struct strag_transport *staged(const struct situation *s, const struct member *m,
+                                      struct strag_transport *inner)
+{
+    return s->takes_device && inner == &m->network.super
+               ? inner
+               : strag_staging_transport(m->staging, inner);
+}
+
 /* The staging of a rank; its input goes into its output where that must be. */
 static void stage(const struct situation *s, struct member *m, struct strag_call *call)
 {
@@ -261,13 +164,13 @@ static void stage(const struct situation *s, struct member *m, struct strag_call
         .op = STRAG_CUDA_SUM,
         .type = STRAG_CUDA_FLOAT,
         .host = &m->host.super,
-        .inner = call->transport,
-        .takes_device = s->takes_device,
     };
     assert_non_null(options.device);
     m->staging = strag_staging_create(&options);
     assert_non_null(m->staging);
-    call->transport = strag_staging_transport(m->staging);
+    call->transport = staged(s, m, call->transport);
+    if (call->lanes[MEMORY].transport)
+        call->lanes[MEMORY].transport = staged(s, m, call->lanes[MEMORY].transport);
     call->reducer = strag_staging_reducer(m->staging);
     if (!s->combines && call->input != call->output) {
         m->status = strag_staging_copy(m->staging, call->output, call->input, s->count);
@@ -275,14 +178,29 @@ static void stage(const struct situation *s, struct member *m, struct strag_call
     }
 }
 
-static void start(const struct situation *s, struct strag_loopback *network, int rank)
+/* What a rank's messages go over, and which way each goes. */
+static void connect(const struct situation *s, struct strag_loopback *const *networks, int rank,
+                    struct strag_call *call)
 {
     struct member *m = &members[rank];
-    m->transport = (struct device_transport){
-        .super = {device_send, device_recv, device_progress, device_cancel},
-        .inner = strag_loopback_endpoint(network, rank),
-        .extent = s->extent,
-    };
+    struct strag_transport *network = strag_loopback_endpoint(networks[NETWORK], rank);
+    carrier_init(&m->network, network, s->takes_device ? &gpu : NULL, s->extent);
+    carrier_init(&m->shared, strag_loopback_endpoint(networks[MEMORY], rank), NULL, s->extent);
+    for (int peer = 0; peer < s->n; peer++)
+        m->lane_of[peer] =
+            s->per_host && peer / s->per_host == rank / s->per_host ? MEMORY : NETWORK;
+    call->lane_of = m->lane_of;
+    call->transport = s->takes_device || s->extent != sizeof(float) ? &m->network.super : network;
+    if (!s->per_host)
+        return;
+    call->lanes[MEMORY].transport = &m->shared.super;
+    if (s->per_host >= s->n)
+        call->transport = &m->shared.super;
+}
+
+static void start(const struct situation *s, struct strag_loopback *const *networks, int rank)
+{
+    struct member *m = &members[rank];
     m->host = (struct host_reducer){
         .super = {host_allocate, host_release, s->combines ? host_sum : host_reduce, host_copy,
                   NULL},
@@ -293,11 +211,11 @@ static void start(const struct situation *s, struct strag_loopback *network, int
         .output = m->output + MARGIN,
         .count = s->count,
         .extent = (ptrdiff_t)s->extent,
-        .lanes = {{s->segment, s->slots}, {s->segment, s->slots}},
-        .transport = s->takes_device || s->extent != sizeof(float) ? &m->transport.super
-                                                                   : m->transport.inner,
+        .lanes = {{.segment = s->segment[MEMORY], .slots = s->slots[MEMORY]},
+                  {.segment = s->segment[NETWORK], .slots = s->slots[NETWORK]}},
         .reducer = &m->host.super,
     };
+    connect(s, networks, rank, &call);
     m->status = STRAG_OK;
     m->started = true;
     m->staging = NULL;
@@ -332,30 +250,57 @@ static void forget(const struct member *m)
     memory_give(m, m->output);
 }
 
+/* A rank whose call has ended still has messages on their way. */
+static void look_after(struct member *m)
+{
+    m->network.super.progress(&m->network.super);
+    m->shared.super.progress(&m->shared.super);
+}
+
+static void end(const struct situation *s, struct strag_loopback *const *networks)
+{
+    for (int rank = 0; rank < s->n; rank++)
+        strag_staging_free(members[rank].staging);
+    for (int l = 0; l < STRAG_LANES; l++)
+        strag_loopback_free(networks[l]);
+    for (int rank = 0; rank < s->n; rank++) {
+        shared += members[rank].shared.shared;
+        read_in_place += members[rank].shared.in_place;
+        carrier_clear(&members[rank].network);
+        carrier_clear(&members[rank].shared);
+    }
+}
+
 /* One call on all ranks. @return whether all have ended */
 static bool run(const struct situation *s, struct rng *rng)
 {
-    struct strag_loopback *network = strag_loopback_create(s->n, sizeof(float), &s->network);
+    struct strag_loopback *networks[STRAG_LANES];
     int running = s->n;
-    assert_non_null(network);
+    for (int l = 0; l < STRAG_LANES; l++) {
+        struct strag_loopback_options options = s->network;
+        options.in_place = l == MEMORY;
+        networks[l] = strag_loopback_create(s->n, sizeof(float), &options);
+        assert_non_null(networks[l]);
+    }
     for (int rank = 0; rank < s->n; rank++)
         members[rank].started = false;
     for (long step = 0; running > 0 && step < STEPS_MAX; step++) {
         int rank = (int)rng_below(rng, (unsigned)s->n);
         struct member *m = &members[rank];
-        if (!m->started)
-            start(s, network, rank);
-        else if (m->status == STRAG_PENDING)
+        if (m->started && m->status != STRAG_PENDING) {
+            if (m->status == STRAG_OK)
+                look_after(m);
+            continue;
+        }
+        if (m->started)
             m->status = strag_engine_progress(m->engine);
         else
-            continue;
+            start(s, networks, rank);
         running -= m->status != STRAG_PENDING;
-        if (m->status < 0)
-            strag_loopback_kill(network, rank);
+        for (int l = 0; l < STRAG_LANES && m->status < 0; l++)
+            strag_loopback_kill(networks[l], rank);
     }
-    for (int rank = 0; rank < s->n; rank++)
-        strag_staging_free(members[rank].staging);
-    strag_loopback_free(network);
+    end(s, networks);
     return running == 0;
 }
 
@@ -367,6 +312,7 @@ static void run_on_host(const struct situation *device, struct rng *rng)
     struct situation s = *device;
     int places[RANKS_MAX] = {0};
     s.takes_device = false;
+    s.per_host = 0;
     s.network = (struct strag_loopback_options){.seed = 1};
     for (int rank = 0; rank < s.n; rank++) {
         places[rank] = members[rank].device;
@@ -392,8 +338,9 @@ static void compare(const struct situation *s, const char *name, int rank)
     assert_true(gpu_copy(&gpu, m->got, m->output, bytes_of(s)));
     for (size_t i = 0; i < bytes_of(s); i++) {
         if (m->got[i] != m->want[i])
-            fail_msg("%s n=%d count %zu extent %zu%s%s%s rank %d (device %d): byte %zu is wrong",
-                     name, s->n, s->count, s->extent, s->combines ? " combines" : "",
+            fail_msg("%s n=%d, %d per host, count %zu extent %zu%s%s%s rank %d (device %d): byte "
+                     "%zu is wrong",
+                     name, s->n, s->per_host, s->count, s->extent, s->combines ? " combines" : "",
                      s->takes_device ? " direct" : "", s->in_place ? " in place" : "", rank,
                      m->device, i - MARGIN);
     }
@@ -406,8 +353,9 @@ static struct situation random_situation(struct rng *rng, int n)
         .count = rng_one_in(rng, 6) ? rng_below(rng, 20) : rng_below(rng, COUNT_MAX),
         .combines = rng_one_in(rng, 2),
         .in_place = rng_one_in(rng, 3),
-        .segment = 1 + rng_below(rng, 300),
-        .slots = 1 + (int)rng_below(rng, 5),
+        .per_host = rng_one_in(rng, 3) ? 0 : 2 + (int)rng_below(rng, (unsigned)n - 1),
+        .segment = {1 + rng_below(rng, 300), 1 + rng_below(rng, 300)},
+        .slots = {1 + (int)rng_below(rng, 5), 1 + (int)rng_below(rng, 5)},
         .network = {.seed = rng_next(rng),
                     .max_delay = rng_below(rng, 30),
                     .eager = rng_one_in(rng, 2) ? rng_below(rng, 300) : 0},
@@ -503,8 +451,11 @@ static void same_as_on_the_host(void **state)
     }
     gpu.fake_counts(&counts);
     assert_true(counts.kernels > 0 && counts.copies > 0);
+    assert_true((shared > 0 && read_in_place > 0) || cases < 100);
     close_all();
-    print_message("%ld cases, %ld kernels, %ld copies\n", cases, counts.kernels, counts.copies);
+    print_message("%ld cases, %ld kernels, %ld copies; in shared memory %ld messages not copied "
+                  "again, %ld read in place\n",
+                  cases, counts.kernels, counts.copies, shared, read_in_place);
 }
 
 /* Pinned space does not grow with the vector. */
@@ -520,8 +471,8 @@ static void bounded_space(void **state)
                               .extent = sizeof(float),
                               .combines = true,
                               .in_place = true,
-                              .segment = 16384,
-                              .slots = 4};
+                              .segment = {16384, 16384},
+                              .slots = {4, 4}};
         open_all(&rng);
         struct strag_plan **plans = support_plans(support_algorithm("ring"), s.n);
         make_engines(plans, s.n);

@@ -253,6 +253,8 @@ static void derived(void)
         {1, {0}, 4},          /* no gaps */
         {3, {0, 12, 16}, 40}, /* gaps within and behind */
         {2, {-8, 4}, 24},     /* begins below its address */
+        {1, {8}, 4},          /* no gaps, but begins above it */
+        {2, {4, 0}, 8},       /* nor here, but the second word comes first */
         {2, {0, 4000}, 4},    /* reaches into the next ones */
     };
     for (int commutes = 0; commutes < 2; commutes++) {

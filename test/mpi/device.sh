@@ -1,7 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Buffers in a device's memory (device.c), over the fake driver: combined by the device or on the
-# host, sent by way of pinned memory.
+# host; sent by way of pinned memory over the PML, over UCX and through the memory that a host's ranks
+# share, or from where they are over a UCX that takes them. In most calls some ranks' buffers are on
+# the host.
 set -eu
 # shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
@@ -19,11 +21,20 @@ over()
         --mca coll strag --mca coll_strag_device_buffers yes "${@:2}"
 }
 
+# over_memory RANKS ALGORITHM SHARED: within a host, through memory that is shared, or not
+over_memory()
+{
+    over "$1" --mca coll_strag_algorithm "$2" --mca coll_strag_segment_size 2K \
+        --mca coll_strag_shared_memory "$3" "$programs/device" --counts 5,700
+}
+
 for ranks in 2 3 4; do
     choose "$ranks"
     for algorithm in "${chosen[@]}"; do
-        over "$ranks" --mca coll_strag_algorithm "$algorithm" --mca coll_strag_segment_size 2K \
-            "$programs/device" --counts 5,700
+        over_memory "$ranks" "$algorithm" 1
+        if [ "$algorithm" = "${chosen[0]}" ] || [ "${STRAG_TEST_FULL:-0}" = 1 ]; then
+            over_memory "$ranks" "$algorithm" 0
+        fi
     done
 done
 
@@ -34,9 +45,44 @@ for seed in 2 3; do
     over 4 -x FAKE_CUDA_SEED="$seed" -x FAKE_CUDA_DEVICES=1 --mca coll_strag_algorithm ring \
         "$programs/device" --counts 2,900
 done
+
+# Two ranks on each host: within it they share memory, to the other one go messages. A host is a name
+# that a process has of its own.
+# shellcheck disable=SC2016 # expanded by the inner shell
+on_hosts=(unshare --uts bash -c 'hostname "n$((OMPI_COMM_WORLD_RANK / 2))" && exec "$0" "$@"')
+ways=("")
 if ldconfig -p | grep -q libucp.so.0; then
-    over 3 --mca coll_strag_transport ucp -x UCX_TLS=posix,self -x UCX_LOG_LEVEL=error \
-        --mca coll_strag_algorithm ring --mca coll_strag_segment_size 2K "$programs/device" --counts 700
+    ucp=(--mca coll_strag_transport ucp -x "UCX_TLS=posix,self" -x UCX_LOG_LEVEL=error)
+    over 3 "${ucp[@]}" --mca coll_strag_algorithm ring --mca coll_strag_segment_size 2K \
+        "$programs/device" --counts 700
+    ways+=(host)
+fi
+# A UCX that takes device memory, preloaded: Open MPI's own components need more of UCX than it has.
+fake_ucp=$builddir/test/cuda/ucp/.libs/libucp.so.0
+if [ "${#ways[@]}" -gt 1 ] && [ -f "$fake_ucp" ]; then
+    direct=("${ucp[@]}" -x LD_PRELOAD="$fake_ucp" --mca pml ob1 --mca btl ^uct --mca osc ^ucx)
+    for ranks in 2 3 4; do
+        choose "$ranks"
+        for algorithm in "${chosen[@]:ranks-2:1}" ring; do
+            over "$ranks" "${direct[@]}" --mca coll_strag_algorithm "$algorithm" \
+                --mca coll_strag_segment_size 2K "$programs/device" --counts 5,700
+        done
+    done
+    ways+=(device)
+fi
+if unshare --uts true 2> /dev/null; then
+    for way in "${ways[@]}"; do
+        options=()
+        case $way in
+            host) options=("${ucp[@]}") ;;
+            device) options=("${direct[@]}") ;;
+        esac
+        for algorithm in circulant direct leaders; do
+            over 4 ${options[@]+"${options[@]}"} --mca coll_strag_algorithm "$algorithm" \
+                --mca coll_strag_segment_size 1K --mca coll_strag_shared_memory 1 \
+                "${on_hosts[@]}" "$programs/device" --counts 5,900
+        done
+    done
 fi
 
 # The job's output with OPTION...; it may fail.
@@ -46,12 +92,27 @@ words()
         --mca coll strag --mca coll_strag_algorithm ring "${@:2}" "$programs/device" --counts 500 2>&1
 }
 
-# It says once why this is not as fast as it could be.
-output=$(words 2 --mca coll_strag_device_buffers yes)
+# It says once why this is not as fast as it could be. Hosts' ranks share memory all the same.
+output=$(words 2 --mca coll_strag_device_buffers yes --mca coll_strag_shared_memory 1 \
+    --mca coll_strag_verbose 1)
 [ "$(grep -c 'coll/strag reduces buffers in a CUDA device' <<< "$output")" -eq 1 ] ||
     fail "no warning, or more than one: $output"
 grep -q 'coll_strag_transport=ucp takes them from the device where UCX has CUDA support' \
     <<< "$output" || fail "no reason: $output"
+grep -q 'within hosts: shared memory$' <<< "$output" || fail "no shared memory: $output"
+if grep -q 'coll_strag_shared_memory asks for memory' <<< "$output"; then
+    fail "a warning that memory is not shared: $output"
+fi
+if [ "${ways[-1]}" = device ]; then
+    output=$(words 2 "${direct[@]}" --mca coll_strag_device_buffers yes)
+    if grep -q 'coll/strag reduces buffers in a CUDA device' <<< "$output"; then
+        fail "a warning, though messages go from the device: $output"
+    fi
+    output=$(words 2 "${direct[@]}" --mca coll_strag_device_buffers yes \
+        --mca coll_strag_shared_memory 1)
+    grep -q "auto leaves them to UCX, which takes them from the device" <<< "$output" ||
+        fail "no reason: $output"
+fi
 
 # A call of the driver that fails ends the job; nothing hangs.
 for failure in MemcpyAsync:500 EventQuery:900 LaunchKernel:40; do
