@@ -8,7 +8,8 @@
 #   auto-short-npN.csv   strag's choice against all that Open MPI has, 4 B to 8 KiB, 20 calls timed
 #                        together
 #   auto-npN.csv         the same, 16 KiB to 16 MiB
-#   ucp-npN.csv          strag's choice over UCX against the same over the PML, 64 KiB to 16 MiB
+#   ucp-npN.csv          strag's choice over UCX against the same over the PML, 64 KiB to 16 MiB, both
+#                        without the memory that strag shares within a host
 #
 # Environment: SHM_RANKS ("2 4 8"), SHM_SECONDS per size (4), STRAG_MPIRUN (./strag-mpirun).
 set -eu
@@ -56,7 +57,7 @@ for ranks in ${SHM_RANKS:-2 4 8}; do
         --sizes 4..8K --batch 20 "${rivals[@]}"
     bench auto "$ranks" --mca coll_tuned_use_dynamic_rules 1 "$builddir/bench/allreduce" \
         --sizes 16K..16M "${rivals[@]}"
-    bench ucp "$ranks" "$builddir/bench/allreduce" --sizes 64K..16M \
+    bench ucp "$ranks" --mca coll_strag_shared_memory 0 "$builddir/bench/allreduce" --sizes 64K..16M \
         --contender strag-ucp,coll_strag_transport=ucp \
         --contender strag-pml,coll_strag_transport=pml \
         --contender strag-pml-again,coll_strag_transport=pml
