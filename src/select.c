@@ -42,10 +42,10 @@ static double rating(const struct strag_algorithm *algorithm)
     return favoured ? 1 - STRAG_STEADY : 1;
 }
 
-/* @param fewest  of the algorithm's counts of blocks */
+/* @param fewest  of the algorithm's counts of blocks; 0: it is its own choice, the only one */
 static double favour(const struct strag_algorithm *algorithm, int blocks, int fewest)
 {
-    return algorithm->finer ? pow(1 - STRAG_FINER, log2((double)blocks / fewest)) : 1;
+    return algorithm->finer && fewest ? pow(1 - STRAG_FINER, log2((double)blocks / fewest)) : 1;
 }
 
 /* An algorithm at one size: as fast as with its fastest count of blocks, and with which one it

@@ -56,17 +56,9 @@ static double favoured(const struct strag_selection *selection, const struct str
     return seconds;
 }
 
-static const struct strag_entry *find_entry(const struct strag_table *table, size_t bytes)
-{
-    int e = table->entries - 1;
-    while (table->entry[e].from > bytes)
-        e--;
-    return &table->entry[e];
-}
-
 static void assert_best_blocks(const struct strag_selection *selection, size_t bytes)
 {
-    const struct strag_entry *entry = find_entry(&selection->table, bytes);
+    const struct strag_entry *entry = strag_table_entry(&selection->table, bytes);
     double mine = INFINITY, least = INFINITY;
     for (int c = 0; c < selection->candidates; c++) {
         const struct strag_candidate *candidate = &selection->candidate[c];
@@ -212,7 +204,7 @@ static void more_segments(void **state)
     const size_t mib = (size_t)1 << 20, sizes[] = {mib, 4 * mib, 16 * mib};
     const int segments[] = {8, 32, 64};
     for (int i = 0; i < 3; i++) {
-        const struct strag_entry *entry = find_entry(&selection->table, sizes[i]);
+        const struct strag_entry *entry = strag_table_entry(&selection->table, sizes[i]);
         assert_string_equal(entry->algorithm->name, "flexreduce-pipelined");
         assert_int_equal(entry->blocks, 14 * segments[i]);
     }
