@@ -23,7 +23,8 @@ TITLES = {
     "ring": ("Ring: the engine against Open MPI's own ring (tuned algorithm 4)", 0.97),
     "auto-short": ("auto, short vectors, against all that Open MPI has", 0.97),
     "auto": ("auto, longer vectors, against all that Open MPI has", 0.97),
-    "ucp": ("strag over UCX (here: strag) against strag over the PML (here: stock), not sharing memory", 0.9),
+    "ucp": ("strag over UCX (here: strag) against strag over the PML (here: stock), "
+            "without memory that strag shares", 0.9),
 }
 
 

@@ -65,8 +65,8 @@ struct strag_select_options {
 /** ... nor does it know that ranks are not in step. Some links then have nothing to do, unless they
  * are busy with another segment: a pipeline's first and last segment take longer than modelled.
  * (Measured, 16 MiB, flexreduce-pipelined on hosts of 3, 3 and 4 ranks over TCP: with 4 segments
- * all takes 12 % more than modelled, with 8 it is 5 %, with 16 and more 2 %.) By so much may twice
- * as many segments be slower. */
+ * all takes 12 % more than modelled, with 8 it is 5 %, with 16, 32 or 64 it is 2 %.) By so much may
+ * twice as many segments be slower by the model; how many are enough depends on the hosts. */
 #define STRAG_FINER 0.01
 
 /** The largest size that tables look at: 1 TiB; above, the last entry holds. */
