@@ -51,8 +51,8 @@ static bool on_request(const struct strag_problem *problem)
     return problem->n > RANKS_SOON;
 }
 
-/* By the cost model, ring and flexreduce take no longer; but for some hundred bytes with a late rank,
- * which is not worth pricing it at every communicator's first call. */
+/* By the cost model, ring and flexreduce take no longer; but for some hundred bytes with a late
+ * rank, which is not worth pricing it at every communicator's first call. */
 static bool adds_nothing(const struct strag_problem *problem)
 {
     (void)problem;
