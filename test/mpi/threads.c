@@ -8,6 +8,7 @@
  *
  * Two makers: about 1 of 150 runs on 3 ranks ends badly under Open MPI 4.1.4, and we do not know
  * why. A communicator is destroyed while MPI_Allreduce runs on it, when ob1 frees a request of it.
+ * Once an allreduce failed with MPI_ERR_TRUNCATE before there were any makers.
  */
 #include "common.h"
 
