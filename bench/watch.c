@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 enum { NOT, AGAIN, WATCHED, CLOSELY, CONTENDERS };
-enum { WINDOW = 50, TURNS_MAX = 20000 };
+enum { WINDOW = 100, TURNS_MAX = 20000 };
 
 static const char *const names[CONTENDERS] = {"not", "not again", "watched", "closely"};
 

@@ -179,7 +179,7 @@ static void register_integers(mca_coll_strag_component_t *component)
                      "class and outcome (so does coll_base_verbose from 10 on)",
                      OPAL_INFO_LVL_4, &component->verbose);
     register_integer(integer, "window",
-                     "So many calls are looked at together to find a late rank, 2 to 4096; 0: 50, "
+                     "So many calls are looked at together to find a late rank, 2 to 4096; 0: 100, "
                      "or half the number of ranks",
                      OPAL_INFO_LVL_5, &component->window);
     if (NULL != integer)

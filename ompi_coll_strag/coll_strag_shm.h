@@ -122,6 +122,7 @@ struct coll_strag_shm {
     bool packed; /* the data of elements lies back to back in memory */
     int mpi_error;
     unsigned idle; /* times that nothing had happened */
+    bool refused;  /* what was asked for last was not possible */
     struct coll_strag_queue sends, receives;
 };
 

@@ -160,7 +160,7 @@ void coll_strag_find_state(ompi_communicator_t *comm, const struct coll_strag_fa
 }
 
 /* At least so many calls are a window; where there are more ranks, rank 0 has more to gather. */
-enum { WINDOW = 50, RANKS_PER_CALL = 2 };
+enum { WINDOW = 100, RANKS_PER_CALL = 2 };
 
 /* The info key coll_strag_report, or the parameter. */
 static bool wants_report(ompi_communicator_t *comm)

@@ -7,14 +7,11 @@
 #include <stdlib.h>
 
 /* Messages within a host, and combining: as strag-tune measured them with 2 and 4 ranks. Combining
- * a byte takes as long as copying it. */
+ * a byte takes as long as copying it. (Whole operations, which run in order, take less through
+ * shared memory; but algorithms overtake each other where they should.) */
 static const struct local {
     double alpha, bandwidth; /* seconds, bytes per second */
 } over_pml = {4e-6, 16e9}, over_shm = {0.4e-6, 20e9};
-
-/* Shorter vectors are left to the previous component, where shared memory is all that is used and
- * nobody says another size. */
-static const size_t minimum_shared = 512;
 
 static struct strag_model make_model(const mca_coll_strag_module_t *module,
                                      const struct strag_topology *topology)
@@ -146,10 +143,9 @@ static int select_table(const mca_coll_strag_module_t *module, const struct stra
         .strict = mca_coll_strag_component.minimum_said || module->reproducible,
         .quick = !mca_coll_strag_component.telling,
     };
-    bool crowded = is_crowded(module, decision);
     if (!mca_coll_strag_component.minimum_said && is_shared(module))
-        options.minimum = crowded ? 0 : minimum_shared;
-    if (crowded && problem->n > 2) {
+        options.minimum = 0; /* nothing is faster */
+    if (is_crowded(module, decision) && problem->n > 2) {
         simple.blocks = 1;
         options.only = strag_algorithm_find("direct", NULL);
         if (strag_select(&simple, model, &options, made, err) == STRAG_OK)

@@ -120,23 +120,20 @@ static bool is_free(struct coll_strag_shared *shared)
     return true;
 }
 
-static struct coll_strag_shared *find_shared(struct coll_strag_shm *shm,
-                                             const struct strag_transfer *transfer,
-                                             const void *buffer, size_t elements)
+static struct coll_strag_shared *find_shared(struct coll_strag_shm *shm, const void *buffer,
+                                             size_t elements, uint64_t content)
 {
     for (int s = 0; s < COLL_STRAG_SHARED; s++) {
         struct coll_strag_shared *shared = &shm->shared[s];
-        if (shared->content == transfer->content && shared->buffer == buffer &&
-            shared->elements == elements)
+        if (shared->content == content && shared->buffer == buffer && shared->elements == elements)
             return shared;
     }
     return NULL;
 }
 
 /* @return NULL: none is free, or the values cannot be packed */
-static struct coll_strag_shared *fill_shared(struct coll_strag_shm *shm,
-                                             const struct strag_transfer *transfer,
-                                             const void *buffer, size_t elements)
+static struct coll_strag_shared *fill_shared(struct coll_strag_shm *shm, const void *buffer,
+                                             size_t elements, uint64_t content)
 {
     struct coll_strag_shared *shared = &shm->shared[shm->next_shared];
     int slot = shm->n * COLL_STRAG_SLOTS + shm->next_shared;
@@ -146,55 +143,64 @@ static struct coll_strag_shared *fill_shared(struct coll_strag_shm *shm,
     if (put_in(shm, shm->slots + (size_t)slot * shm->longest, buffer, elements) != STRAG_OK)
         return NULL;
     shm->next_shared = (shm->next_shared + 1) % COLL_STRAG_SHARED;
-    shared->content = transfer->content;
+    shared->content = content;
     shared->buffer = buffer;
     shared->elements = elements;
     return shared;
 }
 
 /* @return COLL_STRAG_NO_SLOT: not in a shared slot */
-static int put_shared(struct coll_strag_shm *shm, const struct coll_strag_waiting *message)
+static int put_shared(struct coll_strag_shm *shm, struct coll_strag_shm_peer *peer,
+                      const void *buffer, size_t elements, uint64_t content)
 {
-    const struct strag_transfer *transfer = message->transfer;
-    struct coll_strag_shared *shared =
-        find_shared(shm, transfer, message->buffer, message->elements);
+    struct coll_strag_shared *shared = find_shared(shm, buffer, elements, content);
     if (!shared)
-        shared = fill_shared(shm, transfer, message->buffer, message->elements);
+        shared = fill_shared(shm, buffer, elements, content);
     if (!shared || (shared->nreaders >= shm->n && !is_free(shared)))
         return COLL_STRAG_NO_SLOT;
-    shared->readers[shared->nreaders++] =
-        (struct coll_strag_reader){message->peer, message->peer->sent + 1};
+    shared->readers[shared->nreaders++] = (struct coll_strag_reader){peer, peer->sent + 1};
     return shm->n * COLL_STRAG_SLOTS + (int)(shared - shm->shared);
 }
 
-/* @return STRAG_OK, STRAG_PENDING: there is no room, or an error */
-static int try_send(struct coll_strag_shm *shm, const struct coll_strag_waiting *message)
+/* The message is too long for its cell. @param content  as in struct strag_transfer
+ * @param[out] slot  where the values are, unless STRAG_PENDING is returned: there is no room */
+static int put_in_slot(struct coll_strag_shm *shm, struct coll_strag_shm_peer *peer,
+                       const void *buffer, size_t elements, uint64_t content, int *slot)
 {
-    struct coll_strag_shm_peer *peer = message->peer;
+    if (content) {
+        *slot = put_shared(shm, peer, buffer, elements, content);
+        if (*slot != COLL_STRAG_NO_SLOT)
+            return STRAG_OK;
+    }
+    if (!is_taken(peer, peer->used[peer->next_slot]))
+        return STRAG_PENDING;
+    *slot = peer->first_slot + peer->next_slot;
+    peer->used[peer->next_slot] = peer->sent + 1;
+    peer->next_slot = (peer->next_slot + 1) % COLL_STRAG_SLOTS;
+    return put_in(shm, shm->slots + (size_t)*slot * shm->longest, buffer, elements);
+}
+
+/* @return STRAG_OK, STRAG_PENDING: there is no room, or an error */
+static int try_put(struct coll_strag_shm *shm, struct coll_strag_shm_peer *peer, const void *buffer,
+                   size_t elements, uint64_t content)
+{
     int64_t number = peer->sent + 1;
     if (!is_taken(peer, number - COLL_STRAG_CELLS))
         return STRAG_PENDING;
     struct coll_strag_cell *cell = &peer->out->cells[number % COLL_STRAG_CELLS];
-    int status = STRAG_OK, slot = COLL_STRAG_NO_SLOT;
-    if (message->elements * shm->size <= COLL_STRAG_INLINE) {
-        status = put_in(shm, cell->data, message->buffer, message->elements);
-    } else {
-        if (message->transfer->content)
-            slot = put_shared(shm, message);
-        if (slot == COLL_STRAG_NO_SLOT) {
-            if (!is_taken(peer, peer->used[peer->next_slot]))
-                return STRAG_PENDING;
-            slot = peer->first_slot + peer->next_slot;
-            status = put_in(shm, shm->slots + (size_t)slot * shm->longest, message->buffer,
-                            message->elements);
-            peer->used[peer->next_slot] = number;
-            peer->next_slot = (peer->next_slot + 1) % COLL_STRAG_SLOTS;
-        }
-    }
-    if (status != STRAG_OK)
-        return failed(shm, MPI_ERR_OTHER);
-    announce(shm, peer, cell, message->elements, slot);
-    return STRAG_OK;
+    int slot = COLL_STRAG_NO_SLOT;
+    int status = elements * shm->size <= COLL_STRAG_INLINE
+                     ? put_in(shm, cell->data, buffer, elements)
+                     : put_in_slot(shm, peer, buffer, elements, content, &slot);
+    if (status == STRAG_OK)
+        announce(shm, peer, cell, elements, slot);
+    return status < 0 ? failed(shm, MPI_ERR_OTHER) : status;
+}
+
+static int try_send(struct coll_strag_shm *shm, const struct coll_strag_waiting *message)
+{
+    return try_put(shm, message->peer, message->buffer, message->elements,
+                   message->transfer->content);
 }
 
 /* ---- Receiving ---- */
@@ -234,6 +240,11 @@ static const struct coll_strag_cell *next_message(const struct coll_strag_shm *s
     }
 }
 
+static struct coll_strag_arrival *last_arrival(struct coll_strag_shm_peer *peer)
+{
+    return &peer->arrivals[peer->received % COLL_STRAG_CELLS];
+}
+
 static const void *values_of(const struct coll_strag_shm *shm,
                              const struct coll_strag_shm_peer *peer,
                              const struct coll_strag_cell *cell)
@@ -242,30 +253,41 @@ static const void *values_of(const struct coll_strag_shm *shm,
                                             : peer->slots + (size_t)cell->slot * shm->longest;
 }
 
-/* @return STRAG_OK, STRAG_PENDING: it is not there yet, or an error */
-static int try_receive(struct coll_strag_shm *shm, const struct coll_strag_waiting *message)
+/* The next message, which is to have so many elements. It must be given back.
+ * @return STRAG_OK, STRAG_PENDING: it is not there yet, or an error */
+static int try_get(struct coll_strag_shm *shm, struct coll_strag_shm_peer *peer, size_t elements,
+                   const void **values)
 {
-    struct coll_strag_shm_peer *peer = message->peer;
     const struct coll_strag_cell *cell = next_message(shm, peer);
-    int status = STRAG_OK;
     if (!cell)
         return STRAG_PENDING;
-    struct coll_strag_arrival *arrival = &peer->arrivals[peer->received % COLL_STRAG_CELLS];
     if (cell->call != shm->call) { /* a later one: it stays for our next call */
         peer->received--;
         return failed(shm, MPI_ERR_TRUNCATE);
     }
-    if (cell->bytes != message->elements * shm->size) {
-        status = failed(shm, MPI_ERR_TRUNCATE); /* the ranks called it with other counts */
-    } else if (message->in_place) {
-        message->transfer->arrived = values_of(shm, peer, cell);
-        message->transfer->handle = arrival;
-        return STRAG_OK;
-    } else if (take_out(shm, values_of(shm, peer, cell), message->buffer, message->elements) !=
-               STRAG_OK) {
-        status = failed(shm, MPI_ERR_OTHER);
+    if (cell->bytes != elements * shm->size) { /* the ranks called it with other counts */
+        give_back(last_arrival(peer));
+        return failed(shm, MPI_ERR_TRUNCATE);
     }
-    give_back(arrival);
+    *values = values_of(shm, peer, cell);
+    return STRAG_OK;
+}
+
+static int try_receive(struct coll_strag_shm *shm, const struct coll_strag_waiting *message)
+{
+    struct coll_strag_shm_peer *peer = message->peer;
+    const void *values;
+    int status = try_get(shm, peer, message->elements, &values);
+    if (status != STRAG_OK)
+        return status;
+    if (message->in_place) {
+        message->transfer->arrived = values;
+        message->transfer->handle = last_arrival(peer);
+        return STRAG_OK;
+    }
+    if (take_out(shm, values, message->buffer, message->elements) != STRAG_OK)
+        status = failed(shm, MPI_ERR_OTHER);
+    give_back(last_arrival(peer));
     return status;
 }
 
@@ -365,8 +387,9 @@ static int shm_progress(struct strag_transport *base)
         found |= scan(shm, &shm->sends, try_send);
     if (found)
         shm->idle = 0;
-    else if (shm->receives.length || shm->sends.length)
+    else if (shm->receives.length || shm->sends.length || shm->refused)
         wait_a_little(shm);
+    shm->refused = false;
     return STRAG_OK;
 }
 
@@ -401,6 +424,32 @@ static void shm_release(struct strag_transport *base, struct strag_transfer *tra
 {
     (void)base;
     give_back(transfer->handle);
+}
+
+/* Something was asked for. @return status */
+static int asked(struct coll_strag_shm *shm, int status)
+{
+    if (status == STRAG_OK)
+        shm->idle = 0;
+    shm->refused = status == STRAG_PENDING;
+    return status;
+}
+
+static int shm_put(struct strag_transport *base, int peer, const void *buffer, size_t elements)
+{
+    struct coll_strag_shm *shm = own(base);
+    return asked(shm, try_put(shm, shm->peer[peer], buffer, elements, 0));
+}
+
+static int shm_get(struct strag_transport *base, int peer, size_t elements, const void **arrived)
+{
+    struct coll_strag_shm *shm = own(base);
+    return asked(shm, try_get(shm, shm->peer[peer], elements, arrived));
+}
+
+static void shm_got(struct strag_transport *base, int peer)
+{
+    give_back(last_arrival(own(base)->peer[peer]));
 }
 
 static bool drop(struct coll_strag_queue *queue, const struct strag_transfer *transfer)
@@ -438,8 +487,11 @@ struct strag_transport *coll_strag_shm_begin(struct coll_strag_shm *shm, ompi_da
     shm->packed = reducer->true_lb == 0 && reducer->extent == (ptrdiff_t)size &&
                   reducer->true_extent == reducer->extent &&
                   ompi_datatype_is_contiguous_memory_layout(dtype, 2);
-    shm->super.recv_in_place =
-        shm->packed && size <= COLL_STRAG_REDUCE_PIECE ? shm_recv_in_place : NULL;
+    const bool in_place = shm->packed && size <= COLL_STRAG_REDUCE_PIECE;
+    shm->super.recv_in_place = in_place ? shm_recv_in_place : NULL;
+    shm->super.put = in_place ? shm_put : NULL;
+    shm->super.put_most = shm->longest / size;
+    shm->refused = false;
     shm->idle = 0;
     for (int s = 0; s < COLL_STRAG_SHARED; s++)
         shm->shared[s].content = 0;
@@ -469,6 +521,9 @@ bool coll_strag_shm_init(struct coll_strag_shm *shm)
         .progress = shm_progress,
         .cancel = shm_cancel,
         .release = shm_release,
+        .get = shm_get,
+        .got = shm_got,
+        .put_room = COLL_STRAG_CELLS,
     };
     shm->peers = calloc((size_t)shm->n, sizeof *shm->peers);
     shm->readers = calloc((size_t)shm->n * COLL_STRAG_SHARED, sizeof *shm->readers);

@@ -17,6 +17,8 @@
  */
 #include "engine.h"
 
+#include "in_order.h"
+
 #include <stdlib.h>
 
 /* Rounds in the window after the first one. Pipelines of short blocks over a network need several:
@@ -67,12 +69,14 @@ struct strag_engine {
     int depth;
     struct segment *segments; /* the pool */
     size_t nsegments;
+    struct strag_in_order *in_order;
 
     /* the call */
     struct strag_call call;
     struct segment *free;
     int head, tail;
     bool running;
+    bool ordered;  /* without the window */
     bool marked;   /* a completion came since the last pass */
     int combining; /* reductions that go on by themselves and have to be asked for */
     int status;    /* the first error */
@@ -180,7 +184,9 @@ int strag_engine_create(const struct strag_plan *plan, int depth, struct strag_e
     engine->content = malloc(((size_t)plan->nops + 1) * sizeof *engine->content);
     engine->runs = malloc(((size_t)plan->nops + 1) * sizeof *engine->runs);
     engine->segments = calloc(engine->nsegments + 1, sizeof *engine->segments);
-    if (!engine->before || !engine->content || !engine->runs || !engine->segments)
+    engine->in_order = strag_in_order_create(plan);
+    if (!engine->before || !engine->content || !engine->runs || !engine->segments ||
+        !engine->in_order)
         goto memory;
     link_peers(engine, last);
     number_contents(engine);
@@ -205,6 +211,7 @@ void strag_engine_free(struct strag_engine *engine)
     free(engine->runs);
     free(engine->segments);
     free(engine->free_slots);
+    strag_in_order_free(engine->in_order);
     free(engine);
 }
 
@@ -615,10 +622,8 @@ static int prepare_space(struct strag_engine *engine)
     bool uses[STRAG_LANES] = {false};
     size_t elements = 0;
     int slots = 0;
-    engine->space = NULL;
     if (!room_for_slots(engine))
         return STRAG_ERR_MEMORY;
-    find_transports(engine);
     find_uses(engine, uses);
     for (int l = 0; l < STRAG_LANES; l++) {
         const struct strag_lane *wanted = &call->lanes[l];
@@ -650,6 +655,14 @@ static bool is_possible(const struct strag_engine *engine, const struct strag_ca
     return !engine->running && call->extent > 0;
 }
 
+/* May it run without the window? */
+static bool suits_in_order(const struct strag_engine *engine)
+{
+    const struct strag_transport *transport = engine->lanes[0].transport;
+    return engine->lanes[1].transport == transport &&
+           strag_in_order_suits(engine->in_order, &engine->call, transport);
+}
+
 int strag_engine_start(struct strag_engine *engine, const struct strag_call *call)
 {
     if (!is_possible(engine, call))
@@ -659,7 +672,10 @@ int strag_engine_start(struct strag_engine *engine, const struct strag_call *cal
     engine->head = engine->tail = 0;
     engine->marked = true;
     engine->combining = 0;
-    int status = prepare_space(engine);
+    engine->space = NULL;
+    find_transports(engine);
+    engine->ordered = suits_in_order(engine);
+    int status = engine->ordered ? STRAG_OK : prepare_space(engine);
     if (status == STRAG_OK && call->input != call->output)
         status = copy_inputs(engine);
     if (status != STRAG_OK) {
@@ -668,25 +684,43 @@ int strag_engine_start(struct strag_engine *engine, const struct strag_call *cal
         return status;
     }
     engine->running = true;
-    move_window(engine);
+    if (engine->ordered)
+        strag_in_order_start(engine->in_order, &engine->call, engine->lanes[0].transport);
+    else
+        move_window(engine);
     return STRAG_OK;
+}
+
+/* @return as strag_engine_progress */
+static int progress_in_order(struct strag_engine *engine)
+{
+    int status = strag_in_order_progress(engine->in_order);
+    engine->running = status == STRAG_PENDING;
+    return status;
+}
+
+/* Do what the window permits. */
+static void progress_window(struct strag_engine *engine)
+{
+    bool changed;
+    engine->marked = false;
+    do {
+        changed = pass(engine);
+        changed |= engine->status == STRAG_OK && move_window(engine);
+    } while (changed);
 }
 
 int strag_engine_progress(struct strag_engine *engine)
 {
     if (!engine->running)
         return STRAG_ERR_ARGUMENT;
+    if (engine->ordered)
+        return progress_in_order(engine);
     int status = progress_transports(engine);
     if (status != STRAG_OK && engine->status == STRAG_OK)
         engine->status = status;
-    if (engine->status == STRAG_OK && (engine->marked || engine->combining)) {
-        engine->marked = false;
-        bool changed;
-        do {
-            changed = pass(engine);
-            changed |= engine->status == STRAG_OK && move_window(engine);
-        } while (changed);
-    }
+    if (engine->status == STRAG_OK && (engine->marked || engine->combining))
+        progress_window(engine);
     if (engine->status != STRAG_OK) {
         stop(engine);
         return engine->status;

@@ -25,6 +25,7 @@ src_libstrag_la_SOURCES = \
 	src/hamiltonian.c \
 	src/hierarchical_doubling.c \
 	src/hwloc_core.h \
+	src/in_order.c src/in_order.h \
 	src/late.c src/late.h \
 	src/layout.c src/layout.h src/layout_internal.h \
 	src/layout_addresses.c \

@@ -26,6 +26,12 @@ struct message {
     char *copy;   /* the values, when the send has completed before the receive */
 };
 
+/* What arrives in place: a length, then the elements. */
+struct arrival {
+    size_t bytes;
+    _Alignas(max_align_t) char elements[];
+};
+
 struct endpoint {
     struct strag_transport transport; /* first: the endpoint is found by it */
     struct strag_loopback *network;
@@ -33,6 +39,7 @@ struct endpoint {
     bool dead;
     unsigned posts; /* messages posted so far */
     size_t sent_elements, sent_messages;
+    struct arrival **got; /* [rank]: shown by get, and not given back yet */
 };
 
 struct strag_loopback {
@@ -43,7 +50,8 @@ struct strag_loopback {
     uint64_t random, now;
     uint64_t *last_due; /* per pair of ranks, both sides: for in_order */
     struct message *first, **last;
-    size_t arrived; /* in place, and not released yet */
+    size_t arrived;       /* in place, and not released yet */
+    struct arrival **got; /* of all endpoints */
     struct endpoint *endpoints;
 };
 
@@ -133,42 +141,49 @@ static int post_recv(struct strag_transport *transport, struct strag_transfer *t
     return status;
 }
 
-/* What arrives in place: a length, then the elements. */
-struct arrival {
-    size_t bytes;
-    _Alignas(max_align_t) char elements[];
-};
-
 static int post_recv_in_place(struct strag_transport *transport, struct strag_transfer *transfer,
                               int peer, size_t elements)
 {
     return post_recv(transport, transfer, peer, NULL, elements);
 }
 
-static void release(struct strag_transport *transport, struct strag_transfer *transfer)
+static void give_back(struct strag_loopback *network, struct arrival *arrival)
 {
-    struct endpoint *me = (struct endpoint *)transport;
-    struct arrival *arrival = transfer->handle;
     memset(arrival->elements, 0xa5, arrival->bytes);
     free(arrival);
-    pthread_mutex_lock(&me->network->lock);
-    me->network->arrived--;
-    pthread_mutex_unlock(&me->network->lock);
+    pthread_mutex_lock(&network->lock);
+    network->arrived--;
+    pthread_mutex_unlock(&network->lock);
+}
+
+static void release(struct strag_transport *transport, struct strag_transfer *transfer)
+{
+    give_back(((struct endpoint *)transport)->network, transfer->handle);
+}
+
+/* @return NULL: out of memory */
+static struct arrival *arrive(struct strag_loopback *network, const char *values, size_t elements)
+{
+    size_t bytes = elements * network->element;
+    struct arrival *arrival = malloc(sizeof *arrival + bytes);
+    if (!arrival)
+        return NULL;
+    arrival->bytes = bytes;
+    memcpy(arrival->elements, values, bytes);
+    network->arrived++;
+    return arrival;
 }
 
 /* @return STRAG_OK or STRAG_ERR_MEMORY */
-static int arrive(struct strag_loopback *network, const struct message *message, const char *values)
+static int arrive_in_place(struct strag_loopback *network, const struct message *message,
+                           const char *values)
 {
     struct strag_transfer *transfer = message->recv.transfer;
-    size_t bytes = message->recv.elements * network->element;
-    struct arrival *arrival = malloc(sizeof *arrival + bytes);
+    struct arrival *arrival = arrive(network, values, message->recv.elements);
     if (!arrival)
         return STRAG_ERR_MEMORY;
-    arrival->bytes = bytes;
-    memcpy(arrival->elements, values, bytes);
     transfer->handle = arrival;
     transfer->arrived = arrival->elements;
-    network->arrived++;
     return STRAG_OK;
 }
 
@@ -208,7 +223,7 @@ static void finish_recv(struct strag_loopback *network, struct message *message)
     if (status == STRAG_OK && message->target)
         memcpy(message->target, values, message->send.elements * network->element);
     else if (status == STRAG_OK)
-        status = arrive(network, message, values);
+        status = arrive_in_place(network, message, values);
     finish(&message->recv, status);
 }
 
@@ -292,18 +307,151 @@ static int cancel(struct strag_transport *transport, struct strag_transfer *tran
     return status;
 }
 
+/* ---- At once: a side that is put or got is done from the beginning ---- */
+
+static void ignore(struct strag_transfer *transfer, int status)
+{
+    (void)transfer;
+    (void)status;
+}
+
+static struct strag_transfer nobodys = {.complete = ignore};
+
+/* Is there no room for another message of the pair, or are we told so? */
+static bool has_no_room(struct endpoint *me, int peer)
+{
+    struct strag_loopback *network = me->network;
+    int under_way = 0;
+    for (const struct message *m = network->first; m; m = m->next)
+        under_way += m->from == me->rank && m->to == peer && m->send.transfer && !m->recv.done;
+    return under_way >= network->options.room ||
+           (network->options.max_delay && next_random(network) % 4 == 0);
+}
+
+static int put_locked(struct endpoint *me, int peer, const void *buffer, size_t elements)
+{
+    struct strag_loopback *network = me->network;
+    const struct strag_loopback_options *options = &network->options;
+    if (me->dead || network->endpoints[peer].dead)
+        return STRAG_ERR_TRANSPORT;
+    if (has_no_room(me, peer))
+        return STRAG_PENDING;
+    if (++me->posts == options->fail_post && me->rank == options->fail_rank)
+        return STRAG_ERR_TRANSPORT;
+    struct message *message = find(network, me->rank, peer, true);
+    if (message)
+        message->copy = malloc(elements * network->element);
+    if (!message || !message->copy)
+        return STRAG_ERR_MEMORY;
+    memcpy(message->copy, buffer, elements * network->element);
+    message->send = (struct side){&nobodys, elements, due(network, message, true), true, STRAG_OK};
+    me->sent_elements += elements;
+    me->sent_messages++;
+    return STRAG_OK;
+}
+
+static int put(struct strag_transport *transport, int peer, const void *buffer, size_t elements)
+{
+    struct endpoint *me = (struct endpoint *)transport;
+    pthread_mutex_lock(&me->network->lock);
+    int status = put_locked(me, peer, buffer, elements);
+    pthread_mutex_unlock(&me->network->lock);
+    return status;
+}
+
+/* The peer's oldest message that nobody receives yet. */
+static struct message *next_from(const struct endpoint *me, int peer)
+{
+    struct message *message = me->network->first;
+    while (message && (message->from != peer || message->to != me->rank || message->recv.transfer))
+        message = message->next;
+    return message;
+}
+
+static int get_locked(struct endpoint *me, int peer, size_t elements)
+{
+    struct strag_loopback *network = me->network;
+    const struct strag_loopback_options *options = &network->options;
+    struct message *message = next_from(me, peer);
+    if (me->dead || me->got[peer] || (!message && network->endpoints[peer].dead))
+        return STRAG_ERR_TRANSPORT;
+    if (!message || network->now < message->send.due)
+        return STRAG_PENDING;
+    const char *values = message->send.done ? message->copy : message->source;
+    if ((++me->posts == options->fail_post && me->rank == options->fail_rank) || !values ||
+        message->send.status != STRAG_OK || message->send.elements != elements)
+        return STRAG_ERR_TRANSPORT;
+    me->got[peer] = arrive(network, values, elements);
+    if (!me->got[peer])
+        return STRAG_ERR_MEMORY;
+    message->recv = (struct side){&nobodys, elements, 0, true, STRAG_OK};
+    return STRAG_OK;
+}
+
+static int get(struct strag_transport *transport, int peer, size_t elements, const void **arrived)
+{
+    struct endpoint *me = (struct endpoint *)transport;
+    pthread_mutex_lock(&me->network->lock);
+    int status = get_locked(me, peer, elements);
+    if (status == STRAG_OK)
+        *arrived = me->got[peer]->elements;
+    pthread_mutex_unlock(&me->network->lock);
+    return status;
+}
+
+static void got(struct strag_transport *transport, int peer)
+{
+    struct endpoint *me = (struct endpoint *)transport;
+    give_back(me->network, me->got[peer]);
+    me->got[peer] = NULL;
+}
+
+/* ---- Networks ---- */
+
+static void open_endpoint(struct strag_loopback *network, int rank, struct arrival **got_from)
+{
+    const struct strag_loopback_options *options = &network->options;
+    struct endpoint *me = &network->endpoints[rank];
+    *me = (struct endpoint){
+        .transport =
+            {
+                .send = post_send,
+                .recv = post_recv,
+                .progress = progress,
+                .cancel = cancel,
+            },
+        .network = network,
+        .rank = rank,
+        .got = got_from,
+    };
+    if (options->in_place) {
+        me->transport.recv_in_place = post_recv_in_place;
+        me->transport.release = release;
+    }
+    if (options->room) {
+        me->transport.put = put;
+        me->transport.get = get;
+        me->transport.got = got;
+        me->transport.put_most = SIZE_MAX;
+        me->transport.put_room = options->room;
+    }
+}
+
 struct strag_loopback *strag_loopback_create(int n, size_t element,
                                              const struct strag_loopback_options *options)
 {
     struct strag_loopback *network = calloc(1, sizeof *network);
     if (!network)
         return NULL;
+    const size_t pairs = (size_t)n * (size_t)n;
     network->endpoints = calloc((size_t)n, sizeof *network->endpoints);
-    network->last_due = calloc(2 * (size_t)n * (size_t)n, sizeof *network->last_due);
-    if (!network->endpoints || !network->last_due ||
+    network->last_due = calloc(2 * pairs, sizeof *network->last_due);
+    network->got = calloc(pairs, sizeof(struct arrival *));
+    if (!network->endpoints || !network->last_due || !network->got ||
         pthread_mutex_init(&network->lock, NULL) != 0) {
         free(network->endpoints);
         free(network->last_due);
+        free(network->got);
         free(network);
         return NULL;
     }
@@ -312,21 +460,8 @@ struct strag_loopback *strag_loopback_create(int n, size_t element,
     network->options = *options;
     network->random = options->seed;
     network->last = &network->first;
-    for (int rank = 0; rank < n; rank++) {
-        network->endpoints[rank] = (struct endpoint){
-            .transport =
-                {
-                    .send = post_send,
-                    .recv = post_recv,
-                    .progress = progress,
-                    .cancel = cancel,
-                    .recv_in_place = options->in_place ? post_recv_in_place : NULL,
-                    .release = options->in_place ? release : NULL,
-                },
-            .network = network,
-            .rank = rank,
-        };
-    }
+    for (int rank = 0; rank < n; rank++)
+        open_endpoint(network, rank, network->got + (size_t)rank * (size_t)n);
     return network;
 }
 
@@ -343,6 +478,7 @@ void strag_loopback_free(struct strag_loopback *network)
     pthread_mutex_destroy(&network->lock);
     free(network->endpoints);
     free(network->last_due);
+    free(network->got);
     free(network);
 }
 

@@ -50,7 +50,7 @@ struct strag_observer {
 struct strag_observe_options strag_observe_default(void)
 {
     return (struct strag_observe_options){
-        .window = 50, .share_on = 0.75, .share_off = 0.4, .least = 0.1};
+        .window = 100, .share_on = 0.75, .share_off = 0.4, .least = 0.1};
 }
 
 /* ---- Making one ---- */

@@ -46,7 +46,7 @@ struct strag_observe_options {
 
 #define STRAG_WINDOW_MAX 4096
 
-/** Windows of 50 calls; 0.75, 0.4; 0.1. */
+/** Windows of 100 calls; 0.75, 0.4; 0.1. */
 struct strag_observe_options strag_observe_default(void);
 
 /* What a rank notes of a call. Notes travel as they are between processes of the same program; what

@@ -168,6 +168,26 @@ static void fail_messages_no_cancel(struct setting *s)
     fail_every_message(s, true, true);
 }
 
+/* Plans that run in order, where nothing is ever in flight. */
+static void fail_messages_at_once(struct setting *s)
+{
+    struct call_options options = usual_options(s);
+    options.lanes[0].segment = options.lanes[1].segment = options.count;
+    options.network.room = 64;
+    s->world->options = options;
+    for (int rank = 0; rank < s->n; rank++) {
+        long messages = world_messages(s->world, rank);
+        options.network.fail_rank = rank;
+        for (long k = 1; k <= messages; k++) {
+            options.network.fail_post = (unsigned)k;
+            options.in_place = k % 3 == 0;
+            options.extent = k % 5 == 0 ? 11 : 8;
+            options.network.in_place = k % 2 == 0;
+            run_badly(s, &options, rank, STRAG_ERR_TRANSPORT, NULL, "a message fails at once");
+        }
+    }
+}
+
 static void every_message_is_refused(void **state)
 {
     (void)state;
@@ -190,6 +210,12 @@ static void every_message_fails_late_and_none_can_be_cancelled(void **state)
 {
     (void)state;
     everywhere("late failures, no cancelling", fail_messages_no_cancel);
+}
+
+static void every_message_fails_at_once(void **state)
+{
+    (void)state;
+    everywhere("failures at once", fail_messages_at_once);
 }
 
 /* Space into which a message may still come must have been seen: otherwise the two tests before
@@ -395,6 +421,7 @@ int main(void)
         cmocka_unit_test(every_message_fails_late),
         cmocka_unit_test(every_message_is_refused_and_none_can_be_cancelled),
         cmocka_unit_test(every_message_fails_late_and_none_can_be_cancelled),
+        cmocka_unit_test(every_message_fails_at_once),
         cmocka_unit_test(space_is_lost_sometimes),
         cmocka_unit_test(the_transport_fails_by_itself),
         cmocka_unit_test(every_reduction_fails),

@@ -18,8 +18,11 @@ static struct call_options random_options(struct rng *rng)
     options.lanes[1].segment = 1 + rng_below(rng, 8);
     options.lanes[1].slots = 1 + (int)rng_below(rng, 2);
     options.network.in_place = rng_one_in(rng, 2);
+    options.network.room = rng_one_in(rng, 2) ? 0 : 1 + (int)rng_below(rng, 8);
     options.one_in_place = rng_one_in(rng, 2);
     options.host = (int)rng_below(rng, 4);
+    if (options.network.room && rng_one_in(rng, 2)) /* whole operations, for running in order */
+        options.lanes[0].segment = options.lanes[1].segment = 60;
     options.in_place = rng_one_in(rng, 2);
     options.network.max_delay = rng_one_in(rng, 2) ? rng_below(rng, 30) : 0;
     return options;

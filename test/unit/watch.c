@@ -62,6 +62,7 @@ struct flight {
     uint64_t *sent; /* with a content: the values, as they were when it was posted */
     bool in_place;
     char *arrived; /* in place: a copy of what came, with gaps; until it is released */
+    int from;      /* got at once: whose it is */
 };
 
 static bool has_gaps(const struct member *member)
@@ -84,15 +85,21 @@ static void unpack(const struct flight *flight, const char *from)
 }
 
 /* What has arrived, in an array as the engine sees it. */
-static int unpack_in_place(struct flight *flight)
+static int unpack_arrived(struct flight *flight, const void *values)
 {
     flight->arrived = malloc(flight->elements * flight->member->world->options.extent);
     if (!flight->arrived)
         return STRAG_ERR_MEMORY;
     flight->target = flight->arrived;
-    unpack(flight, flight->inner.arrived);
-    flight->outer->arrived = flight->arrived;
+    unpack(flight, values);
     return STRAG_OK;
+}
+
+static int unpack_in_place(struct flight *flight)
+{
+    int status = unpack_arrived(flight, flight->inner.arrived);
+    flight->outer->arrived = flight->arrived;
+    return status;
 }
 
 static void arrive(struct strag_transfer *inner, int status)
@@ -169,13 +176,18 @@ static struct flight *take_off(struct member *member, struct strag_transfer *out
     return flight;
 }
 
-static int post(struct member *member, struct strag_transfer *outer, int peer, const void *source,
-                void *target, size_t elements)
+static void check_message(struct member *member, int peer, size_t elements)
 {
     if (peer < 0 || peer >= member->world->n || peer == member->rank)
         watch_problem(member, "a message to or from rank %d", peer);
     if (elements < 1 || elements > world_lane(member->world, member->rank, peer)->segment)
         watch_problem(member, "a message of %zu elements", elements);
+}
+
+static int post(struct member *member, struct strag_transfer *outer, int peer, const void *source,
+                void *target, size_t elements)
+{
+    check_message(member, peer, elements);
     struct flight *flight = take_off(member, outer, source, target, elements);
     if (!flight)
         return STRAG_ERR_MEMORY;
@@ -248,6 +260,79 @@ static void watched_release_message(struct strag_transport *transport,
         member->endpoint->release(member->endpoint, &flight->inner);
     free(flight->arrived);
     flight->arrived = NULL;
+    memory_resume();
+}
+
+static int watched_put(struct strag_transport *transport, int peer, const void *buffer,
+                       size_t elements)
+{
+    struct member *member = ((struct watched_transport *)transport)->member;
+    struct strag_transport *endpoint = member->endpoint;
+    struct flight packing = {.member = member, .source = buffer, .elements = elements};
+    memory_pause();
+    check_message(member, peer, elements);
+    if (!inside_output(member, buffer, elements) && !inside_input(member, buffer, elements))
+        watch_problem(member, "%zu elements are put from outside the vectors", elements);
+    char *packed = malloc(elements * sizeof(uint64_t));
+    int status = STRAG_ERR_MEMORY;
+    if (packed) {
+        pack(&packing, packed);
+        status = endpoint->put(endpoint, peer, packed, elements);
+    }
+    free(packed);
+    member->events += status == STRAG_OK;
+    member->puts += status == STRAG_OK;
+    memory_resume();
+    return status;
+}
+
+static int take_in(struct member *member, int peer, size_t elements, const void *values,
+                   const void **arrived)
+{
+    struct flight *flight = calloc(1, sizeof *flight);
+    if (!flight)
+        return STRAG_ERR_MEMORY;
+    *flight = (struct flight){
+        .member = member, .next = member->flights, .elements = elements, .from = peer};
+    member->flights = flight;
+    int status = unpack_arrived(flight, values);
+    *arrived = flight->arrived;
+    member->events++;
+    return status;
+}
+
+static int watched_get(struct strag_transport *transport, int peer, size_t elements,
+                       const void **arrived)
+{
+    struct member *member = ((struct watched_transport *)transport)->member;
+    struct strag_transport *endpoint = member->endpoint;
+    const void *values;
+    memory_pause();
+    check_message(member, peer, elements);
+    int status = endpoint->get(endpoint, peer, elements, &values);
+    if (status == STRAG_OK) {
+        status = take_in(member, peer, elements, values, arrived);
+        if (status != STRAG_OK)
+            endpoint->got(endpoint, peer);
+    }
+    memory_resume();
+    return status;
+}
+
+static void watched_got(struct strag_transport *transport, int peer)
+{
+    struct member *member = ((struct watched_transport *)transport)->member;
+    struct flight *flight = member->flights;
+    memory_pause();
+    while (flight && (flight->from != peer || flight->in_place || !flight->arrived))
+        flight = flight->next;
+    if (!flight) {
+        watch_problem(member, "a message of rank %d is given back that is not there", peer);
+    } else {
+        member->endpoint->got(member->endpoint, peer);
+        free(flight->arrived);
+        flight->arrived = NULL;
+    }
     memory_resume();
 }
 
@@ -419,8 +504,8 @@ static int watched_copy(struct strag_reducer *reducer, void *out, const void *in
 {
     struct member *member = ((struct watched_reducer *)reducer)->member;
     const struct call_options *options = &member->world->options;
-    if (!inside_output(member, out, elements) || !inside_input(member, in, elements) ||
-        elements < 1) {
+    const bool inside = inside_input(member, in, elements) || came(member, in, elements);
+    if (!inside_output(member, out, elements) || !inside || elements < 1) {
         watch_problem(member, "%zu elements are copied outside the vectors", elements);
         return STRAG_ERR_REDUCE;
     }
@@ -448,8 +533,18 @@ void watch_begin(struct member *member)
         member->transport.base.recv_in_place = watched_recv_in_place;
         member->transport.base.release = watched_release_message;
     }
+    if (member->endpoint->put && !rng_one_in(&member->rng, 8)) { /* some ranks have it, some not */
+        member->transport.base.put = watched_put;
+        member->transport.base.get = watched_get;
+        member->transport.base.got = watched_got;
+        member->transport.base.put_most = member->endpoint->put_most;
+        member->transport.base.put_room = member->endpoint->put_room;
+    }
     member->reducer = (struct watched_reducer){
         {watched_allocate, watched_release, watched_reduce, watched_copy, watched_test}, member};
+    if (member->world->options.polls == 0)
+        member->reducer.base.test = NULL;
+    member->puts = 0;
     member->library_allocations = 0;
     member->allocations = member->releases = member->lost = 0;
     member->reductions = 0;

@@ -335,11 +335,11 @@ char *world_describe(const struct world *world, char *buffer, size_t size)
     snprintf(buffer, size,
              "%s n=%d count=%zu segment=%zu+%zu extent=%zu slots=%d+%d host=%d%s polls=%u "
              "max_delay=%u%s "
-             "eager=%zu gap=%zu%s",
+             "eager=%zu gap=%zu room=%d%s",
              world->plans[0]->algorithm, world->n, o->count, o->lanes[0].segment,
              o->lanes[1].segment, o->extent, o->lanes[0].slots, o->lanes[1].slots, o->host,
              o->in_place ? " in place" : "", o->polls, o->network.max_delay,
-             o->network.in_order ? " in order" : "", o->network.eager, o->gap,
+             o->network.in_order ? " in order" : "", o->network.eager, o->gap, o->network.room,
              !o->network.in_place ? ""
              : o->one_in_place    ? " lane 0 read in place"
                                   : " read in place");

@@ -89,6 +89,7 @@ struct member {
 
     struct flight *flights;
     long flying;
+    long puts; /* messages sent at once, in this call */
 };
 
 struct world {

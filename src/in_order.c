@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "in_order.h"
+
+#include <stdlib.h>
+
+struct strag_in_order {
+    const struct strag_plan *plan;
+    bool possible;
+    int most;       /* messages to or from one rank */
+    int32_t *order; /* [nops]: the operations as they are run */
+
+    /* the call */
+    const struct strag_call *call;
+    struct strag_transport *transport;
+    int next; /* in the order */
+};
+
+/* ---- Looking at a plan ---- */
+
+/* Does a send wait for a receive of its own round? */
+static bool is_tied(const struct strag_plan *plan, int index)
+{
+    int length;
+    const int32_t *after = strag_plan_after(plan, index, &length);
+    for (int i = 0; i < length; i++) {
+        const struct strag_op *other = &plan->ops[after[i]];
+        if (other->kind != STRAG_SEND && other->round == plan->ops[index].round)
+            return true;
+    }
+    return false;
+}
+
+/* The round's sends, then the others. @return the operation that the next round begins with */
+static int order_round(struct strag_in_order *run, int begin)
+{
+    const struct strag_plan *plan = run->plan;
+    int end = begin, placed = begin;
+    for (; end < plan->nops && plan->ops[end].round == plan->ops[begin].round; end++) {
+        if (plan->ops[end].kind != STRAG_SEND)
+            continue;
+        run->possible = run->possible && !is_tied(plan, end);
+        run->order[placed++] = end;
+    }
+    for (int i = begin; i < end; i++) {
+        if (plan->ops[i].kind != STRAG_SEND)
+            run->order[placed++] = i;
+    }
+    return end;
+}
+
+/* @param messages  room for two numbers per rank, all 0 */
+static int most_messages(const struct strag_plan *plan, int *messages)
+{
+    int most = 0;
+    for (int i = 0; i < plan->nops; i++) {
+        int *count = &messages[2 * plan->ops[i].peer + (plan->ops[i].kind == STRAG_SEND)];
+        if (++*count > most)
+            most = *count;
+    }
+    return most;
+}
+
+struct strag_in_order *strag_in_order_create(const struct strag_plan *plan)
+{
+    struct strag_in_order *run = calloc(1, sizeof *run);
+    int *messages = calloc(2 * (size_t)plan->n, sizeof *messages);
+    int32_t *order = malloc(((size_t)plan->nops + 1) * sizeof *order);
+    if (!run || !messages || !order) {
+        free(run);
+        free(messages);
+        free(order);
+        return NULL;
+    }
+    *run = (struct strag_in_order){.plan = plan, .possible = true, .order = order};
+    run->most = most_messages(plan, messages);
+    for (int begin = 0; begin < plan->nops;)
+        begin = order_round(run, begin);
+    free(messages);
+    return run;
+}
+
+void strag_in_order_free(struct strag_in_order *run)
+{
+    if (!run)
+        return;
+    free(run->order);
+    free(run);
+}
+
+/* ---- A call ---- */
+
+/* Is every operation one message? Ranks that use the window must cut like the others. */
+static bool is_whole(const struct strag_call *call)
+{
+    for (int l = 0; l < STRAG_LANES; l++) {
+        if (call->count > call->lanes[l].segment)
+            return false;
+    }
+    return true;
+}
+
+bool strag_in_order_suits(const struct strag_in_order *run, const struct strag_call *call,
+                          const struct strag_transport *transport)
+{
+    return transport->put && call->count <= transport->put_most && is_whole(call) &&
+           run->possible && run->most <= transport->put_room && !call->reducer->test;
+}
+
+void strag_in_order_start(struct strag_in_order *run, const struct strag_call *call,
+                          struct strag_transport *transport)
+{
+    run->call = call;
+    run->transport = transport;
+    run->next = 0;
+}
+
+/* A message that has come is put where it belongs. */
+static int take(const struct strag_call *call, const struct strag_op *op, ptrdiff_t offset,
+                const void *arrived, size_t elements)
+{
+    struct strag_reducer *reducer = call->reducer;
+    const char *own = (const char *)(op->from_input ? call->input : call->output) + offset;
+    char *out = (char *)call->output + offset;
+    uint64_t ticket;
+    if (op->kind == STRAG_RECV)
+        return reducer->copy(reducer, out, arrived, elements);
+    return reducer->reduce(reducer, out, op->own_left ? own : arrived, op->own_left ? arrived : own,
+                           elements, &ticket);
+}
+
+/* @return STRAG_OK, STRAG_PENDING, or an error */
+static int step(struct strag_in_order *run, const struct strag_op *op)
+{
+    const struct strag_call *call = run->call;
+    const struct strag_bounds *bounds = &run->plan->bounds;
+    struct strag_transport *transport = run->transport;
+    size_t begin = strag_block_start(bounds, op->first, call->count);
+    size_t elements = strag_block_start(bounds, op->first + op->count, call->count) - begin;
+    ptrdiff_t offset = (ptrdiff_t)begin * call->extent;
+    const void *arrived;
+    if (elements == 0)
+        return STRAG_OK;
+    if (op->kind == STRAG_SEND)
+        return transport->put(transport, op->peer,
+                              (const char *)(op->from_input ? call->input : call->output) + offset,
+                              elements);
+    int status = transport->get(transport, op->peer, elements, &arrived);
+    if (status != STRAG_OK)
+        return status;
+    status = take(call, op, offset, arrived, elements);
+    transport->got(transport, op->peer);
+    return status;
+}
+
+int strag_in_order_progress(struct strag_in_order *run)
+{
+    const struct strag_plan *plan = run->plan;
+    while (run->next < plan->nops) {
+        int status = step(run, &plan->ops[run->order[run->next]]);
+        if (status == STRAG_PENDING) {
+            status = run->transport->progress(run->transport);
+            return status == STRAG_OK ? STRAG_PENDING : status;
+        }
+        if (status != STRAG_OK)
+            return status;
+        run->next++;
+    }
+    return STRAG_OK;
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Plans run in order: which ones are, that the results are the proof's whatever the delays, and
+ * which calls are left to the window. (test_engine and test_random_plans do so at random, too, and
+ * test_failure lets each message fail.)
+ */
+#include "in_order.h"
+
+#include "support.h"
+#include "verify.h"
+#include "world.h"
+
+enum { ROOM = 64, RANKS_MOST = 12 };
+
+static struct call_options whole_options(size_t count)
+{
+    struct call_options options = world_options(count);
+    options.lanes[0].segment = options.lanes[1].segment = count ? count : 1;
+    options.network.room = ROOM;
+    return options;
+}
+
+/* Messages that the ranks put; the others went through the window. */
+static long puts_of(const struct world *world)
+{
+    long puts = 0;
+    for (int rank = 0; rank < world->n; rank++)
+        puts += world->members[rank].puts;
+    return puts;
+}
+
+/* Run a call, which must be right. @return messages put */
+static long run_call(struct world *world, const struct call_options *options,
+                     const struct strag_proof *proof, struct rng *rng, const char *name)
+{
+    struct strag_expressions expressions;
+    strag_proof_expressions(proof, &expressions);
+    world_begin(world, options, rng);
+    bool ended = world_run(world, rng);
+    if (ended) {
+        world_check_result(world, &expressions);
+        world_check_traffic(world);
+        world_check_clean(world);
+    }
+    world_assert_good(world, ended, name);
+    long puts = puts_of(world);
+    world_end(world);
+    return puts;
+}
+
+static long run_plans(struct strag_plan *const *plans, int n, const struct call_options *options,
+                      struct rng *rng, const char *name)
+{
+    struct strag_proof *proof = NULL;
+    struct strag_error err = {""};
+    if (strag_verify_plans(plans, n, NULL, NULL, &proof, &err) != STRAG_OK)
+        fail_msg("%s n=%d: %s", name, n, err.text);
+    struct world *world = world_create(plans, n, 2);
+    long puts = run_call(world, options, proof, rng, name);
+    world_free(world);
+    strag_proof_free(proof);
+    return puts;
+}
+
+/* ---- Algorithms ---- */
+
+static long run_algorithm(const struct strag_algorithm *algorithm, int n,
+                          const struct call_options *options, struct rng *rng)
+{
+    struct strag_plan **plans = support_plans(algorithm, n);
+    long puts = run_plans(plans, n, options, rng, algorithm->name);
+    support_plans_free(plans, n);
+    return puts;
+}
+
+static void every_algorithm_is_right(void **state)
+{
+    (void)state;
+    struct rng rng = {support_seed("in order")};
+    for (int a = 0; strag_algorithms[a]; a++) {
+        long puts = 0;
+        for (int i = 2; i <= RANKS_MOST; i++) {
+            int n = support_ranks(strag_algorithms[a], i);
+            struct call_options options = whole_options(rng_below(&rng, 40));
+            options.network.max_delay = rng_below(&rng, 20);
+            options.in_place = rng_one_in(&rng, 2);
+            options.extent += rng_one_in(&rng, 2) ? 5 : 0;
+            options.host = rng_one_in(&rng, 2) ? 2 : 0;
+            puts += run_algorithm(strag_algorithms[a], n, &options, &rng);
+        }
+        print_message("%s: %ld messages put\n", strag_algorithms[a]->name, puts);
+    }
+}
+
+static int put_nothing(struct strag_transport *transport, int peer, const void *buffer,
+                       size_t elements)
+{
+    (void)transport;
+    (void)peer;
+    (void)buffer;
+    (void)elements;
+    return STRAG_PENDING;
+}
+
+/* What short vectors are run by within a host goes in order, on every rank that can. */
+static void short_forms_go_in_order(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"recursive-doubling", "direct", "circulant", "ring"};
+    struct rng rng = {support_seed("short forms")};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct strag_plan **plans = support_plans(support_algorithm(names[i]), 8);
+        struct call_options options = whole_options(40);
+        for (int rank = 0; rank < 8; rank++) {
+            struct strag_in_order *run = strag_in_order_create(plans[rank]);
+            struct strag_transport transport = {.put_most = 40, .put_room = ROOM};
+            struct strag_reducer reducer = {NULL, NULL, NULL, NULL, NULL};
+            struct strag_call call = {
+                .count = 40,
+                .lanes = {options.lanes[0], options.lanes[1]},
+                .reducer = &reducer,
+            };
+            assert_false(strag_in_order_suits(run, &call, &transport)); /* it puts nothing */
+            transport.put = put_nothing;
+            assert_true(strag_in_order_suits(run, &call, &transport));
+            call.count = 41; /* a segment more */
+            transport.put_most = 41;
+            assert_false(strag_in_order_suits(run, &call, &transport));
+            call.lanes[0].segment = call.lanes[1].segment = 41;
+            assert_true(strag_in_order_suits(run, &call, &transport));
+            transport.put_most = 40; /* longer than can be put */
+            assert_false(strag_in_order_suits(run, &call, &transport));
+            strag_in_order_free(run);
+        }
+        assert_true(run_plans(plans, 8, &options, &rng, names[i]) > 0);
+        support_plans_free(plans, 8);
+    }
+}
+
+/* ---- Chosen plans ---- */
+
+static struct strag_builder *builder_of(int n, int rank, int rounds, int blocks)
+{
+    const struct strag_shape shape = {"test", n, rounds, {.blocks = blocks, .denominator = blocks}};
+    struct strag_builder *builder = strag_builder_create(&shape, rank);
+    assert_non_null(builder);
+    return builder;
+}
+
+static struct strag_plan *finish(struct strag_builder *builder)
+{
+    struct strag_plan *plan = NULL;
+    struct strag_error err = {""};
+    if (strag_builder_finish(builder, &plan, &err) != STRAG_OK)
+        fail_msg("%s", err.text);
+    return plan;
+}
+
+/* Two ranks; the receive stands before the send on both, so the list itself would hang. */
+static void receives_may_stand_first(void **state)
+{
+    (void)state;
+    struct rng rng = {support_seed("receives first")};
+    struct strag_plan *plans[2];
+    for (int rank = 0; rank < 2; rank++) {
+        struct strag_builder *builder = builder_of(2, rank, 2, 2);
+        strag_recv_reduce(builder, 0, 1 - rank, rank, 1);
+        strag_send(builder, 0, 1 - rank, 1 - rank, 1);
+        strag_recv(builder, 1, 1 - rank, 1 - rank, 1);
+        strag_send(builder, 1, 1 - rank, rank, 1);
+        plans[rank] = finish(builder);
+    }
+    struct call_options options = whole_options(10);
+    options.network.max_delay = 9;
+    long puts = 0;
+    for (int i = 0; i < 50; i++)
+        puts += run_plans(plans, 2, &options, &rng, "receives first");
+    assert_in_range(puts, 4 * 50 / 2, 4 * 50); /* nearly all ranks can */
+    for (int rank = 0; rank < 2; rank++)
+        strag_plan_free(plans[rank]);
+}
+
+/* Three ranks in a row: what came is passed on in the same round. Rank 1 is left to the window. */
+static void a_send_that_waits_within_its_round_is_left_to_the_window(void **state)
+{
+    (void)state;
+    struct rng rng = {support_seed("tied")};
+    struct strag_plan *plans[3];
+    for (int rank = 0; rank < 3; rank++) {
+        struct strag_builder *builder = builder_of(3, rank, 2, 1);
+        if (rank > 0)
+            strag_recv_reduce(builder, 0, rank - 1, 0, 1);
+        if (rank < 2)
+            strag_send(builder, 0, rank + 1, 0, 1);
+        if (rank < 2)
+            strag_recv(builder, 1, 2, 0, 1);
+        for (int peer = 0; rank == 2 && peer < 2; peer++)
+            strag_send(builder, 1, peer, 0, 1);
+        plans[rank] = finish(builder);
+    }
+    struct strag_proof *proof = NULL;
+    struct strag_error err = {""};
+    assert_int_equal(strag_verify_plans(plans, 3, NULL, NULL, &proof, &err), STRAG_OK);
+    struct world *world = world_create(plans, 3, 2);
+    struct call_options options = whole_options(10);
+    long puts = 0;
+    for (int i = 0; i < 50; i++) {
+        options.network.max_delay = (unsigned)i % 10;
+        puts += run_call(world, &options, proof, &rng, "tied");
+        assert_int_equal(world->members[1].puts, 0);
+    }
+    assert_in_range(puts, 3 * 50 / 2, 3 * 50);
+    world_free(world);
+    strag_proof_free(proof);
+    for (int rank = 0; rank < 3; rank++)
+        strag_plan_free(plans[rank]);
+}
+
+/* Five messages one way before an answer: with room for four the window has to do it. */
+static void without_room_for_a_call_nothing_is_put(void **state)
+{
+    (void)state;
+    struct rng rng = {support_seed("room")};
+    struct strag_plan *plans[2];
+    for (int rank = 0; rank < 2; rank++) {
+        struct strag_builder *builder = builder_of(2, rank, 10, 5);
+        for (int b = 0; b < 5; b++) {
+            if (rank == 0)
+                strag_send(builder, b, 1, b, 1);
+            else
+                strag_recv_reduce(builder, b, 0, b, 1);
+        }
+        for (int b = 0; b < 5; b++) {
+            if (rank == 0)
+                strag_recv(builder, 5 + b, 1, b, 1);
+            else
+                strag_send(builder, 5 + b, 0, b, 1);
+        }
+        plans[rank] = finish(builder);
+    }
+    struct call_options options = whole_options(10);
+    options.network.room = 4;
+    for (int i = 0; i < 20; i++)
+        assert_int_equal(run_plans(plans, 2, &options, &rng, "room"), 0);
+    options.network.room = 5;
+    long puts = 0;
+    for (int i = 0; i < 20; i++)
+        puts += run_plans(plans, 2, &options, &rng, "room");
+    assert_in_range(puts, 10 * 20 / 2, 10 * 20);
+    for (int rank = 0; rank < 2; rank++)
+        strag_plan_free(plans[rank]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_algorithm_is_right),
+        cmocka_unit_test(short_forms_go_in_order),
+        cmocka_unit_test(receives_may_stand_first),
+        cmocka_unit_test(a_send_that_waits_within_its_round_is_left_to_the_window),
+        cmocka_unit_test(without_room_for_a_call_nothing_is_put),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
