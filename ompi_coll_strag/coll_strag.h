@@ -558,9 +558,15 @@ int coll_strag_shm_connect(mca_coll_strag_module_t *module, ompi_communicator_t 
 /** NULL is allowed. */
 void coll_strag_shm_free(struct coll_strag_shm *shm);
 
+/** A call begins. All ranks count all calls that they run, whether these go through shared memory
+ * or not. */
+void coll_strag_shm_next_call(struct coll_strag_shm *shm);
+
+/** The call has failed: nobody is to wait for this rank in it. */
+void coll_strag_shm_give_up(struct coll_strag_shm *shm);
+
 /**
- * Get ready for one call. All ranks do this for all calls that they run, whether these go through
- * shared memory or not.
+ * Get ready for the call.
  *
  * @param size  bytes of data in an element
  * @return the transport; NULL: its messages are too short for such an element

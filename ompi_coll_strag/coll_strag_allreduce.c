@@ -292,9 +292,14 @@ static int run_choice(mca_coll_strag_module_t *module, ompi_communicator_t *comm
     if (choice >= COLL_STRAG_ALGORITHMS_MAX)
         return delegate(call, sbuf, comm, module);
     module->count.calls++;
-    return call->met && !coll_strag_device_suits(call->dtype)
-               ? run_on_copies(module, comm, call, choice, blocks)
-               : run(module, comm, call, choice, blocks);
+    if (module->shm)
+        coll_strag_shm_next_call(module->shm);
+    int code = call->met && !coll_strag_device_suits(call->dtype)
+                   ? run_on_copies(module, comm, call, choice, blocks)
+                   : run(module, comm, call, choice, blocks);
+    if (code != OMPI_SUCCESS && module->shm)
+        coll_strag_shm_give_up(module->shm);
+    return code;
 }
 
 /* Kept out of the entry point, so that this one is short. @param met  NULL: host memory */

@@ -16,7 +16,7 @@
  * maker's folder in /proc. Where that is not to be seen, as between containers, or is another
  * process's, it does not find the number that it was told.
  *
- *     bytes of a segment   n * n channels, and (8n + 8) n slots of 1 to 32 KiB: up to 256 MiB,
+ *     bytes of a segment   n words, n * n channels, (8n + 8) n slots of 1 to 32 KiB: up to 256 MiB,
  *                          in memory only what the plans' messages have used
  *     segments             up to SEGMENTS_MOST of a process at the same time
  */
@@ -34,7 +34,7 @@
 #include <unistd.h>
 
 enum {
-    HEADER = 4096, /* bytes before the channels */
+    HEADER = 4096, /* bytes before the words */
     LONGEST = 32768,
     SHORTEST = 1024, /* bytes of a slot */
     SEGMENTS_MOST = 64,
@@ -65,6 +65,11 @@ struct setup {
 
 /* ---- What is where ---- */
 
+static size_t words_bytes(int n)
+{
+    return (size_t)n * sizeof(struct coll_strag_word);
+}
+
 static size_t channels_bytes(int n)
 {
     return (size_t)n * (size_t)n * sizeof(struct coll_strag_channel);
@@ -77,7 +82,7 @@ static size_t slots_of_rank(int n)
 
 static size_t bytes_with(int n, size_t longest)
 {
-    return HEADER + channels_bytes(n) + (size_t)n * slots_of_rank(n) * longest;
+    return HEADER + words_bytes(n) + channels_bytes(n) + (size_t)n * slots_of_rank(n) * longest;
 }
 
 /* Slots as long as may be. @return whether so many ranks can share memory at all */
@@ -93,12 +98,15 @@ static bool find_size(struct coll_strag_shm *shm)
 static void find_addresses(struct coll_strag_shm *shm)
 {
     char *base = shm->segment;
-    struct coll_strag_channel *channels = (void *)(base + HEADER);
+    struct coll_strag_word *words = (void *)(base + HEADER);
+    struct coll_strag_channel *channels = (void *)(base + HEADER + words_bytes(shm->n));
     const size_t n = (size_t)shm->n, me = (size_t)shm->me;
     const size_t stride = slots_of_rank(shm->n) * shm->longest;
-    char *slots = base + HEADER + channels_bytes(shm->n);
+    char *slots = base + HEADER + words_bytes(shm->n) + channels_bytes(shm->n);
     shm->slots = slots + me * stride;
+    shm->word = &words[me];
     for (size_t i = 0; i < n; i++) {
+        shm->peers[i].word = &words[i];
         shm->peers[i].out = &channels[me * n + i];
         shm->peers[i].in = &channels[i * n + me];
         shm->peers[i].slots = slots + i * stride;

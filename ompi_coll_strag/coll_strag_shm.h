@@ -10,7 +10,7 @@
  *
  *     header    channels  0->0  0->1  0->2  ...    slots of rank 0: to 0  to 1  to 2  shared  ...
  *                               |     |                                   |     |     |
- *                               cells 0 .. CELLS-1                        two   two   MULTICAST
+ *                               cells 0 .. CELLS-1                        SLOTS SLOTS SHARED
  *
  * The slots to a rank are for messages to this rank only: whatever other ranks do, there is room
  * for the next message when this one has taken what it was sent. That is what the engine asks for.
@@ -18,6 +18,8 @@
  *
  * Everything is written by one side: cells and slots by the sender, `taken` by the receiver. A cell
  * is valid when its number is the one that comes next.
+ *
+ * Behind the header each rank has a word for all the others: in which call it is.
  */
 #ifndef COLL_STRAG_SHM_H
 #define COLL_STRAG_SHM_H
@@ -37,17 +39,26 @@ enum {
 
 struct coll_strag_cell {
     _Atomic uint32_t number; /* of the message, from 1 in each channel; 0: none yet */
-    uint32_t call;           /* of the communicator */
+    uint32_t call;           /* of the communicator: the lower half of its number */
     uint32_t bytes;
     int32_t slot; /* of the sender's, or COLL_STRAG_NO_SLOT */
     _Alignas(16) unsigned char data[COLL_STRAG_INLINE];
 };
+
+/* What goes with a message in a slot has room wherever the message has. */
+_Static_assert(COLL_STRAG_SLOTS >= COLL_STRAG_CELLS, "a slot for each message announced");
 
 /* The first line is the receiver's; the second keeps it apart from the cells, since processors
  * fetch lines in pairs. */
 struct coll_strag_channel {
     _Alignas(2 * COLL_STRAG_LINE) _Atomic uint32_t taken; /* all messages up to this number */
     _Alignas(2 * COLL_STRAG_LINE) struct coll_strag_cell cells[COLL_STRAG_CELLS];
+};
+
+/* What a rank tells all others, when it has waited for long or has given a call up. */
+struct coll_strag_word {
+    _Alignas(2 *
+             COLL_STRAG_LINE) _Atomic uint64_t begun; /* calls before this one are over for it */
 };
 
 /* A message that has arrived in place. */
@@ -60,6 +71,7 @@ struct coll_strag_arrival {
  * here. */
 struct coll_strag_shm_peer {
     struct coll_strag_channel *out, *in;
+    const struct coll_strag_word *word;
     const char *slots;              /* the peer's first slot */
     int64_t sent;                   /* number of the last message to it */
     int64_t taken;                  /* as it was when we last looked */
@@ -107,6 +119,7 @@ struct coll_strag_shm {
     int n, me;      /* ranks on the host, and which of them this one is, in the order of ranks */
     size_t longest; /* bytes of a slot */
     char *slots;    /* our own */
+    struct coll_strag_word *word;      /* our own */
     struct coll_strag_shm_peer *peers; /* [n] */
     struct coll_strag_shm_peer **peer; /* [rank of the communicator]; NULL: on another host */
     struct coll_strag_shared shared[COLL_STRAG_SHARED];
@@ -114,15 +127,17 @@ struct coll_strag_shm {
     int next_shared;
     bool alone;   /* all ranks are on this host */
     bool counted; /* among the segments of this process */
+    bool untidy;  /* a call was given up: messages of it may be left */
 
     /* the call */
-    uint32_t call; /* its number; all ranks count alike */
+    uint64_t call; /* its number, from 1; all ranks count alike */
     ompi_datatype_t *dtype;
     size_t size; /* bytes of data in an element */
     bool packed; /* the data of elements lies back to back in memory */
     int mpi_error;
-    unsigned idle; /* times that nothing had happened */
-    bool refused;  /* what was asked for last was not possible */
+    unsigned idle;  /* looks since something has happened */
+    unsigned looks; /* in vain, in all calls */
+    bool refused;   /* what was asked for last was not possible */
     struct coll_strag_queue sends, receives;
 };
 

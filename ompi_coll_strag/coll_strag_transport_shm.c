@@ -10,8 +10,11 @@
  *
  * Sends complete when they are copied; those that find no room wait in a list, and so do receives.
  *
- * A call that fails leaves messages behind. Every message carries its call's number: those of
- * earlier calls are dropped, and a message of a later call says that the peer has given up ours.
+ * A call that fails, or that ranks made with different counts, leaves messages behind, and waits
+ * for some that will never come. Every message carries its call's number: those of earlier calls
+ * are dropped. And a rank that has waited for long, or has given a call up, tells all others in
+ * which call it is: nobody waits for a message, or for room, in a call that is over for the other
+ * side.
  */
 #include "coll_strag_shm.h"
 
@@ -22,6 +25,7 @@
 #include <string.h>
 
 enum {
+    CALLS = 32,         /* between two calls of opal_progress, if a rank never has to wait */
     SPINS = 1,          /* looks before others get the processor, where ranks share processors */
     PATIENCE = 4096,    /* looks before they get it at times, where we know of nobody */
     LOOKS = 256,        /* between two calls of opal_progress */
@@ -98,11 +102,22 @@ static bool is_taken(struct coll_strag_shm_peer *peer, int64_t number)
     return peer->taken >= number;
 }
 
+/* Is this call over for the peer, so that it sends and receives nothing more in it? */
+static bool is_over(const struct coll_strag_shm *shm, const struct coll_strag_shm_peer *peer)
+{
+    return atomic_load_explicit(&peer->word->begun, memory_order_acquire) > shm->call;
+}
+
+static void tell_call(struct coll_strag_shm *shm, uint64_t begun)
+{
+    atomic_store_explicit(&shm->word->begun, begun, memory_order_release);
+}
+
 /* Announce the next message to a peer, when all but its number is written. */
 static void announce(const struct coll_strag_shm *shm, struct coll_strag_shm_peer *peer,
                      struct coll_strag_cell *cell, size_t elements, int slot)
 {
-    cell->call = shm->call;
+    cell->call = (uint32_t)shm->call;
     cell->bytes = (uint32_t)(elements * shm->size);
     cell->slot = slot;
     atomic_store_explicit(&cell->number, (uint32_t)++peer->sent, memory_order_release);
@@ -180,21 +195,30 @@ static int put_in_slot(struct coll_strag_shm *shm, struct coll_strag_shm_peer *p
     return put_in(shm, shm->slots + (size_t)*slot * shm->longest, buffer, elements);
 }
 
+/* There is no room for a message. */
+static int stand_by(struct coll_strag_shm *shm, const struct coll_strag_shm_peer *peer)
+{
+    return is_over(shm, peer) ? failed(shm, MPI_ERR_TRUNCATE) : STRAG_PENDING;
+}
+
 /* @return STRAG_OK, STRAG_PENDING: there is no room, or an error */
 static int try_put(struct coll_strag_shm *shm, struct coll_strag_shm_peer *peer, const void *buffer,
                    size_t elements, uint64_t content)
 {
     int64_t number = peer->sent + 1;
     if (!is_taken(peer, number - COLL_STRAG_CELLS))
-        return STRAG_PENDING;
+        return stand_by(shm, peer);
     struct coll_strag_cell *cell = &peer->out->cells[number % COLL_STRAG_CELLS];
     int slot = COLL_STRAG_NO_SLOT;
     int status = elements * shm->size <= COLL_STRAG_INLINE
                      ? put_in(shm, cell->data, buffer, elements)
                      : put_in_slot(shm, peer, buffer, elements, content, &slot);
-    if (status == STRAG_OK)
-        announce(shm, peer, cell, elements, slot);
-    return status < 0 ? failed(shm, MPI_ERR_OTHER) : status;
+    if (status == STRAG_PENDING)
+        return stand_by(shm, peer);
+    if (status != STRAG_OK)
+        return failed(shm, MPI_ERR_OTHER);
+    announce(shm, peer, cell, elements, slot);
+    return STRAG_OK;
 }
 
 static int try_send(struct coll_strag_shm *shm, const struct coll_strag_waiting *message)
@@ -234,7 +258,7 @@ static const struct coll_strag_cell *next_message(const struct coll_strag_shm *s
         if (atomic_load_explicit(&cell->number, memory_order_acquire) != number)
             return NULL;
         peer->received = number;
-        if (!is_before(cell->call, shm->call))
+        if (!is_before(cell->call, (uint32_t)shm->call))
             return cell;
         give_back(&peer->arrivals[number % COLL_STRAG_CELLS]); /* left from a call that failed */
     }
@@ -259,9 +283,13 @@ static int try_get(struct coll_strag_shm *shm, struct coll_strag_shm_peer *peer,
                    const void **values)
 {
     const struct coll_strag_cell *cell = next_message(shm, peer);
-    if (!cell)
+    if (!cell && !is_over(shm, peer))
         return STRAG_PENDING;
-    if (cell->call != shm->call) { /* a later one: it stays for our next call */
+    if (!cell)
+        cell = next_message(shm, peer); /* perhaps it had come between these two looks */
+    if (!cell)
+        return failed(shm, MPI_ERR_TRUNCATE);
+    if (cell->call != (uint32_t)shm->call) { /* a later one: it stays for our next call */
         peer->received--;
         return failed(shm, MPI_ERR_TRUNCATE);
     }
@@ -360,18 +388,24 @@ static void pause_briefly(void)
 #endif
 }
 
+static void look_around(struct coll_strag_shm *shm)
+{
+    tell_call(shm, shm->call);
+    opal_progress();
+}
+
 /* Nothing has happened. Open MPI's own progress is looked after from time to time, as other ranks
  * may need it; it gives the processor away by itself where ranks share processors. */
 static void wait_a_little(struct coll_strag_shm *shm)
 {
-    unsigned idle = ++shm->idle;
+    unsigned idle = ++shm->idle, looks = ++shm->looks;
     if (opal_progress_yield_when_idle && idle > SPINS) {
-        if (idle % LOOKS_YIELDED == 0)
-            opal_progress();
+        if (looks % LOOKS_YIELDED == 0)
+            look_around(shm);
         else
             sched_yield();
-    } else if (idle % LOOKS == 0 || !shm->alone) {
-        opal_progress();
+    } else if (looks % LOOKS == 0 || !shm->alone) {
+        look_around(shm);
         if (idle > PATIENCE)
             sched_yield();
     } else {
@@ -379,9 +413,20 @@ static void wait_a_little(struct coll_strag_shm *shm)
     }
 }
 
+/* Messages of calls that were given up take the room of others. */
+static void drop_old(struct coll_strag_shm *shm)
+{
+    for (int i = 0; i < shm->n; i++) {
+        if (next_message(shm, &shm->peers[i]))
+            shm->peers[i].received--;
+    }
+}
+
 static int shm_progress(struct strag_transport *base)
 {
     struct coll_strag_shm *shm = own(base);
+    if (shm->untidy)
+        drop_old(shm);
     bool found = scan(shm, &shm->receives, try_receive);
     if (shm->sends.length)
         found |= scan(shm, &shm->sends, try_send);
@@ -435,10 +480,11 @@ static int asked(struct coll_strag_shm *shm, int status)
     return status;
 }
 
-static int shm_put(struct strag_transport *base, int peer, const void *buffer, size_t elements)
+static int shm_put(struct strag_transport *base, int peer, const void *buffer, size_t elements,
+                   uint64_t content)
 {
     struct coll_strag_shm *shm = own(base);
-    return asked(shm, try_put(shm, shm->peer[peer], buffer, elements, 0));
+    return asked(shm, try_put(shm, shm->peer[peer], buffer, elements, content));
 }
 
 static int shm_get(struct strag_transport *base, int peer, size_t elements, const void **arrived)
@@ -475,11 +521,26 @@ static int shm_cancel(struct strag_transport *base, struct strag_transfer *trans
     return STRAG_OK;
 }
 
+/* A rank that never waits would never look after Open MPI's own messages, either. (Where ranks
+ * share processors each has to wait, and opal_progress would give the processor away.) */
+void coll_strag_shm_next_call(struct coll_strag_shm *shm)
+{
+    shm->mpi_error = MPI_SUCCESS;
+    if (++shm->call % CALLS == 0 && !opal_progress_yield_when_idle)
+        opal_progress();
+}
+
+void coll_strag_shm_give_up(struct coll_strag_shm *shm)
+{
+    if (NULL == shm->segment)
+        return;
+    tell_call(shm, shm->call + 1);
+    shm->untidy = true;
+}
+
 struct strag_transport *coll_strag_shm_begin(struct coll_strag_shm *shm, ompi_datatype_t *dtype,
                                              const struct coll_strag_reducer *reducer, size_t size)
 {
-    shm->call++;
-    shm->mpi_error = MPI_SUCCESS;
     if (size > shm->longest)
         return NULL;
     shm->dtype = dtype;

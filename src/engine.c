@@ -184,12 +184,13 @@ int strag_engine_create(const struct strag_plan *plan, int depth, struct strag_e
     engine->content = malloc(((size_t)plan->nops + 1) * sizeof *engine->content);
     engine->runs = malloc(((size_t)plan->nops + 1) * sizeof *engine->runs);
     engine->segments = calloc(engine->nsegments + 1, sizeof *engine->segments);
-    engine->in_order = strag_in_order_create(plan);
-    if (!engine->before || !engine->content || !engine->runs || !engine->segments ||
-        !engine->in_order)
+    if (!engine->before || !engine->content || !engine->runs || !engine->segments)
         goto memory;
     link_peers(engine, last);
     number_contents(engine);
+    engine->in_order = strag_in_order_create(plan, engine->content);
+    if (!engine->in_order)
+        goto memory;
     free_all_segments(engine);
     free(last);
     *out = engine;

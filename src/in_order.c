@@ -6,8 +6,9 @@
 struct strag_in_order {
     const struct strag_plan *plan;
     bool possible;
-    int most;       /* messages to or from one rank */
-    int32_t *order; /* [nops]: the operations as they are run */
+    int most;               /* messages to or from one rank */
+    int32_t *order;         /* [nops]: the operations as they are run */
+    const int32_t *content; /* [nops] */
 
     /* the call */
     const struct strag_call *call;
@@ -60,7 +61,7 @@ static int most_messages(const struct strag_plan *plan, int *messages)
     return most;
 }
 
-struct strag_in_order *strag_in_order_create(const struct strag_plan *plan)
+struct strag_in_order *strag_in_order_create(const struct strag_plan *plan, const int32_t *content)
 {
     struct strag_in_order *run = calloc(1, sizeof *run);
     int *messages = calloc(2 * (size_t)plan->n, sizeof *messages);
@@ -71,7 +72,8 @@ struct strag_in_order *strag_in_order_create(const struct strag_plan *plan)
         free(order);
         return NULL;
     }
-    *run = (struct strag_in_order){.plan = plan, .possible = true, .order = order};
+    *run =
+        (struct strag_in_order){.plan = plan, .possible = true, .order = order, .content = content};
     run->most = most_messages(plan, messages);
     for (int begin = 0; begin < plan->nops;)
         begin = order_round(run, begin);
@@ -129,8 +131,9 @@ static int take(const struct strag_call *call, const struct strag_op *op, ptrdif
 }
 
 /* @return STRAG_OK, STRAG_PENDING, or an error */
-static int step(struct strag_in_order *run, const struct strag_op *op)
+static int step(struct strag_in_order *run, int index)
 {
+    const struct strag_op *op = &run->plan->ops[index];
     const struct strag_call *call = run->call;
     const struct strag_bounds *bounds = &run->plan->bounds;
     struct strag_transport *transport = run->transport;
@@ -143,7 +146,7 @@ static int step(struct strag_in_order *run, const struct strag_op *op)
     if (op->kind == STRAG_SEND)
         return transport->put(transport, op->peer,
                               (const char *)(op->from_input ? call->input : call->output) + offset,
-                              elements);
+                              elements, (uint64_t)run->content[index]);
     int status = transport->get(transport, op->peer, elements, &arrived);
     if (status != STRAG_OK)
         return status;
@@ -156,7 +159,7 @@ int strag_in_order_progress(struct strag_in_order *run)
 {
     const struct strag_plan *plan = run->plan;
     while (run->next < plan->nops) {
-        int status = step(run, &plan->ops[run->order[run->next]]);
+        int status = step(run, run->order[run->next]);
         if (status == STRAG_PENDING) {
             status = run->transport->progress(run->transport);
             return status == STRAG_OK ? STRAG_PENDING : status;

@@ -12,8 +12,8 @@
  * That cannot hang if no send waits for a receive of its own round, and if there is room for all
  * that a rank sends to another in a call: what a round has to send is sent when the rounds before
  * it are over, and so, round by round, everything arrives. Plans of which that is not true are left
- * to the engine's window. Each rank may do as it likes: the messages are the same, in the same
- * order.
+ * to the engine's window, such as those that send a block at a time to the same neighbour (ring) on
+ * many ranks. Each rank may do as it likes: the messages are the same, in the same order.
  */
 #ifndef STRAG_IN_ORDER_H
 #define STRAG_IN_ORDER_H
@@ -25,9 +25,10 @@ struct strag_in_order;
 /**
  * Look at a plan, which must outlive what is made.
  *
+ * @param content  per operation: as in struct strag_transfer; must outlive it, too
  * @return what strag_in_order_suits takes; NULL when out of memory
  */
-struct strag_in_order *strag_in_order_create(const struct strag_plan *plan);
+struct strag_in_order *strag_in_order_create(const struct strag_plan *plan, const int32_t *content);
 
 /** NULL is allowed. */
 void strag_in_order_free(struct strag_in_order *run);

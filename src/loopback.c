@@ -350,8 +350,10 @@ static int put_locked(struct endpoint *me, int peer, const void *buffer, size_t 
     return STRAG_OK;
 }
 
-static int put(struct strag_transport *transport, int peer, const void *buffer, size_t elements)
+static int put(struct strag_transport *transport, int peer, const void *buffer, size_t elements,
+               uint64_t content)
 {
+    (void)content;
     struct endpoint *me = (struct endpoint *)transport;
     pthread_mutex_lock(&me->network->lock);
     int status = put_locked(me, peer, buffer, elements);

@@ -68,16 +68,18 @@ struct strag_transport {
     void (*release)(struct strag_transport *transport, struct strag_transfer *transfer);
 
     /*
-     * A transport may also pass short messages on at once (in_order.h). All are NULL where it does
-     * not. The messages are in line with those of the functions above: a rank may put what the
-     * other receives, or get what the other sends. Whoever puts or gets has nothing else under way.
+     * A transport may also pass short messages on at once (in_order.h); `put` is NULL where it does
+     * not, for this call. The messages are in line with those of the functions above: a rank may
+     * put what the other receives, or get what the other sends. Whoever puts or gets has nothing
+     * else under way.
      *
-     * put sends: when it returns STRAG_OK the values have left the buffer. get shows the next
-     * message of a peer, as recv_in_place does; before the peer's next one is asked for, got must
-     * give it back. Both return STRAG_PENDING when that is not possible now: progress and ask
-     * again.
+     * put sends: when it returns STRAG_OK the values have left the buffer; `content` is as in
+     * struct strag_transfer. get shows the next message of a peer, as recv_in_place does; before
+     * the peer's next one is asked for, got must give it back. Both return STRAG_PENDING when that
+     * is not possible now: progress and ask again.
      */
-    int (*put)(struct strag_transport *transport, int peer, const void *buffer, size_t elements);
+    int (*put)(struct strag_transport *transport, int peer, const void *buffer, size_t elements,
+               uint64_t content);
     int (*get)(struct strag_transport *transport, int peer, size_t elements, const void **arrived);
     void (*got)(struct strag_transport *transport, int peer);
     size_t put_most; /* elements of a message */

@@ -9,6 +9,7 @@ mpi_tests = \
 	test/mpi/layout.sh \
 	test/mpi/links.sh \
 	test/mpi/matrix.sh \
+	test/mpi/mismatch.sh \
 	test/mpi/params.sh \
 	test/mpi/threads.sh \
 	test/mpi/tune.sh \
@@ -39,6 +40,7 @@ check_PROGRAMS += \
 	test/mpi/layout \
 	test/mpi/links \
 	test/mpi/matrix \
+	test/mpi/mismatch \
 	test/mpi/sizes \
 	test/mpi/threads \
 	test/mpi/types \
@@ -73,6 +75,9 @@ test_mpi_matrix_SOURCES = test/mpi/matrix.c test/mpi/elements.c test/mpi/element
 	$(mpi_order) $(mpi_common)
 test_mpi_matrix_CPPFLAGS = $(mpi_cppflags)
 test_mpi_matrix_LDADD = $(mpi_libs)
+test_mpi_mismatch_SOURCES = test/mpi/mismatch.c $(mpi_common)
+test_mpi_mismatch_CPPFLAGS = $(mpi_cppflags)
+test_mpi_mismatch_LDADD = $(mpi_libs)
 test_mpi_sizes_SOURCES = test/mpi/sizes.c $(mpi_suite) $(mpi_common)
 test_mpi_sizes_CPPFLAGS = $(mpi_cppflags)
 test_mpi_sizes_LDADD = $(mpi_libs)

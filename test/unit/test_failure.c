@@ -173,7 +173,7 @@ static void fail_messages_at_once(struct setting *s)
 {
     struct call_options options = usual_options(s);
     options.lanes[0].segment = options.lanes[1].segment = options.count;
-    options.network.room = 64;
+    options.network.room = 8;
     s->world->options = options;
     for (int rank = 0; rank < s->n; rank++) {
         long messages = world_messages(s->world, rank);

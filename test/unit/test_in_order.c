@@ -10,7 +10,7 @@
 #include "verify.h"
 #include "world.h"
 
-enum { ROOM = 64, RANKS_MOST = 12 };
+enum { ROOM = 8, RANKS_MOST = 12 }; /* as through shared memory */
 
 static struct call_options whole_options(size_t count)
 {
@@ -89,12 +89,15 @@ static void every_algorithm_is_right(void **state)
             puts += run_algorithm(strag_algorithms[a], n, &options, &rng);
         }
         print_message("%s: %ld messages put\n", strag_algorithms[a]->name, puts);
+        /* Pipelines of many short blocks have no room. */
+        assert_int_equal(puts == 0, strstr(strag_algorithms[a]->name, "pipeline") != NULL);
     }
 }
 
 static int put_nothing(struct strag_transport *transport, int peer, const void *buffer,
-                       size_t elements)
+                       size_t elements, uint64_t content)
 {
+    (void)content;
     (void)transport;
     (void)peer;
     (void)buffer;
@@ -106,13 +109,14 @@ static int put_nothing(struct strag_transport *transport, int peer, const void *
 static void short_forms_go_in_order(void **state)
 {
     (void)state;
-    static const char *const names[] = {"recursive-doubling", "direct", "circulant", "ring"};
+    static const char *const names[] = {"recursive-doubling", "direct", "circulant"};
     struct rng rng = {support_seed("short forms")};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         struct strag_plan **plans = support_plans(support_algorithm(names[i]), 8);
         struct call_options options = whole_options(40);
+        static const int32_t content[64];
         for (int rank = 0; rank < 8; rank++) {
-            struct strag_in_order *run = strag_in_order_create(plans[rank]);
+            struct strag_in_order *run = strag_in_order_create(plans[rank], content);
             struct strag_transport transport = {.put_most = 40, .put_room = ROOM};
             struct strag_reducer reducer = {NULL, NULL, NULL, NULL, NULL};
             struct strag_call call = {

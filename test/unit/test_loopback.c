@@ -308,7 +308,7 @@ static void messages_are_cancelled(void **state)
 static int put(struct strag_loopback *network, int from, int to, int value)
 {
     struct strag_transport *transport = strag_loopback_endpoint(network, from);
-    return transport->put(transport, to, &value, 1);
+    return transport->put(transport, to, &value, 1, 0);
 }
 
 static int get(struct strag_loopback *network, int from, int to, const int **value)

@@ -264,20 +264,22 @@ static void watched_release_message(struct strag_transport *transport,
 }
 
 static int watched_put(struct strag_transport *transport, int peer, const void *buffer,
-                       size_t elements)
+                       size_t elements, uint64_t content)
 {
     struct member *member = ((struct watched_transport *)transport)->member;
     struct strag_transport *endpoint = member->endpoint;
-    struct flight packing = {.member = member, .source = buffer, .elements = elements};
+    struct strag_transfer outer = {.content = content};
+    int status = STRAG_ERR_MEMORY;
     memory_pause();
     check_message(member, peer, elements);
     if (!inside_output(member, buffer, elements) && !inside_input(member, buffer, elements))
         watch_problem(member, "%zu elements are put from outside the vectors", elements);
+    struct flight *flight = take_off(member, &outer, buffer, NULL, elements);
     char *packed = malloc(elements * sizeof(uint64_t));
-    int status = STRAG_ERR_MEMORY;
-    if (packed) {
-        pack(&packing, packed);
-        status = endpoint->put(endpoint, peer, packed, elements);
+    if (flight && packed) {
+        flight->flying = false;
+        pack(flight, packed);
+        status = endpoint->put(endpoint, peer, packed, elements, content);
     }
     free(packed);
     member->events += status == STRAG_OK;

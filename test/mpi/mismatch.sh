@@ -1,0 +1,18 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Calls with different counts on different ranks must not hang, nor harm later ones (mismatch.c).
+set -eu
+# shellcheck source=test/mpi/common.sh
+. "${srcdir:-.}/test/mpi/common.sh"
+
+mpi_limit=60
+for ranks in 2 3 4 5; do
+    for algorithm in auto direct circulant recursive-doubling ring; do
+        must "$ranks" --mca coll strag --mca coll_strag_minimum_size 0 \
+            --mca coll_strag_shared_memory 1 --mca coll_strag_algorithm "$algorithm" \
+            "$programs/mismatch"
+    done
+    # In pieces, through the engine's window
+    must "$ranks" --mca coll strag --mca coll_strag_segment_size 64 --mca coll_strag_shared_memory 1 \
+        --mca coll_strag_algorithm direct "$programs/mismatch"
+done
