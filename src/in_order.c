@@ -116,12 +116,19 @@ void strag_in_order_start(struct strag_in_order *run, const struct strag_call *c
     run->next = 0;
 }
 
+/* Where an operation finds its own values; `offset` in bytes. */
+static const char *own_values(const struct strag_call *call, const struct strag_op *op,
+                              ptrdiff_t offset)
+{
+    return (const char *)(op->from_input ? call->input : call->output) + offset;
+}
+
 /* A message that has come is put where it belongs. */
 static int take(const struct strag_call *call, const struct strag_op *op, ptrdiff_t offset,
                 const void *arrived, size_t elements)
 {
     struct strag_reducer *reducer = call->reducer;
-    const char *own = (const char *)(op->from_input ? call->input : call->output) + offset;
+    const char *own = own_values(call, op, offset);
     char *out = (char *)call->output + offset;
     uint64_t ticket;
     if (op->kind == STRAG_RECV)
@@ -144,9 +151,8 @@ static int step(struct strag_in_order *run, int index)
     if (elements == 0)
         return STRAG_OK;
     if (op->kind == STRAG_SEND)
-        return transport->put(transport, op->peer,
-                              (const char *)(op->from_input ? call->input : call->output) + offset,
-                              elements, (uint64_t)run->content[index]);
+        return transport->put(transport, op->peer, own_values(call, op, offset), elements,
+                              (uint64_t)run->content[index]);
     int status = transport->get(transport, op->peer, elements, &arrived);
     if (status != STRAG_OK)
         return status;
