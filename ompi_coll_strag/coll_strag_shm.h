@@ -55,10 +55,10 @@ struct coll_strag_channel {
     _Alignas(2 * COLL_STRAG_LINE) struct coll_strag_cell cells[COLL_STRAG_CELLS];
 };
 
-/* What a rank tells all others, when it has waited for long or has given a call up. */
+/* What a rank tells all others, when it has waited for long or has given a call up: calls before
+ * this one are over for it. */
 struct coll_strag_word {
-    _Alignas(2 *
-             COLL_STRAG_LINE) _Atomic uint64_t begun; /* calls before this one are over for it */
+    _Alignas(2 * COLL_STRAG_LINE) _Atomic uint64_t begun;
 };
 
 /* A message that has arrived in place. */

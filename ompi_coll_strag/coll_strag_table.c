@@ -144,7 +144,7 @@ static int select_table(const mca_coll_strag_module_t *module, const struct stra
         .quick = !mca_coll_strag_component.telling,
     };
     if (!mca_coll_strag_component.minimum_said && is_shared(module))
-        options.minimum = 0; /* nothing is faster */
+        options.minimum = 0; /* in order a short vector takes less than over the PML */
     if (is_crowded(module, decision) && problem->n > 2) {
         simple.blocks = 1;
         options.only = strag_algorithm_find("direct", NULL);

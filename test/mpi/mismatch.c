@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * One rank calls MPI_Allreduce with another count than the others, which MPI forbids. Through
- * shared memory no call may hang then: it returns an error or something on every rank; and the
- * right calls that come after it have right results, whatever the wrong ones have left behind.
+ * shared memory such calls return on every rank, some with an error, and the right calls that come
+ * after them have right results, whatever the wrong ones have left behind.
+ *
+ * No count is so small that blocks are empty on some of the ranks only: then these may wait for
+ * each other in a circle, and nobody can tell.
  */
 #include "common.h"
 
