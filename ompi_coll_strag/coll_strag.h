@@ -294,6 +294,7 @@ struct coll_strag_shm; /* the same through shared memory: coll_strag_shm.h */
 struct coll_strag_planned {
     struct coll_strag_planned *next;
     int choice, blocks; /* as in struct coll_strag_table */
+    int root;           /* problem.root */
     struct strag_plan *plan;
     struct strag_engine *engine;
 };
@@ -579,6 +580,9 @@ size_t coll_strag_shm_longest(const struct coll_strag_shm *shm);
 
 /** Does everything go through it? */
 bool coll_strag_shm_is_alone(const struct coll_strag_shm *shm);
+
+/** The rank that is to work for all in this call, where an algorithm has one such (0 or 1). */
+int coll_strag_shm_root(const struct coll_strag_shm *shm);
 
 /** What went wrong in the call: an MPI error. */
 int coll_strag_shm_error(const struct coll_strag_shm *shm);

@@ -79,6 +79,7 @@ static int make_planned(const mca_coll_strag_module_t *module, ompi_communicator
     const struct strag_problem problem = {
         .n = ompi_comm_size(comm),
         .blocks = planned->blocks,
+        .root = planned->root,
         .ports = module->ports,
         .topology = coll_strag_planning_topology(module),
         .state = &state,
@@ -92,13 +93,22 @@ static int make_planned(const mca_coll_strag_module_t *module, ompi_communicator
     return status;
 }
 
+/* The root of this call; the bits do not depend on it. */
+static int root_of(const mca_coll_strag_module_t *module, int choice, int blocks)
+{
+    bool free_choice = module->shm && blocks == 1 && strag_algorithms[choice]->rooted;
+    return free_choice ? coll_strag_shm_root(module->shm) : 0;
+}
+
 /* The engine of an algorithm with so many blocks, made at the first use on this communicator. */
 static int get_engine(mca_coll_strag_module_t *module, ompi_communicator_t *comm, int choice,
                       int blocks, struct strag_engine **engine)
 {
     struct strag_error err;
+    const int root = root_of(module, choice, blocks);
     struct coll_strag_planned *planned = module->planned;
-    while (planned && (planned->choice != choice || planned->blocks != blocks))
+    while (planned &&
+           (planned->choice != choice || planned->blocks != blocks || planned->root != root))
         planned = planned->next;
     if (!planned) {
         planned = calloc(1, sizeof *planned);
@@ -106,6 +116,7 @@ static int get_engine(mca_coll_strag_module_t *module, ompi_communicator_t *comm
             return STRAG_ERR_MEMORY;
         planned->choice = choice;
         planned->blocks = blocks;
+        planned->root = root;
         int status = make_planned(module, comm, planned, &err);
         if (status != STRAG_OK) {
             coll_strag_tell("coll:strag: %s: %s", comm->c_name, err.text);

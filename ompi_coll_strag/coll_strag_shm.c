@@ -38,6 +38,8 @@ enum {
     LONGEST = 32768,
     SHORTEST = 1024, /* bytes of a slot */
     SEGMENTS_MOST = 64,
+    FEW_EACH = 2,  /* ranks on a processor, and */
+    FEW_MOST = 16, /* on the host: they look at one another while they wait */
     NONE = -1,
 };
 
@@ -49,6 +51,8 @@ static atomic_int segments; /* of this process */
 /* What a rank tells the others. */
 struct place {
     int32_t pid, fd;
+    int32_t few; /* of a host's lowest rank: as in struct coll_strag_shm */
+    int32_t unused;
     uint64_t number; /* at the beginning of the segment; random */
 };
 
@@ -105,6 +109,7 @@ static void find_addresses(struct coll_strag_shm *shm)
     char *slots = base + HEADER + words_bytes(shm->n) + channels_bytes(shm->n);
     shm->slots = slots + me * stride;
     shm->word = &words[me];
+    shm->channels = channels;
     for (size_t i = 0; i < n; i++) {
         shm->peers[i].word = &words[i];
         shm->peers[i].out = &channels[me * n + i];
@@ -155,6 +160,13 @@ static bool map(struct coll_strag_shm *shm, int fd)
     return true;
 }
 
+/* Do some ranks share a processor, and only a few of them? */
+static bool is_few(int n)
+{
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    return opal_progress_yield_when_idle && n <= FEW_MOST && n <= FEW_EACH * processors;
+}
+
 /* The lowest rank's part. */
 static bool make_segment(struct setup *setup, struct place *place)
 {
@@ -164,6 +176,7 @@ static bool make_segment(struct setup *setup, struct place *place)
         !map(setup->shm, setup->fd))
         return false;
     memcpy(setup->shm->segment, &place->number, sizeof place->number);
+    place->few = is_few(setup->shm->n);
     place->pid = (int32_t)getpid();
     place->fd = setup->fd;
     return true;
@@ -228,13 +241,14 @@ static int agree(const struct setup *setup, bool able, bool *all)
 static int set_up(struct setup *setup, bool *all)
 {
     ompi_communicator_t *comm = setup->comm;
-    struct place own = {0, NONE, 0};
+    struct place own = {.fd = NONE};
     int code = agree(setup, prepare(setup, &own), all);
     if (code == OMPI_SUCCESS && *all)
         code = comm->c_coll->coll_allgather(&own, sizeof own, MPI_BYTE, setup->places, sizeof own,
                                             MPI_BYTE, comm, comm->c_coll->coll_allgather_module);
     if (code != OMPI_SUCCESS || !*all)
         return code;
+    setup->shm->few = setup->places[setup->leader].few;
     bool mapped = setup->shm->segment || setup->shm->n < 2 || join_segment(setup);
     return agree(setup, mapped, all);
 }

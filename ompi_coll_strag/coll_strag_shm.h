@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Memory that the ranks of a host share: what coll_strag_shm.c sets up, and
- * coll_strag_transport_shm.c sends messages through.
+ * coll_strag_transport_shm.c sends messages through; coll_strag_shm_wait.c waits for them.
  *
  * A host's ranks of a communicator map one segment. From each of them to each other there is a
  * channel, a ring of cells; a cell announces a message. Up to INLINE bytes are in the cell itself,
@@ -19,7 +19,8 @@
  * Everything is written by one side: cells and slots by the sender, `taken` by the receiver. A cell
  * is valid when its number is the one that comes next.
  *
- * Behind the header each rank has a word for all the others: in which call it is.
+ * Behind the header each rank has a word for all the others: in which call it is, and, where ranks
+ * share processors, on which of these it waits for what.
  */
 #ifndef COLL_STRAG_SHM_H
 #define COLL_STRAG_SHM_H
@@ -55,10 +56,16 @@ struct coll_strag_channel {
     _Alignas(2 * COLL_STRAG_LINE) struct coll_strag_cell cells[COLL_STRAG_CELLS];
 };
 
-/* What a rank tells all others, when it has waited for long or has given a call up: calls before
- * this one are over for it. */
+/* What a rank tells all others. */
 struct coll_strag_word {
+    /* When it has waited for long or has given a call up: calls before this one are over for it. */
     _Alignas(2 * COLL_STRAG_LINE) _Atomic uint64_t begun;
+
+    /* Where few ranks share a processor: of which ranks it waits for the next message, bit by bit
+     * (0: it does not wait), and where. Others may be late to see it: it helps them to decide
+     * whether they give the processor away, nothing else. */
+    _Atomic uint64_t awaits;
+    _Atomic int32_t processor;
 };
 
 /* A message that has arrived in place. */
@@ -119,13 +126,15 @@ struct coll_strag_shm {
     int n, me;      /* ranks on the host, and which of them this one is, in the order of ranks */
     size_t longest; /* bytes of a slot */
     char *slots;    /* our own */
-    struct coll_strag_word *word;      /* our own */
-    struct coll_strag_shm_peer *peers; /* [n] */
+    struct coll_strag_word *word;              /* our own */
+    const struct coll_strag_channel *channels; /* [n * n], by sender and receiver */
+    struct coll_strag_shm_peer *peers;         /* [n] */
     struct coll_strag_shm_peer **peer; /* [rank of the communicator]; NULL: on another host */
     struct coll_strag_shared shared[COLL_STRAG_SHARED];
     struct coll_strag_reader *readers; /* of all of them */
     int next_shared;
     bool alone;   /* all ranks are on this host */
+    bool few;     /* few ranks share a processor: they look who can go on there, and take turns */
     bool counted; /* among the segments of this process */
     bool untidy;  /* a call was given up: messages of it may be left */
 
@@ -138,6 +147,7 @@ struct coll_strag_shm {
     unsigned idle;  /* looks since something has happened */
     unsigned looks; /* in vain, in all calls */
     bool refused;   /* what was asked for last was not possible */
+    bool told;      /* the others know for whose messages we wait */
     struct coll_strag_queue sends, receives;
 };
 
@@ -148,5 +158,16 @@ bool coll_strag_shm_init(struct coll_strag_shm *shm);
 
 /** Free what it holds but the segment. */
 void coll_strag_shm_clear(struct coll_strag_shm *shm);
+
+/* coll_strag_shm_wait.c */
+
+/** Nothing has happened: look after Open MPI, let others run, or do nothing for a moment. */
+void coll_strag_shm_wait(struct coll_strag_shm *shm);
+
+/** Tell the others that calls before this one are over for this rank. */
+void coll_strag_shm_tell_call(struct coll_strag_shm *shm, uint64_t begun);
+
+/** Tell them for whose messages it waits (bit r: index r on the host); 0: it does not wait. */
+void coll_strag_shm_tell_wait(struct coll_strag_shm *shm, uint64_t ranks);
 
 #endif

@@ -20,16 +20,11 @@
 
 #include "status.h"
 
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    CALLS = 32,         /* between two calls of opal_progress, if a rank never has to wait */
-    SPINS = 1,          /* looks before others get the processor, where ranks share processors */
-    PATIENCE = 4096,    /* looks before they get it at times, where we know of nobody */
-    LOOKS = 256,        /* between two calls of opal_progress */
-    LOOKS_YIELDED = 32, /* the same, where others had the processor between two looks */
+    CALLS = 32, /* between two calls of opal_progress, if a rank never has to wait */
 };
 
 static struct coll_strag_shm *own(struct strag_transport *transport)
@@ -106,11 +101,6 @@ static bool is_taken(struct coll_strag_shm_peer *peer, int64_t number)
 static bool is_over(const struct coll_strag_shm *shm, const struct coll_strag_shm_peer *peer)
 {
     return atomic_load_explicit(&peer->word->begun, memory_order_acquire) > shm->call;
-}
-
-static void tell_call(struct coll_strag_shm *shm, uint64_t begun)
-{
-    atomic_store_explicit(&shm->word->begun, begun, memory_order_release);
 }
 
 /* Announce the next message to a peer, when all but its number is written. */
@@ -379,40 +369,6 @@ static bool scan(struct coll_strag_shm *shm, struct coll_strag_queue *queue, try
     return kept != length;
 }
 
-static void pause_briefly(void)
-{
-#if defined(__x86_64__) || defined(__i386__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    __asm__ __volatile__("yield");
-#endif
-}
-
-static void look_around(struct coll_strag_shm *shm)
-{
-    tell_call(shm, shm->call);
-    opal_progress();
-}
-
-/* Nothing has happened. Open MPI's own progress is looked after from time to time, as other ranks
- * may need it; it gives the processor away by itself where ranks share processors. */
-static void wait_a_little(struct coll_strag_shm *shm)
-{
-    unsigned idle = ++shm->idle, looks = ++shm->looks;
-    if (opal_progress_yield_when_idle && idle > SPINS) {
-        if (looks % LOOKS_YIELDED == 0)
-            look_around(shm);
-        else
-            sched_yield();
-    } else if (looks % LOOKS == 0 || !shm->alone) {
-        look_around(shm);
-        if (idle > PATIENCE)
-            sched_yield();
-    } else {
-        pause_briefly();
-    }
-}
-
 /* Messages of calls that were given up take the room of others. */
 static void drop_old(struct coll_strag_shm *shm)
 {
@@ -433,7 +389,7 @@ static int shm_progress(struct strag_transport *base)
     if (found)
         shm->idle = 0;
     else if (shm->receives.length || shm->sends.length || shm->refused)
-        wait_a_little(shm);
+        coll_strag_shm_wait(shm);
     shm->refused = false;
     return STRAG_OK;
 }
@@ -474,6 +430,8 @@ static void shm_release(struct strag_transport *base, struct strag_transfer *tra
 /* Something was asked for. @return status */
 static int asked(struct coll_strag_shm *shm, int status)
 {
+    if (status != STRAG_PENDING && shm->told)
+        coll_strag_shm_tell_wait(shm, 0);
     if (status == STRAG_OK)
         shm->idle = 0;
     shm->refused = status == STRAG_PENDING;
@@ -496,6 +454,11 @@ static int shm_get(struct strag_transport *base, int peer, size_t elements, cons
 static void shm_got(struct strag_transport *base, int peer)
 {
     give_back(last_arrival(own(base)->peer[peer]));
+}
+
+static void shm_expect(struct strag_transport *base, uint64_t ranks)
+{
+    coll_strag_shm_tell_wait(own(base), ranks);
 }
 
 static bool drop(struct coll_strag_queue *queue, const struct strag_transfer *transfer)
@@ -534,7 +497,8 @@ void coll_strag_shm_give_up(struct coll_strag_shm *shm)
 {
     if (NULL == shm->segment)
         return;
-    tell_call(shm, shm->call + 1);
+    coll_strag_shm_tell_wait(shm, 0);
+    coll_strag_shm_tell_call(shm, shm->call + 1);
     shm->untidy = true;
 }
 
@@ -552,11 +516,19 @@ struct strag_transport *coll_strag_shm_begin(struct coll_strag_shm *shm, ompi_da
     shm->super.recv_in_place = in_place ? shm_recv_in_place : NULL;
     shm->super.put = in_place ? shm_put : NULL;
     shm->super.put_most = shm->longest / size;
+    shm->super.expect = shm->few && shm->alone ? shm_expect : NULL;
     shm->refused = false;
     shm->idle = 0;
     for (int s = 0; s < COLL_STRAG_SHARED; s++)
         shm->shared[s].content = 0;
     return &shm->super;
+}
+
+/* Calls take turns with the root, so that a rank which shares the root's processor is the root of
+ * the next call. (`few` ranks only: with many, it takes as long for all of them to come by.) */
+int coll_strag_shm_root(const struct coll_strag_shm *shm)
+{
+    return shm->alone && shm->few ? (int)(shm->call % 2) : 0;
 }
 
 size_t coll_strag_shm_longest(const struct coll_strag_shm *shm)

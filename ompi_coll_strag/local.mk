@@ -25,6 +25,7 @@ ompi_coll_strag_libcoll_strag_la_SOURCES = \
 	ompi_coll_strag/coll_strag_segments.c \
 	ompi_coll_strag/coll_strag_shm.c \
 	ompi_coll_strag/coll_strag_shm.h \
+	ompi_coll_strag/coll_strag_shm_wait.c \
 	ompi_coll_strag/coll_strag_state.c \
 	ompi_coll_strag/coll_strag_table.c \
 	ompi_coll_strag/coll_strag_tell.c \

@@ -107,6 +107,9 @@ static int check_problem(const struct strag_problem *problem, struct strag_error
     if (problem->topology && problem->topology->n != n)
         return strag_fail(err, STRAG_ERR_ARGUMENT, "n = %d ranks on a topology of %d", n,
                           problem->topology->n);
+    if (problem->root < 0 || problem->root >= n)
+        return strag_fail(err, STRAG_ERR_ARGUMENT, "root %d; with %d ranks it is 0 to %d",
+                          problem->root, n, n - 1);
     for (int i = 0; state && i < state->nlate; i++) {
         if (state->late[i].rank < 0 || state->late[i].rank >= n)
             return strag_fail(err, STRAG_ERR_ARGUMENT, "late rank %d; with %d ranks it is 0 to %d",
@@ -172,6 +175,9 @@ static int check_algorithm(const struct strag_algorithm *algorithm,
     if (algorithm->needs_late && problem->n > 1 && !(problem->state && problem->state->nlate))
         return strag_fail(err, STRAG_ERR_UNSUPPORTED,
                           "%s is for a rank that arrives late, and none is named", algorithm->name);
+    if (problem->root != 0 && !algorithm->rooted)
+        return strag_fail(err, STRAG_ERR_UNSUPPORTED, "%s has no root; %d is not possible",
+                          algorithm->name, problem->root);
     return algorithm->check ? algorithm->check(problem, err) : STRAG_OK;
 }
 

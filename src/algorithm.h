@@ -17,6 +17,7 @@ struct strag_problem {
     int n;      /* ranks, at least 1 */
     int blocks; /* 0: the algorithm's own choice */
     int ports;  /* how many links a host drives at the same time; 0: the algorithm's own choice */
+    int root;   /* the rank that works for all, where one does: 0, or another with the same bits */
     const struct strag_topology *topology; /* of n ranks; NULL: each on a host, all on one switch */
     const struct strag_state *state;       /* NULL: nobody is late, no link is slow */
     const void *prepared; /* what the algorithm prepared for it; strag_design_open sets it */
@@ -56,6 +57,7 @@ struct strag_algorithm {
     bool needs_late;     /* refused where no rank is late (one that is by 0 seconds will do) */
     bool steady;         /* a rank receives from one other rank only, so that a late rank delays all
                             by its delay and no more, whatever the network does */
+    bool rooted;         /* it may have another root than rank 0 */
     bool finer; /* a pipeline that evens out what ranks cost that are not in step, the more so
                    the more blocks of its `choices` it has */
 

@@ -16,8 +16,26 @@
  *       4     block 1 to rank 3   block 3 of rank 3
  *       5     block 1 to rank 0   block 2 of rank 2
  *
- * With one block, rank 0 sums up everything: the fewest messages, and each other rank waits once.
- * That is best where ranks share processors, which the component knows and the cost model does not.
+ * With one block, one rank sums up everything, the root: the fewest messages, and each other rank
+ * waits once. A root begins with its own value, and for the same bits all must combine in the same
+ * order: ranks 0 and 1 can, both with v0+v1, +v2, ... n = 4:
+ *
+ *     round   root 0                root 1
+ *       0     1 sends to 0: v0+v1   0 sends to 1: v0+v1
+ *       1     2 sends to 0: +v2     2 sends to 1: +v2
+ *       2     3 sends to 0: +v3     3 sends to 1: +v3
+ *      3-5    0 sends to 2, 3, 1    1 sends to 2, 3, 0
+ *
+ * That is best where ranks share processors, which the component knows and the cost model does not;
+ * the more so if calls take turns with the root. If A and B share a processor, and A is always the
+ * root, then it goes from one to the other twice per call: B waits for A's sum, and A for B's next
+ * value. In turns it is once: A sums up call 0, sends its value for call 1, and waits; B has both
+ * now, and sums up call 1, sends its value for call 2, and waits:
+ *
+ *     always A    | B value 0 | A sum 0 | B value 1 | A sum 1 | B value 2 | A sum 2 |
+ *     in turns    | B value 0 | A sum 0, value 1 | B sum 1, value 2 | A sum 2, value 3 |
+ *
+ * The next root is the last one to get the sum: it needs the others' next values, so these first.
  *
  *     rounds 2(n-1)        sent 2(n-1)/n with n blocks; with m of them (m+n-2)/m, or 1 if more
  */
@@ -43,6 +61,9 @@ static int check(const struct strag_problem *problem, struct strag_error *err)
             err, STRAG_ERR_UNSUPPORTED,
             "direct: %d blocks; with %d ranks it is 1 to %d, one for each that sums up",
             problem->blocks, problem->n, problem->n);
+    if (problem->root > 1 || (problem->root == 1 && problem->blocks != 1))
+        return strag_fail(err, STRAG_ERR_UNSUPPORTED,
+                          "direct: root %d; it is 0, or with one block 0 or 1", problem->root);
     return STRAG_OK;
 }
 
@@ -79,7 +100,39 @@ static void claim(const struct strag_problem *problem, struct strag_claim *claim
     };
 }
 
-static void build(const struct strag_problem *problem, int rank, struct strag_builder *builder)
+/* Which of the others is rank number t of them, from 0. */
+static int other(int root, int t)
+{
+    return t < root ? t : t + 1;
+}
+
+/* What the root does. What comes stands right of the sum, but for rank 0's value. */
+static void lead(int n, int root, struct strag_builder *builder)
+{
+    int round = 0;
+    strag_stage(builder, "reduce-scatter");
+    for (int t = 0; t < n - 1; t++, round++) {
+        if (other(root, t) < root)
+            strag_recv_reduce(builder, round, other(root, t), 0, 1);
+        else
+            strag_recv_reduce_right(builder, round, other(root, t), 0, 1);
+    }
+    strag_stage(builder, "allgather");
+    for (int t = 1; t < n; t++, round++)
+        strag_send(builder, round, other(root, t % (n - 1)), 0, 1);
+}
+
+static void follow(int n, int root, int rank, struct strag_builder *builder)
+{
+    int t = rank < root ? rank : rank - 1;
+    strag_stage(builder, "reduce-scatter");
+    strag_send(builder, t, root, 0, 1);
+    strag_stage(builder, "allgather");
+    strag_recv(builder, n - 1 + (t + n - 2) % (n - 1), root, 0, 1);
+}
+
+static void build_spread(const struct strag_problem *problem, int rank,
+                         struct strag_builder *builder)
 {
     int n = problem->n, m = blocks_of(problem), round = 0;
     struct strag_rounds wanted = strag_rounds_wanted(builder);
@@ -101,11 +154,22 @@ static void build(const struct strag_problem *problem, int rank, struct strag_bu
     }
 }
 
+static void build(const struct strag_problem *problem, int rank, struct strag_builder *builder)
+{
+    if (blocks_of(problem) > 1)
+        build_spread(problem, rank, builder);
+    else if (rank == problem->root)
+        lead(problem->n, rank, builder);
+    else
+        follow(problem->n, problem->root, rank, builder);
+}
+
 const struct strag_algorithm strag_direct = {
     .name = "direct",
     .summary = "straight to the rank that sums a block up, and back; for ranks that share memory",
     .rounds = "2(n-1)",
     .sent = "2(n-1)/n",
+    .rooted = true,
     .check = check,
     .adds_nothing = adds_nothing,
     .on_request = on_request,

@@ -13,7 +13,8 @@ struct strag_in_order {
     /* the call */
     const struct strag_call *call;
     struct strag_transport *transport;
-    int next; /* in the order */
+    int next;     /* in the order */
+    bool waiting; /* the transport knows what for */
 };
 
 /* ---- Looking at a plan ---- */
@@ -114,6 +115,7 @@ void strag_in_order_start(struct strag_in_order *run, const struct strag_call *c
     run->call = call;
     run->transport = transport;
     run->next = 0;
+    run->waiting = false;
 }
 
 /* Where an operation finds its own values; `offset` in bytes. */
@@ -137,15 +139,21 @@ static int take(const struct strag_call *call, const struct strag_op *op, ptrdif
                            elements, &ticket);
 }
 
+static size_t elements_of(const struct strag_in_order *run, const struct strag_op *op,
+                          size_t *begin)
+{
+    const struct strag_bounds *bounds = &run->plan->bounds;
+    *begin = strag_block_start(bounds, op->first, run->call->count);
+    return strag_block_start(bounds, op->first + op->count, run->call->count) - *begin;
+}
+
 /* @return STRAG_OK, STRAG_PENDING, or an error */
 static int step(struct strag_in_order *run, int index)
 {
     const struct strag_op *op = &run->plan->ops[index];
     const struct strag_call *call = run->call;
-    const struct strag_bounds *bounds = &run->plan->bounds;
     struct strag_transport *transport = run->transport;
-    size_t begin = strag_block_start(bounds, op->first, call->count);
-    size_t elements = strag_block_start(bounds, op->first + op->count, call->count) - begin;
+    size_t begin, elements = elements_of(run, op, &begin);
     ptrdiff_t offset = (ptrdiff_t)begin * call->extent;
     const void *arrived;
     if (elements == 0)
@@ -161,17 +169,44 @@ static int step(struct strag_in_order *run, int index)
     return status;
 }
 
+/* The ranks whose messages must come before the next send, or the end. */
+static uint64_t expected(const struct strag_in_order *run)
+{
+    uint64_t ranks = 0;
+    for (int i = run->next; i < run->plan->nops; i++) {
+        const struct strag_op *op = &run->plan->ops[run->order[i]];
+        size_t begin;
+        if (elements_of(run, op, &begin) == 0)
+            continue;
+        if (op->kind == STRAG_SEND)
+            break;
+        if (op->peer < 64)
+            ranks |= UINT64_C(1) << op->peer;
+    }
+    return ranks;
+}
+
+/* The next operation is not possible now. */
+static int wait_a_little(struct strag_in_order *run)
+{
+    struct strag_transport *transport = run->transport;
+    if (transport->expect && !run->waiting)
+        transport->expect(transport, expected(run));
+    run->waiting = true;
+    int status = transport->progress(transport);
+    return status == STRAG_OK ? STRAG_PENDING : status;
+}
+
 int strag_in_order_progress(struct strag_in_order *run)
 {
     const struct strag_plan *plan = run->plan;
     while (run->next < plan->nops) {
         int status = step(run, run->order[run->next]);
-        if (status == STRAG_PENDING) {
-            status = run->transport->progress(run->transport);
-            return status == STRAG_OK ? STRAG_PENDING : status;
-        }
+        if (status == STRAG_PENDING)
+            return wait_a_little(run);
         if (status != STRAG_OK)
             return status;
+        run->waiting = false;
         run->next++;
     }
     return STRAG_OK;

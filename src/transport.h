@@ -77,11 +77,16 @@ struct strag_transport {
      * struct strag_transfer. get shows the next message of a peer, as recv_in_place does; before
      * the peer's next one is asked for, got must give it back. Both return STRAG_PENDING when that
      * is not possible now: progress and ask again.
+     *
+     * expect may be NULL. It is told once when get or put is not possible: messages of these ranks
+     * (bit r: of rank r; never those from 64 on) are all missing or to be taken before the caller
+     * goes on with anything else. 0: it waits for room.
      */
     int (*put)(struct strag_transport *transport, int peer, const void *buffer, size_t elements,
                uint64_t content);
     int (*get)(struct strag_transport *transport, int peer, size_t elements, const void **arrived);
     void (*got)(struct strag_transport *transport, int peer);
+    void (*expect)(struct strag_transport *transport, uint64_t ranks);
     size_t put_most; /* elements of a message */
     int put_room;    /* messages to a peer for which there is room when earlier calls' are read */
 };

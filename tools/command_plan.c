@@ -61,6 +61,7 @@ static int run(const struct command *command, const struct arguments *arguments)
     struct strag_problem *problem = &machine.problem;
     if (result == EXIT_DONE &&
         (!read_integer(command, arguments, OPTION_BLOCKS, 1, INT_MAX - 1, &problem->blocks) ||
+         !read_integer(command, arguments, OPTION_ROOT, 0, RANKS_MAX - 1, &problem->root) ||
          !read_integer(command, arguments, OPTION_RANK, 0, problem->n - 1, &rank) ||
          !read_word(command, arguments, OPTION_FORMAT, formats, &format)))
         result = EXIT_USAGE;
@@ -73,7 +74,7 @@ static int run(const struct command *command, const struct arguments *arguments)
 const struct command plan_command = {
     .name = "plan",
     .usage = " ALGORITHM -n RANKS" TOPOLOGY_USAGE STATE_USAGE
-             " [--blocks M] [--rank R] [--format text|json|svg]",
+             " [--blocks M] [--root R] [--rank R] [--format text|json|svg]",
     .summary = "Show what each rank does, operation by operation.",
     .details = "text is a table per rank, json is for programs (strag(1) documents it), svg is a\n"
                "timeline: ranks down, rounds across, one bar per message.",
@@ -82,6 +83,7 @@ const struct command plan_command = {
         {
             {OPTION_RANKS, "RANKS", "how many ranks, from 1 (default: as the topology says)"},
             {OPTION_BLOCKS, "M", "cut the vector into M blocks (default: as the algorithm likes)"},
+            {OPTION_ROOT, "R", "direct with one block: rank R sums up, 0 or 1 (default: 0)"},
             {OPTION_RANK, "R", "only rank R, from 0 (default: all ranks)"},
             {OPTION_FORMAT, "text|json|svg", "how to show it (default: text)"},
         },

@@ -85,7 +85,9 @@ static int run(const struct command *command, const struct arguments *arguments)
     int result = open_machine(command, arguments, &machine);
     if (result == EXIT_DONE &&
         ((machine.kind == OPTIONS && !need_option(command, arguments, OPTION_RANKS)) ||
-         !read_integer(command, arguments, OPTION_BLOCKS, 1, INT_MAX - 1, &machine.problem.blocks)))
+         !read_integer(command, arguments, OPTION_BLOCKS, 1, INT_MAX - 1,
+                       &machine.problem.blocks) ||
+         !read_integer(command, arguments, OPTION_ROOT, 0, RANKS_MAX - 1, &machine.problem.root)))
         result = EXIT_USAGE;
     if (result == EXIT_DONE)
         result = arguments->value[OPTION_RANKS] ? verify_list(&machine, algorithm)
@@ -96,8 +98,8 @@ static int run(const struct command *command, const struct arguments *arguments)
 
 const struct command verify_command = {
     .name = "verify",
-    .usage =
-        " ALGORITHM -n RANKS[,RANKS|FIRST..LAST...]" TOPOLOGY_USAGE STATE_USAGE " [--blocks M]",
+    .usage = " ALGORITHM -n RANKS[,RANKS|FIRST..LAST...]" TOPOLOGY_USAGE STATE_USAGE
+             " [--blocks M] [--root R]",
     .summary = "Prove that the plans of all ranks are an allreduce.",
     .details =
         "Every rank ends with every contribution exactly once and with the same bits, sends and\n"
@@ -111,6 +113,7 @@ const struct command verify_command = {
         {
             {OPTION_RANKS, "RANKS", "how many ranks; also a list with ranges: 2..256,1000,1024"},
             {OPTION_BLOCKS, "M", "cut the vector into M blocks (default: as the algorithm likes)"},
+            {OPTION_ROOT, "R", "direct with one block: rank R sums up, 0 or 1 (default: 0)"},
         },
     .groups = {&topology_group, &state_group},
     .run = run,

@@ -10,6 +10,7 @@
 static const char *const names[OPTIONS] = {
     [OPTION_RANKS] = "-n",
     [OPTION_BLOCKS] = "--blocks",
+    [OPTION_ROOT] = "--root",
     [OPTION_RANK] = "--rank",
     [OPTION_BYTES] = "--bytes",
     [OPTION_FORMAT] = "--format",

@@ -16,6 +16,7 @@ enum { EXIT_DONE = 0, EXIT_FALSE = 1, EXIT_USAGE = 2 };
 enum option_id {
     OPTION_RANKS,
     OPTION_BLOCKS,
+    OPTION_ROOT,
     OPTION_RANK,
     OPTION_BYTES,
     OPTION_FORMAT,

@@ -17,10 +17,10 @@ topology='--torus, --mesh, --hyperx, --hammingmesh, --tree, --layout, --hosts, -
 state='--straggler, --delay, --slow'
 model='--alpha, --local-alpha, --bandwidth, --local-bandwidth, --link-latency, --hop-latency,'
 model+=' --reduce-bandwidth, --ties'
-plan_takes="-n, --blocks, --rank, --format, $topology, $state, --help"
-plan_usage='strag plan ALGORITHM -n RANKS [TOPOLOGY] [STATE] [--blocks M] [--rank R]'
+plan_takes="-n, --blocks, --root, --rank, --format, $topology, $state, --help"
+plan_usage='strag plan ALGORITHM -n RANKS [TOPOLOGY] [STATE] [--blocks M] [--root R] [--rank R]'
 plan_usage+=' [--format text|json|svg]'
-verify_takes="-n, --blocks, $topology, $state, --help"
+verify_takes="-n, --blocks, --root, $topology, $state, --help"
 cost_takes="-n, --bytes, --blocks, --mode, --format, $topology, $state, $model, --help"
 explain_takes="-n, --bytes, --blocks, --minimum, --rules, --format, $topology, $state, $model, --help"
 sizes='sizes are bytes like 32, or like 2K, 512M, 1G, 1T (times 1024, 1024^2, 1024^3, 1024^4)'
@@ -160,7 +160,7 @@ for command in list plan verify cost explain topology; do
     succeeds "$command" -h --unknown
 done
 succeeds plan --help
-for option in -n --blocks --rank --format --torus --layout --ports --straggler --slow --help; do
+for option in -n --blocks --root --rank --format --torus --layout --ports --straggler --slow --help; do
     grep -q "^  $option " "$work/out" || fail "plan --help does not name $option"
 done
 for command in cost explain; do

@@ -82,6 +82,13 @@ equal 'circulant' "$(cat "$work/out")" \
 succeeds verify ring -n 5,2..3,5
 equal 'order of a list' "$(sed 's/.* n=\([0-9]*\) .*/\1/' "$work/out" | tr '\n' ' ')" '5 2 3 5 '
 
+# Either root of direct in one block: the same rounds and messages.
+succeeds verify direct -n 2..64 --blocks 1
+mv "$work/out" "$work/root-0"
+succeeds verify direct -n 2..64 --blocks 1 --root 1
+equal 'lines' "$(wc -l <"$work/out")" 63
+cmp -s "$work/root-0" "$work/out" || fail "roots differ: $(diff "$work/root-0" "$work/out" | head -n 4)"
+
 # With slow links: segments in their patterns, chunks that fill bubbles; shares by rate.
 succeeds verify optcc -n 8 --slow 3:1.5
 equal 'optcc' "$(cat "$work/out")" \
@@ -141,6 +148,9 @@ verified stragglar n=4 blocks=3 rounds=4 sent-max=2xS sent-total=6xS reduce-max=
 verified stragglar n=8 blocks=7 rounds=9 sent-max=2xS sent-total=14xS reduce-max=1 rounds-before=3'
 refuses 'strag verify: stragglar n=5: stragglar pairs the ranks, so it needs an even number of them,'\
 ' not 5; straggler-pipeline takes any' verify stragglar -n 5 --straggler 1
+refuses 'strag verify: ring n=4: ring has no root; 1 is not possible' verify ring -n 4 --root 1
+refuses 'strag verify: direct n=4: direct: root 1; it is 0, or with one block 0 or 1' \
+    verify direct -n 4 --root 1
 for name in $late_forms; do
     refuses "strag verify: $name n=6: $name is for a rank that arrives late, and none is named" \
         verify "$name" -n 6

@@ -141,6 +141,126 @@ static void short_forms_go_in_order(void **state)
     }
 }
 
+/* ---- What the transport is told ---- */
+
+/* A transport that has room, and messages, of some ranks only. */
+struct sparse {
+    struct strag_transport base;
+    uint64_t room, messages; /* bit r: of rank r */
+    uint64_t expected;       /* what it was told last, */
+    int times;               /* and how often */
+};
+
+static int sparse_put(struct strag_transport *base, int peer, const void *buffer, size_t elements,
+                      uint64_t content)
+{
+    (void)buffer;
+    (void)elements;
+    (void)content;
+    return ((struct sparse *)base)->room >> peer & 1 ? STRAG_OK : STRAG_PENDING;
+}
+
+static int sparse_get(struct strag_transport *base, int peer, size_t elements, const void **arrived)
+{
+    (void)elements;
+    *arrived = base;
+    return ((struct sparse *)base)->messages >> peer & 1 ? STRAG_OK : STRAG_PENDING;
+}
+
+static void sparse_got(struct strag_transport *base, int peer)
+{
+    (void)base;
+    (void)peer;
+}
+
+static void sparse_expect(struct strag_transport *base, uint64_t ranks)
+{
+    ((struct sparse *)base)->expected = ranks;
+    ((struct sparse *)base)->times++;
+}
+
+static int sparse_progress(struct strag_transport *base)
+{
+    (void)base;
+    return STRAG_OK;
+}
+
+static int no_reduce(struct strag_reducer *reducer, void *out, const void *left, const void *right,
+                     size_t elements, uint64_t *ticket)
+{
+    (void)reducer;
+    (void)out;
+    (void)left;
+    (void)right;
+    (void)elements;
+    (void)ticket;
+    return STRAG_OK;
+}
+
+static int no_copy(struct strag_reducer *reducer, void *out, const void *in, size_t elements)
+{
+    (void)reducer;
+    (void)out;
+    (void)in;
+    (void)elements;
+    return STRAG_OK;
+}
+
+/* Run on with what is there now. */
+static void go_on(struct strag_in_order *run, struct sparse *sparse, uint64_t messages, int status,
+                  uint64_t expected, int times)
+{
+    sparse->messages = messages;
+    assert_int_equal(strag_in_order_progress(run), status);
+    assert_int_equal(sparse->expected, expected);
+    assert_int_equal(sparse->times, times);
+}
+
+/* Of rank 0's messages of direct, which are the ones that it waits for? Each time it has to wait
+ * it tells all of them up to its next send, once; and none of blocks without elements. */
+static void a_rank_tells_for_whom_it_waits(void **state)
+{
+    (void)state;
+    static const int32_t content[16];
+    for (int blocks = 1; blocks <= 4; blocks += 3) {
+        const struct strag_problem problem = {.n = 4, .blocks = blocks};
+        struct strag_plan *plan = NULL;
+        struct strag_error err = {""};
+        assert_int_equal(strag_plan_create(support_algorithm("direct"), &problem, 0, &plan, &err),
+                         STRAG_OK);
+        struct sparse sparse = {
+            .base = {.put = sparse_put,
+                     .get = sparse_get,
+                     .got = sparse_got,
+                     .expect = sparse_expect,
+                     .progress = sparse_progress},
+        };
+        struct strag_reducer reducer = {.reduce = no_reduce, .copy = no_copy};
+        int value = 0;
+        struct strag_call call = {
+            .input = &value, .output = &value, .count = 1, .extent = 4, .reducer = &reducer};
+        struct strag_in_order *run = strag_in_order_create(plan, content);
+        assert_non_null(run);
+        strag_in_order_start(run, &call, &sparse.base);
+        if (blocks == 1) { /* all send to rank 0 */
+            go_on(run, &sparse, 0x0, STRAG_PENDING, 0xe, 1);
+            go_on(run, &sparse, 0xc, STRAG_PENDING, 0xe, 1); /* 1 is the first */
+            go_on(run, &sparse, 0x2, STRAG_PENDING, 0xc, 2);
+            go_on(run, &sparse, 0xc, STRAG_PENDING, 0x0, 3); /* no room to send the sum */
+            sparse.room = 0xf;
+            go_on(run, &sparse, 0x0, STRAG_OK, 0x0, 3);
+        } else { /* the last block has the only element: rank 3 sums up */
+            go_on(run, &sparse, 0x8, STRAG_PENDING, 0x0, 1);
+            sparse.room = 0x8;
+            go_on(run, &sparse, 0x0, STRAG_PENDING, 0x8, 2);
+            go_on(run, &sparse, 0x0, STRAG_PENDING, 0x8, 2);
+            go_on(run, &sparse, 0x8, STRAG_OK, 0x8, 2);
+        }
+        strag_in_order_free(run);
+        strag_plan_free(plan);
+    }
+}
+
 /* ---- Chosen plans ---- */
 
 static struct strag_builder *builder_of(int n, int rank, int rounds, int blocks)
@@ -260,6 +380,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_algorithm_is_right),
         cmocka_unit_test(short_forms_go_in_order),
+        cmocka_unit_test(a_rank_tells_for_whom_it_waits),
         cmocka_unit_test(receives_may_stand_first),
         cmocka_unit_test(a_send_that_waits_within_its_round_is_left_to_the_window),
         cmocka_unit_test(without_room_for_a_call_nothing_is_put),

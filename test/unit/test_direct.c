@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * direct with one block: each of its roots sums up in the order of ranks, so that calls may take
+ * turns with the root and have the same bits. (That all plans of `direct` are right is proved where
+ * those of the other algorithms are.)
+ */
+#include "support.h"
+#include "verify.h"
+
+/* The result is v0+v1, +v2, ..., each value once and to the right of the sum before. */
+static void assert_in_order(const struct strag_proof *proof, int n)
+{
+    struct strag_expressions expressions;
+    strag_proof_expressions(proof, &expressions);
+    int32_t node = expressions.result[0];
+    for (int rank = n - 1; rank > 0; rank--) {
+        assert_in_range(node, n, expressions.nodes - 1);
+        assert_int_equal(expressions.right[node - n], rank);
+        node = expressions.left[node - n];
+    }
+    assert_int_equal(node, 0);
+}
+
+static void each_root_combines_in_the_order_of_ranks(void **state)
+{
+    (void)state;
+    for (int n = 2; n <= 40; n++) {
+        for (int root = 0; root < 2; root++) {
+            const struct strag_problem problem = {.n = n, .blocks = 1, .root = root};
+            struct strag_measure measure;
+            struct strag_proof *proof = NULL;
+            struct strag_error err = {""};
+            if (strag_verify(support_algorithm("direct"), &problem, &measure, &proof, &err) !=
+                STRAG_OK)
+                fail_msg("n=%d root=%d: %s", n, root, err.text);
+            assert_in_order(proof, n);
+            assert_int_equal(measure.rounds, 2 * (n - 1));
+            assert_true(measure.sent_total == 2 * (n - 1));
+            assert_true(measure.reduce_max == n - 1); /* all of it by the root */
+            strag_proof_free(proof);
+        }
+    }
+}
+
+/* The root is a peer of every operation of the others. */
+static void the_root_is_the_one_that_was_asked_for(void **state)
+{
+    (void)state;
+    for (int root = 0; root < 2; root++) {
+        for (int rank = 0; rank < 5; rank++) {
+            const struct strag_problem problem = {.n = 5, .blocks = 1, .root = root};
+            struct strag_plan *plan = NULL;
+            struct strag_error err = {""};
+            assert_int_equal(
+                strag_plan_create(support_algorithm("direct"), &problem, rank, &plan, &err),
+                STRAG_OK);
+            assert_int_equal(plan->nops, rank == root ? 8 : 2);
+            for (int i = 0; rank != root && i < plan->nops; i++)
+                assert_int_equal(plan->ops[i].peer, root);
+            strag_plan_free(plan);
+        }
+    }
+}
+
+static void refuses(const char *algorithm, const struct strag_problem *problem, const char *text)
+{
+    struct strag_error err = {""};
+    int status = strag_algorithm_claim(support_algorithm(algorithm), problem, NULL, &err);
+    assert_true(status == STRAG_ERR_UNSUPPORTED || status == STRAG_ERR_ARGUMENT);
+    assert_string_equal(err.text, text);
+}
+
+static void other_roots_are_refused(void **state)
+{
+    (void)state;
+    refuses("direct", &(struct strag_problem){.n = 4, .blocks = 1, .root = 2},
+            "direct: root 2; it is 0, or with one block 0 or 1");
+    refuses("direct", &(struct strag_problem){.n = 4, .root = 1},
+            "direct: root 1; it is 0, or with one block 0 or 1");
+    refuses("direct", &(struct strag_problem){.n = 4, .blocks = 1, .root = 4},
+            "root 4; with 4 ranks it is 0 to 3");
+    refuses("direct", &(struct strag_problem){.n = 4, .blocks = 1, .root = -1},
+            "root -1; with 4 ranks it is 0 to 3");
+    refuses("ring", &(struct strag_problem){.n = 4, .root = 1},
+            "ring has no root; 1 is not possible");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_root_combines_in_the_order_of_ranks),
+        cmocka_unit_test(the_root_is_the_one_that_was_asked_for),
+        cmocka_unit_test(other_roots_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
