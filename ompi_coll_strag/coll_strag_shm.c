@@ -26,6 +26,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -51,9 +52,9 @@ static atomic_int segments; /* of this process */
 /* What a rank tells the others. */
 struct place {
     int32_t pid, fd;
-    int32_t few; /* of a host's lowest rank: as in struct coll_strag_shm */
-    int32_t unused;
-    uint64_t number; /* at the beginning of the segment; random */
+    int32_t few;       /* of a host's lowest rank: may it be as in struct coll_strag_shm? */
+    int32_t processor; /* the only one that it may run on, or NONE */
+    uint64_t number;   /* at the beginning of the segment; random */
 };
 
 /* Setting up, on one rank. */
@@ -160,11 +161,39 @@ static bool map(struct coll_strag_shm *shm, int fd)
     return true;
 }
 
-/* Do some ranks share a processor, and only a few of them? */
-static bool is_few(int n)
+/* Do some ranks share a processor, and only a few of them, if nobody binds them to it? */
+static bool may_be_few(int n)
 {
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     return opal_progress_yield_when_idle && n <= FEW_MOST && n <= FEW_EACH * processors;
+}
+
+static int32_t only_processor(void)
+{
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) != 0 || CPU_COUNT(&set) != 1)
+        return NONE;
+    int processor = 0;
+    while (!CPU_ISSET(processor, &set))
+        processor++;
+    return processor;
+}
+
+/* Are they few, wherever they are bound? The same on all ranks, if all are on one host. */
+static bool are_few(const struct setup *setup)
+{
+    const struct place *places = setup->places;
+    const int n = ompi_comm_size(setup->comm);
+    if (!places[setup->leader].few || setup->shm->n < n)
+        return false;
+    for (int i = 0; i < n; i++) {
+        int bound = 0;
+        for (int k = 0; k < n && places[i].processor != NONE; k++)
+            bound += places[k].processor == places[i].processor;
+        if (bound > FEW_EACH)
+            return false;
+    }
+    return true;
 }
 
 /* The lowest rank's part. */
@@ -176,7 +205,7 @@ static bool make_segment(struct setup *setup, struct place *place)
         !map(setup->shm, setup->fd))
         return false;
     memcpy(setup->shm->segment, &place->number, sizeof place->number);
-    place->few = is_few(setup->shm->n);
+    place->few = may_be_few(setup->shm->n);
     place->pid = (int32_t)getpid();
     place->fd = setup->fd;
     return true;
@@ -241,14 +270,14 @@ static int agree(const struct setup *setup, bool able, bool *all)
 static int set_up(struct setup *setup, bool *all)
 {
     ompi_communicator_t *comm = setup->comm;
-    struct place own = {.fd = NONE};
+    struct place own = {.fd = NONE, .processor = only_processor()};
     int code = agree(setup, prepare(setup, &own), all);
     if (code == OMPI_SUCCESS && *all)
         code = comm->c_coll->coll_allgather(&own, sizeof own, MPI_BYTE, setup->places, sizeof own,
                                             MPI_BYTE, comm, comm->c_coll->coll_allgather_module);
     if (code != OMPI_SUCCESS || !*all)
         return code;
-    setup->shm->few = setup->places[setup->leader].few;
+    setup->shm->few = are_few(setup);
     bool mapped = setup->shm->segment || setup->shm->n < 2 || join_segment(setup);
     return agree(setup, mapped, all);
 }

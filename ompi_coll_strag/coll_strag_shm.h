@@ -134,7 +134,7 @@ struct coll_strag_shm {
     struct coll_strag_reader *readers; /* of all of them */
     int next_shared;
     bool alone;   /* all ranks are on this host */
-    bool few;     /* few ranks share a processor: they look who can go on there, and take turns */
+    bool few;     /* alone, and few share a processor: they look who can go on, and take turns */
     bool counted; /* among the segments of this process */
     bool untidy;  /* a call was given up: messages of it may be left */
 
@@ -148,6 +148,7 @@ struct coll_strag_shm {
     unsigned looks; /* in vain, in all calls */
     bool refused;   /* what was asked for last was not possible */
     bool told;      /* the others know for whose messages we wait */
+    int behind;     /* looks that are left although another rank could go on */
     struct coll_strag_queue sends, receives;
 };
 

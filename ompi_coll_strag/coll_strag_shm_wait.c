@@ -12,8 +12,10 @@
  *     processor 1    C waits for A         D: not known
  *
  * A looks again: B could do nothing. C gives its processor to D. If all wait, somebody's message is
- * on its way. From time to time the processor is given away all the same: the ranks may have moved,
- * and other processes may want it.
+ * on its way. When then B's is there and A's is not, A looks a few times more: both may come from
+ * the same rank, one right behind the other, and A would be back only two changes later. From time
+ * to time the processor is given away all the same: the ranks may have moved, and other processes
+ * may want it.
  */
 #include "coll_strag_shm.h"
 
@@ -25,6 +27,7 @@ enum {
     LOOKS = 256,        /* between two calls of opal_progress */
     LOOKS_YIELDED = 32, /* the same, where others had the processor between two looks */
     LOOKS_KEPT = 200,   /* the same, where no rank there could go on */
+    LOOKS_BEHIND = 4,   /* when another one can go on, after none could */
 };
 
 void coll_strag_shm_tell_call(struct coll_strag_shm *shm, uint64_t begun)
@@ -90,12 +93,25 @@ static bool another_can_go_on(struct coll_strag_shm *shm)
     return false;
 }
 
+/* Is it better to look again than to give the processor away? */
+static bool keeps(struct coll_strag_shm *shm)
+{
+    if (!shm->told)
+        return shm->idle <= SPINS;
+    if (shm->idle == 1)
+        shm->behind = 0;
+    if (!another_can_go_on(shm))
+        shm->behind = LOOKS_BEHIND;
+    else if (shm->behind > 0)
+        shm->behind--;
+    return shm->behind > 0;
+}
+
 /* Ranks share processors. */
 static void give_way(struct coll_strag_shm *shm)
 {
     bool kept_long = shm->told && shm->idle % LOOKS_KEPT == 0;
-    bool keep = shm->told ? !another_can_go_on(shm) : shm->idle <= SPINS;
-    if (keep && !kept_long)
+    if (keeps(shm) && !kept_long)
         pause_briefly();
     else if (kept_long || shm->looks % LOOKS_YIELDED == 0)
         look_around(shm);

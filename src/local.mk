@@ -81,6 +81,7 @@ src_libstrag_la_SOURCES = \
 	src/uplinks.c src/uplinks.h \
 	src/verify.c src/verify.h \
 	src/verify_plan.c src/verify_plan.h \
-	src/weighted.c
+	src/weighted.c \
+	src/window.c src/window.h
 src_libstrag_la_CPPFLAGS = $(AM_CPPFLAGS) $(HWLOC_CFLAGS) $(YAML_CFLAGS)
 src_libstrag_la_LIBADD = -lm $(PTHREAD_LIBS) $(HWLOC_LIBS) $(YAML_LIBS)
