@@ -10,8 +10,8 @@
  * to LOOKAHEAD rounds beyond the lowest unfinished one may be under way; but what a round has to
  * send goes before what later rounds send, so that these never take the link away from it.
  *
- * That is the window (window.h). Where a transport passes messages on at once, vectors of one segment
- * are run without any of that, one operation after another (in_order.h).
+ * That is the window (window.h). Where a transport passes messages on at once, vectors of one
+ * segment are run without any of that, one operation after another (in_order.h).
  *
  * Memory, all of it taken when the engine is made or at the start of a call: a few words per
  * operation of the plan, `depth` messages in flight per operation that can be under way at once,

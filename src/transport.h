@@ -78,9 +78,9 @@ struct strag_transport {
      * the peer's next one is asked for, got must give it back. Both return STRAG_PENDING when that
      * is not possible now: progress and ask again.
      *
-     * expect may be NULL. It is told once when get or put is not possible: messages of these ranks
-     * (bit r: of rank r; never those from 64 on) are all missing or to be taken before the caller
-     * goes on with anything else. 0: it waits for room.
+     * expect may be NULL. It is told once, whenever get or put is not possible, of which ranks the
+     * caller takes a message before it puts the next one or ends (bit r: rank r; ranks from 64 on
+     * are left out). 0: it waits for room.
      */
     int (*put)(struct strag_transport *transport, int peer, const void *buffer, size_t elements,
                uint64_t content);
