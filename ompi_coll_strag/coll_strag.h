@@ -581,8 +581,15 @@ size_t coll_strag_shm_longest(const struct coll_strag_shm *shm);
 /** Does everything go through it? */
 bool coll_strag_shm_is_alone(const struct coll_strag_shm *shm);
 
-/** The rank that is to work for all in this call, where an algorithm has one such (0 or 1). */
-int coll_strag_shm_root(const struct coll_strag_shm *shm);
+/**
+ * For a call, after its begin, that takes no longer than a change of processes and in which one
+ * rank works for all: where few ranks share a processor they take turns, so that a rank which
+ * shares the root's processor is the root of the next call, and look who can go on there. (With
+ * many ranks it takes as long for all of them to come by.)
+ *
+ * @return the root, 0 or 1
+ */
+int coll_strag_shm_take_turns(struct coll_strag_shm *shm);
 
 /** What went wrong in the call: an MPI error. */
 int coll_strag_shm_error(const struct coll_strag_shm *shm);

@@ -12,7 +12,10 @@
 #include <limits.h>
 #include <stdlib.h>
 
-enum { DEPTH = 2 }; /* messages in flight for one operation: one travels, one is combined */
+enum {
+    DEPTH = 2,         /* messages in flight for one operation: one travels, one is combined */
+    TURNS_MOST = 4096, /* bytes; of longer vectors a root had better have its own in the cache */
+};
 
 /* Segments of temporary space. Through memory more would only take room in the cache; over a
  * network messages from several ranks come at the same time. */
@@ -94,18 +97,19 @@ static int make_planned(const mca_coll_strag_module_t *module, ompi_communicator
 }
 
 /* The root of this call; the bits do not depend on it. */
-static int root_of(const mca_coll_strag_module_t *module, int choice, int blocks)
+static int root_of(const mca_coll_strag_module_t *module, const struct call *call, int choice,
+                   int blocks)
 {
-    bool free_choice = module->shm && blocks == 1 && strag_algorithms[choice]->rooted;
-    return free_choice ? coll_strag_shm_root(module->shm) : 0;
+    bool may_turn = module->shm && blocks == 1 && strag_algorithms[choice]->rooted &&
+                    call->count * call->size <= TURNS_MOST;
+    return may_turn ? coll_strag_shm_take_turns(module->shm) : 0;
 }
 
 /* The engine of an algorithm with so many blocks, made at the first use on this communicator. */
 static int get_engine(mca_coll_strag_module_t *module, ompi_communicator_t *comm, int choice,
-                      int blocks, struct strag_engine **engine)
+                      int blocks, int root, struct strag_engine **engine)
 {
     struct strag_error err;
-    const int root = root_of(module, choice, blocks);
     struct coll_strag_planned *planned = module->planned;
     while (planned &&
            (planned->choice != choice || planned->blocks != blocks || planned->root != root))
@@ -236,7 +240,8 @@ static int run(mca_coll_strag_module_t *module, ompi_communicator_t *comm, const
         shared = coll_strag_shm_begin(module->shm, call->dtype, &reducer, call->size);
     reducer.in_place = NULL != shared && NULL != shared->recv_in_place;
     if (status == STRAG_OK)
-        status = get_engine(module, comm, choice, blocks, &engine);
+        status = get_engine(module, comm, choice, blocks, root_of(module, call, choice, blocks),
+                            &engine);
     if (status != STRAG_OK)
         return mpi_error(status, module);
     struct strag_call engine_call = {

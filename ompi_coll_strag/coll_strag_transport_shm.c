@@ -516,7 +516,7 @@ struct strag_transport *coll_strag_shm_begin(struct coll_strag_shm *shm, ompi_da
     shm->super.recv_in_place = in_place ? shm_recv_in_place : NULL;
     shm->super.put = in_place ? shm_put : NULL;
     shm->super.put_most = shm->longest / size;
-    shm->super.expect = shm->few ? shm_expect : NULL;
+    shm->super.expect = NULL;
     shm->refused = false;
     shm->idle = 0;
     for (int s = 0; s < COLL_STRAG_SHARED; s++)
@@ -524,11 +524,12 @@ struct strag_transport *coll_strag_shm_begin(struct coll_strag_shm *shm, ompi_da
     return &shm->super;
 }
 
-/* Calls take turns with the root, so that a rank which shares the root's processor is the root of
- * the next call. (`few` ranks only: with many, it takes as long for all of them to come by.) */
-int coll_strag_shm_root(const struct coll_strag_shm *shm)
+int coll_strag_shm_take_turns(struct coll_strag_shm *shm)
 {
-    return shm->few ? (int)(shm->call % 2) : 0;
+    if (!shm->few)
+        return 0;
+    shm->super.expect = shm_expect;
+    return (int)(shm->call % 2);
 }
 
 size_t coll_strag_shm_longest(const struct coll_strag_shm *shm)
