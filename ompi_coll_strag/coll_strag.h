@@ -582,14 +582,16 @@ size_t coll_strag_shm_longest(const struct coll_strag_shm *shm);
 bool coll_strag_shm_is_alone(const struct coll_strag_shm *shm);
 
 /**
- * For a call, after its begin, that takes no longer than a change of processes and in which one
- * rank works for all: where few ranks share a processor they take turns, so that a rank which
- * shares the root's processor is the root of the next call, and look who can go on there. (With
- * many ranks it takes as long for all of them to come by.)
+ * For a call, after its begin, that takes no longer than a change of processes: where few ranks
+ * share a processor, those that wait look who can go on there. (With many ranks it takes as long
+ * for all of them to come by.)
  *
- * @return the root, 0 or 1
+ * @return whether they do; then calls had better take turns with the rank that works for all
  */
-int coll_strag_shm_take_turns(struct coll_strag_shm *shm);
+bool coll_strag_shm_take_turns(struct coll_strag_shm *shm);
+
+/** Whose turn it is: 0 or 1. The same on all ranks. */
+int coll_strag_shm_root(const struct coll_strag_shm *shm);
 
 /** What went wrong in the call: an MPI error. */
 int coll_strag_shm_error(const struct coll_strag_shm *shm);

@@ -96,13 +96,15 @@ static int make_planned(const mca_coll_strag_module_t *module, ompi_communicator
     return status;
 }
 
-/* The root of this call; the bits do not depend on it. */
-static int root_of(const mca_coll_strag_module_t *module, const struct call *call, int choice,
-                   int blocks)
+/* Find the root of this call, and let ranks wait as it is best for that. The bits do not depend on
+ * the root. */
+static int choose_root(const mca_coll_strag_module_t *module, const struct call *call, int choice,
+                       int blocks)
 {
     bool may_turn = module->shm && blocks == 1 && strag_algorithms[choice]->rooted &&
                     call->count * call->size <= TURNS_MOST;
-    return may_turn ? coll_strag_shm_take_turns(module->shm) : 0;
+    return may_turn && coll_strag_shm_take_turns(module->shm) ? coll_strag_shm_root(module->shm)
+                                                              : 0;
 }
 
 /* The engine of an algorithm with so many blocks, made at the first use on this communicator. */
@@ -240,7 +242,7 @@ static int run(mca_coll_strag_module_t *module, ompi_communicator_t *comm, const
         shared = coll_strag_shm_begin(module->shm, call->dtype, &reducer, call->size);
     reducer.in_place = NULL != shared && NULL != shared->recv_in_place;
     if (status == STRAG_OK)
-        status = get_engine(module, comm, choice, blocks, root_of(module, call, choice, blocks),
+        status = get_engine(module, comm, choice, blocks, choose_root(module, call, choice, blocks),
                             &engine);
     if (status != STRAG_OK)
         return mpi_error(status, module);

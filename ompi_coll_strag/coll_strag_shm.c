@@ -39,8 +39,8 @@ enum {
     LONGEST = 32768,
     SHORTEST = 1024, /* bytes of a slot */
     SEGMENTS_MOST = 64,
-    FEW_EACH = 2,  /* ranks on a processor, and */
-    FEW_MOST = 16, /* on the host: they look at one another while they wait */
+    FEW_EACH = 2,  /* ranks for each processor that they may run on, and */
+    FEW_MOST = 16, /* in all: they look at one another while they wait */
     NONE = -1,
 };
 
@@ -52,9 +52,10 @@ static atomic_int segments; /* of this process */
 /* What a rank tells the others. */
 struct place {
     int32_t pid, fd;
-    int32_t few;       /* of a host's lowest rank: may it be as in struct coll_strag_shm? */
-    int32_t processor; /* the only one that it may run on, or NONE */
-    uint64_t number;   /* at the beginning of the segment; random */
+    uint64_t number;    /* at the beginning of the segment; random */
+    int32_t yields;     /* does a rank that waits give its processor away? */
+    int32_t processors; /* that it may run on */
+    uint64_t which;     /* the same for the same processors */
 };
 
 /* Setting up, on one rank. */
@@ -158,39 +159,34 @@ static bool map(struct coll_strag_shm *shm, int fd)
         return false;
     shm->segment = memory;
     find_addresses(shm);
+    coll_strag_shm_tell_processor(shm);
     return true;
 }
 
-/* Do some ranks share a processor, and only a few of them, if nobody binds them to it? */
-static bool may_be_few(int n)
-{
-    long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    return opal_progress_yield_when_idle && n <= FEW_MOST && n <= FEW_EACH * processors;
-}
-
-static int32_t only_processor(void)
+/* Which processors this rank may run on. Unknown: none. */
+static void find_processors(struct place *place)
 {
     cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set) != 0 || CPU_COUNT(&set) != 1)
-        return NONE;
-    int processor = 0;
-    while (!CPU_ISSET(processor, &set))
-        processor++;
-    return processor;
+    const unsigned char *bytes = (const unsigned char *)&set;
+    if (sched_getaffinity(0, sizeof set, &set) != 0)
+        return;
+    place->processors = CPU_COUNT(&set);
+    for (size_t i = 0; i < sizeof set; i++)
+        place->which = (place->which ^ bytes[i]) * UINT64_C(1099511628211); /* FNV-1a */
 }
 
-/* Are they few, wherever they are bound? The same on all ranks, if all are on one host. */
+/* Do ranks share processors, and only a few of them each? The same on all ranks. */
 static bool are_few(const struct setup *setup)
 {
     const struct place *places = setup->places;
     const int n = ompi_comm_size(setup->comm);
-    if (!places[setup->leader].few || setup->shm->n < n)
+    if (!places[0].yields || setup->shm->n < n || n > FEW_MOST)
         return false;
     for (int i = 0; i < n; i++) {
-        int bound = 0;
-        for (int k = 0; k < n && places[i].processor != NONE; k++)
-            bound += places[k].processor == places[i].processor;
-        if (bound > FEW_EACH)
+        int together = 0;
+        for (int k = 0; k < n; k++)
+            together += places[k].which == places[i].which;
+        if (together > FEW_EACH * places[i].processors)
             return false;
     }
     return true;
@@ -205,7 +201,6 @@ static bool make_segment(struct setup *setup, struct place *place)
         !map(setup->shm, setup->fd))
         return false;
     memcpy(setup->shm->segment, &place->number, sizeof place->number);
-    place->few = may_be_few(setup->shm->n);
     place->pid = (int32_t)getpid();
     place->fd = setup->fd;
     return true;
@@ -270,7 +265,8 @@ static int agree(const struct setup *setup, bool able, bool *all)
 static int set_up(struct setup *setup, bool *all)
 {
     ompi_communicator_t *comm = setup->comm;
-    struct place own = {.fd = NONE, .processor = only_processor()};
+    struct place own = {.fd = NONE, .yields = opal_progress_yield_when_idle};
+    find_processors(&own);
     int code = agree(setup, prepare(setup, &own), all);
     if (code == OMPI_SUCCESS && *all)
         code = comm->c_coll->coll_allgather(&own, sizeof own, MPI_BYTE, setup->places, sizeof own,

@@ -149,6 +149,7 @@ struct coll_strag_shm {
     bool refused;   /* what was asked for last was not possible */
     bool told;      /* the others know for whose messages we wait */
     int behind;     /* looks that are left although another rank could go on */
+    unsigned kept;  /* looks after which the processor was kept, in all calls */
     struct coll_strag_queue sends, receives;
 };
 
@@ -168,7 +169,11 @@ void coll_strag_shm_wait(struct coll_strag_shm *shm);
 /** Tell the others that calls before this one are over for this rank. */
 void coll_strag_shm_tell_call(struct coll_strag_shm *shm, uint64_t begun);
 
-/** Tell them for whose messages it waits (bit r: index r on the host); 0: it does not wait. */
+/** Tell them on which processor it runs. */
+void coll_strag_shm_tell_processor(struct coll_strag_shm *shm);
+
+/** Tell them for whose messages it waits (bit r: index r on the host), and on which processor; 0:
+ * it does not wait. */
 void coll_strag_shm_tell_wait(struct coll_strag_shm *shm, uint64_t ranks);
 
 #endif

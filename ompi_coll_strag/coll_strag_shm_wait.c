@@ -12,17 +12,17 @@
  *     processor 1    C waits for A         D: not known
  *
  * A looks again: B could do nothing. C gives its processor to D. If all wait, somebody's message is
- * on its way. When then B's is there and A's is not, A looks a few times more: both may come from
- * the same rank, one right behind the other, and A would be back only two changes later. From time
- * to time the processor is given away all the same: the ranks may have moved, and other processes
- * may want it.
+ * on its way. When it is there for another rank alone, a few looks more are made: a sum goes to one
+ * rank right behind the other, and who gives way now is back only two changes later. From time to
+ * time the processor is given away all the same: the ranks may have moved, and other processes may
+ * want it.
  */
 #include "coll_strag_shm.h"
 
 #include <sched.h>
 
 enum {
-    SPINS = 1,          /* looks before others get the processor, where ranks share processors */
+    SPINS = 1,          /* looks before others get the processor, if they do not know our wait */
     PATIENCE = 4096,    /* looks before they get it at times, where we know of nobody */
     LOOKS = 256,        /* between two calls of opal_progress */
     LOOKS_YIELDED = 32, /* the same, where others had the processor between two looks */
@@ -35,9 +35,18 @@ void coll_strag_shm_tell_call(struct coll_strag_shm *shm, uint64_t begun)
     atomic_store_explicit(&shm->word->begun, begun, memory_order_release);
 }
 
+void coll_strag_shm_tell_processor(struct coll_strag_shm *shm)
+{
+    int processor = sched_getcpu();
+    if (atomic_load_explicit(&shm->word->processor, memory_order_relaxed) != processor)
+        atomic_store_explicit(&shm->word->processor, processor, memory_order_relaxed);
+}
+
 void coll_strag_shm_tell_wait(struct coll_strag_shm *shm, uint64_t ranks)
 {
     shm->told = ranks != 0;
+    if (shm->told)
+        coll_strag_shm_tell_processor(shm);
     atomic_store_explicit(&shm->word->awaits, ranks, memory_order_relaxed);
 }
 
@@ -78,12 +87,11 @@ static bool is_stuck(const struct coll_strag_shm *shm, int rank)
     return false;
 }
 
-/* Could another rank go on if it had this rank's processor? Tells the others which one that is. */
+/* Could another rank go on if it had this rank's processor? */
 static bool another_can_go_on(struct coll_strag_shm *shm)
 {
-    int processor = sched_getcpu();
-    if (atomic_load_explicit(&shm->word->processor, memory_order_relaxed) != processor)
-        atomic_store_explicit(&shm->word->processor, processor, memory_order_relaxed);
+    coll_strag_shm_tell_processor(shm); /* we may have moved */
+    int processor = atomic_load_explicit(&shm->word->processor, memory_order_relaxed);
     for (int i = 0; i < shm->n; i++) {
         const struct coll_strag_word *word = shm->peers[i].word;
         if (i != shm->me && !is_stuck(shm, i) &&
@@ -107,14 +115,16 @@ static bool keeps(struct coll_strag_shm *shm)
     return shm->behind > 0;
 }
 
-/* Ranks share processors. */
+/* Ranks share processors. What is counted is counted over all calls: each may wait for a moment
+ * only, and all the same Open MPI must be looked after. */
 static void give_way(struct coll_strag_shm *shm)
 {
-    bool kept_long = shm->told && shm->idle % LOOKS_KEPT == 0;
-    if (keeps(shm) && !kept_long)
-        pause_briefly();
-    else if (kept_long || shm->looks % LOOKS_YIELDED == 0)
+    bool keep = keeps(shm);
+    shm->kept += keep;
+    if (keep ? shm->kept % LOOKS_KEPT == 0 : shm->looks % LOOKS_YIELDED == 0)
         look_around(shm);
+    else if (keep)
+        pause_briefly();
     else
         sched_yield();
 }

@@ -125,7 +125,8 @@ static bool is_shared(const mca_coll_strag_module_t *module)
 
 /* Where the ranks of a host share its processors, a rank that waits gives the processor to another
  * one, which may be waiting, too. Then the fewest messages are best, whatever the vector's size:
- * one rank sums up, or two in turns (direct.c). That is nothing that the model knows of. */
+ * one rank sums up (of short vectors two, in turns: direct.c). That is nothing that the model knows
+ * of. */
 static bool is_crowded(const mca_coll_strag_module_t *module,
                        const struct coll_strag_decision *decision)
 {

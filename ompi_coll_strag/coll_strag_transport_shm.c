@@ -14,7 +14,7 @@
  * for some that will never come. Every message carries its call's number: those of earlier calls
  * are dropped. And a rank that has waited for long, or has given a call up, tells all others in
  * which call it is: nobody waits for a message, or for room, in a call that is over for the other
- * side.
+ * side. (Ranks that have different plans for different counts may still wait in a circle.)
  */
 #include "coll_strag_shm.h"
 
@@ -456,6 +456,7 @@ static void shm_got(struct strag_transport *base, int peer)
     give_back(last_arrival(own(base)->peer[peer]));
 }
 
+/* All ranks are on this host: they have the same numbers there. */
 static void shm_expect(struct strag_transport *base, uint64_t ranks)
 {
     coll_strag_shm_tell_wait(own(base), ranks);
@@ -485,7 +486,7 @@ static int shm_cancel(struct strag_transport *base, struct strag_transfer *trans
 }
 
 /* A rank that never waits would never look after Open MPI's own messages, either. (Where ranks
- * share processors each has to wait, and opal_progress would give the processor away.) */
+ * share processors each has to wait at times, and opal_progress would give the processor away.) */
 void coll_strag_shm_next_call(struct coll_strag_shm *shm)
 {
     shm->mpi_error = MPI_SUCCESS;
@@ -524,11 +525,15 @@ struct strag_transport *coll_strag_shm_begin(struct coll_strag_shm *shm, ompi_da
     return &shm->super;
 }
 
-int coll_strag_shm_take_turns(struct coll_strag_shm *shm)
+bool coll_strag_shm_take_turns(struct coll_strag_shm *shm)
 {
-    if (!shm->few)
-        return 0;
-    shm->super.expect = shm_expect;
+    if (shm->few)
+        shm->super.expect = shm_expect;
+    return shm->few;
+}
+
+int coll_strag_shm_root(const struct coll_strag_shm *shm)
+{
     return (int)(shm->call % 2);
 }
 

@@ -18,12 +18,13 @@
  *
  * With one block, one rank sums up everything, the root: the fewest messages, and each other rank
  * waits once. A root begins with its own value, and for the same bits all must combine in the same
- * order: ranks 0 and 1 can, both with v0+v1, +v2, ... n = 4:
+ * order: ranks 0 and 1 can, both with v1+v0, v2+, v3+ (to the left of the sum, which can so stay
+ * where it is). n = 4:
  *
  *     round   root 0                root 1
- *       0     1 sends to 0: v0+v1   0 sends to 1: v0+v1
- *       1     2 sends to 0: +v2     2 sends to 1: +v2
- *       2     3 sends to 0: +v3     3 sends to 1: +v3
+ *       0     1 sends to 0: v1+v0   0 sends to 1: v1+v0
+ *       1     2 sends to 0: v2+     2 sends to 1: v2+
+ *       2     3 sends to 0: v3+     3 sends to 1: v3+
  *      3-5    0 sends to 2, 3, 1    1 sends to 2, 3, 0
  *
  * That is best where ranks share processors, which the component knows and the cost model does not;
@@ -106,16 +107,16 @@ static int other(int root, int t)
     return t < root ? t : t + 1;
 }
 
-/* What the root does. What comes stands right of the sum, but for rank 0's value. */
+/* What the root does. What comes stands left of the sum, but for rank 0's value. */
 static void lead(int n, int root, struct strag_builder *builder)
 {
     int round = 0;
     strag_stage(builder, "reduce-scatter");
     for (int t = 0; t < n - 1; t++, round++) {
-        if (other(root, t) < root)
-            strag_recv_reduce(builder, round, other(root, t), 0, 1);
+        if (other(root, t) == 0)
+            strag_recv_reduce_right(builder, round, 0, 0, 1);
         else
-            strag_recv_reduce_right(builder, round, other(root, t), 0, 1);
+            strag_recv_reduce(builder, round, other(root, t), 0, 1);
     }
     strag_stage(builder, "allgather");
     for (int t = 1; t < n; t++, round++)

@@ -139,6 +139,7 @@ static int take(const struct strag_call *call, const struct strag_op *op, ptrdif
                            elements, &ticket);
 }
 
+/* @param[out] begin  the first one, in the vector */
 static size_t elements_of(const struct strag_in_order *run, const struct strag_op *op,
                           size_t *begin)
 {

@@ -80,7 +80,7 @@ struct strag_transport {
      *
      * expect may be NULL. It is told once, whenever get or put is not possible, of which ranks the
      * caller takes a message before it puts the next one or ends (bit r: rank r; ranks from 64 on
-     * are left out). 0: it waits for room.
+     * are left out). 0: it waits for room, or for none but those.
      */
     int (*put)(struct strag_transport *transport, int peer, const void *buffer, size_t elements,
                uint64_t content);

@@ -88,6 +88,10 @@ mv "$work/out" "$work/root-0"
 succeeds verify direct -n 2..64 --blocks 1 --root 1
 equal 'lines' "$(wc -l <"$work/out")" 63
 cmp -s "$work/root-0" "$work/out" || fail "roots differ: $(diff "$work/root-0" "$work/out" | head -n 4)"
+for root in 0 1; do
+    succeeds plan direct -n 4 --blocks 1 --root "$root" --rank 2 --format json
+    equal "root $root" "$(grep -o '"peer":[0-9]*' "$work/out" | sort -u)" "\"peer\":$root"
+done
 
 # With slow links: segments in their patterns, chunks that fill bubbles; shares by rate.
 succeeds verify optcc -n 8 --slow 3:1.5

@@ -4,8 +4,9 @@
  * shared memory such calls return on every rank, some with an error, and the right calls that come
  * after them have right results, whatever the wrong ones have left behind.
  *
- * No count is so small that blocks are empty on some of the ranks only: then these may wait for
- * each other in a circle, and nobody can tell.
+ * No count is so small that blocks are empty on some of the ranks only, and none is beyond 4 KiB on
+ * some only, where calls end to take turns with the root: then ranks may wait for each other in a
+ * circle, and nobody can tell.
  */
 #include "common.h"
 

@@ -7,7 +7,7 @@
 #include "support.h"
 #include "verify.h"
 
-/* The result is v0+v1, +v2, ..., each value once and to the right of the sum before. */
+/* The result is v1+v0, v2+, v3+, ...: each value once, to the left of the sum before. */
 static void assert_in_order(const struct strag_proof *proof, int n)
 {
     struct strag_expressions expressions;
@@ -15,8 +15,8 @@ static void assert_in_order(const struct strag_proof *proof, int n)
     int32_t node = expressions.result[0];
     for (int rank = n - 1; rank > 0; rank--) {
         assert_in_range(node, n, expressions.nodes - 1);
-        assert_int_equal(expressions.right[node - n], rank);
-        node = expressions.left[node - n];
+        assert_int_equal(expressions.left[node - n], rank);
+        node = expressions.right[node - n];
     }
     assert_int_equal(node, 0);
 }
