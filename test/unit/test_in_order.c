@@ -8,6 +8,7 @@
 
 #include "support.h"
 #include "verify.h"
+#include "wires.h"
 #include "world.h"
 
 enum { ROOM = 8, RANKS_MOST = 12 }; /* as through shared memory */
@@ -185,27 +186,6 @@ static int sparse_progress(struct strag_transport *base)
     return STRAG_OK;
 }
 
-static int no_reduce(struct strag_reducer *reducer, void *out, const void *left, const void *right,
-                     size_t elements, uint64_t *ticket)
-{
-    (void)reducer;
-    (void)out;
-    (void)left;
-    (void)right;
-    (void)elements;
-    (void)ticket;
-    return STRAG_OK;
-}
-
-static int no_copy(struct strag_reducer *reducer, void *out, const void *in, size_t elements)
-{
-    (void)reducer;
-    (void)out;
-    (void)in;
-    (void)elements;
-    return STRAG_OK;
-}
-
 /* Run on with what is there now. */
 static void go_on(struct strag_in_order *run, struct sparse *sparse, uint64_t messages, int status,
                   uint64_t expected, int times)
@@ -235,10 +215,9 @@ static void a_rank_tells_for_whom_it_waits(void **state)
                      .expect = sparse_expect,
                      .progress = sparse_progress},
         };
-        struct strag_reducer reducer = {.reduce = no_reduce, .copy = no_copy};
         int value = 0;
         struct strag_call call = {
-            .input = &value, .output = &value, .count = 1, .extent = 4, .reducer = &reducer};
+            .input = &value, .output = &value, .count = 1, .extent = 4, .reducer = &wires_nothing};
         struct strag_in_order *run = strag_in_order_create(plan, content);
         assert_non_null(run);
         strag_in_order_start(run, &call, &sparse.base);

@@ -237,7 +237,7 @@ static int copy(struct strag_reducer *reducer, void *out, const void *in, size_t
     return STRAG_OK;
 }
 
-static struct strag_reducer nothing = {allocate, release, reduce, copy, NULL};
+struct strag_reducer wires_nothing = {allocate, release, reduce, copy, NULL};
 
 /* ---- A call ---- */
 
@@ -255,7 +255,7 @@ static void start_rank(struct run *run, int rank, const struct strag_algorithm *
         .extent = 1,
         .lanes = {{SEGMENT / ELEMENT, SLOTS}, {SEGMENT / ELEMENT, SLOTS}},
         .transport = &end->super,
-        .reducer = &nothing,
+        .reducer = &wires_nothing,
     };
     if (strag_plan_create(algorithm, problem, rank, &end->plan, &err) != STRAG_OK ||
         strag_engine_create(end->plan, DEPTH, &end->engine, &err) != STRAG_OK)

@@ -11,6 +11,7 @@
 #define STRAG_TEST_WIRES_H
 
 #include "meter.h"
+#include "reducer.h"
 #include "support.h"
 
 enum { WIRES_HOSTS = 16, WIRES_RANKS = 32 };
@@ -39,5 +40,8 @@ double wires_call(struct wires *wires, const char *algorithm, const struct strag
 /** A probe, as slowdown.h says: the rates that the hosts receive, as they really are, but for the
  * jitter. @param[out] rates  as strag_slowdown_probed takes them */
 void wires_probe(struct wires *wires, float *rates);
+
+/** A reducer that computes nothing; its space has a byte for each element. */
+extern struct strag_reducer wires_nothing;
 
 #endif
