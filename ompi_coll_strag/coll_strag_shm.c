@@ -167,12 +167,14 @@ static bool map(struct coll_strag_shm *shm, int fd)
 static void find_processors(struct place *place)
 {
     cpu_set_t set;
-    const unsigned char *bytes = (const unsigned char *)&set;
+    CPU_ZERO(&set);
     if (sched_getaffinity(0, sizeof set, &set) != 0)
         return;
     place->processors = CPU_COUNT(&set);
-    for (size_t i = 0; i < sizeof set; i++)
-        place->which = (place->which ^ bytes[i]) * UINT64_C(1099511628211); /* FNV-1a */
+    for (uint64_t i = 0; i < CPU_SETSIZE; i++) {
+        if (CPU_ISSET(i, &set))
+            place->which = (place->which ^ (i + 1)) * UINT64_C(1099511628211); /* FNV-1a */
+    }
 }
 
 /* Do ranks share processors, and only a few of them each? The same on all ranks. */
