@@ -2,7 +2,7 @@
 /* See common.h. */
 #include "common.h"
 
-#include "parse.h"
+#include "base/parse.h"
 
 #include <stdlib.h>
 #include <string.h>

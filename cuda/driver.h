@@ -7,7 +7,7 @@
 #ifndef STRAG_CUDA_DRIVER_H
 #define STRAG_CUDA_DRIVER_H
 
-#include "status.h"
+#include "base/status.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -22,10 +22,10 @@
 #ifndef STRAG_CUDA_STAGING_H
 #define STRAG_CUDA_STAGING_H
 
-#include "engine.h"
-#include "reducer.h"
+#include "run/engine.h"
+#include "run/reducer.h"
 #include "strag_cuda.h"
-#include "transport.h"
+#include "run/transport.h"
 
 /* Where an element's data is. */
 struct strag_span {

@@ -10,7 +10,7 @@
 #ifndef STRAG_CUDA_H
 #define STRAG_CUDA_H
 
-#include "status.h"
+#include "base/status.h"
 
 #include <stdbool.h>
 #include <stddef.h>

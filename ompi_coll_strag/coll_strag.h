@@ -27,12 +27,12 @@
 
 #include "compat/compat.h"
 
-#include "algorithm.h"
-#include "engine.h"
-#include "layout.h"
-#include "meter.h"
-#include "rules.h"
-#include "select.h"
+#include "plan/algorithm.h"
+#include "run/engine.h"
+#include "machine/layout.h"
+#include "watch/meter.h"
+#include "model/rules.h"
+#include "model/select.h"
 
 #include <pthread.h>
 #include <stdbool.h>

@@ -17,7 +17,7 @@
 #define _GNU_SOURCE /* dl_iterate_phdr */
 #include "coll_strag_device.h"
 
-#include "status.h"
+#include "base/status.h"
 
 #include <dlfcn.h>
 #include <limits.h>

@@ -11,7 +11,7 @@
  */
 #include "coll_strag_links.h"
 
-#include "link_speed.h"
+#include "watch/link_speed.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 
 #include "coll_strag.h"
 
-#include "slowdown.h"
+#include "watch/slowdown.h"
 
 /* What a communicator's ranks need for it. */
 struct coll_strag_links {

@@ -19,8 +19,8 @@
  */
 #include "coll_strag.h"
 
-#include "hwloc_core.h"
-#include "link_speed.h"
+#include "machine/hwloc_core.h"
+#include "watch/link_speed.h"
 
 #include <limits.h>
 #include <stdlib.h>

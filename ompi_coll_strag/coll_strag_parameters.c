@@ -5,7 +5,7 @@
 #include "coll_strag_device.h"
 #include "coll_strag_watch.h"
 
-#include "parse.h"
+#include "base/parse.h"
 
 #include <errno.h>
 #include <limits.h>

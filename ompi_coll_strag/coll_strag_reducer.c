@@ -8,7 +8,7 @@
  */
 #include "coll_strag.h"
 
-#include "status.h"
+#include "base/status.h"
 
 #include <stdlib.h>
 #include <string.h>

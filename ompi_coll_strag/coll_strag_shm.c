@@ -22,7 +22,7 @@
  */
 #include "coll_strag_shm.h"
 
-#include "status.h"
+#include "base/status.h"
 
 #include <errno.h>
 #include <fcntl.h>

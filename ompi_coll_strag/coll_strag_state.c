@@ -10,8 +10,8 @@
  */
 #include "coll_strag_links.h"
 
-#include "observe.h"
-#include "parse.h"
+#include "watch/observe.h"
+#include "base/parse.h"
 
 #include <limits.h>
 #include <string.h>

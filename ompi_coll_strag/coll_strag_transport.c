@@ -4,7 +4,7 @@
  */
 #include "coll_strag.h"
 
-#include "status.h"
+#include "base/status.h"
 
 #include <time.h>
 

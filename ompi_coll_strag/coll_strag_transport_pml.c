@@ -7,7 +7,7 @@
  */
 #include "coll_strag.h"
 
-#include "status.h"
+#include "base/status.h"
 
 #include <stdlib.h>
 

@@ -18,7 +18,7 @@
  */
 #include "coll_strag_shm.h"
 
-#include "status.h"
+#include "base/status.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -18,7 +18,7 @@
  */
 #include "coll_strag_ucp.h"
 
-#include "status.h"
+#include "base/status.h"
 
 #include <stdlib.h>
 

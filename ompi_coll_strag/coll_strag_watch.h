@@ -11,7 +11,7 @@
 
 #include "coll_strag_links.h"
 
-#include "observe.h"
+#include "watch/observe.h"
 
 #include <time.h>
 

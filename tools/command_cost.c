@@ -2,7 +2,7 @@
 /*
  * strag cost: what algorithms take by the link-load model, for a list of sizes.
  */
-#include "cost.h"
+#include "model/cost.h"
 #include "write.h"
 
 #include <limits.h>

@@ -2,10 +2,10 @@
 /*
  * strag explain: which algorithm runs at which size, and why the others lose.
  */
-#include "bounds.h"
-#include "parse.h"
-#include "rules.h"
-#include "select.h"
+#include "model/bounds.h"
+#include "base/parse.h"
+#include "model/rules.h"
+#include "model/select.h"
 #include "write.h"
 
 #include <limits.h>

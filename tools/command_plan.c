@@ -3,7 +3,7 @@
  * strag plan: show the operations of one rank or of all.
  */
 #include "commands.h"
-#include "show.h"
+#include "plan/show.h"
 #include "topology_options.h"
 
 #include <limits.h>

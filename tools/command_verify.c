@@ -3,9 +3,9 @@
  * strag verify: prove that the plans of all ranks are an allreduce, for one n or for many.
  */
 #include "commands.h"
-#include "parse.h"
+#include "base/parse.h"
 #include "topology_options.h"
-#include "verify.h"
+#include "plan/verify.h"
 
 #include <limits.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * The readers of arguments that commands share.
  */
 #include "commands.h"
-#include "parse.h"
+#include "base/parse.h"
 
 #include <string.h>
 

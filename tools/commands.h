@@ -8,7 +8,7 @@
 #ifndef STRAG_COMMANDS_H
 #define STRAG_COMMANDS_H
 
-#include "algorithm.h"
+#include "plan/algorithm.h"
 #include "options.h"
 
 /* More ranks than any machine has: a mistyped -n does not eat all memory. */

@@ -5,7 +5,7 @@
 #ifndef STRAG_OPTIONS_H
 #define STRAG_OPTIONS_H
 
-#include "status.h"
+#include "base/status.h"
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -8,9 +8,9 @@
  * that what disturbs the machine disturbs all of them. The time of a call is that of the rank that
  * takes longest. Results are checked, and strag's counters say who really ran.
  */
-#include "algorithm.h"
-#include "parse.h"
-#include "select.h"
+#include "plan/algorithm.h"
+#include "base/parse.h"
+#include "model/select.h"
 #include "tune_rules.h"
 
 #include <errno.h>

@@ -4,7 +4,7 @@
  */
 #include "topology_options.h"
 
-#include "parse.h"
+#include "base/parse.h"
 
 #include <stdlib.h>
 #include <string.h>

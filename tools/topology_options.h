@@ -7,7 +7,7 @@
 #define STRAG_TOPOLOGY_OPTIONS_H
 
 #include "commands.h"
-#include "layout.h"
+#include "machine/layout.h"
 
 /* For --help and for reading. */
 extern const struct option_group topology_group, state_group, model_group;

@@ -5,7 +5,7 @@
  */
 #include "tune_rules.h"
 
-#include "rules.h"
+#include "model/rules.h"
 
 #include <stdbool.h>
 #include <stdio.h>

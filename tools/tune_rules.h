@@ -5,7 +5,7 @@
 #ifndef STRAG_TUNE_RULES_H
 #define STRAG_TUNE_RULES_H
 
-#include "status.h"
+#include "base/status.h"
 
 #include <stddef.h>
 

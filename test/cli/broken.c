@@ -4,7 +4,7 @@
  * strag-broken is `strag` with this table in the place of the real one: both names below are
  * defined to others when it is compiled (local.mk).
  */
-#include "algorithm.h"
+#include "plan/algorithm.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "carrier.h"
 
-#include "status.h"
+#include "base/status.h"
 #include "support.h"
 
 #include <stdlib.h>

@@ -12,7 +12,7 @@
 #define TEST_CUDA_CARRIER_H
 
 #include "gpu.h"
-#include "transport.h"
+#include "run/transport.h"
 
 #include <stdbool.h>
 

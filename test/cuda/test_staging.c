@@ -7,7 +7,7 @@
  * memory; nothing is lost when a message or a call of the driver fails.
  */
 #include "carrier.h"
-#include "engine.h"
+#include "run/engine.h"
 #include "loopback.h"
 #include "memory.h"
 #include "plugin_support.h"

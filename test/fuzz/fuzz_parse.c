@@ -10,7 +10,7 @@
  */
 #include "fuzz.h"
 
-#include "parse.h"
+#include "base/parse.h"
 
 #include <stdbool.h>
 #include <stdint.h>

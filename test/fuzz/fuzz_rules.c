@@ -5,7 +5,7 @@
 #include "fuzz.h"
 #include "layout_check.h"
 
-#include "rules.h"
+#include "model/rules.h"
 
 static const char *const words[] = {
     "strag-rules: 1\n",

@@ -5,7 +5,7 @@
 #ifndef STRAG_FUZZ_LAYOUT_CHECK_H
 #define STRAG_FUZZ_LAYOUT_CHECK_H
 
-#include "layout.h"
+#include "machine/layout.h"
 
 /** For a fuzzer a crash is the finding. */
 void check(bool good, const char *what);

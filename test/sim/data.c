@@ -13,9 +13,9 @@
  * All ranks live in one process and one of them runs at a time (smpirun -no-privatize): they share
  * static variables.
  */
-#include "algorithm.h"
-#include "engine.h"
-#include "parse.h"
+#include "plan/algorithm.h"
+#include "run/engine.h"
+#include "base/parse.h"
 #include "sim.h"
 
 #include <inttypes.h>

@@ -13,8 +13,8 @@
  * Prints the simulated seconds from 0 to the end of the last rank. All ranks live in one process
  * and one of them runs at a time (smpirun -no-privatize): they share static variables.
  */
-#include "algorithm.h"
-#include "parse.h"
+#include "plan/algorithm.h"
+#include "base/parse.h"
 #include "sim.h"
 
 #include <mpi.h>

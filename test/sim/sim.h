@@ -3,7 +3,7 @@
 #ifndef STRAG_SIM_H
 #define STRAG_SIM_H
 
-#include "topology.h"
+#include "machine/topology.h"
 
 /** Print a line and end the job. */
 void sim_give_up(const char *what);

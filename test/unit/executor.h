@@ -7,7 +7,7 @@
 #ifndef STRAG_TEST_EXECUTOR_H
 #define STRAG_TEST_EXECUTOR_H
 
-#include "plan.h"
+#include "plan/plan.h"
 #include "support.h"
 
 enum { EXECUTOR_RANKS_MAX = 64 };

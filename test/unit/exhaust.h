@@ -3,7 +3,7 @@
 #ifndef STRAG_TEST_EXHAUST_H
 #define STRAG_TEST_EXHAUST_H
 
-#include "status.h"
+#include "base/status.h"
 
 #include <stdbool.h>
 

@@ -62,6 +62,8 @@ test_unit_libunit_la_CPPFLAGS = $(unit_cppflags)
 test_unit_libunit_la_SOURCES = \
 	test/unit/executor.c test/unit/executor.h \
 	test/unit/exhaust.c test/unit/exhaust.h \
+	test/unit/flex_cost.c test/unit/flex_cost.h \
+	test/unit/loopback.c test/unit/loopback.h \
 	test/unit/machines.c test/unit/machines.h \
 	test/unit/memory.c test/unit/memory.h \
 	test/unit/random_plan.c test/unit/random_plan.h \

@@ -7,7 +7,7 @@
 #ifndef STRAG_TEST_MACHINES_H
 #define STRAG_TEST_MACHINES_H
 
-#include "topology.h"
+#include "machine/topology.h"
 
 #include <stddef.h>
 

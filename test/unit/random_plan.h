@@ -7,7 +7,7 @@
 #ifndef STRAG_TEST_RANDOM_PLAN_H
 #define STRAG_TEST_RANDOM_PLAN_H
 
-#include "plan.h"
+#include "plan/plan.h"
 #include "support.h"
 
 enum { RANDOM_RANKS_MAX = 8, RANDOM_BLOCKS_MAX = 8 };

@@ -4,10 +4,10 @@
  */
 #include "slow_links.h"
 
-#include "cost.h"
+#include "model/cost.h"
 #include "executor.h"
 #include "machines.h"
-#include "verify.h"
+#include "plan/verify.h"
 
 #include <math.h>
 

@@ -7,7 +7,7 @@
 #ifndef STRAG_TEST_SLOW_LINKS_H
 #define STRAG_TEST_SLOW_LINKS_H
 
-#include "bounds.h"
+#include "model/bounds.h"
 #include "support.h"
 
 enum { SLOW_LINKS_MAX = 64 };

@@ -10,7 +10,7 @@
 #ifndef STRAG_TEST_SUPPORT_H
 #define STRAG_TEST_SUPPORT_H
 
-#include "algorithm.h"
+#include "plan/algorithm.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

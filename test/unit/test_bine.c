@@ -3,7 +3,7 @@
  * bine and bine-latency: who meets whom (the table in bine.c), how far apart they are, and what
  * that saves. The proofs, identical bits among them, are in test_butterfly.c.
  */
-#include "cost.h"
+#include "model/cost.h"
 #include "machines.h"
 #include "support.h"
 

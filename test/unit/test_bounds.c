@@ -2,7 +2,7 @@
 /*
  * Lower bounds: the theorems' values, computed by hand, and the bounds of whole problems.
  */
-#include "bounds.h"
+#include "model/bounds.h"
 #include "machines.h"
 #include "support.h"
 

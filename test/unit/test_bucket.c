@@ -4,9 +4,9 @@
  * as bucket.c says; no link of a torus carries two messages at a time.
  */
 #include "machines.h"
-#include "network.h"
+#include "model/network.h"
 #include "support.h"
-#include "verify.h"
+#include "plan/verify.h"
 
 static const enum strag_network torus = STRAG_NETWORK_TORUS, hyperx = STRAG_NETWORK_HYPERX,
                                 boards = STRAG_NETWORK_HAMMINGMESH;

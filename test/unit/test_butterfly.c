@@ -5,7 +5,7 @@
  */
 #include "machines.h"
 #include "support.h"
-#include "verify.h"
+#include "plan/verify.h"
 
 static const enum strag_network torus = STRAG_NETWORK_TORUS;
 

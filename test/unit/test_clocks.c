@@ -3,9 +3,9 @@
  * Mode `clocks`: small cases by hand, and a plain second simulation that looks at every message and
  * every link at every event.
  */
-#include "cost.h"
+#include "model/cost.h"
 
-#include "flows.h"
+#include "model/flows.h"
 #include "machines.h"
 #include "support.h"
 

@@ -3,11 +3,11 @@
  * The cost model: closed formulas worked out by hand, and a plain second implementation that goes
  * over whole plans, on random machines.
  */
-#include "cost.h"
+#include "model/cost.h"
 
 #include "exhaust.h"
 #include "machines.h"
-#include "network.h"
+#include "model/network.h"
 #include "support.h"
 
 #include <math.h>

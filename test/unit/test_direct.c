@@ -5,7 +5,7 @@
  * those of the other algorithms are.)
  */
 #include "support.h"
-#include "verify.h"
+#include "plan/verify.h"
 
 /* The result is v1+v0, v2+, v3+, ...: each value once, to the left of the sum before. */
 static void assert_in_order(const struct strag_proof *proof, int n)

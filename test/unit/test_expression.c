@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Expressions and their sets of ranks, against plain bit sets. */
-#include "expression.h"
+#include "plan/expression.h"
 
 #include "support.h"
 

@@ -4,10 +4,10 @@
  * rank ends with that error, the others end, nothing stays in flight or allocated, and the engines
  * work again afterwards.
  */
-#include "engine.h"
+#include "run/engine.h"
 
 #include "support.h"
-#include "verify.h"
+#include "plan/verify.h"
 #include "world.h"
 
 /* An algorithm's engines for n ranks, and what they must compute. */

@@ -4,7 +4,7 @@
  * (equation 12), the time (equation 6), shares by rates, rounding where no denominator is small
  * enough.
  */
-#include "cost.h"
+#include "model/cost.h"
 #include "flex_cost.h"
 #include "trees.h"
 

@@ -4,10 +4,10 @@
  * uplink, to the last digit; the same whatever order ranks are mapped in; overlap of the levels;
  * run by engines.
  */
-#include "cost.h"
-#include "flex_plan.h"
+#include "model/cost.h"
+#include "algorithms/flex_plan.h"
 #include "trees.h"
-#include "verify.h"
+#include "plan/verify.h"
 #include "world.h"
 
 #include <math.h>

@@ -4,9 +4,9 @@
  * links that no two of them share; proved on many shapes; what is refused.
  */
 #include "machines.h"
-#include "network.h"
+#include "model/network.h"
 #include "support.h"
-#include "verify.h"
+#include "plan/verify.h"
 
 static const enum strag_network torus = STRAG_NETWORK_TORUS, hyperx = STRAG_NETWORK_HYPERX,
                                 boards = STRAG_NETWORK_HAMMINGMESH;

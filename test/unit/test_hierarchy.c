@@ -4,9 +4,9 @@
  * trees and on random ones; their rounds, bytes and messages as their files say.
  */
 #include "exhaust.h"
-#include "tree.h"
+#include "algorithms/tree.h"
 #include "trees.h"
-#include "verify.h"
+#include "plan/verify.h"
 
 #include <math.h>
 

@@ -5,7 +5,7 @@
  */
 #include <hwloc.h>
 
-#include "layout.h"
+#include "machine/layout.h"
 #include "memory.h"
 #include "support.h"
 

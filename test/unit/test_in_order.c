@@ -4,10 +4,10 @@
  * which calls are left to the window. (test_engine and test_random_plans do so at random, too, and
  * test_failure lets each message fail.)
  */
-#include "in_order.h"
+#include "run/in_order.h"
 
 #include "support.h"
-#include "verify.h"
+#include "plan/verify.h"
 #include "wires.h"
 #include "world.h"
 

@@ -3,7 +3,7 @@
  * Reading layouts: what every format gives, value by value, and the examples. The refusals are in
  * test_layout_errors.c.
  */
-#include "layout.h"
+#include "machine/layout.h"
 #include "support.h"
 
 typedef int parse_function(const char *text, size_t length, const char *name,

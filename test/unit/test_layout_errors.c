@@ -5,7 +5,7 @@
 #include "exhaust.h"
 #include "memory.h"
 
-#include "layout.h"
+#include "machine/layout.h"
 #include "support.h"
 
 typedef int parse_function(const char *text, size_t length, const char *name,

@@ -2,7 +2,7 @@
 /*
  * Ranks placed on layouts: which nodes the topology has, and who is where.
  */
-#include "layout.h"
+#include "machine/layout.h"
 #include "support.h"
 
 static struct strag_layout *layout_of(const char *text)

@@ -2,7 +2,7 @@
 /* The network that the other tests rely on: it does what transport.h and loopback.h say. */
 #include "loopback.h"
 
-#include "status.h"
+#include "base/status.h"
 #include "support.h"
 
 enum { WAITING = 99, MESSAGES = 40 };

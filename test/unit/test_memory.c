@@ -5,12 +5,12 @@
  */
 #include "exhaust.h"
 
-#include "engine.h"
-#include "expression.h"
+#include "run/engine.h"
+#include "plan/expression.h"
 #include "loopback.h"
-#include "parse.h"
+#include "base/parse.h"
 #include "support.h"
-#include "verify.h"
+#include "plan/verify.h"
 
 /* ---- Plans ---- */
 

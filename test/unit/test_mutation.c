@@ -6,7 +6,7 @@
 #include "executor.h"
 #include "random_plan.h"
 #include "support.h"
-#include "verify.h"
+#include "plan/verify.h"
 
 enum { MORE = 4096, RANKS_MAX = 9 };
 

@@ -3,7 +3,7 @@
  * Links and routes, worked out by hand. A route is compared as text: the names of its links, one
  * behind the other, with "half" in front of those of a split tie.
  */
-#include "network.h"
+#include "model/network.h"
 
 #include "exhaust.h"
 #include "machines.h"

@@ -4,7 +4,7 @@
  * the links: "(1,0) dimension 0 +" goes from (1,0) to the next position, or on the edge of a board
  * to the switch of the row.
  */
-#include "network.h"
+#include "model/network.h"
 
 #include "machines.h"
 #include "support.h"

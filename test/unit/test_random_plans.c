@@ -7,7 +7,7 @@
 #include "executor.h"
 #include "random_plan.h"
 #include "support.h"
-#include "verify.h"
+#include "plan/verify.h"
 #include "world.h"
 
 static struct call_options random_options(struct rng *rng)

@@ -4,7 +4,7 @@
  * and no changed byte does harm.
  */
 #include "memory.h"
-#include "rules.h"
+#include "model/rules.h"
 #include "support.h"
 
 #include <errno.h>

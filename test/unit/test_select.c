@@ -3,7 +3,7 @@
  * The selector's table against the estimates that it was made from: at every size it names an
  * algorithm with the least modelled time.
  */
-#include "select.h"
+#include "model/select.h"
 
 #include "exhaust.h"
 #include "machines.h"

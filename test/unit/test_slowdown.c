@@ -5,7 +5,7 @@
  *
  * STRAG_CASES: random jobs of each kind.
  */
-#include "slowdown.h"
+#include "watch/slowdown.h"
 
 #include "exhaust.h"
 #include "support.h"

@@ -5,10 +5,10 @@
  */
 #include "exhaust.h"
 #include "machines.h"
-#include "select.h"
-#include "stragglar_match.h"
+#include "model/select.h"
+#include "algorithms/stragglar_match.h"
 #include "support.h"
-#include "verify.h"
+#include "plan/verify.h"
 
 #include <math.h>
 

@@ -6,8 +6,8 @@
  */
 #include "machines.h"
 #include "support.h"
-#include "torus.h"
-#include "verify.h"
+#include "algorithms/torus.h"
+#include "plan/verify.h"
 
 static const enum strag_network torus = STRAG_NETWORK_TORUS, hyperx = STRAG_NETWORK_HYPERX,
                                 boards = STRAG_NETWORK_HAMMINGMESH;

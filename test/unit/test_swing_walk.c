@@ -3,11 +3,11 @@
  * Who meets whom in Swing: the paper's peers, the examples of swing.c and swing_walk.h, one range
  * per message, the two halves as collectives of their own, and how the links of a torus are loaded.
  */
-#include "cost.h"
+#include "model/cost.h"
 #include "executor.h"
 #include "machines.h"
 #include "support.h"
-#include "swing.h"
+#include "algorithms/swing.h"
 
 #include <limits.h>
 

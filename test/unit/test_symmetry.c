@@ -3,9 +3,9 @@
  * One rank that stands for others, and one round for others of its kind: the estimates are those of
  * all ranks and all rounds, for every algorithm, on machines of equal parts and on others.
  */
-#include "symmetry.h"
+#include "model/symmetry.h"
 
-#include "cost.h"
+#include "model/cost.h"
 #include "exhaust.h"
 #include "machines.h"
 #include "support.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One thread per rank, each with its engine, its transport and its reducer. For ThreadSanitizer. */
-#include "engine.h"
+#include "run/engine.h"
 
 #include "support.h"
-#include "verify.h"
+#include "plan/verify.h"
 #include "world.h"
 
 #include <pthread.h>

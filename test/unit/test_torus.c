@@ -2,7 +2,7 @@
 /*
  * A job as algorithms for tori see it: dimensions, parts, cells and ranks, the dimensions in turn.
  */
-#include "torus.h"
+#include "algorithms/torus.h"
 
 #include "machines.h"
 #include "support.h"

@@ -3,7 +3,7 @@
  * torus-doubling and torus-halving: who meets whom, with which blocks (the examples in butterfly.h
  * and torus_doubling.c), and what they cost. The proofs are in test_butterfly.c.
  */
-#include "cost.h"
+#include "model/cost.h"
 #include "machines.h"
 #include "support.h"
 

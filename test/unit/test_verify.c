@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* verify accepts what is right, with the right numbers, and says what is wrong with the rest. */
-#include "verify.h"
+#include "plan/verify.h"
 
 #include "executor.h"
 #include "support.h"

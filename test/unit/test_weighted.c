@@ -7,7 +7,7 @@
  */
 #include "machines.h"
 #include "slow_links.h"
-#include "verify.h"
+#include "plan/verify.h"
 
 #include <math.h>
 

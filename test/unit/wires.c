@@ -5,10 +5,10 @@
  */
 #include "wires.h"
 
-#include "engine.h"
-#include "flows.h"
+#include "run/engine.h"
+#include "model/flows.h"
 #include "machines.h"
-#include "slowdown.h"
+#include "watch/slowdown.h"
 
 #include <math.h>
 

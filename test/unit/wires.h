@@ -10,8 +10,8 @@
 #ifndef STRAG_TEST_WIRES_H
 #define STRAG_TEST_WIRES_H
 
-#include "meter.h"
-#include "reducer.h"
+#include "watch/meter.h"
+#include "run/reducer.h"
 #include "support.h"
 
 enum { WIRES_HOSTS = 16, WIRES_RANKS = 32 };

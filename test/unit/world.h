@@ -13,10 +13,10 @@
 #ifndef STRAG_TEST_WORLD_H
 #define STRAG_TEST_WORLD_H
 
-#include "engine.h"
+#include "run/engine.h"
 #include "loopback.h"
 #include "support.h"
-#include "verify.h"
+#include "plan/verify.h"
 
 enum { PENDING_MAX = 64, NEVER = -1 };
 

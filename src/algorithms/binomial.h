@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A binomial tree over a group of members, numbered from 0: reducing whole vectors onto member 0,
+ * and broadcasting them from there. For 6 members:
+ *
+ *     step     0                1          2
+ *     reduce   1->0 3->2 5->4   2->0       4->0
+ *     step     0                1          2
+ *     bcast    0->4             0->2       0->1 2->3 4->5
+ *
+ * ceil(log2 size) steps each.
+ */
+#ifndef STRAG_BINOMIAL_H
+#define STRAG_BINOMIAL_H
+
+#include "plan/algorithm.h"
+
+/** ceil(log2 size), for a size of at least 1. */
+static inline int strag_binomial_steps(int size)
+{
+    int steps = 0;
+    while (steps < 31 && size > 1LL << steps)
+        steps++;
+    return steps;
+}
+
+/**
+ * Whom does a member deal with in a step of the reduction? In the broadcast it is the same, in the
+ * opposite order and direction.
+ *
+ * @param[out] sends  the member sends, else it receives
+ * @return the other member; -1: nobody
+ */
+static inline int strag_binomial_partner(int size, int member, int step, bool *sends)
+{
+    int64_t distance = INT64_C(1) << step;
+    if (member % distance)
+        return -1; /* it has sent before */
+    *sends = member / distance % 2;
+    if (*sends)
+        return (int)(member - distance);
+    return member + distance < size ? (int)(member + distance) : -1;
+}
+
+/** How many members a member sends to in the broadcast. */
+static inline int strag_binomial_children(int size, int member)
+{
+    int children = 0;
+    for (int step = 0; step < strag_binomial_steps(size); step++) {
+        bool sends;
+        children += strag_binomial_partner(size, member, step, &sends) >= 0 && !sends;
+    }
+    return children;
+}
+
+#endif

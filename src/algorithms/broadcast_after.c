@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Broadcast after the arrival: the plain way to use the time until a late rank is there.
+ *
+ * The other n - 1 ranks do an allreduce among themselves. Then one of them and the late rank give
+ * each other the whole vector, and these two send the result on: in every round all that have it
+ * send it to one that does not. With the late rank as node 0, its partner as node 1 and so on, n =
+ * 6:
+ *
+ *     round      0       1       2
+ *              0 - 1   0 > 2   0 > 4       after the arrival, whole vectors
+ *                      1 > 3   1 > 5
+ *
+ * ceil(log2 n) rounds after the arrival, of the whole vector each, 2 ceil(log2 (n - 1)) before. A
+ * yardstick: it is good for short vectors only. (A. Devraj et al., "Accelerating
+ * AllReduce with a persistent straggler", section 4.1; ALGORITHMS.md section 3.)
+ */
+#include "algorithms/late.h"
+
+#include "algorithms/skips.h"
+
+static int turns(int n)
+{
+    int s[STRAG_SKIPS_MAX];
+    return strag_skips(n, s);
+}
+
+/* Node 1 sends the most: 2(n - 2)/(n - 1) vectors before, one in the exchange, and one each to
+ * nodes 3, 5, 9, ... as far as they exist. For n = 3 node 0 does, to nodes 1 and 2. */
+static double most_sent(int n)
+{
+    double sent = 2.0 * (n - 2) / (n - 1) + 1;
+    for (int have = 2; have < n - 1; have *= 2)
+        sent++;
+    return n == 3 ? 2 : sent;
+}
+
+static void claim(const struct strag_problem *problem, struct strag_claim *claim)
+{
+    int n = problem->n, before = 2 * strag_others_rounds(n);
+    *claim = (struct strag_claim){
+        .rounds = before + turns(n),
+        .blocks = n - 1,
+        .sent_max = most_sent(n),
+        .one_ported = true,
+        .waits = true,
+        .late = strag_latest(problem),
+        .before = before,
+    };
+}
+
+/* Node 0 is the late rank; the others follow in order. */
+static int node_of(int rank, int late)
+{
+    return rank == late ? 0 : strag_other_node(rank, late) + 1;
+}
+
+static int rank_of(int node, int late)
+{
+    return node ? strag_other_rank(node - 1, late) : late;
+}
+
+static void build(const struct strag_problem *problem, int rank, struct strag_builder *builder)
+{
+    int n = problem->n, late = strag_latest(problem), node = node_of(rank, late);
+    int round = 2 * strag_others_rounds(n);
+    struct strag_rounds wanted = strag_rounds_wanted(builder);
+    if (node) {
+        strag_stage(builder, "reduce-scatter");
+        strag_others_reduce_scatter(builder, n, late, node - 1, 0);
+        strag_stage(builder, "allgather");
+        strag_others_allgather(builder, n, late, node - 1, round / 2);
+    }
+    strag_stage(builder, "exchange");
+    if (node < 2 && strag_is_wanted(wanted, round)) {
+        int partner = rank_of(1 - node, late);
+        strag_send(builder, round, partner, 0, n - 1);
+        strag_exchange_reduce(builder, round, partner, 0, n - 1);
+    }
+    strag_stage(builder, "broadcast");
+    for (int have = 2; have < n; have *= 2) {
+        round++;
+        if (!strag_is_wanted(wanted, round))
+            continue;
+        if (node < have && node < n - have)
+            strag_send(builder, round, rank_of(node + have, late), 0, n - 1);
+        else if (node >= have && node - have < have)
+            strag_recv(builder, round, rank_of(node - have, late), 0, n - 1);
+    }
+}
+
+const struct strag_algorithm strag_broadcast_after = {
+    .name = "broadcast-after",
+    .summary = "a late rank: the others go ahead, then it exchanges and broadcasts",
+    .rounds = "ceil(log2 n)",
+    .sent = "ceil(log2 n)",
+    .needs_late = true,
+    .claim = claim,
+    .build = build,
+};

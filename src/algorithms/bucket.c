@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Bucket: on a torus, one ring after the other, a dimension at a time.
+ *
+ * In the first dimension, of size d, every line of ranks does a reduce-scatter by ring: each rank
+ * ends with one d-th of the vector, summed over its line. In the second dimension the lines do the
+ * same with what their ranks have left, and so on; then the allgathers in the opposite order.
+ * A torus of 3 x 2, rank r at (r % 3, r / 3), 6 blocks; what rank 0 sends and receives:
+ *
+ *     round   dimension   sends to          receives from
+ *       0         0       blocks 0 1, r1    blocks 4 5 of r2, combined     reduce-scatter
+ *       1         0       blocks 4 5, r1    blocks 2 3 of r2, combined
+ *       2         1       block 2, r3       block 3 of r3, combined
+ *       3         1       block 3, r3       block 2 of r3, replaced        allgather
+ *       4         0       blocks 2 3, r1    blocks 0 1 of r2, replaced
+ *       5         0       blocks 0 1, r1    blocks 4 5 of r2, replaced
+ *
+ * A host of a torus of D dimensions has 2D links. With as many ports the vector is cut into 2D
+ * parts, each of which does the above, starting in another dimension (D of them) or going the other
+ * way round (the other D), so that on a whole torus at no time two parts use a link. Where the
+ * dimensions are not equally long, the parts wait for the longest at the end of each dimension.
+ *
+ *     ports   rounds                  sent by a rank
+ *     1       2 sum(d_i - 1)          2(n-1)/n of the vector
+ *     2D      2 D (max(d_i) - 1)      2(n-1)/n, on all links together
+ *
+ * One rank per host. Without a torus: one dimension of n. (ALGORITHMS.md section 0; Sack and Gropp,
+ * "Collective algorithms for multiported torus networks".)
+ */
+#include "plan/algorithm.h"
+#include "algorithms/tree.h"
+
+#include <limits.h>
+
+/* The rings of a problem. */
+struct rings {
+    int dims; /* those with more than one rank; without any, n is 1 */
+    int size[STRAG_DIMS_MAX];
+    int stride[STRAG_DIMS_MAX]; /* from a cell to its neighbour */
+    int parts;                  /* 1, or two per dimension */
+    int longest;                /* of the sizes */
+    const struct strag_box *box;
+};
+
+static struct rings find_rings(const struct strag_problem *problem)
+{
+    struct rings rings = {.parts = 1};
+    const struct strag_topology *topology = problem->topology;
+    rings.box = topology ? topology->box : NULL;
+    int cells = 1;
+    for (int d = 0; rings.box && d < rings.box->dims; d++) {
+        if (rings.box->size[d] > 1) {
+            rings.size[rings.dims] = rings.box->size[d];
+            rings.stride[rings.dims++] = cells;
+        }
+        cells *= rings.box->size[d];
+    }
+    if (!rings.box) {
+        rings.dims = 1;
+        rings.size[0] = problem->n;
+        rings.stride[0] = 1;
+    }
+    bool all_ports = problem->ports ? problem->ports > 1 : rings.box != NULL;
+    if (all_ports)
+        rings.parts = 2 * rings.dims;
+    for (int d = 0; d < rings.dims; d++)
+        rings.longest = rings.size[d] > rings.longest ? rings.size[d] : rings.longest;
+    return rings;
+}
+
+static int check(const struct strag_problem *problem, struct strag_error *err)
+{
+    const struct strag_topology *topology = problem->topology;
+    if (topology && topology->network != STRAG_NETWORK_TREE && !topology->box)
+        return strag_fail(err, STRAG_ERR_UNSUPPORTED,
+                          "bucket needs hosts that fill a box of the %s",
+                          strag_network_name(topology->network));
+    if (topology && topology->box && topology->box->ranks_per_host > 1)
+        return strag_fail(err, STRAG_ERR_UNSUPPORTED, "bucket needs one rank per host, not %d",
+                          topology->box->ranks_per_host);
+    struct rings rings = find_rings(problem);
+    if (problem->ports > 1 && problem->ports != 2 * rings.dims)
+        return strag_fail(err, STRAG_ERR_UNSUPPORTED,
+                          "bucket drives 1 port, or 2 for each dimension with more than one host, "
+                          "here %d; not %d",
+                          2 * rings.dims, problem->ports);
+    if (problem->n > INT_MAX / 2 / (rings.parts > 0 ? rings.parts : 1))
+        return strag_fail(err, STRAG_ERR_UNSUPPORTED,
+                          "bucket cuts the vector into %d blocks at most, too few for %d ranks",
+                          INT_MAX / 2, problem->n);
+    return STRAG_OK;
+}
+
+/* The dimension in which a part is in a phase of the reduce-scatter. */
+static int dimension(const struct rings *rings, int part, int phase)
+{
+    return (part + phase) % rings->dims;
+}
+
+/* Rounds of a phase: with all ports, of the longest dimension. */
+static int phase_rounds(const struct rings *rings, int phase)
+{
+    return (rings->parts > 1 ? rings->longest : rings->size[dimension(rings, 0, phase)]) - 1;
+}
+
+static int half_rounds(const struct rings *rings)
+{
+    int rounds = 0;
+    for (int phase = 0; phase < rings->dims; phase++)
+        rounds += phase_rounds(rings, phase);
+    return rounds;
+}
+
+static void claim(const struct strag_problem *problem, struct strag_claim *claim)
+{
+    struct rings rings = find_rings(problem);
+    *claim = (struct strag_claim){
+        .rounds = 2 * half_rounds(&rings),
+        .blocks = problem->n * rings.parts,
+        .sent_max = 2.0 * (problem->n - 1) / problem->n,
+        .one_ported = rings.parts == 1,
+    };
+}
+
+/* A rank in one phase of one part: its ring, and the range of blocks that the ring shares. */
+struct place {
+    int at;             /* number along the ring, in the direction of sending */
+    int size;           /* of the ring */
+    int next, previous; /* ranks */
+    int first, chunk;   /* the ring shares `size` chunks of so many blocks from `first` on */
+};
+
+static struct place find_place(const struct strag_problem *problem, const struct rings *rings,
+                               int rank, int part, int phase)
+{
+    struct place place = {.first = part * problem->n, .chunk = problem->n};
+    const int32_t *rank_at = rings->box ? rings->box->rank_at : NULL;
+    int cell = rings->box ? rings->box->cell_of[rank] : rank;
+    bool forward = part < rings->dims;
+    for (int p = 0; p <= phase; p++) {
+        int d = dimension(rings, part, p);
+        int size = rings->size[d], x = cell / rings->stride[d] % size;
+        place.at = forward ? x : (size - x) % size;
+        place.size = size;
+        place.chunk /= size;
+        if (p < phase)
+            place.first += (place.at + 1) % size * place.chunk; /* what it has left */
+        int above = cell + ((x + 1) % size - x) * rings->stride[d];
+        int below = cell + ((x + size - 1) % size - x) * rings->stride[d];
+        place.next = forward ? above : below;
+        place.previous = forward ? below : above;
+    }
+    if (rank_at) {
+        place.next = rank_at[place.next];
+        place.previous = rank_at[place.previous];
+    }
+    return place;
+}
+
+static int chunk_first(const struct place *place, int number)
+{
+    return place->first + (number % place->size + place->size) % place->size * place->chunk;
+}
+
+/* Step t of a ring, in this round. */
+static void reduce_step(const struct place *place, int t, int round, struct strag_builder *builder)
+{
+    strag_send(builder, round, place->next, chunk_first(place, place->at - t), place->chunk);
+    strag_recv_reduce(builder, round, place->previous, chunk_first(place, place->at - t - 1),
+                      place->chunk);
+}
+
+static void gather_step(const struct place *place, int t, int round, struct strag_builder *builder)
+{
+    strag_send(builder, round, place->next, chunk_first(place, place->at + 1 - t), place->chunk);
+    strag_recv(builder, round, place->previous, chunk_first(place, place->at - t), place->chunk);
+}
+
+/* A phase's wanted rounds, for all parts. */
+static void build_phase(const struct strag_problem *problem, const struct rings *rings, int rank,
+                        int phase, bool reduce, int start, struct strag_builder *builder)
+{
+    struct strag_rounds wanted = strag_rounds_wanted(builder);
+    struct place places[2 * STRAG_DIMS_MAX];
+    int end = start + phase_rounds(rings, phase);
+    if (wanted.first >= end || wanted.end <= start)
+        return;
+    for (int part = 0; part < rings->parts; part++)
+        places[part] = find_place(problem, rings, rank, part, phase);
+    for (int round = start > wanted.first ? start : wanted.first; round < end && round < wanted.end;
+         round++) {
+        int t = round - start;
+        for (int part = 0; part < rings->parts; part++) {
+            if (t >= places[part].size - 1)
+                continue;
+            if (reduce)
+                reduce_step(&places[part], t, round, builder);
+            else
+                gather_step(&places[part], t, round, builder);
+        }
+    }
+}
+
+static void build(const struct strag_problem *problem, int rank, struct strag_builder *builder)
+{
+    struct rings rings = find_rings(problem);
+    int round = 0;
+    strag_stage(builder, "reduce-scatter");
+    for (int phase = 0; phase < rings.dims; phase++) {
+        build_phase(problem, &rings, rank, phase, true, round, builder);
+        round += phase_rounds(&rings, phase);
+    }
+    strag_stage(builder, "allgather");
+    for (int phase = rings.dims - 1; phase >= 0; phase--) {
+        build_phase(problem, &rings, rank, phase, false, round, builder);
+        round += phase_rounds(&rings, phase);
+    }
+}
+
+/* Until the phase ends, or one of the shorter dimensions has done. */
+static int alike(const struct strag_problem *problem, int round)
+{
+    struct rings rings = find_rings(problem);
+    int half = half_rounds(&rings), phase = 0;
+    bool gather = round >= half;
+    int t = gather ? round - half : round;
+    for (; phase < rings.dims; phase++) {
+        int length = phase_rounds(&rings, gather ? rings.dims - 1 - phase : phase);
+        if (t < length)
+            break;
+        t -= length;
+    }
+    int rounds = phase_rounds(&rings, gather ? rings.dims - 1 - phase : phase) - t;
+    for (int d = 0; rings.parts > 1 && d < rings.dims; d++) {
+        int left = rings.size[d] - 1 - t;
+        rounds = left > 0 && left < rounds ? left : rounds;
+    }
+    return rounds;
+}
+
+/* All rings move on by one. */
+static int like(const struct strag_problem *problem, enum strag_machine machine, int rank)
+{
+    return machine == STRAG_MACHINE_TORUS ? problem->topology->box->rank_at[0] : rank;
+}
+
+const struct strag_algorithm strag_bucket = {
+    .name = "bucket",
+    .summary = "rings in one dimension of a torus after the other; least traffic, links to "
+               "neighbours only",
+    .rounds = "2 sum(d_i - 1)",
+    .sent = "2(n-1)/n",
+    .check = check,
+    .adds_nothing = strag_tree_is_one_switch,
+    .claim = claim,
+    .build = build,
+    .alike = alike,
+    .like = like,
+};

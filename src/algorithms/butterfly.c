@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "algorithms/butterfly.h"
+
+#include "algorithms/fold.h"
+#include "algorithms/torus.h"
+
+#include <limits.h>
+
+/* The machine as butterflies see it. */
+struct field {
+    struct strag_torus torus;
+    struct strag_fold fold[STRAG_DIMS_MAX];
+    int folds;  /* dimensions that are folded */
+    int steps;  /* of the butterfly */
+    int active; /* cells that are left of the folds */
+};
+
+static struct field find_field(const struct strag_problem *problem)
+{
+    struct field field = {.torus = strag_torus_of_ranks(problem), .active = 1};
+    const struct strag_torus *torus = &field.torus;
+    for (int d = 0; d < torus->dims; d++) {
+        struct strag_fold fold = strag_fold(torus->size[d]);
+        field.fold[d] = fold;
+        field.folds += fold.extra > 0;
+        field.steps += fold.log;
+        field.active *= fold.active;
+    }
+    return field;
+}
+
+int strag_butterfly_check(const struct strag_butterfly *butterfly,
+                          const struct strag_problem *problem, struct strag_error *err)
+{
+    const struct strag_topology *topology = problem->topology;
+    struct field field = find_field(problem);
+    const char *name = butterfly->name;
+    int all = 2 * field.torus.dims;
+    if (topology && topology->network != STRAG_NETWORK_TREE && !topology->box)
+        return strag_fail(err, STRAG_ERR_UNSUPPORTED, "%s needs hosts that fill a box of the %s",
+                          name, strag_network_name(topology->network));
+    if (field.torus.local > 1)
+        return strag_fail(err, STRAG_ERR_UNSUPPORTED, "%s needs one rank per host, not %d", name,
+                          field.torus.local);
+    if (problem->ports > 1 && problem->ports != all)
+        return strag_fail(err, STRAG_ERR_UNSUPPORTED,
+                          "%s drives 1 port, or 2 for each dimension with more than one host, "
+                          "here %d; not %d",
+                          name, all, problem->ports);
+    if (field.active > INT_MAX / field.torus.parts)
+        return strag_fail(err, STRAG_ERR_UNSUPPORTED,
+                          "%s cuts the vector into %d blocks at most, too few for %d ranks", name,
+                          INT_MAX, problem->n);
+    return STRAG_OK;
+}
+
+void strag_butterfly_claim(const struct strag_butterfly *butterfly,
+                           const struct strag_problem *problem, struct strag_claim *claim)
+{
+    struct field field = find_field(problem);
+    int p = field.active, parts = field.torus.parts;
+    bool whole = butterfly->whole;
+    *claim = (struct strag_claim){
+        .rounds = (whole ? 1 : 2) * field.steps + 2 * field.folds,
+        .blocks = whole ? parts : parts * p,
+        .sent_max = (whole ? field.steps : 2.0 * (p - 1) / p) + field.folds,
+        .one_ported = parts == 1,
+    };
+}
+
+/* ---- One rank ---- */
+
+struct member {
+    const struct strag_butterfly *butterfly;
+    const struct field *field;
+    int cell;
+    int at[STRAG_DIMS_MAX]; /* coordinates, each among its dimension's active ones; -1: folded */
+};
+
+static struct member find_member(const struct strag_butterfly *butterfly, const struct field *field,
+                                 int rank)
+{
+    int local;
+    struct member member = {butterfly, field,
+                            .cell = strag_torus_cell(&field->torus, rank, &local)};
+    for (int d = 0; d < field->torus.dims; d++) {
+        int x = strag_torus_coordinate(&field->torus, member.cell, d);
+        member.at[d] = strag_fold_number(&field->fold[d], x);
+    }
+    return member;
+}
+
+/* Who lets the neighbour below take part in its place, or takes part for the one above. A cell that
+ * one dimension has folded away is in no fold of a later one. */
+static void build_fold(const struct member *member, int d, bool out, int round, int blocks,
+                       struct strag_builder *builder)
+{
+    const struct field *field = member->field;
+    for (int e = 0; e < d; e++) {
+        if (member->at[e] < 0)
+            return;
+    }
+    int x = strag_torus_coordinate(&field->torus, member->cell, d);
+    if (x >= 2 * field->fold[d].extra)
+        return;
+    bool gives = member->at[d] < 0;
+    int to = strag_torus_move(&field->torus, member->cell, d, gives ? x + 1 : x - 1);
+    int peer = strag_torus_rank(&field->torus, to, 0);
+    if (out && gives)
+        strag_recv(builder, round, peer, 0, blocks);
+    else if (gives || out)
+        strag_send(builder, round, peer, 0, blocks);
+    else
+        strag_recv_reduce(builder, round, peer, 0, blocks);
+}
+
+/* A part's pair in one of its steps. */
+struct meeting {
+    int peer; /* rank */
+    int half; /* that is kept */
+};
+
+/* The pair of one step, along dimension d for the t-th time. */
+static struct meeting find_meeting(const struct member *member, bool mirrored, int d, int t)
+{
+    const struct field *field = member->field;
+    const struct strag_fold *fold = &field->fold[d];
+    int x = member->at[d];
+    int y = mirrored ? (fold->active - x) % fold->active : x;
+    int other = member->butterfly->peer(y, t, fold->log);
+    int z = mirrored ? (fold->active - other) % fold->active : other;
+    int to = strag_torus_move(&field->torus, member->cell, d, strag_fold_rank(fold, z));
+    return (struct meeting){
+        .peer = strag_torus_rank(&field->torus, to, 0),
+        .half = member->butterfly->half(y, t, fold->log),
+    };
+}
+
+/* A part's pairs in all steps: the dimensions in turn, each with its next step, as long as it has
+ * one. */
+static void find_meetings(const struct member *member, int part, struct meeting *meetings)
+{
+    const struct field *field = member->field;
+    int dims = field->torus.dims, t = 0;
+    for (int step = 0, d = part % dims; step < field->steps; d = (d + 1) % dims) {
+        if (t < field->fold[d].log)
+            meetings[step++] = find_meeting(member, part >= dims, d, t);
+        t += (d + 1) % dims == part % dims;
+    }
+}
+
+/* Both have the same value of the other's side, so both put the same one left. */
+static void build_whole(const struct member *member, int round, struct strag_builder *builder)
+{
+    const struct field *field = member->field;
+    struct meeting meetings[2 * STRAG_DIMS_MAX][STRAG_TORUS_STEPS_MAX];
+    for (int part = 0; part < field->torus.parts; part++)
+        find_meetings(member, part, meetings[part]);
+    strag_stage(builder, "butterfly");
+    for (int i = 0; i < field->steps; i++, round++) {
+        int step = member->butterfly->far_first ? field->steps - 1 - i : i;
+        for (int part = 0; part < field->torus.parts; part++) {
+            struct meeting meeting = meetings[part][step];
+            strag_send(builder, round, meeting.peer, part, 1);
+            if (meeting.half)
+                strag_recv_reduce(builder, round, meeting.peer, part, 1);
+            else
+                strag_recv_reduce_right(builder, round, meeting.peer, part, 1);
+        }
+    }
+}
+
+/* A part's way: its pairs, and the first block of what is left before each step. */
+struct way {
+    struct meeting meetings[STRAG_TORUS_STEPS_MAX];
+    int first[STRAG_TORUS_STEPS_MAX];
+};
+
+static void find_way(const struct member *member, int part, struct way *way)
+{
+    const struct field *field = member->field;
+    int first = part * field->active;
+    find_meetings(member, part, way->meetings);
+    for (int step = 0; step < field->steps; step++) {
+        way->first[step] = first;
+        first += way->meetings[step].half * (field->active >> (step + 1));
+    }
+}
+
+static void build_halves(const struct member *member, int round, struct strag_builder *builder)
+{
+    const struct field *field = member->field;
+    struct strag_rounds wanted = strag_rounds_wanted(builder);
+    struct way ways[2 * STRAG_DIMS_MAX];
+    for (int part = 0; part < field->torus.parts; part++)
+        find_way(member, part, &ways[part]);
+    for (int i = 0; i < 2 * field->steps; i++, round++) {
+        bool gather = i >= field->steps;
+        int step = gather ? 2 * field->steps - 1 - i : i;
+        int count = field->active >> (step + 1);
+        strag_stage(builder, gather ? "allgather" : "reduce-scatter");
+        for (int part = 0; strag_is_wanted(wanted, round) && part < field->torus.parts; part++) {
+            const struct meeting meeting = ways[part].meetings[step];
+            int first = ways[part].first[step];
+            int mine = first + meeting.half * count, theirs = first + !meeting.half * count;
+            strag_send(builder, round, meeting.peer, gather ? mine : theirs, count);
+            if (gather)
+                strag_recv(builder, round, meeting.peer, theirs, count);
+            else
+                strag_recv_reduce(builder, round, meeting.peer, mine, count);
+        }
+    }
+}
+
+void strag_butterfly_build(const struct strag_butterfly *butterfly,
+                           const struct strag_problem *problem, int rank,
+                           struct strag_builder *builder)
+{
+    struct field field = find_field(problem);
+    struct member member = find_member(butterfly, &field, rank);
+    int blocks = butterfly->whole ? field.torus.parts : field.torus.parts * field.active;
+    int round = 0;
+    bool active = true;
+
+    strag_stage(builder, "fold");
+    for (int d = 0; d < field.torus.dims; d++) {
+        active = active && member.at[d] >= 0;
+        if (field.fold[d].extra)
+            build_fold(&member, d, false, round++, blocks, builder);
+    }
+    if (active && butterfly->whole)
+        build_whole(&member, round, builder);
+    else if (active)
+        build_halves(&member, round, builder);
+    round += (butterfly->whole ? 1 : 2) * field.steps;
+    strag_stage(builder, "unfold");
+    for (int d = field.torus.dims - 1; d >= 0; d--) {
+        if (field.fold[d].extra)
+            build_fold(&member, d, true, round++, blocks, builder);
+    }
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Circulant reduce-scatter and allgather: for ANY n as few rounds as a power of two needs, and the
+ * least traffic.
+ *
+ * With q = ceil(log2 n) the skips are s[q] = n, s[k] = ceil(s[k+1] / 2), down to s[0] = 1. Count
+ * blocks from the rank's own: block i of rank r is block r+i of the vector (modulo n). In the round
+ * of skip k rank r sends its blocks s[k] .. s[k+1]-1 to rank r + s[k], for which they are the first
+ * ones, and combines what rank r - s[k] sends into its own first blocks. Each round drops the upper
+ * half of the blocks, until only block 0, the rank's own, is left and complete. The allgather is
+ * the same backwards. n = 5, skips 5 3 2 1, as seen from rank r:
+ *
+ *     round   k   sends to     blocks     receives from   into blocks
+ *       0     2     r+3        3 4            r-3          0 1            reduce-scatter
+ *       1     1     r+2        2              r-2          0
+ *       2     0     r+1        1              r-1          0
+ *       3     0     r-1        0              r+1          1              allgather
+ *       4     1     r-2        0              r+2          2
+ *       5     2     r-3        0 1            r+3          3 4
+ *
+ * A range that passes the end of the vector is two messages to the same rank.
+ *
+ * Rounds 2 ceil(log2 n), each rank sends 2(n-1)/n of the vector. (J. L. Traeff, "Optimal,
+ * non-pipelined reduce-scatter and allreduce algorithms"; ALGORITHMS.md section 0.)
+ */
+#include "plan/algorithm.h"
+
+#include "algorithms/skips.h"
+
+static void claim(const struct strag_problem *problem, struct strag_claim *claim)
+{
+    int s[STRAG_SKIPS_MAX];
+    int n = problem->n;
+    *claim = (struct strag_claim){
+        .rounds = 2 * strag_skips(n, s),
+        .blocks = n,
+        .sent_max = 2.0 * (n - 1) / n,
+        .one_ported = true,
+    };
+}
+
+/* Rank r + distance, for 0 < distance < n; n may be near INT_MAX. */
+static int up(int r, int distance, int n)
+{
+    return r < n - distance ? r + distance : r - (n - distance);
+}
+
+static void build(const struct strag_problem *problem, int r, struct strag_builder *builder)
+{
+    int s[STRAG_SKIPS_MAX];
+    int n = problem->n;
+    int q = strag_skips(n, s);
+    int round = 0;
+    struct strag_rounds wanted = strag_rounds_wanted(builder);
+
+    strag_stage(builder, "reduce-scatter");
+    for (int k = q - 1; k >= 0; k--, round++) {
+        if (!strag_is_wanted(wanted, round))
+            continue;
+        int above = up(r, s[k], n), below = up(r, n - s[k], n);
+        strag_cyclic(builder, STRAG_SEND, round, above, above, s[k + 1] - s[k]);
+        strag_cyclic(builder, STRAG_RECV_REDUCE, round, below, r, s[k + 1] - s[k]);
+    }
+    strag_stage(builder, "allgather");
+    for (int k = 0; k < q; k++, round++) {
+        if (!strag_is_wanted(wanted, round))
+            continue;
+        int above = up(r, s[k], n), below = up(r, n - s[k], n);
+        strag_cyclic(builder, STRAG_SEND, round, below, r, s[k + 1] - s[k]);
+        strag_cyclic(builder, STRAG_RECV, round, above, above, s[k + 1] - s[k]);
+    }
+}
+
+/* All ranks move on by one. */
+static int like(const struct strag_problem *problem, enum strag_machine machine, int rank)
+{
+    const struct strag_topology *topology = problem->topology;
+    bool alone = !topology || topology->ranks_per_host == 1;
+    return machine == STRAG_MACHINE_SWITCH && alone ? 0 : rank;
+}
+
+const struct strag_algorithm strag_circulant = {
+    .name = "circulant",
+    .summary = "least traffic in few rounds for any n",
+    .rounds = "2 ceil(log2 n)",
+    .sent = "2(n-1)/n",
+    .claim = claim,
+    .build = build,
+    .like = like,
+};

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Direct: every rank sends each block straight to the one that sums it up, which sends the sum
+ * straight back.
+ *
+ * Many messages, and none of them waits for another of its half: for ranks that share memory, where
+ * a message is a copy, and a rank that sends one value to several copies it once. Block b belongs
+ * to rank b; with fewer blocks than ranks, only the first ranks sum up. In step t of either half a
+ * rank sends to the one t above it, and receives from the one t below. n = 4, what rank 1 does:
+ *
+ *     round   sends               receives
+ *       0     block 2 to rank 2   block 1 of rank 0, combined         reduce-scatter
+ *       1     block 3 to rank 3   block 1 of rank 3, combined
+ *       2     block 0 to rank 0   block 1 of rank 2, combined
+ *       3     block 1 to rank 2   block 0 of rank 0                   allgather
+ *       4     block 1 to rank 3   block 3 of rank 3
+ *       5     block 1 to rank 0   block 2 of rank 2
+ *
+ * With one block, one rank sums up everything, the root: the fewest messages, and each other rank
+ * waits once. A root begins with its own value, and for the same bits all must combine in the same
+ * order: ranks 0 and 1 can, both with v1+v0, v2+, v3+ (to the left of the sum, which can so stay
+ * where it is). n = 4:
+ *
+ *     round   root 0                root 1
+ *       0     1 sends to 0: v1+v0   0 sends to 1: v1+v0
+ *       1     2 sends to 0: v2+     2 sends to 1: v2+
+ *       2     3 sends to 0: v3+     3 sends to 1: v3+
+ *      3-5    0 sends to 2, 3, 1    1 sends to 2, 3, 0
+ *
+ * That is best where ranks share processors, which the component knows and the cost model does not;
+ * the more so if calls take turns with the root. If A and B share a processor, and A is always the
+ * root, then it goes from one to the other twice per call: B waits for A's sum, and A for B's next
+ * value. In turns it is once: A sums up call 0, sends its value for call 1, and waits; B has both
+ * now, and sums up call 1, sends its value for call 2, and waits:
+ *
+ *     always A    | B value 0 | A sum 0 | B value 1 | A sum 1 | B value 2 | A sum 2 |
+ *     in turns    | B value 0 | A sum 0, value 1 | B sum 1, value 2 | A sum 2, value 3 |
+ *
+ * The next root is the last one to get the sum: it needs the others' next values, so these first.
+ *
+ *     rounds 2(n-1)        sent 2(n-1)/n with n blocks; with m of them (m+n-2)/m, or 1 if more
+ */
+#include "plan/algorithm.h"
+
+enum {
+    RANKS_MOST = 1024, /* a plan has up to 4n operations, and all of them 2n^2 messages */
+    RANKS_SOON = 128,  /* looked at in no time */
+};
+
+static int blocks_of(const struct strag_problem *problem)
+{
+    return problem->blocks ? problem->blocks : problem->n;
+}
+
+static int check(const struct strag_problem *problem, struct strag_error *err)
+{
+    if (problem->n > RANKS_MOST)
+        return strag_fail(err, STRAG_ERR_UNSUPPORTED, "direct: n = %d ranks; up to %d are possible",
+                          problem->n, RANKS_MOST);
+    if (problem->blocks > problem->n)
+        return strag_fail(
+            err, STRAG_ERR_UNSUPPORTED,
+            "direct: %d blocks; with %d ranks it is 1 to %d, one for each that sums up",
+            problem->blocks, problem->n, problem->n);
+    if (problem->root > 1 || (problem->root == 1 && problem->blocks != 1))
+        return strag_fail(err, STRAG_ERR_UNSUPPORTED,
+                          "direct: root %d; it is 0, or with one block 0 or 1", problem->root);
+    return STRAG_OK;
+}
+
+static bool on_request(const struct strag_problem *problem)
+{
+    return problem->n > RANKS_SOON;
+}
+
+/* By the cost model, ring and flexreduce take no longer; but for some hundred bytes with a late
+ * rank, which is not worth pricing it at every communicator's first call. */
+static bool adds_nothing(const struct strag_problem *problem)
+{
+    (void)problem;
+    return true;
+}
+
+/* One rank that sums up, or all of them. */
+static int choices(const struct strag_problem *problem, int *blocks)
+{
+    blocks[0] = 1;
+    blocks[1] = problem->n;
+    return 2;
+}
+
+static void claim(const struct strag_problem *problem, struct strag_claim *claim)
+{
+    int n = problem->n, m = n > 1 ? blocks_of(problem) : 1;
+    double owner = (double)(m + n - 2) / m;
+    *claim = (struct strag_claim){
+        .rounds = 2 * (n - 1),
+        .blocks = m,
+        .sent_max = m < n && owner < 1 ? 1 : owner,
+        .one_ported = true,
+    };
+}
+
+/* Which of the others is rank number t of them, from 0. */
+static int other(int root, int t)
+{
+    return t < root ? t : t + 1;
+}
+
+/* What the root does. What comes stands left of the sum, but for rank 0's value. */
+static void lead(int n, int root, struct strag_builder *builder)
+{
+    int round = 0;
+    strag_stage(builder, "reduce-scatter");
+    for (int t = 0; t < n - 1; t++, round++) {
+        if (other(root, t) == 0)
+            strag_recv_reduce_right(builder, round, 0, 0, 1);
+        else
+            strag_recv_reduce(builder, round, other(root, t), 0, 1);
+    }
+    strag_stage(builder, "allgather");
+    for (int t = 1; t < n; t++, round++)
+        strag_send(builder, round, other(root, t % (n - 1)), 0, 1);
+}
+
+static void follow(int n, int root, int rank, struct strag_builder *builder)
+{
+    int t = rank < root ? rank : rank - 1;
+    strag_stage(builder, "reduce-scatter");
+    strag_send(builder, t, root, 0, 1);
+    strag_stage(builder, "allgather");
+    strag_recv(builder, n - 1 + (t + n - 2) % (n - 1), root, 0, 1);
+}
+
+static void build_spread(const struct strag_problem *problem, int rank,
+                         struct strag_builder *builder)
+{
+    int n = problem->n, m = blocks_of(problem), round = 0;
+    struct strag_rounds wanted = strag_rounds_wanted(builder);
+    strag_stage(builder, "reduce-scatter");
+    for (int t = 1; t < n; t++, round++) {
+        int above = (rank + t) % n, below = (rank + n - t) % n;
+        if (strag_is_wanted(wanted, round) && above < m)
+            strag_send(builder, round, above, above, 1);
+        if (strag_is_wanted(wanted, round) && rank < m)
+            strag_recv_reduce(builder, round, below, rank, 1);
+    }
+    strag_stage(builder, "allgather");
+    for (int t = 1; t < n; t++, round++) {
+        int above = (rank + t) % n, below = (rank + n - t) % n;
+        if (strag_is_wanted(wanted, round) && rank < m)
+            strag_send(builder, round, above, rank, 1);
+        if (strag_is_wanted(wanted, round) && below < m)
+            strag_recv(builder, round, below, below, 1);
+    }
+}
+
+static void build(const struct strag_problem *problem, int rank, struct strag_builder *builder)
+{
+    if (blocks_of(problem) > 1)
+        build_spread(problem, rank, builder);
+    else if (rank == problem->root)
+        lead(problem->n, rank, builder);
+    else
+        follow(problem->n, problem->root, rank, builder);
+}
+
+const struct strag_algorithm strag_direct = {
+    .name = "direct",
+    .summary = "straight to the rank that sums a block up, and back; for ranks that share memory",
+    .rounds = "2(n-1)",
+    .sent = "2(n-1)/n",
+    .rooted = true,
+    .check = check,
+    .adds_nothing = adds_nothing,
+    .on_request = on_request,
+    .choices = choices,
+    .claim = claim,
+    .build = build,
+};

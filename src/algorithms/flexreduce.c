@@ -1,0 +1,489 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * FlexReduce: the least traffic over the uplinks of any tree, however uneven; and the same in
+ * segments that follow each other through the levels.
+ *
+ * The reduce-scatter goes through the levels from the bottom up. Each starts from what the leaves
+ * below a node's children hold, and leaves each leaf with a smaller range that is summed up over
+ * all of the node (flex_plan.h, with an example). The allgather is the same backwards, with
+ * broadcasts. Hosts of 2 and 3 ranks, 12 items; what rank 1 does, blocks given as items:
+ *
+ *     round   level   sends to          receives from
+ *       0       0     0..6, r0          6..12 of r0, combined        reduce-scatter
+ *       1       0     (hosts of 3 ranks only)
+ *       2       1     6..7, r3          7..8 of r3, combined
+ *                     10..12, r4        8..10 of r4, combined
+ *       3       1     7..8, r3          6..7 of r3, replaced         allgather
+ *                     8..10, r4         10..12 of r4, replaced
+ *       4       0     (hosts of 3 ranks only)
+ *       5       0     6..12, r0         0..6 of r0, replaced
+ *
+ * A call of reduce is made of messages straight from its holders to the owner: each partial sum
+ * crosses an uplink once, whatever the shares (a ring of holders would send every share but one
+ * through a slow uplink). Not all at once: in step t of a level what is held below child c goes to
+ * owners below child c+t, so that every child receives from one other child at a time, at its full
+ * rate, and no receiver is flooded; all calls of the level go on side by side. What an owner does
+ * not hold itself is handed over by its child's holder, before the first step (flex_plan.h).
+ *
+ *     rounds           2 sum over levels of (d - 1), d being the largest degree
+ *     over an uplink   2(d-1)/d of the vector each way, at the level of the node above it
+ *     sent by a rank   about 2(n-1)/n
+ *
+ * `flexreduce` is the paper's form, with equal shares. `flexreduce-pipelined` cuts the vector into
+ * segments. While one is at a level, the next is at the level below, so that local and uplink
+ * phases overlap, and so do the reduce-scatter of one segment and the allgather of the one before:
+ *
+ *     period      0    1    2    3    4    5       hosts of any size below one switch:
+ *     segment 0   L    U    U'   L'                L local reduce-scatter, U over the uplinks,
+ *     segment 1        L    U    U'   L'           U' allgather over the uplinks, L' local
+ *     segment 2             L    U    U'   L'
+ *
+ * A period lasts for as many rounds as the longest level outside of hosts has steps; levels within
+ * hosts, where messages are copies in memory, fit more steps into a round where need be.
+ * Only with that overlap are unequal shares worth it: a child with share f of q children sends
+ * 1 - f and receives (q-1) f in the reduce-scatter, the reverse in the allgather; one after the
+ * other takes longer for any f but 1/q, both at the same time take 1 + (q-2) f. So this form
+ * shares by the uplinks' rates where they differ. It also lets a leaf have several ranges where
+ * that saves handing over, so that every uplink of the tree carries what equation 6 says (in trees
+ * as in flex_plan.h, not in the most uneven ones).
+ *
+ * (Lee, Hwang, Shah, Cho, "FlexReduce: Flexible All-reduce for Distributed Deep Learning on
+ * Asymmetric Network Topology"; ALGORITHMS.md section 2.)
+ */
+#include "algorithms/flex_plan.h"
+#include "algorithms/uplinks.h"
+
+#include <stdlib.h>
+
+/* Segments that a user may ask for, and those of the algorithm's own choice where the vector's size
+ * is not known: the first and the last one cost about a period each in which the uplinks are not
+ * busy both ways, and each costs the latency of its rounds. */
+enum { NONE = -1, SEGMENTS_MAX = 512, SEGMENTS_MOST = 32, SEGMENTS_LEAST = 4 };
+
+/* A level of the reduce-scatter or of the allgather. */
+struct stage {
+    int level;
+    bool gather;
+    int steps;
+    int start, rounds; /* of segment 0; fewer rounds than steps: several steps in each */
+};
+
+struct prepared {
+    struct strag_flex *flex;
+    int segments;
+    int period; /* rounds from one segment to the next */
+    int nstages;
+    struct stage *stages;
+    int rounds;
+};
+
+/* Plans whose ranks send more than so many messages together are not made: every rank sends to one
+ * below each other child, which is no way to go about thousands of hosts on one switch. */
+static const int64_t messages_max = INT64_C(1) << 22;
+
+/* ---- Preparing ---- */
+
+/* At least: a message of every leaf to each other child, on every level. */
+static int64_t count_messages(const struct strag_tree *tree)
+{
+    int64_t messages = 0;
+    for (int i = 0; i < tree->nnodes; i++) {
+        const struct strag_tree_node *node = &tree->nodes[i];
+        if (node->children)
+            messages += 2 * (int64_t)node->leaves * (node->children - 1);
+    }
+    return messages;
+}
+
+/* The rounds of a period: the steps of the longest level that has uplinks of hosts or switches. */
+static int find_period(const struct strag_tree *tree)
+{
+    int longest = 1;
+    for (int i = 0; i < tree->nnodes; i++) {
+        const struct strag_tree_node *node = &tree->nodes[i];
+        bool counts = node->network || !tree->nodes[0].network;
+        if (counts && node->children - 1 > longest)
+            longest = node->children - 1;
+    }
+    return longest;
+}
+
+static int schedule(struct prepared *prepared, bool pipelined)
+{
+    const struct strag_flex *flex = prepared->flex;
+    int levels = flex->tree->levels, start = 0;
+    prepared->nstages = 2 * levels;
+    prepared->stages = malloc((size_t)prepared->nstages * sizeof *prepared->stages);
+    if (!prepared->stages)
+        return STRAG_ERR_MEMORY;
+    prepared->period = pipelined ? find_period(flex->tree) : 0;
+    for (int s = 0; s < prepared->nstages; s++) {
+        struct stage *stage = &prepared->stages[s];
+        *stage = (struct stage){.gather = s >= levels, .start = start};
+        stage->level = stage->gather ? prepared->nstages - 1 - s : s;
+        stage->steps = stage->rounds = flex->tree->degree[stage->level] - 1;
+        if (pipelined && stage->rounds > prepared->period)
+            stage->rounds = prepared->period;
+        start += pipelined ? prepared->period : stage->rounds;
+    }
+    const struct stage *last = &prepared->stages[prepared->nstages - 1];
+    prepared->rounds = last->start + last->rounds + (prepared->segments - 1) * prepared->period;
+    return STRAG_OK;
+}
+
+/* How many segments: as many as are wanted, else fewer where a period has many rounds. */
+static int find_segments(struct prepared *prepared, const struct strag_problem *problem,
+                         struct strag_error *err)
+{
+    int blocks = prepared->flex->blocks;
+    int segments = 2 * SEGMENTS_MOST / find_period(prepared->flex->tree);
+    segments = segments > SEGMENTS_MOST ? SEGMENTS_MOST : segments;
+    segments = segments < SEGMENTS_LEAST ? SEGMENTS_LEAST : segments;
+    if (problem->blocks)
+        segments = problem->blocks / blocks;
+    if (problem->blocks % blocks || segments < 1 || segments > SEGMENTS_MAX)
+        return strag_fail(err, STRAG_ERR_UNSUPPORTED,
+                          "flexreduce-pipelined cuts this tree's vector into 1 to %d times %d "
+                          "blocks; %d is not possible",
+                          SEGMENTS_MAX, blocks, problem->blocks);
+    prepared->segments = segments;
+    return STRAG_OK;
+}
+
+static int check_messages(const struct prepared *prepared, bool pipelined, struct strag_error *err)
+{
+    int64_t messages = count_messages(prepared->flex->tree) * prepared->segments;
+    if (messages > messages_max)
+        return strag_fail(err, STRAG_ERR_UNSUPPORTED,
+                          "flexreduce%s would send %lld messages or more, all ranks together; up "
+                          "to %lld are possible",
+                          pipelined ? "-pipelined" : "", (long long)messages,
+                          (long long)messages_max);
+    return STRAG_OK;
+}
+
+static void release(void *what)
+{
+    struct prepared *prepared = what;
+    if (!prepared)
+        return;
+    strag_flex_free(prepared->flex);
+    free(prepared->stages);
+    free(prepared);
+}
+
+static int prepare_form(const struct strag_problem *problem, bool pipelined, void **out,
+                        struct strag_error *err)
+{
+    struct strag_tree *tree;
+    int status = strag_tree_create(problem, &tree, err);
+    if (status != STRAG_OK)
+        return status;
+    struct prepared *prepared = calloc(1, sizeof *prepared);
+    if (!prepared) {
+        strag_tree_free(tree);
+        return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the plan of a tree");
+    }
+    prepared->segments = 1;
+    status = strag_flex_create(tree, (struct strag_flex_form){pipelined, pipelined},
+                               &prepared->flex, err);
+    if (status == STRAG_OK && pipelined)
+        status = find_segments(prepared, problem, err);
+    if (status == STRAG_OK)
+        status = check_messages(prepared, pipelined, err);
+    if (status == STRAG_OK && schedule(prepared, pipelined) != STRAG_OK)
+        status = strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the rounds of a tree");
+    if (status == STRAG_OK)
+        *out = prepared;
+    else
+        release(prepared);
+    return status;
+}
+
+static int prepare(const struct strag_problem *problem, void **out, struct strag_error *err)
+{
+    return prepare_form(problem, false, out, err);
+}
+
+static int prepare_pipelined(const struct strag_problem *problem, void **out,
+                             struct strag_error *err)
+{
+    return prepare_form(problem, true, out, err);
+}
+
+/* Numbers of segments: 4, 8, .. 64, as far as there are not too many messages. */
+static int choices(const struct strag_problem *problem, int *blocks)
+{
+    void *what;
+    int count = 0, status = prepare_pipelined(problem, &what, NULL);
+    if (status == STRAG_ERR_MEMORY)
+        return status;
+    if (status == STRAG_OK) {
+        struct prepared *prepared = what;
+        prepared->segments = SEGMENTS_LEAST;
+        for (; prepared->segments <= 2 * SEGMENTS_MOST; prepared->segments *= 2) {
+            if (check_messages(prepared, true, NULL) == STRAG_OK)
+                blocks[count++] = prepared->flex->blocks * prepared->segments;
+        }
+        release(prepared);
+    }
+    if (count == 0)
+        blocks[count++] = 0; /* it is refused, as will be found */
+    return count;
+}
+
+static int check(const struct strag_problem *problem, struct strag_error *err)
+{
+    const struct strag_topology *topology = problem->topology;
+    if (topology && topology->network != STRAG_NETWORK_TREE)
+        return strag_fail(err, STRAG_ERR_UNSUPPORTED, "flexreduce needs a tree, not a %s",
+                          strag_network_name(topology->network));
+    return STRAG_OK;
+}
+
+/* ---- Claim and bounds ---- */
+
+static int64_t sum_of(const struct strag_flex *flex, const struct strag_flex_range *ranges,
+                      int count)
+{
+    int64_t sum = 0;
+    for (int i = 0; i < count; i++)
+        sum += strag_flex_length(flex, ranges[i]);
+    return sum;
+}
+
+/* In the reduce-scatter a leaf sends what it holds and does not keep; in the allgather what it has
+ * made to one holder below every child, but not to itself. */
+static int64_t sent_at_level(const struct strag_flex *flex, int level, int position)
+{
+    int node = strag_tree_ancestor(flex->tree, level, position);
+    if (node == NONE)
+        return 0;
+    int nheld, nmade;
+    const struct strag_flex_range *held = strag_flex_own(flex, level, position, false, &nheld);
+    const struct strag_flex_range *made = strag_flex_own(flex, level, position, true, &nmade);
+    int64_t kept = 0;
+    for (int h = 0, m = 0; h < nheld && m < nmade;) {
+        int64_t first = held[h].first > made[m].first ? held[h].first : made[m].first;
+        int64_t end = held[h].end < made[m].end ? held[h].end : made[m].end;
+        if (first < end)
+            kept += flex->cuts[end] - flex->cuts[first];
+        if (held[h].end < made[m].end)
+            h++;
+        else
+            m++;
+    }
+    return sum_of(flex, held, nheld) +
+           flex->tree->nodes[node].children * sum_of(flex, made, nmade) - 2 * kept;
+}
+
+static void claim(const struct strag_problem *problem, struct strag_claim *claim)
+{
+    const struct prepared *prepared = problem->prepared;
+    const struct strag_flex *flex = prepared->flex;
+    int64_t sent = 0;
+    for (int p = 0; p < flex->tree->n; p++) {
+        int64_t by_this = 0;
+        for (int level = 0; level < flex->tree->levels; level++)
+            by_this += sent_at_level(flex, level, p);
+        sent = by_this > sent ? by_this : sent;
+    }
+    *claim = (struct strag_claim){
+        .rounds = prepared->rounds,
+        .blocks = flex->blocks * prepared->segments,
+        .sent_max = (double)sent / (double)flex->whole,
+        .one_ported = prepared->segments == 1 && strag_tree_symmetric(flex->tree),
+    };
+}
+
+static void bounds(const struct strag_problem *problem, struct strag_bounds *bounds)
+{
+    const struct prepared *prepared = problem->prepared;
+    const struct strag_flex *flex = prepared->flex;
+    bounds->denominator = flex->whole * prepared->segments;
+    for (int s = 0, b = 0; s < prepared->segments; s++) {
+        for (int i = 0; i < flex->blocks; i++)
+            bounds->numerator[b++] = s * flex->whole + flex->cuts[i];
+    }
+    bounds->numerator[bounds->blocks] = bounds->denominator;
+}
+
+/* ---- Building ---- */
+
+/* A rank's part of one step of a level, for one segment. */
+struct step {
+    const struct strag_flex *flex;
+    struct strag_builder *builder;
+    int level;
+    bool gather;
+    int round, shift; /* blocks in front of the segment */
+    int position;
+};
+
+static void add(const struct step *step, enum strag_kind kind, struct strag_flex_range with)
+{
+    int peer = step->flex->tree->rank_at[with.position];
+    int first = step->shift + (int)with.first, count = (int)(with.end - with.first);
+    if (kind == STRAG_SEND)
+        strag_send(step->builder, step->round, peer, first, count);
+    else if (kind == STRAG_RECV)
+        strag_recv(step->builder, step->round, peer, first, count);
+    else
+        strag_recv_reduce(step->builder, step->round, peer, first, count);
+}
+
+/* Messages with those below a child: for what the rank has made with the holders, or for what it
+ * holds with the owners. Both sides go through the vector from its start. */
+static void add_all(const struct step *step, enum strag_kind kind, int child, bool made)
+{
+    int count;
+    const struct strag_flex_range *own =
+        strag_flex_own(step->flex, step->level, step->position, made, &count);
+    for (int i = 0; i < count; i++) {
+        struct strag_flex_range overlap;
+        struct strag_flex_search search =
+            strag_flex_search(step->flex, step->level, child, !made, own[i]);
+        while (strag_flex_next(&search, &overlap)) {
+            if (overlap.position != step->position)
+                add(step, kind, overlap);
+        }
+    }
+}
+
+/* As an owner with holders below one child, as a holder with owners below another. */
+static void add_messages(const struct step *step, int holders, int owners, bool hand_over)
+{
+    if (step->gather) {
+        add_all(step, STRAG_SEND, holders, true);
+        add_all(step, STRAG_RECV, owners, false);
+    } else {
+        add_all(step, STRAG_SEND, owners, false);
+        add_all(step, hand_over ? STRAG_RECV : STRAG_RECV_REDUCE, holders, true);
+    }
+}
+
+/* The step of a distance in children: as a holder the rank deals with owners so many children on,
+ * as an owner with holders as many back. What is handed over goes first, and back last. */
+static void build_step(const struct step *step, int distance)
+{
+    const struct strag_tree *tree = step->flex->tree;
+    int index = strag_tree_ancestor(tree, step->level, step->position);
+    if (index == NONE || distance >= tree->nodes[index].children)
+        return;
+    const struct strag_tree_node *node = &tree->nodes[index];
+    int below = step->level > 0 ? strag_tree_ancestor(tree, step->level - 1, step->position) : NONE;
+    int mine = below == NONE ? tree->leaf_at[step->position] : below;
+    int number = mine - node->first_child, degree = node->children;
+    int owners = node->first_child + (number + distance) % degree;
+    int holders = node->first_child + (number + degree - distance) % degree;
+    if (distance == 1 && !step->gather)
+        add_messages(step, mine, mine, true);
+    add_messages(step, holders, owners, false);
+    if (distance == 1 && step->gather)
+        add_messages(step, mine, mine, true);
+}
+
+/* The steps of a stage that fall into one of its rounds. */
+static void build_stage(const struct prepared *prepared, const struct stage *stage, int segment,
+                        int round, struct step *step)
+{
+    const struct strag_flex *flex = prepared->flex;
+    int64_t into = round - stage->start - (int64_t)segment * prepared->period;
+    int first = (int)((into * stage->steps + stage->rounds - 1) / stage->rounds);
+    int end = (int)(((into + 1) * stage->steps + stage->rounds - 1) / stage->rounds);
+    step->level = stage->level;
+    step->gather = stage->gather;
+    step->round = round;
+    step->shift = segment * flex->blocks;
+    strag_stage(step->builder, stage->gather ? "allgather" : "reduce-scatter");
+    for (int s = first; s < end; s++) {
+        build_step(step, stage->gather ? stage->steps - s : s + 1);
+    }
+}
+
+static void build(const struct strag_problem *problem, int rank, struct strag_builder *builder)
+{
+    const struct prepared *prepared = problem->prepared;
+    struct strag_rounds wanted = strag_rounds_wanted(builder);
+    struct step step = {.flex = prepared->flex,
+                        .builder = builder,
+                        .position = prepared->flex->tree->position_of[rank]};
+    for (int round = wanted.first; round < wanted.end && round < prepared->rounds; round++) {
+        for (int s = 0; s < prepared->nstages; s++) {
+            const struct stage *stage = &prepared->stages[s];
+            int into = round - stage->start, segment = 0;
+            if (into < 0)
+                continue;
+            if (prepared->period) {
+                segment = into / prepared->period;
+                into %= prepared->period;
+            }
+            if (into < stage->rounds && segment < prepared->segments)
+                build_stage(prepared, stage, segment, round, &step);
+        }
+    }
+}
+
+/* ---- Rounds that are alike ---- */
+
+/* Once all stages are busy every period is like the next, until the first stage runs out. */
+static int alike(const struct strag_problem *problem, int round)
+{
+    const struct prepared *prepared = problem->prepared;
+    int number = round / prepared->period;
+    if (round % prepared->period || number < prepared->nstages - 1 || number >= prepared->segments)
+        return 1;
+    return prepared->segments - number;
+}
+
+static int period(const struct strag_problem *problem, int round)
+{
+    const struct prepared *prepared = problem->prepared;
+    return alike(problem, round) > 1 ? prepared->period : 1;
+}
+
+/* Nodes below the same one all move on by one, on every level: they have equal shares. */
+static int like(const struct strag_problem *problem, enum strag_machine machine, int rank)
+{
+    (void)problem;
+    return machine == STRAG_MACHINE_TORUS ? rank : 0;
+}
+
+static bool adds_nothing(const struct strag_problem *problem)
+{
+    return strag_tree_is_flat(problem) && strag_uplinks_alike(problem);
+}
+
+const struct strag_algorithm strag_flexreduce = {
+    .name = "flexreduce",
+    .summary = "level by level through any tree; least traffic over every uplink",
+    .rounds = "2 sum(d_l - 1)",
+    .sent = "about 2(n-1)/n",
+    .check = check,
+    .prepare = prepare,
+    .release = release,
+    .adds_nothing = strag_tree_is_flat,
+    .claim = claim,
+    .build = build,
+    .bounds = bounds,
+    .like = like,
+};
+
+const struct strag_algorithm strag_flexreduce_pipelined = {
+    .name = "flexreduce-pipelined",
+    .summary = "flexreduce in k segments, so that its L levels overlap; shares by uplinks' rates",
+    .rounds = "(k+2L-1)(d_top-1)",
+    .sent = "about 2(n-1)/n",
+    .finer = true,
+    .check = check,
+    .prepare = prepare_pipelined,
+    .release = release,
+    .adds_nothing = adds_nothing,
+    .choices = choices,
+    .claim = claim,
+    .build = build,
+    .bounds = bounds,
+    .like = like,
+    .alike = alike,
+    .period = period,
+};

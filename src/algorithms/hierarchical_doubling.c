@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Hierarchical doubling: for short vectors on any tree; a logarithm of the degree per level, and
+ * one message at a time on every uplink.
+ *
+ * Level by level, from the bottom up, the leaves that lead the children of a node reduce onto the
+ * first of them, which then leads the node (binomial.h). The leaders of the root's children do
+ * recursive doubling (fold.h where they are not a power of two), and the result goes down again as
+ * it came up. Three hosts of 2, 3 and 3 ranks on one switch:
+ *
+ *     round 0   1->0   3->2   6->5        reduce within hosts
+ *     round 1          4->2   7->5
+ *     round 2   0->2                      among hosts: fold,
+ *     round 3          2<->5              doubling,
+ *     round 4   2->0                      unfold
+ *     round 5          2->4   5->7        broadcast within hosts
+ *     round 6   0->1   2->3   5->6
+ *
+ * With degrees d_0 (of the lowest level, the largest one counts), d_1, ..., d_top:
+ *
+ *     rounds  2 sum over levels below the top of ceil(log2 d_l), + floor(log2 d_top) (+ 2: fold)
+ *
+ * Whole vectors throughout. On one switch without hosts it is recursive doubling. (ALGORITHMS.md
+ * section 2, beyond the paper.)
+ */
+#include "algorithms/binomial.h"
+#include "algorithms/fold.h"
+#include "algorithms/tree.h"
+
+#include <stdlib.h>
+
+struct prepared {
+    struct strag_tree *tree;
+    int32_t *top; /* ranks that lead the root's children, in ascending order: two that swap values
+                     put the lower rank's left, which has to be the lower one's in the doubling */
+};
+
+static void release(void *what)
+{
+    struct prepared *prepared = what;
+    if (!prepared)
+        return;
+    strag_tree_free(prepared->tree);
+    free(prepared->top);
+    free(prepared);
+}
+
+static int leader(const struct strag_tree *tree, int node)
+{
+    return tree->nodes[node].first_leaf;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
+}
+
+static int prepare(const struct strag_problem *problem, void **out, struct strag_error *err)
+{
+    struct prepared *prepared = calloc(1, sizeof *prepared);
+    if (!prepared)
+        return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for a tree");
+    int status = strag_tree_create(problem, &prepared->tree, err);
+    if (status == STRAG_OK) {
+        const struct strag_tree_node *root = &prepared->tree->nodes[0];
+        size_t children = (size_t)root->children;
+        prepared->top = malloc(children * sizeof *prepared->top);
+        if (!prepared->top)
+            status = strag_fail(err, STRAG_ERR_MEMORY, "out of memory for %zu leaders", children);
+        for (int c = 0; prepared->top && c < root->children; c++)
+            prepared->top[c] =
+                prepared->tree->rank_at[leader(prepared->tree, root->first_child + c)];
+        if (prepared->top)
+            qsort(prepared->top, children, sizeof *prepared->top, by_number);
+    }
+    if (status == STRAG_OK)
+        *out = prepared;
+    else
+        release(prepared);
+    return status;
+}
+
+/* A position's number in the doubling, or -1 if it leads no child of the root. */
+static int top_member(const struct prepared *prepared, int position)
+{
+    const int32_t *rank = &prepared->tree->rank_at[position];
+    const int32_t *found = bsearch(rank, prepared->top, (size_t)prepared->tree->nodes[0].children,
+                                   sizeof *prepared->top, by_number);
+    return found ? (int)(found - prepared->top) : -1;
+}
+
+/* The rounds of the levels below the top, once. */
+static int climbing_rounds(const struct strag_tree *tree)
+{
+    int rounds = 0;
+    for (int level = 0; level < tree->levels - 1; level++)
+        rounds += strag_binomial_steps(tree->degree[level]);
+    return rounds;
+}
+
+/* The child of a node of a level that a position leads, or -1. */
+static int led_child(const struct strag_tree *tree, int level, int position)
+{
+    if (strag_tree_ancestor(tree, level, position) < 0)
+        return -1;
+    int below = level > 0 ? strag_tree_ancestor(tree, level - 1, position) : -1;
+    if (below < 0)
+        return tree->leaf_at[position];
+    return leader(tree, below) == position ? below : -1;
+}
+
+/* How many vectors a position sends: up and down below the top, and there. */
+static int sent_by(const struct prepared *prepared, int position)
+{
+    const struct strag_tree *tree = prepared->tree;
+    struct strag_fold fold = strag_fold(tree->nodes[0].children);
+    int sent = 0;
+    for (int level = 0; level < tree->levels - 1; level++) {
+        int child = led_child(tree, level, position);
+        if (child < 0)
+            continue;
+        const struct strag_tree_node *node = &tree->nodes[tree->nodes[child].parent];
+        int member = child - node->first_child;
+        sent += strag_binomial_children(node->children, member) + (member > 0);
+    }
+    int member = top_member(prepared, position);
+    if (member < 0)
+        return sent;
+    if (strag_fold_number(&fold, member) < 0)
+        return sent + 1;
+    return sent + fold.log + (member < 2 * fold.extra);
+}
+
+static void claim(const struct strag_problem *problem, struct strag_claim *claim)
+{
+    const struct prepared *prepared = problem->prepared;
+    const struct strag_tree *tree = prepared->tree;
+    struct strag_fold fold = strag_fold(tree->nodes[0].children);
+    *claim = (struct strag_claim){
+        .rounds = 2 * climbing_rounds(tree) + fold.log + (fold.extra ? 2 : 0),
+        .blocks = 1,
+        .one_ported = true,
+    };
+    for (int p = 0; p < tree->n; p++) {
+        int sent = sent_by(prepared, p);
+        claim->sent_max = sent > claim->sent_max ? sent : claim->sent_max;
+    }
+}
+
+/* A level below the top, up or down. @return the round behind it */
+static int build_level(const struct strag_tree *tree, int position, int level, bool broadcast,
+                       int round, struct strag_builder *builder)
+{
+    int steps = strag_binomial_steps(tree->degree[level]);
+    int child = led_child(tree, level, position);
+    if (child < 0)
+        return round + steps;
+    const struct strag_tree_node *node = &tree->nodes[tree->nodes[child].parent];
+    strag_stage(builder, broadcast ? "broadcast" : "reduce");
+    for (int t = 0; t < steps; t++) {
+        bool sends;
+        int partner = strag_binomial_partner(node->children, child - node->first_child,
+                                             broadcast ? steps - 1 - t : t, &sends);
+        if (partner < 0)
+            continue;
+        int peer = tree->rank_at[leader(tree, node->first_child + partner)];
+        if (sends != broadcast)
+            strag_send(builder, round + t, peer, 0, 1);
+        else if (broadcast)
+            strag_recv(builder, round + t, peer, 0, 1);
+        else
+            strag_recv_reduce(builder, round + t, peer, 0, 1);
+    }
+    return round + steps;
+}
+
+/* A member folded away hands its vector to the next one, and gets the result back. */
+static void build_fold(const struct prepared *prepared, const struct strag_fold *fold, int member,
+                       bool out, int round, struct strag_builder *builder)
+{
+    if (member >= 2 * fold->extra)
+        return;
+    bool gives = member % 2 == out;
+    int peer = prepared->top[member % 2 ? member - 1 : member + 1];
+    strag_stage(builder, out ? "unfold" : "fold");
+    if (gives)
+        strag_send(builder, round, peer, 0, 1);
+    else if (out)
+        strag_recv(builder, round, peer, 0, 1);
+    else
+        strag_recv_reduce(builder, round, peer, 0, 1);
+}
+
+/* @return the round behind it */
+static int build_top(const struct prepared *prepared, int position, int round,
+                     struct strag_builder *builder)
+{
+    struct strag_fold fold = strag_fold(prepared->tree->nodes[0].children);
+    int end = round + fold.log + (fold.extra ? 2 : 0);
+    int member = top_member(prepared, position);
+    if (member < 0)
+        return end;
+    int number = strag_fold_number(&fold, member);
+    build_fold(prepared, &fold, member, false, round, builder);
+    round += fold.extra > 0;
+    strag_stage(builder, "doubling");
+    for (int distance = 1; number >= 0 && distance < fold.active; distance *= 2, round++) {
+        int peer = prepared->top[strag_fold_rank(&fold, number ^ distance)];
+        strag_send(builder, round, peer, 0, 1);
+        strag_exchange_reduce(builder, round, peer, 0, 1);
+    }
+    build_fold(prepared, &fold, member, true, end - 1, builder);
+    return end;
+}
+
+/* Few rounds: those that nobody asked for are appended as well. */
+static void build(const struct strag_problem *problem, int rank, struct strag_builder *builder)
+{
+    const struct prepared *prepared = problem->prepared;
+    const struct strag_tree *tree = prepared->tree;
+    int position = tree->position_of[rank], round = 0;
+    for (int level = 0; level < tree->levels - 1; level++)
+        round = build_level(tree, position, level, false, round, builder);
+    round = build_top(prepared, position, round, builder);
+    for (int level = tree->levels - 2; level >= 0; level--)
+        round = build_level(tree, position, level, true, round, builder);
+}
+
+const struct strag_algorithm strag_hierarchical_doubling = {
+    .name = "hierarchical-doubling",
+    .summary = "recursive doubling among leaders, trees below; for short vectors on any tree",
+    .rounds = "2 sum(log2 d_l) + log2 d_top",
+    .sent = "about log2 n",
+    .prepare = prepare,
+    .release = release,
+    .adds_nothing = strag_tree_is_flat,
+    .claim = claim,
+    .build = build,
+};

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Leaders: every host reduces its vectors onto one rank, these do an allreduce by ring, and
+ * broadcast the result within their hosts.
+ *
+ * The simplest way to send little over the uplinks; but only one rank of a host works at a time,
+ * and with whole vectors. The local phases are binomial trees (binomial.h), the leader is the first
+ * rank of a host in the tree. Hosts of 2 and 3 ranks, two blocks; what goes where:
+ *
+ *     round 0   1->0  3->2                reduce, whole vectors
+ *     round 1         4->2
+ *     round 2   0<->2                     reduce-scatter, a block each way
+ *     round 3   0<->2                     allgather
+ *     round 4         2->4                broadcast, whole vectors
+ *     round 5   0->1  2->3
+ *
+ * With q hosts, the largest of which has g ranks:
+ *
+ *     rounds  2 ceil(log2 g) + 2(q-1)        sent by a rank  up to ceil(log2 g) + 2(q-1)/q
+ *
+ * A yardstick for flexreduce. (Jia et al., "Highly scalable deep learning training system with
+ * mixed-precision", as described in the FlexReduce paper, section II.)
+ */
+#include "algorithms/binomial.h"
+#include "algorithms/tree.h"
+
+#include <stdlib.h>
+
+/* The hosts, in the order of the tree. */
+struct hosts {
+    int q, steps; /* hosts; of the local phases */
+    int n;
+    int32_t *rank_at; /* ranks, host by host */
+    int32_t *first;   /* [host]: its first place in rank_at; [q]: n */
+    int32_t *host_of; /* [rank] */
+    int32_t *member;  /* [rank]: its number within the host */
+};
+
+static void release(void *prepared)
+{
+    struct hosts *hosts = prepared;
+    if (!hosts)
+        return;
+    free(hosts->rank_at);
+    free(hosts->first);
+    free(hosts->host_of);
+    free(hosts->member);
+    free(hosts);
+}
+
+/* Without a topology every rank is a host of its own. */
+static void fill(struct hosts *hosts, const struct strag_topology *topology)
+{
+    for (int p = 0, before = -1; p < hosts->n; p++) {
+        int rank = topology ? topology->leaf_rank[p] : p;
+        int host = topology ? topology->host_node[rank] : p;
+        if (host != before)
+            hosts->first[hosts->q++] = p;
+        before = host;
+        hosts->rank_at[p] = rank;
+        hosts->host_of[rank] = hosts->q - 1;
+        hosts->member[rank] = p - hosts->first[hosts->q - 1];
+    }
+    hosts->first[hosts->q] = hosts->n;
+    for (int h = 0; h < hosts->q; h++) {
+        int steps = strag_binomial_steps(hosts->first[h + 1] - hosts->first[h]);
+        hosts->steps = steps > hosts->steps ? steps : hosts->steps;
+    }
+}
+
+static int prepare(const struct strag_problem *problem, void **out, struct strag_error *err)
+{
+    size_t n = (size_t)problem->n;
+    struct hosts *hosts = calloc(1, sizeof *hosts);
+    if (!hosts)
+        return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the hosts of %zu ranks", n);
+    hosts->n = problem->n;
+    hosts->rank_at = malloc(n * sizeof *hosts->rank_at);
+    hosts->first = malloc((n + 1) * sizeof *hosts->first);
+    hosts->host_of = malloc(n * sizeof *hosts->host_of);
+    hosts->member = malloc(n * sizeof *hosts->member);
+    if (!hosts->rank_at || !hosts->first || !hosts->host_of || !hosts->member) {
+        release(hosts);
+        return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the hosts of %zu ranks", n);
+    }
+    fill(hosts, problem->topology);
+    *out = hosts;
+    return STRAG_OK;
+}
+
+static int size_of(const struct hosts *hosts, int host)
+{
+    return hosts->first[host + 1] - hosts->first[host];
+}
+
+static void claim(const struct strag_problem *problem, struct strag_claim *claim)
+{
+    const struct hosts *hosts = problem->prepared;
+    int q = hosts->q;
+    double ring = 2.0 * (q - 1) / q;
+    *claim = (struct strag_claim){
+        .rounds = 2 * hosts->steps + 2 * (q - 1),
+        .blocks = q,
+        .one_ported = true,
+    };
+    for (int rank = 0; rank < hosts->n; rank++) {
+        int member = hosts->member[rank];
+        double sent = strag_binomial_children(size_of(hosts, hosts->host_of[rank]), member) +
+                      (member ? 1 : ring);
+        claim->sent_max = sent > claim->sent_max ? sent : claim->sent_max;
+    }
+}
+
+/* A step of the reduction within the host, or of the broadcast. */
+static void build_local(const struct hosts *hosts, int rank, int step, bool broadcast, int round,
+                        struct strag_builder *builder)
+{
+    int host = hosts->host_of[rank];
+    bool sends;
+    int partner = strag_binomial_partner(size_of(hosts, host), hosts->member[rank], step, &sends);
+    if (partner < 0)
+        return;
+    int peer = hosts->rank_at[hosts->first[host] + partner];
+    strag_stage(builder, broadcast ? "broadcast" : "reduce");
+    if (sends != broadcast)
+        strag_send(builder, round, peer, 0, hosts->q);
+    else if (broadcast)
+        strag_recv(builder, round, peer, 0, hosts->q);
+    else
+        strag_recv_reduce(builder, round, peer, 0, hosts->q);
+}
+
+/* Step t of the leaders' ring, of 2(q-1). */
+static void build_ring(const struct hosts *hosts, int rank, int t, int round,
+                       struct strag_builder *builder)
+{
+    int q = hosts->q, host = hosts->host_of[rank];
+    bool gather = t >= q - 1;
+    int next = hosts->rank_at[hosts->first[(host + 1) % q]];
+    int previous = hosts->rank_at[hosts->first[(host + q - 1) % q]];
+    strag_stage(builder, gather ? "allgather" : "reduce-scatter");
+    strag_send(builder, round, next, ((host - t) % q + q) % q, 1);
+    if (gather)
+        strag_recv(builder, round, previous, ((host - t - 1) % q + q) % q, 1);
+    else
+        strag_recv_reduce(builder, round, previous, ((host - t - 1) % q + q) % q, 1);
+}
+
+static void build(const struct strag_problem *problem, int rank, struct strag_builder *builder)
+{
+    const struct hosts *hosts = problem->prepared;
+    struct strag_rounds wanted = strag_rounds_wanted(builder);
+    int ring = 2 * (hosts->q - 1), rounds = 2 * hosts->steps + ring;
+    for (int round = wanted.first; round < wanted.end && round < rounds; round++) {
+        int t = round - hosts->steps;
+        if (t < 0)
+            build_local(hosts, rank, round, false, round, builder);
+        else if (t >= ring)
+            build_local(hosts, rank, rounds - 1 - round, true, round, builder);
+        else if (hosts->member[rank] == 0)
+            build_ring(hosts, rank, t, round, builder);
+    }
+}
+
+/* The halves of the ring. */
+static int alike(const struct strag_problem *problem, int round)
+{
+    const struct hosts *hosts = problem->prepared;
+    int t = round - hosts->steps, half = hosts->q - 1;
+    if (t < 0 || t >= 2 * half)
+        return 1;
+    return t < half ? half - t : 2 * half - t;
+}
+
+const struct strag_algorithm strag_leaders = {
+    .name = "leaders",
+    .summary = "reduce onto a leader per host, ring of leaders, broadcast; a yardstick",
+    .rounds = "2 log2 g + 2(q-1)",
+    .sent = "log2 g + 2(q-1)/q",
+    .prepare = prepare,
+    .release = release,
+    .adds_nothing = strag_tree_is_flat,
+    .claim = claim,
+    .build = build,
+    .alike = alike,
+};

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Ring: every rank sends to the next and receives from the one before.
+ *
+ * The vector has n blocks. In the first n - 1 rounds a block travels once around and collects every
+ * rank's contribution; in the other n - 1 the finished block travels around once more. Rank r:
+ *
+ *     round t             sends to r+1      receives from r-1
+ *     t = 0 .. n-2        block r-t         block r-t-1, combined     reduce-scatter
+ *     t = n-1 .. 2n-3     block r-t         block r-t-1, replaced     allgather
+ *
+ * with ranks and block numbers modulo n. The blocks sent for n = 4:
+ *
+ *     round     0  1  2 | 3  4  5
+ *     rank 0    0  3  2 | 1  0  3
+ *     rank 1    1  0  3 | 2  1  0
+ *     rank 2    2  1  0 | 3  2  1
+ *     rank 3    3  2  1 | 0  3  2
+ *
+ * Rounds 2(n-1), each rank sends 2(n-1)/n of the vector, any n. (ALGORITHMS.md section 0.)
+ */
+#include "plan/algorithm.h"
+
+#include <limits.h>
+
+static int check(const struct strag_problem *problem, struct strag_error *err)
+{
+    if (problem->n > INT_MAX / 2)
+        return strag_fail(err, STRAG_ERR_UNSUPPORTED, "ring counts rounds up to %d ranks, not %d",
+                          INT_MAX / 2, problem->n);
+    return STRAG_OK;
+}
+
+static int modulo(int x, int n)
+{
+    return (x % n + n) % n;
+}
+
+static void claim(const struct strag_problem *problem, struct strag_claim *claim)
+{
+    int n = problem->n;
+    *claim = (struct strag_claim){
+        .rounds = 2 * (n - 1),
+        .blocks = n,
+        .sent_max = 2.0 * (n - 1) / n,
+        .one_ported = true,
+    };
+}
+
+static void build(const struct strag_problem *problem, int r, struct strag_builder *builder)
+{
+    int n = problem->n;
+    int next = (r + 1) % n, previous = modulo(r - 1, n);
+    struct strag_rounds wanted = strag_rounds_wanted(builder);
+    strag_stage(builder, "reduce-scatter");
+    for (int t = wanted.first; t < n - 1 && t < wanted.end; t++) {
+        strag_send(builder, t, next, modulo(r - t, n), 1);
+        strag_recv_reduce(builder, t, previous, modulo(r - t - 1, n), 1);
+    }
+    strag_stage(builder, "allgather");
+    for (int t = wanted.first > n - 1 ? wanted.first : n - 1; t < wanted.end; t++) {
+        strag_send(builder, t, next, modulo(r - t, n), 1);
+        strag_recv(builder, t, previous, modulo(r - t - 1, n), 1);
+    }
+}
+
+/* Two halves: the first combines what it receives, the second does not. */
+static int alike(const struct strag_problem *problem, int round)
+{
+    int half = problem->n - 1;
+    return round < half ? half - round : 2 * half - round;
+}
+
+const struct strag_algorithm strag_ring = {
+    .name = "ring",
+    .summary = "neighbours only; least traffic, most rounds",
+    .rounds = "2(n-1)",
+    .sent = "2(n-1)/n",
+    .steady = true,
+    .check = check,
+    .claim = claim,
+    .build = build,
+    .alike = alike,
+};

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Exchanges within a host, beside those on the network: every rank of a host leads a part of the
+ * vector, collects it from its siblings before it goes out, and gives it to them when it is back.
+ */
+#ifndef STRAG_SIBLINGS_H
+#define STRAG_SIBLINGS_H
+
+#include "algorithms/uplinks.h"
+
+/* Blocks, and the same blocks of the next part behind them: `part` blocks from one to the next. */
+struct strag_strided {
+    int first, count, part;
+};
+
+/** Every rank gets its part of the blocks from its siblings, and combines it. */
+static inline void strag_siblings_collect(const struct strag_uplinks *uplinks, int rank, int round,
+                                          struct strag_strided blocks,
+                                          struct strag_builder *builder)
+{
+    int me = uplinks->index[rank], place = uplinks->place[rank], g = uplinks->ranks_per_host;
+    strag_stage(builder, "collect");
+    for (int i = 1; i < g; i++) {
+        int to = (me + i) % g, from = (me + g - i) % g;
+        strag_send(builder, round, strag_uplinks_rank(uplinks, place, to),
+                   blocks.first + to * blocks.part, blocks.count);
+        strag_recv_reduce(builder, round, strag_uplinks_rank(uplinks, place, from),
+                          blocks.first + me * blocks.part, blocks.count);
+    }
+}
+
+/** Every rank gives its part of the blocks to its siblings. */
+static inline void strag_siblings_distribute(const struct strag_uplinks *uplinks, int rank,
+                                             int round, struct strag_strided blocks,
+                                             struct strag_builder *builder)
+{
+    int me = uplinks->index[rank], place = uplinks->place[rank], g = uplinks->ranks_per_host;
+    strag_stage(builder, "distribute");
+    for (int i = 1; i < g; i++) {
+        int to = (me + i) % g, from = (me + g - i) % g;
+        strag_send(builder, round, strag_uplinks_rank(uplinks, place, to),
+                   blocks.first + me * blocks.part, blocks.count);
+        strag_recv(builder, round, strag_uplinks_rank(uplinks, place, from),
+                   blocks.first + from * blocks.part, blocks.count);
+    }
+}
+
+#endif

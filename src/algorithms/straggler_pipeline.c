@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The straggler pipeline: an allreduce around one late rank, for any n and any number of blocks.
+ *
+ * While they wait, the other n - 1 ranks sum up all blocks among themselves. Once the late rank is
+ * there, it takes one such sum per round, adds its own block, and sends the finished block on in
+ * the next round, as the root of a broadcast in which every rank passes on one block per round.
+ *
+ * Count nodes from the late rank: it is node 0, rank r is node r - late (modulo n). With
+ * q = ceil(log2 n), s[q] = n and s[k] = ceil(s[k+1] / 2), a broadcast from node 0 takes turns: in
+ * a round of turn k every node v may send to node v + s[k]. Which block it sends says a table R
+ * that has a row for each node, and q columns:
+ *
+ *     in turn k node v receives block R[v][k] from node v - s[k]; q rounds later R[v][k] + q
+ *
+ * (nothing as long as that is negative, the last block where it is above). So m blocks reach all in
+ * m - 1 + q rounds, the least there is. Node 0 alone never receives in the broadcast, and the nodes
+ * -s[k] would send to it in turn k: their ports are free for handing it the sums.
+ *
+ *     before      The same broadcast backwards in time, and mirrored (node v plays node -v): a tree
+ *                 for each block, along which it is summed up; where it would go to node 0, it
+ *                 stays with node -s[k]. Of m + 1 blocks, since the last one of a broadcast has no
+ *                 tree of its own. At most m + q - 1 rounds.
+ *     round t     after the arrival: block t goes from node -s[k] to node 0; block t - 1 and older
+ *                 ones are broadcast. m + q rounds.
+ *
+ * n = 5, late rank 0, m = 3, q = 3, s = 1 2 3 (5); 4>2 1: rank 4 sends rank 2 block 1.
+ *
+ *     round   0     1     2     3   | 4     5     6     7     8     9
+ *           3>1 2 1>3 2 1>2 2 1>4 0 |                                     sum up
+ *           4>2 1 2>4 0 2>3 1       |
+ *                 4>1 2 3>4 0       |
+ *                                   |4>0 0 3>0 1 2>0 2                   hand over
+ *                                   |      0>2 0 0>3 1 0>1 2 0>2 2 0>3 2 broadcast
+ *                                   |                  2>3 0 2>4 0 1>4 2
+ *                                   |                  3>4 1 4>1 1 3>1 0
+ *                                   |                              4>2 1
+ *
+ * Each rank sends to one rank and receives from one in every round, blocks of 1/m. From the arrival
+ * it takes (m + q)(alpha + beta/m) for a vector that takes beta on a link: with many blocks little
+ * more than the vector in and out of the late rank, which is the least possible. The best m is
+ * sqrt(q beta / alpha), so it depends on the vector's size; the model chooses among q 2^i. Where
+ * the late rank is early, its first blocks do not wait for the others' last ones.
+ *
+ * (ALGORITHMS.md section 3; the table R: J. L. Traeff, "(Poly)logarithmic time construction of
+ * round-optimal n-block broadcast schedules".)
+ */
+#include "algorithms/late.h"
+
+#include "algorithms/skips.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+enum {
+    CHOICES = 12,             /* block counts compared: q, 2q, ..., 2048q */
+    PREFERRED = 16,           /* blocks per turn where nothing is compared */
+    BLOCKS_MAX = INT_MAX / 4, /* rounds are counted in an int */
+};
+
+struct schedule {
+    int n, q, late;
+    int m;
+    int s[STRAG_SKIPS_MAX];
+    int before;
+    int sends;     /* the most blocks that one rank sends */
+    int8_t *table; /* R[v * q + k] */
+};
+
+/* ---- The broadcast ---- */
+
+/* Node v - distance, for 0 <= distance <= n. */
+static int down(const struct schedule *schedule, int v, int distance)
+{
+    return v >= distance ? v - distance : v + (schedule->n - distance);
+}
+
+static int up(const struct schedule *schedule, int v, int distance)
+{
+    return down(schedule, v, schedule->n - distance);
+}
+
+/* A round of a broadcast: its turn, and what to add to the table's blocks. */
+struct turn {
+    int k, offset;
+    int last; /* block */
+};
+
+/* Round i of the broadcast of so many blocks; the last round's turn is always q - 1. */
+static struct turn turn_of(const struct schedule *schedule, int blocks, int i)
+{
+    int q = schedule->q, skipped = (q - (blocks - 1) % q) % q;
+    return (struct turn){(i + skipped) % q, (i + skipped) / q * q - skipped, blocks - 1};
+}
+
+/* The block that node v receives. @return negative: none */
+static int received(const struct schedule *schedule, struct turn turn, int v)
+{
+    int block = schedule->table[(size_t)v * (size_t)schedule->q + (size_t)turn.k] + turn.offset;
+    return block < turn.last ? block : turn.last;
+}
+
+/* ---- The table R ----
+ *
+ * Node v has a base block: the k of the last s[k] in its sum v = s[k1] + s[k2] + ..., k1 > k2 > ...
+ * (largest first); node 0 has q. In turn k node v receives the largest base block of the nodes
+ * v - s[k+1] + 1 .. v - s[k] that it did not have yet (or that of node v - s[k+1]). A base block q
+ * stands for a block that comes fresh from node 0, which is the node's own base block; others are
+ * of the q rounds before. */
+
+/* Which base blocks the nodes v - length + 1 .. v have, one bit each: for lengths 1, 2, 4, ... */
+struct windows {
+    int length;
+    uint32_t *mask, *twice; /* [node]; `twice` is for the next length */
+};
+
+static void find_bases(const struct schedule *schedule, uint32_t *mask)
+{
+    mask[0] = UINT32_C(1) << schedule->q;
+    for (int k = 0; k < schedule->q; k++) {
+        mask[schedule->s[k]] = UINT32_C(1) << k;
+        for (int v = schedule->s[k] + 1; v < schedule->s[k + 1]; v++)
+            mask[v] = mask[v - schedule->s[k]];
+    }
+}
+
+static void widen(const struct schedule *schedule, struct windows *windows)
+{
+    uint32_t *mask = windows->mask;
+    for (int v = 0; v < schedule->n; v++)
+        windows->twice[v] = mask[v] | mask[down(schedule, v, windows->length)];
+    windows->mask = windows->twice;
+    windows->twice = mask;
+    windows->length *= 2;
+}
+
+static int highest(uint32_t mask)
+{
+    return 31 - __builtin_clz(mask);
+}
+
+/* One column of the table. @param had  base blocks that a node had in earlier turns */
+static void fill_turn(struct schedule *schedule, int k, const uint32_t *base,
+                      const struct windows *windows, uint32_t *had)
+{
+    int near = schedule->s[k], far = schedule->s[k + 1], q = schedule->q;
+    for (int v = 0; v < schedule->n; v++) {
+        uint32_t wanted = windows->mask[down(schedule, v, near)] |
+                          windows->mask[down(schedule, v, far - windows->length)];
+        wanted &= ~had[v];
+        int block = highest(wanted ? wanted : base[down(schedule, v, far)]);
+        had[v] |= UINT32_C(1) << block;
+        schedule->table[(size_t)v * (size_t)q + (size_t)k] =
+            (int8_t)(block == q ? highest(base[v]) : block - q);
+    }
+}
+
+static int fill_table(struct schedule *schedule)
+{
+    size_t n = (size_t)schedule->n;
+    uint32_t *space = malloc(4 * n * sizeof *space);
+    schedule->table = malloc(n * (size_t)schedule->q);
+    if (space && schedule->table) {
+        uint32_t *base = space, *had = space + n;
+        struct windows windows = {1, space + 2 * n, space + 3 * n};
+        find_bases(schedule, base);
+        for (size_t v = 0; v < n; v++)
+            windows.mask[v] = had[v] = base[v];
+        for (int k = 0; k < schedule->q; k++) {
+            while (2 * windows.length <= schedule->s[k + 1] - schedule->s[k])
+                widen(schedule, &windows);
+            fill_turn(schedule, k, base, &windows, had);
+        }
+    }
+    bool good = space && schedule->table;
+    free(space);
+    return good ? STRAG_OK : STRAG_ERR_MEMORY;
+}
+
+/* ---- What it takes ---- */
+
+/* Does anybody send in this round of the backward broadcast of m + 1 blocks? */
+static bool is_used(const struct schedule *schedule, int i)
+{
+    struct turn turn = turn_of(schedule, schedule->m + 1, i);
+    for (int v = 1; v < schedule->n; v++) {
+        int block = received(schedule, turn, v);
+        if (block >= 0 && block < schedule->m && v != schedule->s[turn.k])
+            return true;
+    }
+    return false;
+}
+
+/* Its last rounds are those of the first blocks' way to node 0, which are left out. */
+static int count_before(const struct schedule *schedule)
+{
+    int i = 0;
+    while (i < schedule->m + schedule->q && !is_used(schedule, i))
+        i++;
+    return schedule->m + schedule->q - i;
+}
+
+/* How many blocks node v receives in turns k of the broadcast. */
+static int count_received(const struct schedule *schedule, int v, int k)
+{
+    int q = schedule->q, skipped = (q - (schedule->m - 1) % q) % q;
+    int cycles = (schedule->m - 1 + q + skipped) / q;
+    int missing = skipped - schedule->table[(size_t)v * (size_t)q + (size_t)k];
+    int first = missing > 0 ? (missing + q - 1) / q : 0;
+    if (first == 0 && k < skipped)
+        first = 1;
+    return cycles - first;
+}
+
+/* The others hand each block on once before the arrival, or to the late rank. */
+static int count_sends(const struct schedule *schedule)
+{
+    int most = 0;
+    for (int v = 0; v < schedule->n; v++) {
+        int sends = v ? schedule->m : 0;
+        for (int k = 0; k < schedule->q; k++) {
+            int to = up(schedule, v, schedule->s[k]);
+            sends += to ? count_received(schedule, to, k) : 0;
+        }
+        most = sends > most ? sends : most;
+    }
+    return most;
+}
+
+/* ---- The algorithm ---- */
+
+static int check(const struct strag_problem *problem, struct strag_error *err)
+{
+    if (problem->blocks > BLOCKS_MAX)
+        return strag_fail(err, STRAG_ERR_UNSUPPORTED,
+                          "straggler-pipeline cuts into 1 to %d blocks, not %d", BLOCKS_MAX,
+                          problem->blocks);
+    return STRAG_OK;
+}
+
+static int choices(const struct strag_problem *problem, int *blocks)
+{
+    int s[STRAG_SKIPS_MAX];
+    for (int i = 0; i < CHOICES; i++)
+        blocks[i] = strag_skips(problem->n, s) << i;
+    return CHOICES;
+}
+
+static void release(void *prepared)
+{
+    struct schedule *schedule = prepared;
+    free(schedule->table);
+    free(schedule);
+}
+
+static int prepare(const struct strag_problem *problem, void **prepared, struct strag_error *err)
+{
+    struct schedule *schedule = calloc(1, sizeof *schedule);
+    int status = schedule ? STRAG_OK : STRAG_ERR_MEMORY;
+    if (status == STRAG_OK) {
+        schedule->n = problem->n;
+        schedule->q = strag_skips(problem->n, schedule->s);
+        schedule->late = strag_latest(problem);
+        schedule->m = problem->blocks ? problem->blocks : PREFERRED * schedule->q;
+        status = fill_table(schedule);
+    }
+    if (status != STRAG_OK) {
+        if (schedule)
+            release(schedule);
+        return strag_fail(err, status, "out of memory for the schedule of %d ranks", problem->n);
+    }
+    schedule->before = count_before(schedule);
+    schedule->sends = count_sends(schedule);
+    *prepared = schedule;
+    return STRAG_OK;
+}
+
+static void claim(const struct strag_problem *problem, struct strag_claim *claim)
+{
+    const struct schedule *schedule = problem->prepared;
+    *claim = (struct strag_claim){
+        .rounds = schedule->before + schedule->m + schedule->q,
+        .blocks = schedule->m,
+        .sent_max = (double)schedule->sends / schedule->m,
+        .one_ported = true,
+        .waits = true,
+        .late = schedule->late,
+        .before = schedule->before,
+    };
+}
+
+/* A rank and its node. */
+struct place {
+    const struct schedule *schedule;
+    int v;
+    struct strag_builder *builder;
+};
+
+static int rank_of(const struct schedule *schedule, int v)
+{
+    return up(schedule, v, schedule->late);
+}
+
+/* The block of the vector that block b of the backward broadcast is. Backwards the high blocks are
+ * summed up first; of those that end on the same node, every q-th one, the first is to be handed
+ * over first. */
+static int summed(const struct schedule *schedule, int b)
+{
+    int first = b % schedule->q;
+    int last = first + (schedule->m - 1 - first) / schedule->q * schedule->q;
+    return first + last - b;
+}
+
+static void build_before(const struct place *place, int round)
+{
+    const struct schedule *schedule = place->schedule;
+    struct turn turn = turn_of(schedule, schedule->m + 1, schedule->m + schedule->q - 1 - round);
+    int s = schedule->s[turn.k], mirrored = down(schedule, schedule->n, place->v);
+    int above = up(schedule, place->v, s), below = down(schedule, place->v, s);
+    int block = received(schedule, turn, mirrored);
+    if (above && block >= 0 && block < schedule->m)
+        strag_send(place->builder, round, rank_of(schedule, above), summed(schedule, block), 1);
+    block = received(schedule, turn, up(schedule, mirrored, s));
+    if (below && block >= 0 && block < schedule->m)
+        strag_recv_reduce(place->builder, round, rank_of(schedule, below), summed(schedule, block),
+                          1);
+}
+
+/* Round t after the arrival: block t is handed over. */
+static void build_hand_over(const struct place *place, int round, int t)
+{
+    const struct schedule *schedule = place->schedule;
+    int q = schedule->q;
+    /* The turn of the broadcast's round t - 1, which for t = 0 is the one before its first. */
+    int k = (turn_of(schedule, schedule->m, t).k + q - 1) % q;
+    int giver = down(schedule, schedule->n, schedule->s[k]);
+    strag_stage(place->builder, "hand over");
+    if (place->v == giver)
+        strag_send(place->builder, round, schedule->late, t, 1);
+    if (place->v == 0)
+        strag_recv_reduce(place->builder, round, rank_of(schedule, giver), t, 1);
+}
+
+static void build_broadcast(const struct place *place, int round, int i)
+{
+    const struct schedule *schedule = place->schedule;
+    struct turn turn = turn_of(schedule, schedule->m, i);
+    int s = schedule->s[turn.k];
+    int above = up(schedule, place->v, s), below = down(schedule, place->v, s);
+    int sent = received(schedule, turn, above), came = received(schedule, turn, place->v);
+    strag_stage(place->builder, "broadcast");
+    if (above && sent >= 0)
+        strag_send(place->builder, round, rank_of(schedule, above), sent, 1);
+    if (place->v && came >= 0)
+        strag_recv(place->builder, round, rank_of(schedule, below), came, 1);
+}
+
+static void build(const struct strag_problem *problem, int rank, struct strag_builder *builder)
+{
+    const struct schedule *schedule = problem->prepared;
+    const struct place place = {schedule, down(schedule, rank, schedule->late), builder};
+    struct strag_rounds wanted = strag_rounds_wanted(builder);
+    int rounds = schedule->before + schedule->m + schedule->q;
+    int end = wanted.end < rounds ? wanted.end : rounds;
+    strag_stage(builder, "sum up");
+    for (int round = wanted.first; round < end; round++) {
+        int t = round - schedule->before;
+        if (t < 0) {
+            if (place.v)
+                build_before(&place, round);
+            continue;
+        }
+        if (t < schedule->m)
+            build_hand_over(&place, round, t);
+        if (t > 0)
+            build_broadcast(&place, round, t - 1);
+    }
+}
+
+/* How many rounds from this one on have all their messages. */
+static int full_rounds(const struct schedule *schedule, int round)
+{
+    int q = schedule->q, m = schedule->m, t = round - schedule->before;
+    /* From the third cycle of turns on no block is negative. */
+    if (t >= 0) {
+        int skipped = (q - (m - 1) % q) % q;
+        return t - 1 + skipped >= 2 * q ? m - t : 0;
+    }
+    struct turn turn = turn_of(schedule, m + 1, m + q - 1 - round);
+    int at = m + q - 1 - round + (q - m % q) % q;
+    return turn.offset + q - 1 < m ? at + 1 - 2 * q : 0;
+}
+
+static int alike(const struct strag_problem *problem, int round)
+{
+    const struct schedule *schedule = problem->prepared;
+    int cycles = full_rounds(schedule, round) / schedule->q;
+    return cycles > 1 ? cycles : 1;
+}
+
+static int period(const struct strag_problem *problem, int round)
+{
+    const struct schedule *schedule = problem->prepared;
+    return full_rounds(schedule, round) / schedule->q > 1 ? schedule->q : 1;
+}
+
+const struct strag_algorithm strag_straggler_pipeline = {
+    .name = "straggler-pipeline",
+    .summary = "a late rank: the others go ahead, then one block per round; any n",
+    .rounds = "m + ceil(log2 n)",
+    .sent = "about 2",
+    .needs_late = true,
+    .check = check,
+    .prepare = prepare,
+    .release = release,
+    .choices = choices,
+    .claim = claim,
+    .build = build,
+    .alike = alike,
+    .period = period,
+};

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What algorithms for tori share: hosts in dimensions, ranks on hosts, the dimensions in turn.
+ */
+#include "algorithms/torus.h"
+
+#include <limits.h>
+
+static void add_dimension(struct strag_torus *torus, int size, bool wrap)
+{
+    if (size > 1) {
+        torus->size[torus->dims] = size;
+        torus->stride[torus->dims] = torus->hosts;
+        torus->wrap[torus->dims++] = wrap;
+    }
+    torus->hosts *= size;
+}
+
+struct strag_torus strag_torus_of(const struct strag_problem *problem)
+{
+    const struct strag_topology *topology = problem->topology;
+    const struct strag_box *box = topology ? topology->box : NULL;
+    struct strag_torus torus = {
+        .hosts = 1, .local = 1, .parts = 1, .grid = box != NULL, .topology = topology};
+    if (topology && topology->ranks_per_host > 0)
+        torus.local = topology->ranks_per_host;
+    for (int d = 0; box && d < box->dims; d++)
+        add_dimension(&torus, box->size[d], box->wrap[d]);
+    if (!box)
+        add_dimension(&torus, problem->n / torus.local, true);
+    bool all_ports = problem->ports ? problem->ports > 1 : torus.grid;
+    if (all_ports && torus.dims > 0)
+        torus.parts = 2 * torus.dims;
+    return torus;
+}
+
+struct strag_torus strag_torus_of_ranks(const struct strag_problem *problem)
+{
+    struct strag_torus torus = strag_torus_of(problem);
+    if (torus.grid)
+        return torus;
+    struct strag_torus line = {.hosts = 1, .local = 1, .parts = 1, .topology = problem->topology};
+    add_dimension(&line, problem->n, true);
+    if (problem->ports > 1 && line.dims > 0)
+        line.parts = 2;
+    return line;
+}
+
+int strag_torus_check(const struct strag_problem *problem, const char *name, int blocks,
+                      struct strag_error *err)
+{
+    struct strag_torus torus = strag_torus_of(problem);
+    if (problem->ports > 1 && problem->ports != 2 * torus.dims)
+        return strag_fail(err, STRAG_ERR_UNSUPPORTED,
+                          "%s drives 1 port, or 2 for each dimension with more than one host, "
+                          "here %d; not %d",
+                          name, 2 * torus.dims, problem->ports);
+    if (blocks > INT_MAX / 2 / torus.parts)
+        return strag_fail(err, STRAG_ERR_UNSUPPORTED,
+                          "%s cuts the vector into %d blocks at most, too few for %d ranks", name,
+                          INT_MAX / 2, problem->n);
+    return STRAG_OK;
+}
+
+int strag_torus_cell(const struct strag_torus *torus, int rank, int *local)
+{
+    const struct strag_topology *topology = torus->topology;
+    const struct strag_box *box = topology ? topology->box : NULL;
+    *local = 0;
+    if (!topology)
+        return rank;
+    if (!box) {
+        int leaf = topology->nodes[topology->leaf_node[rank]].first_leaf;
+        *local = leaf % torus->local;
+        return leaf / torus->local;
+    }
+    int cell = box->cell_of[rank];
+    while (box->rank_at[cell * torus->local + *local] != rank)
+        (*local)++;
+    return cell;
+}
+
+int strag_torus_rank(const struct strag_torus *torus, int cell, int local)
+{
+    const struct strag_topology *topology = torus->topology;
+    if (!topology)
+        return cell;
+    const int32_t *ranks = topology->box ? topology->box->rank_at : topology->leaf_rank;
+    return ranks[cell * torus->local + local];
+}
+
+int strag_torus_steps(const struct strag_torus *torus, int start,
+                      struct strag_torus_step steps[STRAG_TORUS_STEPS_MAX])
+{
+    int done[STRAG_DIMS_MAX] = {0}, levels[STRAG_DIMS_MAX] = {0}, left = 0, count = 0;
+    for (int d = 0; d < torus->dims; d++) {
+        levels[d] = strag_log2_ceil(torus->size[d]);
+        left += levels[d];
+    }
+    for (int d = start; count < left; d = (d + 1) % torus->dims) {
+        if (done[d] < levels[d])
+            steps[count++] = (struct strag_torus_step){.dim = d, .level = done[d]++};
+    }
+    return count;
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A job as algorithms for tori see it: hosts in D dimensions, on each of them as many ranks.
+ *
+ * The hosts are the cells of the topology's box, without the dimensions that are one host wide.
+ * Where there is no box (a tree, hosts scattered over a grid, no topology at all) they are one line
+ * of cells in the order of the tree, so that neighbours in the line are close; if hosts have
+ * different numbers of ranks, every rank counts as a host of its own.
+ *
+ * The vector may be worked on in several parts at the same time, one per port: each part starts in
+ * another dimension and, in the second half of the parts, goes the other way round (mirrored).
+ */
+#ifndef STRAG_TORUS_H
+#define STRAG_TORUS_H
+
+#include "plan/algorithm.h"
+
+struct strag_torus {
+    int dims;                   /* with more than one host; 0: all ranks are on one host */
+    int size[STRAG_DIMS_MAX];   /* at least 2 */
+    int stride[STRAG_DIMS_MAX]; /* from a cell to the next one in this dimension */
+    bool wrap[STRAG_DIMS_MAX];  /* the last cell and the first are neighbours */
+    int hosts, local;           /* local: ranks on each host */
+    int parts;                  /* 1, or two per dimension */
+    bool grid;                  /* there is a box: hosts have links to neighbours */
+    const struct strag_topology *topology;
+};
+
+/** What a problem looks like. Several parts if it has more than one port; if that is left open, if
+ * there is a box. */
+struct strag_torus strag_torus_of(const struct strag_problem *problem);
+
+/** The same, but where there is no box each rank counts as a host of its own. */
+struct strag_torus strag_torus_of_ranks(const struct strag_problem *problem);
+
+/**
+ * The check of every algorithm that runs on strag_torus: the number of ports, and that all blocks
+ * can be counted.
+ *
+ * @param name    the algorithm's
+ * @param blocks  how many it wants per part
+ */
+int strag_torus_check(const struct strag_problem *problem, const char *name, int blocks,
+                      struct strag_error *err);
+
+/** A rank's cell. @param[out] local  its number on its host, from 0 */
+int strag_torus_cell(const struct strag_torus *torus, int rank, int *local);
+
+/** The rank with this number on the host of a cell. */
+int strag_torus_rank(const struct strag_torus *torus, int cell, int local);
+
+/** A cell's coordinate in a dimension. */
+static inline int strag_torus_coordinate(const struct strag_torus *torus, int cell, int dim)
+{
+    return cell / torus->stride[dim] % torus->size[dim];
+}
+
+/** The cell with another coordinate in a dimension. */
+static inline int strag_torus_move(const struct strag_torus *torus, int cell, int dim, int to)
+{
+    return cell + (to - strag_torus_coordinate(torus, cell, dim)) * torus->stride[dim];
+}
+
+/** ceil(log2 n), for n >= 1. */
+static inline int strag_log2_ceil(int n)
+{
+    int log = 0;
+    while (log < 31 && n > 1LL << log)
+        log++;
+    return log;
+}
+
+/* At most 31 for all dimensions' logarithms, and one more where a size is no power of two. */
+#define STRAG_TORUS_STEPS_MAX (31 + STRAG_DIMS_MAX)
+
+/* A step of an algorithm that takes the dimensions in turn. */
+struct strag_torus_step {
+    int dim;
+    int level; /* how many steps in this dimension were before */
+};
+
+/**
+ * The dimensions in turn, from `start` on, ceil(log2 size) steps in each: one that has had its
+ * steps is left out.
+ *
+ * @param[out] steps  the order
+ * @return how many
+ */
+int strag_torus_steps(const struct strag_torus *torus, int start,
+                      struct strag_torus_step steps[STRAG_TORUS_STEPS_MAX]);
+
+#endif

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * From a topology to a tree without nodes of one child: chains are walked down to the first node
+ * that has more, or to the leaf.
+ */
+#include "algorithms/tree.h"
+
+#include <stdlib.h>
+
+enum { NONE = -1 };
+
+/* The topology of a problem, or one that is made for it. */
+struct source {
+    const struct strag_topology *topology;
+    struct strag_topology *own;
+};
+
+/* How much slower than said is a host's link? Lists are short. */
+static double slowed(const struct strag_problem *problem, const struct strag_topology *topology,
+                     int host)
+{
+    const struct strag_state *state = problem->state;
+    double factor = 1;
+    for (int i = 0; state && i < state->nslow; i++) {
+        int rank = state->slow[i].rank;
+        if (rank >= 0 && rank < topology->n && topology->host_node[rank] == host &&
+            state->slow[i].factor > factor)
+            factor = state->slow[i].factor;
+    }
+    return factor;
+}
+
+/* Walk down from a node of the topology, as long as there is one child only. */
+static struct strag_tree_node walk_down(const struct strag_problem *problem,
+                                        const struct strag_topology *topology, int node)
+{
+    struct strag_tree_node found = {.parent = NONE, .slowed = 1};
+    for (;; node = topology->nodes[node].first_child) {
+        const struct strag_node *here = &topology->nodes[node];
+        if (here->uplink > 0 && (found.uplink == 0 || here->uplink < found.uplink))
+            found.uplink = here->uplink;
+        if (here->level == STRAG_LEVEL_HOST)
+            found.slowed = slowed(problem, topology, node);
+        found.first_leaf = here->first_leaf;
+        found.leaves = here->leaves;
+        found.children = here->children;
+        found.node = node;
+        found.network = here->level > STRAG_LEVEL_HOST;
+        if (here->children != 1)
+            return found;
+    }
+}
+
+/* Node after node: each appends its children at the end of the list. */
+static void add_nodes(struct strag_tree *tree, const struct strag_problem *problem,
+                      const struct strag_topology *topology)
+{
+    tree->nodes[0] = walk_down(problem, topology, 0);
+    tree->nnodes = 1;
+    for (int i = 0; i < tree->nnodes; i++) {
+        struct strag_tree_node *node = &tree->nodes[i];
+        int first = topology->nodes[node->node].first_child;
+        node->first_child = tree->nnodes;
+        for (int c = 0; c < node->children; c++) {
+            struct strag_tree_node child = walk_down(problem, topology, first + c);
+            child.parent = i;
+            child.level = node->level + 1; /* the depth, for now */
+            tree->nodes[tree->nnodes++] = child;
+        }
+        if (node->children && node->level + 1 > tree->levels)
+            tree->levels = node->level + 1;
+    }
+}
+
+/* Depths become levels. */
+static int number_levels(struct strag_tree *tree)
+{
+    size_t n = (size_t)tree->n;
+    tree->ancestor = malloc((size_t)tree->levels * n * sizeof *tree->ancestor);
+    tree->degree = calloc((size_t)tree->levels, sizeof *tree->degree);
+    if (!tree->ancestor || !tree->degree)
+        return STRAG_ERR_MEMORY;
+    for (size_t i = 0; i < (size_t)tree->levels * n; i++)
+        tree->ancestor[i] = NONE;
+    for (int i = 0; i < tree->nnodes; i++) {
+        struct strag_tree_node *node = &tree->nodes[i];
+        node->level = tree->levels - 1 - node->level;
+        if (node->children == 0)
+            tree->leaf_at[node->first_leaf] = i;
+        else if (node->children > tree->degree[node->level])
+            tree->degree[node->level] = node->children;
+        for (int l = 0; node->children && l < node->leaves; l++)
+            tree->ancestor[(size_t)node->level * n + (size_t)(node->first_leaf + l)] = i;
+    }
+    return STRAG_OK;
+}
+
+static int fill(struct strag_tree *tree, const struct strag_problem *problem,
+                const struct source *source)
+{
+    size_t n = (size_t)problem->n;
+    tree->n = problem->n;
+    /* With two children or more each, inner nodes are fewer than leaves. */
+    tree->nodes = malloc(2 * n * sizeof *tree->nodes);
+    tree->rank_at = malloc(n * sizeof *tree->rank_at);
+    tree->position_of = malloc(n * sizeof *tree->position_of);
+    tree->leaf_at = malloc(n * sizeof *tree->leaf_at);
+    if (!tree->nodes || !tree->rank_at || !tree->position_of || !tree->leaf_at)
+        return STRAG_ERR_MEMORY;
+    for (int i = 0; i < tree->n; i++) {
+        int rank = source->topology->leaf_rank[i];
+        tree->rank_at[i] = rank;
+        tree->position_of[rank] = i;
+    }
+    add_nodes(tree, problem, source->topology);
+    for (int i = 0; source->own && i < tree->nnodes; i++)
+        tree->nodes[i].node = NONE;
+    return number_levels(tree);
+}
+
+bool strag_tree_is_flat(const struct strag_problem *problem)
+{
+    const struct strag_topology *topology = problem->topology;
+    for (int i = 0; topology && i < topology->nnodes; i++) {
+        if (topology->nodes[i].level == STRAG_LEVEL_SWITCH)
+            return false;
+    }
+    return !topology || topology->ranks_per_host == 1;
+}
+
+int strag_tree_create(const struct strag_problem *problem, struct strag_tree **tree,
+                      struct strag_error *err)
+{
+    struct source source = {.topology = problem->topology};
+    int status = STRAG_OK;
+    if (!problem->topology) {
+        status = strag_topology_flat(problem->n, 1, &source.own, err);
+        if (status != STRAG_OK)
+            return status;
+        source.topology = source.own;
+    }
+    struct strag_tree *made = calloc(1, sizeof *made);
+    if (!made || fill(made, problem, &source) != STRAG_OK)
+        status =
+            strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the tree of %d ranks", problem->n);
+    strag_topology_free(source.own);
+    if (status == STRAG_OK)
+        *tree = made;
+    else
+        strag_tree_free(made);
+    return status;
+}
+
+void strag_tree_free(struct strag_tree *tree)
+{
+    if (!tree)
+        return;
+    free(tree->nodes);
+    free(tree->rank_at);
+    free(tree->position_of);
+    free(tree->leaf_at);
+    free(tree->degree);
+    free(tree->ancestor);
+    free(tree);
+}
+
+bool strag_tree_symmetric(const struct strag_tree *tree)
+{
+    for (int i = 0; i < tree->nnodes; i++) {
+        const struct strag_tree_node *node = &tree->nodes[i];
+        int degree = node->level >= 0 ? tree->degree[node->level] : 0;
+        if (node->children != degree)
+            return false;
+    }
+    return true;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The tree of a problem as hierarchical algorithms see it: every inner node has two children or
+ * more, since a node with one child tells no ranks apart, and belongs to a level.
+ *
+ *     level 1              A            depth 0
+ *                        /   \
+ *     level 0           B     C         depth 1
+ *                      / \   /|\
+ *     positions       0   1 2 3 4
+ *
+ * Levels count from the bottom: a node's children are inner nodes of the level below or leaves, the
+ * root is alone in the highest. A leaf high up in the tree is below no node of the lower levels.
+ * Leaves are numbered by position, from left to right; algorithms plan in positions and name ranks
+ * last, so the order in which ranks were mapped to hosts does not matter.
+ */
+#ifndef STRAG_TREE_H
+#define STRAG_TREE_H
+
+#include "plan/algorithm.h"
+
+struct strag_tree_node {
+    int32_t parent;      /* -1: the root */
+    int32_t first_child; /* children are [first_child, first_child + children) */
+    int32_t children;    /* 0: a leaf, else at least 2 */
+    int32_t first_leaf;  /* positions below are [first_leaf, first_leaf + leaves) */
+    int32_t leaves;
+    int32_t level; /* of an inner node */
+    int32_t node;  /* the topology's, or -1 where the problem has none */
+    bool network;  /* an inner node outside of hosts: its children are hosts or switches */
+    double uplink; /* bytes per second, the lowest on the way to the parent; 0: not said */
+    double slowed; /* by this factor, at least 1: the host at the uplink's lower end is slow */
+};
+
+struct strag_tree {
+    int n;
+    int levels;      /* at least 1 */
+    int32_t *degree; /* [level]: the largest degree of its nodes */
+    int nnodes;
+    struct strag_tree_node *nodes; /* nodes[0] is the root; a parent before its children */
+    int32_t *rank_at;              /* [position] */
+    int32_t *position_of;          /* [rank] */
+    int32_t *leaf_at;              /* [position]: the leaf's node */
+    int32_t *ancestor;             /* [level * n + position]: see strag_tree_ancestor */
+};
+
+/** The node of a level that a position is below of, or -1. */
+static inline int strag_tree_ancestor(const struct strag_tree *tree, int level, int position)
+{
+    return tree->ancestor[(size_t)level * (size_t)tree->n + (size_t)position];
+}
+
+/** Is there nothing but hosts of one rank each, side by side? Then a tree tells nothing, and
+ * algorithms for trees are as good as their simpler likes. */
+bool strag_tree_is_flat(const struct strag_problem *problem);
+
+/** Is there in addition no grid? Then algorithms for grids have but one dimension. */
+static inline bool strag_tree_is_one_switch(const struct strag_problem *problem)
+{
+    const struct strag_topology *topology = problem->topology;
+    return (!topology || topology->network == STRAG_NETWORK_TREE) && strag_tree_is_flat(problem);
+}
+
+/**
+ * The tree of a problem of at least two ranks.
+ *
+ * @param[out] tree  the caller's to free with strag_tree_free; untouched on failure
+ * @return STRAG_OK or STRAG_ERR_MEMORY
+ */
+int strag_tree_create(const struct strag_problem *problem, struct strag_tree **tree,
+                      struct strag_error *err);
+
+/** NULL is allowed. */
+void strag_tree_free(struct strag_tree *tree);
+
+/** Have all nodes of a level the same degree, for every level, and all leaves the same depth? */
+bool strag_tree_symmetric(const struct strag_tree *tree);
+
+#endif

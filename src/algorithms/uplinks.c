@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The speed of a link is found anew whenever it is needed, so that counting takes no memory.
+ */
+#include "algorithms/uplinks.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static const double nearly = 0.98; /* of the fastest: as good as it */
+
+/* A host while they are put in order. */
+struct link {
+    int32_t first; /* its ranks are leaves [first, first + ranks_per_host) of the tree */
+    int32_t rate;
+};
+
+static int check_state(const struct strag_problem *problem, struct strag_error *err)
+{
+    const struct strag_state *state = problem->state;
+    for (int i = 0; state && i < state->nslow; i++) {
+        if (state->slow[i].rank < 0 || state->slow[i].rank >= problem->n)
+            return strag_fail(err, STRAG_ERR_ARGUMENT, "slow rank %d; with %d ranks it is 0 to %d",
+                              state->slow[i].rank, problem->n, problem->n - 1);
+        if (!(state->slow[i].factor >= 1) || isinf(state->slow[i].factor))
+            return strag_fail(err, STRAG_ERR_ARGUMENT,
+                              "rank %d is slower by a factor of %g; at least 1 is needed",
+                              state->slow[i].rank, state->slow[i].factor);
+    }
+    return STRAG_OK;
+}
+
+static int host_of(const struct strag_problem *problem, int rank)
+{
+    return problem->topology ? problem->topology->host_node[rank] : rank;
+}
+
+/* What the topology says of the link of a rank's host, or of a switch that has this host alone, or
+ * 0. On a grid a host's links are all alike. */
+static double said(const struct strag_problem *problem, int rank)
+{
+    const struct strag_topology *topology = problem->topology;
+    double least = 0;
+    if (!topology || topology->network != STRAG_NETWORK_TREE)
+        return 0;
+    const struct strag_node *host = &topology->nodes[topology->host_node[rank]];
+    for (const struct strag_node *node = host; node->parent >= 0 && node->leaves == host->leaves;
+         node = &topology->nodes[node->parent]) {
+        if (node->uplink > 0 && (least == 0 || node->uplink < least))
+            least = node->uplink;
+    }
+    return least;
+}
+
+static double slowness(const struct strag_problem *problem, int rank)
+{
+    const struct strag_state *state = problem->state;
+    double factor = 1;
+    for (int i = 0; state && i < state->nslow; i++) {
+        if (host_of(problem, state->slow[i].rank) == host_of(problem, rank))
+            factor = fmax(factor, state->slow[i].factor);
+    }
+    return factor;
+}
+
+bool strag_uplinks_alike(const struct strag_problem *problem)
+{
+    const struct strag_state *state = problem->state;
+    const struct strag_topology *topology = problem->topology;
+    if ((state && state->nslow) || (topology && topology->ranks_per_host != 1))
+        return false;
+    for (int r = 1; r < problem->n; r++) {
+        if (said(problem, r) != said(problem, 0))
+            return false;
+    }
+    return true;
+}
+
+/* What all hosts' links are measured by. */
+struct scale {
+    int hosts, ranks_per_host;
+    double unsaid;  /* the speed of a link of which nothing is said */
+    double fastest; /* bytes per second, or 1 */
+};
+
+/* The speed of the host that leaf `i * ranks_per_host` of the tree is on. */
+static double speed(const struct strag_problem *problem, const struct scale *scale, int i)
+{
+    const struct strag_topology *topology = problem->topology;
+    int rank = topology ? topology->leaf_rank[i * scale->ranks_per_host] : i;
+    double full = said(problem, rank), factor = slowness(problem, rank);
+    full = full > 0 ? full : scale->unsaid;
+    if (topology && topology->ranks_per_host == 0)
+        factor *= topology->nodes[topology->host_node[rank]].leaves;
+    return full / factor;
+}
+
+static struct scale find_scale(const struct strag_problem *problem)
+{
+    const struct strag_topology *topology = problem->topology;
+    struct scale scale = {
+        .ranks_per_host = topology && topology->ranks_per_host > 0 ? topology->ranks_per_host : 1,
+    };
+    scale.hosts = problem->n / scale.ranks_per_host;
+    for (int r = 0; r < problem->n; r++)
+        scale.unsaid = fmax(scale.unsaid, said(problem, r));
+    scale.unsaid = scale.unsaid > 0 ? scale.unsaid : 1;
+    for (int i = 0; i < scale.hosts; i++)
+        scale.fastest = fmax(scale.fastest, speed(problem, &scale, i));
+    return scale;
+}
+
+static int32_t rate(const struct strag_problem *problem, const struct scale *scale, int i)
+{
+    double part = speed(problem, scale, i) / scale->fastest;
+    if (part >= nearly)
+        return STRAG_UPLINK_FULL;
+    return (int32_t)fmax(1, floor(part * STRAG_UPLINK_FULL + 0.5));
+}
+
+int strag_uplinks_count(const struct strag_problem *problem, struct strag_uplinks_count *count,
+                        struct strag_error *err)
+{
+    int status = check_state(problem, err);
+    if (status != STRAG_OK)
+        return status;
+    struct scale scale = find_scale(problem);
+    *count = (struct strag_uplinks_count){.ranks_per_host = scale.ranks_per_host,
+                                          .slowest = STRAG_UPLINK_FULL};
+    for (int i = 0; i < scale.hosts; i++) {
+        int32_t one = rate(problem, &scale, i);
+        count->total += one;
+        count->fast += one == STRAG_UPLINK_FULL;
+        count->slow += one < STRAG_UPLINK_FULL;
+        if (one < count->slowest) {
+            count->slowest = one;
+            count->slowest_ones = 0;
+        }
+        count->slowest_ones += one < STRAG_UPLINK_FULL && one == count->slowest;
+    }
+    return STRAG_OK;
+}
+
+/* The slowest first; of equals in the order of the tree. */
+static int by_rate(const void *a, const void *b)
+{
+    const struct link *x = a, *y = b;
+    if (x->rate != y->rate)
+        return x->rate < y->rate ? -1 : 1;
+    return (x->first > y->first) - (x->first < y->first);
+}
+
+static int by_tree(const void *a, const void *b)
+{
+    const struct link *x = a, *y = b;
+    return (x->first > y->first) - (x->first < y->first);
+}
+
+static void put_in_order(const struct strag_problem *problem, int ring,
+                         struct strag_uplinks *uplinks, struct link *links)
+{
+    const struct strag_topology *topology = problem->topology;
+    int g = uplinks->ranks_per_host, slow = uplinks->hosts - ring;
+    qsort(links, (size_t)uplinks->hosts, sizeof *links, by_rate);
+    qsort(links + slow, (size_t)ring, sizeof *links, by_tree);
+    for (int place = 0; place < uplinks->hosts; place++) {
+        const struct link *link = &links[place < ring ? slow + place : place - ring];
+        uplinks->rate[place] = link->rate;
+        for (int i = 0; i < g; i++) {
+            int leaf = link->first + i;
+            int rank = topology ? topology->leaf_rank[leaf] : leaf;
+            uplinks->rank_at[place * g + i] = rank;
+            uplinks->place[rank] = place;
+            uplinks->index[rank] = i;
+        }
+    }
+}
+
+static bool allocate(struct strag_uplinks *uplinks, int n)
+{
+    uplinks->rate = calloc((size_t)uplinks->hosts, sizeof *uplinks->rate);
+    uplinks->rank_at = calloc((size_t)n, sizeof *uplinks->rank_at);
+    uplinks->place = calloc((size_t)n, sizeof *uplinks->place);
+    uplinks->index = calloc((size_t)n, sizeof *uplinks->index);
+    return uplinks->rate && uplinks->rank_at && uplinks->place && uplinks->index;
+}
+
+int strag_uplinks_open(const struct strag_problem *problem, int ring, struct strag_uplinks *uplinks,
+                       struct strag_error *err)
+{
+    *uplinks = (struct strag_uplinks){0};
+    int status = check_state(problem, err);
+    if (status != STRAG_OK)
+        return status;
+    struct scale scale = find_scale(problem);
+    uplinks->ranks_per_host = scale.ranks_per_host;
+    uplinks->hosts = scale.hosts;
+    struct link *links = malloc((size_t)uplinks->hosts * sizeof *links);
+    if (!links || !allocate(uplinks, problem->n)) {
+        free(links);
+        strag_uplinks_close(uplinks);
+        return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the uplinks of %d ranks",
+                          problem->n);
+    }
+    for (int i = 0; i < uplinks->hosts; i++)
+        links[i] = (struct link){i * uplinks->ranks_per_host, rate(problem, &scale, i)};
+    put_in_order(problem, ring, uplinks, links);
+    free(links);
+    return STRAG_OK;
+}
+
+int strag_uplinks_choices(const struct strag_uplinks_segments *segments, int slow,
+                          int64_t (*blocks_of)(void *of, int segments), void *of, int *blocks)
+{
+    int count = 0;
+    for (int k = segments->least; slow > 0 && k <= segments->most; k *= 2) {
+        int64_t needed = blocks_of(of, k);
+        if (count == 0 || ((int64_t)k * segments->body <= segments->rounds && needed < INT32_MAX))
+            blocks[count++] = (int)needed;
+    }
+    if (count == 0)
+        blocks[count++] = 0;
+    return count;
+}
+
+void strag_uplinks_close(struct strag_uplinks *uplinks)
+{
+    free(uplinks->rate);
+    free(uplinks->rank_at);
+    free(uplinks->place);
+    free(uplinks->index);
+    *uplinks = (struct strag_uplinks){0};
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The hosts' links to the network, as algorithms for slow links need them: which ranks share one,
+ * and how fast it is beside the fastest.
+ *
+ * A link's rate comes from the topology (a host's uplink; where it is not said, the fastest that
+ * is) and from the state (factors of slow hosts). It is rounded to a whole number of 1/65536 of the
+ * fastest, so that whatever follows from it is exact, and the same on all ranks. A host that is at
+ * most 2 % slower than the fastest counts as fast: a plan that treats them alike loses no more.
+ *
+ * Where hosts have different numbers of ranks every rank counts as a host of its own, with its part
+ * of the link.
+ */
+#ifndef STRAG_UPLINKS_H
+#define STRAG_UPLINKS_H
+
+#include "plan/algorithm.h"
+
+enum { STRAG_UPLINK_FULL = 65536 };
+
+/* How many of what, for which no memory is needed. */
+struct strag_uplinks_count {
+    int ranks_per_host;
+    int fast, slow;   /* hosts */
+    int32_t slowest;  /* rate */
+    int slowest_ones; /* how many slow hosts have that */
+    int64_t total;    /* of all rates */
+};
+
+/** @return STRAG_OK, or STRAG_ERR_ARGUMENT: a slow rank that does not exist, or a factor that is no
+ *          number from 1 on */
+int strag_uplinks_count(const struct strag_problem *problem, struct strag_uplinks_count *count,
+                        struct strag_error *err);
+
+struct strag_uplinks {
+    int hosts;
+    int ranks_per_host;
+    int32_t *rate;    /* of STRAG_UPLINK_FULL, [place]: the ring's hosts in the order of the tree,
+                         then the others, the slowest first */
+    int32_t *rank_at; /* [place * ranks_per_host + i] */
+    int32_t *place;   /* [rank]: of its host */
+    int32_t *index;   /* [rank]: its number within the host */
+};
+
+/**
+ * @param ring  how many hosts come first: the fastest ones, of equals the last in the tree
+ * @param[out] uplinks  the caller's to close with strag_uplinks_close; all zero on failure
+ * @return as strag_uplinks_count, or STRAG_ERR_MEMORY
+ */
+int strag_uplinks_open(const struct strag_problem *problem, int ring, struct strag_uplinks *uplinks,
+                       struct strag_error *err);
+
+/** Has every host one rank, and are their links equally fast as far as is known? */
+bool strag_uplinks_alike(const struct strag_problem *problem);
+
+/* Counts of segments that an algorithm for slow links has compared. */
+struct strag_uplinks_segments {
+    int least, most; /* the least one always, and doubled up to the most */
+    int body;        /* rounds per segment */
+    int rounds;      /* no more in all */
+};
+
+/**
+ * What a `choices` function returns: the blocks that these counts of segments make, ascending; or 0
+ * alone, the algorithm's own choice, if no link is slow.
+ *
+ * @param blocks_of  how many blocks so many segments make
+ * @param of         is handed to it
+ */
+int strag_uplinks_choices(const struct strag_uplinks_segments *segments, int slow,
+                          int64_t (*blocks_of)(void *of, int segments), void *of, int *blocks);
+
+/** Uplinks that are all zero are allowed. */
+void strag_uplinks_close(struct strag_uplinks *uplinks);
+
+/** The rank with this number within the host at a place. */
+static inline int strag_uplinks_rank(const struct strag_uplinks *uplinks, int place, int index)
+{
+    return uplinks->rank_at[place * uplinks->ranks_per_host + index];
+}
+
+#endif

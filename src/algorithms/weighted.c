@@ -1,0 +1,532 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Weighted: links of any rates, each as busy as it can be, and all of them until the end.
+ *
+ * Every block has an owner: all others' contributions go to it, and the sum comes from it. A rank
+ * that owns the part f of the vector sends 1 - f to the other owners, and its own part to the n - 1
+ * others: 1 + (n-2) f, and it receives as much. So a slow link needs a small part. With the rates
+ * w_i of the links (1 is a fast one), all links are busy for the same time T (in vectors over a
+ * fast link) if
+ *
+ *     f_i = (T w_i - 1) / (n - 2)        T = 2(n-1) / sum(w)
+ *
+ * which is the lower bound of theorem 2 for any rates. A link that is so slow that its f would be
+ * negative owns nothing and takes T = 1 / w; the others share as above with this T, cut down to 1.
+ *
+ *     n = 5, rank 4 at 4/5 of the speed    T = 8/4.8 = 5/3    rank 4 owns 1/9, the others 2/9 each
+ *     n = 5, rank 4 at half the speed      T = 2              rank 4 owns none, the others 1/4 each
+ *
+ * The owners' halves overlap: while contributions to segment m travel, sums of segment m-1 do. Fast
+ * ranks do both around a ring; with a slow rank everybody exchanges directly, piece by piece, a
+ * piece in every round. So a fast rank's link has one flow of the ring and thin ones of the slow
+ * ranks, always the same; a slow link has thin flows only, and none of them waits for another.
+ * Ranks 0 to 3 fast, rank 4 at half the speed; what they send around segment m:
+ *
+ *     round    ring: contributions    ring: sums of m-1      rank 4
+ *     3m       r sends block r-1      r sends block r        its first thirds to 0, 1, 2 and 3
+ *     3m + 1   r sends block r-2      r sends block r-1      its second thirds to all of them
+ *     3m + 2   r sends block r-3      r sends block r-2      its last thirds
+ *
+ * while each of the others sends rank 4 a third of its sum of segment m-1 in every round.
+ *
+ * With several ranks per host the hosts do that, once for every local rank, each with its part of
+ * the vector: a segment's part is collected from the siblings one body before, and given to them
+ * one body after (siblings.h). Without slow links it is the ring.
+ *
+ * (ALGORITHMS.md section 4, "beyond the paper"; theorem 2 is that of P. Chen et al., "Don't let a
+ * few network failures slow the entire allreduce".)
+ */
+#include "algorithms/siblings.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+/* By default; and how many are compared, if they make no more rounds than that. */
+enum { SEGMENTS_MIN = 2, SEGMENTS = 16, SEGMENTS_MAX = 256, ROUNDS = 4096 };
+
+/* Of a block, for exchanges with slow ranks; and flows on a slow link. */
+enum { PIECES_MAX = 32 };
+
+/* How many slow hosts' meetings are told as numbers: 5 + 2s + s(s-1)/2 <= STRAG_KIND_MAX. */
+enum { SLOW_IN_KIND = 4 };
+
+enum { HOSTS_MAX = 1 << 20 }; /* so that shares fit into 64 bits */
+
+struct weighted {
+    struct strag_uplinks uplinks;
+    int ranks_per_host;
+    int fast, slow; /* hosts */
+    int owners;     /* fast hosts, and slow ones that own something: the last ones in order */
+    int slow_own;   /* the first of these */
+    int64_t *share; /* [place] */
+    int64_t shares; /* of all owners */
+    int segments;
+    int pieces; /* that every owner's block of a segment is cut into */
+    int body;   /* rounds per segment */
+    int before; /* bodies before a segment sets out on the network: 1 with siblings */
+};
+
+/* ---- Shares ---- */
+
+static int64_t divisor(int64_t a, int64_t b)
+{
+    while (b) {
+        int64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* What a host may own, as a multiple of something that is the same for all. */
+static int64_t weight(const struct strag_uplinks_count *count, int64_t rate)
+{
+    int64_t twice = 2 * ((int64_t)count->fast + count->slow - 1);
+    if (count->slow == 0)
+        return 1;
+    return twice * count->slowest > count->total ? twice * rate - count->total
+                                                 : rate - count->slowest;
+}
+
+static void find_shares(struct weighted *weighted, const struct strag_uplinks_count *count)
+{
+    const struct strag_uplinks *uplinks = &weighted->uplinks;
+    int64_t common = 0;
+    for (int place = 0; place < uplinks->hosts; place++) {
+        weighted->share[place] = weight(count, uplinks->rate[place]);
+        common = divisor(common, weighted->share[place]);
+    }
+    for (int place = 0; place < uplinks->hosts; place++) {
+        weighted->share[place] /= common;
+        weighted->shares += weighted->share[place];
+    }
+}
+
+/* The number of a host's block within a part of a segment, or -1: it owns nothing. */
+static int owner(const struct weighted *weighted, int place)
+{
+    if (place < weighted->fast)
+        return place;
+    return place < weighted->slow_own ? -1 : place - (weighted->slow_own - weighted->fast);
+}
+
+/* The host of a block. */
+static int owner_place(const struct weighted *weighted, int number)
+{
+    return number < weighted->fast ? number : number + (weighted->slow_own - weighted->fast);
+}
+
+/* ---- Preparing ---- */
+
+/* Blocks of one part of a segment. */
+static int part_blocks(const struct weighted *weighted)
+{
+    return weighted->owners * weighted->pieces;
+}
+
+static void release(void *prepared)
+{
+    struct weighted *weighted = prepared;
+    strag_uplinks_close(&weighted->uplinks);
+    free(weighted->share);
+    free(weighted);
+}
+
+static void set_hosts(struct weighted *weighted, const struct strag_uplinks_count *count)
+{
+    int none = count->slow > 0 && weight(count, count->slowest) == 0 ? count->slowest_ones : 0;
+    weighted->ranks_per_host = count->ranks_per_host;
+    weighted->fast = count->fast;
+    weighted->slow = count->slow;
+    weighted->slow_own = count->fast + none;
+    weighted->owners = count->fast + count->slow - none;
+    weighted->body = count->fast > 2 ? count->fast - 1 : 1;
+    weighted->pieces = weighted->body < PIECES_MAX ? weighted->body : PIECES_MAX;
+    if (count->slow == 0)
+        weighted->pieces = 1;
+    weighted->before = count->ranks_per_host > 1;
+}
+
+/* Blocks of a segment. */
+static int64_t segment_blocks(const struct weighted *weighted)
+{
+    return (int64_t)weighted->owners * weighted->pieces * weighted->ranks_per_host;
+}
+
+static int find_segments(const struct strag_problem *problem, struct weighted *weighted,
+                         struct strag_error *err)
+{
+    int64_t blocks = segment_blocks(weighted), segments = weighted->slow == 0 ? 1 : SEGMENTS;
+    while (segments > SEGMENTS_MIN && segments * weighted->body > ROUNDS)
+        segments /= 2;
+    if (problem->blocks >= blocks)
+        segments = problem->blocks / blocks;
+    double units = (double)weighted->shares * weighted->body * weighted->ranks_per_host;
+    if (units * (double)segments > 4e18)
+        return strag_fail(err, STRAG_ERR_UNSUPPORTED,
+                          "weighted cannot count the shares of %d hosts in %lld segments",
+                          weighted->uplinks.hosts, (long long)segments);
+    if (segments * blocks > INT32_MAX - 1 || (segments + 3) * weighted->body > INT32_MAX - 1)
+        return strag_fail(err, STRAG_ERR_UNSUPPORTED,
+                          "weighted cuts the vector into %d blocks at most, too few for %d ranks",
+                          INT32_MAX - 1, problem->n);
+    weighted->segments = (int)segments;
+    return STRAG_OK;
+}
+
+static int check(const struct strag_problem *problem, struct strag_error *err)
+{
+    struct strag_uplinks_count count;
+    int status = strag_uplinks_count(problem, &count, err);
+    if (status != STRAG_OK || problem->n == 1)
+        return status;
+    if (count.fast + count.slow < 2)
+        return strag_fail(err, STRAG_ERR_UNSUPPORTED, "weighted needs two hosts at least, not 1");
+    if (count.fast + count.slow > HOSTS_MAX)
+        return strag_fail(err, STRAG_ERR_UNSUPPORTED, "weighted counts up to %d hosts, not %d",
+                          HOSTS_MAX, count.fast + count.slow);
+    return STRAG_OK;
+}
+
+static int prepare(const struct strag_problem *problem, void **prepared, struct strag_error *err)
+{
+    struct weighted *weighted = calloc(1, sizeof *weighted);
+    struct strag_uplinks_count count;
+    if (!weighted)
+        return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for %d ranks", problem->n);
+    int status = strag_uplinks_count(problem, &count, err);
+    if (status == STRAG_OK)
+        status = strag_uplinks_open(problem, count.fast, &weighted->uplinks, err);
+    if (status == STRAG_OK) {
+        set_hosts(weighted, &count);
+        weighted->share = calloc((size_t)weighted->uplinks.hosts, sizeof *weighted->share);
+        status = weighted->share
+                     ? find_segments(problem, weighted, err)
+                     : strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the shares of %d ranks",
+                                  problem->n);
+    }
+    if (status == STRAG_OK) {
+        find_shares(weighted, &count);
+        *prepared = weighted;
+    } else {
+        release(weighted);
+    }
+    return status;
+}
+
+static int64_t blocks_of(void *of, int segments)
+{
+    return segments * segment_blocks(of);
+}
+
+/* With more segments less is lost at both ends, but more rounds wait for their latency. */
+static int choices(const struct strag_problem *problem, int *blocks)
+{
+    struct strag_uplinks_count hosts;
+    struct weighted weighted = {.slow = 0};
+    if (strag_uplinks_count(problem, &hosts, NULL) == STRAG_OK)
+        set_hosts(&weighted, &hosts);
+    const struct strag_uplinks_segments segments = {SEGMENTS_MIN, SEGMENTS_MAX, weighted.body,
+                                                    ROUNDS};
+    return strag_uplinks_choices(&segments, weighted.slow, blocks_of, &weighted, blocks);
+}
+
+/* ---- Claims ---- */
+
+static bool is_ring(const struct weighted *weighted)
+{
+    return weighted->slow == 0 && weighted->ranks_per_host == 1;
+}
+
+static double sent_by(const struct weighted *weighted, int place)
+{
+    double hosts = weighted->uplinks.hosts, g = weighted->ranks_per_host;
+    double own = (double)weighted->share[place] / (double)weighted->shares;
+    return (1 + (hosts - 2) * own) / g + 2 * (g - 1) / g;
+}
+
+static void claim(const struct strag_problem *problem, struct strag_claim *claim)
+{
+    const struct weighted *weighted = problem->prepared;
+    const struct strag_uplinks *uplinks = &weighted->uplinks;
+    *claim = (struct strag_claim){
+        .rounds = (weighted->segments + 1 + 2 * weighted->before) * weighted->body,
+        .blocks = weighted->segments * uplinks->ranks_per_host * part_blocks(weighted),
+        .one_ported = is_ring(weighted),
+    };
+    for (int place = 0; place < uplinks->hosts; place++) {
+        double sent = sent_by(weighted, place);
+        claim->sent_max = sent > claim->sent_max ? sent : claim->sent_max;
+    }
+}
+
+/* A body has a window of rounds for every piece, which is the larger the longer its window is.
+ * @return the window's first round; for the number of pieces, the body's end */
+static int window_first(const struct weighted *weighted, int piece)
+{
+    return (int)((int64_t)piece * weighted->body / weighted->pieces);
+}
+
+static void bounds(const struct strag_problem *problem, struct strag_bounds *bounds)
+{
+    const struct weighted *weighted = problem->prepared;
+    int64_t start = 0;
+    for (int b = 0; b < bounds->blocks; b++) {
+        int number = b / weighted->pieces % weighted->owners, piece = b % weighted->pieces;
+        int rounds = window_first(weighted, piece + 1) - window_first(weighted, piece);
+        bounds->numerator[b] = start;
+        start += weighted->share[owner_place(weighted, number)] * rounds;
+    }
+    bounds->numerator[bounds->blocks] = start;
+    bounds->denominator = start;
+}
+
+/* ---- Plans ---- */
+
+/* One rank, in one round. */
+struct turn {
+    const struct weighted *weighted;
+    struct strag_builder *builder;
+    int rank, place, index;
+    int round;
+    int step;          /* within the body */
+    int adding, given; /* segments: contributions to this one travel, and sums of that one */
+};
+
+static bool exists(const struct weighted *weighted, int segment)
+{
+    return segment >= 0 && segment < weighted->segments;
+}
+
+/* The first block of a part of a segment. */
+static int part_first(const struct turn *turn, int segment, int part)
+{
+    const struct weighted *weighted = turn->weighted;
+    return (segment * weighted->ranks_per_host + part) * part_blocks(weighted);
+}
+
+static int peer(const struct turn *turn, int place)
+{
+    return strag_uplinks_rank(&turn->weighted->uplinks, place, turn->index);
+}
+
+/* The block of a fast host `back` places behind, all its pieces. */
+static int ring_block(const struct turn *turn, int segment, int back)
+{
+    int fast = turn->weighted->fast;
+    int number = ((turn->place - back) % fast + fast) % fast;
+    return part_first(turn, segment, turn->index) + number * turn->weighted->pieces;
+}
+
+static void ring_step(const struct turn *turn)
+{
+    const struct weighted *weighted = turn->weighted;
+    int fast = weighted->fast, t = turn->step, count = weighted->pieces;
+    if (turn->place >= fast || fast < 2)
+        return;
+    int next = peer(turn, (turn->place + 1) % fast);
+    int previous = peer(turn, (turn->place + fast - 1) % fast);
+    if (exists(weighted, turn->adding)) {
+        strag_stage(turn->builder, "reduce-scatter");
+        strag_send(turn->builder, turn->round, next, ring_block(turn, turn->adding, t + 1), count);
+        strag_recv_reduce(turn->builder, turn->round, previous,
+                          ring_block(turn, turn->adding, t + 2), count);
+    }
+    if (exists(weighted, turn->given)) {
+        strag_stage(turn->builder, "allgather");
+        strag_send(turn->builder, turn->round, next, ring_block(turn, turn->given, t), count);
+        strag_recv(turn->builder, turn->round, previous, ring_block(turn, turn->given, t + 1),
+                   count);
+    }
+}
+
+/* A piece of what I own, and one of what the other host owns. */
+static void exchange(const struct turn *turn, int place, int piece)
+{
+    const struct weighted *weighted = turn->weighted;
+    int mine = owner(weighted, turn->place), theirs = owner(weighted, place);
+    if (exists(weighted, turn->adding)) {
+        int first = part_first(turn, turn->adding, turn->index) + piece;
+        strag_stage(turn->builder, "reduce-scatter");
+        if (theirs >= 0)
+            strag_send(turn->builder, turn->round, peer(turn, place),
+                       first + theirs * weighted->pieces, 1);
+        if (mine >= 0)
+            strag_recv_reduce(turn->builder, turn->round, peer(turn, place),
+                              first + mine * weighted->pieces, 1);
+    }
+    if (exists(weighted, turn->given)) {
+        int first = part_first(turn, turn->given, turn->index) + piece;
+        strag_stage(turn->builder, "allgather");
+        if (mine >= 0)
+            strag_send(turn->builder, turn->round, peer(turn, place),
+                       first + mine * weighted->pieces, 1);
+        if (theirs >= 0)
+            strag_recv(turn->builder, turn->round, peer(turn, place),
+                       first + theirs * weighted->pieces, 1);
+    }
+}
+
+/* Within a window of several rounds two hosts meet in the one that the sum of their numbers says,
+ * so that meetings are spread. */
+static void meet_slow(const struct turn *turn)
+{
+    const struct weighted *weighted = turn->weighted;
+    const struct strag_uplinks *uplinks = &weighted->uplinks;
+    int64_t passed = (int64_t)(turn->step + 1) * weighted->pieces - 1;
+    int piece = (int)(passed / weighted->body);
+    int start = window_first(weighted, piece);
+    int length = window_first(weighted, piece + 1) - start;
+    int first = turn->place < weighted->fast ? weighted->fast : 0;
+    int wait = (turn->step - start - turn->place - first) % length;
+    for (int place = first + (wait + length) % length; place < uplinks->hosts; place += length) {
+        if (place != turn->place)
+            exchange(turn, place, piece);
+    }
+}
+
+/* The part of a segment's blocks that siblings exchange in this round. */
+static struct strag_strided local_blocks(const struct turn *turn, int segment)
+{
+    const struct weighted *weighted = turn->weighted;
+    int64_t blocks = part_blocks(weighted);
+    int begin = (int)(turn->step * blocks / weighted->body);
+    int end = (int)((turn->step + 1) * blocks / weighted->body);
+    return (struct strag_strided){
+        .first = part_first(turn, segment, 0) + begin,
+        .count = end - begin,
+        .part = (int)blocks,
+    };
+}
+
+static void meet_siblings(const struct turn *turn)
+{
+    const struct weighted *weighted = turn->weighted;
+    int collected = turn->round / weighted->body, distributed = collected - 3;
+    if (exists(weighted, collected))
+        strag_siblings_collect(&weighted->uplinks, turn->rank, turn->round,
+                               local_blocks(turn, collected), turn->builder);
+    if (exists(weighted, distributed))
+        strag_siblings_distribute(&weighted->uplinks, turn->rank, turn->round,
+                                  local_blocks(turn, distributed), turn->builder);
+}
+
+static void build(const struct strag_problem *problem, int rank, struct strag_builder *builder)
+{
+    const struct weighted *weighted = problem->prepared;
+    struct strag_rounds wanted = strag_rounds_wanted(builder);
+    struct turn turn = {
+        .weighted = weighted,
+        .builder = builder,
+        .rank = rank,
+        .place = weighted->uplinks.place[rank],
+        .index = weighted->uplinks.index[rank],
+    };
+    for (turn.round = wanted.first; turn.round < wanted.end; turn.round++) {
+        turn.step = turn.round % weighted->body;
+        turn.adding = turn.round / weighted->body - weighted->before;
+        turn.given = turn.adding - 1;
+        ring_step(&turn);
+        meet_slow(&turn);
+        if (weighted->ranks_per_host > 1)
+            meet_siblings(&turn);
+    }
+}
+
+/* Bodies with all stages are alike, and so are the rounds of a body if nobody is slow. */
+static int period(const struct strag_problem *problem, int round)
+{
+    const struct weighted *weighted = problem->prepared;
+    return is_ring(weighted) || round % weighted->body ? 1 : weighted->body;
+}
+
+static int alike(const struct strag_problem *problem, int round)
+{
+    const struct weighted *weighted = problem->prepared;
+    int body = round / weighted->body, first = 1 + 2 * weighted->before;
+    int bodies = body >= first && body < weighted->segments ? weighted->segments - body : 1;
+    if (is_ring(weighted))
+        return bodies * weighted->body - round % weighted->body;
+    return round % weighted->body ? 1 : bodies;
+}
+
+/* How much of a part is in front of a block, in units of the shares. */
+static int64_t part_before(const struct weighted *weighted, int block)
+{
+    int number = block / weighted->pieces;
+    int64_t before = 0;
+    for (int o = weighted->fast < number ? weighted->fast : number; o < number; o++)
+        before += weighted->share[owner_place(weighted, o)];
+    before += weighted->share[0] * (number < weighted->fast ? number : weighted->fast);
+    before *= weighted->body;
+    return number == weighted->owners
+               ? before
+               : before + weighted->share[owner_place(weighted, number)] *
+                              window_first(weighted, block % weighted->pieces);
+}
+
+/* What a rank exchanges with a sibling in this round, of a segment. */
+static int64_t local_share(const struct turn *turn, int segment)
+{
+    if (turn->weighted->before == 0 || !exists(turn->weighted, segment))
+        return 0;
+    struct strag_strided blocks = local_blocks(turn, segment);
+    int first = blocks.first - part_first(turn, segment, 0);
+    return part_before(turn->weighted, first + blocks.count) - part_before(turn->weighted, first);
+}
+
+/* Around the ring nothing changes, nor does it matter at which place the slow hosts begin to meet
+ * the fast ones: they meet every so many, and what counts is how many, and how far one slow host's
+ * meetings are from another's. */
+static int find_kind(const struct strag_problem *problem, int round, int64_t *kind)
+{
+    const struct weighted *weighted = problem->prepared;
+    struct turn turn = {.weighted = weighted, .round = round, .step = round % weighted->body};
+    int body = round / weighted->body, count = 0, before = 0;
+    int window = (int)(((int64_t)(turn.step + 1) * weighted->pieces - 1) / weighted->body);
+    int start = window_first(weighted, window);
+    int length = window_first(weighted, window + 1) - start;
+    if (weighted->slow > SLOW_IN_KIND)
+        return 0;
+    kind[count++] = exists(weighted, body - weighted->before);
+    kind[count++] = exists(weighted, body - weighted->before - 1);
+    kind[count++] = local_share(&turn, body);
+    kind[count++] = local_share(&turn, body - 3);
+    kind[count++] = length;
+    for (int s = 0; s < weighted->slow; s++) {
+        int first = (turn.step - start - weighted->fast - s) % length;
+        first += first < 0 ? length : 0;
+        kind[count++] = first < weighted->fast ? 1 + (weighted->fast - 1 - first) / length : 0;
+        kind[count++] = s > 0 ? first - before : 0;
+        for (int other = 0; other < s; other++)
+            kind[count++] = (2 * weighted->fast + s + other - turn.step + start) % length == 0;
+        before = first;
+    }
+    return count;
+}
+
+/* Where nobody is slow hosts move on around the ring, and ranks within their host. */
+static int like(const struct strag_problem *problem, enum strag_machine machine, int rank)
+{
+    const struct weighted *weighted = problem->prepared;
+    return machine == STRAG_MACHINE_SWITCH && weighted->slow == 0 ? 0 : rank;
+}
+
+const struct strag_algorithm strag_weighted = {
+    .name = "weighted",
+    .summary = "links of any rates: a slow one carries as much less",
+    .rounds = "(k+1)(h-1)",
+    .sent = "1+(n-2)f",
+    .check = check,
+    .prepare = prepare,
+    .release = release,
+    .adds_nothing = strag_uplinks_alike,
+    .choices = choices,
+    .claim = claim,
+    .build = build,
+    .bounds = bounds,
+    .alike = alike,
+    .period = period,
+    .kind = find_kind,
+    .like = like,
+};

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Reading sizes, lists, ranges and numbers that a user typed.
+ */
+#include "base/parse.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* How much of a wrong text a message repeats. */
+#define QUOTE_MAX 40
+
+/* A piece of the text; no NUL closes it. */
+struct piece {
+    const char *text;
+    size_t length;
+};
+
+static int quoted(struct piece piece)
+{
+    return piece.length < QUOTE_MAX ? (int)piece.length : QUOTE_MAX;
+}
+
+static struct piece whole(const char *text)
+{
+    return (struct piece){text, strlen(text)};
+}
+
+/* An entry of a list: LOW or LOW..HIGH; without dots both pieces are the same. */
+struct entry {
+    struct piece all, low, high;
+    bool range;
+};
+
+/* Take the next entry off the list. @return false when nothing is left */
+static bool next_entry(const char **rest, struct entry *entry)
+{
+    if (!*rest)
+        return false;
+    const char *comma = strchr(*rest, ',');
+    entry->all = comma ? (struct piece){*rest, (size_t)(comma - *rest)} : whole(*rest);
+    *rest = comma ? comma + 1 : NULL;
+
+    entry->low = entry->high = entry->all;
+    entry->range = false;
+    for (size_t i = 0; i + 1 < entry->all.length; i++) {
+        if (entry->all.text[i] == '.' && entry->all.text[i + 1] == '.') {
+            entry->low.length = i;
+            entry->high.text += i + 2;
+            entry->high.length -= i + 2;
+            entry->range = true;
+            break;
+        }
+    }
+    return true;
+}
+
+/* How many entries the list has. */
+static size_t count_entries(const char *text)
+{
+    size_t count = 1;
+    for (; *text; text++)
+        count += *text == ',';
+    return count;
+}
+
+enum number { NUMBER_GOOD, NUMBER_MALFORMED, NUMBER_TOO_LARGE };
+
+/* Digits and nothing else. */
+static enum number read_number(struct piece piece, uint64_t *value)
+{
+    *value = 0;
+    if (piece.length == 0)
+        return NUMBER_MALFORMED;
+    bool too_large = false;
+    for (size_t i = 0; i < piece.length; i++) {
+        if (piece.text[i] < '0' || piece.text[i] > '9')
+            return NUMBER_MALFORMED;
+        uint64_t digit = (uint64_t)(piece.text[i] - '0');
+        too_large = too_large || *value > (UINT64_MAX - digit) / 10;
+        *value = 10 * *value + digit;
+    }
+    return too_large ? NUMBER_TOO_LARGE : NUMBER_GOOD;
+}
+
+/* The power of two that a suffix stands for, or 0 if it is none. */
+static int suffix_shift(char suffix)
+{
+    static const char suffixes[] = "KMGTkmgt";
+    const char *found = suffix ? strchr(suffixes, suffix) : NULL;
+    return found ? 10 * (int)((found - suffixes) % 4 + 1) : 0;
+}
+
+static int read_size(struct piece piece, size_t *bytes, struct strag_error *err)
+{
+    struct piece digits = piece;
+    int shift = piece.length ? suffix_shift(piece.text[piece.length - 1]) : 0;
+    if (shift)
+        digits.length--;
+    uint64_t value;
+    enum number number = read_number(digits, &value);
+    if (number == NUMBER_MALFORMED)
+        return strag_fail(err, STRAG_ERR_ARGUMENT,
+                          "'%.*s' is not a size; sizes are bytes like 32, or like 2K, 512M, 1G, 1T "
+                          "(times 1024, 1024^2, 1024^3, 1024^4)",
+                          quoted(piece), piece.text);
+    if (number == NUMBER_TOO_LARGE || value > (uint64_t)SIZE_MAX >> shift)
+        return strag_fail(err, STRAG_ERR_ARGUMENT, "'%.*s' is too large; the largest size is %zu",
+                          quoted(piece), piece.text, (size_t)SIZE_MAX);
+    *bytes = (size_t)(value << shift);
+    return STRAG_OK;
+}
+
+int strag_parse_bytes(const char *text, size_t *bytes, struct strag_error *err)
+{
+    return read_size(whole(text), bytes, err);
+}
+
+static bool power_of_two(size_t value)
+{
+    return value && (value & (value - 1)) == 0;
+}
+
+static int read_size_range(const struct entry *entry, size_t *low, size_t *high,
+                           struct strag_error *err)
+{
+    int status = read_size(entry->low, low, err);
+    if (status == STRAG_OK)
+        status = read_size(entry->high, high, err);
+    if (status != STRAG_OK || !entry->range)
+        return status;
+    if (!power_of_two(*low) || !power_of_two(*high))
+        return strag_fail(err, STRAG_ERR_ARGUMENT,
+                          "'%.*s' needs a power of two at both ends, like 32..1G",
+                          quoted(entry->all), entry->all.text);
+    if (*low > *high)
+        return strag_fail(err, STRAG_ERR_ARGUMENT,
+                          "'%.*s' runs downwards; put the smaller size first, like 32..1G",
+                          quoted(entry->all), entry->all.text);
+    return STRAG_OK;
+}
+
+int strag_parse_bytes_list(const char *text, size_t **bytes, int *count, struct strag_error *err)
+{
+    /* An entry stands for one size, or for one per bit of a size at most. */
+    const size_t most = sizeof(size_t) * 8;
+    const char *rest = text;
+    struct entry entry;
+    size_t used = 0;
+    size_t *list = calloc(count_entries(text), most * sizeof *list);
+    if (!list)
+        return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the list of sizes");
+    while (next_entry(&rest, &entry)) {
+        size_t low, high;
+        int status = read_size_range(&entry, &low, &high, err);
+        if (status != STRAG_OK) {
+            free(list);
+            return status;
+        }
+        list[used++] = low;
+        for (; low < high; used++)
+            list[used] = low *= 2;
+    }
+    *bytes = list;
+    *count = (int)used;
+    return STRAG_OK;
+}
+
+static int read_integer(struct piece piece, int low, int high, int *value, struct strag_error *err)
+{
+    uint64_t number;
+    if (read_number(piece, &number) != NUMBER_GOOD || number < (uint64_t)low ||
+        number > (uint64_t)high)
+        return strag_fail(err, STRAG_ERR_ARGUMENT, "'%.*s' is not an integer from %d to %d",
+                          quoted(piece), piece.text, low, high);
+    *value = (int)number;
+    return STRAG_OK;
+}
+
+int strag_parse_integer(const char *text, int low, int high, int *value, struct strag_error *err)
+{
+    return read_integer(whole(text), low, high, value, err);
+}
+
+static int read_interval(const struct entry *entry, int low, int high,
+                         struct strag_interval *interval, struct strag_error *err)
+{
+    int status = read_integer(entry->low, low, high, &interval->first, err);
+    if (status == STRAG_OK)
+        status = read_integer(entry->high, low, high, &interval->last, err);
+    if (status == STRAG_OK && interval->first > interval->last)
+        return strag_fail(err, STRAG_ERR_ARGUMENT,
+                          "'%.*s' runs downwards; put the smaller number first, like 2..256",
+                          quoted(entry->all), entry->all.text);
+    return status;
+}
+
+int strag_parse_intervals(const char *text, int low, int high, struct strag_interval **intervals,
+                          int *count, struct strag_error *err)
+{
+    const char *rest = text;
+    struct entry entry;
+    int used = 0;
+    struct strag_interval *list = calloc(count_entries(text), sizeof *list);
+    if (!list)
+        return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the list of numbers");
+    while (next_entry(&rest, &entry)) {
+        int status = read_interval(&entry, low, high, &list[used++], err);
+        if (status != STRAG_OK) {
+            free(list);
+            return status;
+        }
+    }
+    *intervals = list;
+    *count = used;
+    return STRAG_OK;
+}
+
+int strag_parse_real(const char *text, double low, double high, double *value,
+                     struct strag_error *err)
+{
+    /* strtod alone would also take spaces, signs, hexadecimal, "inf" and "nan". */
+    bool decimal =
+        *text && strspn(text, "0123456789.eE+-") == strlen(text) && *text != '+' && *text != '-';
+    char *end = NULL;
+    double number = decimal ? strtod(text, &end) : 0;
+    if (!decimal || *end || !(number >= low && number <= high))
+        return strag_fail(err, STRAG_ERR_ARGUMENT, "'%.*s' is not a number from %g to %g",
+                          quoted(whole(text)), text, low, high);
+    *value = number;
+    return STRAG_OK;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Reading what a user typed: sizes, lists and ranges of them, numbers.
+ *
+ * The functions accept the whole text or nothing: no spaces, no signs, no leftovers. On failure
+ * they return STRAG_ERR_ARGUMENT, leave the result untouched, and put into err which part of the
+ * text is wrong and what would be accepted. The message does not know what the text was for (an
+ * option, a parameter): the caller puts that in front.
+ */
+#ifndef STRAG_PARSE_H
+#define STRAG_PARSE_H
+
+#include "base/status.h"
+
+#include <stddef.h>
+
+/**
+ * A size: a number of bytes, or one followed by K, M, G or T (or k, m, g, t), which stand for 1024,
+ * 1024^2, 1024^3 and 1024^4. Examples: 0, 32, 2K, 512M.
+ *
+ * @param[out] bytes  the size; a text beyond SIZE_MAX is refused
+ * @return STRAG_OK or STRAG_ERR_ARGUMENT
+ */
+int strag_parse_bytes(const char *text, size_t *bytes, struct strag_error *err);
+
+/**
+ * Sizes between commas, each one size or a range LOW..HIGH, which stands for the powers of two from
+ * LOW to HIGH; both must be such powers. Example: 100,32..1G.
+ *
+ * @param[out] bytes  the sizes in the order given; the caller's to free
+ * @param[out] count  how many, at least 1
+ * @return STRAG_OK, STRAG_ERR_ARGUMENT or STRAG_ERR_MEMORY
+ */
+int strag_parse_bytes_list(const char *text, size_t **bytes, int *count, struct strag_error *err);
+
+/** A decimal integer, low <= value <= high, with 0 <= low. */
+int strag_parse_integer(const char *text, int low, int high, int *value, struct strag_error *err);
+
+/** The integers first .. last. */
+struct strag_interval {
+    int first, last;
+};
+
+/**
+ * Integers between commas, each one number or a range FIRST..LAST, all of them low to high.
+ * Example: 2..256,1000.
+ *
+ * @param[out] intervals  in the order given (one number n is n..n); the caller's to free
+ * @param[out] count      how many intervals, at least 1
+ * @return STRAG_OK, STRAG_ERR_ARGUMENT or STRAG_ERR_MEMORY
+ */
+int strag_parse_intervals(const char *text, int low, int high, struct strag_interval **intervals,
+                          int *count, struct strag_error *err);
+
+/** A decimal number like 1, 0.5 or 1e3, low <= value <= high, with 0 <= low. */
+int strag_parse_real(const char *text, double low, double high, double *value,
+                     struct strag_error *err);
+
+#endif

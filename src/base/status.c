@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/status.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+int strag_fail(struct strag_error *err, int status, const char *format, ...)
+{
+    if (err) {
+        va_list args;
+        va_start(args, format);
+        vsnprintf(err->text, sizeof err->text, format, args);
+        va_end(args);
+    }
+    return status;
+}
+
+const char *strag_status_text(int status)
+{
+    switch (status) {
+    case STRAG_OK:
+        return "done";
+    case STRAG_PENDING:
+        return "not finished";
+    case STRAG_ERR_ARGUMENT:
+        return "wrong argument";
+    case STRAG_ERR_UNSUPPORTED:
+        return "not supported";
+    case STRAG_ERR_MEMORY:
+        return "out of memory";
+    case STRAG_ERR_TRANSPORT:
+        return "a message could not be sent or received";
+    case STRAG_ERR_REDUCE:
+        return "values could not be combined";
+    case STRAG_ERR_FALSE:
+        return "the plan is not what it claims to be";
+    case STRAG_ERR_IO:
+        return "output could not be written";
+    default:
+        return "unknown status";
+    }
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Where something is in a machine: package, NUMA domain and last-level cache of an hwloc object.
+ *
+ * Include the hwloc.h that is to be used first: Open MPI may bring one of its own, whose functions
+ * have other names.
+ */
+#ifndef STRAG_HWLOC_CORE_H
+#define STRAG_HWLOC_CORE_H
+
+#include "machine/layout.h"
+
+/* The nearest NUMA domain: of those that serve the object the one that serves the fewest others.
+ * Memory of two kinds (HBM beside DRAM) makes several domains; of equals the first one counts. */
+static inline int strag_hwloc_numa(hwloc_topology_t topology, hwloc_const_cpuset_t cpus)
+{
+    int nearest = -1, fewest = 0;
+    for (hwloc_obj_t numa = NULL;
+         (numa = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, numa)) != NULL;) {
+        if (!hwloc_bitmap_isincluded(cpus, numa->cpuset))
+            continue;
+        int served = hwloc_bitmap_weight(numa->cpuset);
+        if (nearest < 0 || served < fewest) {
+            nearest = (int)numa->logical_index;
+            fewest = served;
+        }
+    }
+    return nearest;
+}
+
+/* The one object of a depth that contains all of these processors; -1: there is none. */
+static inline int strag_hwloc_container(hwloc_topology_t topology, int depth,
+                                        hwloc_const_cpuset_t cpus)
+{
+    for (hwloc_obj_t object = NULL;
+         (object = hwloc_get_next_obj_by_depth(topology, depth, object)) != NULL;)
+        if (hwloc_bitmap_isincluded(cpus, object->cpuset))
+            return (int)object->logical_index;
+    return -1;
+}
+
+/* The depth of the last-level caches: the uppermost level that has data caches. */
+static inline int strag_hwloc_cache_depth(hwloc_topology_t topology)
+{
+    for (int depth = 0; depth < hwloc_topology_get_depth(topology); depth++)
+        if (hwloc_obj_type_is_dcache(hwloc_get_depth_type(topology, depth)))
+            return depth;
+    return -1;
+}
+
+/** Where these processors are; what does not contain all of them is -1. */
+static inline struct strag_core strag_hwloc_core(hwloc_topology_t topology,
+                                                 hwloc_const_cpuset_t cpus)
+{
+    struct strag_core core = {-1, -1, -1};
+    if (hwloc_bitmap_iszero(cpus))
+        return core;
+    int package = hwloc_get_type_depth(topology, HWLOC_OBJ_PACKAGE);
+    int cache = strag_hwloc_cache_depth(topology);
+    if (package >= 0)
+        core.package = strag_hwloc_container(topology, package, cpus);
+    if (cache >= 0)
+        core.cache = strag_hwloc_container(topology, cache, cpus);
+    core.numa = strag_hwloc_numa(topology, cpus);
+    return core;
+}
+
+#endif

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The layout: what a machine looks like, as a file, an option or hwloc describes it; and placing a
+ * job's ranks on it, which gives a topology.
+ *
+ *     topology.conf, topology.yaml, coordinates file ──┐
+ *     "8x8x4", "2x2:16x16", "((2,3),4)"                ├──► layout ──┐
+ *     SLURM_TOPOLOGY_ADDR of every host                ┘             ├──► topology
+ *     hosts and cores of the ranks ──► places ───────────────────────┘
+ *
+ * Readers take the whole file or nothing. Their messages begin with "FILE:LINE: ".
+ */
+#ifndef STRAG_LAYOUT_H
+#define STRAG_LAYOUT_H
+
+#include "machine/topology.h"
+
+/* A switch of a tree; switches[0] is the root, every other one comes after its parent. */
+struct strag_switch {
+    char *name;    /* NULL: none */
+    int parent;    /* index; -1: the root */
+    double uplink; /* bytes per second to the parent; 0: not said */
+};
+
+struct strag_host {
+    char *name;    /* unique; never NULL */
+    int at;        /* its switch (a tree), or its position (a grid) */
+    double uplink; /* bytes per second to the switch; 0: not said, and on grids */
+    int ranks;     /* that the description puts on it; 0: not said */
+};
+
+struct strag_layout {
+    enum strag_network network;
+    struct strag_grid grid; /* unless a tree */
+    int nswitches;          /* 0 on a grid */
+    struct strag_switch *switches;
+    int nhosts;
+    struct strag_host *hosts;
+    /* A coordinates file may place ranks itself: their hosts. NULL: it does not. */
+    int nranks;
+    int *rank_host;
+};
+
+/** NULL is allowed. */
+void strag_layout_free(struct strag_layout *layout);
+
+/*
+ * Readers. They return STRAG_OK, STRAG_ERR_ARGUMENT with what is wrong, STRAG_ERR_IO (the file) or
+ * STRAG_ERR_MEMORY; the layout is the caller's to free, and untouched on failure.
+ */
+
+/**
+ * A layout file; what it is, its content tells: topology.yaml (a YAML list), topology.conf (lines
+ * KEY=VALUE), or a coordinates file (lines NAME: a b c).
+ */
+int strag_layout_read(const char *file, struct strag_layout **layout, struct strag_error *err);
+
+/** The same for text in memory. @param name  what messages call it */
+int strag_layout_parse(const char *text, size_t length, const char *name,
+                       struct strag_layout **layout, struct strag_error *err);
+
+/** Slurm's topology.conf of topology/tree (and topology/block). */
+int strag_layout_parse_conf(const char *text, size_t length, const char *name,
+                            struct strag_layout **layout, struct strag_error *err);
+
+/** Slurm's topology.yaml: tree, block, flat, torus3d. Of several topologies the default one. */
+int strag_layout_parse_yaml(const char *text, size_t length, const char *name,
+                            struct strag_layout **layout, struct strag_error *err);
+
+/** A coordinates file; its first lines may say the kind and the sizes of the grid. */
+int strag_layout_parse_coordinates(const char *text, size_t length, const char *name,
+                                   struct strag_layout **layout, struct strag_error *err);
+
+/** "8x8x4": torus, mesh or HyperX; hosts are named by their coordinates, "(1,0,2)". */
+int strag_layout_from_dims(const char *dims, enum strag_network network, bool wrap,
+                           struct strag_layout **layout, struct strag_error *err);
+
+/** "2x2:16x16": boards of 2 x 2 hosts in a grid of 16 x 16 boards. */
+int strag_layout_from_hammingmesh(const char *text, struct strag_layout **layout,
+                                  struct strag_error *err);
+
+/**
+ * Ranks per host between commas, "2,3"; round brackets make switches, "((2,3),(4))"; "@GBIT" behind
+ * a number or a bracket gives its uplink: "(2@50,3)@200".
+ */
+int strag_layout_from_tree(const char *text, struct strag_layout **layout, struct strag_error *err);
+
+/** So many hosts on one switch, named "0", "1", ... */
+int strag_layout_flat(int hosts, struct strag_layout **layout, struct strag_error *err);
+
+/* What one host says of itself (SLURM_TOPOLOGY_ADDR): switches from the top between dots, the host
+ * last, "s0.s1.n7"; or its coordinates, "torus:1:0:2" or "pod1:1:0:2.n7". */
+struct strag_address {
+    const char *host, *address;
+};
+
+/**
+ * All hosts' own addresses together: a tree of switches, or a mesh that just contains them
+ * (addresses do not tell whether it wraps).
+ */
+int strag_layout_from_addresses(const struct strag_address *addresses, int count,
+                                struct strag_layout **layout, struct strag_error *err);
+
+/**
+ * Expand a list of hosts as Slurm writes it: "n[01-16,20],login". At most 2^20 names.
+ *
+ * @param[out] names  the caller's: free each, then the array
+ */
+int strag_hosts_expand(const char *list, char ***names, int *count, struct strag_error *err);
+
+/* ---- Placing ranks ---- */
+
+/* Where a rank is inside its host; -1: not known. Numbers are hwloc's logical ones. */
+struct strag_core {
+    int package, numa, cache;
+};
+
+struct strag_place {
+    int host; /* index in the layout's hosts */
+    struct strag_core core;
+};
+
+/**
+ * The topology of ranks at places.
+ *
+ * Local levels are made where all of a host's ranks know theirs and not all are in the same one.
+ *
+ * @param places  one per rank
+ */
+int strag_layout_place(const struct strag_layout *layout, const struct strag_place *places, int n,
+                       struct strag_topology **topology, struct strag_error *err);
+
+/**
+ * The topology of a job that fills a layout: where the layout says how many ranks a host has, so
+ * many, else `ranks_per_host`; rank after rank, host after host (or where the file places them).
+ *
+ * @param n      ranks; 0: as many as the layout has
+ * @param hosts  only these hosts, in this order, as strag_hosts_expand reads it; NULL: all
+ */
+int strag_layout_fill(const struct strag_layout *layout, int n, int ranks_per_host,
+                      const char *hosts, struct strag_topology **topology, struct strag_error *err);
+
+/* ---- hwloc ---- */
+
+/**
+ * The cores of a machine, as hwloc sees it.
+ *
+ * @param xml  a file that hwloc wrote (lstopo --of xml); NULL: the running machine
+ * @param[out] cores  the caller's to free
+ */
+int strag_hwloc_cores(const char *xml, struct strag_core **cores, int *count,
+                      struct strag_error *err);
+
+#endif

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What hosts say of themselves in SLURM_TOPOLOGY_ADDR: the switches from the top down and the host,
+ * "s0.s1.n7" (nothing between two dots where a level has no switch), or coordinates in a torus,
+ * "pod1:1:0:2.n7".
+ */
+#include "machine/layout_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct addresses {
+    struct strag_source source;
+    const struct strag_address *list;
+    int count;
+};
+
+static int fail_address(const struct addresses *all, int i, const char *what)
+{
+    return strag_source_fail(&all->source, 0, "host %s: its address '%s' %s",
+                             strag_quoted(all->list[i].host).text,
+                             strag_quoted(all->list[i].address).text, what);
+}
+
+/* Does the address end with the host's name, whole or up to its first dot? @return where that
+ * begins in the address; the address's length: it does not */
+static size_t host_begin(const struct strag_address *address)
+{
+    size_t length = strlen(address->address), whole = strlen(address->host);
+    size_t names[] = {whole, strcspn(address->host, ".")};
+    for (int i = 0; i < 2; i++) {
+        if (names[i] == 0 || names[i] > length)
+            continue;
+        size_t begin = length - names[i];
+        if (memcmp(address->address + begin, address->host, names[i]) == 0 &&
+            (begin == 0 || address->address[begin - 1] == '.'))
+            return begin;
+    }
+    return length;
+}
+
+/* ---- Trees ---- */
+
+/*
+ * The switch of that name, which is added if it is not there. Where several switches lead to a
+ * host, Slurm puts all of them into one name, "s[4-7]".
+ *
+ * @param[in,out] parent  on return the switch found
+ */
+static int find_switch(const struct addresses *all, int i, struct strag_draft *draft,
+                       const char *name, size_t length, int *parent)
+{
+    if (length > STRAG_NAME_MAX)
+        return fail_address(all, i, "has a switch with a name of more than 255 bytes");
+    char *copy = strag_text_copy(name, length);
+    if (!copy)
+        return strag_source_memory(&all->source);
+    int known = strag_names_find(&draft->switches, copy);
+    if (known >= 0) {
+        free(copy);
+        if (draft->layout->switches[known].parent != *parent)
+            return fail_address(all, i, "puts a switch elsewhere than other addresses do");
+        *parent = known;
+        return STRAG_OK;
+    }
+    int status = strag_draft_switch(draft, copy, 0, 0);
+    if (status != STRAG_OK)
+        return status;
+    known = draft->layout->nswitches - 1;
+    draft->layout->switches[known].parent = *parent;
+    *parent = known;
+    return STRAG_OK;
+}
+
+static int add_path(const struct addresses *all, int i, struct strag_draft *draft)
+{
+    const struct strag_address *address = &all->list[i];
+    size_t length = host_begin(address);
+    if (address->address[length] == '\0')
+        return fail_address(all, i, "does not end with the host's name, like s0.s1.n7");
+    int at = -1;
+    for (size_t begin = 0; begin < length;) {
+        size_t end = strcspn(address->address + begin, "."); /* at most at length - 1 */
+        int status = STRAG_OK;
+        if (end)
+            status = find_switch(all, i, draft, address->address + begin, end, &at);
+        if (status != STRAG_OK)
+            return status;
+        begin += end + 1;
+    }
+    int status = strag_source_name(&all->source, 0, address->host, strlen(address->host));
+    if (status != STRAG_OK)
+        return status;
+    return strag_draft_host(draft, strag_text_copy(address->host, strlen(address->host)), 0, at);
+}
+
+static int build_tree(const struct addresses *all, struct strag_layout **layout)
+{
+    struct strag_draft draft;
+    int status = strag_draft_start(&draft, &all->source, STRAG_NETWORK_TREE);
+    for (int i = 0; i < all->count && status == STRAG_OK; i++)
+        status = add_path(all, i, &draft);
+    if (status == STRAG_OK)
+        status = strag_draft_finish_tree(&draft, layout);
+    strag_draft_free(&draft);
+    return status;
+}
+
+/* ---- Grids ---- */
+
+/* "pod1:1:0:2.n7" or "torus:1:0:2". @return the dimensions; 0: it is something else */
+static int read_coordinates(const struct strag_address *address, size_t *name, int *at)
+{
+    const char *text = address->address;
+    size_t length = host_begin(address);
+    length -= length && text[length] ? 1 : 0; /* the dot */
+    *name = strcspn(text, ":");
+    size_t i = *name;
+    int dims = 0;
+    while (i < length) {
+        int64_t value = 0;
+        size_t begin = ++i; /* behind the colon */
+        for (; i < length && text[i] >= '0' && text[i] <= '9' && value < INT32_MAX; i++)
+            value = 10 * value + (text[i] - '0');
+        if (i == begin || value >= INT32_MAX || dims == STRAG_DIMS_MAX ||
+            (i < length && text[i] != ':'))
+            return 0;
+        at[dims++] = (int)value;
+    }
+    return dims;
+}
+
+/* All coordinates, of one torus. @param[out] at  [host][dims] */
+static int read_all(const struct addresses *all, int *at, int *dims)
+{
+    const char *first = all->list[0].address;
+    size_t first_name = strcspn(first, ":");
+    *dims = 0;
+    for (int i = 0; i < all->count; i++) {
+        const char *address = all->list[i].address;
+        size_t name = 0;
+        int found[STRAG_DIMS_MAX];
+        int now = read_coordinates(&all->list[i], &name, found);
+        if (now == 0)
+            return fail_address(all, i, "is not like pod1:1:0:2.n7, with this host's name or none");
+        if (i > 0 && now != *dims)
+            return fail_address(all, i, "has more or fewer coordinates than others");
+        if (name != first_name || memcmp(address, first, name) != 0)
+            return fail_address(all, i, "is in another torus than other hosts");
+        *dims = now;
+        for (int d = 0; d < now; d++)
+            at[(size_t)i * (size_t)now + (size_t)d] = found[d];
+    }
+    return STRAG_OK;
+}
+
+static int place_hosts(const struct addresses *all, struct strag_draft *draft, const int *at)
+{
+    struct strag_grid *grid = &draft->layout->grid;
+    int low[STRAG_DIMS_MAX];
+    int status = strag_source_contain(&all->source, at, all->count, grid, low);
+    for (int i = 0; i < all->count && status == STRAG_OK; i++) {
+        const char *host = all->list[i].host;
+        status = strag_source_name(&all->source, 0, host, strlen(host));
+        if (status == STRAG_OK)
+            status = strag_draft_host(draft, strag_text_copy(host, strlen(host)), 0,
+                                      strag_grid_place(grid, low, at + (size_t)i * grid->dims));
+    }
+    return status;
+}
+
+static int build_grid(const struct addresses *all, struct strag_layout **layout)
+{
+    struct strag_draft draft;
+    int status = strag_draft_start(&draft, &all->source, STRAG_NETWORK_TORUS);
+    if (status != STRAG_OK)
+        return status;
+    int *at = calloc((size_t)all->count * STRAG_DIMS_MAX, sizeof *at);
+    status = at ? read_all(all, at, &draft.layout->grid.dims) : strag_source_memory(&all->source);
+    if (status == STRAG_OK)
+        status = place_hosts(all, &draft, at);
+    free(at);
+    if (status == STRAG_OK)
+        status = strag_draft_finish_grid(&draft, layout);
+    strag_draft_free(&draft);
+    return status;
+}
+
+int strag_layout_from_addresses(const struct strag_address *addresses, int count,
+                                struct strag_layout **layout, struct strag_error *err)
+{
+    const struct addresses all = {{NULL, err}, addresses, count};
+    if (count < 1 || count > STRAG_LAYOUT_MAX)
+        return strag_fail(err, STRAG_ERR_ARGUMENT, "%d addresses; 1 to %d are accepted", count,
+                          STRAG_LAYOUT_MAX);
+    return strchr(addresses[0].address, ':') ? build_grid(&all, layout) : build_tree(&all, layout);
+}

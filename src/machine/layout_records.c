@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Switches and blocks as Slurm's files list them, in any order, and the tree or ring they make.
+ */
+#include "machine/layout_internal.h"
+
+#include "base/parse.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void strag_record_free(struct strag_record *record)
+{
+    free(record->name.text);
+    free(record->children.text);
+    free(record->nodes.text);
+}
+
+int strag_records_add(struct strag_records *records, const struct strag_source *source,
+                      struct strag_record *record)
+{
+    if (records->count >= STRAG_LAYOUT_MAX) {
+        int line = record->name.line;
+        strag_record_free(record);
+        return strag_source_fail(source, line, "more than %d switches", STRAG_LAYOUT_MAX);
+    }
+    struct strag_record *list =
+        strag_array_grow(records->list, &records->room, records->count + 1, sizeof *list);
+    if (!list) {
+        strag_record_free(record);
+        return strag_source_memory(source);
+    }
+    records->list = list;
+    records->list[records->count++] = *record;
+    return STRAG_OK;
+}
+
+void strag_records_free(struct strag_records *records)
+{
+    for (int i = 0; i < records->count; i++)
+        strag_record_free(&records->list[i]);
+    free(records->list);
+    *records = (struct strag_records){.what = records->what};
+}
+
+int strag_block_sizes_check(const struct strag_source *source, int line, const int *sizes,
+                            int count)
+{
+    for (int i = 0; i < count; i++) {
+        int times = sizes[i] / sizes[0];
+        if (sizes[i] % sizes[0] != 0 || (times & (times - 1)) != 0 ||
+            (i > 0 && sizes[i] <= sizes[i - 1]))
+            return strag_source_fail(source, line,
+                                     "block size %d: sizes ascend, each a power of two times the "
+                                     "first, like 4,8,32",
+                                     sizes[i]);
+    }
+    return STRAG_OK;
+}
+
+int strag_source_gbit(const struct strag_source *source, int line, const char *text,
+                      double *bytes_per_second)
+{
+    double gbit;
+    if (strag_parse_real(text, 1e-6, 1e9, &gbit, NULL) != STRAG_OK)
+        return strag_source_fail(source, line, "'%s' is not a bandwidth; Gbit/s from 1e-6 to 1e9",
+                                 strag_quoted(text).text);
+    *bytes_per_second = gbit * 1e9 / 8;
+    return STRAG_OK;
+}
+
+/* ---- Trees ---- */
+
+static int add_switches(const struct strag_records *records, struct strag_draft *draft)
+{
+    for (int i = 0; i < records->count; i++) {
+        const struct strag_text *name = &records->list[i].name;
+        size_t length = strlen(name->text);
+        int status = strag_source_name(&draft->source, name->line, name->text, length);
+        if (status != STRAG_OK)
+            return status;
+        char *copy = strag_text_copy(name->text, length);
+        if (!copy)
+            return strag_source_memory(&draft->source);
+        status = strag_draft_switch(draft, copy, name->line, records->list[i].uplink);
+        if (status != STRAG_OK)
+            return status;
+    }
+    return STRAG_OK;
+}
+
+/* Switch `parent` has a child of that name. */
+static int join(struct strag_draft *draft, int parent, const char *name, int line)
+{
+    struct strag_switch *switches = draft->layout->switches;
+    int child = strag_names_find(&draft->switches, name);
+    if (child < 0)
+        return strag_source_fail(&draft->source, line,
+                                 "switch %s has the child %s, which no line describes",
+                                 strag_quoted(switches[parent].name).text, strag_quoted(name).text);
+    int before = switches[child].parent;
+    if (before == parent)
+        return strag_source_fail(&draft->source, line, "switch %s is named twice",
+                                 strag_quoted(name).text);
+    if (before >= 0)
+        return strag_source_fail(&draft->source, line,
+                                 "switch %s is below %s already (line %d); switches must form a "
+                                 "tree, so name one of several parents only",
+                                 strag_quoted(name).text, strag_quoted(switches[before].name).text,
+                                 draft->switch_line[before]);
+    switches[child].parent = parent;
+    return STRAG_OK;
+}
+
+static int add_children(const struct strag_text *list, struct strag_draft *draft, int parent)
+{
+    char **names = NULL;
+    int count = 0;
+    int status = strag_source_hosts(&draft->source, list->line, list->text, &names, &count);
+    for (int i = 0; i < count && status == STRAG_OK; i++)
+        status = join(draft, parent, names[i], list->line);
+    strag_hosts_free(names, count);
+    return status;
+}
+
+int strag_draft_hosts(struct strag_draft *draft, const struct strag_text *list, int at, int step)
+{
+    char **names = NULL;
+    int count = 0;
+    int status = strag_source_hosts(&draft->source, list->line, list->text, &names, &count);
+    for (int i = 0; i < count && status == STRAG_OK; i++) {
+        status = strag_draft_host(draft, names[i], list->line, at + i * step);
+        names[i] = NULL; /* the draft's */
+    }
+    strag_hosts_free(names, count);
+    return status;
+}
+
+static int build_tree(const struct strag_records *records, struct strag_draft *draft)
+{
+    int status = add_switches(records, draft);
+    for (int i = 0; i < records->count && status == STRAG_OK; i++) {
+        const struct strag_record *record = &records->list[i];
+        if (record->children.text && record->nodes.text)
+            status = strag_source_fail(&draft->source, record->nodes.line,
+                                       "switch %s has both child switches and nodes; one of them "
+                                       "is accepted",
+                                       strag_quoted(record->name.text).text);
+        else if (record->children.text)
+            status = add_children(&record->children, draft, i);
+        else if (record->nodes.text)
+            status = strag_draft_hosts(draft, &record->nodes, i, 0);
+    }
+    return status;
+}
+
+int strag_records_tree(const struct strag_records *records, const struct strag_source *source,
+                       struct strag_layout **layout)
+{
+    struct strag_draft draft;
+    int status = strag_draft_start(&draft, source, STRAG_NETWORK_TREE);
+    if (status == STRAG_OK)
+        status = build_tree(records, &draft);
+    if (status == STRAG_OK)
+        status = strag_draft_finish_tree(&draft, layout);
+    strag_draft_free(&draft);
+    return status;
+}
+
+/* ---- Rings ---- */
+
+static int build_ring(const struct strag_record *record, struct strag_draft *draft)
+{
+    struct strag_grid *grid = &draft->layout->grid;
+    const struct strag_text *name = &record->name;
+    int status = strag_source_name(&draft->source, name->line, name->text, strlen(name->text));
+    if (status == STRAG_OK && !record->nodes.text)
+        return strag_source_fail(&draft->source, name->line, "ring %s has no nodes",
+                                 strag_quoted(name->text).text);
+    if (status == STRAG_OK)
+        status = strag_draft_hosts(draft, &record->nodes, 0, 1);
+    grid->dims = 1;
+    grid->size[0] = draft->layout->nhosts;
+    grid->wrap[0] = true;
+    return status;
+}
+
+int strag_records_rings(const struct strag_records *records, const struct strag_source *source,
+                        struct strag_layout **layout)
+{
+    if (records->count != 1)
+        return strag_records_tree(records, source, layout);
+    struct strag_draft draft;
+    int status = strag_draft_start(&draft, source, STRAG_NETWORK_TORUS);
+    if (status == STRAG_OK)
+        status = build_ring(&records->list[0], &draft);
+    if (status == STRAG_OK)
+        status = strag_draft_finish_grid(&draft, layout);
+    strag_draft_free(&draft);
+    return status;
+}

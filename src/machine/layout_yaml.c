@@ -1,0 +1,511 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Slurm's topology.yaml: a list of topologies, each a tree, blocks, rings, tori, or flat. What
+ * Slurm has and a layout does not need is skipped; any other key is an error.
+ *
+ * Of our own is `gbit` in a switch or block: the bandwidth of its uplink in Gbit/s.
+ */
+#include "machine/layout_yaml.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A part of a torus, or all of it: hosts from `anchor` on, x first. */
+struct region {
+    int anchor[3], size[3];
+    struct strag_text nodes;
+};
+
+struct torus {
+    struct strag_text name;
+    int size[3];
+    struct strag_text nodes;
+    int line, count, room;
+    struct region *regions;
+};
+
+/* What a topology says; one of the kinds is given. */
+struct description {
+    struct strag_text name;
+    bool by_default;
+    int line, kinds;
+    bool rings, flat;
+    struct strag_records records; /* switches, blocks or rings */
+    int ntoruses, toruses_room;
+    struct torus *toruses;
+};
+
+struct file {
+    struct strag_source source;
+    struct description chosen; /* the default one, else the first */
+    struct strag_names names;
+    int count, room;
+    char **texts; /* that `names` points to */
+};
+
+static void free_torus(struct torus *torus)
+{
+    for (int i = 0; i < torus->count; i++)
+        free(torus->regions[i].nodes.text);
+    free(torus->regions);
+    free(torus->name.text);
+    free(torus->nodes.text);
+}
+
+static void free_description(struct description *description)
+{
+    for (int i = 0; i < description->ntoruses; i++)
+        free_torus(&description->toruses[i]);
+    free(description->toruses);
+    strag_records_free(&description->records);
+    free(description->name.text);
+}
+
+/* ---- Switches, blocks, rings ---- */
+
+static const struct strag_yaml_key switch_keys[] = {
+    {"switch", strag_yaml_text, offsetof(struct strag_record, name)},
+    {"children", strag_yaml_text, offsetof(struct strag_record, children)},
+    {"nodes", strag_yaml_text, offsetof(struct strag_record, nodes)},
+    {"gbit", strag_yaml_gbit, offsetof(struct strag_record, uplink)},
+    {NULL, NULL, 0},
+};
+
+static const struct strag_yaml_key block_keys[] = {
+    {"block", strag_yaml_text, offsetof(struct strag_record, name)},
+    {"nodes", strag_yaml_text, offsetof(struct strag_record, nodes)},
+    {"gbit", strag_yaml_gbit, offsetof(struct strag_record, uplink)},
+    {NULL, NULL, 0},
+};
+
+static const struct strag_yaml_key ring_keys[] = {
+    {"ring", strag_yaml_text, offsetof(struct strag_record, name)},
+    {"nodes", strag_yaml_text, offsetof(struct strag_record, nodes)},
+    {NULL, NULL, 0},
+};
+
+static int read_record(struct strag_yaml *yaml, const struct strag_yaml_key *keys,
+                       struct strag_records *records)
+{
+    struct strag_record record = {.name.line = strag_yaml_line(yaml)};
+    records->what = keys[0].name;
+    int status = strag_yaml_mapping(yaml, records->what, keys, &record);
+    if (status == STRAG_OK && !record.name.text)
+        status = strag_source_fail(&yaml->source, record.name.line,
+                                   "a %s without a name; the key %s gives it", records->what,
+                                   records->what);
+    if (status == STRAG_OK)
+        return strag_records_add(records, &yaml->source, &record);
+    strag_record_free(&record);
+    return status;
+}
+
+static int read_switch(struct strag_yaml *yaml, void *target)
+{
+    return read_record(yaml, switch_keys, target);
+}
+
+static int read_block(struct strag_yaml *yaml, void *target)
+{
+    return read_record(yaml, block_keys, target);
+}
+
+static int read_ring(struct strag_yaml *yaml, void *target)
+{
+    return read_record(yaml, ring_keys, target);
+}
+
+static int read_switches(struct strag_yaml *yaml, void *target)
+{
+    return strag_yaml_list(yaml, "switches", read_switch, target);
+}
+
+static int read_blocks(struct strag_yaml *yaml, void *target)
+{
+    return strag_yaml_list(yaml, "blocks", read_block, target);
+}
+
+static int read_rings(struct strag_yaml *yaml, void *target)
+{
+    return strag_yaml_list(yaml, "rings", read_ring, target);
+}
+
+struct sizes {
+    int count, size[32];
+};
+
+static int read_size(struct strag_yaml *yaml, void *target)
+{
+    struct sizes *sizes = target;
+    int max = (int)(sizeof sizes->size / sizeof *sizes->size);
+    if (sizes->count == max)
+        return strag_source_fail(&yaml->source, strag_yaml_line(yaml), "more than %d block sizes",
+                                 max);
+    int *size = &sizes->size[sizes->count];
+    int status = strag_yaml_integer(yaml, size);
+    if (status == STRAG_OK && *size == 0)
+        return strag_source_fail(&yaml->source, strag_yaml_line(yaml),
+                                 "a block size of 0; at least 1 is needed");
+    sizes->count++;
+    return status;
+}
+
+/* Slurm allocates by them; they say nothing about the network. */
+static int read_sizes(struct strag_yaml *yaml, void *target)
+{
+    (void)target;
+    struct sizes sizes = {0};
+    int line = strag_yaml_line(yaml);
+    int status = strag_yaml_list(yaml, "block sizes", read_size, &sizes);
+    if (status != STRAG_OK)
+        return status;
+    return strag_block_sizes_check(&yaml->source, line, sizes.size, sizes.count);
+}
+
+/* ---- Tori ---- */
+
+static const struct strag_yaml_key triple_keys[] = {
+    {"x", strag_yaml_integer, 0},
+    {"y", strag_yaml_integer, sizeof(int)},
+    {"z", strag_yaml_integer, 2 * sizeof(int)},
+    {NULL, NULL, 0},
+};
+
+static int read_triple(struct strag_yaml *yaml, void *target)
+{
+    return strag_yaml_mapping(yaml, "triple of x, y, z", triple_keys, target);
+}
+
+static const struct strag_yaml_key region_keys[] = {
+    {"anchor", read_triple, offsetof(struct region, anchor)},
+    {"dims", read_triple, offsetof(struct region, size)},
+    {"nodes", strag_yaml_text, offsetof(struct region, nodes)},
+    {NULL, NULL, 0},
+};
+
+static int read_region(struct strag_yaml *yaml, void *target)
+{
+    struct torus *torus = target;
+    struct region *regions =
+        strag_array_grow(torus->regions, &torus->room, torus->count + 1, sizeof *regions);
+    if (!regions)
+        return strag_source_memory(&yaml->source);
+    torus->regions = regions;
+    struct region *region = &regions[torus->count++];
+    *region = (struct region){.nodes.line = strag_yaml_line(yaml)};
+    int status = strag_yaml_mapping(yaml, "region", region_keys, region);
+    if (status == STRAG_OK && !region->nodes.text)
+        return strag_source_fail(&yaml->source, region->nodes.line, "a region without nodes");
+    return status;
+}
+
+static int read_regions(struct strag_yaml *yaml, void *target)
+{
+    return strag_yaml_list(yaml, "regions", read_region, target);
+}
+
+static const struct strag_yaml_key torus_keys[] = {
+    {"name", strag_yaml_text, offsetof(struct torus, name)},
+    {"dims", read_triple, offsetof(struct torus, size)},
+    {"nodes", strag_yaml_text, offsetof(struct torus, nodes)},
+    {"regions", read_regions, 0},
+    {"placements", strag_yaml_skip, 0},
+    {NULL, NULL, 0},
+};
+
+/* Hosts of the whole torus are those of one region. */
+static int add_whole(struct strag_yaml *yaml, struct torus *torus)
+{
+    if (torus->count)
+        return strag_source_fail(&yaml->source, torus->nodes.line,
+                                 "both nodes and regions; one of them is accepted");
+    struct region *regions = strag_array_grow(torus->regions, &torus->room, 1, sizeof *regions);
+    if (!regions)
+        return strag_source_memory(&yaml->source);
+    torus->regions = regions;
+    regions[torus->count++] = (struct region){
+        .size = {torus->size[0], torus->size[1], torus->size[2]},
+        .nodes = torus->nodes,
+    };
+    torus->nodes.text = NULL; /* the region's */
+    return STRAG_OK;
+}
+
+/* Sizes as Slurm has them, and what is missing. */
+static int check_torus(struct strag_yaml *yaml, struct torus *torus)
+{
+    int64_t product = 1;
+    if (!torus->name.text)
+        return strag_source_fail(&yaml->source, torus->line, "a torus without a name");
+    for (int d = 0; d < 3; d++) {
+        if (torus->size[d] < 1 || torus->size[d] > UINT16_MAX)
+            return strag_source_fail(&yaml->source, torus->line,
+                                     "torus %s: its dims need x, y and z from 1 to %d",
+                                     strag_quoted(torus->name.text).text, UINT16_MAX);
+        product *= torus->size[d];
+    }
+    if (product > STRAG_POSITIONS_MAX)
+        return strag_source_fail(&yaml->source, torus->line, "torus %s has more than %d positions",
+                                 strag_quoted(torus->name.text).text, STRAG_POSITIONS_MAX);
+    if (torus->nodes.text)
+        return add_whole(yaml, torus);
+    if (torus->count == 0)
+        return strag_source_fail(&yaml->source, torus->line,
+                                 "torus %s has no hosts; nodes or regions are needed",
+                                 strag_quoted(torus->name.text).text);
+    return STRAG_OK;
+}
+
+static int read_torus(struct strag_yaml *yaml, void *target)
+{
+    struct description *description = target;
+    struct torus *toruses = strag_array_grow(description->toruses, &description->toruses_room,
+                                             description->ntoruses + 1, sizeof *toruses);
+    if (!toruses)
+        return strag_source_memory(&yaml->source);
+    description->toruses = toruses;
+    struct torus *torus = &toruses[description->ntoruses++];
+    *torus = (struct torus){.line = strag_yaml_line(yaml)};
+    int status = strag_yaml_mapping(yaml, "torus", torus_keys, torus);
+    return status == STRAG_OK ? check_torus(yaml, torus) : status;
+}
+
+static int read_toruses(struct strag_yaml *yaml, void *target)
+{
+    return strag_yaml_list(yaml, "tori", read_torus, target);
+}
+
+/* ---- Topologies ---- */
+
+static int read_tree(struct strag_yaml *yaml, void *target)
+{
+    static const struct strag_yaml_key keys[] = {
+        {"switches", read_switches, offsetof(struct description, records)},
+        {NULL, NULL, 0},
+    };
+    ((struct description *)target)->kinds++;
+    return strag_yaml_mapping(yaml, "tree", keys, target);
+}
+
+static int read_block_topology(struct strag_yaml *yaml, void *target)
+{
+    static const struct strag_yaml_key keys[] = {
+        {"blocks", read_blocks, offsetof(struct description, records)},
+        {"block_sizes", read_sizes, 0},
+        {NULL, NULL, 0},
+    };
+    ((struct description *)target)->kinds++;
+    return strag_yaml_mapping(yaml, "block topology", keys, target);
+}
+
+static int read_ring_topology(struct strag_yaml *yaml, void *target)
+{
+    static const struct strag_yaml_key keys[] = {
+        {"rings", read_rings, offsetof(struct description, records)},
+        {NULL, NULL, 0},
+    };
+    struct description *description = target;
+    description->kinds++;
+    description->rings = true;
+    return strag_yaml_mapping(yaml, "ring topology", keys, target);
+}
+
+static int read_torus_topology(struct strag_yaml *yaml, void *target)
+{
+    static const struct strag_yaml_key keys[] = {
+        {"toruses", read_toruses, 0},
+        {NULL, NULL, 0},
+    };
+    ((struct description *)target)->kinds++;
+    return strag_yaml_mapping(yaml, "torus3d topology", keys, target);
+}
+
+/* true, or a mapping of options */
+static int read_flat(struct strag_yaml *yaml, void *target)
+{
+    static const struct strag_yaml_key keys[] = {
+        {"alpha_step_rank", strag_yaml_skip, 0},
+        {NULL, NULL, 0},
+    };
+    struct description *description = target;
+    description->flat = true;
+    int status = yaml->event.type == YAML_MAPPING_START_EVENT
+                     ? strag_yaml_mapping(yaml, "flat topology", keys, target)
+                     : strag_yaml_bool(yaml, &description->flat);
+    description->kinds += description->flat;
+    return status;
+}
+
+static const struct strag_yaml_key topology_keys[] = {
+    {"topology", strag_yaml_text, offsetof(struct description, name)},
+    {"cluster_default", strag_yaml_bool, offsetof(struct description, by_default)},
+    {"tree", read_tree, 0},
+    {"block", read_block_topology, 0},
+    {"ring", read_ring_topology, 0},
+    {"torus3d", read_torus_topology, 0},
+    {"flat", read_flat, 0},
+    {NULL, NULL, 0},
+};
+
+static int check_topology(const struct strag_yaml *yaml, const struct description *description)
+{
+    if (!description->name.text)
+        return strag_source_fail(&yaml->source, description->line,
+                                 "a topology without a name; the key topology gives it");
+    if (description->kinds != 1)
+        return strag_source_fail(&yaml->source, description->line,
+                                 "topology %s needs exactly one of tree, block, ring, torus3d and "
+                                 "flat",
+                                 strag_quoted(description->name.text).text);
+    if (!description->flat && description->records.count == 0 && description->ntoruses == 0)
+        return strag_source_fail(&yaml->source, description->line, "topology %s is empty",
+                                 strag_quoted(description->name.text).text);
+    return STRAG_OK;
+}
+
+/* No two topologies have one name. Takes the name. */
+static int add_name(struct strag_yaml *yaml, struct file *file, struct strag_text *name)
+{
+    if (strag_names_find(&file->names, name->text) >= 0)
+        return strag_source_fail(&yaml->source, name->line, "a second topology with the name %s",
+                                 strag_quoted(name->text).text);
+    char **texts = strag_array_grow(file->texts, &file->room, file->count + 1, sizeof *texts);
+    if (!texts)
+        return strag_source_memory(&yaml->source);
+    file->texts = texts;
+    if (!strag_names_add(&file->names, name->text, file->count))
+        return strag_source_memory(&yaml->source);
+    texts[file->count++] = name->text;
+    name->text = NULL;
+    return STRAG_OK;
+}
+
+static int read_topology(struct strag_yaml *yaml, void *target)
+{
+    struct file *file = target;
+    struct description description = {.line = strag_yaml_line(yaml)};
+    int status = strag_yaml_mapping(yaml, "topology", topology_keys, &description);
+    if (status == STRAG_OK)
+        status = check_topology(yaml, &description);
+    if (status == STRAG_OK)
+        status = add_name(yaml, file, &description.name);
+    bool better = file->count == 1 || (description.by_default && !file->chosen.by_default);
+    if (status == STRAG_OK && better) {
+        free_description(&file->chosen);
+        file->chosen = description;
+    } else {
+        free_description(&description);
+    }
+    return status;
+}
+
+static int read_topologies(struct strag_yaml *yaml, void *target)
+{
+    int line = strag_yaml_line(yaml);
+    int status = strag_yaml_list(yaml, "topologies", read_topology, target);
+    if (status == STRAG_OK && ((struct file *)target)->count == 0)
+        return strag_source_fail(&yaml->source, line, "no topology is described");
+    return status;
+}
+
+/* ---- What becomes of the topology ---- */
+
+static int place_region(struct strag_draft *draft, const struct torus *torus,
+                        const struct region *region)
+{
+    struct strag_layout *layout = draft->layout;
+    int first = layout->nhosts, line = region->nodes.line;
+    int64_t product = 1;
+    for (int d = 0; d < 3; d++) {
+        if (region->size[d] < 1 || (int64_t)region->anchor[d] + region->size[d] > torus->size[d])
+            return strag_source_fail(&draft->source, line,
+                                     "the region is empty or outside of the torus of %dx%dx%d",
+                                     torus->size[0], torus->size[1], torus->size[2]);
+        product *= region->size[d];
+    }
+    int status = strag_draft_hosts(draft, &region->nodes, 0, 0);
+    if (status != STRAG_OK)
+        return status;
+    int hosts = layout->nhosts - first;
+    if (hosts != product)
+        return strag_source_fail(&draft->source, line, "%d hosts for the %dx%dx%d positions", hosts,
+                                 region->size[0], region->size[1], region->size[2]);
+    for (int i = 0; i < hosts; i++) {
+        int x = region->anchor[0] + i % region->size[0];
+        int y = region->anchor[1] + i / region->size[0] % region->size[1];
+        int z = region->anchor[2] + i / region->size[0] / region->size[1];
+        layout->hosts[first + i].at = x + torus->size[0] * (y + torus->size[1] * z);
+    }
+    return STRAG_OK;
+}
+
+static int build_torus(const struct torus *torus, const struct strag_source *source,
+                       struct strag_layout **layout)
+{
+    struct strag_draft draft;
+    int status = strag_draft_start(&draft, source, STRAG_NETWORK_TORUS);
+    for (int d = 0; d < 3 && status == STRAG_OK; d++) {
+        draft.layout->grid.size[d] = torus->size[d];
+        draft.layout->grid.wrap[d] = true;
+        draft.layout->grid.dims = 3;
+    }
+    for (int i = 0; i < torus->count && status == STRAG_OK; i++)
+        status = place_region(&draft, torus, &torus->regions[i]);
+    if (status == STRAG_OK)
+        status = strag_draft_finish_grid(&draft, layout);
+    strag_draft_free(&draft);
+    return status;
+}
+
+/* Each torus is a switch: what is inside gets lost, but hosts of one torus are near each other. */
+static int build_toruses(const struct description *description, const struct strag_source *source,
+                         struct strag_layout **layout)
+{
+    struct strag_draft draft;
+    int status = strag_draft_start(&draft, source, STRAG_NETWORK_TREE);
+    for (int i = 0; i < description->ntoruses && status == STRAG_OK; i++) {
+        const struct torus *torus = &description->toruses[i];
+        const struct strag_text *name = &torus->name;
+        status = strag_source_name(source, name->line, name->text, strlen(name->text));
+        if (status != STRAG_OK)
+            break;
+        char *copy = strag_text_copy(name->text, strlen(name->text));
+        status =
+            copy ? strag_draft_switch(&draft, copy, name->line, 0) : strag_source_memory(source);
+        for (int r = 0; r < torus->count && status == STRAG_OK; r++)
+            status = strag_draft_hosts(&draft, &torus->regions[r].nodes, i, 0);
+    }
+    if (status == STRAG_OK)
+        status = strag_draft_finish_tree(&draft, layout);
+    strag_draft_free(&draft);
+    return status;
+}
+
+static int build(const struct description *description, const struct strag_source *source,
+                 struct strag_layout **layout)
+{
+    if (description->ntoruses == 1)
+        return build_torus(&description->toruses[0], source, layout);
+    if (description->ntoruses)
+        return build_toruses(description, source, layout);
+    if (description->rings)
+        return strag_records_rings(&description->records, source, layout);
+    return strag_records_tree(&description->records, source, layout);
+}
+
+int strag_layout_parse_yaml(const char *text, size_t length, const char *name,
+                            struct strag_layout **layout, struct strag_error *err)
+{
+    struct file file = {.source = {name, err}};
+    int status = strag_source_text(&file.source, &text, &length);
+    if (status == STRAG_OK)
+        status = strag_yaml_read(&file.source, text, length, read_topologies, &file);
+    if (status == STRAG_OK)
+        status = build(&file.chosen, &file.source, layout);
+    free_description(&file.chosen);
+    for (int i = 0; i < file.count; i++)
+        free(file.texts[i]);
+    free(file.texts);
+    strag_names_free(&file.names);
+    return status;
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The topology: where a job's ranks are, as a tree, and how its hosts are joined.
+ *
+ * The tree has the ranks as leaves. Above them are, as far as they are known and tell ranks apart,
+ * caches, NUMA domains, packages, then hosts, switches, and one root that stands for the network:
+ *
+ *     network ─┬─ switch ─┬─ host ─┬─ package ─┬─ rank 0
+ *              │          │        │           └─ rank 1
+ *              │          │        └─ package ─── ...
+ *              │          └─ host ─── ...
+ *              └─ switch ─── ...
+ *
+ * Every node has an uplink to its parent, a full-duplex link with a bandwidth. On a grid (torus,
+ * mesh, HyperX, HammingMesh) all hosts are children of the root, and each has a position in the
+ * grid; its links to its neighbours take the place of its uplink. The grid may be larger than the
+ * job: positions without a host still carry what passes through.
+ *
+ * A topology never changes once it is made. It takes memory in proportion to the ranks.
+ */
+#ifndef STRAG_TOPOLOGY_H
+#define STRAG_TOPOLOGY_H
+
+#include "base/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* From the leaves up. A node's parent has a higher level, or both are switches. */
+enum strag_level {
+    STRAG_LEVEL_RANK,
+    STRAG_LEVEL_CACHE,
+    STRAG_LEVEL_NUMA,
+    STRAG_LEVEL_PACKAGE,
+    STRAG_LEVEL_HOST,
+    STRAG_LEVEL_SWITCH,
+    STRAG_LEVEL_NETWORK, /* the root */
+};
+
+/** "rank", "cache", "NUMA domain", "package", "host", "switch", "network". */
+const char *strag_level_name(enum strag_level level);
+
+struct strag_node {
+    uint8_t level;       /* enum strag_level */
+    int32_t parent;      /* index of a node; -1: the root */
+    int32_t first_child; /* children are [first_child, first_child + children) */
+    int32_t children;
+    int32_t first_leaf; /* the ranks below are leaf_rank[first_leaf .. first_leaf + leaves) */
+    int32_t leaves;
+    int32_t rank;     /* a leaf's; -1: not a leaf */
+    int32_t position; /* a host's, in the grid; -1: none */
+    double uplink;    /* bytes per second to the parent, each direction; 0: not said */
+    char *name;       /* of a host or a switch; NULL: none */
+};
+
+enum strag_network {
+    STRAG_NETWORK_TREE,        /* switches, perhaps a single one */
+    STRAG_NETWORK_TORUS,       /* neighbours in every dimension; mesh where it does not wrap */
+    STRAG_NETWORK_HYPERX,      /* in every dimension all are neighbours */
+    STRAG_NETWORK_HAMMINGMESH, /* boards that are meshes, their edges joined by row switches */
+};
+
+/** "tree", "torus", "HyperX", "HammingMesh". */
+const char *strag_network_name(enum strag_network network);
+
+#define STRAG_DIMS_MAX 8
+
+/* Position p has the coordinates p % size[0], p / size[0] % size[1], ...: the first dimension runs
+ * fastest. */
+struct strag_grid {
+    enum strag_network network; /* not a tree */
+    int dims;                   /* 1 .. STRAG_DIMS_MAX */
+    int size[STRAG_DIMS_MAX];   /* all boards together, for a HammingMesh */
+    bool wrap[STRAG_DIMS_MAX];  /* torus: is there a link from the last to the first? */
+    int board[STRAG_DIMS_MAX];  /* HammingMesh: the size of one board, which divides `size` */
+};
+
+/** How many positions a grid has, the product of its sizes; at most INT32_MAX. */
+int strag_grid_positions(const struct strag_grid *grid);
+
+/** The coordinates of a position. @param[out] at  one per dimension */
+void strag_grid_coordinates(const struct strag_grid *grid, int position, int *at);
+
+/** The position of coordinates that are inside the grid. */
+int strag_grid_position(const struct strag_grid *grid, const int *at);
+
+/*
+ * A box: the hosts fill an axis-aligned part of the grid without a gap, each with the same number
+ * of ranks. Algorithms for tori work on boxes. A cell is a host's place in the box, numbered as
+ * positions are; rank_at[cell * ranks_per_host + i] is the i-th rank (in ascending order) there.
+ */
+struct strag_box {
+    int dims; /* the grid's, also those in which the box is a single cell wide */
+    int size[STRAG_DIMS_MAX];
+    int first[STRAG_DIMS_MAX]; /* coordinates of cell 0 in the grid */
+    bool wrap[STRAG_DIMS_MAX]; /* the last cell and the first are neighbours: the box is as wide as
+                                  a ring of the torus; in a HyperX; whole boards of a HammingMesh */
+    int cells, ranks_per_host;
+    int32_t *rank_at; /* [cell][i] */
+    int32_t *cell_of; /* [rank] */
+};
+
+struct strag_topology {
+    int n; /* ranks */
+    enum strag_network network;
+    struct strag_grid grid; /* unless network is a tree */
+
+    int nnodes;
+    struct strag_node *nodes; /* level by level from the root, nodes[0]: a parent before its child,
+                                 children side by side */
+    int32_t *leaf_rank;       /* ranks in the order of the tree: every node's are side by side */
+    int32_t *leaf_node;       /* [rank]: its leaf */
+    int32_t *host_node;       /* [rank]: its host */
+    int hosts;
+    int ranks_per_host;    /* 0: not all alike */
+    struct strag_box *box; /* NULL: a tree, or the hosts do not fill a box */
+};
+
+/**
+ * Make a topology from nodes.
+ *
+ * Nodes without a rank below are left out, and so are caches, NUMA domains, packages and switches
+ * with one child only (the lower of the two bandwidths stays; where only the upper one is said, and
+ * the child is no switch, so does the node). Of each node level, parent, rank, position, uplink and
+ * name are read.
+ *
+ * @param grid    NULL: a tree
+ * @param nodes   the root first, every other one after its parent; names are copied
+ * @param nnodes  how many
+ * @param n       ranks: every one from 0 to n - 1 is the rank of one leaf
+ * @param[out] topology  the caller's to free with strag_topology_free; untouched on failure
+ * @return STRAG_OK, STRAG_ERR_ARGUMENT with what is wrong with the nodes, or STRAG_ERR_MEMORY
+ */
+int strag_topology_create(const struct strag_grid *grid, const struct strag_node *nodes, int nnodes,
+                          int n, struct strag_topology **topology, struct strag_error *err);
+
+/** n ranks on one switch, a host for each `ranks_per_host` of them (the last may have fewer). */
+int strag_topology_flat(int n, int ranks_per_host, struct strag_topology **topology,
+                        struct strag_error *err);
+
+/** NULL is allowed. */
+void strag_topology_free(struct strag_topology *topology);
+
+/** Are both ranks on the same host? */
+static inline bool strag_topology_same_host(const struct strag_topology *topology, int a, int b)
+{
+    return topology->host_node[a] == topology->host_node[b];
+}
+
+/**
+ * The smallest node that has both ranks below.
+ *
+ * @return its index in nodes
+ */
+int strag_topology_ancestor(const struct strag_topology *topology, int a, int b);
+
+/**
+ * A topology as bytes, for sending it to processes of the same kind of machine.
+ *
+ * @param[out] bytes  the caller's to free
+ * @param[out] size   how many
+ * @return STRAG_OK or STRAG_ERR_MEMORY
+ */
+int strag_topology_pack(const struct strag_topology *topology, void **bytes, size_t *size,
+                        struct strag_error *err);
+
+/** What strag_topology_pack wrote; other bytes are refused. As strag_topology_create. */
+int strag_topology_unpack(const void *bytes, size_t size, struct strag_topology **topology,
+                          struct strag_error *err);
+
+#endif

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Do a job's hosts fill a box of the grid? In every dimension, look at which coordinates occur:
+ * they must be side by side, perhaps over the end where the dimension wraps. If the sizes of these
+ * spans multiply to the number of hosts, every cell has its host.
+ *
+ *     hosts at x = 6, 7, 0, 1 of a ring of 8:  first 6, size 4
+ */
+#include "machine/topology_box.h"
+
+#include <stdlib.h>
+
+struct span {
+    int first, size;
+};
+
+static int compare_integers(const void *a, const void *b)
+{
+    int x = *(const int *)a, y = *(const int *)b;
+    return (x > y) - (x < y);
+}
+
+/* The coordinates that occur, as one run. @return false if they are not side by side */
+static bool find_span(int *occurs, int count, int size, bool cyclic, struct span *span)
+{
+    int different = 1, gaps = 0;
+    qsort(occurs, (size_t)count, sizeof *occurs, compare_integers);
+    span->first = occurs[0];
+    for (int i = 1; i < count; i++) {
+        different += occurs[i] != occurs[i - 1];
+        if (occurs[i] > occurs[i - 1] + 1) {
+            gaps++;
+            span->first = occurs[i]; /* if there is one gap, the run goes over the end */
+        }
+    }
+    span->size = different;
+    bool over_the_end = cyclic && occurs[0] == 0 && occurs[count - 1] == size - 1;
+    return gaps == 0 || (gaps == 1 && over_the_end);
+}
+
+/* Is the last cell of a span a neighbour of its first one? */
+static bool wraps(const struct strag_grid *grid, int d, struct span span)
+{
+    if (grid->network == STRAG_NETWORK_HYPERX)
+        return true;
+    if (grid->network == STRAG_NETWORK_TORUS)
+        return grid->wrap[d] && span.size == grid->size[d];
+    return span.first % grid->board[d] == 0 && span.size % grid->board[d] == 0;
+}
+
+/* A board's hosts have switches at their edges, so that spans of a HammingMesh may not go round. */
+static bool is_cyclic(const struct strag_grid *grid, int d)
+{
+    return grid->network == STRAG_NETWORK_TORUS && grid->wrap[d];
+}
+
+/* @return how many hosts there are */
+static int note_coordinates(const struct strag_topology *topology, int d, int *occurs)
+{
+    int at[STRAG_DIMS_MAX], count = 0;
+    for (int i = 0; i < topology->nnodes; i++) {
+        if (topology->nodes[i].level != STRAG_LEVEL_HOST)
+            continue;
+        strag_grid_coordinates(&topology->grid, topology->nodes[i].position, at);
+        occurs[count++] = at[d];
+    }
+    return count;
+}
+
+/* @return STRAG_OK, STRAG_ERR_MEMORY, or STRAG_ERR_FALSE: the hosts fill no box */
+static int find_spans(const struct strag_topology *topology, struct strag_box *box)
+{
+    const struct strag_grid *grid = &topology->grid;
+    int64_t cells = 1;
+    bool runs = true;
+    int *occurs = malloc((size_t)topology->hosts * sizeof *occurs);
+    if (!occurs)
+        return STRAG_ERR_MEMORY;
+    box->dims = grid->dims;
+    for (int d = 0; runs && d < grid->dims; d++) {
+        struct span span;
+        int count = note_coordinates(topology, d, occurs);
+        runs = find_span(occurs, count, grid->size[d], is_cyclic(grid, d), &span);
+        box->first[d] = span.first;
+        box->size[d] = span.size;
+        box->wrap[d] = wraps(grid, d, span);
+        cells *= span.size;
+        runs = runs && cells <= topology->hosts;
+    }
+    free(occurs);
+    box->cells = topology->hosts;
+    box->ranks_per_host = topology->ranks_per_host;
+    return runs && cells == topology->hosts ? STRAG_OK : STRAG_ERR_FALSE;
+}
+
+static int cell_of_position(const struct strag_topology *topology, const struct strag_box *box,
+                            int position)
+{
+    int at[STRAG_DIMS_MAX], cell = 0;
+    strag_grid_coordinates(&topology->grid, position, at);
+    for (int d = box->dims - 1; d >= 0; d--) {
+        int x = at[d] - box->first[d];
+        cell = cell * box->size[d] + (x < 0 ? x + topology->grid.size[d] : x);
+    }
+    return cell;
+}
+
+/* Ranks in ascending order, each behind those that its cell has already. */
+static int fill_cells(const struct strag_topology *topology, struct strag_box *box)
+{
+    int *filled = calloc((size_t)box->cells, sizeof *filled);
+    box->rank_at = calloc((size_t)topology->n, sizeof *box->rank_at);
+    box->cell_of = calloc((size_t)topology->n, sizeof *box->cell_of);
+    bool room = filled && box->rank_at && box->cell_of;
+    for (int r = 0; room && r < topology->n; r++) {
+        int position = topology->nodes[topology->host_node[r]].position;
+        int cell = cell_of_position(topology, box, position);
+        box->cell_of[r] = cell;
+        box->rank_at[cell * box->ranks_per_host + filled[cell]++] = r;
+    }
+    free(filled);
+    return room ? STRAG_OK : STRAG_ERR_MEMORY;
+}
+
+int strag_topology_find_box(struct strag_topology *topology)
+{
+    if (topology->ranks_per_host == 0)
+        return STRAG_OK;
+    struct strag_box *box = calloc(1, sizeof *box);
+    if (!box)
+        return STRAG_ERR_MEMORY;
+    int status = find_spans(topology, box);
+    if (status == STRAG_OK)
+        status = fill_cells(topology, box);
+    if (status == STRAG_OK) {
+        topology->box = box;
+        return STRAG_OK;
+    }
+    free(box->rank_at);
+    free(box->cell_of);
+    free(box);
+    return status == STRAG_ERR_FALSE ? STRAG_OK : status;
+}

@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Mode `rounds`: of each round, keep the lines that can be the longest at some size.
+ */
+#include "model/cost.h"
+
+#include "model/traffic.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A profile being made: parts and lines grow. */
+struct draft {
+    struct strag_profile *profile;
+    size_t parts_room, lines_room;
+    bool late; /* a late rank has taken part */
+    strag_give_up_fn *give_up;
+    void *context;
+    bool given_up;
+};
+
+static bool grow(void **items, size_t *room, int used, size_t size)
+{
+    if ((size_t)used < *room)
+        return true;
+    size_t larger = *room ? 2 * *room : 16;
+    void *moved = realloc(*items, larger * size);
+    if (!moved)
+        return false;
+    *items = moved;
+    *room = larger;
+    return true;
+}
+
+/* Keep a line unless another of the part is nowhere shorter; drop those that it is nowhere shorter
+ * than. */
+static bool add_line(struct draft *draft, struct strag_profile_part *part,
+                     struct strag_cost_line line)
+{
+    struct strag_profile *profile = draft->profile;
+    struct strag_cost_line *lines = profile->lines + part->first_line;
+    int kept = 0;
+    for (int l = 0; l < part->lines; l++) {
+        if (lines[l].latency >= line.latency && lines[l].per_byte >= line.per_byte)
+            return true; /* nothing was dropped so far: what that line covers, the old one covers */
+        if (lines[l].latency > line.latency || lines[l].per_byte > line.per_byte)
+            lines[kept++] = lines[l];
+    }
+    part->lines = kept;
+    profile->nlines = part->first_line + kept;
+    if (!grow((void **)&profile->lines, &draft->lines_room, profile->nlines, sizeof line))
+        return false;
+    profile->lines[profile->nlines++] = line;
+    part->lines++;
+    return true;
+}
+
+/* Is a rank late, or one that it stands for? */
+static bool is_late(const struct strag_traffic *traffic, int rank)
+{
+    const struct strag_state *state = traffic->subject.design.problem.state;
+    rank = strag_traffic_like(traffic, rank);
+    for (int i = 0; state && i < state->nlate; i++) {
+        if (state->late[i].delay > 0 && strag_traffic_like(traffic, state->late[i].rank) == rank)
+            return true;
+    }
+    return false;
+}
+
+/* The round at hand becomes a part. @return false when out of memory */
+static bool add_part(struct draft *draft, const struct strag_traffic *traffic, int repeats)
+{
+    struct strag_profile *profile = draft->profile;
+    struct strag_profile_part part = {.repeats = repeats, .first_line = profile->nlines};
+    for (size_t m = 0; m < traffic->nmessages; m++) {
+        const struct strag_message *message = &traffic->messages[m];
+        const struct strag_cost_line line = {message->latency,
+                                             message->per_byte + message->combining};
+        if (!add_line(draft, &part, line))
+            return false;
+        draft->late =
+            draft->late || is_late(traffic, message->from) || is_late(traffic, message->to);
+    }
+    if (!grow((void **)&profile->parts, &draft->parts_room, profile->nparts, sizeof part))
+        return false;
+    profile->parts[profile->nparts++] = part;
+    profile->before += !draft->late;
+    return true;
+}
+
+/* Rounds from this one on are looked at one after another, up to which? */
+static int find_stretch(const struct strag_design *design, int round)
+{
+    int repeats = 1;
+    while (repeats == 1 && round < design->claim.rounds) {
+        repeats = strag_design_alike(design, round);
+        round += strag_design_period(design, round);
+    }
+    return round;
+}
+
+/* Rounds that are looked at together: `repeats` times the `period` rounds from the first one on. */
+struct group {
+    int first, period, repeats;
+};
+
+/* Of what was gathered: the rounds behind one that is looked at. */
+static struct strag_cost_line least_of_rest(struct strag_traffic *traffic,
+                                            const struct group *group, int round)
+{
+    struct strag_cost_line rest = {0, 0};
+    for (int r = round; r < traffic->gathered.end; r++) {
+        const struct strag_message alone = strag_traffic_alone(traffic, r);
+        int repeats = r < group->first + group->period ? group->repeats : 1;
+        rest.latency += repeats * alone.latency;
+        rest.per_byte += repeats * (alone.per_byte + alone.combining);
+    }
+    return rest;
+}
+
+/* @return is there more to look at? */
+static bool goes_on(struct draft *draft, struct strag_traffic *traffic, const struct group *group,
+                    int round)
+{
+    if (draft->give_up) {
+        const struct strag_unfinished unfinished = {draft->profile,
+                                                    least_of_rest(traffic, group, round)};
+        draft->given_up = draft->give_up(draft->context, &unfinished);
+    }
+    return !draft->given_up;
+}
+
+/* It is asked less and less often, so that asking takes no more time than looking at rounds. */
+static bool is_time_to_ask(const struct draft *draft)
+{
+    int parts = draft->profile->nparts, every = 1;
+    while (every < parts / 16)
+        every *= 2;
+    return parts % every == 0;
+}
+
+/* @param stretch  the end of the rounds that are looked at one after another */
+static int add_group(struct draft *draft, struct strag_traffic *traffic, const struct group *group,
+                     int stretch, struct strag_error *err)
+{
+    for (int round = group->first; round < group->first + group->period; round++) {
+        int status = STRAG_OK;
+        if (round >= traffic->gathered.end || round < traffic->gathered.first)
+            status = strag_traffic_gather(traffic, (struct strag_rounds){round, stretch}, err);
+        if (status != STRAG_OK)
+            return status;
+        if (is_time_to_ask(draft) && !goes_on(draft, traffic, group, round))
+            return STRAG_OK;
+        status = strag_traffic_round(traffic, round, group->repeats, err);
+        if (status != STRAG_OK)
+            return status;
+        if (!add_part(draft, traffic, group->repeats))
+            return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the costs of %d rounds",
+                              traffic->subject.design.claim.rounds);
+    }
+    return STRAG_OK;
+}
+
+/* In the order of rounds. */
+static int add_groups(struct draft *draft, struct strag_traffic *traffic, struct strag_error *err)
+{
+    const struct strag_design *design = &traffic->subject.design;
+    int stretch = 0, status = STRAG_OK;
+    for (int round = 0; round < design->claim.rounds && status == STRAG_OK && !draft->given_up;) {
+        const struct group group = {round, strag_design_period(design, round),
+                                    strag_design_alike(design, round)};
+        if (round >= stretch)
+            stretch = find_stretch(design, round);
+        status = add_group(draft, traffic, &group, stretch, err);
+        round += group.period * group.repeats;
+    }
+    return status;
+}
+
+/* Rounds that are alike if hosts are exchanged: the first one, how many, and what tells it. */
+struct kind {
+    int first, repeats, count;
+    int64_t numbers[STRAG_KIND_MAX];
+};
+
+struct kinds {
+    int count;
+    size_t room;
+    struct kind *list;
+};
+
+/* @return false when out of memory; a round that is like no other ends it with no kinds at all */
+static bool find_kinds(const struct strag_design *design, struct kinds *kinds)
+{
+    for (int round = 0; round < design->claim.rounds; round++) {
+        struct kind kind = {.first = round, .repeats = 1};
+        kind.count = design->algorithm->kind(&design->problem, round, kind.numbers);
+        if (kind.count == 0) {
+            kinds->count = 0;
+            return true;
+        }
+        size_t size = (size_t)kind.count * sizeof *kind.numbers;
+        int k = kinds->count - 1;
+        while (k >= 0 && (kinds->list[k].count != kind.count ||
+                          memcmp(kinds->list[k].numbers, kind.numbers, size) != 0))
+            k--;
+        if (k >= 0) {
+            kinds->list[k].repeats++;
+            continue;
+        }
+        if (!grow((void **)&kinds->list, &kinds->room, kinds->count, sizeof kind))
+            return false;
+        kinds->list[kinds->count++] = kind;
+    }
+    return true;
+}
+
+/* What the looked-at rounds put on some of the equal hosts' links, all of these share. */
+static void spread(struct strag_traffic *traffic, double bandwidth)
+{
+    const struct strag_links *links = traffic->subject.links;
+    for (int way = 0; way < 2; way++) {
+        double sum = 0;
+        int hosts = 0;
+        for (int turn = 0; turn < 2; turn++) {
+            for (int i = 0; i < links->topology->nnodes; i++) {
+                int link = 2 * i + way;
+                if (links->topology->nodes[i].level != STRAG_LEVEL_HOST ||
+                    links->bandwidth[link] != bandwidth)
+                    continue;
+                if (turn == 1)
+                    traffic->load[link].total = sum / hosts;
+                sum += turn == 0 ? traffic->load[link].total : 0;
+                hosts += turn == 0;
+            }
+        }
+    }
+}
+
+/* By their kinds, where these are known: in no order, since nobody is late. */
+static int add_kinds(struct draft *draft, struct strag_traffic *traffic, bool *added,
+                     struct strag_error *err)
+{
+    const struct strag_design *design = &traffic->subject.design;
+    struct kinds kinds = {0};
+    double bandwidth = 0;
+    int status = STRAG_OK;
+    if (!traffic->symmetry.rank)
+        status = strag_symmetry_kinds(design, traffic->subject.links, &bandwidth, err);
+    if (status == STRAG_OK && bandwidth > 0 && !find_kinds(design, &kinds))
+        status = strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the kinds of %d rounds",
+                            design->claim.rounds);
+    *added = kinds.count > 0;
+    for (int k = 0; k < kinds.count && status == STRAG_OK && !draft->given_up; k++) {
+        const struct group group = {kinds.list[k].first, 1, kinds.list[k].repeats};
+        status = add_group(draft, traffic, &group, group.first + 1, err);
+    }
+    free(kinds.list);
+    if (*added)
+        spread(traffic, bandwidth);
+    return status;
+}
+
+static int add_parts(struct draft *draft, struct strag_traffic *traffic, struct strag_error *err)
+{
+    bool added;
+    int status = add_kinds(draft, traffic, &added, err);
+    if (status == STRAG_OK && !added)
+        status = add_groups(draft, traffic, err);
+    for (int l = 0; l < traffic->subject.links->nlinks; l++) {
+        if (traffic->load[l].total > draft->profile->busiest)
+            draft->profile->busiest = traffic->load[l].total;
+    }
+    return status;
+}
+
+int strag_profile_attempt(const struct strag_algorithm *algorithm,
+                          const struct strag_problem *problem, const struct strag_model *model,
+                          strag_give_up_fn *give_up, void *context, struct strag_profile **profile,
+                          struct strag_error *err)
+{
+    struct strag_traffic traffic;
+    int status = strag_traffic_open(&traffic, algorithm, problem, model, err);
+    if (status != STRAG_OK)
+        return status;
+    struct draft draft = {
+        .profile = calloc(1, sizeof *draft.profile), .give_up = give_up, .context = context};
+    const struct strag_state *state = problem->state;
+    if (!draft.profile)
+        status = strag_fail(err, STRAG_ERR_MEMORY, "out of memory for an estimate");
+    for (int i = 0; draft.profile && state && i < state->nlate; i++) {
+        if (state->late[i].delay > draft.profile->delay)
+            draft.profile->delay = state->late[i].delay;
+    }
+    if (draft.profile)
+        status = add_parts(&draft, &traffic, err);
+    status = strag_traffic_close(&traffic, status, err);
+    if (status != STRAG_OK || draft.given_up) {
+        strag_profile_free(draft.profile);
+        draft.profile = NULL;
+    }
+    if (status == STRAG_OK)
+        *profile = draft.profile;
+    return status;
+}
+
+int strag_profile_create(const struct strag_algorithm *algorithm,
+                         const struct strag_problem *problem, const struct strag_model *model,
+                         struct strag_profile **profile, struct strag_error *err)
+{
+    return strag_profile_attempt(algorithm, problem, model, NULL, NULL, profile, err);
+}
+
+void strag_profile_free(struct strag_profile *profile)
+{
+    if (!profile)
+        return;
+    free(profile->parts);
+    free(profile->lines);
+    free(profile);
+}
+
+double strag_profile_seconds(const struct strag_profile *profile, double bytes)
+{
+    double seconds = 0;
+    for (int p = 0; p < profile->nparts; p++) {
+        const struct strag_profile_part *part = &profile->parts[p];
+        double longest = 0;
+        if (p == profile->before && seconds < profile->delay)
+            seconds = profile->delay;
+        for (int l = 0; l < part->lines; l++) {
+            const struct strag_cost_line *line = &profile->lines[part->first_line + l];
+            double message = line->latency + bytes * line->per_byte;
+            if (message > longest)
+                longest = message;
+        }
+        seconds += part->repeats * longest;
+    }
+    return profile->before == profile->nparts && seconds < profile->delay ? profile->delay
+                                                                          : seconds;
+}
+
+/* Of a part's lines, the longest for a size. */
+static struct strag_cost_line longest_line(const struct strag_profile *profile,
+                                           const struct strag_profile_part *part, double bytes)
+{
+    struct strag_cost_line longest = {0, 0};
+    for (int l = part->first_line; l < part->first_line + part->lines; l++) {
+        struct strag_cost_line line = profile->lines[l];
+        if (line.latency + bytes * line.per_byte > longest.latency + bytes * longest.per_byte)
+            longest = line;
+    }
+    return longest;
+}
+
+/* No rank is late for longer than the delay: where it ends later than the rounds before it, these
+ * do not count. */
+static struct strag_cost_line wait_for(struct strag_cost_line sum, double delay, double bytes)
+{
+    return sum.latency + bytes * sum.per_byte < delay ? (struct strag_cost_line){delay, 0} : sum;
+}
+
+/* Each part takes as long as any of its lines. Of the rest it is not known whether a late rank
+ * takes part at once. */
+struct strag_cost_line strag_unfinished_line(const struct strag_unfinished *unfinished,
+                                             double bytes)
+{
+    const struct strag_profile *so_far = unfinished->so_far;
+    struct strag_cost_line sum = {0, 0};
+    for (int p = 0; p < so_far->nparts; p++) {
+        const struct strag_profile_part *part = &so_far->parts[p];
+        struct strag_cost_line line = longest_line(so_far, part, bytes);
+        if (p == so_far->before)
+            sum = wait_for(sum, so_far->delay, bytes);
+        sum.latency += part->repeats * line.latency;
+        sum.per_byte += part->repeats * line.per_byte;
+    }
+    sum.latency += unfinished->rest.latency;
+    sum.per_byte += unfinished->rest.per_byte;
+    return so_far->before == so_far->nparts ? wait_for(sum, so_far->delay, bytes) : sum;
+}

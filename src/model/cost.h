@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a plan costs on a topology: the link-load model, in two modes.
+ *
+ *     rounds   A round begins when the one before has ended everywhere, and all its messages are
+ *              under way together. A message takes the latency of its route, plus the longest of
+ *              (bytes of the round on a link / the link's bandwidth) over its links, plus the bytes
+ *              it brings / reduce_bandwidth if they are combined. The sum of the longest messages.
+ *              A late rank holds up the first round that it takes part in.
+ *     clocks   Every rank goes from round to round on its own; a message begins when both ranks are
+ *              in its round. Whatever is under way at the same time shares the links, max-min fair
+ *              (flows.h): a simulation, message by message.
+ *
+ * Where all ranks do the same at the same time both give the same. `rounds` is what selects: it
+ * looks at rounds that are alike once, and keeps for all sizes together a `profile`, which is a sum
+ * of maxima of straight lines in the vector's size. `clocks` takes its time for every message and
+ * every size; it tells what late ranks and slow links really cost.
+ *
+ * Blocks are taken as exact fractions of the vector, however short.
+ */
+#ifndef STRAG_COST_H
+#define STRAG_COST_H
+
+#include "plan/algorithm.h"
+#include "model/model.h"
+
+/* Seconds for a vector of s bytes: latency + s * per_byte. */
+struct strag_cost_line {
+    double latency, per_byte;
+};
+
+/* Rounds that cost the same. */
+struct strag_profile_part {
+    int repeats;
+    int first_line, lines; /* the longest of these is what one of the rounds takes */
+};
+
+/* An algorithm's estimate for every size: mode `rounds`. */
+struct strag_profile {
+    double delay;       /* seconds until the last late rank is there */
+    int nparts, before; /* parts; the first `before` ones need no late rank */
+    struct strag_profile_part *parts;
+    int nlines;
+    struct strag_cost_line *lines;
+    double busiest; /* bytes over the busiest link in the whole plan, per byte of the vector; where
+                       rounds are of a kind (strag_algorithm.kind) equal hosts' links in the mean */
+};
+
+/**
+ * Estimate an algorithm in mode `rounds`, for all sizes at once. Takes memory in proportion to
+ * ranks, links, and the hops of one round; O(messages * hops) time, where rounds that the
+ * algorithm knows to be alike are looked at once.
+ *
+ * @param problem  with a topology, or without: every rank on a host of its own, on one switch
+ * @param[out] profile  the caller's to free with strag_profile_free; untouched on failure
+ * @return STRAG_OK, the refusal of the algorithm, or STRAG_ERR_MEMORY
+ */
+int strag_profile_create(const struct strag_algorithm *algorithm,
+                         const struct strag_problem *problem, const struct strag_model *model,
+                         struct strag_profile **profile, struct strag_error *err);
+
+/* An estimate while it is made. */
+struct strag_unfinished {
+    const struct strag_profile *so_far;
+    struct strag_cost_line rest; /* the other rounds take that at least */
+};
+
+/** A line that the estimate, once it is finished, is nowhere shorter than. It is near it at a size.
+ */
+struct strag_cost_line strag_unfinished_line(const struct strag_unfinished *unfinished,
+                                             double bytes);
+
+/** Is the estimate known well enough to be of no use? Asked again and again while it is made. */
+typedef bool strag_give_up_fn(void *context, const struct strag_unfinished *unfinished);
+
+/** As strag_profile_create, but if it is given up, `profile` is set to NULL. */
+int strag_profile_attempt(const struct strag_algorithm *algorithm,
+                          const struct strag_problem *problem, const struct strag_model *model,
+                          strag_give_up_fn *give_up, void *context, struct strag_profile **profile,
+                          struct strag_error *err);
+
+/** NULL is allowed. */
+void strag_profile_free(struct strag_profile *profile);
+
+/** Seconds from the first rank's arrival to the last one's end, for a vector of so many bytes. */
+double strag_profile_seconds(const struct strag_profile *profile, double bytes);
+
+/**
+ * Estimate in mode `clocks`. The time this takes grows with the messages and the flows that share
+ * links, the memory with ranks, links and the hops under way.
+ *
+ * @param bytes         sizes of the vector
+ * @param sizes         how many
+ * @param[out] seconds  one per size
+ * @return as strag_profile_create
+ */
+int strag_cost_clocks(const struct strag_algorithm *algorithm, const struct strag_problem *problem,
+                      const struct strag_model *model, const size_t *bytes, int sizes,
+                      double *seconds, struct strag_error *err);
+
+#endif

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Mode `clocks`: every rank goes from round to round on its own, as a simulation of events.
+ *
+ *     rank enters a round      its messages of the round wait for their other side
+ *     both sides are there     the message's latency begins
+ *     latency is over          its bytes set out (flows.h)
+ *     bytes have arrived       the sender is done with it; the receiver, if it combines, later
+ *     all messages are done    the rank enters its next round
+ *
+ * A message that is first met by one side waits in the other side's list, in the order of meeting:
+ * the i-th send of a to b in a round is the i-th receive of b from a.
+ */
+#include "model/cost.h"
+
+#include "model/flows.h"
+#include "model/traffic.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { NONE = -1 };
+
+enum event_kind { ENTER, SET_OUT };
+
+struct event {
+    double time;
+    enum event_kind kind;
+    int which; /* ENTER: a rank; SET_OUT: a message */
+};
+
+struct message {
+    int from, to, round;
+    double amount;   /* bytes of it per byte of the vector */
+    bool combined;   /* by the receiver; known when that has been there */
+    bool from_is_in; /* the sender is the one that has been there first */
+    int next;        /* in the list of the rank that it waits for, or of spare ones */
+};
+
+struct rank {
+    int round;       /* in which it is */
+    int open;        /* messages of the round that are not done */
+    double done;     /* when the last one so far was */
+    int first, last; /* of the messages that wait for it */
+};
+
+struct clocks {
+    struct strag_subject subject;
+    struct strag_builder *visitor;
+    struct strag_flows *flows;
+    double bytes; /* of the vector */
+    double now;
+    int entering; /* the rank whose operations are being visited */
+    bool failed;  /* out of memory */
+
+    struct strag_hop *route; /* scratch */
+    struct rank *ranks;
+    int nspare, nmessages; /* head of the list of spare ones; slots */
+    struct message *messages;
+    size_t nevents, events_room;
+    struct event *events; /* heap, the earliest on top */
+};
+
+/* ---- Events ---- */
+
+static void add_event(struct clocks *clocks, double time, enum event_kind kind, int which)
+{
+    if (clocks->nevents == clocks->events_room) {
+        size_t room = clocks->events_room ? 2 * clocks->events_room : 64;
+        void *moved = realloc(clocks->events, room * sizeof *clocks->events);
+        if (!moved) {
+            clocks->failed = true;
+            return;
+        }
+        clocks->events = moved;
+        clocks->events_room = room;
+    }
+    size_t place = clocks->nevents++;
+    for (; place > 0 && time < clocks->events[(place - 1) / 2].time; place = (place - 1) / 2)
+        clocks->events[place] = clocks->events[(place - 1) / 2];
+    clocks->events[place] = (struct event){time, kind, which};
+}
+
+static struct event take_event(struct clocks *clocks)
+{
+    struct event top = clocks->events[0], last = clocks->events[--clocks->nevents];
+    size_t place = 0;
+    for (size_t child = 1; child < clocks->nevents; child = 2 * place + 1) {
+        if (child + 1 < clocks->nevents &&
+            clocks->events[child + 1].time < clocks->events[child].time)
+            child++;
+        if (last.time <= clocks->events[child].time)
+            break;
+        clocks->events[place] = clocks->events[child];
+        place = child;
+    }
+    clocks->events[place] = last;
+    return top;
+}
+
+/* ---- Messages ---- */
+
+static int new_message(struct clocks *clocks)
+{
+    if (clocks->nspare == NONE) {
+        int room = clocks->nmessages ? 2 * clocks->nmessages : 64;
+        void *moved = realloc(clocks->messages, (size_t)room * sizeof *clocks->messages);
+        if (!moved) {
+            clocks->failed = true;
+            return NONE;
+        }
+        clocks->messages = moved;
+        for (int m = room - 1; m >= clocks->nmessages; m--) {
+            clocks->messages[m].next = clocks->nspare;
+            clocks->nspare = m;
+        }
+        clocks->nmessages = room;
+    }
+    int m = clocks->nspare;
+    clocks->nspare = clocks->messages[m].next;
+    return m;
+}
+
+/* Take the message that the other side has met already off the rank's list. @return NONE: not yet
+ */
+static int find_waiting(struct clocks *clocks, struct rank *rank, int from, int to, bool from_is_in)
+{
+    int before = NONE;
+    for (int m = rank->first; m != NONE; before = m, m = clocks->messages[m].next) {
+        const struct message *message = &clocks->messages[m];
+        if (message->from != from || message->to != to || message->round != rank->round ||
+            message->from_is_in != from_is_in)
+            continue;
+        if (before == NONE)
+            rank->first = message->next;
+        else
+            clocks->messages[before].next = message->next;
+        if (rank->last == m)
+            rank->last = before;
+        return m;
+    }
+    return NONE;
+}
+
+static void wait_for(struct clocks *clocks, int peer, int m)
+{
+    struct rank *rank = &clocks->ranks[peer];
+    clocks->messages[m].next = NONE;
+    if (rank->first == NONE)
+        rank->first = m;
+    else
+        clocks->messages[rank->last].next = m;
+    rank->last = m;
+}
+
+/* The entering rank meets one of its messages. */
+static void visit(void *context, enum strag_kind kind, int peer, int first, int count)
+{
+    struct clocks *clocks = context;
+    int me = clocks->entering;
+    struct rank *rank = &clocks->ranks[me];
+    bool sends = kind == STRAG_SEND;
+    int from = sends ? me : peer, to = sends ? peer : me;
+    if (clocks->failed)
+        return;
+    rank->open++;
+    int m = find_waiting(clocks, rank, from, to, !sends);
+    if (m == NONE) {
+        m = new_message(clocks);
+        if (m == NONE)
+            return;
+        clocks->messages[m] = (struct message){
+            .from = from,
+            .to = to,
+            .round = rank->round,
+            .amount = strag_subject_amount(&clocks->subject, first, count),
+            .combined = kind == STRAG_RECV_REDUCE,
+            .from_is_in = sends,
+        };
+        wait_for(clocks, peer, m);
+        return;
+    }
+    if (kind == STRAG_RECV_REDUCE)
+        clocks->messages[m].combined = true;
+    struct strag_route route = strag_links_route(clocks->subject.links, from, to, clocks->route);
+    add_event(clocks, clocks->now + route.latency, SET_OUT, m);
+}
+
+/* ---- Ranks ---- */
+
+/* Rounds without messages take no time. */
+static void enter(struct clocks *clocks, int r)
+{
+    const struct strag_subject *subject = &clocks->subject;
+    struct rank *rank = &clocks->ranks[r];
+    clocks->entering = r;
+    rank->done = clocks->now;
+    while (rank->open == 0 && ++rank->round < subject->design.claim.rounds && !clocks->failed) {
+        strag_visitor_aim(clocks->visitor, r, (struct strag_rounds){rank->round, rank->round + 1});
+        strag_design_build(&subject->design, r, clocks->visitor);
+    }
+}
+
+/* A message is done for one of its sides. */
+static void finish(struct clocks *clocks, int r, double time)
+{
+    struct rank *rank = &clocks->ranks[r];
+    rank->done = time > rank->done ? time : rank->done;
+    rank->open--;
+    if (rank->open == 0)
+        add_event(clocks, rank->done, ENTER, r);
+}
+
+static void arrive(struct clocks *clocks, int m)
+{
+    const struct message message = clocks->messages[m];
+    double combine = clocks->subject.links->model.reduce_bandwidth;
+    double time = clocks->now;
+    clocks->messages[m].next = clocks->nspare;
+    clocks->nspare = m;
+    finish(clocks, message.from, time);
+    if (message.combined && combine > 0)
+        time += message.amount * clocks->bytes / combine;
+    finish(clocks, message.to, time);
+}
+
+/* ---- Running ---- */
+
+static void handle(struct clocks *clocks, struct event event)
+{
+    if (event.kind == ENTER) {
+        enter(clocks, event.which);
+        return;
+    }
+    const struct message *message = &clocks->messages[event.which];
+    if (strag_flows_start(clocks->flows, clocks->now, message->from, message->to,
+                          message->amount * clocks->bytes, event.which) != STRAG_OK)
+        clocks->failed = true;
+}
+
+/* All events in the order of time, until nothing happens any more. */
+static void run(struct clocks *clocks)
+{
+    while (!clocks->failed) {
+        double event = clocks->nevents ? clocks->events[0].time : INFINITY;
+        double arrival = strag_flows_next(clocks->flows);
+        if (isinf(event) && isinf(arrival))
+            return;
+        clocks->now = fmax(clocks->now, fmin(event, arrival));
+        for (int m; (m = strag_flows_end(clocks->flows, clocks->now)) != NONE;)
+            arrive(clocks, m);
+        while (clocks->nevents && clocks->events[0].time <= clocks->now && !clocks->failed)
+            handle(clocks, take_event(clocks));
+    }
+}
+
+static void set_out(struct clocks *clocks)
+{
+    const struct strag_state *state = clocks->subject.design.problem.state;
+    for (int r = 0; r < clocks->subject.design.problem.n; r++) {
+        double delay = 0;
+        for (int i = 0; state && i < state->nlate; i++) {
+            if (state->late[i].rank == r)
+                delay = fmax(delay, state->late[i].delay);
+        }
+        clocks->ranks[r] = (struct rank){.round = -1, .first = NONE, .last = NONE};
+        add_event(clocks, delay, ENTER, r);
+    }
+}
+
+/* @return the last rank's end, or NAN if somebody waits for a message that nobody sends */
+static double last_end(const struct clocks *clocks)
+{
+    double last = 0;
+    for (int r = 0; r < clocks->subject.design.problem.n; r++) {
+        if (clocks->ranks[r].open > 0 ||
+            clocks->ranks[r].round < clocks->subject.design.claim.rounds)
+            return NAN;
+        last = fmax(last, clocks->ranks[r].done);
+    }
+    return last;
+}
+
+static int run_size(struct clocks *clocks, size_t bytes, double *seconds, struct strag_error *err)
+{
+    clocks->bytes = (double)bytes;
+    clocks->now = 0;
+    clocks->flows = strag_flows_create(clocks->subject.links);
+    if (clocks->flows) {
+        set_out(clocks);
+        run(clocks);
+    }
+    bool done = clocks->flows && !clocks->failed;
+    strag_flows_free(clocks->flows);
+    if (!done)
+        return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the clocks of %d ranks",
+                          clocks->subject.design.problem.n);
+    *seconds = last_end(clocks);
+    if (isnan(*seconds))
+        return strag_fail(err, STRAG_ERR_ARGUMENT,
+                          "%s has a bug: a rank waits for a message that is not sent",
+                          clocks->subject.design.algorithm->name);
+    return STRAG_OK;
+}
+
+int strag_cost_clocks(const struct strag_algorithm *algorithm, const struct strag_problem *problem,
+                      const struct strag_model *model, const size_t *bytes, int sizes,
+                      double *seconds, struct strag_error *err)
+{
+    struct clocks clocks = {.nspare = NONE};
+    int status = strag_subject_open(&clocks.subject, algorithm, problem, model, err);
+    if (status != STRAG_OK)
+        return status;
+    clocks.ranks = calloc((size_t)problem->n, sizeof *clocks.ranks);
+    clocks.route = malloc(((size_t)clocks.subject.links->longest + 1) * sizeof *clocks.route);
+    clocks.visitor = strag_visitor_create(&clocks.subject.design.shape, visit, &clocks);
+    if (!clocks.ranks || !clocks.route || !clocks.visitor)
+        status = strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the clocks of %d ranks",
+                            problem->n);
+    for (int s = 0; status == STRAG_OK && s < sizes; s++)
+        status = run_size(&clocks, bytes[s], &seconds[s], err);
+    if (clocks.visitor) {
+        int bug = strag_visitor_finish(clocks.visitor, status == STRAG_OK ? err : NULL);
+        status = status == STRAG_OK ? bug : status;
+    }
+    free(clocks.route);
+    free(clocks.ranks);
+    free(clocks.messages);
+    free(clocks.events);
+    strag_subject_close(&clocks.subject);
+    return status;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Messages that share links: how fast each of them goes while others come and go.
+ *
+ * At any time the rates are max-min fair: all are raised together, until a link is full; the rates
+ * of the messages on it stay, the others are raised further, and so on. A message that starts or
+ * ends changes the rates of those that share a link with it, of those that share one with these,
+ * and so on; only they are looked at.
+ */
+#ifndef STRAG_FLOWS_H
+#define STRAG_FLOWS_H
+
+#include "model/network.h"
+
+struct strag_flows;
+
+/**
+ * @param links  must outlive the flows
+ * @return NULL when out of memory
+ */
+struct strag_flows *strag_flows_create(struct strag_links *links);
+
+/** NULL is allowed. */
+void strag_flows_free(struct strag_flows *flows);
+
+/**
+ * Bytes set out.
+ *
+ * @param now    seconds; never less than before
+ * @param from   a rank, `to` another one; the route is that of network.h
+ * @param bytes  how many
+ * @param tag    what strag_flows_end gives back
+ * @return STRAG_OK or STRAG_ERR_MEMORY
+ */
+int strag_flows_start(struct strag_flows *flows, double now, int from, int to, double bytes,
+                      int tag);
+
+/** When does the next flow end? INFINITY: none is under way. */
+double strag_flows_next(struct strag_flows *flows);
+
+/**
+ * Take off a flow that ends at `now` or, by rounding, next to it; now >= strag_flows_next.
+ *
+ * @return its tag, or -1: no more
+ */
+int strag_flows_end(struct strag_flows *flows, double now);
+
+#endif

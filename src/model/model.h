@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The numbers behind an estimate: how fast links are, and what is wrong at the moment.
+ */
+#ifndef STRAG_MODEL_H
+#define STRAG_MODEL_H
+
+#include "machine/topology.h"
+
+/* Where two ways round a ring of a torus are equally long. */
+enum strag_ties {
+    STRAG_TIES_SPLIT, /* half of the bytes each way */
+    STRAG_TIES_PLUS,  /* all upwards */
+};
+
+struct strag_model {
+    double alpha;            /* seconds for a message between hosts, however short */
+    double local_alpha;      /* and within a host */
+    double bandwidth;        /* bytes per second of a link of the network, each direction */
+    double local_bandwidth;  /* bytes per second of a rank's copying within its host */
+    double link_latency;     /* seconds for each link of the network that a message crosses */
+    double hop_latency;      /* and for each host or switch that it then enters */
+    double reduce_bandwidth; /* bytes per second that a rank combines; 0: that is free */
+    enum strag_ties ties;
+};
+
+/**
+ * What is assumed where nothing is said: 1 us, 100 Gbit/s, four times that within a host; on grids
+ * 100 ns per link and 300 ns per hop, on trees none (alpha covers them); combining is free.
+ */
+struct strag_model strag_model_default(enum strag_network network);
+
+/* A rank whose host's links to the network are `factor` times slower, all of them. */
+struct strag_slow {
+    int rank;
+    double factor; /* at least 1; where a host is named twice, the larger one */
+};
+
+/* A rank that arrives `delay` seconds after the others. */
+struct strag_late {
+    int rank;
+    double delay;
+};
+
+/* What differs from an ideal machine. All zero: nothing. */
+struct strag_state {
+    int nslow;
+    const struct strag_slow *slow;
+    int nlate;
+    const struct strag_late *late;
+};
+
+#endif

@@ -1,0 +1,483 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Links are numbered in two parts:
+ *
+ *     tree    2i up from node i, 2i + 1 down to it
+ *     grid    behind those, `per_position` of them for every position, by dimension:
+ *               torus         2: towards +, towards -
+ *               HyperX        as many as the dimension's size: to each coordinate
+ *               HammingMesh   4: towards +, towards -, from the switch at the board's + edge, from
+ *                             the one at its - edge
+ */
+#include "model/network.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum direction { PLUS, MINUS };
+enum { FROM_PLUS = 2, FROM_MINUS = 3 }; /* of a HammingMesh's four */
+
+/* A package or NUMA domain is as fast as so many ranks. */
+static const double ranks_fill_package = 4;
+
+struct strag_model strag_model_default(enum strag_network network)
+{
+    const double bandwidth = 100e9 / 8;
+    bool grid = network != STRAG_NETWORK_TREE;
+    return (struct strag_model){
+        .alpha = 1e-6,
+        .local_alpha = 1e-6,
+        .bandwidth = bandwidth,
+        .local_bandwidth = 4 * bandwidth,
+        .link_latency = grid ? 100e-9 : 0,
+        .hop_latency = grid ? 300e-9 : 0,
+        .reduce_bandwidth = 0,
+        .ties = STRAG_TIES_SPLIT,
+    };
+}
+
+/* ---- Numbering ---- */
+
+/* How many links a position has in a dimension. */
+static int links_per_dim(const struct strag_grid *grid, int d)
+{
+    switch (grid->network) {
+    case STRAG_NETWORK_HYPERX:
+        return grid->size[d];
+    case STRAG_NETWORK_HAMMINGMESH:
+        return 4;
+    default:
+        return 2;
+    }
+}
+
+/* @return how many there are, which may be more than an int can number */
+static int64_t number_links(struct strag_links *links)
+{
+    const struct strag_topology *topology = links->topology;
+    int64_t positions = 1, per_position = 0, tree = 2 * (int64_t)topology->nnodes;
+    if (topology->network == STRAG_NETWORK_TREE)
+        return tree;
+    for (int d = 0; d < topology->grid.dims; d++) {
+        links->before[d] = (int)per_position;
+        links->stride[d] = (int)positions;
+        per_position += links_per_dim(&topology->grid, d);
+        positions *= topology->grid.size[d];
+    }
+    links->per_position = (int)per_position;
+    return tree + positions * per_position;
+}
+
+static int grid_link(const struct strag_links *links, int position, int d, int which)
+{
+    return 2 * links->topology->nnodes + position * links->per_position + links->before[d] + which;
+}
+
+/* ---- Bandwidths ---- */
+
+static double node_bandwidth(const struct strag_links *links, const struct strag_node *node)
+{
+    if (node->uplink > 0)
+        return node->uplink;
+    switch ((enum strag_level)node->level) {
+    case STRAG_LEVEL_RANK:
+        return links->model.local_bandwidth;
+    case STRAG_LEVEL_NUMA:
+    case STRAG_LEVEL_PACKAGE:
+        return ranks_fill_package * links->model.local_bandwidth;
+    case STRAG_LEVEL_HOST:
+        return links->model.bandwidth;
+    case STRAG_LEVEL_SWITCH: {
+        double below = 0;
+        for (int c = 0; c < node->children; c++)
+            below += links->bandwidth[2 * (node->first_child + c)];
+        return below;
+    }
+    default:
+        return INFINITY;
+    }
+}
+
+static void set_bandwidths(struct strag_links *links)
+{
+    const struct strag_topology *topology = links->topology;
+    for (int i = topology->nnodes - 1; i >= 0; i--) {
+        double bandwidth = node_bandwidth(links, &topology->nodes[i]);
+        links->bandwidth[2 * i] = bandwidth;
+        links->bandwidth[2 * i + 1] = bandwidth;
+    }
+    for (int l = 2 * topology->nnodes; l < links->nlinks; l++)
+        links->bandwidth[l] = links->model.bandwidth;
+}
+
+/* The coordinate one step on, or -1 where there is no link. */
+static int step(const struct strag_grid *grid, int d, int x, enum direction direction)
+{
+    int size = grid->size[d];
+    int next = direction == PLUS ? x + 1 : x - 1;
+    if (grid->network == STRAG_NETWORK_HAMMINGMESH)
+        return next >= 0 && next < size && next / grid->board[d] == x / grid->board[d] ? next : -1;
+    if (next >= 0 && next < size)
+        return next;
+    return grid->wrap[d] ? (next + size) % size : -1;
+}
+
+/* A link between two slow hosts is as slow as the slower one of them. */
+static void slow_grid_link(struct strag_links *links, int link, double factor)
+{
+    double slowed = links->model.bandwidth / factor;
+    if (slowed < links->bandwidth[link])
+        links->bandwidth[link] = slowed;
+}
+
+/* All links of a position in one dimension, to it and from it. */
+static void slow_dimension(struct strag_links *links, int position, int d, double factor)
+{
+    const struct strag_grid *grid = &links->topology->grid;
+    int at[STRAG_DIMS_MAX];
+    strag_grid_coordinates(grid, position, at);
+    int x = at[d];
+    for (int which = 0; which < links_per_dim(grid, d); which++)
+        slow_grid_link(links, grid_link(links, position, d, which), factor);
+    if (grid->network == STRAG_NETWORK_HYPERX) {
+        for (at[d] = 0; at[d] < grid->size[d]; at[d]++) {
+            if (at[d] != x)
+                slow_grid_link(links, grid_link(links, strag_grid_position(grid, at), d, x),
+                               factor);
+        }
+        return;
+    }
+    for (int direction = PLUS; direction <= MINUS; direction++) {
+        at[d] = step(grid, d, x, direction);
+        if (at[d] >= 0 && at[d] != x)
+            slow_grid_link(links, grid_link(links, strag_grid_position(grid, at), d, !direction),
+                           factor);
+    }
+}
+
+static void slow_host(struct strag_links *links, int host, double factor)
+{
+    const struct strag_topology *topology = links->topology;
+    if (topology->network == STRAG_NETWORK_TREE) {
+        links->bandwidth[2 * host] /= factor;
+        links->bandwidth[2 * host + 1] /= factor;
+        return;
+    }
+    for (int d = 0; d < topology->grid.dims; d++)
+        slow_dimension(links, topology->nodes[host].position, d, factor);
+}
+
+/* The largest factor that is said of the host of entry i, or 0 if an earlier entry has that host:
+ * lists are short. */
+static double host_factor(const struct strag_links *links, const struct strag_state *state, int i)
+{
+    const int32_t *host_node = links->topology->host_node;
+    int host = host_node[state->slow[i].rank];
+    double factor = 0;
+    for (int j = 0; j < state->nslow; j++) {
+        if (host_node[state->slow[j].rank] != host)
+            continue;
+        if (j < i)
+            return 0;
+        if (state->slow[j].factor > factor)
+            factor = state->slow[j].factor;
+    }
+    return factor;
+}
+
+static int slow_hosts(struct strag_links *links, const struct strag_state *state,
+                      struct strag_error *err)
+{
+    int n = links->topology->n;
+    for (int i = 0; i < state->nslow; i++) {
+        if (state->slow[i].rank < 0 || state->slow[i].rank >= n)
+            return strag_fail(err, STRAG_ERR_ARGUMENT, "slow rank %d; with %d ranks it is 0 to %d",
+                              state->slow[i].rank, n, n - 1);
+        if (!(state->slow[i].factor >= 1) || isinf(state->slow[i].factor))
+            return strag_fail(err, STRAG_ERR_ARGUMENT,
+                              "rank %d is slower by a factor of %g; at least 1 is needed",
+                              state->slow[i].rank, state->slow[i].factor);
+    }
+    for (int i = 0; i < state->nslow; i++) {
+        double factor = host_factor(links, state, i);
+        if (factor > 1)
+            slow_host(links, links->topology->host_node[state->slow[i].rank], factor);
+    }
+    return STRAG_OK;
+}
+
+/* ---- Making ---- */
+
+/* The most links that a route has: up and down the tree, and in every dimension once across (a
+ * split tie goes both halves of a ring). */
+static int longest_route(const struct strag_topology *topology)
+{
+    int longest = 0;
+    for (int i = topology->nnodes - 1; i > 0; i = topology->nodes[i].parent)
+        longest += 2; /* the last node is as far from the root as any */
+    int across = 0;
+    for (int d = 0; d < topology->grid.dims; d++)
+        across += topology->grid.size[d] + 4;
+    return longest > across ? longest : across;
+}
+
+int strag_links_create(const struct strag_topology *topology, const struct strag_model *model,
+                       const struct strag_state *state, struct strag_links **links,
+                       struct strag_error *err)
+{
+    struct strag_links *made = calloc(1, sizeof *made);
+    if (!made)
+        return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the links of the network");
+    made->topology = topology;
+    made->model = *model;
+    int64_t nlinks = number_links(made);
+    if (nlinks > INT32_MAX) {
+        free(made);
+        return strag_fail(err, STRAG_ERR_UNSUPPORTED, "a network of more than %d links", INT32_MAX);
+    }
+    made->nlinks = (int)nlinks;
+    made->bandwidth = malloc((size_t)nlinks * sizeof *made->bandwidth);
+    made->longest = longest_route(topology);
+    int status = STRAG_OK;
+    if (!made->bandwidth)
+        status = strag_fail(err, STRAG_ERR_MEMORY, "out of memory for %d links", made->nlinks);
+    if (status == STRAG_OK) {
+        set_bandwidths(made);
+        status = state ? slow_hosts(made, state, err) : STRAG_OK;
+    }
+    if (status == STRAG_OK)
+        *links = made;
+    else
+        strag_links_free(made);
+    return status;
+}
+
+void strag_links_free(struct strag_links *links)
+{
+    if (!links)
+        return;
+    free(links->bandwidth);
+    free(links);
+}
+
+/* ---- Routes ---- */
+
+static void add_hop(struct strag_links *links, int link, double share)
+{
+    *links->end++ = (struct strag_hop){link, (float)share};
+}
+
+/* Up from one node to the lowest that is above both, and down to the other. */
+static void climb(struct strag_links *links, int from, int to)
+{
+    const struct strag_node *nodes = links->topology->nodes;
+    int down = 0, top = from;
+    for (int other = to; top != other;) {
+        if (top > other) {
+            add_hop(links, 2 * top, 1);
+            top = nodes[top].parent;
+        } else {
+            other = nodes[other].parent;
+            down++;
+        }
+    }
+    links->end += down;
+    struct strag_hop *hop = links->end;
+    for (; to != top; to = nodes[to].parent)
+        *--hop = (struct strag_hop){2 * to + 1, 1};
+}
+
+/* Where a message is on its way: the position, and its coordinate in the dimension at hand. */
+struct place {
+    int position, x;
+};
+
+/* Go to another coordinate of the dimension. */
+static void move(const struct strag_links *links, struct place *place, int d, int to)
+{
+    place->position += (to - place->x) * links->stride[d];
+    place->x = to;
+}
+
+/* So many steps in one direction. */
+static void walk(struct strag_links *links, struct place *place, int d, enum direction direction,
+                 int steps, double share)
+{
+    int size = links->topology->grid.size[d];
+    for (; steps > 0; steps--) {
+        int next = direction == PLUS ? place->x + 1 : place->x - 1;
+        add_hop(links, grid_link(links, place->position, d, direction), share);
+        move(links, place, d, next == size ? 0 : next < 0 ? size - 1 : next);
+    }
+}
+
+/* @return how many links one after the other */
+static int cross_torus(struct strag_links *links, struct place *place, int d, int to)
+{
+    const struct strag_grid *grid = &links->topology->grid;
+    int up = to - place->x, down = -up;
+    if (grid->wrap[d]) {
+        up += up < 0 ? grid->size[d] : 0;
+        down += down < 0 ? grid->size[d] : 0;
+    }
+    bool plus = up >= 0 && (down < 0 || up <= down);
+    if (up == down && links->model.ties == STRAG_TIES_SPLIT) {
+        struct place start = *place;
+        walk(links, &start, d, PLUS, up, 0.5);
+        walk(links, place, d, MINUS, down, 0.5);
+    } else {
+        walk(links, place, d, plus ? PLUS : MINUS, plus ? up : down, 1);
+    }
+    return plus ? up : down;
+}
+
+/* From inside a board to its edge and onto the switch there. */
+static void leave_board(struct strag_links *links, struct place place, int d, enum direction edge,
+                        double share)
+{
+    int board = links->topology->grid.board[d], inside = place.x % board;
+    walk(links, &place, d, edge, edge == PLUS ? board - 1 - inside : inside, share);
+    add_hop(links, grid_link(links, place.position, d, edge), share);
+}
+
+/* From the switch at an edge to a place inside the board. */
+static void enter_board(struct strag_links *links, struct place place, int d, enum direction edge,
+                        int to, double share)
+{
+    int board = links->topology->grid.board[d], inside = to % board;
+    int steps = edge == PLUS ? board - 1 - inside : inside;
+    move(links, &place, d, edge == PLUS ? to + steps : to - steps);
+    add_hop(links, grid_link(links, place.position, d, edge == PLUS ? FROM_PLUS : FROM_MINUS),
+            share);
+    walk(links, &place, d, edge == PLUS ? MINUS : PLUS, steps, share);
+}
+
+/* The way from one board to another leads over the nearer edge of each. */
+static int cross_boards(struct strag_links *links, struct place *place, int d, int to)
+{
+    int board = links->topology->grid.board[d], from = place->x;
+    int out_plus = board - 1 - from % board, out_minus = from % board;
+    int in_plus = board - 1 - to % board, in_minus = to % board;
+    bool split = links->model.ties == STRAG_TIES_SPLIT;
+    int out = out_plus < out_minus ? out_plus : out_minus;
+    int in = in_plus < in_minus ? in_plus : in_minus;
+    int direct = from < to ? to - from : from - to;
+    if (from / board == to / board && direct <= out + 2 + in) {
+        walk(links, place, d, to > from ? PLUS : MINUS, direct, 1);
+        return direct;
+    }
+    double share = out_plus == out_minus && split ? 0.5 : 1;
+    if (out_plus == out)
+        leave_board(links, *place, d, PLUS, share);
+    if (share < 1 || out_plus > out)
+        leave_board(links, *place, d, MINUS, share);
+    share = in_plus == in_minus && split ? 0.5 : 1;
+    if (in_plus == in)
+        enter_board(links, *place, d, PLUS, to, share);
+    if (share < 1 || in_plus > in)
+        enter_board(links, *place, d, MINUS, to, share);
+    move(links, place, d, to);
+    return out + 2 + in;
+}
+
+static int cross_dimension(struct strag_links *links, struct place *place, int d, int to)
+{
+    switch (links->topology->grid.network) {
+    case STRAG_NETWORK_HYPERX:
+        add_hop(links, grid_link(links, place->position, d, to), 1);
+        move(links, place, d, to);
+        return 1;
+    case STRAG_NETWORK_HAMMINGMESH:
+        return cross_boards(links, place, d, to);
+    default:
+        return cross_torus(links, place, d, to);
+    }
+}
+
+static int cross_grid(struct strag_links *links, int from, int to)
+{
+    const struct strag_grid *grid = &links->topology->grid;
+    struct place place = {.position = from};
+    int length = 0;
+    for (int d = 0; d < grid->dims; d++) {
+        place.x = from % grid->size[d];
+        int target = to % grid->size[d];
+        if (place.x != target)
+            length += cross_dimension(links, &place, d, target);
+        from /= grid->size[d];
+        to /= grid->size[d];
+    }
+    return length;
+}
+
+struct strag_route strag_links_route(struct strag_links *links, int from, int to,
+                                     struct strag_hop *hops)
+{
+    const struct strag_topology *topology = links->topology;
+    const struct strag_model *model = &links->model;
+    int from_host = topology->host_node[from], to_host = topology->host_node[to];
+    double latency = model->alpha;
+    links->end = hops;
+    if (from_host == to_host) {
+        climb(links, topology->leaf_node[from], topology->leaf_node[to]);
+        latency = model->local_alpha;
+    } else {
+        int length;
+        if (topology->network == STRAG_NETWORK_TREE) {
+            climb(links, from_host, to_host);
+            length = (int)(links->end - hops);
+        } else {
+            length = cross_grid(links, topology->nodes[from_host].position,
+                                topology->nodes[to_host].position);
+        }
+        latency += length * (model->link_latency + model->hop_latency);
+    }
+    return (struct strag_route){latency, (int)(links->end - hops)};
+}
+
+/* ---- Names ---- */
+
+static void name_tree_link(const struct strag_links *links, int link, char *buffer, size_t size)
+{
+    const struct strag_node *node = &links->topology->nodes[link / 2];
+    const char *direction = link % 2 ? "down" : "up";
+    const char *level = strag_level_name(node->level);
+    if (node->name)
+        snprintf(buffer, size, "%s %s %s", level, node->name, direction);
+    else if (node->rank >= 0)
+        snprintf(buffer, size, "rank %d %s", node->rank, direction);
+    else
+        snprintf(buffer, size, "%s of rank %d %s", level,
+                 links->topology->leaf_rank[node->first_leaf], direction);
+}
+
+static void name_grid_link(const struct strag_links *links, int link, char *buffer, size_t size)
+{
+    static const char *const ways[] = {"+", "-", "from +", "from -"};
+    const struct strag_grid *grid = &links->topology->grid;
+    int at[STRAG_DIMS_MAX], d = 0;
+    int rest = link - 2 * links->topology->nnodes;
+    strag_grid_coordinates(grid, rest / links->per_position, at);
+    rest %= links->per_position;
+    for (; rest >= links_per_dim(grid, d); d++)
+        rest -= links_per_dim(grid, d);
+    size_t used = 0;
+    for (int e = 0; e < grid->dims && used < size; e++)
+        used += (size_t)snprintf(buffer + used, size - used, "%s%d", e ? "," : "(", at[e]);
+    if (used >= size)
+        return;
+    if (grid->network == STRAG_NETWORK_HYPERX)
+        snprintf(buffer + used, size - used, ") dimension %d to %d", d, rest);
+    else
+        snprintf(buffer + used, size - used, ") dimension %d %s", d, ways[rest]);
+}
+
+char *strag_links_name(const struct strag_links *links, int link, char *buffer, size_t size)
+{
+    if (link < 2 * links->topology->nnodes)
+        name_tree_link(links, link, buffer, size);
+    else
+        name_grid_link(links, link, buffer, size);
+    return buffer;
+}

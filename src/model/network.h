@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The links of a topology, with a model's bandwidths, and which of them a message takes.
+ *
+ * Links have one direction each.
+ *
+ *     tree          an uplink of every node but the root: one link up, one down
+ *     torus, mesh   from every position one link up and one down in every dimension
+ *     HyperX        from every position one link to every other one of its row, per dimension
+ *     HammingMesh   as a mesh on a board; from the edges of boards to the row's switch and back
+ *
+ * Routes are minimal and go dimension by dimension, the first one first. A message within a host
+ * takes the links of the tree there; one that leaves the host does not load them (the network
+ * adapter reads and writes memory itself).
+ *
+ * Bandwidths that the topology does not tell: a host's uplink the model's `bandwidth`, a switch's
+ * uplink as much as all links below it together, a rank's link within its host `local_bandwidth`,
+ * a package's or NUMA domain's four times that, a cache's unlimited.
+ */
+#ifndef STRAG_NETWORK_H
+#define STRAG_NETWORK_H
+
+#include "model/model.h"
+
+struct strag_hop {
+    int32_t link;
+    float share; /* of the message's bytes: 1, or 0.5 where a tie is split */
+};
+
+struct strag_route {
+    double latency; /* seconds, alpha included */
+    int nhops;      /* that were written */
+};
+
+struct strag_links {
+    const struct strag_topology *topology;
+    struct strag_model model;
+    int per_position;           /* links of one position of a grid */
+    int before[STRAG_DIMS_MAX]; /* of those, how many belong to dimensions before this one */
+    int stride[STRAG_DIMS_MAX]; /* from a position to its neighbour in a dimension */
+    int nlinks;
+    double *bandwidth;     /* bytes per second; INFINITY: no limit */
+    int longest;           /* hops that a route has at most */
+    struct strag_hop *end; /* where the next hop of the route at hand is written */
+};
+
+/**
+ * The links of a topology.
+ *
+ * @param topology  must outlive the links
+ * @param state     slow links; NULL: none
+ * @param[out] links  the caller's to free with strag_links_free; untouched on failure
+ * @return STRAG_OK, STRAG_ERR_ARGUMENT (a slow rank that does not exist, a factor below 1),
+ *         STRAG_ERR_UNSUPPORTED (more links than an int counts), STRAG_ERR_MEMORY
+ */
+int strag_links_create(const struct strag_topology *topology, const struct strag_model *model,
+                       const struct strag_state *state, struct strag_links **links,
+                       struct strag_error *err);
+
+/** NULL is allowed. */
+void strag_links_free(struct strag_links *links);
+
+/**
+ * The route of a message between two ranks.
+ *
+ * @param from  the sender
+ * @param to    another rank
+ * @param hops  room for links->longest; written in the order of travel, but where a tie is split
+ */
+struct strag_route strag_links_route(struct strag_links *links, int from, int to,
+                                     struct strag_hop *hops);
+
+/** "host n1 up", "(1,0) dimension 0 +", for messages and tables. @return buffer */
+char *strag_links_name(const struct strag_links *links, int link, char *buffer, size_t size);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A rules file: what a user, or `strag-tune`, measured to be best. YAML (or JSON, which is YAML):
+ *
+ *     strag-rules: 1
+ *     rules:
+ *       - hosts: 4..8             # a number or a range; left out: any
+ *         ranks-per-host: 2       # as above; does not hold where hosts have different numbers
+ *         ranks: 8..16            # as above
+ *         network: torus          # tree, torus, hyperx or hammingmesh; left out: any
+ *         sizes:
+ *           - {from: 0, algorithm: previous}
+ *           - {from: 16K, algorithm: recursive-doubling}
+ *           - {from: 1M, algorithm: circulant}
+ *
+ * The first rule that holds for a communicator gives its whole table. Sizes ascend and the first is
+ * 0; "previous" is the component that was there before, "auto" what the model says.
+ */
+#ifndef STRAG_RULES_H
+#define STRAG_RULES_H
+
+#include "model/select.h"
+
+struct strag_rules;
+
+/**
+ * Read a file.
+ *
+ * @param[out] rules  the caller's to free with strag_rules_free; untouched on failure
+ * @return STRAG_OK, STRAG_ERR_ARGUMENT with "FILE:LINE: what is wrong", STRAG_ERR_IO,
+ *         STRAG_ERR_MEMORY
+ */
+int strag_rules_read(const char *file, struct strag_rules **rules, struct strag_error *err);
+
+/** The same for text in memory. @param name  what messages call it */
+int strag_rules_parse(const char *text, size_t length, const char *name, struct strag_rules **rules,
+                      struct strag_error *err);
+
+/** NULL is allowed. */
+void strag_rules_free(struct strag_rules *rules);
+
+/**
+ * Put the first rule that holds into the table.
+ *
+ * @param table  on entry the model's (for "auto"); replaced if a rule holds
+ * @param[out] line  of the file where the rule begins; 0: none holds
+ * @return STRAG_OK, or STRAG_ERR_UNSUPPORTED: the rule names an algorithm that cannot be planned
+ *         here, and the table is as it was
+ */
+int strag_rules_apply(const struct strag_rules *rules, const struct strag_problem *problem,
+                      struct strag_table *table, int *line, struct strag_error *err);
+
+#endif

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The table comes from looking at eight sizes per doubling. Where the choice differs between two of
+ * them, halving the gap again and again finds the byte at which it changes.
+ */
+#include "model/select.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PREVIOUS = -1, SIZES_PER_DOUBLING = 8 };
+
+/* Where a table is wanted quickly: from how many ranks on so many block counts are compared. */
+enum { MANY_RANKS = 256, CHOICES_FOR_MANY = 4 };
+
+/* Where it is asked whether a candidate can still be the best: so many sizes per doubling, up to
+ * STRAG_SELECT_BYTES_MAX. */
+enum { LOOKS_PER_DOUBLING = 8, LOOKS = 40 * LOOKS_PER_DOUBLING + 1 };
+
+/* Estimates that are closer than this are equal: they were added up in another order. */
+static const double equal = 1e-9;
+
+/* By how much strag must be the better one below the minimum. */
+static const double worth_it = 0.9;
+
+static bool is_in_open_mpi(const struct strag_algorithm *algorithm)
+{
+    static const char *const names[] = {"recursive-doubling", "recursive-halving", "ring"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(algorithm->name, names[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* What algorithms' times are multiplied by before they are compared. Those that go ahead without a
+ * late rank know who that is. */
+static double rating(const struct strag_algorithm *algorithm)
+{
+    bool favoured = algorithm->steady || algorithm->finer || algorithm->needs_late;
+    return favoured ? 1 - STRAG_STEADY : 1;
+}
+
+/* @param fewest  of the algorithm's counts of blocks; 0: it is its own choice, the only one */
+static double favour(const struct strag_algorithm *algorithm, int blocks, int fewest)
+{
+    return algorithm->finer && fewest ? pow(1 - STRAG_FINER, log2((double)blocks / fewest)) : 1;
+}
+
+/* An algorithm at one size: as fast as with its fastest count of blocks, and with which one it
+ * runs.
+ */
+struct entrant {
+    int candidate; /* PREVIOUS: it cannot be planned */
+    double seconds;
+};
+
+/* @param first  its first candidate  @param[out] end  behind its last one */
+static struct entrant find_entrant(const struct strag_selection *selection, int first, size_t bytes,
+                                   int *end)
+{
+    const struct strag_candidate *candidate = selection->candidate;
+    struct entrant entrant = {PREVIOUS, INFINITY};
+    double least = INFINITY;
+    int c = first;
+    for (; c < selection->candidates && candidate[c].algorithm == candidate[first].algorithm; c++) {
+        if (!candidate[c].profile)
+            continue;
+        double seconds = strag_profile_seconds(candidate[c].profile, (double)bytes);
+        if (entrant.candidate == PREVIOUS || candidate[c].favour * seconds < least * (1 - equal)) {
+            entrant.candidate = c;
+            least = candidate[c].favour * seconds;
+        }
+        entrant.seconds = fmin(entrant.seconds, seconds);
+    }
+    *end = c;
+    return entrant;
+}
+
+/* @return a candidate's index, or PREVIOUS */
+static int choose(const struct strag_selection *selection, size_t bytes,
+                  const struct strag_select_options *options)
+{
+    struct entrant best = {PREVIOUS, INFINITY};
+    double least_rated = INFINITY, stock = INFINITY;
+    for (int c = 0; c < selection->candidates;) {
+        const struct strag_algorithm *algorithm = selection->candidate[c].algorithm;
+        struct entrant entrant = find_entrant(selection, c, bytes, &c);
+        if (entrant.candidate == PREVIOUS)
+            continue;
+        double rated = entrant.seconds * rating(algorithm);
+        if (best.candidate == PREVIOUS || rated < least_rated * (1 - equal)) {
+            best = entrant;
+            least_rated = rated;
+        }
+        if (is_in_open_mpi(algorithm))
+            stock = fmin(stock, entrant.seconds);
+    }
+    bool exception = !options->strict && best.seconds < worth_it * stock;
+    return bytes < options->minimum && !exception ? PREVIOUS : best.candidate;
+}
+
+/* Where a table is full its last entry holds for all that follows. */
+static void add_entry(struct strag_selection *selection, size_t from, int choice)
+{
+    struct strag_table *table = &selection->table;
+    struct strag_entry entry = {.from = from};
+    if (choice != PREVIOUS) {
+        entry.algorithm = selection->candidate[choice].algorithm;
+        entry.blocks = selection->candidate[choice].blocks;
+    }
+    if (table->entries < STRAG_TABLE_MAX)
+        table->entry[table->entries++] = entry;
+}
+
+/* All changes of the choice between two sizes. @return the choice at `high` */
+static int add_changes(struct strag_selection *selection,
+                       const struct strag_select_options *options, size_t low, size_t high,
+                       int at_low)
+{
+    int at_high = choose(selection, high, options);
+    while (at_low != at_high) {
+        size_t below = low, above = high;
+        int there = at_high;
+        while (above - below > 1) {
+            size_t middle = below + (above - below) / 2;
+            int choice = choose(selection, middle, options);
+            if (choice == at_low) {
+                below = middle;
+            } else {
+                above = middle;
+                there = choice;
+            }
+        }
+        add_entry(selection, above, there);
+        low = above;
+        at_low = there;
+    }
+    return at_high;
+}
+
+static void make_table(struct strag_selection *selection,
+                       const struct strag_select_options *options)
+{
+    size_t size = 1;
+    int choice = choose(selection, size, options);
+    add_entry(selection, 0, choice);
+    while (size < STRAG_SELECT_BYTES_MAX) {
+        size_t next = size + (size < SIZES_PER_DOUBLING ? 1 : size / SIZES_PER_DOUBLING);
+        choice = add_changes(selection, options, size, next, choice);
+        size = next;
+    }
+}
+
+/* ---- Candidates ---- */
+
+/* What is known while candidates are priced, one after the other. */
+struct race {
+    struct strag_selection *selection;
+    const struct strag_select_options *options;
+    const struct strag_model *model;
+    double (*rated)[LOOKS]; /* [candidate]; NULL unless the table is wanted quickly */
+    int open;               /* behind this look the candidate at hand may be the best */
+};
+
+static double look_at(int look)
+{
+    return exp2((double)look / LOOKS_PER_DOUBLING);
+}
+
+/* Is a candidate so far nowhere rated slower between two looks than the last one, of which a line
+ * is known? A profile is a convex function of the size: it lies below the line if it does so at
+ * both ends. Where the last one is favoured over fewer blocks, it is so over other algorithms, too:
+ * it may run where fewer blocks have beaten them. */
+static bool is_below(const struct race *race, int look, struct strag_cost_line line)
+{
+    const struct strag_candidate *candidate = race->selection->candidate;
+    int last = race->selection->candidates - 1;
+    double rated = rating(candidate[last].algorithm) * candidate[last].favour * (1 + equal / 8);
+    double low = rated * (line.latency + look_at(look) * line.per_byte);
+    double high = rated * (line.latency + look_at(look + 1) * line.per_byte);
+    for (int c = 0; c < last; c++) {
+        const double *seconds = race->rated[c];
+        bool same = candidate[c].algorithm == candidate[last].algorithm;
+        double favoured = same ? candidate[c].favour : 1;
+        if (candidate[c].profile && favoured * seconds[look] <= low &&
+            favoured * seconds[look + 1] <= high)
+            return true;
+    }
+    return false;
+}
+
+/* A candidate is given up when others are at least as good at all sizes. */
+static bool is_beaten(void *context, const struct strag_unfinished *unfinished)
+{
+    struct race *race = context;
+    for (int i = 0; i < LOOKS - 1; i++) {
+        int look = (race->open + i) % (LOOKS - 1);
+        if (!is_below(race, look, strag_unfinished_line(unfinished, look_at(look)))) {
+            race->open = look;
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Those that tell what Open MPI takes are wanted where that is asked. */
+static bool may_be_given_up(const struct race *race, const struct strag_algorithm *algorithm)
+{
+    return race->rated && !(race->options->minimum > 0 && is_in_open_mpi(algorithm));
+}
+
+static void note_times(const struct race *race)
+{
+    int last = race->selection->candidates - 1;
+    const struct strag_candidate *candidate = &race->selection->candidate[last];
+    for (int look = 0; race->rated && look < LOOKS; look++)
+        race->rated[last][look] =
+            rating(candidate->algorithm) * strag_profile_seconds(candidate->profile, look_at(look));
+}
+
+/* The last candidate, which is gone again if it is given up. */
+static int price(struct race *race, const struct strag_problem *problem, struct strag_error *err)
+{
+    struct strag_selection *selection = race->selection;
+    struct strag_candidate *candidate = &selection->candidate[selection->candidates - 1];
+    bool give_up = may_be_given_up(race, candidate->algorithm);
+    struct strag_problem cut = *problem;
+    cut.blocks = candidate->blocks;
+    int status =
+        strag_profile_attempt(candidate->algorithm, &cut, race->model, give_up ? is_beaten : NULL,
+                              race, &candidate->profile, &candidate->refusal);
+    if (status == STRAG_OK && candidate->profile)
+        note_times(race);
+    else if (status == STRAG_OK)
+        selection->candidates--;
+    if (status == STRAG_OK || status == STRAG_ERR_UNSUPPORTED)
+        return STRAG_OK;
+    if (err)
+        *err = candidate->refusal;
+    return status;
+}
+
+/* Room for some more candidates. */
+static bool grow(struct race *race, int more)
+{
+    struct strag_selection *selection = race->selection;
+    size_t room = (size_t)selection->candidates + (size_t)more;
+    void *moved = realloc(selection->candidate, room * sizeof *selection->candidate);
+    if (!moved)
+        return false;
+    selection->candidate = moved;
+    if (!race->options->quick)
+        return true;
+    moved = realloc(race->rated, room * sizeof *race->rated);
+    if (moved)
+        race->rated = moved;
+    return moved != NULL;
+}
+
+/* An algorithm's candidates, one for each count of blocks. */
+static int add_candidates(struct race *race, const struct strag_algorithm *algorithm,
+                          const struct strag_problem *problem, struct strag_error *err)
+{
+    struct strag_selection *selection = race->selection;
+    int blocks[STRAG_CHOICES_MAX];
+    int choices = strag_algorithm_choices(algorithm, problem, blocks), status = STRAG_OK;
+    if (choices < 0)
+        return strag_fail(err, choices, "out of memory for the choices of %s", algorithm->name);
+    if (race->options->quick && problem->n > MANY_RANKS && choices > CHOICES_FOR_MANY) {
+        for (int c = 0; c < CHOICES_FOR_MANY; c++)
+            blocks[c] = blocks[c * (choices - 1) / (CHOICES_FOR_MANY - 1)];
+        choices = CHOICES_FOR_MANY;
+    }
+    if (!grow(race, choices))
+        return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for %d candidates",
+                          selection->candidates + choices);
+    for (int c = 0; c < choices && status == STRAG_OK; c++) {
+        selection->candidate[selection->candidates++] = (struct strag_candidate){
+            .algorithm = algorithm,
+            .blocks = blocks[c],
+            .favour = favour(algorithm, blocks[c], blocks[0]),
+        };
+        status = price(race, problem, err);
+    }
+    return status;
+}
+
+/* Where nobody is late, there is nothing to say of the algorithms for that. */
+static bool is_left_out(const struct strag_algorithm *algorithm,
+                        const struct strag_problem *problem)
+{
+    return (algorithm->needs_late && !(problem->state && problem->state->nlate)) ||
+           (algorithm->on_request && algorithm->on_request(problem));
+}
+
+static int add_all_candidates(struct race *race, const struct strag_problem *problem,
+                              struct strag_error *err)
+{
+    const struct strag_algorithm *only = race->options->only;
+    const struct strag_selection *selection = race->selection;
+    int usable = 0;
+    for (int a = 0; strag_algorithms[a]; a++) {
+        const struct strag_algorithm *algorithm = strag_algorithms[a];
+        if (only ? only != algorithm : is_left_out(algorithm, problem))
+            continue;
+        if (race->options->quick && !only && algorithm->adds_nothing &&
+            algorithm->adds_nothing(problem))
+            continue;
+        int status = add_candidates(race, algorithm, problem, err);
+        if (status != STRAG_OK)
+            return status;
+    }
+    for (int c = 0; c < selection->candidates; c++)
+        usable += selection->candidate[c].profile != NULL;
+    if (usable > 0)
+        return STRAG_OK;
+    if (only)
+        return strag_fail(err, STRAG_ERR_UNSUPPORTED, "%s", selection->candidate->refusal.text);
+    return strag_fail(err, STRAG_ERR_UNSUPPORTED, "no algorithm can be planned for %d ranks",
+                      problem->n);
+}
+
+int strag_select(const struct strag_problem *problem, const struct strag_model *model,
+                 const struct strag_select_options *options, struct strag_selection **selection,
+                 struct strag_error *err)
+{
+    struct strag_selection *made = calloc(1, sizeof *made);
+    if (!made)
+        return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for a selection");
+    struct race race = {.selection = made, .options = options, .model = model};
+    int status = add_all_candidates(&race, problem, err);
+    free(race.rated);
+    if (status != STRAG_OK) {
+        strag_selection_free(made);
+        return status;
+    }
+    make_table(made, options);
+    *selection = made;
+    return STRAG_OK;
+}
+
+void strag_selection_free(struct strag_selection *selection)
+{
+    if (!selection)
+        return;
+    for (int c = 0; c < selection->candidates; c++)
+        strag_profile_free(selection->candidate[c].profile);
+    free(selection->candidate);
+    free(selection);
+}
+
+const struct strag_entry *strag_table_entry(const struct strag_table *table, size_t bytes)
+{
+    int e = table->entries - 1;
+    while (e > 0 && table->entry[e].from > bytes)
+        e--;
+    return &table->entry[e];
+}
+
+const struct strag_algorithm *strag_table_find(const struct strag_table *table, size_t bytes)
+{
+    return strag_table_entry(table, bytes)->algorithm;
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What to run for which size: a table, made once per communicator from the cost model.
+ */
+#ifndef STRAG_SELECT_H
+#define STRAG_SELECT_H
+
+#include "model/cost.h"
+
+/* From a size on, up to the next entry's. */
+struct strag_entry {
+    size_t from;                             /* bytes; the first entry's is 0 */
+    const struct strag_algorithm *algorithm; /* NULL: leave it to the previous component */
+    int blocks; /* problem.blocks for it; 0: the algorithm's own choice */
+};
+
+#define STRAG_TABLE_MAX 48
+
+struct strag_table {
+    int entries; /* at least 1 */
+    struct strag_entry entry[STRAG_TABLE_MAX];
+};
+
+/* The candidates with their estimates, for those who want to know why. */
+struct strag_candidate {
+    const struct strag_algorithm *algorithm;
+    int blocks;                    /* as in struct strag_entry */
+    double favour;                 /* what its times are multiplied by before they are compared with
+                                      those of the algorithm's other counts of blocks */
+    struct strag_profile *profile; /* NULL: it cannot be planned here */
+    struct strag_error refusal;    /* why not */
+};
+
+struct strag_selection {
+    int candidates;
+    struct strag_candidate *candidate; /* in the order of strag_algorithms, and of their choices:
+                                          one for each count of blocks worth comparing */
+    struct strag_table table;
+};
+
+struct strag_select_options {
+    /* Vectors shorter than this stay with the previous component, unless the best plan is modelled
+     * to take less than nine tenths of what the previous component takes; that is thought to run
+     * the best of the algorithms that Open MPI has (recursive doubling, recursive halving, ring).
+     * 0: strag runs everything. */
+    size_t minimum;
+
+    /* No exception: all shorter ones stay with the previous component. */
+    bool strict;
+
+    /* Compare its block counts only; NULL: all algorithms. */
+    const struct strag_algorithm *only;
+
+    /* Leave out what cannot be better at any size than the candidates before it, as soon as that is
+     * clear. The table is the same, and sooner made. With more than 256 ranks at most 4 block
+     * counts of an algorithm are compared, too. */
+    bool quick;
+};
+
+/** The model is not more exact than that, and it does not know who will be late: messages of ranks
+ * that are ahead then take bandwidth from those that others wait for. (Measured, 8 hosts over TCP:
+ * recursive halving takes 0.2 s longer than without a late rank and its delay, ring nothing.) */
+#define STRAG_STEADY 0.02
+
+/** ... nor does it know that ranks are not in step. Some links then have nothing to do, unless they
+ * are busy with another segment: a pipeline's first and last segment take longer than modelled.
+ * (Measured, 16 MiB, flexreduce-pipelined on hosts of 3, 3 and 4 ranks over TCP: with 4 segments
+ * all takes 12 % more than modelled, with 8 it is 5 %, with 16, 32 or 64 it is 2 %.) By so much may
+ * twice as many segments be slower by the model; how many are enough depends on the hosts. */
+#define STRAG_FINER 0.01
+
+/** The largest size that tables look at: 1 TiB; above, the last entry holds. */
+#define STRAG_SELECT_BYTES_MAX ((size_t)1 << 40)
+
+/**
+ * Price every algorithm that can be planned for the problem, each with the block counts that are
+ * worth comparing, and make the table: for every size the candidate with the least modelled time
+ * (of equals the first). A steady algorithm, a `finer` one and one that goes ahead without a late
+ * rank are taken within STRAG_STEADY of it; a finer one with the larger count of blocks that is
+ * within STRAG_FINER for each doubling.
+ *
+ * @param[out] selection  the caller's to free with strag_selection_free; untouched on failure
+ * @return STRAG_OK, STRAG_ERR_UNSUPPORTED where no algorithm fits, STRAG_ERR_MEMORY
+ */
+int strag_select(const struct strag_problem *problem, const struct strag_model *model,
+                 const struct strag_select_options *options, struct strag_selection **selection,
+                 struct strag_error *err);
+
+/** NULL is allowed. */
+void strag_selection_free(struct strag_selection *selection);
+
+/** The entry of a table that holds for a size. */
+const struct strag_entry *strag_table_entry(const struct strag_table *table, size_t bytes);
+
+/** The algorithm of that entry. @return NULL: the previous component */
+const struct strag_algorithm *strag_table_find(const struct strag_table *table, size_t bytes);
+
+#endif

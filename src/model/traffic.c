@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One round at a time: all ranks' receives are the messages. Their bytes are first added to the
+ * links of their routes, then each message is as slow as the most loaded of its links. The receives
+ * are gathered for several rounds together, since algorithms look at much before they append a
+ * rank's first operation.
+ */
+#include "model/traffic.h"
+
+#include <stdlib.h>
+
+/* Rounds are gathered as long as the messages of so many ranks take no more memory than one round
+ * of a large job does. */
+enum { GATHERED_RANKS = 1 << 17 };
+
+/* ---- Subjects ---- */
+
+int strag_subject_open(struct strag_subject *subject, const struct strag_algorithm *algorithm,
+                       const struct strag_problem *problem, const struct strag_model *model,
+                       struct strag_error *err)
+{
+    *subject = (struct strag_subject){.links = NULL};
+    int status = strag_design_open(&subject->design, algorithm, problem, err);
+    if (status != STRAG_OK)
+        return status;
+    const struct strag_topology *topology = problem->topology;
+    if (!topology) {
+        status = strag_topology_flat(problem->n, 1, &subject->own, err);
+        topology = subject->own;
+    }
+    if (status == STRAG_OK)
+        status = strag_links_create(topology, model, problem->state, &subject->links, err);
+    if (status != STRAG_OK)
+        strag_subject_close(subject);
+    return status;
+}
+
+void strag_subject_close(struct strag_subject *subject)
+{
+    strag_links_free(subject->links);
+    strag_topology_free(subject->own);
+    strag_design_close(&subject->design);
+}
+
+double strag_subject_amount(const struct strag_subject *subject, int first, int count)
+{
+    const struct strag_bounds *bounds = &subject->design.shape.bounds;
+    if (!bounds->numerator)
+        return (double)count / bounds->blocks;
+    return (double)(bounds->numerator[first + count] - bounds->numerator[first]) /
+           (double)bounds->denominator;
+}
+
+/* ---- Rounds ---- */
+
+static int no_memory(const struct strag_traffic *traffic, struct strag_error *err)
+{
+    return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the messages of %d ranks",
+                      traffic->subject.design.problem.n);
+}
+
+/* As the model has it. */
+static double link_bandwidth(const struct strag_subject *subject, int from, int to)
+{
+    const struct strag_links *links = subject->links;
+    return strag_topology_same_host(links->topology, from, to) ? links->model.local_bandwidth
+                                                               : links->model.bandwidth;
+}
+
+static void visit(void *context, enum strag_kind kind, int peer, int first, int count)
+{
+    struct strag_traffic *traffic = context;
+    if (kind == STRAG_SEND || traffic->failed)
+        return;
+    int round = strag_visitor_round(traffic->visitor);
+    struct strag_receives *receives = &traffic->receives[round - traffic->gathered.first];
+    if (receives->count == receives->room) {
+        size_t larger = receives->room ? 2 * receives->room : 64;
+        void *moved = realloc(receives->list, larger * sizeof *receives->list);
+        if (!moved) {
+            traffic->failed = true;
+            return;
+        }
+        receives->list = moved;
+        receives->room = larger;
+    }
+    double amount = strag_subject_amount(&traffic->subject, first, count);
+    double takes = amount / link_bandwidth(&traffic->subject, peer, traffic->receiver);
+    if (takes > receives->heaviest_takes) {
+        receives->heaviest = receives->count;
+        receives->heaviest_takes = takes;
+    }
+    receives->list[receives->count++] = (struct strag_receive){
+        .from = peer,
+        .to = traffic->receiver,
+        .amount = amount,
+        .combined = kind == STRAG_RECV_REDUCE,
+    };
+}
+
+int strag_traffic_open(struct strag_traffic *traffic, const struct strag_algorithm *algorithm,
+                       const struct strag_problem *problem, const struct strag_model *model,
+                       struct strag_error *err)
+{
+    *traffic = (struct strag_traffic){0};
+    int status = strag_subject_open(&traffic->subject, algorithm, problem, model, err);
+    if (status != STRAG_OK)
+        return status;
+    const struct strag_links *links = traffic->subject.links;
+    status = strag_symmetry_open(&traffic->subject.design, links, &traffic->symmetry, err);
+    if (status != STRAG_OK)
+        return strag_traffic_close(traffic, status, err);
+    size_t nlinks = (size_t)links->nlinks;
+    traffic->load = calloc(nlinks, sizeof *traffic->load);
+    traffic->visitor = strag_visitor_create(&traffic->subject.design.shape, visit, traffic);
+    if (!traffic->load || !traffic->visitor)
+        return strag_traffic_close(traffic, no_memory(traffic, err), err);
+    for (size_t l = 0; l < nlinks; l++)
+        traffic->load[l].pace = 1 / links->bandwidth[l];
+    return STRAG_OK;
+}
+
+/* Room for one more route. */
+static bool grow_hops(struct strag_traffic *traffic, size_t used)
+{
+    size_t needed = used + (size_t)traffic->subject.links->longest;
+    if (needed <= traffic->hops_room)
+        return true;
+    void *moved = realloc(traffic->hops, 2 * needed * sizeof *traffic->hops);
+    if (!moved)
+        return false;
+    traffic->hops = moved;
+    traffic->hops_room = 2 * needed;
+    return true;
+}
+
+static bool load_links(struct strag_traffic *traffic, int repeats)
+{
+    size_t used = 0;
+    for (size_t m = 0; m < traffic->nmessages; m++) {
+        struct strag_message *message = &traffic->messages[m];
+        if (!grow_hops(traffic, used))
+            return false;
+        struct strag_hop *hops = traffic->hops + used;
+        struct strag_route route =
+            strag_links_route(traffic->subject.links, message->from, message->to, hops);
+        for (int h = 0; traffic->symmetry.link && h < route.nhops; h++)
+            hops[h].link = traffic->symmetry.link[hops[h].link];
+        for (int h = 0; h < route.nhops; h++) {
+            struct strag_load *load = &traffic->load[hops[h].link];
+            double weight = strag_symmetry_weight(&traffic->symmetry, message->to, hops[h].link);
+            double bytes = hops[h].share * message->amount * weight;
+            if (load->round != traffic->rounds) {
+                load->round = traffic->rounds;
+                load->busy = 0;
+            }
+            load->busy += bytes * load->pace;
+            load->total += bytes * repeats;
+        }
+        message->latency = route.latency;
+        used += (size_t)route.nhops;
+        message->hops_end = used;
+    }
+    return true;
+}
+
+static void price_messages(struct strag_traffic *traffic)
+{
+    size_t h = 0;
+    for (size_t m = 0; m < traffic->nmessages; m++) {
+        struct strag_message *message = &traffic->messages[m];
+        for (; h < message->hops_end; h++) {
+            double busy = traffic->load[traffic->hops[h].link].busy;
+            if (busy > message->per_byte)
+                message->per_byte = busy;
+        }
+    }
+}
+
+int strag_traffic_gather(struct strag_traffic *traffic, struct strag_rounds rounds,
+                         struct strag_error *err)
+{
+    const struct strag_design *design = &traffic->subject.design;
+    int most = GATHERED_RANKS / design->problem.n;
+    most = most < 1 ? 1 : most > STRAG_TRAFFIC_ROUNDS ? STRAG_TRAFFIC_ROUNDS : most;
+    if (rounds.end - rounds.first > most)
+        rounds.end = rounds.first + most;
+    traffic->gathered = rounds;
+    for (int i = 0; i < rounds.end - rounds.first; i++) {
+        traffic->receives[i].count = traffic->receives[i].heaviest = 0;
+        traffic->receives[i].heaviest_takes = 0;
+    }
+    for (int r = 0; r < design->problem.n; r++) {
+        if (strag_traffic_like(traffic, r) != r)
+            continue;
+        traffic->receiver = r;
+        strag_visitor_aim(traffic->visitor, r, rounds);
+        strag_design_build(design, r, traffic->visitor);
+    }
+    /* With room for a route, for strag_traffic_alone. */
+    return traffic->failed || !grow_hops(traffic, 0) ? no_memory(traffic, err) : STRAG_OK;
+}
+
+static struct strag_message name_message(const struct strag_traffic *traffic,
+                                         const struct strag_receive *receive)
+{
+    double combining = traffic->subject.links->model.reduce_bandwidth;
+    return (struct strag_message){
+        .from = receive->from,
+        .to = receive->to,
+        .amount = receive->amount,
+        .combining = receive->combined && combining > 0 ? receive->amount / combining : 0,
+    };
+}
+
+struct strag_message strag_traffic_alone(struct strag_traffic *traffic, int round)
+{
+    const struct strag_receives *receives = &traffic->receives[round - traffic->gathered.first];
+    struct strag_links *links = traffic->subject.links;
+    if (receives->count == 0)
+        return (struct strag_message){0};
+    struct strag_message message = name_message(traffic, &receives->list[receives->heaviest]);
+    struct strag_hop *hops = traffic->hops;
+    struct strag_route route = strag_links_route(links, message.from, message.to, hops);
+    message.latency = route.latency;
+    for (int h = 0; h < route.nhops; h++) {
+        double busy = hops[h].share * message.amount * traffic->load[hops[h].link].pace;
+        if (busy > message.per_byte)
+            message.per_byte = busy;
+    }
+    return message;
+}
+
+/* The round's messages, yet without what they take. @return false when out of memory */
+static bool name_messages(struct strag_traffic *traffic, int round)
+{
+    const struct strag_receives *receives = &traffic->receives[round - traffic->gathered.first];
+    if (receives->count > traffic->room) {
+        free(traffic->messages);
+        traffic->room = 0;
+        traffic->messages = malloc(receives->room * sizeof *traffic->messages);
+        if (!traffic->messages)
+            return false;
+        traffic->room = receives->room;
+    }
+    traffic->nmessages = receives->count;
+    for (size_t m = 0; m < receives->count; m++)
+        traffic->messages[m] = name_message(traffic, &receives->list[m]);
+    return true;
+}
+
+int strag_traffic_round(struct strag_traffic *traffic, int round, int repeats,
+                        struct strag_error *err)
+{
+    traffic->rounds++;
+    if (!name_messages(traffic, round) || !load_links(traffic, repeats))
+        return no_memory(traffic, err);
+    price_messages(traffic);
+    return STRAG_OK;
+}
+
+int strag_traffic_close(struct strag_traffic *traffic, int status, struct strag_error *err)
+{
+    if (traffic->visitor) {
+        int bug = strag_visitor_finish(traffic->visitor, status == STRAG_OK ? err : NULL);
+        status = status == STRAG_OK ? bug : status;
+    }
+    strag_symmetry_close(&traffic->symmetry);
+    strag_subject_close(&traffic->subject);
+    for (int i = 0; i < STRAG_TRAFFIC_ROUNDS; i++)
+        free(traffic->receives[i].list);
+    free(traffic->messages);
+    free(traffic->hops);
+    free(traffic->load);
+    return status;
+}

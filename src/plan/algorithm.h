@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The algorithms: one file and one row in the table each (algorithm.c).
+ *
+ * An algorithm gets a problem and a rank, and builds that rank's plan from these alone, in time and
+ * memory of its own operations. It also states what it claims (rounds, bytes, ports), and `verify`
+ * holds it to that.
+ */
+#ifndef STRAG_ALGORITHM_H
+#define STRAG_ALGORITHM_H
+
+#include "model/model.h"
+#include "plan/plan.h"
+
+/* What is to be planned. */
+struct strag_problem {
+    int n;      /* ranks, at least 1 */
+    int blocks; /* 0: the algorithm's own choice */
+    int ports;  /* how many links a host drives at the same time; 0: the algorithm's own choice */
+    int root;   /* the rank that works for all, where one does: 0, or another with the same bits */
+    const struct strag_topology *topology; /* of n ranks; NULL: each on a host, all on one switch */
+    const struct strag_state *state;       /* NULL: nobody is late, no link is slow */
+    const void *prepared; /* what the algorithm prepared for it; strag_design_open sets it */
+};
+
+/* What an algorithm promises for a problem. */
+struct strag_claim {
+    int rounds;      /* exactly */
+    int blocks;      /* exactly */
+    double sent_max; /* the most that any one rank sends, in vectors: exactly, up to rounding */
+    bool one_ported; /* in one round a rank sends to one rank at most and receives from one */
+
+    /* Forms that wait for a late rank: rank `late` takes part from round `before` on, exactly; the
+     * others use the rounds until then. */
+    bool waits;
+    int late, before;
+};
+
+/* Machines on which ranks can be exchanged without a difference. */
+enum strag_machine {
+    STRAG_MACHINE_SWITCH, /* equal hosts on a switch: hosts with each other, and ranks in a host */
+    STRAG_MACHINE_TREE,   /* any tree of equal nodes: those below the same one with each other */
+    STRAG_MACHINE_TORUS,  /* a whole one, a rank on every host: all by as many places */
+};
+
+/* So many numbers tell what a round's traffic is like. */
+#define STRAG_KIND_MAX 24
+
+/* So many block counts an algorithm may have compared. */
+#define STRAG_CHOICES_MAX 16
+
+struct strag_algorithm {
+    const char *name;
+    const char *summary; /* one line for `strag list` */
+    const char *rounds;  /* formula, for `strag list`: "2(n-1)" */
+    const char *sent;    /* formula, bytes sent by a rank in vectors: "2(n-1)/n" */
+    bool needs_late;     /* refused where no rank is late (one that is by 0 seconds will do) */
+    bool steady;         /* a rank receives from one other rank only, so that a late rank delays all
+                            by its delay and no more, whatever the network does */
+    bool rooted;         /* it may have another root than rank 0 */
+    bool finer; /* a pipeline that evens out what ranks cost that are not in step, the more so
+                   the more blocks of its `choices` it has */
+
+    /** Refuse what cannot be planned: STRAG_OK, or why not in err. n >= 1 was checked already. */
+    int (*check)(const struct strag_problem *problem, struct strag_error *err);
+
+    /** Is it no better here than algorithms before it in the table? Asked where the table has to be
+     * made quickly, so the answer has to come quickly, too. NULL: it may be better. */
+    bool (*adds_nothing)(const struct strag_problem *problem);
+
+    /** Does planning take so long that the algorithm is to run only where it is named? NULL: no. */
+    bool (*on_request)(const struct strag_problem *problem);
+
+    /** For what all ranks' plans are taken from, where that is much: a schedule, a tree. Called
+     * once, after `check`, for n >= 2; the functions below find it in problem->prepared. Refuses as
+     * `check` does, or STRAG_ERR_MEMORY. NULL: nothing is prepared. */
+    int (*prepare)(const struct strag_problem *problem, void **prepared, struct strag_error *err);
+    void (*release)(void *prepared);
+
+    /** Block counts worth comparing, where the best one depends on the vector's size: at most
+     * STRAG_CHOICES_MAX, ascending. Called after `check`, for n >= 2 and problem->blocks 0. @return
+     * how many, at least 1, or STRAG_ERR_MEMORY. NULL: there is one good count, or one only. */
+    int (*choices)(const struct strag_problem *problem, int *blocks);
+
+    void (*claim)(const struct strag_problem *problem, struct strag_claim *claim);
+    /** Append the rank's operations; n >= 2 here. Many rounds: those that are wanted will do. */
+    void (*build)(const struct strag_problem *problem, int rank, struct strag_builder *builder);
+    /** Where the blocks start: fill in the denominator, and the numerators of which there are
+     * claim.blocks + 1. NULL: blocks are of equal size. */
+    void (*bounds)(const struct strag_problem *problem, struct strag_bounds *bounds);
+    /** How many rounds from this one on carry the same traffic: between the same ranks as many
+     * bytes, combined or not, if blocks are of equal size. At least 1. NULL: no two rounds are
+     * known to be alike. */
+    int (*alike)(const struct strag_problem *problem, int round);
+    /** With `alike`, for rounds that take turns: rounds round, round + period, round + 2 period,
+     * ... carry the same traffic, as many of them as `alike` says, and so it is with each of the
+     * `period` rounds from this one on. The late rank takes part in all of these rounds, or in
+     * none. NULL: 1, they follow one another. */
+    int (*period)(const struct strag_problem *problem, int round);
+    /** Rounds of the same kind, that is with the same numbers, carry the same traffic but for an
+     * exchange of hosts whose links are equally fast (strag_uplinks has them: those at the full
+     * rate), with the ranks on them. Asked where such hosts can be exchanged without a difference:
+     * on one switch. @return how many numbers, at most STRAG_KIND_MAX; 0: the round is like no
+     * other. NULL: nothing is known. */
+    int (*kind)(const struct strag_problem *problem, int round, int64_t *kind);
+    /** The rank that stands for this one: an exchange of ranks that makes no difference on such a
+     * machine takes this one to it, and the messages of every round to themselves, with their
+     * bytes. Ranks that are alike all name the same one, which names itself; on trees the ranks'
+     * order is the tree's. NULL: no two ranks are known to be alike. */
+    int (*like)(const struct strag_problem *problem, enum strag_machine machine, int rank);
+};
+
+/* The most that the table has room for (users keep a bit for each in 64, with some to spare), and
+ * bytes that hold all their names. */
+enum { STRAG_ALGORITHMS_MAX = 48, STRAG_NAMES_MAX = 1024 };
+
+/** The table, closed by a NULL. */
+extern const struct strag_algorithm *const strag_algorithms[];
+
+/**
+ * Look an algorithm up by its name.
+ *
+ * @return it, or NULL with the names that exist in err
+ */
+const struct strag_algorithm *strag_algorithm_find(const char *name, struct strag_error *err);
+
+/** All names, "ring, recursive-doubling, ...", cut at the buffer's end. @return buffer */
+char *strag_algorithm_names(char *buffer, size_t size);
+
+/**
+ * Can this problem be planned, and what does the algorithm promise for it?
+ *
+ * @param[out] claim  filled on success; may be NULL
+ * @return STRAG_OK, or STRAG_ERR_UNSUPPORTED or STRAG_ERR_ARGUMENT with the reason, or
+ *         STRAG_ERR_MEMORY
+ */
+int strag_algorithm_claim(const struct strag_algorithm *algorithm,
+                          const struct strag_problem *problem, struct strag_claim *claim,
+                          struct strag_error *err);
+
+/**
+ * The values of problem->blocks that are worth comparing: problem->blocks itself where it is given,
+ * or the algorithm's choices, or 0, its own choice, where it has none or refuses the problem.
+ *
+ * @param[out] blocks  room for STRAG_CHOICES_MAX
+ * @return how many, at least 1; or STRAG_ERR_MEMORY
+ */
+int strag_algorithm_choices(const struct strag_algorithm *algorithm,
+                            const struct strag_problem *problem, int *blocks);
+
+/* A design: an algorithm applied to a problem, and all that the plans of its ranks share. */
+struct strag_design {
+    const struct strag_algorithm *algorithm;
+    struct strag_problem
+        problem; /* as it was given, and prepared; what it points to must live on */
+    struct strag_claim claim;
+    struct strag_shape shape;
+    void *prepared;
+};
+
+/** @return as strag_algorithm_claim; on failure nothing is left to close */
+int strag_design_open(struct strag_design *design, const struct strag_algorithm *algorithm,
+                      const struct strag_problem *problem, struct strag_error *err);
+
+/** A design that is all zero is allowed. */
+void strag_design_close(struct strag_design *design);
+
+/**
+ * Build one rank's plan.
+ *
+ * @param[out] plan  the caller's to free with strag_plan_free; untouched on failure
+ * @return STRAG_OK, STRAG_ERR_ARGUMENT for a rank that does not exist, or STRAG_ERR_MEMORY
+ */
+int strag_design_plan(const struct strag_design *design, int rank, struct strag_plan **plan,
+                      struct strag_error *err);
+
+/** Append a rank's operations to a builder: those of all rounds, or of the rounds it wants. */
+void strag_design_build(const struct strag_design *design, int rank, struct strag_builder *builder);
+
+/** How many rounds carry the same traffic, at least 1: this one, and more in steps of the period.
+ */
+int strag_design_alike(const struct strag_design *design, int round);
+
+/** At least 1. */
+int strag_design_period(const struct strag_design *design, int round);
+
+/** Design and build one rank's plan: as strag_design_open and strag_design_plan. */
+int strag_plan_create(const struct strag_algorithm *algorithm, const struct strag_problem *problem,
+                      int rank, struct strag_plan **plan, struct strag_error *err);
+
+/** Build all n plans; on failure none is left. `plans` has room for n. */
+int strag_plan_create_all(const struct strag_algorithm *algorithm,
+                          const struct strag_problem *problem, struct strag_plan **plans,
+                          struct strag_error *err);
+
+/** Free n plans (not the array). */
+void strag_plan_free_all(struct strag_plan **plans, int n);
+
+#endif

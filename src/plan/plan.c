@@ -1,0 +1,456 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Building a plan: the operations come in program order from an algorithm; what each must wait for
+ * is found here, by remembering who wrote a block last and who has read it since. Blocks side by
+ * side with the same past are one run, so that this takes time in proportion to the operations and
+ * the runs that they meet, however many blocks there are.
+ */
+#include "plan/plan.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+__extension__ typedef unsigned __int128 wide;
+
+size_t strag_block_start(const struct strag_bounds *bounds, int block, size_t count)
+{
+    if (block == 0 || block == bounds->blocks) /* without a division: short calls come often */
+        return block ? count : 0;
+    uint64_t numerator = (uint64_t)(bounds->numerator ? bounds->numerator[block] : block);
+    uint64_t denominator = (uint64_t)(bounds->numerator ? bounds->denominator : bounds->blocks);
+    return (size_t)((wide)numerator * count / denominator);
+}
+
+const char *strag_kind_name(enum strag_kind kind)
+{
+    switch (kind) {
+    case STRAG_SEND:
+        return "send";
+    case STRAG_RECV:
+        return "recv";
+    case STRAG_RECV_REDUCE:
+        return "recv_reduce";
+    }
+    return "?";
+}
+
+void strag_plan_free(struct strag_plan *plan)
+{
+    if (!plan)
+        return;
+    free(plan->bounds.numerator);
+    free(plan->ops);
+    free(plan->after);
+    free(plan->copies);
+    free(plan);
+}
+
+/* The readers of a run since it was last written: a list threaded through one array. A new reader
+ * goes in front, so that the two halves of a run that is split may share what is behind. */
+struct reader {
+    int32_t op;
+    int32_t next; /* index into readers, or NONE */
+};
+
+enum {
+    NONE = -1,   /* no reader; no writer: the run is still the caller's input */
+    COPIED = -2, /* no writer, but it is copied from the input to the output at the start */
+};
+
+/* What the builder knows of a run, kept at its first block; elsewhere nothing is kept. */
+struct past {
+    int32_t writer;  /* the operation that wrote it last, or NONE, or COPIED */
+    int32_t readers; /* head of the list of operations that have read it since */
+    int32_t end;     /* the block behind the run */
+};
+
+struct strag_builder {
+    struct strag_plan *plan;
+    int status;
+    const char *bug; /* what the algorithm did wrong */
+    int stage;
+
+    struct strag_rounds wanted;
+    strag_visit_fn *visit; /* NULL: a plan is made */
+    void *context;
+    int visited; /* the round of the operation at hand */
+
+    size_t ops_room;
+    size_t after_room, after_length;
+    size_t copies_room;
+
+    struct past *past;  /* [block] */
+    uint64_t *starts;   /* a bit for each block: does a run begin there? */
+    int32_t last_split; /* where a run began that was split not long ago */
+    struct reader *readers;
+    size_t readers_room, readers_length;
+};
+
+/* Make room for one more item of `size` bytes. */
+static bool grow(void **items, size_t *room, size_t used, size_t size)
+{
+    if (used < *room)
+        return true;
+    size_t larger = *room ? 2 * *room : 16;
+    void *moved = larger > SIZE_MAX / size ? NULL : realloc(*items, larger * size);
+    if (!moved)
+        return false;
+    *items = moved;
+    *room = larger;
+    return true;
+}
+
+static void builder_free(struct strag_builder *builder)
+{
+    strag_plan_free(builder->plan);
+    free(builder->past);
+    free(builder->starts);
+    free(builder->readers);
+    free(builder);
+}
+
+static bool copy_bounds(struct strag_bounds *to, const struct strag_bounds *from)
+{
+    *to = *from;
+    if (!from->numerator)
+        return true;
+    size_t size = ((size_t)from->blocks + 1) * sizeof *to->numerator;
+    to->numerator = malloc(size);
+    if (to->numerator)
+        memcpy(to->numerator, from->numerator, size);
+    return to->numerator != NULL;
+}
+
+struct strag_builder *strag_builder_create(const struct strag_shape *shape, int rank)
+{
+    struct strag_builder *builder = calloc(1, sizeof *builder);
+    if (!builder)
+        return NULL;
+    size_t blocks = (size_t)shape->bounds.blocks;
+    builder->plan = calloc(1, sizeof *builder->plan);
+    builder->past = malloc(blocks * sizeof *builder->past);
+    builder->starts = calloc(blocks / 64 + 1, sizeof *builder->starts);
+    if (!builder->plan || !builder->past || !builder->starts ||
+        !copy_bounds(&builder->plan->bounds, &shape->bounds)) {
+        builder_free(builder);
+        return NULL;
+    }
+    builder->past[0] = (struct past){NONE, NONE, shape->bounds.blocks};
+    builder->starts[0] = 1;
+    builder->plan->algorithm = shape->algorithm;
+    builder->plan->n = shape->n;
+    builder->plan->rank = rank;
+    builder->plan->rounds = shape->rounds;
+    builder->wanted = (struct strag_rounds){0, shape->rounds};
+    return builder;
+}
+
+struct strag_rounds strag_rounds_wanted(const struct strag_builder *builder)
+{
+    return builder->wanted;
+}
+
+struct strag_builder *strag_visitor_create(const struct strag_shape *shape, strag_visit_fn *visit,
+                                           void *context)
+{
+    const struct strag_shape one = {
+        .algorithm = shape->algorithm,
+        .n = shape->n,
+        .rounds = shape->rounds,
+        .bounds = {.blocks = 1},
+    };
+    struct strag_builder *visitor = strag_builder_create(&one, 0);
+    if (!visitor)
+        return NULL;
+    visitor->plan->bounds.blocks = shape->bounds.blocks; /* of which nothing is remembered */
+    visitor->visit = visit;
+    visitor->context = context;
+    return visitor;
+}
+
+void strag_visitor_aim(struct strag_builder *visitor, int rank, struct strag_rounds rounds)
+{
+    visitor->plan->rank = rank;
+    visitor->wanted = rounds;
+}
+
+int strag_visitor_round(const struct strag_builder *visitor)
+{
+    return visitor->visited;
+}
+
+static void fail(struct strag_builder *builder, int status, const char *bug)
+{
+    if (builder->status == STRAG_OK) {
+        builder->status = status;
+        builder->bug = bug;
+    }
+}
+
+void strag_stage(struct strag_builder *builder, const char *name)
+{
+    struct strag_plan *plan = builder->plan;
+    if (builder->visit)
+        return;
+    for (int s = 0; s < plan->nstages; s++) {
+        if (strcmp(plan->stages[s], name) == 0) {
+            builder->stage = s;
+            return;
+        }
+    }
+    if (plan->nstages == STRAG_STAGES_MAX) {
+        fail(builder, STRAG_ERR_ARGUMENT, "too many stages");
+        return;
+    }
+    plan->stages[plan->nstages] = name;
+    builder->stage = plan->nstages++;
+}
+
+static void add_wait(struct strag_builder *builder, int32_t op)
+{
+    struct strag_plan *plan = builder->plan;
+    /* The same operation often comes again with the next block of a range. */
+    size_t mine = plan->ops[plan->nops].after;
+    for (size_t i = builder->after_length; i > mine; i--) {
+        if (plan->after[i - 1] == op)
+            return;
+    }
+    if (builder->after_length >= INT32_MAX || !grow((void **)&plan->after, &builder->after_room,
+                                                    builder->after_length, sizeof *plan->after)) {
+        fail(builder, STRAG_ERR_MEMORY, NULL);
+        return;
+    }
+    plan->after[builder->after_length++] = op;
+}
+
+static void add_reader(struct strag_builder *builder, struct past *past, int32_t op)
+{
+    if (!grow((void **)&builder->readers, &builder->readers_room, builder->readers_length,
+              sizeof *builder->readers)) {
+        fail(builder, STRAG_ERR_MEMORY, NULL);
+        return;
+    }
+    builder->readers[builder->readers_length] = (struct reader){op, past->readers};
+    past->readers = (int32_t)builder->readers_length++;
+}
+
+static bool is_start(const struct strag_builder *builder, int block)
+{
+    return builder->starts[block / 64] >> block % 64 & 1;
+}
+
+/* Where the run of a block begins. Algorithms often cut one piece after the other from a run. */
+static int run_start(const struct strag_builder *builder, int block)
+{
+    int last = builder->last_split;
+    if (is_start(builder, last) && last <= block && block < builder->past[last].end)
+        return last;
+    while (!is_start(builder, block)) {
+        if (block % 64 == 63 && builder->starts[block / 64] == 0)
+            block -= 64;
+        else
+            block--;
+    }
+    return block;
+}
+
+/* Let a run begin at a block. */
+static void split(struct strag_builder *builder, int block)
+{
+    if (block == builder->plan->bounds.blocks || is_start(builder, block))
+        return;
+    int start = run_start(builder, block);
+    builder->past[block] = builder->past[start];
+    builder->past[start].end = block;
+    builder->starts[block / 64] |= UINT64_C(1) << block % 64;
+    builder->last_split = start;
+}
+
+/* A reader waits for the last writer; a writer for the readers since, or if there are none for the
+ * last writer. The operation's range is whole runs. */
+static void find_waits(struct strag_builder *builder, const struct strag_op *op, int32_t index)
+{
+    bool writes = op->kind != STRAG_SEND;
+    int end = op->first + op->count;
+    for (int b = op->first; b < end; b = builder->past[b].end) {
+        struct past *past = &builder->past[b];
+        if (past->writer >= 0 && (!writes || past->readers == NONE))
+            add_wait(builder, past->writer);
+        if (!writes) {
+            add_reader(builder, past, index);
+            continue;
+        }
+        for (int32_t r = past->readers; r != NONE; r = builder->readers[r].next)
+            add_wait(builder, builder->readers[r].op);
+        builder->starts[b / 64] &= ~(UINT64_C(1) << b % 64);
+    }
+    if (writes) {
+        builder->past[op->first] = (struct past){index, NONE, end};
+        builder->starts[op->first / 64] |= UINT64_C(1) << op->first % 64;
+    }
+}
+
+/* Note that a run must be copied at the start, joining it to the range before it if it can. */
+static void add_copy(struct strag_builder *builder, int first)
+{
+    struct strag_plan *plan = builder->plan;
+    int count = builder->past[first].end - first;
+    builder->past[first].writer = COPIED;
+    if (plan->ncopies) {
+        struct strag_range *last = &plan->copies[plan->ncopies - 1];
+        if (last->first + last->count == first) {
+            last->count += count;
+            return;
+        }
+    }
+    if (!grow((void **)&plan->copies, &builder->copies_room, (size_t)plan->ncopies,
+              sizeof *plan->copies)) {
+        fail(builder, STRAG_ERR_MEMORY, NULL);
+        return;
+    }
+    plan->copies[plan->ncopies++] = (struct strag_range){first, count};
+}
+
+/* Does the operation find its values in the caller's input? If only some of them are still there,
+ * these are copied to the output at the start. */
+static bool finds_input(struct strag_builder *builder, const struct strag_op *op)
+{
+    int end = op->first + op->count;
+    bool in_output = false;
+    for (int b = op->first; b < end; b = builder->past[b].end)
+        in_output = in_output || builder->past[b].writer != NONE;
+    for (int b = op->first; in_output && b < end; b = builder->past[b].end) {
+        if (builder->past[b].writer == NONE)
+            add_copy(builder, b);
+    }
+    return !in_output;
+}
+
+static void add(struct strag_builder *builder, enum strag_kind kind, bool own_left, int round,
+                int peer, int first, int count)
+{
+    struct strag_plan *plan = builder->plan;
+    if (count == 0 || builder->status != STRAG_OK)
+        return;
+    if (first < 0 || count < 0 || first > plan->bounds.blocks - count) {
+        fail(builder, STRAG_ERR_ARGUMENT, "a range outside the vector");
+        return;
+    }
+    if (peer < 0 || peer >= plan->n || peer == plan->rank) {
+        fail(builder, STRAG_ERR_ARGUMENT, "a peer that is no other rank");
+        return;
+    }
+    if (round < (plan->nops ? plan->ops[plan->nops - 1].round : 0) || round >= plan->rounds) {
+        fail(builder, STRAG_ERR_ARGUMENT, "a round out of order");
+        return;
+    }
+    if (builder->visit) {
+        builder->visited = round;
+        if (strag_is_wanted(builder->wanted, round))
+            builder->visit(builder->context, kind, peer, first, count);
+        return;
+    }
+    /* One more than the operations: the last only closes the list of waits. */
+    if (plan->nops >= INT32_MAX - 1 ||
+        !grow((void **)&plan->ops, &builder->ops_room, (size_t)plan->nops + 1, sizeof *plan->ops)) {
+        fail(builder, STRAG_ERR_MEMORY, NULL);
+        return;
+    }
+    struct strag_op *op = &plan->ops[plan->nops];
+    *op = (struct strag_op){
+        .kind = (uint8_t)kind,
+        .stage = (uint8_t)builder->stage,
+        .own_left = own_left,
+        .peer = peer,
+        .first = first,
+        .count = count,
+        .round = round,
+        .after = (uint32_t)builder->after_length,
+    };
+    split(builder, first);
+    split(builder, first + count);
+    op->from_input = kind != STRAG_RECV && finds_input(builder, op);
+    find_waits(builder, op, plan->nops);
+    plan->nops++;
+}
+
+void strag_send(struct strag_builder *builder, int round, int peer, int first, int count)
+{
+    add(builder, STRAG_SEND, false, round, peer, first, count);
+}
+
+void strag_recv(struct strag_builder *builder, int round, int peer, int first, int count)
+{
+    add(builder, STRAG_RECV, false, round, peer, first, count);
+}
+
+void strag_recv_reduce(struct strag_builder *builder, int round, int peer, int first, int count)
+{
+    add(builder, STRAG_RECV_REDUCE, false, round, peer, first, count);
+}
+
+void strag_recv_reduce_right(struct strag_builder *builder, int round, int peer, int first,
+                             int count)
+{
+    add(builder, STRAG_RECV_REDUCE, true, round, peer, first, count);
+}
+
+void strag_exchange_reduce(struct strag_builder *builder, int round, int peer, int first, int count)
+{
+    add(builder, STRAG_RECV_REDUCE, builder->plan->rank < peer, round, peer, first, count);
+}
+
+void strag_cyclic(struct strag_builder *builder, enum strag_kind kind, int round, int peer,
+                  int first, int count)
+{
+    int blocks = builder->plan->bounds.blocks;
+    first %= blocks;
+    int head = count < blocks - first ? count : blocks - first;
+    add(builder, kind, false, round, peer, first, head);
+    add(builder, kind, false, round, peer, 0, count - head);
+}
+
+/* Hand back what went wrong, with its text, and free the builder. */
+static int close_builder(struct strag_builder *builder, struct strag_error *err)
+{
+    const struct strag_plan *plan = builder->plan;
+    int status = builder->status;
+    if (status == STRAG_ERR_MEMORY)
+        strag_fail(err, status, "out of memory for the plan of rank %d of %d", plan->rank, plan->n);
+    else if (status != STRAG_OK)
+        strag_fail(err, status, "%s has a bug: rank %d of %d, operation %d: %s", plan->algorithm,
+                   plan->rank, plan->n, plan->nops, builder->bug);
+    builder_free(builder);
+    return status;
+}
+
+int strag_visitor_finish(struct strag_builder *visitor, struct strag_error *err)
+{
+    return close_builder(visitor, err);
+}
+
+int strag_builder_finish(struct strag_builder *builder, struct strag_plan **plan,
+                         struct strag_error *err)
+{
+    struct strag_plan *built = builder->plan;
+    if (builder->status == STRAG_OK && !built->ops) {
+        built->ops = calloc(1, sizeof *built->ops);
+        if (!built->ops)
+            fail(builder, STRAG_ERR_MEMORY, NULL);
+    }
+    /* What nobody writes ends in the output as it is; that is so with a single rank alone. */
+    for (int b = 0; builder->status == STRAG_OK && b < built->bounds.blocks;
+         b = builder->past[b].end) {
+        if (builder->past[b].writer == NONE)
+            add_copy(builder, b);
+    }
+    if (builder->status == STRAG_OK) {
+        built->ops[built->nops] = (struct strag_op){.after = (uint32_t)builder->after_length};
+        *plan = built;
+        builder->plan = NULL;
+        builder_free(builder);
+        return STRAG_OK;
+    }
+    return close_builder(builder, err);
+}

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Plans as text and as JSON.
+ *
+ * Names of algorithms and stages are the program's own: letters, digits and '-' only. They are
+ * written as they are.
+ */
+#include "plan/show.h"
+
+#include <math.h>
+#include <string.h>
+
+__extension__ typedef unsigned __int128 wide;
+
+static int written(FILE *out)
+{
+    return ferror(out) ? STRAG_ERR_IO : STRAG_OK;
+}
+
+/* Columns of a number. */
+static int digits(int value)
+{
+    return snprintf(NULL, 0, "%d", value);
+}
+
+/* How wide the columns of all tables are, so that they look alike. */
+struct widths {
+    int round, op, peer, blocks, stage;
+};
+
+static int at_least(int width, int needed)
+{
+    return width > needed ? width : needed;
+}
+
+static struct widths measure(struct strag_plan *const *plans, int count)
+{
+    struct widths widths = {
+        .round = at_least(digits(plans[0]->rounds), (int)strlen("round")),
+        .op = (int)strlen("op"),
+        .peer = at_least(digits(plans[0]->n), (int)strlen("peer")),
+        .blocks = at_least(2 * digits(plans[0]->bounds.blocks) + 2, (int)strlen("blocks")),
+        .stage = (int)strlen("stage"),
+    };
+    for (int p = 0; p < count; p++) {
+        widths.op = at_least(widths.op, digits(plans[p]->nops));
+        for (int s = 0; s < plans[p]->nstages; s++)
+            widths.stage = at_least(widths.stage, (int)strlen(plans[p]->stages[s]));
+    }
+    return widths;
+}
+
+static const char *left_operand(const struct strag_op *op)
+{
+    if (op->kind != STRAG_RECV_REDUCE)
+        return "-";
+    return op->own_left ? "own" : "peer";
+}
+
+static void text_op(FILE *out, const struct strag_plan *plan, int index,
+                    const struct widths *widths)
+{
+    const struct strag_op *op = &plan->ops[index];
+    char blocks[32];
+    if (op->count == 1)
+        snprintf(blocks, sizeof blocks, "%d", op->first);
+    else
+        snprintf(blocks, sizeof blocks, "%d..%d", op->first, op->first + op->count - 1);
+    fprintf(out, "%*d  %*d  %-11s  %-4s  %*d  %-*s  %-*s  ", widths->round, op->round, widths->op,
+            index, strag_kind_name(op->kind), left_operand(op), widths->peer, op->peer,
+            widths->blocks, blocks, widths->stage, plan->stages[op->stage]);
+
+    int length;
+    const int32_t *after = strag_plan_after(plan, index, &length);
+    for (int i = 0; i < length; i++)
+        fprintf(out, "%s%d", i ? "," : "", after[i]);
+    fputs(length ? "\n" : "-\n", out);
+}
+
+static void text_plan(FILE *out, const struct strag_plan *plan, const struct widths *widths)
+{
+    fprintf(out, "\nrank %d\n", plan->rank);
+    for (int c = 0; c < plan->ncopies; c++)
+        fprintf(out, "copies blocks %d..%d to the output first\n", plan->copies[c].first,
+                plan->copies[c].first + plan->copies[c].count - 1);
+    if (plan->nops == 0) {
+        fputs("no operations\n", out);
+        return;
+    }
+    fprintf(out, "%*s  %*s  %-11s  %-4s  %*s  %-*s  %-*s  after\n", widths->round, "round",
+            widths->op, "op", "kind", "left", widths->peer, "peer", widths->blocks, "blocks",
+            widths->stage, "stage");
+    for (int i = 0; i < plan->nops; i++)
+        text_op(out, plan, i, widths);
+}
+
+int strag_show_text(FILE *out, struct strag_plan *const *plans, int count)
+{
+    const struct widths widths = measure(plans, count);
+    fprintf(out, "%s n=%d blocks=%d rounds=%d\n", plans[0]->algorithm, plans[0]->n,
+            plans[0]->bounds.blocks, plans[0]->rounds);
+    for (int p = 0; p < count && !ferror(out); p++)
+        text_plan(out, plans[p], &widths);
+    return written(out);
+}
+
+/* The smallest double that is not below numerator / denominator: floor(double * count) is then the
+ * exact first element for every count below 2^50 / denominator. */
+static double bound_above(uint64_t numerator, uint64_t denominator)
+{
+    const wide smallest = (wide)1 << 52; /* a double's significand is 2^52 to 2^53 - 1 */
+    if (numerator == 0)
+        return 0;
+    /* With this shift the fraction is significand / 2^shift; at most 62 steps, as the fraction is
+     * 2^-62 or more, and numerator << shift stays below 2^53 * 2^62. */
+    int shift = 52;
+    while (((wide)numerator << shift) / denominator < smallest)
+        shift++;
+    wide significand = (((wide)numerator << shift) + denominator - 1) / denominator;
+    return ldexp((double)(uint64_t)significand, -shift);
+}
+
+static void json_bounds(FILE *out, const struct strag_bounds *bounds)
+{
+    uint64_t denominator = (uint64_t)(bounds->numerator ? bounds->denominator : bounds->blocks);
+    fputs("\"bounds\":[", out);
+    for (int b = 0; b <= bounds->blocks; b++) {
+        uint64_t numerator = (uint64_t)(bounds->numerator ? bounds->numerator[b] : b);
+        fprintf(out, "%s%.17g", b ? "," : "", bound_above(numerator, denominator));
+    }
+    fputs("]", out);
+}
+
+static void json_op(FILE *out, const struct strag_plan *plan, int index)
+{
+    const struct strag_op *op = &plan->ops[index];
+    fprintf(out,
+            "{\"id\":%d,\"kind\":\"%s\",\"peer\":%d,\"first\":%d,\"count\":%d,\"round\":%d,"
+            "\"stage\":\"%s\",%s\"after\":[",
+            index, strag_kind_name(op->kind), op->peer, op->first, op->count, op->round,
+            plan->stages[op->stage], op->own_left ? "\"own_left\":true," : "");
+    int length;
+    const int32_t *after = strag_plan_after(plan, index, &length);
+    for (int i = 0; i < length; i++)
+        fprintf(out, "%s%d", i ? "," : "", after[i]);
+    fputs("]}", out);
+}
+
+static void json_plan(FILE *out, const struct strag_plan *plan)
+{
+    fprintf(out, "{\"rank\":%d,\"ops\":[", plan->rank);
+    for (int i = 0; i < plan->nops; i++) {
+        fputs(i ? ",\n" : "\n", out);
+        json_op(out, plan, i);
+    }
+    fputs("]}", out);
+}
+
+int strag_show_json(FILE *out, struct strag_plan *const *plans, int count)
+{
+    fprintf(out, "{\"algorithm\":\"%s\",\"n\":%d,\"blocks\":%d,", plans[0]->algorithm, plans[0]->n,
+            plans[0]->bounds.blocks);
+    json_bounds(out, &plans[0]->bounds);
+    fputs(",\"ranks\":[", out);
+    for (int p = 0; p < count && !ferror(out); p++) {
+        fputs(p ? ",\n" : "\n", out);
+        json_plan(out, plans[p]);
+    }
+    fputs("]}\n", out);
+    return written(out);
+}

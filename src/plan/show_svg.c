@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Plans as a picture: ranks down, rounds across, one coloured bar per message.
+ *
+ * A bar stands on its sender's row and names the receiver and, if it is long enough, the blocks.
+ * Where the sender's plan is not among those shown (one rank alone), the message stands in a second
+ * lane of its receiver's row, as an outline, and names the sender. The length of a bar is a
+ * constant, which has room for the peer's name, and a part in proportion to the message; messages
+ * of one rank in one round stand side by side. A round is as wide as its widest rank.
+ */
+#include "plan/show.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* All lengths are in SVG user units, a pixel each. */
+#define MARGIN        24.0
+#define HEADER        104.0  /* title, legend, axis */
+#define FOOTER        40.0   /* the line that explains the bars */
+#define ROW_NAME      64.0   /* to the left of the rows */
+#define GAP           3.0    /* between the bars of neighbouring rounds */
+#define BARS_WIDTH    1040.0 /* all rounds together, if the bars need no more for their labels */
+#define SIZE_PART_MIN 6.0    /* of the largest message, beyond the label's room */
+#define SIZE_PART_MAX 110.0
+#define WIDTH_MIN     720.0 /* for the title and the legend */
+
+/* The colours of stages: dark enough for white letters (contrast 4.5 and more), and the first four
+ * also told apart without red or green receptors. */
+static const char *const colours[] = {
+    "#2f6db3", "#c2561a", "#1b7f5c", "#5a2a6b", "#8a6d00", "#5b6470", "#b3354f", "#1f7f93",
+};
+enum { COLOURS = sizeof colours / sizeof *colours };
+
+/* A stage that is used, and the first round that uses it. */
+struct stage {
+    const char *name;
+    int round;
+};
+
+struct picture {
+    FILE *out;
+    struct strag_plan *const *plans;
+    int count;
+    const struct strag_plan *any; /* for what all plans share */
+
+    bool *shown;          /* [rank]: its plan is here */
+    struct stage *stages; /* in the order of their first rounds */
+    int nstages;
+    double *left;   /* [round]: where its column starts; one more for the end of the last */
+    double largest; /* message, as a fraction of the vector */
+
+    int lanes;        /* 1, or 2: sent, and received from ranks not shown */
+    double row;       /* height */
+    double font;      /* size of labels */
+    double label;     /* the constant part of a bar */
+    double size_part; /* of the largest message */
+};
+
+static double fraction(const struct strag_bounds *bounds, const struct strag_op *op)
+{
+    if (!bounds->numerator)
+        return (double)op->count / bounds->blocks;
+    return (double)(bounds->numerator[op->first + op->count] - bounds->numerator[op->first]) /
+           (double)bounds->denominator;
+}
+
+/* The lane that the operation's message is drawn in, or -1: it is drawn elsewhere. */
+static int lane_of(const struct picture *picture, const struct strag_op *op)
+{
+    if (op->kind == STRAG_SEND)
+        return 0;
+    return picture->shown[op->peer] ? -1 : 1;
+}
+
+/* @return the number of a stage, or nstages if it is new */
+static int stage_index(const struct picture *picture, const char *name)
+{
+    int s = 0;
+    while (s < picture->nstages && strcmp(picture->stages[s].name, name) != 0)
+        s++;
+    return s;
+}
+
+/* Count a stage in, behind those that begin no later. */
+static void use_stage(struct picture *picture, const char *name, int round)
+{
+    int s = stage_index(picture, name);
+    if (s == picture->nstages)
+        picture->nstages++;
+    else if (picture->stages[s].round <= round)
+        return;
+    for (; s > 0 && picture->stages[s - 1].round > round; s--)
+        picture->stages[s] = picture->stages[s - 1];
+    picture->stages[s] = (struct stage){name, round};
+}
+
+/* What the plans need of the picture, besides widths. */
+static void survey(struct picture *picture)
+{
+    picture->lanes = 1;
+    for (int p = 0; p < picture->count; p++)
+        picture->shown[picture->plans[p]->rank] = true;
+    for (int p = 0; p < picture->count; p++) {
+        const struct strag_plan *plan = picture->plans[p];
+        for (const struct strag_op *op = plan->ops; op < plan->ops + plan->nops; op++) {
+            double size = fraction(&plan->bounds, op);
+            use_stage(picture, plan->stages[op->stage], op->round);
+            if (lane_of(picture, op) == 1)
+                picture->lanes = 2;
+            if (size > picture->largest)
+                picture->largest = size;
+        }
+    }
+}
+
+static int digits(int value)
+{
+    return snprintf(NULL, 0, "%d", value);
+}
+
+static void choose_heights(struct picture *picture)
+{
+    double lane = picture->count <= 16 ? 26 : picture->count <= 32 ? 20 : 16;
+    picture->row = lane * picture->lanes;
+    picture->font = lane >= 26 ? 12 : lane >= 20 ? 11 : 10;
+    /* A digit is 0.6 of the font's size wide, the arrow 0.9. */
+    picture->label = picture->font * (0.6 * digits(picture->any->n - 1) + 0.9) + 5;
+}
+
+static double bar_width(const struct picture *picture, const struct strag_op *op)
+{
+    return picture->label +
+           picture->size_part * fraction(&picture->any->bounds, op) / picture->largest;
+}
+
+/* Set the widths of the columns to what the widest rank needs, with `left` as [round + 1]. */
+static void measure_columns(struct picture *picture)
+{
+    double *column = picture->left + 1;
+    for (int r = 0; r < picture->any->rounds; r++)
+        column[r] = picture->label + GAP;
+    for (int p = 0; p < picture->count; p++) {
+        const struct strag_plan *plan = picture->plans[p];
+        double used[2] = {0, 0};
+        for (int i = 0; i < plan->nops; i++) {
+            const struct strag_op *op = &plan->ops[i];
+            int lane = lane_of(picture, op);
+            if (i > 0 && op[-1].round != op->round)
+                used[0] = used[1] = 0;
+            if (lane < 0)
+                continue;
+            used[lane] += bar_width(picture, op) + GAP;
+            if (used[lane] > column[op->round])
+                column[op->round] = used[lane];
+        }
+    }
+}
+
+/* Where the columns start: the bars' constant parts first, then what is left for their sizes. */
+static void place_columns(struct picture *picture)
+{
+    int rounds = picture->any->rounds;
+    double constant = 0, all = 0;
+    measure_columns(picture);
+    for (int r = 0; r < rounds; r++)
+        constant += picture->left[r + 1];
+    picture->size_part = 1;
+    measure_columns(picture);
+    for (int r = 0; r < rounds; r++)
+        all += picture->left[r + 1];
+
+    double part = all > constant ? (BARS_WIDTH - constant) / (all - constant) : 0;
+    part = part > SIZE_PART_MAX ? SIZE_PART_MAX : part;
+    picture->size_part = part < SIZE_PART_MIN ? SIZE_PART_MIN : part;
+    measure_columns(picture);
+    picture->left[0] = MARGIN + ROW_NAME;
+    for (int r = 0; r < rounds; r++)
+        picture->left[r + 1] += picture->left[r];
+}
+
+static void draw_style(const struct picture *picture)
+{
+    fprintf(picture->out,
+            "<style>\n"
+            "text{font-family:Helvetica,Arial,\"DejaVu Sans\",sans-serif;font-size:%gpx;"
+            "fill:#222}\n"
+            ".title{font-size:18px;font-weight:bold}\n"
+            ".legend text,.note,.axis{font-size:12px}\n"
+            ".axis,.note,.number{fill:#666}\n"
+            ".number,.m text{text-anchor:middle}\n"
+            ".rank{text-anchor:end}\n"
+            ".m text{fill:#fff}\n"
+            ".m .in{fill:#fff;stroke-width:1.5}\n"
+            ".b{fill-opacity:.8}\n"
+            ".m:hover{opacity:.6}\n"
+            ".band{fill:#f4f6f8}\n"
+            ".rule{stroke:#d5dae0}\n",
+            picture->font);
+    for (int s = 0; s < picture->nstages; s++)
+        fprintf(picture->out, ".s%d rect{fill:%s;stroke:%s}.s%d .from{fill:%s}\n", s,
+                colours[s % COLOURS], colours[s % COLOURS], s, colours[s % COLOURS]);
+    fputs("</style>\n", picture->out);
+}
+
+static void draw_title(const struct picture *picture)
+{
+    const struct strag_plan *any = picture->any;
+    fprintf(picture->out, "<text class=\"title\" x=\"%g\" y=\"%g\">%s, n = %d", MARGIN, MARGIN + 14,
+            any->algorithm, any->n);
+    if (picture->count == 1 && any->n > 1)
+        fprintf(picture->out, ", rank %d", any->rank);
+    fprintf(picture->out, ": %d round%s, %d block%s</text>\n", any->rounds,
+            any->rounds == 1 ? "" : "s", any->bounds.blocks, any->bounds.blocks == 1 ? "" : "s");
+
+    double x = MARGIN;
+    for (int s = 0; s < picture->nstages; s++) {
+        fprintf(picture->out,
+                "<g class=\"legend s%d\"><rect x=\"%g\" y=\"%g\" width=\"14\" height=\"14\" "
+                "rx=\"3\"/><text x=\"%g\" y=\"%g\">%s</text></g>\n",
+                s, x, MARGIN + 28, x + 20, MARGIN + 39.5, picture->stages[s].name);
+        x += 20 + 7 * (double)strlen(picture->stages[s].name) + 24;
+    }
+}
+
+/* The rounds' numbers, but for those that would run into the one before. */
+static void draw_rounds(const struct picture *picture, double y, double bottom)
+{
+    int rounds = picture->any->rounds;
+    double room = 7.0 * digits(rounds) + 6;
+    fprintf(picture->out, "<text class=\"axis rank\" x=\"%g\" y=\"%g\">round</text>\n",
+            MARGIN + ROW_NAME - 10, y);
+    double free_from = 0;
+    for (int r = 0; r < rounds; r++) {
+        double middle = (picture->left[r] + picture->left[r + 1] - GAP) / 2;
+        fprintf(picture->out,
+                "<line class=\"rule\" x1=\"%.1f\" y1=\"%g\" x2=\"%.1f\" y2=\"%g\"/>\n",
+                picture->left[r] - GAP / 2, HEADER, picture->left[r] - GAP / 2, bottom);
+        if (middle - room / 2 < free_from)
+            continue;
+        free_from = middle + room / 2;
+        fprintf(picture->out, "<text class=\"number\" x=\"%.1f\" y=\"%g\">%d</text>\n", middle, y,
+                r);
+    }
+}
+
+static void draw_message(const struct picture *picture, const struct strag_plan *plan, int index,
+                         double x, double y)
+{
+    const struct strag_op *op = &plan->ops[index];
+    const char *stage = plan->stages[op->stage];
+    bool sends = op->kind == STRAG_SEND;
+    double width = bar_width(picture, op);
+    double height = picture->row / picture->lanes - 4;
+    char blocks[32];
+    int length = snprintf(blocks, sizeof blocks, "%d", op->first);
+    if (op->count > 1)
+        length = snprintf(blocks, sizeof blocks, "%d..%d", op->first, op->first + op->count - 1);
+
+    fprintf(
+        picture->out,
+        "<g class=\"m s%d\"><title>round %d, %s: rank %d to rank %d, block%s %s, %.4g %% of the "
+        "vector; operation %d (%s) of rank %d</title>",
+        stage_index(picture, stage), op->round, stage, sends ? plan->rank : op->peer,
+        sends ? op->peer : plan->rank, op->count > 1 ? "s" : "", blocks,
+        100 * fraction(&plan->bounds, op), index, strag_kind_name(op->kind), plan->rank);
+    fprintf(picture->out,
+            "<rect%s x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" rx=\"3\"/>"
+            "<text%s x=\"%.1f\" y=\"%.1f\">%s%d",
+            sends ? "" : " class=\"in\"", x, y + 2, width, height, sends ? "" : " class=\"from\"",
+            x + width / 2, y + 2 + height / 2 + 0.36 * picture->font, sends ? "→" : "←", op->peer);
+    if (picture->label + picture->font * (0.6 * length + 0.7) < width)
+        fprintf(picture->out, "<tspan class=\"b\" dx=\"%g\">%s</tspan>", 0.6 * picture->font,
+                blocks);
+    fputs("</text></g>\n", picture->out);
+}
+
+static void draw_row(const struct picture *picture, int index)
+{
+    const struct strag_plan *plan = picture->plans[index];
+    double top = HEADER + picture->row * index;
+    double x[2] = {0, 0};
+    if (index % 2 == 0)
+        fprintf(picture->out,
+                "<rect class=\"band\" x=\"%g\" y=\"%g\" width=\"%.1f\" height=\"%g\"/>\n", MARGIN,
+                top, picture->left[plan->rounds] - MARGIN, picture->row);
+    fprintf(picture->out, "<text class=\"rank\" x=\"%g\" y=\"%.1f\">rank %d</text>\n",
+            MARGIN + ROW_NAME - 10, top + picture->row / 2 + 0.36 * picture->font, plan->rank);
+    for (int i = 0; i < plan->nops; i++) {
+        const struct strag_op *op = &plan->ops[i];
+        int lane = lane_of(picture, op);
+        if (i == 0 || op[-1].round != op->round)
+            x[0] = x[1] = picture->left[op->round];
+        if (lane < 0)
+            continue;
+        draw_message(picture, plan, i, x[lane], top + lane * picture->row / picture->lanes);
+        x[lane] += bar_width(picture, op) + GAP;
+    }
+}
+
+static void draw(const struct picture *picture)
+{
+    FILE *out = picture->out;
+    double bottom = HEADER + picture->row * picture->count;
+    double width = picture->left[picture->any->rounds] + MARGIN;
+    width = width < WIDTH_MIN ? WIDTH_MIN : width;
+    fprintf(out,
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" "
+            "viewBox=\"0 0 %.0f %.0f\">\n<title>%s, n = %d</title>\n",
+            width, bottom + FOOTER, width, bottom + FOOTER, picture->any->algorithm,
+            picture->any->n);
+    draw_style(picture);
+    fputs("<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n", out);
+    draw_title(picture);
+    for (int p = 0; p < picture->count && !ferror(out); p++)
+        draw_row(picture, p);
+    draw_rounds(picture, HEADER - 8, bottom);
+    fprintf(out, "<text class=\"note\" x=\"%g\" y=\"%g\">", MARGIN, bottom + 24);
+    if (picture->nstages == 0)
+        fputs("No rank sends anything.", out);
+    else if (picture->lanes == 1)
+        fputs("A bar is a message in its sender's row. →3 4..7: to rank 3, blocks 4 to 7. Longer "
+              "bars are larger messages.",
+              out);
+    else
+        fputs("A bar is a message. →3 4..7: to rank 3, blocks 4 to 7; ←3: from rank 3. Longer bars "
+              "are larger messages.",
+              out);
+    fputs("</text>\n</svg>\n", out);
+}
+
+int strag_show_svg(FILE *out, struct strag_plan *const *plans, int count)
+{
+    struct picture picture = {.out = out, .plans = plans, .count = count, .any = plans[0]};
+    int status = STRAG_ERR_MEMORY;
+    picture.shown = calloc((size_t)picture.any->n, sizeof *picture.shown);
+    picture.stages = calloc((size_t)count * STRAG_STAGES_MAX, sizeof *picture.stages);
+    picture.left = calloc((size_t)picture.any->rounds + 1, sizeof *picture.left);
+    if (picture.shown && picture.stages && picture.left) {
+        survey(&picture);
+        choose_heights(&picture);
+        place_columns(&picture);
+        draw(&picture);
+        status = ferror(out) ? STRAG_ERR_IO : STRAG_OK;
+    }
+    free(picture.shown);
+    free(picture.stages);
+    free(picture.left);
+    return status;
+}

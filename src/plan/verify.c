@@ -1,0 +1,531 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The proof, in the order in which verify.h lists it. The form and the hazards of each plan are
+ * checked in verify_plan.c; here is what takes all plans together.
+ */
+#include "plan/verify.h"
+
+#include "plan/expression.h"
+#include "plan/verify_plan.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* How far an operation has come in the simulated run. */
+enum progress {
+    WAITING, /* not posted */
+    POSTED,  /* the peer may meet it */
+    ARRIVED, /* recv_reduce: the values are here, the waits are not done */
+    DONE
+};
+
+/* One operation in the simulated run. */
+struct event {
+    int32_t partner;  /* the peer's operation it matches */
+    uint8_t progress; /* enum progress */
+    int32_t *values;  /* ARRIVED: the expressions that came, one per block */
+};
+
+/* One rank in the simulated run: it works on the operations begin .. end-1 of its current round. */
+struct runner {
+    int begin, end;
+    int left;    /* operations of the round that are not done */
+    bool queued; /* in the list of ranks to look at */
+};
+
+struct strag_proof {
+    int n, blocks;
+    struct strag_plan *const *plans; /* during the proof only */
+    struct strag_expression_table *table;
+    int32_t *held; /* [rank][block]: the expression it holds */
+    struct event **events;
+    struct runner *runners;
+    int32_t *queue; /* ranks to look at: a ring of n */
+    int queue_head, queue_length;
+    int32_t *left, *right; /* the expressions, for the caller */
+    struct strag_error *err;
+};
+
+static int out_of_memory(struct strag_error *err)
+{
+    return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the proof");
+}
+
+static int wrong(struct strag_proof *proof, int rank, int op, const char *what)
+{
+    char text[96];
+    return strag_fail(proof->err, STRAG_ERR_FALSE, "rank %d, operation %s: %s", rank,
+                      strag_op_text(proof->plans[rank], op, text, sizeof text), what);
+}
+
+/* ---- Matching: the i-th send of a to b is the i-th receive of b from a. ---- */
+
+/* The operations that go to (sends) or are of (receives) one rank, ordered by the other rank. */
+struct side {
+    int32_t rank, op;
+};
+
+/* Sort all sends by (destination, source, order) or all receives by (owner, source, order): a
+ * counting sort by the destination, stable, over operations visited in the source's order. */
+static int collect(struct strag_proof *proof, bool sends, size_t *start, struct side **sides)
+{
+    int n = proof->n;
+    memset(start, 0, ((size_t)n + 2) * sizeof *start);
+    for (int rank = 0; rank < n; rank++) {
+        const struct strag_plan *plan = proof->plans[rank];
+        for (int i = 0; i < plan->nops; i++) {
+            if ((plan->ops[i].kind == STRAG_SEND) == sends)
+                start[(sends ? plan->ops[i].peer : rank) + 2]++;
+        }
+    }
+    for (int rank = 0; rank <= n; rank++)
+        start[rank + 1] += start[rank];
+    *sides = malloc((start[n + 1] + 1) * sizeof **sides);
+    if (!*sides)
+        return out_of_memory(proof->err);
+    for (int rank = 0; rank < n; rank++) {
+        const struct strag_plan *plan = proof->plans[rank];
+        for (int i = 0; i < plan->nops; i++) {
+            if ((plan->ops[i].kind == STRAG_SEND) == sends)
+                (*sides)[start[(sends ? plan->ops[i].peer : rank) + 1]++] =
+                    (struct side){sends ? rank : plan->ops[i].peer, i};
+        }
+    }
+    return STRAG_OK;
+}
+
+static int by_rank_then_order(const void *a, const void *b)
+{
+    const struct side *x = a, *y = b;
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
+    return (x->op > y->op) - (x->op < y->op);
+}
+
+static int match_one(struct strag_proof *proof, int rank, const struct side *send,
+                     const struct side *recv)
+{
+    const struct strag_op *s = &proof->plans[send->rank]->ops[send->op];
+    const struct strag_op *r = &proof->plans[rank]->ops[recv->op];
+    if (s->first != r->first || s->count != r->count)
+        return wrong(proof, rank, recv->op, "the peer's message has another range");
+    if (s->round != r->round)
+        return wrong(proof, rank, recv->op, "the peer's message has another round");
+    proof->events[send->rank][send->op].partner = recv->op;
+    proof->events[rank][recv->op].partner = send->op;
+    return STRAG_OK;
+}
+
+static int match_rank(struct strag_proof *proof, int rank, const struct side *sends, size_t nsends,
+                      const struct side *recvs, size_t nrecvs)
+{
+    size_t both = nsends < nrecvs ? nsends : nrecvs;
+    for (size_t i = 0; i < both; i++) {
+        if (sends[i].rank > recvs[i].rank)
+            return wrong(proof, rank, recvs[i].op, "the peer never sends it");
+        if (sends[i].rank < recvs[i].rank)
+            return wrong(proof, sends[i].rank, sends[i].op, "the peer never receives it");
+        int status = match_one(proof, rank, &sends[i], &recvs[i]);
+        if (status != STRAG_OK)
+            return status;
+    }
+    if (nrecvs > both)
+        return wrong(proof, rank, recvs[both].op, "the peer never sends it");
+    if (nsends > both)
+        return wrong(proof, sends[both].rank, sends[both].op, "the peer never receives it");
+    return STRAG_OK;
+}
+
+static int match(struct strag_proof *proof)
+{
+    size_t n = (size_t)proof->n;
+    struct side *sends = NULL, *recvs = NULL;
+    size_t *send_end = malloc((n + 2) * sizeof *send_end);
+    size_t *recv_end = malloc((n + 2) * sizeof *recv_end);
+    int status = send_end && recv_end ? STRAG_OK : out_of_memory(proof->err);
+    if (status == STRAG_OK)
+        status = collect(proof, true, send_end, &sends);
+    if (status == STRAG_OK)
+        status = collect(proof, false, recv_end, &recvs);
+    for (int rank = 0; status == STRAG_OK && rank < proof->n; rank++) {
+        size_t s = rank ? send_end[rank] : 0, r = rank ? recv_end[rank] : 0;
+        size_t nsends = send_end[rank + 1] - s, nrecvs = recv_end[rank + 1] - r;
+        qsort(recvs + r, nrecvs, sizeof *recvs, by_rank_then_order);
+        status = match_rank(proof, rank, sends + s, nsends, recvs + r, nrecvs);
+    }
+    free(sends);
+    free(recvs);
+    free(send_end);
+    free(recv_end);
+    return status;
+}
+
+/* ---- Progress and sums: a run with ranks in lock step with their own rounds. ---- */
+
+static void look_at(struct strag_proof *proof, int rank)
+{
+    if (proof->runners[rank].queued)
+        return;
+    proof->runners[rank].queued = true;
+    proof->queue[(proof->queue_head + proof->queue_length++) % proof->n] = rank;
+}
+
+/* Move on to the rank's next round that has operations. */
+static void next_round(struct strag_proof *proof, int rank)
+{
+    const struct strag_plan *plan = proof->plans[rank];
+    struct runner *runner = &proof->runners[rank];
+    runner->begin = runner->end;
+    while (runner->end < plan->nops &&
+           plan->ops[runner->end].round == plan->ops[runner->begin].round)
+        runner->end++;
+    runner->left = runner->end - runner->begin;
+}
+
+static bool waits_done_but(const struct strag_proof *proof, int rank, int op, int32_t except)
+{
+    int length;
+    const int32_t *after = strag_plan_after(proof->plans[rank], op, &length);
+    for (int i = 0; i < length; i++) {
+        if (after[i] != except && proof->events[rank][after[i]].progress != DONE)
+            return false;
+    }
+    return true;
+}
+
+static bool waits_done(const struct strag_proof *proof, int rank, int op)
+{
+    return waits_done_but(proof, rank, op, -1);
+}
+
+/* May it be posted? One message to or from one peer has to be done before the next is posted, since
+ * an engine may have room for a small part of a message only; likewise one recv_reduce before the
+ * next, as if there was temporary space for one only. */
+static bool may_post(const struct strag_proof *proof, int rank, int op)
+{
+    const struct strag_op *ops = proof->plans[rank]->ops;
+    const struct event *events = proof->events[rank];
+    bool reduces = ops[op].kind == STRAG_RECV_REDUCE;
+    if (!reduces && !waits_done(proof, rank, op))
+        return false;
+    for (int i = proof->runners[rank].begin; i < op; i++) {
+        bool same_way = (ops[i].kind == STRAG_SEND) == (ops[op].kind == STRAG_SEND);
+        bool in_the_way = (same_way && ops[i].peer == ops[op].peer) ||
+                          (reduces && ops[i].kind == STRAG_RECV_REDUCE);
+        if (in_the_way && events[i].progress != DONE)
+            return false;
+    }
+    return true;
+}
+
+static void done(struct strag_proof *proof, int rank, int op)
+{
+    proof->events[rank][op].progress = DONE;
+    if (--proof->runners[rank].left == 0)
+        next_round(proof, rank);
+    look_at(proof, rank);
+}
+
+/* Combine the values that came into what the rank holds. */
+static int combine(struct strag_proof *proof, int rank, int op_index, const int32_t *values)
+{
+    const struct strag_op *op = &proof->plans[rank]->ops[op_index];
+    int32_t *mine = proof->held + (size_t)rank * (size_t)proof->blocks + op->first;
+    int32_t last_own = -1, last_in = -1, last = -1;
+    for (int b = 0; b < op->count; b++) {
+        int32_t own = mine[b], in = values[b];
+        if (own != last_own || in != last_in) {
+            last = op->own_left ? strag_expression_pair(proof->table, own, in)
+                                : strag_expression_pair(proof->table, in, own);
+            last_own = own;
+            last_in = in;
+        }
+        if (last == STRAG_EXPRESSION_MEMORY)
+            return out_of_memory(proof->err);
+        if (last == STRAG_EXPRESSION_TWICE)
+            return strag_fail(proof->err, STRAG_ERR_FALSE,
+                              "rank %d, round %d, block %d: rank %d's contribution comes twice",
+                              rank, op->round, op->first + b,
+                              strag_expression_common(proof->table, own, in));
+        mine[b] = last;
+    }
+    done(proof, rank, op_index);
+    return STRAG_OK;
+}
+
+/* Are two ranks about to swap the same range, each to combine what comes? Then their messages move
+ * piece by piece side by side, although each one combines only what it has sent. */
+static bool swaps(const struct strag_proof *proof, int from, int send, int to, int recv)
+{
+    const struct strag_op *ops = proof->plans[to]->ops;
+    for (int back = proof->runners[to].begin; back < proof->runners[to].end; back++) {
+        if (ops[back].kind != STRAG_SEND || ops[back].peer != from ||
+            ops[back].first != ops[recv].first || ops[back].count != ops[recv].count ||
+            proof->events[to][back].progress != POSTED)
+            continue;
+        int32_t other = proof->events[to][back].partner;
+        return proof->plans[from]->ops[other].kind == STRAG_RECV_REDUCE &&
+               proof->events[from][other].progress == POSTED &&
+               waits_done_but(proof, to, recv, back) && waits_done_but(proof, from, other, send);
+    }
+    return false;
+}
+
+/* Both sides of a message are posted: its values move, if there is no need to keep them. There may
+ * be temporary space for a single element, so a message goes only where it can be combined. */
+static int deliver(struct strag_proof *proof, int from, int send, int to, int recv)
+{
+    const struct strag_op *op = &proof->plans[to]->ops[recv];
+    struct event *event = &proof->events[to][recv];
+    size_t blocks = (size_t)proof->blocks, size = (size_t)op->count * sizeof *proof->held;
+    const int32_t *values = proof->held + (size_t)from * blocks + op->first;
+    int status = STRAG_OK;
+    if (op->kind == STRAG_RECV) {
+        memcpy(proof->held + (size_t)to * blocks + op->first, values, size);
+        done(proof, to, recv);
+    } else if (waits_done(proof, to, recv)) {
+        status = combine(proof, to, recv, values);
+    } else if (!swaps(proof, from, send, to, recv)) {
+        return STRAG_OK;
+    } else {
+        event->values = malloc(size);
+        if (!event->values)
+            return out_of_memory(proof->err);
+        memcpy(event->values, values, size);
+        event->progress = ARRIVED;
+        look_at(proof, to);
+    }
+    done(proof, from, send);
+    return status;
+}
+
+static int look_at_op(struct strag_proof *proof, int rank, int op)
+{
+    struct event *event = &proof->events[rank][op];
+    const struct strag_op *ops = proof->plans[rank]->ops;
+    if (event->progress == WAITING && may_post(proof, rank, op)) {
+        event->progress = POSTED;
+        look_at(proof, rank); /* the next one to the same peer may follow */
+    }
+    int peer = ops[op].peer;
+    if (event->progress == POSTED && proof->events[peer][event->partner].progress == POSTED) {
+        return ops[op].kind == STRAG_SEND ? deliver(proof, rank, op, peer, event->partner)
+                                          : deliver(proof, peer, event->partner, rank, op);
+    }
+    if (event->progress == ARRIVED && waits_done(proof, rank, op)) {
+        int32_t *values = event->values;
+        event->values = NULL;
+        int status = combine(proof, rank, op, values);
+        free(values);
+        return status;
+    }
+    return STRAG_OK;
+}
+
+static int stuck(struct strag_proof *proof)
+{
+    for (int rank = 0; rank < proof->n; rank++) {
+        const struct runner *runner = &proof->runners[rank];
+        for (int op = runner->begin; op < runner->end; op++) {
+            if (proof->events[rank][op].progress != DONE)
+                return wrong(proof, rank, op, "deadlock: it waits in a circle");
+        }
+    }
+    return STRAG_OK;
+}
+
+static int run(struct strag_proof *proof)
+{
+    for (int rank = 0; rank < proof->n; rank++) {
+        next_round(proof, rank);
+        look_at(proof, rank);
+    }
+    while (proof->queue_length) {
+        int rank = proof->queue[proof->queue_head];
+        struct runner *runner = &proof->runners[rank];
+        proof->queue_head = (proof->queue_head + 1) % proof->n;
+        proof->queue_length--;
+        runner->queued = false;
+        int begin = runner->begin;
+        for (int op = begin; runner->begin == begin && op < runner->end; op++) {
+            int status = look_at_op(proof, rank, op);
+            if (status != STRAG_OK)
+                return status;
+        }
+    }
+    return stuck(proof);
+}
+
+static int check_result(struct strag_proof *proof)
+{
+    size_t blocks = (size_t)proof->blocks;
+    for (int b = 0; b < proof->blocks; b++) {
+        int32_t result = proof->held[b];
+        int ranks = strag_expression_ranks(proof->table, result);
+        if (ranks != proof->n)
+            return strag_fail(proof->err, STRAG_ERR_FALSE,
+                              "rank 0 ends with %d of %d contributions in block %d", ranks,
+                              proof->n, b);
+        for (int rank = 1; rank < proof->n; rank++) {
+            int32_t other = proof->held[(size_t)rank * blocks + (size_t)b];
+            if (other == result)
+                continue;
+            ranks = strag_expression_ranks(proof->table, other);
+            if (ranks != proof->n)
+                return strag_fail(proof->err, STRAG_ERR_FALSE,
+                                  "rank %d ends with %d of %d contributions in block %d", rank,
+                                  ranks, proof->n, b);
+            return strag_fail(proof->err, STRAG_ERR_FALSE,
+                              "rank %d sums up block %d in another order than rank 0, so its bits "
+                              "may differ",
+                              rank, b);
+        }
+    }
+    return STRAG_OK;
+}
+
+/* ---- The proof as a whole. ---- */
+
+void strag_proof_free(struct strag_proof *proof)
+{
+    if (!proof)
+        return;
+    strag_expressions_free(proof->table);
+    free(proof->held);
+    free(proof->left);
+    free(proof->right);
+    free(proof);
+}
+
+/* What only the run needs. */
+static void free_run(struct strag_proof *proof)
+{
+    for (int rank = 0; proof->events && rank < proof->n; rank++) {
+        for (int op = 0; proof->events[rank] && op < proof->plans[rank]->nops; op++)
+            free(proof->events[rank][op].values);
+        free(proof->events[rank]);
+    }
+    free(proof->events);
+    free(proof->runners);
+    free(proof->queue);
+    proof->events = NULL;
+    proof->runners = NULL;
+    proof->queue = NULL;
+    proof->plans = NULL;
+    proof->err = NULL;
+}
+
+static int allocate_run(struct strag_proof *proof)
+{
+    size_t n = (size_t)proof->n, blocks = (size_t)proof->blocks;
+    proof->table = strag_expressions_create(proof->n);
+    proof->held = malloc(n * blocks * sizeof *proof->held);
+    proof->events = calloc(n, sizeof *proof->events);
+    proof->runners = calloc(n, sizeof *proof->runners);
+    proof->queue = malloc(n * sizeof *proof->queue);
+    if (!proof->table || !proof->held || !proof->events || !proof->runners || !proof->queue)
+        return out_of_memory(proof->err);
+    for (size_t rank = 0; rank < n; rank++) {
+        proof->events[rank] = calloc((size_t)proof->plans[rank]->nops + 1, sizeof **proof->events);
+        if (!proof->events[rank])
+            return out_of_memory(proof->err);
+        for (size_t b = 0; b < blocks; b++)
+            proof->held[rank * blocks + b] = (int32_t)rank;
+    }
+    return STRAG_OK;
+}
+
+/* Lay the operands out in arrays for the caller. */
+static int export_expressions(struct strag_proof *proof)
+{
+    int32_t count = strag_expression_count(proof->table) - proof->n;
+    proof->left = malloc(((size_t)count + 1) * sizeof *proof->left);
+    proof->right = malloc(((size_t)count + 1) * sizeof *proof->right);
+    if (!proof->left || !proof->right)
+        return out_of_memory(proof->err);
+    for (int32_t i = 0; i < count; i++)
+        strag_expression_operands(proof->table, proof->n + i, &proof->left[i], &proof->right[i]);
+    return STRAG_OK;
+}
+
+static int prove(struct strag_proof *proof)
+{
+    int status = STRAG_OK;
+    for (int rank = 0; status == STRAG_OK && rank < proof->n; rank++)
+        status = strag_verify_form(proof->plans, proof->n, rank, proof->err);
+    for (int rank = 0; status == STRAG_OK && rank < proof->n; rank++)
+        status = strag_verify_hazards(proof->plans[rank], proof->err);
+    if (status == STRAG_OK)
+        status = allocate_run(proof);
+    if (status == STRAG_OK)
+        status = match(proof);
+    if (status == STRAG_OK)
+        status = run(proof);
+    if (status == STRAG_OK)
+        status = check_result(proof);
+    return status;
+}
+
+int strag_verify_plans(struct strag_plan *const *plans, int n, const struct strag_claim *claim,
+                       struct strag_measure *measure, struct strag_proof **proof_out,
+                       struct strag_error *err)
+{
+    struct strag_measure mine = {0};
+    struct strag_proof *proof = calloc(1, sizeof *proof);
+    if (!proof)
+        return out_of_memory(err);
+    proof->n = n;
+    proof->blocks = plans[0]->bounds.blocks;
+    proof->plans = plans;
+    proof->err = err;
+    int status = prove(proof);
+    if (status == STRAG_OK)
+        status = strag_measure_plans(plans, n, &mine, err);
+    if (status == STRAG_OK && claim)
+        status = strag_check_claim(plans, &mine, claim, err);
+    if (status == STRAG_OK && proof_out)
+        status = export_expressions(proof);
+    free_run(proof);
+    if (status == STRAG_OK && measure)
+        *measure = mine;
+    if (status == STRAG_OK && proof_out)
+        *proof_out = proof;
+    else
+        strag_proof_free(proof);
+    return status;
+}
+
+int strag_verify(const struct strag_algorithm *algorithm, const struct strag_problem *problem,
+                 struct strag_measure *measure, struct strag_proof **proof, struct strag_error *err)
+{
+    struct strag_design design;
+    int made = 0, status = strag_design_open(&design, algorithm, problem, err);
+    if (status != STRAG_OK)
+        return status;
+    struct strag_plan **plans = calloc((size_t)problem->n, sizeof *plans);
+    if (!plans)
+        status = out_of_memory(err);
+    while (status == STRAG_OK && made < problem->n) {
+        status = strag_design_plan(&design, made, &plans[made], err);
+        made += status == STRAG_OK;
+    }
+    if (status == STRAG_OK)
+        status = strag_verify_plans(plans, problem->n, &design.claim, measure, proof, err);
+    if (plans)
+        strag_plan_free_all(plans, made);
+    free(plans);
+    strag_design_close(&design);
+    return status;
+}
+
+void strag_proof_expressions(const struct strag_proof *proof, struct strag_expressions *expressions)
+{
+    *expressions = (struct strag_expressions){
+        .n = proof->n,
+        .nodes = strag_expression_count(proof->table),
+        .left = proof->left,
+        .right = proof->right,
+        .result = proof->held, /* rank 0's; the others end with the same */
+    };
+}

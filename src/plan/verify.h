@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The proof that the plans of all ranks are an allreduce, by exact bookkeeping.
+ *
+ * What every rank holds of every block is tracked as an expression: a leaf (a rank's own input) or
+ * a pair (left operand, right operand). Equal expressions are one number, so the proof that all
+ * ranks end with identical bits is that they end with the same number. Each expression also knows
+ * the exact set of ranks that went into it.
+ *
+ * Proved:
+ *   - form: ranges, peers, rounds and waits are well formed (plan.h);
+ *   - hazards: every two operations of a rank that touch the same block, one of them writing, are
+ *     ordered by their waits;
+ *   - matching: the i-th send of a to b is the i-th receive of b from a: same range, same round;
+ *   - progress: nothing waits in a circle under any arrival order. That is proved for the least
+ *     helpful run there can be: a send completes only when the receive is posted; ranks run their
+ *     rounds strictly one after another; of the messages to or from one peer, and of the
+ *     recv_reduce operations, one has to be done before the next is posted; and since there may be
+ *     temporary space for a single element, values move only where they can be combined at once
+ *     (two ranks that swap a range do so element by element);
+ *   - sum: every rank ends with every contribution exactly once in every block;
+ *   - bits: all ranks end with the same expression, hence with identical bits;
+ *   - claims: rounds, blocks, bytes sent and ports are as the algorithm states, and the late rank's
+ *     first round, where the algorithm waits for one.
+ */
+#ifndef STRAG_VERIFY_H
+#define STRAG_VERIFY_H
+
+#include "plan/algorithm.h"
+
+struct strag_measure {
+    int n, blocks, rounds;
+    double sent_max;   /* the most one rank sends, in vectors */
+    double sent_total; /* all ranks together, in vectors */
+    double reduce_max; /* the most one rank combines, in vectors */
+    bool waits;        /* as claimed: the others go ahead of a late rank, */
+    int before;        /* who takes part from this round on */
+};
+
+/* How the result of a block comes about: an expression tree, shared between blocks and ranks.
+ * Node e < n is rank e's input; node e >= n is `left` combined with `right`. */
+struct strag_expressions {
+    int n;
+    int nodes;
+    const int32_t *left, *right; /* indexed by e - n */
+    const int32_t *result;       /* indexed by block: the node that every rank ends with */
+};
+
+struct strag_proof; /* keeps the expressions */
+
+/**
+ * Prove that the plans are an allreduce.
+ *
+ * @param plans         one per rank, in rank order
+ * @param n             how many
+ * @param claim         what the algorithm promises; NULL: not compared
+ * @param[out] measure  what was counted; may be NULL
+ * @param[out] proof    if not NULL: the proof, to be asked for expressions and freed by the caller
+ * @return STRAG_OK, STRAG_ERR_FALSE with the first thing found wrong in err, or STRAG_ERR_MEMORY
+ */
+int strag_verify_plans(struct strag_plan *const *plans, int n, const struct strag_claim *claim,
+                       struct strag_measure *measure, struct strag_proof **proof,
+                       struct strag_error *err);
+
+/** Build all plans of a problem and prove them against the algorithm's own claim. */
+int strag_verify(const struct strag_algorithm *algorithm, const struct strag_problem *problem,
+                 struct strag_measure *measure, struct strag_proof **proof,
+                 struct strag_error *err);
+
+/** The expressions of a proof; they live as long as the proof. */
+void strag_proof_expressions(const struct strag_proof *proof,
+                             struct strag_expressions *expressions);
+
+/** NULL is allowed. */
+void strag_proof_free(struct strag_proof *proof);
+
+#endif

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What can be proved of one plan by itself: form, hazards, counts.
+ *
+ * The waits are not taken from the builder's word: who wrote and who read each block is followed
+ * here once more, and each wait that is needed must stand in the plan's list.
+ */
+#include "plan/verify_plan.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+char *strag_op_text(const struct strag_plan *plan, int op, char *buffer, size_t size)
+{
+    const struct strag_op *o = &plan->ops[op];
+    snprintf(buffer, size, "%d (%s %s %d, blocks %d..%d, round %d)", op,
+             strag_kind_name((enum strag_kind)o->kind), o->kind == STRAG_SEND ? "to" : "from",
+             o->peer, o->first, (int)((int64_t)o->first + o->count - 1), o->round);
+    return buffer;
+}
+
+static int wrong(const struct strag_plan *plan, int op, const char *what, struct strag_error *err)
+{
+    char text[96];
+    return strag_fail(err, STRAG_ERR_FALSE, "rank %d, operation %s: %s", plan->rank,
+                      strag_op_text(plan, op, text, sizeof text), what);
+}
+
+static bool same_bounds(const struct strag_bounds *a, const struct strag_bounds *b)
+{
+    if (a->blocks != b->blocks || !a->numerator != !b->numerator)
+        return false;
+    if (!a->numerator)
+        return true;
+    return a->denominator == b->denominator &&
+           memcmp(a->numerator, b->numerator, ((size_t)a->blocks + 1) * sizeof *a->numerator) == 0;
+}
+
+static int check_bounds(const struct strag_plan *plan, struct strag_error *err)
+{
+    const struct strag_bounds *bounds = &plan->bounds;
+    if (bounds->blocks < 1)
+        return strag_fail(err, STRAG_ERR_FALSE, "rank %d: no blocks", plan->rank);
+    if (!bounds->numerator)
+        return STRAG_OK;
+    if (bounds->denominator < 1 || bounds->denominator > INT64_C(1) << 62)
+        return strag_fail(err, STRAG_ERR_FALSE, "rank %d: the bounds' denominator is out of range",
+                          plan->rank);
+    if (bounds->numerator[0] != 0 || bounds->numerator[bounds->blocks] != bounds->denominator)
+        return strag_fail(err, STRAG_ERR_FALSE, "rank %d: the bounds do not span the vector",
+                          plan->rank);
+    for (int b = 0; b < bounds->blocks; b++) {
+        if (bounds->numerator[b] > bounds->numerator[b + 1])
+            return strag_fail(err, STRAG_ERR_FALSE, "rank %d: block %d ends before it begins",
+                              plan->rank, b);
+    }
+    return STRAG_OK;
+}
+
+static int check_op(const struct strag_plan *plan, int index, struct strag_error *err)
+{
+    const struct strag_op *op = &plan->ops[index];
+    if (op->kind > STRAG_RECV_REDUCE)
+        return wrong(plan, index, "no such kind", err);
+    if (op->peer < 0 || op->peer >= plan->n || op->peer == plan->rank)
+        return wrong(plan, index, "the peer is no other rank", err);
+    if (op->first < 0 || op->count < 1 || op->first > plan->bounds.blocks - op->count)
+        return wrong(plan, index, "the range is outside the vector", err);
+    if (op->round < (index ? op[-1].round : 0) || op->round >= plan->rounds)
+        return wrong(plan, index, "the round is out of order", err);
+    if (op->stage >= plan->nstages && plan->nstages > 0)
+        return wrong(plan, index, "no such stage", err);
+    if (op->after > op[1].after)
+        return wrong(plan, index, "its list of waits is broken", err);
+    int length;
+    const int32_t *after = strag_plan_after(plan, index, &length);
+    for (int i = 0; i < length; i++) {
+        if (after[i] < 0 || after[i] >= index)
+            return wrong(plan, index, "it waits for no earlier operation", err);
+    }
+    return STRAG_OK;
+}
+
+static int check_copy(const struct strag_plan *plan, int index, struct strag_error *err)
+{
+    const struct strag_range *copy = &plan->copies[index];
+    if (copy->first < 0 || copy->count < 1 || copy->first > plan->bounds.blocks - copy->count)
+        return strag_fail(err, STRAG_ERR_FALSE, "rank %d: copy %d is outside the vector",
+                          plan->rank, index);
+    return STRAG_OK;
+}
+
+int strag_verify_form(struct strag_plan *const *plans, int n, int rank, struct strag_error *err)
+{
+    const struct strag_plan *plan = plans[rank];
+    if (plan->n != n || plan->rank != rank)
+        return strag_fail(err, STRAG_ERR_FALSE, "plan %d of %d is for rank %d of %d", rank, n,
+                          plan->rank, plan->n);
+    if (plan->rounds != plans[0]->rounds || !same_bounds(&plan->bounds, &plans[0]->bounds))
+        return strag_fail(err, STRAG_ERR_FALSE,
+                          "rank %d has other rounds or other blocks than rank 0", rank);
+    int status = check_bounds(plan, err);
+    for (int i = 0; status == STRAG_OK && i < plan->nops; i++)
+        status = check_op(plan, i, err);
+    for (int c = 0; status == STRAG_OK && c < plan->ncopies; c++)
+        status = check_copy(plan, c, err);
+    return status;
+}
+
+/* ---- Hazards ---- */
+
+enum { NONE = -1 };
+
+/* Who touched the blocks so far; a list of readers per block, threaded through `next`. */
+struct history {
+    int32_t *writer;  /* per block: the last writer, or NONE */
+    int32_t *readers; /* per block: the head of the list of those that have read it since */
+    bool *copied;     /* per block: copied from the input at the start */
+    int32_t *waits;   /* per operation: the last operation that waits for it */
+    struct reader {
+        int32_t op, next;
+    } * list;
+    size_t length;
+};
+
+static void history_free(struct history *history)
+{
+    free(history->writer);
+    free(history->readers);
+    free(history->copied);
+    free(history->waits);
+    free(history->list);
+}
+
+static int history_create(const struct strag_plan *plan, struct history *history)
+{
+    size_t blocks = (size_t)plan->bounds.blocks, reads = 0;
+    for (int i = 0; i < plan->nops; i++)
+        reads += plan->ops[i].kind == STRAG_SEND ? (size_t)plan->ops[i].count : 0;
+    *history = (struct history){
+        .writer = malloc(blocks * sizeof *history->writer),
+        .readers = malloc(blocks * sizeof *history->readers),
+        .copied = calloc(blocks, sizeof *history->copied),
+        .waits = malloc(((size_t)plan->nops + 1) * sizeof *history->waits),
+        .list = malloc((reads + 1) * sizeof *history->list),
+    };
+    if (!history->writer || !history->readers || !history->copied || !history->waits ||
+        !history->list) {
+        history_free(history);
+        return STRAG_ERR_MEMORY;
+    }
+    for (size_t b = 0; b < blocks; b++)
+        history->writer[b] = history->readers[b] = NONE;
+    for (int i = 0; i < plan->nops; i++)
+        history->waits[i] = NONE;
+    return STRAG_OK;
+}
+
+/* Does the operation wait for all that it must, for one block? Then note that it touched it. */
+static const char *check_block(struct history *history, const struct strag_op *op, int index,
+                               int block)
+{
+    int32_t writer = history->writer[block], reader = history->readers[block];
+    bool writes = op->kind != STRAG_SEND;
+    if (writer != NONE && (!writes || reader == NONE) && history->waits[writer] != index)
+        return "it does not wait for the operation that wrote its range";
+    if (!writes) {
+        history->list[history->length] = (struct reader){index, reader};
+        history->readers[block] = (int32_t)history->length++;
+        return NULL;
+    }
+    for (; reader != NONE; reader = history->list[reader].next) {
+        if (history->waits[history->list[reader].op] != index)
+            return "it does not wait for an operation that still reads its range";
+    }
+    history->writer[block] = index;
+    history->readers[block] = NONE;
+    return NULL;
+}
+
+/* A range is found either in the input or in the output, never in both. */
+static const char *check_source(const struct history *history, const struct strag_op *op)
+{
+    if (op->kind == STRAG_RECV)
+        return NULL;
+    for (int b = op->first; b < op->first + op->count; b++) {
+        bool written = history->writer[b] != NONE;
+        if (op->from_input ? written : !written && !history->copied[b])
+            return "it reads the input where it needs the output, or the other way round";
+    }
+    return NULL;
+}
+
+int strag_verify_hazards(const struct strag_plan *plan, struct strag_error *err)
+{
+    struct history history;
+    const char *what = NULL;
+    if (history_create(plan, &history) != STRAG_OK)
+        return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the proof");
+    for (int c = 0; c < plan->ncopies; c++) {
+        const struct strag_range *range = &plan->copies[c];
+        memset(history.copied + range->first, true, (size_t)range->count * sizeof(bool));
+    }
+    int i = 0;
+    for (; !what && i < plan->nops; i++) {
+        const struct strag_op *op = &plan->ops[i];
+        int length;
+        const int32_t *after = strag_plan_after(plan, i, &length);
+        for (int w = 0; w < length; w++)
+            history.waits[after[w]] = i;
+        what = check_source(&history, op);
+        for (int b = op->first; !what && b < op->first + op->count; b++)
+            what = check_block(&history, op, i, b);
+    }
+    int missing = 0;
+    while (missing < plan->bounds.blocks &&
+           (history.writer[missing] != NONE || history.copied[missing]))
+        missing++;
+    history_free(&history);
+    if (what)
+        return wrong(plan, i - 1, what, err);
+    if (missing < plan->bounds.blocks)
+        return strag_fail(err, STRAG_ERR_FALSE, "rank %d: nothing puts block %d into the output",
+                          plan->rank, missing);
+    return STRAG_OK;
+}
+
+/* ---- Counts and claims ---- */
+
+/* A range's part of the vector; sums of whole blocks stay exact for blocks of equal size. */
+static double part(const struct strag_bounds *bounds, const struct strag_op *op)
+{
+    if (!bounds->numerator)
+        return op->count;
+    return (double)(bounds->numerator[op->first + op->count] - bounds->numerator[op->first]);
+}
+
+int strag_measure_plans(struct strag_plan *const *plans, int n, struct strag_measure *measure,
+                        struct strag_error *err)
+{
+    const struct strag_bounds *bounds = &plans[0]->bounds;
+    double whole = bounds->numerator ? (double)bounds->denominator : bounds->blocks;
+    int rounds = 0;
+    *measure = (struct strag_measure){.n = n, .blocks = bounds->blocks};
+    for (int rank = 0; rank < n; rank++) {
+        const struct strag_plan *plan = plans[rank];
+        double sent = 0, reduced = 0;
+        for (int i = 0; i < plan->nops; i++) {
+            const struct strag_op *op = &plan->ops[i];
+            if (op->kind == STRAG_SEND)
+                sent += part(bounds, op);
+            else if (op->kind == STRAG_RECV_REDUCE)
+                reduced += part(bounds, op);
+            if (op->round >= rounds)
+                rounds = op->round + 1;
+        }
+        measure->sent_total += sent / whole;
+        measure->sent_max = fmax(measure->sent_max, sent / whole);
+        measure->reduce_max = fmax(measure->reduce_max, reduced / whole);
+    }
+    measure->rounds = rounds;
+    if (rounds != plans[0]->rounds)
+        return strag_fail(err, STRAG_ERR_FALSE, "the plans have %d rounds, but only %d are used",
+                          plans[0]->rounds, rounds);
+    return STRAG_OK;
+}
+
+/* In one round a rank sends to one rank at most, and receives from one at most. */
+static int check_ports(const struct strag_plan *plan, struct strag_error *err)
+{
+    int to = NONE, from = NONE, round = NONE;
+    for (int i = 0; i < plan->nops; i++) {
+        const struct strag_op *op = &plan->ops[i];
+        if (op->round != round) {
+            round = op->round;
+            to = from = NONE;
+        }
+        int *port = op->kind == STRAG_SEND ? &to : &from;
+        if (*port != NONE && *port != op->peer)
+            return wrong(plan, i, "a second peer in the same round", err);
+        *port = op->peer;
+    }
+    return STRAG_OK;
+}
+
+/* The late rank's first round is the one that the algorithm claims. */
+static int check_waiting(struct strag_plan *const *plans, struct strag_measure *measure,
+                         const struct strag_claim *claim, struct strag_error *err)
+{
+    if (!claim->waits)
+        return STRAG_OK;
+    const struct strag_plan *plan = plans[claim->late];
+    int first = plan->nops ? plan->ops[0].round : plan->rounds;
+    if (first != claim->before)
+        return strag_fail(err, STRAG_ERR_FALSE,
+                          "%s n=%d: rank %d, which is late, takes part from round %d on; it claims "
+                          "%d",
+                          plan->algorithm, measure->n, claim->late, first, claim->before);
+    measure->waits = true;
+    measure->before = first;
+    return STRAG_OK;
+}
+
+int strag_check_claim(struct strag_plan *const *plans, struct strag_measure *measure,
+                      const struct strag_claim *claim, struct strag_error *err)
+{
+    const char *name = plans[0]->algorithm;
+    if (measure->rounds != claim->rounds)
+        return strag_fail(err, STRAG_ERR_FALSE, "%s n=%d: %d rounds; it claims %d", name,
+                          measure->n, measure->rounds, claim->rounds);
+    if (measure->blocks != claim->blocks)
+        return strag_fail(err, STRAG_ERR_FALSE, "%s n=%d: %d blocks; it claims %d", name,
+                          measure->n, measure->blocks, claim->blocks);
+    if (fabs(measure->sent_max - claim->sent_max) > 1e-9 * (1 + claim->sent_max))
+        return strag_fail(err, STRAG_ERR_FALSE,
+                          "%s n=%d: a rank sends %.9g vectors; it claims %.9g", name, measure->n,
+                          measure->sent_max, claim->sent_max);
+    int status = check_waiting(plans, measure, claim, err);
+    for (int rank = 0; claim->one_ported && status == STRAG_OK && rank < measure->n; rank++)
+        status = check_ports(plans[rank], err);
+    return status;
+}

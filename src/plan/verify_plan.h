@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The parts of the proof that look at one plan at a time. For verify.c. */
+#ifndef STRAG_VERIFY_PLAN_H
+#define STRAG_VERIFY_PLAN_H
+
+#include "plan/verify.h"
+
+/** "5 (recv_reduce from 2, blocks 4..5, round 2)" for messages. @return buffer */
+char *strag_op_text(const struct strag_plan *plan, int op, char *buffer, size_t size);
+
+/** Is plans[rank] well formed? @return STRAG_OK or STRAG_ERR_FALSE */
+int strag_verify_form(struct strag_plan *const *plans, int n, int rank, struct strag_error *err);
+
+/** Are a well-formed plan's operations ordered where they touch the same blocks?
+ *  @return STRAG_OK, STRAG_ERR_FALSE or STRAG_ERR_MEMORY */
+int strag_verify_hazards(const struct strag_plan *plan, struct strag_error *err);
+
+/** Count rounds and bytes. */
+int strag_measure_plans(struct strag_plan *const *plans, int n, struct strag_measure *measure,
+                        struct strag_error *err);
+
+/** Compare with what the algorithm promised; `waits` and `before` are filled in. */
+int strag_check_claim(struct strag_plan *const *plans, struct strag_measure *measure,
+                      const struct strag_claim *claim, struct strag_error *err);
+
+#endif

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Running a plan: a call is checked, what nobody writes is copied, and then the window runs it, or
+ * it goes in order.
+ */
+#include "run/engine.h"
+
+#include "run/in_order.h"
+#include "run/window.h"
+
+#include <stdlib.h>
+
+enum { NONE = -1 };
+
+struct strag_engine {
+    const struct strag_plan *plan;
+    int32_t *content; /* per operation: number of what it sends, if others send the same; or 0 */
+    struct strag_window *window;
+    struct strag_in_order *in_order;
+
+    struct strag_call call;
+    bool running;
+    bool ordered; /* without the window */
+};
+
+/* ---- Making an engine ---- */
+
+static bool overlap(const struct strag_op *a, const struct strag_op *b)
+{
+    return a->first < b->first + b->count && b->first < a->first + a->count;
+}
+
+/* Sends of the same range, one after another with no change of it in between, are numbered alike.
+ * So are those with other sends in between, as long as these are of the same range, too. */
+static void number_contents(struct strag_engine *engine)
+{
+    const struct strag_plan *plan = engine->plan;
+    int last = NONE;
+    for (int i = 0; i < plan->nops; i++) {
+        const struct strag_op *op = &plan->ops[i];
+        engine->content[i] = 0;
+        if (op->kind != STRAG_SEND) {
+            if (last != NONE && overlap(op, &plan->ops[last]))
+                last = NONE;
+            continue;
+        }
+        if (last != NONE && op->first == plan->ops[last].first &&
+            op->count == plan->ops[last].count) {
+            if (!engine->content[last])
+                engine->content[last] = last + 1;
+            engine->content[i] = engine->content[last];
+        }
+        last = i;
+    }
+}
+
+int strag_engine_create(const struct strag_plan *plan, int depth, struct strag_engine **out,
+                        struct strag_error *err)
+{
+    if (depth < 1)
+        return strag_fail(err, STRAG_ERR_ARGUMENT, "%d messages in flight; at least 1 is needed",
+                          depth);
+    struct strag_engine *engine = calloc(1, sizeof *engine);
+    if (!engine)
+        goto memory;
+    engine->plan = plan;
+    engine->content = malloc(((size_t)plan->nops + 1) * sizeof *engine->content);
+    if (!engine->content)
+        goto memory;
+    number_contents(engine);
+    engine->window = strag_window_create(plan, engine->content, depth);
+    engine->in_order = strag_in_order_create(plan, engine->content);
+    if (!engine->window || !engine->in_order)
+        goto memory;
+    *out = engine;
+    return STRAG_OK;
+
+memory:
+    strag_engine_free(engine);
+    return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the engine of rank %d of %d",
+                      plan->rank, plan->n);
+}
+
+void strag_engine_free(struct strag_engine *engine)
+{
+    if (!engine)
+        return;
+    strag_window_free(engine->window);
+    strag_in_order_free(engine->in_order);
+    free(engine->content);
+    free(engine);
+}
+
+/* ---- A call ---- */
+
+/* The part of a vector that begins with an element. */
+static char *at(const struct strag_engine *engine, const void *vector, size_t element)
+{
+    return (char *)(uintptr_t)vector + (ptrdiff_t)element * engine->call.extent;
+}
+
+static int copy_inputs(struct strag_engine *engine)
+{
+    const struct strag_plan *plan = engine->plan;
+    struct strag_reducer *reducer = engine->call.reducer;
+    for (int c = 0; c < plan->ncopies; c++) {
+        const struct strag_range *range = &plan->copies[c];
+        size_t begin = strag_block_start(&plan->bounds, range->first, engine->call.count);
+        size_t end =
+            strag_block_start(&plan->bounds, range->first + range->count, engine->call.count);
+        if (begin == end)
+            continue;
+        int status = reducer->copy(reducer, at(engine, engine->call.output, begin),
+                                   at(engine, engine->call.input, begin), end - begin);
+        if (status != STRAG_OK)
+            return status;
+    }
+    return STRAG_OK;
+}
+
+static bool is_possible(const struct strag_engine *engine, const struct strag_call *call)
+{
+    for (int l = 0; l < STRAG_LANES; l++) {
+        if (call->lanes[l].segment < 1 || call->lanes[l].slots < 1)
+            return false;
+    }
+    return !engine->running && call->extent > 0;
+}
+
+/* The transport for everything, if there is only one. */
+static struct strag_transport *only_transport(const struct strag_call *call)
+{
+    struct strag_transport *first = NULL;
+    for (int l = 0; l < STRAG_LANES; l++) {
+        struct strag_transport *own = call->lanes[l].transport;
+        struct strag_transport *transport = own ? own : call->transport;
+        if (l > 0 && transport != first)
+            return NULL;
+        first = transport;
+    }
+    return first;
+}
+
+int strag_engine_start(struct strag_engine *engine, const struct strag_call *call)
+{
+    if (!is_possible(engine, call))
+        return STRAG_ERR_ARGUMENT;
+    engine->call = *call;
+    int status = call->input != call->output ? copy_inputs(engine) : STRAG_OK;
+    struct strag_transport *transport = only_transport(call);
+    engine->ordered = transport && strag_in_order_suits(engine->in_order, &engine->call, transport);
+    if (status == STRAG_OK && engine->ordered)
+        strag_in_order_start(engine->in_order, &engine->call, transport);
+    else if (status == STRAG_OK)
+        status = strag_window_start(engine->window, &engine->call);
+    engine->running = status == STRAG_OK;
+    return status;
+}
+
+int strag_engine_progress(struct strag_engine *engine)
+{
+    if (!engine->running)
+        return STRAG_ERR_ARGUMENT;
+    int status = engine->ordered ? strag_in_order_progress(engine->in_order)
+                                 : strag_window_progress(engine->window);
+    engine->running = status == STRAG_PENDING;
+    return status;
+}

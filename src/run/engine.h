@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The engine runs one rank's plan over a transport and a reducer.
+ *
+ * It is driven by completions and never waits: strag_engine_progress does what can be done now. A
+ * blocking call loops over it; a nonblocking one calls it from a progress hook.
+ *
+ * Long ranges are cut into segments, so that one segment travels while another is combined, and an
+ * operation of the next round starts as soon as the elements it needs are there. Operations of up
+ * to LOOKAHEAD rounds beyond the lowest unfinished one may be under way; but what a round has to
+ * send goes before what later rounds send, so that these never take the link away from it.
+ *
+ * That is the window (window.h). Where a transport passes messages on at once, vectors of one
+ * segment are run without any of that, one operation after another (in_order.h).
+ *
+ * Memory, all of it taken when the engine is made or at the start of a call: a few words per
+ * operation of the plan, `depth` messages in flight per operation that can be under way at once,
+ * and per call one temporary buffer of `slots` segments for every lane (a segment has at least one
+ * element). A lane needs none where its transport lets messages be read in place: they are combined
+ * from where they arrived.
+ *
+ * Why it cannot hang where verify proved progress: a send or recv whose waits are done is posted as
+ * soon as its round is the lowest unfinished one, since messages in flight are counted for every
+ * operation that can be under way, and only earlier rounds may keep it back; and temporary space of
+ * a lane goes to recv_reduce operations in program order, so that the first unfinished one always
+ * has room for a segment. With less than that verify has proved that the plan gets by. A transport
+ * with messages in place must have room for one from each rank to each other, whatever else it
+ * holds.
+ */
+#ifndef STRAG_ENGINE_H
+#define STRAG_ENGINE_H
+
+#include "plan/plan.h"
+#include "run/reducer.h"
+#include "run/transport.h"
+
+struct strag_engine;
+
+/* What messages of a kind are cut into: through memory other lengths are good than over a network.
+ */
+struct strag_lane {
+    size_t segment;                    /* elements, at least 1; the same on both sides */
+    int slots;                         /* segments of temporary space, at least 1 */
+    struct strag_transport *transport; /* NULL: the call's */
+};
+
+enum { STRAG_LANES = 2 };
+
+/* One allreduce. */
+struct strag_call {
+    const void *input; /* the same address as output for MPI_IN_PLACE; else they do not overlap */
+    void *output;
+    size_t count;                         /* elements in the vector */
+    ptrdiff_t extent;                     /* bytes from one element to the next, more than 0 */
+    struct strag_lane lanes[STRAG_LANES]; /* all space lies back to back */
+    const uint8_t *lane_of; /* [rank]: index of the lane; must outlive the call. NULL: lane 0 */
+
+    /* Elements of temporary space to leave free behind each segment, for types that reach into the
+     * extents of the elements that follow. */
+    size_t gap;
+
+    struct strag_transport *transport;
+    struct strag_reducer *reducer;
+};
+
+/**
+ * Prepare to run a plan. The plan must outlive the engine.
+ *
+ * @param depth  messages in flight for one operation, at least 1; 2 overlaps receiving and
+ * combining
+ * @return STRAG_OK, STRAG_ERR_ARGUMENT or STRAG_ERR_MEMORY
+ */
+int strag_engine_create(const struct strag_plan *plan, int depth, struct strag_engine **engine,
+                        struct strag_error *err);
+
+/** Free an engine that is not running. NULL is allowed. */
+void strag_engine_free(struct strag_engine *engine);
+
+/**
+ * Begin a call; the engine copies `call`. What can be posted at once is posted by the first
+ * strag_engine_progress.
+ *
+ * @return STRAG_OK; or an error, and the engine is not running
+ */
+int strag_engine_start(struct strag_engine *engine, const struct strag_call *call);
+
+/**
+ * Do what can be done now.
+ *
+ * @return STRAG_PENDING: not finished; STRAG_OK: the output is complete and the input may be
+ *         changed; an error: the call has failed, every message was completed or cancelled and the
+ *         temporary space given back
+ */
+int strag_engine_progress(struct strag_engine *engine);
+
+#endif

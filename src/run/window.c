@@ -1,0 +1,627 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Running a plan, as much of it at the same time as may be.
+ *
+ * Operations are under way in a window [head, tail) of the list: head is the first unfinished one,
+ * and the window reaches LOOKAHEAD rounds further. Each operation in it is a queue of segments:
+ *
+ *        begin          done              posted            end
+ *          |  finished    |   in flight     |   not posted    |
+ *
+ * `done` moves only in order, so whether an element of an earlier operation is finished is one
+ * comparison. A segment is retired when it is the oldest of its operation and has arrived; a
+ * recv_reduce then also combines it, if the elements it writes are free.
+ *
+ * Completions only mark segments. Everything else happens in one pass over the window, which is
+ * repeated until nothing changes.
+ */
+#include "run/window.h"
+
+#include <stdlib.h>
+
+/* Rounds in the window after the first one. Pipelines of short blocks over a network need several:
+ * a rank hears from several others in turn, and where one of them is behind, the others' blocks
+ * keep its link busy (8 hosts, 40 KB per round: the straggler pipeline takes 1.37 times as long as
+ * the vector with 2, 1.09 with 8). */
+enum { LOOKAHEAD = 8, NONE = -1 };
+
+enum segment_state { FLYING, HERE, COMBINING, COMBINED };
+
+/* A segment in flight. Without a slot, a recv_reduce has it in place. */
+struct segment {
+    struct strag_transfer transfer; /* first: the completion finds the segment by it */
+    struct strag_window *window;
+    struct segment *next; /* younger segment of the same operation, or next free one */
+    size_t first, count;  /* elements of the vector */
+    int slot;             /* recv_reduce: where it is received, or NONE */
+    enum segment_state state;
+    uint64_t ticket; /* COMBINING: the reducer's */
+};
+
+/* An operation in the window. Elements are counted from the start of the vector. */
+struct run {
+    size_t begin, done, posted, end;
+    size_t step; /* elements of a segment; the last may be shorter */
+    struct segment *oldest, *youngest;
+    int flying;   /* segments in the queue */
+    uint8_t lane; /* index */
+    int before;   /* the operation with elements before it to or from the same peer, or NONE */
+};
+
+/* A lane, and its part of the temporary space: slot s begins `offset + s * slot_elements` elements
+ * after the beginning. */
+struct lane {
+    struct strag_transport *transport;
+    bool in_place; /* it lets messages be read in place: no slots */
+    size_t offset, slot_elements;
+    int *free; /* slots, a stack */
+    int nfree;
+    bool kept_back; /* in this pass: an earlier operation has to have the next slot */
+};
+
+struct strag_window {
+    const struct strag_plan *plan;
+    const int32_t *content; /* per operation: as in struct strag_transfer */
+    int32_t *before;        /* per operation: the one before it to or from the same peer, or NONE */
+    struct run *runs;
+    int depth;
+    struct segment *segments; /* the pool */
+    size_t nsegments;
+
+    /* the call */
+    const struct strag_call *call;
+    struct segment *free;
+    int head, tail;
+    bool marked;   /* a completion came since the last pass */
+    int combining; /* reductions that go on by themselves and have to be asked for */
+    int status;    /* the first error */
+    char *space;   /* temporary */
+    struct lane lanes[STRAG_LANES];
+    int *free_slots; /* of all lanes */
+    int slots_room;
+};
+
+/* ---- Making a window ---- */
+
+static void segment_complete(struct strag_transfer *transfer, int status)
+{
+    struct segment *segment = (struct segment *)transfer;
+    struct strag_window *window = segment->window;
+    segment->state = HERE;
+    window->marked = true;
+    if (status != STRAG_OK && window->status == STRAG_OK)
+        window->status = status;
+}
+
+/* So it is before a call, and so a call that goes well leaves it. */
+static void free_all_segments(struct strag_window *window)
+{
+    window->free = NULL;
+    for (size_t i = window->nsegments; i > 0; i--) {
+        struct segment *segment = &window->segments[i - 1];
+        segment->transfer = (struct strag_transfer){.complete = segment_complete};
+        segment->window = window;
+        segment->next = window->free;
+        window->free = segment;
+    }
+}
+
+/* The previous operation with the same peer and direction, for each; `last` has room for 2n. */
+static void link_peers(struct strag_window *window, int32_t *last)
+{
+    const struct strag_plan *plan = window->plan;
+    for (int i = 0; i < 2 * plan->n; i++)
+        last[i] = NONE;
+    for (int i = 0; i < plan->nops; i++) {
+        const struct strag_op *op = &plan->ops[i];
+        int32_t *slot = &last[2 * op->peer + (op->kind == STRAG_SEND)];
+        window->before[i] = *slot;
+        *slot = i;
+    }
+}
+
+/* The most operations that are ever in the window. */
+static size_t widest_window(const struct strag_plan *plan)
+{
+    int widest = 0;
+    for (int head = 0, tail = 0; head < plan->nops; head++) {
+        while (tail < plan->nops && plan->ops[tail].round <= plan->ops[head].round + LOOKAHEAD)
+            tail++;
+        if (tail - head > widest)
+            widest = tail - head;
+    }
+    return (size_t)widest;
+}
+
+struct strag_window *strag_window_create(const struct strag_plan *plan, const int32_t *content,
+                                         int depth)
+{
+    struct strag_window *window = calloc(1, sizeof *window);
+    int32_t *last = malloc(2 * (size_t)plan->n * sizeof *last);
+    if (!window || !last)
+        goto memory;
+    window->plan = plan;
+    window->content = content;
+    window->depth = depth;
+    window->nsegments = widest_window(plan) * (size_t)depth;
+    window->before = malloc(((size_t)plan->nops + 1) * sizeof *window->before);
+    window->runs = malloc(((size_t)plan->nops + 1) * sizeof *window->runs);
+    window->segments = calloc(window->nsegments + 1, sizeof *window->segments);
+    if (!window->before || !window->runs || !window->segments)
+        goto memory;
+    link_peers(window, last);
+    free_all_segments(window);
+    free(last);
+    return window;
+
+memory:
+    free(last);
+    strag_window_free(window);
+    return NULL;
+}
+
+void strag_window_free(struct strag_window *window)
+{
+    if (!window)
+        return;
+    free(window->before);
+    free(window->runs);
+    free(window->segments);
+    free(window->free_slots);
+    free(window);
+}
+
+/* ---- Addresses ---- */
+
+static char *at(const struct strag_window *window, const void *vector, size_t element)
+{
+    return (char *)(uintptr_t)vector + (ptrdiff_t)element * window->call->extent;
+}
+
+/* Where an operation finds its own values. */
+static char *own_values(const struct strag_window *window, const struct strag_op *op,
+                        size_t element)
+{
+    return at(window, op->from_input ? window->call->input : window->call->output, element);
+}
+
+static char *slot_address(const struct strag_window *window, const struct run *run, int slot)
+{
+    const struct lane *lane = &window->lanes[run->lane];
+    return at(window, window->space, lane->offset + (size_t)slot * lane->slot_elements);
+}
+
+/* ---- Segments ---- */
+
+/* What has arrived in place is not needed any more. */
+static void release(struct strag_window *window, const struct run *run, struct segment *segment)
+{
+    struct strag_transport *transport = window->lanes[run->lane].transport;
+    if (segment->transfer.arrived)
+        transport->release(transport, &segment->transfer);
+    segment->transfer.arrived = NULL;
+}
+
+static struct segment *take_segment(struct strag_window *window, struct run *run)
+{
+    struct segment *segment = window->free;
+    window->free = segment->next;
+    segment->next = NULL;
+    segment->state = FLYING;
+    segment->slot = NONE;
+    if (run->youngest)
+        run->youngest->next = segment;
+    else
+        run->oldest = segment;
+    run->youngest = segment;
+    run->flying++;
+    return segment;
+}
+
+/* The oldest segment is finished. */
+static void retire(struct strag_window *window, struct run *run)
+{
+    struct segment *segment = run->oldest;
+    run->done += segment->count;
+    run->oldest = segment->next;
+    if (!run->oldest)
+        run->youngest = NULL;
+    run->flying--;
+    struct lane *lane = &window->lanes[run->lane];
+    release(window, run, segment);
+    if (segment->slot != NONE)
+        lane->free[lane->nfree++] = segment->slot;
+    segment->next = window->free;
+    window->free = segment;
+}
+
+/* Are the elements [first, end) of the operation free of all it must wait for? */
+static bool waits_done(const struct strag_window *window, int index, size_t first, size_t end)
+{
+    int length;
+    const int32_t *after = strag_plan_after(window->plan, index, &length);
+    for (int i = 0; i < length; i++) {
+        const struct run *other = &window->runs[after[i]];
+        size_t from = first > other->begin ? first : other->begin;
+        size_t to = end < other->end ? end : other->end;
+        if (from < to && other->done < to)
+            return false;
+    }
+    return true;
+}
+
+/* Combine the oldest segment, which has arrived. @return as the reducer does */
+static int combine(struct strag_window *window, int index, struct segment *segment)
+{
+    const struct strag_op *op = &window->plan->ops[index];
+    struct strag_reducer *reducer = window->call->reducer;
+    const char *own = own_values(window, op, segment->first);
+    const char *in = segment->slot == NONE
+                         ? segment->transfer.arrived
+                         : slot_address(window, &window->runs[index], segment->slot);
+    return reducer->reduce(reducer, at(window, window->call->output, segment->first),
+                           op->own_left ? own : in, op->own_left ? in : own, segment->count,
+                           &segment->ticket);
+}
+
+/* Begin to combine a segment that has arrived, if it may. @return whether its state changed */
+static bool begin_combining(struct strag_window *window, int index, struct segment *segment)
+{
+    if (segment->state != HERE ||
+        !waits_done(window, index, segment->first, segment->first + segment->count))
+        return false;
+    int status = combine(window, index, segment);
+    window->combining += status == STRAG_PENDING;
+    if (status < 0)
+        window->status = status;
+    else
+        segment->state = status == STRAG_PENDING ? COMBINING : COMBINED;
+    return status >= 0;
+}
+
+/* Ask how far the reducer is with a segment. */
+static void test_combining(struct strag_window *window, struct segment *segment)
+{
+    struct strag_reducer *reducer = window->call->reducer;
+    int status = reducer->test(reducer, segment->ticket);
+    if (status == STRAG_PENDING)
+        return;
+    window->combining--;
+    segment->state = COMBINED;
+    if (status != STRAG_OK)
+        window->status = status;
+}
+
+/* Combine what has arrived: several segments at a time, where the reducer does it by itself. */
+static void combine_arrived(struct strag_window *window, int index)
+{
+    for (struct segment *s = window->runs[index].oldest; s; s = s->next) {
+        if (window->status == STRAG_OK && s->state == COMBINING)
+            test_combining(window, s);
+        if (window->status != STRAG_OK || s->state == FLYING)
+            return;
+        if (s->state == HERE && !begin_combining(window, index, s))
+            return;
+    }
+}
+
+/* Retire what can be retired. @return whether there was something */
+static bool retire_finished(struct strag_window *window, int index)
+{
+    struct run *run = &window->runs[index];
+    enum segment_state last = HERE;
+    bool changed = false;
+    if (window->plan->ops[index].kind == STRAG_RECV_REDUCE) {
+        combine_arrived(window, index);
+        last = COMBINED;
+    }
+    while (run->oldest && run->oldest->state == last && window->status == STRAG_OK) {
+        retire(window, run);
+        changed = true;
+    }
+    return changed;
+}
+
+/* Hand a segment to the transport. */
+static int give(struct strag_window *window, int index, struct segment *segment)
+{
+    const struct strag_op *op = &window->plan->ops[index];
+    const struct run *run = &window->runs[index];
+    struct lane *lane = &window->lanes[run->lane];
+    struct strag_transport *transport = lane->transport;
+    struct strag_transfer *transfer = &segment->transfer;
+    char *where = at(window, window->call->output, segment->first);
+    transfer->arrived = NULL;
+    if (op->kind == STRAG_SEND) {
+        transfer->content = (uint64_t)window->content[index];
+        return transport->send(transport, transfer, op->peer,
+                               own_values(window, op, segment->first), segment->count);
+    }
+    if (op->kind == STRAG_RECV_REDUCE) {
+        if (lane->in_place)
+            return transport->recv_in_place(transport, transfer, op->peer, segment->count);
+        segment->slot = lane->free[--lane->nfree];
+        where = slot_address(window, run, segment->slot);
+    }
+    return transport->recv(transport, transfer, op->peer, where, segment->count);
+}
+
+/* Post the operation's next segment. @return whether it was posted */
+static bool post(struct strag_window *window, int index)
+{
+    const struct strag_op *op = &window->plan->ops[index];
+    struct run *run = &window->runs[index];
+    const struct lane *lane = &window->lanes[run->lane];
+    size_t left = run->end - run->posted;
+    size_t count = left < run->step ? left : run->step;
+
+    if (op->kind == STRAG_RECV_REDUCE) {
+        if (!lane->in_place && (lane->kept_back || lane->nfree == 0))
+            return false;
+    } else if (!waits_done(window, index, run->posted, run->posted + count)) {
+        return false;
+    }
+    struct segment *segment = take_segment(window, run);
+    segment->first = run->posted;
+    segment->count = count;
+    run->posted += count;
+    int status = give(window, index, segment);
+    if (status != STRAG_OK) {
+        segment->state = HERE; /* it never took off: nothing to cancel */
+        if (window->status == STRAG_OK)
+            window->status = status;
+    }
+    return true;
+}
+
+/* ---- The window ---- */
+
+/* An operation enters the window. */
+static void enter(struct strag_window *window, int index)
+{
+    const struct strag_bounds *bounds = &window->plan->bounds;
+    const struct strag_op *op = &window->plan->ops[index];
+    struct run *run = &window->runs[index];
+    size_t begin = strag_block_start(bounds, op->first, window->call->count);
+    size_t end = strag_block_start(bounds, op->first + op->count, window->call->count);
+    uint8_t lane = window->call->lane_of ? window->call->lane_of[op->peer] : 0;
+    size_t length = end - begin, longest = window->call->lanes[lane].segment;
+    size_t segments = length > 0;
+    if (length > longest)
+        segments = length / longest + (length % longest != 0);
+    *run = (struct run){.begin = begin, .done = begin, .posted = begin, .end = end, .lane = lane};
+    /* An operation without elements posts nothing: the order of messages skips it. */
+    int before = window->before[index];
+    if (before != NONE && window->runs[before].begin == window->runs[before].end)
+        before = window->runs[before].before;
+    run->before = before;
+    if (segments == 1)
+        run->step = length;
+    else if (segments) /* of about the same length; both sides cut alike */
+        run->step = length / segments + (length % segments != 0);
+}
+
+/* Let the window begin at the first unfinished operation, and reach as far as it may.
+ * @return whether operations entered */
+static bool move_window(struct strag_window *window)
+{
+    const struct strag_plan *plan = window->plan;
+    int tail = window->tail;
+    for (;;) {
+        while (window->head < window->tail &&
+               window->runs[window->head].done == window->runs[window->head].end)
+            window->head++;
+        if (window->tail == plan->nops ||
+            plan->ops[window->tail].round > plan->ops[window->head].round + LOOKAHEAD)
+            return window->tail != tail;
+        enter(window, window->tail++);
+    }
+}
+
+/* Post what can be posted of one operation. @return whether there was something */
+static bool post_all(struct strag_window *window, int index)
+{
+    const struct run *run = &window->runs[index];
+    bool posted = false;
+    if (run->before != NONE && window->runs[run->before].posted != window->runs[run->before].end)
+        return false;
+    while (run->posted < run->end && run->flying < window->depth && window->status == STRAG_OK &&
+           post(window, index))
+        posted = true;
+    return posted;
+}
+
+/* Retire, and post receives. Temporary space goes to recv_reduce operations in order: none takes
+ * any while an earlier one of its lane has something to receive and no space at all. */
+static bool pass_receives(struct strag_window *window)
+{
+    bool changed = false;
+    for (int l = 0; l < STRAG_LANES; l++)
+        window->lanes[l].kept_back = false;
+    for (int i = window->head; i < window->tail && window->status == STRAG_OK; i++) {
+        const struct run *run = &window->runs[i];
+        if (run->done == run->end)
+            continue;
+        changed |= retire_finished(window, i);
+        if (window->plan->ops[i].kind == STRAG_SEND)
+            continue;
+        changed |= post_all(window, i);
+        if (window->plan->ops[i].kind == STRAG_RECV_REDUCE && run->posted < run->end &&
+            run->flying == 0)
+            window->lanes[run->lane].kept_back = true;
+    }
+    return changed;
+}
+
+/* Post sends. While one has more to send than may be in flight, later rounds send nothing in its
+ * lane: links would carry their segments in place of the ones that others wait for. */
+static bool pass_sends(struct strag_window *window)
+{
+    bool changed = false;
+    int last[STRAG_LANES]; /* round that may send */
+    for (int l = 0; l < STRAG_LANES; l++)
+        last[l] = window->plan->rounds;
+    for (int i = window->head; i < window->tail && window->status == STRAG_OK; i++) {
+        const struct strag_op *op = &window->plan->ops[i];
+        const struct run *run = &window->runs[i];
+        if (op->kind != STRAG_SEND || op->round > last[run->lane])
+            continue;
+        changed |= post_all(window, i);
+        if (run->posted < run->end && run->flying == window->depth)
+            last[run->lane] = op->round;
+    }
+    return changed;
+}
+
+/* One pass. Receives are posted before sends: a message that finds its receive waiting is cheaper
+ * than one that comes unexpected. @return whether anything changed */
+static bool pass(struct strag_window *window)
+{
+    bool changed = pass_receives(window);
+    changed |= pass_sends(window);
+    return changed && window->status == STRAG_OK;
+}
+
+/* ---- A call ---- */
+
+/* After an error: nothing stays in flight that the transport can stop. */
+static void stop(struct strag_window *window)
+{
+    struct strag_reducer *reducer = window->call->reducer;
+    int lost = 0;
+    for (int i = window->head; i < window->tail; i++) {
+        const struct run *run = &window->runs[i];
+        struct strag_transport *transport = window->lanes[run->lane].transport;
+        for (struct segment *s = run->oldest; s; s = s->next) {
+            if (s->state == FLYING)
+                lost |= transport->cancel(transport, &s->transfer) != STRAG_OK && s->slot != NONE;
+            while (s->state == COMBINING && reducer->test(reducer, s->ticket) == STRAG_PENDING)
+                ;
+            release(window, run, s);
+        }
+    }
+    if (window->space)
+        reducer->release(reducer, window->space, lost);
+    free_all_segments(window);
+}
+
+/* In which lanes does the plan combine anything, so that temporary space is needed? */
+static void find_uses(const struct strag_window *window, bool *uses)
+{
+    if (window->lanes[0].in_place && window->lanes[1].in_place)
+        return;
+    const struct strag_plan *plan = window->plan;
+    const uint8_t *lane_of = window->call->lane_of;
+    for (int i = 0; i < plan->nops && window->call->count > 0; i++) {
+        if (plan->ops[i].kind == STRAG_RECV_REDUCE)
+            uses[lane_of ? lane_of[plan->ops[i].peer] : 0] = true;
+    }
+}
+
+/* Room for the numbers of all slots. */
+static bool room_for_slots(struct strag_window *window)
+{
+    int slots = 0;
+    for (int l = 0; l < STRAG_LANES; l++)
+        slots += window->call->lanes[l].slots;
+    if (slots <= window->slots_room)
+        return true;
+    int *larger = realloc(window->free_slots, (size_t)slots * sizeof *larger);
+    if (!larger)
+        return false;
+    window->free_slots = larger;
+    window->slots_room = slots;
+    return true;
+}
+
+static void find_transports(struct strag_window *window)
+{
+    for (int l = 0; l < STRAG_LANES; l++) {
+        struct strag_transport *own = window->call->lanes[l].transport;
+        window->lanes[l].transport = own ? own : window->call->transport;
+        window->lanes[l].in_place = NULL != window->lanes[l].transport->recv_in_place;
+    }
+}
+
+static int progress_transports(struct strag_window *window)
+{
+    struct strag_transport *first = window->lanes[0].transport;
+    struct strag_transport *second = window->lanes[1].transport;
+    int status = first->progress(first);
+    int other = second != first ? second->progress(second) : STRAG_OK;
+    return status != STRAG_OK ? status : other;
+}
+
+static int prepare_space(struct strag_window *window)
+{
+    const struct strag_call *call = window->call;
+    bool uses[STRAG_LANES] = {false};
+    size_t elements = 0;
+    int slots = 0;
+    if (!room_for_slots(window))
+        return STRAG_ERR_MEMORY;
+    find_uses(window, uses);
+    for (int l = 0; l < STRAG_LANES; l++) {
+        const struct strag_lane *wanted = &call->lanes[l];
+        struct lane *lane = &window->lanes[l];
+        lane->offset = elements;
+        lane->free = window->free_slots + slots;
+        lane->slot_elements = call->count < wanted->segment ? call->count : wanted->segment;
+        lane->slot_elements += call->gap;
+        lane->nfree = 0;
+        while (!lane->in_place && lane->nfree < wanted->slots) {
+            lane->free[lane->nfree] = lane->nfree;
+            lane->nfree++;
+        }
+        slots += wanted->slots;
+        if (uses[l] && !lane->in_place)
+            elements += lane->slot_elements * (size_t)wanted->slots;
+    }
+    if (elements)
+        window->space = call->reducer->allocate(call->reducer, elements);
+    return elements && !window->space ? STRAG_ERR_MEMORY : STRAG_OK;
+}
+
+int strag_window_start(struct strag_window *window, const struct strag_call *call)
+{
+    window->call = call;
+    window->status = STRAG_OK;
+    window->head = window->tail = 0;
+    window->marked = true;
+    window->combining = 0;
+    window->space = NULL;
+    find_transports(window);
+    int status = prepare_space(window);
+    if (status == STRAG_OK)
+        move_window(window);
+    return status;
+}
+
+/* Do what the window permits. */
+static void progress_window(struct strag_window *window)
+{
+    bool changed;
+    window->marked = false;
+    do {
+        changed = pass(window);
+        changed |= window->status == STRAG_OK && move_window(window);
+    } while (changed);
+}
+
+int strag_window_progress(struct strag_window *window)
+{
+    int status = progress_transports(window);
+    if (status != STRAG_OK && window->status == STRAG_OK)
+        window->status = status;
+    if (window->status == STRAG_OK && (window->marked || window->combining))
+        progress_window(window);
+    if (window->status != STRAG_OK) {
+        stop(window);
+        return window->status;
+    }
+    if (window->head < window->plan->nops)
+        return STRAG_PENDING;
+    if (window->space)
+        window->call->reducer->release(window->call->reducer, window->space, 0);
+    return STRAG_OK;
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "watch/link_speed.h"
+
+#include <dirent.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { LINE_MAX_BYTES = 64 };
+
+static const double megabit = 1e6 / 8, gigabit = 1e9 / 8; /* bytes */
+
+/* ---- Files ---- */
+
+/* The first line of a file. @return false: there is none, or the path is too long */
+static bool read_line(const char *folder, const char *name, char *line)
+{
+    char path[PATH_MAX];
+    int length = snprintf(path, sizeof path, "%s/%s", folder, name);
+    if (length < 0 || (size_t)length >= sizeof path)
+        return false;
+    FILE *file = fopen(path, "r");
+    if (!file)
+        return false;
+    bool found = fgets(line, LINE_MAX_BYTES, file) != NULL;
+    fclose(file);
+    return found;
+}
+
+static bool exists(const char *folder, const char *name)
+{
+    char path[PATH_MAX];
+    int length = snprintf(path, sizeof path, "%s/%s", folder, name);
+    return length > 0 && (size_t)length < sizeof path && access(path, F_OK) == 0;
+}
+
+typedef double speed_function(const char *folder);
+
+/* The sum of what a function finds in every folder of a folder. */
+static double sum(const char *root, const char *name, speed_function *speed)
+{
+    char folder[PATH_MAX], path[PATH_MAX];
+    double total = 0;
+    int length = snprintf(folder, sizeof folder, "%s/%s", root, name);
+    DIR *list = length > 0 && (size_t)length < sizeof folder ? opendir(folder) : NULL;
+    if (!list)
+        return 0;
+    for (struct dirent *entry; (entry = readdir(list)) != NULL;) {
+        length = snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        if (entry->d_name[0] != '.' && length > 0 && (size_t)length < sizeof path)
+            total += speed(path);
+    }
+    closedir(list);
+    return total;
+}
+
+/* ---- InfiniBand, and what looks like it ---- */
+
+static double port_speed(const char *folder)
+{
+    char line[LINE_MAX_BYTES], *end;
+    if (!read_line(folder, "state", line) || !strstr(line, "ACTIVE"))
+        return 0;
+    if (!read_line(folder, "rate", line))
+        return 0;
+    double rate = strtod(line, &end);
+    return end != line && rate > 0 && strncmp(end, " Gb/sec", 7) == 0 ? rate * gigabit : 0;
+}
+
+static double device_speed(const char *folder)
+{
+    return sum(folder, "ports", port_speed);
+}
+
+/* ---- Network interfaces ---- */
+
+static double interface_speed(const char *folder)
+{
+    char line[LINE_MAX_BYTES], *end;
+    const char *slash = strrchr(folder, '/');
+    if (strcmp(slash + 1, "lo") == 0 || exists(folder, "master"))
+        return 0;
+    if (!read_line(folder, "operstate", line) ||
+        (strncmp(line, "up", 2) != 0 && strncmp(line, "unknown", 7) != 0))
+        return 0;
+    if (!read_line(folder, "speed", line))
+        return 0;
+    double speed = strtod(line, &end);
+    return end != line && speed > 0 ? speed * megabit : 0;
+}
+
+static double hardware_speed(const char *folder)
+{
+    return exists(folder, "device") || exists(folder, "bonding") ? interface_speed(folder) : 0;
+}
+
+double strag_link_speed(const char *root)
+{
+    double speed = sum(root, "class/infiniband", device_speed);
+    if (!(speed > 0))
+        speed = sum(root, "class/net", hardware_speed);
+    if (!(speed > 0))
+        speed = sum(root, "class/net", interface_speed);
+    return speed;
+}
+
+/* ---- Beside others ---- */
+
+static int compare_doubles(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+double strag_link_speed_usual(double *speeds, int count)
+{
+    int unknown = 0;
+    if (count == 0)
+        return 0;
+    qsort(speeds, (size_t)count, sizeof *speeds, compare_doubles);
+    while (unknown < count && !(speeds[unknown] > 0))
+        unknown++;
+    int known = count - unknown;
+    return 2 * known < count ? 0 : speeds[unknown + known / 2];
+}

@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Each call of a window gives at most one rank a point: the last one, if it is late by enough.
+ * Points of this window and of the one before are what is decided on. All is computed from the
+ * notes of all ranks in the same order, so it is the same wherever it is computed.
+ */
+#include "watch/observe.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    NOBODY = -1,
+    REMEMBERED = 1024, /* calls of which the last rank and its delay are kept for the report */
+    FORGET = 64,       /* windows after which a refuted suspicion may come up again */
+};
+
+/* By how much more of a call's time than before a rank must seem late to be suspected again. */
+static const float more = 1.5F;
+
+static const double a_little_less = 0.9;
+
+struct strag_observer {
+    struct strag_observe_options options;
+    int n;
+
+    uint64_t added;           /* calls of this rank */
+    struct strag_note *own;   /* [window]: being filled */
+    struct strag_note *notes; /* [window]: the last full one */
+
+    struct strag_last *recent; /* [2 * window]: of the window before, then of this one */
+    int known;                 /* calls in there: 0, window or 2 * window */
+    int32_t *points;           /* [rank]: room to count */
+    float *sorted;             /* room for 2 * window delays */
+    struct strag_verdict verdict;
+
+    int suspect;          /* by durations, and looked at closely; or NOBODY */
+    float suspected;      /* how late it seemed, in parts of a call's time */
+    float *refuted;       /* [rank]: so late it may seem without being it */
+    uint64_t refuted_for; /* windows */
+
+    uint64_t calls;             /* looked at closely */
+    uint64_t *times_last;       /* [rank]: in these */
+    struct strag_last *history; /* [REMEMBERED]: call c of these is at c % REMEMBERED */
+    int switches;
+    double saved;
+};
+
+struct strag_observe_options strag_observe_default(void)
+{
+    return (struct strag_observe_options){
+        .window = 100, .share_on = 0.75, .share_off = 0.4, .least = 0.1};
+}
+
+/* ---- Making one ---- */
+
+static int check(int n, const struct strag_observe_options *options, struct strag_error *err)
+{
+    if (n < 2)
+        return strag_fail(err, STRAG_ERR_ARGUMENT, "%d ranks to observe; at least 2 are needed", n);
+    if (options->window < 2 || options->window > STRAG_WINDOW_MAX)
+        return strag_fail(err, STRAG_ERR_ARGUMENT, "a window of %d calls; 2 to %d are accepted",
+                          options->window, STRAG_WINDOW_MAX);
+    if (!(options->share_on > 0.5 && options->share_on <= 1))
+        return strag_fail(err, STRAG_ERR_ARGUMENT,
+                          "late in a share of %g; above 0.5 to 1 is accepted", options->share_on);
+    if (!(options->share_off > 0 && options->share_off < options->share_on))
+        return strag_fail(err, STRAG_ERR_ARGUMENT,
+                          "no longer late below a share of %g; above 0 to below %g is accepted",
+                          options->share_off, options->share_on);
+    if (!(options->least >= 0))
+        return strag_fail(err, STRAG_ERR_ARGUMENT,
+                          "late by %g of a call's time; 0 or more is accepted", options->least);
+    return STRAG_OK;
+}
+
+int strag_observer_create(int n, const struct strag_observe_options *options,
+                          struct strag_observer **observer, struct strag_error *err)
+{
+    int status = check(n, options, err);
+    if (status != STRAG_OK)
+        return status;
+    size_t ranks = (size_t)n, window = (size_t)options->window;
+    struct strag_observer *made = calloc(1, sizeof *made);
+    if (made) {
+        made->options = *options;
+        made->n = n;
+        made->verdict.rank = NOBODY;
+        made->own = calloc(window, sizeof *made->own);
+        made->notes = calloc(window, sizeof *made->notes);
+        made->recent = calloc(2 * window, sizeof *made->recent);
+        made->points = calloc(ranks, sizeof *made->points);
+        made->sorted = calloc(2 * window > REMEMBERED ? 2 * window : REMEMBERED, sizeof(float));
+        made->refuted = calloc(ranks, sizeof *made->refuted);
+        made->suspect = NOBODY;
+        made->times_last = calloc(ranks, sizeof *made->times_last);
+        made->history = calloc(REMEMBERED, sizeof *made->history);
+    }
+    if (!made || !made->own || !made->notes || !made->recent || !made->points || !made->sorted ||
+        !made->refuted || !made->times_last || !made->history) {
+        strag_observer_free(made);
+        return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for observing %d ranks", n);
+    }
+    *observer = made;
+    return STRAG_OK;
+}
+
+void strag_observer_free(struct strag_observer *observer)
+{
+    if (!observer)
+        return;
+    free(observer->own);
+    free(observer->notes);
+    free(observer->recent);
+    free(observer->points);
+    free(observer->sorted);
+    free(observer->refuted);
+    free(observer->times_last);
+    free(observer->history);
+    free(observer);
+}
+
+/* ---- This rank's calls ---- */
+
+enum strag_observe_step strag_observer_add(struct strag_observer *observer, struct strag_note note)
+{
+    uint64_t window = (uint64_t)observer->options.window, at = observer->added++ % window;
+    observer->own[at] = note;
+    if (at + 1 == window) {
+        memcpy(observer->notes, observer->own, (size_t)window * sizeof *observer->own);
+        return STRAG_OBSERVE_SEND;
+    }
+    bool sent = observer->added > window;
+    uint64_t later = window / 8 ? window / 8 : 1;
+    return sent && at + 1 == later ? STRAG_OBSERVE_DECIDE : STRAG_OBSERVE_NOTHING;
+}
+
+const struct strag_note *strag_observer_notes(const struct strag_observer *observer, size_t *bytes)
+{
+    *bytes = (size_t)observer->options.window * sizeof *observer->notes;
+    return observer->notes;
+}
+
+/* ---- The verdict ---- */
+
+/* A rank's note of a call. */
+static const struct strag_note *note_of(const void *notes, size_t stride, int rank, int call)
+{
+    return (const struct strag_note *)((const char *)notes + (size_t)rank * stride) + call;
+}
+
+/* Did all ranks note their waits; and the shortest duration, 0 if one was not measured. */
+static struct strag_last look_at(const struct strag_observer *observer, const void *notes,
+                                 size_t stride, int call)
+{
+    struct strag_last last = {.rank = NOBODY, .seconds = INFINITY, .close = true};
+    for (int rank = 0; rank < observer->n; rank++) {
+        const struct strag_note *note = note_of(notes, stride, rank, call);
+        last.close = last.close && note->wait >= 0;
+        if (!(note->seconds > 0))
+            last.seconds = 0;
+        else if (note->seconds < last.seconds)
+            last.seconds = note->seconds;
+    }
+    return last;
+}
+
+/* Who was last in a call: whose wait is the shortest, or else whose duration. */
+static struct strag_last find_last(const struct strag_observer *observer, const void *notes,
+                                   size_t stride, int call)
+{
+    struct strag_last last = look_at(observer, notes, stride, call);
+    float shortest = INFINITY, second = INFINITY;
+    int first = NOBODY;
+    for (int rank = 0; rank < observer->n; rank++) {
+        const struct strag_note *note = note_of(notes, stride, rank, call);
+        float seconds = last.close ? note->wait : note->seconds;
+        if (seconds < shortest) {
+            second = shortest;
+            shortest = seconds;
+            first = rank;
+        } else if (seconds < second) {
+            second = seconds;
+        }
+    }
+    last.delay = second - shortest;
+    if (last.seconds > 0 && last.delay < INFINITY &&
+        (double)last.delay > observer->options.least * (double)last.seconds)
+        last.rank = first;
+    return last;
+}
+
+/* The window before gives way to this one, and this one to the new one. */
+static void take_over(struct strag_observer *observer, const void *notes, size_t stride)
+{
+    int window = observer->options.window;
+    memmove(observer->recent, observer->recent + window, (size_t)window * sizeof *observer->recent);
+    for (int call = 0; call < window; call++) {
+        struct strag_last last = find_last(observer, notes, stride, call);
+        observer->recent[window + call] = last;
+        if (!last.close)
+            continue;
+        observer->history[observer->calls++ % REMEMBERED] = last;
+        if (last.rank != NOBODY)
+            observer->times_last[last.rank]++;
+    }
+    observer->known = observer->known ? 2 * window : window;
+}
+
+/* Who was last in how many calls of a list. */
+struct count {
+    int calls;
+    int most;   /* who was last most often, of equals the lowest; NOBODY: nobody ever was */
+    int points; /* and how often */
+};
+
+/* Fills in `points`, too. @param close  count those only that were looked at closely */
+static struct count count_points(struct strag_observer *observer, const struct strag_last *calls,
+                                 int ncalls, bool close)
+{
+    struct count count = {.most = NOBODY};
+    memset(observer->points, 0, (size_t)observer->n * sizeof *observer->points);
+    for (int i = 0; i < ncalls; i++) {
+        if (close && !calls[i].close)
+            continue;
+        count.calls++;
+        if (calls[i].rank != NOBODY)
+            observer->points[calls[i].rank]++;
+    }
+    for (int rank = 0; rank < observer->n; rank++) {
+        if (observer->points[rank] > count.points) {
+            count.points = observer->points[rank];
+            count.most = rank;
+        }
+    }
+    return count;
+}
+
+static int compare_floats(const void *a, const void *b)
+{
+    float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+/* A rank's delays in a list of calls, in order. @return how many */
+static int sort_delays(const struct strag_last *calls, int ncalls, int rank, bool close,
+                       float *sorted)
+{
+    int count = 0;
+    for (int i = 0; i < ncalls; i++) {
+        if (calls[i].rank == rank && (calls[i].close || !close))
+            sorted[count++] = calls[i].delay;
+    }
+    qsort(sorted, (size_t)count, sizeof *sorted, compare_floats);
+    return count;
+}
+
+/* How late a rank seemed in a window, in parts of a call's time: the median. */
+static float relative_delay(const struct strag_observer *observer, const struct strag_last *calls,
+                            int rank)
+{
+    int count = 0;
+    for (int i = 0; i < observer->options.window; i++) {
+        if (calls[i].rank == rank)
+            observer->sorted[count++] = calls[i].delay / calls[i].seconds;
+    }
+    qsort(observer->sorted, (size_t)count, sizeof *observer->sorted, compare_floats);
+    return count ? observer->sorted[count / 2] : 0;
+}
+
+/* Does the delay differ by a half? */
+static bool is_other_delay(double a, double b)
+{
+    return a > 1.5 * b || b > 1.5 * a;
+}
+
+/* Who is late, by what was looked at closely. Nobody is named from a single window, nor against
+ * what durations said before. Where only a part of two windows was looked at closely a little less
+ * than the share will do, so that chance does not put off for a window what both of them say. */
+static int find_late(struct strag_observer *observer)
+{
+    const struct strag_observe_options *options = &observer->options;
+    const struct strag_last *calls = observer->recent + 2 * options->window - observer->known;
+    int now = observer->verdict.rank;
+    struct count close = count_points(observer, calls, observer->known, true);
+    if (now != NOBODY && observer->points[now] < options->share_off * close.calls)
+        now = NOBODY;
+    if (close.most == NOBODY || observer->known < 2 * options->window ||
+        4 * close.calls < 3 * options->window ||
+        close.points < a_little_less * options->share_on * close.calls)
+        return now;
+    count_points(observer, calls, observer->known, false);
+    return observer->points[close.most] >= options->share_on * observer->known ? close.most : now;
+}
+
+/* Is a closer look wanted, though nobody is late? */
+static bool suspects(struct strag_observer *observer)
+{
+    const struct strag_observe_options *options = &observer->options;
+    const struct strag_last *calls = observer->recent + options->window;
+    struct count close = count_points(observer, calls, options->window, true);
+    if (++observer->refuted_for > FORGET) {
+        observer->refuted_for = 0;
+        memset(observer->refuted, 0, (size_t)observer->n * sizeof *observer->refuted);
+    }
+    if (4 * close.calls >= 3 * options->window) {
+        bool keep = close.points >= options->share_off * close.calls;
+        if (!keep && observer->suspect != NOBODY)
+            observer->refuted[observer->suspect] = observer->suspected;
+        if (!keep)
+            observer->suspect = NOBODY;
+        return keep;
+    }
+    struct count all = count_points(observer, calls, options->window, false);
+    if (all.points < (options->share_on + options->share_off) / 2 * all.calls)
+        return false;
+    float late = relative_delay(observer, calls, all.most);
+    if (!(late > more * observer->refuted[all.most]))
+        return false;
+    observer->suspect = all.most;
+    observer->suspected = late;
+    return true;
+}
+
+struct strag_verdict strag_observer_decide(struct strag_observer *observer, const void *notes,
+                                           size_t stride)
+{
+    int before = observer->verdict.rank;
+    take_over(observer, notes, stride);
+    int now = find_late(observer);
+    double delay = 0;
+    if (now != NOBODY) {
+        int count = sort_delays(observer->recent, 2 * observer->options.window, now, true,
+                                observer->sorted);
+        delay = count ? (double)observer->sorted[count / 2] : observer->verdict.delay;
+    }
+    observer->verdict.changed = now != before || is_other_delay(delay, observer->verdict.delay);
+    /* A delay that is much the same is not followed. */
+    if (observer->verdict.changed)
+        observer->verdict.delay = delay;
+    observer->verdict.rank = now;
+    observer->switches += now != before;
+    bool look = suspects(observer);
+    observer->verdict.look = look || now != NOBODY;
+    return observer->verdict;
+}
+
+struct strag_last strag_observer_call(const struct strag_observer *observer, int call)
+{
+    return observer->recent[observer->options.window + call];
+}
+
+struct strag_verdict strag_observer_verdict(const struct strag_observer *observer)
+{
+    return observer->verdict;
+}
+
+/* ---- The report ---- */
+
+void strag_observer_saved(struct strag_observer *observer, double seconds)
+{
+    observer->saved += seconds;
+}
+
+struct strag_observed strag_observer_report(const struct strag_observer *observer)
+{
+    struct strag_observed report = {
+        .calls = observer->calls,
+        .rank = NOBODY,
+        .switches = observer->switches,
+        .saved = observer->saved,
+    };
+    uint64_t most = 0;
+    for (int rank = 0; rank < observer->n; rank++) {
+        if (observer->times_last[rank] > most) {
+            most = observer->times_last[rank];
+            report.rank = rank;
+        }
+    }
+    if (report.rank == NOBODY)
+        return report;
+    report.share = (double)most / (double)observer->calls;
+    int known = observer->calls < REMEMBERED ? (int)observer->calls : REMEMBERED;
+    int count = sort_delays(observer->history, known, report.rank, true, observer->sorted);
+    if (count > 0) {
+        report.median = (double)observer->sorted[(count - 1) / 2];
+        report.percentile95 = (double)observer->sorted[(count * 95 + 99) / 100 - 1];
+    }
+    return report;
+}

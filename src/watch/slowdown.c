@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Rates are held against what is expected of them: of a message between two hosts, the reference
+ * (bytes per second of a fast link, from the last probe) times the slower one's nominal rate over
+ * its factor.
+ */
+#include "watch/slowdown.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Two probes agree on a host if their factors differ by less. */
+static const double agreement = 1.12;
+
+/* A meter's rate counts if its messages waited for this part of the calls' time. */
+static const double least_wait = 0.02;
+
+struct host {
+    double nominal; /* of the fastest one, 1 */
+    double factor;  /* in force; 1: not slow */
+    double pending; /* what the last probe said, if it was something else */
+    double out, in; /* scratch: the best so far; 0: not known */
+    double seen;    /* by the meters of the last window: so many times slower than thought, or 1 */
+};
+
+struct strag_slowdown {
+    struct strag_slowdown_options options;
+    int ranks, hosts;
+    int32_t *host_of; /* [rank] */
+    struct host *host;
+    double *sorted; /* [hosts] */
+
+    double reference;  /* bytes per second of a fast link; 0: not known yet */
+    double took, idle; /* seconds of a probe; since the last one */
+    double tolerated;  /* a suspicion as strong as this was refuted */
+    int remembered;    /* for so many windows more */
+    double suspicion;  /* of the last window, 1: none */
+    bool is_pending;
+    struct strag_slowed report;
+};
+
+struct strag_slowdown_options strag_slowdown_default(void)
+{
+    return (struct strag_slowdown_options){
+        .least = 1.1, .share = 0.003, .more = 0.08, .thought = 2e-3, .remember = 16};
+}
+
+/* ---- Making one ---- */
+
+void strag_slowdown_free(struct strag_slowdown *slowdown)
+{
+    if (!slowdown)
+        return;
+    free(slowdown->host_of);
+    free(slowdown->host);
+    free(slowdown->sorted);
+    free(slowdown);
+}
+
+static void set_hosts(struct strag_slowdown *slowdown, const double *nominal)
+{
+    double fastest = 0;
+    for (int h = 0; nominal && h < slowdown->hosts; h++)
+        fastest = fmax(fastest, nominal[h]);
+    for (int h = 0; h < slowdown->hosts; h++)
+        slowdown->host[h] =
+            (struct host){.nominal = fastest > 0 && nominal[h] > 0 ? nominal[h] / fastest : 1,
+                          .factor = 1,
+                          .seen = 1};
+}
+
+struct strag_slowdown *strag_slowdown_create(const int32_t *host_of, int ranks, int hosts,
+                                             const double *nominal,
+                                             const struct strag_slowdown_options *options)
+{
+    struct strag_slowdown *made = calloc(1, sizeof *made);
+    if (!made)
+        return NULL;
+    made->options = options ? *options : strag_slowdown_default();
+    made->ranks = ranks;
+    made->hosts = hosts;
+    made->host_of = malloc((size_t)ranks * sizeof *made->host_of);
+    made->host = malloc((size_t)hosts * sizeof *made->host);
+    made->sorted = malloc((size_t)hosts * sizeof *made->sorted);
+    if (!made->host_of || !made->host || !made->sorted) {
+        strag_slowdown_free(made);
+        return NULL;
+    }
+    memcpy(made->host_of, host_of, (size_t)ranks * sizeof *host_of);
+    set_hosts(made, nominal);
+    made->took = made->options.thought;
+    made->tolerated = made->suspicion = 1;
+    return made;
+}
+
+void strag_slowdown_known(struct strag_slowdown *slowdown, int host, double factor)
+{
+    slowdown->host[host].factor = factor;
+}
+
+/* ---- Rates ---- */
+
+/* Of a message between two hosts, beside one between the fastest ones. */
+static double nominal(const struct strag_slowdown *slowdown, int a, int b)
+{
+    return fmin(slowdown->host[a].nominal, slowdown->host[b].nominal);
+}
+
+/* The same, with the slow ones as slow as is known. */
+static double expected(const struct strag_slowdown *slowdown, int a, int b)
+{
+    const struct host *from = &slowdown->host[a], *to = &slowdown->host[b];
+    return fmin(from->nominal / from->factor, to->nominal / to->factor);
+}
+
+static void forget_best(struct strag_slowdown *slowdown)
+{
+    for (int h = 0; h < slowdown->hosts; h++)
+        slowdown->host[h].out = slowdown->host[h].in = 0;
+}
+
+static void take_best(struct strag_slowdown *slowdown, int from, int to, double rate)
+{
+    struct host *out = &slowdown->host[from], *in = &slowdown->host[to];
+    out->out = fmax(out->out, rate);
+    in->in = fmax(in->in, rate);
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Of the numbers that were put into slowdown->sorted. */
+static double upper_quartile(struct strag_slowdown *slowdown, int count)
+{
+    qsort(slowdown->sorted, (size_t)count, sizeof *slowdown->sorted, compare_doubles);
+    return slowdown->sorted[(3 * count - 1) / 4];
+}
+
+/* ---- Suspicion ---- */
+
+/* Each host's best rates by the meters, of those that are worth something. */
+static void read_meters(struct strag_slowdown *slowdown, const char *notes, size_t stride,
+                        double calls)
+{
+    forget_best(slowdown);
+    for (int rank = 0; rank < slowdown->ranks; rank++) {
+        struct strag_meter_note note;
+        int from = slowdown->host_of[rank];
+        memcpy(&note, notes + (size_t)rank * stride, sizeof note);
+        for (int i = 0; i < STRAG_METER_HOSTS; i++) {
+            const struct strag_drained *drained = &note.to[i];
+            int to = drained->host;
+            if (to < 0 || to >= slowdown->hosts || to == from ||
+                !((double)drained->seconds > least_wait * calls))
+                continue;
+            double rate = (double)drained->bytes / (double)drained->seconds;
+            take_best(slowdown, from, to, rate / expected(slowdown, from, to));
+        }
+    }
+}
+
+/* How many times slower than it should be is a rate? A rate that is not known is as it should be.
+ */
+static double slower(double rate, double reference)
+{
+    return rate > 0 ? reference / rate : 1;
+}
+
+/* A slow host's link may have become faster, too. */
+static double deviation(const struct host *host, double rate, double reference)
+{
+    double factor = slower(rate, reference);
+    return host->factor > 1 ? fmax(factor, 1 / factor) : factor;
+}
+
+/* @return how many times the most suspicious link is not as fast as thought; 1: there is none */
+static double suspect(struct strag_slowdown *slowdown, const void *notes, size_t stride,
+                      double calls)
+{
+    double most = 1, reference = slowdown->reference;
+    int count = 0;
+    read_meters(slowdown, notes, stride, calls);
+    for (int h = 0; h < slowdown->hosts; h++) {
+        const struct host *host = &slowdown->host[h];
+        if (host->out > 0 || host->in > 0)
+            slowdown->sorted[count++] = fmax(host->out, host->in);
+    }
+    if (!(reference > 0) && count > 0)
+        reference = upper_quartile(slowdown, count);
+    for (int h = 0; h < slowdown->hosts; h++) {
+        struct host *host = &slowdown->host[h];
+        most = fmax(most, deviation(host, host->out, reference));
+        most = fmax(most, deviation(host, host->in, reference));
+        host->seen = fmax(slower(host->out, reference), slower(host->in, reference));
+    }
+    return most;
+}
+
+static bool any_slow(const struct strag_slowdown *slowdown)
+{
+    for (int h = 0; h < slowdown->hosts; h++) {
+        if (slowdown->host[h].factor > 1)
+            return true;
+    }
+    return false;
+}
+
+bool strag_slowdown_window(struct strag_slowdown *slowdown, const void *notes, size_t stride,
+                           double calls, double elapsed)
+{
+    const struct strag_slowdown_options *options = &slowdown->options;
+    slowdown->report.windows++;
+    slowdown->idle += elapsed;
+    if (slowdown->remembered > 0 && --slowdown->remembered == 0)
+        slowdown->tolerated = 1;
+    if (strag_probe_rounds(slowdown->hosts) == 0)
+        return false;
+    slowdown->suspicion = suspect(slowdown, notes, stride, calls);
+    bool more = slowdown->suspicion > options->least * slowdown->tolerated || any_slow(slowdown);
+    return slowdown->is_pending ||
+           slowdown->took <= (more ? options->more : options->share) * slowdown->idle;
+}
+
+/* ---- Probes ---- */
+
+int strag_probe_rounds(int hosts)
+{
+    if (hosts < STRAG_PROBE_HOSTS_MIN)
+        return 0;
+    return hosts - 1 < STRAG_PROBE_ROUNDS ? hosts - 1 : STRAG_PROBE_ROUNDS;
+}
+
+size_t strag_slowdown_bytes(const struct strag_slowdown *slowdown)
+{
+    return (size_t)fmin(fmax(slowdown->reference * 1e-3, 128 << 10), 4 << 20);
+}
+
+/* Each host's best rates. @return false: not all were measured */
+static bool read_probe(struct strag_slowdown *slowdown, const float *rates)
+{
+    forget_best(slowdown);
+    for (int to = 0; to < slowdown->hosts; to++) {
+        for (int round = 0; round < strag_probe_rounds(slowdown->hosts); round++) {
+            double rate = (double)rates[to * STRAG_PROBE_ROUNDS + round];
+            int from = strag_probe_from(slowdown->hosts, round, to);
+            if (!(rate > 0) || isinf(rate))
+                return false;
+            take_best(slowdown, from, to, rate / nominal(slowdown, from, to));
+        }
+    }
+    return true;
+}
+
+static double speed(const struct host *host)
+{
+    return fmin(host->out, host->in);
+}
+
+/* What a probe says of a host: its factor, or 1. Who is slow needs less to remain so. */
+static double judge(const struct strag_slowdown *slowdown, const struct host *host)
+{
+    double factor = slowdown->reference / speed(host), least = slowdown->options.least;
+    if (host->factor > 1)
+        least = 1 + (least - 1) / 2;
+    return factor >= least ? factor : 1;
+}
+
+static bool agree(double a, double b)
+{
+    return (a > 1) == (b > 1) && a < b * agreement && b < a * agreement;
+}
+
+/* If most hosts are slow then none has been degraded: the machine is like that. */
+static bool most_are_slow(const struct strag_slowdown *slowdown)
+{
+    int slow = 0;
+    for (int h = 0; h < slowdown->hosts; h++)
+        slow += judge(slowdown, &slowdown->host[h]) > 1;
+    return 2 * slow > slowdown->hosts;
+}
+
+static void adopt(struct strag_slowdown *slowdown)
+{
+    slowdown->report.hosts = 0;
+    slowdown->report.switches++;
+    slowdown->tolerated = 1;
+    slowdown->remembered = 0;
+    for (int h = 0; h < slowdown->hosts; h++) {
+        struct host *host = &slowdown->host[h];
+        host->factor = host->pending > 1 ? round(20 * host->pending) / 20 : 1;
+        slowdown->report.hosts += host->factor > 1;
+    }
+}
+
+/* Hold what a probe says of every host against what is known, and against what was said before.
+ * @param[out] sure  it has been said twice
+ * @return whether it is news */
+static bool compare(struct strag_slowdown *slowdown, bool *sure)
+{
+    bool news = false, none = most_are_slow(slowdown);
+    *sure = true;
+    for (int h = 0; h < slowdown->hosts; h++) {
+        struct host *host = &slowdown->host[h];
+        double factor = none ? 1 : judge(slowdown, host);
+        bool other = !agree(factor, host->factor);
+        bool again = slowdown->is_pending && agree(factor, host->pending);
+        bool seen = factor > host->factor && host->seen >= slowdown->options.least;
+        news = news || other;
+        *sure = *sure && (!other || again || seen);
+        host->pending = factor;
+    }
+    return news;
+}
+
+bool strag_slowdown_probed(struct strag_slowdown *slowdown, const float *rates, double took)
+{
+    bool news = false, sure = false;
+    slowdown->report.probes++;
+    slowdown->took = took;
+    slowdown->idle = 0;
+    if (read_probe(slowdown, rates)) {
+        for (int h = 0; h < slowdown->hosts; h++)
+            slowdown->sorted[h] = speed(&slowdown->host[h]);
+        slowdown->reference = upper_quartile(slowdown, slowdown->hosts);
+        news = compare(slowdown, &sure);
+        if (!news && slowdown->suspicion > slowdown->tolerated) {
+            slowdown->tolerated = slowdown->suspicion;
+            slowdown->remembered = slowdown->options.remember;
+        }
+    }
+    slowdown->is_pending = news && !sure;
+    if (news && sure)
+        adopt(slowdown);
+    return news && sure;
+}
+
+double strag_slowdown_factor(const struct strag_slowdown *slowdown, int host)
+{
+    return slowdown->host[host].factor;
+}
+
+struct strag_slowed strag_slowdown_report(const struct strag_slowdown *slowdown)
+{
+    return slowdown->report;
+}
