@@ -27,12 +27,14 @@
 
 #include "compat/compat.h"
 
-#include "plan/algorithm.h"
-#include "run/engine.h"
+#include "algorithms/table.h"
+
 #include "machine/layout.h"
-#include "watch/meter.h"
 #include "model/rules.h"
 #include "model/select.h"
+#include "plan/algorithm.h"
+#include "run/engine.h"
+#include "watch/meter.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -130,8 +132,8 @@ enum coll_strag_shared_memory {
 
 /* What differs from an ideal machine, by a communicator's ranks. */
 struct coll_strag_state {
-    int32_t nlate, nslow;
-    struct strag_late late;
+    int32_t nstragglers, nslow;
+    struct strag_straggler straggler;
     struct strag_slow slow[COLL_STRAG_SLOW_MAX]; /* a rank for each slow host */
 };
 
@@ -207,7 +209,7 @@ struct mca_coll_strag_component_t {
     bool minimum_said; /* by the user; else it is lower where shared memory is all that is used */
     size_t watch_from; /* bytes: shorter calls are not watched */
     const char *layout_file, *rules_file; /* "": none */
-    const char *late, *slow;              /* these can be read, or say none */
+    const char *straggler, *slow;         /* these can be read, or say none */
     struct strag_layout *grid;            /* coll_strag_torus; NULL: none */
     bool described;                       /* any of these three */
     double number[COLL_STRAG_NUMBERS];    /* seconds or bytes per second; below 0: not said */

@@ -9,6 +9,8 @@
 #include "coll_strag_device.h"
 #include "coll_strag_watch.h"
 
+#include "algorithms/table.h"
+
 #include <limits.h>
 #include <stdlib.h>
 
@@ -157,7 +159,7 @@ void coll_strag_planned_forget(mca_coll_strag_module_t *module)
     struct coll_strag_planned **link = &module->planned;
     while (*link) {
         struct coll_strag_planned *planned = *link;
-        if (!strag_algorithms[planned->choice]->needs_late) {
+        if (!strag_algorithms[planned->choice]->needs_straggler) {
             link = &planned->next;
             continue;
         }

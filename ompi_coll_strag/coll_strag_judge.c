@@ -9,6 +9,8 @@
  */
 #include "coll_strag_watch.h"
 
+#include "algorithms/table.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +39,7 @@ struct coll_strag_judge {
     double acted_delay; /* its delay, seconds */
     double next_time;   /* before, no table is made */
     uint64_t from;      /* as in struct coll_strag_told */
-    bool late;          /* the late rank's table is in use */
+    bool straggler;     /* the late rank's table is in use */
 
     double decided; /* when a window was looked at last */
     struct coll_strag_slowed slow;
@@ -124,7 +126,7 @@ const char *coll_strag_judge_host(const struct coll_strag_judge *judge, int rank
 /* Is that an algorithm that does not wait for the late rank? */
 static bool goes_ahead(int choice)
 {
-    return choice < COLL_STRAG_ALGORITHMS_MAX && strag_algorithms[choice]->needs_late;
+    return choice < COLL_STRAG_ALGORITHMS_MAX && strag_algorithms[choice]->needs_straggler;
 }
 
 void coll_strag_judge_add(struct coll_strag_judge *judge, const struct coll_strag_watched *call,
@@ -132,9 +134,9 @@ void coll_strag_judge_add(struct coll_strag_judge *judge, const struct coll_stra
 {
     struct coll_strag_watched *mine = &judge->calls[judge->added++ % (uint64_t)judge->window];
     *mine = *call;
-    mine->late = goes_ahead(call->choice) ? judge->acted_rank : -1;
+    mine->straggler = goes_ahead(call->choice) ? judge->acted_rank : -1;
     judge->seconds += seconds;
-    if (mine->late >= 0 && judge->from == 0)
+    if (mine->straggler >= 0 && judge->from == 0)
         judge->from = judge->added;
 }
 
@@ -156,7 +158,7 @@ static double modelled(const struct strag_selection *selection,
     for (int c = 0; selection && c < selection->candidates; c++) {
         const struct strag_candidate *candidate = &selection->candidate[c];
         bool wanted = call->choice >= COLL_STRAG_ALGORITHMS_MAX
-                          ? !candidate->algorithm->needs_late
+                          ? !candidate->algorithm->needs_straggler
                           : candidate->algorithm == strag_algorithms[call->choice] &&
                                 candidate->blocks == call->blocks;
         if (!candidate->profile || !wanted)
@@ -182,7 +184,7 @@ static void find_scale(struct coll_strag_judge *judge)
         const struct coll_strag_watched *call = &judge->calls[judge->window + c];
         double seconds = (double)strag_observer_call(judge->observer, c).seconds;
         double expected = modelled(judge->selection, call, 0);
-        if (call->late >= 0 || !(seconds > 0) || !(expected > 0 && expected < INFINITY))
+        if (call->straggler >= 0 || !(seconds > 0) || !(expected > 0 && expected < INFINITY))
             continue;
         judge->ratios[count++] = seconds / expected;
     }
@@ -198,9 +200,9 @@ static void find_saved(struct coll_strag_judge *judge)
         const struct coll_strag_watched *call = &judge->calls[judge->window + c];
         struct strag_last last = strag_observer_call(judge->observer, c);
         struct coll_strag_watched usual = *call;
-        if (call->late < 0)
+        if (call->straggler < 0)
             continue;
-        double delay = last.rank == call->late ? (double)last.delay / judge->scale : 0;
+        double delay = last.rank == call->straggler ? (double)last.delay / judge->scale : 0;
         usual.choice = coll_strag_table_find(&judge->table, call->bytes, &usual.blocks);
         double saved = modelled(judge->selection, &usual, 0) + delay -
                        modelled(judge->late_selection, call, delay);
@@ -249,7 +251,8 @@ static bool helps_with(const struct coll_strag_judge *judge, const struct coll_s
     return false;
 }
 
-static void tell_switch(ompi_communicator_t *comm, const struct strag_verdict *verdict, bool late)
+static void tell_switch(ompi_communicator_t *comm, const struct strag_verdict *verdict,
+                        bool straggler)
 {
     char cid[32];
     if (verdict->rank < 0)
@@ -259,7 +262,7 @@ static void tell_switch(ompi_communicator_t *comm, const struct strag_verdict *v
         coll_strag_tell("coll:strag: %s (cid %s, %d ranks): rank %d is late by %.3g ms: %s",
                         comm->c_name, coll_strag_cid(comm, cid, sizeof cid), ompi_comm_size(comm),
                         verdict->rank, 1e3 * verdict->delay,
-                        late ? "the others go ahead" : "it is waited for");
+                        straggler ? "the others go ahead" : "it is waited for");
 }
 
 /* Another table, if one is wanted. */
@@ -269,24 +272,25 @@ static void act(struct coll_strag_judge *judge, mca_coll_strag_module_t *module,
 {
     struct coll_strag_decision decision = {
         .ports = module->ports, .watching = COLL_STRAG_WATCH_SWITCH, .state = module->state};
-    decision.state.nlate = 0;
-    bool late = false, before = judge->late;
+    decision.state.nstragglers = 0;
+    bool straggler = false, before = judge->straggler;
     if (verdict->rank >= 0) {
         if (!(judge->scale > 0) || coll_strag_seconds() < judge->next_time)
             return; /* later */
-        decision.state.nlate = 1;
-        decision.state.late = (struct strag_late){verdict->rank, verdict->delay / judge->scale};
-        late = make_late_table(judge, module, comm, &decision);
+        decision.state.nstragglers = 1;
+        decision.state.straggler =
+            (struct strag_straggler){verdict->rank, verdict->delay / judge->scale};
+        straggler = make_late_table(judge, module, comm, &decision);
     }
     judge->acted_rank = verdict->rank;
     judge->acted_delay = verdict->delay;
-    judge->late = late;
-    tell_switch(comm, verdict, late && helps_with(judge, &decision.table));
-    news->changed = late || before;
-    decision.state.nlate = late;
+    judge->straggler = straggler;
+    tell_switch(comm, verdict, straggler && helps_with(judge, &decision.table));
+    news->changed = straggler || before;
+    decision.state.nstragglers = straggler;
     news->state = decision.state;
-    news->table = late ? decision.table : judge->table;
-    module->selection = late ? judge->late_selection : judge->selection;
+    news->table = straggler ? decision.table : judge->table;
+    module->selection = straggler ? judge->late_selection : judge->selection;
 }
 
 /* Of a window: the seconds that its calls took, and that have passed. */
@@ -361,13 +365,13 @@ void coll_strag_judge_links(struct coll_strag_judge *judge, mca_coll_strag_modul
     news->told.slow = judge->slow;
     if (!changed)
         return;
-    decision.state.nlate = 0;
+    decision.state.nstragglers = 0;
     coll_strag_links_found(module->watch->links, &decision.state);
     strag_selection_free(judge->selection);
     coll_strag_decide(module, comm, coll_strag_planning_topology(module), &decision,
                       &judge->selection);
     judge->table = decision.table;
-    judge->late = false;
+    judge->straggler = false;
     judge->acted_rank = -1;
     module->selection = judge->selection;
     news->state = decision.state;

@@ -19,6 +19,7 @@
  */
 #include "coll_strag.h"
 
+#include "algorithms/table.h"
 #include "machine/hwloc_core.h"
 #include "watch/link_speed.h"
 

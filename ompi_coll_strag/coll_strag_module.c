@@ -6,6 +6,8 @@
  */
 #include "coll_strag.h"
 
+#include "algorithms/table.h"
+
 #include <limits.h>
 #include <string.h>
 

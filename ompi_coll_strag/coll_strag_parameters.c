@@ -5,6 +5,7 @@
 #include "coll_strag_device.h"
 #include "coll_strag_watch.h"
 
+#include "algorithms/table.h"
 #include "base/parse.h"
 
 #include <errno.h>
@@ -537,7 +538,7 @@ void coll_strag_parameters_read(void)
     component->minimum_said = read_minimum(component, &complaints);
     for (int i = 0; i < COLL_STRAG_NUMBERS; i++)
         component->number[i] = read_one_number(&numbers[i], component->number_text[i], &complaints);
-    component->late =
+    component->straggler =
         check_text("coll_strag_straggler", component->late_text, coll_strag_check_late,
                    coll_strag_late_accepted, late_default, &complaints);
     component->slow = check_text("coll_strag_slowdown", component->slow_text, coll_strag_check_slow,

@@ -10,8 +10,8 @@
  */
 #include "coll_strag_links.h"
 
-#include "watch/observe.h"
 #include "base/parse.h"
+#include "watch/observe.h"
 
 #include <limits.h>
 #include <string.h>
@@ -25,7 +25,7 @@ const char coll_strag_late_accepted[] = "auto, none, or RANK[:MICROSECONDS]";
 const char coll_strag_slow_accepted[] = "auto, none, or WHO:FACTOR[,...], WHO a rank or a host";
 
 /* RANK[:MICROSECONDS] */
-static int read_late(const char *text, struct strag_late *late, struct strag_error *err)
+static int read_late(const char *text, struct strag_straggler *straggler, struct strag_error *err)
 {
     char rank[32];
     const char *colon = strchr(text, ':');
@@ -34,11 +34,11 @@ static int read_late(const char *text, struct strag_late *late, struct strag_err
         return strag_fail(err, STRAG_ERR_ARGUMENT, "not a rank");
     memcpy(rank, text, length);
     rank[length] = '\0';
-    late->delay = long_delay;
-    int status = strag_parse_integer(rank, 0, INT_MAX, &late->rank, err);
+    straggler->delay = long_delay;
+    int status = strag_parse_integer(rank, 0, INT_MAX, &straggler->rank, err);
     if (status == STRAG_OK && colon) {
-        status = strag_parse_real(colon + 1, 0, 1e12, &late->delay, err);
-        late->delay *= 1e-6;
+        status = strag_parse_real(colon + 1, 0, 1e12, &straggler->delay, err);
+        straggler->delay *= 1e-6;
     }
     return status;
 }
@@ -105,8 +105,8 @@ static bool says_auto(const char *text)
 
 int coll_strag_check_late(const char *text, struct strag_error *err)
 {
-    struct strag_late late;
-    return says_none(text) || says_auto(text) ? STRAG_OK : read_late(text, &late, err);
+    struct strag_straggler straggler;
+    return says_none(text) || says_auto(text) ? STRAG_OK : read_late(text, &straggler, err);
 }
 
 int coll_strag_check_slow(const char *text, struct strag_error *err)
@@ -138,15 +138,16 @@ void coll_strag_find_state(ompi_communicator_t *comm, const struct coll_strag_fa
     const int n = ompi_comm_size(comm);
     char buffer[TEXT_MAX];
     struct strag_error err;
-    *state = (struct coll_strag_state){.nlate = 0};
-    const char *text = word(comm, "coll_strag_straggler", component->late, buffer, sizeof buffer);
+    *state = (struct coll_strag_state){.nstragglers = 0};
+    const char *text =
+        word(comm, "coll_strag_straggler", component->straggler, buffer, sizeof buffer);
     bool named = !says_none(text) && !says_auto(text);
-    if (named && read_late(text, &state->late, &err) != STRAG_OK) {
+    if (named && read_late(text, &state->straggler, &err) != STRAG_OK) {
         complain("coll_strag_straggler", text, &err, coll_strag_late_accepted);
     } else if (named) {
-        for (int rank = 0; rank < n && state->nlate == 0; rank++) {
-            state->nlate = facts[rank].world == state->late.rank;
-            state->late.rank = state->nlate ? rank : state->late.rank;
+        for (int rank = 0; rank < n && state->nstragglers == 0; rank++) {
+            state->nstragglers = facts[rank].world == state->straggler.rank;
+            state->straggler.rank = state->nstragglers ? rank : state->straggler.rank;
         }
     }
     text = word(comm, "coll_strag_slowdown", component->slow, buffer, sizeof buffer);
@@ -177,7 +178,8 @@ void coll_strag_find_watching(const mca_coll_strag_module_t *module, ompi_commun
     const mca_coll_strag_component_t *component = &mca_coll_strag_component;
     const int suits = ompi_comm_size(comm) / RANKS_PER_CALL;
     char buffer[TEXT_MAX];
-    const char *text = word(comm, "coll_strag_straggler", component->late, buffer, sizeof buffer);
+    const char *text =
+        word(comm, "coll_strag_straggler", component->straggler, buffer, sizeof buffer);
     bool pinned = module->pinned != COLL_STRAG_AUTO || component->reproducible;
     decision->report = wants_report(comm);
     decision->reproducible = component->reproducible;
@@ -202,7 +204,7 @@ struct strag_state coll_strag_state_of(const struct coll_strag_state *state)
     return (struct strag_state){
         .nslow = state->nslow,
         .slow = state->slow,
-        .nlate = state->nlate,
-        .late = &state->late,
+        .nstragglers = state->nstragglers,
+        .straggler = &state->straggler,
     };
 }

@@ -4,6 +4,8 @@
  */
 #include "coll_strag.h"
 
+#include "algorithms/table.h"
+
 #include <stdlib.h>
 
 /* Messages within a host, and combining: as strag-tune measured them with 2 and 4 ranks. Combining
@@ -130,7 +132,7 @@ static bool is_shared(const mca_coll_strag_module_t *module)
 static bool is_crowded(const mca_coll_strag_module_t *module,
                        const struct coll_strag_decision *decision)
 {
-    return is_shared(module) && opal_progress_yield_when_idle && decision->state.nlate == 0;
+    return is_shared(module) && opal_progress_yield_when_idle && decision->state.nstragglers == 0;
 }
 
 /* The cost model's table, and what it rests on. */

@@ -4,6 +4,8 @@
  */
 #include "coll_strag.h"
 
+#include "algorithms/table.h"
+
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>

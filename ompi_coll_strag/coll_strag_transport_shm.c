@@ -515,9 +515,9 @@ struct strag_transport *coll_strag_shm_begin(struct coll_strag_shm *shm, ompi_da
                   ompi_datatype_is_contiguous_memory_layout(dtype, 2);
     const bool in_place = shm->packed && size <= COLL_STRAG_REDUCE_PIECE;
     shm->super.recv_in_place = in_place ? shm_recv_in_place : NULL;
-    shm->super.put = in_place ? shm_put : NULL;
-    shm->super.put_most = shm->longest / size;
-    shm->super.expect = NULL;
+    shm->super.try_send = in_place ? shm_put : NULL;
+    shm->super.try_send_max = shm->longest / size;
+    shm->super.hint_wait = NULL;
     shm->refused = false;
     shm->idle = 0;
     for (int s = 0; s < COLL_STRAG_SHARED; s++)
@@ -528,7 +528,7 @@ struct strag_transport *coll_strag_shm_begin(struct coll_strag_shm *shm, ompi_da
 bool coll_strag_shm_take_turns(struct coll_strag_shm *shm)
 {
     if (shm->few)
-        shm->super.expect = shm_expect;
+        shm->super.hint_wait = shm_expect;
     return shm->few;
 }
 
@@ -560,9 +560,9 @@ bool coll_strag_shm_init(struct coll_strag_shm *shm)
         .progress = shm_progress,
         .cancel = shm_cancel,
         .release = shm_release,
-        .get = shm_get,
-        .got = shm_got,
-        .put_room = COLL_STRAG_CELLS,
+        .try_recv = shm_get,
+        .release_recv = shm_got,
+        .try_send_depth = COLL_STRAG_CELLS,
     };
     shm->peers = calloc((size_t)shm->n, sizeof *shm->peers);
     shm->readers = calloc((size_t)shm->n * COLL_STRAG_SHARED, sizeof *shm->readers);

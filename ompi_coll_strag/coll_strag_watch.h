@@ -74,7 +74,7 @@ struct coll_strag_watch {
 struct coll_strag_watched {
     size_t bytes;
     int choice, blocks; /* as in struct coll_strag_table */
-    int late;           /* the rank for whose lateness its table was made; -1: nobody's */
+    int straggler;      /* the rank for whose lateness its table was made; -1: nobody's */
 };
 
 /* ---- coll_strag_judge.c ---- */

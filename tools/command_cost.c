@@ -2,6 +2,7 @@
 /*
  * strag cost: what algorithms take by the link-load model, for a list of sizes.
  */
+#include "algorithms/table.h"
 #include "model/cost.h"
 #include "write.h"
 
@@ -248,7 +249,7 @@ static int add_all_columns(const struct command *command, struct table *table)
     struct strag_error err;
     char out[STRAG_NAMES_MAX] = "";
     for (int a = 0; strag_algorithms[a]; a++) {
-        if (strag_algorithms[a]->needs_late && !table->machine->state.nlate)
+        if (strag_algorithms[a]->needs_straggler && !table->machine->state.nstragglers)
             continue;
         int status = add_column(table, strag_algorithms[a], &err);
         if (status == STRAG_ERR_UNSUPPORTED)

@@ -2,8 +2,8 @@
 /*
  * strag explain: which algorithm runs at which size, and why the others lose.
  */
-#include "model/bounds.h"
 #include "base/parse.h"
+#include "model/bounds.h"
 #include "model/rules.h"
 #include "model/select.h"
 #include "write.h"
@@ -152,9 +152,9 @@ static const char *reason(const struct estimate *loser, const struct estimate *w
         const struct strag_algorithm *other = winner->candidate->algorithm;
         snprintf(buffer, size, "%s by the model%s", less ? "faster" : "as fast",
                  !less ? ""
-                 : other->steady
+                 : other->straggler_tolerant
                      ? ", but no more than it may err; the other one suffers least from late ranks"
-                 : other->finer
+                 : other->prefers_more_blocks
                      ? ", but no more than it may err; the other one needs ranks in step the least"
                      : "");
     } else if (idle > latency && idle > transfer) {

@@ -3,6 +3,7 @@
  * The readers of arguments that commands share.
  */
 #include "commands.h"
+#include "algorithms/table.h"
 #include "base/parse.h"
 
 #include <string.h>

@@ -6,6 +6,8 @@
 
 #include "config.h"
 
+#include "algorithms/table.h"
+
 #include <errno.h>
 #include <string.h>
 

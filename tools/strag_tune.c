@@ -8,9 +8,10 @@
  * that what disturbs the machine disturbs all of them. The time of a call is that of the rank that
  * takes longest. Results are checked, and strag's counters say who really ran.
  */
-#include "plan/algorithm.h"
+#include "algorithms/table.h"
 #include "base/parse.h"
 #include "model/select.h"
+#include "plan/algorithm.h"
 #include "tune_rules.h"
 
 #include <errno.h>
@@ -312,7 +313,7 @@ static void add_contenders(struct tune *tune)
     tune->contenders = 1;
     for (int a = 0; strag_algorithms[a] && tune->contenders < CONTENDERS_MAX; a++) {
         int c = tune->contenders;
-        if (strag_algorithms[a]->needs_late)
+        if (strag_algorithms[a]->needs_straggler)
             continue; /* nobody is, here */
         tune->names[c] = strag_algorithms[a]->name;
         tune->comms[c] = communicator("coll_strag_algorithm", tune->names[c]);

@@ -224,12 +224,12 @@ static int read_late(struct machine *machine)
     if (!arguments->value[OPTION_STRAGGLER])
         return EXIT_DONE;
     if (!read_integer(machine->command, arguments, OPTION_STRAGGLER, 0, RANKS_MAX - 1,
-                      &machine->late.rank) ||
+                      &machine->straggler.rank) ||
         !read_real(machine->command, arguments, OPTION_DELAY, 0, 1e12, &delay_us))
         return EXIT_USAGE;
-    machine->late.delay = delay_us * 1e-6;
-    machine->state.nlate = 1;
-    machine->state.late = &machine->late;
+    machine->straggler.delay = delay_us * 1e-6;
+    machine->state.nstragglers = 1;
+    machine->state.straggler = &machine->straggler;
     return EXIT_DONE;
 }
 
@@ -381,11 +381,11 @@ static int check_state(struct machine *machine)
 {
     const struct strag_state *state = &machine->state;
     int result = EXIT_DONE;
-    if (state->nlate)
-        result = check_rank(machine, OPTION_STRAGGLER, state->late[0].rank);
+    if (state->nstragglers)
+        result = check_rank(machine, OPTION_STRAGGLER, state->straggler[0].rank);
     for (int s = 0; s < state->nslow && result == EXIT_DONE; s++)
         result = check_rank(machine, OPTION_SLOW, state->slow[s].rank);
-    machine->problem.state = state->nlate || state->nslow ? state : NULL;
+    machine->problem.state = state->nstragglers || state->nslow ? state : NULL;
     return result;
 }
 

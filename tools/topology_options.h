@@ -8,6 +8,8 @@
 
 #include "commands.h"
 #include "machine/layout.h"
+#include "machine/state.h"
+#include "model/model.h"
 
 /* For --help and for reading. */
 extern const struct option_group topology_group, state_group, model_group;
@@ -30,7 +32,7 @@ struct machine {
 
     struct strag_topology *topology; /* of the ranks that were placed; NULL: see problem.topology */
     struct strag_slow *slow;
-    struct strag_late late;
+    struct strag_straggler straggler;
     struct strag_state state;
 
     struct strag_problem problem; /* of the ranks that were placed */

@@ -51,8 +51,8 @@ void write_machine(const struct machine *machine)
         printf("%d rank%s on each\n", ranks, plural(ranks));
     else
         puts("different numbers of ranks on them");
-    for (int l = 0; l < machine->state.nlate; l++)
-        printf("rank %d is %g us late\n", machine->late.rank, machine->late.delay * 1e6);
+    for (int l = 0; l < machine->state.nstragglers; l++)
+        printf("rank %d is %g us late\n", machine->straggler.rank, machine->straggler.delay * 1e6);
     for (int s = 0; s < machine->state.nslow; s++)
         printf("the links of rank %d's host are %g times slower\n", machine->slow[s].rank,
                machine->slow[s].factor);
@@ -89,9 +89,9 @@ void write_json_string(const char *text)
 
 static void write_json_state(const struct machine *machine)
 {
-    if (machine->state.nlate)
-        printf(",\"straggler\":%d,\"delay_us\":%.9g", machine->late.rank,
-               machine->late.delay * 1e6);
+    if (machine->state.nstragglers)
+        printf(",\"straggler\":%d,\"delay_us\":%.9g", machine->straggler.rank,
+               machine->straggler.delay * 1e6);
     if (machine->state.nslow)
         printf(",\"slow\":[");
     for (int s = 0; s < machine->state.nslow; s++)

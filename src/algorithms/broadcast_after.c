@@ -44,36 +44,37 @@ static void claim(const struct strag_problem *problem, struct strag_claim *claim
         .sent_max = most_sent(n),
         .one_ported = true,
         .waits = true,
-        .late = strag_latest(problem),
+        .straggler = strag_awaited_straggler(problem),
         .before = before,
     };
 }
 
 /* Node 0 is the late rank; the others follow in order. */
-static int node_of(int rank, int late)
+static int node_of(int rank, int straggler)
 {
-    return rank == late ? 0 : strag_other_node(rank, late) + 1;
+    return rank == straggler ? 0 : strag_other_node(rank, straggler) + 1;
 }
 
-static int rank_of(int node, int late)
+static int rank_of(int node, int straggler)
 {
-    return node ? strag_other_rank(node - 1, late) : late;
+    return node ? strag_other_rank(node - 1, straggler) : straggler;
 }
 
 static void build(const struct strag_problem *problem, int rank, struct strag_builder *builder)
 {
-    int n = problem->n, late = strag_latest(problem), node = node_of(rank, late);
+    int n = problem->n, straggler = strag_awaited_straggler(problem),
+        node = node_of(rank, straggler);
     int round = 2 * strag_others_rounds(n);
     struct strag_rounds wanted = strag_rounds_wanted(builder);
     if (node) {
         strag_stage(builder, "reduce-scatter");
-        strag_others_reduce_scatter(builder, n, late, node - 1, 0);
+        strag_others_reduce_scatter(builder, n, straggler, node - 1, 0);
         strag_stage(builder, "allgather");
-        strag_others_allgather(builder, n, late, node - 1, round / 2);
+        strag_others_allgather(builder, n, straggler, node - 1, round / 2);
     }
     strag_stage(builder, "exchange");
     if (node < 2 && strag_is_wanted(wanted, round)) {
-        int partner = rank_of(1 - node, late);
+        int partner = rank_of(1 - node, straggler);
         strag_send(builder, round, partner, 0, n - 1);
         strag_exchange_reduce(builder, round, partner, 0, n - 1);
     }
@@ -83,9 +84,9 @@ static void build(const struct strag_problem *problem, int rank, struct strag_bu
         if (!strag_is_wanted(wanted, round))
             continue;
         if (node < have && node < n - have)
-            strag_send(builder, round, rank_of(node + have, late), 0, n - 1);
+            strag_send(builder, round, rank_of(node + have, straggler), 0, n - 1);
         else if (node >= have && node - have < have)
-            strag_recv(builder, round, rank_of(node - have, late), 0, n - 1);
+            strag_recv(builder, round, rank_of(node - have, straggler), 0, n - 1);
     }
 }
 
@@ -94,7 +95,7 @@ const struct strag_algorithm strag_broadcast_after = {
     .summary = "a late rank: the others go ahead, then it exchanges and broadcasts",
     .rounds = "ceil(log2 n)",
     .sent = "ceil(log2 n)",
-    .needs_late = true,
+    .needs_straggler = true,
     .claim = claim,
     .build = build,
 };

@@ -5,15 +5,15 @@
 
 #include "algorithms/skips.h"
 
-int strag_latest(const struct strag_problem *problem)
+int strag_awaited_straggler(const struct strag_problem *problem)
 {
     const struct strag_state *state = problem->state;
-    const struct strag_late *latest = NULL;
-    for (int i = 0; state && i < state->nlate; i++) {
-        const struct strag_late *late = &state->late[i];
-        if (!latest || late->delay > latest->delay ||
-            (late->delay == latest->delay && late->rank < latest->rank))
-            latest = late;
+    const struct strag_straggler *latest = NULL;
+    for (int i = 0; state && i < state->nstragglers; i++) {
+        const struct strag_straggler *straggler = &state->straggler[i];
+        if (!latest || straggler->delay > latest->delay ||
+            (straggler->delay == latest->delay && straggler->rank < latest->rank))
+            latest = straggler;
     }
     return latest ? latest->rank : -1;
 }
@@ -30,7 +30,7 @@ static int up(int v, int distance, int n)
     return v < n - distance ? v + distance : v - (n - distance);
 }
 
-void strag_others_reduce_scatter(struct strag_builder *builder, int n, int late, int node,
+void strag_others_reduce_scatter(struct strag_builder *builder, int n, int straggler, int node,
                                  int round)
 {
     int s[STRAG_SKIPS_MAX];
@@ -39,14 +39,15 @@ void strag_others_reduce_scatter(struct strag_builder *builder, int n, int late,
         if (!strag_is_wanted(wanted, round))
             continue;
         int above = up(node, s[k], n - 1), below = up(node, n - 1 - s[k], n - 1);
-        strag_cyclic(builder, STRAG_SEND, round, strag_other_rank(above, late), above,
+        strag_cyclic(builder, STRAG_SEND, round, strag_other_rank(above, straggler), above,
                      s[k + 1] - s[k]);
-        strag_cyclic(builder, STRAG_RECV_REDUCE, round, strag_other_rank(below, late), node,
+        strag_cyclic(builder, STRAG_RECV_REDUCE, round, strag_other_rank(below, straggler), node,
                      s[k + 1] - s[k]);
     }
 }
 
-void strag_others_allgather(struct strag_builder *builder, int n, int late, int node, int round)
+void strag_others_allgather(struct strag_builder *builder, int n, int straggler, int node,
+                            int round)
 {
     int s[STRAG_SKIPS_MAX];
     int q = strag_skips(n - 1, s);
@@ -55,9 +56,9 @@ void strag_others_allgather(struct strag_builder *builder, int n, int late, int 
         if (!strag_is_wanted(wanted, round))
             continue;
         int above = up(node, s[k], n - 1), below = up(node, n - 1 - s[k], n - 1);
-        strag_cyclic(builder, STRAG_SEND, round, strag_other_rank(below, late), node,
+        strag_cyclic(builder, STRAG_SEND, round, strag_other_rank(below, straggler), node,
                      s[k + 1] - s[k]);
-        strag_cyclic(builder, STRAG_RECV, round, strag_other_rank(above, late), above,
+        strag_cyclic(builder, STRAG_RECV, round, strag_other_rank(above, straggler), above,
                      s[k + 1] - s[k]);
     }
 }

@@ -7,7 +7,7 @@
 
 /** The rank that is waited for: the latest, of equally late ones the lowest. One that is late by 0
  * seconds is late. @return -1: none is named */
-int strag_latest(const struct strag_problem *problem);
+int strag_awaited_straggler(const struct strag_problem *problem);
 
 /*
  * The other n - 1 ranks, in order, are nodes 0 to n - 2. Of as many blocks (or of one, where there
@@ -15,22 +15,23 @@ int strag_latest(const struct strag_problem *problem);
  * circulant graph (circulant.c).
  */
 
-static inline int strag_other_rank(int node, int late)
+static inline int strag_other_rank(int node, int straggler)
 {
-    return node < late ? node : node + 1;
+    return node < straggler ? node : node + 1;
 }
 
-static inline int strag_other_node(int rank, int late)
+static inline int strag_other_node(int rank, int straggler)
 {
-    return rank < late ? rank : rank - 1;
+    return rank < straggler ? rank : rank - 1;
 }
 
 /** How many rounds each of the two takes, of n ranks, the late one included. */
 int strag_others_rounds(int n);
 
 /** Append what a node does in these rounds. @param round  of the first one */
-void strag_others_reduce_scatter(struct strag_builder *builder, int n, int late, int node,
+void strag_others_reduce_scatter(struct strag_builder *builder, int n, int straggler, int node,
                                  int round);
-void strag_others_allgather(struct strag_builder *builder, int n, int late, int node, int round);
+void strag_others_allgather(struct strag_builder *builder, int n, int straggler, int node,
+                            int round);
 
 #endif

@@ -58,7 +58,7 @@ struct meeting {
 };
 
 struct schedule {
-    int n, q, late;
+    int n, q, straggler;
     int rounds, room;         /* after the arrival; there is room for n - 2 + 2q */
     struct meeting *meetings; /* [round][node] */
     int sends;                /* the most chunks that a node gives away */
@@ -374,7 +374,7 @@ static int prepare(const struct strag_problem *problem, void **prepared, struct 
             release(schedule);
         return strag_fail(err, status, "out of memory for the schedule of %d ranks", problem->n);
     }
-    schedule->late = strag_latest(problem);
+    schedule->straggler = strag_awaited_straggler(problem);
     schedule->sends = most_sent(schedule);
     *prepared = schedule;
     return STRAG_OK;
@@ -390,7 +390,7 @@ static void claim(const struct strag_problem *problem, struct strag_claim *claim
         .sent_max = (double)schedule->sends / (n - 1),
         .one_ported = true,
         .waits = true,
-        .late = schedule->late,
+        .straggler = schedule->straggler,
         .before = before,
     };
 }
@@ -404,8 +404,8 @@ static void build_meeting(const struct schedule *schedule, int node, int round, 
     if (mine.partner == NONE)
         return;
     int its = meeting_at(schedule, at, mine.partner)->chunk;
-    int peer =
-        mine.partner == last ? schedule->late : strag_other_rank(mine.partner, schedule->late);
+    int peer = mine.partner == last ? schedule->straggler
+                                    : strag_other_rank(mine.partner, schedule->straggler);
     bool first = at < last && (node == last || mine.partner == last);
     strag_stage(builder, first ? "with the late rank" : "among the others");
     if (mine.chunk != NONE)
@@ -419,12 +419,12 @@ static void build_meeting(const struct schedule *schedule, int node, int round, 
 static void build(const struct strag_problem *problem, int rank, struct strag_builder *builder)
 {
     const struct schedule *schedule = problem->prepared;
-    int n = schedule->n, late = schedule->late, before = strag_others_rounds(n);
-    int node = rank == late ? n - 1 : strag_other_node(rank, late);
+    int n = schedule->n, straggler = schedule->straggler, before = strag_others_rounds(n);
+    int node = rank == straggler ? n - 1 : strag_other_node(rank, straggler);
     struct strag_rounds wanted = strag_rounds_wanted(builder);
     strag_stage(builder, "reduce-scatter");
-    if (rank != late)
-        strag_others_reduce_scatter(builder, n, late, node, 0);
+    if (rank != straggler)
+        strag_others_reduce_scatter(builder, n, straggler, node, 0);
     int first = wanted.first > before ? wanted.first : before;
     for (int round = first; round < before + schedule->rounds && round < wanted.end; round++)
         build_meeting(schedule, node, round, round - before, builder);
@@ -435,7 +435,7 @@ const struct strag_algorithm strag_stragglar = {
     .summary = "a late rank: the others go ahead, then all go in pairs; even n",
     .rounds = "n - 2 + ceil(log2 n) [+ 1]",
     .sent = "about 2",
-    .needs_late = true,
+    .needs_straggler = true,
     .check = check,
     .on_request = on_request,
     .prepare = prepare,

@@ -59,7 +59,7 @@ enum {
 };
 
 struct schedule {
-    int n, q, late;
+    int n, q, straggler;
     int m;
     int s[STRAG_SKIPS_MAX];
     int before;
@@ -260,7 +260,7 @@ static int prepare(const struct strag_problem *problem, void **prepared, struct 
     if (status == STRAG_OK) {
         schedule->n = problem->n;
         schedule->q = strag_skips(problem->n, schedule->s);
-        schedule->late = strag_latest(problem);
+        schedule->straggler = strag_awaited_straggler(problem);
         schedule->m = problem->blocks ? problem->blocks : PREFERRED * schedule->q;
         status = fill_table(schedule);
     }
@@ -284,7 +284,7 @@ static void claim(const struct strag_problem *problem, struct strag_claim *claim
         .sent_max = (double)schedule->sends / schedule->m,
         .one_ported = true,
         .waits = true,
-        .late = schedule->late,
+        .straggler = schedule->straggler,
         .before = schedule->before,
     };
 }
@@ -298,7 +298,7 @@ struct place {
 
 static int rank_of(const struct schedule *schedule, int v)
 {
-    return up(schedule, v, schedule->late);
+    return up(schedule, v, schedule->straggler);
 }
 
 /* The block of the vector that block b of the backward broadcast is. Backwards the high blocks are
@@ -336,7 +336,7 @@ static void build_hand_over(const struct place *place, int round, int t)
     int giver = down(schedule, schedule->n, schedule->s[k]);
     strag_stage(place->builder, "hand over");
     if (place->v == giver)
-        strag_send(place->builder, round, schedule->late, t, 1);
+        strag_send(place->builder, round, schedule->straggler, t, 1);
     if (place->v == 0)
         strag_recv_reduce(place->builder, round, rank_of(schedule, giver), t, 1);
 }
@@ -358,7 +358,7 @@ static void build_broadcast(const struct place *place, int round, int i)
 static void build(const struct strag_problem *problem, int rank, struct strag_builder *builder)
 {
     const struct schedule *schedule = problem->prepared;
-    const struct place place = {schedule, down(schedule, rank, schedule->late), builder};
+    const struct place place = {schedule, down(schedule, rank, schedule->straggler), builder};
     struct strag_rounds wanted = strag_rounds_wanted(builder);
     int rounds = schedule->before + schedule->m + schedule->q;
     int end = wanted.end < rounds ? wanted.end : rounds;
@@ -409,7 +409,7 @@ const struct strag_algorithm strag_straggler_pipeline = {
     .summary = "a late rank: the others go ahead, then one block per round; any n",
     .rounds = "m + ceil(log2 n)",
     .sent = "about 2",
-    .needs_late = true,
+    .needs_straggler = true,
     .check = check,
     .prepare = prepare,
     .release = release,

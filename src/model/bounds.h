@@ -14,6 +14,7 @@
 #ifndef STRAG_LOWER_BOUNDS_H
 #define STRAG_LOWER_BOUNDS_H
 
+#include "model/model.h"
 #include "plan/algorithm.h"
 
 /** Theorem 1, and 3 with hosts for servers: one of `hosts` (2 at least) is `factor` times slower.

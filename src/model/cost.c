@@ -13,10 +13,10 @@
 struct draft {
     struct strag_profile *profile;
     size_t parts_room, lines_room;
-    bool late; /* a late rank has taken part */
-    strag_give_up_fn *give_up;
+    bool straggler; /* a late rank has taken part */
+    strag_give_up_fn *prune;
     void *context;
-    bool given_up;
+    bool pruned;
 };
 
 static bool grow(void **items, size_t *room, int used, size_t size)
@@ -58,10 +58,11 @@ static bool add_line(struct draft *draft, struct strag_profile_part *part,
 /* Is a rank late, or one that it stands for? */
 static bool is_late(const struct strag_traffic *traffic, int rank)
 {
-    const struct strag_state *state = traffic->subject.design.problem.state;
+    const struct strag_state *state = traffic->subject.instance.problem.state;
     rank = strag_traffic_like(traffic, rank);
-    for (int i = 0; state && i < state->nlate; i++) {
-        if (state->late[i].delay > 0 && strag_traffic_like(traffic, state->late[i].rank) == rank)
+    for (int i = 0; state && i < state->nstragglers; i++) {
+        if (state->straggler[i].delay > 0 &&
+            strag_traffic_like(traffic, state->straggler[i].rank) == rank)
             return true;
     }
     return false;
@@ -78,23 +79,23 @@ static bool add_part(struct draft *draft, const struct strag_traffic *traffic, i
                                              message->per_byte + message->combining};
         if (!add_line(draft, &part, line))
             return false;
-        draft->late =
-            draft->late || is_late(traffic, message->from) || is_late(traffic, message->to);
+        draft->straggler =
+            draft->straggler || is_late(traffic, message->from) || is_late(traffic, message->to);
     }
     if (!grow((void **)&profile->parts, &draft->parts_room, profile->nparts, sizeof part))
         return false;
     profile->parts[profile->nparts++] = part;
-    profile->before += !draft->late;
+    profile->before += !draft->straggler;
     return true;
 }
 
 /* Rounds from this one on are looked at one after another, up to which? */
-static int find_stretch(const struct strag_design *design, int round)
+static int find_stretch(const struct strag_instance *instance, int round)
 {
     int repeats = 1;
-    while (repeats == 1 && round < design->claim.rounds) {
-        repeats = strag_design_alike(design, round);
-        round += strag_design_period(design, round);
+    while (repeats == 1 && round < instance->claim.rounds) {
+        repeats = strag_instance_alike(instance, round);
+        round += strag_instance_period(instance, round);
     }
     return round;
 }
@@ -122,12 +123,12 @@ static struct strag_cost_line least_of_rest(struct strag_traffic *traffic,
 static bool goes_on(struct draft *draft, struct strag_traffic *traffic, const struct group *group,
                     int round)
 {
-    if (draft->give_up) {
-        const struct strag_unfinished unfinished = {draft->profile,
-                                                    least_of_rest(traffic, group, round)};
-        draft->given_up = draft->give_up(draft->context, &unfinished);
+    if (draft->prune) {
+        const struct strag_partial_profile partial = {draft->profile,
+                                                      least_of_rest(traffic, group, round)};
+        draft->pruned = draft->prune(draft->context, &partial);
     }
-    return !draft->given_up;
+    return !draft->pruned;
 }
 
 /* It is asked less and less often, so that asking takes no more time than looking at rounds. */
@@ -156,7 +157,7 @@ static int add_group(struct draft *draft, struct strag_traffic *traffic, const s
             return status;
         if (!add_part(draft, traffic, group->repeats))
             return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the costs of %d rounds",
-                              traffic->subject.design.claim.rounds);
+                              traffic->subject.instance.claim.rounds);
     }
     return STRAG_OK;
 }
@@ -164,13 +165,13 @@ static int add_group(struct draft *draft, struct strag_traffic *traffic, const s
 /* In the order of rounds. */
 static int add_groups(struct draft *draft, struct strag_traffic *traffic, struct strag_error *err)
 {
-    const struct strag_design *design = &traffic->subject.design;
+    const struct strag_instance *instance = &traffic->subject.instance;
     int stretch = 0, status = STRAG_OK;
-    for (int round = 0; round < design->claim.rounds && status == STRAG_OK && !draft->given_up;) {
-        const struct group group = {round, strag_design_period(design, round),
-                                    strag_design_alike(design, round)};
+    for (int round = 0; round < instance->claim.rounds && status == STRAG_OK && !draft->pruned;) {
+        const struct group group = {round, strag_instance_period(instance, round),
+                                    strag_instance_alike(instance, round)};
         if (round >= stretch)
-            stretch = find_stretch(design, round);
+            stretch = find_stretch(instance, round);
         status = add_group(draft, traffic, &group, stretch, err);
         round += group.period * group.repeats;
     }
@@ -190,11 +191,11 @@ struct kinds {
 };
 
 /* @return false when out of memory; a round that is like no other ends it with no kinds at all */
-static bool find_kinds(const struct strag_design *design, struct kinds *kinds)
+static bool find_kinds(const struct strag_instance *instance, struct kinds *kinds)
 {
-    for (int round = 0; round < design->claim.rounds; round++) {
+    for (int round = 0; round < instance->claim.rounds; round++) {
         struct kind kind = {.first = round, .repeats = 1};
-        kind.count = design->algorithm->kind(&design->problem, round, kind.numbers);
+        kind.count = instance->algorithm->kind(&instance->problem, round, kind.numbers);
         if (kind.count == 0) {
             kinds->count = 0;
             return true;
@@ -241,17 +242,17 @@ static void spread(struct strag_traffic *traffic, double bandwidth)
 static int add_kinds(struct draft *draft, struct strag_traffic *traffic, bool *added,
                      struct strag_error *err)
 {
-    const struct strag_design *design = &traffic->subject.design;
+    const struct strag_instance *instance = &traffic->subject.instance;
     struct kinds kinds = {0};
     double bandwidth = 0;
     int status = STRAG_OK;
     if (!traffic->symmetry.rank)
-        status = strag_symmetry_kinds(design, traffic->subject.links, &bandwidth, err);
-    if (status == STRAG_OK && bandwidth > 0 && !find_kinds(design, &kinds))
+        status = strag_symmetry_kinds(instance, traffic->subject.links, &bandwidth, err);
+    if (status == STRAG_OK && bandwidth > 0 && !find_kinds(instance, &kinds))
         status = strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the kinds of %d rounds",
-                            design->claim.rounds);
+                            instance->claim.rounds);
     *added = kinds.count > 0;
-    for (int k = 0; k < kinds.count && status == STRAG_OK && !draft->given_up; k++) {
+    for (int k = 0; k < kinds.count && status == STRAG_OK && !draft->pruned; k++) {
         const struct group group = {kinds.list[k].first, 1, kinds.list[k].repeats};
         status = add_group(draft, traffic, &group, group.first + 1, err);
     }
@@ -276,7 +277,7 @@ static int add_parts(struct draft *draft, struct strag_traffic *traffic, struct 
 
 int strag_profile_attempt(const struct strag_algorithm *algorithm,
                           const struct strag_problem *problem, const struct strag_model *model,
-                          strag_give_up_fn *give_up, void *context, struct strag_profile **profile,
+                          strag_give_up_fn *prune, void *context, struct strag_profile **profile,
                           struct strag_error *err)
 {
     struct strag_traffic traffic;
@@ -284,18 +285,18 @@ int strag_profile_attempt(const struct strag_algorithm *algorithm,
     if (status != STRAG_OK)
         return status;
     struct draft draft = {
-        .profile = calloc(1, sizeof *draft.profile), .give_up = give_up, .context = context};
+        .profile = calloc(1, sizeof *draft.profile), .prune = prune, .context = context};
     const struct strag_state *state = problem->state;
     if (!draft.profile)
         status = strag_fail(err, STRAG_ERR_MEMORY, "out of memory for an estimate");
-    for (int i = 0; draft.profile && state && i < state->nlate; i++) {
-        if (state->late[i].delay > draft.profile->delay)
-            draft.profile->delay = state->late[i].delay;
+    for (int i = 0; draft.profile && state && i < state->nstragglers; i++) {
+        if (state->straggler[i].delay > draft.profile->delay)
+            draft.profile->delay = state->straggler[i].delay;
     }
     if (draft.profile)
         status = add_parts(&draft, &traffic, err);
     status = strag_traffic_close(&traffic, status, err);
-    if (status != STRAG_OK || draft.given_up) {
+    if (status != STRAG_OK || draft.pruned) {
         strag_profile_free(draft.profile);
         draft.profile = NULL;
     }
@@ -362,10 +363,10 @@ static struct strag_cost_line wait_for(struct strag_cost_line sum, double delay,
 
 /* Each part takes as long as any of its lines. Of the rest it is not known whether a late rank
  * takes part at once. */
-struct strag_cost_line strag_unfinished_line(const struct strag_unfinished *unfinished,
-                                             double bytes)
+struct strag_cost_line strag_partial_profile_line(const struct strag_partial_profile *partial,
+                                                  double bytes)
 {
-    const struct strag_profile *so_far = unfinished->so_far;
+    const struct strag_profile *so_far = partial->so_far;
     struct strag_cost_line sum = {0, 0};
     for (int p = 0; p < so_far->nparts; p++) {
         const struct strag_profile_part *part = &so_far->parts[p];
@@ -375,7 +376,7 @@ struct strag_cost_line strag_unfinished_line(const struct strag_unfinished *unfi
         sum.latency += part->repeats * line.latency;
         sum.per_byte += part->repeats * line.per_byte;
     }
-    sum.latency += unfinished->rest.latency;
-    sum.per_byte += unfinished->rest.per_byte;
+    sum.latency += partial->rest.latency;
+    sum.per_byte += partial->rest.per_byte;
     return so_far->before == so_far->nparts ? wait_for(sum, so_far->delay, bytes) : sum;
 }

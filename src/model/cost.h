@@ -21,8 +21,8 @@
 #ifndef STRAG_COST_H
 #define STRAG_COST_H
 
-#include "plan/algorithm.h"
 #include "model/model.h"
+#include "plan/algorithm.h"
 
 /* Seconds for a vector of s bytes: latency + s * per_byte. */
 struct strag_cost_line {
@@ -60,23 +60,23 @@ int strag_profile_create(const struct strag_algorithm *algorithm,
                          struct strag_profile **profile, struct strag_error *err);
 
 /* An estimate while it is made. */
-struct strag_unfinished {
+struct strag_partial_profile {
     const struct strag_profile *so_far;
     struct strag_cost_line rest; /* the other rounds take that at least */
 };
 
 /** A line that the estimate, once it is finished, is nowhere shorter than. It is near it at a size.
  */
-struct strag_cost_line strag_unfinished_line(const struct strag_unfinished *unfinished,
-                                             double bytes);
+struct strag_cost_line strag_partial_profile_line(const struct strag_partial_profile *partial,
+                                                  double bytes);
 
 /** Is the estimate known well enough to be of no use? Asked again and again while it is made. */
-typedef bool strag_give_up_fn(void *context, const struct strag_unfinished *unfinished);
+typedef bool strag_give_up_fn(void *context, const struct strag_partial_profile *partial);
 
 /** As strag_profile_create, but if it is given up, `profile` is set to NULL. */
 int strag_profile_attempt(const struct strag_algorithm *algorithm,
                           const struct strag_problem *problem, const struct strag_model *model,
-                          strag_give_up_fn *give_up, void *context, struct strag_profile **profile,
+                          strag_give_up_fn *prune, void *context, struct strag_profile **profile,
                           struct strag_error *err);
 
 /** NULL is allowed. */

@@ -195,9 +195,9 @@ static void enter(struct clocks *clocks, int r)
     struct rank *rank = &clocks->ranks[r];
     clocks->entering = r;
     rank->done = clocks->now;
-    while (rank->open == 0 && ++rank->round < subject->design.claim.rounds && !clocks->failed) {
+    while (rank->open == 0 && ++rank->round < subject->instance.claim.rounds && !clocks->failed) {
         strag_visitor_aim(clocks->visitor, r, (struct strag_rounds){rank->round, rank->round + 1});
-        strag_design_build(&subject->design, r, clocks->visitor);
+        strag_instance_build(&subject->instance, r, clocks->visitor);
     }
 }
 
@@ -256,12 +256,12 @@ static void run(struct clocks *clocks)
 
 static void set_out(struct clocks *clocks)
 {
-    const struct strag_state *state = clocks->subject.design.problem.state;
-    for (int r = 0; r < clocks->subject.design.problem.n; r++) {
+    const struct strag_state *state = clocks->subject.instance.problem.state;
+    for (int r = 0; r < clocks->subject.instance.problem.n; r++) {
         double delay = 0;
-        for (int i = 0; state && i < state->nlate; i++) {
-            if (state->late[i].rank == r)
-                delay = fmax(delay, state->late[i].delay);
+        for (int i = 0; state && i < state->nstragglers; i++) {
+            if (state->straggler[i].rank == r)
+                delay = fmax(delay, state->straggler[i].delay);
         }
         clocks->ranks[r] = (struct rank){.round = -1, .first = NONE, .last = NONE};
         add_event(clocks, delay, ENTER, r);
@@ -272,9 +272,9 @@ static void set_out(struct clocks *clocks)
 static double last_end(const struct clocks *clocks)
 {
     double last = 0;
-    for (int r = 0; r < clocks->subject.design.problem.n; r++) {
+    for (int r = 0; r < clocks->subject.instance.problem.n; r++) {
         if (clocks->ranks[r].open > 0 ||
-            clocks->ranks[r].round < clocks->subject.design.claim.rounds)
+            clocks->ranks[r].round < clocks->subject.instance.claim.rounds)
             return NAN;
         last = fmax(last, clocks->ranks[r].done);
     }
@@ -294,12 +294,12 @@ static int run_size(struct clocks *clocks, size_t bytes, double *seconds, struct
     strag_flows_free(clocks->flows);
     if (!done)
         return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the clocks of %d ranks",
-                          clocks->subject.design.problem.n);
+                          clocks->subject.instance.problem.n);
     *seconds = last_end(clocks);
     if (isnan(*seconds))
         return strag_fail(err, STRAG_ERR_ARGUMENT,
                           "%s has a bug: a rank waits for a message that is not sent",
-                          clocks->subject.design.algorithm->name);
+                          clocks->subject.instance.algorithm->name);
     return STRAG_OK;
 }
 
@@ -313,7 +313,7 @@ int strag_cost_clocks(const struct strag_algorithm *algorithm, const struct stra
         return status;
     clocks.ranks = calloc((size_t)problem->n, sizeof *clocks.ranks);
     clocks.route = malloc(((size_t)clocks.subject.links->longest + 1) * sizeof *clocks.route);
-    clocks.visitor = strag_visitor_create(&clocks.subject.design.shape, visit, &clocks);
+    clocks.visitor = strag_visitor_create(&clocks.subject.instance.shape, visit, &clocks);
     if (!clocks.ranks || !clocks.route || !clocks.visitor)
         status = strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the clocks of %d ranks",
                             problem->n);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The numbers behind an estimate: how fast links are, and what is wrong at the moment.
+ * The numbers behind an estimate: how fast links and ranks are.
  */
 #ifndef STRAG_MODEL_H
 #define STRAG_MODEL_H
@@ -29,25 +29,5 @@ struct strag_model {
  * 100 ns per link and 300 ns per hop, on trees none (alpha covers them); combining is free.
  */
 struct strag_model strag_model_default(enum strag_network network);
-
-/* A rank whose host's links to the network are `factor` times slower, all of them. */
-struct strag_slow {
-    int rank;
-    double factor; /* at least 1; where a host is named twice, the larger one */
-};
-
-/* A rank that arrives `delay` seconds after the others. */
-struct strag_late {
-    int rank;
-    double delay;
-};
-
-/* What differs from an ideal machine. All zero: nothing. */
-struct strag_state {
-    int nslow;
-    const struct strag_slow *slow;
-    int nlate;
-    const struct strag_late *late;
-};
 
 #endif

@@ -20,6 +20,7 @@
 #ifndef STRAG_NETWORK_H
 #define STRAG_NETWORK_H
 
+#include "machine/state.h"
 #include "model/model.h"
 
 struct strag_hop {

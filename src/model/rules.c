@@ -7,8 +7,10 @@
  */
 #include "model/rules.h"
 
-#include "machine/layout_internal.h"
+#include "algorithms/table.h"
+
 #include "base/parse.h"
+#include "machine/layout_internal.h"
 
 #include <errno.h>
 #include <limits.h>

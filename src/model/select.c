@@ -5,6 +5,8 @@
  */
 #include "model/select.h"
 
+#include "algorithms/table.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,14 +40,17 @@ static bool is_in_open_mpi(const struct strag_algorithm *algorithm)
  * late rank know who that is. */
 static double rating(const struct strag_algorithm *algorithm)
 {
-    bool favoured = algorithm->steady || algorithm->finer || algorithm->needs_late;
-    return favoured ? 1 - STRAG_STEADY : 1;
+    bool biased = algorithm->straggler_tolerant || algorithm->prefers_more_blocks ||
+                  algorithm->needs_straggler;
+    return biased ? 1 - STRAG_MODEL_MARGIN : 1;
 }
 
 /* @param fewest  of the algorithm's counts of blocks; 0: it is its own choice, the only one */
-static double favour(const struct strag_algorithm *algorithm, int blocks, int fewest)
+static double bias(const struct strag_algorithm *algorithm, int blocks, int fewest)
 {
-    return algorithm->finer && fewest ? pow(1 - STRAG_FINER, log2((double)blocks / fewest)) : 1;
+    return algorithm->prefers_more_blocks && fewest
+               ? pow(1 - STRAG_MORE_BLOCKS_MARGIN, log2((double)blocks / fewest))
+               : 1;
 }
 
 /* An algorithm at one size: as fast as with its fastest count of blocks, and with which one it
@@ -68,9 +73,9 @@ static struct entrant find_entrant(const struct strag_selection *selection, int 
         if (!candidate[c].profile)
             continue;
         double seconds = strag_profile_seconds(candidate[c].profile, (double)bytes);
-        if (entrant.candidate == PREVIOUS || candidate[c].favour * seconds < least * (1 - equal)) {
+        if (entrant.candidate == PREVIOUS || candidate[c].bias * seconds < least * (1 - equal)) {
             entrant.candidate = c;
-            least = candidate[c].favour * seconds;
+            least = candidate[c].bias * seconds;
         }
         entrant.seconds = fmin(entrant.seconds, seconds);
     }
@@ -156,7 +161,7 @@ static void make_table(struct strag_selection *selection,
 /* ---- Candidates ---- */
 
 /* What is known while candidates are priced, one after the other. */
-struct race {
+struct pricing {
     struct strag_selection *selection;
     const struct strag_select_options *options;
     const struct strag_model *model;
@@ -173,32 +178,32 @@ static double look_at(int look)
  * is known? A profile is a convex function of the size: it lies below the line if it does so at
  * both ends. Where the last one is favoured over fewer blocks, it is so over other algorithms, too:
  * it may run where fewer blocks have beaten them. */
-static bool is_below(const struct race *race, int look, struct strag_cost_line line)
+static bool is_below(const struct pricing *pricing, int look, struct strag_cost_line line)
 {
-    const struct strag_candidate *candidate = race->selection->candidate;
-    int last = race->selection->candidates - 1;
-    double rated = rating(candidate[last].algorithm) * candidate[last].favour * (1 + equal / 8);
+    const struct strag_candidate *candidate = pricing->selection->candidate;
+    int last = pricing->selection->candidates - 1;
+    double rated = rating(candidate[last].algorithm) * candidate[last].bias * (1 + equal / 8);
     double low = rated * (line.latency + look_at(look) * line.per_byte);
     double high = rated * (line.latency + look_at(look + 1) * line.per_byte);
     for (int c = 0; c < last; c++) {
-        const double *seconds = race->rated[c];
+        const double *seconds = pricing->rated[c];
         bool same = candidate[c].algorithm == candidate[last].algorithm;
-        double favoured = same ? candidate[c].favour : 1;
-        if (candidate[c].profile && favoured * seconds[look] <= low &&
-            favoured * seconds[look + 1] <= high)
+        double biased = same ? candidate[c].bias : 1;
+        if (candidate[c].profile && biased * seconds[look] <= low &&
+            biased * seconds[look + 1] <= high)
             return true;
     }
     return false;
 }
 
 /* A candidate is given up when others are at least as good at all sizes. */
-static bool is_beaten(void *context, const struct strag_unfinished *unfinished)
+static bool is_beaten(void *context, const struct strag_partial_profile *partial)
 {
-    struct race *race = context;
+    struct pricing *pricing = context;
     for (int i = 0; i < LOOKS - 1; i++) {
-        int look = (race->open + i) % (LOOKS - 1);
-        if (!is_below(race, look, strag_unfinished_line(unfinished, look_at(look)))) {
-            race->open = look;
+        int look = (pricing->open + i) % (LOOKS - 1);
+        if (!is_below(pricing, look, strag_partial_profile_line(partial, look_at(look)))) {
+            pricing->open = look;
             return false;
         }
     }
@@ -206,33 +211,34 @@ static bool is_beaten(void *context, const struct strag_unfinished *unfinished)
 }
 
 /* Those that tell what Open MPI takes are wanted where that is asked. */
-static bool may_be_given_up(const struct race *race, const struct strag_algorithm *algorithm)
+static bool may_prune(const struct pricing *pricing, const struct strag_algorithm *algorithm)
 {
-    return race->rated && !(race->options->minimum > 0 && is_in_open_mpi(algorithm));
+    return pricing->rated && !(pricing->options->minimum > 0 && is_in_open_mpi(algorithm));
 }
 
-static void note_times(const struct race *race)
+static void note_times(const struct pricing *pricing)
 {
-    int last = race->selection->candidates - 1;
-    const struct strag_candidate *candidate = &race->selection->candidate[last];
-    for (int look = 0; race->rated && look < LOOKS; look++)
-        race->rated[last][look] =
+    int last = pricing->selection->candidates - 1;
+    const struct strag_candidate *candidate = &pricing->selection->candidate[last];
+    for (int look = 0; pricing->rated && look < LOOKS; look++)
+        pricing->rated[last][look] =
             rating(candidate->algorithm) * strag_profile_seconds(candidate->profile, look_at(look));
 }
 
 /* The last candidate, which is gone again if it is given up. */
-static int price(struct race *race, const struct strag_problem *problem, struct strag_error *err)
+static int price(struct pricing *pricing, const struct strag_problem *problem,
+                 struct strag_error *err)
 {
-    struct strag_selection *selection = race->selection;
+    struct strag_selection *selection = pricing->selection;
     struct strag_candidate *candidate = &selection->candidate[selection->candidates - 1];
-    bool give_up = may_be_given_up(race, candidate->algorithm);
+    bool prune = may_prune(pricing, candidate->algorithm);
     struct strag_problem cut = *problem;
     cut.blocks = candidate->blocks;
     int status =
-        strag_profile_attempt(candidate->algorithm, &cut, race->model, give_up ? is_beaten : NULL,
-                              race, &candidate->profile, &candidate->refusal);
+        strag_profile_attempt(candidate->algorithm, &cut, pricing->model, prune ? is_beaten : NULL,
+                              pricing, &candidate->profile, &candidate->refusal);
     if (status == STRAG_OK && candidate->profile)
-        note_times(race);
+        note_times(pricing);
     else if (status == STRAG_OK)
         selection->candidates--;
     if (status == STRAG_OK || status == STRAG_ERR_UNSUPPORTED)
@@ -243,46 +249,46 @@ static int price(struct race *race, const struct strag_problem *problem, struct 
 }
 
 /* Room for some more candidates. */
-static bool grow(struct race *race, int more)
+static bool grow(struct pricing *pricing, int more)
 {
-    struct strag_selection *selection = race->selection;
+    struct strag_selection *selection = pricing->selection;
     size_t room = (size_t)selection->candidates + (size_t)more;
     void *moved = realloc(selection->candidate, room * sizeof *selection->candidate);
     if (!moved)
         return false;
     selection->candidate = moved;
-    if (!race->options->quick)
+    if (!pricing->options->quick)
         return true;
-    moved = realloc(race->rated, room * sizeof *race->rated);
+    moved = realloc(pricing->rated, room * sizeof *pricing->rated);
     if (moved)
-        race->rated = moved;
+        pricing->rated = moved;
     return moved != NULL;
 }
 
 /* An algorithm's candidates, one for each count of blocks. */
-static int add_candidates(struct race *race, const struct strag_algorithm *algorithm,
+static int add_candidates(struct pricing *pricing, const struct strag_algorithm *algorithm,
                           const struct strag_problem *problem, struct strag_error *err)
 {
-    struct strag_selection *selection = race->selection;
+    struct strag_selection *selection = pricing->selection;
     int blocks[STRAG_CHOICES_MAX];
     int choices = strag_algorithm_choices(algorithm, problem, blocks), status = STRAG_OK;
     if (choices < 0)
         return strag_fail(err, choices, "out of memory for the choices of %s", algorithm->name);
-    if (race->options->quick && problem->n > MANY_RANKS && choices > CHOICES_FOR_MANY) {
+    if (pricing->options->quick && problem->n > MANY_RANKS && choices > CHOICES_FOR_MANY) {
         for (int c = 0; c < CHOICES_FOR_MANY; c++)
             blocks[c] = blocks[c * (choices - 1) / (CHOICES_FOR_MANY - 1)];
         choices = CHOICES_FOR_MANY;
     }
-    if (!grow(race, choices))
+    if (!grow(pricing, choices))
         return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for %d candidates",
                           selection->candidates + choices);
     for (int c = 0; c < choices && status == STRAG_OK; c++) {
         selection->candidate[selection->candidates++] = (struct strag_candidate){
             .algorithm = algorithm,
             .blocks = blocks[c],
-            .favour = favour(algorithm, blocks[c], blocks[0]),
+            .bias = bias(algorithm, blocks[c], blocks[0]),
         };
-        status = price(race, problem, err);
+        status = price(pricing, problem, err);
     }
     return status;
 }
@@ -291,24 +297,24 @@ static int add_candidates(struct race *race, const struct strag_algorithm *algor
 static bool is_left_out(const struct strag_algorithm *algorithm,
                         const struct strag_problem *problem)
 {
-    return (algorithm->needs_late && !(problem->state && problem->state->nlate)) ||
+    return (algorithm->needs_straggler && !(problem->state && problem->state->nstragglers)) ||
            (algorithm->on_request && algorithm->on_request(problem));
 }
 
-static int add_all_candidates(struct race *race, const struct strag_problem *problem,
+static int add_all_candidates(struct pricing *pricing, const struct strag_problem *problem,
                               struct strag_error *err)
 {
-    const struct strag_algorithm *only = race->options->only;
-    const struct strag_selection *selection = race->selection;
+    const struct strag_algorithm *only = pricing->options->only;
+    const struct strag_selection *selection = pricing->selection;
     int usable = 0;
     for (int a = 0; strag_algorithms[a]; a++) {
         const struct strag_algorithm *algorithm = strag_algorithms[a];
         if (only ? only != algorithm : is_left_out(algorithm, problem))
             continue;
-        if (race->options->quick && !only && algorithm->adds_nothing &&
+        if (pricing->options->quick && !only && algorithm->adds_nothing &&
             algorithm->adds_nothing(problem))
             continue;
-        int status = add_candidates(race, algorithm, problem, err);
+        int status = add_candidates(pricing, algorithm, problem, err);
         if (status != STRAG_OK)
             return status;
     }
@@ -329,9 +335,9 @@ int strag_select(const struct strag_problem *problem, const struct strag_model *
     struct strag_selection *made = calloc(1, sizeof *made);
     if (!made)
         return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for a selection");
-    struct race race = {.selection = made, .options = options, .model = model};
-    int status = add_all_candidates(&race, problem, err);
-    free(race.rated);
+    struct pricing pricing = {.selection = made, .options = options, .model = model};
+    int status = add_all_candidates(&pricing, problem, err);
+    free(pricing.rated);
     if (status != STRAG_OK) {
         strag_selection_free(made);
         return status;

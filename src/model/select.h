@@ -5,6 +5,7 @@
 #ifndef STRAG_SELECT_H
 #define STRAG_SELECT_H
 
+#include "algorithms/table.h"
 #include "model/cost.h"
 
 /* From a size on, up to the next entry's. */
@@ -25,8 +26,8 @@ struct strag_table {
 struct strag_candidate {
     const struct strag_algorithm *algorithm;
     int blocks;                    /* as in struct strag_entry */
-    double favour;                 /* what its times are multiplied by before they are compared with
-                                      those of the algorithm's other counts of blocks */
+    double bias;                   /* what its times are multiplied by before they are compared with
+                                        those of the algorithm's other counts of blocks */
     struct strag_profile *profile; /* NULL: it cannot be planned here */
     struct strag_error refusal;    /* why not */
 };
@@ -60,14 +61,14 @@ struct strag_select_options {
 /** The model is not more exact than that, and it does not know who will be late: messages of ranks
  * that are ahead then take bandwidth from those that others wait for. (Measured, 8 hosts over TCP:
  * recursive halving takes 0.2 s longer than without a late rank and its delay, ring nothing.) */
-#define STRAG_STEADY 0.02
+#define STRAG_MODEL_MARGIN 0.02
 
 /** ... nor does it know that ranks are not in step. Some links then have nothing to do, unless they
  * are busy with another segment: a pipeline's first and last segment take longer than modelled.
  * (Measured, 16 MiB, flexreduce-pipelined on hosts of 3, 3 and 4 ranks over TCP: with 4 segments
  * all takes 12 % more than modelled, with 8 it is 5 %, with 16, 32 or 64 it is 2 %.) By so much may
  * twice as many segments be slower by the model; how many are enough depends on the hosts. */
-#define STRAG_FINER 0.01
+#define STRAG_MORE_BLOCKS_MARGIN 0.01
 
 /** The largest size that tables look at: 1 TiB; above, the last entry holds. */
 #define STRAG_SELECT_BYTES_MAX ((size_t)1 << 40)
@@ -76,8 +77,8 @@ struct strag_select_options {
  * Price every algorithm that can be planned for the problem, each with the block counts that are
  * worth comparing, and make the table: for every size the candidate with the least modelled time
  * (of equals the first). A steady algorithm, a `finer` one and one that goes ahead without a late
- * rank are taken within STRAG_STEADY of it; a finer one with the larger count of blocks that is
- * within STRAG_FINER for each doubling.
+ * rank are taken within STRAG_MODEL_MARGIN of it; a finer one with the larger count of blocks that
+ * is within STRAG_MORE_BLOCKS_MARGIN for each doubling.
  *
  * @param[out] selection  the caller's to free with strag_selection_free; untouched on failure
  * @return STRAG_OK, STRAG_ERR_UNSUPPORTED where no algorithm fits, STRAG_ERR_MEMORY

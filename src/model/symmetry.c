@@ -79,11 +79,12 @@ static bool find_machine(const struct strag_links *links, enum strag_machine *ma
 }
 
 /* @return are two of them alike? */
-static bool find_ranks(const struct strag_design *design, enum strag_machine machine, int32_t *rank)
+static bool find_ranks(const struct strag_instance *instance, enum strag_machine machine,
+                       int32_t *rank)
 {
     bool found = false;
-    for (int r = 0; r < design->problem.n; r++) {
-        rank[r] = design->algorithm->like(&design->problem, machine, r);
+    for (int r = 0; r < instance->problem.n; r++) {
+        rank[r] = instance->algorithm->like(&instance->problem, machine, r);
         found = found || rank[r] != r;
     }
     return found;
@@ -129,19 +130,19 @@ static bool allocate(struct strag_symmetry *symmetry, size_t n, size_t nlinks)
     return symmetry->rank && symmetry->link && symmetry->ranks && symmetry->links;
 }
 
-int strag_symmetry_open(const struct strag_design *design, const struct strag_links *links,
+int strag_symmetry_open(const struct strag_instance *instance, const struct strag_links *links,
                         struct strag_symmetry *symmetry, struct strag_error *err)
 {
     enum strag_machine machine;
-    int n = design->problem.n;
+    int n = instance->problem.n;
     *symmetry = (struct strag_symmetry){NULL};
-    if (n < 2 || !design->algorithm->like || !find_machine(links, &machine))
+    if (n < 2 || !instance->algorithm->like || !find_machine(links, &machine))
         return STRAG_OK;
     if (!allocate(symmetry, (size_t)n, (size_t)links->nlinks)) {
         strag_symmetry_close(symmetry);
         return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the links of %d ranks", n);
     }
-    if (!find_ranks(design, machine, symmetry->rank)) {
+    if (!find_ranks(instance, machine, symmetry->rank)) {
         strag_symmetry_close(symmetry);
         return STRAG_OK;
     }
@@ -166,8 +167,8 @@ void strag_symmetry_close(struct strag_symmetry *symmetry)
 
 static bool is_somebody_late(const struct strag_state *state)
 {
-    for (int i = 0; state && i < state->nlate; i++) {
-        if (state->late[i].delay > 0)
+    for (int i = 0; state && i < state->nstragglers; i++) {
+        if (state->straggler[i].delay > 0)
             return true;
     }
     return false;
@@ -190,15 +191,15 @@ static bool are_hosts_equal(const struct strag_links *links)
     return true;
 }
 
-int strag_symmetry_kinds(const struct strag_design *design, const struct strag_links *links,
+int strag_symmetry_kinds(const struct strag_instance *instance, const struct strag_links *links,
                          double *bandwidth, struct strag_error *err)
 {
-    const struct strag_problem *problem = &design->problem;
+    const struct strag_problem *problem = &instance->problem;
     const struct strag_topology *topology = links->topology;
     struct strag_uplinks_count count;
     struct strag_uplinks uplinks;
     *bandwidth = 0;
-    if (problem->n < 2 || !design->algorithm->kind || is_somebody_late(problem->state) ||
+    if (problem->n < 2 || !instance->algorithm->kind || is_somebody_late(problem->state) ||
         !are_hosts_equal(links))
         return STRAG_OK;
     int status = strag_uplinks_count(problem, &count, err);

@@ -15,8 +15,8 @@
 #ifndef STRAG_SYMMETRY_H
 #define STRAG_SYMMETRY_H
 
-#include "plan/algorithm.h"
 #include "model/network.h"
+#include "plan/algorithm.h"
 
 struct strag_symmetry {
     int32_t *rank;          /* [rank]: the one that stands for it; NULL: each for itself */
@@ -32,7 +32,7 @@ struct strag_symmetry {
  * ranks are known to be alike, and on failure
  * @return STRAG_OK or STRAG_ERR_MEMORY
  */
-int strag_symmetry_open(const struct strag_design *design, const struct strag_links *links,
+int strag_symmetry_open(const struct strag_instance *instance, const struct strag_links *links,
                         struct strag_symmetry *symmetry, struct strag_error *err);
 
 /** What all messages that are like one of rank `to` put on a link, where that one puts 1 on a link
@@ -50,7 +50,7 @@ static inline double strag_symmetry_weight(const struct strag_symmetry *symmetry
  * @param[out] bandwidth  that those hosts have in common; 0: no
  * @return STRAG_OK or STRAG_ERR_MEMORY
  */
-int strag_symmetry_kinds(const struct strag_design *design, const struct strag_links *links,
+int strag_symmetry_kinds(const struct strag_instance *instance, const struct strag_links *links,
                          double *bandwidth, struct strag_error *err);
 
 void strag_symmetry_close(struct strag_symmetry *symmetry);

@@ -20,7 +20,7 @@ int strag_subject_open(struct strag_subject *subject, const struct strag_algorit
                        struct strag_error *err)
 {
     *subject = (struct strag_subject){.links = NULL};
-    int status = strag_design_open(&subject->design, algorithm, problem, err);
+    int status = strag_instance_open(&subject->instance, algorithm, problem, err);
     if (status != STRAG_OK)
         return status;
     const struct strag_topology *topology = problem->topology;
@@ -39,12 +39,12 @@ void strag_subject_close(struct strag_subject *subject)
 {
     strag_links_free(subject->links);
     strag_topology_free(subject->own);
-    strag_design_close(&subject->design);
+    strag_instance_close(&subject->instance);
 }
 
 double strag_subject_amount(const struct strag_subject *subject, int first, int count)
 {
-    const struct strag_bounds *bounds = &subject->design.shape.bounds;
+    const struct strag_bounds *bounds = &subject->instance.shape.bounds;
     if (!bounds->numerator)
         return (double)count / bounds->blocks;
     return (double)(bounds->numerator[first + count] - bounds->numerator[first]) /
@@ -56,7 +56,7 @@ double strag_subject_amount(const struct strag_subject *subject, int first, int 
 static int no_memory(const struct strag_traffic *traffic, struct strag_error *err)
 {
     return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the messages of %d ranks",
-                      traffic->subject.design.problem.n);
+                      traffic->subject.instance.problem.n);
 }
 
 /* As the model has it. */
@@ -107,12 +107,12 @@ int strag_traffic_open(struct strag_traffic *traffic, const struct strag_algorit
     if (status != STRAG_OK)
         return status;
     const struct strag_links *links = traffic->subject.links;
-    status = strag_symmetry_open(&traffic->subject.design, links, &traffic->symmetry, err);
+    status = strag_symmetry_open(&traffic->subject.instance, links, &traffic->symmetry, err);
     if (status != STRAG_OK)
         return strag_traffic_close(traffic, status, err);
     size_t nlinks = (size_t)links->nlinks;
     traffic->load = calloc(nlinks, sizeof *traffic->load);
-    traffic->visitor = strag_visitor_create(&traffic->subject.design.shape, visit, traffic);
+    traffic->visitor = strag_visitor_create(&traffic->subject.instance.shape, visit, traffic);
     if (!traffic->load || !traffic->visitor)
         return strag_traffic_close(traffic, no_memory(traffic, err), err);
     for (size_t l = 0; l < nlinks; l++)
@@ -180,8 +180,8 @@ static void price_messages(struct strag_traffic *traffic)
 int strag_traffic_gather(struct strag_traffic *traffic, struct strag_rounds rounds,
                          struct strag_error *err)
 {
-    const struct strag_design *design = &traffic->subject.design;
-    int most = GATHERED_RANKS / design->problem.n;
+    const struct strag_instance *instance = &traffic->subject.instance;
+    int most = GATHERED_RANKS / instance->problem.n;
     most = most < 1 ? 1 : most > STRAG_TRAFFIC_ROUNDS ? STRAG_TRAFFIC_ROUNDS : most;
     if (rounds.end - rounds.first > most)
         rounds.end = rounds.first + most;
@@ -190,12 +190,12 @@ int strag_traffic_gather(struct strag_traffic *traffic, struct strag_rounds roun
         traffic->receives[i].count = traffic->receives[i].heaviest = 0;
         traffic->receives[i].heaviest_takes = 0;
     }
-    for (int r = 0; r < design->problem.n; r++) {
+    for (int r = 0; r < instance->problem.n; r++) {
         if (strag_traffic_like(traffic, r) != r)
             continue;
         traffic->receiver = r;
         strag_visitor_aim(traffic->visitor, r, rounds);
-        strag_design_build(design, r, traffic->visitor);
+        strag_instance_build(instance, r, traffic->visitor);
     }
     /* With room for a route, for strag_traffic_alone. */
     return traffic->failed || !grow_hops(traffic, 0) ? no_memory(traffic, err) : STRAG_OK;

@@ -6,9 +6,9 @@
 #ifndef STRAG_TRAFFIC_H
 #define STRAG_TRAFFIC_H
 
-#include "plan/algorithm.h"
 #include "model/network.h"
 #include "model/symmetry.h"
+#include "plan/algorithm.h"
 
 /* A message of the round at hand. For a vector of s bytes it takes latency + s * per_byte seconds,
  * and its receiver then combines for s * combining seconds. */
@@ -29,7 +29,7 @@ struct strag_load {
 
 /* What is priced: an algorithm's plans for a problem, on the links of its topology. */
 struct strag_subject {
-    struct strag_design design;
+    struct strag_instance instance;
     struct strag_topology *own; /* of a problem without one; else NULL */
     struct strag_links *links;
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The algorithms: one file and one row in the table each (algorithm.c).
+ * What an algorithm is: a row of functions (algorithms/table.h lists them), a file each.
  *
  * An algorithm gets a problem and a rank, and builds that rank's plan from these alone, in time and
  * memory of its own operations. It also states what it claims (rounds, bytes, ports), and `verify`
@@ -9,7 +9,8 @@
 #ifndef STRAG_ALGORITHM_H
 #define STRAG_ALGORITHM_H
 
-#include "model/model.h"
+#include "machine/state.h"
+#include "machine/topology.h"
 #include "plan/plan.h"
 
 /* What is to be planned. */
@@ -20,7 +21,7 @@ struct strag_problem {
     int root;   /* the rank that works for all, where one does: 0, or another with the same bits */
     const struct strag_topology *topology; /* of n ranks; NULL: each on a host, all on one switch */
     const struct strag_state *state;       /* NULL: nobody is late, no link is slow */
-    const void *prepared; /* what the algorithm prepared for it; strag_design_open sets it */
+    const void *prepared; /* what the algorithm prepared for it; strag_instance_open sets it */
 };
 
 /* What an algorithm promises for a problem. */
@@ -33,7 +34,7 @@ struct strag_claim {
     /* Forms that wait for a late rank: rank `late` takes part from round `before` on, exactly; the
      * others use the rounds until then. */
     bool waits;
-    int late, before;
+    int straggler, before;
 };
 
 /* Machines on which ranks can be exchanged without a difference. */
@@ -51,15 +52,15 @@ enum strag_machine {
 
 struct strag_algorithm {
     const char *name;
-    const char *summary; /* one line for `strag list` */
-    const char *rounds;  /* formula, for `strag list`: "2(n-1)" */
-    const char *sent;    /* formula, bytes sent by a rank in vectors: "2(n-1)/n" */
-    bool needs_late;     /* refused where no rank is late (one that is by 0 seconds will do) */
-    bool steady;         /* a rank receives from one other rank only, so that a late rank delays all
-                            by its delay and no more, whatever the network does */
-    bool rooted;         /* it may have another root than rank 0 */
-    bool finer; /* a pipeline that evens out what ranks cost that are not in step, the more so
-                   the more blocks of its `choices` it has */
+    const char *summary;     /* one line for `strag list` */
+    const char *rounds;      /* formula, for `strag list`: "2(n-1)" */
+    const char *sent;        /* formula, bytes sent by a rank in vectors: "2(n-1)/n" */
+    bool needs_straggler;    /* refused where no rank is late (one that is by 0 seconds will do) */
+    bool straggler_tolerant; /* a rank receives from one other rank only, so that a late rank delays
+                    all by its delay and no more, whatever the network does */
+    bool rooted;             /* it may have another root than rank 0 */
+    bool prefers_more_blocks; /* a pipeline that evens out what ranks cost that are not in step, the
+                   more so the more blocks of its `choices` it has */
 
     /** Refuse what cannot be planned: STRAG_OK, or why not in err. n >= 1 was checked already. */
     int (*check)(const struct strag_problem *problem, struct strag_error *err);
@@ -110,23 +111,6 @@ struct strag_algorithm {
     int (*like)(const struct strag_problem *problem, enum strag_machine machine, int rank);
 };
 
-/* The most that the table has room for (users keep a bit for each in 64, with some to spare), and
- * bytes that hold all their names. */
-enum { STRAG_ALGORITHMS_MAX = 48, STRAG_NAMES_MAX = 1024 };
-
-/** The table, closed by a NULL. */
-extern const struct strag_algorithm *const strag_algorithms[];
-
-/**
- * Look an algorithm up by its name.
- *
- * @return it, or NULL with the names that exist in err
- */
-const struct strag_algorithm *strag_algorithm_find(const char *name, struct strag_error *err);
-
-/** All names, "ring, recursive-doubling, ...", cut at the buffer's end. @return buffer */
-char *strag_algorithm_names(char *buffer, size_t size);
-
 /**
  * Can this problem be planned, and what does the algorithm promise for it?
  *
@@ -149,7 +133,7 @@ int strag_algorithm_choices(const struct strag_algorithm *algorithm,
                             const struct strag_problem *problem, int *blocks);
 
 /* A design: an algorithm applied to a problem, and all that the plans of its ranks share. */
-struct strag_design {
+struct strag_instance {
     const struct strag_algorithm *algorithm;
     struct strag_problem
         problem; /* as it was given, and prepared; what it points to must live on */
@@ -159,11 +143,11 @@ struct strag_design {
 };
 
 /** @return as strag_algorithm_claim; on failure nothing is left to close */
-int strag_design_open(struct strag_design *design, const struct strag_algorithm *algorithm,
-                      const struct strag_problem *problem, struct strag_error *err);
+int strag_instance_open(struct strag_instance *instance, const struct strag_algorithm *algorithm,
+                        const struct strag_problem *problem, struct strag_error *err);
 
 /** A design that is all zero is allowed. */
-void strag_design_close(struct strag_design *design);
+void strag_instance_close(struct strag_instance *instance);
 
 /**
  * Build one rank's plan.
@@ -171,20 +155,21 @@ void strag_design_close(struct strag_design *design);
  * @param[out] plan  the caller's to free with strag_plan_free; untouched on failure
  * @return STRAG_OK, STRAG_ERR_ARGUMENT for a rank that does not exist, or STRAG_ERR_MEMORY
  */
-int strag_design_plan(const struct strag_design *design, int rank, struct strag_plan **plan,
-                      struct strag_error *err);
+int strag_instance_plan(const struct strag_instance *instance, int rank, struct strag_plan **plan,
+                        struct strag_error *err);
 
 /** Append a rank's operations to a builder: those of all rounds, or of the rounds it wants. */
-void strag_design_build(const struct strag_design *design, int rank, struct strag_builder *builder);
+void strag_instance_build(const struct strag_instance *instance, int rank,
+                          struct strag_builder *builder);
 
 /** How many rounds carry the same traffic, at least 1: this one, and more in steps of the period.
  */
-int strag_design_alike(const struct strag_design *design, int round);
+int strag_instance_alike(const struct strag_instance *instance, int round);
 
 /** At least 1. */
-int strag_design_period(const struct strag_design *design, int round);
+int strag_instance_period(const struct strag_instance *instance, int round);
 
-/** Design and build one rank's plan: as strag_design_open and strag_design_plan. */
+/** Design and build one rank's plan: as strag_instance_open and strag_instance_plan. */
 int strag_plan_create(const struct strag_algorithm *algorithm, const struct strag_problem *problem,
                       int rank, struct strag_plan **plan, struct strag_error *err);
 

@@ -499,23 +499,23 @@ int strag_verify_plans(struct strag_plan *const *plans, int n, const struct stra
 int strag_verify(const struct strag_algorithm *algorithm, const struct strag_problem *problem,
                  struct strag_measure *measure, struct strag_proof **proof, struct strag_error *err)
 {
-    struct strag_design design;
-    int made = 0, status = strag_design_open(&design, algorithm, problem, err);
+    struct strag_instance instance;
+    int made = 0, status = strag_instance_open(&instance, algorithm, problem, err);
     if (status != STRAG_OK)
         return status;
     struct strag_plan **plans = calloc((size_t)problem->n, sizeof *plans);
     if (!plans)
         status = out_of_memory(err);
     while (status == STRAG_OK && made < problem->n) {
-        status = strag_design_plan(&design, made, &plans[made], err);
+        status = strag_instance_plan(&instance, made, &plans[made], err);
         made += status == STRAG_OK;
     }
     if (status == STRAG_OK)
-        status = strag_verify_plans(plans, problem->n, &design.claim, measure, proof, err);
+        status = strag_verify_plans(plans, problem->n, &instance.claim, measure, proof, err);
     if (plans)
         strag_plan_free_all(plans, made);
     free(plans);
-    strag_design_close(&design);
+    strag_instance_close(&instance);
     return status;
 }
 

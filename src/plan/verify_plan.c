@@ -291,13 +291,13 @@ static int check_waiting(struct strag_plan *const *plans, struct strag_measure *
 {
     if (!claim->waits)
         return STRAG_OK;
-    const struct strag_plan *plan = plans[claim->late];
+    const struct strag_plan *plan = plans[claim->straggler];
     int first = plan->nops ? plan->ops[0].round : plan->rounds;
     if (first != claim->before)
         return strag_fail(err, STRAG_ERR_FALSE,
                           "%s n=%d: rank %d, which is late, takes part from round %d on; it claims "
                           "%d",
-                          plan->algorithm, measure->n, claim->late, first, claim->before);
+                          plan->algorithm, measure->n, claim->straggler, first, claim->before);
     measure->waits = true;
     measure->before = first;
     return STRAG_OK;

@@ -6,7 +6,7 @@
 #include "run/engine.h"
 
 #include "run/in_order.h"
-#include "run/window.h"
+#include "run/pipeline.h"
 
 #include <stdlib.h>
 
@@ -15,7 +15,7 @@ enum { NONE = -1 };
 struct strag_engine {
     const struct strag_plan *plan;
     int32_t *content; /* per operation: number of what it sends, if others send the same; or 0 */
-    struct strag_window *window;
+    struct strag_pipeline *pipeline;
     struct strag_in_order *in_order;
 
     struct strag_call call;
@@ -68,9 +68,9 @@ int strag_engine_create(const struct strag_plan *plan, int depth, struct strag_e
     if (!engine->content)
         goto memory;
     number_contents(engine);
-    engine->window = strag_window_create(plan, engine->content, depth);
+    engine->pipeline = strag_pipeline_create(plan, engine->content, depth);
     engine->in_order = strag_in_order_create(plan, engine->content);
-    if (!engine->window || !engine->in_order)
+    if (!engine->pipeline || !engine->in_order)
         goto memory;
     *out = engine;
     return STRAG_OK;
@@ -85,7 +85,7 @@ void strag_engine_free(struct strag_engine *engine)
 {
     if (!engine)
         return;
-    strag_window_free(engine->window);
+    strag_pipeline_free(engine->pipeline);
     strag_in_order_free(engine->in_order);
     free(engine->content);
     free(engine);
@@ -152,7 +152,7 @@ int strag_engine_start(struct strag_engine *engine, const struct strag_call *cal
     if (status == STRAG_OK && engine->ordered)
         strag_in_order_start(engine->in_order, &engine->call, transport);
     else if (status == STRAG_OK)
-        status = strag_window_start(engine->window, &engine->call);
+        status = strag_pipeline_start(engine->pipeline, &engine->call);
     engine->running = status == STRAG_OK;
     return status;
 }
@@ -162,7 +162,7 @@ int strag_engine_progress(struct strag_engine *engine)
     if (!engine->running)
         return STRAG_ERR_ARGUMENT;
     int status = engine->ordered ? strag_in_order_progress(engine->in_order)
-                                 : strag_window_progress(engine->window);
+                                 : strag_pipeline_progress(engine->pipeline);
     engine->running = status == STRAG_PENDING;
     return status;
 }

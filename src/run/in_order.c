@@ -105,8 +105,8 @@ static bool is_whole(const struct strag_call *call)
 bool strag_in_order_suits(const struct strag_in_order *run, const struct strag_call *call,
                           const struct strag_transport *transport)
 {
-    return transport->put && call->count <= transport->put_most && is_whole(call) &&
-           run->possible && run->most <= transport->put_room && !call->reducer->test;
+    return transport->try_send && call->count <= transport->try_send_max && is_whole(call) &&
+           run->possible && run->most <= transport->try_send_depth && !call->reducer->test;
 }
 
 void strag_in_order_start(struct strag_in_order *run, const struct strag_call *call,
@@ -160,13 +160,13 @@ static int step(struct strag_in_order *run, int index)
     if (elements == 0)
         return STRAG_OK;
     if (op->kind == STRAG_SEND)
-        return transport->put(transport, op->peer, own_values(call, op, offset), elements,
-                              (uint64_t)run->content[index]);
-    int status = transport->get(transport, op->peer, elements, &arrived);
+        return transport->try_send(transport, op->peer, own_values(call, op, offset), elements,
+                                   (uint64_t)run->content[index]);
+    int status = transport->try_recv(transport, op->peer, elements, &arrived);
     if (status != STRAG_OK)
         return status;
     status = take(call, op, offset, arrived, elements);
-    transport->got(transport, op->peer);
+    transport->release_recv(transport, op->peer);
     return status;
 }
 
@@ -191,8 +191,8 @@ static uint64_t expected(const struct strag_in_order *run)
 static int wait_a_little(struct strag_in_order *run)
 {
     struct strag_transport *transport = run->transport;
-    if (transport->expect && !run->waiting)
-        transport->expect(transport, expected(run));
+    if (transport->hint_wait && !run->waiting)
+        transport->hint_wait(transport, expected(run));
     run->waiting = true;
     int status = transport->progress(transport);
     return status == STRAG_OK ? STRAG_PENDING : status;

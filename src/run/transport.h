@@ -82,13 +82,15 @@ struct strag_transport {
      * caller takes a message before it puts the next one or ends (bit r: rank r; ranks from 64 on
      * are left out). 0: it waits for room, or for none but those.
      */
-    int (*put)(struct strag_transport *transport, int peer, const void *buffer, size_t elements,
-               uint64_t content);
-    int (*get)(struct strag_transport *transport, int peer, size_t elements, const void **arrived);
-    void (*got)(struct strag_transport *transport, int peer);
-    void (*expect)(struct strag_transport *transport, uint64_t ranks);
-    size_t put_most; /* elements of a message */
-    int put_room;    /* messages to a peer for which there is room when earlier calls' are read */
+    int (*try_send)(struct strag_transport *transport, int peer, const void *buffer,
+                    size_t elements, uint64_t content);
+    int (*try_recv)(struct strag_transport *transport, int peer, size_t elements,
+                    const void **arrived);
+    void (*release_recv)(struct strag_transport *transport, int peer);
+    void (*hint_wait)(struct strag_transport *transport, uint64_t ranks);
+    size_t try_send_max; /* elements of a message */
+    int try_send_depth;  /* messages to a peer for which there is room when earlier calls' are read
+                          */
 };
 
 #endif

@@ -315,11 +315,11 @@ static bool suspects(struct strag_observer *observer)
     struct count all = count_points(observer, calls, options->window, false);
     if (all.points < (options->share_on + options->share_off) / 2 * all.calls)
         return false;
-    float late = relative_delay(observer, calls, all.most);
-    if (!(late > more * observer->refuted[all.most]))
+    float straggler = relative_delay(observer, calls, all.most);
+    if (!(straggler > more * observer->refuted[all.most]))
         return false;
     observer->suspect = all.most;
-    observer->suspected = late;
+    observer->suspected = straggler;
     return true;
 }
 

@@ -4,6 +4,7 @@
  * strag-broken is `strag` with this table in the place of the real one: both names below are
  * defined to others when it is compiled (local.mk).
  */
+#include "algorithms/table.h"
 #include "plan/algorithm.h"
 
 #include <string.h>
@@ -37,7 +38,7 @@ static int check_even(const struct strag_problem *problem, struct strag_error *e
     return STRAG_OK;
 }
 
-static const struct strag_algorithm unfinished = {
+static const struct strag_algorithm partial = {
     .name = "unfinished",
     .summary = "no allreduce for n > 2",
     .rounds = "1",
@@ -66,7 +67,7 @@ static const struct strag_algorithm even_only = {
 };
 
 const struct strag_algorithm *const strag_algorithms[] = {
-    &unfinished,
+    &partial,
     &boastful,
     &even_only,
     NULL,

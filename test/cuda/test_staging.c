@@ -6,11 +6,12 @@
  * share, and over both at once. The results are, bit for bit, those of the same call in host
  * memory; nothing is lost when a message or a call of the driver fails.
  */
+#include "algorithms/table.h"
 #include "carrier.h"
-#include "run/engine.h"
 #include "loopback.h"
 #include "memory.h"
 #include "plugin_support.h"
+#include "run/engine.h"
 #include "staging.h"
 #include "support.h"
 

@@ -6,6 +6,8 @@
 
 #include "common.h"
 
+#include "algorithms/table.h"
+
 #include <stdlib.h>
 #include <string.h>
 

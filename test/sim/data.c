@@ -13,9 +13,10 @@
  * All ranks live in one process and one of them runs at a time (smpirun -no-privatize): they share
  * static variables.
  */
+#include "algorithms/table.h"
+#include "base/parse.h"
 #include "plan/algorithm.h"
 #include "run/engine.h"
-#include "base/parse.h"
 #include "sim.h"
 
 #include <inttypes.h>

@@ -13,8 +13,9 @@
  * Prints the simulated seconds from 0 to the end of the last rank. All ranks live in one process
  * and one of them runs at a time (smpirun -no-privatize): they share static variables.
  */
-#include "plan/algorithm.h"
+#include "algorithms/table.h"
 #include "base/parse.h"
+#include "plan/algorithm.h"
 #include "sim.h"
 
 #include <mpi.h>
@@ -32,7 +33,7 @@ static char *payload;
 struct job {
     const struct strag_algorithm *algorithm;
     struct strag_topology *topology;
-    struct strag_late late;
+    struct strag_straggler late;
     size_t bytes;
     double alpha, local_alpha; /* seconds */
 };
@@ -202,7 +203,7 @@ int main(int argc, char **argv)
     if (!payload && !(payload = malloc(job.bytes)))
         sim_give_up("out of memory for the payload");
 
-    struct strag_state state = {.nlate = job.late.rank >= 0, .late = &job.late};
+    struct strag_state state = {.nstragglers = job.late.rank >= 0, .late = &job.late};
     struct strag_problem problem = {.n = n, .topology = job.topology, .state = &state};
     struct strag_plan *plan;
     struct strag_error err;

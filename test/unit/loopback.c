@@ -431,11 +431,11 @@ static void open_endpoint(struct strag_loopback *network, int rank, struct arriv
         me->transport.release = release;
     }
     if (options->room) {
-        me->transport.put = put;
-        me->transport.get = get;
-        me->transport.got = got;
-        me->transport.put_most = SIZE_MAX;
-        me->transport.put_room = options->room;
+        me->transport.try_send = put;
+        me->transport.try_recv = get;
+        me->transport.release_recv = got;
+        me->transport.try_send_max = SIZE_MAX;
+        me->transport.try_send_depth = options->room;
     }
 }
 

@@ -4,9 +4,9 @@
  */
 #include "slow_links.h"
 
-#include "model/cost.h"
 #include "executor.h"
 #include "machines.h"
+#include "model/cost.h"
 #include "plan/verify.h"
 
 #include <math.h>
@@ -117,13 +117,13 @@ static void add_message(void *context, enum strag_kind kind, int peer, int first
         scramble(scramble(size * 4 + kind) + (uint64_t)digest->rank * 65536 + (uint64_t)peer);
 }
 
-static uint64_t digest_round(const struct strag_design *design, struct strag_builder *visitor,
+static uint64_t digest_round(const struct strag_instance *instance, struct strag_builder *visitor,
                              struct digest *digest, int round)
 {
     digest->sum = 0;
-    for (digest->rank = 0; digest->rank < design->problem.n; digest->rank++) {
+    for (digest->rank = 0; digest->rank < instance->problem.n; digest->rank++) {
         strag_visitor_aim(visitor, digest->rank, (struct strag_rounds){round, round + 1});
-        strag_design_build(design, digest->rank, visitor);
+        strag_instance_build(instance, digest->rank, visitor);
     }
     return digest->sum;
 }
@@ -131,28 +131,28 @@ static uint64_t digest_round(const struct strag_design *design, struct strag_bui
 int slow_links_repeats(const struct slow_links *links, const struct strag_algorithm *algorithm)
 {
     struct strag_error err = {""};
-    struct strag_design design;
+    struct strag_instance instance;
     int repeats = 0;
-    if (strag_design_open(&design, algorithm, &links->problem, &err) != STRAG_OK)
+    if (strag_instance_open(&instance, algorithm, &links->problem, &err) != STRAG_OK)
         fail_at(links, err.text);
-    struct digest digest = {.bounds = &design.shape.bounds};
-    struct strag_builder *visitor = strag_visitor_create(&design.shape, add_message, &digest);
+    struct digest digest = {.bounds = &instance.shape.bounds};
+    struct strag_builder *visitor = strag_visitor_create(&instance.shape, add_message, &digest);
     assert_non_null(visitor);
-    for (int round = 0; round < design.claim.rounds; round++) {
-        int period = strag_design_period(&design, round);
-        int alike = strag_design_alike(&design, round);
-        assert_in_range(round + (alike - 1) * period + period, 1, design.claim.rounds);
+    for (int round = 0; round < instance.claim.rounds; round++) {
+        int period = strag_instance_period(&instance, round);
+        int alike = strag_instance_alike(&instance, round);
+        assert_in_range(round + (alike - 1) * period + period, 1, instance.claim.rounds);
         for (int turn = 0; alike > 1 && turn < period; turn++) {
-            uint64_t first = digest_round(&design, visitor, &digest, round + turn);
+            uint64_t first = digest_round(&instance, visitor, &digest, round + turn);
             for (int i = 1; i < alike; i++, repeats++) {
                 int other = round + turn + i * period;
-                if (digest_round(&design, visitor, &digest, other) != first)
+                if (digest_round(&instance, visitor, &digest, other) != first)
                     fail_at(links, "rounds differ that are said to be alike");
             }
         }
     }
     assert_int_equal(strag_visitor_finish(visitor, &err), STRAG_OK);
-    strag_design_close(&design);
+    strag_instance_close(&instance);
     return repeats;
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "support.h"
 
+#include "algorithms/table.h"
+
 #include <limits.h>
 
 uint64_t scramble(uint64_t x)
@@ -69,9 +71,10 @@ static void *allocated(void *memory)
 
 struct strag_problem support_problem(const struct strag_algorithm *algorithm, int n)
 {
-    static const struct strag_late late = {1, 1e-3};
-    static const struct strag_state state = {.nlate = 1, .late = &late};
-    return (struct strag_problem){.n = n, .state = algorithm->needs_late && n > 1 ? &state : NULL};
+    static const struct strag_straggler straggler = {1, 1e-3};
+    static const struct strag_state state = {.nstragglers = 1, .straggler = &straggler};
+    return (struct strag_problem){.n = n,
+                                  .state = algorithm->needs_straggler && n > 1 ? &state : NULL};
 }
 
 int support_ranks(const struct strag_algorithm *algorithm, int n)

@@ -5,8 +5,8 @@
  */
 #include "machines.h"
 #include "model/network.h"
-#include "support.h"
 #include "plan/verify.h"
+#include "support.h"
 
 static const enum strag_network torus = STRAG_NETWORK_TORUS, hyperx = STRAG_NETWORK_HYPERX,
                                 boards = STRAG_NETWORK_HAMMINGMESH;
@@ -153,7 +153,7 @@ static void without_a_grid(void **state)
 
 struct plans {
     struct strag_problem problem;
-    struct strag_design design;
+    struct strag_instance instance;
     struct strag_plan **list;
     int rounds;
 };
@@ -164,17 +164,17 @@ static struct plans plans_of(struct strag_topology *topology, int ports)
     struct plans plans = {.problem = {.n = topology->n, .ports = ports, .topology = topology}};
     plans.list = calloc((size_t)topology->n, sizeof(struct strag_plan *));
     assert_non_null(plans.list);
-    if (strag_design_open(&plans.design, bucket(), &plans.problem, &err) != STRAG_OK ||
+    if (strag_instance_open(&plans.instance, bucket(), &plans.problem, &err) != STRAG_OK ||
         strag_plan_create_all(bucket(), &plans.problem, plans.list, &err) != STRAG_OK)
         fail_msg("%s", err.text);
-    plans.rounds = plans.design.claim.rounds;
+    plans.rounds = plans.instance.claim.rounds;
     return plans;
 }
 
 static void plans_free(struct plans *plans, struct strag_topology *topology)
 {
     support_plans_free(plans->list, plans->problem.n);
-    strag_design_close(&plans->design);
+    strag_instance_close(&plans->instance);
     strag_topology_free(topology);
 }
 
@@ -299,7 +299,7 @@ static int check_alike(struct strag_topology *topology, int ports)
     struct plans plans = plans_of(topology, ports);
     int runs = 0;
     for (int round = 0; round < plans.rounds; round++) {
-        int repeats = strag_design_alike(&plans.design, round);
+        int repeats = strag_instance_alike(&plans.instance, round);
         assert_in_range(repeats, 1, plans.rounds - round);
         for (int other = round + 1; other < round + repeats; other++) {
             for (int rank = 0; rank < topology->n; rank++)
@@ -307,7 +307,7 @@ static int check_alike(struct strag_topology *topology, int ports)
         }
     }
     for (int round = 0; round < plans.rounds; runs++)
-        round += strag_design_alike(&plans.design, round);
+        round += strag_instance_alike(&plans.instance, round);
     plans_free(&plans, topology);
     return runs;
 }
@@ -367,14 +367,14 @@ static void rounds_that_are_wanted(void **state)
     struct strag_error err = {""};
     struct visit visit = {NULL, 0};
     struct strag_builder *visitor =
-        strag_visitor_create(&plans.design.shape, compare_visit, &visit);
+        strag_visitor_create(&plans.instance.shape, compare_visit, &visit);
     assert_non_null(visitor);
     for (int rank = 0; rank < topology->n; rank++) {
         for (int first = 0; first <= plans.rounds; first++) {
             for (int end = first; end <= plans.rounds; end++) {
                 visit = (struct visit){plans.list[rank], first_of_round(plans.list[rank], first)};
                 strag_visitor_aim(visitor, rank, (struct strag_rounds){first, end});
-                strag_design_build(&plans.design, rank, visitor);
+                strag_instance_build(&plans.instance, rank, visitor);
                 assert_int_equal(visit.next, first_of_round(plans.list[rank], end));
             }
         }

@@ -4,8 +4,8 @@
  * shapes, with one port and with all, and held to the numbers of butterfly.h; what is refused.
  */
 #include "machines.h"
-#include "support.h"
 #include "plan/verify.h"
+#include "support.h"
 
 static const enum strag_network torus = STRAG_NETWORK_TORUS;
 
@@ -215,24 +215,24 @@ static int first_of_round(const struct strag_plan *plan, int round)
 static void visit_rounds(const struct strag_algorithm *algorithm,
                          const struct strag_problem *problem, int rank)
 {
-    struct strag_design design;
+    struct strag_instance instance;
     struct strag_error err = {""};
     struct strag_plan *plan = NULL;
     struct visit visit = {NULL, 0};
-    assert_int_equal(strag_design_open(&design, algorithm, problem, &err), STRAG_OK);
+    assert_int_equal(strag_instance_open(&instance, algorithm, problem, &err), STRAG_OK);
     assert_int_equal(strag_plan_create(algorithm, problem, rank, &plan, &err), STRAG_OK);
-    struct strag_builder *visitor = strag_visitor_create(&design.shape, compare_visit, &visit);
+    struct strag_builder *visitor = strag_visitor_create(&instance.shape, compare_visit, &visit);
     assert_non_null(visitor);
-    for (int first = 0; first < design.claim.rounds; first++) {
-        for (int end = first; end <= design.claim.rounds; end++) {
+    for (int first = 0; first < instance.claim.rounds; first++) {
+        for (int end = first; end <= instance.claim.rounds; end++) {
             visit = (struct visit){plan, first_of_round(plan, first)};
             strag_visitor_aim(visitor, rank, (struct strag_rounds){first, end});
-            strag_design_build(&design, rank, visitor);
+            strag_instance_build(&instance, rank, visitor);
             assert_int_equal(visit.next, first_of_round(plan, end));
         }
     }
     assert_int_equal(strag_visitor_finish(visitor, &err), STRAG_OK);
-    strag_design_close(&design);
+    strag_instance_close(&instance);
     strag_plan_free(plan);
 }
 

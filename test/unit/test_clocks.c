@@ -3,10 +3,11 @@
  * Mode `clocks`: small cases by hand, and a plain second simulation that looks at every message and
  * every link at every event.
  */
+#include "algorithms/table.h"
 #include "model/cost.h"
 
-#include "model/flows.h"
 #include "machines.h"
+#include "model/flows.h"
 #include "support.h"
 
 #include <math.h>
@@ -246,8 +247,8 @@ static double second_clocks(struct second *second, struct strag_plan *const *pla
     double combine = links->model.reduce_bandwidth > 0 ? 1 / links->model.reduce_bandwidth : 0;
     second->links = links;
     second->n = problem->n;
-    for (int i = 0; i < problem->state->nlate; i++)
-        delay[problem->state->late[i].rank] = problem->state->late[i].delay;
+    for (int i = 0; i < problem->state->nstragglers; i++)
+        delay[problem->state->straggler[i].rank] = problem->state->straggler[i].delay;
     add_parcels(second, plans, bytes);
     do
         begin_parcels(second, now, delay, links);
@@ -303,9 +304,12 @@ static void a_second_simulation(void **state)
         unsigned n = (unsigned)topology->n;
         assert_true(n <= RANKS_MAX);
         const struct strag_slow slow[] = {{(int)rng_below(&rng, n), 1 + rng_below(&rng, 3)}};
-        const struct strag_late late[] = {{(int)rng_below(&rng, n), 1e-7 * rng_below(&rng, 5000)}};
-        const struct strag_state trouble = {
-            .nslow = rng_one_in(&rng, 2), .slow = slow, .nlate = rng_one_in(&rng, 2), .late = late};
+        const struct strag_straggler straggler[] = {
+            {(int)rng_below(&rng, n), 1e-7 * rng_below(&rng, 5000)}};
+        const struct strag_state trouble = {.nslow = rng_one_in(&rng, 2),
+                                            .slow = slow,
+                                            .nstragglers = rng_one_in(&rng, 2),
+                                            .straggler = straggler};
         const struct strag_problem problem = {
             .n = topology->n, .topology = topology, .state = &trouble};
         const struct strag_algorithm *algorithm;
@@ -323,8 +327,8 @@ static void a_late_rank_has_the_links_to_itself(void **state)
     (void)state;
     const struct strag_model model = plain_model();
     struct strag_topology *topology = machine_grid(STRAG_NETWORK_TORUS, true, "8", NULL, 1);
-    const struct strag_late late[] = {{0, 1}};
-    const struct strag_state trouble = {.nlate = 1, .late = late};
+    const struct strag_straggler straggler[] = {{0, 1}};
+    const struct strag_state trouble = {.nstragglers = 1, .straggler = straggler};
     const struct strag_problem problem = {.n = 8, .topology = topology, .state = &trouble};
     const size_t bytes = 8000;
     double seconds;

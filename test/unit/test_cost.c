@@ -3,6 +3,7 @@
  * The cost model: closed formulas worked out by hand, and a plain second implementation that goes
  * over whole plans, on random machines.
  */
+#include "algorithms/table.h"
 #include "model/cost.h"
 
 #include "exhaust.h"
@@ -201,10 +202,10 @@ static void a_late_rank(void **state)
 {
     (void)state;
     const struct strag_model model = plain_model();
-    const struct strag_late late[] = {{5, 1e-3}};
-    const struct strag_state late_state = {.nlate = 1, .late = late};
+    const struct strag_straggler straggler[] = {{5, 1e-3}};
+    const struct strag_state late_state = {.nstragglers = 1, .straggler = straggler};
     for (int a = 0; strag_algorithms[a]; a++) {
-        if (strag_algorithms[a]->needs_late)
+        if (strag_algorithms[a]->needs_straggler)
             continue; /* they do not wait at once: test_straggler.c */
         struct strag_problem problem = {.n = 8};
         const char *name = strag_algorithms[a]->name;
@@ -249,9 +250,9 @@ static void refusals(void **state)
     (void)state;
     const struct strag_model model = plain_model();
     struct strag_topology *topology = machine_flat(4, 1);
-    const struct strag_late late[] = {{4, 1}};
+    const struct strag_straggler straggler[] = {{4, 1}};
     const struct strag_slow slow[] = {{0, 0.5}};
-    const struct strag_state bad_late = {.nlate = 1, .late = late};
+    const struct strag_state bad_late = {.nstragglers = 1, .straggler = straggler};
     const struct strag_state bad_slow = {.nslow = 1, .slow = slow};
     const struct strag_problem problems[] = {
         {.n = 5, .topology = topology}, {.n = 4, .state = &bad_late}, {.n = 4, .state = &bad_slow}};
@@ -428,7 +429,7 @@ static void a_second_implementation(void **state)
         };
         assert_true(topology->n <= 64);
         for (int a = 0; strag_algorithms[a]; a++) {
-            if (strag_algorithms[a]->needs_late)
+            if (strag_algorithms[a]->needs_straggler)
                 continue;
             compare_with_second(&rng, strag_algorithms[a], &problem);
             priced++;
@@ -483,11 +484,11 @@ struct shown {
     struct strag_cost_line lines[64];
 };
 
-static bool show(void *context, const struct strag_unfinished *unfinished)
+static bool show(void *context, const struct strag_partial_profile *partial)
 {
     struct shown *shown = context;
     for (double bytes = 1; bytes < 1e10 && shown->count < 64; bytes *= 300)
-        shown->lines[shown->count++] = strag_unfinished_line(unfinished, bytes);
+        shown->lines[shown->count++] = strag_partial_profile_line(partial, bytes);
     return shown->count >= shown->most;
 }
 
@@ -529,10 +530,11 @@ static void unfinished_estimates_promise_no_more(void **state)
     long cases = support_cases(60);
     for (long i = 0; i < cases; i++) {
         struct strag_topology *topology = random_machine(&rng);
-        const struct strag_late late[] = {{(int)rng_below(&rng, (uint64_t)topology->n), 1e-5}};
+        const struct strag_straggler straggler[] = {
+            {(int)rng_below(&rng, (uint64_t)topology->n), 1e-5}};
         const struct strag_slow slow[] = {{(int)rng_below(&rng, (uint64_t)topology->n), 3}};
         const struct strag_state moment = {(int)rng_below(&rng, 2), slow, (int)rng_below(&rng, 2),
-                                           late};
+                                           straggler};
         const struct strag_problem problem = {
             .n = topology->n, .topology = topology, .state = &moment};
         for (int a = 0; strag_algorithms[a]; a++)

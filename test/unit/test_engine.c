@@ -3,6 +3,7 @@
  * The engine in random circumstances: every result is, bit for bit, the one that the proof of the
  * plan says; nothing else is written, sent, allocated or left behind; nothing hangs.
  */
+#include "algorithms/table.h"
 #include "run/engine.h"
 
 #include "memory.h"

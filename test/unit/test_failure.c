@@ -4,10 +4,11 @@
  * rank ends with that error, the others end, nothing stays in flight or allocated, and the engines
  * work again afterwards.
  */
+#include "algorithms/table.h"
 #include "run/engine.h"
 
-#include "support.h"
 #include "plan/verify.h"
+#include "support.h"
 #include "world.h"
 
 /* An algorithm's engines for n ranks, and what they must compute. */
@@ -123,10 +124,10 @@ static void everywhere(const char *test, void (*inject)(struct setting *s))
 
 /* ---- Messages ---- */
 
-static void fail_every_message(struct setting *s, bool late, bool cannot_cancel)
+static void fail_every_message(struct setting *s, bool straggler, bool cannot_cancel)
 {
     struct call_options options = usual_options(s);
-    options.network.fail_late = late;
+    options.network.fail_late = straggler;
     options.network.cannot_cancel = cannot_cancel;
     s->world->options = options;
     for (int rank = 0; rank < s->n; rank++) {
@@ -134,7 +135,7 @@ static void fail_every_message(struct setting *s, bool late, bool cannot_cancel)
         options.network.fail_rank = rank;
         for (long k = 1; k <= messages; k++) {
             char what[60];
-            snprintf(what, sizeof what, "message %ld %s", k, late ? "fails" : "is refused");
+            snprintf(what, sizeof what, "message %ld %s", k, straggler ? "fails" : "is refused");
             options.network.fail_post = (unsigned)k;
             options.in_place = k % 3 == 0;
             options.extent = k % 5 == 0 ? 11 : 8;

@@ -4,10 +4,10 @@
  * uplink, to the last digit; the same whatever order ranks are mapped in; overlap of the levels;
  * run by engines.
  */
-#include "model/cost.h"
 #include "algorithms/flex_plan.h"
-#include "trees.h"
+#include "model/cost.h"
 #include "plan/verify.h"
+#include "trees.h"
 #include "world.h"
 
 #include <math.h>
@@ -21,7 +21,7 @@ struct crossing {
 
 struct plans {
     struct strag_problem problem;
-    struct strag_design design;
+    struct strag_instance instance;
     struct strag_plan **list;
     struct strag_flex *flex;    /* in the algorithm's form, with equal shares */
     struct crossing *crossings; /* [gather][level][node]: while that level is at work */
@@ -35,9 +35,10 @@ static struct plans plans_of(const char *algorithm, const struct strag_topology 
     bool split = strcmp(algorithm, "flexreduce") != 0;
     plans.list = calloc((size_t)topology->n, sizeof(struct strag_plan *));
     assert_non_null(plans.list);
-    if (strag_design_open(&plans.design, support_algorithm(algorithm), &plans.problem, &err) !=
+    if (strag_instance_open(&plans.instance, support_algorithm(algorithm), &plans.problem, &err) !=
             STRAG_OK ||
-        strag_plan_create_all(plans.design.algorithm, &plans.problem, plans.list, &err) != STRAG_OK)
+        strag_plan_create_all(plans.instance.algorithm, &plans.problem, plans.list, &err) !=
+            STRAG_OK)
         fail_msg("%s", err.text);
     assert_int_equal(strag_tree_create(&plans.problem, &tree, &err), STRAG_OK);
     assert_int_equal(
@@ -52,7 +53,7 @@ static struct plans plans_of(const char *algorithm, const struct strag_topology 
 static void plans_free(struct plans *plans)
 {
     support_plans_free(plans->list, plans->problem.n);
-    strag_design_close(&plans->design);
+    strag_instance_close(&plans->instance);
     strag_flex_free(plans->flex);
     free(plans->crossings);
 }
@@ -76,12 +77,12 @@ static int level_of(const struct strag_tree *tree, int rounds, int round, bool *
 static void cross(const struct plans *plans, int from, const struct strag_op *op)
 {
     const struct strag_tree *tree = plans->flex->tree;
-    const struct strag_bounds *bounds = &plans->design.shape.bounds;
+    const struct strag_bounds *bounds = &plans->instance.shape.bounds;
     bool gather;
     int level = 0; /* where they overlap they are not told apart */
     gather = false;
-    if (strcmp(plans->design.algorithm->name, "flexreduce") == 0)
-        level = level_of(tree, plans->design.claim.rounds, op->round, &gather);
+    if (strcmp(plans->instance.algorithm->name, "flexreduce") == 0)
+        level = level_of(tree, plans->instance.claim.rounds, op->round, &gather);
     double part =
         (double)(bounds->numerator[op->first + op->count] - bounds->numerator[op->first]) /
         (double)bounds->denominator;
@@ -163,7 +164,7 @@ static bool check_tree(const struct strag_topology *topology)
     const struct strag_tree *tree = plans.flex->tree;
     int rounds = 0;
     bool more = false;
-    if (strag_verify_plans(plans.list, topology->n, &plans.design.claim, &measure, NULL, &err) !=
+    if (strag_verify_plans(plans.list, topology->n, &plans.instance.claim, &measure, NULL, &err) !=
         STRAG_OK)
         fail_msg("n=%d: %s", topology->n, err.text);
     for (int level = 0; level < tree->levels; level++)
@@ -277,7 +278,7 @@ static void the_order_of_ranks_does_not_matter(void **state)
         size_t crossings = 2 * (size_t)first.flex->tree->levels * (size_t)first.flex->tree->nnodes;
         cross_all(&first);
         cross_all(&second);
-        assert_int_equal(first.design.claim.rounds, second.design.claim.rounds);
+        assert_int_equal(first.instance.claim.rounds, second.instance.claim.rounds);
         assert_int_equal(first.flex->tree->nnodes, second.flex->tree->nnodes);
         for (size_t i = 0; i < crossings; i++) {
             assert_true(fabs(first.crossings[i].up - second.crossings[i].up) < 1e-9);
@@ -372,10 +373,10 @@ static void stages_of_a_round(void **state)
                 [strcmp(plan->stages[op->stage], "allgather") == 0]++;
     }
     assert_true(sent[0][0] && sent[0][1] && sent[1][0] && sent[1][1]);
-    assert_int_equal(strag_design_alike(&plans.design, 2), 1);
-    assert_int_equal(strag_design_alike(&plans.design, 3), 32 - 3);
-    assert_int_equal(strag_design_alike(&plans.design, 31), 1);
-    assert_int_equal(strag_design_alike(&plans.design, 34), 1);
+    assert_int_equal(strag_instance_alike(&plans.instance, 2), 1);
+    assert_int_equal(strag_instance_alike(&plans.instance, 3), 32 - 3);
+    assert_int_equal(strag_instance_alike(&plans.instance, 31), 1);
+    assert_int_equal(strag_instance_alike(&plans.instance, 34), 1);
     plans_free(&plans);
     strag_topology_free(topology);
 }
@@ -387,11 +388,11 @@ static void check_alike(const char *tree, int expected_period)
     struct plans plans = plans_of("flexreduce-pipelined", topology);
     int start = 0, repeats = 1, period = 1;
     for (; repeats == 1; start += repeats == 1) {
-        repeats = strag_design_alike(&plans.design, start);
-        period = strag_design_period(&plans.design, start);
+        repeats = strag_instance_alike(&plans.instance, start);
+        period = strag_instance_period(&plans.instance, start);
     }
     assert_int_equal(period, expected_period);
-    assert_in_range(start + repeats * period, start + 2, plans.design.claim.rounds);
+    assert_in_range(start + repeats * period, start + 2, plans.instance.claim.rounds);
     for (int rank = 0; rank < topology->n; rank++) {
         const struct strag_plan *plan = plans.list[rank];
         int shift = -1, i = 0, j = 0, last = start + (repeats - 1) * period;
@@ -449,7 +450,7 @@ static void run_tree(const char *algorithm, const char *tree, struct rng *rng)
     struct plans plans = plans_of(algorithm, topology);
     struct strag_expressions expressions;
     struct strag_proof *proof = NULL;
-    if (strag_verify_plans(plans.list, topology->n, &plans.design.claim, NULL, &proof, &err) !=
+    if (strag_verify_plans(plans.list, topology->n, &plans.instance.claim, NULL, &proof, &err) !=
         STRAG_OK)
         fail_msg("%s on %s: %s", algorithm, tree, err.text);
     strag_proof_expressions(proof, &expressions);

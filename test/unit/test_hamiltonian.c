@@ -5,8 +5,8 @@
  */
 #include "machines.h"
 #include "model/network.h"
-#include "support.h"
 #include "plan/verify.h"
+#include "support.h"
 
 static const enum strag_network torus = STRAG_NETWORK_TORUS, hyperx = STRAG_NETWORK_HYPERX,
                                 boards = STRAG_NETWORK_HAMMINGMESH;
@@ -54,20 +54,20 @@ static void note_next(void *context, enum strag_kind kind, int peer, int first, 
 static void find_rings(struct strag_topology *topology, struct rings *rings)
 {
     const struct strag_problem problem = {.n = topology->n, .ports = PARTS, .topology = topology};
-    struct strag_design design;
+    struct strag_instance instance;
     struct strag_error err = {""};
-    assert_int_equal(strag_design_open(&design, hamiltonian(), &problem, &err), STRAG_OK);
-    struct strag_builder *visitor = strag_visitor_create(&design.shape, note_next, rings);
+    assert_int_equal(strag_instance_open(&instance, hamiltonian(), &problem, &err), STRAG_OK);
+    struct strag_builder *visitor = strag_visitor_create(&instance.shape, note_next, rings);
     assert_non_null(visitor);
     *rings = (struct rings){.n = topology->n};
     for (rings->rank = 0; rings->rank < rings->n; rings->rank++) {
         rings->part = 0;
         strag_visitor_aim(visitor, rings->rank, (struct strag_rounds){0, 1});
-        strag_design_build(&design, rings->rank, visitor);
+        strag_instance_build(&instance, rings->rank, visitor);
         assert_int_equal(rings->part, PARTS);
     }
     assert_int_equal(strag_visitor_finish(visitor, &err), STRAG_OK);
-    strag_design_close(&design);
+    strag_instance_close(&instance);
 }
 
 static void assert_single_cycle(const struct rings *rings, int part)
@@ -291,19 +291,19 @@ static void rounds_that_are_wanted(void **state)
     (void)state;
     struct strag_topology *topology = torus_of(5, 4);
     const struct strag_problem problem = {.n = 20, .topology = topology};
-    struct strag_design design;
+    struct strag_instance instance;
     struct strag_error err = {""};
     struct visit visit = {NULL, 0};
-    assert_int_equal(strag_design_open(&design, hamiltonian(), &problem, &err), STRAG_OK);
-    struct strag_builder *visitor = strag_visitor_create(&design.shape, compare_visit, &visit);
+    assert_int_equal(strag_instance_open(&instance, hamiltonian(), &problem, &err), STRAG_OK);
+    struct strag_builder *visitor = strag_visitor_create(&instance.shape, compare_visit, &visit);
     assert_non_null(visitor);
     for (int rank = 0; rank < 20; rank++) {
         struct strag_plan *plan = NULL;
         assert_int_equal(strag_plan_create(hamiltonian(), &problem, rank, &plan, &err), STRAG_OK);
-        for (int round = 0; round < design.claim.rounds; round++) {
+        for (int round = 0; round < instance.claim.rounds; round++) {
             visit = (struct visit){plan, 8 * round};
             strag_visitor_aim(visitor, rank, (struct strag_rounds){round, round + 1});
-            strag_design_build(&design, rank, visitor);
+            strag_instance_build(&instance, rank, visitor);
             assert_int_equal(visit.next, 8 * (round + 1));
             for (int i = 0; i < 8; i++) {
                 assert_int_equal(plan->ops[8 * round + i].peer, plan->ops[i].peer);
@@ -313,10 +313,10 @@ static void rounds_that_are_wanted(void **state)
         }
         strag_plan_free(plan);
     }
-    for (int round = 0; round < design.claim.rounds; round++)
-        assert_int_equal(strag_design_alike(&design, round), 19 - round % 19);
+    for (int round = 0; round < instance.claim.rounds; round++)
+        assert_int_equal(strag_instance_alike(&instance, round), 19 - round % 19);
     assert_int_equal(strag_visitor_finish(visitor, &err), STRAG_OK);
-    strag_design_close(&design);
+    strag_instance_close(&instance);
     strag_topology_free(topology);
 }
 

@@ -3,10 +3,10 @@
  * The other algorithms for trees: blueconnect, leaders, hierarchical-doubling. Proved on all small
  * trees and on random ones; their rounds, bytes and messages as their files say.
  */
-#include "exhaust.h"
 #include "algorithms/tree.h"
-#include "trees.h"
+#include "exhaust.h"
 #include "plan/verify.h"
+#include "trees.h"
 
 #include <math.h>
 
@@ -254,14 +254,15 @@ static int runs(const char *name, const char *tree)
     struct strag_error err = {""};
     struct strag_topology *topology = machine_tree(tree);
     const struct strag_problem problem = {.n = topology->n, .topology = topology};
-    struct strag_design design;
+    struct strag_instance instance;
     struct strag_plan *plan = NULL;
     int found = 0;
-    assert_int_equal(strag_design_open(&design, support_algorithm(name), &problem, &err), STRAG_OK);
-    assert_int_equal(strag_design_plan(&design, 0, &plan, &err), STRAG_OK);
-    for (int round = 0; round < design.claim.rounds; found++) {
-        int end = round + strag_design_alike(&design, round);
-        assert_in_range(end, round + 1, design.claim.rounds);
+    assert_int_equal(strag_instance_open(&instance, support_algorithm(name), &problem, &err),
+                     STRAG_OK);
+    assert_int_equal(strag_instance_plan(&instance, 0, &plan, &err), STRAG_OK);
+    for (int round = 0; round < instance.claim.rounds; found++) {
+        int end = round + strag_instance_alike(&instance, round);
+        assert_in_range(end, round + 1, instance.claim.rounds);
         int first = -1;
         for (int i = 0; i < plan->nops; i++) {
             const struct strag_op *op = &plan->ops[i];
@@ -276,7 +277,7 @@ static int runs(const char *name, const char *tree)
         round = end;
     }
     strag_plan_free(plan);
-    strag_design_close(&design);
+    strag_instance_close(&instance);
     strag_topology_free(topology);
     return found;
 }

@@ -4,10 +4,11 @@
  * which calls are left to the window. (test_engine and test_random_plans do so at random, too, and
  * test_failure lets each message fail.)
  */
+#include "algorithms/table.h"
 #include "run/in_order.h"
 
-#include "support.h"
 #include "plan/verify.h"
+#include "support.h"
 #include "wires.h"
 #include "world.h"
 
@@ -118,7 +119,7 @@ static void short_forms_go_in_order(void **state)
         static const int32_t content[64];
         for (int rank = 0; rank < 8; rank++) {
             struct strag_in_order *run = strag_in_order_create(plans[rank], content);
-            struct strag_transport transport = {.put_most = 40, .put_room = ROOM};
+            struct strag_transport transport = {.try_send_max = 40, .try_send_depth = ROOM};
             struct strag_reducer reducer = {NULL, NULL, NULL, NULL, NULL};
             struct strag_call call = {
                 .count = 40,
@@ -126,14 +127,14 @@ static void short_forms_go_in_order(void **state)
                 .reducer = &reducer,
             };
             assert_false(strag_in_order_suits(run, &call, &transport)); /* it puts nothing */
-            transport.put = put_nothing;
+            transport.try_send = put_nothing;
             assert_true(strag_in_order_suits(run, &call, &transport));
             call.count = 41; /* a segment more */
-            transport.put_most = 41;
+            transport.try_send_max = 41;
             assert_false(strag_in_order_suits(run, &call, &transport));
             call.lanes[0].segment = call.lanes[1].segment = 41;
             assert_true(strag_in_order_suits(run, &call, &transport));
-            transport.put_most = 40; /* longer than can be put */
+            transport.try_send_max = 40; /* longer than can be put */
             assert_false(strag_in_order_suits(run, &call, &transport));
             strag_in_order_free(run);
         }
@@ -209,10 +210,10 @@ static void a_rank_tells_for_whom_it_waits(void **state)
         assert_int_equal(strag_plan_create(support_algorithm("direct"), &problem, 0, &plan, &err),
                          STRAG_OK);
         struct sparse sparse = {
-            .base = {.put = sparse_put,
-                     .get = sparse_get,
-                     .got = sparse_got,
-                     .expect = sparse_expect,
+            .base = {.try_send = sparse_put,
+                     .try_recv = sparse_get,
+                     .release_recv = sparse_got,
+                     .hint_wait = sparse_expect,
                      .progress = sparse_progress},
         };
         int value = 0;

@@ -225,14 +225,14 @@ static void the_chosen_message_fails(void **state)
 {
     (void)state;
     for (unsigned which = 1; which <= 4; which++) {
-        for (int late = 0; late < 2; late++) {
+        for (int straggler = 0; straggler < 2; straggler++) {
             struct strag_loopback *network = network_of(
                 3, (struct strag_loopback_options){
-                       .seed = 1, .fail_rank = 1, .fail_post = which, .fail_late = late});
+                       .seed = 1, .fail_rank = 1, .fail_post = which, .fail_late = straggler});
             struct noted send[4], recv[4];
             int value = 5, got = 0;
             for (unsigned i = 0; i < 4; i++) {
-                int fails = i + 1 == which && !late ? STRAG_ERR_TRANSPORT : STRAG_OK;
+                int fails = i + 1 == which && !straggler ? STRAG_ERR_TRANSPORT : STRAG_OK;
                 assert_int_equal(post_send(network, 1, 2, &send[i], &value, 1), fails);
                 assert_int_equal(post_recv(network, 1, 2, &recv[i], &got, 1), STRAG_OK);
             }
@@ -240,7 +240,7 @@ static void the_chosen_message_fails(void **state)
             progress(network, 2, 1);
             for (unsigned i = 0; i < 4; i++) {
                 if (i + 1 == which)
-                    assert_int_equal(send[i].status, late ? STRAG_ERR_TRANSPORT : WAITING);
+                    assert_int_equal(send[i].status, straggler ? STRAG_ERR_TRANSPORT : WAITING);
                 else
                     assert_int_equal(send[i].status, STRAG_OK);
             }
@@ -253,7 +253,7 @@ static void messages_with_a_dead_rank_fail(void **state)
 {
     (void)state;
     struct strag_loopback *network = network_of(3, (struct strag_loopback_options){.seed = 1});
-    struct noted send, recv, unharmed_send, unharmed_recv, own, late;
+    struct noted send, recv, unharmed_send, unharmed_recv, own, straggler;
     int value = 5, got = 0, other = 0, mine = 0;
     assert_int_equal(post_send(network, 0, 1, &send, &value, 1), STRAG_OK);
     assert_int_equal(post_recv(network, 1, 0, &recv, &got, 1), STRAG_OK);
@@ -270,14 +270,14 @@ static void messages_with_a_dead_rank_fail(void **state)
     assert_int_equal(other, 5);
 
     /* The dead rank itself, if it is still looking. */
-    assert_int_equal(post_send(network, 1, 2, &late, &value, 1), STRAG_ERR_TRANSPORT);
+    assert_int_equal(post_send(network, 1, 2, &straggler, &value, 1), STRAG_ERR_TRANSPORT);
     progress(network, 1, 1);
     assert_int_equal(own.status, STRAG_ERR_TRANSPORT);
-    assert_int_equal(late.status, WAITING);
+    assert_int_equal(straggler.status, WAITING);
 
-    assert_int_equal(post_send(network, 2, 1, &late, &value, 1), STRAG_OK);
+    assert_int_equal(post_send(network, 2, 1, &straggler, &value, 1), STRAG_OK);
     progress(network, 2, 1);
-    assert_int_equal(late.status, STRAG_ERR_TRANSPORT);
+    assert_int_equal(straggler.status, STRAG_ERR_TRANSPORT);
     assert_int_equal(strag_loopback_pending(network), 0);
     strag_loopback_free(network);
 }
@@ -308,14 +308,14 @@ static void messages_are_cancelled(void **state)
 static int put(struct strag_loopback *network, int from, int to, int value)
 {
     struct strag_transport *transport = strag_loopback_endpoint(network, from);
-    return transport->put(transport, to, &value, 1, 0);
+    return transport->try_send(transport, to, &value, 1, 0);
 }
 
 static int get(struct strag_loopback *network, int from, int to, const int **value)
 {
     struct strag_transport *transport = strag_loopback_endpoint(network, to);
     const void *arrived = NULL;
-    int status = transport->get(transport, from, 1, &arrived);
+    int status = transport->try_recv(transport, from, 1, &arrived);
     *value = arrived;
     return status;
 }
@@ -323,7 +323,7 @@ static int get(struct strag_loopback *network, int from, int to, const int **val
 static void got(struct strag_loopback *network, int from, int to)
 {
     struct strag_transport *transport = strag_loopback_endpoint(network, to);
-    transport->got(transport, from);
+    transport->release_recv(transport, from);
 }
 
 static void messages_are_put_and_got(void **state)

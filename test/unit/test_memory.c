@@ -5,12 +5,13 @@
  */
 #include "exhaust.h"
 
-#include "run/engine.h"
-#include "plan/expression.h"
-#include "loopback.h"
+#include "algorithms/table.h"
 #include "base/parse.h"
-#include "support.h"
+#include "loopback.h"
+#include "plan/expression.h"
 #include "plan/verify.h"
+#include "run/engine.h"
+#include "support.h"
 
 /* ---- Plans ---- */
 

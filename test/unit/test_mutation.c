@@ -3,10 +3,11 @@
  * Right plans with exactly one thing wrong. verify refuses each change that it must refuse; what it
  * lets pass does no harm, as carrying the plans out shows (executor.c): there is no false accept.
  */
+#include "algorithms/table.h"
 #include "executor.h"
+#include "plan/verify.h"
 #include "random_plan.h"
 #include "support.h"
-#include "plan/verify.h"
 
 enum { MORE = 4096, RANKS_MAX = 9 };
 

@@ -129,15 +129,15 @@ struct lateness {
     double delay, share;
 };
 
-static void calls(struct job *job, long count, const struct lateness *late, int nlate)
+static void calls(struct job *job, long count, const struct lateness *straggler, int nstragglers)
 {
     double arrival[RANKS_MAX];
     for (long c = 0; c < count; c++) {
         for (int rank = 0; rank < job->n; rank++)
             arrival[rank] = 0.05 * call_time * uniform(job->rng);
-        for (int l = 0; l < nlate; l++) {
-            if (uniform(job->rng) < late[l].share)
-                arrival[late[l].rank] += late[l].delay;
+        for (int l = 0; l < nstragglers; l++) {
+            if (uniform(job->rng) < straggler[l].share)
+                arrival[straggler[l].rank] += straggler[l].delay;
         }
         call(job, arrival);
     }
@@ -160,16 +160,16 @@ static void a_late_rank_is_found(void **state)
     for (long i = support_cases(100); i > 0; i--) {
         int n = 2 + (int)rng_below(&rng, RANKS_MAX - 1);
         struct job job = job_create(n, &rng);
-        const struct lateness late = {some_rank(&rng, n, NOBODY), 2 * call_time, 0.9};
+        const struct lateness straggler = {some_rank(&rng, n, NOBODY), 2 * call_time, 0.9};
         long window = job.options.window;
-        calls(&job, 3 * window, &late, 1);
-        assert_int_equal(job.verdict.rank, late.rank);
+        calls(&job, 3 * window, &straggler, 1);
+        assert_int_equal(job.verdict.rank, straggler.rank);
         assert_in_range(job.decided, 1, 3 * window);
         assert_true(fabs(job.verdict.delay - 2 * call_time) < 0.1 * call_time);
         /* It stays so while the plan is another one. */
         long decided = job.decided;
-        calls(&job, 8 * window, &late, 1);
-        assert_int_equal(job.verdict.rank, late.rank);
+        calls(&job, 8 * window, &straggler, 1);
+        assert_int_equal(job.verdict.rank, straggler.rank);
         assert_int_equal(job.decided, decided);
         /* Then nobody is late any more. */
         calls(&job, 3 * window, NULL, 0);
@@ -212,13 +212,13 @@ static void another_rank_is_followed(void **state)
     for (long i = support_cases(100); i > 0; i--) {
         int n = 2 + (int)rng_below(&rng, RANKS_MAX - 1);
         struct job job = job_create(n, &rng);
-        struct lateness late = {some_rank(&rng, n, NOBODY), 2 * call_time, 0.9};
+        struct lateness straggler = {some_rank(&rng, n, NOBODY), 2 * call_time, 0.9};
         long window = job.options.window;
-        calls(&job, 5 * window, &late, 1);
+        calls(&job, 5 * window, &straggler, 1);
         for (int change = 0; change < 3; change++) {
-            late.rank = some_rank(&rng, n, late.rank);
-            calls(&job, 3 * window, &late, 1);
-            assert_int_equal(job.verdict.rank, late.rank);
+            straggler.rank = some_rank(&rng, n, straggler.rank);
+            calls(&job, 3 * window, &straggler, 1);
+            assert_int_equal(job.verdict.rank, straggler.rank);
         }
         /* At once, or by way of nobody. */
         assert_in_range(strag_observer_report(job.observers[n - 1]).switches, 4, 7);
@@ -233,18 +233,19 @@ static void of_several_the_latest(void **state)
     for (long i = support_cases(100); i > 0; i--) {
         int n = 4 + (int)rng_below(&rng, 20);
         int latest = some_rank(&rng, n, NOBODY), other = some_rank(&rng, n, latest);
-        struct lateness late[] = {{latest, 3 * call_time, 1}, {other, 2 * call_time, 1}};
+        struct lateness straggler[] = {{latest, 3 * call_time, 1}, {other, 2 * call_time, 1}};
         struct job job = job_create(n, &rng);
-        calls(&job, 4L * job.options.window, late, 2);
+        calls(&job, 4L * job.options.window, straggler, 2);
         assert_int_equal(job.verdict.rank, latest);
         /* Only the part for which the other one is there counts. */
         assert_true(fabs(job.verdict.delay - call_time) < 0.1 * call_time);
-        late[1].delay = late[0].delay; /* equally late: nothing is gained by going ahead */
-        calls(&job, 4L * job.options.window, late, 2);
+        straggler[1].delay =
+            straggler[0].delay; /* equally late: nothing is gained by going ahead */
+        calls(&job, 4L * job.options.window, straggler, 2);
         assert_int_equal(job.verdict.rank, NOBODY);
         job_free(&job);
         job = job_create(n, &rng);
-        calls(&job, 10L * job.options.window, late, 2);
+        calls(&job, 10L * job.options.window, straggler, 2);
         assert_int_equal(job.verdict.rank, NOBODY);
         assert_int_equal(strag_observer_report(job.observers[0]).switches, 0);
         job_free(&job);
@@ -257,17 +258,17 @@ static void between_the_shares_nothing_changes(void **state)
     (void)state;
     struct rng rng = {support_seed("between_the_shares_nothing_changes")};
     struct job job = job_create(8, &rng);
-    struct lateness late = {5, 2 * call_time, 0.6};
-    calls(&job, 20L * job.options.window, &late, 1);
+    struct lateness straggler = {5, 2 * call_time, 0.6};
+    calls(&job, 20L * job.options.window, &straggler, 1);
     assert_int_equal(job.verdict.rank, NOBODY);
-    late.share = 1;
-    calls(&job, 3L * job.options.window, &late, 1);
+    straggler.share = 1;
+    calls(&job, 3L * job.options.window, &straggler, 1);
     assert_int_equal(job.verdict.rank, 5);
-    late.share = 0.6;
-    calls(&job, 20L * job.options.window, &late, 1);
+    straggler.share = 0.6;
+    calls(&job, 20L * job.options.window, &straggler, 1);
     assert_int_equal(job.verdict.rank, 5);
-    late.share = 0.2;
-    calls(&job, 3L * job.options.window, &late, 1);
+    straggler.share = 0.2;
+    calls(&job, 3L * job.options.window, &straggler, 1);
     assert_int_equal(job.verdict.rank, NOBODY);
     job_free(&job);
 }
@@ -278,24 +279,24 @@ static void a_little_late_is_not_late(void **state)
     (void)state;
     struct rng rng = {support_seed("a_little_late_is_not_late")};
     struct job job = job_create(6, &rng);
-    struct lateness late = {2, 0.04 * call_time, 1};
+    struct lateness straggler = {2, 0.04 * call_time, 1};
     job.jitter = 0;
-    calls(&job, 10L * job.options.window, &late, 1);
+    calls(&job, 10L * job.options.window, &straggler, 1);
     assert_int_equal(job.verdict.rank, NOBODY);
-    late.delay = 0.3 * call_time;
-    calls(&job, 3L * job.options.window, &late, 1);
+    straggler.delay = 0.3 * call_time;
+    calls(&job, 3L * job.options.window, &straggler, 1);
     assert_int_equal(job.verdict.rank, 2);
     /* A plan for rank 2 hides the delay; it is still seen. */
-    calls(&job, 10L * job.options.window, &late, 1);
+    calls(&job, 10L * job.options.window, &straggler, 1);
     assert_int_equal(job.verdict.rank, 2);
     /* A delay that is much the same is not followed, another one is. */
     double delay = job.verdict.delay;
-    late.delay = 0.35 * call_time;
-    calls(&job, 4L * job.options.window, &late, 1);
+    straggler.delay = 0.35 * call_time;
+    calls(&job, 4L * job.options.window, &straggler, 1);
     assert_true(job.verdict.delay == delay);
-    late.delay = 2 * call_time;
-    calls(&job, 4L * job.options.window, &late, 1);
-    assert_true(fabs(job.verdict.delay - late.delay) < 0.1 * call_time);
+    straggler.delay = 2 * call_time;
+    calls(&job, 4L * job.options.window, &straggler, 1);
+    assert_true(fabs(job.verdict.delay - straggler.delay) < 0.1 * call_time);
     assert_int_equal(strag_observer_report(job.observers[0]).switches, 1);
     job_free(&job);
 }
@@ -317,9 +318,9 @@ static void ends_that_differ_are_not_lateness(void **state)
         assert_in_range(job.looks, 0, 3L * job.options.window);
         assert_int_equal(strag_observer_report(job.observers[0]).switches, 0);
         /* Who is really late is still found. */
-        const struct lateness late = {some_rank(&rng, n, NOBODY), 2 * call_time, 0.9};
-        calls(&job, 3L * job.options.window, &late, 1);
-        assert_int_equal(job.verdict.rank, late.rank);
+        const struct lateness straggler = {some_rank(&rng, n, NOBODY), 2 * call_time, 0.9};
+        calls(&job, 3L * job.options.window, &straggler, 1);
+        assert_int_equal(job.verdict.rank, straggler.rank);
         job_free(&job);
     }
 }

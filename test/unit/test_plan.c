@@ -2,6 +2,8 @@
 /* Where blocks begin, and the builder: waits, copies, cyclic ranges, refusals. */
 #include "support.h"
 
+#include "algorithms/table.h"
+
 /* ---- Bounds ---- */
 
 static void equal_blocks_cover_the_vector(void **state)

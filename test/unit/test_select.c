@@ -40,9 +40,9 @@ static double seconds_of(const struct strag_selection *selection, const char *na
 }
 
 /* A candidate's seconds as they are compared with those of other counts of blocks: one that is
- * larger is taken within STRAG_FINER for each doubling. */
-static double favoured(const struct strag_selection *selection, const struct strag_candidate *one,
-                       size_t bytes)
+ * larger is taken within STRAG_MORE_BLOCKS_MARGIN for each doubling. */
+static double biased(const struct strag_selection *selection, const struct strag_candidate *one,
+                     size_t bytes)
 {
     double seconds = strag_profile_seconds(one->profile, (double)bytes);
     int fewest = one->blocks;
@@ -51,8 +51,9 @@ static double favoured(const struct strag_selection *selection, const struct str
         if (other->algorithm == one->algorithm && other->blocks < fewest)
             fewest = other->blocks;
     }
-    for (int blocks = one->blocks; one->algorithm->finer && blocks > fewest; blocks /= 2)
-        seconds *= 1 - STRAG_FINER;
+    for (int blocks = one->blocks; one->algorithm->prefers_more_blocks && blocks > fewest;
+         blocks /= 2)
+        seconds *= 1 - STRAG_MORE_BLOCKS_MARGIN;
     return seconds;
 }
 
@@ -64,7 +65,7 @@ static void assert_best_blocks(const struct strag_selection *selection, size_t b
         const struct strag_candidate *candidate = &selection->candidate[c];
         if (!candidate->profile || candidate->algorithm != entry->algorithm)
             continue;
-        double seconds = favoured(selection, candidate, bytes);
+        double seconds = biased(selection, candidate, bytes);
         least = fmin(least, seconds);
         if (candidate->blocks == entry->blocks)
             mine = seconds;
@@ -74,11 +75,11 @@ static void assert_best_blocks(const struct strag_selection *selection, size_t b
                  entry->algorithm->name, entry->blocks, mine, least);
 }
 
-/* A steady algorithm, or a pipeline that evens out, is taken where it is within STRAG_STEADY of the
- * fastest one, and only there. */
+/* A steady algorithm, or a pipeline that evens out, is taken where it is within STRAG_MODEL_MARGIN
+ * of the fastest one, and only there. */
 static bool is_favoured(const struct strag_algorithm *algorithm)
 {
-    return algorithm->steady || algorithm->finer;
+    return algorithm->straggler_tolerant || algorithm->prefers_more_blocks;
 }
 
 static void assert_least(const struct strag_selection *selection, size_t bytes)
@@ -88,12 +89,12 @@ static void assert_least(const struct strag_selection *selection, size_t bytes)
     assert_best_blocks(selection, bytes);
     double mine = seconds_of(selection, chosen->name, bytes);
     if (is_favoured(chosen))
-        mine *= 1 - STRAG_STEADY;
+        mine *= 1 - STRAG_MODEL_MARGIN;
     for (int c = 0; c < selection->candidates; c++) {
         const char *other = selection->candidate[c].algorithm->name;
         double theirs = seconds_of(selection, other, bytes);
         if (is_favoured(selection->candidate[c].algorithm))
-            theirs *= 1 - STRAG_STEADY;
+            theirs *= 1 - STRAG_MODEL_MARGIN;
         if (mine > theirs * (1 + 2e-9))
             fail_msg("%zu bytes: %s takes %.9g s, %s %.9g s", bytes, chosen->name, mine, other,
                      theirs);
@@ -213,10 +214,10 @@ static void more_segments(void **state)
 }
 
 static const struct strag_slow one_slow[] = {{1, 2}}, two_slow[] = {{0, 1.5}, {3, 4}};
-static const struct strag_late one_late[] = {{1, 1e-4}};
+static const struct strag_straggler one_late[] = {{1, 1e-4}};
 static const struct strag_state quiet,
     slow = {.nslow = 1, .slow = one_slow}, slower = {.nslow = 2, .slow = two_slow},
-    one_is_late = {.nlate = 1, .late = one_late}, both = {1, one_slow, 1, one_late};
+    one_is_late = {.nstragglers = 1, .straggler = one_late}, both = {1, one_slow, 1, one_late};
 static const struct strag_state *const all_states[] = {&quiet,       &slow, &slower,
                                                        &one_is_late, &both, NULL};
 static const struct strag_state *const quiet_only[] = {&quiet, NULL};
@@ -362,8 +363,8 @@ static void refused_candidates_say_why(void **state)
 static void a_late_rank_that_does_not_exist(void **state)
 {
     (void)state;
-    const struct strag_late late[] = {{-1, 1}};
-    const struct strag_state bad = {.nlate = 1, .late = late};
+    const struct strag_straggler straggler[] = {{-1, 1}};
+    const struct strag_state bad = {.nstragglers = 1, .straggler = straggler};
     const struct strag_problem problem = {.n = 4, .state = &bad};
     const struct strag_model model = strag_model_default(STRAG_NETWORK_TREE);
     const struct strag_select_options options = {.minimum = 0};

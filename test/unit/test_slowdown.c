@@ -269,11 +269,11 @@ static void test_only_seems_so(void **state)
     struct rng rng = {support_seed("only seems so")};
     for (long c = 0; c < support_cases(6); c++) {
         struct job job;
-        bool late = c % 2;
-        int windows = late ? 12 : 20;
+        bool straggler = c % 2;
+        int windows = straggler ? 12 : 20;
         job_make(&job, 8, 1, usual[c / 2 % 3], "weighted", 0, &rng);
         job.wires.jitter = 0.06;
-        job.wires.late[3] = late ? 0.4 : 0;
+        job.wires.straggler[3] = straggler ? 0.4 : 0;
         for (int w = 0; w < windows; w++) {
             if (window(&job) || !is_right(&job))
                 fail_job(&job, "found, and is not there", w);

@@ -3,12 +3,13 @@
  * The algorithms that wait for a late rank, against their formulas; the matching against all
  * matchings of small graphs; and when the selector takes them. STRAG_RANKS: verify up to so many.
  */
+#include "algorithms/stragglar_match.h"
+#include "algorithms/table.h"
 #include "exhaust.h"
 #include "machines.h"
 #include "model/select.h"
-#include "algorithms/stragglar_match.h"
-#include "support.h"
 #include "plan/verify.h"
+#include "support.h"
 
 #include <math.h>
 
@@ -26,24 +27,24 @@ static int ranks_to_verify(int usual)
     return text && *text ? atoi(text) : usual;
 }
 
-static struct strag_measure verified(const char *name, int n, int late, int blocks)
+static struct strag_measure verified(const char *name, int n, int straggler, int blocks)
 {
-    const struct strag_late one = {late, 1e-3};
-    const struct strag_state state = {.nlate = 1, .late = &one};
+    const struct strag_straggler one = {straggler, 1e-3};
+    const struct strag_state state = {.nstragglers = 1, .straggler = &one};
     const struct strag_problem problem = {.n = n, .blocks = blocks, .state = &state};
     struct strag_measure measure;
     struct strag_error err;
     if (strag_verify(support_algorithm(name), &problem, &measure, NULL, &err) != STRAG_OK)
-        fail_msg("%s, n = %d, rank %d late, %d blocks: %s", name, n, late, blocks, err.text);
+        fail_msg("%s, n = %d, rank %d late, %d blocks: %s", name, n, straggler, blocks, err.text);
     assert_true(measure.waits);
     return measure;
 }
 
 /* ---- straggler-pipeline ---- */
 
-static void check_pipeline(int n, int late, int blocks)
+static void check_pipeline(int n, int straggler, int blocks)
 {
-    struct strag_measure measure = verified("straggler-pipeline", n, late, blocks);
+    struct strag_measure measure = verified("straggler-pipeline", n, straggler, blocks);
     int q = log2_ceil(n), before = measure.before - measure.blocks;
     assert_int_equal(measure.blocks, blocks ? blocks : 16 * q);
     assert_int_equal(measure.rounds - measure.before, measure.blocks + q);
@@ -70,18 +71,18 @@ static void pipeline_of_any_rank_and_blocks(void **state)
     (void)state;
     int most = ranks_to_verify(12);
     for (int n = 2; n <= most && n <= 32; n++) {
-        for (int late = 0; late < n; late++) {
+        for (int straggler = 0; straggler < n; straggler++) {
             for (int blocks = 1; blocks <= 3 * log2_ceil(n) + 1; blocks++)
-                check_pipeline(n, late, blocks);
+                check_pipeline(n, straggler, blocks);
         }
     }
 }
 
 /* ---- stragglar ---- */
 
-static int check_stragglar(int n, int late)
+static int check_stragglar(int n, int straggler)
 {
-    struct strag_measure measure = verified("stragglar", n, late, 0);
+    struct strag_measure measure = verified("stragglar", n, straggler, 0);
     assert_int_equal(measure.blocks, n - 1);
     assert_int_equal(measure.before, log2_ceil(n - 1));
     return measure.rounds - measure.before;
@@ -92,8 +93,8 @@ static void stragglar_of_powers_of_two(void **state)
     (void)state;
     int most = ranks_to_verify(128);
     for (int n = 2, q = 1; n <= most; n *= 2, q++) {
-        for (int late = 0; late < n; late += 1 + n / 8)
-            assert_int_equal(check_stragglar(n, late), n - 2 + q);
+        for (int straggler = 0; straggler < n; straggler += 1 + n / 8)
+            assert_int_equal(check_stragglar(n, straggler), n - 2 + q);
         assert_int_equal(check_stragglar(n, n - 1), n - 2 + q);
     }
 }
@@ -138,8 +139,8 @@ static void broadcast_after(void **state)
 {
     (void)state;
     for (int n = 2; n <= ranks_to_verify(40); n++) {
-        for (int late = 0; late < n; late += 1 + n / 3) {
-            struct strag_measure measure = verified("broadcast-after", n, late, 0);
+        for (int straggler = 0; straggler < n; straggler += 1 + n / 3) {
+            struct strag_measure measure = verified("broadcast-after", n, straggler, 0);
             assert_int_equal(measure.before, 2 * log2_ceil(n - 1));
             assert_int_equal(measure.rounds - measure.before, log2_ceil(n));
         }
@@ -168,7 +169,7 @@ static void the_latest_is_waited_for(void **state)
 {
     (void)state;
     static const struct {
-        struct strag_late late[3];
+        struct strag_straggler straggler[3];
         int rank;
     } cases[] = {
         {{{4, 1e-3}, {2, 5e-3}, {0, 2e-3}}, 2},
@@ -176,15 +177,15 @@ static void the_latest_is_waited_for(void **state)
         {{{1, 0}, {1, 0}, {1, 0}}, 1},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const struct strag_state late_state = {.nlate = 3, .late = cases[i].late};
+        const struct strag_state late_state = {.nstragglers = 3, .straggler = cases[i].straggler};
         const struct strag_problem problem = {.n = 6, .state = &late_state};
         for (int a = 0; strag_algorithms[a]; a++) {
             struct strag_claim claim;
-            if (!strag_algorithms[a]->needs_late)
+            if (!strag_algorithms[a]->needs_straggler)
                 continue;
             assert_int_equal(strag_algorithm_claim(strag_algorithms[a], &problem, &claim, NULL),
                              STRAG_OK);
-            assert_int_equal(claim.late, cases[i].rank);
+            assert_int_equal(claim.straggler, cases[i].rank);
         }
     }
 }
@@ -277,8 +278,8 @@ static void rounds_before_cost_nothing_while_waiting(void **state)
             double round = alpha + bytes / blocks / bandwidth;
             const double delays[] = {0, 1e-5, measure.before * round, 1};
             for (size_t i = 0; i < sizeof delays / sizeof *delays; i++) {
-                const struct strag_late late = {2, delays[i]};
-                const struct strag_state late_state = {.nlate = 1, .late = &late};
+                const struct strag_straggler straggler = {2, delays[i]};
+                const struct strag_state late_state = {.nstragglers = 1, .straggler = &straggler};
                 const struct strag_problem problem = {
                     .n = n, .blocks = blocks, .state = &late_state};
                 assert_seconds(seconds_of("straggler-pipeline", &problem, &model, bytes),
@@ -296,8 +297,8 @@ static void rounds_that_take_turns(void **state)
     plain.alike = NULL;
     plain.period = NULL;
     struct strag_topology *torus = machine_grid(STRAG_NETWORK_TORUS, true, "4x3", NULL, 1);
-    const struct strag_late late = {7, 1e-4};
-    const struct strag_state late_state = {.nlate = 1, .late = &late};
+    const struct strag_straggler straggler = {7, 1e-4};
+    const struct strag_state late_state = {.nstragglers = 1, .straggler = &straggler};
     const struct strag_model model = strag_model_default(STRAG_NETWORK_TORUS);
     for (int n = 2; n <= 12; n++) {
         for (int blocks = 1; blocks <= 60; blocks++) {
@@ -328,8 +329,8 @@ static void rounds_that_take_turns(void **state)
 
 static struct strag_entry chosen(int n, double delay, const struct strag_model *model, size_t bytes)
 {
-    const struct strag_late late = {n / 2, delay};
-    const struct strag_state late_state = {.nlate = 1, .late = &late};
+    const struct strag_straggler straggler = {n / 2, delay};
+    const struct strag_state late_state = {.nstragglers = 1, .straggler = &straggler};
     const struct strag_problem problem = {.n = n, .state = &late_state};
     const struct strag_select_options options = {.minimum = 0};
     struct strag_selection *selection;
@@ -352,10 +353,10 @@ static void below_the_break_even_a_symmetric_plan(void **state)
     model.bandwidth = 1e9;
     for (int n = 3; n <= 33; n += 1 + n / 4) {
         double even = 2.0 / n * (double)bytes / model.bandwidth;
-        assert_false(chosen(n, 0, &model, bytes).algorithm->needs_late);
-        assert_false(chosen(n, 0.98 * even, &model, bytes).algorithm->needs_late);
-        assert_true(chosen(n, 1.1 * even, &model, bytes).algorithm->needs_late);
-        assert_true(chosen(n, 10 * even, &model, bytes).algorithm->needs_late);
+        assert_false(chosen(n, 0, &model, bytes).algorithm->needs_straggler);
+        assert_false(chosen(n, 0.98 * even, &model, bytes).algorithm->needs_straggler);
+        assert_true(chosen(n, 1.1 * even, &model, bytes).algorithm->needs_straggler);
+        assert_true(chosen(n, 10 * even, &model, bytes).algorithm->needs_straggler);
     }
 }
 
@@ -408,7 +409,7 @@ static void choices_can_be_narrowed(void **state)
     options.only = NULL;
     assert_int_equal(strag_select(&problem, &model, &options, &selection, NULL), STRAG_OK);
     for (int c = 0; c < selection->candidates; c++)
-        assert_false(selection->candidate[c].algorithm->needs_late);
+        assert_false(selection->candidate[c].algorithm->needs_straggler);
     strag_selection_free(selection);
 }
 

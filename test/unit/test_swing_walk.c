@@ -3,11 +3,11 @@
  * Who meets whom in Swing: the paper's peers, the examples of swing.c and swing_walk.h, one range
  * per message, the two halves as collectives of their own, and how the links of a torus are loaded.
  */
-#include "model/cost.h"
+#include "algorithms/swing.h"
 #include "executor.h"
 #include "machines.h"
+#include "model/cost.h"
 #include "support.h"
-#include "algorithms/swing.h"
 
 #include <limits.h>
 
@@ -411,19 +411,20 @@ static void check_rounds(const char *name, const char *dims)
 {
     struct strag_topology *topology = machine_grid(torus, true, dims, NULL, 2);
     const struct strag_problem problem = {.n = topology->n, .topology = topology};
-    struct strag_design design;
+    struct strag_instance instance;
     struct strag_error err = {""};
     struct visit visit = {NULL, 0};
-    assert_int_equal(strag_design_open(&design, support_algorithm(name), &problem, &err), STRAG_OK);
-    struct strag_builder *visitor = strag_visitor_create(&design.shape, compare_visit, &visit);
+    assert_int_equal(strag_instance_open(&instance, support_algorithm(name), &problem, &err),
+                     STRAG_OK);
+    struct strag_builder *visitor = strag_visitor_create(&instance.shape, compare_visit, &visit);
     assert_non_null(visitor);
     for (int rank = 0; rank < topology->n; rank++) {
         struct strag_plan *plan = plan_of(name, &problem, rank);
         visit = (struct visit){plan, 0};
-        for (int round = 0; round < design.claim.rounds; round++) {
+        for (int round = 0; round < instance.claim.rounds; round++) {
             int before = visit.next;
             strag_visitor_aim(visitor, rank, (struct strag_rounds){round, round + 1});
-            strag_design_build(&design, rank, visitor);
+            strag_instance_build(&instance, rank, visitor);
             for (int i = before; i < visit.next; i++)
                 assert_int_equal(plan->ops[i].round, round);
         }
@@ -431,7 +432,7 @@ static void check_rounds(const char *name, const char *dims)
         strag_plan_free(plan);
     }
     assert_int_equal(strag_visitor_finish(visitor, &err), STRAG_OK);
-    strag_design_close(&design);
+    strag_instance_close(&instance);
     strag_topology_free(topology);
 }
 

@@ -3,25 +3,26 @@
  * One rank that stands for others, and one round for others of its kind: the estimates are those of
  * all ranks and all rounds, for every algorithm, on machines of equal parts and on others.
  */
+#include "algorithms/table.h"
 #include "model/symmetry.h"
 
-#include "model/cost.h"
 #include "exhaust.h"
 #include "machines.h"
+#include "model/cost.h"
 #include "support.h"
 
 #include <math.h>
 
 static const struct strag_slow one_slow[] = {{1, 2}}, three_slow[] = {{4, 1.5}, {0, 3}, {2, 3}},
                                hardly[] = {{1, 1.01}};
-static const struct strag_late one_late[] = {{1, 1e-4}};
+static const struct strag_straggler one_late[] = {{1, 1e-4}};
 static const struct strag_state states[] = {
     {.nslow = 0},
     {.nslow = 1, .slow = one_slow},
     {.nslow = 3, .slow = three_slow},
     {.nslow = 1, .slow = hardly},
-    {.nlate = 1, .late = one_late},
-    {.nslow = 1, .slow = one_slow, .nlate = 1, .late = one_late},
+    {.nstragglers = 1, .straggler = one_late},
+    {.nslow = 1, .slow = one_slow, .nstragglers = 1, .straggler = one_late},
 };
 
 /* What was found alike: so that nothing can be right by not being used. */
@@ -79,21 +80,21 @@ static void compare(const struct strag_algorithm *algorithm, const struct strag_
 static bool has_like(const struct strag_algorithm *algorithm, const struct strag_problem *problem,
                      const struct strag_model *model)
 {
-    struct strag_design design;
+    struct strag_instance instance;
     struct strag_links *links;
     struct strag_symmetry symmetry;
     struct strag_error err;
-    if (strag_design_open(&design, algorithm, problem, &err) != STRAG_OK)
+    if (strag_instance_open(&instance, algorithm, problem, &err) != STRAG_OK)
         return false;
     assert_int_equal(strag_links_create(problem->topology, model, problem->state, &links, &err),
                      STRAG_OK);
-    assert_int_equal(strag_symmetry_open(&design, links, &symmetry, &err), STRAG_OK);
+    assert_int_equal(strag_symmetry_open(&instance, links, &symmetry, &err), STRAG_OK);
     bool found = symmetry.rank != NULL;
     for (int r = 0; found && r < problem->n; r++)
         assert_int_equal(symmetry.rank[symmetry.rank[r]], symmetry.rank[r]);
     strag_symmetry_close(&symmetry);
     strag_links_free(links);
-    strag_design_close(&design);
+    strag_instance_close(&instance);
     return found;
 }
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One thread per rank, each with its engine, its transport and its reducer. For ThreadSanitizer. */
+#include "algorithms/table.h"
 #include "run/engine.h"
 
-#include "support.h"
 #include "plan/verify.h"
+#include "support.h"
 #include "world.h"
 
 #include <pthread.h>

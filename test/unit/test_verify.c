@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* verify accepts what is right, with the right numbers, and says what is wrong with the rest. */
+#include "algorithms/table.h"
 #include "plan/verify.h"
 
 #include "executor.h"
@@ -95,7 +96,7 @@ static void all_algorithms_hold_what_they_promise(void **state)
 {
     (void)state;
     for (int a = 0; strag_algorithms[a]; a++) {
-        if (strag_algorithms[a]->needs_late)
+        if (strag_algorithms[a]->needs_straggler)
             continue; /* test_straggler.c */
         if (strncmp(strag_algorithms[a]->name, "swing-", 6) == 0)
             continue; /* test_swing.c */
@@ -555,7 +556,7 @@ static void the_late_rank_comes_when_it_is_claimed(void **state)
     strag_recv(hand.builders[2], 2, 0, 0, 1);
     hand_finish(&hand, plans);
     struct strag_claim claim = {
-        .rounds = 3, .blocks = 1, .sent_max = 2, .waits = true, .late = 2, .before = 1};
+        .rounds = 3, .blocks = 1, .sent_max = 2, .waits = true, .straggler = 2, .before = 1};
     struct strag_measure measure;
     assert_int_equal(strag_verify_plans(plans, 3, &claim, &measure, NULL, NULL), STRAG_OK);
     assert_true(measure.waits);
@@ -568,7 +569,7 @@ static void the_late_rank_comes_when_it_is_claimed(void **state)
     assert_claim_refused(
         plans, 3, &claim,
         "by hand n=3: rank 2, which is late, takes part from round 1 on; it claims 0");
-    claim.late = 1;
+    claim.straggler = 1;
     assert_int_equal(strag_verify_plans(plans, 3, &claim, NULL, NULL, NULL), STRAG_OK);
     claim.waits = false;
     claim.before = 7;

@@ -6,8 +6,8 @@
  * STRAG_CASES: how many random machines.
  */
 #include "machines.h"
-#include "slow_links.h"
 #include "plan/verify.h"
+#include "slow_links.h"
 
 #include <math.h>
 
@@ -96,14 +96,14 @@ static void assert_shares(const struct slow_links *links, const double *expected
 {
     struct strag_error err = {""};
     struct strag_measure measure;
-    struct strag_design design;
+    struct strag_instance instance;
     assert_int_equal(strag_verify(weighted(), &links->problem, &measure, NULL, &err), STRAG_OK);
-    assert_int_equal(strag_design_open(&design, weighted(), &links->problem, &err), STRAG_OK);
-    const struct strag_bounds *bounds = &design.shape.bounds;
+    assert_int_equal(strag_instance_open(&instance, weighted(), &links->problem, &err), STRAG_OK);
+    const struct strag_bounds *bounds = &instance.shape.bounds;
     for (int rank = 0; rank < links->n; rank++) {
         struct strag_plan *plan = NULL;
         double own = 0;
-        assert_int_equal(strag_design_plan(&design, rank, &plan, &err), STRAG_OK);
+        assert_int_equal(strag_instance_plan(&instance, rank, &plan, &err), STRAG_OK);
         bool *given = calloc((size_t)bounds->blocks, sizeof *given);
         assert_non_null(given);
         for (int i = 0; i < plan->nops; i++) {
@@ -120,7 +120,7 @@ static void assert_shares(const struct slow_links *links, const double *expected
         free(given);
         strag_plan_free(plan);
     }
-    strag_design_close(&design);
+    strag_instance_close(&instance);
 }
 
 static void shares(void **state)

@@ -279,7 +279,7 @@ static int watched_put(struct strag_transport *transport, int peer, const void *
     if (flight && packed) {
         flight->flying = false;
         pack(flight, packed);
-        status = endpoint->put(endpoint, peer, packed, elements, content);
+        status = endpoint->try_send(endpoint, peer, packed, elements, content);
     }
     free(packed);
     member->events += status == STRAG_OK;
@@ -311,11 +311,11 @@ static int watched_get(struct strag_transport *transport, int peer, size_t eleme
     const void *values;
     memory_pause();
     check_message(member, peer, elements);
-    int status = endpoint->get(endpoint, peer, elements, &values);
+    int status = endpoint->try_recv(endpoint, peer, elements, &values);
     if (status == STRAG_OK) {
         status = take_in(member, peer, elements, values, arrived);
         if (status != STRAG_OK)
-            endpoint->got(endpoint, peer);
+            endpoint->release_recv(endpoint, peer);
     }
     memory_resume();
     return status;
@@ -331,7 +331,7 @@ static void watched_got(struct strag_transport *transport, int peer)
     if (!flight) {
         watch_problem(member, "a message of rank %d is given back that is not there", peer);
     } else {
-        member->endpoint->got(member->endpoint, peer);
+        member->endpoint->release_recv(member->endpoint, peer);
         free(flight->arrived);
         flight->arrived = NULL;
     }
@@ -535,12 +535,13 @@ void watch_begin(struct member *member)
         member->transport.base.recv_in_place = watched_recv_in_place;
         member->transport.base.release = watched_release_message;
     }
-    if (member->endpoint->put && !rng_one_in(&member->rng, 8)) { /* some ranks have it, some not */
-        member->transport.base.put = watched_put;
-        member->transport.base.get = watched_get;
-        member->transport.base.got = watched_got;
-        member->transport.base.put_most = member->endpoint->put_most;
-        member->transport.base.put_room = member->endpoint->put_room;
+    if (member->endpoint->try_send &&
+        !rng_one_in(&member->rng, 8)) { /* some ranks have it, some not */
+        member->transport.base.try_send = watched_put;
+        member->transport.base.try_recv = watched_get;
+        member->transport.base.release_recv = watched_got;
+        member->transport.base.try_send_max = member->endpoint->try_send_max;
+        member->transport.base.try_send_depth = member->endpoint->try_send_depth;
     }
     member->reducer = (struct watched_reducer){
         {watched_allocate, watched_release, watched_reduce, watched_copy, watched_test}, member};

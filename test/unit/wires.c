@@ -5,9 +5,9 @@
  */
 #include "wires.h"
 
-#include "run/engine.h"
-#include "model/flows.h"
 #include "machines.h"
+#include "model/flows.h"
+#include "run/engine.h"
 #include "watch/slowdown.h"
 
 #include <math.h>
@@ -281,7 +281,7 @@ static bool progress(struct run *run)
         all = true;
         for (int rank = 0; rank < wires->n; rank++) {
             struct endpoint *end = &run->ends[rank];
-            if (wires->now < run->start + wires->late[rank]) {
+            if (wires->now < run->start + wires->straggler[rank]) {
                 all = false;
                 continue;
             }
@@ -304,7 +304,7 @@ static void wait_for_something(struct run *run)
     struct wires *wires = run->wires;
     double next = strag_flows_next(run->flows);
     for (int rank = 0; rank < wires->n; rank++) {
-        double arrival = run->start + wires->late[rank];
+        double arrival = run->start + wires->straggler[rank];
         if (arrival > wires->now)
             next = fmin(next, arrival);
     }

@@ -10,20 +10,20 @@
 #ifndef STRAG_TEST_WIRES_H
 #define STRAG_TEST_WIRES_H
 
-#include "watch/meter.h"
 #include "run/reducer.h"
 #include "support.h"
+#include "watch/meter.h"
 
 enum { WIRES_HOSTS = 16, WIRES_RANKS = 32 };
 
 struct wires {
     int n, hosts, ranks_per_host;
     struct strag_topology *topology;
-    double bandwidth;           /* bytes per second of a healthy link, each direction */
-    double factor[WIRES_HOSTS]; /* at least 1: so many times slower is a host's link */
-    double buffer;              /* bytes, of each connection */
-    double late[WIRES_RANKS];   /* seconds that a rank comes late to the next call */
-    double jitter;              /* of every call's links: slower by up to this part of themselves */
+    double bandwidth;              /* bytes per second of a healthy link, each direction */
+    double factor[WIRES_HOSTS];    /* at least 1: so many times slower is a host's link */
+    double buffer;                 /* bytes, of each connection */
+    double straggler[WIRES_RANKS]; /* seconds that a rank comes late to the next call */
+    double jitter; /* of every call's links: slower by up to this part of themselves */
     double now;
     struct rng *rng;
     struct strag_meter *meters[WIRES_RANKS];

@@ -15,7 +15,7 @@
  * Completions only mark segments. Everything else happens in one pass over the window, which is
  * repeated until nothing changes.
  */
-#include "run/window.h"
+#include "run/pipeline.h"
 
 #include <stdlib.h>
 
@@ -30,7 +30,7 @@ enum segment_state { FLYING, HERE, COMBINING, COMBINED };
 /* A segment in flight. Without a slot, a recv_reduce has it in place. */
 struct segment {
     struct strag_transfer transfer; /* first: the completion finds the segment by it */
-    struct strag_window *window;
+    struct strag_pipeline *pipeline;
     struct segment *next; /* younger segment of the same operation, or next free one */
     size_t first, count;  /* elements of the vector */
     int slot;             /* recv_reduce: where it is received, or NONE */
@@ -59,7 +59,7 @@ struct lane {
     bool kept_back; /* in this pass: an earlier operation has to have the next slot */
 };
 
-struct strag_window {
+struct strag_pipeline {
     const struct strag_plan *plan;
     const int32_t *content; /* per operation: as in struct strag_transfer */
     int32_t *before;        /* per operation: the one before it to or from the same peer, or NONE */
@@ -86,36 +86,36 @@ struct strag_window {
 static void segment_complete(struct strag_transfer *transfer, int status)
 {
     struct segment *segment = (struct segment *)transfer;
-    struct strag_window *window = segment->window;
+    struct strag_pipeline *pipeline = segment->pipeline;
     segment->state = HERE;
-    window->marked = true;
-    if (status != STRAG_OK && window->status == STRAG_OK)
-        window->status = status;
+    pipeline->marked = true;
+    if (status != STRAG_OK && pipeline->status == STRAG_OK)
+        pipeline->status = status;
 }
 
 /* So it is before a call, and so a call that goes well leaves it. */
-static void free_all_segments(struct strag_window *window)
+static void free_all_segments(struct strag_pipeline *pipeline)
 {
-    window->free = NULL;
-    for (size_t i = window->nsegments; i > 0; i--) {
-        struct segment *segment = &window->segments[i - 1];
+    pipeline->free = NULL;
+    for (size_t i = pipeline->nsegments; i > 0; i--) {
+        struct segment *segment = &pipeline->segments[i - 1];
         segment->transfer = (struct strag_transfer){.complete = segment_complete};
-        segment->window = window;
-        segment->next = window->free;
-        window->free = segment;
+        segment->pipeline = pipeline;
+        segment->next = pipeline->free;
+        pipeline->free = segment;
     }
 }
 
 /* The previous operation with the same peer and direction, for each; `last` has room for 2n. */
-static void link_peers(struct strag_window *window, int32_t *last)
+static void link_peers(struct strag_pipeline *pipeline, int32_t *last)
 {
-    const struct strag_plan *plan = window->plan;
+    const struct strag_plan *plan = pipeline->plan;
     for (int i = 0; i < 2 * plan->n; i++)
         last[i] = NONE;
     for (int i = 0; i < plan->nops; i++) {
         const struct strag_op *op = &plan->ops[i];
         int32_t *slot = &last[2 * op->peer + (op->kind == STRAG_SEND)];
-        window->before[i] = *slot;
+        pipeline->before[i] = *slot;
         *slot = i;
     }
 }
@@ -133,79 +133,79 @@ static size_t widest_window(const struct strag_plan *plan)
     return (size_t)widest;
 }
 
-struct strag_window *strag_window_create(const struct strag_plan *plan, const int32_t *content,
-                                         int depth)
+struct strag_pipeline *strag_pipeline_create(const struct strag_plan *plan, const int32_t *content,
+                                             int depth)
 {
-    struct strag_window *window = calloc(1, sizeof *window);
+    struct strag_pipeline *pipeline = calloc(1, sizeof *pipeline);
     int32_t *last = malloc(2 * (size_t)plan->n * sizeof *last);
-    if (!window || !last)
+    if (!pipeline || !last)
         goto memory;
-    window->plan = plan;
-    window->content = content;
-    window->depth = depth;
-    window->nsegments = widest_window(plan) * (size_t)depth;
-    window->before = malloc(((size_t)plan->nops + 1) * sizeof *window->before);
-    window->runs = malloc(((size_t)plan->nops + 1) * sizeof *window->runs);
-    window->segments = calloc(window->nsegments + 1, sizeof *window->segments);
-    if (!window->before || !window->runs || !window->segments)
+    pipeline->plan = plan;
+    pipeline->content = content;
+    pipeline->depth = depth;
+    pipeline->nsegments = widest_window(plan) * (size_t)depth;
+    pipeline->before = malloc(((size_t)plan->nops + 1) * sizeof *pipeline->before);
+    pipeline->runs = malloc(((size_t)plan->nops + 1) * sizeof *pipeline->runs);
+    pipeline->segments = calloc(pipeline->nsegments + 1, sizeof *pipeline->segments);
+    if (!pipeline->before || !pipeline->runs || !pipeline->segments)
         goto memory;
-    link_peers(window, last);
-    free_all_segments(window);
+    link_peers(pipeline, last);
+    free_all_segments(pipeline);
     free(last);
-    return window;
+    return pipeline;
 
 memory:
     free(last);
-    strag_window_free(window);
+    strag_pipeline_free(pipeline);
     return NULL;
 }
 
-void strag_window_free(struct strag_window *window)
+void strag_pipeline_free(struct strag_pipeline *pipeline)
 {
-    if (!window)
+    if (!pipeline)
         return;
-    free(window->before);
-    free(window->runs);
-    free(window->segments);
-    free(window->free_slots);
-    free(window);
+    free(pipeline->before);
+    free(pipeline->runs);
+    free(pipeline->segments);
+    free(pipeline->free_slots);
+    free(pipeline);
 }
 
 /* ---- Addresses ---- */
 
-static char *at(const struct strag_window *window, const void *vector, size_t element)
+static char *at(const struct strag_pipeline *pipeline, const void *vector, size_t element)
 {
-    return (char *)(uintptr_t)vector + (ptrdiff_t)element * window->call->extent;
+    return (char *)(uintptr_t)vector + (ptrdiff_t)element * pipeline->call->extent;
 }
 
 /* Where an operation finds its own values. */
-static char *own_values(const struct strag_window *window, const struct strag_op *op,
+static char *own_values(const struct strag_pipeline *pipeline, const struct strag_op *op,
                         size_t element)
 {
-    return at(window, op->from_input ? window->call->input : window->call->output, element);
+    return at(pipeline, op->from_input ? pipeline->call->input : pipeline->call->output, element);
 }
 
-static char *slot_address(const struct strag_window *window, const struct run *run, int slot)
+static char *slot_address(const struct strag_pipeline *pipeline, const struct run *run, int slot)
 {
-    const struct lane *lane = &window->lanes[run->lane];
-    return at(window, window->space, lane->offset + (size_t)slot * lane->slot_elements);
+    const struct lane *lane = &pipeline->lanes[run->lane];
+    return at(pipeline, pipeline->space, lane->offset + (size_t)slot * lane->slot_elements);
 }
 
 /* ---- Segments ---- */
 
 /* What has arrived in place is not needed any more. */
-static void release(struct strag_window *window, const struct run *run, struct segment *segment)
+static void release(struct strag_pipeline *pipeline, const struct run *run, struct segment *segment)
 {
-    struct strag_transport *transport = window->lanes[run->lane].transport;
+    struct strag_transport *transport = pipeline->lanes[run->lane].transport;
     if (segment->transfer.arrived)
         transport->release(transport, &segment->transfer);
     segment->transfer.arrived = NULL;
 }
 
-static struct segment *take_segment(struct strag_window *window, struct run *run)
+static struct segment *take_segment(struct strag_pipeline *pipeline, struct run *run)
 {
-    struct segment *segment = window->free;
-    window->free = segment->next;
+    struct segment *segment = pipeline->free;
+    pipeline->free = segment->next;
     segment->next = NULL;
     segment->state = FLYING;
     segment->slot = NONE;
@@ -219,7 +219,7 @@ static struct segment *take_segment(struct strag_window *window, struct run *run
 }
 
 /* The oldest segment is finished. */
-static void retire(struct strag_window *window, struct run *run)
+static void retire(struct strag_pipeline *pipeline, struct run *run)
 {
     struct segment *segment = run->oldest;
     run->done += segment->count;
@@ -227,21 +227,21 @@ static void retire(struct strag_window *window, struct run *run)
     if (!run->oldest)
         run->youngest = NULL;
     run->flying--;
-    struct lane *lane = &window->lanes[run->lane];
-    release(window, run, segment);
+    struct lane *lane = &pipeline->lanes[run->lane];
+    release(pipeline, run, segment);
     if (segment->slot != NONE)
         lane->free[lane->nfree++] = segment->slot;
-    segment->next = window->free;
-    window->free = segment;
+    segment->next = pipeline->free;
+    pipeline->free = segment;
 }
 
 /* Are the elements [first, end) of the operation free of all it must wait for? */
-static bool waits_done(const struct strag_window *window, int index, size_t first, size_t end)
+static bool waits_done(const struct strag_pipeline *pipeline, int index, size_t first, size_t end)
 {
     int length;
-    const int32_t *after = strag_plan_after(window->plan, index, &length);
+    const int32_t *after = strag_plan_after(pipeline->plan, index, &length);
     for (int i = 0; i < length; i++) {
-        const struct run *other = &window->runs[after[i]];
+        const struct run *other = &pipeline->runs[after[i]];
         size_t from = first > other->begin ? first : other->begin;
         size_t to = end < other->end ? end : other->end;
         if (from < to && other->done < to)
@@ -251,125 +251,125 @@ static bool waits_done(const struct strag_window *window, int index, size_t firs
 }
 
 /* Combine the oldest segment, which has arrived. @return as the reducer does */
-static int combine(struct strag_window *window, int index, struct segment *segment)
+static int combine(struct strag_pipeline *pipeline, int index, struct segment *segment)
 {
-    const struct strag_op *op = &window->plan->ops[index];
-    struct strag_reducer *reducer = window->call->reducer;
-    const char *own = own_values(window, op, segment->first);
+    const struct strag_op *op = &pipeline->plan->ops[index];
+    struct strag_reducer *reducer = pipeline->call->reducer;
+    const char *own = own_values(pipeline, op, segment->first);
     const char *in = segment->slot == NONE
                          ? segment->transfer.arrived
-                         : slot_address(window, &window->runs[index], segment->slot);
-    return reducer->reduce(reducer, at(window, window->call->output, segment->first),
+                         : slot_address(pipeline, &pipeline->runs[index], segment->slot);
+    return reducer->reduce(reducer, at(pipeline, pipeline->call->output, segment->first),
                            op->own_left ? own : in, op->own_left ? in : own, segment->count,
                            &segment->ticket);
 }
 
 /* Begin to combine a segment that has arrived, if it may. @return whether its state changed */
-static bool begin_combining(struct strag_window *window, int index, struct segment *segment)
+static bool begin_combining(struct strag_pipeline *pipeline, int index, struct segment *segment)
 {
     if (segment->state != HERE ||
-        !waits_done(window, index, segment->first, segment->first + segment->count))
+        !waits_done(pipeline, index, segment->first, segment->first + segment->count))
         return false;
-    int status = combine(window, index, segment);
-    window->combining += status == STRAG_PENDING;
+    int status = combine(pipeline, index, segment);
+    pipeline->combining += status == STRAG_PENDING;
     if (status < 0)
-        window->status = status;
+        pipeline->status = status;
     else
         segment->state = status == STRAG_PENDING ? COMBINING : COMBINED;
     return status >= 0;
 }
 
 /* Ask how far the reducer is with a segment. */
-static void test_combining(struct strag_window *window, struct segment *segment)
+static void test_combining(struct strag_pipeline *pipeline, struct segment *segment)
 {
-    struct strag_reducer *reducer = window->call->reducer;
+    struct strag_reducer *reducer = pipeline->call->reducer;
     int status = reducer->test(reducer, segment->ticket);
     if (status == STRAG_PENDING)
         return;
-    window->combining--;
+    pipeline->combining--;
     segment->state = COMBINED;
     if (status != STRAG_OK)
-        window->status = status;
+        pipeline->status = status;
 }
 
 /* Combine what has arrived: several segments at a time, where the reducer does it by itself. */
-static void combine_arrived(struct strag_window *window, int index)
+static void combine_arrived(struct strag_pipeline *pipeline, int index)
 {
-    for (struct segment *s = window->runs[index].oldest; s; s = s->next) {
-        if (window->status == STRAG_OK && s->state == COMBINING)
-            test_combining(window, s);
-        if (window->status != STRAG_OK || s->state == FLYING)
+    for (struct segment *s = pipeline->runs[index].oldest; s; s = s->next) {
+        if (pipeline->status == STRAG_OK && s->state == COMBINING)
+            test_combining(pipeline, s);
+        if (pipeline->status != STRAG_OK || s->state == FLYING)
             return;
-        if (s->state == HERE && !begin_combining(window, index, s))
+        if (s->state == HERE && !begin_combining(pipeline, index, s))
             return;
     }
 }
 
 /* Retire what can be retired. @return whether there was something */
-static bool retire_finished(struct strag_window *window, int index)
+static bool retire_finished(struct strag_pipeline *pipeline, int index)
 {
-    struct run *run = &window->runs[index];
+    struct run *run = &pipeline->runs[index];
     enum segment_state last = HERE;
     bool changed = false;
-    if (window->plan->ops[index].kind == STRAG_RECV_REDUCE) {
-        combine_arrived(window, index);
+    if (pipeline->plan->ops[index].kind == STRAG_RECV_REDUCE) {
+        combine_arrived(pipeline, index);
         last = COMBINED;
     }
-    while (run->oldest && run->oldest->state == last && window->status == STRAG_OK) {
-        retire(window, run);
+    while (run->oldest && run->oldest->state == last && pipeline->status == STRAG_OK) {
+        retire(pipeline, run);
         changed = true;
     }
     return changed;
 }
 
 /* Hand a segment to the transport. */
-static int give(struct strag_window *window, int index, struct segment *segment)
+static int give(struct strag_pipeline *pipeline, int index, struct segment *segment)
 {
-    const struct strag_op *op = &window->plan->ops[index];
-    const struct run *run = &window->runs[index];
-    struct lane *lane = &window->lanes[run->lane];
+    const struct strag_op *op = &pipeline->plan->ops[index];
+    const struct run *run = &pipeline->runs[index];
+    struct lane *lane = &pipeline->lanes[run->lane];
     struct strag_transport *transport = lane->transport;
     struct strag_transfer *transfer = &segment->transfer;
-    char *where = at(window, window->call->output, segment->first);
+    char *where = at(pipeline, pipeline->call->output, segment->first);
     transfer->arrived = NULL;
     if (op->kind == STRAG_SEND) {
-        transfer->content = (uint64_t)window->content[index];
+        transfer->content = (uint64_t)pipeline->content[index];
         return transport->send(transport, transfer, op->peer,
-                               own_values(window, op, segment->first), segment->count);
+                               own_values(pipeline, op, segment->first), segment->count);
     }
     if (op->kind == STRAG_RECV_REDUCE) {
         if (lane->in_place)
             return transport->recv_in_place(transport, transfer, op->peer, segment->count);
         segment->slot = lane->free[--lane->nfree];
-        where = slot_address(window, run, segment->slot);
+        where = slot_address(pipeline, run, segment->slot);
     }
     return transport->recv(transport, transfer, op->peer, where, segment->count);
 }
 
 /* Post the operation's next segment. @return whether it was posted */
-static bool post(struct strag_window *window, int index)
+static bool post(struct strag_pipeline *pipeline, int index)
 {
-    const struct strag_op *op = &window->plan->ops[index];
-    struct run *run = &window->runs[index];
-    const struct lane *lane = &window->lanes[run->lane];
+    const struct strag_op *op = &pipeline->plan->ops[index];
+    struct run *run = &pipeline->runs[index];
+    const struct lane *lane = &pipeline->lanes[run->lane];
     size_t left = run->end - run->posted;
     size_t count = left < run->step ? left : run->step;
 
     if (op->kind == STRAG_RECV_REDUCE) {
         if (!lane->in_place && (lane->kept_back || lane->nfree == 0))
             return false;
-    } else if (!waits_done(window, index, run->posted, run->posted + count)) {
+    } else if (!waits_done(pipeline, index, run->posted, run->posted + count)) {
         return false;
     }
-    struct segment *segment = take_segment(window, run);
+    struct segment *segment = take_segment(pipeline, run);
     segment->first = run->posted;
     segment->count = count;
     run->posted += count;
-    int status = give(window, index, segment);
+    int status = give(pipeline, index, segment);
     if (status != STRAG_OK) {
         segment->state = HERE; /* it never took off: nothing to cancel */
-        if (window->status == STRAG_OK)
-            window->status = status;
+        if (pipeline->status == STRAG_OK)
+            pipeline->status = status;
     }
     return true;
 }
@@ -377,23 +377,23 @@ static bool post(struct strag_window *window, int index)
 /* ---- The window ---- */
 
 /* An operation enters the window. */
-static void enter(struct strag_window *window, int index)
+static void enter(struct strag_pipeline *pipeline, int index)
 {
-    const struct strag_bounds *bounds = &window->plan->bounds;
-    const struct strag_op *op = &window->plan->ops[index];
-    struct run *run = &window->runs[index];
-    size_t begin = strag_block_start(bounds, op->first, window->call->count);
-    size_t end = strag_block_start(bounds, op->first + op->count, window->call->count);
-    uint8_t lane = window->call->lane_of ? window->call->lane_of[op->peer] : 0;
-    size_t length = end - begin, longest = window->call->lanes[lane].segment;
+    const struct strag_bounds *bounds = &pipeline->plan->bounds;
+    const struct strag_op *op = &pipeline->plan->ops[index];
+    struct run *run = &pipeline->runs[index];
+    size_t begin = strag_block_start(bounds, op->first, pipeline->call->count);
+    size_t end = strag_block_start(bounds, op->first + op->count, pipeline->call->count);
+    uint8_t lane = pipeline->call->lane_of ? pipeline->call->lane_of[op->peer] : 0;
+    size_t length = end - begin, longest = pipeline->call->lanes[lane].segment;
     size_t segments = length > 0;
     if (length > longest)
         segments = length / longest + (length % longest != 0);
     *run = (struct run){.begin = begin, .done = begin, .posted = begin, .end = end, .lane = lane};
     /* An operation without elements posts nothing: the order of messages skips it. */
-    int before = window->before[index];
-    if (before != NONE && window->runs[before].begin == window->runs[before].end)
-        before = window->runs[before].before;
+    int before = pipeline->before[index];
+    if (before != NONE && pipeline->runs[before].begin == pipeline->runs[before].end)
+        before = pipeline->runs[before].before;
     run->before = before;
     if (segments == 1)
         run->step = length;
@@ -403,71 +403,72 @@ static void enter(struct strag_window *window, int index)
 
 /* Let the window begin at the first unfinished operation, and reach as far as it may.
  * @return whether operations entered */
-static bool move_window(struct strag_window *window)
+static bool move_window(struct strag_pipeline *pipeline)
 {
-    const struct strag_plan *plan = window->plan;
-    int tail = window->tail;
+    const struct strag_plan *plan = pipeline->plan;
+    int tail = pipeline->tail;
     for (;;) {
-        while (window->head < window->tail &&
-               window->runs[window->head].done == window->runs[window->head].end)
-            window->head++;
-        if (window->tail == plan->nops ||
-            plan->ops[window->tail].round > plan->ops[window->head].round + LOOKAHEAD)
-            return window->tail != tail;
-        enter(window, window->tail++);
+        while (pipeline->head < pipeline->tail &&
+               pipeline->runs[pipeline->head].done == pipeline->runs[pipeline->head].end)
+            pipeline->head++;
+        if (pipeline->tail == plan->nops ||
+            plan->ops[pipeline->tail].round > plan->ops[pipeline->head].round + LOOKAHEAD)
+            return pipeline->tail != tail;
+        enter(pipeline, pipeline->tail++);
     }
 }
 
 /* Post what can be posted of one operation. @return whether there was something */
-static bool post_all(struct strag_window *window, int index)
+static bool post_all(struct strag_pipeline *pipeline, int index)
 {
-    const struct run *run = &window->runs[index];
+    const struct run *run = &pipeline->runs[index];
     bool posted = false;
-    if (run->before != NONE && window->runs[run->before].posted != window->runs[run->before].end)
+    if (run->before != NONE &&
+        pipeline->runs[run->before].posted != pipeline->runs[run->before].end)
         return false;
-    while (run->posted < run->end && run->flying < window->depth && window->status == STRAG_OK &&
-           post(window, index))
+    while (run->posted < run->end && run->flying < pipeline->depth &&
+           pipeline->status == STRAG_OK && post(pipeline, index))
         posted = true;
     return posted;
 }
 
 /* Retire, and post receives. Temporary space goes to recv_reduce operations in order: none takes
  * any while an earlier one of its lane has something to receive and no space at all. */
-static bool pass_receives(struct strag_window *window)
+static bool pass_receives(struct strag_pipeline *pipeline)
 {
     bool changed = false;
     for (int l = 0; l < STRAG_LANES; l++)
-        window->lanes[l].kept_back = false;
-    for (int i = window->head; i < window->tail && window->status == STRAG_OK; i++) {
-        const struct run *run = &window->runs[i];
+        pipeline->lanes[l].kept_back = false;
+    for (int i = pipeline->head; i < pipeline->tail && pipeline->status == STRAG_OK; i++) {
+        const struct run *run = &pipeline->runs[i];
         if (run->done == run->end)
             continue;
-        changed |= retire_finished(window, i);
-        if (window->plan->ops[i].kind == STRAG_SEND)
+        changed |= retire_finished(pipeline, i);
+        if (pipeline->plan->ops[i].kind == STRAG_SEND)
             continue;
-        changed |= post_all(window, i);
-        if (window->plan->ops[i].kind == STRAG_RECV_REDUCE && run->posted < run->end &&
+        changed |= post_all(pipeline, i);
+        if (pipeline->plan->ops[i].kind == STRAG_RECV_REDUCE && run->posted < run->end &&
             run->flying == 0)
-            window->lanes[run->lane].kept_back = true;
+            pipeline->lanes[run->lane].kept_back = true;
     }
     return changed;
 }
 
 /* Post sends. While one has more to send than may be in flight, later rounds send nothing in its
  * lane: links would carry their segments in place of the ones that others wait for. */
-static bool pass_sends(struct strag_window *window)
+static bool pass_sends(struct strag_pipeline *pipeline)
 {
     bool changed = false;
     int last[STRAG_LANES]; /* round that may send */
     for (int l = 0; l < STRAG_LANES; l++)
-        last[l] = window->plan->rounds;
-    for (int i = window->head; i < window->tail && window->status == STRAG_OK; i++) {
-        const struct strag_op *op = &window->plan->ops[i];
-        const struct run *run = &window->runs[i];
+        last[l] = pipeline->plan->rounds;
+    for (int i = pipeline->head; i < pipeline->tail && pipeline->status == STRAG_OK; i++) {
+        const struct strag_op *op = &pipeline->plan->ops[i];
+        const struct run *run = &pipeline->runs[i];
         if (op->kind != STRAG_SEND || op->round > last[run->lane])
             continue;
-        changed |= post_all(window, i);
-        if (run->posted < run->end && run->flying == window->depth)
+        changed |= post_all(pipeline, i);
+        if (run->posted < run->end && run->flying == pipeline->depth)
             last[run->lane] = op->round;
     }
     return changed;
@@ -475,97 +476,97 @@ static bool pass_sends(struct strag_window *window)
 
 /* One pass. Receives are posted before sends: a message that finds its receive waiting is cheaper
  * than one that comes unexpected. @return whether anything changed */
-static bool pass(struct strag_window *window)
+static bool pass(struct strag_pipeline *pipeline)
 {
-    bool changed = pass_receives(window);
-    changed |= pass_sends(window);
-    return changed && window->status == STRAG_OK;
+    bool changed = pass_receives(pipeline);
+    changed |= pass_sends(pipeline);
+    return changed && pipeline->status == STRAG_OK;
 }
 
 /* ---- A call ---- */
 
 /* After an error: nothing stays in flight that the transport can stop. */
-static void stop(struct strag_window *window)
+static void stop(struct strag_pipeline *pipeline)
 {
-    struct strag_reducer *reducer = window->call->reducer;
+    struct strag_reducer *reducer = pipeline->call->reducer;
     int lost = 0;
-    for (int i = window->head; i < window->tail; i++) {
-        const struct run *run = &window->runs[i];
-        struct strag_transport *transport = window->lanes[run->lane].transport;
+    for (int i = pipeline->head; i < pipeline->tail; i++) {
+        const struct run *run = &pipeline->runs[i];
+        struct strag_transport *transport = pipeline->lanes[run->lane].transport;
         for (struct segment *s = run->oldest; s; s = s->next) {
             if (s->state == FLYING)
                 lost |= transport->cancel(transport, &s->transfer) != STRAG_OK && s->slot != NONE;
             while (s->state == COMBINING && reducer->test(reducer, s->ticket) == STRAG_PENDING)
                 ;
-            release(window, run, s);
+            release(pipeline, run, s);
         }
     }
-    if (window->space)
-        reducer->release(reducer, window->space, lost);
-    free_all_segments(window);
+    if (pipeline->space)
+        reducer->release(reducer, pipeline->space, lost);
+    free_all_segments(pipeline);
 }
 
 /* In which lanes does the plan combine anything, so that temporary space is needed? */
-static void find_uses(const struct strag_window *window, bool *uses)
+static void find_uses(const struct strag_pipeline *pipeline, bool *uses)
 {
-    if (window->lanes[0].in_place && window->lanes[1].in_place)
+    if (pipeline->lanes[0].in_place && pipeline->lanes[1].in_place)
         return;
-    const struct strag_plan *plan = window->plan;
-    const uint8_t *lane_of = window->call->lane_of;
-    for (int i = 0; i < plan->nops && window->call->count > 0; i++) {
+    const struct strag_plan *plan = pipeline->plan;
+    const uint8_t *lane_of = pipeline->call->lane_of;
+    for (int i = 0; i < plan->nops && pipeline->call->count > 0; i++) {
         if (plan->ops[i].kind == STRAG_RECV_REDUCE)
             uses[lane_of ? lane_of[plan->ops[i].peer] : 0] = true;
     }
 }
 
 /* Room for the numbers of all slots. */
-static bool room_for_slots(struct strag_window *window)
+static bool room_for_slots(struct strag_pipeline *pipeline)
 {
     int slots = 0;
     for (int l = 0; l < STRAG_LANES; l++)
-        slots += window->call->lanes[l].slots;
-    if (slots <= window->slots_room)
+        slots += pipeline->call->lanes[l].slots;
+    if (slots <= pipeline->slots_room)
         return true;
-    int *larger = realloc(window->free_slots, (size_t)slots * sizeof *larger);
+    int *larger = realloc(pipeline->free_slots, (size_t)slots * sizeof *larger);
     if (!larger)
         return false;
-    window->free_slots = larger;
-    window->slots_room = slots;
+    pipeline->free_slots = larger;
+    pipeline->slots_room = slots;
     return true;
 }
 
-static void find_transports(struct strag_window *window)
+static void find_transports(struct strag_pipeline *pipeline)
 {
     for (int l = 0; l < STRAG_LANES; l++) {
-        struct strag_transport *own = window->call->lanes[l].transport;
-        window->lanes[l].transport = own ? own : window->call->transport;
-        window->lanes[l].in_place = NULL != window->lanes[l].transport->recv_in_place;
+        struct strag_transport *own = pipeline->call->lanes[l].transport;
+        pipeline->lanes[l].transport = own ? own : pipeline->call->transport;
+        pipeline->lanes[l].in_place = NULL != pipeline->lanes[l].transport->recv_in_place;
     }
 }
 
-static int progress_transports(struct strag_window *window)
+static int progress_transports(struct strag_pipeline *pipeline)
 {
-    struct strag_transport *first = window->lanes[0].transport;
-    struct strag_transport *second = window->lanes[1].transport;
+    struct strag_transport *first = pipeline->lanes[0].transport;
+    struct strag_transport *second = pipeline->lanes[1].transport;
     int status = first->progress(first);
     int other = second != first ? second->progress(second) : STRAG_OK;
     return status != STRAG_OK ? status : other;
 }
 
-static int prepare_space(struct strag_window *window)
+static int prepare_space(struct strag_pipeline *pipeline)
 {
-    const struct strag_call *call = window->call;
+    const struct strag_call *call = pipeline->call;
     bool uses[STRAG_LANES] = {false};
     size_t elements = 0;
     int slots = 0;
-    if (!room_for_slots(window))
+    if (!room_for_slots(pipeline))
         return STRAG_ERR_MEMORY;
-    find_uses(window, uses);
+    find_uses(pipeline, uses);
     for (int l = 0; l < STRAG_LANES; l++) {
         const struct strag_lane *wanted = &call->lanes[l];
-        struct lane *lane = &window->lanes[l];
+        struct lane *lane = &pipeline->lanes[l];
         lane->offset = elements;
-        lane->free = window->free_slots + slots;
+        lane->free = pipeline->free_slots + slots;
         lane->slot_elements = call->count < wanted->segment ? call->count : wanted->segment;
         lane->slot_elements += call->gap;
         lane->nfree = 0;
@@ -578,50 +579,50 @@ static int prepare_space(struct strag_window *window)
             elements += lane->slot_elements * (size_t)wanted->slots;
     }
     if (elements)
-        window->space = call->reducer->allocate(call->reducer, elements);
-    return elements && !window->space ? STRAG_ERR_MEMORY : STRAG_OK;
+        pipeline->space = call->reducer->allocate(call->reducer, elements);
+    return elements && !pipeline->space ? STRAG_ERR_MEMORY : STRAG_OK;
 }
 
-int strag_window_start(struct strag_window *window, const struct strag_call *call)
+int strag_pipeline_start(struct strag_pipeline *pipeline, const struct strag_call *call)
 {
-    window->call = call;
-    window->status = STRAG_OK;
-    window->head = window->tail = 0;
-    window->marked = true;
-    window->combining = 0;
-    window->space = NULL;
-    find_transports(window);
-    int status = prepare_space(window);
+    pipeline->call = call;
+    pipeline->status = STRAG_OK;
+    pipeline->head = pipeline->tail = 0;
+    pipeline->marked = true;
+    pipeline->combining = 0;
+    pipeline->space = NULL;
+    find_transports(pipeline);
+    int status = prepare_space(pipeline);
     if (status == STRAG_OK)
-        move_window(window);
+        move_window(pipeline);
     return status;
 }
 
 /* Do what the window permits. */
-static void progress_window(struct strag_window *window)
+static void progress_window(struct strag_pipeline *pipeline)
 {
     bool changed;
-    window->marked = false;
+    pipeline->marked = false;
     do {
-        changed = pass(window);
-        changed |= window->status == STRAG_OK && move_window(window);
+        changed = pass(pipeline);
+        changed |= pipeline->status == STRAG_OK && move_window(pipeline);
     } while (changed);
 }
 
-int strag_window_progress(struct strag_window *window)
+int strag_pipeline_progress(struct strag_pipeline *pipeline)
 {
-    int status = progress_transports(window);
-    if (status != STRAG_OK && window->status == STRAG_OK)
-        window->status = status;
-    if (window->status == STRAG_OK && (window->marked || window->combining))
-        progress_window(window);
-    if (window->status != STRAG_OK) {
-        stop(window);
-        return window->status;
+    int status = progress_transports(pipeline);
+    if (status != STRAG_OK && pipeline->status == STRAG_OK)
+        pipeline->status = status;
+    if (pipeline->status == STRAG_OK && (pipeline->marked || pipeline->combining))
+        progress_window(pipeline);
+    if (pipeline->status != STRAG_OK) {
+        stop(pipeline);
+        return pipeline->status;
     }
-    if (window->head < window->plan->nops)
+    if (pipeline->head < pipeline->plan->nops)
         return STRAG_PENDING;
-    if (window->space)
-        window->call->reducer->release(window->call->reducer, window->space, 0);
+    if (pipeline->space)
+        pipeline->call->reducer->release(pipeline->call->reducer, pipeline->space, 0);
     return STRAG_OK;
 }

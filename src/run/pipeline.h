@@ -3,34 +3,34 @@
  * Running a plan in a window: the operations of several rounds are under way at the same time, cut
  * into segments. What the engine promises (engine.h) of memory and of progress is kept here.
  */
-#ifndef STRAG_WINDOW_H
-#define STRAG_WINDOW_H
+#ifndef STRAG_PIPELINE_H
+#define STRAG_PIPELINE_H
 
 #include "run/engine.h"
 
-struct strag_window;
+struct strag_pipeline;
 
 /**
  * Prepare to run a plan, which must outlive what is made.
  *
  * @param content  per operation: as in struct strag_transfer; must outlive it, too
  * @param depth    messages in flight for one operation, at least 1
- * @return what strag_window_start takes; NULL when out of memory
+ * @return what strag_pipeline_start takes; NULL when out of memory
  */
-struct strag_window *strag_window_create(const struct strag_plan *plan, const int32_t *content,
-                                         int depth);
+struct strag_pipeline *strag_pipeline_create(const struct strag_plan *plan, const int32_t *content,
+                                             int depth);
 
 /** NULL is allowed. */
-void strag_window_free(struct strag_window *window);
+void strag_pipeline_free(struct strag_pipeline *pipeline);
 
 /**
  * Begin a call; `call` must live until it is over.
  *
  * @return STRAG_OK; or STRAG_ERR_MEMORY, and nothing has begun
  */
-int strag_window_start(struct strag_window *window, const struct strag_call *call);
+int strag_pipeline_start(struct strag_pipeline *pipeline, const struct strag_call *call);
 
 /** Do what can be done now. @return as strag_engine_progress */
-int strag_window_progress(struct strag_window *window);
+int strag_pipeline_progress(struct strag_pipeline *pipeline);
 
 #endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "algorithms/table.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Every algorithm, once. Of two that the model finds equally fast, the first is chosen. */
+/* clang-format off */
+#define ALGORITHMS(row) \
+    row(strag_recursive_doubling) \
+    row(strag_circulant) \
+    row(strag_recursive_halving) \
+    row(strag_ring) \
+    row(strag_bucket) \
+    row(strag_swing) \
+    row(strag_swing_latency) \
+    row(strag_swing_quarter) \
+    row(strag_swing_half) \
+    row(strag_swing_most) \
+    row(strag_bine) \
+    row(strag_bine_latency) \
+    row(strag_torus_halving) \
+    row(strag_torus_doubling) \
+    row(strag_hamiltonian) \
+    row(strag_flexreduce) \
+    row(strag_flexreduce_pipelined) \
+    row(strag_hierarchical_doubling) \
+    row(strag_blueconnect) \
+    row(strag_leaders) \
+    row(strag_direct) \
+    row(strag_straggler_pipeline) \
+    row(strag_stragglar) \
+    row(strag_broadcast_after) \
+    row(strag_optcc) \
+    row(strag_weighted)
+/* clang-format on */
+
+#define DECLARE(algorithm) extern const struct strag_algorithm algorithm;
+ALGORITHMS(DECLARE)
+
+#define ADDRESS(algorithm) &algorithm,
+const struct strag_algorithm *const strag_algorithms[] = {ALGORITHMS(ADDRESS) NULL};
+
+_Static_assert(sizeof strag_algorithms / sizeof *strag_algorithms - 1 <= STRAG_ALGORITHMS_MAX,
+               "STRAG_ALGORITHMS_MAX is too small");
+
+char *strag_algorithm_names(char *buffer, size_t size)
+{
+    size_t used = 0;
+    if (size)
+        buffer[0] = '\0';
+    for (int i = 0; strag_algorithms[i] && used < size; i++) {
+        int length =
+            snprintf(buffer + used, size - used, "%s%s", i ? ", " : "", strag_algorithms[i]->name);
+        used += length > 0 ? (size_t)length : 0;
+    }
+    return buffer;
+}
+
+const struct strag_algorithm *strag_algorithm_find(const char *name, struct strag_error *err)
+{
+    for (int i = 0; strag_algorithms[i]; i++) {
+        if (strcmp(strag_algorithms[i]->name, name) == 0)
+            return strag_algorithms[i];
+    }
+    char names[STRAG_NAMES_MAX];
+    strag_fail(err, STRAG_ERR_ARGUMENT, "unknown algorithm '%.40s'; there are: %s", name,
+               strag_algorithm_names(names, sizeof names));
+    return NULL;
+}
