@@ -15,9 +15,10 @@
  * may not know of devices, and so do those with types whose elements reach into each other.
  */
 #define _GNU_SOURCE /* dl_iterate_phdr */
-#include "coll_strag_device.h"
+#include "device.h"
 
-#include "base/status.h"
+#include "log.h"
+#include "ucp/ucp.h"
 
 #include <dlfcn.h>
 #include <limits.h>
@@ -80,12 +81,12 @@ void coll_strag_device_prepare(void)
     /* A driver has one of these: on a PC or server, under Windows, on Tegra. */
     static const char *const files[] = {"/dev/nvidiactl", "/dev/dxg", "/dev/nvhost-ctrl",
                                         "/dev/nvhost-gpu"};
-    mca_coll_strag_component_t *component = &mca_coll_strag_component;
-    bool there = component->device_buffers == COLL_STRAG_YES;
+    struct coll_strag_settings *settings = &coll_strag_settings;
+    bool there = settings->device_buffers == COLL_STRAG_YES;
     for (size_t f = 0; f < sizeof files / sizeof *files; f++)
         there = there || access(files[f], F_OK) == 0;
-    component->devices = there && component->device_buffers != COLL_STRAG_NO;
-    if (component->devices)
+    settings->devices = there && settings->device_buffers != COLL_STRAG_NO;
+    if (settings->devices)
         find_own_memory();
 }
 
@@ -101,15 +102,9 @@ static int first_library(struct dl_phdr_info *info, size_t size, void *loads)
 /* It is beside us. */
 static void *open_plugin(struct strag_error *err)
 {
-    Dl_info info;
-    char path[PATH_MAX];
-    if (!dladdr(&mca_coll_strag_component, &info) || !info.dli_fname) {
-        strag_fail(err, 0, "its folder is not known");
-        return NULL;
-    }
-    const char *slash = strrchr(info.dli_fname, '/');
-    int folder = slash ? (int)(slash + 1 - info.dli_fname) : 0;
-    snprintf(path, sizeof path, "%.*s%s", folder, info.dli_fname, STRAG_CUDA_PLUGIN);
+    char folder[PATH_MAX], path[PATH_MAX + sizeof STRAG_CUDA_PLUGIN];
+    snprintf(path, sizeof path, "%s%s", coll_strag_folder(folder, sizeof folder),
+             STRAG_CUDA_PLUGIN);
     void *plugin = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!plugin)
         strag_fail(err, 0, "%s", dlerror());
@@ -153,7 +148,7 @@ static const struct strag_cuda *find_cuda(void)
 
 bool coll_strag_device_open(void)
 {
-    return mca_coll_strag_component.devices && find_cuda();
+    return coll_strag_settings.devices && find_cuda();
 }
 
 void coll_strag_device_close(void)
@@ -170,7 +165,7 @@ void coll_strag_device_close(void)
     devices.loads = 0;
 }
 
-bool coll_strag_device_met(const void *sbuf, const void *rbuf, struct coll_strag_met *met)
+bool coll_strag_device_find(const void *sbuf, const void *rbuf, struct coll_strag_buffer_locations *locations)
 {
     const struct strag_cuda *cuda;
     const void *input = MPI_IN_PLACE == sbuf ? rbuf : sbuf;
@@ -178,11 +173,11 @@ bool coll_strag_device_met(const void *sbuf, const void *rbuf, struct coll_strag
         return false;
     if (!(cuda = find_cuda()))
         return false;
-    cuda->place(rbuf, &met->output);
-    met->input = met->output;
+    cuda->place(rbuf, &locations->output);
+    locations->input = locations->output;
     if (input != rbuf)
-        cuda->place(input, &met->input);
-    return met->output.memory > STRAG_CUDA_PINNED || met->input.memory > STRAG_CUDA_PINNED;
+        cuda->place(input, &locations->input);
+    return locations->output.memory > STRAG_CUDA_PINNED || locations->input.memory > STRAG_CUDA_PINNED;
 }
 
 /* ---- Operators and types ---- */
@@ -252,7 +247,7 @@ static int find_type(int base, size_t size)
     case OMPI_OP_BASE_TYPE_C_FLOAT_COMPLEX:
     case OMPI_OP_BASE_TYPE_C_DOUBLE_COMPLEX:
         return complex_type(size);
-#if OMPI_MAJOR_VERSION >= 5
+#ifdef COLL_STRAG_SHORT_FLOAT
     case OMPI_OP_BASE_TYPE_SHORT_FLOAT:
         return floating_type(size);
     case OMPI_OP_BASE_TYPE_C_SHORT_FLOAT_COMPLEX:
@@ -319,9 +314,9 @@ bool coll_strag_device_suits(ompi_datatype_t *dtype)
 }
 
 /* What sends messages by way of the host's memory, and what would not. */
-static const char *why_staged(const mca_coll_strag_module_t *module)
+static const char *why_staged(const struct coll_strag_transport *transport)
 {
-    if (!module->ucp)
+    if (transport->kind != COLL_STRAG_UCP)
         return "Open MPI's point-to-point layer and the memory that a host's ranks share take host "
                "memory only; coll_strag_transport=ucp takes them from the device where UCX has "
                "CUDA support (Debian's package libucx0 has not; cuda/build-ucx.sh of strag's "
@@ -334,41 +329,41 @@ static const char *why_staged(const mca_coll_strag_module_t *module)
 }
 
 /* Say once what would be faster, and what it takes. */
-static void warn(const mca_coll_strag_module_t *module, bool staged,
+static void warn(const struct coll_strag_transport *transport, bool staged,
                  const struct strag_error *no_kernels)
 {
     if (staged)
         coll_strag_warn(COLL_STRAG_WARN_STAGED, "messages go through pinned host memory",
-                        why_staged(module));
+                        why_staged(transport));
     if (no_kernels->text[0])
         coll_strag_warn(COLL_STRAG_WARN_NO_KERNELS, "reductions are done on the host",
                         no_kernels->text);
 }
 
 /* The device's memory that the call runs on: the result's; or the input's, for a copy. */
-static struct strag_cuda_device *find_device(const struct coll_strag_met *met)
+static struct strag_cuda_device *find_device(const struct coll_strag_buffer_locations *locations)
 {
     struct strag_error err = {""};
     const struct strag_cuda_place *place =
-        met->output.memory > STRAG_CUDA_PINNED ? &met->output : &met->input;
+        locations->output.memory > STRAG_CUDA_PINNED ? &locations->output : &locations->input;
     struct strag_cuda_device *device = devices.cuda->device(place, &err);
     if (!device)
-        coll_strag_tell("coll:strag: device %d: %s", place->ordinal, err.text);
+        coll_strag_log(&ompi_mpi_comm_world.comm, "device %d: %s", place->ordinal, err.text);
     /* cppcheck-suppress returnDanglingLifetime ; it has nothing to do with err */
     return device;
 }
 
-static bool same_device(const struct coll_strag_met *met, struct strag_cuda_device *device)
+static bool same_device(const struct coll_strag_buffer_locations *locations, struct strag_cuda_device *device)
 {
-    return met->input.memory > STRAG_CUDA_PINNED &&
-           devices.cuda->device(&met->input, &(struct strag_error){""}) == device;
+    return locations->input.memory > STRAG_CUDA_PINNED &&
+           devices.cuda->device(&locations->input, &(struct strag_error){""}) == device;
 }
 
 /* Chunks before what takes host memory only. @return whether messages need any */
-static bool set_transports(const mca_coll_strag_module_t *module, bool direct,
+static bool set_transports(const struct coll_strag_transport *transport, bool direct,
                            struct strag_staging *staging, struct strag_call *call)
 {
-    const struct strag_transport *takes = direct ? &module->transport->super : NULL;
+    const struct strag_transport *takes = direct ? &transport->super : NULL;
     bool staged = call->transport != takes;
     if (staged)
         call->transport = strag_staging_transport(staging, call->transport);
@@ -383,39 +378,39 @@ static bool set_transports(const mca_coll_strag_module_t *module, bool direct,
 }
 
 /* Where is what messages are sent from and received into? */
-static enum coll_strag_buffers find_buffers(const struct coll_strag_met *met, bool combines,
+static enum coll_strag_buffers find_buffers(const struct coll_strag_buffer_locations *locations, bool combines,
                                             const struct strag_call *call)
 {
-    bool input = call->input == call->output || met->input.memory == STRAG_CUDA_DEVICE;
-    return combines && input && met->output.memory == STRAG_CUDA_DEVICE ? COLL_STRAG_DEVICE
+    bool input = call->input == call->output || locations->input.memory == STRAG_CUDA_DEVICE;
+    return combines && input && locations->output.memory == STRAG_CUDA_DEVICE ? COLL_STRAG_DEVICE
                                                                         : COLL_STRAG_ANYWHERE;
 }
 
 /* The vector is on the device: what the engine runs it with. What is sent must not depend on that:
  * elements that are not sent as they lie in memory are packed, and that is done in the host's. */
-static void run_on_device(const mca_coll_strag_module_t *module,
+static void run_on_device(struct coll_strag_transport *transport,
                           const struct coll_strag_reducer *reducer, enum coll_strag_buffers buffers,
                           struct strag_staging *staging, struct strag_call *call,
                           const struct strag_error *no_kernels)
 {
     bool contiguous = ompi_datatype_is_contiguous_memory_layout(reducer->dtype, 2);
-    bool direct = module->ucp && contiguous && coll_strag_ucp_takes_device();
-    bool staged = set_transports(module, direct, staging, call);
+    bool direct = transport->kind == COLL_STRAG_UCP && contiguous && coll_strag_ucp_takes_device();
+    bool staged = set_transports(transport, direct, staging, call);
     call->reducer = strag_staging_reducer(staging);
     if (direct)
-        module->transport->buffers = buffers;
-    warn(module, staged && contiguous, no_kernels);
+        transport->buffers = buffers;
+    warn(transport, staged && contiguous, no_kernels);
 }
 
-int coll_strag_device_begin(const mca_coll_strag_module_t *module, const struct coll_strag_met *met,
+int coll_strag_device_begin(struct coll_strag_transport *transport, const struct coll_strag_buffer_locations *locations,
                             const struct coll_strag_reducer *reducer, size_t size,
                             struct strag_call *call, struct strag_staging **staging)
 {
     struct strag_error no_kernels = {""};
-    bool on_device = met->output.memory > STRAG_CUDA_PINNED;
+    bool on_device = locations->output.memory > STRAG_CUDA_PINNED;
     struct strag_staging_options options = {
         .cuda = devices.cuda,
-        .device = find_device(met),
+        .device = find_device(locations),
         .span = {reducer->extent, reducer->true_lb, reducer->true_extent,
                  size != (size_t)reducer->extent},
         .host = call->reducer,
@@ -430,24 +425,24 @@ int coll_strag_device_begin(const mca_coll_strag_module_t *module, const struct 
     if (!*staging)
         return STRAG_ERR_MEMORY;
     if (call->input != call->output &&
-        !(on_device && options.combines && same_device(met, options.device))) {
+        !(on_device && options.combines && same_device(locations, options.device))) {
         int status = strag_staging_copy(*staging, call->output, call->input, call->count);
         call->input = call->output;
         if (status != STRAG_OK)
             return status;
     }
     if (on_device)
-        run_on_device(module, reducer, find_buffers(met, options.combines, call), *staging, call,
+        run_on_device(transport, reducer, find_buffers(locations, options.combines, call), *staging, call,
                       &no_kernels);
     return STRAG_OK;
 }
 
 /* ---- A call that others run ---- */
 
-static int copy(const struct coll_strag_met *met, void *out, const void *in, size_t bytes)
+static int copy(const struct coll_strag_buffer_locations *locations, void *out, const void *in, size_t bytes)
 {
     uint64_t ticket;
-    struct strag_cuda_device *device = find_device(met);
+    struct strag_cuda_device *device = find_device(locations);
     if (!device)
         return OMPI_ERROR;
     int status = devices.cuda->copy(device, STRAG_CUDA_WITHIN, out, in, bytes, &ticket);
@@ -457,7 +452,7 @@ static int copy(const struct coll_strag_met *met, void *out, const void *in, siz
 }
 
 /* A copy of a buffer that is on a device, gaps and all. @param[in,out] buffer  becomes the copy */
-static int take_copy(struct coll_strag_copies *copies, int which, const struct coll_strag_met *met,
+static int take_copy(struct coll_strag_copies *copies, int which, const struct coll_strag_buffer_locations *locations,
                      const void **buffer)
 {
     const char *first = (const char *)*buffer + copies->true_lb;
@@ -467,10 +462,10 @@ static int take_copy(struct coll_strag_copies *copies, int which, const struct c
     if (!copies->memory[which])
         return OMPI_ERR_OUT_OF_RESOURCE;
     *buffer = (char *)copies->memory[which] - copies->true_lb;
-    return copy(met, copies->memory[which], first, copies->bytes);
+    return copy(locations, copies->memory[which], first, copies->bytes);
 }
 
-int coll_strag_copies_make(struct coll_strag_copies *copies, const struct coll_strag_met *met,
+int coll_strag_copies_make(struct coll_strag_copies *copies, const struct coll_strag_buffer_locations *locations,
                            const void *sbuf, void *rbuf, size_t count, ompi_datatype_t *dtype)
 {
     ptrdiff_t lb, extent, true_extent;
@@ -484,13 +479,13 @@ int coll_strag_copies_make(struct coll_strag_copies *copies, const struct coll_s
     if (count > 0 && true_extent > 0)
         copies->bytes = (count - 1) * (size_t)extent + (size_t)true_extent;
     int code = OMPI_SUCCESS;
-    if (met->output.memory > STRAG_CUDA_PINNED) {
+    if (locations->output.memory > STRAG_CUDA_PINNED) {
         const void *copy_of = rbuf;
-        code = take_copy(copies, 1, met, &copy_of);
+        code = take_copy(copies, 1, locations, &copy_of);
         copies->rbuf = (void *)(uintptr_t)copy_of;
     }
-    if (code == OMPI_SUCCESS && MPI_IN_PLACE != sbuf && met->input.memory > STRAG_CUDA_PINNED)
-        code = take_copy(copies, 0, met, &copies->sbuf);
+    if (code == OMPI_SUCCESS && MPI_IN_PLACE != sbuf && locations->input.memory > STRAG_CUDA_PINNED)
+        code = take_copy(copies, 0, locations, &copies->sbuf);
     if (code != OMPI_SUCCESS) {
         free(copies->memory[0]);
         free(copies->memory[1]);
@@ -498,11 +493,11 @@ int coll_strag_copies_make(struct coll_strag_copies *copies, const struct coll_s
     return code;
 }
 
-int coll_strag_copies_end(struct coll_strag_copies *copies, const struct coll_strag_met *met,
+int coll_strag_copies_end(struct coll_strag_copies *copies, const struct coll_strag_buffer_locations *locations,
                           int code)
 {
     if (code == OMPI_SUCCESS && copies->memory[1])
-        code = copy(met, (char *)copies->user_rbuf + copies->true_lb, copies->memory[1],
+        code = copy(locations, (char *)copies->user_rbuf + copies->true_lb, copies->memory[1],
                     copies->bytes);
     free(copies->memory[0]);
     free(copies->memory[1]);

@@ -6,10 +6,11 @@
  * enough, or makes one. There are never more pieces than calls at the same time, and SPACES_KEPT at
  * most are kept.
  */
-#include "coll_strag.h"
+#include "reducer.h"
 
 #include "base/status.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +21,18 @@ enum {
     PIECE = COLL_STRAG_REDUCE_PIECE,
 };
 
+/* Temporary space that is not in use. */
+struct space {
+    struct space *next;
+    size_t bytes;
+};
+
+static struct {
+    pthread_mutex_t lock;
+    struct space *first; /* the last used first */
+    int count;
+} kept = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
 static struct coll_strag_reducer *own(struct strag_reducer *reducer)
 {
     return (struct coll_strag_reducer *)reducer;
@@ -27,64 +40,61 @@ static struct coll_strag_reducer *own(struct strag_reducer *reducer)
 
 /* ---- Temporary space: a header, and ALIGNMENT bytes later the piece ---- */
 
-static struct coll_strag_space *take_kept(size_t bytes)
+static struct space *take_kept(size_t bytes)
 {
-    mca_coll_strag_component_t *component = &mca_coll_strag_component;
-    struct coll_strag_space *found = NULL;
-    pthread_mutex_lock(&component->space_lock);
-    for (struct coll_strag_space **link = &component->space; *link; link = &(*link)->next) {
+    struct space *found = NULL;
+    pthread_mutex_lock(&kept.lock);
+    for (struct space **link = &kept.first; *link; link = &(*link)->next) {
         if ((*link)->bytes >= bytes) {
             found = *link;
             *link = found->next;
-            component->nspaces--;
+            kept.count--;
             break;
         }
     }
-    pthread_mutex_unlock(&component->space_lock);
+    pthread_mutex_unlock(&kept.lock);
     return found;
 }
 
-static struct coll_strag_space *make_space(size_t bytes)
+static struct space *make_space(size_t bytes)
 {
     void *memory = NULL;
     if (bytes < SMALLEST)
         bytes = SMALLEST;
     if (bytes > SIZE_MAX - ALIGNMENT || posix_memalign(&memory, ALIGNMENT, bytes + ALIGNMENT) != 0)
         return NULL;
-    struct coll_strag_space *space = memory;
+    struct space *space = memory;
     space->bytes = bytes;
     return space;
 }
 
 /* Keep it; if that is one too many, free the one not used for longest. */
-static void keep(struct coll_strag_space *space)
+static void keep(struct space *space)
 {
-    mca_coll_strag_component_t *component = &mca_coll_strag_component;
-    struct coll_strag_space *oldest = NULL;
-    pthread_mutex_lock(&component->space_lock);
-    space->next = component->space;
-    component->space = space;
-    if (++component->nspaces > SPACES_KEPT) {
-        struct coll_strag_space **link = &component->space;
+    struct space *oldest = NULL;
+    pthread_mutex_lock(&kept.lock);
+    space->next = kept.first;
+    kept.first = space;
+    if (++kept.count > SPACES_KEPT) {
+        struct space **link = &kept.first;
         while ((*link)->next)
             link = &(*link)->next;
         oldest = *link;
         *link = NULL;
-        component->nspaces--;
+        kept.count--;
     }
-    pthread_mutex_unlock(&component->space_lock);
+    pthread_mutex_unlock(&kept.lock);
     free(oldest);
 }
 
 void coll_strag_spaces_free(void)
 {
-    mca_coll_strag_component_t *component = &mca_coll_strag_component;
-    while (component->space) {
-        struct coll_strag_space *space = component->space;
-        component->space = space->next;
+    while (kept.first) {
+        struct space *space = kept.first;
+        kept.first = space->next;
         free(space);
     }
-    component->nspaces = 0;
+    kept.count = 0;
 }
 
 /* ---- The reducer ---- */
@@ -96,7 +106,7 @@ static void *host_allocate(struct strag_reducer *base, size_t elements)
     if (elements - 1 > (SIZE_MAX / 2 - true_extent) / extent)
         return NULL;
     size_t bytes = (elements - 1) * extent + true_extent;
-    struct coll_strag_space *space = take_kept(bytes);
+    struct space *space = take_kept(bytes);
     if (NULL == space)
         space = make_space(bytes);
     if (NULL == space)
@@ -110,7 +120,7 @@ static void *host_allocate(struct strag_reducer *base, size_t elements)
 static void host_release(struct strag_reducer *base, void *buffer, int lost)
 {
     if (!lost)
-        keep((struct coll_strag_space *)((char *)buffer + own(base)->true_lb - ALIGNMENT));
+        keep((struct space *)((char *)buffer + own(base)->true_lb - ALIGNMENT));
 }
 
 static int host_copy(struct strag_reducer *base, void *out, const void *in, size_t elements)

@@ -19,7 +19,9 @@
  * a number that it chose itself, and the sender puts that number into the tag: so nothing has to be
  * agreed on, and nothing is known of Open MPI's own numbers, which differ between its versions.
  */
-#include "coll_strag_ucp.h"
+#include "internal.h"
+
+#include "../log.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -35,7 +37,7 @@ struct card {
 
 /* One exchange, on one rank. */
 struct meeting {
-    mca_coll_strag_module_t *module;
+    const struct coll_strag_previous *previous;
     ompi_communicator_t *comm;
     int n, rank;
     size_t stride; /* bytes from one card to the next */
@@ -43,6 +45,7 @@ struct meeting {
     struct coll_strag_ucp_peer **peers;
     uint32_t *ids;
     struct coll_strag_ucp_transport *transport;
+    bool connected;
     char reason[COLL_STRAG_REASON_MAX]; /* why this rank is not able */
 };
 
@@ -65,19 +68,18 @@ static bool is_local(const struct meeting *meeting, int rank)
  * @param[out] all      is everybody able? */
 static int agree(const struct meeting *meeting, bool able, int32_t *more, bool *all)
 {
-    mca_coll_strag_module_t *module = meeting->module;
     int32_t values[3] = {able ? INT32_MAX : meeting->rank};
     if (more)
         memcpy(values + 1, more, 2 * sizeof *more);
-    int code = module->previous_allreduce(MPI_IN_PLACE, values, more ? 3 : 1, MPI_INT32_T, MPI_MIN,
-                                          meeting->comm, module->previous_allreduce_module);
+    int code = coll_strag_minimum(meeting->previous, meeting->comm, values, more ? 3 : 1);
     *all = code == OMPI_SUCCESS && values[0] == INT32_MAX;
     if (more)
         memcpy(more, values + 1, 2 * sizeof *more);
     if (code == OMPI_SUCCESS && values[0] == meeting->rank) {
-        char who[COLL_STRAG_REASON_MAX];
+        char who[COLL_STRAG_REASON_MAX], host[72] = "?";
+        (void)gethostname(host, sizeof host - 1);
         snprintf(who, sizeof who, "rank %d of %s, on %s", meeting->rank, meeting->comm->c_name,
-                 mca_coll_strag_component.facts.host);
+                 host);
         coll_strag_warn(COLL_STRAG_WARN_NO_UCP, who, meeting->reason);
     }
     return code;
@@ -214,26 +216,26 @@ static int hold(struct meeting *meeting, bool able)
     if (!all)
         return code;
     coll_strag_ucp_transport_init(meeting->transport, meeting->comm, meeting->peers, meeting->ids);
-    meeting->module->ucp = meeting->transport;
+    meeting->connected = true;
     return OMPI_SUCCESS;
 }
 
-int coll_strag_ucp_connect(mca_coll_strag_module_t *module, ompi_communicator_t *comm, bool able)
+int coll_strag_ucp_connect(ompi_communicator_t *comm, const struct coll_strag_previous *previous,
+                           bool able, struct coll_strag_transport **transport)
 {
     struct meeting meeting = {
-        .module = module,
+        .previous = previous,
         .comm = comm,
         .n = ompi_comm_size(comm),
         .rank = ompi_comm_rank(comm),
     };
     int code = hold(&meeting, able);
     free(meeting.cards);
-    if (NULL == module->ucp) {
-        free(meeting.peers);
-        free(meeting.ids);
-        free(meeting.transport);
+    *transport = meeting.connected ? &meeting.transport->super : NULL;
+    if (meeting.connected)
         return code;
-    }
-    module->transport = &module->ucp->super;
+    free(meeting.peers);
+    free(meeting.ids);
+    free(meeting.transport);
     return code;
 }

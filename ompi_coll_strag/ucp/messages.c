@@ -16,9 +16,9 @@
  * Requests stand in a small array, as with the PML. A receive belongs to no endpoint of UCX's; so
  * whoever waits for a peer looks whether it has failed.
  */
-#include "coll_strag_ucp.h"
+#include "internal.h"
 
-#include "base/status.h"
+#include "../log.h"
 
 #include <stdlib.h>
 
@@ -26,19 +26,6 @@
 static const double watch_seconds = 0.5;
 
 enum { IDLE_LOOKS = 1024 }; /* looks without a result after which the clock is read */
-
-struct coll_strag_ucp_message {
-    struct strag_transfer *transfer;
-    void *request; /* NULL: complete */
-    ucs_status_t status;
-    int peer;
-    bool send;
-    size_t bytes;    /* of data */
-    size_t received; /* with a receive that is complete */
-    void *packed;    /* temporary space, or NULL */
-    void *buffer;    /* with `packed`: where the elements are */
-    size_t elements;
-};
 
 static struct coll_strag_ucp_transport *own(struct strag_transport *transport)
 {
@@ -88,33 +75,10 @@ static bool has_gaps(const struct coll_strag_transport *transport)
     return !ompi_datatype_is_contiguous_memory_layout(transport->dtype, 2);
 }
 
-/* Pack the elements of a message, or unpack them. */
-static int convert(const struct coll_strag_transport *transport,
-                   const struct coll_strag_ucp_message *message)
-{
-    const struct opal_datatype_t *dtype = &transport->dtype->super;
-    opal_convertor_t convertor;
-    struct iovec space = {message->packed, message->bytes};
-    uint32_t pieces = 1;
-    size_t bytes = message->bytes;
-    OBJ_CONSTRUCT(&convertor, opal_convertor_t);
-    if (message->send) {
-        opal_convertor_copy_and_prepare_for_send(ompi_mpi_local_convertor, dtype, message->elements,
-                                                 message->buffer, 0, &convertor);
-        opal_convertor_pack(&convertor, &space, &pieces, &bytes);
-    } else {
-        opal_convertor_copy_and_prepare_for_recv(ompi_mpi_local_convertor, dtype, message->elements,
-                                                 message->buffer, 0, &convertor);
-        opal_convertor_unpack(&convertor, &space, &pieces, &bytes);
-    }
-    OBJ_DESTRUCT(&convertor);
-    return bytes == message->bytes ? STRAG_OK : STRAG_ERR_MEMORY;
-}
-
 /* What UCX is to send or fill. @param[out] message  bytes, and for elements with gaps the rest
  * @return NULL: out of memory */
 static void *prepare(const struct coll_strag_transport *transport,
-                     struct coll_strag_ucp_message *message, const void *buffer, size_t elements)
+                     struct coll_strag_message *message, const void *buffer, size_t elements)
 {
     ptrdiff_t true_lb, true_extent;
     char *first = (char *)(uintptr_t)buffer;
@@ -123,7 +87,8 @@ static void *prepare(const struct coll_strag_transport *transport,
         message->packed = malloc(message->bytes);
         message->buffer = first;
         message->elements = elements;
-        if (message->packed && message->send && convert(transport, message) != STRAG_OK) {
+        if (message->packed && message->send &&
+            !coll_strag_pack(transport->dtype, buffer, elements, message->packed, message->bytes)) {
             free(message->packed);
             message->packed = NULL;
         }
@@ -135,37 +100,25 @@ static void *prepare(const struct coll_strag_transport *transport,
 
 /* ---- Requests ---- */
 
-static bool make_room(struct coll_strag_ucp_transport *transport)
-{
-    if (transport->nmessages < transport->room)
-        return true;
-    size_t room = transport->room ? 2 * transport->room : 16;
-    struct coll_strag_ucp_message *larger =
-        realloc(transport->messages, room * sizeof *transport->messages);
-    if (NULL == larger)
-        return false;
-    transport->messages = larger;
-    transport->room = room;
-    return true;
-}
-
-/* It is complete, and its request is freed: tell the engine. */
+/* It is complete, and its request is freed; now its transfer is, too. */
 static void finish(struct coll_strag_ucp_transport *transport,
-                   const struct coll_strag_ucp_message *message)
+                   const struct coll_strag_message *message)
 {
     int status = STRAG_OK;
     if (message->status != UCS_OK)
         status = failed(transport, message->peer, message->status);
     else if (!message->send && message->received != message->bytes)
         status = failed(transport, message->peer, UCS_ERR_MESSAGE_TRUNCATED);
-    else if (!message->send && message->packed)
-        status = convert(&transport->super, message);
+    else if (!message->send && message->packed &&
+             !coll_strag_unpack(transport->super.dtype, message->buffer, message->elements,
+                                message->packed, message->bytes))
+        status = STRAG_ERR_MEMORY;
     free(message->packed);
     message->transfer->complete(message->transfer, status);
 }
 
 /* Ask UCX; under the lock. */
-static void look(struct coll_strag_ucp_message *message)
+static void look(struct coll_strag_message *message)
 {
     ucp_tag_recv_info_t info = {.length = 0};
     message->status = message->send ? library()->ucp_request_check_status(message->request)
@@ -195,7 +148,7 @@ static uint64_t tag(uint32_t id, int sender)
 /* Post it; under the lock. A receive is never complete at once: UCX up to 1.13 would not say how
  * long it was. */
 static void *post(struct coll_strag_ucp_transport *transport,
-                  const struct coll_strag_ucp_message *message, void *data)
+                  const struct coll_strag_message *message, void *data)
 {
     const struct coll_strag_ucp_peer *peer = transport->peers[message->peer];
     ucp_request_param_t param = {
@@ -213,11 +166,12 @@ static void *post(struct coll_strag_ucp_transport *transport,
 }
 
 /* Send or receive. A receiver makes the endpoint, too: it tells when the sender fails. */
-static int start(struct coll_strag_ucp_transport *transport, struct coll_strag_ucp_message *message,
+static int start(struct coll_strag_ucp_transport *transport, struct coll_strag_message *message,
                  const void *buffer, size_t elements)
 {
+    struct coll_strag_transport *base = &transport->super;
     void *data =
-        make_room(transport) ? prepare(&transport->super, message, buffer, elements) : NULL;
+        coll_strag_transport_reserve(base) ? prepare(base, message, buffer, elements) : NULL;
     if (NULL == data)
         return STRAG_ERR_MEMORY;
     pthread_mutex_lock(&coll_strag_ucp.lock);
@@ -232,7 +186,7 @@ static int start(struct coll_strag_ucp_transport *transport, struct coll_strag_u
     }
     message->request = request;
     if (request)
-        transport->messages[transport->nmessages++] = *message;
+        base->messages[base->nmessages++] = *message;
     else
         finish(transport, message);
     return STRAG_OK;
@@ -241,22 +195,23 @@ static int start(struct coll_strag_ucp_transport *transport, struct coll_strag_u
 static int ucp_send(struct strag_transport *base, struct strag_transfer *transfer, int peer,
                     const void *buffer, size_t elements)
 {
-    struct coll_strag_ucp_message message = {.transfer = transfer, .peer = peer, .send = true};
+    struct coll_strag_message message = {.transfer = transfer, .peer = peer, .send = true};
     return start(own(base), &message, buffer, elements);
 }
 
 static int ucp_recv(struct strag_transport *base, struct strag_transfer *transfer, int peer,
                     void *buffer, size_t elements)
 {
-    struct coll_strag_ucp_message message = {.transfer = transfer, .peer = peer};
+    struct coll_strag_message message = {.transfer = transfer, .peer = peer};
     return start(own(base), &message, buffer, elements);
 }
 
 /* ---- Progress ---- */
 
 /* Let UCX work, and look at all messages. @return whether one was complete */
-static bool scan(struct coll_strag_ucp_transport *transport)
+static bool scan(struct coll_strag_ucp_transport *ucp)
 {
+    struct coll_strag_transport *transport = &ucp->super;
     bool found = false;
     pthread_mutex_lock(&coll_strag_ucp.lock);
     library()->ucp_worker_progress(coll_strag_ucp.worker);
@@ -266,13 +221,13 @@ static bool scan(struct coll_strag_ucp_transport *transport)
     }
     pthread_mutex_unlock(&coll_strag_ucp.lock);
     for (size_t i = 0; i < transport->nmessages && found;) {
-        struct coll_strag_ucp_message message = transport->messages[i];
+        struct coll_strag_message message = transport->messages[i];
         if (message.request) {
             i++;
             continue;
         }
         transport->messages[i] = transport->messages[--transport->nmessages];
-        finish(transport, &message);
+        finish(ucp, &message);
     }
     return found;
 }
@@ -283,8 +238,8 @@ static int look_after_peers(struct coll_strag_ucp_transport *transport, bool wat
     ucs_status_t status = UCS_OK;
     int peer = 0;
     pthread_mutex_lock(&coll_strag_ucp.lock);
-    for (size_t i = 0; i < transport->nmessages && status == UCS_OK; i++) {
-        peer = transport->messages[i].peer;
+    for (size_t i = 0; i < transport->super.nmessages && status == UCS_OK; i++) {
+        peer = transport->super.messages[i].peer;
         if (watch)
             coll_strag_ucp_watch(transport->peers[peer]);
         status = transport->peers[peer]->failure;
@@ -307,7 +262,7 @@ static int be_patient(struct coll_strag_ucp_transport *transport)
 static int ucp_progress(struct strag_transport *base)
 {
     struct coll_strag_ucp_transport *transport = own(base);
-    if (transport->nmessages == 0 || scan(transport))
+    if (transport->super.nmessages == 0 || scan(transport))
         return STRAG_OK;
     opal_progress();
     if (scan(transport) || ++transport->idle < IDLE_LOOKS)
@@ -319,7 +274,7 @@ static int ucp_progress(struct strag_transport *base)
 
 /* Stop a receive, or wait for a send as long as there is time.
  * @return whether it is complete */
-static bool stop(struct coll_strag_ucp_transport *transport, struct coll_strag_ucp_message *message)
+static bool stop(struct coll_strag_ucp_transport *transport, struct coll_strag_message *message)
 {
     pthread_mutex_lock(&coll_strag_ucp.lock);
     if (!message->send)
@@ -338,13 +293,9 @@ static bool stop(struct coll_strag_ucp_transport *transport, struct coll_strag_u
 static int ucp_cancel(struct strag_transport *base, struct strag_transfer *transfer)
 {
     struct coll_strag_ucp_transport *transport = own(base);
-    size_t i = 0;
-    while (i < transport->nmessages && transport->messages[i].transfer != transfer)
-        i++;
-    if (i == transport->nmessages)
+    struct coll_strag_message message;
+    if (!coll_strag_transport_take(&transport->super, transfer, &message))
         return STRAG_ERR_ARGUMENT;
-    struct coll_strag_ucp_message message = transport->messages[i];
-    transport->messages[i] = transport->messages[--transport->nmessages];
     if (!stop(transport, &message))
         return STRAG_PENDING; /* what was packed stays where it is: UCX may still use it */
     if (message.status == UCS_ERR_CANCELED) {
@@ -367,6 +318,7 @@ void coll_strag_ucp_transport_init(struct coll_strag_ucp_transport *transport,
                             .recv = ucp_recv,
                             .progress = ucp_progress,
                             .cancel = ucp_cancel},
+                  .kind = COLL_STRAG_UCP,
                   .comm = comm},
         .rank = ompi_comm_rank(comm),
         .peers = peers,
@@ -374,11 +326,12 @@ void coll_strag_ucp_transport_init(struct coll_strag_ucp_transport *transport,
     };
 }
 
-void coll_strag_ucp_free(struct coll_strag_ucp_transport *transport)
+void coll_strag_ucp_free(struct coll_strag_transport *base)
 {
-    if (NULL == transport)
+    struct coll_strag_ucp_transport *transport = (struct coll_strag_ucp_transport *)base;
+    if (NULL == base)
         return;
-    free(transport->messages);
+    free(transport->super.messages);
     free(transport->peers);
     free(transport->ids);
     free(transport);

@@ -15,7 +15,7 @@
  * progress: who passes it knows that nobody waits for a message any more; and to flush towards a
  * peer that is gone would be an error.
  */
-#include "coll_strag_ucp.h"
+#include "internal.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -23,8 +23,6 @@
 #include <unistd.h>
 
 struct coll_strag_ucp_process coll_strag_ucp = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-const bool coll_strag_ucp_built = true;
 
 /* ---- The library ---- */
 

@@ -1,28 +1,31 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Buffers in a device's memory: finding out, and what a call on them needs. Where no driver can be,
- * mca_coll_strag_component.devices is false, and nothing of this is ever called.
+ * coll_strag_settings.devices is false, and nothing of this is ever called.
  */
 #ifndef COLL_STRAG_DEVICE_H
 #define COLL_STRAG_DEVICE_H
 
-#include "coll_strag.h"
+#include "reducer.h"
+#include "transport.h"
+
+#include "run/engine.h"
 #include "staging.h"
 #include "strag_cuda.h"
 
-/* What was met: where a call's buffers are. In place: both the same. */
-struct coll_strag_met {
+/* Where a call's buffers are. In place: both the same. */
+struct coll_strag_buffer_locations {
     struct strag_cuda_place input, output;
 };
 
-/** At the start: can there be a device? Sets component->devices. */
+/** At the start: can there be a device? Sets coll_strag_settings.devices. */
 void coll_strag_device_prepare(void);
 
 /** At the end. */
 void coll_strag_device_close(void);
 
 /** Is one of the buffers in a device's memory? A few ns for what is on the stack or the heap. */
-bool coll_strag_device_met(const void *sbuf, const void *rbuf, struct coll_strag_met *met);
+bool coll_strag_device_find(const void *sbuf, const void *rbuf, struct coll_strag_buffer_locations *locations);
 
 /** Is a driver in use in this process, and the plug-in open? */
 bool coll_strag_device_open(void);
@@ -34,7 +37,7 @@ bool coll_strag_device_open(void);
  * @param[out] staging  what the call needs, to be freed by strag_staging_free; or NULL
  * @return as the engine's functions
  */
-int coll_strag_device_begin(const mca_coll_strag_module_t *module, const struct coll_strag_met *met,
+int coll_strag_device_begin(struct coll_strag_transport *transport, const struct coll_strag_buffer_locations *locations,
                             const struct coll_strag_reducer *reducer, size_t size,
                             struct strag_call *call, struct strag_staging **staging);
 
@@ -53,11 +56,11 @@ struct coll_strag_copies {
 };
 
 /** @return OMPI_SUCCESS, or an error and there are none */
-int coll_strag_copies_make(struct coll_strag_copies *copies, const struct coll_strag_met *met,
+int coll_strag_copies_make(struct coll_strag_copies *copies, const struct coll_strag_buffer_locations *locations,
                            const void *sbuf, void *rbuf, size_t count, ompi_datatype_t *dtype);
 
 /** The call has ended: the result goes to where the user wants it. @return code, or an error */
-int coll_strag_copies_end(struct coll_strag_copies *copies, const struct coll_strag_met *met,
+int coll_strag_copies_end(struct coll_strag_copies *copies, const struct coll_strag_buffer_locations *locations,
                           int code);
 
 /* A device's name of an operator and type. @return whether it has one */

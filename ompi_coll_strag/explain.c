@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Lines for users who want to know what runs, and why.
- */
-#include "coll_strag.h"
+#include "explain.h"
 
-#include "algorithms/table.h"
+#include "log.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -73,11 +70,10 @@ static void add_levels(struct line *line, const struct strag_topology *topology)
         add(line, ", not all hosts alike");
 }
 
-void coll_strag_tell_topology(ompi_communicator_t *comm, const struct strag_topology *topology)
+void coll_strag_explain_topology(ompi_communicator_t *comm, const struct strag_topology *topology)
 {
-    char cid[32];
     struct line line = {""};
-    if (mca_coll_strag_component.verbose < 2)
+    if (coll_strag_settings.verbose < 2)
         return;
     if (topology) {
         add_network(&line, topology);
@@ -85,31 +81,21 @@ void coll_strag_tell_topology(ompi_communicator_t *comm, const struct strag_topo
     } else {
         add(&line, "not known (out of memory)");
     }
-    coll_strag_tell("coll:strag: %s (cid %s, %d ranks): topology: %s", comm->c_name,
-                    coll_strag_cid(comm, cid, sizeof cid), ompi_comm_size(comm), line.text);
+    coll_strag_log(comm, "topology: %s", line.text);
 }
 
-/* ---- The transport ---- */
+/* ---- Transports ---- */
 
-void coll_strag_tell_carrier(const mca_coll_strag_module_t *module, ompi_communicator_t *comm)
+void coll_strag_explain_transport(ompi_communicator_t *comm, bool over_ucp)
 {
-    char cid[32];
     if (ompi_comm_rank(comm) == 0)
-        coll_strag_tell("coll:strag: %s (cid %s, %d ranks): transport: %s", comm->c_name,
-                        coll_strag_cid(comm, cid, sizeof cid), ompi_comm_size(comm),
-                        module->ucp ? "ucp" : "pml");
+        coll_strag_log(comm, "transport: %s", over_ucp ? "ucp" : "pml");
 }
 
-/* ---- Shared memory ---- */
-
-void coll_strag_tell_shared_memory(const mca_coll_strag_module_t *module, ompi_communicator_t *comm)
+void coll_strag_explain_shared_memory(ompi_communicator_t *comm, int hosts, bool shared)
 {
-    char cid[32];
-    if (ompi_comm_rank(comm) == 0 && module->topology &&
-        module->topology->hosts < ompi_comm_size(comm))
-        coll_strag_tell("coll:strag: %s (cid %s, %d ranks): within hosts: %s", comm->c_name,
-                        coll_strag_cid(comm, cid, sizeof cid), ompi_comm_size(comm),
-                        module->shm ? "shared memory" : "the PML");
+    if (ompi_comm_rank(comm) == 0 && hosts > 0 && hosts < ompi_comm_size(comm))
+        coll_strag_log(comm, "within hosts: %s", shared ? "shared memory" : "the PML");
 }
 
 /* ---- The choice ---- */
@@ -141,59 +127,49 @@ static void add_model(struct line *line, const struct strag_selection *selection
         add(line, ", next best %s %.3g us", next->algorithm->name, 1e6 * least);
 }
 
-static void add_reason(struct line *line, const mca_coll_strag_module_t *module, size_t bytes,
-                       int choice, int blocks)
+static void add_reason(struct line *line, const struct coll_strag_decision *decision,
+                       const struct strag_selection *selection, size_t bytes, int choice,
+                       int blocks)
 {
-    switch (choice) {
-    case COLL_STRAG_NOT_COMMUTATIVE:
-        add(line, "the operator is not commutative");
-        return;
-    case COLL_STRAG_NO_BYTES:
-        add(line, "the type has no data");
-        return;
-    case COLL_STRAG_EXTENT:
-        add(line, "the type's extent is not positive");
-        return;
-    case COLL_STRAG_TOO_SHORT:
-        add(line, "below coll_strag_minimum_size");
-        return;
-    case COLL_STRAG_UNPLANNED:
-        add(line, "what is wanted cannot be planned here");
-        return;
-    case COLL_STRAG_BUSY:
-        add(line, "called by another collective while the ranks are being located");
-        return;
-    default:
-        break;
-    }
-    if (module->pinned != COLL_STRAG_AUTO)
+    static const char *const reasons[] = {
+        [COLL_STRAG_NOT_COMMUTATIVE - STRAG_ALGORITHMS_MAX] = "the operator is not commutative",
+        [COLL_STRAG_NO_BYTES - STRAG_ALGORITHMS_MAX] = "the type has no data",
+        [COLL_STRAG_EXTENT - STRAG_ALGORITHMS_MAX] = "the type's extent is not positive",
+        [COLL_STRAG_TOO_SHORT - STRAG_ALGORITHMS_MAX] = "below coll_strag_minimum_size",
+        [COLL_STRAG_UNPLANNED - STRAG_ALGORITHMS_MAX] = "what is wanted cannot be planned here",
+        [COLL_STRAG_BUSY - STRAG_ALGORITHMS_MAX] =
+            "called by another collective while strag is being set up",
+    };
+    if (choice >= STRAG_ALGORITHMS_MAX && choice != COLL_STRAG_RULE)
+        add(line, "%s", reasons[choice - STRAG_ALGORITHMS_MAX]);
+    else if (decision->pinned != COLL_STRAG_AUTO)
         add(line, "pinned by coll_strag_algorithm");
-    else if (module->line)
-        add(line, "rule in %s, line %d", mca_coll_strag_component.rules_file, module->line);
-    else if (module->selection)
-        add_model(line, module->selection, bytes, choice, blocks);
+    else if (decision->line)
+        add(line, "rule in %s, line %d", coll_strag_settings.rules_file, (int)decision->line);
+    else if (selection)
+        add_model(line, selection, bytes, choice, blocks);
     else
         add(line, "auto");
 }
 
-void coll_strag_tell_choice(mca_coll_strag_module_t *module, ompi_communicator_t *comm,
-                            size_t bytes, int choice, int blocks)
+void coll_strag_explain_choice(ompi_communicator_t *comm, struct coll_strag_explained *explained,
+                               const struct coll_strag_decision *decision,
+                               const struct strag_selection *selection, size_t bytes, int choice,
+                               int blocks)
 {
-    char cid[32], cut[32] = "";
-    struct line reason = {""};
+    struct line cut = {""}, reason = {""};
     int class = bytes ? 64 - __builtin_clzll(bytes) : 0;
     uint64_t bit = UINT64_C(1) << choice;
-    if (ompi_comm_rank(comm) != 0 || (module->told[class] & bit))
+    if (ompi_comm_rank(comm) != 0 || (explained->classes[class] & bit))
         return;
-    module->told[class] |= bit;
+    explained->classes[class] |= bit;
     unsigned long long low = class ? 1ull << (class - 1) : 0;
-    add_reason(&reason, module, bytes, choice, blocks);
+    add_reason(&reason, decision, selection, bytes, choice, blocks);
     if (blocks)
-        snprintf(cut, sizeof cut, " in %d block%s", blocks, blocks == 1 ? "" : "s");
-    coll_strag_tell("coll:strag: %s (cid %s, %d ranks): allreduce of %llu .. %llu bytes: %s%s (%s)",
-                    comm->c_name, coll_strag_cid(comm, cid, sizeof cid), ompi_comm_size(comm), low,
-                    class ? low + (low - 1) : 0,
-                    choice < COLL_STRAG_ALGORITHMS_MAX ? strag_algorithms[choice]->name
-                                                       : "previous component",
-                    cut, reason.text);
+        add(&cut, " in %d block%s", blocks, blocks == 1 ? "" : "s");
+    coll_strag_log(comm, "allreduce of %llu .. %llu bytes: %s%s (%s)", low,
+                   class ? low + (low - 1) : 0,
+                   choice < STRAG_ALGORITHMS_MAX ? strag_algorithms[choice]->name
+                                                 : "previous component",
+                   cut.text, reason.text);
 }

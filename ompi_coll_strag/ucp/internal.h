@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the files about UCX's ucp API share. Only they include UCX's headers, and they are built
- * only where configure finds these; elsewhere there is coll_strag_ucp_none.c.
- *
- *     coll_strag_ucp.c            the library, this process's worker, the way to its peers
- *     coll_strag_ucp_connect.c    a communicator's ranks tell each other how they are reached
- *     coll_strag_transport_ucp.c  the engine's messages
+ * What the files of this folder share. Only they include UCX's headers, and they are built only
+ * where configure finds these.
  */
-#ifndef COLL_STRAG_UCP_H
-#define COLL_STRAG_UCP_H
+#ifndef COLL_STRAG_UCP_INTERNAL_H
+#define COLL_STRAG_UCP_INTERNAL_H
 
-#include "coll_strag.h"
+#include "ucp.h"
 
 #include <ucp/api/ucp.h>
 
@@ -80,8 +76,6 @@ struct coll_strag_ucp_transport {
     int rank;
     struct coll_strag_ucp_peer **peers; /* [rank]; the own one is NULL */
     uint32_t *ids;                      /* [rank]: the number that it gave the communicator */
-    struct coll_strag_ucp_message *messages;
-    size_t nmessages, room;
     unsigned idle;  /* looks without a result */
     double watched; /* seconds: when it was last looked whether peers run */
 };

@@ -1,13 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The engine's messages over Open MPI's point-to-point layer (PML).
- *
- * Outstanding requests stand in a small array, which is scanned for completed ones; it is as long
- * as what the engine has in flight.
- */
-#include "coll_strag.h"
-
-#include "base/status.h"
+#include "transport_pml.h"
 
 #include <stdlib.h>
 
@@ -21,44 +13,35 @@ static int failed(struct coll_strag_pml_transport *transport, int mpi_error)
     return coll_strag_transport_failed(&transport->super, mpi_error);
 }
 
-/* A request is complete: free it and tell the engine. */
-static void finish(struct coll_strag_pml_transport *transport,
-                   struct coll_strag_pml_message *message)
+static ompi_request_t *request_of(const struct coll_strag_message *message)
 {
+    return message->request;
+}
+
+/* A request is complete: free it, and its transfer is. */
+static void finish(struct coll_strag_pml_transport *transport,
+                   const struct coll_strag_message *message)
+{
+    ompi_request_t *request = message->request;
     int status = STRAG_OK;
     __atomic_thread_fence(__ATOMIC_ACQUIRE); /* another thread may have completed it */
-    const ompi_status_public_t *result = &message->request->req_status;
+    const ompi_status_public_t *result = &request->req_status;
     if (result->MPI_ERROR != MPI_SUCCESS)
         status = failed(transport, result->MPI_ERROR);
     else if (!message->send && (result->_cancelled || result->_ucount != message->bytes))
         status = failed(transport, MPI_ERR_TRUNCATE); /* the ranks called it with other counts */
-    ompi_request_free(&message->request);
+    ompi_request_free(&request);
     if (message->host >= 0)
         strag_meter_end(transport->meter, message->host, message->bytes, coll_strag_seconds());
     message->transfer->complete(message->transfer, status);
 }
 
-static int remember(struct coll_strag_pml_transport *transport,
-                    struct coll_strag_pml_message *message)
+static int remember(struct coll_strag_pml_transport *transport, struct coll_strag_message *message)
 {
-    if (REQUEST_COMPLETE(message->request)) {
+    if (REQUEST_COMPLETE(request_of(message)))
         finish(transport, message);
-        return STRAG_OK;
-    }
-    transport->messages[transport->nmessages++] = *message;
-    return STRAG_OK;
-}
-
-static int make_room(struct coll_strag_pml_transport *transport)
-{
-    if (transport->nmessages < transport->room)
-        return STRAG_OK;
-    size_t room = transport->room ? 2 * transport->room : 16;
-    struct coll_strag_pml_message *larger = realloc(transport->messages, room * sizeof *larger);
-    if (NULL == larger)
-        return STRAG_ERR_MEMORY;
-    transport->messages = larger;
-    transport->room = room;
+    else
+        transport->super.messages[transport->super.nmessages++] = *message;
     return STRAG_OK;
 }
 
@@ -75,18 +58,19 @@ static int pml_send(struct strag_transport *base, struct strag_transfer *transfe
                     const void *buffer, size_t elements)
 {
     struct coll_strag_pml_transport *transport = own(base);
-    struct coll_strag_pml_message message = {.transfer = transfer,
+    struct coll_strag_message message = {.transfer = transfer,
                                              .send = true,
                                              .bytes = elements * transport->super.size,
                                              .host = metered_host(transport, peer)};
-    int status = make_room(transport);
-    if (status != STRAG_OK)
-        return status;
+    ompi_request_t *request;
+    if (!coll_strag_transport_reserve(&transport->super))
+        return STRAG_ERR_MEMORY;
     int ret = MCA_PML_CALL(isend(buffer, elements, transport->super.dtype, peer,
                                  MCA_COLL_BASE_TAG_ALLREDUCE, MCA_PML_BASE_SEND_STANDARD,
-                                 transport->super.comm, &message.request));
+                                 transport->super.comm, &request));
     if (ret != OMPI_SUCCESS)
         return failed(transport, ret);
+    message.request = request;
     if (message.host >= 0)
         strag_meter_begin(transport->meter, message.host);
     return remember(transport, &message);
@@ -96,29 +80,33 @@ static int pml_recv(struct strag_transport *base, struct strag_transfer *transfe
                     void *buffer, size_t elements)
 {
     struct coll_strag_pml_transport *transport = own(base);
-    struct coll_strag_pml_message message = {
+    struct coll_strag_message message = {
         .transfer = transfer, .bytes = elements * transport->super.size, .host = -1};
-    int status = make_room(transport);
-    if (status != STRAG_OK)
-        return status;
+    ompi_request_t *request;
+    if (!coll_strag_transport_reserve(&transport->super))
+        return STRAG_ERR_MEMORY;
     int ret =
         MCA_PML_CALL(irecv(buffer, elements, transport->super.dtype, peer,
-                           MCA_COLL_BASE_TAG_ALLREDUCE, transport->super.comm, &message.request));
-    return ret == OMPI_SUCCESS ? remember(transport, &message) : failed(transport, ret);
+                           MCA_COLL_BASE_TAG_ALLREDUCE, transport->super.comm, &request));
+    if (ret != OMPI_SUCCESS)
+        return failed(transport, ret);
+    message.request = request;
+    return remember(transport, &message);
 }
 
 /* @return whether a message was complete */
-static bool scan(struct coll_strag_pml_transport *transport)
+static bool scan(struct coll_strag_pml_transport *pml)
 {
+    struct coll_strag_transport *transport = &pml->super;
     bool found = false;
     for (size_t i = 0; i < transport->nmessages;) {
-        struct coll_strag_pml_message message = transport->messages[i];
-        if (!REQUEST_COMPLETE(message.request)) {
+        struct coll_strag_message message = transport->messages[i];
+        if (!REQUEST_COMPLETE(request_of(&message))) {
             i++;
             continue;
         }
         transport->messages[i] = transport->messages[--transport->nmessages];
-        finish(transport, &message);
+        finish(pml, &message);
         found = true;
     }
     return found;
@@ -127,7 +115,7 @@ static bool scan(struct coll_strag_pml_transport *transport)
 static int pml_progress(struct strag_transport *base)
 {
     struct coll_strag_pml_transport *transport = own(base);
-    if (transport->nmessages == 0 || scan(transport))
+    if (transport->super.nmessages == 0 || scan(transport))
         return STRAG_OK;
     opal_progress();
     scan(transport);
@@ -139,20 +127,16 @@ static int pml_progress(struct strag_transport *base)
 static int pml_cancel(struct strag_transport *base, struct strag_transfer *transfer)
 {
     struct coll_strag_pml_transport *transport = own(base);
-    size_t i = 0;
-    while (i < transport->nmessages && transport->messages[i].transfer != transfer)
-        i++;
-    if (i == transport->nmessages)
+    struct coll_strag_message message;
+    if (!coll_strag_transport_take(&transport->super, transfer, &message))
         return STRAG_ERR_ARGUMENT;
-    struct coll_strag_pml_message message = transport->messages[i];
-    transport->messages[i] = transport->messages[--transport->nmessages];
-
+    ompi_request_t *request = message.request;
     if (!message.send)
-        ompi_request_cancel(message.request);
-    while (!REQUEST_COMPLETE(message.request) && coll_strag_transport_drains(&transport->super))
+        ompi_request_cancel(request);
+    while (!REQUEST_COMPLETE(request) && coll_strag_transport_drains(&transport->super))
         opal_progress();
-    if (!REQUEST_COMPLETE(message.request)) {
-        ompi_request_free(&message.request);
+    if (!REQUEST_COMPLETE(request)) {
+        ompi_request_free(&request);
         return STRAG_PENDING;
     }
     finish(transport, &message);
@@ -162,22 +146,17 @@ static int pml_cancel(struct strag_transport *base, struct strag_transfer *trans
 void coll_strag_pml_init(struct coll_strag_pml_transport *transport, ompi_communicator_t *comm)
 {
     *transport = (struct coll_strag_pml_transport){
-        .super =
-            {
-                .super =
-                    {
-                        .send = pml_send,
-                        .recv = pml_recv,
-                        .progress = pml_progress,
-                        .cancel = pml_cancel,
-                    },
-                .comm = comm,
-            },
+        .super = {.super = {.send = pml_send,
+                            .recv = pml_recv,
+                            .progress = pml_progress,
+                            .cancel = pml_cancel},
+                  .kind = COLL_STRAG_PML,
+                  .comm = comm},
     };
 }
 
 void coll_strag_pml_free(struct coll_strag_pml_transport *transport)
 {
-    free(transport->messages);
-    transport->messages = NULL;
+    free(transport->super.messages);
+    transport->super.messages = NULL;
 }

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "counters.h"
+
+#include <pthread.h>
+
+static struct {
+    pthread_mutex_t lock;
+    struct coll_strag_count *first;
+    struct coll_strag_count freed; /* what communicators had counted that are no more */
+} counters = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+void coll_strag_count_begin(struct coll_strag_count *count)
+{
+    pthread_mutex_lock(&counters.lock);
+    *count = (struct coll_strag_count){.next = counters.first, .link = &counters.first};
+    if (count->next)
+        count->next->link = &count->next;
+    counters.first = count;
+    pthread_mutex_unlock(&counters.lock);
+}
+
+void coll_strag_count_end(struct coll_strag_count *count)
+{
+    pthread_mutex_lock(&counters.lock);
+    *count->link = count->next;
+    if (count->next)
+        count->next->link = count->link;
+    counters.freed.calls += count->calls;
+    counters.freed.delegated += count->delegated;
+    pthread_mutex_unlock(&counters.lock);
+}
+
+enum counter { CALLS, DELEGATED };
+
+static int read_counter(const struct mca_base_pvar_t *pvar, void *value, void *object)
+{
+    struct coll_strag_count total;
+    (void)object;
+    pthread_mutex_lock(&counters.lock);
+    total = counters.freed;
+    for (const struct coll_strag_count *count = counters.first; count; count = count->next) {
+        total.calls += count->calls;
+        total.delegated += count->delegated;
+    }
+    pthread_mutex_unlock(&counters.lock);
+    *(unsigned long long *)value =
+        (enum counter)(uintptr_t)pvar->ctx == CALLS ? total.calls : total.delegated;
+    return OPAL_SUCCESS;
+}
+
+static void register_counter(const mca_base_component_t *component, enum counter counter,
+                             const char *name, const char *help)
+{
+    mca_base_component_pvar_register(
+        component, name, help, OPAL_INFO_LVL_4, MPI_T_PVAR_CLASS_COUNTER,
+        MCA_BASE_VAR_TYPE_UNSIGNED_LONG_LONG, NULL, MPI_T_BIND_NO_OBJECT,
+        MCA_BASE_PVAR_FLAG_READONLY | MCA_BASE_PVAR_FLAG_CONTINUOUS, read_counter, NULL, NULL,
+        (void *)(uintptr_t)counter);
+}
+
+void coll_strag_counters_register(const mca_base_component_t *component)
+{
+    register_counter(component, CALLS, "calls",
+                     "MPI_Allreduce calls of this process that coll/strag has run");
+    register_counter(component, DELEGATED, "delegated",
+                     "MPI_Allreduce calls of this process that coll/strag has handed to the "
+                     "previous component");
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Verbose lines of a communicator's rank 0: what runs, over what, and why. */
+#ifndef COLL_STRAG_EXPLAIN_H
+#define COLL_STRAG_EXPLAIN_H
+
+#include "decision.h"
+
+/** From coll_strag_verbose 2 on. @param topology  NULL: out of memory */
+void coll_strag_explain_topology(ompi_communicator_t *comm, const struct strag_topology *topology);
+
+/** What messages go over, between hosts and within them. @param hosts  of the communicator; 0: not
+ * known */
+void coll_strag_explain_transport(ompi_communicator_t *comm, bool over_ucp);
+void coll_strag_explain_shared_memory(ompi_communicator_t *comm, int hosts, bool shared);
+
+/* By size class (the number of bits of a vector's bytes): which outcomes were logged, a bit each. */
+struct coll_strag_explained {
+    uint64_t classes[65];
+};
+
+/**
+ * Once for each size class and outcome: what runs, and why.
+ *
+ * @param selection  the model's candidates; NULL: not kept
+ * @param choice     an index in strag_algorithms, or an enum coll_strag_reason
+ */
+void coll_strag_explain_choice(ompi_communicator_t *comm, struct coll_strag_explained *explained,
+                               const struct coll_strag_decision *decision,
+                               const struct strag_selection *selection, size_t bytes, int choice,
+                               int blocks);
+
+#endif

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "log.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <string.h>
+
+enum { FRAMEWORK_VERBOSE_LEVEL = 10 }; /* coll_base_verbose from which we log there */
+
+static const char help_file[] = "help-mca-coll-strag.txt";
+
+bool coll_strag_logging;
+
+static struct {
+    int stream;      /* of our own, or -1: the coll framework's */
+    unsigned warned; /* a bit for each enum coll_strag_warning; atomic */
+} log_state = {.stream = -1};
+
+const char *coll_strag_folder(char *buffer, size_t size)
+{
+    Dl_info info;
+    const char *slash = NULL;
+    if (dladdr(help_file, &info) && info.dli_fname)
+        slash = strrchr(info.dli_fname, '/');
+    size_t length = slash ? (size_t)(slash + 1 - info.dli_fname) : 0;
+    snprintf(buffer, size, "%.*s", length < size ? (int)length : 0, slash ? info.dli_fname : "");
+    return buffer;
+}
+
+void coll_strag_log_open(int verbose)
+{
+    int framework = ompi_coll_base_framework.framework_output;
+    coll_strag_logging =
+        verbose > 0 || opal_output_get_verbosity(framework) >= FRAMEWORK_VERBOSE_LEVEL;
+    if (verbose > 0) {
+        log_state.stream = opal_output_open(NULL);
+        opal_output_set_verbosity(log_state.stream, verbose);
+    }
+}
+
+void coll_strag_log_close(void)
+{
+    if (log_state.stream >= 0)
+        opal_output_close(log_state.stream);
+    log_state.stream = -1;
+}
+
+void coll_strag_log(const ompi_communicator_t *comm, const char *format, ...)
+{
+    char cid[32], text[1024];
+    va_list args;
+    if (!coll_strag_logging)
+        return;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    int stream = log_state.stream >= 0 ? log_state.stream
+                                       : ompi_coll_base_framework.framework_output;
+    opal_output_verbose(0, stream, "coll:strag: %s (cid %s, %d ranks): %s", comm->c_name,
+                        coll_strag_cid(comm, cid, sizeof cid), ompi_comm_size(comm), text);
+}
+
+void coll_strag_help(const char *topic, const char *what, const char *why)
+{
+    static bool found; /* our help texts are beside the .so, wherever that was installed */
+    char folder[PATH_MAX];
+    if (!__atomic_exchange_n(&found, true, __ATOMIC_RELAXED) &&
+        coll_strag_folder(folder, sizeof folder)[0])
+        opal_show_help_add_dir(folder);
+    opal_show_help(help_file, topic, true, what, why);
+}
+
+void coll_strag_warn(enum coll_strag_warning warning, const char *what, const char *why)
+{
+    static const char *const topics[] = {
+        [COLL_STRAG_WARN_PARAMETERS] = "bad parameters",
+        [COLL_STRAG_WARN_DIFFERENT] = "different parameters",
+        [COLL_STRAG_WARN_LAYOUT] = "no layout",
+        [COLL_STRAG_WARN_TORUS] = "no layout",
+        [COLL_STRAG_WARN_RULES] = "no rules",
+        [COLL_STRAG_WARN_PINNED] = "cannot be planned",
+        [COLL_STRAG_WARN_NO_UCP] = "no ucp",
+        [COLL_STRAG_WARN_LOST] = "lost",
+        [COLL_STRAG_WARN_NOT_SHARED] = "not shared",
+        [COLL_STRAG_WARN_NO_PLUGIN] = "no plug-in",
+        [COLL_STRAG_WARN_STAGED] = "device buffers",
+        [COLL_STRAG_WARN_NO_KERNELS] = "no kernels",
+    };
+    unsigned bit = 1u << warning;
+    if (!(__atomic_fetch_or(&log_state.warned, bit, __ATOMIC_RELAXED) & bit))
+        coll_strag_help(topics[warning], what, why);
+}

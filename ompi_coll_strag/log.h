@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What users are told: verbose lines for those who asked for them (coll_strag_verbose,
+ * coll_base_verbose), and warnings.
+ */
+#ifndef COLL_STRAG_LOG_H
+#define COLL_STRAG_LOG_H
+
+#include "compat/compat.h"
+
+#include "base/status.h"
+
+/* What a process warns of, once each. */
+enum coll_strag_warning {
+    COLL_STRAG_WARN_PARAMETERS,
+    COLL_STRAG_WARN_DIFFERENT,
+    COLL_STRAG_WARN_LAYOUT,
+    COLL_STRAG_WARN_TORUS,
+    COLL_STRAG_WARN_RULES,
+    COLL_STRAG_WARN_PINNED,
+    COLL_STRAG_WARN_NO_UCP,
+    COLL_STRAG_WARN_LOST,
+    COLL_STRAG_WARN_NOT_SHARED,
+    COLL_STRAG_WARN_NO_PLUGIN,
+    COLL_STRAG_WARN_STAGED,
+    COLL_STRAG_WARN_NO_KERNELS,
+};
+
+/** Open a stream of our own, where that is wanted, and find the help texts. */
+void coll_strag_log_open(int verbose);
+void coll_strag_log_close(void);
+
+/* Does anybody want verbose lines? */
+extern bool coll_strag_logging;
+
+/** A verbose line about a communicator; it begins with the communicator's name, id and size. */
+void coll_strag_log(const ompi_communicator_t *comm, const char *format, ...) STRAG_PRINTF(2, 3);
+
+/** Warn once per process and kind. @param what, why  go into the text of the help file */
+void coll_strag_warn(enum coll_strag_warning warning, const char *what, const char *why);
+
+/** Show a text of the help file, as often as it is asked for. */
+void coll_strag_help(const char *topic, const char *what, const char *why);
+
+/** The folder of the component's .so, with a slash at the end. @return "" where it is not known */
+const char *coll_strag_folder(char *buffer, size_t size);
+
+#endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "plans.h"
+
+#include <stdlib.h>
+
+/* Messages in flight for one operation: while one travels, another is reduced. */
+enum { DEPTH = 2 };
+
+struct coll_strag_plan {
+    struct coll_strag_plan *next;
+    const struct strag_algorithm *algorithm;
+    int blocks, root; /* as in struct strag_problem */
+    struct strag_plan *plan;
+    struct strag_engine *engine;
+};
+
+static void free_plan(struct coll_strag_plan *plan)
+{
+    strag_engine_free(plan->engine);
+    strag_plan_free(plan->plan);
+    free(plan);
+}
+
+static int make_plan(const struct strag_algorithm *algorithm, const struct strag_problem *problem,
+                     int rank, struct coll_strag_plan **made, struct strag_error *err)
+{
+    struct coll_strag_plan *plan = calloc(1, sizeof *plan);
+    if (NULL == plan)
+        return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for a plan");
+    plan->algorithm = algorithm;
+    plan->blocks = problem->blocks;
+    plan->root = problem->root;
+    int status = strag_plan_create(algorithm, problem, rank, &plan->plan, err);
+    if (status == STRAG_OK)
+        status = strag_engine_create(plan->plan, DEPTH, &plan->engine, err);
+    if (status == STRAG_OK)
+        *made = plan;
+    else
+        free_plan(plan);
+    return status;
+}
+
+int coll_strag_plans_find(struct coll_strag_plans *plans, const struct strag_algorithm *algorithm,
+                          const struct strag_problem *problem, int rank,
+                          struct strag_engine **engine, struct strag_error *err)
+{
+    struct coll_strag_plan *plan = plans->first;
+    while (plan && (plan->algorithm != algorithm || plan->blocks != problem->blocks ||
+                    plan->root != problem->root))
+        plan = plan->next;
+    if (!plan) {
+        int status = make_plan(algorithm, problem, rank, &plan, err);
+        if (status != STRAG_OK)
+            return status;
+        plan->next = plans->first;
+        plans->first = plan;
+    }
+    *engine = plan->engine;
+    return STRAG_OK;
+}
+
+void coll_strag_plans_free(struct coll_strag_plans *plans, bool for_straggler)
+{
+    struct coll_strag_plan **link = &plans->first;
+    while (*link) {
+        struct coll_strag_plan *plan = *link;
+        if (for_straggler && !plan->algorithm->needs_straggler) {
+            link = &plan->next;
+            continue;
+        }
+        *link = plan->next;
+        free_plan(plan);
+    }
+}

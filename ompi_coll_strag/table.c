@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "table.h"
+
+#include "log.h"
+
+#include "model/rules.h"
+
+#include <pthread.h>
+
+/* Messages within a host, and reducing: as strag-tune measured them with 2 and 4 ranks. Reducing a
+ * byte takes as long as copying it. (Whole operations, which run in order, take less through
+ * shared memory; but algorithms overtake each other where they should.) */
+static const struct local {
+    double alpha, bandwidth; /* seconds, bytes per second */
+} over_pml = {4e-6, 16e9}, over_shm = {0.4e-6, 20e9};
+
+static struct strag_model make_model(const struct coll_strag_basis *basis)
+{
+    const double *number = coll_strag_settings.number;
+    const struct local *local = basis->shared ? &over_shm : &over_pml;
+    struct strag_model model =
+        strag_model_default(basis->topology ? basis->topology->network : STRAG_NETWORK_TREE);
+    model.local_alpha = local->alpha;
+    model.local_bandwidth = model.reduce_bandwidth = local->bandwidth;
+    double *const fields[COLL_STRAG_NUMBERS] = {
+        [COLL_STRAG_ALPHA] = &model.alpha,
+        [COLL_STRAG_LOCAL_ALPHA] = &model.local_alpha,
+        [COLL_STRAG_BANDWIDTH] = &model.bandwidth,
+        [COLL_STRAG_LOCAL_BANDWIDTH] = &model.local_bandwidth,
+        [COLL_STRAG_LINK_LATENCY] = &model.link_latency,
+        [COLL_STRAG_HOP_LATENCY] = &model.hop_latency,
+        [COLL_STRAG_REDUCE_BANDWIDTH] = &model.reduce_bandwidth,
+    };
+    for (int i = 0; i < COLL_STRAG_NUMBERS; i++)
+        if (number[i] >= 0)
+            *fields[i] = number[i];
+    return model;
+}
+
+/* The rules file, read by the first communicator that needs it. */
+static struct {
+    pthread_mutex_t lock;
+    bool read;
+    struct strag_rules *rules; /* NULL: it is of no use, and that was said */
+} file = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static const struct strag_rules *read_rules(void)
+{
+    const char *name = coll_strag_settings.rules_file;
+    struct strag_error err;
+    if (name[0] == '\0')
+        return NULL;
+    pthread_mutex_lock(&file.lock);
+    if (!file.read && strag_rules_read(name, &file.rules, &err) != STRAG_OK)
+        coll_strag_warn(COLL_STRAG_WARN_RULES, name, err.text);
+    file.read = true;
+    pthread_mutex_unlock(&file.lock);
+    return file.rules;
+}
+
+void coll_strag_rules_free(void)
+{
+    strag_rules_free(file.rules);
+    file.rules = NULL;
+    file.read = false;
+}
+
+static int index_of(const struct strag_algorithm *algorithm)
+{
+    int index = 0;
+    while (strag_algorithms[index] != algorithm)
+        index++;
+    return index;
+}
+
+/* @param previous  what NULL stands for in the table */
+static void encode(const struct strag_table *table, enum coll_strag_reason previous,
+                   struct coll_strag_table *encoded)
+{
+    encoded->entries = table->entries;
+    for (int i = 0; i < table->entries; i++) {
+        const struct strag_algorithm *algorithm = table->entry[i].algorithm;
+        encoded->from[i] = table->entry[i].from;
+        encoded->choice[i] = algorithm ? index_of(algorithm) : (int)previous;
+        encoded->blocks[i] = table->entry[i].blocks;
+    }
+}
+
+int coll_strag_table_find(const struct coll_strag_table *table, size_t bytes, int *blocks)
+{
+    int entry = table->entries - 1;
+    while (table->from[entry] > bytes)
+        entry--;
+    *blocks = table->blocks[entry];
+    return table->choice[entry];
+}
+
+size_t coll_strag_table_shortest(const struct coll_strag_table *table)
+{
+    int entry = 0;
+    while (entry < table->entries && table->choice[entry] >= STRAG_ALGORITHMS_MAX)
+        entry++;
+    return entry < table->entries ? table->from[entry] : SIZE_MAX;
+}
+
+/* A pinned algorithm runs at every size, with the blocks that are best there. One that this
+ * communicator cannot have leaves it to the previous component. */
+static void decide_pinned(const struct coll_strag_basis *basis, const struct strag_problem *problem,
+                          struct coll_strag_decision *decision, struct strag_table *table)
+{
+    struct strag_error err;
+    const struct strag_model model = make_model(basis);
+    const struct strag_algorithm *algorithm = strag_algorithms[basis->pinned];
+    const struct strag_select_options options = {.only = algorithm};
+    struct strag_selection *selection;
+    int status;
+    if (algorithm->choices) {
+        status = strag_select(problem, &model, &options, &selection, &err);
+        if (status == STRAG_OK) {
+            *table = selection->table;
+            strag_selection_free(selection);
+        }
+    } else {
+        status = strag_algorithm_claim(algorithm, problem, NULL, &err);
+        table->entry[0].algorithm = algorithm;
+    }
+    if (status == STRAG_OK)
+        return;
+    coll_strag_log(basis->comm, "%s: %s", algorithm->name, err.text);
+    if (basis->pinned == coll_strag_settings.pinned)
+        coll_strag_warn(COLL_STRAG_WARN_PINNED, algorithm->name, err.text);
+    decision->pinned = COLL_STRAG_UNPLANNED;
+}
+
+static void apply_rules(const struct strag_problem *problem, struct strag_table *table,
+                        int32_t *line)
+{
+    struct strag_error err;
+    const struct strag_rules *rules = read_rules();
+    if (rules && strag_rules_apply(rules, problem, table, line, &err) != STRAG_OK) {
+        *line = 0;
+        coll_strag_warn(COLL_STRAG_WARN_RULES, coll_strag_settings.rules_file, err.text);
+    }
+}
+
+/* Where the ranks of a host share its processors, a rank that waits gives the processor to another
+ * one, which may be waiting, too. Then the fewest messages are best, whatever the vector's size:
+ * one rank reduces for all (short vectors two, in turns: direct.c). The model knows nothing of that.
+ */
+static bool is_crowded(const struct coll_strag_basis *basis,
+                       const struct coll_strag_decision *decision)
+{
+    return basis->all_shared && opal_progress_yield_when_idle && decision->state.nstragglers == 0;
+}
+
+/* The cost model's table, and what it rests on. */
+static int select_table(const struct coll_strag_basis *basis, const struct strag_problem *problem,
+                        const struct coll_strag_decision *decision, struct strag_selection **made,
+                        struct strag_error *err)
+{
+    const struct coll_strag_settings *settings = &coll_strag_settings;
+    const struct strag_model model = make_model(basis);
+    struct strag_problem simple = *problem;
+    struct strag_select_options options = {
+        .minimum = settings->minimum,
+        .strict = settings->minimum_set || decision->reproducible,
+        .quick = !coll_strag_logging,
+    };
+    if (!settings->minimum_set && basis->all_shared)
+        options.minimum = 0; /* in order a short vector takes less than over the PML */
+    if (is_crowded(basis, decision) && problem->n > 2) {
+        simple.blocks = 1;
+        options.only = strag_algorithm_find("direct", NULL);
+        if (strag_select(&simple, &model, &options, made, err) == STRAG_OK)
+            return STRAG_OK;
+        options.only = NULL;
+    }
+    return strag_select(problem, &model, &options, made, err);
+}
+
+void coll_strag_decide(const struct coll_strag_basis *basis, struct coll_strag_decision *decision,
+                       struct strag_selection **selection)
+{
+    struct strag_error err;
+    struct strag_table table = {.entries = 1}; /* the previous component runs everything */
+    const struct strag_state state = strag_state_of(&decision->state);
+    const struct strag_problem problem = {
+        .n = ompi_comm_size(basis->comm),
+        .ports = decision->ports,
+        .topology = basis->topology,
+        .state = &state,
+    };
+    struct strag_selection *made = NULL;
+    enum coll_strag_reason previous = COLL_STRAG_TOO_SHORT;
+    decision->pinned = basis->pinned;
+    decision->line = 0;
+    if (basis->pinned != COLL_STRAG_AUTO) {
+        decide_pinned(basis, &problem, decision, &table);
+    } else {
+        if (select_table(basis, &problem, decision, &made, &err) == STRAG_OK) {
+            table = made->table;
+        } else {
+            coll_strag_log(basis->comm, "%s", err.text);
+            previous = COLL_STRAG_UNPLANNED;
+        }
+        apply_rules(&problem, &table, &decision->line);
+    }
+    encode(&table, decision->line ? COLL_STRAG_RULE : previous, &decision->table);
+    bool wanted = coll_strag_logging || decision->watching != COLL_STRAG_WATCH_NOT;
+    *selection = wanted ? made : NULL;
+    if (!wanted)
+        strag_selection_free(made);
+}

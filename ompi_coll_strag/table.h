@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* On rank 0: which algorithm runs for which size, from the cost model and the rules file. */
+#ifndef COLL_STRAG_TABLE_H
+#define COLL_STRAG_TABLE_H
+
+#include "decision.h"
+
+/* What a table rests on, beside the state of ranks and links. */
+struct coll_strag_basis {
+    ompi_communicator_t *comm;
+    const struct strag_topology *topology; /* NULL: it is not known, or must not count */
+    int pinned;      /* what is asked for: index in strag_algorithms, or COLL_STRAG_AUTO */
+    bool shared;     /* messages within hosts go through shared memory, */
+    bool all_shared; /* and so do all of them */
+};
+
+/**
+ * Fill in what runs: pinned, line and table of a decision in which state, ports, reproducible and
+ * watching are there.
+ *
+ * @param[out] selection  the candidates with their times, the caller's to free: where somebody wants
+ *                        verbose lines and where calls are watched; else NULL
+ */
+void coll_strag_decide(const struct coll_strag_basis *basis, struct coll_strag_decision *decision,
+                       struct strag_selection **selection);
+
+/** What runs vectors of a size: an index in strag_algorithms, or an enum coll_strag_reason.
+ * @param[out] blocks  problem.blocks */
+int coll_strag_table_find(const struct coll_strag_table *table, size_t bytes, int *blocks);
+
+/** How long the shortest vectors are that an algorithm of ours runs. SIZE_MAX: none are */
+size_t coll_strag_table_shortest(const struct coll_strag_table *table);
+
+/** Free the rules file, at the end. */
+void coll_strag_rules_free(void);
+
+#endif

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "transport.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+static const double drain_seconds = 1.0;
+
+void coll_strag_transport_begin(struct coll_strag_transport *transport, ompi_datatype_t *dtype,
+                                size_t size)
+{
+    transport->dtype = dtype;
+    transport->size = size;
+    transport->buffers = COLL_STRAG_HOST;
+    transport->mpi_error = MPI_SUCCESS;
+    transport->drain_until = 0;
+}
+
+int coll_strag_transport_failed(struct coll_strag_transport *transport, int mpi_error)
+{
+    if (transport->mpi_error == MPI_SUCCESS)
+        transport->mpi_error = mpi_error;
+    return STRAG_ERR_TRANSPORT;
+}
+
+bool coll_strag_transport_reserve(struct coll_strag_transport *transport)
+{
+    if (transport->nmessages < transport->room)
+        return true;
+    size_t room = transport->room ? 2 * transport->room : 16;
+    struct coll_strag_message *larger = realloc(transport->messages, room * sizeof *larger);
+    if (NULL == larger)
+        return false;
+    transport->messages = larger;
+    transport->room = room;
+    return true;
+}
+
+bool coll_strag_transport_take(struct coll_strag_transport *transport,
+                               const struct strag_transfer *transfer,
+                               struct coll_strag_message *message)
+{
+    size_t i = 0;
+    while (i < transport->nmessages && transport->messages[i].transfer != transfer)
+        i++;
+    if (i == transport->nmessages)
+        return false;
+    *message = transport->messages[i];
+    transport->messages[i] = transport->messages[--transport->nmessages];
+    return true;
+}
+
+double coll_strag_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+bool coll_strag_transport_drains(struct coll_strag_transport *transport)
+{
+    double now = coll_strag_seconds();
+    if (transport->drain_until <= 0)
+        transport->drain_until = now + drain_seconds;
+    return now < transport->drain_until;
+}
+
+/* ---- Elements with gaps ---- */
+
+static bool convert(bool pack, ompi_datatype_t *dtype, const void *elements, size_t count,
+                    void *packed, size_t bytes)
+{
+    struct iovec piece = {.iov_base = packed, .iov_len = bytes};
+    uint32_t pieces = 1;
+    size_t length = bytes;
+    opal_convertor_t convertor;
+    OBJ_CONSTRUCT(&convertor, opal_convertor_t);
+    if (pack) {
+        opal_convertor_copy_and_prepare_for_send(ompi_mpi_local_convertor, &dtype->super, count,
+                                                 elements, 0, &convertor);
+        opal_convertor_pack(&convertor, &piece, &pieces, &length);
+    } else {
+        opal_convertor_copy_and_prepare_for_recv(ompi_mpi_local_convertor, &dtype->super, count,
+                                                 elements, 0, &convertor);
+        opal_convertor_unpack(&convertor, &piece, &pieces, &length);
+    }
+    OBJ_DESTRUCT(&convertor);
+    return length == bytes;
+}
+
+bool coll_strag_pack(ompi_datatype_t *dtype, const void *elements, size_t count, void *packed,
+                     size_t bytes)
+{
+    return convert(true, dtype, elements, count, packed, bytes);
+}
+
+bool coll_strag_unpack(ompi_datatype_t *dtype, void *elements, size_t count, const void *packed,
+                       size_t bytes)
+{
+    return convert(false, dtype, elements, count, (void *)(uintptr_t)packed, bytes);
+}
