@@ -26,7 +26,7 @@ static int init_query(bool enable_progress_threads, bool enable_mpi_threads)
     (void)enable_progress_threads;
     (void)enable_mpi_threads;
     if (mca_coll_strag_component.enable && mca_coll_strag_component.priority > 0)
-        coll_strag_find_facts();
+        coll_strag_find_rank_info();
     return OMPI_SUCCESS;
 }
 

@@ -7,6 +7,7 @@
 
 #include "algorithms/table.h"
 #include "base/parse.h"
+#include "machine/state_text.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -539,10 +540,11 @@ void coll_strag_parameters_read(void)
     for (int i = 0; i < COLL_STRAG_NUMBERS; i++)
         component->number[i] = read_one_number(&numbers[i], component->number_text[i], &complaints);
     component->straggler =
-        check_text("coll_strag_straggler", component->late_text, coll_strag_check_late,
-                   coll_strag_late_accepted, late_default, &complaints);
-    component->slow = check_text("coll_strag_slowdown", component->slow_text, coll_strag_check_slow,
-                                 coll_strag_slow_accepted, slow_default, &complaints);
+        check_text("coll_strag_straggler", component->late_text, strag_state_check_straggler,
+                   strag_straggler_accepted, late_default, &complaints);
+    component->slow =
+        check_text("coll_strag_slowdown", component->slow_text, strag_state_check_slow,
+                   strag_slow_accepted, slow_default, &complaints);
     component->watch_from = read_size("coll_strag_watch_size", component->watch_text, 0, SIZE_MAX,
                                       "bytes, such as 64K", watch_default, &complaints);
     component->window = read_window(component->window, &complaints);

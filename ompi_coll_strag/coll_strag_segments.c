@@ -75,15 +75,15 @@ void coll_strag_find_segments(ompi_communicator_t *comm, uint64_t *segments)
     }
 }
 
-void coll_strag_least_segments(const struct coll_strag_facts *facts, int n,
+void coll_strag_least_segments(const struct coll_strag_rank_info *info, int n,
                                uint64_t segments[][STRAG_LANES])
 {
     const size_t wanted = mca_coll_strag_component.segment;
     for (int l = 0; l < STRAG_LANES; l++) {
-        uint64_t least = facts[0].segments[l];
+        uint64_t least = info[0].segments[l];
         for (int rank = 1; rank < n; rank++) {
-            if (facts[rank].segments[l] < least)
-                least = facts[rank].segments[l];
+            if (info[rank].segments[l] < least)
+                least = info[rank].segments[l];
         }
         segments[COLL_STRAG_PML][l] = wanted ? wanted : least;
         segments[COLL_STRAG_UCP][l] = wanted ? wanted : ucp_segments[l];

@@ -164,7 +164,7 @@ void coll_strag_decide(const mca_coll_strag_module_t *module, ompi_communicator_
 {
     struct strag_error err;
     struct strag_table table = {.entries = 1}; /* the previous component runs everything */
-    const struct strag_state state = coll_strag_state_of(&decision->state);
+    const struct strag_state state = strag_state_of(&decision->state);
     const struct strag_problem problem = {
         .n = ompi_comm_size(comm),
         .ports = decision->ports,

@@ -77,7 +77,7 @@ static int agree(const struct meeting *meeting, bool able, int32_t *more, bool *
     if (code == OMPI_SUCCESS && values[0] == meeting->rank) {
         char who[COLL_STRAG_REASON_MAX];
         snprintf(who, sizeof who, "rank %d of %s, on %s", meeting->rank, meeting->comm->c_name,
-                 mca_coll_strag_component.facts.host);
+                 mca_coll_strag_component.rank_info.location.host);
         coll_strag_warn(COLL_STRAG_WARN_NO_UCP, who, meeting->reason);
     }
     return code;
