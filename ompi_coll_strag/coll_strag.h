@@ -29,7 +29,8 @@
 
 #include "algorithms/table.h"
 
-#include "machine/layout.h"
+#include "machine/job.h"
+#include "machine/state.h"
 #include "model/rules.h"
 #include "model/select.h"
 #include "plan/algorithm.h"
@@ -93,18 +94,9 @@ enum coll_strag_carrier { COLL_STRAG_PML, COLL_STRAG_UCP, COLL_STRAG_CARRIERS };
 /* Where a call's buffers are; ANYWHERE: each of them may be elsewhere, UCX has to look. */
 enum coll_strag_buffers { COLL_STRAG_HOST, COLL_STRAG_DEVICE, COLL_STRAG_ANYWHERE };
 
-enum {
-    COLL_STRAG_HOST_MAX = 72,     /* bytes of a host's name and the end; Linux allows 64 */
-    COLL_STRAG_ADDRESS_MAX = 184, /* of its address; longer ones are left out */
-};
-
-/* What a rank knows of its own place. */
-struct coll_strag_facts {
-    char host[COLL_STRAG_HOST_MAX];
-    char address[COLL_STRAG_ADDRESS_MAX]; /* "": none */
-    struct strag_core core;
-    int32_t world;                  /* rank in its MPI_COMM_WORLD */
-    double link_speed;              /* bytes per second of the host's links; 0: not reported */
+/* What every rank tells rank 0. */
+struct coll_strag_rank_info {
+    struct strag_rank_location location;
     uint64_t parameters;            /* hash of those that all ranks need alike */
     uint64_t segments[STRAG_LANES]; /* bytes that suit what it sends, by enum coll_strag_lane */
 };
@@ -120,21 +112,12 @@ struct coll_strag_table {
 /* Messages to other hosts are cut in another way than those within a host. */
 enum coll_strag_lane { COLL_STRAG_MEMORY, COLL_STRAG_NETWORK };
 
-enum { COLL_STRAG_SLOW_MAX = 64 };
-
 /* Do messages within a host go through memory of our own? WANTED: whoever says so wants to know if
  * not. */
 enum coll_strag_shared_memory {
     COLL_STRAG_SHARED_NEVER,
     COLL_STRAG_SHARED_WANTED,
     COLL_STRAG_SHARED_AUTO,
-};
-
-/* What differs from an ideal machine, by a communicator's ranks. */
-struct coll_strag_state {
-    int32_t nstragglers, nslow;
-    struct strag_straggler straggler;
-    struct strag_slow slow[COLL_STRAG_SLOW_MAX]; /* a rank for each slow host */
 };
 
 /* Are calls watched, so that late ranks are found? */
@@ -162,7 +145,7 @@ struct coll_strag_decision {
     int32_t report, reproducible;
     uint64_t watch_from;                                 /* bytes */
     uint64_t segments[COLL_STRAG_CARRIERS][STRAG_LANES]; /* bytes, by enum coll_strag_lane */
-    struct coll_strag_state state;
+    struct strag_state_record state;
     struct coll_strag_table table;
 };
 
@@ -221,7 +204,7 @@ struct mca_coll_strag_component_t {
     bool attached; /* MPI_COMM_SELF tells of MPI_Finalize; atomic */
     bool ended;    /* it has told */
 
-    struct coll_strag_facts facts; /* of this process */
+    struct coll_strag_rank_info rank_info; /* of this process */
 
     /* The files, read by the first communicator that needs them. */
     pthread_mutex_t files_lock;
@@ -326,7 +309,7 @@ struct mca_coll_strag_module_t {
     int line;                        /* of the rule in the rules file; 0: none holds */
     struct strag_topology *topology; /* NULL: it could not be made */
     uint8_t *lane_of;                /* [rank]: enum coll_strag_lane */
-    struct coll_strag_state state;
+    struct strag_state_record state;
     bool reproducible;                 /* nothing that differs between runs counts */
     struct coll_strag_watch *watch;    /* NULL: calls are not watched */
     struct coll_strag_table table;     /* unless what is pinned cannot be planned */
@@ -390,7 +373,7 @@ int coll_strag_ports(ompi_communicator_t *comm);
 /* locality */
 
 /** Find out where this process is; nothing is sent. */
-void coll_strag_find_facts(void);
+void coll_strag_find_rank_info(void);
 
 /**
  * Tell rank 0 where every rank is, and take over its decision. Collective.
@@ -411,47 +394,36 @@ int coll_strag_table_find(const struct coll_strag_table *table, size_t bytes, in
 /**
  * On rank 0: the topology of a communicator.
  *
- * @param facts  one per rank
- * @return NULL: not even a flat one could be made
+ * @param ranks  one per rank
+ * @return NULL: out of memory
  */
 struct strag_topology *coll_strag_place(ompi_communicator_t *comm,
-                                        const struct coll_strag_facts *facts);
-
-/** Is the name that a host has the other one's, perhaps with or without a domain? */
-bool coll_strag_same_host(const char *a, const char *b);
+                                        const struct strag_rank_location *ranks);
 
 /** Free what was read from files, and the grid. */
 void coll_strag_files_free(void);
 
 /* state */
 
-/** Can these parameters be read? @return STRAG_OK, or STRAG_ERR_ARGUMENT */
-int coll_strag_check_late(const char *text, struct strag_error *err);
-int coll_strag_check_slow(const char *text, struct strag_error *err);
-
-extern const char coll_strag_late_accepted[], coll_strag_slow_accepted[];
-
-/** On rank 0: are calls to be watched, and how? */
-void coll_strag_find_watching(const mca_coll_strag_module_t *module, ompi_communicator_t *comm,
+/** On rank 0: are calls to be watched, and how? @param pinned  one algorithm runs everything */
+void coll_strag_find_watching(ompi_communicator_t *comm, bool pinned,
+                              const struct strag_topology *topology,
                               struct coll_strag_decision *decision);
 
-/** On rank 0: what the user says is late or slow, or else what the system reports of links.
- * @param facts     one per rank
+/** On rank 0: the straggler and the slow links that the user names, or else what the system reports
+ * of links. @param ranks  one per rank
  * @param topology  NULL: nothing that is reported counts */
-void coll_strag_find_state(ompi_communicator_t *comm, const struct coll_strag_facts *facts,
-                           const struct strag_topology *topology, struct coll_strag_state *state);
-
-/** For a problem; it points into `state`. */
-struct strag_state coll_strag_state_of(const struct coll_strag_state *state);
+void coll_strag_find_state(ompi_communicator_t *comm, const struct strag_rank_location *ranks,
+                           const struct strag_topology *topology, struct strag_state_record *state);
 
 /* segments */
 
 /** How long segments are best for what this rank sends. @param[out] segments  bytes, by lane */
 void coll_strag_find_segments(ompi_communicator_t *comm, uint64_t *segments);
 
-/** On rank 0: what the user wants, or what suits all ranks. @param facts  one per rank
+/** On rank 0: what the user wants, or what suits all ranks. @param info  one per rank
  * @param[out] segments  by enum coll_strag_carrier, and lane */
-void coll_strag_least_segments(const struct coll_strag_facts *facts, int n,
+void coll_strag_least_segments(const struct coll_strag_rank_info *info, int n,
                                uint64_t segments[][STRAG_LANES]);
 
 /**
@@ -470,10 +442,10 @@ void coll_strag_decide(const mca_coll_strag_module_t *module, ompi_communicator_
 
 struct coll_strag_watched;
 
-/** Get ready to watch calls, if that was decided. Collective. @param facts  rank 0's, else NULL
+/** Get ready to watch calls, if that was decided. Collective. @param ranks  rank 0's, else NULL
  * @param able  false: this rank is out of memory */
 int coll_strag_watch_create(mca_coll_strag_module_t *module, ompi_communicator_t *comm,
-                            const struct coll_strag_facts *facts,
+                            const struct strag_rank_location *ranks,
                             const struct coll_strag_decision *decision, bool able);
 void coll_strag_watch_free(mca_coll_strag_module_t *module);
 

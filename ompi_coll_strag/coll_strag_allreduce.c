@@ -80,7 +80,7 @@ static int choose(mca_coll_strag_module_t *module, ompi_communicator_t *comm, si
 static int make_planned(const mca_coll_strag_module_t *module, ompi_communicator_t *comm,
                         struct coll_strag_planned *planned, struct strag_error *err)
 {
-    const struct strag_state state = coll_strag_state_of(&module->state);
+    const struct strag_state state = strag_state_of(&module->state);
     const struct strag_problem problem = {
         .n = ompi_comm_size(comm),
         .blocks = planned->blocks,

@@ -24,7 +24,7 @@ struct coll_strag_judge {
     bool switches; /* the table may change */
     void *notes;   /* [rank][window] */
     size_t notes_bytes;
-    struct coll_strag_facts *facts; /* [rank] */
+    struct strag_rank_location *ranks; /* [rank] */
 
     struct coll_strag_watched *calls; /* [2 * window]: being filled, and under way */
     uint64_t added;
@@ -48,7 +48,7 @@ struct coll_strag_judge {
 /* ---- Making one ---- */
 
 /* The slowest host of a state, from the next call on. */
-static void note_links(struct coll_strag_judge *judge, const struct coll_strag_state *state)
+static void note_links(struct coll_strag_judge *judge, const struct strag_state_record *state)
 {
     struct coll_strag_slowed *slow = &judge->slow;
     const struct strag_slow *slowest = NULL;
@@ -74,7 +74,7 @@ void coll_strag_judge_free(struct coll_strag_judge *judge)
     strag_selection_free(judge->selection);
     strag_selection_free(judge->late_selection);
     free(judge->notes);
-    free(judge->facts);
+    free(judge->ranks);
     free(judge->calls);
     free(judge->ratios);
     free(judge);
@@ -82,7 +82,7 @@ void coll_strag_judge_free(struct coll_strag_judge *judge)
 
 struct coll_strag_judge *coll_strag_judge_create(mca_coll_strag_module_t *module,
                                                  ompi_communicator_t *comm,
-                                                 const struct coll_strag_facts *facts,
+                                                 const struct strag_rank_location *ranks,
                                                  const struct coll_strag_decision *decision)
 {
     struct coll_strag_judge *judge = calloc(1, sizeof *judge);
@@ -97,15 +97,15 @@ struct coll_strag_judge *coll_strag_judge_create(mca_coll_strag_module_t *module
     judge->acted_rank = -1;
     judge->notes_bytes = module->watch->notes_bytes;
     judge->notes = malloc(n * judge->notes_bytes);
-    judge->facts = malloc(n * sizeof *judge->facts);
+    judge->ranks = malloc(n * sizeof *judge->ranks);
     judge->calls = calloc(2 * window, sizeof *judge->calls);
     judge->ratios = malloc(window * sizeof *judge->ratios);
-    if (NULL == judge->ratios || NULL == judge->notes || NULL == judge->facts ||
+    if (NULL == judge->ratios || NULL == judge->notes || NULL == judge->ranks ||
         NULL == judge->calls) {
         coll_strag_judge_free(judge);
         return NULL;
     }
-    memcpy(judge->facts, facts, n * sizeof *facts);
+    memcpy(judge->ranks, ranks, n * sizeof *ranks);
     judge->selection = module->selection;
     judge->decided = coll_strag_seconds();
     judge->slow.rank = -1;
@@ -120,7 +120,7 @@ void *coll_strag_judge_notes(struct coll_strag_judge *judge)
 
 const char *coll_strag_judge_host(const struct coll_strag_judge *judge, int rank)
 {
-    return judge->facts[rank].host;
+    return judge->ranks[rank].host;
 }
 
 /* Is that an algorithm that does not wait for the late rank? */
@@ -328,7 +328,7 @@ void coll_strag_judge_decide(struct coll_strag_judge *judge, mca_coll_strag_modu
         .now = verdict.rank,
         .delay = verdict.delay,
         .observed = observed,
-        .world = observed.rank < 0 ? -1 : judge->facts[observed.rank].world,
+        .world = observed.rank < 0 ? -1 : judge->ranks[observed.rank].world,
         .calls = judge->added,
         .from = judge->from,
         .seconds = judge->seconds,
@@ -339,13 +339,13 @@ void coll_strag_judge_decide(struct coll_strag_judge *judge, mca_coll_strag_modu
 /* ---- Slow links ---- */
 
 static void tell_links(ompi_communicator_t *comm, const struct coll_strag_judge *judge,
-                       const struct coll_strag_state *state)
+                       const struct strag_state_record *state)
 {
     char cid[32], hosts[256] = "";
     for (int s = 0; s < state->nslow; s++) {
         size_t used = strlen(hosts);
         snprintf(hosts + used, sizeof hosts - used, "%s%s: %.4g", s ? ", " : "",
-                 judge->facts[state->slow[s].rank].host, state->slow[s].factor);
+                 judge->ranks[state->slow[s].rank].host, state->slow[s].factor);
     }
     coll_strag_tell("coll:strag: %s (cid %s, %d ranks): slow links: %s", comm->c_name,
                     coll_strag_cid(comm, cid, sizeof cid), ompi_comm_size(comm),

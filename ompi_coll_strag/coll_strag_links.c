@@ -57,7 +57,7 @@ static void number_hosts(struct coll_strag_links *links, const struct strag_topo
 
 static struct strag_slowdown *make_slowdown(const struct coll_strag_links *links,
                                             const struct strag_topology *topology,
-                                            const struct coll_strag_state *state)
+                                            const struct strag_state_record *state)
 {
     double *nominal = malloc((size_t)links->hosts * sizeof *nominal), fastest = 0;
     if (NULL == nominal)
@@ -75,7 +75,7 @@ static struct strag_slowdown *make_slowdown(const struct coll_strag_links *links
 }
 
 static bool make_judge(struct coll_strag_links *links, const struct strag_topology *topology,
-                       const struct coll_strag_state *state)
+                       const struct strag_state_record *state)
 {
     const size_t entry = STRAG_PROBE_ROUNDS * sizeof(float);
     links->gathered = malloc((size_t)topology->n * entry);
@@ -85,7 +85,7 @@ static bool make_judge(struct coll_strag_links *links, const struct strag_topolo
 }
 
 bool coll_strag_links_create(mca_coll_strag_module_t *module, ompi_communicator_t *comm,
-                             const struct coll_strag_state *state, struct coll_strag_links **made)
+                             const struct strag_state_record *state, struct coll_strag_links **made)
 {
     const struct strag_topology *topology = module->topology;
     const int me = ompi_comm_rank(comm);
@@ -229,10 +229,10 @@ int coll_strag_links_probe(struct coll_strag_links *links, ompi_communicator_t *
     return code;
 }
 
-void coll_strag_links_found(const struct coll_strag_links *links, struct coll_strag_state *state)
+void coll_strag_links_found(const struct coll_strag_links *links, struct strag_state_record *state)
 {
     state->nslow = 0;
-    for (int host = 0; host < links->hosts && state->nslow < COLL_STRAG_SLOW_MAX; host++) {
+    for (int host = 0; host < links->hosts && state->nslow < STRAG_SLOW_MAX; host++) {
         double factor = strag_slowdown_factor(links->slowdown, host);
         if (factor > 1)
             state->slow[state->nslow++] = (struct strag_slow){links->leader[host], factor};
@@ -252,22 +252,22 @@ static bool is_told(const struct strag_topology *topology)
 }
 
 void coll_strag_links_reported(const struct strag_topology *topology,
-                               const struct coll_strag_facts *facts, int n,
-                               struct coll_strag_state *state)
+                               const struct strag_rank_location *ranks, int n,
+                               struct strag_state_record *state)
 {
     double *speeds = malloc((size_t)n * sizeof *speeds);
     if (NULL == speeds)
         return; /* all are alike, then */
     for (int rank = 0; rank < n; rank++)
-        speeds[rank] = facts[rank].link_speed;
+        speeds[rank] = ranks[rank].link_speed;
     double usual = strag_link_speed_usual(speeds, n);
     free(speeds);
     int node = -1;
     for (int leaf = 0; usual > 0 && !is_told(topology) && leaf < n; leaf++) {
         int rank = topology->leaf_rank[leaf];
-        double speed = facts[rank].link_speed;
+        double speed = ranks[rank].link_speed;
         if (topology->host_node[rank] != node && speed > 0 && usual > least_factor * speed &&
-            state->nslow < COLL_STRAG_SLOW_MAX)
+            state->nslow < STRAG_SLOW_MAX)
             state->slow[state->nslow++] = (struct strag_slow){rank, usual / speed};
         node = topology->host_node[rank];
     }

@@ -24,7 +24,8 @@ struct coll_strag_links {
 /** Without messages. Where there is nothing to find out nothing is made. @return false: no memory
  */
 bool coll_strag_links_create(mca_coll_strag_module_t *module, ompi_communicator_t *comm,
-                             const struct coll_strag_state *state, struct coll_strag_links **made);
+                             const struct strag_state_record *state,
+                             struct coll_strag_links **made);
 
 /** NULL is allowed. */
 void coll_strag_links_free(struct coll_strag_links *links);
@@ -40,11 +41,11 @@ int coll_strag_links_probe(struct coll_strag_links *links, ompi_communicator_t *
                            bool *changed);
 
 /** On rank 0: put what was found into a state. */
-void coll_strag_links_found(const struct coll_strag_links *links, struct coll_strag_state *state);
+void coll_strag_links_found(const struct coll_strag_links *links, struct strag_state_record *state);
 
-/** On rank 0: hosts whose reported speed is below what is usual. @param facts  one per rank */
+/** On rank 0: hosts whose reported speed is below what is usual. @param ranks  one per rank */
 void coll_strag_links_reported(const struct strag_topology *topology,
-                               const struct coll_strag_facts *facts, int n,
-                               struct coll_strag_state *state);
+                               const struct strag_rank_location *ranks, int n,
+                               struct strag_state_record *state);
 
 #endif

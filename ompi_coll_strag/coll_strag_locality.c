@@ -3,7 +3,7 @@
  * Where the ranks are. When a communicator is made nothing is sent; its first call that needs to
  * know does this, once:
  *
- *     all ranks   -- struct coll_strag_facts -->  rank 0                      gather
+ *     all ranks   -- struct coll_strag_rank_info -->  rank 0                      gather
  *     rank 0      reads the files, makes the topology
  *     rank 0      -- struct coll_strag_hosts, topology -->  all ranks         broadcasts
  *     all ranks   those of a host share memory (coll_strag_shm.c)
@@ -47,14 +47,14 @@ static struct strag_core find_core(void)
 
 /* Slurm's address ends with the host's name, or has none. An address that a launcher has copied
  * from another host is left out. */
-static void find_address(struct coll_strag_facts *facts)
+static void find_address(struct strag_rank_location *location)
 {
     const char *address = getenv("SLURM_TOPOLOGY_ADDR");
-    if (NULL == address || strlen(address) >= sizeof facts->address)
+    if (NULL == address || strlen(address) >= sizeof location->address)
         return;
     const char *dot = strrchr(address, '.');
-    if (NULL == dot || coll_strag_same_host(dot + 1, facts->host))
-        strcpy(facts->address, address);
+    if (NULL == dot || strag_same_host_name(dot + 1, location->host))
+        strcpy(location->address, address);
 }
 
 static uint64_t hash(uint64_t state, uint64_t number)
@@ -63,39 +63,39 @@ static uint64_t hash(uint64_t state, uint64_t number)
     return state ^ (state >> 29);
 }
 
-void coll_strag_find_facts(void)
+void coll_strag_find_rank_info(void)
 {
-    mca_coll_strag_component_t *component = &mca_coll_strag_component;
-    struct coll_strag_facts *facts = &component->facts;
-    memset(facts, 0, sizeof *facts);
-    if (gethostname(facts->host, sizeof facts->host - 1) != 0 || facts->host[0] == '\0')
-        strcpy(facts->host, "?");
-    facts->core = find_core();
-    facts->link_speed = strag_link_speed("/sys");
-    find_address(facts);
+    struct coll_strag_rank_info *info = &mca_coll_strag_component.rank_info;
+    struct strag_rank_location *location = &info->location;
+    memset(info, 0, sizeof *info);
+    if (gethostname(location->host, sizeof location->host - 1) != 0 || location->host[0] == '\0')
+        strcpy(location->host, "?");
+    location->core = find_core();
+    location->link_speed = strag_link_speed("/sys");
+    find_address(location);
 }
 
 /* What ranks must have alike, for this communicator. */
-static struct coll_strag_facts own_facts(const mca_coll_strag_module_t *module,
-                                         ompi_communicator_t *comm)
+static struct coll_strag_rank_info own_info(const mca_coll_strag_module_t *module,
+                                            ompi_communicator_t *comm)
 {
-    struct coll_strag_facts facts = mca_coll_strag_component.facts;
-    facts.world = ompi_comm_rank(&ompi_mpi_comm_world.comm);
-    facts.parameters = hash(hash(hash(hash(1, (uint64_t)module->pinned), module->locate_from),
-                                 mca_coll_strag_component.described),
-                            mca_coll_strag_component.minimum_said);
-    coll_strag_find_segments(comm, facts.segments);
-    return facts;
+    struct coll_strag_rank_info info = mca_coll_strag_component.rank_info;
+    info.location.world = ompi_comm_rank(&ompi_mpi_comm_world.comm);
+    info.parameters = hash(hash(hash(hash(1, (uint64_t)module->pinned), module->locate_from),
+                                mca_coll_strag_component.described),
+                           mca_coll_strag_component.minimum_said);
+    coll_strag_find_segments(comm, info.segments);
+    return info;
 }
 
-static void compare_parameters(const struct coll_strag_facts *facts, int n)
+static void compare_parameters(const struct coll_strag_rank_info *info, int n)
 {
     char what[128];
     for (int rank = 1; rank < n; rank++) {
-        if (facts[rank].parameters == facts[0].parameters)
+        if (info[rank].parameters == info[0].parameters)
             continue;
-        snprintf(what, sizeof what, "rank %d on %s", rank, facts[rank].host);
-        coll_strag_warn(COLL_STRAG_WARN_DIFFERENT, what, facts[0].host);
+        snprintf(what, sizeof what, "rank %d on %s", rank, info[rank].location.host);
+        coll_strag_warn(COLL_STRAG_WARN_DIFFERENT, what, info[0].location.host);
         return;
     }
 }
@@ -122,18 +122,20 @@ static int broadcast_long(ompi_communicator_t *comm, char *data, size_t bytes)
     return OMPI_SUCCESS;
 }
 
-/* Everybody's facts on rank 0. First it says whether it has room for them.
- * @param[out] all  rank 0's to free; NULL elsewhere */
+/* What all ranks know, on rank 0. First it says whether it has room for that.
+ * @param[out] all, ranks  rank 0's to free; NULL elsewhere */
 static int gather(const mca_coll_strag_module_t *module, ompi_communicator_t *comm,
-                  struct coll_strag_facts **all)
+                  struct coll_strag_rank_info **all, struct strag_rank_location **ranks)
 {
     const int n = ompi_comm_size(comm);
-    struct coll_strag_facts own = own_facts(module, comm);
+    struct coll_strag_rank_info own = own_info(module, comm);
     int32_t ready = 1;
     *all = NULL;
+    *ranks = NULL;
     if (ompi_comm_rank(comm) == 0) {
         *all = calloc((size_t)n, sizeof **all);
-        ready = NULL != *all;
+        *ranks = malloc((size_t)n * sizeof **ranks);
+        ready = NULL != *all && NULL != *ranks;
     }
     int code = broadcast(comm, &ready, sizeof ready);
     if (code == OMPI_SUCCESS && !ready)
@@ -143,8 +145,12 @@ static int gather(const mca_coll_strag_module_t *module, ompi_communicator_t *co
                                          comm, comm->c_coll->coll_gather_module);
     if (code != OMPI_SUCCESS) {
         free(*all);
+        free(*ranks);
         *all = NULL;
+        *ranks = NULL;
     }
+    for (int rank = 0; *ranks && rank < n; rank++)
+        (*ranks)[rank] = (*all)[rank].location;
     return code;
 }
 
@@ -162,12 +168,11 @@ static enum coll_strag_shared_memory shared_memory_wanted(const mca_coll_strag_m
 
 /* @param[out] bytes  the packed topology, the caller's to free; NULL: there is none */
 static void place(mca_coll_strag_module_t *module, ompi_communicator_t *comm,
-                  const struct coll_strag_facts *facts, struct coll_strag_hosts *hosts,
+                  const struct strag_rank_location *ranks, struct coll_strag_hosts *hosts,
                   void **bytes)
 {
     size_t size = 0;
-    compare_parameters(facts, ompi_comm_size(comm));
-    module->topology = coll_strag_place(comm, facts);
+    module->topology = coll_strag_place(comm, ranks);
     if (module->topology && strag_topology_pack(module->topology, bytes, &size, NULL) != STRAG_OK) {
         strag_topology_free(module->topology);
         module->topology = NULL;
@@ -178,15 +183,16 @@ static void place(mca_coll_strag_module_t *module, ompi_communicator_t *comm,
 }
 
 static void decide(mca_coll_strag_module_t *module, ompi_communicator_t *comm,
-                   const struct coll_strag_facts *facts, struct coll_strag_decision *decision)
+                   const struct coll_strag_rank_info *info, const struct strag_rank_location *ranks,
+                   struct coll_strag_decision *decision)
 {
     coll_strag_tell_shared_memory(module, comm);
-    coll_strag_find_watching(module, comm, decision);
+    coll_strag_find_watching(comm, module->pinned != COLL_STRAG_AUTO, module->topology, decision);
     module->reproducible = decision->reproducible;
-    coll_strag_find_state(comm, facts, coll_strag_planning_topology(module), &decision->state);
+    coll_strag_find_state(comm, ranks, coll_strag_planning_topology(module), &decision->state);
     decision->ports = coll_strag_ports(comm);
     decision->carrier = coll_strag_carrier(comm);
-    coll_strag_least_segments(facts, ompi_comm_size(comm), decision->segments);
+    coll_strag_least_segments(info, ompi_comm_size(comm), decision->segments);
     coll_strag_decide(module, comm, coll_strag_planning_topology(module), decision,
                       &module->selection);
 }
@@ -303,32 +309,36 @@ static int connect_all(mca_coll_strag_module_t *module, ompi_communicator_t *com
 
 static int exchange(mca_coll_strag_module_t *module, ompi_communicator_t *comm)
 {
-    struct coll_strag_facts *facts;
+    struct coll_strag_rank_info *info;
+    struct strag_rank_location *ranks;
     struct coll_strag_hosts hosts = {0, COLL_STRAG_SHARED_NEVER};
     struct coll_strag_decision decision;
     void *bytes = NULL;
-    int code = gather(module, comm, &facts);
+    int code = gather(module, comm, &info, &ranks);
     if (code == OMPI_ERR_OUT_OF_RESOURCE)
         return code;
     if (code == OMPI_SUCCESS) {
-        if (facts)
-            place(module, comm, facts, &hosts, &bytes);
+        if (info) {
+            compare_parameters(info, ompi_comm_size(comm));
+            place(module, comm, ranks, &hosts, &bytes);
+        }
         code = share_hosts(module, comm, &hosts, bytes);
     }
     if (code == OMPI_SUCCESS || code == OMPI_ERR_OUT_OF_RESOURCE) {
         memset(&decision, 0, sizeof decision);
-        if (facts)
-            decide(module, comm, facts, &decision);
+        if (info)
+            decide(module, comm, info, ranks, &decision);
         int shared = share_decision(module, comm, &decision);
         code = connect_all(module, comm, &decision, code == OMPI_SUCCESS ? shared : code);
         if (code == OMPI_SUCCESS || code == OMPI_ERR_OUT_OF_RESOURCE) {
             int watched =
-                coll_strag_watch_create(module, comm, facts, &decision, code == OMPI_SUCCESS);
+                coll_strag_watch_create(module, comm, ranks, &decision, code == OMPI_SUCCESS);
             code = code == OMPI_SUCCESS ? watched : code;
         }
     }
     free(bytes);
-    free(facts);
+    free(info);
+    free(ranks);
     module->locate_error = code;
     module->located = true;
     return code;

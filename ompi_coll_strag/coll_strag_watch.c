@@ -122,7 +122,8 @@ void coll_strag_watch_free(mca_coll_strag_module_t *module)
 }
 
 static bool make(mca_coll_strag_module_t *module, ompi_communicator_t *comm,
-                 const struct coll_strag_facts *facts, const struct coll_strag_decision *decision)
+                 const struct strag_rank_location *ranks,
+                 const struct coll_strag_decision *decision)
 {
     struct strag_observe_options options = strag_observe_default();
     options.window = decision->window;
@@ -143,18 +144,18 @@ static bool make(mca_coll_strag_module_t *module, ompi_communicator_t *comm,
         module->pml.host_of = watch->links->host_of;
     }
     watch->notes = malloc(watch->notes_bytes);
-    if (facts)
-        watch->judge = coll_strag_judge_create(module, comm, facts, decision);
-    return watch->notes && (!facts || watch->judge) && be_told_of_the_end(comm, module);
+    if (ranks)
+        watch->judge = coll_strag_judge_create(module, comm, ranks, decision);
+    return watch->notes && (!ranks || watch->judge) && be_told_of_the_end(comm, module);
 }
 
 int coll_strag_watch_create(mca_coll_strag_module_t *module, ompi_communicator_t *comm,
-                            const struct coll_strag_facts *facts,
+                            const struct strag_rank_location *ranks,
                             const struct coll_strag_decision *decision, bool able)
 {
     if (decision->watching == COLL_STRAG_WATCH_NOT)
         return OMPI_SUCCESS;
-    int ready = able && make(module, comm, facts, decision);
+    int ready = able && make(module, comm, ranks, decision);
     int code = module->previous_allreduce(MPI_IN_PLACE, &ready, 1, MPI_INT, MPI_MIN, comm,
                                           module->previous_allreduce_module);
     if (code != OMPI_SUCCESS || !ready)

@@ -44,7 +44,7 @@ struct coll_strag_news {
     int32_t replan;       /* and all plans are of no use any more */
     int32_t probe;        /* links are to be probed at once, ... */
     uint64_t probe_bytes; /* ... with messages of so many bytes */
-    struct coll_strag_state state;
+    struct strag_state_record state;
     struct coll_strag_table table;
     struct coll_strag_told told;
 };
@@ -80,12 +80,12 @@ struct coll_strag_watched {
 /* ---- coll_strag_judge.c ---- */
 
 /**
- * @param facts  one per rank
+ * @param ranks  one per rank
  * @return NULL: out of memory
  */
 struct coll_strag_judge *coll_strag_judge_create(mca_coll_strag_module_t *module,
                                                  ompi_communicator_t *comm,
-                                                 const struct coll_strag_facts *facts,
+                                                 const struct strag_rank_location *ranks,
                                                  const struct coll_strag_decision *decision);
 
 /** NULL is allowed. */

@@ -41,6 +41,7 @@ src_libstrag_la_SOURCES = \
 	src/base/parse.c src/base/parse.h \
 	src/base/status.c src/base/status.h \
 	src/machine/hwloc_core.h \
+	src/machine/job.c src/machine/job.h \
 	src/machine/layout.c src/machine/layout.h src/machine/layout_internal.h \
 	src/machine/layout_addresses.c \
 	src/machine/layout_conf.c \
@@ -54,6 +55,7 @@ src_libstrag_la_SOURCES = \
 	src/machine/layout_yaml.c src/machine/layout_yaml.h \
 	src/machine/layout_yaml_read.c \
 	src/machine/state.h \
+	src/machine/state_text.c src/machine/state_text.h \
 	src/machine/topology.c src/machine/topology.h \
 	src/machine/topology_box.c src/machine/topology_box.h \
 	src/machine/topology_pack.c \

@@ -5,6 +5,7 @@
 #include "topology_options.h"
 
 #include "base/parse.h"
+#include "machine/state_text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -161,56 +162,44 @@ static int read_layout(struct machine *machine)
     return EXIT_DONE;
 }
 
-/* One R:FACTOR of --slow. */
-static int read_slow_entry(const struct machine *machine, char *entry, struct strag_slow *slow)
+static int add_slow(struct machine *machine, const struct strag_slow_item *item)
 {
     struct strag_error err;
-    char *colon = strchr(entry, ':');
-    if (!colon)
-        return complain(machine->command, STRAG_ERR_ARGUMENT,
-                        "--slow: '%.40s' is not R:FACTOR, like 3:2 or 3:1.5,5:4", entry);
-    *colon = '\0';
-    int status = strag_parse_integer(entry, 0, RANKS_MAX - 1, &slow->rank, &err);
-    if (status == STRAG_OK)
-        status = strag_parse_real(colon + 1, 1, 1e9, &slow->factor, &err);
-    return status == STRAG_OK ? EXIT_DONE : wrong_value(machine, OPTION_SLOW, status, &err);
-}
-
-static int split_slow(struct machine *machine, char *text)
-{
-    int result = EXIT_DONE;
-    for (char *rest = text; rest && result == EXIT_DONE;) {
-        char *comma = strchr(rest, ',');
-        if (comma)
-            *comma = '\0';
-        struct strag_slow *slow = &machine->slow[machine->state.nslow];
-        result = read_slow_entry(machine, rest, slow);
-        for (int s = 0; result == EXIT_DONE && s < machine->state.nslow; s++) {
-            if (machine->slow[s].rank == slow->rank)
-                result = complain(machine->command, STRAG_ERR_ARGUMENT,
-                                  "--slow: rank %d is named twice; name it once", slow->rank);
-        }
-        machine->state.nslow++;
-        rest = comma ? comma + 1 : NULL;
+    struct strag_slow *slow = &machine->slow[machine->state.nslow];
+    slow->factor = item->factor;
+    int status = strag_parse_integer(item->who, 0, RANKS_MAX - 1, &slow->rank, &err);
+    if (status != STRAG_OK)
+        return wrong_value(machine, OPTION_SLOW, status, &err);
+    for (int s = 0; s < machine->state.nslow; s++) {
+        if (machine->slow[s].rank == slow->rank)
+            return complain(machine->command, STRAG_ERR_ARGUMENT,
+                            "--slow: rank %d is named twice; name it once", slow->rank);
     }
-    return result;
+    machine->state.nslow++;
+    return EXIT_DONE;
 }
 
 static int read_slow(struct machine *machine)
 {
     const char *text = machine->arguments->value[OPTION_SLOW];
+    struct strag_error err;
+    struct strag_slow_item item;
+    int result = EXIT_DONE;
+    size_t entries = 1;
     if (!text)
         return EXIT_DONE;
-    size_t entries = 1;
     for (const char *c = text; *c; c++)
         entries += *c == ',';
-    machine->slow = calloc(entries, sizeof *machine->slow);
-    char *copy = strdup(text);
-    int result = machine->slow && copy ? split_slow(machine, copy)
-                                       : complain(machine->command, STRAG_ERR_MEMORY,
-                                                  "out of memory for %zu slow ranks", entries);
-    free(copy);
-    machine->state.slow = machine->slow;
+    machine->state.slow = machine->slow = calloc(entries, sizeof *machine->slow);
+    if (!machine->slow)
+        return complain(machine->command, STRAG_ERR_MEMORY, "out of memory for %zu slow ranks",
+                        entries);
+    while (text && result == EXIT_DONE) {
+        int status =
+            strag_state_next_slow(&text, 1e9, "R:FACTOR, like 3:2 or 3:1.5,5:4", &item, &err);
+        result = status == STRAG_OK ? add_slow(machine, &item)
+                                    : wrong_value(machine, OPTION_SLOW, status, &err);
+    }
     return result;
 }
 

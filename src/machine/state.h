@@ -5,6 +5,8 @@
 #ifndef STRAG_STATE_H
 #define STRAG_STATE_H
 
+#include <stdint.h>
+
 /* A rank whose host's links to the network are `factor` times slower, all of them. */
 struct strag_slow {
     int rank;
@@ -24,5 +26,28 @@ struct strag_state {
     int nstragglers;
     const struct strag_straggler *straggler;
 };
+
+enum { STRAG_SLOW_MAX = 64 };
+
+/* The same in one piece, as rank 0 sends it: at most one straggler, a rank for each slow host. */
+struct strag_state_record {
+    int32_t nstragglers, nslow;
+    struct strag_straggler straggler;
+    struct strag_slow slow[STRAG_SLOW_MAX];
+};
+
+/** @return it points into the record */
+static inline struct strag_state strag_state_of(const struct strag_state_record *record)
+{
+    return (struct strag_state){record->nslow, record->slow, record->nstragglers,
+                                &record->straggler};
+}
+
+/** One more slow rank; none by a factor of 1, or where there is no room. */
+static inline void strag_state_add_slow(struct strag_state_record *record, int rank, double factor)
+{
+    if (factor > 1 && record->nslow < STRAG_SLOW_MAX)
+        record->slow[record->nslow++] = (struct strag_slow){rank, factor};
+}
 
 #endif

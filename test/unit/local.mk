@@ -30,10 +30,12 @@ unit_tests = \
 	test/unit/test_observe \
 	test/unit/test_optcc \
 	test/unit/test_plan \
+	test/unit/test_placement \
 	test/unit/test_random_plans \
 	test/unit/test_rules \
 	test/unit/test_select \
 	test/unit/test_slowdown \
+	test/unit/test_state_text \
 	test/unit/test_straggler \
 	test/unit/test_swing \
 	test/unit/test_swing_walk \
@@ -182,6 +184,14 @@ test_unit_test_observe_SOURCES = test/unit/test_observe.c
 test_unit_test_observe_CPPFLAGS = $(unit_cppflags)
 test_unit_test_observe_LDFLAGS = $(unit_ldflags)
 test_unit_test_observe_LDADD = $(unit_libs)
+test_unit_test_placement_SOURCES = test/unit/test_placement.c
+test_unit_test_placement_CPPFLAGS = $(unit_cppflags)
+test_unit_test_placement_LDFLAGS = $(unit_ldflags)
+test_unit_test_placement_LDADD = $(unit_libs)
+test_unit_test_state_text_SOURCES = test/unit/test_state_text.c
+test_unit_test_state_text_CPPFLAGS = $(unit_cppflags)
+test_unit_test_state_text_LDFLAGS = $(unit_ldflags)
+test_unit_test_state_text_LDADD = $(unit_libs)
 test_unit_test_plan_SOURCES = test/unit/test_plan.c
 test_unit_test_plan_CPPFLAGS = $(unit_cppflags)
 test_unit_test_plan_LDFLAGS = $(unit_ldflags)
@@ -260,7 +270,8 @@ fuzz_targets = \
 	test/fuzz/fuzz_layout_dims \
 	test/fuzz/fuzz_layout_yaml \
 	test/fuzz/fuzz_parse \
-	test/fuzz/fuzz_rules
+	test/fuzz/fuzz_rules \
+	test/fuzz/fuzz_state
 check_PROGRAMS += $(fuzz_targets)
 TESTS += $(fuzz_targets)
 EXTRA_DIST += test/fuzz/corpus test/fuzz/run.sh
@@ -277,3 +288,5 @@ test_fuzz_fuzz_parse_SOURCES = test/fuzz/fuzz_parse.c test/fuzz/fuzz.h test/fuzz
 test_fuzz_fuzz_parse_LDADD = src/libstrag.la
 test_fuzz_fuzz_rules_SOURCES = test/fuzz/fuzz_rules.c $(fuzz_common)
 test_fuzz_fuzz_rules_LDADD = src/libstrag.la
+test_fuzz_fuzz_state_SOURCES = test/fuzz/fuzz_state.c $(fuzz_common)
+test_fuzz_fuzz_state_LDADD = src/libstrag.la

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A job's ranks placed on a machine: from what every rank says of itself to a topology.
+ *
+ *     STRAG_JOB_ON_FILE       a layout file: hosts are found by their names, or ranks by their
+ *                             numbers where a coordinates file has them
+ *     STRAG_JOB_ON_GRID       a grid that the hosts fill, ordered by their lowest ranks
+ *     STRAG_JOB_BY_ADDRESSES  what the hosts say of themselves, if all do; else one switch
+ *     STRAG_JOB_FLAT          one switch
+ *
+ * Where a layout cannot be used, the hosts are on one switch.
+ */
+#ifndef STRAG_JOB_H
+#define STRAG_JOB_H
+
+#include "machine/layout.h"
+
+enum {
+    STRAG_HOST_MAX = 72,     /* bytes of a host's name with its end; Linux allows 64 */
+    STRAG_ADDRESS_MAX = 184, /* of its address */
+};
+
+/* What a rank knows of its own place. It travels as it is between processes of one program. */
+struct strag_rank_location {
+    char host[STRAG_HOST_MAX];
+    char address[STRAG_ADDRESS_MAX]; /* SLURM_TOPOLOGY_ADDR; "": none */
+    struct strag_core core;
+    int32_t world;     /* rank in the job */
+    double link_speed; /* bytes per second of the host's links; 0: not known */
+};
+
+enum strag_job_source {
+    STRAG_JOB_FLAT,
+    STRAG_JOB_ON_FILE,
+    STRAG_JOB_ON_GRID,
+    STRAG_JOB_BY_ADDRESSES
+};
+
+struct strag_job {
+    const struct strag_rank_location *ranks; /* [n] */
+    int n;
+    bool part; /* other ranks of the job are elsewhere: fewer hosts than a grid has are no error */
+    enum strag_job_source source;
+    const struct strag_layout *layout; /* with a file or a grid */
+};
+
+/**
+ * @param[out] topology  the caller's to free; untouched on failure
+ * @param[out] why       "", or why the layout (or the addresses) could not be used; unlike other
+ *                       messages it may have two lines
+ * @return STRAG_OK, also without the layout; or STRAG_ERR_MEMORY, said in `why`
+ */
+int strag_job_place(const struct strag_job *job, struct strag_topology **topology,
+                    struct strag_error *why);
+
+/** Are both names of one host, perhaps one of them without the domain? */
+bool strag_same_host_name(const char *a, const char *b);
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "machine/state_text.h"
+
+#include "base/parse.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Where no delay is named. */
+static const double long_delay = 1; /* seconds */
+
+enum { FACTOR_MAX = 1000 };
+
+const char strag_straggler_accepted[] = "auto, none, or RANK[:MICROSECONDS]";
+const char strag_slow_accepted[] = "auto, none, or WHO:FACTOR[,...], WHO a rank or a host";
+
+static bool names_nothing(const char *text)
+{
+    return text[0] == '\0' || strcmp(text, "none") == 0 || strcmp(text, "auto") == 0;
+}
+
+int strag_state_read_straggler(const char *text, const struct strag_rank_location *ranks, int n,
+                               struct strag_state_record *state, struct strag_error *err)
+{
+    struct strag_straggler straggler = {0, long_delay * 1e6};
+    char rank[32];
+    size_t length = strcspn(text, ":");
+    if (names_nothing(text))
+        return STRAG_OK;
+    if (length >= sizeof rank)
+        return strag_fail(err, STRAG_ERR_ARGUMENT, "not a rank");
+    snprintf(rank, sizeof rank, "%.*s", (int)length, text);
+    int status = strag_parse_integer(rank, 0, INT_MAX, &straggler.rank, err);
+    if (status == STRAG_OK && text[length])
+        status = strag_parse_real(text + length + 1, 0, 1e12, &straggler.delay, err);
+    for (int r = 0; status == STRAG_OK && r < n; r++) {
+        if (ranks[r].world == straggler.rank) {
+            state->straggler = (struct strag_straggler){r, straggler.delay * 1e-6};
+            state->nstragglers = 1;
+        }
+    }
+    return status;
+}
+
+int strag_state_next_slow(const char **rest, double most, const char *form,
+                          struct strag_slow_item *item, struct strag_error *err)
+{
+    const char *text = *rest;
+    char factor[64];
+    int length = (int)strcspn(text, ","), colon = length - 1;
+    *rest = text[length] ? text + length + 1 : NULL;
+    while (colon >= 0 && text[colon] != ':')
+        colon--;
+    if (colon < 1 || colon >= (int)sizeof item->who || length - colon > (int)sizeof factor)
+        return strag_fail(err, STRAG_ERR_ARGUMENT, "'%.*s' is not %s", length < 40 ? length : 40,
+                          text, form);
+    snprintf(item->who, sizeof item->who, "%.*s", colon, text);
+    snprintf(factor, sizeof factor, "%.*s", length - colon - 1, text + colon + 1);
+    return strag_parse_real(factor, 1, most, &item->factor, err);
+}
+
+/* @return -1: none of the ranks is meant */
+static int find_rank(const char *who, const struct strag_rank_location *ranks, int n)
+{
+    int world;
+    bool number = strag_parse_integer(who, 0, INT_MAX, &world, NULL) == STRAG_OK;
+    for (int rank = 0; rank < n; rank++) {
+        if (number ? ranks[rank].world == world : strag_same_host_name(ranks[rank].host, who))
+            return rank;
+    }
+    return -1;
+}
+
+int strag_state_read_slow(const char *text, const struct strag_rank_location *ranks, int n,
+                          struct strag_state_record *state, struct strag_error *err)
+{
+    struct strag_state_record read = *state;
+    struct strag_slow_item item;
+    const char *rest = names_nothing(text) ? NULL : text;
+    while (rest && *(rest += strspn(rest, ","))) {
+        int status = strag_state_next_slow(&rest, FACTOR_MAX, "WHO:FACTOR", &item, err);
+        if (status != STRAG_OK)
+            return status;
+        int rank = find_rank(item.who, ranks, n);
+        if (rank >= 0)
+            strag_state_add_slow(&read, rank, item.factor);
+    }
+    *state = read;
+    return STRAG_OK;
+}
+
+int strag_state_check_straggler(const char *text, struct strag_error *err)
+{
+    return strag_state_read_straggler(text, NULL, 0, NULL, err);
+}
+
+int strag_state_check_slow(const char *text, struct strag_error *err)
+{
+    struct strag_state_record state = {.nslow = 0};
+    return strag_state_read_slow(text, NULL, 0, &state, err);
+}
