@@ -122,7 +122,7 @@ static void apply_rules(const struct strag_problem *problem, struct strag_table 
  * run do not depend on that. */
 static bool is_shared(const mca_coll_strag_module_t *module)
 {
-    return !module->reproducible && module->shm && coll_strag_shm_is_alone(module->shm);
+    return !module->reproducible && module->shm && strag_shm_is_alone(module->shm);
 }
 
 /* Where the ranks of a host share its processors, a rank that waits gives the processor to another
