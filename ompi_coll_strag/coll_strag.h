@@ -16,8 +16,7 @@
  *     coll_strag_tell.c           lines for users who want to know what runs, and why
  *     coll_strag_transport_pml.c  the engine's messages over the PML
  *     coll_strag_transport_ucp.c  the same over UCX (coll_strag_ucp.h)
- *     coll_strag_transport_shm.c  ... and through memory that the ranks of a host share
- *     coll_strag_shm.c            that memory
+ *     coll_strag_shm.c            ... and through memory that the ranks of a host share
  *     coll_strag_reducer.c        the engine's arithmetic over MPI's operators
  *     coll_strag_device.c         buffers in a device's memory (coll_strag_device.h)
  *     compat/                     what differs between Open MPI's versions
@@ -35,6 +34,7 @@
 #include "model/select.h"
 #include "plan/algorithm.h"
 #include "run/engine.h"
+#include "run/shared_memory.h"
 #include "watch/meter.h"
 
 #include <pthread.h>
@@ -273,8 +273,6 @@ struct coll_strag_reducer {
     bool in_place; /* the right operand may be a message in place, which is not ours to change */
 };
 
-struct coll_strag_shm; /* the same through shared memory: coll_strag_shm.h */
-
 /* A plan of this rank, and the engine that runs it. */
 struct coll_strag_planned {
     struct coll_strag_planned *next;
@@ -319,7 +317,7 @@ struct mca_coll_strag_module_t {
     struct coll_strag_pml_transport pml;
     struct coll_strag_ucp_transport *ucp;   /* NULL: nothing goes over UCX here */
     struct coll_strag_transport *transport; /* one of these two */
-    struct coll_strag_shm *shm;             /* NULL: messages within a host go over it, too */
+    struct strag_shm *shm;                  /* NULL: messages within a host go over it, too */
 
     struct mca_coll_strag_module_t *next, **link; /* in the component's list */
 
@@ -530,45 +528,9 @@ bool coll_strag_ucp_takes_device(void);
 int coll_strag_shm_connect(mca_coll_strag_module_t *module, ompi_communicator_t *comm, bool able,
                            bool wanted);
 
-/** NULL is allowed. */
-void coll_strag_shm_free(struct coll_strag_shm *shm);
-
-/** A call begins. All ranks count all calls that they run, whether these go through shared memory
- * or not. */
-void coll_strag_shm_next_call(struct coll_strag_shm *shm);
-
-/** The call has failed: nobody is to wait for this rank in it. */
-void coll_strag_shm_give_up(struct coll_strag_shm *shm);
-
-/**
- * Get ready for the call.
- *
- * @param size  bytes of data in an element
- * @return the transport; NULL: its messages are too short for such an element
- */
-struct strag_transport *coll_strag_shm_begin(struct coll_strag_shm *shm, ompi_datatype_t *dtype,
+/** Get ready for a call. @param size  bytes of data in an element. @return as strag_shm_begin */
+struct strag_transport *coll_strag_shm_begin(struct strag_shm *shm, ompi_datatype_t *dtype,
                                              const struct coll_strag_reducer *reducer, size_t size);
-
-/** The longest message, in bytes. */
-size_t coll_strag_shm_longest(const struct coll_strag_shm *shm);
-
-/** Does everything go through it? */
-bool coll_strag_shm_is_alone(const struct coll_strag_shm *shm);
-
-/**
- * For a call, after its begin, that takes no longer than a change of processes: where few ranks
- * share a processor, those that wait look who can go on there. (With many ranks it takes as long
- * for all of them to come by.)
- *
- * @return whether they do; then calls had better take turns with the rank that works for all
- */
-bool coll_strag_shm_take_turns(struct coll_strag_shm *shm);
-
-/** Whose turn it is: 0 or 1. The same on all ranks. */
-int coll_strag_shm_root(const struct coll_strag_shm *shm);
-
-/** What went wrong in the call: an MPI error. */
-int coll_strag_shm_error(const struct coll_strag_shm *shm);
 
 /* reducer */
 int coll_strag_reducer_init(struct coll_strag_reducer *reducer, ompi_op_t *op,

@@ -14,10 +14,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
-enum {
-    DEPTH = 2,         /* messages in flight for one operation: one travels, one is combined */
-    TURNS_MOST = 4096, /* bytes; of longer vectors a root had better have its own in the cache */
-};
+enum { DEPTH = 2 }; /* messages in flight for one operation: one travels, one is reduced */
 
 /* Segments of temporary space. Through memory more would only take room in the cache; over a
  * network messages from several ranks come at the same time. */
@@ -98,15 +95,12 @@ static int make_planned(const mca_coll_strag_module_t *module, ompi_communicator
     return status;
 }
 
-/* Find the root of this call, and let ranks wait as it is best for that. The bits do not depend on
- * the root. */
+/* The root of this call. The bits do not depend on it. */
 static int choose_root(const mca_coll_strag_module_t *module, const struct call *call, int choice,
                        int blocks)
 {
-    bool may_turn = module->shm && blocks == 1 && strag_algorithms[choice]->rooted &&
-                    call->count * call->size <= TURNS_MOST;
-    return may_turn && coll_strag_shm_take_turns(module->shm) ? coll_strag_shm_root(module->shm)
-                                                              : 0;
+    bool rooted = module->shm && blocks == 1 && strag_algorithms[choice]->rooted;
+    return rooted ? strag_shm_choose_root(module->shm, call->count * call->size) : 0;
 }
 
 /* The engine of an algorithm with so many blocks, made at the first use on this communicator. */
@@ -183,8 +177,8 @@ static void set_lanes(const mca_coll_strag_module_t *module, const struct call *
 {
     for (int l = 0; l < STRAG_LANES; l++) {
         size_t segment = module->segments[l];
-        if (shared && l == COLL_STRAG_MEMORY && segment > coll_strag_shm_longest(module->shm))
-            segment = coll_strag_shm_longest(module->shm);
+        if (shared && l == COLL_STRAG_MEMORY && segment > strag_shm_longest(module->shm))
+            segment = strag_shm_longest(module->shm);
         engine_call->lanes[l] = (struct strag_lane){
             .segment = segment_elements(segment, call),
             .slots = slots[l],
@@ -192,7 +186,7 @@ static void set_lanes(const mca_coll_strag_module_t *module, const struct call *
     }
     engine_call->lane_of = module->lane_of;
     engine_call->lanes[COLL_STRAG_MEMORY].transport = shared;
-    if (shared && coll_strag_shm_is_alone(module->shm))
+    if (shared && strag_shm_is_alone(module->shm))
         engine_call->transport = shared;
 }
 
@@ -210,9 +204,9 @@ static int mpi_error(int status, const mca_coll_strag_module_t *module)
         return OMPI_SUCCESS;
     case STRAG_ERR_MEMORY:
         return OMPI_ERR_OUT_OF_RESOURCE;
+    case STRAG_ERR_MISMATCH:
+        return MPI_ERR_TRUNCATE;
     case STRAG_ERR_TRANSPORT:
-        if (module->shm && coll_strag_shm_error(module->shm) != MPI_SUCCESS)
-            return coll_strag_shm_error(module->shm);
         return module->transport->mpi_error != MPI_SUCCESS ? module->transport->mpi_error
                                                            : OMPI_ERROR;
     default:
@@ -313,12 +307,12 @@ static int run_choice(mca_coll_strag_module_t *module, ompi_communicator_t *comm
         return delegate(call, sbuf, comm, module);
     module->count.calls++;
     if (module->shm)
-        coll_strag_shm_next_call(module->shm);
+        strag_shm_next_call(module->shm);
     int code = call->met && !coll_strag_device_suits(call->dtype)
                    ? run_on_copies(module, comm, call, choice, blocks)
                    : run(module, comm, call, choice, blocks);
     if (code != OMPI_SUCCESS && module->shm)
-        coll_strag_shm_give_up(module->shm);
+        strag_shm_give_up(module->shm);
     return code;
 }
 

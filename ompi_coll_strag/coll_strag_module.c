@@ -98,7 +98,7 @@ static void module_destruct(mca_coll_strag_module_t *module)
     strag_selection_free(module->selection);
     coll_strag_pml_free(&module->pml);
     coll_strag_ucp_free(module->ucp);
-    coll_strag_shm_free(module->shm);
+    strag_shm_free(module->shm);
     COLL_STRAG_FORGET(module, allreduce);
 }
 

@@ -24,14 +24,11 @@ ompi_coll_strag_libcoll_strag_la_SOURCES = \
 	ompi_coll_strag/coll_strag_report.c \
 	ompi_coll_strag/coll_strag_segments.c \
 	ompi_coll_strag/coll_strag_shm.c \
-	ompi_coll_strag/coll_strag_shm.h \
-	ompi_coll_strag/coll_strag_shm_wait.c \
 	ompi_coll_strag/coll_strag_state.c \
 	ompi_coll_strag/coll_strag_table.c \
 	ompi_coll_strag/coll_strag_tell.c \
 	ompi_coll_strag/coll_strag_transport.c \
 	ompi_coll_strag/coll_strag_transport_pml.c \
-	ompi_coll_strag/coll_strag_transport_shm.c \
 	ompi_coll_strag/coll_strag_watch.c \
 	ompi_coll_strag/coll_strag_watch.h \
 	ompi_coll_strag/compat/compat.h

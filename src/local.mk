@@ -80,6 +80,10 @@ src_libstrag_la_SOURCES = \
 	src/run/in_order.c src/run/in_order.h \
 	src/run/pipeline.c src/run/pipeline.h \
 	src/run/reducer.h \
+	src/run/shared_memory.c src/run/shared_memory.h \
+	src/run/shared_memory_layout.h \
+	src/run/shared_memory_segment.c \
+	src/run/shared_memory_wait.c \
 	src/run/transport.h \
 	src/watch/link_speed.c src/watch/link_speed.h \
 	src/watch/meter.c src/watch/meter.h \

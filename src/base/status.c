@@ -36,6 +36,8 @@ const char *strag_status_text(int status)
         return "the plan is not what it claims to be";
     case STRAG_ERR_IO:
         return "output could not be written";
+    case STRAG_ERR_MISMATCH:
+        return "ranks made the call with different lengths";
     default:
         return "unknown status";
     }
