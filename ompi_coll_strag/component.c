@@ -2,10 +2,15 @@
 /*
  * The component: what is done once per process.
  */
+#include "device.h"
 #include "log.h"
 #include "module.h"
-#include "settings.h"
-#include "setup.h"
+#include "place.h"
+#include "rank_info.h"
+#include "report.h"
+#include "ucp/ucp.h"
+
+#include <string.h>
 
 enum { PRIORITY_WHEN_NAMED = 90 }; /* above every stock component */
 
@@ -18,7 +23,7 @@ static int init_query(bool enable_progress_threads, bool enable_mpi_threads)
     (void)enable_progress_threads;
     (void)enable_mpi_threads;
     if (coll_strag_settings.enable && coll_strag_settings.priority > 0)
-        coll_strag_setup_prepare();
+        coll_strag_rank_info_prepare();
     return OMPI_SUCCESS;
 }
 
@@ -148,7 +153,8 @@ static int component_close(void)
     coll_strag_device_close();
     coll_strag_ucp_close();
     coll_strag_spaces_free();
-    coll_strag_setup_close();
+    coll_strag_layout_free();
+    coll_strag_rules_free();
     coll_strag_settings_free();
     coll_strag_log_close();
     return OMPI_SUCCESS;

@@ -51,11 +51,11 @@ static int read_counter(const struct mca_base_pvar_t *pvar, void *value, void *o
 static void register_counter(const mca_base_component_t *component, enum counter counter,
                              const char *name, const char *help)
 {
-    mca_base_component_pvar_register(
-        component, name, help, OPAL_INFO_LVL_4, MPI_T_PVAR_CLASS_COUNTER,
-        MCA_BASE_VAR_TYPE_UNSIGNED_LONG_LONG, NULL, MPI_T_BIND_NO_OBJECT,
-        MCA_BASE_PVAR_FLAG_READONLY | MCA_BASE_PVAR_FLAG_CONTINUOUS, read_counter, NULL, NULL,
-        (void *)(uintptr_t)counter);
+    mca_base_component_pvar_register(component, name, help, OPAL_INFO_LVL_4,
+                                     MPI_T_PVAR_CLASS_COUNTER, MCA_BASE_VAR_TYPE_UNSIGNED_LONG_LONG,
+                                     NULL, MPI_T_BIND_NO_OBJECT,
+                                     MCA_BASE_PVAR_FLAG_READONLY | MCA_BASE_PVAR_FLAG_CONTINUOUS,
+                                     read_counter, NULL, NULL, (void *)(uintptr_t)counter);
 }
 
 void coll_strag_counters_register(const mca_base_component_t *component)

@@ -7,8 +7,8 @@
 
 /* A communicator's, counted without atomics by the thread that is in the call. */
 struct coll_strag_count {
-    unsigned long long calls;     /* that strag has run */
-    unsigned long long delegated; /* that it has handed to the previous component */
+    unsigned long long calls;              /* that strag has run */
+    unsigned long long delegated;          /* that it has handed to the previous component */
     struct coll_strag_count *next, **link; /* in the process's list */
 };
 

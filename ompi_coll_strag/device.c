@@ -165,7 +165,8 @@ void coll_strag_device_close(void)
     devices.loads = 0;
 }
 
-bool coll_strag_device_find(const void *sbuf, const void *rbuf, struct coll_strag_buffer_locations *locations)
+bool coll_strag_device_find(const void *sbuf, const void *rbuf,
+                            struct coll_strag_buffer_locations *locations)
 {
     const struct strag_cuda *cuda;
     const void *input = MPI_IN_PLACE == sbuf ? rbuf : sbuf;
@@ -177,7 +178,8 @@ bool coll_strag_device_find(const void *sbuf, const void *rbuf, struct coll_stra
     locations->input = locations->output;
     if (input != rbuf)
         cuda->place(input, &locations->input);
-    return locations->output.memory > STRAG_CUDA_PINNED || locations->input.memory > STRAG_CUDA_PINNED;
+    return locations->output.memory > STRAG_CUDA_PINNED ||
+           locations->input.memory > STRAG_CUDA_PINNED;
 }
 
 /* ---- Operators and types ---- */
@@ -353,7 +355,8 @@ static struct strag_cuda_device *find_device(const struct coll_strag_buffer_loca
     return device;
 }
 
-static bool same_device(const struct coll_strag_buffer_locations *locations, struct strag_cuda_device *device)
+static bool same_device(const struct coll_strag_buffer_locations *locations,
+                        struct strag_cuda_device *device)
 {
     return locations->input.memory > STRAG_CUDA_PINNED &&
            devices.cuda->device(&locations->input, &(struct strag_error){""}) == device;
@@ -378,12 +381,12 @@ static bool set_transports(const struct coll_strag_transport *transport, bool di
 }
 
 /* Where is what messages are sent from and received into? */
-static enum coll_strag_buffers find_buffers(const struct coll_strag_buffer_locations *locations, bool combines,
-                                            const struct strag_call *call)
+static enum coll_strag_buffers find_buffers(const struct coll_strag_buffer_locations *locations,
+                                            bool combines, const struct strag_call *call)
 {
     bool input = call->input == call->output || locations->input.memory == STRAG_CUDA_DEVICE;
     return combines && input && locations->output.memory == STRAG_CUDA_DEVICE ? COLL_STRAG_DEVICE
-                                                                        : COLL_STRAG_ANYWHERE;
+                                                                              : COLL_STRAG_ANYWHERE;
 }
 
 /* The vector is on the device: what the engine runs it with. What is sent must not depend on that:
@@ -402,7 +405,8 @@ static void run_on_device(struct coll_strag_transport *transport,
     warn(transport, staged && contiguous, no_kernels);
 }
 
-int coll_strag_device_begin(struct coll_strag_transport *transport, const struct coll_strag_buffer_locations *locations,
+int coll_strag_device_begin(struct coll_strag_transport *transport,
+                            const struct coll_strag_buffer_locations *locations,
                             const struct coll_strag_reducer *reducer, size_t size,
                             struct strag_call *call, struct strag_staging **staging)
 {
@@ -432,14 +436,15 @@ int coll_strag_device_begin(struct coll_strag_transport *transport, const struct
             return status;
     }
     if (on_device)
-        run_on_device(transport, reducer, find_buffers(locations, options.combines, call), *staging, call,
-                      &no_kernels);
+        run_on_device(transport, reducer, find_buffers(locations, options.combines, call), *staging,
+                      call, &no_kernels);
     return STRAG_OK;
 }
 
 /* ---- A call that others run ---- */
 
-static int copy(const struct coll_strag_buffer_locations *locations, void *out, const void *in, size_t bytes)
+static int copy(const struct coll_strag_buffer_locations *locations, void *out, const void *in,
+                size_t bytes)
 {
     uint64_t ticket;
     struct strag_cuda_device *device = find_device(locations);
@@ -452,8 +457,8 @@ static int copy(const struct coll_strag_buffer_locations *locations, void *out, 
 }
 
 /* A copy of a buffer that is on a device, gaps and all. @param[in,out] buffer  becomes the copy */
-static int take_copy(struct coll_strag_copies *copies, int which, const struct coll_strag_buffer_locations *locations,
-                     const void **buffer)
+static int take_copy(struct coll_strag_copies *copies, int which,
+                     const struct coll_strag_buffer_locations *locations, const void **buffer)
 {
     const char *first = (const char *)*buffer + copies->true_lb;
     if (copies->bytes == 0)
@@ -465,8 +470,9 @@ static int take_copy(struct coll_strag_copies *copies, int which, const struct c
     return copy(locations, copies->memory[which], first, copies->bytes);
 }
 
-int coll_strag_copies_make(struct coll_strag_copies *copies, const struct coll_strag_buffer_locations *locations,
-                           const void *sbuf, void *rbuf, size_t count, ompi_datatype_t *dtype)
+int coll_strag_copies_make(struct coll_strag_copies *copies,
+                           const struct coll_strag_buffer_locations *locations, const void *sbuf,
+                           void *rbuf, size_t count, ompi_datatype_t *dtype)
 {
     ptrdiff_t lb, extent, true_extent;
     ompi_datatype_get_extent(dtype, &lb, &extent);
@@ -493,8 +499,8 @@ int coll_strag_copies_make(struct coll_strag_copies *copies, const struct coll_s
     return code;
 }
 
-int coll_strag_copies_end(struct coll_strag_copies *copies, const struct coll_strag_buffer_locations *locations,
-                          int code)
+int coll_strag_copies_end(struct coll_strag_copies *copies,
+                          const struct coll_strag_buffer_locations *locations, int code)
 {
     if (code == OMPI_SUCCESS && copies->memory[1])
         code = copy(locations, (char *)copies->user_rbuf + copies->true_lb, copies->memory[1],

@@ -25,7 +25,8 @@ void coll_strag_device_prepare(void);
 void coll_strag_device_close(void);
 
 /** Is one of the buffers in a device's memory? A few ns for what is on the stack or the heap. */
-bool coll_strag_device_find(const void *sbuf, const void *rbuf, struct coll_strag_buffer_locations *locations);
+bool coll_strag_device_find(const void *sbuf, const void *rbuf,
+                            struct coll_strag_buffer_locations *locations);
 
 /** Is a driver in use in this process, and the plug-in open? */
 bool coll_strag_device_open(void);
@@ -37,7 +38,8 @@ bool coll_strag_device_open(void);
  * @param[out] staging  what the call needs, to be freed by strag_staging_free; or NULL
  * @return as the engine's functions
  */
-int coll_strag_device_begin(struct coll_strag_transport *transport, const struct coll_strag_buffer_locations *locations,
+int coll_strag_device_begin(struct coll_strag_transport *transport,
+                            const struct coll_strag_buffer_locations *locations,
                             const struct coll_strag_reducer *reducer, size_t size,
                             struct strag_call *call, struct strag_staging **staging);
 
@@ -56,12 +58,13 @@ struct coll_strag_copies {
 };
 
 /** @return OMPI_SUCCESS, or an error and there are none */
-int coll_strag_copies_make(struct coll_strag_copies *copies, const struct coll_strag_buffer_locations *locations,
-                           const void *sbuf, void *rbuf, size_t count, ompi_datatype_t *dtype);
+int coll_strag_copies_make(struct coll_strag_copies *copies,
+                           const struct coll_strag_buffer_locations *locations, const void *sbuf,
+                           void *rbuf, size_t count, ompi_datatype_t *dtype);
 
 /** The call has ended: the result goes to where the user wants it. @return code, or an error */
-int coll_strag_copies_end(struct coll_strag_copies *copies, const struct coll_strag_buffer_locations *locations,
-                          int code);
+int coll_strag_copies_end(struct coll_strag_copies *copies,
+                          const struct coll_strag_buffer_locations *locations, int code);
 
 /* A device's name of an operator and type. @return whether it has one */
 bool coll_strag_device_kind(ompi_op_t *op, ompi_datatype_t *dtype, enum strag_cuda_op *kind,

@@ -167,9 +167,8 @@ void coll_strag_explain_choice(ompi_communicator_t *comm, struct coll_strag_expl
     add_reason(&reason, decision, selection, bytes, choice, blocks);
     if (blocks)
         add(&cut, " in %d block%s", blocks, blocks == 1 ? "" : "s");
-    coll_strag_log(comm, "allreduce of %llu .. %llu bytes: %s%s (%s)", low,
-                   class ? low + (low - 1) : 0,
-                   choice < STRAG_ALGORITHMS_MAX ? strag_algorithms[choice]->name
-                                                 : "previous component",
-                   cut.text, reason.text);
+    coll_strag_log(
+        comm, "allreduce of %llu .. %llu bytes: %s%s (%s)", low, class ? low + (low - 1) : 0,
+        choice < STRAG_ALGORITHMS_MAX ? strag_algorithms[choice]->name : "previous component",
+        cut.text, reason.text);
 }

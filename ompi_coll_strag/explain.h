@@ -13,7 +13,8 @@ void coll_strag_explain_topology(ompi_communicator_t *comm, const struct strag_t
 void coll_strag_explain_transport(ompi_communicator_t *comm, bool over_ucp);
 void coll_strag_explain_shared_memory(ompi_communicator_t *comm, int hosts, bool shared);
 
-/* By size class (the number of bits of a vector's bytes): which outcomes were logged, a bit each. */
+/* By size class (the number of bits of a vector's bytes): which outcomes were logged, a bit each.
+ */
 struct coll_strag_explained {
     uint64_t classes[65];
 };

@@ -8,42 +8,45 @@ if HAVE_OMPI
 # folder where the component is, so that no object file may have such a name.
 noinst_LTLIBRARIES += ompi_coll_strag/libcoll_strag.la
 ompi_coll_strag_libcoll_strag_la_SOURCES = \
-	ompi_coll_strag/coll_strag.h \
-	ompi_coll_strag/coll_strag_allreduce.c \
-	ompi_coll_strag/coll_strag_component.c \
-	ompi_coll_strag/coll_strag_device.c \
-	ompi_coll_strag/coll_strag_device.h \
-	ompi_coll_strag/coll_strag_judge.c \
-	ompi_coll_strag/coll_strag_links.c \
-	ompi_coll_strag/coll_strag_links.h \
-	ompi_coll_strag/coll_strag_locality.c \
-	ompi_coll_strag/coll_strag_module.c \
-	ompi_coll_strag/coll_strag_parameters.c \
-	ompi_coll_strag/coll_strag_place.c \
-	ompi_coll_strag/coll_strag_reducer.c \
-	ompi_coll_strag/coll_strag_report.c \
-	ompi_coll_strag/coll_strag_segments.c \
-	ompi_coll_strag/coll_strag_shm.c \
-	ompi_coll_strag/coll_strag_state.c \
-	ompi_coll_strag/coll_strag_table.c \
-	ompi_coll_strag/coll_strag_tell.c \
-	ompi_coll_strag/coll_strag_transport.c \
-	ompi_coll_strag/coll_strag_transport_pml.c \
-	ompi_coll_strag/coll_strag_watch.c \
-	ompi_coll_strag/coll_strag_watch.h \
-	ompi_coll_strag/compat/compat.h
+	ompi_coll_strag/allreduce.c ompi_coll_strag/allreduce.h \
+	ompi_coll_strag/compat/compat.h \
+	ompi_coll_strag/component.c \
+	ompi_coll_strag/counters.c ompi_coll_strag/counters.h \
+	ompi_coll_strag/decision.h \
+	ompi_coll_strag/device.c ompi_coll_strag/device.h \
+	ompi_coll_strag/explain.c ompi_coll_strag/explain.h \
+	ompi_coll_strag/links.c ompi_coll_strag/links.h \
+	ompi_coll_strag/log.c ompi_coll_strag/log.h \
+	ompi_coll_strag/module.c ompi_coll_strag/module.h \
+	ompi_coll_strag/place.c ompi_coll_strag/place.h \
+	ompi_coll_strag/plans.c ompi_coll_strag/plans.h \
+	ompi_coll_strag/previous.h \
+	ompi_coll_strag/rank_info.c ompi_coll_strag/rank_info.h \
+	ompi_coll_strag/reducer.c ompi_coll_strag/reducer.h \
+	ompi_coll_strag/report.c ompi_coll_strag/report.h \
+	ompi_coll_strag/segments.c ompi_coll_strag/segments.h \
+	ompi_coll_strag/settings.c ompi_coll_strag/settings.h \
+	ompi_coll_strag/setup.c ompi_coll_strag/setup.h \
+	ompi_coll_strag/shared_memory.c ompi_coll_strag/shared_memory.h \
+	ompi_coll_strag/state.c ompi_coll_strag/state.h \
+	ompi_coll_strag/table.c ompi_coll_strag/table.h \
+	ompi_coll_strag/transport.c ompi_coll_strag/transport.h \
+	ompi_coll_strag/transport_pml.c ompi_coll_strag/transport_pml.h \
+	ompi_coll_strag/ucp/ucp.h \
+	ompi_coll_strag/watch.c ompi_coll_strag/watch.h
 if HAVE_UCX
 ompi_coll_strag_libcoll_strag_la_SOURCES += \
-	ompi_coll_strag/coll_strag_transport_ucp.c \
-	ompi_coll_strag/coll_strag_ucp.c \
-	ompi_coll_strag/coll_strag_ucp.h \
-	ompi_coll_strag/coll_strag_ucp_connect.c
+	ompi_coll_strag/ucp/connect.c \
+	ompi_coll_strag/ucp/internal.h \
+	ompi_coll_strag/ucp/messages.c \
+	ompi_coll_strag/ucp/process.c
+have_ucx_cppflags = -DSTRAG_HAVE_UCX -DSTRAG_UCX_LIBDIR='"$(UCX_LIBDIR)"' $(UCX_CFLAGS)
 else
-ompi_coll_strag_libcoll_strag_la_SOURCES += ompi_coll_strag/coll_strag_ucp_none.c
+ompi_coll_strag_libcoll_strag_la_SOURCES += ompi_coll_strag/ucp/none.c
 endif
 ompi_coll_strag_libcoll_strag_la_CPPFLAGS = $(AM_CPPFLAGS) $(STRAG_VERSION_CPPFLAGS) \
 	-DSTRAG_OMPI_VERSION='"$(OMPI_VERSION)"' -I$(top_srcdir)/cuda $(OMPI_CPPFLAGS) \
-	-DSTRAG_UCX_LIBDIR='"$(UCX_LIBDIR)"' $(UCX_CFLAGS)
+	$(have_ucx_cppflags)
 ompi_coll_strag_libcoll_strag_la_CFLAGS = $(AM_CFLAGS) $(OMPI_CFLAGS) -fvisibility=hidden
 ompi_coll_strag_libcoll_strag_la_LIBADD = src/libstrag.la cuda/libstaging.la $(DL_LIBS)
 

@@ -46,7 +46,7 @@ void coll_strag_log_close(void)
     log_state.stream = -1;
 }
 
-void coll_strag_log(const ompi_communicator_t *comm, const char *format, ...)
+void coll_strag_log(ompi_communicator_t *comm, const char *format, ...)
 {
     char cid[32], text[1024];
     va_list args;
@@ -55,8 +55,8 @@ void coll_strag_log(const ompi_communicator_t *comm, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    int stream = log_state.stream >= 0 ? log_state.stream
-                                       : ompi_coll_base_framework.framework_output;
+    int stream =
+        log_state.stream >= 0 ? log_state.stream : ompi_coll_base_framework.framework_output;
     opal_output_verbose(0, stream, "coll:strag: %s (cid %s, %d ranks): %s", comm->c_name,
                         coll_strag_cid(comm, cid, sizeof cid), ompi_comm_size(comm), text);
 }

@@ -34,7 +34,7 @@ void coll_strag_log_close(void);
 extern bool coll_strag_logging;
 
 /** A verbose line about a communicator; it begins with the communicator's name, id and size. */
-void coll_strag_log(const ompi_communicator_t *comm, const char *format, ...) STRAG_PRINTF(2, 3);
+void coll_strag_log(ompi_communicator_t *comm, const char *format, ...) STRAG_PRINTF(2, 3);
 
 /** Warn once per process and kind. @param what, why  go into the text of the help file */
 void coll_strag_warn(enum coll_strag_warning warning, const char *what, const char *why);

@@ -18,9 +18,9 @@
 #include <string.h>
 
 #ifdef STRAG_HAVE_UCX
-enum { HAVE_UCX = true };
+enum { WITH_UCX = true };
 #else
-enum { HAVE_UCX = false };
+enum { WITH_UCX = false };
 #endif
 
 struct coll_strag_settings coll_strag_settings;
@@ -63,7 +63,7 @@ static const struct parameter {
                "How many links of a torus a host drives at the same time: 1, two for each "
                "dimension, or auto, what is best for an algorithm; also an info key"},
     [TRANSPORT] = {"transport", "auto", OPAL_INFO_LVL_5,
-                   HAVE_UCX
+                   WITH_UCX
                        ? "What messages go over: pml (Open MPI's point-to-point layer), ucp (UCX, "
                          "by a worker of our own; where that is not possible, pml), or auto: ucp "
                          "where there may be buffers in a CUDA device's memory and UCX takes them, "
@@ -291,10 +291,9 @@ static void complain(const struct source *source, const char *reason, const char
                      const char *used)
 {
     struct complaints *all = source->complaints;
-    int length =
-        snprintf(all->text + all->length, sizeof all->text - all->length,
-                 "%s  %s = \"%.40s\": %s; accepted: %s; used: %s", all->length ? "\n" : "",
-                 source->name, source->text, reason, accepted, used);
+    int length = snprintf(all->text + all->length, sizeof all->text - all->length,
+                          "%s  %s = \"%.40s\": %s; accepted: %s; used: %s", all->length ? "\n" : "",
+                          source->name, source->text, reason, accepted, used);
     if (length > 0 && (size_t)length < sizeof all->text - all->length)
         all->length += (size_t)length;
 }
@@ -384,11 +383,11 @@ static int read_transport(const struct source *source)
         [COLL_STRAG_TRANSPORTS] = "auto",
         NULL,
     };
-    if (!HAVE_UCX && is(source, "ucp")) {
+    if (!WITH_UCX && is(source, "ucp")) {
         complain(source, "strag was built without UCX", "auto, pml", "auto");
         return COLL_STRAG_TRANSPORTS;
     }
-    return read_word(source, words, "no such transport", HAVE_UCX ? "auto, pml, ucp" : "auto, pml");
+    return read_word(source, words, "no such transport", WITH_UCX ? "auto, pml, ucp" : "auto, pml");
 }
 
 /* A text that is read for each communicator. @return it, or "auto" where it cannot be read */
@@ -462,10 +461,9 @@ static void read_machine(struct coll_strag_settings *settings, const struct sour
     settings->grid_text = from[TORUS].text;
     settings->described =
         settings->layout_file[0] || settings->rules_file[0] || NULL != settings->grid;
-    settings->straggler = check_text(&from[STRAGGLER], strag_state_check_straggler,
-                                     strag_straggler_accepted);
-    settings->slowdown =
-        check_text(&from[SLOWDOWN], strag_state_check_slow, strag_slow_accepted);
+    settings->straggler =
+        check_text(&from[STRAGGLER], strag_state_check_straggler, strag_straggler_accepted);
+    settings->slowdown = check_text(&from[SLOWDOWN], strag_state_check_slow, strag_slow_accepted);
     for (int i = 0; i < COLL_STRAG_NUMBERS; i++)
         settings->number[i] = read_number(&parameters[NUMBERS + i], &from[NUMBERS + i]);
 }
@@ -475,7 +473,8 @@ static const char *const device_words[] = {
 
 static const char *const shared_memory_words[] = {[COLL_STRAG_SHARED_NEVER] = "0",
                                                   [COLL_STRAG_SHARED_WANTED] = "1",
-                                                  [COLL_STRAG_SHARED_AUTO] = "auto", NULL};
+                                                  [COLL_STRAG_SHARED_AUTO] = "auto",
+                                                  NULL};
 
 void coll_strag_settings_read(void)
 {
@@ -495,11 +494,11 @@ void coll_strag_settings_read(void)
         &from[SHARED_MEMORY], shared_memory_words, "not one of its values", "auto, 0 or 1");
     settings->minimum = read_size(&from[MINIMUM_SIZE], "auto", minimum_usual, 0, SIZE_MAX,
                                   "bytes, such as 8K, or auto");
-    settings->minimum_set = !is(&from[MINIMUM_SIZE], "auto") &&
-                            strag_parse_bytes(from[MINIMUM_SIZE].text, &(size_t){0}, NULL) ==
-                                STRAG_OK;
-    settings->watch_from = read_size(&from[WATCH_SIZE], "64K", (size_t)64 << 10, 0, SIZE_MAX,
-                                     "bytes, such as 64K");
+    settings->minimum_set =
+        !is(&from[MINIMUM_SIZE], "auto") &&
+        strag_parse_bytes(from[MINIMUM_SIZE].text, &(size_t){0}, NULL) == STRAG_OK;
+    settings->watch_from =
+        read_size(&from[WATCH_SIZE], "64K", (size_t)64 << 10, 0, SIZE_MAX, "bytes, such as 64K");
     settings->window = read_window(settings->window, &complaints);
     read_machine(settings, from);
     warn_of(&complaints);

@@ -46,25 +46,25 @@ struct coll_strag_settings {
     int priority;
     bool priority_set; /* by the user */
     int verbose;
-    int pinned;   /* index in strag_algorithms, or COLL_STRAG_AUTO */
-    int ports;    /* as in struct strag_problem */
+    int pinned;    /* index in strag_algorithms, or COLL_STRAG_AUTO */
+    int ports;     /* as in struct strag_problem */
     int transport; /* enum coll_strag_transport_kind; COLL_STRAG_TRANSPORTS: auto */
     enum coll_strag_shared_memory shared_memory;
     enum coll_strag_choice device_buffers;
-    bool devices;       /* there may be buffers in a device's memory (device.c) */
-    size_t segment;     /* bytes; 0: as rank 0 finds best */
-    size_t minimum;     /* bytes, for auto */
-    bool minimum_set;   /* by the user; else it is lower where all ranks share memory */
-    size_t watch_from;  /* bytes: shorter calls are not watched */
-    int window;         /* calls; 0: as suits the number of ranks */
-    bool report;        /* at the end of each communicator */
+    bool devices;      /* there may be buffers in a device's memory (device.c) */
+    size_t segment;    /* bytes; 0: as rank 0 finds best */
+    size_t minimum;    /* bytes, for auto */
+    bool minimum_set;  /* by the user; else it is lower where all ranks share memory */
+    size_t watch_from; /* bytes: shorter calls are not watched */
+    int window;        /* calls; 0: as suits the number of ranks */
+    bool report;       /* at the end of each communicator */
     bool reproducible;
-    const char *layout_file, *rules_file;    /* "": none */
-    const char *straggler, *slowdown;        /* checked: these can be read */
-    struct strag_layout *grid;               /* coll_strag_torus; NULL: none */
+    const char *layout_file, *rules_file; /* "": none */
+    const char *straggler, *slowdown;     /* checked: these can be read */
+    struct strag_layout *grid;            /* coll_strag_torus; NULL: none */
     const char *grid_text;
-    bool described;                          /* by a layout, rules or a grid */
-    double number[COLL_STRAG_NUMBERS];       /* seconds or bytes per second; below 0: not set */
+    bool described;                    /* by a layout, rules or a grid */
+    double number[COLL_STRAG_NUMBERS]; /* seconds or bytes per second; below 0: not set */
 };
 
 extern struct coll_strag_settings coll_strag_settings;

@@ -18,8 +18,8 @@ struct coll_strag_basis {
  * Fill in what runs: pinned, line and table of a decision in which state, ports, reproducible and
  * watching are there.
  *
- * @param[out] selection  the candidates with their times, the caller's to free: where somebody wants
- *                        verbose lines and where calls are watched; else NULL
+ * @param[out] selection  the candidates with their times, the caller's to free: where somebody
+ * wants verbose lines and where calls are watched; else NULL
  */
 void coll_strag_decide(const struct coll_strag_basis *basis, struct coll_strag_decision *decision,
                        struct strag_selection **selection);

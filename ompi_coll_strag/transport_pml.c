@@ -59,9 +59,9 @@ static int pml_send(struct strag_transport *base, struct strag_transfer *transfe
 {
     struct coll_strag_pml_transport *transport = own(base);
     struct coll_strag_message message = {.transfer = transfer,
-                                             .send = true,
-                                             .bytes = elements * transport->super.size,
-                                             .host = metered_host(transport, peer)};
+                                         .send = true,
+                                         .bytes = elements * transport->super.size,
+                                         .host = metered_host(transport, peer)};
     ompi_request_t *request;
     if (!coll_strag_transport_reserve(&transport->super))
         return STRAG_ERR_MEMORY;
@@ -85,9 +85,8 @@ static int pml_recv(struct strag_transport *base, struct strag_transfer *transfe
     ompi_request_t *request;
     if (!coll_strag_transport_reserve(&transport->super))
         return STRAG_ERR_MEMORY;
-    int ret =
-        MCA_PML_CALL(irecv(buffer, elements, transport->super.dtype, peer,
-                           MCA_COLL_BASE_TAG_ALLREDUCE, transport->super.comm, &request));
+    int ret = MCA_PML_CALL(irecv(buffer, elements, transport->super.dtype, peer,
+                                 MCA_COLL_BASE_TAG_ALLREDUCE, transport->super.comm, &request));
     if (ret != OMPI_SUCCESS)
         return failed(transport, ret);
     message.request = request;

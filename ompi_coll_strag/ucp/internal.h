@@ -76,8 +76,8 @@ struct coll_strag_ucp_transport {
     int rank;
     struct coll_strag_ucp_peer **peers; /* [rank]; the own one is NULL */
     uint32_t *ids;                      /* [rank]: the number that it gave the communicator */
-    unsigned idle;  /* looks without a result */
-    double watched; /* seconds: when it was last looked whether peers run */
+    unsigned idle;                      /* looks without a result */
+    double watched;                     /* seconds: when it was last looked whether peers run */
 };
 
 /**

@@ -3,7 +3,7 @@
  * Rank 0: stragglers and slow links that the user names by parameters or by info keys of a
  * communicator (machine/state_text.h), and whether calls are watched to find others.
  */
-#include "coll_strag_links.h"
+#include "state.h"
 
 #include "machine/state_text.h"
 #include "watch/observe.h"
@@ -26,33 +26,23 @@ static const char *value_of(ompi_communicator_t *comm, const char *key, const ch
     return coll_strag_info(comm, key, buffer, TEXT_MAX) ? buffer : parameter;
 }
 
-/* Parameters were checked before: it is an info key. */
-static void complain(const char *key, const char *text, const struct strag_error *err,
-                     const char *accepted)
-{
-    char what[1536];
-    snprintf(what, sizeof what, "  %s (info key) = \"%.40s\": %s; accepted: %s; used: none", key,
-             text, err->text, accepted);
-    coll_strag_warn(COLL_STRAG_WARN_PARAMETERS, what, "");
-}
-
 void coll_strag_find_state(ompi_communicator_t *comm, const struct strag_rank_location *ranks,
                            const struct strag_topology *topology, struct strag_state_record *state)
 {
     static const char straggler[] = "coll_strag_straggler", slow[] = "coll_strag_slowdown";
-    const mca_coll_strag_component_t *component = &mca_coll_strag_component;
+    const struct coll_strag_settings *settings = &coll_strag_settings;
     const int n = ompi_comm_size(comm);
     char buffer[TEXT_MAX];
     struct strag_error err;
     *state = (struct strag_state_record){.nstragglers = 0};
-    const char *text = value_of(comm, straggler, component->straggler, buffer);
+    const char *text = value_of(comm, straggler, settings->straggler, buffer);
     if (strag_state_read_straggler(text, ranks, n, state, &err) != STRAG_OK)
-        complain(straggler, text, &err, strag_straggler_accepted);
-    text = value_of(comm, slow, component->slow, buffer);
+        coll_strag_settings_bad_key(straggler, text, err.text, strag_straggler_accepted, "none");
+    text = value_of(comm, slow, settings->slowdown, buffer);
     if (strag_state_read_slow(text, ranks, n, state, &err) != STRAG_OK)
-        complain(slow, text, &err, strag_slow_accepted);
+        coll_strag_settings_bad_key(slow, text, err.text, strag_slow_accepted, "none");
     if (is_auto(text) && topology)
-        coll_strag_links_reported(topology, ranks, n, state);
+        strag_link_speed_slow(topology, ranks, n, state);
 }
 
 /* ---- Watched ---- */
@@ -70,21 +60,19 @@ void coll_strag_find_watching(ompi_communicator_t *comm, bool pinned,
                               const struct strag_topology *topology,
                               struct coll_strag_decision *decision)
 {
-    const mca_coll_strag_component_t *component = &mca_coll_strag_component;
-    const bool fixed = pinned || component->reproducible;
+    const struct coll_strag_settings *settings = &coll_strag_settings;
+    const bool fixed = pinned || settings->reproducible;
     char buffer[TEXT_MAX];
-    decision->report = component->report;
-    if (coll_strag_info(comm, "coll_strag_report", buffer, 8))
-        decision->report = strcmp(buffer, "0") != 0;
-    decision->reproducible = component->reproducible;
-    decision->watch_from = component->watch_from;
-    decision->window = component->window ? component->window : usual_window(ompi_comm_size(comm));
+    decision->report = coll_strag_report_wanted(comm);
+    decision->reproducible = settings->reproducible;
+    decision->watch_from = settings->watch_from;
+    decision->window = settings->window ? settings->window : usual_window(ompi_comm_size(comm));
     decision->watching = decision->report ? COLL_STRAG_WATCH_ONLY : COLL_STRAG_WATCH_NOT;
-    if (is_auto(value_of(comm, "coll_strag_slowdown", component->slow, buffer)) && !fixed &&
+    if (is_auto(value_of(comm, "coll_strag_slowdown", settings->slowdown, buffer)) && !fixed &&
         topology && topology->hosts > 1) {
         decision->links = true;
         decision->watching = COLL_STRAG_WATCH_ONLY;
     }
-    if (is_auto(value_of(comm, "coll_strag_straggler", component->straggler, buffer)) && !fixed)
+    if (is_auto(value_of(comm, "coll_strag_straggler", settings->straggler, buffer)) && !fixed)
         decision->watching = COLL_STRAG_WATCH_SWITCH;
 }

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Taking a communicator, or declining it. When one is made nothing is sent: Open MPI makes several
+ * concurrently. What needs the other ranks waits for the first call (setup.c).
+ */
+#include "module.h"
+
+#include "allreduce.h"
+#include "log.h"
+#include "setup.h"
+#include "ucp/ucp.h"
+
+#include <stdlib.h>
+
+static void module_construct(coll_strag_module_t *module)
+{
+    const mca_coll_base_module_t super = module->super;
+    *module = (coll_strag_module_t){.super = super, .transport = &module->pml.super};
+    coll_strag_count_begin(&module->count);
+}
+
+static void module_destruct(coll_strag_module_t *module)
+{
+    coll_strag_count_end(&module->count);
+    coll_strag_plans_free(&module->plans, false);
+    coll_strag_watch_free(module->watch);
+    strag_topology_free(module->topology);
+    free(module->lane_of);
+    strag_selection_free(module->selection);
+    coll_strag_pml_free(&module->pml);
+    coll_strag_ucp_free(module->ucp);
+    strag_shm_free(module->shm);
+    COLL_STRAG_FORGET(module, allreduce);
+}
+
+OBJ_CLASS_INSTANCE(coll_strag_module_t, mca_coll_base_module_t, module_construct, module_destruct);
+
+static void log_declined(ompi_communicator_t *comm, const char *reason)
+{
+    if (ompi_comm_rank(comm) == 0)
+        coll_strag_log(comm, "not used: %s", reason);
+}
+
+/* Called last of all: from here on nothing can fail. */
+static int module_enable(mca_coll_base_module_t *base, ompi_communicator_t *comm)
+{
+    coll_strag_module_t *module = (coll_strag_module_t *)base;
+    COLL_STRAG_CAPTURE(module, comm, allreduce);
+    if (NULL == module->previous.allreduce) {
+        log_declined(comm, "no component of lower priority provides MPI_Allreduce for the calls "
+                           "that must be handed on");
+        COLL_STRAG_FORGET(module, allreduce);
+        return OMPI_ERR_NOT_FOUND;
+    }
+    coll_strag_setup_prepare(module, comm);
+    coll_strag_pml_init(&module->pml, comm);
+    COLL_STRAG_INSTALL(module, comm, allreduce);
+    module->enabled = true;
+    return OMPI_SUCCESS;
+}
+
+static int module_disable(mca_coll_base_module_t *base, ompi_communicator_t *comm)
+{
+    coll_strag_module_t *module = (coll_strag_module_t *)base;
+    if (module->enabled)
+        COLL_STRAG_RESTORE(module, comm, allreduce);
+    module->enabled = false;
+    return OMPI_SUCCESS;
+}
+
+mca_coll_base_module_t *coll_strag_comm_query(ompi_communicator_t *comm, int *priority)
+{
+    const char *reason = NULL;
+    if (!coll_strag_settings.enable)
+        reason = "coll_strag_enable is 0";
+    else if (coll_strag_settings.priority <= 0)
+        reason = "not asked for (--mca coll strag, or a coll_strag_priority above 0)";
+    else if (OMPI_COMM_IS_INTER(comm))
+        reason = "an intercommunicator";
+    else if (ompi_comm_size(comm) < 2)
+        reason = "one rank has nothing to reduce";
+    if (reason) {
+        log_declined(comm, reason);
+        return NULL;
+    }
+    coll_strag_module_t *module = OBJ_NEW(coll_strag_module_t);
+    if (NULL == module)
+        return NULL;
+    module->super.coll_module_enable = module_enable;
+    module->super.coll_module_disable = module_disable;
+    *priority = coll_strag_settings.priority;
+    return &module->super;
+}

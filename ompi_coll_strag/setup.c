@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * When a communicator is made nothing is sent, since Open MPI makes several concurrently. Its first
+ * call that needs to know the other ranks does this, once:
+ *
+ *     all ranks   -- struct coll_strag_rank_info -->  rank 0                  gather
+ *     rank 0      reads the files, makes the topology
+ *     rank 0      -- struct coll_strag_hosts, topology -->  all ranks         broadcasts
+ *     all ranks   those of a host share memory (shared_memory.c)
+ *     rank 0      makes the table
+ *     rank 0      -- struct coll_strag_decision -->  all ranks                broadcast
+ *     all ranks   -- how UCX reaches them -->  all ranks      if rank 0 wants that transport
+ *     all ranks   can all watch their calls? an allreduce     if calls are watched
+ *
+ * So only rank 0's files and parameters count, and ranks cannot disagree. The messages are those of
+ * the communicator's own gather and broadcast, which are other components'.
+ *
+ * A rank that runs out of memory still takes part in every message; its calls fail from then on.
+ */
+#include "setup.h"
+
+#include "device.h"
+#include "log.h"
+#include "place.h"
+#include "rank_info.h"
+#include "segments.h"
+#include "shared_memory.h"
+#include "state.h"
+#include "ucp/ucp.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* So many short calls are delegated before a communicator finds out whether shared memory makes
+ * them faster: most communicators live shorter than finding out takes. */
+enum { SHORT_CALLS = 32 };
+
+/* On one rank, while it lasts. */
+struct setup {
+    struct coll_strag_module *module;
+    ompi_communicator_t *comm;
+    int code; /* how it went so far; OMPI_ERR_OUT_OF_RESOURCE: this rank still takes part */
+
+    /* rank 0's; NULL elsewhere */
+    struct coll_strag_rank_info *info; /* [rank] */
+    struct strag_rank_location *ranks; /* the same ones' locations */
+    void *packed;                      /* the topology; NULL: there is none */
+};
+
+/* ---- Before ---- */
+
+static uint64_t hash(uint64_t state, uint64_t number)
+{
+    state = (state ^ number) * 0x9fb21c651e98df25u;
+    return state ^ (state >> 29);
+}
+
+/* Which calls need setup: all but those too short to be ours or watched, unless a layout or rules
+ * make them ours. */
+static size_t shortest_setup(const struct coll_strag_module *module)
+{
+    const struct coll_strag_settings *settings = &coll_strag_settings;
+    if (module->decision.pinned != COLL_STRAG_AUTO || settings->described)
+        return 0;
+    return settings->watch_from < settings->minimum ? settings->watch_from : settings->minimum;
+}
+
+void coll_strag_setup_prepare(struct coll_strag_module *module, ompi_communicator_t *comm)
+{
+    module->decision.pinned = coll_strag_pinned(comm);
+    module->delegate_below = shortest_setup(module);
+    module->delegate_limit = coll_strag_settings.minimum_set ? ULLONG_MAX : SHORT_CALLS;
+}
+
+/* What ranks must have alike. */
+static uint64_t parameters_hash(const struct coll_strag_module *module)
+{
+    return hash(hash(hash(1, (uint64_t)module->decision.pinned), module->delegate_below),
+                coll_strag_settings.minimum_set);
+}
+
+/* ---- The messages ---- */
+
+static int broadcast(ompi_communicator_t *comm, void *data, size_t bytes)
+{
+    return comm->c_coll->coll_bcast(data, (coll_strag_count_t)bytes, MPI_BYTE, 0, comm,
+                                    comm->c_coll->coll_bcast_module);
+}
+
+/* Long data goes in pieces, so that a rank without memory for it can let it pass.
+ * @param data  NULL: let it pass */
+static int broadcast_long(ompi_communicator_t *comm, char *data, size_t bytes)
+{
+    char piece[8192] = {0};
+    for (size_t done = 0; done < bytes; done += sizeof piece) {
+        size_t length = bytes - done < sizeof piece ? bytes - done : sizeof piece;
+        int code = broadcast(comm, data ? data + done : piece, length);
+        if (code != OMPI_SUCCESS)
+            return code;
+    }
+    return OMPI_SUCCESS;
+}
+
+/* What all ranks know, on rank 0; first it says whether it has room for that. Without memory there
+ * all ranks fail alike. */
+static int gather(struct setup *setup)
+{
+    ompi_communicator_t *comm = setup->comm;
+    const int n = ompi_comm_size(comm);
+    const struct coll_strag_rank_info own =
+        coll_strag_rank_info(comm, parameters_hash(setup->module));
+    int32_t ready = 1;
+    if (ompi_comm_rank(comm) == 0) {
+        setup->info = calloc((size_t)n, sizeof *setup->info);
+        setup->ranks = malloc((size_t)n * sizeof *setup->ranks);
+        ready = NULL != setup->info && NULL != setup->ranks;
+    }
+    int code = broadcast(comm, &ready, sizeof ready);
+    if (code == OMPI_SUCCESS && !ready)
+        code = OMPI_ERR_OUT_OF_RESOURCE;
+    if (code == OMPI_SUCCESS)
+        code = comm->c_coll->coll_gather(&own, sizeof own, MPI_BYTE, setup->info, sizeof own,
+                                         MPI_BYTE, 0, comm, comm->c_coll->coll_gather_module);
+    for (int rank = 0; code == OMPI_SUCCESS && setup->ranks && rank < n; rank++)
+        setup->ranks[rank] = setup->info[rank].location;
+    return code;
+}
+
+/* The topology's bytes, and on other ranks than 0 what they say. */
+static int share_topology(struct setup *setup, size_t size)
+{
+    struct strag_error err;
+    const bool root = ompi_comm_rank(setup->comm) == 0;
+    void *bytes = root ? setup->packed : malloc(size);
+    int code = broadcast_long(setup->comm, bytes, size);
+    if (code == OMPI_SUCCESS && !bytes)
+        code = OMPI_ERR_OUT_OF_RESOURCE;
+    if (code == OMPI_SUCCESS && !root &&
+        strag_topology_unpack(bytes, size, &setup->module->topology, &err) != STRAG_OK) {
+        coll_strag_log(setup->comm, "the topology from rank 0: %s", err.text);
+        code = OMPI_ERR_OUT_OF_RESOURCE;
+    }
+    if (!root)
+        free(bytes);
+    return code;
+}
+
+/* ---- Hosts ---- */
+
+static bool device_over_ucp(void)
+{
+    return coll_strag_device_open() && coll_strag_ucp_takes_device();
+}
+
+/* On hosts with several ranks; not where all is to go over UCX. */
+static enum coll_strag_shared_memory shared_memory_wanted(const struct setup *setup)
+{
+    const struct strag_topology *topology = setup->module->topology;
+    enum coll_strag_shared_memory wanted = coll_strag_settings.shared_memory;
+    bool several = topology && topology->hosts < ompi_comm_size(setup->comm);
+    bool over_ucp = wanted == COLL_STRAG_SHARED_AUTO &&
+                    coll_strag_transport_wanted(setup->comm, device_over_ucp) == COLL_STRAG_UCP;
+    return several && !over_ucp ? wanted : COLL_STRAG_SHARED_NEVER;
+}
+
+/* Rank 0: where the ranks are. */
+static struct coll_strag_hosts find_hosts(struct setup *setup)
+{
+    struct coll_strag_module *module = setup->module;
+    struct coll_strag_hosts hosts = {.shared_memory = COLL_STRAG_SHARED_NEVER};
+    size_t size = 0;
+    coll_strag_rank_info_compare(setup->info, ompi_comm_size(setup->comm));
+    module->topology = coll_strag_place(setup->comm, setup->ranks);
+    if (module->topology &&
+        strag_topology_pack(module->topology, &setup->packed, &size, NULL) != STRAG_OK) {
+        strag_topology_free(module->topology);
+        module->topology = NULL;
+    }
+    hosts.shared_memory = shared_memory_wanted(setup);
+    hosts.topology_bytes = module->topology ? size : 0;
+    coll_strag_explain_topology(setup->comm, module->topology);
+    return hosts;
+}
+
+/* How messages to every rank are cut. */
+static int find_lanes(const struct setup *setup)
+{
+    struct coll_strag_module *module = setup->module;
+    const int n = ompi_comm_size(setup->comm), me = ompi_comm_rank(setup->comm);
+    module->lane_of = malloc((size_t)n);
+    if (NULL == module->lane_of)
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    for (int rank = 0; rank < n; rank++) {
+        bool together = module->topology && strag_topology_same_host(module->topology, me, rank);
+        module->lane_of[rank] = together ? COLL_STRAG_MEMORY : COLL_STRAG_NETWORK;
+    }
+    return OMPI_SUCCESS;
+}
+
+/* An error ends setup; but a rank that is out of memory goes on, and keeps that as its error. */
+static bool goes_on(struct setup *setup, int code)
+{
+    if (setup->code == OMPI_SUCCESS || code != OMPI_SUCCESS)
+        setup->code = code;
+    return setup->code == OMPI_SUCCESS || setup->code == OMPI_ERR_OUT_OF_RESOURCE;
+}
+
+static bool share_hosts(struct setup *setup)
+{
+    struct coll_strag_module *module = setup->module;
+    struct coll_strag_hosts hosts = {.topology_bytes = 0};
+    if (setup->info)
+        hosts = find_hosts(setup);
+    int code = broadcast(setup->comm, &hosts, sizeof hosts);
+    if (code == OMPI_SUCCESS && hosts.topology_bytes)
+        code = share_topology(setup, hosts.topology_bytes);
+    if (code == OMPI_SUCCESS)
+        code = find_lanes(setup);
+    if (!goes_on(setup, code) || hosts.shared_memory == COLL_STRAG_SHARED_NEVER)
+        return goes_on(setup, OMPI_SUCCESS);
+    return goes_on(setup, coll_strag_shared_memory_connect(
+                              setup->comm, &module->previous, module->lane_of, COLL_STRAG_MEMORY,
+                              hosts.shared_memory == COLL_STRAG_SHARED_WANTED, &module->shm));
+}
+
+/* ---- Rank 0's decision, and following it ---- */
+
+static struct coll_strag_basis basis_of(const struct setup *setup, int pinned, bool reproducible)
+{
+    const struct coll_strag_module *module = setup->module;
+    const bool shared = module->shm && !reproducible;
+    return (struct coll_strag_basis){
+        .comm = setup->comm,
+        .topology = reproducible ? NULL : module->topology,
+        .pinned = pinned,
+        .shared = shared,
+        .all_shared = shared && strag_shm_is_alone(module->shm),
+    };
+}
+
+static void decide(const struct setup *setup, struct coll_strag_basis *basis,
+                   struct coll_strag_decision *decision)
+{
+    struct coll_strag_module *module = setup->module;
+    const int pinned = module->decision.pinned;
+    coll_strag_find_watching(setup->comm, pinned != COLL_STRAG_AUTO, module->topology, decision);
+    *basis = basis_of(setup, pinned, decision->reproducible);
+    coll_strag_find_state(setup->comm, setup->ranks, basis->topology, &decision->state);
+    decision->ports = coll_strag_ports(setup->comm);
+    decision->transport = (int32_t)coll_strag_transport_wanted(setup->comm, device_over_ucp);
+    coll_strag_least_segments(setup->info, ompi_comm_size(setup->comm), decision->segments);
+    coll_strag_explain_shared_memory(setup->comm, module->topology ? module->topology->hosts : 0,
+                                     NULL != module->shm);
+    coll_strag_decide(basis, decision, &module->selection);
+}
+
+/* What messages go over. */
+static bool connect_network(struct setup *setup)
+{
+    struct coll_strag_module *module = setup->module;
+    const struct coll_strag_decision *decision = &module->decision;
+    int code = OMPI_SUCCESS;
+    if (decision->transport == COLL_STRAG_UCP)
+        code = coll_strag_ucp_connect(setup->comm, &module->previous, setup->code == OMPI_SUCCESS,
+                                      &module->ucp);
+    module->transport = module->ucp ? module->ucp : &module->pml.super;
+    memcpy(module->segments, decision->segments[module->transport->kind], sizeof module->segments);
+    coll_strag_explain_transport(setup->comm, NULL != module->ucp);
+    return goes_on(setup, code);
+}
+
+/* Calls that are never ours are delegated at once from now on. */
+static void find_shortest(struct coll_strag_module *module)
+{
+    const struct coll_strag_decision *decision = &module->decision;
+    size_t shortest = coll_strag_table_shortest(&decision->table);
+    if (decision->watching != COLL_STRAG_WATCH_NOT && decision->watch_from < shortest)
+        shortest = decision->watch_from;
+    module->delegate_below = decision->pinned == COLL_STRAG_AUTO ? shortest : 0;
+    module->delegate_limit = ULLONG_MAX;
+}
+
+void coll_strag_setup_follow(struct coll_strag_module *module, enum coll_strag_change change)
+{
+    if (change == COLL_STRAG_NO_CHANGE)
+        return;
+    coll_strag_plans_free(&module->plans, change == COLL_STRAG_NEW_TABLE);
+    memset(&module->explained, 0, sizeof module->explained);
+    find_shortest(module);
+}
+
+static void share_decision(struct setup *setup)
+{
+    struct coll_strag_module *module = setup->module;
+    struct coll_strag_basis basis = {.comm = setup->comm};
+    struct coll_strag_decision decision;
+    memset(&decision, 0, sizeof decision);
+    if (setup->info)
+        decide(setup, &basis, &decision);
+    if (!goes_on(setup, broadcast(setup->comm, &decision, sizeof decision)))
+        return;
+    module->decision = decision;
+    find_shortest(module);
+    if (!connect_network(setup) || decision.watching == COLL_STRAG_WATCH_NOT)
+        return;
+    const struct coll_strag_watch_options options = {
+        .basis = basis,
+        .previous = &module->previous,
+        .decision = &module->decision,
+        .selection = &module->selection,
+        .topology = module->topology,
+        .pml = &module->pml,
+        .ranks = setup->ranks,
+    };
+    goes_on(setup, coll_strag_watch_create(&options, setup->code == OMPI_SUCCESS, &module->watch));
+}
+
+int coll_strag_setup(struct coll_strag_module *module, ompi_communicator_t *comm)
+{
+    struct setup setup = {.module = module, .comm = comm};
+    if (NULL == comm->c_coll->coll_gather || NULL == comm->c_coll->coll_bcast ||
+        NULL == comm->c_coll->coll_allgather)
+        return OMPI_ERR_NOT_SUPPORTED; /* a choice of components that Open MPI itself refuses */
+    module->setup = COLL_STRAG_SETUP_RUNNING;
+    setup.code = gather(&setup);
+    bool again = setup.code == OMPI_ERR_OUT_OF_RESOURCE; /* on all ranks alike */
+    if (setup.code == OMPI_SUCCESS && share_hosts(&setup))
+        share_decision(&setup);
+    free(setup.packed);
+    free(setup.info);
+    free(setup.ranks);
+    module->setup_error = again ? OMPI_SUCCESS : setup.code;
+    module->setup = again ? COLL_STRAG_SETUP_NOT_YET : COLL_STRAG_SETUP_DONE;
+    return setup.code;
+}
