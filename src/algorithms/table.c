@@ -12,11 +12,8 @@
     row(strag_recursive_halving) \
     row(strag_ring) \
     row(strag_bucket) \
-    row(strag_swing) \
     row(strag_swing_latency) \
-    row(strag_swing_quarter) \
-    row(strag_swing_half) \
-    row(strag_swing_most) \
+    row(strag_swing) \
     row(strag_bine) \
     row(strag_bine_latency) \
     row(strag_torus_halving) \

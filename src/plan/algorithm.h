@@ -79,7 +79,7 @@ struct strag_algorithm {
     void (*release)(void *prepared);
 
     /** Block counts worth comparing, where the best one depends on the vector's size: at most
-     * STRAG_CHOICES_MAX, ascending. Called after `check`, for n >= 2 and problem->blocks 0. @return
+     * STRAG_CHOICES_MAX, ascending; 0, the algorithm's own choice, may be the first. Called after `check`, for n >= 2 and problem->blocks 0. @return
      * how many, at least 1, or STRAG_ERR_MEMORY. NULL: there is one good count, or one only. */
     int (*choices)(const struct strag_problem *problem, int *blocks);
 

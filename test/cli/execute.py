@@ -315,8 +315,20 @@ def networks_of(name, n):
     return networks
 
 
-def check(name, n, network):
-    plan = json.loads(strag("plan", name, "-n", str(n), *network.options, "--format", "json"))
+def forms(name, n, network):
+    """The options of each form of swing: the counts of blocks that a refusal names."""
+    if name != "swing" or n == 1:
+        return [()]
+    run = subprocess.run([program, "plan", name, "-n", str(n), *network.options, "--blocks",
+                          str(10**6)], capture_output=True, text=True)
+    need(run.returncode == 2 and " into " in run.stderr, "refused forms", run.stderr)
+    counts = run.stderr.split(" into ")[1].split(" blocks")[0].replace(" or ", ", ").split(", ")
+    return [("--blocks", count) for count in counts]
+
+
+def check(name, n, network, form=()):
+    plan = json.loads(strag("plan", name, "-n", str(n), *network.options, *form,
+                            "--format", "json"))
     check_form(plan, name, n)
     if name in NEED_A_TREE and isinstance(network, Tree):
         bounds = plan["bounds"]  # as large as the tree's parts
@@ -326,8 +338,8 @@ def check(name, n, network):
     check_runs(plan)
     check_cost(plan, name, n, network)
     for rank in {0, n // 2, n - 1}:
-        alone = json.loads(strag("plan", name, "-n", str(n), *network.options, "--rank", str(rank),
-                                 "--format", "json"))
+        alone = json.loads(strag("plan", name, "-n", str(n), *network.options, *form,
+                                 "--rank", str(rank), "--format", "json"))
         need(alone == {**plan, "ranks": [plan["ranks"][rank]]}, "--rank", rank, "differs")
 
 
@@ -341,7 +353,10 @@ def main(name, sizes):
     for n in sizes:
         for network in networks_of(name, n):
             try:
-                (check_late if late else check)(name, n, network)
+                if late:
+                    check_late(name, n, network)
+                for form in () if late else forms(name, n, network):
+                    check(name, n, network, form)
             except Wrong as wrong:
                 print(" ".join([name, *network.options, f"n={n}: {wrong}"]))
                 return 1
