@@ -150,7 +150,7 @@ static int select_table(const mca_coll_strag_module_t *module, const struct stra
         options.minimum = 0; /* in order a short vector takes less than over the PML */
     if (is_crowded(module, decision) && problem->n > 2) {
         simple.blocks = 1;
-        options.only = strag_algorithm_find("direct", NULL);
+        options.only = strag_algorithm_fewest_switches();
         if (strag_select(&simple, model, &options, made, err) == STRAG_OK)
             return STRAG_OK;
         options.only = NULL;

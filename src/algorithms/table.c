@@ -65,3 +65,11 @@ const struct strag_algorithm *strag_algorithm_find(const char *name, struct stra
                strag_algorithm_names(names, sizeof names));
     return NULL;
 }
+
+const struct strag_algorithm *strag_algorithm_fewest_switches(void)
+{
+    int a = 0;
+    while (strag_algorithms[a] && !strag_algorithms[a]->fewest_switches)
+        a++;
+    return strag_algorithms[a];
+}

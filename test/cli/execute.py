@@ -296,9 +296,19 @@ def check_cost(plan, name, n, network):
                  "bytes with", *given, "is", cost["seconds"], "and computed again", again)
 
 
-# What cannot be planned everywhere; else a refusal is an error.
-NEED_A_TREE = ("flexreduce", "flexreduce-pipelined", "blueconnect")
-NEED_A_LATE_RANK = ("straggler-pipeline", "stragglar", "broadcast-after")
+def says(words, *arguments):
+    """Is this refused, in such words? Any other refusal is an error where the plan is made."""
+    run = subprocess.run([program, "plan", *arguments, "--rank", "0"], capture_output=True,
+                         text=True)
+    return run.returncode == 2 and words in run.stderr
+
+
+def needs_a_tree(name):
+    return says("needs a tree", name, "--torus", "2x2")
+
+
+def needs_a_straggler(name):
+    return says("none is named", name, "-n", "4")
 
 
 def networks_of(name, n):
@@ -310,7 +320,7 @@ def networks_of(name, n):
         length = n // width
         if name == "hamiltonian":  # no mesh, and no 3x2 torus: it has no two disjoint cycles
             return networks + [Grid([length, width], True)] * (width != 2 or length % 2 == 0)
-        if name not in NEED_A_TREE:
+        if not needs_a_tree(name):
             networks += [Grid([length, width], wrap) for wrap in (True, False)]
     return networks
 
@@ -330,7 +340,7 @@ def check(name, n, network, form=()):
     plan = json.loads(strag("plan", name, "-n", str(n), *network.options, *form,
                             "--format", "json"))
     check_form(plan, name, n)
-    if name in NEED_A_TREE and isinstance(network, Tree):
+    if isinstance(network, Tree) and needs_a_tree(name):
         bounds = plan["bounds"]  # as large as the tree's parts
         need(bounds[0] == 0 and bounds[-1] == 1 and bounds == sorted(bounds), "bounds", bounds)
     else:
@@ -349,7 +359,7 @@ def check_late(name, n, network):
 
 
 def main(name, sizes):
-    late = name in NEED_A_LATE_RANK
+    late = needs_a_straggler(name)
     for n in sizes:
         for network in networks_of(name, n):
             try:
