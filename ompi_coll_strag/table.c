@@ -171,7 +171,7 @@ static int select_table(const struct coll_strag_basis *basis, const struct strag
         options.minimum = 0; /* in order a short vector takes less than over the PML */
     if (is_crowded(basis, decision) && problem->n > 2) {
         simple.blocks = 1;
-        options.only = strag_algorithm_find("direct", NULL);
+        options.only = strag_algorithm_fewest_switches();
         if (strag_select(&simple, &model, &options, made, err) == STRAG_OK)
             return STRAG_OK;
         options.only = NULL;

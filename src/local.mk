@@ -9,14 +9,13 @@ src_libstrag_la_SOURCES = \
 	src/algorithms/broadcast_after.c \
 	src/algorithms/bucket.c \
 	src/algorithms/butterfly.c src/algorithms/butterfly.h \
-	src/algorithms/circulant.c \
+	src/algorithms/circulant.c src/algorithms/circulant.h \
 	src/algorithms/direct.c \
 	src/algorithms/flex_plan.c src/algorithms/flex_plan.h \
 	src/algorithms/flexreduce.c \
 	src/algorithms/fold.h \
 	src/algorithms/hamiltonian.c \
 	src/algorithms/hierarchical_doubling.c \
-	src/algorithms/late.c src/algorithms/late.h \
 	src/algorithms/leaders.c \
 	src/algorithms/optcc.c src/algorithms/optcc.h \
 	src/algorithms/optcc_lanes.c \
@@ -27,10 +26,9 @@ src_libstrag_la_SOURCES = \
 	src/algorithms/skips.h \
 	src/algorithms/stragglar.c \
 	src/algorithms/stragglar_match.c src/algorithms/stragglar_match.h \
+	src/algorithms/straggler.c src/algorithms/straggler.h \
 	src/algorithms/straggler_pipeline.c \
 	src/algorithms/swing.c src/algorithms/swing.h \
-	src/algorithms/swing_latency.c \
-	src/algorithms/swing_partial.c \
 	src/algorithms/swing_walk.c src/algorithms/swing_walk.h \
 	src/algorithms/table.c src/algorithms/table.h \
 	src/algorithms/torus.c src/algorithms/torus.h \

@@ -84,7 +84,8 @@ static int compare_estimates(const void *a, const void *b)
 static bool is_told(const struct strag_candidate *candidate, const struct estimate *other,
                     const struct strag_entry *chosen, size_t bytes)
 {
-    if (chosen->algorithm == candidate->algorithm && chosen->blocks)
+    bool same = chosen->algorithm == candidate->algorithm;
+    if (same && (chosen->blocks == candidate->blocks || chosen->blocks == other->candidate->blocks))
         return chosen->blocks == candidate->blocks;
     return strag_profile_seconds(candidate->profile, (double)bytes) < other->seconds;
 }

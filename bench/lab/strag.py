@@ -51,10 +51,10 @@ class Strag:
                             "--rank", "0").returncode == 2
 
     @functools.lru_cache(maxsize=None)
-    def blocks(self, size):
+    def choices(self, size, *ports):
         """{algorithm: blocks} where their number depends on the size, as the component chooses."""
         delay = ["--delay", f"{LONG_DELAY_US:g}"] if self.late else []
-        done = self.run("explain", *self.place, *delay, *MODEL, "--bytes", str(size), "--format",
+        done = self.run("explain", *self.place, *ports, *delay, *MODEL, "--bytes", str(size), "--format",
                         "json")
         done.check_returncode()
         return {candidate["algorithm"]: candidate["blocks"]
@@ -66,6 +66,11 @@ class Strag:
         """"swing:1" is swing with one port."""
         algorithm, _, ports = name.partition(":")
         return [algorithm] + (["--ports", ports] if ports else [])
+
+    def blocks(self, name, size):
+        """What the component cuts the vector into where it is told this name; None: no choice."""
+        algorithm, *ports = self.words(name)
+        return self.choices(size, *ports).get(algorithm)
 
     @functools.lru_cache(maxsize=None)
     def plan(self, name, blocks=None):
@@ -83,7 +88,7 @@ class Strag:
 
     def rounds(self, name, size):
         """[{(host, host): bytes}] for every round, between different hosts only."""
-        plan = self.plan(name, self.blocks(size).get(name))
+        plan = self.plan(name, self.blocks(name, size))
         host = self.network.rank_host
         count = size // ELEMENT
         first = [math.floor(bound * count) * ELEMENT for bound in plan["bounds"]]
@@ -117,7 +122,7 @@ class Strag:
         """What `strag cost` says for the same links, with a clock per rank; None: nothing.
         The late rank, if there is one, comes `delay` microseconds late."""
         late = ["--delay", f"{delay:g}"] if self.late else []
-        blocks = self.blocks(size).get(name)
+        blocks = self.blocks(name, size)
         late += ["--blocks", str(blocks)] if blocks else []
         done = self.run("cost", *self.words(name), *self.place, *late, "--bytes", str(size), "--alpha", "0",
                         "--local-alpha", "0", "--link-latency", "0", "--hop-latency", "0",

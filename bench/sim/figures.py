@@ -142,8 +142,9 @@ def show_choices(prices):
     print("|---|---|---:|---:|")
     for scenario in FIGURES[16]:
         table, times, worst = prices.choice(scenario, alpha)
-        runs = ", ".join(name if first == 0 else f"{name} from {rounded(first)}"
-                         for first, name in table)
+        runs = ", ".join(name + (f" in {blocks} blocks" if blocks else "")
+                         + (f" from {rounded(first)}" if first else "")
+                         for first, name, blocks in table)
         gains = [prices.seconds(scenario, prices.best_known(scenario, alpha, size), alpha, size)
                  / seconds for size, seconds in times.items()]
         print(f"| {scenario.name} | {runs} | {worst:.3f} | {percent(min(gains))} to "

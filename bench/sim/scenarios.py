@@ -88,6 +88,8 @@ class Prices:
 
     def cost(self, algorithm, scenario, options, alpha):
         """{size: seconds}, or nothing where the algorithm says that it does not fit."""
+        if algorithm == "swing":  # all steps divide: the paper has no forms in between
+            options = (*options, "--blocks", scenario.ranks * 2 * scenario.dims)
         run = self.run(["cost", algorithm], scenario, alpha, *options,
                        "--mode", "rounds", "--format", "csv")
         if run.returncode == 2 and f"{algorithm} needs" in run.stderr:
@@ -107,16 +109,17 @@ class Prices:
         return best
 
     def choice(self, scenario, alpha):
-        """What the selector would run: [(first size, algorithm)], {size: seconds}, and the largest
+        """What the selector would run: [(first size, algorithm, blocks or None)], {size: seconds}, and the largest
         ratio over the sizes of its time and the least time of any algorithm."""
         run = self.run(["explain"], scenario, alpha, "--format", "json")
         if run.returncode != 0:
             raise RuntimeError(run.stderr)
         answer = json.loads(run.stdout)
-        table = [(entry["from"], entry["algorithm"]) for entry in answer["table"]]
+        table = [(entry["from"], entry["algorithm"], entry.get("blocks"))
+                 for entry in answer["table"]]
         times, worst = {}, 1
         for size in answer["sizes"]:
-            chosen = [name for first, name in table if first <= size["bytes"]][-1]
+            chosen = [name for first, name, _ in table if first <= size["bytes"]][-1]
             seconds = {c["algorithm"]: c["seconds"] for c in size["candidates"]}
             times[size["bytes"]] = seconds[chosen]
             worst = max(worst, seconds[chosen] / min(seconds.values()))

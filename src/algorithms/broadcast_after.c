@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Broadcast after the arrival: the plain way to use the time until a late rank is there.
+ * Broadcast after the arrival: the plain way to use the time until a straggler is there.
  *
- * The other n - 1 ranks do an allreduce among themselves. Then one of them and the late rank give
+ * The other n - 1 ranks do an allreduce among themselves. Then one of them and the straggler give
  * each other the whole vector, and these two send the result on: in every round all that have it
- * send it to one that does not. With the late rank as node 0, its partner as node 1 and so on, n =
+ * send it to one that does not. With the straggler as node 0, its partner as node 1 and so on, n =
  * 6:
  *
  *     round      0       1       2
@@ -13,17 +13,9 @@
  *
  * ceil(log2 n) rounds after the arrival, of the whole vector each, 2 ceil(log2 (n - 1)) before. A
  * yardstick: it is good for short vectors only. (A. Devraj et al., "Accelerating
- * AllReduce with a persistent straggler", section 4.1; ALGORITHMS.md section 3.)
+ * AllReduce with a persistent straggler", section 4.1.)
  */
-#include "algorithms/late.h"
-
-#include "algorithms/skips.h"
-
-static int turns(int n)
-{
-    int s[STRAG_SKIPS_MAX];
-    return strag_skips(n, s);
-}
+#include "algorithms/straggler.h"
 
 /* Node 1 sends the most: 2(n - 2)/(n - 1) vectors before, one in the exchange, and one each to
  * nodes 3, 5, 9, ... as far as they exist. For n = 3 node 0 does, to nodes 1 and 2. */
@@ -37,9 +29,9 @@ static double most_sent(int n)
 
 static void claim(const struct strag_problem *problem, struct strag_claim *claim)
 {
-    int n = problem->n, before = 2 * strag_others_rounds(n);
+    int n = problem->n, before = 2 * strag_log2_ceil(n - 1);
     *claim = (struct strag_claim){
-        .rounds = before + turns(n),
+        .rounds = before + strag_log2_ceil(n),
         .blocks = n - 1,
         .sent_max = most_sent(n),
         .one_ported = true,
@@ -49,32 +41,25 @@ static void claim(const struct strag_problem *problem, struct strag_claim *claim
     };
 }
 
-/* Node 0 is the late rank; the others follow in order. */
-static int node_of(int rank, int straggler)
+/* Node 0 is the straggler; the others follow in order. */
+static int rank_of(int node, struct strag_members others)
 {
-    return rank == straggler ? 0 : strag_other_node(rank, straggler) + 1;
-}
-
-static int rank_of(int node, int straggler)
-{
-    return node ? strag_other_rank(node - 1, straggler) : straggler;
+    return node ? strag_member_rank(others, node - 1) : others.without;
 }
 
 static void build(const struct strag_problem *problem, int rank, struct strag_builder *builder)
 {
-    int n = problem->n, straggler = strag_awaited_straggler(problem),
-        node = node_of(rank, straggler);
-    int round = 2 * strag_others_rounds(n);
+    int n = problem->n, round = 2 * strag_log2_ceil(n - 1);
+    struct strag_members others = strag_others(n, strag_awaited_straggler(problem));
+    int node = rank == others.without ? 0 : strag_member_node(others, rank) + 1;
     struct strag_rounds wanted = strag_rounds_wanted(builder);
     if (node) {
-        strag_stage(builder, "reduce-scatter");
-        strag_others_reduce_scatter(builder, n, straggler, node - 1, 0);
-        strag_stage(builder, "allgather");
-        strag_others_allgather(builder, n, straggler, node - 1, round / 2);
+        strag_circulant_reduce_scatter(builder, others, node - 1, 0);
+        strag_circulant_allgather(builder, others, node - 1, round / 2);
     }
     strag_stage(builder, "exchange");
     if (node < 2 && strag_is_wanted(wanted, round)) {
-        int partner = rank_of(1 - node, straggler);
+        int partner = rank_of(1 - node, others);
         strag_send(builder, round, partner, 0, n - 1);
         strag_exchange_reduce(builder, round, partner, 0, n - 1);
     }
@@ -84,15 +69,15 @@ static void build(const struct strag_problem *problem, int rank, struct strag_bu
         if (!strag_is_wanted(wanted, round))
             continue;
         if (node < have && node < n - have)
-            strag_send(builder, round, rank_of(node + have, straggler), 0, n - 1);
+            strag_send(builder, round, rank_of(node + have, others), 0, n - 1);
         else if (node >= have && node - have < have)
-            strag_recv(builder, round, rank_of(node - have, straggler), 0, n - 1);
+            strag_recv(builder, round, rank_of(node - have, others), 0, n - 1);
     }
 }
 
 const struct strag_algorithm strag_broadcast_after = {
     .name = "broadcast-after",
-    .summary = "a late rank: the others go ahead, then it exchanges and broadcasts",
+    .summary = "a straggler: the others go ahead, then it exchanges and broadcasts",
     .rounds = "ceil(log2 n)",
     .sent = "ceil(log2 n)",
     .needs_straggler = true,

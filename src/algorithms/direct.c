@@ -170,6 +170,7 @@ const struct strag_algorithm strag_direct = {
     .summary = "straight to the rank that sums a block up, and back; for ranks that share memory",
     .rounds = "2(n-1)",
     .sent = "2(n-1)/n",
+    .fewest_switches = true,
     .rooted = true,
     .check = check,
     .adds_nothing = adds_nothing,

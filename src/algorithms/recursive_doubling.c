@@ -54,6 +54,7 @@ const struct strag_algorithm strag_recursive_doubling = {
     .summary = "pairs swap whole vectors; fewest rounds, for short vectors",
     .rounds = "log2 p (+2 if n > p)",
     .sent = "log2 p (+1 if n > p)",
+    .stock = true,
     .claim = claim,
     .build = build,
     .like = like,

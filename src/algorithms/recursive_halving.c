@@ -74,6 +74,7 @@ const struct strag_algorithm strag_recursive_halving = {
     .summary = "pairs swap halves, then put them together; least traffic in few rounds if n = 2^k",
     .rounds = "2 log2 p (+2 if n > p)",
     .sent = "2(p-1)/p (+1 if n > p)",
+    .stock = true,
     .claim = claim,
     .build = build,
     .like = like,

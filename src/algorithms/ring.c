@@ -76,6 +76,7 @@ const struct strag_algorithm strag_ring = {
     .summary = "neighbours only; least traffic, most rounds",
     .rounds = "2(n-1)",
     .sent = "2(n-1)/n",
+    .stock = true,
     .straggler_tolerant = true,
     .check = check,
     .claim = claim,

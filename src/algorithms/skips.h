@@ -1,16 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The skips of the circulant graph, along which a few algorithms send. */
+/* Logarithms, and the skips of the circulant graph, along which a few algorithms send. */
 #ifndef STRAG_SKIPS_H
 #define STRAG_SKIPS_H
 
 #define STRAG_SKIPS_MAX 32 /* n < 2^31 */
 
+/** ceil(log2 n), for n >= 1. */
+static inline int strag_log2_ceil(int n)
+{
+    int log = 0;
+    while (log < STRAG_SKIPS_MAX - 1 && n > 1LL << log)
+        log++;
+    return log;
+}
+
 /** Fill in s[q] = n, s[k] = ceil(s[k+1] / 2), down to s[0] = 1. @return q = ceil(log2 n) */
 static inline int strag_skips(int n, int s[STRAG_SKIPS_MAX])
 {
-    int q = 0;
-    while (q < STRAG_SKIPS_MAX - 1 && n > 1LL << q)
-        q++;
+    int q = strag_log2_ceil(n);
     s[q] = n;
     for (int k = q - 1; k >= 0; k--)
         s[k] = s[k + 1] / 2 + s[k + 1] % 2;

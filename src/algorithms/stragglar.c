@@ -35,10 +35,8 @@
  * (A. Devraj et al., "Accelerating AllReduce with a persistent straggler", sections 3 and C;
  * ALGORITHMS.md section 3.)
  */
-#include "algorithms/late.h"
-
-#include "algorithms/skips.h"
 #include "algorithms/stragglar_match.h"
+#include "algorithms/straggler.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -343,12 +341,11 @@ static int most_sent(const struct schedule *schedule)
 
 static struct schedule *allocate(int n)
 {
-    int s[STRAG_SKIPS_MAX];
     struct schedule *schedule = calloc(1, sizeof *schedule);
     if (!schedule)
         return NULL;
     schedule->n = n;
-    schedule->q = strag_skips(n, s);
+    schedule->q = strag_log2_ceil(n);
     schedule->room = n - 2 + 2 * schedule->q;
     size_t meetings = (size_t)schedule->room * (size_t)n;
     schedule->meetings = malloc(meetings * sizeof *schedule->meetings);
@@ -383,7 +380,7 @@ static int prepare(const struct strag_problem *problem, void **prepared, struct 
 static void claim(const struct strag_problem *problem, struct strag_claim *claim)
 {
     const struct schedule *schedule = problem->prepared;
-    int n = problem->n, before = strag_others_rounds(n);
+    int n = problem->n, before = strag_log2_ceil(n - 1);
     *claim = (struct strag_claim){
         .rounds = before + schedule->rounds,
         .blocks = n - 1,
@@ -404,8 +401,8 @@ static void build_meeting(const struct schedule *schedule, int node, int round, 
     if (mine.partner == NONE)
         return;
     int its = meeting_at(schedule, at, mine.partner)->chunk;
-    int peer = mine.partner == last ? schedule->straggler
-                                    : strag_other_rank(mine.partner, schedule->straggler);
+    struct strag_members others = strag_others(schedule->n, schedule->straggler);
+    int peer = mine.partner == last ? schedule->straggler : strag_member_rank(others, mine.partner);
     bool first = at < last && (node == last || mine.partner == last);
     strag_stage(builder, first ? "with the late rank" : "among the others");
     if (mine.chunk != NONE)
@@ -419,12 +416,12 @@ static void build_meeting(const struct schedule *schedule, int node, int round, 
 static void build(const struct strag_problem *problem, int rank, struct strag_builder *builder)
 {
     const struct schedule *schedule = problem->prepared;
-    int n = schedule->n, straggler = schedule->straggler, before = strag_others_rounds(n);
-    int node = rank == straggler ? n - 1 : strag_other_node(rank, straggler);
+    int n = schedule->n, before = strag_log2_ceil(n - 1);
+    struct strag_members others = strag_others(n, schedule->straggler);
+    int node = rank == schedule->straggler ? n - 1 : strag_member_node(others, rank);
     struct strag_rounds wanted = strag_rounds_wanted(builder);
-    strag_stage(builder, "reduce-scatter");
-    if (rank != straggler)
-        strag_others_reduce_scatter(builder, n, straggler, node, 0);
+    if (rank != schedule->straggler)
+        strag_circulant_reduce_scatter(builder, others, node, 0);
     int first = wanted.first > before ? wanted.first : before;
     for (int round = first; round < before + schedule->rounds && round < wanted.end; round++)
         build_meeting(schedule, node, round, round - before, builder);

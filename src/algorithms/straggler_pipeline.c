@@ -45,9 +45,7 @@
  * (ALGORITHMS.md section 3; the table R: J. L. Traeff, "(Poly)logarithmic time construction of
  * round-optimal n-block broadcast schedules".)
  */
-#include "algorithms/late.h"
-
-#include "algorithms/skips.h"
+#include "algorithms/straggler.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -240,9 +238,8 @@ static int check(const struct strag_problem *problem, struct strag_error *err)
 
 static int choices(const struct strag_problem *problem, int *blocks)
 {
-    int s[STRAG_SKIPS_MAX];
     for (int i = 0; i < CHOICES; i++)
-        blocks[i] = strag_skips(problem->n, s) << i;
+        blocks[i] = strag_log2_ceil(problem->n) << i;
     return CHOICES;
 }
 

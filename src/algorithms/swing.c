@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Swing, for bandwidth: pairs swap halves of what is left, as in recursive halving, but with
- * partners that are close on a torus.
+ * Swing: pairs swap halves of what is left, as in recursive halving, but with partners that are
+ * close on a torus. Between few bytes and few rounds it has forms that divide in the first steps
+ * only; `swing-latency` never divides.
  *
  * swing_walk.h tells who meets whom. In a step of the reduce-scatter the ranks of the lower list
  * keep the lower blocks and send the upper ones; the others the opposite. The allgather is the same
@@ -17,35 +18,67 @@
  * Half of the vector goes to a neighbour, a quarter to the other one, an eighth three links far,
  * and in D dimensions the far ones are smaller still: that is why links are hardly shared. On a
  * host of a torus with 2D links, D parts of the vector start in different dimensions, and D others
- * are mirrored, so that all links are used at the same time.
+ * are mirrored, so that all links are used at the same time. Where a list is odd, the rank left
+ * over has many short messages in a round; see swing_walk.h.
  *
- * Where a list is odd, the rank left over has many short messages in a round; see swing_walk.h.
+ * The last steps of the reduce-scatter lead the farthest, with the shortest messages, and the
+ * allgather goes all that way again. Where the latency of these steps costs more than their bytes,
+ * it is better to stop dividing the blocks: the ranks of a list, which share a range of blocks
+ * then, swap it, once, and both reduce it. (The paper has no such forms.) A ring of 8 where the
+ * first two of three steps divide; what rank 0 does:
  *
- *     rounds           2 sum ceil(log2 d_i), and 2 ceil(log2 g) for g ranks on each host
- *     sent by a rank   2(n-1)/n of the vector
+ *     round    partner    sends           receives
+ *       0         1       blocks 2 3      0 1           reduced      reduce-scatter
+ *       1         7       block 1         0             reduced
+ *       2         3       block 0         0             reduced      swap: both have the sum
+ *       3         7       block 0         1             replaced     allgather
+ *       4         1       blocks 0 1      2 3           replaced
  *
- * (De Sensi et al., "Swing: Short-cutting Rings for Higher Bandwidth Allreduce", sections 3 and 4;
- * ALGORITHMS.md section 1.)
+ * Five rounds instead of six, and if only the last step swaps no byte more. swing-latency swaps
+ * whole vectors in all steps; a ring of 8:
+ *
+ *     round    pairs                               each rank holds the sum of
+ *       0      (0 3) (7 4) (1 6) (2 5)             a pair
+ *       1      (0 7) (4 3) (1 2) (5 6)             0 3 7 4, or 1 6 2 5
+ *       2      (0 1) (2 3) (4 5) (6 7)             all
+ *
+ * Swaps take the opposite order: the farthest first. So the ranks of a list have all reduced the
+ * same values in the same way when they meet the other list, and all ranks end with identical bits;
+ * in the paper's order they would not. The lower list's sum is the left operand, on both sides. In
+ * a list of odd size the one that is left over gets the lower list's sum from the list's first
+ * rank; it sends nothing.
+ *
+ * The steps of g ranks on a host always divide: each then has a share of the vector, which it swaps
+ * between hosts. With q = sum ceil(log2 d_i) steps among hosts, of which k divide, B = g 2^k blocks
+ * (if all do n, in each part):
+ *
+ *     rounds           q + k, and 2 ceil(log2 g)
+ *     sent by a rank   2(B-1)/B + (q-k)/B vectors
+ *
+ * The number of blocks selects the form: all steps divide, or a quarter, half or three quarters of
+ * them, but none from the first list of odd size on, so that all ranges are equally long.
+ *
+ * (De Sensi et al., "Swing: Short-cutting Rings for Higher Bandwidth Allreduce", sections 3 and 4.)
  */
 #include "algorithms/swing.h"
 
-#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 
-/* ---- The halves ---- */
+/* ---- Steps that divide the blocks ---- */
 
-/* A step of the reduce-scatter, which combines; or of the allgather, the same backwards: what was
- * sent comes, and what came is sent. */
+/* A step of the reduce-scatter; or of the allgather, the same backwards: what was sent comes, and
+ * what came is sent. */
 struct step {
     const struct strag_swing_walk *walk;
     int number, round;
-    bool combine;
+    bool reduce;
 };
 
 static void swap_ranges(const struct step *step, int peer, int away, int kept, int count,
                         struct strag_builder *builder)
 {
-    if (step->combine) {
+    if (step->reduce) {
         strag_send(builder, step->round, peer, away, count);
         strag_recv_reduce(builder, step->round, peer, kept, count);
     } else {
@@ -80,36 +113,59 @@ static void build_step(const struct step *step, struct strag_builder *builder)
                     builder);
 }
 
-int strag_swing_reduce_scatter(const struct strag_swing *swing,
-                               const struct strag_swing_walk *walks, int round,
-                               struct strag_builder *builder)
+int strag_swing_half(const struct strag_swing *swing, const struct strag_swing_walk *walks,
+                     bool reduce, int round, struct strag_builder *builder)
 {
     struct strag_rounds wanted = strag_rounds_wanted(builder);
-    if (swing->scatter_steps > 0)
-        strag_stage(builder, "reduce-scatter");
-    for (int step = 0; step < swing->scatter_steps; step++, round++) {
+    int last = swing->scatter_steps - 1;
+    if (last >= 0)
+        strag_stage(builder, reduce ? "reduce-scatter" : "allgather");
+    for (int s = 0; s <= last; s++, round++) {
         for (int part = 0; strag_is_wanted(wanted, round) && part < swing->torus.parts; part++)
-            build_step(&(struct step){&walks[part], step, round, true}, builder);
+            build_step(&(struct step){&walks[part], reduce ? s : last - s, round, reduce}, builder);
     }
     return round;
 }
 
-int strag_swing_allgather(const struct strag_swing *swing, const struct strag_swing_walk *walks,
-                          int round, struct strag_builder *builder)
+/* ---- Steps that swap ---- */
+
+/* Sends come first: they carry what was there before the round. */
+static void swap(const struct strag_swing_walk *walk, int step, int round,
+                 struct strag_builder *builder)
+{
+    struct strag_swing_meeting meeting = strag_swing_meet(walk, step);
+    int first = walk->first, count = walk->count;
+    if (meeting.pairs == 0)
+        return;
+    if (meeting.peer < 0) {
+        strag_recv_reduce(builder, round, strag_swing_lower(walk, step, 0), first, count);
+        return;
+    }
+    strag_send(builder, round, meeting.peer, first, count);
+    if (meeting.left_over >= 0 && meeting.pair == 0)
+        strag_send(builder, round, meeting.left_over, first, count);
+    if (meeting.upper)
+        strag_recv_reduce(builder, round, meeting.peer, first, count);
+    else
+        strag_recv_reduce_right(builder, round, meeting.peer, first, count);
+}
+
+static int build_swaps(const struct strag_swing *swing, const struct strag_swing_walk *walks,
+                       int round, struct strag_builder *builder)
 {
     struct strag_rounds wanted = strag_rounds_wanted(builder);
-    if (swing->scatter_steps > 0)
-        strag_stage(builder, "allgather");
-    for (int step = swing->scatter_steps - 1; step >= 0; step--, round++) {
+    if (swing->scatter_steps < swing->steps)
+        strag_stage(builder, "swap");
+    for (int step = swing->steps - 1; step >= swing->scatter_steps; step--, round++) {
         for (int part = 0; strag_is_wanted(wanted, round) && part < swing->torus.parts; part++)
-            build_step(&(struct step){&walks[part], step, round, false}, builder);
+            swap(&walks[part], step, round, builder);
     }
     return round;
 }
 
 /* ---- What all forms share ---- */
 
-int strag_swing_prepare(const struct strag_problem *problem, int scatter, void **prepared,
+static int prepare_form(const struct strag_problem *problem, int scatter, void **prepared,
                         struct strag_error *err)
 {
     struct strag_swing *swing = calloc(1, sizeof *swing);
@@ -122,7 +178,7 @@ int strag_swing_prepare(const struct strag_problem *problem, int scatter, void *
 }
 
 /* The blocks that a rank ends with are one of swing->blocks, or of n, in each part. */
-void strag_swing_claim(const struct strag_problem *problem, struct strag_claim *claim)
+static void claim(const struct strag_problem *problem, struct strag_claim *claim)
 {
     const struct strag_swing *swing = problem->prepared;
     int blocks = swing->blocks;
@@ -137,20 +193,20 @@ void strag_swing_claim(const struct strag_problem *problem, struct strag_claim *
     };
 }
 
-void strag_swing_build(const struct strag_problem *problem, int rank, struct strag_builder *builder)
+static void build(const struct strag_problem *problem, int rank, struct strag_builder *builder)
 {
     const struct strag_swing *swing = problem->prepared;
     struct strag_swing_walk walks[STRAG_SWING_PARTS_MAX];
     for (int part = 0; part < swing->torus.parts; part++)
         strag_swing_walk(swing, part, rank, &walks[part]);
-    int round = strag_swing_reduce_scatter(swing, walks, 0, builder);
-    round = strag_swing_swap(swing, walks, round, builder);
-    strag_swing_allgather(swing, walks, round, builder);
+    int round = strag_swing_half(swing, walks, true, 0, builder);
+    round = build_swaps(swing, walks, round, builder);
+    strag_swing_half(swing, walks, false, round, builder);
 }
 
 /* In a list of 2^k an even rank meets those at the distances 1, -1, 3, -5, .. and an odd one at the
  * opposites of these: all can move on by two. */
-int strag_swing_like(const struct strag_problem *problem, enum strag_machine machine, int rank)
+static int like(const struct strag_problem *problem, enum strag_machine machine, int rank)
 {
     const struct strag_swing *swing = problem->prepared;
     const struct strag_torus *torus = &swing->torus;
@@ -162,28 +218,111 @@ int strag_swing_like(const struct strag_problem *problem, enum strag_machine mac
     return strag_torus_rank(torus, cell, local % 2);
 }
 
-/* ---- The algorithm ---- */
+/* ---- swing: the number of blocks selects the form ---- */
+
+enum { FORMS = 4, ALL_QUARTERS = 4 };
+
+/* So many quarters of the steps among hosts divide, rounded. */
+static int dividing_steps(const struct strag_problem *problem, int quarters)
+{
+    struct strag_torus torus = strag_torus_of(problem);
+    int steps = 0;
+    for (int d = 0; d < torus.dims; d++)
+        steps += strag_log2_ceil(torus.size[d]);
+    return (steps * quarters + 2) / ALL_QUARTERS;
+}
+
+static int blocks_of_form(const struct strag_problem *problem, int scatter)
+{
+    struct strag_swing swing;
+    strag_swing_lay_out(problem, scatter, &swing);
+    return swing.torus.parts * swing.blocks;
+}
 
 static int check(const struct strag_problem *problem, struct strag_error *err)
 {
     return strag_torus_check(problem, "swing", problem->n, err);
 }
 
+/* The accepted counts, "3, 6 or 12": ascending, each once. */
+static int refuse_blocks(const struct strag_problem *problem, struct strag_error *err)
+{
+    char list[FORMS * 16] = "";
+    int form[FORMS + 1] = {0}, last = ALL_QUARTERS;
+    for (int quarters = 1; quarters <= ALL_QUARTERS; quarters++)
+        form[quarters] = blocks_of_form(problem, dividing_steps(problem, quarters));
+    for (int quarters = 1, length = 0; quarters <= last; quarters++) {
+        if (form[quarters] == form[quarters - 1])
+            continue;
+        const char *comma = length == 0 ? "" : form[quarters] == form[last] ? " or " : ", ";
+        length +=
+            snprintf(list + length, sizeof list - (size_t)length, "%s%d", comma, form[quarters]);
+    }
+    return strag_fail(err, STRAG_ERR_UNSUPPORTED,
+                      "swing cuts the vector of %d ranks into %s blocks; %d is not possible",
+                      problem->n, list, problem->blocks);
+}
+
 static int prepare(const struct strag_problem *problem, void **prepared, struct strag_error *err)
 {
-    return strag_swing_prepare(problem, INT_MAX, prepared, err);
+    for (int quarters = ALL_QUARTERS; quarters > 0; quarters--) {
+        int scatter = dividing_steps(problem, quarters);
+        if (problem->blocks == 0 || problem->blocks == blocks_of_form(problem, scatter))
+            return prepare_form(problem, scatter, prepared, err);
+    }
+    return refuse_blocks(problem, err);
+}
+
+/* All steps; and each of the other forms once, but for the one that is swing-latency. */
+static int choices(const struct strag_problem *problem, int *blocks)
+{
+    int count = 0, last = blocks_of_form(problem, 0);
+    int most = blocks_of_form(problem, dividing_steps(problem, ALL_QUARTERS));
+    blocks[count++] = 0;
+    for (int quarters = 1; quarters < ALL_QUARTERS; quarters++) {
+        int form = blocks_of_form(problem, dividing_steps(problem, quarters));
+        if (form > last && form < most)
+            blocks[count++] = last = form;
+    }
+    return count;
 }
 
 const struct strag_algorithm strag_swing = {
     .name = "swing",
-    .summary = "pairs swap halves with partners close on a torus; least traffic in few rounds for "
-               "any n",
+    .summary = "pairs close on a torus swap halves, at middle sizes in the first steps only; any n",
     .rounds = "2 sum ceil(log2 d_i)",
     .sent = "2(n-1)/n",
     .check = check,
     .prepare = prepare,
     .release = free,
-    .claim = strag_swing_claim,
-    .build = strag_swing_build,
-    .like = strag_swing_like,
+    .choices = choices,
+    .claim = claim,
+    .build = build,
+    .like = like,
+};
+
+/* ---- swing-latency: only the steps within hosts divide ---- */
+
+static int check_latency(const struct strag_problem *problem, struct strag_error *err)
+{
+    return strag_torus_check(problem, "swing-latency", strag_torus_of(problem).local, err);
+}
+
+static int prepare_latency(const struct strag_problem *problem, void **prepared,
+                           struct strag_error *err)
+{
+    return prepare_form(problem, 0, prepared, err);
+}
+
+const struct strag_algorithm strag_swing_latency = {
+    .name = "swing-latency",
+    .summary = "pairs close on a torus swap whole vectors; fewest rounds for any n",
+    .rounds = "sum ceil(log2 d_i)",
+    .sent = "sum ceil(log2 d_i)",
+    .check = check_latency,
+    .prepare = prepare_latency,
+    .release = free,
+    .claim = claim,
+    .build = build,
+    .like = like,
 };

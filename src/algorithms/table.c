@@ -12,11 +12,8 @@
     row(strag_recursive_halving) \
     row(strag_ring) \
     row(strag_bucket) \
-    row(strag_swing) \
     row(strag_swing_latency) \
-    row(strag_swing_quarter) \
-    row(strag_swing_half) \
-    row(strag_swing_most) \
+    row(strag_swing) \
     row(strag_bine) \
     row(strag_bine_latency) \
     row(strag_torus_halving) \
@@ -67,4 +64,12 @@ const struct strag_algorithm *strag_algorithm_find(const char *name, struct stra
     strag_fail(err, STRAG_ERR_ARGUMENT, "unknown algorithm '%.40s'; there are: %s", name,
                strag_algorithm_names(names, sizeof names));
     return NULL;
+}
+
+const struct strag_algorithm *strag_algorithm_fewest_switches(void)
+{
+    int a = 0;
+    while (strag_algorithms[a] && !strag_algorithms[a]->fewest_switches)
+        a++;
+    return strag_algorithms[a];
 }

@@ -23,6 +23,9 @@ extern const struct strag_algorithm *const strag_algorithms[];
  */
 const struct strag_algorithm *strag_algorithm_find(const char *name, struct strag_error *err);
 
+/** The algorithm with `fewest_switches`. */
+const struct strag_algorithm *strag_algorithm_fewest_switches(void);
+
 /** All names, "ring, recursive-doubling, ...", cut at the buffer's end. @return buffer */
 char *strag_algorithm_names(char *buffer, size_t size);
 

@@ -13,6 +13,7 @@
 #ifndef STRAG_TORUS_H
 #define STRAG_TORUS_H
 
+#include "algorithms/skips.h"
 #include "plan/algorithm.h"
 
 struct strag_torus {
@@ -59,15 +60,6 @@ static inline int strag_torus_coordinate(const struct strag_torus *torus, int ce
 static inline int strag_torus_move(const struct strag_torus *torus, int cell, int dim, int to)
 {
     return cell + (to - strag_torus_coordinate(torus, cell, dim)) * torus->stride[dim];
-}
-
-/** ceil(log2 n), for n >= 1. */
-static inline int strag_log2_ceil(int n)
-{
-    int log = 0;
-    while (log < 31 && n > 1LL << log)
-        log++;
-    return log;
 }
 
 /* At most 31 for all dimensions' logarithms, and one more where a size is no power of two. */

@@ -9,7 +9,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { PREVIOUS = -1, SIZES_PER_DOUBLING = 8 };
 
@@ -25,16 +24,6 @@ static const double equal = 1e-9;
 
 /* By how much strag must be the better one below the minimum. */
 static const double worth_it = 0.9;
-
-static bool is_in_open_mpi(const struct strag_algorithm *algorithm)
-{
-    static const char *const names[] = {"recursive-doubling", "recursive-halving", "ring"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (strcmp(algorithm->name, names[i]) == 0)
-            return true;
-    }
-    return false;
-}
 
 /* What algorithms' times are multiplied by before they are compared. Those that go ahead without a
  * late rank know who that is. */
@@ -99,7 +88,7 @@ static int choose(const struct strag_selection *selection, size_t bytes,
             best = entrant;
             least_rated = rated;
         }
-        if (is_in_open_mpi(algorithm))
+        if (algorithm->stock)
             stock = fmin(stock, entrant.seconds);
     }
     bool exception = !options->strict && best.seconds < worth_it * stock;
@@ -213,7 +202,7 @@ static bool is_beaten(void *context, const struct strag_partial_profile *partial
 /* Those that tell what Open MPI takes are wanted where that is asked. */
 static bool may_prune(const struct pricing *pricing, const struct strag_algorithm *algorithm)
 {
-    return pricing->rated && !(pricing->options->minimum > 0 && is_in_open_mpi(algorithm));
+    return pricing->rated && !(pricing->options->minimum > 0 && algorithm->stock);
 }
 
 static void note_times(const struct pricing *pricing)

@@ -42,7 +42,7 @@ struct strag_selection {
 struct strag_select_options {
     /* Vectors shorter than this stay with the previous component, unless the best plan is modelled
      * to take less than nine tenths of what the previous component takes; that is thought to run
-     * the best of the algorithms that Open MPI has (recursive doubling, recursive halving, ring).
+     * the best of the algorithms that Open MPI has (those with `stock`).
      * 0: strag runs everything. */
     size_t minimum;
 

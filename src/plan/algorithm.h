@@ -58,7 +58,10 @@ struct strag_algorithm {
     bool needs_straggler;    /* refused where no rank is late (one that is by 0 seconds will do) */
     bool straggler_tolerant; /* a rank receives from one other rank only, so that a late rank delays
                     all by its delay and no more, whatever the network does */
-    bool rooted;             /* it may have another root than rank 0 */
+    bool stock;           /* Open MPI has it, too: what the previous component is thought to run */
+    bool fewest_switches; /* in one block: where ranks share processors, the fewest changes of
+                             process at any size; one algorithm has it */
+    bool rooted;          /* it may have another root than rank 0 */
     bool prefers_more_blocks; /* a pipeline that evens out what ranks cost that are not in step, the
                    more so the more blocks of its `choices` it has */
 
@@ -79,8 +82,9 @@ struct strag_algorithm {
     void (*release)(void *prepared);
 
     /** Block counts worth comparing, where the best one depends on the vector's size: at most
-     * STRAG_CHOICES_MAX, ascending. Called after `check`, for n >= 2 and problem->blocks 0. @return
-     * how many, at least 1, or STRAG_ERR_MEMORY. NULL: there is one good count, or one only. */
+     * STRAG_CHOICES_MAX, ascending; 0, the algorithm's own choice, may be the first. Called after
+     * `check`, for n >= 2 and problem->blocks 0. @return how many, at least 1, or STRAG_ERR_MEMORY.
+     * NULL: there is one good count, or one only. */
     int (*choices)(const struct strag_problem *problem, int *blocks);
 
     void (*claim)(const struct strag_problem *problem, struct strag_claim *claim);

@@ -62,12 +62,17 @@ algorithms() {
     "$STRAG" list | cut -d ' ' -f 1
 }
 
-# Those that have plans only where a rank is named that arrives late.
-late_forms='straggler-pipeline stragglar broadcast-after'
-
-# symmetric: the names of the others, one a line.
+# waiting: those that have plans only where a rank is named that arrives late; symmetric: the others.
+waiting() {
+    local name
+    for name in $(algorithms); do
+        if "$STRAG" plan "$name" -n 4 --rank 0 2>&1 | grep -q 'and none is named$'; then
+            echo "$name"
+        fi
+    done
+}
 symmetric() {
-    algorithms | grep -vxF -- "${late_forms// /$'\n'}"
+    algorithms | grep -vxF -- "$(waiting)"
 }
 
 summary() {

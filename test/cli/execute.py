@@ -296,9 +296,19 @@ def check_cost(plan, name, n, network):
                  "bytes with", *given, "is", cost["seconds"], "and computed again", again)
 
 
-# What cannot be planned everywhere; else a refusal is an error.
-NEED_A_TREE = ("flexreduce", "flexreduce-pipelined", "blueconnect")
-NEED_A_LATE_RANK = ("straggler-pipeline", "stragglar", "broadcast-after")
+def says(words, *arguments):
+    """Is this refused, in such words? Any other refusal is an error where the plan is made."""
+    run = subprocess.run([program, "plan", *arguments, "--rank", "0"], capture_output=True,
+                         text=True)
+    return run.returncode == 2 and words in run.stderr
+
+
+def needs_a_tree(name):
+    return says("needs a tree", name, "--torus", "2x2")
+
+
+def needs_a_straggler(name):
+    return says("none is named", name, "-n", "4")
 
 
 def networks_of(name, n):
@@ -310,15 +320,27 @@ def networks_of(name, n):
         length = n // width
         if name == "hamiltonian":  # no mesh, and no 3x2 torus: it has no two disjoint cycles
             return networks + [Grid([length, width], True)] * (width != 2 or length % 2 == 0)
-        if name not in NEED_A_TREE:
+        if not needs_a_tree(name):
             networks += [Grid([length, width], wrap) for wrap in (True, False)]
     return networks
 
 
-def check(name, n, network):
-    plan = json.loads(strag("plan", name, "-n", str(n), *network.options, "--format", "json"))
+def forms(name, n, network):
+    """The options of each form of swing: the counts of blocks that a refusal names."""
+    if name != "swing" or n == 1:
+        return [()]
+    run = subprocess.run([program, "plan", name, "-n", str(n), *network.options, "--blocks",
+                          str(10**6)], capture_output=True, text=True)
+    need(run.returncode == 2 and " into " in run.stderr, "refused forms", run.stderr)
+    counts = run.stderr.split(" into ")[1].split(" blocks")[0].replace(" or ", ", ").split(", ")
+    return [("--blocks", count) for count in counts]
+
+
+def check(name, n, network, form=()):
+    plan = json.loads(strag("plan", name, "-n", str(n), *network.options, *form,
+                            "--format", "json"))
     check_form(plan, name, n)
-    if name in NEED_A_TREE and isinstance(network, Tree):
+    if isinstance(network, Tree) and needs_a_tree(name):
         bounds = plan["bounds"]  # as large as the tree's parts
         need(bounds[0] == 0 and bounds[-1] == 1 and bounds == sorted(bounds), "bounds", bounds)
     else:
@@ -326,8 +348,8 @@ def check(name, n, network):
     check_runs(plan)
     check_cost(plan, name, n, network)
     for rank in {0, n // 2, n - 1}:
-        alone = json.loads(strag("plan", name, "-n", str(n), *network.options, "--rank", str(rank),
-                                 "--format", "json"))
+        alone = json.loads(strag("plan", name, "-n", str(n), *network.options, *form,
+                                 "--rank", str(rank), "--format", "json"))
         need(alone == {**plan, "ranks": [plan["ranks"][rank]]}, "--rank", rank, "differs")
 
 
@@ -337,11 +359,14 @@ def check_late(name, n, network):
 
 
 def main(name, sizes):
-    late = name in NEED_A_LATE_RANK
+    late = needs_a_straggler(name)
     for n in sizes:
         for network in networks_of(name, n):
             try:
-                (check_late if late else check)(name, n, network)
+                if late:
+                    check_late(name, n, network)
+                for form in () if late else forms(name, n, network):
+                    check(name, n, network, form)
             except Wrong as wrong:
                 print(" ".join([name, *network.options, f"n={n}: {wrong}"]))
                 return 1

@@ -21,12 +21,12 @@ table() {
 # ---- By hand: 1 us and 1 byte per ns ----
 
 # n = 4 on a switch: doubling 2 (1 us + s), circulant and halving 4 us + 3/2 s, ring 6 us + 3/2 s.
-# With one step that halves, one that swaps and one that gathers, swing-quarter takes 3 us + 3/2 s.
+# With one step that halves, one that swaps and one that gathers, swing in 2 blocks takes 3 us + 3/2 s.
 # Doubling is faster up to 2 us + 2 s = 3 us + 3/2 s, s = 2000; of the equal ones the first counts.
 succeeds explain -n 4 --bandwidth 8 --bytes 2000,2001,4000,8K
 # Ring may be 2 % slower: 0.98 (6 us + 3/2 s) = 3 us + 3/2 s, s = 96000.
 case $(table) in
-'0 recursive-doubling 2001 swing-quarter 9600'[01]' ring') ;;
+'0 recursive-doubling 2001 swing, 2 blocks 9600'[01]' ring') ;;
 *) fail "table of 4: $(table)" ;;
 esac
 says '2000: recursive-doubling, 6.000 us'
@@ -34,11 +34,11 @@ says 'recursive-doubling 2 rounds, latency 2.000 us, bytes 4.000 us'
 says 'torus-doubling 6.000 us, 1.00x: as fast by the model'
 says 'circulant 7.000 us, 1.17x: more rounds, 4 against 2: latency 4.000 us against 2.000 us'
 says 'ring 9.000 us, 1.50x: more rounds, 6 against 2: latency 6.000 us against 2.000 us'
-says '2001: swing-quarter, 6.001 us'
-says 'swing-half 6.001 us, 1.00x: as fast by the model'
-says '4000: swing-quarter, 9.000 us'
+says '2001: swing, 6.001 us'
+says 'swing 2 blocks, 3 rounds, latency 3.000 us, bytes 3.001 us'
+says '4000: swing, 9.000 us'
 says 'recursive-halving 10.00 us, 1.11x: more rounds, 4 against 3: latency 4.000 us against 3.000 us'
-says '8K: swing-quarter, 15.29 us'
+says '8K: swing, 15.29 us'
 says 'recursive-doubling 18.38 us, 1.20x: more bytes on the busiest link, 2 vectors against 1.5:'\
 ' 16.38 us against 12.29 us'
 
@@ -59,7 +59,7 @@ says 'circulant 1872 us, 1.00x: faster by the model, but no more than it may err
 # 1.4 us / (3/8, 1/8, 1/32) = 3733.3, 11200, 44800 ns. Bucket takes 12 times 1.4 us and s 15/32.
 succeeds explain --torus 4x4 --bandwidth 8 --bytes 3733,3734,1M
 equal 'table of 4x4' "$(table)" \
-    '0 swing-latency 3734 swing-quarter 11201 swing-half 44801 swing-most'
+    '0 swing-latency 3734 swing, 8 blocks 11201 swing, 16 blocks 44801 swing, 32 blocks'
 says 'bucket 508.3 us, 1.01x: more rounds, 12 against 7: latency 16.80 us against 9.800 us'
 
 # A late rank: for doubling of 3 ranks rank 2 is not needed in the first round; ring waits from the
@@ -138,7 +138,7 @@ rules:
       - {from: 1M, algorithm: auto}
 YAML
 succeeds explain --torus 4x4 --bytes 32,1K,1M --rules "$work/rules.yaml"
-equal 'table of the rule' "$(table)" '0 the previous component 1K circulant 1M swing-most'
+equal 'table of the rule' "$(table)" '0 the previous component 1K circulant 1M swing, 32 blocks'
 says "by the rule in line 6 of $work/rules.yaml:"
 says '1K: circulant, 14.55 us'
 says 'recursive-doubling 6.728 us, 0.46x: faster by the model'
@@ -168,9 +168,9 @@ assert out["rules"] == {"file": sys.argv[2], "line": 6}
 assert [r["algorithm"] for r in out["refused"]] == [
     "flexreduce", "flexreduce-pipelined", "blueconnect"], out["refused"]
 assert out["table"] == [{"from": 0, "algorithm": None}, {"from": 1024, "algorithm": "circulant"},
-                        {"from": 2**20, "algorithm": "swing-most"}], out["table"]
+                        {"from": 2**20, "algorithm": "swing", "blocks": 32}], out["table"]
 short, long = out["sizes"]
-assert short["algorithm"] is None and long["algorithm"] == "swing-most"
+assert short["algorithm"] is None and long["algorithm"] == "swing"
 for size in out["sizes"]:
     times = [c["seconds"] for c in size["candidates"]]
     assert len(times) == int(sys.argv[3]) - 3 and times == sorted(times)
@@ -180,7 +180,8 @@ for size in out["sizes"]:
         assert abs(c["ratio"] - c["seconds"] / times[0]) < 1e-6 * c["ratio"], c
         assert ("reason" in c) == (c is not size["candidates"][0])
 best = long["candidates"][0]
-assert (best["algorithm"], best["rounds"], best["busiest_link"]) == ("swing-most", 7, 0.46875)
+assert (best["algorithm"], best["blocks"], best["rounds"]) == ("swing", 32, 7)
+assert best["busiest_link"] == 0.46875
 PYTHON
     checks=$((checks + 1))
 fi

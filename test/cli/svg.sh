@@ -17,12 +17,13 @@ sizes_of() {
     esac
 }
 
+late_forms=$(waiting)
 for name in $(algorithms); do
     files=()
     # draw N ARGUMENT...: the same plan as a picture and as JSON.
     draw() {
         local to="$work/$name-${#files[@]}"
-        if [[ " $late_forms " == *" $name "* ]]; then
+        if grep -qxF -- "$name" <<<"$late_forms"; then
             set -- "$@" --straggler 1
         fi
         "$STRAG" plan "$name" -n "$@" --format svg >"$to.svg"

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Swing, all forms: proved on machines of many shapes, with one port and with all, one rank on a
- * host and several; with the rounds and bytes that swing.c, swing_latency.c and swing_partial.c
- * state. The ranges grow with STRAG_CASES.
+ * host and several; with the rounds and bytes that swing.c states. The ranges grow with
+ * STRAG_CASES.
  */
-#include "machines.h"
-#include "support.h"
 #include "algorithms/torus.h"
+#include "machines.h"
 #include "plan/verify.h"
+#include "support.h"
 
 static const enum strag_network torus = STRAG_NETWORK_TORUS, hyperx = STRAG_NETWORK_HYPERX,
                                 boards = STRAG_NETWORK_HAMMINGMESH;
@@ -18,7 +18,7 @@ static void assert_near(double a, double b)
         fail_msg("%.12g is not %.12g", a, b);
 }
 
-/* ---- What the tables in swing.c and swing_latency.c say ---- */
+/* ---- What swing.c says ---- */
 
 static int log2_ceil(int n)
 {
@@ -105,31 +105,43 @@ static int even_steps(const struct shape *shape, int start, int most)
     return most;
 }
 
-/* With k of q steps dividing, or fewer. */
-static void prove_partial(const char *name, int quarters, const struct strag_problem *problem,
-                          int parts)
+/* With k of q steps dividing, or fewer: the form of so many blocks. @return how many */
+static int prove_partial(int quarters, const struct strag_problem *problem, int parts)
 {
     struct shape shape = shape_of(problem);
-    struct strag_measure measure = verified(name, problem);
+    struct strag_problem form = *problem;
     int g = shape.local, q = shape.steps, k = (q * quarters + 2) / 4;
     for (int start = 0; k < q && start < (parts == 1 ? 1 : shape.dims); start++)
         k = shape.dims ? even_steps(&shape, start, k) : k;
     int blocks = k < q ? g << k : problem->n;
     double most = (2.0 * (blocks - 1) + q - k) / blocks;
+    form.blocks = blocks * parts;
+    struct strag_measure measure = verified("swing", &form);
     assert_int_equal(measure.rounds, q + k + 2 * log2_ceil(g));
-    assert_int_equal(measure.blocks, blocks * parts);
+    assert_int_equal(measure.blocks, form.blocks);
     assert_true(measure.sent_max <= most + 1e-9);
     if (parts == 1)
         assert_near(measure.sent_max, most);
+    return form.blocks;
 }
 
+/* The choices are all forms, each once, without the one that is swing-latency. */
 static void prove(const struct strag_problem *problem, int parts)
 {
+    int blocks[STRAG_CHOICES_MAX], seen = 1, last = shape_of(problem).local * parts;
+    int choices = strag_algorithm_choices(support_algorithm("swing"), problem, blocks);
     prove_bandwidth(problem, parts);
     prove_latency(problem, parts);
-    prove_partial("swing-quarter", 1, problem, parts);
-    prove_partial("swing-half", 2, problem, parts);
-    prove_partial("swing-most", 3, problem, parts);
+    assert_int_equal(blocks[0], 0);
+    for (int quarters = 1; quarters <= 3; quarters++) {
+        int form = prove_partial(quarters, problem, parts);
+        if (form == last || form == problem->n * parts)
+            continue;
+        assert_true(seen < choices);
+        assert_int_equal(blocks[seen++], form);
+        last = form;
+    }
+    assert_int_equal(choices, seen);
 }
 
 /* With one port, with all, and with as many as Swing chooses itself: all, on a grid. */
@@ -287,10 +299,39 @@ static void assert_refused(const char *name, struct strag_topology *topology, in
     strag_topology_free(topology);
 }
 
+/* A count of blocks that is no form's. @param accepted  what the message says */
+static void assert_no_form(struct strag_topology *topology, int ports, int blocks,
+                           const char *accepted)
+{
+    const struct strag_problem problem = {
+        .n = topology->n, .blocks = blocks, .ports = ports, .topology = topology};
+    struct strag_error err = {""};
+    char why[120];
+    snprintf(why, sizeof why,
+             "swing cuts the vector of %d ranks into %s blocks; %d is not possible", problem.n,
+             accepted, blocks);
+    assert_int_equal(strag_algorithm_claim(support_algorithm("swing"), &problem, NULL, &err),
+                     STRAG_ERR_UNSUPPORTED);
+    assert_string_equal(err.text, why);
+    strag_topology_free(topology);
+}
+
+static void counts_that_are_no_form(void **state)
+{
+    (void)state;
+    assert_no_form(machine_grid(torus, true, "4x4", NULL, 1), 0, 5, "8, 16, 32 or 64");
+    assert_no_form(machine_grid(torus, true, "4x4", NULL, 1), 1, 64, "2, 4, 8 or 16");
+    assert_no_form(machine_flat(8, 1), 0, 1, "2, 4 or 8");
+    assert_no_form(machine_flat(4, 1), 0, 3, "2 or 4");
+    assert_no_form(machine_flat(2, 1), 0, 3, "1 or 2");
+    assert_no_form(machine_flat(6, 6), 0, 3, "6");
+    assert_no_form(machine_flat(7, 1), 0, 2, "1 or 7");
+}
+
 static void refusals(void **state)
 {
     (void)state;
-    assert_refused("swing-half", machine_flat(4, 1), 3, 2);
+    assert_refused("swing", machine_flat(4, 1), 3, 2);
     assert_refused("swing", machine_grid(torus, true, "3x3", NULL, 1), 2, 4);
     assert_refused("swing-latency", machine_grid(hyperx, true, "3x1x3x2", NULL, 2), 8, 6);
     assert_refused("swing", machine_flat(5, 1), 4, 2);
@@ -309,6 +350,7 @@ int main(void)
         cmocka_unit_test(on_trees),
         cmocka_unit_test(on_a_part_of_a_torus),
         cmocka_unit_test(on_scattered_hosts),
+        cmocka_unit_test(counts_that_are_no_form),
         cmocka_unit_test(refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -113,10 +113,11 @@ struct sent {
     int round, peer, first, count;
 };
 
-static void assert_sends(const char *name, int n, int rank, const struct sent *expected, int count)
+/* @param blocks  of the form; 0: all steps divide */
+static void assert_sends(int n, int blocks, int rank, const struct sent *expected, int count)
 {
-    const struct strag_problem problem = {.n = n};
-    struct strag_plan *plan = plan_of(name, &problem, rank);
+    const struct strag_problem problem = {.n = n, .blocks = blocks};
+    struct strag_plan *plan = plan_of("swing", &problem, rank);
     int next = 0;
     for (int i = 0; i < plan->nops; i++) {
         const struct strag_op *op = &plan->ops[i];
@@ -141,7 +142,7 @@ static void the_example_of_4(void **state)
         {{0, 2, 2, 2}, {1, 0, 0, 1}, {2, 0, 1, 1}, {3, 2, 0, 2}},
     };
     for (int rank = 0; rank < 4; rank++)
-        assert_sends("swing", 4, rank, expected[rank], 4);
+        assert_sends(4, 0, rank, expected[rank], 4);
 }
 
 /* The lists in swing_walk.h: 0 3 | 1 2 4, then 0 | 3 | 1 | 2 4. */
@@ -154,18 +155,18 @@ static void the_example_of_5(void **state)
                                        {4, 2, 2, 1}, {4, 4, 2, 1}, {5, 0, 2, 2}};
     static const struct sent of_4[] = {{0, 0, 0, 1}, {0, 3, 1, 1}, {1, 1, 2, 1}, {2, 2, 3, 1},
                                        {3, 2, 4, 1}, {4, 1, 4, 1}, {5, 0, 4, 1}, {5, 3, 4, 1}};
-    assert_sends("swing", 5, 0, of_0, 6);
-    assert_sends("swing", 5, 1, of_1, 6);
-    assert_sends("swing", 5, 4, of_4, 8);
+    assert_sends(5, 0, 0, of_0, 6);
+    assert_sends(5, 0, 1, of_1, 6);
+    assert_sends(5, 0, 4, of_4, 8);
 }
 
-/* The table in swing_partial.c. */
+/* The table in swing.c of a ring where two of three steps divide. */
 static void the_example_of_8(void **state)
 {
     (void)state;
     static const struct sent expected[] = {
         {0, 1, 2, 2}, {1, 7, 1, 1}, {2, 3, 0, 1}, {3, 7, 0, 1}, {4, 1, 0, 2}};
-    assert_sends("swing-half", 8, 0, expected, 5);
+    assert_sends(8, 4, 0, expected, 5);
 }
 
 /* ---- One range per message ---- */
@@ -285,8 +286,7 @@ static struct strag_plan *half_plan(const struct strag_swing *swing, int n, int 
     struct strag_plan *plan = NULL;
     struct strag_error err = {""};
     assert_non_null(builder);
-    int end = gather ? strag_swing_allgather(swing, walks, 0, builder)
-                     : strag_swing_reduce_scatter(swing, walks, 0, builder);
+    int end = strag_swing_half(swing, walks, !gather, 0, builder);
     assert_int_equal(end, swing->steps);
     if (strag_builder_finish(builder, &plan, &err) != STRAG_OK)
         fail_msg("%s", err.text);
@@ -362,14 +362,14 @@ static void halves(void **state)
 
 static void carry_out(struct strag_topology *topology, int ports, struct rng *rng)
 {
-    static const char *const names[] = {"swing", "swing-latency", "swing-quarter", "swing-half",
-                                        "swing-most"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const struct strag_problem problem = {
-            .n = topology->n, .ports = ports, .topology = topology};
+    struct strag_problem problem = {.n = topology->n, .ports = ports, .topology = topology};
+    int blocks[STRAG_CHOICES_MAX + 1] = {0}; /* the first for swing-latency */
+    int forms = 1 + strag_algorithm_choices(support_algorithm("swing"), &problem, blocks + 1);
+    for (int i = 0; i < forms; i++) {
         struct strag_plan *plans[EXECUTOR_RANKS_MAX];
+        problem.blocks = blocks[i];
         for (int rank = 0; rank < topology->n; rank++)
-            plans[rank] = plan_of(names[i], &problem, rank);
+            plans[rank] = plan_of(i ? "swing" : "swing-latency", &problem, rank);
         assert_int_equal(execute_often(plans, topology->n, 3, rng), OUTCOME_SUM);
         strag_plan_free_all(plans, topology->n);
     }
@@ -407,10 +407,10 @@ static void compare_visit(void *context, enum strag_kind kind, int peer, int fir
 }
 
 /* Round by round the same operations come as in the plan. */
-static void check_rounds(const char *name, const char *dims)
+static void check_rounds(const char *name, const char *dims, int blocks)
 {
     struct strag_topology *topology = machine_grid(torus, true, dims, NULL, 2);
-    const struct strag_problem problem = {.n = topology->n, .topology = topology};
+    const struct strag_problem problem = {.n = topology->n, .blocks = blocks, .topology = topology};
     struct strag_instance instance;
     struct strag_error err = {""};
     struct visit visit = {NULL, 0};
@@ -439,9 +439,9 @@ static void check_rounds(const char *name, const char *dims)
 static void rounds_that_are_wanted(void **state)
 {
     (void)state;
-    check_rounds("swing", "5x4");
-    check_rounds("swing-latency", "5x4");
-    check_rounds("swing-half", "8x4");
+    check_rounds("swing", "5x4", 0);
+    check_rounds("swing-latency", "5x4", 0);
+    check_rounds("swing", "8x4", 4 * 2 * 8);
 }
 
 /* ---- Links ---- */

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "algorithms/straggler.h"
+
+int strag_awaited_straggler(const struct strag_problem *problem)
+{
+    const struct strag_state *state = problem->state;
+    const struct strag_straggler *latest = NULL;
+    for (int i = 0; state && i < state->nstragglers; i++) {
+        const struct strag_straggler *straggler = &state->straggler[i];
+        if (!latest || straggler->delay > latest->delay ||
+            (straggler->delay == latest->delay && straggler->rank < latest->rank))
+            latest = straggler;
+    }
+    return latest ? latest->rank : -1;
+}
