@@ -19,6 +19,7 @@
 struct strag_switch {
     char *name;    /* NULL: none */
     int parent;    /* index; -1: the root */
+    int line;      /* of the file that describes it; 0: none */
     double uplink; /* bytes per second to the parent; 0: not said */
 };
 
@@ -27,6 +28,7 @@ struct strag_host {
     int at;        /* its switch (a tree), or its position (a grid) */
     double uplink; /* bytes per second to the switch; 0: not said, and on grids */
     int ranks;     /* that the description puts on it; 0: not said */
+    int line;      /* of the file that describes it; 0: none */
 };
 
 struct strag_layout {
