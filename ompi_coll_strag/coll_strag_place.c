@@ -208,16 +208,16 @@ static struct strag_topology *place(const struct strag_layout *layout, const str
                                     struct strag_error *err)
 {
     struct strag_topology *topology = NULL;
-    struct strag_place *places = malloc((size_t)hosts->n * sizeof *places);
+    struct strag_location *places = malloc((size_t)hosts->n * sizeof *places);
     if (!places) {
         strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the places of %d ranks", hosts->n);
         return NULL;
     }
     for (int rank = 0; rank < hosts->n; rank++) {
         int host = hosts->of_rank[rank];
-        places[rank] = (struct strag_place){found ? found[host] : host, facts[rank].core};
+        places[rank] = (struct strag_location){found ? found[host] : host, facts[rank].core};
     }
-    (void)strag_layout_place(layout, places, hosts->n, &topology, err);
+    (void)strag_layout_locate(layout, places, hosts->n, &topology, err);
     free(places);
     return topology;
 }
@@ -266,19 +266,19 @@ static struct strag_topology *place_by_rank(const struct strag_layout *layout,
 {
     struct strag_error err = {"out of memory"};
     struct strag_topology *topology = NULL;
-    struct strag_place *places = malloc((size_t)n * sizeof *places);
+    struct strag_location *places = malloc((size_t)n * sizeof *places);
     int missing = -1;
     for (int rank = 0; places && rank < n; rank++) {
         int world = facts[rank].world;
         if (world < layout->nranks)
-            places[rank] = (struct strag_place){layout->rank_host[world], facts[rank].core};
+            places[rank] = (struct strag_location){layout->rank_host[world], facts[rank].core};
         else
             missing = world;
     }
     if (missing >= 0)
         snprintf(err.text, sizeof err.text, "rank %d is not in it", missing);
     else if (places)
-        (void)strag_layout_place(layout, places, n, &topology, &err);
+        (void)strag_layout_locate(layout, places, n, &topology, &err);
     if (!topology)
         snprintf(why, size, "%s", err.text);
     free(places);

@@ -23,8 +23,8 @@ const char *strag_level_name(enum strag_level level)
 
 /* ---- Checking nodes ---- */
 
-static int check_place(const struct strag_grid *grid, const struct strag_node *nodes, int i,
-                       struct strag_error *err)
+static int check_node(const struct strag_grid *grid, const struct strag_node *nodes, int i,
+                      struct strag_error *err)
 {
     const struct strag_node *node = &nodes[i];
     if (node->parent < 0 || node->parent >= i)
@@ -97,7 +97,7 @@ static int check_nodes(const struct strag_grid *grid, const struct strag_node *n
                           "a topology needs a rank, and a network as its first node");
     int status = grid ? strag_grid_check(grid, err) : STRAG_OK;
     for (int i = 1; status == STRAG_OK && i < nnodes; i++)
-        status = check_place(grid, nodes, i, err);
+        status = check_node(grid, nodes, i, err);
     if (status != STRAG_OK)
         return status;
     if (n > nnodes)
@@ -105,7 +105,7 @@ static int check_nodes(const struct strag_grid *grid, const struct strag_node *n
     bool *seen = calloc((size_t)n, sizeof *seen);
     int *scratch = calloc((size_t)nnodes, sizeof *scratch);
     if (!seen || !scratch)
-        status = strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the places of %d ranks", n);
+        status = strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the nodes of %d ranks", n);
     else
         status = check_ranks(nodes, nnodes, n, seen, err);
     if (status == STRAG_OK && grid)
@@ -135,7 +135,7 @@ static bool is_dispensable(const struct strag_node *node)
            (node->level > STRAG_LEVEL_RANK && node->level < STRAG_LEVEL_HOST);
 }
 
-/* A node may hand its place to its only child, which then has the lower of the two bandwidths.
+/* A node may be replaced by its only child, which then has the lower of the two bandwidths.
  * Where the child's is not said, the model decides, and which is lower is not known; but not so for
  * a switch, whose uplink is then never what limits. */
 static bool can_merge(const struct draft *draft, const struct draft *child, enum strag_level level)
@@ -148,7 +148,7 @@ static double lower(double above, double below)
     return above > 0 && (below == 0 || above < below) ? above : below;
 }
 
-/* From the leaves up: nodes without ranks go, and those with one child hand their place to it. */
+/* From the leaves up: nodes without ranks go, and those with one child are replaced by it. */
 static void drop_from_below(const struct strag_node *nodes, int nnodes, struct draft *drafts)
 {
     for (int i = nnodes - 1; i >= 0; i--) {
@@ -252,7 +252,8 @@ static int arrange(struct strag_topology *topology, const struct strag_node *nod
 
 /* ---- Where the ranks are ---- */
 
-/* Every node's ranks are side by side: count them from the leaves up, then deal out the places. */
+/* Every node's ranks are side by side: count them from the leaves up, then number
+ * them from the root down. */
 static void number_leaves(struct strag_topology *topology)
 {
     struct strag_node *nodes = topology->nodes;

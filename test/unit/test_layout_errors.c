@@ -559,7 +559,7 @@ static void memory(void **state)
     assert_true(exhausted(parse_hammingmesh, "2x2:1x2") > 10);
     assert_true(exhausted(parse_tree, "((2,3),(4,5,6,7,8,9,1),1)") > 12);
     assert_true(exhaust("a list", expand, "n[1-20],m") > 20);
-    assert_true(exhausted(from_addresses, "grid") > 8);
+    assert_true(exhausted(from_addresses, "grid") > 6);
     assert_true(exhausted(from_addresses, "tree") > 12);
     const char *top = getenv("srcdir");
     char file[4096];

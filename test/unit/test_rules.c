@@ -259,7 +259,7 @@ static void too_many(void **state)
 static void files(void **state)
 {
     (void)state;
-    char name[] = "/tmp/strag-rules-XXXXXX", message[64];
+    char name[] = "/tmp/strag-rules-XXXXXX", message[128];
     struct strag_rules *rules = NULL;
     struct strag_error err;
     int file = mkstemp(name);
