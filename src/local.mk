@@ -38,6 +38,9 @@ src_libstrag_la_SOURCES = \
 	src/algorithms/weighted.c \
 	src/base/parse.c src/base/parse.h \
 	src/base/status.c src/base/status.h \
+	src/base/text.c src/base/text.h \
+	src/base/yaml.c src/base/yaml.h \
+	src/machine/grid.c src/machine/grid.h \
 	src/machine/hwloc_core.h \
 	src/machine/job.c src/machine/job.h \
 	src/machine/layout.c src/machine/layout.h src/machine/layout_internal.h \
@@ -48,10 +51,10 @@ src_libstrag_la_SOURCES = \
 	src/machine/layout_draft.c \
 	src/machine/layout_hosts.c \
 	src/machine/layout_hwloc.c \
-	src/machine/layout_place.c \
+	src/machine/layout_locate.c \
+	src/machine/layout_read.c \
 	src/machine/layout_records.c \
-	src/machine/layout_yaml.c src/machine/layout_yaml.h \
-	src/machine/layout_yaml_read.c \
+	src/machine/layout_yaml.c \
 	src/machine/state.h \
 	src/machine/state_text.c src/machine/state_text.h \
 	src/machine/topology.c src/machine/topology.h \

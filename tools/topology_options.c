@@ -340,12 +340,12 @@ static int fill_cores(struct machine *machine, int n)
                         "-n %d: the machine has %d cores, a rank on each; say 1 to %d", n,
                         machine->ncores, machine->ncores);
     n = n ? n : machine->ncores;
-    struct strag_place *places = calloc((size_t)n, sizeof *places);
+    struct strag_location *places = calloc((size_t)n, sizeof *places);
     if (!places)
         return complain(machine->command, STRAG_ERR_MEMORY, "out of memory for %d ranks", n);
     for (int rank = 0; rank < n; rank++)
         places[rank].core = machine->cores[rank];
-    int status = strag_layout_place(machine->layout, places, n, &machine->topology, &err);
+    int status = strag_layout_locate(machine->layout, places, n, &machine->topology, &err);
     free(places);
     return status == STRAG_OK ? EXIT_DONE : complain(machine->command, status, "%s", err.text);
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The layout: what a machine looks like, as a file, an option or hwloc describes it; and placing a
- * job's ranks on it, which gives a topology.
+ * The layout: what a machine looks like, as a file, an option or hwloc describes it. With the
+ * locations of a job's ranks it gives a topology.
  *
  *     topology.conf, topology.yaml, coordinates file ──┐
  *     "8x8x4", "2x2:16x16", "((2,3),4)"                ├──► layout ──┐
  *     SLURM_TOPOLOGY_ADDR of every host                ┘             ├──► topology
- *     hosts and cores of the ranks ──► places ───────────────────────┘
+ *     hosts and cores of the ranks ──► locations ────────────────────┘
  *
  * Readers take the whole file or nothing. Their messages begin with "FILE:LINE: ".
  */
@@ -19,6 +19,7 @@
 struct strag_switch {
     char *name;    /* NULL: none */
     int parent;    /* index; -1: the root */
+    int line;      /* of the file that describes it; 0: none */
     double uplink; /* bytes per second to the parent; 0: not said */
 };
 
@@ -27,6 +28,7 @@ struct strag_host {
     int at;        /* its switch (a tree), or its position (a grid) */
     double uplink; /* bytes per second to the switch; 0: not said, and on grids */
     int ranks;     /* that the description puts on it; 0: not said */
+    int line;      /* of the file that describes it; 0: none */
 };
 
 struct strag_layout {
@@ -108,27 +110,27 @@ int strag_layout_from_addresses(const struct strag_address *addresses, int count
  */
 int strag_hosts_expand(const char *list, char ***names, int *count, struct strag_error *err);
 
-/* ---- Placing ranks ---- */
+/* ---- Locating ranks ---- */
 
 /* Where a rank is inside its host; -1: not known. Numbers are hwloc's logical ones. */
 struct strag_core {
     int package, numa, cache;
 };
 
-struct strag_place {
+struct strag_location {
     int host; /* index in the layout's hosts */
     struct strag_core core;
 };
 
 /**
- * The topology of ranks at places.
+ * The topology of ranks at locations.
  *
  * Local levels are made where all of a host's ranks know theirs and not all are in the same one.
  *
- * @param places  one per rank
+ * @param locations  one per rank
  */
-int strag_layout_place(const struct strag_layout *layout, const struct strag_place *places, int n,
-                       struct strag_topology **topology, struct strag_error *err);
+int strag_layout_locate(const struct strag_layout *layout, const struct strag_location *locations,
+                        int n, struct strag_topology **topology, struct strag_error *err);
 
 /**
  * The topology of a job that fills a layout: where the layout says how many ranks a host has, so

@@ -52,24 +52,18 @@ static int find_switch(const struct addresses *all, int i, struct strag_draft *d
 {
     if (length > STRAG_NAME_MAX)
         return fail_address(all, i, "has a switch with a name of more than 255 bytes");
-    char *copy = strag_text_copy(name, length);
-    if (!copy)
-        return strag_source_memory(&all->source);
-    int known = strag_names_find(&draft->switches, copy);
-    if (known >= 0) {
-        free(copy);
-        if (draft->layout->switches[known].parent != *parent)
-            return fail_address(all, i, "puts a switch elsewhere than other addresses do");
-        *parent = known;
-        return STRAG_OK;
+    char copy[STRAG_NAME_MAX + 1];
+    memcpy(copy, name, length);
+    copy[length] = '\0';
+    int known = strag_names_find(&draft->switches, copy), status = STRAG_OK;
+    if (known < 0) {
+        known = draft->layout->nswitches;
+        status = strag_draft_switch(draft, copy, 0, *parent, 0);
+    } else if (draft->layout->switches[known].parent != *parent) {
+        status = fail_address(all, i, "puts a switch elsewhere than other addresses do");
     }
-    int status = strag_draft_switch(draft, copy, 0, 0);
-    if (status != STRAG_OK)
-        return status;
-    known = draft->layout->nswitches - 1;
-    draft->layout->switches[known].parent = *parent;
     *parent = known;
-    return STRAG_OK;
+    return status;
 }
 
 static int add_path(const struct addresses *all, int i, struct strag_draft *draft)
@@ -88,21 +82,15 @@ static int add_path(const struct addresses *all, int i, struct strag_draft *draf
             return status;
         begin += end + 1;
     }
-    int status = strag_source_name(&all->source, 0, address->host, strlen(address->host));
-    if (status != STRAG_OK)
-        return status;
-    return strag_draft_host(draft, strag_text_copy(address->host, strlen(address->host)), 0, at);
+    return strag_draft_host(draft, address->host, 0, at);
 }
 
-static int build_tree(const struct addresses *all, struct strag_layout **layout)
+static int fill_tree(struct strag_draft *draft, void *from)
 {
-    struct strag_draft draft;
-    int status = strag_draft_start(&draft, &all->source, STRAG_NETWORK_TREE);
+    const struct addresses *all = from;
+    int status = STRAG_OK;
     for (int i = 0; i < all->count && status == STRAG_OK; i++)
-        status = add_path(all, i, &draft);
-    if (status == STRAG_OK)
-        status = strag_draft_finish_tree(&draft, layout);
-    strag_draft_free(&draft);
+        status = add_path(all, i, draft);
     return status;
 }
 
@@ -115,15 +103,13 @@ static int read_coordinates(const struct strag_address *address, size_t *name, i
     size_t length = host_begin(address);
     length -= length && text[length] ? 1 : 0; /* the dot */
     *name = strcspn(text, ":");
-    size_t i = *name;
+    const char *end = text + length;
     int dims = 0;
-    while (i < length) {
-        int64_t value = 0;
-        size_t begin = ++i; /* behind the colon */
-        for (; i < length && text[i] >= '0' && text[i] <= '9' && value < INT32_MAX; i++)
-            value = 10 * value + (text[i] - '0');
-        if (i == begin || value >= INT32_MAX || dims == STRAG_DIMS_MAX ||
-            (i < length && text[i] != ':'))
+    for (text += *name; text < end;) {
+        int64_t value;
+        text++; /* the colon */
+        if (!strag_next_number(&text, end, INT32_MAX - 1, &value) || dims == STRAG_DIMS_MAX ||
+            (text < end && *text != ':'))
             return 0;
         at[dims++] = (int)value;
     }
@@ -154,44 +140,37 @@ static int read_all(const struct addresses *all, int *at, int *dims)
     return STRAG_OK;
 }
 
-static int place_hosts(const struct addresses *all, struct strag_draft *draft, const int *at)
+static int add_hosts(const struct addresses *all, struct strag_draft *draft, const int *at)
 {
     struct strag_grid *grid = &draft->layout->grid;
     int low[STRAG_DIMS_MAX];
     int status = strag_source_contain(&all->source, at, all->count, grid, low);
-    for (int i = 0; i < all->count && status == STRAG_OK; i++) {
-        const char *host = all->list[i].host;
-        status = strag_source_name(&all->source, 0, host, strlen(host));
-        if (status == STRAG_OK)
-            status = strag_draft_host(draft, strag_text_copy(host, strlen(host)), 0,
-                                      strag_grid_place(grid, low, at + (size_t)i * grid->dims));
-    }
+    for (int i = 0; i < all->count && status == STRAG_OK; i++, at += grid->dims)
+        status =
+            strag_draft_host(draft, all->list[i].host, 0, strag_grid_position_from(grid, low, at));
     return status;
 }
 
-static int build_grid(const struct addresses *all, struct strag_layout **layout)
+static int fill_grid(struct strag_draft *draft, void *from)
 {
-    struct strag_draft draft;
-    int status = strag_draft_start(&draft, &all->source, STRAG_NETWORK_TORUS);
-    if (status != STRAG_OK)
-        return status;
+    const struct addresses *all = from;
     int *at = calloc((size_t)all->count * STRAG_DIMS_MAX, sizeof *at);
-    status = at ? read_all(all, at, &draft.layout->grid.dims) : strag_source_memory(&all->source);
+    int status =
+        at ? read_all(all, at, &draft->layout->grid.dims) : strag_source_memory(&all->source);
     if (status == STRAG_OK)
-        status = place_hosts(all, &draft, at);
+        status = add_hosts(all, draft, at);
     free(at);
-    if (status == STRAG_OK)
-        status = strag_draft_finish_grid(&draft, layout);
-    strag_draft_free(&draft);
     return status;
 }
 
 int strag_layout_from_addresses(const struct strag_address *addresses, int count,
                                 struct strag_layout **layout, struct strag_error *err)
 {
-    const struct addresses all = {{NULL, err}, addresses, count};
+    struct addresses all = {{NULL, err}, addresses, count};
     if (count < 1 || count > STRAG_LAYOUT_MAX)
         return strag_fail(err, STRAG_ERR_ARGUMENT, "%d addresses; 1 to %d are accepted", count,
                           STRAG_LAYOUT_MAX);
-    return strchr(addresses[0].address, ':') ? build_grid(&all, layout) : build_tree(&all, layout);
+    if (strchr(addresses[0].address, ':'))
+        return strag_layout_build(&all.source, STRAG_NETWORK_TORUS, fill_grid, &all, layout);
+    return strag_layout_build(&all.source, STRAG_NETWORK_TREE, fill_tree, &all, layout);
 }

@@ -8,8 +8,7 @@
  */
 #include "machine/layout_internal.h"
 
-#include "base/parse.h"
-
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -151,20 +150,17 @@ static int read_sizes(struct conf *conf, const struct value *value)
     conf->sizes = true;
     int sizes[32];
     int count = 0;
-    for (size_t begin = 0; begin <= value->length;) {
-        size_t end = begin;
-        while (end < value->length && value->text[end] != ',')
-            end++;
-        char number[16] = "";
-        for (size_t i = begin; i < end && i - begin + 1 < sizeof number; i++)
-            number[i - begin] = value->text[i];
-        if (count == (int)(sizeof sizes / sizeof *sizes) ||
-            strag_parse_integer(number, 1, INT32_MAX, &sizes[count], NULL) != STRAG_OK)
+    const char *text = value->text, *end = value->text + value->length;
+    for (bool more = true; more; text++) {
+        int64_t size;
+        bool good = strag_next_number(&text, end, INT32_MAX, &size) && size > 0 &&
+                    count < (int)(sizeof sizes / sizeof *sizes) && (text == end || *text == ',');
+        if (!good)
             return strag_source_fail(&conf->source, conf->line,
                                      "BlockSizes=%s: numbers between commas are needed, like 4,8",
                                      strag_quote(value->text, value->length).text);
-        count++;
-        begin = end + 1;
+        sizes[count++] = (int)size;
+        more = text < end;
     }
     return strag_block_sizes_check(&conf->source, conf->line, sizes, count);
 }
@@ -212,9 +208,8 @@ static int add_record(struct conf *conf, const struct values *values)
     double uplink = 0;
     const struct value *speed = &values->of[KEY_LINK_SPEED];
     if (status == STRAG_OK && speed->text) {
-        char number[40] = "";
-        for (size_t i = 0; i < speed->length && i + 1 < sizeof number; i++)
-            number[i] = speed->text[i];
+        char number[40];
+        snprintf(number, sizeof number, "%.*s", (int)speed->length, speed->text);
         if (strcmp(number, "0") != 0) /* not said */
             status = strag_source_gbit(&conf->source, conf->line, number, &uplink);
     }
@@ -283,10 +278,8 @@ int strag_layout_parse_conf(const char *text, size_t length, const char *name,
     int status = strag_source_text(&conf.source, &text, &length);
     if (status == STRAG_OK)
         status = read_lines(&conf, text, length);
-    if (status == STRAG_OK && strcmp(conf.records.what, "ring") == 0)
-        status = strag_records_rings(&conf.records, &conf.source, layout);
-    else if (status == STRAG_OK)
-        status = strag_records_tree(&conf.records, &conf.source, layout);
+    if (status == STRAG_OK)
+        status = strag_records_build(&conf.records, &conf.source, layout);
     strag_records_free(&conf.records);
     return status;
 }

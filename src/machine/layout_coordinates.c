@@ -9,13 +9,11 @@
  */
 #include "machine/layout_internal.h"
 
-#include "base/parse.h"
-
 #include <stdlib.h>
 #include <string.h>
 
 /* A host's or a rank's line. */
-struct place {
+struct entry {
     int line;
     char *name; /* a host's; NULL: a rank's line */
     int rank;
@@ -25,9 +23,9 @@ struct coordinates {
     struct strag_source source;
     bool header;
     struct strag_grid grid;
-    int count, places_room, at_room;
-    struct place *places;
-    int *at;   /* grid.dims of each place */
+    int count, entries_room, at_room;
+    struct entry *entries;
+    int *at;   /* grid.dims of each entry */
     int ranks; /* how many lines are ranks' */
 };
 
@@ -80,18 +78,16 @@ static int read_header(struct coordinates *file, const struct strag_line *line, 
 /* "1 0 2". @return how many; -1: that is something else */
 static int read_numbers(const char *text, size_t length, int *at)
 {
+    const char *end = text + length;
     int count = 0;
-    for (size_t i = 0; i < length;) {
-        if (strag_blank(text[i])) {
-            i++;
+    while (text < end) {
+        int64_t value;
+        if (strag_blank(*text)) {
+            text++;
             continue;
         }
-        int64_t value = 0;
-        size_t begin = i;
-        for (; i < length && text[i] >= '0' && text[i] <= '9' && value <= INT32_MAX; i++)
-            value = 10 * value + (text[i] - '0');
-        if (i == begin || value > INT32_MAX - 1 || count == STRAG_DIMS_MAX ||
-            (i < length && !strag_blank(text[i])))
+        if (!strag_next_number(&text, end, INT32_MAX - 1, &value) || count == STRAG_DIMS_MAX ||
+            (text < end && !strag_blank(*text)))
             return -1;
         at[count++] = (int)value;
     }
@@ -113,27 +109,22 @@ static int check_inside(const struct coordinates *file, int line, const int *at,
     return STRAG_OK;
 }
 
-static int add_place(struct coordinates *file, const struct place *place, const int *at)
+static int add_entry(struct coordinates *file, const struct entry *entry, const int *at)
 {
     int dims = file->grid.dims;
-    struct place *places =
-        strag_array_grow(file->places, &file->places_room, file->count + 1, sizeof *places);
-    file->places = places ? places : file->places;
-    int *all = strag_array_grow(file->at, &file->at_room, (file->count + 1) * dims, sizeof *all);
-    file->at = all ? all : file->at;
-    if (!places || !all) {
-        free(place->name);
+    if (!strag_array_grow(&file->entries, &file->entries_room, file->count + 1,
+                          sizeof *file->entries) ||
+        !strag_array_grow(&file->at, &file->at_room, (file->count + 1) * dims, sizeof *file->at))
         return strag_source_memory(&file->source);
-    }
     for (int i = 0; i < dims; i++)
         file->at[(size_t)file->count * (size_t)dims + (size_t)i] = at[i];
-    file->places[file->count++] = *place;
+    file->entries[file->count++] = *entry;
     return STRAG_OK;
 }
 
 /* A host's name, or a rank's number; all lines are of one kind. */
 static int read_name(struct coordinates *file, const struct strag_line *line, size_t length,
-                     struct place *place)
+                     struct entry *entry)
 {
     bool rank = length > 0;
     for (size_t i = 0; i < length; i++)
@@ -145,28 +136,23 @@ static int read_name(struct coordinates *file, const struct strag_line *line, si
     if (file->count == STRAG_LAYOUT_MAX)
         return strag_source_fail(&file->source, line->number, "more than %d hosts or ranks",
                                  STRAG_LAYOUT_MAX);
-    place->line = line->number;
-    if (!rank) {
-        int status = strag_source_name(&file->source, line->number, line->text, length);
-        if (status != STRAG_OK)
-            return status;
-    }
-    place->name = strag_text_copy(line->text, length);
-    if (!place->name)
-        return strag_source_memory(&file->source);
-    if (!rank)
+    entry->line = line->number;
+    if (rank) {
+        const char *text = line->text;
+        int64_t number;
+        if (!strag_next_number(&text, text + length, STRAG_LAYOUT_MAX - 1, &number))
+            return strag_source_fail(&file->source, line->number, "'%s' is not a rank from 0 to %d",
+                                     strag_quote(line->text, length).text, STRAG_LAYOUT_MAX - 1);
+        entry->rank = (int)number;
+        file->ranks++;
         return STRAG_OK;
-    int status = strag_parse_integer(place->name, 0, STRAG_LAYOUT_MAX - 1, &place->rank, NULL);
-    free(place->name);
-    place->name = NULL;
-    file->ranks++;
-    if (status != STRAG_OK)
-        return strag_source_fail(&file->source, line->number, "'%s' is not a rank from 0 to %d",
-                                 strag_quote(line->text, length).text, STRAG_LAYOUT_MAX - 1);
-    return STRAG_OK;
+    }
+    entry->name = strag_text_copy(line->text, length);
+    return entry->name ? strag_source_name(&file->source, line->number, entry->name)
+                       : strag_source_memory(&file->source);
 }
 
-static int read_place(struct coordinates *file, const struct strag_line *line)
+static int read_entry(struct coordinates *file, const struct strag_line *line)
 {
     /* The last colon, for names may contain others. */
     size_t colon = line->length;
@@ -183,12 +169,15 @@ static int read_place(struct coordinates *file, const struct strag_line *line)
         length--;
     if (file->grid.dims == 0)
         file->grid.dims = dims;
+    struct entry entry = {0};
     int status = check_inside(file, line->number, at, dims);
+    if (status == STRAG_OK)
+        status = read_name(file, line, length, &entry);
+    if (status == STRAG_OK)
+        status = add_entry(file, &entry, at);
     if (status != STRAG_OK)
-        return status;
-    struct place place = {0};
-    status = read_name(file, line, length, &place);
-    return status == STRAG_OK ? add_place(file, &place, at) : status;
+        free(entry.name);
+    return status;
 }
 
 static int read_lines(struct coordinates *file, const char *text, size_t length)
@@ -200,7 +189,7 @@ static int read_lines(struct coordinates *file, const char *text, size_t length)
         if (file->count == 0 && !file->header)
             status = read_header(file, &line, &header);
         if (status == STRAG_OK && !header)
-            status = read_place(file, &line);
+            status = read_entry(file, &line);
         if (status != STRAG_OK)
             return status;
     }
@@ -210,115 +199,93 @@ static int read_lines(struct coordinates *file, const char *text, size_t length)
     return STRAG_OK;
 }
 
-static int position_of(const struct coordinates *file, const int *low, int place)
+static int position_of(const struct coordinates *file, const int *low, int entry)
 {
-    return strag_grid_place(&file->grid, low, file->at + (size_t)place * (size_t)file->grid.dims);
+    return strag_grid_position_from(&file->grid, low,
+                                    file->at + (size_t)entry * (size_t)file->grid.dims);
 }
 
-/* ---- Hosts with coordinates ---- */
-
-static int place_hosts(struct coordinates *file, const int *low, struct strag_draft *draft)
+static int add_hosts(const struct coordinates *file, const int *low, struct strag_draft *draft)
 {
-    for (int i = 0; i < file->count; i++) {
-        char *name = file->places[i].name;
-        file->places[i].name = NULL; /* the draft's */
-        int status = strag_draft_host(draft, name, file->places[i].line, position_of(file, low, i));
-        if (status != STRAG_OK)
-            return status;
-    }
-    return STRAG_OK;
+    int status = STRAG_OK;
+    for (int i = 0; i < file->count && status == STRAG_OK; i++)
+        status = strag_draft_host(draft, file->entries[i].name, file->entries[i].line,
+                                  position_of(file, low, i));
+    return status;
 }
 
 /* ---- Ranks with coordinates: a host for each position that is used ---- */
-
-struct seat {
-    int position, rank, place;
-};
-
-static int compare_seats(const void *a, const void *b)
-{
-    const struct seat *left = a, *right = b;
-    if (left->position != right->position)
-        return left->position < right->position ? -1 : 1;
-    return left->rank < right->rank ? -1 : left->rank > right->rank;
-}
 
 /* Every rank from 0 to count - 1 has one line. @param line_of  zero on entry, [rank] */
 static int check_ranks(const struct coordinates *file, int *line_of)
 {
     for (int i = 0; i < file->count; i++) {
-        const struct place *place = &file->places[i];
-        if (place->rank >= file->count)
+        const struct entry *entry = &file->entries[i];
+        if (entry->rank >= file->count)
             continue; /* then another one is missing */
-        if (line_of[place->rank])
-            return strag_source_fail(&file->source, place->line,
+        if (line_of[entry->rank])
+            return strag_source_fail(&file->source, entry->line,
                                      "rank %d is in line %d already; it can be in one place only",
-                                     place->rank, line_of[place->rank]);
-        line_of[place->rank] = place->line;
+                                     entry->rank, line_of[entry->rank]);
+        line_of[entry->rank] = entry->line;
     }
     for (int rank = 0; rank < file->count; rank++) {
         if (!line_of[rank])
-            return strag_source_fail(&file->source, file->places[file->count - 1].line,
+            return strag_source_fail(&file->source, file->entries[file->count - 1].line,
                                      "rank %d is missing; every rank from 0 on needs a line", rank);
     }
     return STRAG_OK;
 }
 
-static int seat_ranks(const struct coordinates *file, const int *low, struct strag_draft *draft,
-                      struct seat *seats)
+/* @param positions  scratch, [entry]: the position and the entry */
+static int add_positions(const struct coordinates *file, const int *low, struct strag_draft *draft,
+                         struct strag_pair *positions)
 {
     struct strag_layout *layout = draft->layout;
-    int dims = file->grid.dims;
+    int dims = file->grid.dims, status = STRAG_OK;
     for (int i = 0; i < file->count; i++)
-        seats[i] = (struct seat){position_of(file, low, i), file->places[i].rank, i};
-    qsort(seats, (size_t)file->count, sizeof *seats, compare_seats);
-    for (int i = 0; i < file->count; i++) {
-        if (i == 0 || seats[i].position != seats[i - 1].position) {
-            char *name = strag_coordinates_name(&file->at[seats[i].place * dims], dims);
-            int status =
-                strag_draft_host(draft, name, file->places[seats[i].place].line, seats[i].position);
-            if (status != STRAG_OK)
-                return status;
+        positions[i] = (struct strag_pair){position_of(file, low, i), i};
+    qsort(positions, (size_t)file->count, sizeof *positions, strag_compare_pair);
+    for (int i = 0; i < file->count && status == STRAG_OK; i++) {
+        const struct entry *entry = &file->entries[positions[i].second];
+        const int *at = file->at + (size_t)positions[i].second * (size_t)dims;
+        if (i == 0 || positions[i].first != positions[i - 1].first)
+            status = strag_draft_host(draft, strag_coordinates_name(at, dims).text, entry->line,
+                                      positions[i].first);
+        if (status == STRAG_OK) {
+            layout->rank_host[entry->rank] = layout->nhosts - 1;
+            layout->hosts[layout->nhosts - 1].ranks++;
         }
-        layout->rank_host[seats[i].rank] = layout->nhosts - 1;
-        layout->hosts[layout->nhosts - 1].ranks++;
     }
     layout->nranks = file->count;
-    return STRAG_OK;
-}
-
-static int place_ranks(const struct coordinates *file, const int *low, struct strag_draft *draft)
-{
-    size_t count = (size_t)file->count;
-    struct seat *seats = calloc(count, sizeof *seats);
-    /* Lines first, then each rank's host. */
-    int *rank_host = draft->layout->rank_host = calloc(count, sizeof *rank_host);
-    int status =
-        seats && rank_host ? check_ranks(file, rank_host) : strag_source_memory(&draft->source);
-    if (status == STRAG_OK)
-        status = seat_ranks(file, low, draft, seats);
-    free(seats);
     return status;
 }
 
-static int build(struct coordinates *file, struct strag_layout **layout)
+static int add_ranks(const struct coordinates *file, const int *low, struct strag_draft *draft)
 {
+    size_t count = (size_t)file->count;
+    struct strag_pair *positions = calloc(count, sizeof *positions);
+    /* Lines first, then each rank's host. */
+    int *rank_host = draft->layout->rank_host = calloc(count, sizeof *rank_host);
+    int status =
+        positions && rank_host ? check_ranks(file, rank_host) : strag_source_memory(&draft->source);
+    if (status == STRAG_OK)
+        status = add_positions(file, low, draft, positions);
+    free(positions);
+    return status;
+}
+
+static int fill(struct strag_draft *draft, void *from)
+{
+    struct coordinates *file = from;
     int low[STRAG_DIMS_MAX] = {0};
     int status = STRAG_OK;
     if (!file->header)
         status = strag_source_contain(&file->source, file->at, file->count, &file->grid, low);
+    draft->layout->grid = file->grid;
     if (status != STRAG_OK)
         return status;
-    struct strag_draft draft;
-    status = strag_draft_start(&draft, &file->source, file->grid.network);
-    if (status == STRAG_OK) {
-        draft.layout->grid = file->grid;
-        status = file->ranks ? place_ranks(file, low, &draft) : place_hosts(file, low, &draft);
-    }
-    if (status == STRAG_OK)
-        status = strag_draft_finish_grid(&draft, layout);
-    strag_draft_free(&draft);
-    return status;
+    return file->ranks ? add_ranks(file, low, draft) : add_hosts(file, low, draft);
 }
 
 int strag_layout_parse_coordinates(const char *text, size_t length, const char *name,
@@ -329,10 +296,12 @@ int strag_layout_parse_coordinates(const char *text, size_t length, const char *
     if (status == STRAG_OK)
         status = read_lines(&file, text, length);
     if (status == STRAG_OK)
-        status = build(&file, layout);
+        status =
+            strag_layout_build(&file.source, file.header ? file.grid.network : STRAG_NETWORK_TORUS,
+                               fill, &file, layout);
     for (int i = 0; i < file.count; i++)
-        free(file.places[i].name);
-    free(file.places);
+        free(file.entries[i].name);
+    free(file.entries);
     free(file.at);
     return status;
 }

@@ -13,20 +13,15 @@
 /* "8x8x4"; @return false if it is not such a text */
 static bool read_sizes(const char *text, size_t length, int *sizes, int *dims)
 {
-    size_t i = 0;
+    const char *end = text + length;
     *dims = 0;
-    for (;;) {
-        int64_t size = 0;
-        size_t begin = i;
-        for (; i < length && text[i] >= '0' && text[i] <= '9' && size <= INT32_MAX; i++)
-            size = 10 * size + (text[i] - '0');
-        if (i == begin || size < 1 || size > INT32_MAX || *dims == STRAG_DIMS_MAX)
+    for (;; text++) {
+        int64_t size;
+        if (!strag_next_number(&text, end, INT32_MAX, &size) || size < 1 || *dims == STRAG_DIMS_MAX)
             return false;
         sizes[(*dims)++] = (int)size;
-        if (i == length)
-            return true;
-        if (text[i++] != 'x')
-            return false;
+        if (text == end || *text != 'x')
+            return text == end;
     }
 }
 
@@ -102,59 +97,32 @@ int strag_source_contain(const struct strag_source *source, const int *at, int c
     return STRAG_OK;
 }
 
-int strag_grid_place(const struct strag_grid *grid, const int *low, const int *at)
-{
-    int position = 0;
-    for (int d = grid->dims - 1; d >= 0; d--)
-        position = position * grid->size[d] + (at[d] - low[d]);
-    return position;
-}
-
 /* ---- Grids with a host at every position ---- */
 
-char *strag_coordinates_name(const int *at, int dims)
+struct strag_coordinates_name strag_coordinates_name(const int *at, int dims)
 {
-    char name[STRAG_DIMS_MAX * 12 + 3];
+    struct strag_coordinates_name name;
     size_t used = 0;
     for (int i = 0; i < dims; i++)
-        used += (size_t)snprintf(name + used, sizeof name - used, "%c%d", i ? ',' : '(', at[i]);
-    snprintf(name + used, sizeof name - used, ")");
-    return strag_text_copy(name, strlen(name));
+        used += (size_t)snprintf(name.text + used, sizeof name.text - used, "%c%d", i ? ',' : '(',
+                                 at[i]);
+    snprintf(name.text + used, sizeof name.text - used, ")");
+    return name;
 }
 
-static int fill_grid(struct strag_draft *draft)
+static int fill_grid(struct strag_draft *draft, void *from)
 {
-    const struct strag_grid *grid = &draft->layout->grid;
-    int positions = 1;
-    for (int i = 0; i < grid->dims; i++)
-        positions *= grid->size[i];
+    const struct strag_grid *grid = from;
+    int positions = strag_grid_positions(grid), status = STRAG_OK;
     if (positions > STRAG_LAYOUT_MAX)
         return strag_source_fail(&draft->source, 0, "a grid of %d hosts; at most %d are accepted",
                                  positions, STRAG_LAYOUT_MAX);
-    int at[STRAG_DIMS_MAX] = {0};
-    for (int position = 0; position < positions; position++) {
-        char *name = strag_coordinates_name(at, grid->dims);
-        int status = strag_draft_host(draft, name, 0, position);
-        if (status != STRAG_OK)
-            return status;
-        for (int i = 0; i < grid->dims && ++at[i] == grid->size[i]; i++)
-            at[i] = 0;
+    draft->layout->grid = *grid;
+    for (int position = 0; position < positions && status == STRAG_OK; position++) {
+        int at[STRAG_DIMS_MAX];
+        strag_grid_coordinates(grid, position, at);
+        status = strag_draft_host(draft, strag_coordinates_name(at, grid->dims).text, 0, position);
     }
-    return STRAG_OK;
-}
-
-static int full_grid(const struct strag_grid *grid, const struct strag_source *source,
-                     struct strag_layout **layout)
-{
-    struct strag_draft draft;
-    int status = strag_draft_start(&draft, source, grid->network);
-    if (status == STRAG_OK) {
-        draft.layout->grid = *grid;
-        status = fill_grid(&draft);
-    }
-    if (status == STRAG_OK)
-        status = strag_draft_finish_grid(&draft, layout);
-    strag_draft_free(&draft);
     return status;
 }
 
@@ -172,7 +140,7 @@ int strag_layout_from_dims(const char *dims, enum strag_network network, bool wr
         return status;
     for (int i = 0; i < grid.dims; i++)
         grid.wrap[i] = wrap && network == STRAG_NETWORK_TORUS;
-    return full_grid(&grid, &source, layout);
+    return strag_layout_build(&source, network, fill_grid, &grid, layout);
 }
 
 int strag_layout_from_hammingmesh(const char *text, struct strag_layout **layout,
@@ -181,7 +149,28 @@ int strag_layout_from_hammingmesh(const char *text, struct strag_layout **layout
     const struct strag_source source = {NULL, err};
     struct strag_grid grid = {.network = STRAG_NETWORK_HAMMINGMESH};
     int status = strag_source_hammingmesh(&source, 0, text, strlen(text), &grid);
-    return status == STRAG_OK ? full_grid(&grid, &source, layout) : status;
+    if (status != STRAG_OK)
+        return status;
+    return strag_layout_build(&source, grid.network, fill_grid, &grid, layout);
+}
+
+/* ---- Trees ---- */
+
+/* A host that is named by its number. */
+static int add_host(struct strag_draft *draft, int at)
+{
+    char name[16];
+    snprintf(name, sizeof name, "%d", draft->layout->nhosts);
+    return strag_draft_host(draft, name, 0, at);
+}
+
+static int fill_flat(struct strag_draft *draft, void *from)
+{
+    const int *hosts = from;
+    int status = STRAG_OK;
+    for (int i = 0; i < *hosts && status == STRAG_OK; i++)
+        status = add_host(draft, -1);
+    return status;
 }
 
 int strag_layout_flat(int hosts, struct strag_layout **layout, struct strag_error *err)
@@ -190,24 +179,12 @@ int strag_layout_flat(int hosts, struct strag_layout **layout, struct strag_erro
     if (hosts < 1 || hosts > STRAG_LAYOUT_MAX)
         return strag_fail(err, STRAG_ERR_ARGUMENT, "%d hosts; 1 to %d are accepted", hosts,
                           STRAG_LAYOUT_MAX);
-    struct strag_draft draft;
-    int status = strag_draft_start(&draft, &source, STRAG_NETWORK_TREE);
-    for (int i = 0; i < hosts && status == STRAG_OK; i++) {
-        char name[16];
-        int length = snprintf(name, sizeof name, "%d", i);
-        status = strag_draft_host(&draft, strag_text_copy(name, (size_t)length), 0, -1);
-    }
-    if (status == STRAG_OK)
-        status = strag_draft_finish_tree(&draft, layout);
-    strag_draft_free(&draft);
-    return status;
+    return strag_layout_build(&source, STRAG_NETWORK_TREE, fill_flat, &hosts, layout);
 }
-
-/* ---- Trees ---- */
 
 /* Where reading "((2,3@50),4)@100" is. */
 struct tree_text {
-    struct strag_draft draft;
+    struct strag_draft *draft;
     const char *all, *rest;
     int at;    /* the switch whose bracket is open; -1: outside */
     int depth; /* brackets that are open */
@@ -215,7 +192,7 @@ struct tree_text {
 
 static int fail_tree(const struct tree_text *tree)
 {
-    return strag_source_fail(&tree->draft.source, 0,
+    return strag_source_fail(&tree->draft->source, 0,
                              "'%s', at '%s': ranks per host between commas are needed, brackets "
                              "around those on one switch, like 2,3 or ((2,3),4@50)@100",
                              strag_quoted(tree->all).text,
@@ -235,22 +212,18 @@ static int read_uplink(struct tree_text *tree, double *uplink)
     memcpy(number, text, length);
     number[length] = '\0';
     tree->rest = text + length;
-    return strag_source_gbit(&tree->draft.source, 0, number, uplink);
+    return strag_source_gbit(&tree->draft->source, 0, number, uplink);
 }
 
 static int read_host(struct tree_text *tree)
 {
-    struct strag_layout *layout = tree->draft.layout;
-    int64_t ranks = 0;
+    struct strag_layout *layout = tree->draft->layout;
+    int64_t ranks;
     const char *text = tree->rest;
-    for (; *text >= '0' && *text <= '9' && ranks <= INT32_MAX; text++)
-        ranks = 10 * ranks + (*text - '0');
-    if (ranks < 1 || ranks > INT32_MAX)
+    if (!strag_next_number(&text, text + strlen(text), INT32_MAX, &ranks) || ranks < 1)
         return fail_tree(tree);
     tree->rest = text;
-    char name[16];
-    int length = snprintf(name, sizeof name, "%d", layout->nhosts);
-    int status = strag_draft_host(&tree->draft, strag_text_copy(name, (size_t)length), 0, tree->at);
+    int status = add_host(tree->draft, tree->at);
     if (status != STRAG_OK)
         return status;
     struct strag_host *host = &layout->hosts[layout->nhosts - 1];
@@ -260,12 +233,10 @@ static int read_host(struct tree_text *tree)
 
 static int open_switch(struct tree_text *tree)
 {
-    struct strag_layout *layout = tree->draft.layout;
-    int status = strag_draft_switch(&tree->draft, NULL, 0, 0);
+    int status = strag_draft_switch(tree->draft, NULL, 0, tree->at, 0);
     if (status != STRAG_OK)
         return status;
-    layout->switches[layout->nswitches - 1].parent = tree->at;
-    tree->at = layout->nswitches - 1;
+    tree->at = tree->draft->layout->nswitches - 1;
     tree->depth++;
     tree->rest++;
     return STRAG_OK;
@@ -273,9 +244,11 @@ static int open_switch(struct tree_text *tree)
 
 /* Everything up to the end: after a host or a closing bracket comes a comma, another closing
  * bracket or the end. */
-static int read_tree(struct tree_text *tree)
+static int fill_tree(struct strag_draft *draft, void *from)
 {
-    struct strag_layout *layout = tree->draft.layout;
+    struct tree_text *tree = from;
+    struct strag_layout *layout = draft->layout;
+    tree->draft = draft;
     bool behind = false; /* a host or a closing bracket */
     while (*tree->rest || !behind || tree->depth) {
         int status = STRAG_OK;
@@ -307,11 +280,5 @@ int strag_layout_from_tree(const char *text, struct strag_layout **layout, struc
 {
     const struct strag_source source = {NULL, err};
     struct tree_text tree = {.all = text, .rest = text, .at = -1};
-    int status = strag_draft_start(&tree.draft, &source, STRAG_NETWORK_TREE);
-    if (status == STRAG_OK)
-        status = read_tree(&tree);
-    if (status == STRAG_OK)
-        status = strag_draft_finish_tree(&tree.draft, layout);
-    strag_draft_free(&tree.draft);
-    return status;
+    return strag_layout_build(&source, STRAG_NETWORK_TREE, fill_tree, &tree, layout);
 }

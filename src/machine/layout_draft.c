@@ -1,185 +1,97 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A layout that is being made: names that come once, switches in order, positions taken once.
+ * Building a layout: names are unique, switches are in order, positions are taken once.
  */
 #include "machine/layout_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-void *strag_array_grow(void *old, int *room, int need, size_t element)
-{
-    if (old && need <= *room)
-        return old;
-    int more = *room < 8 ? 8 : *room;
-    while (more < need)
-        more = more > INT32_MAX / 2 ? INT32_MAX : 2 * more;
-    void *array = realloc(old, (size_t)more * element);
-    if (array)
-        *room = more;
-    return array;
-}
-
-/* ---- Names: open addressing, at most half full ---- */
-
-/* FNV-1a */
-static uint64_t hash(const char *name)
-{
-    uint64_t h = 0xcbf29ce484222325u;
-    for (; *name; name++)
-        h = (h ^ (unsigned char)*name) * 0x100000001b3u;
-    return h ^ h >> 32;
-}
-
-/* Where the name is, or would be. There is a free slot. */
-static struct strag_names_slot *slot(const struct strag_names *names, const char *name)
-{
-    uint64_t mask = (uint64_t)names->room - 1;
-    uint64_t i = hash(name) & mask;
-    while (names->slots[i].name && strcmp(names->slots[i].name, name) != 0)
-        i = (i + 1) & mask;
-    return &names->slots[i];
-}
-
-int strag_names_find(const struct strag_names *names, const char *name)
-{
-    if (names->room == 0)
-        return -1;
-    const struct strag_names_slot *found = slot(names, name);
-    return found->name ? found->value : -1;
-}
-
-static bool widen(struct strag_names *names)
-{
-    struct strag_names wider = {.room = names->room ? 2 * names->room : 64, .count = names->count};
-    wider.slots = calloc((size_t)wider.room, sizeof *wider.slots);
-    if (!wider.slots)
-        return false;
-    for (int i = 0; i < names->room; i++) {
-        if (names->slots[i].name)
-            *slot(&wider, names->slots[i].name) = names->slots[i];
-    }
-    free(names->slots);
-    *names = wider;
-    return true;
-}
-
-bool strag_names_add(struct strag_names *names, const char *name, int value)
-{
-    if (2 * (names->count + 1) > names->room && !widen(names))
-        return false;
-    *slot(names, name) = (struct strag_names_slot){name, value};
-    names->count++;
-    return true;
-}
-
-void strag_names_free(struct strag_names *names)
-{
-    free(names->slots);
-    *names = (struct strag_names){0};
-}
-
 /* ---- Hosts and switches ---- */
 
-int strag_draft_start(struct strag_draft *draft, const struct strag_source *source,
-                      enum strag_network network)
+int strag_source_name(const struct strag_source *source, int line, const char *name)
 {
-    *draft = (struct strag_draft){.source = *source};
-    draft->layout = calloc(1, sizeof *draft->layout);
-    if (!draft->layout)
-        return strag_source_memory(source);
-    draft->layout->network = network;
-    draft->layout->grid.network = network;
+    size_t length = strlen(name);
+    if (length == 0)
+        return strag_source_fail(source, line, "an empty name; hosts and switches need names");
+    if (length > STRAG_NAME_MAX)
+        return strag_source_fail(source, line, "the name '%s' is longer than %d bytes",
+                                 strag_quote(name, length).text, STRAG_NAME_MAX);
+    bool round = false; /* inside of round brackets, for coordinates may be names */
+    for (size_t i = 0; i < length; i++) {
+        unsigned char c = (unsigned char)name[i];
+        round = c == '(' || (round && c != ')');
+        if (c <= ' ' || c == 0x7f || strchr("[]{}\"\\", c) || (c == ',' && !round))
+            return strag_source_fail(
+                source, line,
+                "'%s' is not a name; names have no blanks, commas, brackets, quotes or backslashes",
+                strag_quote(name, length).text);
+    }
     return STRAG_OK;
 }
 
-void strag_draft_free(struct strag_draft *draft)
-{
-    strag_layout_free(draft->layout);
-    free(draft->host_line);
-    free(draft->switch_line);
-    strag_names_free(&draft->hosts);
-    strag_names_free(&draft->switches);
-    *draft = (struct strag_draft){0};
-}
-
-/* Is there no room for one more? */
-static int check_new(struct strag_draft *draft, const struct strag_names *names, const char *what,
-                     const char *name, const int *lines, int line)
+/* There are not too many yet. @param before  the line of the one with this name; -1: there is none
+ */
+static int check_new(const struct strag_draft *draft, const struct strag_names *names,
+                     const char *what, const char *name, int before, int line)
 {
     if (names->count >= STRAG_LAYOUT_MAX)
         return strag_source_fail(&draft->source, line, "more than %d %ss", STRAG_LAYOUT_MAX, what);
-    int before = strag_names_find(names, name);
     if (before < 0)
         return STRAG_OK;
-    if (lines[before] == 0 || lines[before] == line)
+    if (before == 0 || before == line)
         return strag_source_fail(&draft->source, line, "%s %s is named twice", what,
                                  strag_quoted(name).text);
     return strag_source_fail(&draft->source, line,
                              "%s %s is in line %d already; it can be in one place only", what,
-                             strag_quoted(name).text, lines[before]);
+                             strag_quoted(name).text, before);
 }
 
-static bool room_for_host(struct strag_draft *draft)
+int strag_draft_host(struct strag_draft *draft, const char *name, int line, int at)
 {
     struct strag_layout *layout = draft->layout;
-    struct strag_host *hosts = strag_array_grow(layout->hosts, &draft->hosts_room,
-                                                layout->nhosts + 1, sizeof *layout->hosts);
-    layout->hosts = hosts ? hosts : layout->hosts;
-    int *lines = strag_array_grow(draft->host_line, &draft->host_lines_room, layout->nhosts + 1,
-                                  sizeof *draft->host_line);
-    draft->host_line = lines ? lines : draft->host_line;
-    return hosts && lines;
-}
-
-int strag_draft_host(struct strag_draft *draft, char *name, int line, int at)
-{
-    struct strag_layout *layout = draft->layout;
-    int status = name ? check_new(draft, &draft->hosts, "host", name, draft->host_line, line)
-                      : strag_source_memory(&draft->source);
-    if (status == STRAG_OK &&
-        (!room_for_host(draft) || !strag_names_add(&draft->hosts, name, layout->nhosts)))
-        status = strag_source_memory(&draft->source);
-    if (status != STRAG_OK) {
-        free(name);
+    int status = strag_source_name(&draft->source, line, name);
+    int before = strag_names_find(&draft->hosts, name);
+    if (status == STRAG_OK)
+        status = check_new(draft, &draft->hosts, "host", name,
+                           before < 0 ? -1 : layout->hosts[before].line, line);
+    if (status != STRAG_OK)
         return status;
+    char *copy = strag_text_copy(name, strlen(name));
+    if (!copy ||
+        !strag_array_grow(&layout->hosts, &draft->hosts_room, layout->nhosts + 1,
+                          sizeof *layout->hosts) ||
+        !strag_names_add(&draft->hosts, copy, layout->nhosts)) {
+        free(copy);
+        return strag_source_memory(&draft->source);
     }
-    draft->host_line[layout->nhosts] = line;
-    layout->hosts[layout->nhosts++] = (struct strag_host){.name = name, .at = at};
+    layout->hosts[layout->nhosts++] = (struct strag_host){.name = copy, .at = at, .line = line};
     return STRAG_OK;
 }
 
-static bool room_for_switch(struct strag_draft *draft)
-{
-    struct strag_layout *layout = draft->layout;
-    struct strag_switch *switches = strag_array_grow(
-        layout->switches, &draft->switches_room, layout->nswitches + 1, sizeof *layout->switches);
-    layout->switches = switches ? switches : layout->switches;
-    int *lines = strag_array_grow(draft->switch_line, &draft->switch_lines_room,
-                                  layout->nswitches + 1, sizeof *draft->switch_line);
-    draft->switch_line = lines ? lines : draft->switch_line;
-    return switches && lines;
-}
-
-int strag_draft_switch(struct strag_draft *draft, char *name, int line, double uplink)
+int strag_draft_switch(struct strag_draft *draft, const char *name, int line, int parent,
+                       double uplink)
 {
     struct strag_layout *layout = draft->layout;
     int status = STRAG_OK;
+    int before = name ? strag_names_find(&draft->switches, name) : -1;
     if (name)
-        status = check_new(draft, &draft->switches, "switch", name, draft->switch_line, line);
+        status = check_new(draft, &draft->switches, "switch", name,
+                           before < 0 ? -1 : layout->switches[before].line, line);
     else if (layout->nswitches >= STRAG_LAYOUT_MAX)
         status = strag_source_fail(&draft->source, line, "more than %d switches", STRAG_LAYOUT_MAX);
-    if (status == STRAG_OK &&
-        (!room_for_switch(draft) ||
-         (name && !strag_names_add(&draft->switches, name, layout->nswitches))))
-        status = strag_source_memory(&draft->source);
-    if (status != STRAG_OK) {
-        free(name);
+    if (status != STRAG_OK)
         return status;
+    char *copy = name ? strag_text_copy(name, strlen(name)) : NULL;
+    if ((name && !copy) ||
+        !strag_array_grow(&layout->switches, &draft->switches_room, layout->nswitches + 1,
+                          sizeof *layout->switches) ||
+        (copy && !strag_names_add(&draft->switches, copy, layout->nswitches))) {
+        free(copy);
+        return strag_source_memory(&draft->source);
     }
-    draft->switch_line[layout->nswitches] = line;
     layout->switches[layout->nswitches++] =
-        (struct strag_switch){.name = name, .parent = -1, .uplink = uplink};
+        (struct strag_switch){.name = copy, .parent = parent, .line = line, .uplink = uplink};
     return STRAG_OK;
 }
 
@@ -203,10 +115,10 @@ static int join_roots(struct strag_draft *draft, int *root)
         layout->switches[*root].uplink = 0; /* to where? */
         return STRAG_OK;
     }
-    if (roots == 0 && layout->nswitches > 0) /* circles only, which order_switches finds */
+    if (roots == 0 && layout->nswitches > 0) /* cycles only, which order_switches finds */
         return STRAG_OK;
 
-    int status = strag_draft_switch(draft, NULL, 0, 0);
+    int status = strag_draft_switch(draft, NULL, 0, -1, 0);
     if (status != STRAG_OK)
         return status;
     *root = layout->nswitches - 1;
@@ -221,8 +133,8 @@ static int join_roots(struct strag_draft *draft, int *root)
     return STRAG_OK;
 }
 
-/* Name a circle's first switch in the file. `start` is in one or below one. */
-static int fail_circle(struct strag_draft *draft, int start)
+/* Name a cycle's first switch in the file. `start` is in one or below one. */
+static int fail_cycle(struct strag_draft *draft, int start)
 {
     const struct strag_switch *switches = draft->layout->switches;
     int in = start;
@@ -232,7 +144,7 @@ static int fail_circle(struct strag_draft *draft, int start)
     for (int other = switches[in].parent; other != in; other = switches[other].parent)
         first = other < first ? other : first;
     in = first;
-    return strag_source_fail(&draft->source, draft->switch_line[in],
+    return strag_source_fail(&draft->source, switches[in].line,
                              "switch %s is below itself; switches must form a tree",
                              switches[in].name ? strag_quoted(switches[in].name).text : "");
 }
@@ -244,7 +156,7 @@ static int fail_circle(struct strag_draft *draft, int start)
  * @param order  [new index]: old index
  * @param first  scratch: every switch's first child
  * @param next   scratch: its next sibling
- * @return how many are reached from the root; the others are in or below circles
+ * @return how many are reached from the root; the others are in or below cycles
  */
 static int order_switches(const struct strag_layout *layout, int root, int *order, int *first,
                           int *next)
@@ -268,19 +180,19 @@ static int order_switches(const struct strag_layout *layout, int root, int *orde
     return used;
 }
 
-/* Put the switches into the order. @param place  scratch, [nswitches] */
-static void renumber(struct strag_layout *layout, const int *order, int *place,
+/* Put the switches into the order. @param number  scratch, [nswitches] */
+static void renumber(struct strag_layout *layout, const int *order, int *number,
                      struct strag_switch *switches)
 {
     for (int i = 0; i < layout->nswitches; i++)
-        place[order[i]] = i;
+        number[order[i]] = i;
     for (int i = 0; i < layout->nswitches; i++) {
         switches[i] = layout->switches[order[i]];
         if (switches[i].parent >= 0)
-            switches[i].parent = place[switches[i].parent];
+            switches[i].parent = number[switches[i].parent];
     }
     for (int i = 0; i < layout->nhosts; i++)
-        layout->hosts[i].at = place[layout->hosts[i].at];
+        layout->hosts[i].at = number[layout->hosts[i].at];
     free(layout->switches);
     layout->switches = switches;
 }
@@ -312,68 +224,67 @@ static int sort_switches(struct strag_draft *draft, int root)
         lost++;
     free(scratch);
     free(switches);
-    return fail_circle(draft, lost);
+    return fail_cycle(draft, lost);
 }
 
-int strag_draft_finish_tree(struct strag_draft *draft, struct strag_layout **layout)
+/* Switches in an order with parents first, one root (several are joined by a new one, which also
+ * takes hosts at -1), no cycles. */
+static int finish_tree(struct strag_draft *draft)
 {
     int root = -1;
     int status = join_roots(draft, &root);
-    if (status == STRAG_OK)
-        status = sort_switches(draft, root);
-    if (status != STRAG_OK)
-        return status;
-    *layout = draft->layout;
-    draft->layout = NULL;
-    return STRAG_OK;
+    return status == STRAG_OK ? sort_switches(draft, root) : status;
 }
 
 /* ---- Grids ---- */
 
-struct taken {
-    int position, host;
-};
-
-static int compare_taken(const void *a, const void *b)
-{
-    const struct taken *left = a, *right = b;
-    if (left->position != right->position)
-        return left->position < right->position ? -1 : 1;
-    return left->host < right->host ? -1 : left->host > right->host;
-}
-
-/* The first host in the file whose position was taken. */
-static int check_positions(struct strag_draft *draft, struct taken *taken)
+/* No two hosts at one position: the first host in the file whose position was taken is refused. */
+static int check_positions(const struct strag_draft *draft, struct strag_pair *taken)
 {
     const struct strag_layout *layout = draft->layout;
     int first = -1, second = layout->nhosts;
     for (int i = 0; i < layout->nhosts; i++)
-        taken[i] = (struct taken){layout->hosts[i].at, i};
-    qsort(taken, (size_t)layout->nhosts, sizeof *taken, compare_taken);
+        taken[i] = (struct strag_pair){layout->hosts[i].at, i};
+    qsort(taken, (size_t)layout->nhosts, sizeof *taken, strag_compare_pair);
     for (int i = 1; i < layout->nhosts; i++) {
-        if (taken[i].position == taken[i - 1].position && taken[i].host < second) {
-            first = taken[i - 1].host;
-            second = taken[i].host;
+        if (taken[i].first == taken[i - 1].first && taken[i].second < second) {
+            first = taken[i - 1].second;
+            second = taken[i].second;
         }
     }
     if (first < 0)
         return STRAG_OK;
-    return strag_source_fail(&draft->source, draft->host_line[second],
+    return strag_source_fail(&draft->source, layout->hosts[second].line,
                              "hosts %s and %s are at the same position; one host each is needed",
                              strag_quoted(layout->hosts[first].name).text,
                              strag_quoted(layout->hosts[second].name).text);
 }
 
-int strag_draft_finish_grid(struct strag_draft *draft, struct strag_layout **layout)
+static int finish_grid(struct strag_draft *draft)
 {
-    struct taken *taken = calloc((size_t)draft->layout->nhosts + 1, sizeof *taken);
-    if (!taken)
-        return strag_source_memory(&draft->source);
-    int status = check_positions(draft, taken);
+    struct strag_pair *taken = calloc((size_t)draft->layout->nhosts + 1, sizeof *taken);
+    int status = taken ? check_positions(draft, taken) : strag_source_memory(&draft->source);
     free(taken);
-    if (status != STRAG_OK)
-        return status;
-    *layout = draft->layout;
-    draft->layout = NULL;
-    return STRAG_OK;
+    return status;
+}
+
+/* ---- All of it ---- */
+
+int strag_layout_build(const struct strag_source *source, enum strag_network network,
+                       strag_draft_filler *fill, void *from, struct strag_layout **layout)
+{
+    struct strag_draft draft = {.source = *source, .layout = calloc(1, sizeof *draft.layout)};
+    if (!draft.layout)
+        return strag_source_memory(source);
+    draft.layout->network = draft.layout->grid.network = network;
+    int status = fill(&draft, from);
+    if (status == STRAG_OK)
+        status = network == STRAG_NETWORK_TREE ? finish_tree(&draft) : finish_grid(&draft);
+    if (status == STRAG_OK)
+        *layout = draft.layout;
+    else
+        strag_layout_free(draft.layout);
+    strag_names_free(&draft.hosts);
+    strag_names_free(&draft.switches);
+    return status;
 }

@@ -15,7 +15,7 @@
 struct bracket {
     const char *begin, *end; /* what is inside */
     const char *next;        /* behind the current range */
-    uint64_t value, last;    /* in the current range */
+    int64_t value, last;     /* in the current range */
     int width;               /* digits, with leading zeros */
 };
 
@@ -40,16 +40,12 @@ static int fail_range(const struct strag_source *source, const struct bracket *b
                              strag_quote(begin, (size_t)(bracket->end + 1 - begin)).text);
 }
 
-/* Digits at *text, at most 18 behind the zeros. @return how many, with zeros; 0: no number */
-static int read_digits(const char **text, const char *end, uint64_t *value)
+/* A number of at most 18 digits behind the zeros. @return how many, with zeros; 0: no number */
+static int read_digits(const char **text, const char *end, int64_t *value)
 {
     const char *begin = *text;
-    *value = 0;
-    while (*text < end && **text >= '0' && **text <= '9') {
-        if (*value > UINT64_C(99999999999999999))
-            return 0;
-        *value = 10 * *value + (uint64_t)(*(*text)++ - '0');
-    }
+    if (!strag_next_number(text, end, INT64_C(999999999999999999), value))
+        return 0;
     return *text - begin <= STRAG_NAME_MAX ? (int)(*text - begin) : 0;
 }
 
@@ -72,15 +68,14 @@ static bool next_range(struct bracket *bracket)
 }
 
 /* How many numbers a bracket has; beyond the limit it does not matter how many. */
-static int count_numbers(const struct strag_source *source, struct bracket *bracket,
-                         uint64_t *count)
+static int count_numbers(const struct strag_source *source, struct bracket *bracket, int64_t *count)
 {
     *count = 0;
     bracket->next = bracket->begin;
     while (bracket->next) {
         if (!next_range(bracket))
             return fail_range(source, bracket);
-        uint64_t more = bracket->last - bracket->value + 1;
+        int64_t more = bracket->last - bracket->value + 1;
         *count = more > STRAG_LAYOUT_MAX - *count ? STRAG_LAYOUT_MAX + 1 : *count + more;
         if (*count > STRAG_LAYOUT_MAX)
             break;
@@ -121,9 +116,9 @@ static int start_entry(const struct strag_source *source, struct entry *entry, i
                        int *names)
 {
     int status = read_brackets(source, entry);
-    uint64_t product = 1;
+    int64_t product = 1;
     for (int i = 0; i < entry->brackets && status == STRAG_OK; i++) {
-        uint64_t count;
+        int64_t count;
         status = count_numbers(source, &entry->bracket[i], &count);
         product *= count; /* at most (2^20 + 1)^2 before the check */
         if (status == STRAG_OK && product > STRAG_LAYOUT_MAX)
@@ -132,7 +127,7 @@ static int start_entry(const struct strag_source *source, struct entry *entry, i
         if (status == STRAG_OK && !next_range(&entry->bracket[i]))
             status = fail_range(source, &entry->bracket[i]);
     }
-    if (status == STRAG_OK && product > (uint64_t)(STRAG_LAYOUT_MAX - before))
+    if (status == STRAG_OK && product > STRAG_LAYOUT_MAX - before)
         return strag_source_fail(source, 0, "'%s' makes a list of more than %d names",
                                  strag_quote(entry->text, entry->length).text, STRAG_LAYOUT_MAX);
     *names = (int)product;
@@ -166,8 +161,8 @@ static size_t write_name(const struct entry *entry, char *name, size_t size)
         const char *end = bracket ? bracket->begin - 1 : entry->text + entry->length;
         used += (size_t)snprintf(name + used, size - used, "%.*s", (int)(end - text), text);
         if (bracket && used < size) {
-            used += (size_t)snprintf(name + used, size - used, "%0*llu", bracket->width,
-                                     (unsigned long long)bracket->value);
+            used += (size_t)snprintf(name + used, size - used, "%0*lld", bracket->width,
+                                     (long long)bracket->value);
             text = bracket->end + 1;
         }
     }
@@ -180,18 +175,12 @@ static int add_names(struct expansion *list, struct entry *entry)
     int status = start_entry(&list->source, entry, list->count, &names);
     if (status != STRAG_OK)
         return status;
-    char **grown =
-        strag_array_grow(list->names, &list->room, list->count + names, sizeof *list->names);
-    if (!grown)
+    if (!strag_array_grow(&list->names, &list->room, list->count + names, sizeof *list->names))
         return strag_source_memory(&list->source);
-    list->names = grown;
     for (int i = 0; i < names; i++) {
         char name[STRAG_NAME_MAX + 2];
         size_t length = write_name(entry, name, sizeof name);
-        if (length > STRAG_NAME_MAX)
-            return strag_source_fail(&list->source, 0, "the name '%s' is longer than %d bytes",
-                                     strag_quoted(name).text, STRAG_NAME_MAX);
-        status = strag_source_name(&list->source, 0, name, length);
+        status = strag_source_name(&list->source, 0, name);
         if (status != STRAG_OK)
             return status;
         list->names[list->count] = strag_text_copy(name, length);

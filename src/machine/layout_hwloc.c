@@ -72,39 +72,23 @@ struct answer {
     struct strag_error err;
 };
 
-/* @return false: the pipe is broken */
-static bool send_all(int pipe, const void *data, size_t bytes)
+/* Write or read all of it. @return false: the pipe is broken, or the child has ended before it has
+ * sent all */
+static bool transfer(int pipe, bool send, void *data, size_t bytes)
 {
-    const char *at = data;
-    while (bytes > 0) {
-        ssize_t sent = write(pipe, at, bytes);
-        if (sent < 0 && errno == EINTR)
+    for (char *at = data; bytes > 0;) {
+        ssize_t moved = send ? write(pipe, at, bytes) : read(pipe, at, bytes);
+        if (moved < 0 && errno == EINTR)
             continue;
-        if (sent <= 0)
+        if (moved <= 0)
             return false;
-        at += sent;
-        bytes -= (size_t)sent;
+        at += moved;
+        bytes -= (size_t)moved;
     }
     return true;
 }
 
-/* @return false: the child has ended before it has sent all */
-static bool receive_all(int pipe, void *data, size_t bytes)
-{
-    char *at = data;
-    while (bytes > 0) {
-        ssize_t received = read(pipe, at, bytes);
-        if (received < 0 && errno == EINTR)
-            continue;
-        if (received <= 0)
-            return false;
-        at += received;
-        bytes -= (size_t)received;
-    }
-    return true;
-}
-
-/* No words, no core file, no handler of the parent's; and an end in any case. */
+/* No output, no core file, none of the parent's signal handlers, and limited processor time. */
 static void go_quiet(void)
 {
     static const int crashes[] = {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGXCPU, SIGPIPE};
@@ -125,9 +109,9 @@ static void run_child(int pipe, const char *xml)
     memset(&answer, 0, sizeof answer);
     go_quiet();
     answer.status = load(xml, &cores, &answer.count, &answer.err);
-    bool sent = send_all(pipe, &answer, sizeof answer);
+    bool sent = transfer(pipe, true, &answer, sizeof answer);
     if (sent && answer.status == STRAG_OK)
-        sent = send_all(pipe, cores, (size_t)answer.count * sizeof *cores);
+        sent = transfer(pipe, true, cores, (size_t)answer.count * sizeof *cores);
     free(cores);
     _exit(sent ? 0 : 1);
 }
@@ -135,7 +119,7 @@ static void run_child(int pipe, const char *xml)
 static int receive(int pipe, struct strag_core **cores, int *count, struct strag_error *err)
 {
     struct answer answer;
-    if (!receive_all(pipe, &answer, sizeof answer))
+    if (!transfer(pipe, false, &answer, sizeof answer))
         return strag_fail(err, STRAG_ERR_ARGUMENT, "hwloc crashes on it");
     if (answer.status != STRAG_OK)
         return strag_fail(err, answer.status, "%s", answer.err.text);
@@ -143,7 +127,7 @@ static int receive(int pipe, struct strag_core **cores, int *count, struct strag
     struct strag_core *made = malloc(bytes);
     if (!made)
         return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for %d cores", answer.count);
-    if (!receive_all(pipe, made, bytes)) {
+    if (!transfer(pipe, false, made, bytes)) {
         free(made);
         return strag_fail(err, STRAG_ERR_ARGUMENT, "hwloc crashes on it");
     }

@@ -24,13 +24,11 @@ int strag_records_add(struct strag_records *records, const struct strag_source *
         strag_record_free(record);
         return strag_source_fail(source, line, "more than %d switches", STRAG_LAYOUT_MAX);
     }
-    struct strag_record *list =
-        strag_array_grow(records->list, &records->room, records->count + 1, sizeof *list);
-    if (!list) {
+    if (!strag_array_grow(&records->list, &records->room, records->count + 1,
+                          sizeof *records->list)) {
         strag_record_free(record);
         return strag_source_memory(source);
     }
-    records->list = list;
     records->list[records->count++] = *record;
     return STRAG_OK;
 }
@@ -71,22 +69,12 @@ int strag_source_gbit(const struct strag_source *source, int line, const char *t
 
 /* ---- Trees ---- */
 
-static int add_switches(const struct strag_records *records, struct strag_draft *draft)
+int strag_draft_named_switch(struct strag_draft *draft, const struct strag_text *name,
+                             double uplink)
 {
-    for (int i = 0; i < records->count; i++) {
-        const struct strag_text *name = &records->list[i].name;
-        size_t length = strlen(name->text);
-        int status = strag_source_name(&draft->source, name->line, name->text, length);
-        if (status != STRAG_OK)
-            return status;
-        char *copy = strag_text_copy(name->text, length);
-        if (!copy)
-            return strag_source_memory(&draft->source);
-        status = strag_draft_switch(draft, copy, name->line, records->list[i].uplink);
-        if (status != STRAG_OK)
-            return status;
-    }
-    return STRAG_OK;
+    int status = strag_source_name(&draft->source, name->line, name->text);
+    return status == STRAG_OK ? strag_draft_switch(draft, name->text, name->line, -1, uplink)
+                              : status;
 }
 
 /* Switch `parent` has a child of that name. */
@@ -107,7 +95,7 @@ static int join(struct strag_draft *draft, int parent, const char *name, int lin
                                  "switch %s is below %s already (line %d); switches must form a "
                                  "tree, so name one of several parents only",
                                  strag_quoted(name).text, strag_quoted(switches[before].name).text,
-                                 draft->switch_line[before]);
+                                 switches[before].line);
     switches[child].parent = parent;
     return STRAG_OK;
 }
@@ -128,17 +116,18 @@ int strag_draft_hosts(struct strag_draft *draft, const struct strag_text *list, 
     char **names = NULL;
     int count = 0;
     int status = strag_source_hosts(&draft->source, list->line, list->text, &names, &count);
-    for (int i = 0; i < count && status == STRAG_OK; i++) {
+    for (int i = 0; i < count && status == STRAG_OK; i++)
         status = strag_draft_host(draft, names[i], list->line, at + i * step);
-        names[i] = NULL; /* the draft's */
-    }
     strag_hosts_free(names, count);
     return status;
 }
 
-static int build_tree(const struct strag_records *records, struct strag_draft *draft)
+static int fill_tree(struct strag_draft *draft, void *from)
 {
-    int status = add_switches(records, draft);
+    const struct strag_records *records = from;
+    int status = STRAG_OK;
+    for (int i = 0; i < records->count && status == STRAG_OK; i++)
+        status = strag_draft_named_switch(draft, &records->list[i].name, records->list[i].uplink);
     for (int i = 0; i < records->count && status == STRAG_OK; i++) {
         const struct strag_record *record = &records->list[i];
         if (record->children.text && record->nodes.text)
@@ -154,26 +143,14 @@ static int build_tree(const struct strag_records *records, struct strag_draft *d
     return status;
 }
 
-int strag_records_tree(const struct strag_records *records, const struct strag_source *source,
-                       struct strag_layout **layout)
-{
-    struct strag_draft draft;
-    int status = strag_draft_start(&draft, source, STRAG_NETWORK_TREE);
-    if (status == STRAG_OK)
-        status = build_tree(records, &draft);
-    if (status == STRAG_OK)
-        status = strag_draft_finish_tree(&draft, layout);
-    strag_draft_free(&draft);
-    return status;
-}
-
 /* ---- Rings ---- */
 
-static int build_ring(const struct strag_record *record, struct strag_draft *draft)
+static int fill_ring(struct strag_draft *draft, void *from)
 {
+    const struct strag_record *record = from;
     struct strag_grid *grid = &draft->layout->grid;
     const struct strag_text *name = &record->name;
-    int status = strag_source_name(&draft->source, name->line, name->text, strlen(name->text));
+    int status = strag_source_name(&draft->source, name->line, name->text);
     if (status == STRAG_OK && !record->nodes.text)
         return strag_source_fail(&draft->source, name->line, "ring %s has no nodes",
                                  strag_quoted(name->text).text);
@@ -185,17 +162,11 @@ static int build_ring(const struct strag_record *record, struct strag_draft *dra
     return status;
 }
 
-int strag_records_rings(const struct strag_records *records, const struct strag_source *source,
+/* Of several rings each is a switch of a tree. */
+int strag_records_build(struct strag_records *records, const struct strag_source *source,
                         struct strag_layout **layout)
 {
-    if (records->count != 1)
-        return strag_records_tree(records, source, layout);
-    struct strag_draft draft;
-    int status = strag_draft_start(&draft, source, STRAG_NETWORK_TORUS);
-    if (status == STRAG_OK)
-        status = build_ring(&records->list[0], &draft);
-    if (status == STRAG_OK)
-        status = strag_draft_finish_grid(&draft, layout);
-    strag_draft_free(&draft);
-    return status;
+    if (records->count == 1 && strcmp(records->what, "ring") == 0)
+        return strag_layout_build(source, STRAG_NETWORK_TORUS, fill_ring, records->list, layout);
+    return strag_layout_build(source, STRAG_NETWORK_TREE, fill_tree, records, layout);
 }

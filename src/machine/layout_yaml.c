@@ -5,7 +5,9 @@
  *
  * Of our own is `gbit` in a switch or block: the bandwidth of its uplink in Gbit/s.
  */
-#include "machine/layout_yaml.h"
+#include "machine/layout_internal.h"
+
+#include "base/yaml.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +31,7 @@ struct description {
     struct strag_text name;
     bool by_default;
     int line, kinds;
-    bool rings, flat;
+    bool flat;
     struct strag_records records; /* switches, blocks or rings */
     int ntoruses, toruses_room;
     struct torus *toruses;
@@ -63,18 +65,26 @@ static void free_description(struct description *description)
 
 /* ---- Switches, blocks, rings ---- */
 
+static int read_gbit(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
+{
+    const char *value = strag_yaml_scalar(node);
+    if (!value)
+        return strag_yaml_fail_value(yaml, node, "a number of Gbit/s");
+    return strag_source_gbit(&yaml->source, strag_yaml_line(node), value, target);
+}
+
 static const struct strag_yaml_key switch_keys[] = {
     {"switch", strag_yaml_text, offsetof(struct strag_record, name)},
     {"children", strag_yaml_text, offsetof(struct strag_record, children)},
     {"nodes", strag_yaml_text, offsetof(struct strag_record, nodes)},
-    {"gbit", strag_yaml_gbit, offsetof(struct strag_record, uplink)},
+    {"gbit", read_gbit, offsetof(struct strag_record, uplink)},
     {NULL, NULL, 0},
 };
 
 static const struct strag_yaml_key block_keys[] = {
     {"block", strag_yaml_text, offsetof(struct strag_record, name)},
     {"nodes", strag_yaml_text, offsetof(struct strag_record, nodes)},
-    {"gbit", strag_yaml_gbit, offsetof(struct strag_record, uplink)},
+    {"gbit", read_gbit, offsetof(struct strag_record, uplink)},
     {NULL, NULL, 0},
 };
 
@@ -84,12 +94,12 @@ static const struct strag_yaml_key ring_keys[] = {
     {NULL, NULL, 0},
 };
 
-static int read_record(struct strag_yaml *yaml, const struct strag_yaml_key *keys,
-                       struct strag_records *records)
+static int read_record(struct strag_yaml *yaml, const yaml_node_t *node,
+                       const struct strag_yaml_key *keys, struct strag_records *records)
 {
-    struct strag_record record = {.name.line = strag_yaml_line(yaml)};
+    struct strag_record record = {.name.line = strag_yaml_line(node)};
     records->what = keys[0].name;
-    int status = strag_yaml_mapping(yaml, records->what, keys, &record);
+    int status = strag_yaml_mapping(yaml, node, records->what, keys, &record);
     if (status == STRAG_OK && !record.name.text)
         status = strag_source_fail(&yaml->source, record.name.line,
                                    "a %s without a name; the key %s gives it", records->what,
@@ -100,63 +110,61 @@ static int read_record(struct strag_yaml *yaml, const struct strag_yaml_key *key
     return status;
 }
 
-static int read_switch(struct strag_yaml *yaml, void *target)
+static int read_switch(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
 {
-    return read_record(yaml, switch_keys, target);
+    return read_record(yaml, node, switch_keys, target);
 }
 
-static int read_block(struct strag_yaml *yaml, void *target)
+static int read_block(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
 {
-    return read_record(yaml, block_keys, target);
+    return read_record(yaml, node, block_keys, target);
 }
 
-static int read_ring(struct strag_yaml *yaml, void *target)
+static int read_ring(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
 {
-    return read_record(yaml, ring_keys, target);
+    return read_record(yaml, node, ring_keys, target);
 }
 
-static int read_switches(struct strag_yaml *yaml, void *target)
+static int read_switches(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
 {
-    return strag_yaml_list(yaml, "switches", read_switch, target);
+    return strag_yaml_list(yaml, node, "switches", read_switch, target);
 }
 
-static int read_blocks(struct strag_yaml *yaml, void *target)
+static int read_blocks(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
 {
-    return strag_yaml_list(yaml, "blocks", read_block, target);
+    return strag_yaml_list(yaml, node, "blocks", read_block, target);
 }
 
-static int read_rings(struct strag_yaml *yaml, void *target)
+static int read_rings(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
 {
-    return strag_yaml_list(yaml, "rings", read_ring, target);
+    return strag_yaml_list(yaml, node, "rings", read_ring, target);
 }
 
 struct sizes {
     int count, size[32];
 };
 
-static int read_size(struct strag_yaml *yaml, void *target)
+static int read_size(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
 {
     struct sizes *sizes = target;
     int max = (int)(sizeof sizes->size / sizeof *sizes->size);
     if (sizes->count == max)
-        return strag_source_fail(&yaml->source, strag_yaml_line(yaml), "more than %d block sizes",
-                                 max);
+        return strag_yaml_fail(yaml, node, "more than %d block sizes", max);
     int *size = &sizes->size[sizes->count];
-    int status = strag_yaml_integer(yaml, size);
+    int status = strag_yaml_integer(yaml, node, size);
     if (status == STRAG_OK && *size == 0)
-        return strag_source_fail(&yaml->source, strag_yaml_line(yaml),
-                                 "a block size of 0; at least 1 is needed");
+        return strag_yaml_fail(yaml, node, "a block size of 0; at least 1 is needed");
     sizes->count++;
     return status;
 }
 
 /* Slurm allocates by them; they say nothing about the network. */
-static int read_sizes(struct strag_yaml *yaml, void *target)
+static int read_sizes(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
 {
     (void)target;
     struct sizes sizes = {0};
-    int line = strag_yaml_line(yaml);
-    int status = strag_yaml_list(yaml, "block sizes", read_size, &sizes);
+    int line = strag_yaml_line(node);
+    int status = strag_yaml_list(yaml, node, "block sizes", read_size, &sizes);
     if (status != STRAG_OK)
         return status;
     return strag_block_sizes_check(&yaml->source, line, sizes.size, sizes.count);
@@ -171,9 +179,9 @@ static const struct strag_yaml_key triple_keys[] = {
     {NULL, NULL, 0},
 };
 
-static int read_triple(struct strag_yaml *yaml, void *target)
+static int read_triple(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
 {
-    return strag_yaml_mapping(yaml, "triple of x, y, z", triple_keys, target);
+    return strag_yaml_mapping(yaml, node, "triple of x, y, z", triple_keys, target);
 }
 
 static const struct strag_yaml_key region_keys[] = {
@@ -183,25 +191,22 @@ static const struct strag_yaml_key region_keys[] = {
     {NULL, NULL, 0},
 };
 
-static int read_region(struct strag_yaml *yaml, void *target)
+static int read_region(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
 {
     struct torus *torus = target;
-    struct region *regions =
-        strag_array_grow(torus->regions, &torus->room, torus->count + 1, sizeof *regions);
-    if (!regions)
+    if (!strag_array_grow(&torus->regions, &torus->room, torus->count + 1, sizeof *torus->regions))
         return strag_source_memory(&yaml->source);
-    torus->regions = regions;
-    struct region *region = &regions[torus->count++];
-    *region = (struct region){.nodes.line = strag_yaml_line(yaml)};
-    int status = strag_yaml_mapping(yaml, "region", region_keys, region);
+    struct region *region = &torus->regions[torus->count++];
+    *region = (struct region){.nodes.line = strag_yaml_line(node)};
+    int status = strag_yaml_mapping(yaml, node, "region", region_keys, region);
     if (status == STRAG_OK && !region->nodes.text)
         return strag_source_fail(&yaml->source, region->nodes.line, "a region without nodes");
     return status;
 }
 
-static int read_regions(struct strag_yaml *yaml, void *target)
+static int read_regions(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
 {
-    return strag_yaml_list(yaml, "regions", read_region, target);
+    return strag_yaml_list(yaml, node, "regions", read_region, target);
 }
 
 static const struct strag_yaml_key torus_keys[] = {
@@ -219,11 +224,9 @@ static int add_whole(struct strag_yaml *yaml, struct torus *torus)
     if (torus->count)
         return strag_source_fail(&yaml->source, torus->nodes.line,
                                  "both nodes and regions; one of them is accepted");
-    struct region *regions = strag_array_grow(torus->regions, &torus->room, 1, sizeof *regions);
-    if (!regions)
+    if (!strag_array_grow(&torus->regions, &torus->room, 1, sizeof *torus->regions))
         return strag_source_memory(&yaml->source);
-    torus->regions = regions;
-    regions[torus->count++] = (struct region){
+    torus->regions[torus->count++] = (struct region){
         .size = {torus->size[0], torus->size[1], torus->size[2]},
         .nodes = torus->nodes,
     };
@@ -256,72 +259,72 @@ static int check_torus(struct strag_yaml *yaml, struct torus *torus)
     return STRAG_OK;
 }
 
-static int read_torus(struct strag_yaml *yaml, void *target)
+static int read_torus(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
 {
     struct description *description = target;
-    struct torus *toruses = strag_array_grow(description->toruses, &description->toruses_room,
-                                             description->ntoruses + 1, sizeof *toruses);
-    if (!toruses)
+    if (!strag_array_grow(&description->toruses, &description->toruses_room,
+                          description->ntoruses + 1, sizeof *description->toruses))
         return strag_source_memory(&yaml->source);
-    description->toruses = toruses;
-    struct torus *torus = &toruses[description->ntoruses++];
-    *torus = (struct torus){.line = strag_yaml_line(yaml)};
-    int status = strag_yaml_mapping(yaml, "torus", torus_keys, torus);
+    struct torus *torus = &description->toruses[description->ntoruses++];
+    *torus = (struct torus){.line = strag_yaml_line(node)};
+    int status = strag_yaml_mapping(yaml, node, "torus", torus_keys, torus);
     return status == STRAG_OK ? check_torus(yaml, torus) : status;
 }
 
-static int read_toruses(struct strag_yaml *yaml, void *target)
+static int read_toruses(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
 {
-    return strag_yaml_list(yaml, "tori", read_torus, target);
+    return strag_yaml_list(yaml, node, "tori", read_torus, target);
 }
 
 /* ---- Topologies ---- */
 
-static int read_tree(struct strag_yaml *yaml, void *target)
+/* One of the kinds of topologies. */
+static int read_kind(struct strag_yaml *yaml, const yaml_node_t *node, const char *what,
+                     const struct strag_yaml_key *keys, struct description *description)
+{
+    description->kinds++;
+    return strag_yaml_mapping(yaml, node, what, keys, description);
+}
+
+static int read_tree(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
 {
     static const struct strag_yaml_key keys[] = {
         {"switches", read_switches, offsetof(struct description, records)},
         {NULL, NULL, 0},
     };
-    ((struct description *)target)->kinds++;
-    return strag_yaml_mapping(yaml, "tree", keys, target);
+    return read_kind(yaml, node, "tree", keys, target);
 }
 
-static int read_block_topology(struct strag_yaml *yaml, void *target)
+static int read_block_topology(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
 {
     static const struct strag_yaml_key keys[] = {
         {"blocks", read_blocks, offsetof(struct description, records)},
         {"block_sizes", read_sizes, 0},
         {NULL, NULL, 0},
     };
-    ((struct description *)target)->kinds++;
-    return strag_yaml_mapping(yaml, "block topology", keys, target);
+    return read_kind(yaml, node, "block topology", keys, target);
 }
 
-static int read_ring_topology(struct strag_yaml *yaml, void *target)
+static int read_ring_topology(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
 {
     static const struct strag_yaml_key keys[] = {
         {"rings", read_rings, offsetof(struct description, records)},
         {NULL, NULL, 0},
     };
-    struct description *description = target;
-    description->kinds++;
-    description->rings = true;
-    return strag_yaml_mapping(yaml, "ring topology", keys, target);
+    return read_kind(yaml, node, "ring topology", keys, target);
 }
 
-static int read_torus_topology(struct strag_yaml *yaml, void *target)
+static int read_torus_topology(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
 {
     static const struct strag_yaml_key keys[] = {
         {"toruses", read_toruses, 0},
         {NULL, NULL, 0},
     };
-    ((struct description *)target)->kinds++;
-    return strag_yaml_mapping(yaml, "torus3d topology", keys, target);
+    return read_kind(yaml, node, "torus3d topology", keys, target);
 }
 
 /* true, or a mapping of options */
-static int read_flat(struct strag_yaml *yaml, void *target)
+static int read_flat(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
 {
     static const struct strag_yaml_key keys[] = {
         {"alpha_step_rank", strag_yaml_skip, 0},
@@ -329,9 +332,9 @@ static int read_flat(struct strag_yaml *yaml, void *target)
     };
     struct description *description = target;
     description->flat = true;
-    int status = yaml->event.type == YAML_MAPPING_START_EVENT
-                     ? strag_yaml_mapping(yaml, "flat topology", keys, target)
-                     : strag_yaml_bool(yaml, &description->flat);
+    int status = node->type == YAML_MAPPING_NODE
+                     ? strag_yaml_mapping(yaml, node, "flat topology", keys, target)
+                     : strag_yaml_bool(yaml, node, &description->flat);
     description->kinds += description->flat;
     return status;
 }
@@ -369,22 +372,19 @@ static int add_name(struct strag_yaml *yaml, struct file *file, struct strag_tex
     if (strag_names_find(&file->names, name->text) >= 0)
         return strag_source_fail(&yaml->source, name->line, "a second topology with the name %s",
                                  strag_quoted(name->text).text);
-    char **texts = strag_array_grow(file->texts, &file->room, file->count + 1, sizeof *texts);
-    if (!texts)
+    if (!strag_array_grow(&file->texts, &file->room, file->count + 1, sizeof *file->texts) ||
+        !strag_names_add(&file->names, name->text, file->count))
         return strag_source_memory(&yaml->source);
-    file->texts = texts;
-    if (!strag_names_add(&file->names, name->text, file->count))
-        return strag_source_memory(&yaml->source);
-    texts[file->count++] = name->text;
+    file->texts[file->count++] = name->text;
     name->text = NULL;
     return STRAG_OK;
 }
 
-static int read_topology(struct strag_yaml *yaml, void *target)
+static int read_topology(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
 {
     struct file *file = target;
-    struct description description = {.line = strag_yaml_line(yaml)};
-    int status = strag_yaml_mapping(yaml, "topology", topology_keys, &description);
+    struct description description = {.line = strag_yaml_line(node)};
+    int status = strag_yaml_mapping(yaml, node, "topology", topology_keys, &description);
     if (status == STRAG_OK)
         status = check_topology(yaml, &description);
     if (status == STRAG_OK)
@@ -399,10 +399,10 @@ static int read_topology(struct strag_yaml *yaml, void *target)
     return status;
 }
 
-static int read_topologies(struct strag_yaml *yaml, void *target)
+static int read_topologies(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
 {
-    int line = strag_yaml_line(yaml);
-    int status = strag_yaml_list(yaml, "topologies", read_topology, target);
+    int line = strag_yaml_line(node);
+    int status = strag_yaml_list(yaml, node, "topologies", read_topology, target);
     if (status == STRAG_OK && ((struct file *)target)->count == 0)
         return strag_source_fail(&yaml->source, line, "no topology is described");
     return status;
@@ -410,8 +410,8 @@ static int read_topologies(struct strag_yaml *yaml, void *target)
 
 /* ---- What becomes of the topology ---- */
 
-static int place_region(struct strag_draft *draft, const struct torus *torus,
-                        const struct region *region)
+static int add_region(struct strag_draft *draft, const struct torus *torus,
+                      const struct region *region)
 {
     struct strag_layout *layout = draft->layout;
     int first = layout->nhosts, line = region->nodes.line;
@@ -439,67 +439,54 @@ static int place_region(struct strag_draft *draft, const struct torus *torus,
     return STRAG_OK;
 }
 
-static int build_torus(const struct torus *torus, const struct strag_source *source,
-                       struct strag_layout **layout)
+static int fill_torus(struct strag_draft *draft, void *from)
 {
-    struct strag_draft draft;
-    int status = strag_draft_start(&draft, source, STRAG_NETWORK_TORUS);
-    for (int d = 0; d < 3 && status == STRAG_OK; d++) {
-        draft.layout->grid.size[d] = torus->size[d];
-        draft.layout->grid.wrap[d] = true;
-        draft.layout->grid.dims = 3;
+    const struct torus *torus = from;
+    struct strag_grid *grid = &draft->layout->grid;
+    int status = STRAG_OK;
+    grid->dims = 3;
+    for (int d = 0; d < 3; d++) {
+        grid->size[d] = torus->size[d];
+        grid->wrap[d] = true;
     }
     for (int i = 0; i < torus->count && status == STRAG_OK; i++)
-        status = place_region(&draft, torus, &torus->regions[i]);
-    if (status == STRAG_OK)
-        status = strag_draft_finish_grid(&draft, layout);
-    strag_draft_free(&draft);
+        status = add_region(draft, torus, &torus->regions[i]);
     return status;
 }
 
 /* Each torus is a switch: what is inside gets lost, but hosts of one torus are near each other. */
-static int build_toruses(const struct description *description, const struct strag_source *source,
-                         struct strag_layout **layout)
+static int fill_toruses(struct strag_draft *draft, void *from)
 {
-    struct strag_draft draft;
-    int status = strag_draft_start(&draft, source, STRAG_NETWORK_TREE);
+    const struct description *description = from;
+    int status = STRAG_OK;
     for (int i = 0; i < description->ntoruses && status == STRAG_OK; i++) {
         const struct torus *torus = &description->toruses[i];
-        const struct strag_text *name = &torus->name;
-        status = strag_source_name(source, name->line, name->text, strlen(name->text));
-        if (status != STRAG_OK)
-            break;
-        char *copy = strag_text_copy(name->text, strlen(name->text));
-        status =
-            copy ? strag_draft_switch(&draft, copy, name->line, 0) : strag_source_memory(source);
+        status = strag_draft_named_switch(draft, &torus->name, 0);
         for (int r = 0; r < torus->count && status == STRAG_OK; r++)
-            status = strag_draft_hosts(&draft, &torus->regions[r].nodes, i, 0);
+            status = strag_draft_hosts(draft, &torus->regions[r].nodes, i, 0);
     }
-    if (status == STRAG_OK)
-        status = strag_draft_finish_tree(&draft, layout);
-    strag_draft_free(&draft);
     return status;
 }
 
-static int build(const struct description *description, const struct strag_source *source,
+static int build(struct description *description, const struct strag_source *source,
                  struct strag_layout **layout)
 {
     if (description->ntoruses == 1)
-        return build_torus(&description->toruses[0], source, layout);
+        return strag_layout_build(source, STRAG_NETWORK_TORUS, fill_torus, description->toruses,
+                                  layout);
     if (description->ntoruses)
-        return build_toruses(description, source, layout);
-    if (description->rings)
-        return strag_records_rings(&description->records, source, layout);
-    return strag_records_tree(&description->records, source, layout);
+        return strag_layout_build(source, STRAG_NETWORK_TREE, fill_toruses, description, layout);
+    return strag_records_build(&description->records, source, layout);
 }
 
 int strag_layout_parse_yaml(const char *text, size_t length, const char *name,
                             struct strag_layout **layout, struct strag_error *err)
 {
     struct file file = {.source = {name, err}};
+    static const struct strag_yaml_format format = {read_topologies, "nothing is described", false};
     int status = strag_source_text(&file.source, &text, &length);
     if (status == STRAG_OK)
-        status = strag_yaml_read(&file.source, text, length, read_topologies, &file);
+        status = strag_yaml_read(&file.source, text, length, &format, &file);
     if (status == STRAG_OK)
         status = build(&file.chosen, &file.source, layout);
     free_description(&file.chosen);

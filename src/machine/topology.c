@@ -5,6 +5,7 @@
  */
 #include "machine/topology.h"
 
+#include "base/text.h"
 #include "machine/topology_box.h"
 
 #include <math.h>
@@ -20,67 +21,10 @@ const char *strag_level_name(enum strag_level level)
     return level <= STRAG_LEVEL_NETWORK ? names[level] : "?";
 }
 
-const char *strag_network_name(enum strag_network network)
-{
-    static const char *const names[] = {"tree", "torus", "HyperX", "HammingMesh"};
-    return network <= STRAG_NETWORK_HAMMINGMESH ? names[network] : "?";
-}
-
-/* ---- Grids ---- */
-
-int strag_grid_positions(const struct strag_grid *grid)
-{
-    int positions = 1;
-    for (int d = 0; d < grid->dims; d++)
-        positions *= grid->size[d];
-    return positions;
-}
-
-void strag_grid_coordinates(const struct strag_grid *grid, int position, int *at)
-{
-    for (int d = 0; d < grid->dims; d++) {
-        at[d] = position % grid->size[d];
-        position /= grid->size[d];
-    }
-}
-
-int strag_grid_position(const struct strag_grid *grid, const int *at)
-{
-    int position = 0;
-    for (int d = grid->dims - 1; d >= 0; d--)
-        position = position * grid->size[d] + at[d];
-    return position;
-}
-
-static int check_grid(const struct strag_grid *grid, struct strag_error *err)
-{
-    int64_t positions = 1;
-    if (grid->network == STRAG_NETWORK_TREE || grid->network > STRAG_NETWORK_HAMMINGMESH)
-        return strag_fail(err, STRAG_ERR_ARGUMENT, "a grid is a torus, HyperX or HammingMesh");
-    if (grid->dims < 1 || grid->dims > STRAG_DIMS_MAX)
-        return strag_fail(err, STRAG_ERR_ARGUMENT, "a grid of %d dimensions; 1 to %d are possible",
-                          grid->dims, STRAG_DIMS_MAX);
-    for (int d = 0; d < grid->dims; d++) {
-        if (grid->size[d] < 1)
-            return strag_fail(err, STRAG_ERR_ARGUMENT,
-                              "a dimension of size %d; at least 1 is needed", grid->size[d]);
-        positions *= grid->size[d];
-        if (positions > INT32_MAX)
-            return strag_fail(err, STRAG_ERR_ARGUMENT, "a grid of more than %d positions",
-                              INT32_MAX);
-        if (grid->network == STRAG_NETWORK_HAMMINGMESH &&
-            (grid->board[d] < 1 || grid->size[d] % grid->board[d] != 0))
-            return strag_fail(err, STRAG_ERR_ARGUMENT,
-                              "boards of size %d do not fill a dimension of size %d",
-                              grid->board[d], grid->size[d]);
-    }
-    return STRAG_OK;
-}
-
 /* ---- Checking nodes ---- */
 
-static int check_place(const struct strag_grid *grid, const struct strag_node *nodes, int i,
-                       struct strag_error *err)
+static int check_node(const struct strag_grid *grid, const struct strag_node *nodes, int i,
+                      struct strag_error *err)
 {
     const struct strag_node *node = &nodes[i];
     if (node->parent < 0 || node->parent >= i)
@@ -129,12 +73,6 @@ static int check_ranks(const struct strag_node *nodes, int nnodes, int n, bool *
 }
 
 /* Two hosts cannot be at one position. Positions are many, hosts are few: sort the latter. */
-static int compare_integers(const void *a, const void *b)
-{
-    int x = *(const int *)a, y = *(const int *)b;
-    return (x > y) - (x < y);
-}
-
 static int check_positions(const struct strag_node *nodes, int nnodes, int *scratch,
                            struct strag_error *err)
 {
@@ -143,7 +81,7 @@ static int check_positions(const struct strag_node *nodes, int nnodes, int *scra
         if (nodes[i].level == STRAG_LEVEL_HOST)
             scratch[hosts++] = nodes[i].position;
     }
-    qsort(scratch, (size_t)hosts, sizeof *scratch, compare_integers);
+    qsort(scratch, (size_t)hosts, sizeof *scratch, strag_compare_int);
     for (int h = 1; h < hosts; h++) {
         if (scratch[h] == scratch[h - 1])
             return strag_fail(err, STRAG_ERR_ARGUMENT, "two hosts are at position %d", scratch[h]);
@@ -157,9 +95,9 @@ static int check_nodes(const struct strag_grid *grid, const struct strag_node *n
     if (n < 1 || nnodes < 1 || nodes[0].parent != NONE || nodes[0].level != STRAG_LEVEL_NETWORK)
         return strag_fail(err, STRAG_ERR_ARGUMENT,
                           "a topology needs a rank, and a network as its first node");
-    int status = grid ? check_grid(grid, err) : STRAG_OK;
+    int status = grid ? strag_grid_check(grid, err) : STRAG_OK;
     for (int i = 1; status == STRAG_OK && i < nnodes; i++)
-        status = check_place(grid, nodes, i, err);
+        status = check_node(grid, nodes, i, err);
     if (status != STRAG_OK)
         return status;
     if (n > nnodes)
@@ -167,7 +105,7 @@ static int check_nodes(const struct strag_grid *grid, const struct strag_node *n
     bool *seen = calloc((size_t)n, sizeof *seen);
     int *scratch = calloc((size_t)nnodes, sizeof *scratch);
     if (!seen || !scratch)
-        status = strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the places of %d ranks", n);
+        status = strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the nodes of %d ranks", n);
     else
         status = check_ranks(nodes, nnodes, n, seen, err);
     if (status == STRAG_OK && grid)
@@ -197,7 +135,7 @@ static bool is_dispensable(const struct strag_node *node)
            (node->level > STRAG_LEVEL_RANK && node->level < STRAG_LEVEL_HOST);
 }
 
-/* A node may hand its place to its only child, which then has the lower of the two bandwidths.
+/* A node may be replaced by its only child, which then has the lower of the two bandwidths.
  * Where the child's is not said, the model decides, and which is lower is not known; but not so for
  * a switch, whose uplink is then never what limits. */
 static bool can_merge(const struct draft *draft, const struct draft *child, enum strag_level level)
@@ -210,7 +148,7 @@ static double lower(double above, double below)
     return above > 0 && (below == 0 || above < below) ? above : below;
 }
 
-/* From the leaves up: nodes without ranks go, and those with one child hand their place to it. */
+/* From the leaves up: nodes without ranks go, and those with one child are replaced by it. */
 static void drop_from_below(const struct strag_node *nodes, int nnodes, struct draft *drafts)
 {
     for (int i = nnodes - 1; i >= 0; i--) {
@@ -266,11 +204,9 @@ static int copy_node(struct strag_node *to, const struct strag_node *from,
         .uplink = draft->parent == NONE ? 0 : draft->uplink,
     };
     if (from->name && from->level >= STRAG_LEVEL_HOST) {
-        size_t size = strlen(from->name) + 1;
-        to->name = malloc(size);
+        to->name = strag_text_copy(from->name, strlen(from->name));
         if (!to->name)
             return STRAG_ERR_MEMORY;
-        memcpy(to->name, from->name, size);
     }
     return STRAG_OK;
 }
@@ -316,7 +252,8 @@ static int arrange(struct strag_topology *topology, const struct strag_node *nod
 
 /* ---- Where the ranks are ---- */
 
-/* Every node's ranks are side by side: count them from the leaves up, then deal out the places. */
+/* Every node's ranks are side by side: count them from the leaves up, then number
+ * them from the root down. */
 static void number_leaves(struct strag_topology *topology)
 {
     struct strag_node *nodes = topology->nodes;

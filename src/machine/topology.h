@@ -21,9 +21,8 @@
 #ifndef STRAG_TOPOLOGY_H
 #define STRAG_TOPOLOGY_H
 
-#include "base/status.h"
+#include "machine/grid.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -53,37 +52,6 @@ struct strag_node {
     double uplink;    /* bytes per second to the parent, each direction; 0: not said */
     char *name;       /* of a host or a switch; NULL: none */
 };
-
-enum strag_network {
-    STRAG_NETWORK_TREE,        /* switches, perhaps a single one */
-    STRAG_NETWORK_TORUS,       /* neighbours in every dimension; mesh where it does not wrap */
-    STRAG_NETWORK_HYPERX,      /* in every dimension all are neighbours */
-    STRAG_NETWORK_HAMMINGMESH, /* boards that are meshes, their edges joined by row switches */
-};
-
-/** "tree", "torus", "HyperX", "HammingMesh". */
-const char *strag_network_name(enum strag_network network);
-
-#define STRAG_DIMS_MAX 8
-
-/* Position p has the coordinates p % size[0], p / size[0] % size[1], ...: the first dimension runs
- * fastest. */
-struct strag_grid {
-    enum strag_network network; /* not a tree */
-    int dims;                   /* 1 .. STRAG_DIMS_MAX */
-    int size[STRAG_DIMS_MAX];   /* all boards together, for a HammingMesh */
-    bool wrap[STRAG_DIMS_MAX];  /* torus: is there a link from the last to the first? */
-    int board[STRAG_DIMS_MAX];  /* HammingMesh: the size of one board, which divides `size` */
-};
-
-/** How many positions a grid has, the product of its sizes; at most INT32_MAX. */
-int strag_grid_positions(const struct strag_grid *grid);
-
-/** The coordinates of a position. @param[out] at  one per dimension */
-void strag_grid_coordinates(const struct strag_grid *grid, int position, int *at);
-
-/** The position of coordinates that are inside the grid. */
-int strag_grid_position(const struct strag_grid *grid, const int *at);
 
 /*
  * A box: the hosts fill an axis-aligned part of the grid without a gap, each with the same number

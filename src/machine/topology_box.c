@@ -8,23 +8,19 @@
  */
 #include "machine/topology_box.h"
 
+#include "base/text.h"
+
 #include <stdlib.h>
 
 struct span {
     int first, size;
 };
 
-static int compare_integers(const void *a, const void *b)
-{
-    int x = *(const int *)a, y = *(const int *)b;
-    return (x > y) - (x < y);
-}
-
 /* The coordinates that occur, as one run. @return false if they are not side by side */
 static bool find_span(int *occurs, int count, int size, bool cyclic, struct span *span)
 {
     int different = 1, gaps = 0;
-    qsort(occurs, (size_t)count, sizeof *occurs, compare_integers);
+    qsort(occurs, (size_t)count, sizeof *occurs, strag_compare_int);
     span->first = occurs[0];
     for (int i = 1; i < count; i++) {
         different += occurs[i] != occurs[i - 1];

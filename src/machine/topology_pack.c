@@ -11,6 +11,8 @@
  */
 #include "machine/topology.h"
 
+#include "base/text.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -128,10 +130,9 @@ static int unpack_nodes(const char *nodes, int nnodes, const char *names, size_t
             continue;
         if ((size_t)packed.name > left)
             return STRAG_ERR_ARGUMENT;
-        to[i].name = calloc((size_t)packed.name + 1, 1);
+        to[i].name = strag_text_copy(names, (size_t)packed.name);
         if (!to[i].name)
             return STRAG_ERR_MEMORY;
-        memcpy(to[i].name, names, (size_t)packed.name);
         names += packed.name;
         left -= (size_t)packed.name;
     }

@@ -1,30 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reading a rules file with libyaml, and putting its first rule that holds into a table.
- *
- * Only what the format knows is looked at, to a fixed depth: an alias that refers to a node that
- * contains it cannot lead astray.
+ * Reading a rules file, and putting its first rule that holds into a table.
  */
 #include "model/rules.h"
 
 #include "algorithms/table.h"
-
 #include "base/parse.h"
-#include "machine/layout_internal.h"
+#include "base/yaml.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <yaml.h>
 
 #define FILE_MAX  ((size_t)1 << 20) /* bytes of a rules file */
 #define RULES_MAX 1024              /* also where aliases make many out of few bytes */
 #define VALUE_MAX 64                /* bytes of a value, and the end */
 
-enum action { ACTION_ALGORITHM, ACTION_PREVIOUS, ACTION_AUTO };
+enum action { ACTION_NONE, ACTION_ALGORITHM, ACTION_PREVIOUS, ACTION_AUTO };
 
 struct rule_size {
     size_t from;
@@ -41,39 +34,24 @@ struct rule {
 };
 
 struct strag_rules {
-    char *name; /* of the file, for messages */
-    int count;
+    char *name;           /* of the file, for messages */
+    bool version, listed; /* are both keys there? */
+    int count, room;
     struct rule *rule;
 };
 
 static const struct strag_interval any = {0, INT_MAX};
 
-/* ---- Nodes of the YAML document ---- */
+/* ---- Values ---- */
 
-struct reader {
-    const char *name;
-    yaml_document_t *document;
-    struct strag_error *err;
-};
-
-static int line_of(const yaml_node_t *node)
-{
-    return node->start_mark.line < INT_MAX ? (int)node->start_mark.line + 1 : INT_MAX;
-}
-
-static int refuse(const struct reader *reader, const yaml_node_t *node, const char *what)
-{
-    return strag_fail(reader->err, STRAG_ERR_ARGUMENT, "%s:%d: %s", reader->name, line_of(node),
-                      what);
-}
-
-/* A scalar as text, with '?' for what would spoil a message. */
-static int read_scalar(const struct reader *reader, const yaml_node_t *node, char *text)
+/* A single value, with '?' for what would spoil a message. */
+static int read_value(const struct strag_yaml *yaml, const yaml_node_t *node, char *text)
 {
     if (node->type != YAML_SCALAR_NODE)
-        return refuse(reader, node, "a single value is expected here, not a list or a mapping");
+        return strag_yaml_fail(yaml, node,
+                               "a single value is expected here, not a list or a mapping");
     if (node->data.scalar.length >= VALUE_MAX)
-        return refuse(reader, node, "the value is too long");
+        return strag_yaml_fail(yaml, node, "the value is too long");
     for (size_t i = 0; i < node->data.scalar.length; i++) {
         unsigned char byte = node->data.scalar.value[i];
         text[i] = (char)(byte < ' ' || byte == 0x7f ? '?' : byte);
@@ -82,87 +60,28 @@ static int read_scalar(const struct reader *reader, const yaml_node_t *node, cha
     return STRAG_OK;
 }
 
-/* The keys of a mapping, and the nodes that they were found to have. */
-struct key {
-    const char *name;
-    yaml_node_t *value; /* NULL: absent */
-};
-
-static int find_key(const struct reader *reader, struct key *keys, const yaml_node_pair_t *pair)
-{
-    char text[VALUE_MAX], accepted[160] = "";
-    yaml_node_t *node = yaml_document_get_node(reader->document, pair->key);
-    int status = read_scalar(reader, node, text);
-    if (status != STRAG_OK)
-        return status;
-    for (struct key *key = keys; key->name; key++) {
-        size_t length = strlen(accepted);
-        snprintf(accepted + length, sizeof accepted - length, "%s%s", length ? ", " : "",
-                 key->name);
-        if (strcmp(key->name, text) != 0)
-            continue;
-        if (key->value)
-            return strag_fail(reader->err, STRAG_ERR_ARGUMENT, "%s:%d: '%s' stands here twice",
-                              reader->name, line_of(node), text);
-        key->value = yaml_document_get_node(reader->document, pair->value);
-        return STRAG_OK;
-    }
-    return strag_fail(reader->err, STRAG_ERR_ARGUMENT, "%s:%d: unknown key '%s'; accepted: %s",
-                      reader->name, line_of(node), text, accepted);
-}
-
-/* @param what  the mapping, in messages */
-static int read_mapping(const struct reader *reader, const yaml_node_t *node, const char *what,
-                        struct key *keys)
-{
-    if (node->type != YAML_MAPPING_NODE)
-        return strag_fail(reader->err, STRAG_ERR_ARGUMENT, "%s:%d: %s is expected here",
-                          reader->name, line_of(node), what);
-    for (const yaml_node_pair_t *pair = node->data.mapping.pairs.start;
-         pair < node->data.mapping.pairs.top; pair++) {
-        int status = find_key(reader, keys, pair);
-        if (status != STRAG_OK)
-            return status;
-    }
-    return STRAG_OK;
-}
-
-/* ---- Rules ---- */
-
-/* What parse.h refuses gets the place in the file put in front. */
-static int refuse_text(const struct reader *reader, const yaml_node_t *node, const char *key,
-                       const struct strag_error *why)
-{
-    return strag_fail(reader->err, STRAG_ERR_ARGUMENT, "%s:%d: %s: %.160s", reader->name,
-                      line_of(node), key, why->text);
-}
-
-static int read_interval(const struct reader *reader, const struct key *key,
-                         struct strag_interval *interval)
+static int read_interval(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
 {
     char text[VALUE_MAX];
     struct strag_error why;
     struct strag_interval *list;
     int count;
-    *interval = any;
-    if (!key->value)
-        return STRAG_OK;
-    int status = read_scalar(reader, key->value, text);
+    int status = read_value(yaml, node, text);
     if (status != STRAG_OK)
         return status;
     if (strchr(text, ','))
-        return refuse(reader, key->value, "one number or one range, like 4..8, is accepted");
+        return strag_yaml_fail(yaml, node, "one number or one range, like 4..8, is accepted");
     status = strag_parse_intervals(text, 1, INT_MAX, &list, &count, &why);
     if (status == STRAG_ERR_MEMORY)
-        return strag_fail(reader->err, status, "%s", why.text);
+        return strag_source_memory(&yaml->source);
     if (status != STRAG_OK)
-        return refuse_text(reader, key->value, key->name, &why);
-    *interval = list[0];
+        return strag_yaml_fail(yaml, node, "%s: %.160s", yaml->key, why.text);
+    *(struct strag_interval *)target = list[0];
     free(list);
     return STRAG_OK;
 }
 
-static int read_network(const struct reader *reader, const yaml_node_t *node, int *network)
+static int read_network(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
 {
     static const char *const names[] = {
         [STRAG_NETWORK_TREE] = "tree",
@@ -171,248 +90,174 @@ static int read_network(const struct reader *reader, const yaml_node_t *node, in
         [STRAG_NETWORK_HAMMINGMESH] = "hammingmesh",
     };
     char text[VALUE_MAX];
-    *network = -1;
-    if (!node)
-        return STRAG_OK;
-    int status = read_scalar(reader, node, text);
+    int status = read_value(yaml, node, text), network = 0;
     if (status != STRAG_OK)
         return status;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(names[i], text) == 0)
-            *network = (int)i;
-    if (*network >= 0)
-        return STRAG_OK;
-    return strag_fail(reader->err, STRAG_ERR_ARGUMENT,
-                      "%s:%d: no network '%s'; accepted: tree, torus, hyperx, hammingmesh",
-                      reader->name, line_of(node), text);
-}
-
-static int read_action(const struct reader *reader, const yaml_node_t *node,
-                       struct rule_size *entry)
-{
-    char text[VALUE_MAX], names[STRAG_NAMES_MAX];
-    int status = read_scalar(reader, node, text);
-    if (status != STRAG_OK)
-        return status;
-    entry->algorithm = NULL;
-    if (strcmp(text, "previous") == 0) {
-        entry->action = ACTION_PREVIOUS;
-    } else if (strcmp(text, "auto") == 0) {
-        entry->action = ACTION_AUTO;
-    } else {
-        entry->action = ACTION_ALGORITHM;
-        entry->algorithm = strag_algorithm_find(text, NULL);
-        if (!entry->algorithm)
-            return strag_fail(reader->err, STRAG_ERR_ARGUMENT,
-                              "%s:%d: no algorithm '%.40s'; accepted: previous, auto, %s",
-                              reader->name, line_of(node), text,
-                              strag_algorithm_names(names, sizeof names));
-    }
+    while (network <= STRAG_NETWORK_HAMMINGMESH && strcmp(names[network], text) != 0)
+        network++;
+    if (network > STRAG_NETWORK_HAMMINGMESH)
+        return strag_yaml_fail(yaml, node,
+                               "no network '%s'; accepted: tree, torus, hyperx, hammingmesh", text);
+    *(int *)target = network;
     return STRAG_OK;
 }
 
-static int read_from(const struct reader *reader, const yaml_node_t *node, struct rule *rule)
+/* ---- A rule's sizes: the entry that is being read is size[nsizes] ---- */
+
+static int read_from(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
 {
     char text[VALUE_MAX];
     struct strag_error why;
+    struct rule *rule = target;
     struct rule_size *entry = &rule->size[rule->nsizes];
-    int status = read_scalar(reader, node, text);
+    int status = read_value(yaml, node, text);
     if (status != STRAG_OK)
         return status;
     if (strag_parse_bytes(text, &entry->from, &why) != STRAG_OK)
-        return refuse_text(reader, node, "from", &why);
+        return strag_yaml_fail(yaml, node, "from: %.160s", why.text);
     if (rule->nsizes == 0 && entry->from != 0)
-        return refuse(reader, node, "the first size of a rule is 0");
+        return strag_yaml_fail(yaml, node, "the first size of a rule is 0");
     if (rule->nsizes > 0 && entry->from <= entry[-1].from)
-        return refuse(reader, node, "sizes ascend, and this one is not above the one before");
+        return strag_yaml_fail(yaml, node,
+                               "sizes ascend, and this one is not above the one before");
     return STRAG_OK;
 }
 
-static int read_sizes(const struct reader *reader, const yaml_node_t *node, struct rule *rule)
+static int read_algorithm(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
 {
-    if (node->type != YAML_SEQUENCE_NODE ||
-        node->data.sequence.items.start == node->data.sequence.items.top)
-        return refuse(reader, node, "a list of {from: SIZE, algorithm: NAME} is expected here");
-    for (const yaml_node_item_t *item = node->data.sequence.items.start;
-         item < node->data.sequence.items.top; item++) {
-        struct key keys[] = {{"from", NULL}, {"algorithm", NULL}, {NULL, NULL}};
-        const yaml_node_t *entry = yaml_document_get_node(reader->document, *item);
-        if (rule->nsizes == STRAG_TABLE_MAX)
-            return strag_fail(reader->err, STRAG_ERR_ARGUMENT, "%s:%d: a rule has %d sizes at most",
-                              reader->name, line_of(entry), STRAG_TABLE_MAX);
-        int status = read_mapping(reader, entry, "{from: SIZE, algorithm: NAME}", keys);
-        if (status == STRAG_OK && (!keys[0].value || !keys[1].value))
-            status = refuse(reader, entry, "both 'from' and 'algorithm' are needed");
-        if (status == STRAG_OK)
-            status = read_from(reader, keys[0].value, rule);
-        if (status == STRAG_OK)
-            status = read_action(reader, keys[1].value, &rule->size[rule->nsizes]);
-        if (status != STRAG_OK)
-            return status;
-        rule->nsizes++;
-    }
+    char text[VALUE_MAX], names[STRAG_NAMES_MAX];
+    struct rule *rule = target;
+    struct rule_size *entry = &rule->size[rule->nsizes];
+    int status = read_value(yaml, node, text);
+    if (status != STRAG_OK)
+        return status;
+    entry->algorithm = strag_algorithm_find(text, NULL);
+    entry->action = strcmp(text, "previous") == 0 ? ACTION_PREVIOUS
+                    : strcmp(text, "auto") == 0   ? ACTION_AUTO
+                    : entry->algorithm            ? ACTION_ALGORITHM
+                                                  : ACTION_NONE;
+    if (entry->action == ACTION_NONE)
+        return strag_yaml_fail(yaml, node, "no algorithm '%.40s'; accepted: previous, auto, %s",
+                               text, strag_algorithm_names(names, sizeof names));
     return STRAG_OK;
 }
 
-static int read_rule(const struct reader *reader, const yaml_node_t *node, struct rule *rule)
+static int read_size(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
 {
-    struct key keys[] = {{"hosts", NULL},   {"ranks-per-host", NULL}, {"ranks", NULL},
-                         {"network", NULL}, {"sizes", NULL},          {NULL, NULL}};
-    int status =
-        read_mapping(reader, node, "a rule (hosts, ranks-per-host, ranks, network, sizes)", keys);
-    rule->line = line_of(node);
-    rule->nsizes = 0;
-    if (status == STRAG_OK)
-        status = read_interval(reader, &keys[0], &rule->hosts);
-    if (status == STRAG_OK)
-        status = read_interval(reader, &keys[1], &rule->ranks_per_host);
-    if (status == STRAG_OK)
-        status = read_interval(reader, &keys[2], &rule->ranks);
-    if (status == STRAG_OK)
-        status = read_network(reader, keys[3].value, &rule->network);
-    if (status == STRAG_OK && !keys[4].value)
-        status = refuse(reader, node, "the rule has no 'sizes'");
-    if (status == STRAG_OK)
-        status = read_sizes(reader, keys[4].value, rule);
+    static const struct strag_yaml_key keys[] = {
+        {"from", read_from, 0},
+        {"algorithm", read_algorithm, 0},
+        {NULL, NULL, 0},
+    };
+    struct rule *rule = target;
+    if (rule->nsizes == STRAG_TABLE_MAX)
+        return strag_yaml_fail(yaml, node, "a rule has %d sizes at most", STRAG_TABLE_MAX);
+    struct rule_size *entry = &rule->size[rule->nsizes];
+    *entry = (struct rule_size){.from = SIZE_MAX};
+    int status = strag_yaml_mapping(yaml, node, "size", keys, rule);
+    if (status == STRAG_OK && (entry->from == SIZE_MAX || entry->action == ACTION_NONE))
+        return strag_yaml_fail(yaml, node, "both 'from' and 'algorithm' are needed");
+    rule->nsizes++;
     return status;
 }
 
-static int read_list(const struct reader *reader, const yaml_node_t *node,
-                     struct strag_rules *rules)
+static int read_sizes(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
 {
-    if (node->type != YAML_SEQUENCE_NODE)
-        return refuse(reader, node, "a list of rules is expected here");
-    size_t count = (size_t)(node->data.sequence.items.top - node->data.sequence.items.start);
-    if (count > RULES_MAX)
-        return strag_fail(reader->err, STRAG_ERR_ARGUMENT, "%s:%d: more than %d rules",
-                          reader->name, line_of(node), RULES_MAX);
-    rules->rule = calloc(count ? count : 1, sizeof *rules->rule);
-    if (!rules->rule)
-        return strag_fail(reader->err, STRAG_ERR_MEMORY, "out of memory for %zu rules", count);
-    for (size_t i = 0; i < count; i++) {
-        const yaml_node_t *rule =
-            yaml_document_get_node(reader->document, node->data.sequence.items.start[i]);
-        int status = read_rule(reader, rule, &rules->rule[i]);
-        if (status != STRAG_OK)
-            return status;
-        rules->count++;
-    }
-    return STRAG_OK;
-}
-
-static int read_document(const struct reader *reader, struct strag_rules *rules)
-{
-    static const char expected[] = "'strag-rules: 1' and 'rules:' are expected";
-    struct key keys[] = {{"strag-rules", NULL}, {"rules", NULL}, {NULL, NULL}};
-    char version[VALUE_MAX];
-    const yaml_node_t *root = yaml_document_get_root_node(reader->document);
-    if (!root)
-        return strag_fail(reader->err, STRAG_ERR_ARGUMENT, "%s:1: the file is empty; %s",
-                          reader->name, expected);
-    int status = read_mapping(reader, root, "'strag-rules: 1' with 'rules:'", keys);
-    if (status == STRAG_OK && (!keys[0].value || !keys[1].value))
-        status = refuse(reader, root, expected);
-    if (status == STRAG_OK)
-        status = read_scalar(reader, keys[0].value, version);
-    if (status == STRAG_OK && strcmp(version, "1") != 0)
-        status = refuse(reader, keys[0].value, "only version 1 of the format is known");
-    if (status == STRAG_OK)
-        status = read_list(reader, keys[1].value, rules);
+    static const char what[] = "{from: SIZE, algorithm: NAME}";
+    int status = strag_yaml_list(yaml, node, what, read_size, target);
+    if (status == STRAG_OK && ((struct rule *)target)->nsizes == 0)
+        return strag_yaml_fail(yaml, node, "a list of %s is needed here", what);
     return status;
 }
 
-/* ---- The file ---- */
+/* ---- Rules ---- */
 
-/* The text of a file. */
-struct text {
-    const char *name;
-    const char *bytes;
-    size_t length;
-};
-
-/* What libyaml says of a malformed text. */
-static int refuse_yaml(const yaml_parser_t *parser, const struct text *text,
-                       struct strag_error *err)
+static int read_rule(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
 {
-    size_t line = parser->problem_mark.line;
-    if (parser->error == YAML_MEMORY_ERROR)
-        return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the rules file");
-    if (parser->error == YAML_READER_ERROR) {
-        line = 0; /* it knows the byte only */
-        for (size_t i = 0; i < parser->problem_offset && i < text->length; i++)
-            line += text->bytes[i] == '\n';
-    }
-    return strag_fail(err, STRAG_ERR_ARGUMENT, "%s:%zu: not YAML: %s", text->name, line + 1,
-                      parser->problem ? parser->problem : "malformed");
-}
-
-/* There must be nothing behind the first document. */
-static int check_end(yaml_parser_t *parser, const struct text *text, struct strag_error *err)
-{
-    yaml_document_t second;
-    if (!yaml_parser_load(parser, &second))
-        return refuse_yaml(parser, text, err);
-    const yaml_node_t *root = yaml_document_get_root_node(&second);
-    int status = STRAG_OK;
-    if (root)
-        status = strag_fail(err, STRAG_ERR_ARGUMENT, "%s:%d: a second document begins here",
-                            text->name, line_of(root));
-    yaml_document_delete(&second);
+    static const struct strag_yaml_key keys[] = {
+        {"sizes", read_sizes, 0},
+        {"hosts", read_interval, offsetof(struct rule, hosts)},
+        {"ranks-per-host", read_interval, offsetof(struct rule, ranks_per_host)},
+        {"ranks", read_interval, offsetof(struct rule, ranks)},
+        {"network", read_network, offsetof(struct rule, network)},
+        {NULL, NULL, 0},
+    };
+    struct strag_rules *rules = target;
+    if (rules->count == RULES_MAX)
+        return strag_yaml_fail(yaml, node, "more than %d rules", RULES_MAX);
+    if (!strag_array_grow(&rules->rule, &rules->room, rules->count + 1, sizeof *rules->rule))
+        return strag_source_memory(&yaml->source);
+    struct rule *rule = &rules->rule[rules->count++];
+    *rule = (struct rule){
+        .line = strag_yaml_line(node),
+        .hosts = any,
+        .ranks_per_host = any,
+        .ranks = any,
+        .network = -1,
+    };
+    int status = strag_yaml_mapping(yaml, node, "rule", keys, rule);
+    if (status == STRAG_OK && rule->nsizes == 0)
+        return strag_yaml_fail(yaml, node, "the rule has no 'sizes'");
     return status;
 }
 
-static int parse(yaml_parser_t *parser, const struct text *text, struct strag_rules *rules,
-                 struct strag_error *err)
+static int read_rules(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
 {
-    yaml_document_t document;
-    if (!yaml_parser_load(parser, &document))
-        return refuse_yaml(parser, text, err);
-    const struct reader reader = {text->name, &document, err};
-    int status = read_document(&reader, rules);
-    yaml_document_delete(&document);
-    return status == STRAG_OK ? check_end(parser, text, err) : status;
+    ((struct strag_rules *)target)->listed = true;
+    return strag_yaml_list(yaml, node, "rules", read_rule, target);
+}
+
+static int read_version(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
+{
+    char text[VALUE_MAX];
+    int status = read_value(yaml, node, text);
+    if (status == STRAG_OK && strcmp(text, "1") != 0)
+        return strag_yaml_fail(yaml, node, "only version 1 of the format is known");
+    ((struct strag_rules *)target)->version = true;
+    return status;
+}
+
+#define EXPECTED "'strag-rules: 1' and 'rules:' are expected"
+
+static int read_file(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
+{
+    static const struct strag_yaml_key keys[] = {
+        {"strag-rules", read_version, 0},
+        {"rules", read_rules, 0},
+        {NULL, NULL, 0},
+    };
+    struct strag_rules *rules = target;
+    int status = strag_yaml_mapping(yaml, node, "rules file", keys, rules);
+    if (status == STRAG_OK && (!rules->version || !rules->listed))
+        return strag_yaml_fail(yaml, node, EXPECTED);
+    return status;
 }
 
 int strag_rules_parse(const char *text, size_t length, const char *name, struct strag_rules **rules,
                       struct strag_error *err)
 {
-    yaml_parser_t parser;
+    static const struct strag_yaml_format format = {read_file, "the file is empty; " EXPECTED,
+                                                    true};
+    const struct strag_source source = {name, err};
     if (length > FILE_MAX)
-        return strag_fail(err, STRAG_ERR_ARGUMENT, "%s:1: more than %zu bytes", name, FILE_MAX);
+        return strag_source_fail(&source, 1, "more than %zu bytes", FILE_MAX);
     struct strag_rules *made = calloc(1, sizeof *made);
     if (made)
         made->name = strag_text_copy(name, strlen(name));
-    if (!made || !made->name || !yaml_parser_initialize(&parser)) {
+    int status = made && made->name ? strag_yaml_read(&source, text, length, &format, made)
+                                    : strag_source_memory(&source);
+    if (status == STRAG_OK)
+        *rules = made;
+    else
         strag_rules_free(made);
-        return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the rules file");
-    }
-    yaml_parser_set_input_string(&parser, (const unsigned char *)text, length);
-    int status = parse(&parser, &(const struct text){name, text, length}, made, err);
-    yaml_parser_delete(&parser);
-    if (status != STRAG_OK) {
-        strag_rules_free(made);
-        return status;
-    }
-    *rules = made;
-    return STRAG_OK;
+    return status;
 }
 
 int strag_rules_read(const char *file, struct strag_rules **rules, struct strag_error *err)
 {
-    FILE *stream = fopen(file, "rb");
-    if (!stream)
-        return strag_fail(err, STRAG_ERR_IO, "%s: %s", file, strerror(errno));
-    char *text = malloc(FILE_MAX + 1);
-    if (!text) {
-        fclose(stream);
-        return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the rules file");
-    }
-    errno = 0;
-    size_t length = fread(text, 1, FILE_MAX + 1, stream);
-    int status = STRAG_OK;
-    if (ferror(stream))
-        status = strag_fail(err, STRAG_ERR_IO, "%s: %s", file, strerror(errno));
-    fclose(stream);
+    char *text = NULL;
+    size_t length = 0;
+    int status = strag_file_read(file, FILE_MAX, &text, &length, err);
     if (status == STRAG_OK)
         status = strag_rules_parse(text, length, file, rules, err);
     free(text);

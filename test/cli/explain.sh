@@ -188,7 +188,7 @@ fi
 
 # ---- Wrong use ----
 
-refuses "strag explain: --rules: $work/none: No such file or directory" \
+refuses "strag explain: --rules: $work/none: cannot be opened: No such file or directory" \
     explain -n 4 --bytes 32 --rules "$work/none"
 sed 's/circulant/circular/' "$work/rules.yaml" >"$work/wrong.yaml"
 refuses "strag explain: --rules: $work/wrong.yaml:10: no algorithm 'circular'; accepted: previous,\

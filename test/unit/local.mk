@@ -20,7 +20,7 @@ unit_tests = \
 	test/unit/test_in_order \
 	test/unit/test_layout \
 	test/unit/test_layout_errors \
-	test/unit/test_layout_place \
+	test/unit/test_layout_locate \
 	test/unit/test_link_speed \
 	test/unit/test_loopback \
 	test/unit/test_memory \
@@ -148,10 +148,10 @@ test_unit_test_layout_errors_SOURCES = test/unit/test_layout_errors.c
 test_unit_test_layout_errors_CPPFLAGS = $(unit_cppflags)
 test_unit_test_layout_errors_LDFLAGS = $(unit_ldflags)
 test_unit_test_layout_errors_LDADD = $(unit_libs)
-test_unit_test_layout_place_SOURCES = test/unit/test_layout_place.c
-test_unit_test_layout_place_CPPFLAGS = $(unit_cppflags)
-test_unit_test_layout_place_LDFLAGS = $(unit_ldflags)
-test_unit_test_layout_place_LDADD = $(unit_libs)
+test_unit_test_layout_locate_SOURCES = test/unit/test_layout_locate.c
+test_unit_test_layout_locate_CPPFLAGS = $(unit_cppflags)
+test_unit_test_layout_locate_LDFLAGS = $(unit_ldflags)
+test_unit_test_layout_locate_LDADD = $(unit_libs)
 test_unit_test_link_speed_SOURCES = test/unit/test_link_speed.c
 test_unit_test_link_speed_CPPFLAGS = $(unit_cppflags)
 test_unit_test_link_speed_LDFLAGS = $(unit_ldflags)

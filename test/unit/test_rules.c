@@ -184,20 +184,20 @@ static void refused(void **state)
         const char *text, *message;
     } cases[] = {
         {"", "FILE:1: the file is empty"},
-        {"# nothing\n", "FILE:1: the file is empty"},
-        {"hello\n", "FILE:1: 'strag-rules: 1' with 'rules:' is expected here"},
+        {"# nothing\n", "FILE:2: the file is empty; 'strag-rules: 1' and 'rules:' are expected"},
+        {"hello\n", "FILE:1: a rules file is needed here: a mapping with the key strag-rules"},
         {"\nrules: []\n", "FILE:2: 'strag-rules: 1' and 'rules:' are expected"},
         {"strag-rules: 1\n", "FILE:1: 'strag-rules: 1' and 'rules:' are expected"},
         {"strag-rules: 2\nrules: []\n", "FILE:1: only version 1"},
         {"strag-rules: 1\nrules: []\nfoo: 1\n",
-         "FILE:3: unknown key 'foo'; accepted: strag-rules, rules"},
-        {"strag-rules: 1\nrules: []\nrules: []\n", "FILE:3: 'rules' stands here twice"},
-        {"strag-rules: 1\nrules: 7\n", "FILE:2: a list of rules is expected"},
-        {"strag-rules: 1\nrules: []\n---\nmore: 1\n", "FILE:4: a second document"},
+         "FILE:3: a rules file has no key 'foo'; it has strag-rules, rules"},
+        {"strag-rules: 1\nrules: []\nrules: []\n", "FILE:3: rules is given twice"},
+        {"strag-rules: 1\nrules: 7\n", "FILE:2: a list of rules is needed here"},
+        {"strag-rules: 1\nrules: []\n---\nmore: 1\n", "FILE:3: a second document; one is accepted"},
         {"strag-rules: 1\nrules: [\n", "FILE:3: not YAML: "},
         {"strag-rules: 1\n\trules: []\n", "FILE:2: not YAML: "},
         {"strag-rules: 1\n\n\xff\xfe\n", "FILE:3: not YAML: "},
-        {HEAD "- 7\n", "FILE:3: a rule (hosts, "},
+        {HEAD "- 7\n", "FILE:3: a rule is needed here: a mapping with the key sizes"},
         {HEAD "- hosts: 4\n", "FILE:3: the rule has no 'sizes'"},
         {HEAD "- hosts: x\n  sizes: []\n", "FILE:3: hosts: 'x' is not an integer"},
         {HEAD "- hosts: 0\n  sizes: []\n", "FILE:3: hosts: '0' is not an integer"},
@@ -207,7 +207,7 @@ static void refused(void **state)
         {HEAD "- ranks: -1\n  sizes: []\n", "FILE:3: ranks: '-1' is not an integer"},
         {HEAD "- network: ring\n  sizes: []\n", "FILE:3: no network 'ring'; accepted: tree, "},
         {HEAD "- sizes: []\n", "FILE:3: a list of {from: SIZE, algorithm: NAME}"},
-        {HEAD "- sizes:\n  - ring\n", "FILE:4: {from: SIZE, algorithm: NAME} is expected"},
+        {HEAD "- sizes:\n  - ring\n", "FILE:4: a size is needed here: a mapping with the key from"},
         {HEAD "- sizes:\n  - {from: 0}\n", "FILE:4: both 'from' and 'algorithm' are needed"},
         {HEAD "- sizes:\n  - {from: 1, algorithm: ring}\n", "FILE:4: the first size"},
         {HEAD "- sizes:\n  - {from: 1X, algorithm: ring}\n", "FILE:4: from: '1X' is not a size"},
@@ -217,6 +217,10 @@ static void refused(void **state)
          "FILE:4: no algorithm 'rign'; accepted: previous, auto, recursive-doubling, "},
         {HEAD "- sizes:\n  - {from: 0, algorithm: \"a\\nb\"}\n", "FILE:4: no algorithm 'a?b'"},
         {HEAD "- &a\n  sizes: *a\n", "FILE:3: a list of {from"},
+        {HEAD "- sizes:\n  - {from: 0, algorithm: ring}\n  color: red\n",
+         "FILE:5: a rule has no key 'color'; it has sizes, hosts, ranks-per-host, ranks, network"},
+        {HEAD "- {ranks: 2, ranks: 3}\n", "FILE:3: ranks is given twice"},
+        {HEAD "- {[a]: 2}\n", "FILE:3: a key of a rule is not a word"},
     };
 #undef HEAD
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -255,7 +259,7 @@ static void too_many(void **state)
 static void files(void **state)
 {
     (void)state;
-    char name[] = "/tmp/strag-rules-XXXXXX", message[64];
+    char name[] = "/tmp/strag-rules-XXXXXX", message[128];
     struct strag_rules *rules = NULL;
     struct strag_error err;
     int file = mkstemp(name);
@@ -271,7 +275,7 @@ static void files(void **state)
     close(file);
     unlink(name);
     assert_int_equal(strag_rules_read(name, &rules, &err), STRAG_ERR_IO);
-    snprintf(message, sizeof message, "%s: %s", name, strerror(ENOENT));
+    snprintf(message, sizeof message, "%s: cannot be opened: %s", name, strerror(ENOENT));
     assert_string_equal(err.text, message);
     assert_int_equal(strag_rules_read("/", &rules, &err), STRAG_ERR_IO);
     assert_null(rules);

@@ -15,11 +15,11 @@ static struct strag_layout *layout_of(const char *text)
 }
 
 static struct strag_topology *placed(const struct strag_layout *layout,
-                                     const struct strag_place *places, int n)
+                                     const struct strag_location *places, int n)
 {
     struct strag_error err = {""};
     struct strag_topology *topology = NULL;
-    if (strag_layout_place(layout, places, n, &topology, &err) != STRAG_OK)
+    if (strag_layout_locate(layout, places, n, &topology, &err) != STRAG_OK)
         fail_msg("%s", err.text);
     assert_int_equal(topology->n, n);
     return topology;
@@ -64,7 +64,7 @@ static void tree(void **state)
     (void)state;
     struct strag_layout *layout = layout_of(tree_text);
     /* Interleaved: rank 0 on a1, 1 on b1, 2 on c2, 3 on a1, 4 on b1, 5 on a3. */
-    static const struct strag_place places[] = {
+    static const struct strag_location places[] = {
         {0, {-1, -1, -1}}, {4, {-1, -1, -1}}, {7, {-1, -1, -1}},
         {0, {-1, -1, -1}}, {4, {-1, -1, -1}}, {2, {-1, -1, -1}},
     };
@@ -93,16 +93,16 @@ static void tree(void **state)
 }
 
 /* Two packages of two NUMA domains of two caches of two cores. */
-static struct strag_place core(int host, int number)
+static struct strag_location core(int host, int number)
 {
-    return (struct strag_place){host, {number / 8, number / 4, number / 2}};
+    return (struct strag_location){host, {number / 8, number / 4, number / 2}};
 }
 
 static void local_levels(void **state)
 {
     (void)state;
     struct strag_layout *layout = layout_of("a: 0\nb: 1\n");
-    struct strag_place places[32];
+    struct strag_location places[32];
     for (int i = 0; i < 32; i++)
         places[i] = core(i % 2, i / 2); /* interleaved over both hosts */
     struct strag_topology *topology = placed(layout, places, 32);
@@ -251,11 +251,11 @@ static void refusals(void **state)
     refused(layout, 0, INT32_MAX, NULL,
             "the layout has 17179869176 ranks; at most 2147483647 are possible");
 
-    const struct strag_place place = {8, {-1, -1, -1}};
+    const struct strag_location place = {8, {-1, -1, -1}};
     struct strag_topology *topology = NULL;
-    assert_int_equal(strag_layout_place(layout, &place, 1, &topology, &err), STRAG_ERR_ARGUMENT);
+    assert_int_equal(strag_layout_locate(layout, &place, 1, &topology, &err), STRAG_ERR_ARGUMENT);
     assert_string_equal(err.text, "rank 0 is on host 8; the layout has the hosts 0 to 7");
-    assert_int_equal(strag_layout_place(layout, &place, 0, &topology, &err), STRAG_ERR_ARGUMENT);
+    assert_int_equal(strag_layout_locate(layout, &place, 0, &topology, &err), STRAG_ERR_ARGUMENT);
     assert_string_equal(err.text, "0 ranks; at least 1 is needed");
     assert_null(topology);
     strag_layout_free(layout);

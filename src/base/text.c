@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/text.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* How much of a file's name a message repeats: its end. */
+#define SOURCE_MAX 80
+
+/* ---- Messages ---- */
+
+static const char *short_name(const char *name)
+{
+    size_t length = strlen(name);
+    return length > SOURCE_MAX ? name + length - SOURCE_MAX : name;
+}
+
+int strag_source_fail(const struct strag_source *source, int line, const char *format, ...)
+{
+    struct strag_error message;
+    char where[SOURCE_MAX + 16] = "";
+    va_list args;
+    va_start(args, format);
+    vsnprintf(message.text, sizeof message.text, format, args);
+    va_end(args);
+    if (source->name && line)
+        snprintf(where, sizeof where, "%s:%d: ", short_name(source->name), line);
+    else if (source->name)
+        snprintf(where, sizeof where, "%s: ", short_name(source->name));
+    return strag_fail(source->err, STRAG_ERR_ARGUMENT, "%s%s", where, message.text);
+}
+
+int strag_source_memory(const struct strag_source *source)
+{
+    return strag_fail(source->err, STRAG_ERR_MEMORY, "%s%sout of memory",
+                      source->name ? short_name(source->name) : "", source->name ? ": " : "");
+}
+
+struct strag_quote strag_quote(const char *text, size_t length)
+{
+    struct strag_quote quote;
+    size_t used = 0;
+    for (; used < length && used < sizeof quote.text - 4; used++)
+        quote.text[used] = text[used] >= ' ' && text[used] <= '~' ? text[used] : '?';
+    for (int dots = 0; used < length && dots < 3; dots++)
+        quote.text[used++] = '.';
+    quote.text[used] = '\0';
+    return quote;
+}
+
+struct strag_quote strag_quoted(const char *text)
+{
+    return strag_quote(text, strlen(text));
+}
+
+/* ---- Text ---- */
+
+int strag_file_read(const char *file, size_t most, char **text, size_t *length,
+                    struct strag_error *err)
+{
+    const char *name = short_name(file);
+    FILE *stream = fopen(file, "rb");
+    if (!stream)
+        return strag_fail(err, STRAG_ERR_IO, "%s: cannot be opened: %s", name, strerror(errno));
+    char *all = NULL;
+    size_t room = 1 << 15, used = 0;
+    do { /* until the file ends, or has more than is accepted */
+        room *= 2;
+        char *grown = realloc(all, room);
+        if (!grown) {
+            free(all);
+            fclose(stream);
+            return strag_fail(err, STRAG_ERR_MEMORY, "%s: out of memory", name);
+        }
+        all = grown;
+        used += fread(all + used, 1, room - used, stream);
+    } while (used == room && used <= most);
+    int status = STRAG_OK;
+    if (ferror(stream))
+        status = strag_fail(err, STRAG_ERR_IO, "%s: cannot be read: %s", name, strerror(errno));
+    else if (used > most)
+        status = strag_fail(err, STRAG_ERR_ARGUMENT, "%s:1: more than %zu bytes", name, most);
+    fclose(stream);
+    if (status != STRAG_OK) {
+        free(all);
+        return status;
+    }
+    *text = all;
+    *length = used;
+    return STRAG_OK;
+}
+
+/* How long the UTF-8 character at `text` is; 0: it is none. */
+static size_t utf8_length(const unsigned char *text, size_t left)
+{
+    static const struct {
+        unsigned char mask, lead;
+        unsigned long least; /* of the code points that need this length */
+    } forms[] = {{0x80, 0x00, 0}, {0xe0, 0xc0, 0x80}, {0xf0, 0xe0, 0x800}, {0xf8, 0xf0, 0x10000}};
+    for (size_t more = 0; more < sizeof forms / sizeof *forms; more++) {
+        if ((text[0] & forms[more].mask) != forms[more].lead)
+            continue;
+        if (more >= left)
+            return 0;
+        unsigned long code = text[0] & (unsigned char)~forms[more].mask;
+        for (size_t i = 1; i <= more; i++) {
+            if ((text[i] & 0xc0) != 0x80)
+                return 0;
+            code = code << 6 | (text[i] & 0x3f);
+        }
+        bool surrogate = code >= 0xd800 && code <= 0xdfff;
+        return code >= forms[more].least && code <= 0x10ffff && !surrogate ? more + 1 : 0;
+    }
+    return 0;
+}
+
+int strag_source_text(const struct strag_source *source, const char **text, size_t *length)
+{
+    if (*length >= 3 && memcmp(*text, "\xef\xbb\xbf", 3) == 0) {
+        *text += 3;
+        *length -= 3;
+    }
+    int line = 1;
+    for (size_t i = 0; i < *length;) {
+        if ((*text)[i] == '\0')
+            return strag_source_fail(source, line, "a NUL byte; a layout file is text");
+        size_t step = utf8_length((const unsigned char *)*text + i, *length - i);
+        if (step == 0)
+            return strag_source_fail(source, line, "byte 0x%02x is not UTF-8 text",
+                                     (unsigned char)(*text)[i]);
+        line += (*text)[i] == '\n';
+        i += step;
+    }
+    return STRAG_OK;
+}
+
+bool strag_next_line(const char **text, size_t *length, struct strag_line *line)
+{
+    while (*length) {
+        const char *end = memchr(*text, '\n', *length);
+        size_t all = end ? (size_t)(end - *text) : *length;
+        line->text = *text;
+        line->length = all;
+        line->number++;
+        *text += end ? all + 1 : all;
+        *length -= end ? all + 1 : all;
+
+        const char *comment = memchr(line->text, '#', line->length);
+        if (comment)
+            line->length = (size_t)(comment - line->text);
+        while (line->length && strag_blank(line->text[0])) {
+            line->text++;
+            line->length--;
+        }
+        while (line->length && strag_blank(line->text[line->length - 1]))
+            line->length--;
+        if (line->length)
+            return true;
+    }
+    return false;
+}
+
+bool strag_next_number(const char **text, const char *end, int64_t most, int64_t *value)
+{
+    const char *begin = *text;
+    *value = 0;
+    for (; *text < end && **text >= '0' && **text <= '9'; ++*text) {
+        int digit = **text - '0';
+        if (*value > (most - digit) / 10)
+            return false;
+        *value = 10 * *value + digit;
+    }
+    return *text > begin;
+}
+
+char *strag_text_copy(const char *text, size_t length)
+{
+    char *copy = malloc(length + 1);
+    if (!copy)
+        return NULL;
+    if (length)
+        memcpy(copy, text, length);
+    copy[length] = '\0';
+    return copy;
+}
+
+/* ---- Arrays ---- */
+
+bool strag_array_grow(void *array, int *room, int need, size_t element)
+{
+    void *old;
+    memcpy(&old, array, sizeof old); /* the pointer may be of any type */
+    if (old && need <= *room)
+        return true;
+    int more = *room < 8 ? 8 : *room;
+    while (more < need)
+        more = more > INT32_MAX / 2 ? INT32_MAX : 2 * more;
+    void *grown = realloc(old, (size_t)more * element);
+    if (!grown)
+        return false;
+    memcpy(array, &grown, sizeof grown);
+    *room = more;
+    return true;
+}
+
+int strag_compare_int(const void *a, const void *b)
+{
+    int x = *(const int *)a, y = *(const int *)b;
+    return (x > y) - (x < y);
+}
+
+int strag_compare_pair(const void *a, const void *b)
+{
+    const struct strag_pair *x = a, *y = b;
+    int first = strag_compare_int(&x->first, &y->first);
+    return first ? first : strag_compare_int(&x->second, &y->second);
+}
+
+/* ---- Names: open addressing, at most half full ---- */
+
+/* FNV-1a */
+static uint64_t hash(const char *name)
+{
+    uint64_t h = 0xcbf29ce484222325u;
+    for (; *name; name++)
+        h = (h ^ (unsigned char)*name) * 0x100000001b3u;
+    return h ^ h >> 32;
+}
+
+/* Where the name is, or would be. There is a free slot. */
+static struct strag_names_slot *slot(const struct strag_names *names, const char *name)
+{
+    uint64_t mask = (uint64_t)names->room - 1;
+    uint64_t i = hash(name) & mask;
+    while (names->slots[i].name && strcmp(names->slots[i].name, name) != 0)
+        i = (i + 1) & mask;
+    return &names->slots[i];
+}
+
+int strag_names_find(const struct strag_names *names, const char *name)
+{
+    if (names->room == 0)
+        return -1;
+    const struct strag_names_slot *found = slot(names, name);
+    return found->name ? found->value : -1;
+}
+
+static bool widen(struct strag_names *names)
+{
+    struct strag_names wider = {.room = names->room ? 2 * names->room : 64, .count = names->count};
+    wider.slots = calloc((size_t)wider.room, sizeof *wider.slots);
+    if (!wider.slots)
+        return false;
+    for (int i = 0; i < names->room; i++) {
+        if (names->slots[i].name)
+            *slot(&wider, names->slots[i].name) = names->slots[i];
+    }
+    free(names->slots);
+    *names = wider;
+    return true;
+}
+
+bool strag_names_add(struct strag_names *names, const char *name, int value)
+{
+    if (2 * (names->count + 1) > names->room && !widen(names))
+        return false;
+    *slot(names, name) = (struct strag_names_slot){name, value};
+    names->count++;
+    return true;
+}
+
+void strag_names_free(struct strag_names *names)
+{
+    free(names->slots);
+    *names = (struct strag_names){0};
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Text that a user wrote, and what its readers share: files, lines, numbers, messages that begin
+ * with FILE:LINE, growing arrays, an index of names.
+ */
+#ifndef STRAG_TEXT_H
+#define STRAG_TEXT_H
+
+#include "base/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* ---- Messages ---- */
+
+/* Where a text comes from. */
+struct strag_source {
+    const char *name; /* the file; NULL: an option, whose messages have no FILE:LINE */
+    struct strag_error *err;
+};
+
+/** Refuse: "NAME:LINE: message". @param line  0: none @return STRAG_ERR_ARGUMENT */
+int strag_source_fail(const struct strag_source *source, int line, const char *format, ...)
+    STRAG_PRINTF(3, 4);
+
+/** "NAME: out of memory". @return STRAG_ERR_MEMORY */
+int strag_source_memory(const struct strag_source *source);
+
+/* The beginning of a text, fit for a message: printable ASCII. */
+struct strag_quote {
+    char text[48];
+};
+
+struct strag_quote strag_quote(const char *text, size_t length);
+
+/** The same for text that ends with NUL. */
+struct strag_quote strag_quoted(const char *text);
+
+/* ---- Text ---- */
+
+/**
+ * Read a whole file.
+ *
+ * @param most  bytes that are accepted
+ * @param[out] text  the caller's to free; no NUL closes it
+ * @return STRAG_OK, STRAG_ERR_IO, STRAG_ERR_ARGUMENT (it is longer) or STRAG_ERR_MEMORY, with
+ *         "FILE: why"
+ */
+int strag_file_read(const char *file, size_t most, char **text, size_t *length,
+                    struct strag_error *err);
+
+/** Refuse NUL bytes and what is not UTF-8. A byte order mark at the beginning is taken off. */
+int strag_source_text(const struct strag_source *source, const char **text, size_t *length);
+
+/* A text's lines. */
+struct strag_line {
+    const char *text; /* without blanks around it; no NUL closes it */
+    size_t length;
+    int number; /* from 1 */
+};
+
+/** Take a line off the text: neither blank nor a comment. @return false at the end */
+bool strag_next_line(const char **text, size_t *length, struct strag_line *line);
+
+static inline bool strag_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
+/**
+ * Take decimal digits off the text.
+ *
+ * @param most  the largest value that is accepted, at least 9
+ * @return false: no digit is there, or the value is larger
+ */
+bool strag_next_number(const char **text, const char *end, int64_t most, int64_t *value);
+
+/* A value as a file has it. */
+struct strag_text {
+    char *text; /* NULL: not given */
+    int line;
+};
+
+/** A copy that a NUL closes; NULL: out of memory. */
+char *strag_text_copy(const char *text, size_t length);
+
+/* ---- Arrays ---- */
+
+/**
+ * Make room for at least `need` elements.
+ *
+ * @param array  the address of the pointer to the array; NULL at first
+ * @param[in,out] room  for how many there is room; doubled when it does not suffice
+ * @return false: out of memory, and the array is as it was
+ */
+bool strag_array_grow(void *array, int *room, int need, size_t element);
+
+/** For qsort: int, ascending. */
+int strag_compare_int(const void *a, const void *b);
+
+/* Two numbers to sort by; what is sorted may begin with them. */
+struct strag_pair {
+    int first, second;
+};
+
+/** For qsort: by the first number, then by the second, ascending. */
+int strag_compare_pair(const void *a, const void *b);
+
+/* ---- Names ---- */
+
+/* From names to numbers. The names are kept by whoever added them. All zero: empty. */
+struct strag_names {
+    struct strag_names_slot {
+        const char *name;
+        int value;
+    } * slots;
+    int room, count;
+};
+
+/** @return the number, or -1 */
+int strag_names_find(const struct strag_names *names, const char *name);
+
+/** Add a name that is not there. @return false: out of memory */
+bool strag_names_add(struct strag_names *names, const char *name, int value);
+
+void strag_names_free(struct strag_names *names);
+
+#endif

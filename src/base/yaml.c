@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/yaml.h"
+
+#include "base/parse.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+/* Lists and mappings in one another: far more than any format has, and no danger to libyaml, of
+ * which some versions call themselves for each. */
+enum { DEPTH_MAX = 100 };
+
+int strag_yaml_line(const yaml_node_t *node)
+{
+    return node->start_mark.line < INT_MAX ? (int)node->start_mark.line + 1 : INT_MAX;
+}
+
+/* ---- Values ---- */
+
+const char *strag_yaml_scalar(const yaml_node_t *node)
+{
+    if (node->type != YAML_SCALAR_NODE)
+        return NULL;
+    const char *value = (const char *)node->data.scalar.value;
+    return strlen(value) == node->data.scalar.length ? value : NULL;
+}
+
+int strag_yaml_fail_value(const struct strag_yaml *yaml, const yaml_node_t *node,
+                          const char *needed)
+{
+    const char *value = strag_yaml_scalar(node);
+    return strag_yaml_fail(yaml, node, "%s: %s is needed, not '%s'", yaml->key, needed,
+                           value ? strag_quoted(value).text : "a list or a mapping");
+}
+
+int strag_yaml_skip(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
+{
+    (void)yaml;
+    (void)node;
+    (void)target;
+    return STRAG_OK;
+}
+
+int strag_yaml_text(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
+{
+    struct strag_text *text = target;
+    const char *value = strag_yaml_scalar(node);
+    if (!value || !*value)
+        return strag_yaml_fail_value(yaml, node, "text");
+    text->line = strag_yaml_line(node);
+    text->text = strag_text_copy(value, strlen(value));
+    return text->text ? STRAG_OK : strag_source_memory(&yaml->source);
+}
+
+int strag_yaml_integer(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
+{
+    const char *value = strag_yaml_scalar(node);
+    if (value && strag_parse_integer(value, 0, INT32_MAX, target, NULL) == STRAG_OK)
+        return STRAG_OK;
+    return strag_yaml_fail_value(yaml, node, "a number");
+}
+
+int strag_yaml_bool(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
+{
+    static const char *const words[] = {"false", "true", "no", "yes", "off", "on"};
+    const char *value = strag_yaml_scalar(node);
+    for (size_t i = 0; value && i < sizeof words / sizeof *words; i++) {
+        if (strcasecmp(value, words[i]) == 0) {
+            *(bool *)target = i % 2;
+            return STRAG_OK;
+        }
+    }
+    return strag_yaml_fail_value(yaml, node, "true or false");
+}
+
+/* ---- Mappings and lists ---- */
+
+static int fail_key(const struct strag_yaml *yaml, const yaml_node_t *node, const char *what,
+                    const struct strag_yaml_key *keys, const char *name)
+{
+    char known[160] = "";
+    size_t used = 0;
+    for (const struct strag_yaml_key *key = keys; key->name && used < sizeof known; key++)
+        used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", used ? ", " : "",
+                                 key->name);
+    return strag_yaml_fail(yaml, node, "a %s has no key '%s'; it has %s", what,
+                           strag_quoted(name).text, known);
+}
+
+int strag_yaml_mapping(struct strag_yaml *yaml, const yaml_node_t *node, const char *what,
+                       const struct strag_yaml_key *keys, void *target)
+{
+    if (node->type != YAML_MAPPING_NODE)
+        return strag_yaml_fail(yaml, node, "a %s is needed here: a mapping with the key %s", what,
+                               keys->name);
+    unsigned seen = 0; /* a bit for each key */
+    int status = STRAG_OK;
+    for (const yaml_node_pair_t *pair = node->data.mapping.pairs.start;
+         status == STRAG_OK && pair < node->data.mapping.pairs.top; pair++) {
+        const yaml_node_t *name_node = yaml_document_get_node(&yaml->document, pair->key);
+        const char *name = strag_yaml_scalar(name_node);
+        if (!name)
+            return strag_yaml_fail(yaml, name_node, "a key of a %s is not a word", what);
+        const struct strag_yaml_key *key = keys;
+        while (key->name && strcmp(key->name, name) != 0)
+            key++;
+        if (!key->name)
+            return fail_key(yaml, name_node, what, keys, name);
+        unsigned bit = 1U << (key - keys);
+        if (seen & bit)
+            return strag_yaml_fail(yaml, name_node, "%s is given twice", key->name);
+        seen |= bit;
+        yaml->key = key->name;
+        status = key->read(yaml, yaml_document_get_node(&yaml->document, pair->value),
+                           (char *)target + key->offset);
+    }
+    return status;
+}
+
+int strag_yaml_list(struct strag_yaml *yaml, const yaml_node_t *node, const char *what,
+                    strag_yaml_reader *reader, void *target)
+{
+    if (node->type != YAML_SEQUENCE_NODE)
+        return strag_yaml_fail(yaml, node, "a list of %s is needed here", what);
+    int status = STRAG_OK;
+    for (const yaml_node_item_t *item = node->data.sequence.items.start;
+         status == STRAG_OK && item < node->data.sequence.items.top; item++)
+        status = reader(yaml, yaml_document_get_node(&yaml->document, *item), target);
+    return status;
+}
+
+/* ---- The file ---- */
+
+struct file {
+    const struct strag_source *source;
+    const struct strag_yaml_format *format;
+    const char *text;
+    size_t length;
+};
+
+static int fail_parser(const struct file *file, const yaml_parser_t *parser)
+{
+    if (parser->error == YAML_MEMORY_ERROR)
+        return strag_source_memory(file->source);
+    int line = (int)parser->problem_mark.line + 1;
+    if (parser->error == YAML_READER_ERROR) { /* it knows the byte only */
+        line = 1;
+        for (size_t i = 0; i < parser->problem_offset && i < file->length; i++)
+            line += file->text[i] == '\n';
+    }
+    return strag_source_fail(file->source, line, "not YAML: %s",
+                             parser->problem ? parser->problem : "unreadable");
+}
+
+/* Is one list or mapping more open behind this token? One fewer? */
+static int step(yaml_token_type_t type)
+{
+    int opens = type == YAML_BLOCK_SEQUENCE_START_TOKEN || type == YAML_BLOCK_MAPPING_START_TOKEN ||
+                type == YAML_FLOW_SEQUENCE_START_TOKEN || type == YAML_FLOW_MAPPING_START_TOKEN;
+    int closes = type == YAML_BLOCK_END_TOKEN || type == YAML_FLOW_SEQUENCE_END_TOKEN ||
+                 type == YAML_FLOW_MAPPING_END_TOKEN;
+    return opens - closes;
+}
+
+/* What a loaded document no longer shows: anchors and aliases; and what must not be loaded: texts
+ * of great depth. */
+static int check_tokens(const struct file *file, yaml_parser_t *parser, void *target)
+{
+    (void)target;
+    int status = STRAG_OK, depth = 0;
+    for (bool more = true; more && status == STRAG_OK;) {
+        yaml_token_t token;
+        if (!yaml_parser_scan(parser, &token))
+            return fail_parser(file, parser);
+        int line = (int)token.start_mark.line + 1;
+        depth += step(token.type);
+        more = token.type != YAML_STREAM_END_TOKEN;
+        if (depth > DEPTH_MAX)
+            status = strag_source_fail(
+                file->source, line, "lists and mappings are nested more than %d deep", DEPTH_MAX);
+        else if (!file->format->aliases &&
+                 (token.type == YAML_ANCHOR_TOKEN || token.type == YAML_ALIAS_TOKEN))
+            status = strag_source_fail(file->source, line,
+                                       "anchors (&) and aliases (*) are not accepted");
+        yaml_token_delete(&token);
+    }
+    return status;
+}
+
+/* Nothing may be behind the first document. */
+static int check_end(const struct file *file, yaml_parser_t *parser)
+{
+    yaml_document_t second;
+    if (!yaml_parser_load(parser, &second))
+        return fail_parser(file, parser);
+    bool found = yaml_document_get_root_node(&second);
+    int line = (int)second.start_mark.line + 1;
+    yaml_document_delete(&second);
+    return found ? strag_source_fail(file->source, line, "a second document; one is accepted")
+                 : STRAG_OK;
+}
+
+static int read_document(const struct file *file, yaml_parser_t *parser, void *target)
+{
+    struct strag_yaml yaml = {.source = *file->source};
+    if (!yaml_parser_load(parser, &yaml.document))
+        return fail_parser(file, parser);
+    const yaml_node_t *root = yaml_document_get_root_node(&yaml.document);
+    int status = root ? file->format->read(&yaml, root, target)
+                      : strag_source_fail(file->source, (int)parser->mark.line + 1, "%s",
+                                          file->format->empty);
+    yaml_document_delete(&yaml.document);
+    return status == STRAG_OK ? check_end(file, parser) : status;
+}
+
+typedef int file_pass(const struct file *file, yaml_parser_t *parser, void *target);
+
+/* Go through the text from its beginning. */
+static int pass(const struct file *file, file_pass *go, void *target)
+{
+    yaml_parser_t parser;
+    if (!yaml_parser_initialize(&parser))
+        return strag_source_memory(file->source);
+    yaml_parser_set_input_string(&parser, (const unsigned char *)file->text, file->length);
+    int status = go(file, &parser, target);
+    yaml_parser_delete(&parser);
+    return status;
+}
+
+int strag_yaml_read(const struct strag_source *source, const char *text, size_t length,
+                    const struct strag_yaml_format *format, void *target)
+{
+    const struct file file = {source, format, text, length};
+    if (length > INT_MAX - 1)
+        return strag_source_fail(source, 0, "more than %d bytes", INT_MAX - 1);
+    int status = pass(&file, check_tokens, NULL);
+    return status == STRAG_OK ? pass(&file, read_document, target) : status;
+}

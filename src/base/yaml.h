@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Reading YAML with libyaml. A mapping is read with a table of its keys, so that unknown and
+ * repeated ones are found; messages begin with FILE:LINE.
+ *
+ * Only what a format knows is looked at, to a fixed depth: an alias to a node that contains it
+ * cannot lead to endless recursion.
+ */
+#ifndef STRAG_YAML_H
+#define STRAG_YAML_H
+
+#include "base/text.h"
+
+#include <yaml.h>
+
+struct strag_yaml {
+    struct strag_source source;
+    yaml_document_t document;
+    const char *key; /* whose value is being read */
+};
+
+/**
+ * Reads one value.
+ *
+ * @param target  what the caller of the list gave, or the mapping's plus the key's offset
+ */
+typedef int strag_yaml_reader(struct strag_yaml *yaml, const yaml_node_t *node, void *target);
+
+/* A mapping's keys, at most 32; one without a name ends the table. */
+struct strag_yaml_key {
+    const char *name;
+    strag_yaml_reader *read;
+    size_t offset; /* of what it fills in, in the mapping's target */
+};
+
+/* A kind of file. */
+struct strag_yaml_format {
+    strag_yaml_reader *read; /* the document's root */
+    const char *empty;       /* what a file without a document is told */
+    bool aliases;            /* are anchors and aliases accepted? */
+};
+
+/** Read one document. */
+int strag_yaml_read(const struct strag_source *source, const char *text, size_t length,
+                    const struct strag_yaml_format *format, void *target);
+
+/** Where a node begins, from 1. */
+int strag_yaml_line(const yaml_node_t *node);
+
+/** Refuse: "FILE:LINE: message". @return STRAG_ERR_ARGUMENT */
+#define strag_yaml_fail(yaml, node, ...)                                                           \
+    strag_source_fail(&(yaml)->source, strag_yaml_line(node), __VA_ARGS__)
+
+/**
+ * @param what  for messages, "switch"
+ * @param keys  the first one is what a value that is no mapping is told to have
+ */
+int strag_yaml_mapping(struct strag_yaml *yaml, const yaml_node_t *node, const char *what,
+                       const struct strag_yaml_key *keys, void *target);
+
+/** @param what  for messages, "switches" @param reader  reads one of them */
+int strag_yaml_list(struct strag_yaml *yaml, const yaml_node_t *node, const char *what,
+                    strag_yaml_reader *reader, void *target);
+
+/** Any value, which is ignored. */
+int strag_yaml_skip(struct strag_yaml *yaml, const yaml_node_t *node, void *target);
+
+/** @param target  struct strag_text *, its text the caller's to free; not empty, no NUL in it */
+int strag_yaml_text(struct strag_yaml *yaml, const yaml_node_t *node, void *target);
+
+/** @param target  bool * */
+int strag_yaml_bool(struct strag_yaml *yaml, const yaml_node_t *node, void *target);
+
+/** @param target  int *, from 0 on */
+int strag_yaml_integer(struct strag_yaml *yaml, const yaml_node_t *node, void *target);
+
+/** "KEY: NEEDED is needed, not 'VALUE'". @return STRAG_ERR_ARGUMENT */
+int strag_yaml_fail_value(const struct strag_yaml *yaml, const yaml_node_t *node,
+                          const char *needed);
+
+/** A single value; NULL: it is a list or a mapping, or has a NUL in it. */
+const char *strag_yaml_scalar(const yaml_node_t *node);
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Grids of hosts: torus, mesh, HyperX, HammingMesh. Position p has the coordinates p % size[0],
+ * p / size[0] % size[1], ...: the first dimension runs fastest.
+ */
+#ifndef STRAG_GRID_H
+#define STRAG_GRID_H
+
+#include "base/status.h"
+
+#include <stdbool.h>
+
+enum strag_network {
+    STRAG_NETWORK_TREE,        /* switches, perhaps a single one */
+    STRAG_NETWORK_TORUS,       /* neighbours in every dimension; mesh where it does not wrap */
+    STRAG_NETWORK_HYPERX,      /* in every dimension all are neighbours */
+    STRAG_NETWORK_HAMMINGMESH, /* boards that are meshes, their edges joined by row switches */
+};
+
+/** "tree", "torus", "HyperX", "HammingMesh". */
+const char *strag_network_name(enum strag_network network);
+
+#define STRAG_DIMS_MAX 8
+
+struct strag_grid {
+    enum strag_network network; /* not a tree */
+    int dims;                   /* 1 .. STRAG_DIMS_MAX */
+    int size[STRAG_DIMS_MAX];   /* all boards together, for a HammingMesh */
+    bool wrap[STRAG_DIMS_MAX];  /* torus: is there a link from the last to the first? */
+    int board[STRAG_DIMS_MAX];  /* HammingMesh: the size of one board, which divides `size` */
+};
+
+/** Do the members fit together? @return STRAG_OK, or STRAG_ERR_ARGUMENT with what is wrong */
+int strag_grid_check(const struct strag_grid *grid, struct strag_error *err);
+
+/** How many positions a grid has, the product of its sizes; at most INT32_MAX. */
+int strag_grid_positions(const struct strag_grid *grid);
+
+/** The coordinates of a position. @param[out] at  one per dimension */
+void strag_grid_coordinates(const struct strag_grid *grid, int position, int *at);
+
+/** The position of coordinates that are inside the grid. */
+int strag_grid_position(const struct strag_grid *grid, const int *at);
+
+/** The same where the grid's first position has the coordinates `low`. */
+int strag_grid_position_from(const struct strag_grid *grid, const int *low, const int *at);
+
+#endif
