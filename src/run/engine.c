@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Running a plan: a call is checked, what nobody writes is copied, and then the window runs it, or
- * it goes in order.
+ * Running a plan: a call is checked, inputs that no operation writes are copied to the output, and
+ * then it runs in order, if it is short, or in the pipeline.
  */
 #include "run/engine.h"
 
@@ -20,7 +20,7 @@ struct strag_engine {
 
     struct strag_call call;
     bool running;
-    bool ordered; /* without the window */
+    bool ordered; /* not in the pipeline */
 };
 
 /* ---- Making an engine ---- */
@@ -127,18 +127,16 @@ static bool is_possible(const struct strag_engine *engine, const struct strag_ca
     return !engine->running && call->extent > 0;
 }
 
-/* The transport for everything, if there is only one. */
-static struct strag_transport *only_transport(const struct strag_call *call)
+/* Give each lane its transport. @return the transport for everything, or NULL: there are several */
+static struct strag_transport *set_transports(struct strag_call *call)
 {
-    struct strag_transport *first = NULL;
+    struct strag_transport *only = NULL;
     for (int l = 0; l < STRAG_LANES; l++) {
-        struct strag_transport *own = call->lanes[l].transport;
-        struct strag_transport *transport = own ? own : call->transport;
-        if (l > 0 && transport != first)
-            return NULL;
-        first = transport;
+        if (!call->lanes[l].transport)
+            call->lanes[l].transport = call->transport;
+        only = l == 0 || call->lanes[l].transport == only ? call->lanes[l].transport : NULL;
     }
-    return first;
+    return only;
 }
 
 int strag_engine_start(struct strag_engine *engine, const struct strag_call *call)
@@ -147,7 +145,7 @@ int strag_engine_start(struct strag_engine *engine, const struct strag_call *cal
         return STRAG_ERR_ARGUMENT;
     engine->call = *call;
     int status = call->input != call->output ? copy_inputs(engine) : STRAG_OK;
-    struct strag_transport *transport = only_transport(call);
+    struct strag_transport *transport = set_transports(&engine->call);
     engine->ordered = transport && strag_in_order_suits(engine->in_order, &engine->call, transport);
     if (status == STRAG_OK && engine->ordered)
         strag_in_order_start(engine->in_order, &engine->call, transport);

@@ -5,27 +5,26 @@
  * It is driven by completions and never waits: strag_engine_progress does what can be done now. A
  * blocking call loops over it; a nonblocking one calls it from a progress hook.
  *
- * Long ranges are cut into segments, so that one segment travels while another is combined, and an
+ * Long ranges are cut into segments, so that one segment travels while another is reduced, and an
  * operation of the next round starts as soon as the elements it needs are there. Operations of up
- * to LOOKAHEAD rounds beyond the lowest unfinished one may be under way; but what a round has to
- * send goes before what later rounds send, so that these never take the link away from it.
+ * to LOOKAHEAD rounds beyond the lowest unfinished one may be active; but a round's sends go before
+ * those of later rounds, so that these never take the link away from it.
  *
- * That is the window (window.h). Where a transport passes messages on at once, vectors of one
- * segment are run without any of that, one operation after another (in_order.h).
+ * That is the pipeline (pipeline.h). Where a transport transfers short messages immediately,
+ * vectors of one segment are run without it, one operation after another (in_order.h).
  *
  * Memory, all of it taken when the engine is made or at the start of a call: a few words per
- * operation of the plan, `depth` messages in flight per operation that can be under way at once,
- * and per call one temporary buffer of `slots` segments for every lane (a segment has at least one
- * element). A lane needs none where its transport lets messages be read in place: they are combined
+ * operation of the plan, `depth` messages in flight per operation that can be active at once, and
+ * per call one temporary buffer of `slots` segments for every lane (a segment has at least one
+ * element). A lane needs none where its transport lets messages be read in place: they are reduced
  * from where they arrived.
  *
  * Why it cannot hang where verify proved progress: a send or recv whose waits are done is posted as
- * soon as its round is the lowest unfinished one, since messages in flight are counted for every
- * operation that can be under way, and only earlier rounds may keep it back; and temporary space of
- * a lane goes to recv_reduce operations in program order, so that the first unfinished one always
- * has room for a segment. With less than that verify has proved that the plan gets by. A transport
- * with messages in place must have room for one from each rank to each other, whatever else it
- * holds.
+ * soon as its round is the lowest unfinished one, since `depth` holds for every active operation by
+ * itself, and only earlier rounds may keep it back; and temporary space of a lane goes to
+ * recv_reduce operations in program order, so that the first unfinished one always has room for a
+ * segment. Verify has proved that the plan needs no more than that. A transport with messages in
+ * place must have room for one from each rank to each other, whatever else it holds.
  */
 #ifndef STRAG_ENGINE_H
 #define STRAG_ENGINE_H
@@ -36,8 +35,7 @@
 
 struct strag_engine;
 
-/* What messages of a kind are cut into: through memory other lengths are good than over a network.
- */
+/* How messages of a kind are cut: other lengths suit memory than suit a network. */
 struct strag_lane {
     size_t segment;                    /* elements, at least 1; the same on both sides */
     int slots;                         /* segments of temporary space, at least 1 */
@@ -66,8 +64,8 @@ struct strag_call {
 /**
  * Prepare to run a plan. The plan must outlive the engine.
  *
- * @param depth  messages in flight for one operation, at least 1; 2 overlaps receiving and
- * combining
+ * @param depth  messages in flight for one operation, at least 1; 2 overlaps receiving
+ *               and reducing
  * @return STRAG_OK, STRAG_ERR_ARGUMENT or STRAG_ERR_MEMORY
  */
 int strag_engine_create(const struct strag_plan *plan, int depth, struct strag_engine **engine,
@@ -89,7 +87,7 @@ int strag_engine_start(struct strag_engine *engine, const struct strag_call *cal
  *
  * @return STRAG_PENDING: not finished; STRAG_OK: the output is complete and the input may be
  *         changed; an error: the call has failed, every message was completed or cancelled and the
- *         temporary space given back
+ *         temporary space freed
  */
 int strag_engine_progress(struct strag_engine *engine);
 

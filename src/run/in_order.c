@@ -13,11 +13,11 @@ struct strag_in_order {
     /* the call */
     const struct strag_call *call;
     struct strag_transport *transport;
-    int next;     /* in the order */
-    bool waiting; /* the transport knows what for */
+    int next;    /* in the order */
+    bool hinted; /* the transport knows for whom it waits */
 };
 
-/* ---- Looking at a plan ---- */
+/* ---- Preparing a plan ---- */
 
 /* Does a send wait for a receive of its own round? */
 static bool is_tied(const struct strag_plan *plan, int index)
@@ -92,7 +92,7 @@ void strag_in_order_free(struct strag_in_order *run)
 
 /* ---- A call ---- */
 
-/* Is every operation one message? Ranks that use the window must cut like the others. */
+/* Is every operation one message? Ranks that run the pipeline must cut like the others. */
 static bool is_whole(const struct strag_call *call)
 {
     for (int l = 0; l < STRAG_LANES; l++) {
@@ -115,7 +115,7 @@ void strag_in_order_start(struct strag_in_order *run, const struct strag_call *c
     run->call = call;
     run->transport = transport;
     run->next = 0;
-    run->waiting = false;
+    run->hinted = false;
 }
 
 /* Where an operation finds its own values; `offset` in bytes. */
@@ -125,9 +125,9 @@ static const char *own_values(const struct strag_call *call, const struct strag_
     return (const char *)(op->from_input ? call->input : call->output) + offset;
 }
 
-/* A message that has come is put where it belongs. */
-static int take(const struct strag_call *call, const struct strag_op *op, ptrdiff_t offset,
-                const void *arrived, size_t elements)
+/* Reduce or copy a message that has arrived. */
+static int apply(const struct strag_call *call, const struct strag_op *op, ptrdiff_t offset,
+                 const void *arrived, size_t elements)
 {
     struct strag_reducer *reducer = call->reducer;
     const char *own = own_values(call, op, offset);
@@ -165,13 +165,13 @@ static int step(struct strag_in_order *run, int index)
     int status = transport->try_recv(transport, op->peer, elements, &arrived);
     if (status != STRAG_OK)
         return status;
-    status = take(call, op, offset, arrived, elements);
+    status = apply(call, op, offset, arrived, elements);
     transport->release_recv(transport, op->peer);
     return status;
 }
 
 /* The ranks whose messages must come before the next send, or the end. */
-static uint64_t expected(const struct strag_in_order *run)
+static uint64_t awaited(const struct strag_in_order *run)
 {
     uint64_t ranks = 0;
     for (int i = run->next; i < run->plan->nops; i++) {
@@ -191,9 +191,9 @@ static uint64_t expected(const struct strag_in_order *run)
 static int wait_a_little(struct strag_in_order *run)
 {
     struct strag_transport *transport = run->transport;
-    if (transport->hint_wait && !run->waiting)
-        transport->hint_wait(transport, expected(run));
-    run->waiting = true;
+    if (transport->hint_wait && !run->hinted)
+        transport->hint_wait(transport, awaited(run));
+    run->hinted = true;
     int status = transport->progress(transport);
     return status == STRAG_OK ? STRAG_PENDING : status;
 }
@@ -207,7 +207,7 @@ int strag_in_order_progress(struct strag_in_order *run)
             return wait_a_little(run);
         if (status != STRAG_OK)
             return status;
-        run->waiting = false;
+        run->hinted = false;
         run->next++;
     }
     return STRAG_OK;

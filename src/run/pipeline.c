@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Running a plan, as much of it at the same time as may be.
+ * Running a plan, as much of it at the same time as possible.
  *
- * Operations are under way in a window [head, tail) of the list: head is the first unfinished one,
- * and the window reaches LOOKAHEAD rounds further. Each operation in it is a queue of segments:
+ * Operations [head, tail) of the list are active: head is the first unfinished one, and tail is
+ * LOOKAHEAD rounds further. Each active operation is a queue of segments:
  *
  *        begin          done              posted            end
  *          |  finished    |   in flight     |   not posted    |
  *
  * `done` moves only in order, so whether an element of an earlier operation is finished is one
  * comparison. A segment is retired when it is the oldest of its operation and has arrived; a
- * recv_reduce then also combines it, if the elements it writes are free.
+ * recv_reduce then also reduces it, if the elements it writes are free.
  *
- * Completions only mark segments. Everything else happens in one pass over the window, which is
- * repeated until nothing changes.
+ * Completions only mark segments. Everything else happens in one pass over the active operations,
+ * which is repeated until nothing changes.
  */
 #include "run/pipeline.h"
 
 #include <stdlib.h>
 
-/* Rounds in the window after the first one. Pipelines of short blocks over a network need several:
- * a rank hears from several others in turn, and where one of them is behind, the others' blocks
- * keep its link busy (8 hosts, 40 KB per round: the straggler pipeline takes 1.37 times as long as
- * the vector with 2, 1.09 with 8). */
+/* Active rounds after the first one. Algorithms with pipelines of short blocks over a network need
+ * several: a rank receives from several others in turn, and where one of them is behind, the
+ * others' blocks keep its link busy (8 hosts, 40 KB per round: the straggler pipeline takes 1.37
+ * times as long as the vector with 2, 1.09 with 8). */
 enum { LOOKAHEAD = 8, NONE = -1 };
 
-enum segment_state { FLYING, HERE, COMBINING, COMBINED };
+enum segment_state { FLYING, HERE, REDUCING, REDUCED };
 
 /* A segment in flight. Without a slot, a recv_reduce has it in place. */
 struct segment {
@@ -35,10 +35,10 @@ struct segment {
     size_t first, count;  /* elements of the vector */
     int slot;             /* recv_reduce: where it is received, or NONE */
     enum segment_state state;
-    uint64_t ticket; /* COMBINING: the reducer's */
+    uint64_t ticket; /* REDUCING: the reducer's */
 };
 
-/* An operation in the window. Elements are counted from the start of the vector. */
+/* An active operation. Elements are counted from the start of the vector. */
 struct run {
     size_t begin, done, posted, end;
     size_t step; /* elements of a segment; the last may be shorter */
@@ -72,28 +72,33 @@ struct strag_pipeline {
     const struct strag_call *call;
     struct segment *free;
     int head, tail;
-    bool marked;   /* a completion came since the last pass */
-    int combining; /* reductions that go on by themselves and have to be asked for */
-    int status;    /* the first error */
-    char *space;   /* temporary */
+    bool marked;  /* a completion came since the last pass */
+    int reducing; /* reductions that the reducer has not finished */
+    int status;   /* the first error */
+    char *space;  /* temporary */
     struct lane lanes[STRAG_LANES];
     int *free_slots; /* of all lanes */
     int slots_room;
 };
 
-/* ---- Making a window ---- */
+/* ---- Making a pipeline ---- */
+
+/* Keep the first error. */
+static void note_status(struct strag_pipeline *pipeline, int status)
+{
+    if (status < 0 && pipeline->status == STRAG_OK)
+        pipeline->status = status;
+}
 
 static void segment_complete(struct strag_transfer *transfer, int status)
 {
     struct segment *segment = (struct segment *)transfer;
-    struct strag_pipeline *pipeline = segment->pipeline;
     segment->state = HERE;
-    pipeline->marked = true;
-    if (status != STRAG_OK && pipeline->status == STRAG_OK)
-        pipeline->status = status;
+    segment->pipeline->marked = true;
+    note_status(segment->pipeline, status);
 }
 
-/* So it is before a call, and so a call that goes well leaves it. */
+/* As before a call, and after each that succeeds. */
 static void free_all_segments(struct strag_pipeline *pipeline)
 {
     pipeline->free = NULL;
@@ -120,17 +125,17 @@ static void link_peers(struct strag_pipeline *pipeline, int32_t *last)
     }
 }
 
-/* The most operations that are ever in the window. */
-static size_t widest_window(const struct strag_plan *plan)
+/* The most operations that are ever active. */
+static size_t most_active(const struct strag_plan *plan)
 {
-    int widest = 0;
+    int most = 0;
     for (int head = 0, tail = 0; head < plan->nops; head++) {
         while (tail < plan->nops && plan->ops[tail].round <= plan->ops[head].round + LOOKAHEAD)
             tail++;
-        if (tail - head > widest)
-            widest = tail - head;
+        if (tail - head > most)
+            most = tail - head;
     }
-    return (size_t)widest;
+    return (size_t)most;
 }
 
 struct strag_pipeline *strag_pipeline_create(const struct strag_plan *plan, const int32_t *content,
@@ -143,7 +148,7 @@ struct strag_pipeline *strag_pipeline_create(const struct strag_plan *plan, cons
     pipeline->plan = plan;
     pipeline->content = content;
     pipeline->depth = depth;
-    pipeline->nsegments = widest_window(plan) * (size_t)depth;
+    pipeline->nsegments = most_active(plan) * (size_t)depth;
     pipeline->before = malloc(((size_t)plan->nops + 1) * sizeof *pipeline->before);
     pipeline->runs = malloc(((size_t)plan->nops + 1) * sizeof *pipeline->runs);
     pipeline->segments = calloc(pipeline->nsegments + 1, sizeof *pipeline->segments);
@@ -193,7 +198,7 @@ static char *slot_address(const struct strag_pipeline *pipeline, const struct ru
 
 /* ---- Segments ---- */
 
-/* What has arrived in place is not needed any more. */
+/* A message that arrived in place is not needed any more. */
 static void release(struct strag_pipeline *pipeline, const struct run *run, struct segment *segment)
 {
     struct strag_transport *transport = pipeline->lanes[run->lane].transport;
@@ -250,57 +255,48 @@ static bool waits_done(const struct strag_pipeline *pipeline, int index, size_t 
     return true;
 }
 
-/* Combine the oldest segment, which has arrived. @return as the reducer does */
-static int combine(struct strag_pipeline *pipeline, int index, struct segment *segment)
+/* Begin to reduce a segment that has arrived, if it may. @return whether its state changed */
+static bool begin_reducing(struct strag_pipeline *pipeline, int index, struct segment *segment)
 {
     const struct strag_op *op = &pipeline->plan->ops[index];
     struct strag_reducer *reducer = pipeline->call->reducer;
+    if (!waits_done(pipeline, index, segment->first, segment->first + segment->count))
+        return false;
     const char *own = own_values(pipeline, op, segment->first);
     const char *in = segment->slot == NONE
                          ? segment->transfer.arrived
                          : slot_address(pipeline, &pipeline->runs[index], segment->slot);
-    return reducer->reduce(reducer, at(pipeline, pipeline->call->output, segment->first),
-                           op->own_left ? own : in, op->own_left ? in : own, segment->count,
-                           &segment->ticket);
-}
-
-/* Begin to combine a segment that has arrived, if it may. @return whether its state changed */
-static bool begin_combining(struct strag_pipeline *pipeline, int index, struct segment *segment)
-{
-    if (segment->state != HERE ||
-        !waits_done(pipeline, index, segment->first, segment->first + segment->count))
-        return false;
-    int status = combine(pipeline, index, segment);
-    pipeline->combining += status == STRAG_PENDING;
-    if (status < 0)
-        pipeline->status = status;
-    else
-        segment->state = status == STRAG_PENDING ? COMBINING : COMBINED;
+    int status = reducer->reduce(reducer, at(pipeline, pipeline->call->output, segment->first),
+                                 op->own_left ? own : in, op->own_left ? in : own, segment->count,
+                                 &segment->ticket);
+    pipeline->reducing += status == STRAG_PENDING;
+    note_status(pipeline, status);
+    if (status >= 0)
+        segment->state = status == STRAG_PENDING ? REDUCING : REDUCED;
     return status >= 0;
 }
 
 /* Ask how far the reducer is with a segment. */
-static void test_combining(struct strag_pipeline *pipeline, struct segment *segment)
+static void test_reducing(struct strag_pipeline *pipeline, struct segment *segment)
 {
     struct strag_reducer *reducer = pipeline->call->reducer;
     int status = reducer->test(reducer, segment->ticket);
     if (status == STRAG_PENDING)
         return;
-    pipeline->combining--;
-    segment->state = COMBINED;
-    if (status != STRAG_OK)
-        pipeline->status = status;
+    pipeline->reducing--;
+    segment->state = REDUCED;
+    note_status(pipeline, status);
 }
 
-/* Combine what has arrived: several segments at a time, where the reducer does it by itself. */
-static void combine_arrived(struct strag_pipeline *pipeline, int index)
+/* Reduce what has arrived: several segments at a time, where the reducer works by itself. */
+static void reduce_arrived(struct strag_pipeline *pipeline, int index)
 {
     for (struct segment *s = pipeline->runs[index].oldest; s; s = s->next) {
-        if (pipeline->status == STRAG_OK && s->state == COMBINING)
-            test_combining(pipeline, s);
+        if (pipeline->status == STRAG_OK && s->state == REDUCING)
+            test_reducing(pipeline, s);
         if (pipeline->status != STRAG_OK || s->state == FLYING)
             return;
-        if (s->state == HERE && !begin_combining(pipeline, index, s))
+        if (s->state == HERE && !begin_reducing(pipeline, index, s))
             return;
     }
 }
@@ -312,8 +308,8 @@ static bool retire_finished(struct strag_pipeline *pipeline, int index)
     enum segment_state last = HERE;
     bool changed = false;
     if (pipeline->plan->ops[index].kind == STRAG_RECV_REDUCE) {
-        combine_arrived(pipeline, index);
-        last = COMBINED;
+        reduce_arrived(pipeline, index);
+        last = REDUCED;
     }
     while (run->oldest && run->oldest->state == last && pipeline->status == STRAG_OK) {
         retire(pipeline, run);
@@ -323,7 +319,7 @@ static bool retire_finished(struct strag_pipeline *pipeline, int index)
 }
 
 /* Hand a segment to the transport. */
-static int give(struct strag_pipeline *pipeline, int index, struct segment *segment)
+static int hand_over(struct strag_pipeline *pipeline, int index, struct segment *segment)
 {
     const struct strag_op *op = &pipeline->plan->ops[index];
     const struct run *run = &pipeline->runs[index];
@@ -365,19 +361,17 @@ static bool post(struct strag_pipeline *pipeline, int index)
     segment->first = run->posted;
     segment->count = count;
     run->posted += count;
-    int status = give(pipeline, index, segment);
-    if (status != STRAG_OK) {
-        segment->state = HERE; /* it never took off: nothing to cancel */
-        if (pipeline->status == STRAG_OK)
-            pipeline->status = status;
-    }
+    int status = hand_over(pipeline, index, segment);
+    if (status != STRAG_OK)
+        segment->state = HERE; /* it is not in flight: nothing to cancel */
+    note_status(pipeline, status);
     return true;
 }
 
-/* ---- The window ---- */
+/* ---- The active operations ---- */
 
-/* An operation enters the window. */
-static void enter(struct strag_pipeline *pipeline, int index)
+/* An operation becomes active. */
+static void activate(struct strag_pipeline *pipeline, int index)
 {
     const struct strag_bounds *bounds = &pipeline->plan->bounds;
     const struct strag_op *op = &pipeline->plan->ops[index];
@@ -401,9 +395,9 @@ static void enter(struct strag_pipeline *pipeline, int index)
         run->step = length / segments + (length % segments != 0);
 }
 
-/* Let the window begin at the first unfinished operation, and reach as far as it may.
- * @return whether operations entered */
-static bool move_window(struct strag_pipeline *pipeline)
+/* Let the active operations begin with the first unfinished one, and reach as far as they may.
+ * @return whether some became active */
+static bool advance(struct strag_pipeline *pipeline)
 {
     const struct strag_plan *plan = pipeline->plan;
     int tail = pipeline->tail;
@@ -414,7 +408,7 @@ static bool move_window(struct strag_pipeline *pipeline)
         if (pipeline->tail == plan->nops ||
             plan->ops[pipeline->tail].round > plan->ops[pipeline->head].round + LOOKAHEAD)
             return pipeline->tail != tail;
-        enter(pipeline, pipeline->tail++);
+        activate(pipeline, pipeline->tail++);
     }
 }
 
@@ -474,18 +468,9 @@ static bool pass_sends(struct strag_pipeline *pipeline)
     return changed;
 }
 
-/* One pass. Receives are posted before sends: a message that finds its receive waiting is cheaper
- * than one that comes unexpected. @return whether anything changed */
-static bool pass(struct strag_pipeline *pipeline)
-{
-    bool changed = pass_receives(pipeline);
-    changed |= pass_sends(pipeline);
-    return changed && pipeline->status == STRAG_OK;
-}
-
 /* ---- A call ---- */
 
-/* After an error: nothing stays in flight that the transport can stop. */
+/* After an error: nothing stays in flight that the transport can cancel. */
 static void stop(struct strag_pipeline *pipeline)
 {
     struct strag_reducer *reducer = pipeline->call->reducer;
@@ -496,7 +481,7 @@ static void stop(struct strag_pipeline *pipeline)
         for (struct segment *s = run->oldest; s; s = s->next) {
             if (s->state == FLYING)
                 lost |= transport->cancel(transport, &s->transfer) != STRAG_OK && s->slot != NONE;
-            while (s->state == COMBINING && reducer->test(reducer, s->ticket) == STRAG_PENDING)
+            while (s->state == REDUCING && reducer->test(reducer, s->ticket) == STRAG_PENDING)
                 ;
             release(pipeline, run, s);
         }
@@ -506,7 +491,7 @@ static void stop(struct strag_pipeline *pipeline)
     free_all_segments(pipeline);
 }
 
-/* In which lanes does the plan combine anything, so that temporary space is needed? */
+/* In which lanes does the plan reduce anything, so that temporary space is needed? */
 static void find_uses(const struct strag_pipeline *pipeline, bool *uses)
 {
     if (pipeline->lanes[0].in_place && pipeline->lanes[1].in_place)
@@ -535,22 +520,13 @@ static bool room_for_slots(struct strag_pipeline *pipeline)
     return true;
 }
 
-static void find_transports(struct strag_pipeline *pipeline)
-{
-    for (int l = 0; l < STRAG_LANES; l++) {
-        struct strag_transport *own = pipeline->call->lanes[l].transport;
-        pipeline->lanes[l].transport = own ? own : pipeline->call->transport;
-        pipeline->lanes[l].in_place = NULL != pipeline->lanes[l].transport->recv_in_place;
-    }
-}
-
-static int progress_transports(struct strag_pipeline *pipeline)
+static void progress_transports(struct strag_pipeline *pipeline)
 {
     struct strag_transport *first = pipeline->lanes[0].transport;
     struct strag_transport *second = pipeline->lanes[1].transport;
-    int status = first->progress(first);
-    int other = second != first ? second->progress(second) : STRAG_OK;
-    return status != STRAG_OK ? status : other;
+    note_status(pipeline, first->progress(first));
+    if (second != first)
+        note_status(pipeline, second->progress(second));
 }
 
 static int prepare_space(struct strag_pipeline *pipeline)
@@ -561,6 +537,10 @@ static int prepare_space(struct strag_pipeline *pipeline)
     int slots = 0;
     if (!room_for_slots(pipeline))
         return STRAG_ERR_MEMORY;
+    for (int l = 0; l < STRAG_LANES; l++) {
+        pipeline->lanes[l].transport = call->lanes[l].transport;
+        pipeline->lanes[l].in_place = NULL != call->lanes[l].transport->recv_in_place;
+    }
     find_uses(pipeline, uses);
     for (int l = 0; l < STRAG_LANES; l++) {
         const struct strag_lane *wanted = &call->lanes[l];
@@ -589,33 +569,32 @@ int strag_pipeline_start(struct strag_pipeline *pipeline, const struct strag_cal
     pipeline->status = STRAG_OK;
     pipeline->head = pipeline->tail = 0;
     pipeline->marked = true;
-    pipeline->combining = 0;
+    pipeline->reducing = 0;
     pipeline->space = NULL;
-    find_transports(pipeline);
     int status = prepare_space(pipeline);
     if (status == STRAG_OK)
-        move_window(pipeline);
+        advance(pipeline);
     return status;
 }
 
-/* Do what the window permits. */
-static void progress_window(struct strag_pipeline *pipeline)
+/* Post, reduce and retire all that can be. Receives are posted before sends: a message that finds
+ * its receive posted is cheaper than an unexpected one. */
+static void progress_operations(struct strag_pipeline *pipeline)
 {
     bool changed;
     pipeline->marked = false;
     do {
-        changed = pass(pipeline);
-        changed |= pipeline->status == STRAG_OK && move_window(pipeline);
-    } while (changed);
+        changed = pass_receives(pipeline);
+        changed |= pass_sends(pipeline);
+        changed |= pipeline->status == STRAG_OK && advance(pipeline);
+    } while (changed && pipeline->status == STRAG_OK);
 }
 
 int strag_pipeline_progress(struct strag_pipeline *pipeline)
 {
-    int status = progress_transports(pipeline);
-    if (status != STRAG_OK && pipeline->status == STRAG_OK)
-        pipeline->status = status;
-    if (pipeline->status == STRAG_OK && (pipeline->marked || pipeline->combining))
-        progress_window(pipeline);
+    progress_transports(pipeline);
+    if (pipeline->status == STRAG_OK && (pipeline->marked || pipeline->reducing))
+        progress_operations(pipeline);
     if (pipeline->status != STRAG_OK) {
         stop(pipeline);
         return pipeline->status;

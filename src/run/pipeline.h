@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Running a plan in a window: the operations of several rounds are under way at the same time, cut
- * into segments. What the engine promises (engine.h) of memory and of progress is kept here.
+ * Running a plan as a pipeline: operations of several rounds are active at the same time, cut into
+ * segments. What engine.h promises about memory and progress is implemented here.
  */
 #ifndef STRAG_PIPELINE_H
 #define STRAG_PIPELINE_H
@@ -24,7 +24,7 @@ struct strag_pipeline *strag_pipeline_create(const struct strag_plan *plan, cons
 void strag_pipeline_free(struct strag_pipeline *pipeline);
 
 /**
- * Begin a call; `call` must live until it is over.
+ * Begin a call; `call` must live until it is over. Every lane has a transport.
  *
  * @return STRAG_OK; or STRAG_ERR_MEMORY, and nothing has begun
  */

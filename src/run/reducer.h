@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the engine needs to compute: temporary memory, combining, copying. One for host memory over
- * MPI's operators lives in the component; a device's may finish later (STRAG_PENDING and test).
+ * What the engine needs to compute: temporary memory, reduction, copies. The one for host memory,
+ * over MPI's operators, is in the component; a device's may finish later (STRAG_PENDING and test).
  */
 #ifndef STRAG_REDUCER_H
 #define STRAG_REDUCER_H
@@ -11,20 +11,20 @@
 
 struct strag_reducer {
     /** Temporary space for so many elements, at an address that the transport can receive into
-     *  and `reduce` can read. @return NULL when there is none; the engine then fails the call */
+     *  and `reduce` can read. @return NULL when there is none: the engine fails the call */
     void *(*allocate)(struct strag_reducer *reducer, size_t elements);
 
-    /** Give the space back. `lost`: a message may still arrive in it; never use it again. */
+    /** Free the space. `lost`: a message may still arrive in it; never use it again. */
     void (*release)(struct strag_reducer *reducer, void *buffer, int lost);
 
     /**
      * out = left (op) right, element by element. `out` is the same address as `left` or as `right`,
      * or overlaps neither. Where it is the same as `left`, and `right` is in temporary space of
-     * `allocate`, the values of `right` may be destroyed. Other operands are left as they are: what
-     * a transport offers in place is read by other ranks, too.
+     * `allocate`, the values of `right` may be destroyed. Other operands are not changed: what a
+     * transport offers in place is read by other ranks, too.
      *
-     * @param[out] ticket  when STRAG_PENDING is returned: what to give to test
-     * @return STRAG_OK (done), STRAG_PENDING (goes on), or STRAG_ERR_REDUCE
+     * @param[out] ticket  when STRAG_PENDING is returned: for `test`
+     * @return STRAG_OK (done), STRAG_PENDING (continues), or STRAG_ERR_REDUCE
      */
     int (*reduce)(struct strag_reducer *reducer, void *out, const void *left, const void *right,
                   size_t elements, uint64_t *ticket);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the engine needs of a network. Implemented by loopback.c (tests), by the component over
- * Open MPI's PML, over UCX and over memory that the ranks of a host share, and by cuda/, which puts
- * chunks in host memory between a device and another transport.
+ * What the engine needs of a network. Implemented by shared_memory.c, by the component over Open
+ * MPI's PML and over UCX, by cuda/, which puts chunks in host memory between a device and another
+ * transport, and by the tests' loopback.
  *
  * Messages between two ranks must match in the order of posting. A transport moves elements; how
  * large one is, and how it is packed, is the transport's own knowledge.
@@ -43,7 +43,7 @@ struct strag_transport {
     int (*recv)(struct strag_transport *transport, struct strag_transfer *transfer, int peer,
                 void *buffer, size_t elements);
 
-    /** Move things along; calls `complete` for what is done. @return STRAG_OK or an error */
+    /** Make progress; calls `complete` for what is done. @return STRAG_OK or an error */
     int (*progress)(struct strag_transport *transport);
 
     /**
@@ -68,19 +68,19 @@ struct strag_transport {
     void (*release)(struct strag_transport *transport, struct strag_transfer *transfer);
 
     /*
-     * A transport may also pass short messages on at once (in_order.h); `put` is NULL where it does
-     * not, for this call. The messages are in line with those of the functions above: a rank may
-     * put what the other receives, or get what the other sends. Whoever puts or gets has nothing
-     * else under way.
+     * A transport may also transfer short messages immediately (in_order.h); try_send is NULL where
+     * it does not, for this call. These messages are in one order with those of the functions
+     * above: what one rank sends by try_send the other may receive by recv, and the other way
+     * round. A rank that uses these functions has nothing else in flight.
      *
-     * put sends: when it returns STRAG_OK the values have left the buffer; `content` is as in
-     * struct strag_transfer. get shows the next message of a peer, as recv_in_place does; before
-     * the peer's next one is asked for, got must give it back. Both return STRAG_PENDING when that
-     * is not possible now: progress and ask again.
+     * try_send: when it returns STRAG_OK the values have left the buffer; `content` is as in
+     * struct strag_transfer. try_recv shows the next message of a peer, as recv_in_place does;
+     * release_recv must release it before the peer's next one is asked for. Both return
+     * STRAG_PENDING when that is not possible now: call progress and try again.
      *
-     * expect may be NULL. It is told once, whenever get or put is not possible, of which ranks the
-     * caller takes a message before it puts the next one or ends (bit r: rank r; ranks from 64 on
-     * are left out). 0: it waits for room, or for none but those.
+     * hint_wait may be NULL. It is called once, whenever try_recv or try_send is not possible, with
+     * the ranks from which the caller needs a message before its next send or its end (bit r: rank
+     * r; ranks from 64 on are left out). 0: it waits for room, or for other ranks only.
      */
     int (*try_send)(struct strag_transport *transport, int peer, const void *buffer,
                     size_t elements, uint64_t content);
@@ -89,7 +89,7 @@ struct strag_transport {
     void (*release_recv)(struct strag_transport *transport, int peer);
     void (*hint_wait)(struct strag_transport *transport, uint64_t ranks);
     size_t try_send_max; /* elements of a message */
-    int try_send_depth;  /* messages to a peer for which there is room when earlier calls' are read
+    int try_send_depth;  /* messages to a peer for which there is room, once earlier calls' are read
                           */
 };
 
