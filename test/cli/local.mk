@@ -2,6 +2,7 @@
 # Tests of the command-line program.
 
 cli_tests = \
+	test/cli/contract.sh \
 	test/cli/cost.sh \
 	test/cli/execute.sh \
 	test/cli/explain.sh \
@@ -25,6 +26,7 @@ EXTRA_DIST += \
 	$(cli_tests) \
 	test/cli/check_svg.py \
 	test/cli/common.bash \
+	test/cli/contract.py \
 	test/cli/execute.py \
 	test/cli/golden/bucket-3x2.txt \
 	test/cli/golden/circulant-5-rank-4.json \
@@ -34,11 +36,13 @@ EXTRA_DIST += \
 	test/cli/golden/cost-circulant-6.json \
 	test/cli/golden/cost-ring-8.txt \
 	test/cli/golden/cost-torus-4x4.txt \
+	test/cli/golden/explain.sha256 \
 	test/cli/golden/explain-6.json \
 	test/cli/golden/explain-torus-4x4.txt \
 	test/cli/golden/one.json \
 	test/cli/golden/one.svg \
 	test/cli/golden/one.txt \
+	test/cli/golden/plans.sha256 \
 	test/cli/golden/recursive-doubling-5.json \
 	test/cli/golden/recursive-doubling-5.svg \
 	test/cli/golden/recursive-halving-6-rank-3.txt \

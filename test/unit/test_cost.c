@@ -198,6 +198,18 @@ static void a_slow_host(void **state)
     assert_close(rounds_cost("ring", &problem, &model, 1000000), expected);
 }
 
+/* The first round in which a rank of `problem` sends or receives. */
+static int first_round(const struct strag_algorithm *algorithm, const struct strag_problem *problem,
+                       int rank)
+{
+    struct strag_plan *plan;
+    struct strag_error err;
+    assert_int_equal(strag_plan_create(algorithm, problem, rank, &plan, &err), STRAG_OK);
+    int round = plan->ops[0].round;
+    strag_plan_free(plan);
+    return round;
+}
+
 static void a_late_rank(void **state)
 {
     (void)state;
@@ -208,6 +220,8 @@ static void a_late_rank(void **state)
         if (strag_algorithms[a]->needs_straggler)
             continue; /* they do not wait at once: test_straggler.c */
         struct strag_problem problem = {.n = 8};
+        if (first_round(strag_algorithms[a], &problem, 5) > 0)
+            continue; /* the others go ahead */
         const char *name = strag_algorithms[a]->name;
         double alone = rounds_cost(name, &problem, &model, 1 << 16);
         problem.state = &late_state;
