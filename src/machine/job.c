@@ -181,8 +181,8 @@ static int place(const struct strag_layout *layout, const struct strag_job *job,
                  const int *found, struct strag_topology **topology, struct strag_error *why)
 {
     int status = STRAG_OK;
-    struct strag_place *places = malloc((size_t)job->n * sizeof *places);
-    if (!places)
+    struct strag_location *locations = malloc((size_t)job->n * sizeof *locations);
+    if (!locations)
         return STRAG_ERR_MEMORY;
     for (int rank = 0; rank < job->n && status == STRAG_OK; rank++) {
         int world = job->ranks[rank].world, host = 0;
@@ -193,11 +193,11 @@ static int place(const struct strag_layout *layout, const struct strag_job *job,
         else
             status = strag_fail(why, STRAG_ERR_ARGUMENT, "rank %d is not in it", world);
         if (status == STRAG_OK)
-            places[rank] = (struct strag_place){host, job->ranks[rank].core};
+            locations[rank] = (struct strag_location){host, job->ranks[rank].core};
     }
     if (status == STRAG_OK)
-        status = strag_layout_place(layout, places, job->n, topology, why);
-    free(places);
+        status = strag_layout_locate(layout, locations, job->n, topology, why);
+    free(locations);
     return status;
 }
 
@@ -287,7 +287,7 @@ int strag_job_place(const struct strag_job *job, struct strag_topology **topolog
     }
     hosts_free(&hosts);
     if (!made)
-        return strag_fail(why, STRAG_ERR_MEMORY, "out of memory for the places of %d ranks",
+        return strag_fail(why, STRAG_ERR_MEMORY, "out of memory for the locations of %d ranks",
                           job->n);
     *topology = made;
     return STRAG_OK;
