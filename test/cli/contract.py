@@ -96,7 +96,11 @@ def explain(strag, arguments, known):
     for size in data["sizes"]:
         lines.append(f"{size['bytes']} {size['algorithm']}")
         least = {}  # they come in the order of their seconds
+        latency = [c["seconds"] for c in size["candidates"] if c["algorithm"] == "swing-latency"]
         for c in size["candidates"]:
+            # The forms of old that were swing-latency by another name are no forms any more.
+            if c["algorithm"] == "swing" and [c["seconds"]] == latency:
+                continue
             terms = ["seconds", "latency_seconds", "bytes_seconds", "idle_seconds", "busiest_link"]
             text = " ".join([str(c["rounds"]), str(c.get("blocks")), *(rounded(c[t]) for t in terms)])
             if c["algorithm"] == "swing":
