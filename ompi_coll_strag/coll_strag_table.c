@@ -108,11 +108,12 @@ static void decide_pinned(ompi_communicator_t *comm, const struct strag_problem 
     decision->pinned = COLL_STRAG_UNPLANNED;
 }
 
-static void apply_rules(const struct strag_problem *problem, struct strag_table *table, int *line)
+static void apply_rules(const struct strag_problem *problem, const struct strag_model *model,
+                        struct strag_table *table, int *line)
 {
     struct strag_error err;
     const struct strag_rules *rules = read_rules();
-    if (rules && strag_rules_apply(rules, problem, table, line, &err) != STRAG_OK) {
+    if (rules && strag_rules_apply(rules, problem, model, table, line, &err) != STRAG_OK) {
         *line = 0;
         coll_strag_warn(COLL_STRAG_WARN_RULES, mca_coll_strag_component.rules_file, err.text);
     }
@@ -186,7 +187,7 @@ void coll_strag_decide(const mca_coll_strag_module_t *module, ompi_communicator_
         previous = COLL_STRAG_UNPLANNED;
     }
     if (module->pinned == COLL_STRAG_AUTO)
-        apply_rules(&problem, &table, &line);
+        apply_rules(&problem, &model, &table, &line);
     decision->line = line;
     encode(&table, line ? COLL_STRAG_RULE : previous, &decision->table);
     if (mca_coll_strag_component.telling || decision->watching != COLL_STRAG_WATCH_NOT)

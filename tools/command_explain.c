@@ -402,7 +402,7 @@ static int apply_rules(struct explanation *explanation)
         return EXIT_DONE;
     int status = strag_rules_read(explanation->rules, &rules, &err);
     if (status == STRAG_OK) {
-        status = strag_rules_apply(rules, &machine->problem, &explanation->table,
+        status = strag_rules_apply(rules, &machine->problem, &machine->model, &explanation->table,
                                    &explanation->line, &err);
         strag_rules_free(rules);
     }
