@@ -17,8 +17,7 @@ src_libstrag_la_SOURCES = \
 	src/algorithms/hamiltonian.c \
 	src/algorithms/hierarchical_doubling.c \
 	src/algorithms/leaders.c \
-	src/algorithms/optcc.c src/algorithms/optcc.h \
-	src/algorithms/optcc_lanes.c \
+	src/algorithms/optcc.c \
 	src/algorithms/recursive_doubling.c \
 	src/algorithms/recursive_halving.c \
 	src/algorithms/ring.c \
