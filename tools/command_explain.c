@@ -13,7 +13,7 @@
 #include <string.h>
 
 /* One candidate at one size. Its time is what its rounds take with no bytes, what the bytes add,
- * and how long the others stand idle until the late rank is there. */
+ * and how long the others stand idle until the straggler is there. */
 struct estimate {
     const struct strag_candidate *candidate;
     int rounds;

@@ -33,7 +33,7 @@
  * the vector: a segment's part is collected from the siblings one body before, and given to them
  * one body after (siblings.h). Without slow links it is the ring.
  *
- * (ALGORITHMS.md section 4, "beyond the paper"; theorem 2 is that of P. Chen et al., "Don't let a
+ * (Not in the paper; theorem 2 is that of P. Chen et al., "Don't let a
  * few network failures slow the entire allreduce".)
  */
 #include "algorithms/siblings.h"
