@@ -82,3 +82,5 @@ src_libstrag_la_SOURCES = \
 	src/watch/slowdown.c src/watch/slowdown.h
 src_libstrag_la_CPPFLAGS = $(AM_CPPFLAGS) $(HWLOC_CFLAGS) $(YAML_CFLAGS)
 src_libstrag_la_LIBADD = -lm $(PTHREAD_LIBS) $(HWLOC_LIBS) $(YAML_LIBS)
+
+EXTRA_DIST += src/algorithms/README.md src/model/README.md src/plan/README.md
