@@ -132,12 +132,13 @@ static void decide_pinned(const struct coll_strag_basis *basis, const struct str
     decision->pinned = COLL_STRAG_UNPLANNED;
 }
 
-static void apply_rules(const struct strag_problem *problem, struct strag_table *table,
-                        int32_t *line)
+static void apply_rules(const struct coll_strag_basis *basis, const struct strag_problem *problem,
+                        struct strag_table *table, int32_t *line)
 {
     struct strag_error err;
+    const struct strag_model model = make_model(basis);
     const struct strag_rules *rules = read_rules();
-    if (rules && strag_rules_apply(rules, problem, table, line, &err) != STRAG_OK) {
+    if (rules && strag_rules_apply(rules, problem, &model, table, line, &err) != STRAG_OK) {
         *line = 0;
         coll_strag_warn(COLL_STRAG_WARN_RULES, coll_strag_settings.rules_file, err.text);
     }
@@ -204,7 +205,7 @@ void coll_strag_decide(const struct coll_strag_basis *basis, struct coll_strag_d
             coll_strag_log(basis->comm, "%s", err.text);
             previous = COLL_STRAG_UNPLANNED;
         }
-        apply_rules(&problem, &table, &decision->line);
+        apply_rules(basis, &problem, &table, &decision->line);
     }
     encode(&table, decision->line ? COLL_STRAG_RULE : previous, &decision->table);
     bool wanted = coll_strag_logging || decision->watching != COLL_STRAG_WATCH_NOT;

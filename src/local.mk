@@ -17,8 +17,7 @@ src_libstrag_la_SOURCES = \
 	src/algorithms/hamiltonian.c \
 	src/algorithms/hierarchical_doubling.c \
 	src/algorithms/leaders.c \
-	src/algorithms/optcc.c src/algorithms/optcc.h \
-	src/algorithms/optcc_lanes.c \
+	src/algorithms/optcc.c \
 	src/algorithms/recursive_doubling.c \
 	src/algorithms/recursive_halving.c \
 	src/algorithms/ring.c \
@@ -92,3 +91,5 @@ src_libstrag_la_SOURCES = \
 	src/watch/slowdown.c src/watch/slowdown.h
 src_libstrag_la_CPPFLAGS = $(AM_CPPFLAGS) $(HWLOC_CFLAGS) $(YAML_CFLAGS)
 src_libstrag_la_LIBADD = -lm $(PTHREAD_LIBS) $(HWLOC_LIBS) $(YAML_LIBS)
+
+EXTRA_DIST += src/algorithms/README.md src/model/README.md src/plan/README.md

@@ -242,7 +242,7 @@ static void add_name(char *names, size_t size, const char *name)
     snprintf(names + length, size - length, "%s%s", length ? ", " : "", name);
 }
 
-/* `all` leaves out what cannot be planned here, and says so; but not of algorithms for late ranks
+/* `all` leaves out what cannot be planned here, and says so; but not of algorithms for stragglers
  * where nobody is. */
 static int add_all_columns(const struct command *command, struct table *table)
 {

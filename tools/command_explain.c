@@ -13,7 +13,7 @@
 #include <string.h>
 
 /* One candidate at one size. Its time is what its rounds take with no bytes, what the bytes add,
- * and how long the others stand idle until the late rank is there. */
+ * and how long the others stand idle until the straggler is there. */
 struct estimate {
     const struct strag_candidate *candidate;
     int rounds;
@@ -402,7 +402,7 @@ static int apply_rules(struct explanation *explanation)
         return EXIT_DONE;
     int status = strag_rules_read(explanation->rules, &rules, &err);
     if (status == STRAG_OK) {
-        status = strag_rules_apply(rules, &machine->problem, &explanation->table,
+        status = strag_rules_apply(rules, &machine->problem, &machine->model, &explanation->table,
                                    &explanation->line, &err);
         strag_rules_free(rules);
     }

@@ -51,7 +51,7 @@ const struct option_group model_group = {
             {OPTION_LOCAL_BANDWIDTH, "GBIT", "Gbit/s of a rank within its host (default: 400)"},
             {OPTION_LINK_LATENCY, "NS", "nanoseconds for each link (default: 100; trees 0)"},
             {OPTION_HOP_LATENCY, "NS", "and each host or switch behind it (default: 300; trees 0)"},
-            {OPTION_REDUCE_BANDWIDTH, "GBIT", "Gbit/s that a rank combines (default: 0, for free)"},
+            {OPTION_REDUCE_BANDWIDTH, "GBIT", "Gbit/s that a rank reduces (default: 0, for free)"},
             {OPTION_TIES, "split|plus", "equally long ways round a ring (default: split)"},
             {0},
         },

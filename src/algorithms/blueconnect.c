@@ -9,9 +9,9 @@
  * opposite order. Hosts of 2 ranks, three of them, 6 blocks; what rank 0 sends and receives:
  *
  *     round   level   sends to         receives from
- *       0       0     0 1 2, r1        3 4 5 of r1, combined        reduce-scatter
- *       1       1     3, r2            5 of r4, combined
- *       2       1     5, r2            4 of r4, combined
+ *       0       0     0 1 2, r1        3 4 5 of r1, reduced         reduce-scatter
+ *       1       1     3, r2            5 of r4, reduced
+ *       2       1     5, r2            4 of r4, reduced
  *       3       1     4, r2            3 of r4, replaced            allgather
  *       4       1     3, r2            5 of r4, replaced
  *       5       0     3 4 5, r1        0 1 2 of r1, replaced
@@ -21,8 +21,7 @@
  *     rounds  2 sum(d_l - 1)           sent by a rank  2(n-1)/n
  *
  * A yardstick for flexreduce, which costs the same on symmetric trees. (Cho, Finkler, Kung,
- * "BlueConnect: Novel hierarchical all-reduce on multi-tired network for deep learning";
- * ALGORITHMS.md section 2.)
+ * "BlueConnect: Novel hierarchical all-reduce on multi-tired network for deep learning".)
  */
 #include "algorithms/tree.h"
 

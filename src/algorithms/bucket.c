@@ -8,9 +8,9 @@
  * A torus of 3 x 2, rank r at (r % 3, r / 3), 6 blocks; what rank 0 sends and receives:
  *
  *     round   dimension   sends to          receives from
- *       0         0       blocks 0 1, r1    blocks 4 5 of r2, combined     reduce-scatter
- *       1         0       blocks 4 5, r1    blocks 2 3 of r2, combined
- *       2         1       block 2, r3       block 3 of r3, combined
+ *       0         0       blocks 0 1, r1    blocks 4 5 of r2, reduced      reduce-scatter
+ *       1         0       blocks 4 5, r1    blocks 2 3 of r2, reduced
+ *       2         1       block 2, r3       block 3 of r3, reduced
  *       3         1       block 3, r3       block 2 of r3, replaced        allgather
  *       4         0       blocks 2 3, r1    blocks 0 1 of r2, replaced
  *       5         0       blocks 0 1, r1    blocks 4 5 of r2, replaced
@@ -24,11 +24,11 @@
  *     1       2 sum(d_i - 1)          2(n-1)/n of the vector
  *     2D      2 D (max(d_i) - 1)      2(n-1)/n, on all links together
  *
- * One rank per host. Without a torus: one dimension of n. (ALGORITHMS.md section 0; Sack and Gropp,
+ * One rank per host. Without a torus: one dimension of n. (Sack and Gropp,
  * "Collective algorithms for multiported torus networks".)
  */
-#include "plan/algorithm.h"
 #include "algorithms/tree.h"
+#include "plan/algorithm.h"
 
 #include <limits.h>
 

@@ -9,15 +9,15 @@
  * rank sends to the one t above it, and receives from the one t below. n = 4, what rank 1 does:
  *
  *     round   sends               receives
- *       0     block 2 to rank 2   block 1 of rank 0, combined         reduce-scatter
- *       1     block 3 to rank 3   block 1 of rank 3, combined
- *       2     block 0 to rank 0   block 1 of rank 2, combined
+ *       0     block 2 to rank 2   block 1 of rank 0, reduced          reduce-scatter
+ *       1     block 3 to rank 3   block 1 of rank 3, reduced
+ *       2     block 0 to rank 0   block 1 of rank 2, reduced
  *       3     block 1 to rank 2   block 0 of rank 0                   allgather
  *       4     block 1 to rank 3   block 3 of rank 3
  *       5     block 1 to rank 0   block 2 of rank 2
  *
  * With one block, one rank sums up everything, the root: the fewest messages, and each other rank
- * waits once. A root begins with its own value, and for the same bits all must combine in the same
+ * waits once. A root begins with its own value, and for the same bits all must reduce in the same
  * order: ranks 0 and 1 can, both with v1+v0, v2+, v3+ (to the left of the sum, which can so stay
  * where it is). n = 4:
  *
@@ -73,8 +73,8 @@ static bool on_request(const struct strag_problem *problem)
     return problem->n > RANKS_SOON;
 }
 
-/* By the cost model, ring and flexreduce take no longer; but for some hundred bytes with a late
- * rank, which is not worth pricing it at every communicator's first call. */
+/* By the cost model, ring and flexreduce take no longer; but for some hundred bytes with a
+ *straggler , which is not worth pricing it at every communicator's first call. */
 static bool adds_nothing(const struct strag_problem *problem)
 {
     (void)problem;

@@ -34,7 +34,7 @@
  * Ranges are integers out of `whole`: the lowest common denominator of all portions if there is one
  * of up to 2^52, else lcm(1 .. 40), and then cuts are rounded down. Rounding is the same on all
  * ranks: a leaf's part of its child's share is the difference of two roundings, so nothing is lost
- * or given twice. (Lee et al., "FlexReduce", section III; ALGORITHMS.md section 2.)
+ * or given twice. (Lee et al., "FlexReduce", section III.)
  */
 #ifndef STRAG_FLEX_PLAN_H
 #define STRAG_FLEX_PLAN_H

@@ -9,10 +9,10 @@
  * broadcasts. Hosts of 2 and 3 ranks, 12 items; what rank 1 does, blocks given as items:
  *
  *     round   level   sends to          receives from
- *       0       0     0..6, r0          6..12 of r0, combined        reduce-scatter
+ *       0       0     0..6, r0          6..12 of r0, reduced         reduce-scatter
  *       1       0     (hosts of 3 ranks only)
- *       2       1     6..7, r3          7..8 of r3, combined
- *                     10..12, r4        8..10 of r4, combined
+ *       2       1     6..7, r3          7..8 of r3, reduced
+ *                     10..12, r4        8..10 of r4, reduced
  *       3       1     7..8, r3          6..7 of r3, replaced         allgather
  *                     8..10, r4         10..12 of r4, replaced
  *       4       0     (hosts of 3 ranks only)
@@ -48,7 +48,7 @@
  * as in flex_plan.h, not in the most uneven ones).
  *
  * (Lee, Hwang, Shah, Cho, "FlexReduce: Flexible All-reduce for Distributed Deep Learning on
- * Asymmetric Network Topology"; ALGORITHMS.md section 2.)
+ * Asymmetric Network Topology".)
  */
 #include "algorithms/flex_plan.h"
 #include "algorithms/uplinks.h"

@@ -38,7 +38,7 @@
  * In one dimension, and without a torus, all hosts are one cycle; with 2 ports both ways round.
  *
  * Rounds 2(n-1), each rank sends 2(n-1)/n of the vector. One rank per host. (Hoefler et al.,
- * "HammingMesh", for C dividing R and gcd(R, C-1) = 1; ALGORITHMS.md section 0.)
+ * "HammingMesh", for C dividing R and gcd(R, C-1) = 1.)
  */
 #include "algorithms/torus.h"
 #include "algorithms/tree.h"
@@ -279,7 +279,7 @@ static void build(const struct strag_problem *problem, int rank, struct strag_bu
     }
 }
 
-/* Two halves: the first combines what it receives, the second does not. */
+/* Two halves: the first reduces what it receives, the second does not. */
 static int alike(const struct strag_problem *problem, int round)
 {
     int half = problem->n - 1;

@@ -28,7 +28,7 @@
  *     track 3          30           01           12           23
  *
  * A body is h - 1 windows: in it the sections of a segment go around once, and the slow host meets
- * their h - 1 owners. Stages of the segments, body by body (optcc_lanes.c has the windows):
+ * their h - 1 owners. Stages of the segments, body by body:
  *
  *     body       0    1    2    3    4    5
  *     stage 1    A    B    C    D                 k = 4 segments
@@ -53,11 +53,28 @@
  * Without a slow host there are no windows to fill, and it is the ring. It takes more fast hosts
  * than slow ones: the least slow are taken for fast until there are.
  *
+ * In numbers: windows count from 0, the first one of segment 0's stage 1.
+ * Section d of segment m (d is its track) crosses the ring's edges d - m, d - m + 1, ... in the
+ * body m: edge e leads from fast host e to e + 1, and e - window = d (mod fast) throughout. It ends
+ * at its owner, d - m - 1. The slow host on track c stands in edge c + window, so it meets the
+ * owner as receiver in window y - 2 of a body, and as sender in window y, with y = d - c (mod
+ * fast), 1 <= y <= fast - 1: one section per window in both directions.
+ *
+ *     stage             patterns B, D (m odd)     A, C (m even)
+ *     1 ring, add       body m                    body m
+ *     2 to slow host    body m+1, window y        body m+1, window y
+ *     3 from slow host  body m,   window y-2      body m+2, window y-2, to host d - m - 3
+ *     4 ring, give      body m+1                  body m+3, from host d - m - 3
+ *
+ * Even bodies give odd segments and odd bodies even ones, so that no lane is used twice. With
+ * several slow hosts, the first one (the slowest) alone finishes sums of A and C; the others add
+ * to the owner before the ring ends (body m, window y-2), and get the sum while it goes around
+ * (body m+3, window y).
+ *
  * (P. Chen et al., "Don't let a few network failures slow the entire allreduce", section 4 and
  * appendices C to E. The paper's bodies have a window more; ours are as long as a trip around the
  * ring, so that no section ever waits.)
  */
-#include "algorithms/optcc.h"
 #include "algorithms/siblings.h"
 
 #include <limits.h>
@@ -65,6 +82,189 @@
 
 /* By default; and how many are compared, if they make no more windows than that. */
 enum { SEGMENTS_MIN = 4, SEGMENTS = 16, SEGMENTS_MAX = 256, WINDOWS = 4096 };
+
+struct optcc {
+    struct strag_uplinks uplinks;
+    int ranks_per_host;
+    int fast, slow;  /* hosts: the ring, and those beside it */
+    int segments;    /* k */
+    int body;        /* windows in which a section goes around the ring: fast - 1 */
+    int sections;    /* of a segment: tracks that no slow host is on */
+    bool equal_ring; /* all hosts of the ring are at the full rate */
+    bool mixed;      /* patterns A, B, C, D; else only B and D, which are the same */
+    int chunks;      /* that fill the slow host's bubbles */
+    int lead;        /* rounds before window 0 */
+    int rounds;      /* in all */
+    int64_t section; /* sizes, in units of which the vector has `total` */
+    int64_t chunk;
+    int64_t total;
+    int32_t *section_of; /* [track]: number of its section in every segment, or -1 */
+    int32_t *slow_on;    /* [track]: number of the slow host on it, or -1 */
+    int32_t *track_of;   /* [slow host] */
+};
+
+/* A section in a stage. */
+struct move {
+    int segment; /* -1: nothing */
+    int section;
+    bool adds; /* the receiver reduces it */
+};
+
+/* What siblings exchange in a window. */
+struct local {
+    int segment; /* -1: nothing */
+    int step;    /* of `body` ones */
+    int chunk;   /* -1: none */
+};
+
+/* x mod fast, from 0 on. */
+static int track_at(const struct optcc *optcc, int x)
+{
+    int rest = x % optcc->fast;
+    return rest < 0 ? rest + optcc->fast : rest;
+}
+
+/* ---- Lanes: which section is where in which window ---- */
+
+static const struct move nothing = {.segment = -1};
+
+/* Rounded down also below zero. */
+static int body_of(const struct optcc *optcc, int window)
+{
+    return window >= 0 ? window / optcc->body : -((-window - 1) / optcc->body) - 1;
+}
+
+static bool exists(const struct optcc *optcc, int segment)
+{
+    return segment >= 0 && segment < optcc->segments;
+}
+
+static bool is_finished_by_slow(const struct optcc *optcc, int slow, int segment)
+{
+    return optcc->mixed && slow == 0 && segment % 2 == 0;
+}
+
+/* The segment whose sums go around the ring in a body. */
+static int given_in(const struct optcc *optcc, int body)
+{
+    return body - (optcc->mixed && body % 2 != 0 ? 3 : 1);
+}
+
+static struct move section_move(const struct optcc *optcc, int segment, int track, bool adds)
+{
+    int section = optcc->section_of[track];
+    if (!exists(optcc, segment) || section < 0)
+        return nothing;
+    return (struct move){.segment = segment, .section = section, .adds = adds};
+}
+
+/* Stage 1: what the fast host at `place` sends to the next one in a window. */
+static struct move ring_add(const struct optcc *optcc, int place, int window)
+{
+    return section_move(optcc, body_of(optcc, window), track_at(optcc, place - window), true);
+}
+
+/* Stage 4: likewise. */
+static struct move ring_give(const struct optcc *optcc, int place, int window)
+{
+    return section_move(optcc, given_in(optcc, body_of(optcc, window)),
+                        track_at(optcc, place - window), false);
+}
+
+/* Stage 2: what a slow host receives. */
+static struct move upload(const struct optcc *optcc, int slow, int window)
+{
+    int body = body_of(optcc, window - 1);
+    int segment = slow == 0 ? body - 1 : given_in(optcc, body);
+    int track = track_at(optcc, optcc->track_of[slow] + window - body * optcc->body);
+    return section_move(optcc, segment, track, is_finished_by_slow(optcc, slow, segment));
+}
+
+/* Stage 3: what a slow host sends. */
+static struct move download(const struct optcc *optcc, int slow, int window)
+{
+    int body = body_of(optcc, window + 1);
+    bool finished = is_finished_by_slow(optcc, slow, body);
+    int track = track_at(optcc, optcc->track_of[slow] + window + 2 - body * optcc->body);
+    return section_move(optcc, finished ? body - 2 : body, track, !finished);
+}
+
+/* The chunk that a slow host receives in a window; in the next `fast` windows it sends it. -1:
+ * none. */
+static int chunk_at(const struct optcc *optcc, int window)
+{
+    if (window < 0 || window / optcc->fast >= optcc->chunks)
+        return -1;
+    return window / optcc->fast;
+}
+
+/* A body before the first use of a segment, which is window -1 of its own; a chunk at once. */
+static struct local collected(const struct optcc *optcc, int window)
+{
+    int body = body_of(optcc, window + 1);
+    return (struct local){
+        .segment = exists(optcc, body + 1) ? body + 1 : -1,
+        .step = window + 1 - body * optcc->body,
+        .chunk = window % optcc->fast == 0 ? chunk_at(optcc, window + optcc->fast) : -1,
+    };
+}
+
+/* When a segment's sums are everywhere, of which the slow hosts are the last. */
+static struct local distributed(const struct optcc *optcc, int window)
+{
+    int body = body_of(optcc, window - 1), segment = given_in(optcc, body - 1);
+    return (struct local){
+        .segment = exists(optcc, segment) ? segment : -1,
+        .step = window - 1 - body * optcc->body,
+        .chunk = window % optcc->fast == 0 ? chunk_at(optcc, window - 2 * optcc->fast) : -1,
+    };
+}
+
+/* The last upload may be behind the last body, in window fast - 1 of the one before. */
+static int windows_of(const struct optcc *optcc)
+{
+    int windows = (optcc->segments + (optcc->mixed ? 2 : 1)) * optcc->body;
+    for (int s = 0; s < optcc->slow; s++) {
+        if (upload(optcc, s, windows).segment >= 0)
+            return windows + 1;
+    }
+    return windows;
+}
+
+/* Windows in [first, end) in which the fast host at `place` sends to the slow one. */
+static int meetings(const struct optcc *optcc, int place, int slow, int first, int end)
+{
+    int next = first + track_at(optcc, place - optcc->track_of[slow] - first);
+    return next < end ? (end - 1 - next) / optcc->fast + 1 : 0;
+}
+
+static int sections_sent(const struct optcc *optcc, int place)
+{
+    int windows = windows_of(optcc), span = optcc->segments * optcc->body;
+    int give = (optcc->mixed ? 2 : 1) * optcc->body, sent = 2 * span;
+    for (int s = 0; s < optcc->slow; s++) {
+        sent -= meetings(optcc, place, s, 0, span) + meetings(optcc, place, s, give, give + span);
+        int window = track_at(optcc, place - optcc->track_of[s]);
+        for (; window < windows; window += optcc->fast)
+            sent += upload(optcc, s, window).segment >= 0;
+    }
+    return sent;
+}
+
+static double sent_max(const struct optcc *optcc)
+{
+    double g = optcc->ranks_per_host, most = 0;
+    for (int place = 0; place < optcc->fast; place++) {
+        double sent = (double)sections_sent(optcc, place) * (double)optcc->section +
+                      (double)optcc->chunks * (double)optcc->chunk;
+        most = sent > most ? sent : most;
+    }
+    double slow = optcc->slow ? (double)optcc->segments * optcc->sections * (double)optcc->section +
+                                    (double)optcc->chunks * optcc->fast * (double)optcc->chunk
+                              : 0;
+    most = slow > most ? slow : most;
+    return most / (double)optcc->total + 2 * (g - 1) / g;
+}
 
 /* ---- Preparing ---- */
 
@@ -130,7 +330,7 @@ static int find_times(const struct strag_problem *problem, struct optcc *optcc,
                           "optcc cuts the vector into %d blocks at most, too few for %d ranks",
                           INT32_MAX - 1, problem->n);
     optcc->lead = local ? optcc->fast : optcc->slow > (optcc->mixed ? 1 : 0);
-    optcc->rounds = optcc->lead + optcc_windows(optcc);
+    optcc->rounds = optcc->lead + windows_of(optcc);
     if (local)
         optcc->rounds = optcc->lead + (optcc->segments + (optcc->mixed ? 3 : 2)) * optcc->body + 1;
     return STRAG_OK;
@@ -228,7 +428,7 @@ static void claim(const struct strag_problem *problem, struct strag_claim *claim
     *claim = (struct strag_claim){
         .rounds = optcc->rounds,
         .blocks = (optcc->segments * optcc->sections + optcc->chunks) * g,
-        .sent_max = optcc_sent_max(optcc),
+        .sent_max = sent_max(optcc),
         .one_ported = g == 1,
     };
 }
@@ -267,100 +467,82 @@ static int chunk_block(const struct turn *turn, int chunk, int part)
            part;
 }
 
-static void send_move(const struct turn *turn, int place, const char *stage, struct optcc_move move)
+/* One block to or from the rank with this one's number on the host at a place. */
+static void message(const struct turn *turn, enum strag_kind kind, int place, const char *stage,
+                    int block)
 {
-    if (move.segment < 0)
-        return;
     strag_stage(turn->builder, stage);
-    strag_send(turn->builder, turn->round,
-               strag_uplinks_rank(&turn->optcc->uplinks, place, turn->index),
-               section_block(turn, move.segment, turn->index, move.section), 1);
+    strag_cyclic(turn->builder, kind, turn->round,
+                 strag_uplinks_rank(&turn->optcc->uplinks, place, turn->index), block, 1);
 }
 
-static void receive_move(const struct turn *turn, int place, const char *stage,
-                         struct optcc_move move)
+static void send_move(const struct turn *turn, int place, const char *stage, struct move move)
 {
-    if (move.segment < 0)
-        return;
-    int peer = strag_uplinks_rank(&turn->optcc->uplinks, place, turn->index);
-    int block = section_block(turn, move.segment, turn->index, move.section);
-    strag_stage(turn->builder, stage);
-    if (move.adds)
-        strag_recv_reduce(turn->builder, turn->round, peer, block, 1);
-    else
-        strag_recv(turn->builder, turn->round, peer, block, 1);
+    if (move.segment >= 0)
+        message(turn, STRAG_SEND, place, stage,
+                section_block(turn, move.segment, turn->index, move.section));
+}
+
+static void receive_move(const struct turn *turn, int place, const char *stage, struct move move)
+{
+    if (move.segment >= 0)
+        message(turn, move.adds ? STRAG_RECV_REDUCE : STRAG_RECV, place, stage,
+                section_block(turn, move.segment, turn->index, move.section));
+}
+
+/* The chunk of a window, if there is one. */
+static void fill(const struct turn *turn, enum strag_kind kind, int place, int window)
+{
+    int chunk = chunk_at(turn->optcc, window);
+    if (chunk >= 0)
+        message(turn, kind, place, "bubbles", chunk_block(turn, chunk, turn->index));
 }
 
 static const char *const ring_adds = "ring: add", *const ring_gives = "ring: give";
 static const char *const goes_up = "to the slow host", *const comes_down = "from the slow host";
-static const char *const fills = "bubbles";
 
 static void fast_sends(const struct turn *turn)
 {
     const struct optcc *optcc = turn->optcc;
-    int slow = optcc->slow_on[optcc_track(optcc, turn->place - turn->window)];
+    int window = turn->window, next = (turn->place + 1) % optcc->fast;
+    int slow = optcc->slow_on[track_at(optcc, turn->place - window)];
     if (slow < 0) {
-        int next = (turn->place + 1) % optcc->fast;
-        send_move(turn, next, ring_adds, optcc_ring_add(optcc, turn->place, turn->window));
-        send_move(turn, next, ring_gives, optcc_ring_give(optcc, turn->place, turn->window));
-        return;
-    }
-    int chunk = optcc_chunk(optcc, turn->window);
-    send_move(turn, optcc->fast + slow, goes_up, optcc_upload(optcc, slow, turn->window));
-    if (chunk >= 0) {
-        strag_stage(turn->builder, fills);
-        strag_send(turn->builder, turn->round,
-                   strag_uplinks_rank(&optcc->uplinks, optcc->fast + slow, turn->index),
-                   chunk_block(turn, chunk, turn->index), 1);
+        send_move(turn, next, ring_adds, ring_add(optcc, turn->place, window));
+        send_move(turn, next, ring_gives, ring_give(optcc, turn->place, window));
+    } else {
+        send_move(turn, optcc->fast + slow, goes_up, upload(optcc, slow, window));
+        fill(turn, STRAG_SEND, optcc->fast + slow, window);
     }
 }
 
 static void fast_receives(const struct turn *turn)
 {
     const struct optcc *optcc = turn->optcc;
-    int previous = optcc_track(optcc, turn->place - 1);
-    int slow = optcc->slow_on[optcc_track(optcc, previous - turn->window)];
+    int window = turn->window, previous = track_at(optcc, turn->place - 1);
+    int slow = optcc->slow_on[track_at(optcc, previous - window)];
     if (slow < 0) {
-        receive_move(turn, previous, ring_adds, optcc_ring_add(optcc, previous, turn->window));
-        receive_move(turn, previous, ring_gives, optcc_ring_give(optcc, previous, turn->window));
-        return;
-    }
-    int chunk = optcc_chunk(optcc, turn->window - optcc->fast);
-    receive_move(turn, optcc->fast + slow, comes_down, optcc_download(optcc, slow, turn->window));
-    if (chunk >= 0) {
-        strag_stage(turn->builder, fills);
-        strag_recv(turn->builder, turn->round,
-                   strag_uplinks_rank(&optcc->uplinks, optcc->fast + slow, turn->index),
-                   chunk_block(turn, chunk, turn->index), 1);
+        receive_move(turn, previous, ring_adds, ring_add(optcc, previous, window));
+        receive_move(turn, previous, ring_gives, ring_give(optcc, previous, window));
+    } else {
+        receive_move(turn, optcc->fast + slow, comes_down, download(optcc, slow, window));
+        fill(turn, STRAG_RECV, optcc->fast + slow, window - optcc->fast);
     }
 }
 
 static void slow_turn(const struct turn *turn)
 {
     const struct optcc *optcc = turn->optcc;
-    const struct strag_uplinks *uplinks = &optcc->uplinks;
-    int slow = turn->place - optcc->fast;
-    int before = optcc_track(optcc, optcc->track_of[slow] + turn->window);
+    int window = turn->window, slow = turn->place - optcc->fast;
+    int before = track_at(optcc, optcc->track_of[slow] + window);
     int behind = (before + 1) % optcc->fast;
-    int up = optcc_chunk(optcc, turn->window);
-    int down = optcc_chunk(optcc, turn->window - optcc->fast);
-    send_move(turn, behind, comes_down, optcc_download(optcc, slow, turn->window));
-    if (down >= 0) {
-        strag_stage(turn->builder, fills);
-        strag_send(turn->builder, turn->round, strag_uplinks_rank(uplinks, behind, turn->index),
-                   chunk_block(turn, down, turn->index), 1);
-    }
-    receive_move(turn, before, goes_up, optcc_upload(optcc, slow, turn->window));
-    if (up >= 0) {
-        strag_stage(turn->builder, fills);
-        strag_recv_reduce(turn->builder, turn->round,
-                          strag_uplinks_rank(uplinks, before, turn->index),
-                          chunk_block(turn, up, turn->index), 1);
-    }
+    send_move(turn, behind, comes_down, download(optcc, slow, window));
+    fill(turn, STRAG_SEND, behind, window - optcc->fast);
+    receive_move(turn, before, goes_up, upload(optcc, slow, window));
+    fill(turn, STRAG_RECV_REDUCE, before, window);
 }
 
 /* The sections of a segment that siblings exchange in this window, of all parts. */
-static struct strag_strided local_sections(const struct turn *turn, struct optcc_local local)
+static struct strag_strided local_sections(const struct turn *turn, struct local local)
 {
     const struct optcc *optcc = turn->optcc;
     int64_t sections = optcc->sections;
@@ -373,29 +555,16 @@ static struct strag_strided local_sections(const struct turn *turn, struct optcc
     };
 }
 
-static struct strag_strided local_chunk(const struct turn *turn, struct optcc_local local)
+static void meet_siblings(const struct turn *turn, struct local local, bool collect)
 {
-    return (struct strag_strided){chunk_block(turn, local.chunk, 0), 1, 1};
-}
-
-static void meet_siblings(const struct turn *turn)
-{
-    const struct optcc *optcc = turn->optcc;
-    const struct strag_uplinks *uplinks = &optcc->uplinks;
-    struct optcc_local local = optcc_collect(optcc, turn->window);
+    const struct strag_uplinks *uplinks = &turn->optcc->uplinks;
     if (local.segment >= 0)
-        strag_siblings_collect(uplinks, turn->rank, turn->round, local_sections(turn, local),
-                               turn->builder);
+        strag_siblings_exchange(uplinks, turn->rank, turn->round, local_sections(turn, local),
+                                collect, turn->builder);
     if (local.chunk >= 0)
-        strag_siblings_collect(uplinks, turn->rank, turn->round, local_chunk(turn, local),
-                               turn->builder);
-    local = optcc_distribute(optcc, turn->window);
-    if (local.segment >= 0)
-        strag_siblings_distribute(uplinks, turn->rank, turn->round, local_sections(turn, local),
-                                  turn->builder);
-    if (local.chunk >= 0)
-        strag_siblings_distribute(uplinks, turn->rank, turn->round, local_chunk(turn, local),
-                                  turn->builder);
+        strag_siblings_exchange(uplinks, turn->rank, turn->round,
+                                (struct strag_strided){chunk_block(turn, local.chunk, 0), 1, 1},
+                                collect, turn->builder);
 }
 
 static void build(const struct strag_problem *problem, int rank, struct strag_builder *builder)
@@ -417,12 +586,14 @@ static void build(const struct strag_problem *problem, int rank, struct strag_bu
         } else {
             slow_turn(&turn);
         }
-        if (optcc->ranks_per_host > 1)
-            meet_siblings(&turn);
+        if (optcc->ranks_per_host > 1) {
+            meet_siblings(&turn, collected(optcc, turn.window), true);
+            meet_siblings(&turn, distributed(optcc, turn.window), false);
+        }
     }
 }
 
-/* Around a ring nothing but the blocks changes. Beside it a slow host moves, and it combines what
+/* Around a ring nothing but the blocks changes. Beside it a slow host moves, and it reduces what
  * it receives in every other segment. */
 static int alike(const struct strag_problem *problem, int round)
 {
@@ -436,7 +607,7 @@ static int alike(const struct strag_problem *problem, int round)
 }
 
 /* Of what siblings exchange: how many sections, and is there a chunk? */
-static int add_local(const struct optcc *optcc, struct optcc_local local, int64_t *kind)
+static int add_local(const struct optcc *optcc, struct local local, int64_t *kind)
 {
     const struct turn turn = {.optcc = optcc};
     kind[0] = local.segment >= 0 ? local_sections(&turn, local).count : 0;
@@ -454,18 +625,18 @@ static int find_kind(const struct strag_problem *problem, int round, int64_t *ki
     int track = 0; /* of a section */
     while (optcc->section_of[track] < 0)
         track++;
-    kind[count++] = optcc_ring_add(optcc, track + window, window).segment >= 0;
-    kind[count++] = optcc_ring_give(optcc, track + window, window).segment >= 0;
-    kind[count++] = optcc->slow == 1 && optcc_chunk(optcc, window) >= 0;
-    kind[count++] = optcc->slow == 1 && optcc_chunk(optcc, window - optcc->fast) >= 0;
+    kind[count++] = ring_add(optcc, track + window, window).segment >= 0;
+    kind[count++] = ring_give(optcc, track + window, window).segment >= 0;
+    kind[count++] = optcc->slow == 1 && chunk_at(optcc, window) >= 0;
+    kind[count++] = optcc->slow == 1 && chunk_at(optcc, window - optcc->fast) >= 0;
     for (int s = 0; s < optcc->slow; s++) {
-        struct optcc_move up = optcc_upload(optcc, s, window);
-        struct optcc_move down = optcc_download(optcc, s, window);
+        struct move up = upload(optcc, s, window);
+        struct move down = download(optcc, s, window);
         kind[count++] = up.segment < 0 ? 0 : 1 + up.adds;
         kind[count++] = down.segment < 0 ? 0 : 1 + down.adds;
     }
-    count += add_local(optcc, optcc_collect(optcc, window), kind + count);
-    return count + add_local(optcc, optcc_distribute(optcc, window), kind + count);
+    count += add_local(optcc, collected(optcc, window), kind + count);
+    return count + add_local(optcc, distributed(optcc, window), kind + count);
 }
 
 /* Where nobody is slow hosts move on around the ring, and ranks within their host. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Recursive doubling: in every round pairs of ranks swap all they have, and both combine it.
+ * Recursive doubling: in every round pairs of ranks swap all they have, and both reduce it.
  *
  * Fewest rounds, most bytes: for short vectors. With p = 8, who swaps with whom:
  *
@@ -11,7 +11,8 @@
  * Both ranks of a pair compute the same sum, so they must put the same operand left of the
  * operator; it is the lower rank's. Ranks above a power of two are folded (fold.h).
  *
- * Rounds log2 p (+ 2 with a fold), each rank sends log2 p vectors (+ 1). (ALGORITHMS.md section 0.)
+ * Rounds log2 p (+ 2 with a fold), each rank sends log2 p vectors (+ 1). (R. Thakur,
+ * R. Rabenseifner and W. Gropp, "Optimization of collective communication operations in MPICH".)
  */
 #include "algorithms/fold.h"
 

@@ -8,9 +8,9 @@
  * With p = 8 rank 0 does this:
  *
  *     round    partner    sends     receives
- *       0         4       4 .. 7    0 .. 3     combined     reduce-scatter
- *       1         2       2 .. 3    0 .. 1     combined
- *       2         1       1         0          combined
+ *       0         4       4 .. 7    0 .. 3     reduced      reduce-scatter
+ *       1         2       2 .. 3    0 .. 1     reduced
+ *       2         1       1         0          reduced
  *       3         1       0         1          replaced     allgather
  *       4         2       0 .. 1    2 .. 3     replaced
  *       5         4       0 .. 3    4 .. 7     replaced
@@ -18,7 +18,8 @@
  * Ranks above a power of two are folded (fold.h).
  *
  * Rounds 2 log2 p (+ 2 with a fold), each rank sends 2(p-1)/p vectors (+ 1 with a fold).
- * (ALGORITHMS.md section 0.)
+ * (R. Thakur, R. Rabenseifner and W. Gropp, "Optimization of collective communication operations in
+ * MPICH".)
  */
 #include "algorithms/fold.h"
 

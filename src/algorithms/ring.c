@@ -6,7 +6,7 @@
  * rank's contribution; in the other n - 1 the finished block travels around once more. Rank r:
  *
  *     round t             sends to r+1      receives from r-1
- *     t = 0 .. n-2        block r-t         block r-t-1, combined     reduce-scatter
+ *     t = 0 .. n-2        block r-t         block r-t-1, reduced      reduce-scatter
  *     t = n-1 .. 2n-3     block r-t         block r-t-1, replaced     allgather
  *
  * with ranks and block numbers modulo n. The blocks sent for n = 4:
@@ -17,7 +17,8 @@
  *     rank 2    2  1  0 | 3  2  1
  *     rank 3    3  2  1 | 0  3  2
  *
- * Rounds 2(n-1), each rank sends 2(n-1)/n of the vector, any n. (ALGORITHMS.md section 0.)
+ * Rounds 2(n-1), each rank sends 2(n-1)/n of the vector, any n. (P. Patarasuk and X. Yuan,
+ * "Bandwidth optimal all-reduce algorithms for clusters of workstations".)
  */
 #include "plan/algorithm.h"
 
@@ -64,7 +65,7 @@ static void build(const struct strag_problem *problem, int r, struct strag_build
     }
 }
 
-/* Two halves: the first combines what it receives, the second does not. */
+/* Two halves: the first reduces what it receives, the second does not. */
 static int alike(const struct strag_problem *problem, int round)
 {
     int half = problem->n - 1;

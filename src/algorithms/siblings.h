@@ -13,35 +13,21 @@ struct strag_strided {
     int first, count, part;
 };
 
-/** Every rank gets its part of the blocks from its siblings, and combines it. */
-static inline void strag_siblings_collect(const struct strag_uplinks *uplinks, int rank, int round,
-                                          struct strag_strided blocks,
-                                          struct strag_builder *builder)
+/** Every rank gets its part of the blocks from its siblings, and reduces it; or, where it does not
+ * collect, it gives its part to them. */
+static inline void strag_siblings_exchange(const struct strag_uplinks *uplinks, int rank, int round,
+                                           struct strag_strided blocks, bool collect,
+                                           struct strag_builder *builder)
 {
     int me = uplinks->index[rank], place = uplinks->place[rank], g = uplinks->ranks_per_host;
-    strag_stage(builder, "collect");
+    strag_stage(builder, collect ? "collect" : "distribute");
     for (int i = 1; i < g; i++) {
         int to = (me + i) % g, from = (me + g - i) % g;
         strag_send(builder, round, strag_uplinks_rank(uplinks, place, to),
-                   blocks.first + to * blocks.part, blocks.count);
-        strag_recv_reduce(builder, round, strag_uplinks_rank(uplinks, place, from),
-                          blocks.first + me * blocks.part, blocks.count);
-    }
-}
-
-/** Every rank gives its part of the blocks to its siblings. */
-static inline void strag_siblings_distribute(const struct strag_uplinks *uplinks, int rank,
-                                             int round, struct strag_strided blocks,
-                                             struct strag_builder *builder)
-{
-    int me = uplinks->index[rank], place = uplinks->place[rank], g = uplinks->ranks_per_host;
-    strag_stage(builder, "distribute");
-    for (int i = 1; i < g; i++) {
-        int to = (me + i) % g, from = (me + g - i) % g;
-        strag_send(builder, round, strag_uplinks_rank(uplinks, place, to),
-                   blocks.first + me * blocks.part, blocks.count);
-        strag_recv(builder, round, strag_uplinks_rank(uplinks, place, from),
-                   blocks.first + from * blocks.part, blocks.count);
+                   blocks.first + (collect ? to : me) * blocks.part, blocks.count);
+        strag_cyclic(builder, collect ? STRAG_RECV_REDUCE : STRAG_RECV, round,
+                     strag_uplinks_rank(uplinks, place, from),
+                     blocks.first + (collect ? me : from) * blocks.part, blocks.count);
     }
 }
 

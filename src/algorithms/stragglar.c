@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * StragglAR: one rank arrives late, and the others have summed up by then. Even n only.
+ * StragglAR: one rank, the straggler, arrives late, and the others have summed up by then. Even n
+ * only.
  *
- * The other ranks are nodes 0 to n - 2, in order; the late one is node n - 1. While they wait, the
+ * The other ranks are nodes 0 to n - 2, in order; the straggler is node n - 1. While they wait, the
  * nodes reduce-scatter n - 1 chunks: chunk v ends on node v. After the arrival, in round r < n - 1,
- * node r and the late rank give each other their chunk r, which then is finished. All other nodes
+ * node r and the straggler give each other their chunk r, which then is finished. All other nodes
  * go in pairs, and each gives its partner one finished chunk that this one lacks.
  *
  * If n is a power of two, from round q = log2 n on every node has exactly one chunk that some other
  * node lacks (an `active` one): half of the nodes have the oldest, chunk r - q, a quarter the next
  * one, and so on; one has chunk r - 1. Pair each of the first half with one of the others: the
  * oldest chunk reaches all, and all others double. Node r must be of the first half when its turn
- * with the late rank comes, so the nodes whose turn is next take over the oldest chunks, in this
- * order. The first q rounds set that up, and from round n - 1 on the late rank is a node like the
+ * with the straggler comes, so the nodes whose turn is next take over the oldest chunks, in this
+ * order. The first q rounds set that up, and from round n - 1 on the straggler is a node like the
  * others. n = 8, with rank 7 late:
  *
  *     round   pair a:b, the chunks that a and b give
@@ -32,8 +33,7 @@
  * ones, and the rarest chunks first. That takes n - 2 + ceil(log2 n) rounds or one more for all n
  * up to 64, and a few more for some up to 256.
  *
- * (A. Devraj et al., "Accelerating AllReduce with a persistent straggler", sections 3 and C;
- * ALGORITHMS.md section 3.)
+ * (A. Devraj et al., "Accelerating AllReduce with a persistent straggler", sections 3 and C.)
  */
 #include "algorithms/stragglar_match.h"
 #include "algorithms/straggler.h"
@@ -128,7 +128,7 @@ static void pair_off(struct schedule *schedule, int round, int *active)
     list_others(schedule, round, active, others);
     for (int i = 0; i < pairs; i++) {
         int chunk = active[others[i]];
-        bool gives = others[i] != schedule->n - 1; /* the late rank has it all: it only gives */
+        bool gives = others[i] != schedule->n - 1; /* the straggler has it all: it only gives */
         meet(schedule, round, oldest[i], gives ? active[oldest[i]] : NONE, others[i], chunk);
         active[oldest[i]] = chunk;
     }
@@ -151,7 +151,7 @@ static void make_power(struct schedule *schedule)
             active[round] = round;
         }
         if (round == n - 2)
-            active[n - 1] = n - 2; /* from now on the late rank gives the last chunk */
+            active[n - 1] = n - 2; /* from now on the straggler gives the last chunk */
     }
 }
 
@@ -429,7 +429,7 @@ static void build(const struct strag_problem *problem, int rank, struct strag_bu
 
 const struct strag_algorithm strag_stragglar = {
     .name = "stragglar",
-    .summary = "a late rank: the others go ahead, then all go in pairs; even n",
+    .summary = "a straggler: the others go ahead, then all go in pairs; even n",
     .rounds = "n - 2 + ceil(log2 n) [+ 1]",
     .sent = "about 2",
     .needs_straggler = true,

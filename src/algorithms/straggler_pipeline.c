@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The straggler pipeline: an allreduce around one late rank, for any n and any number of blocks.
+ * The straggler pipeline: an allreduce around one straggler, for any n and any number of blocks.
  *
- * While they wait, the other n - 1 ranks sum up all blocks among themselves. Once the late rank is
+ * While they wait, the other n - 1 ranks sum up all blocks among themselves. Once the straggler is
  * there, it takes one such sum per round, adds its own block, and sends the finished block on in
  * the next round, as the root of a broadcast in which every rank passes on one block per round.
  *
- * Count nodes from the late rank: it is node 0, rank r is node r - late (modulo n). With
+ * Count nodes from the straggler: it is node 0, rank r is node r - straggler (modulo n). With
  * q = ceil(log2 n), s[q] = n and s[k] = ceil(s[k+1] / 2), a broadcast from node 0 takes turns: in
  * a round of turn k every node v may send to node v + s[k]. Which block it sends says a table R
  * that has a row for each node, and q columns:
@@ -24,7 +24,7 @@
  *     round t     after the arrival: block t goes from node -s[k] to node 0; block t - 1 and older
  *                 ones are broadcast. m + q rounds.
  *
- * n = 5, late rank 0, m = 3, q = 3, s = 1 2 3 (5); 4>2 1: rank 4 sends rank 2 block 1.
+ * n = 5, straggler 0, m = 3, q = 3, s = 1 2 3 (5); 4>2 1: rank 4 sends rank 2 block 1.
  *
  *     round   0     1     2     3   | 4     5     6     7     8     9
  *           3>1 2 1>3 2 1>2 2 1>4 0 |                                     sum up
@@ -38,11 +38,11 @@
  *
  * Each rank sends to one rank and receives from one in every round, blocks of 1/m. From the arrival
  * it takes (m + q)(alpha + beta/m) for a vector that takes beta on a link: with many blocks little
- * more than the vector in and out of the late rank, which is the least possible. The best m is
+ * more than the vector in and out of the straggler, which is the least possible. The best m is
  * sqrt(q beta / alpha), so it depends on the vector's size; the model chooses among q 2^i. Where
- * the late rank is early, its first blocks do not wait for the others' last ones.
+ * the straggler is early, its first blocks do not wait for the others' last ones.
  *
- * (ALGORITHMS.md section 3; the table R: J. L. Traeff, "(Poly)logarithmic time construction of
+ * (The table R: J. L. Traeff, "(Poly)logarithmic time construction of
  * round-optimal n-block broadcast schedules".)
  */
 #include "algorithms/straggler.h"
@@ -210,7 +210,7 @@ static int count_received(const struct schedule *schedule, int v, int k)
     return cycles - first;
 }
 
-/* The others hand each block on once before the arrival, or to the late rank. */
+/* The others hand each block on once before the arrival, or to the straggler. */
 static int count_sends(const struct schedule *schedule)
 {
     int most = 0;
@@ -403,7 +403,7 @@ static int period(const struct strag_problem *problem, int round)
 
 const struct strag_algorithm strag_straggler_pipeline = {
     .name = "straggler-pipeline",
-    .summary = "a late rank: the others go ahead, then one block per round; any n",
+    .summary = "a straggler: the others go ahead, then one block per round; any n",
     .rounds = "m + ceil(log2 n)",
     .sent = "about 2",
     .needs_straggler = true,

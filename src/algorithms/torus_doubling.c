@@ -11,7 +11,7 @@
  * swaps halves of what is left, so that the longest messages go to neighbours, and then comes back
  * the same way. butterfly.h has the blocks, the ports, the folds, and the numbers.
  *
- * (Sack and Gropp, "Collective algorithms for multiported torus networks"; ALGORITHMS.md section 1;
+ * (Sack and Gropp, "Collective algorithms for multiported torus networks";
  * the mirrored parts are those of De Sensi et al., "Swing", section 4.)
  */
 #include "algorithms/butterfly.h"

@@ -33,7 +33,7 @@
  * the vector: a segment's part is collected from the siblings one body before, and given to them
  * one body after (siblings.h). Without slow links it is the ring.
  *
- * (ALGORITHMS.md section 4, "beyond the paper"; theorem 2 is that of P. Chen et al., "Don't let a
+ * (Not in the paper; theorem 2 is that of P. Chen et al., "Don't let a
  * few network failures slow the entire allreduce".)
  */
 #include "algorithms/siblings.h"
@@ -399,16 +399,12 @@ static struct strag_strided local_blocks(const struct turn *turn, int segment)
     };
 }
 
-static void meet_siblings(const struct turn *turn)
+static void meet_siblings(const struct turn *turn, int segment, bool collect)
 {
     const struct weighted *weighted = turn->weighted;
-    int collected = turn->round / weighted->body, distributed = collected - 3;
-    if (exists(weighted, collected))
-        strag_siblings_collect(&weighted->uplinks, turn->rank, turn->round,
-                               local_blocks(turn, collected), turn->builder);
-    if (exists(weighted, distributed))
-        strag_siblings_distribute(&weighted->uplinks, turn->rank, turn->round,
-                                  local_blocks(turn, distributed), turn->builder);
+    if (exists(weighted, segment))
+        strag_siblings_exchange(&weighted->uplinks, turn->rank, turn->round,
+                                local_blocks(turn, segment), collect, turn->builder);
 }
 
 static void build(const struct strag_problem *problem, int rank, struct strag_builder *builder)
@@ -428,8 +424,11 @@ static void build(const struct strag_problem *problem, int rank, struct strag_bu
         turn.given = turn.adding - 1;
         ring_step(&turn);
         meet_slow(&turn);
-        if (weighted->ranks_per_host > 1)
-            meet_siblings(&turn);
+        if (weighted->ranks_per_host > 1) {
+            int body = turn.round / weighted->body;
+            meet_siblings(&turn, body, true);
+            meet_siblings(&turn, body - 3, false);
+        }
     }
 }
 

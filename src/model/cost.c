@@ -13,7 +13,7 @@
 struct draft {
     struct strag_profile *profile;
     size_t parts_room, lines_room;
-    bool straggler; /* a late rank has taken part */
+    bool straggler; /* a straggler has taken part */
     strag_give_up_fn *prune;
     void *context;
     bool pruned;
@@ -76,7 +76,7 @@ static bool add_part(struct draft *draft, const struct strag_traffic *traffic, i
     for (size_t m = 0; m < traffic->nmessages; m++) {
         const struct strag_message *message = &traffic->messages[m];
         const struct strag_cost_line line = {message->latency,
-                                             message->per_byte + message->combining};
+                                             message->per_byte + message->reducing};
         if (!add_line(draft, &part, line))
             return false;
         draft->straggler =
@@ -114,7 +114,7 @@ static struct strag_cost_line least_of_rest(struct strag_traffic *traffic,
         const struct strag_message alone = strag_traffic_alone(traffic, r);
         int repeats = r < group->first + group->period ? group->repeats : 1;
         rest.latency += repeats * alone.latency;
-        rest.per_byte += repeats * (alone.per_byte + alone.combining);
+        rest.per_byte += repeats * (alone.per_byte + alone.reducing);
     }
     return rest;
 }
@@ -361,7 +361,7 @@ static struct strag_cost_line wait_for(struct strag_cost_line sum, double delay,
     return sum.latency + bytes * sum.per_byte < delay ? (struct strag_cost_line){delay, 0} : sum;
 }
 
-/* Each part takes as long as any of its lines. Of the rest it is not known whether a late rank
+/* Each part takes as long as any of its lines. Of the rest it is not known whether a straggler
  * takes part at once. */
 struct strag_cost_line strag_partial_profile_line(const struct strag_partial_profile *partial,
                                                   double bytes)

@@ -5,8 +5,8 @@
  *     rounds   A round begins when the one before has ended everywhere, and all its messages are
  *              under way together. A message takes the latency of its route, plus the longest of
  *              (bytes of the round on a link / the link's bandwidth) over its links, plus the bytes
- *              it brings / reduce_bandwidth if they are combined. The sum of the longest messages.
- *              A late rank holds up the first round that it takes part in.
+ *              it brings / reduce_bandwidth if they are reduced. The sum of the longest messages.
+ *              A straggler holds up the first round that it takes part in.
  *     clocks   Every rank goes from round to round on its own; a message begins when both ranks are
  *              in its round. Whatever is under way at the same time shares the links, max-min fair
  *              (flows.h): a simulation, message by message.
@@ -14,7 +14,7 @@
  * Where all ranks do the same at the same time both give the same. `rounds` is what selects: it
  * looks at rounds that are alike once, and keeps for all sizes together a `profile`, which is a sum
  * of maxima of straight lines in the vector's size. `clocks` takes its time for every message and
- * every size; it tells what late ranks and slow links really cost.
+ * every size; it tells what stragglers and slow links really cost.
  *
  * Blocks are taken as exact fractions of the vector, however short.
  */
@@ -37,7 +37,7 @@ struct strag_profile_part {
 
 /* An algorithm's estimate for every size: mode `rounds`. */
 struct strag_profile {
-    double delay;       /* seconds until the last late rank is there */
+    double delay;       /* seconds until the last straggler is there */
     int nparts, before; /* parts; the first `before` ones need no late rank */
     struct strag_profile_part *parts;
     int nlines;
@@ -73,7 +73,7 @@ struct strag_cost_line strag_partial_profile_line(const struct strag_partial_pro
 /** Is the estimate known well enough to be of no use? Asked again and again while it is made. */
 typedef bool strag_give_up_fn(void *context, const struct strag_partial_profile *partial);
 
-/** As strag_profile_create, but if it is given up, `profile` is set to NULL. */
+/** As strag_profile_create, but if it is pruned, `profile` is set to NULL. */
 int strag_profile_attempt(const struct strag_algorithm *algorithm,
                           const struct strag_problem *problem, const struct strag_model *model,
                           strag_give_up_fn *prune, void *context, struct strag_profile **profile,

@@ -5,7 +5,7 @@
  *     rank enters a round      its messages of the round wait for their other side
  *     both sides are there     the message's latency begins
  *     latency is over          its bytes set out (flows.h)
- *     bytes have arrived       the sender is done with it; the receiver, if it combines, later
+ *     bytes have arrived       the sender is done with it; the receiver, if it reduces, later
  *     all messages are done    the rank enters its next round
  *
  * A message that is first met by one side waits in the other side's list, in the order of meeting:
@@ -32,7 +32,7 @@ struct event {
 struct message {
     int from, to, round;
     double amount;   /* bytes of it per byte of the vector */
-    bool combined;   /* by the receiver; known when that has been there */
+    bool reduced;    /* by the receiver; known when that has been there */
     bool from_is_in; /* the sender is the one that has been there first */
     int next;        /* in the list of the rank that it waits for, or of spare ones */
 };
@@ -174,14 +174,14 @@ static void visit(void *context, enum strag_kind kind, int peer, int first, int 
             .to = to,
             .round = rank->round,
             .amount = strag_subject_amount(&clocks->subject, first, count),
-            .combined = kind == STRAG_RECV_REDUCE,
+            .reduced = kind == STRAG_RECV_REDUCE,
             .from_is_in = sends,
         };
         wait_for(clocks, peer, m);
         return;
     }
     if (kind == STRAG_RECV_REDUCE)
-        clocks->messages[m].combined = true;
+        clocks->messages[m].reduced = true;
     struct strag_route route = strag_links_route(clocks->subject.links, from, to, clocks->route);
     add_event(clocks, clocks->now + route.latency, SET_OUT, m);
 }
@@ -214,13 +214,13 @@ static void finish(struct clocks *clocks, int r, double time)
 static void arrive(struct clocks *clocks, int m)
 {
     const struct message message = clocks->messages[m];
-    double combine = clocks->subject.links->model.reduce_bandwidth;
+    double reduce = clocks->subject.links->model.reduce_bandwidth;
     double time = clocks->now;
     clocks->messages[m].next = clocks->nspare;
     clocks->nspare = m;
     finish(clocks, message.from, time);
-    if (message.combined && combine > 0)
-        time += message.amount * clocks->bytes / combine;
+    if (message.reduced && reduce > 0)
+        time += message.amount * clocks->bytes / reduce;
     finish(clocks, message.to, time);
 }
 

@@ -20,13 +20,13 @@ struct strag_model {
     double local_bandwidth;  /* bytes per second of a rank's copying within its host */
     double link_latency;     /* seconds for each link of the network that a message crosses */
     double hop_latency;      /* and for each host or switch that it then enters */
-    double reduce_bandwidth; /* bytes per second that a rank combines; 0: that is free */
+    double reduce_bandwidth; /* bytes per second that a rank reduces; 0: that is free */
     enum strag_ties ties;
 };
 
 /**
  * What is assumed where nothing is said: 1 us, 100 Gbit/s, four times that within a host; on grids
- * 100 ns per link and 300 ns per hop, on trees none (alpha covers them); combining is free.
+ * 100 ns per link and 300 ns per hop, on trees none (alpha covers them); reducing is free.
  */
 struct strag_model strag_model_default(enum strag_network network);
 

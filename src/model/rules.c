@@ -23,6 +23,7 @@ struct rule_size {
     size_t from;
     enum action action;
     const struct strag_algorithm *algorithm; /* for ACTION_ALGORITHM */
+    int blocks;                              /* of it; 0: what the model finds best */
 };
 
 struct rule {
@@ -142,11 +143,26 @@ static int read_algorithm(struct strag_yaml *yaml, const yaml_node_t *node, void
     return STRAG_OK;
 }
 
+static int read_blocks(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
+{
+    char text[VALUE_MAX];
+    struct strag_error why;
+    struct rule *rule = target;
+    int status = read_value(yaml, node, text);
+    if (status != STRAG_OK)
+        return status;
+    if (strag_parse_integer(text, 1, INT_MAX - 1, &rule->size[rule->nsizes].blocks, &why) !=
+        STRAG_OK)
+        return strag_yaml_fail(yaml, node, "blocks: %.160s", why.text);
+    return STRAG_OK;
+}
+
 static int read_size(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
 {
     static const struct strag_yaml_key keys[] = {
         {"from", read_from, 0},
         {"algorithm", read_algorithm, 0},
+        {"blocks", read_blocks, 0},
         {NULL, NULL, 0},
     };
     struct rule *rule = target;
@@ -157,6 +173,8 @@ static int read_size(struct strag_yaml *yaml, const yaml_node_t *node, void *tar
     int status = strag_yaml_mapping(yaml, node, "size", keys, rule);
     if (status == STRAG_OK && (entry->from == SIZE_MAX || entry->action == ACTION_NONE))
         return strag_yaml_fail(yaml, node, "both 'from' and 'algorithm' are needed");
+    if (status == STRAG_OK && entry->blocks && entry->action != ACTION_ALGORITHM)
+        return strag_yaml_fail(yaml, node, "'blocks' goes with the name of an algorithm");
     rule->nsizes++;
     return status;
 }
@@ -313,41 +331,79 @@ static bool append_model(struct strag_table *table, const struct strag_table *mo
     return fits;
 }
 
+/* What is to be applied, and the model's table. */
+struct application {
+    const struct strag_problem *problem;
+    const struct strag_model *model;
+    const struct strag_table *table;
+};
+
+/* The part [from, end) of an algorithm's own table: with the blocks that are named, or those that
+ * the model finds best, as where the algorithm is pinned. */
+static int append_algorithm(struct strag_table *table, const struct application *application,
+                            const struct rule_size *size, size_t end, bool *fits,
+                            struct strag_error *err)
+{
+    const struct strag_select_options options = {.only = size->algorithm};
+    struct strag_problem problem = *application->problem;
+    struct strag_selection *selection;
+    problem.blocks = size->blocks;
+    if (!size->algorithm->choices || size->blocks) {
+        const struct strag_entry named = {.algorithm = size->algorithm, .blocks = size->blocks};
+        *fits = append(table, size->from, &named);
+        return strag_algorithm_claim(size->algorithm, &problem, NULL, err);
+    }
+    int status = strag_select(&problem, application->model, &options, &selection, err);
+    if (status == STRAG_OK) {
+        *fits = append_model(table, &selection->table, size->from, end);
+        strag_selection_free(selection);
+    }
+    return status;
+}
+
 static int apply(const struct strag_rules *rules, const struct rule *rule,
-                 const struct strag_problem *problem, struct strag_table *table,
+                 const struct application *application, struct strag_table *made,
                  struct strag_error *err)
 {
-    struct strag_error why;
-    struct strag_table made = {.entries = 0};
     for (int i = 0; i < rule->nsizes; i++) {
         const struct rule_size *size = &rule->size[i];
-        const struct strag_entry named = {.algorithm = size->algorithm};
+        static const struct strag_entry previous = {.algorithm = NULL};
         size_t end = i + 1 < rule->nsizes ? size[1].from : SIZE_MAX;
-        if (size->algorithm &&
-            strag_algorithm_claim(size->algorithm, problem, NULL, &why) != STRAG_OK)
-            return strag_fail(err, STRAG_ERR_UNSUPPORTED, "%s:%d: %s cannot run here: %.120s",
-                              rules->name, rule->line, size->algorithm->name, why.text);
-        bool fits = size->action == ACTION_AUTO ? append_model(&made, table, size->from, end)
-                                                : append(&made, size->from, &named);
+        struct strag_error why;
+        bool fits = true;
+        int status = STRAG_OK;
+        if (size->action == ACTION_AUTO)
+            fits = append_model(made, application->table, size->from, end);
+        else if (size->action == ACTION_PREVIOUS)
+            fits = append(made, size->from, &previous);
+        else
+            status = append_algorithm(made, application, size, end, &fits, &why);
+        if (status != STRAG_OK)
+            return strag_fail(err, status == STRAG_ERR_MEMORY ? status : STRAG_ERR_UNSUPPORTED,
+                              "%s:%d: %s cannot run here: %.120s", rules->name, rule->line,
+                              size->algorithm->name, why.text);
         if (!fits)
             return strag_fail(err, STRAG_ERR_UNSUPPORTED,
                               "%s:%d: together with the model's the rule has more than %d sizes",
                               rules->name, rule->line, STRAG_TABLE_MAX);
     }
-    *table = made;
     return STRAG_OK;
 }
 
 int strag_rules_apply(const struct strag_rules *rules, const struct strag_problem *problem,
-                      struct strag_table *table, int *line, struct strag_error *err)
+                      const struct strag_model *model, struct strag_table *table, int *line,
+                      struct strag_error *err)
 {
-    *line = 0;
-    for (int i = 0; i < rules->count; i++) {
-        const struct rule *rule = &rules->rule[i];
-        if (!holds(rule, problem))
-            continue;
-        *line = rule->line;
-        return apply(rules, rule, problem, table, err);
+    const struct application application = {problem, model, table};
+    int i = 0, status = STRAG_OK;
+    while (i < rules->count && !holds(&rules->rule[i], problem))
+        i++;
+    *line = i < rules->count ? rules->rule[i].line : 0;
+    if (i < rules->count) {
+        struct strag_table made = {.entries = 0};
+        status = apply(rules, &rules->rule[i], &application, &made, err);
+        if (status == STRAG_OK)
+            *table = made;
     }
-    return STRAG_OK;
+    return status;
 }

@@ -11,10 +11,11 @@
  *         sizes:
  *           - {from: 0, algorithm: previous}
  *           - {from: 16K, algorithm: recursive-doubling}
- *           - {from: 1M, algorithm: circulant}
+ *           - {from: 1M, algorithm: swing, blocks: 32}
  *
  * The first rule that holds for a communicator gives its whole table. Sizes ascend and the first is
- * 0; "previous" is the component that was there before, "auto" what the model says.
+ * 0; "previous" is the component that was there before, "auto" what the model says. `blocks`, how
+ * many the algorithm cuts the vector into, may be left out: then it is what the model finds best.
  */
 #ifndef STRAG_RULES_H
 #define STRAG_RULES_H
@@ -42,12 +43,14 @@ void strag_rules_free(struct strag_rules *rules);
 /**
  * Put the first rule that holds into the table.
  *
+ * @param model  for blocks that are left out
  * @param table  on entry the model's (for "auto"); replaced if a rule holds
  * @param[out] line  of the file where the rule begins; 0: none holds
- * @return STRAG_OK, or STRAG_ERR_UNSUPPORTED: the rule names an algorithm that cannot be planned
- *         here, and the table is as it was
+ * @return STRAG_OK; STRAG_ERR_UNSUPPORTED: the rule names an algorithm, or blocks, that cannot be
+ *         planned here; or STRAG_ERR_MEMORY. On failure the table is as it was
  */
 int strag_rules_apply(const struct strag_rules *rules, const struct strag_problem *problem,
-                      struct strag_table *table, int *line, struct strag_error *err);
+                      const struct strag_model *model, struct strag_table *table, int *line,
+                      struct strag_error *err);
 
 #endif

@@ -26,7 +26,7 @@ static const double equal = 1e-9;
 static const double worth_it = 0.9;
 
 /* What algorithms' times are multiplied by before they are compared. Those that go ahead without a
- * late rank know who that is. */
+ * straggler know who that is. */
 static double rating(const struct strag_algorithm *algorithm)
 {
     bool biased = algorithm->straggler_tolerant || algorithm->prefers_more_blocks ||
@@ -165,8 +165,8 @@ static double look_at(int look)
 
 /* Is a candidate so far nowhere rated slower between two looks than the last one, of which a line
  * is known? A profile is a convex function of the size: it lies below the line if it does so at
- * both ends. Where the last one is favoured over fewer blocks, it is so over other algorithms, too:
- * it may run where fewer blocks have beaten them. */
+ * both ends. Where the last one has a bias over fewer blocks, it has it over other algorithms, too:
+ * it may run where fewer blocks are faster than they. */
 static bool is_below(const struct pricing *pricing, int look, struct strag_cost_line line)
 {
     const struct strag_candidate *candidate = pricing->selection->candidate;
@@ -185,8 +185,8 @@ static bool is_below(const struct pricing *pricing, int look, struct strag_cost_
     return false;
 }
 
-/* A candidate is given up when others are at least as good at all sizes. */
-static bool is_beaten(void *context, const struct strag_partial_profile *partial)
+/* A candidate is pruned when others are at least as good at all sizes. */
+static bool is_dominated(void *context, const struct strag_partial_profile *partial)
 {
     struct pricing *pricing = context;
     for (int i = 0; i < LOOKS - 1; i++) {
@@ -214,7 +214,7 @@ static void note_times(const struct pricing *pricing)
             rating(candidate->algorithm) * strag_profile_seconds(candidate->profile, look_at(look));
 }
 
-/* The last candidate, which is gone again if it is given up. */
+/* The last candidate, which is gone again if it is pruned. */
 static int price(struct pricing *pricing, const struct strag_problem *problem,
                  struct strag_error *err)
 {
@@ -223,9 +223,9 @@ static int price(struct pricing *pricing, const struct strag_problem *problem,
     bool prune = may_prune(pricing, candidate->algorithm);
     struct strag_problem cut = *problem;
     cut.blocks = candidate->blocks;
-    int status =
-        strag_profile_attempt(candidate->algorithm, &cut, pricing->model, prune ? is_beaten : NULL,
-                              pricing, &candidate->profile, &candidate->refusal);
+    int status = strag_profile_attempt(candidate->algorithm, &cut, pricing->model,
+                                       prune ? is_dominated : NULL, pricing, &candidate->profile,
+                                       &candidate->refusal);
     if (status == STRAG_OK && candidate->profile)
         note_times(pricing);
     else if (status == STRAG_OK)
@@ -282,7 +282,7 @@ static int add_candidates(struct pricing *pricing, const struct strag_algorithm 
     return status;
 }
 
-/* Where nobody is late, there is nothing to say of the algorithms for that. */
+/* Without a straggler there is nothing to say of the algorithms for one. */
 static bool is_left_out(const struct strag_algorithm *algorithm,
                         const struct strag_problem *problem)
 {

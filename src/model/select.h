@@ -60,7 +60,7 @@ struct strag_select_options {
 
 /** The model is not more exact than that, and it does not know who will be late: messages of ranks
  * that are ahead then take bandwidth from those that others wait for. (Measured, 8 hosts over TCP:
- * recursive halving takes 0.2 s longer than without a late rank and its delay, ring nothing.) */
+ * recursive halving takes 0.2 s longer than without a straggler and its delay, ring nothing.) */
 #define STRAG_MODEL_MARGIN 0.02
 
 /** ... nor does it know that ranks are not in step. Some links then have nothing to do, unless they
@@ -76,9 +76,10 @@ struct strag_select_options {
 /**
  * Price every algorithm that can be planned for the problem, each with the block counts that are
  * worth comparing, and make the table: for every size the candidate with the least modelled time
- * (of equals the first). A steady algorithm, a `finer` one and one that goes ahead without a late
- * rank are taken within STRAG_MODEL_MARGIN of it; a finer one with the larger count of blocks that
- * is within STRAG_MORE_BLOCKS_MARGIN for each doubling.
+ * (of equals the first). An algorithm that is `straggler_tolerant`, one that `prefers_more_blocks`,
+ * and one that goes ahead without a straggler are taken within STRAG_MODEL_MARGIN of it; one that
+ * prefers more blocks with the larger count of blocks that is within STRAG_MORE_BLOCKS_MARGIN for
+ * each doubling.
  *
  * @param[out] selection  the caller's to free with strag_selection_free; untouched on failure
  * @return STRAG_OK, STRAG_ERR_UNSUPPORTED where no algorithm fits, STRAG_ERR_MEMORY

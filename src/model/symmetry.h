@@ -25,9 +25,9 @@ struct strag_symmetry {
 };
 
 /**
- * Which ranks and links of a design are alike.
+ * Which ranks and links of an instance are alike.
  *
- * @param links  of the design's topology, with slow ones
+ * @param links  of the instance's topology, with slow ones
  * @param[out] symmetry  the caller's to close with strag_symmetry_close; all NULL where no two
  * ranks are known to be alike, and on failure
  * @return STRAG_OK or STRAG_ERR_MEMORY

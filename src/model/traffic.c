@@ -94,7 +94,7 @@ static void visit(void *context, enum strag_kind kind, int peer, int first, int 
         .from = peer,
         .to = traffic->receiver,
         .amount = amount,
-        .combined = kind == STRAG_RECV_REDUCE,
+        .reduced = kind == STRAG_RECV_REDUCE,
     };
 }
 
@@ -204,12 +204,12 @@ int strag_traffic_gather(struct strag_traffic *traffic, struct strag_rounds roun
 static struct strag_message name_message(const struct strag_traffic *traffic,
                                          const struct strag_receive *receive)
 {
-    double combining = traffic->subject.links->model.reduce_bandwidth;
+    double reducing = traffic->subject.links->model.reduce_bandwidth;
     return (struct strag_message){
         .from = receive->from,
         .to = receive->to,
         .amount = receive->amount,
-        .combining = receive->combined && combining > 0 ? receive->amount / combining : 0,
+        .reducing = receive->reduced && reducing > 0 ? receive->amount / reducing : 0,
     };
 }
 

@@ -11,11 +11,11 @@
 #include "plan/algorithm.h"
 
 /* A message of the round at hand. For a vector of s bytes it takes latency + s * per_byte seconds,
- * and its receiver then combines for s * combining seconds. */
+ * and its receiver then reduces for s * reducing seconds. */
 struct strag_message {
     int from, to;
     double amount; /* bytes of it per byte of the vector */
-    double latency, per_byte, combining;
+    double latency, per_byte, reducing;
     size_t hops_end; /* its hops end here in those of the round, where the next one's begin */
 };
 
@@ -48,7 +48,7 @@ double strag_subject_amount(const struct strag_subject *subject, int first, int 
 struct strag_receive {
     int32_t from, to;
     double amount;
-    bool combined;
+    bool reduced;
 };
 
 /* Of one round. */

@@ -30,7 +30,7 @@ static int check_problem(const struct strag_problem *problem, struct strag_error
     return STRAG_OK;
 }
 
-/* ---- Designs ---- */
+/* ---- Instances ---- */
 
 static int check_blocks(const struct strag_instance *instance, struct strag_error *err)
 {

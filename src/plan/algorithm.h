@@ -31,8 +31,8 @@ struct strag_claim {
     double sent_max; /* the most that any one rank sends, in vectors: exactly, up to rounding */
     bool one_ported; /* in one round a rank sends to one rank at most and receives from one */
 
-    /* Forms that wait for a late rank: rank `late` takes part from round `before` on, exactly; the
-     * others use the rounds until then. */
+    /* Forms that wait for a straggler: it takes part from round `before` on, exactly; the others
+     * use the rounds until then. */
     bool waits;
     int straggler, before;
 };
@@ -44,10 +44,10 @@ enum strag_machine {
     STRAG_MACHINE_TORUS,  /* a whole one, a rank on every host: all by as many places */
 };
 
-/* So many numbers tell what a round's traffic is like. */
+/* Maximum length of a round's signature (`kind`). */
 #define STRAG_KIND_MAX 24
 
-/* So many block counts an algorithm may have compared. */
+/* Maximum number of block counts that an algorithm has compared. */
 #define STRAG_CHOICES_MAX 16
 
 struct strag_algorithm {
@@ -56,7 +56,7 @@ struct strag_algorithm {
     const char *rounds;      /* formula, for `strag list`: "2(n-1)" */
     const char *sent;        /* formula, bytes sent by a rank in vectors: "2(n-1)/n" */
     bool needs_straggler;    /* refused where no rank is late (one that is by 0 seconds will do) */
-    bool straggler_tolerant; /* a rank receives from one other rank only, so that a late rank delays
+    bool straggler_tolerant; /* a rank receives from one other rank only, so that a straggler delays
                     all by its delay and no more, whatever the network does */
     bool stock;           /* Open MPI has it, too: what the previous component is thought to run */
     bool fewest_switches; /* in one block: where ranks share processors, the fewest changes of
@@ -94,12 +94,12 @@ struct strag_algorithm {
      * claim.blocks + 1. NULL: blocks are of equal size. */
     void (*bounds)(const struct strag_problem *problem, struct strag_bounds *bounds);
     /** How many rounds from this one on carry the same traffic: between the same ranks as many
-     * bytes, combined or not, if blocks are of equal size. At least 1. NULL: no two rounds are
+     * bytes, reduced or not, if blocks are of equal size. At least 1. NULL: no two rounds are
      * known to be alike. */
     int (*alike)(const struct strag_problem *problem, int round);
     /** With `alike`, for rounds that take turns: rounds round, round + period, round + 2 period,
      * ... carry the same traffic, as many of them as `alike` says, and so it is with each of the
-     * `period` rounds from this one on. The late rank takes part in all of these rounds, or in
+     * `period` rounds from this one on. The straggler takes part in all of these rounds, or in
      * none. NULL: 1, they follow one another. */
     int (*period)(const struct strag_problem *problem, int round);
     /** Rounds of the same kind, that is with the same numbers, carry the same traffic but for an
@@ -136,7 +136,7 @@ int strag_algorithm_claim(const struct strag_algorithm *algorithm,
 int strag_algorithm_choices(const struct strag_algorithm *algorithm,
                             const struct strag_problem *problem, int *blocks);
 
-/* A design: an algorithm applied to a problem, and all that the plans of its ranks share. */
+/* An instance: an algorithm applied to a problem, and all that the plans of its ranks share. */
 struct strag_instance {
     const struct strag_algorithm *algorithm;
     struct strag_problem
@@ -150,7 +150,7 @@ struct strag_instance {
 int strag_instance_open(struct strag_instance *instance, const struct strag_algorithm *algorithm,
                         const struct strag_problem *problem, struct strag_error *err);
 
-/** A design that is all zero is allowed. */
+/** An instance that is all zero is allowed. */
 void strag_instance_close(struct strag_instance *instance);
 
 /**
@@ -173,7 +173,7 @@ int strag_instance_alike(const struct strag_instance *instance, int round);
 /** At least 1. */
 int strag_instance_period(const struct strag_instance *instance, int round);
 
-/** Design and build one rank's plan: as strag_instance_open and strag_instance_plan. */
+/** Open an instance and build one rank's plan: as strag_instance_open and strag_instance_plan. */
 int strag_plan_create(const struct strag_algorithm *algorithm, const struct strag_problem *problem,
                       int rank, struct strag_plan **plan, struct strag_error *err);
 

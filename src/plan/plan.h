@@ -7,7 +7,7 @@
  *
  *     send         my current value of the range goes to the peer
  *     recv         what the peer sends replaces my value of the range
- *     recv_reduce  what the peer sends is combined into my value of the range
+ *     recv_reduce  what the peer sends is reduced into my value of the range
  *
  * The list is in program order: run one after another, each send taking what is there at that
  * moment, the operations do the allreduce. An operation also lists the earlier ones it must really
@@ -15,7 +15,7 @@
  * itself: a reader waits for the last writer of each block; a writer waits for the readers since.
  *
  *     send and recv      may start when the operations they wait for are done
- *     recv_reduce        may receive (into temporary space) at any time; it combines when the
+ *     recv_reduce        may receive (into temporary space) at any time; it reduces when the
  *                        operations it waits for are done
  *
  * Where two operations share only a part of their range, the wait is for that part: an element may
@@ -43,7 +43,7 @@ struct strag_op {
     uint8_t kind;  /* enum strag_kind */
     uint8_t stage; /* index into the plan's stage names */
 
-    /* recv_reduce: which operand stands left of the operator. Where two ranks combine the same two
+    /* recv_reduce: which operand stands left of the operator. Where two ranks reduce the same two
      * values, both must put the same one left, or floating point gives them different bits. */
     bool own_left;
 
@@ -150,7 +150,7 @@ void strag_recv_reduce(struct strag_builder *builder, int round, int peer, int f
 void strag_recv_reduce_right(struct strag_builder *builder, int round, int peer, int first,
                              int count);
 
-/** As above for two ranks that combine each other's value: the lower rank's is the left operand. */
+/** As above for two ranks that reduce each other's value: the lower rank's is the left operand. */
 void strag_exchange_reduce(struct strag_builder *builder, int round, int peer, int first,
                            int count);
 

@@ -228,7 +228,7 @@ static void done(struct strag_proof *proof, int rank, int op)
 }
 
 /* Combine the values that came into what the rank holds. */
-static int combine(struct strag_proof *proof, int rank, int op_index, const int32_t *values)
+static int reduce(struct strag_proof *proof, int rank, int op_index, const int32_t *values)
 {
     const struct strag_op *op = &proof->plans[rank]->ops[op_index];
     int32_t *mine = proof->held + (size_t)rank * (size_t)proof->blocks + op->first;
@@ -254,8 +254,8 @@ static int combine(struct strag_proof *proof, int rank, int op_index, const int3
     return STRAG_OK;
 }
 
-/* Are two ranks about to swap the same range, each to combine what comes? Then their messages move
- * piece by piece side by side, although each one combines only what it has sent. */
+/* Are two ranks about to swap the same range, each to reduce what comes? Then their messages move
+ * piece by piece side by side, although each one reduces only what it has sent. */
 static bool swaps(const struct strag_proof *proof, int from, int send, int to, int recv)
 {
     const struct strag_op *ops = proof->plans[to]->ops;
@@ -273,7 +273,7 @@ static bool swaps(const struct strag_proof *proof, int from, int send, int to, i
 }
 
 /* Both sides of a message are posted: its values move, if there is no need to keep them. There may
- * be temporary space for a single element, so a message goes only where it can be combined. */
+ * be temporary space for a single element, so a message goes only where it can be reduced. */
 static int deliver(struct strag_proof *proof, int from, int send, int to, int recv)
 {
     const struct strag_op *op = &proof->plans[to]->ops[recv];
@@ -285,7 +285,7 @@ static int deliver(struct strag_proof *proof, int from, int send, int to, int re
         memcpy(proof->held + (size_t)to * blocks + op->first, values, size);
         done(proof, to, recv);
     } else if (waits_done(proof, to, recv)) {
-        status = combine(proof, to, recv, values);
+        status = reduce(proof, to, recv, values);
     } else if (!swaps(proof, from, send, to, recv)) {
         return STRAG_OK;
     } else {
@@ -316,7 +316,7 @@ static int look_at_op(struct strag_proof *proof, int rank, int op)
     if (event->progress == ARRIVED && waits_done(proof, rank, op)) {
         int32_t *values = event->values;
         event->values = NULL;
-        int status = combine(proof, rank, op, values);
+        int status = reduce(proof, rank, op, values);
         free(values);
         return status;
     }

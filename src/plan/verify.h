@@ -16,11 +16,11 @@
  *     helpful run there can be: a send completes only when the receive is posted; ranks run their
  *     rounds strictly one after another; of the messages to or from one peer, and of the
  *     recv_reduce operations, one has to be done before the next is posted; and since there may be
- *     temporary space for a single element, values move only where they can be combined at once
+ *     temporary space for a single element, values move only where they can be reduced at once
  *     (two ranks that swap a range do so element by element);
  *   - sum: every rank ends with every contribution exactly once in every block;
  *   - bits: all ranks end with the same expression, hence with identical bits;
- *   - claims: rounds, blocks, bytes sent and ports are as the algorithm states, and the late rank's
+ *   - claims: rounds, blocks, bytes sent and ports are as the algorithm states, and the straggler's
  *     first round, where the algorithm waits for one.
  */
 #ifndef STRAG_VERIFY_H
@@ -32,13 +32,13 @@ struct strag_measure {
     int n, blocks, rounds;
     double sent_max;   /* the most one rank sends, in vectors */
     double sent_total; /* all ranks together, in vectors */
-    double reduce_max; /* the most one rank combines, in vectors */
-    bool waits;        /* as claimed: the others go ahead of a late rank, */
+    double reduce_max; /* the most one rank reduces, in vectors */
+    bool waits;        /* as claimed: the others go ahead of a straggler, */
     int before;        /* who takes part from this round on */
 };
 
 /* How the result of a block comes about: an expression tree, shared between blocks and ranks.
- * Node e < n is rank e's input; node e >= n is `left` combined with `right`. */
+ * Node e < n is rank e's input; node e >= n is `left` reduced with `right`. */
 struct strag_expressions {
     int n;
     int nodes;

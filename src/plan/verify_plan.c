@@ -285,7 +285,7 @@ static int check_ports(const struct strag_plan *plan, struct strag_error *err)
     return STRAG_OK;
 }
 
-/* The late rank's first round is the one that the algorithm claims. */
+/* The straggler's first round is the one that the algorithm claims. */
 static int check_waiting(struct strag_plan *const *plans, struct strag_measure *measure,
                          const struct strag_claim *claim, struct strag_error *err)
 {

@@ -148,6 +148,16 @@ equal 'table of the first rule' "$(table)" '0 ring'
 succeeds explain -n 5 --bytes 32 --rules "$work/rules.yaml"
 says "by the model; no rule of $work/rules.yaml holds:"
 
+# A rule names the blocks, too: less than the best ones are told.
+printf 'strag-rules: 1\nrules:\n- sizes:\n  - {from: 0, algorithm: swing, blocks: 16}\n' >"$work/blocks.yaml"
+succeeds explain --torus 4x4 --bytes 1M --rules "$work/blocks.yaml"
+equal 'table of the rule with blocks' "$(table)" '0 swing, 16 blocks'
+says 'swing 16 blocks, 6 rounds, latency 8.400 us, bytes 41.94 us'
+sed 's/16/5/' "$work/blocks.yaml" >"$work/no-form.yaml"
+refuses "strag explain: --rules: $work/no-form.yaml:3: swing cannot run here: swing cuts the vector of 16\
+ ranks into 8, 16, 32 or 64 blocks; 5 is not possible" \
+    explain --torus 4x4 --bytes 1M --rules "$work/no-form.yaml"
+
 # ---- Bounds ----
 
 # Theorems 1 and 6: 12/7 and 12/6.5 vectors, each of 1000 us; and 8/5.

@@ -30,6 +30,7 @@ static const char *const words[] = {
     "0",
     "1..",
     "..",
+    "blocks: ",
     "16K",
     "&a ",
     "*a",

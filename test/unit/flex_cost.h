@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the paper says of FlexReduce: the time it takes (equation 6), and how many calls of reduce a
- * leaf has (equation 12). For equal shares. (ALGORITHMS.md section 2.)
+ * leaf has (equation 12). For equal shares. (Lee et al., "FlexReduce".)
  */
 #ifndef STRAG_FLEX_COST_H
 #define STRAG_FLEX_COST_H

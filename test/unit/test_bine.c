@@ -3,8 +3,8 @@
  * bine and bine-latency: who meets whom (the table in bine.c), how far apart they are, and what
  * that saves. The proofs, identical bits among them, are in test_butterfly.c.
  */
-#include "model/cost.h"
 #include "machines.h"
+#include "model/cost.h"
 #include "support.h"
 
 static const enum strag_network torus = STRAG_NETWORK_TORUS;
@@ -94,7 +94,7 @@ static double bytes_time(const char *name, struct strag_topology *topology, int 
 }
 
 /* With all ports of a square torus: s/2D for each of the two phases, times the sum of distance /
- * 2^k over the k-th steps; 1.19 and 1.03 times the optimum s/D (ALGORITHMS.md section 1). */
+ * 2^k over the k-th steps; 1.19 and 1.03 times the optimum s/D. */
 static void congestion(void **state)
 {
     (void)state;

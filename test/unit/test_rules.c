@@ -41,12 +41,19 @@ static const char *show(const struct strag_table *table)
 {
     static char text[4096];
     size_t length = 0;
-    for (int i = 0; i < table->entries; i++)
-        length += (size_t)snprintf(
-            text + length, sizeof text - length, "%s%zu %s", i ? ", " : "", table->entry[i].from,
-            table->entry[i].algorithm ? table->entry[i].algorithm->name : "previous");
+    for (int i = 0; i < table->entries; i++) {
+        const struct strag_entry *entry = &table->entry[i];
+        length +=
+            (size_t)snprintf(text + length, sizeof text - length, "%s%zu %s", i ? ", " : "",
+                             entry->from, entry->algorithm ? entry->algorithm->name : "previous");
+        if (entry->blocks)
+            length +=
+                (size_t)snprintf(text + length, sizeof text - length, " in %d", entry->blocks);
+    }
     return text;
 }
+
+static struct strag_model costs; /* the command's */
 
 static struct strag_table model(void)
 {
@@ -66,7 +73,7 @@ static void expect(const char *text, int n, int ranks_per_host, int line, const 
     if (ranks_per_host > 0)
         assert_int_equal(strag_topology_flat(n, ranks_per_host, &topology, &err), STRAG_OK);
     const struct strag_problem problem = {.n = n, .topology = topology};
-    if (strag_rules_apply(rules, &problem, &got, &at, &err) != STRAG_OK)
+    if (strag_rules_apply(rules, &problem, &costs, &got, &at, &err) != STRAG_OK)
         fail_msg("%s", err.text);
     assert_int_equal(at, line);
     assert_string_equal(show(&got), table);
@@ -145,6 +152,21 @@ static void from_the_model(void **state)
     }
 }
 
+/* Blocks that are named; and left out, what the model finds best for the algorithm. */
+static void blocks(void **state)
+{
+    (void)state;
+#define SIZES(sizes) "strag-rules: 1\nrules: [{sizes: [" sizes "]}]\n"
+    expect(SIZES("{from: 0, algorithm: swing, blocks: 4}"), 16, 1, 2, "0 swing in 4");
+    expect(SIZES("{blocks: 16, from: 0, algorithm: swing}"), 16, 1, 2, "0 swing in 16");
+    expect(SIZES("{from: 0, algorithm: ring, blocks: 16}"), 16, 1, 2, "0 ring in 16");
+    /* 5 us + 5/2 x in 2 blocks, 6 us + 2 x in 4, 7 us + 15/8 x in 8: as fast at x = 2 and 8 us, 80
+     * ps a byte. */
+    expect(SIZES("{from: 0, algorithm: previous}, {from: 9, algorithm: swing}"), 16, 1, 2,
+           "0 previous, 9 swing in 2, 25001 swing in 4, 100001 swing in 8");
+#undef SIZES
+}
+
 /* What cannot be put into the table leaves it alone. */
 static void expect_unsupported(const char *text, struct strag_table table, const char *what)
 {
@@ -153,7 +175,7 @@ static void expect_unsupported(const char *text, struct strag_table table, const
     int line = -1;
     const struct strag_problem problem = {.n = 6};
     struct strag_table before = table;
-    assert_int_equal(strag_rules_apply(rules, &problem, &table, &line, &err),
+    assert_int_equal(strag_rules_apply(rules, &problem, &costs, &table, &line, &err),
                      STRAG_ERR_UNSUPPORTED);
     if (!strstr(err.text, what))
         fail_msg("'%s' does not say '%s'", err.text, what);
@@ -172,6 +194,10 @@ static void too_many_sizes_together(void **state)
     expect_unsupported("strag-rules: 1\nrules:\n- sizes:\n  - {from: 0, algorithm: previous}\n"
                        "  - {from: 1, algorithm: auto}\n",
                        full, "more than 48 sizes");
+    expect_unsupported(
+        "strag-rules: 1\nrules:\n- sizes:\n  - {from: 0, algorithm: swing, blocks: 5}\n", model(),
+        "swing cannot run here: swing cuts the vector of 6 ranks into 2 or 6 "
+        "blocks; 5 is not possible");
 }
 
 /* ---- What is refused ---- */
@@ -215,6 +241,18 @@ static void refused(void **state)
          "FILE:5: sizes ascend"},
         {HEAD "- sizes:\n  - {from: 0, algorithm: rign}\n",
          "FILE:4: no algorithm 'rign'; accepted: previous, auto, recursive-doubling, "},
+        {HEAD "- sizes:\n  - {from: 0, algorithm: ring, blocks: 0}\n",
+         "FILE:4: blocks: '0' is not an integer"},
+        {HEAD "- sizes:\n  - {from: 0, algorithm: ring,\n     blocks: x}\n",
+         "FILE:5: blocks: 'x' is not an integer"},
+        {HEAD "- sizes:\n  - {from: 0, algorithm: ring, blocks: [4]}\n",
+         "FILE:4: a single value is expected"},
+        {HEAD "- sizes:\n  - {from: 0, algorithm: auto, blocks: 4}\n",
+         "FILE:4: 'blocks' goes with the name of an algorithm"},
+        {HEAD "- sizes:\n  - {from: 0, algorithm: previous, blocks: 4}\n",
+         "FILE:4: 'blocks' goes with the name of an algorithm"},
+        {HEAD "- sizes:\n  - {from: 0, algorithm: ring, block: 4}\n",
+         "FILE:4: unknown key 'block'; accepted: from, algorithm, blocks"},
         {HEAD "- sizes:\n  - {from: 0, algorithm: \"a\\nb\"}\n", "FILE:4: no algorithm 'a?b'"},
         {HEAD "- &a\n  sizes: *a\n", "FILE:3: a list of {from"},
         {HEAD "- sizes:\n  - {from: 0, algorithm: ring}\n  color: red\n",
@@ -331,7 +369,7 @@ static void mutations(void **state)
         struct strag_table table = model();
         int line;
         const struct strag_problem problem = {.n = 6};
-        (void)strag_rules_apply(rules, &problem, &table, &line, &err);
+        (void)strag_rules_apply(rules, &problem, &costs, &table, &line, &err);
         assert_int_equal(table.entry[0].from, 0);
         for (int e = 1; e < table.entries; e++)
             assert_true(table.entry[e].from > table.entry[e - 1].from);
@@ -344,10 +382,12 @@ static void mutations(void **state)
 
 int main(void)
 {
+    costs = strag_model_default(STRAG_NETWORK_TREE);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(first_that_holds),
         cmocka_unit_test(conditions),
         cmocka_unit_test(from_the_model),
+        cmocka_unit_test(blocks),
         cmocka_unit_test(too_many_sizes_together),
         cmocka_unit_test(refused),
         cmocka_unit_test(too_many),
