@@ -59,10 +59,9 @@ static struct device_block *make(struct strag_cuda_device *device, enum strag_cu
     } else {
         error = driver->allocate_host(&block->address, bytes, DRIVER_HOST_PORTABLE);
     }
-    if (error == DRIVER_SUCCESS)
+    if (device_check(device, memory == STRAG_CUDA_DEVICE ? "cuMemAlloc" : "cuMemHostAlloc", error,
+                     STRAG_ERR_MEMORY) == STRAG_OK)
         return block;
-    device_failed(device, memory == STRAG_CUDA_DEVICE ? "cuMemAlloc" : "cuMemHostAlloc", error,
-                  STRAG_ERR_MEMORY);
     free(block);
     return NULL;
 }

@@ -178,10 +178,10 @@ bool coll_strag_device_met(const void *sbuf, const void *rbuf, struct coll_strag
         return false;
     if (!(cuda = find_cuda()))
         return false;
-    cuda->place(rbuf, &met->output);
+    cuda->locate(rbuf, &met->output);
     met->input = met->output;
     if (input != rbuf)
-        cuda->place(input, &met->input);
+        cuda->locate(input, &met->input);
     return met->output.memory > STRAG_CUDA_PINNED || met->input.memory > STRAG_CUDA_PINNED;
 }
 
@@ -349,7 +349,7 @@ static void warn(const mca_coll_strag_module_t *module, bool staged,
 static struct strag_cuda_device *find_device(const struct coll_strag_met *met)
 {
     struct strag_error err = {""};
-    const struct strag_cuda_place *place =
+    const struct strag_cuda_location *place =
         met->output.memory > STRAG_CUDA_PINNED ? &met->output : &met->input;
     struct strag_cuda_device *device = devices.cuda->device(place, &err);
     if (!device)
@@ -423,21 +423,21 @@ int coll_strag_device_begin(const mca_coll_strag_module_t *module, const struct 
     *staging = NULL;
     if (!options.device)
         return STRAG_ERR_REDUCE;
-    options.combines =
+    options.on_device =
         coll_strag_device_kind(reducer->op, reducer->dtype, &options.op, &options.type) &&
-        options.cuda->combines(options.device, options.op, options.type, &no_kernels);
+        options.cuda->reduces(options.device, options.op, options.type, &no_kernels);
     *staging = strag_staging_create(&options);
     if (!*staging)
         return STRAG_ERR_MEMORY;
     if (call->input != call->output &&
-        !(on_device && options.combines && same_device(met, options.device))) {
+        !(on_device && options.on_device && same_device(met, options.device))) {
         int status = strag_staging_copy(*staging, call->output, call->input, call->count);
         call->input = call->output;
         if (status != STRAG_OK)
             return status;
     }
     if (on_device)
-        run_on_device(module, reducer, find_buffers(met, options.combines, call), *staging, call,
+        run_on_device(module, reducer, find_buffers(met, options.on_device, call), *staging, call,
                       &no_kernels);
     return STRAG_OK;
 }

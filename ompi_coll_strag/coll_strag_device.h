@@ -12,7 +12,7 @@
 
 /* What was met: where a call's buffers are. In place: both the same. */
 struct coll_strag_met {
-    struct strag_cuda_place input, output;
+    struct strag_cuda_location input, output;
 };
 
 /** At the start: can there be a device? Sets component->devices. */
