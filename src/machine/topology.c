@@ -6,7 +6,6 @@
 #include "machine/topology.h"
 
 #include "base/text.h"
-#include "machine/topology_box.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -107,6 +107,13 @@ int strag_topology_create(const struct strag_grid *grid, const struct strag_node
 int strag_topology_flat(int n, int ranks_per_host, struct strag_topology **topology,
                         struct strag_error *err);
 
+/**
+ * For strag_topology_create: set topology->box if the hosts fill one.
+ *
+ * @return STRAG_OK or STRAG_ERR_MEMORY
+ */
+int strag_topology_find_box(struct strag_topology *topology);
+
 /** NULL is allowed. */
 void strag_topology_free(struct strag_topology *topology);
 

@@ -6,7 +6,7 @@
  *
  *     hosts at x = 6, 7, 0, 1 of a ring of 8:  first 6, size 4
  */
-#include "machine/topology_box.h"
+#include "machine/topology.h"
 
 #include "base/text.h"
 
