@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Work on a device: everything is put on a stream, and an event behind it says when it is done.
+ * Work on a device: everything is enqueued on a stream, followed by an event that signals its end.
  */
 #include "device.h"
 
@@ -8,10 +8,10 @@
 
 enum {
     THREADS = 256,           /* of a block */
-    BLOCKS_PER_PROCESSOR = 8 /* so many keep all of a multiprocessor's threads busy */
+    BLOCKS_PER_PROCESSOR = 8 /* enough to occupy a multiprocessor */
 };
 
-/* What a thread does before its next turn, as in kernels.h. */
+/* What a thread does per iteration, as in kernels.h. */
 static const size_t bytes_per_thread = 4 * (size_t)16;
 
 /* ---- Contexts and errors ---- */
@@ -192,7 +192,7 @@ static void keep_event(struct strag_cuda_device *device, struct device_event *ev
     pthread_mutex_unlock(&device->lock);
 }
 
-/* After an error an event may never be passed. */
+/* After an error an event may never be reached. */
 static void drop_event(struct strag_cuda_device *device, struct device_event *event)
 {
     device->driver->destroy_event(event->handle);
@@ -221,7 +221,7 @@ int device_test(struct strag_cuda_device *device, uint64_t ticket, bool wait)
 
 /* ---- Copies and kernels ---- */
 
-/* What a stream is given. */
+/* What is enqueued on a stream. */
 struct work {
     void *out;
     const void *left, *right;
@@ -237,7 +237,7 @@ struct parameters {
     size_t elements;
 };
 
-static int put(struct strag_cuda_device *device, const struct work *work, void *stream)
+static int enqueue(struct strag_cuda_device *device, const struct work *work, void *stream)
 {
     const struct driver *driver = device->driver;
     struct parameters parameters = {work->out, work->left, work->right, work->elements};
@@ -253,14 +253,14 @@ static int put(struct strag_cuda_device *device, const struct work *work, void *
         STRAG_ERR_REDUCE);
 }
 
-/* Put it on a stream, and an event behind it. The context is the current one. */
+/* Enqueue it, and an event after it. The context is the current one. */
 static int begin(struct strag_cuda_device *device, const struct work *work, void *stream,
                  uint64_t *ticket)
 {
     struct device_event *event = take_event(device);
     if (!event)
         return STRAG_ERR_REDUCE;
-    int status = put(device, work, stream);
+    int status = enqueue(device, work, stream);
     if (status == STRAG_OK)
         status =
             device_check(device, "cuEventRecord",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The plug-in: what strag_cuda.h promises, over the contexts that were met so far.
+ * The plug-in: what strag_cuda.h promises, over the contexts seen so far.
  */
 #define _GNU_SOURCE /* dladdr */
 #include "device.h"
@@ -35,7 +35,7 @@ static bool find_file(char *path, size_t room)
     return length > 0 && (size_t)length < room;
 }
 
-/* All of a file, and a zero behind it: kernels may be text. NULL: it cannot be read */
+/* All of a file, closed by a zero, since kernels may be text. NULL: it cannot be read */
 static void *read_file(FILE *file)
 {
     long bytes = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
@@ -95,7 +95,7 @@ static void locate(const void *address, struct strag_cuda_location *location)
 
 /* ---- Devices ---- */
 
-/* Does it work on memory there? One whose context is gone is forgotten. */
+/* The device of that memory, or NULL. One whose context is gone is dropped. */
 static struct strag_cuda_device *find_device(const struct strag_cuda_location *location)
 {
     struct strag_cuda_device **link = &plugin.devices;

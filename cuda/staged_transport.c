@@ -9,8 +9,8 @@
  *                                                              complete
  *
  * Messages between two ranks match in the order of posting. What cannot be posted at once is
- * therefore posted in the order in which the engine wanted it, and what comes after it waits, even
- * if it needs no chunk itself. Sends wait for sends, receives for receives.
+ * therefore posted in the order in which the engine asked for it, and what comes after it waits,
+ * even if it needs no chunk itself. Sends wait for sends, receives for receives.
  *
  * Sends of the same values share a chunk, also over different transports, while one of them is
  * under way:
@@ -19,8 +19,8 @@
  *     send to 2                posted,    complete
  *     send to 3                   posted,       complete; the chunk is free
  *
- * A transport may know values by their number and address. Chunks are used again, so that what they
- * hold gets numbers of its own.
+ * A transport may identify values by their number and address. Chunks are used again, so that what
+ * they hold gets numbers of its own.
  */
 #include "staging_internal.h"
 

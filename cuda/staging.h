@@ -14,7 +14,7 @@
  * Pinned chunks are as long as a segment, and there are at most as many as the engine has messages
  * in flight, however long the vector is; what goes to several ranks is copied to the host once.
  * All copies go on by themselves, so that some segments travel while others are copied and
- * reduced. What is sent is what would be sent from host memory: other ranks may have theirs there.
+ * reduced. The messages are those that host memory would send: other ranks' vectors may be there.
  *
  * The vector itself is in place (input and output of the call are the same), unless the device
  * reduces.
@@ -61,7 +61,7 @@ struct strag_reducer *strag_staging_reducer(struct strag_staging *staging);
  * What to give to the engine in place of a transport that takes host memory only. It offers no
  * messages in place.
  *
- * @param inner  one of at most STRAG_LANES; asked for again, it is the same
+ * @param inner  one of at most STRAG_LANES; the same one gives the same transport
  */
 struct strag_transport *strag_staging_transport(struct strag_staging *staging,
                                                 struct strag_transport *inner);

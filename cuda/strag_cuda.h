@@ -20,7 +20,7 @@
 #define STRAG_CUDA_VERSION 1u
 
 enum strag_cuda_memory {
-    STRAG_CUDA_HOST,    /* the driver does not know it */
+    STRAG_CUDA_HOST,    /* not known to the driver */
     STRAG_CUDA_PINNED,  /* the host's, known to the driver */
     STRAG_CUDA_MANAGED, /* moves between host and device */
     STRAG_CUDA_DEVICE,

@@ -26,7 +26,7 @@ struct torus {
     struct region *regions;
 };
 
-/* What a topology says; one of the kinds is given. */
+/* A topology; exactly one of the kinds is given. */
 struct description {
     struct strag_text name;
     bool by_default;
@@ -147,7 +147,7 @@ static int read_size(struct strag_yaml *yaml, const yaml_node_t *node, void *tar
     return status;
 }
 
-/* Slurm allocates by them; they say nothing about the network. */
+/* Slurm allocates by them; they do not describe the network. */
 static int read_sizes(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
 {
     (void)target;
@@ -443,7 +443,7 @@ static int fill_torus(struct strag_draft *draft, void *from)
     return status;
 }
 
-/* Each torus is a switch: what is inside gets lost, but hosts of one torus are near each other. */
+/* Each torus is a switch: its links get lost, but hosts of one torus are near each other. */
 static int fill_toruses(struct strag_draft *draft, void *from)
 {
     const struct description *description = from;

@@ -49,7 +49,7 @@ struct strag_node {
     int32_t leaves;
     int32_t rank;     /* a leaf's; -1: not a leaf */
     int32_t position; /* a host's, in the grid; -1: none */
-    double uplink;    /* bytes per second to the parent, each direction; 0: not said */
+    double uplink;    /* bytes per second to the parent, each direction; 0: not given */
     char *name;       /* of a host or a switch; NULL: none */
 };
 
