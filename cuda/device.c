@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Work on a device: everything is put on a stream, and an event behind it says when it is done.
+ * Work on a device: everything is enqueued on a stream, followed by an event that signals its end.
  */
 #include "device.h"
 
@@ -8,18 +8,19 @@
 
 enum {
     THREADS = 256,           /* of a block */
-    BLOCKS_PER_PROCESSOR = 8 /* so many keep all of a multiprocessor's threads busy */
+    BLOCKS_PER_PROCESSOR = 8 /* enough to occupy a multiprocessor */
 };
 
-/* What a thread does before its next turn, as in kernels.h. */
+/* What a thread does per iteration, as in kernels.h. */
 static const size_t bytes_per_thread = 4 * (size_t)16;
 
 /* ---- Contexts and errors ---- */
 
-int device_failed(struct strag_cuda_device *device, const char *function, int error, int status)
+int device_check(struct strag_cuda_device *device, const char *function, int error, int status)
 {
     struct strag_error text;
-    driver_failed(device->driver, function, error, status, &text);
+    if (driver_check(device->driver, function, error, status, &text) == STRAG_OK)
+        return STRAG_OK;
     pthread_mutex_lock(&device->lock);
     device->error = text;
     pthread_mutex_unlock(&device->lock);
@@ -35,10 +36,8 @@ void device_why(struct strag_cuda_device *device, struct strag_error *err)
 
 int device_enter(struct strag_cuda_device *device)
 {
-    int error = device->driver->push_context(device->context);
-    return error == DRIVER_SUCCESS
-               ? STRAG_OK
-               : device_failed(device, "cuCtxPushCurrent", error, STRAG_ERR_REDUCE);
+    return device_check(device, "cuCtxPushCurrent", device->driver->push_context(device->context),
+                        STRAG_ERR_REDUCE);
 }
 
 void device_leave(struct strag_cuda_device *device)
@@ -63,60 +62,62 @@ static int make_streams(struct strag_cuda_device *device, struct strag_error *er
     int error = driver->context_device(&number);
     if (error == DRIVER_SUCCESS)
         error = driver->device_attribute(&processors, DRIVER_PROCESSORS, number);
-    if (error != DRIVER_SUCCESS)
-        return driver_failed(driver, "cuDeviceGetAttribute", error, STRAG_ERR_UNSUPPORTED, err);
+    int status = driver_check(driver, "cuDeviceGetAttribute", error, STRAG_ERR_UNSUPPORTED, err);
     device->processors = processors > 0 ? (unsigned)processors : 1;
-    for (int s = 0; s < STREAMS; s++) {
-        error = driver->make_stream(&device->streams[s], DRIVER_STREAM_NON_BLOCKING);
-        if (error != DRIVER_SUCCESS)
-            return driver_failed(driver, "cuStreamCreate", error, STRAG_ERR_UNSUPPORTED, err);
-    }
-    return STRAG_OK;
+    for (int s = 0; s < STREAMS && status == STRAG_OK; s++)
+        status = driver_check(driver, "cuStreamCreate",
+                              driver->make_stream(&device->streams[s], DRIVER_STREAM_NON_BLOCKING),
+                              STRAG_ERR_UNSUPPORTED, err);
+    return status;
 }
 
 static void load_kernels(struct strag_cuda_device *device, const void *image)
 {
-    int error = device->driver->load_module(&device->module, image);
-    if (error == DRIVER_SUCCESS)
-        return;
-    device->module = NULL;
-    driver_failed(device->driver, "cuModuleLoadData", error, STRAG_OK, &device->no_module);
+    if (driver_check(device->driver, "cuModuleLoadData",
+                     device->driver->load_module(&device->module, image), STRAG_ERR_UNSUPPORTED,
+                     &device->no_module) != STRAG_OK)
+        device->module = NULL;
+}
+
+/* The context, and what is made in it. */
+static int fill_device(struct strag_cuda_device *device, const void *image, struct strag_error *err)
+{
+    const struct driver *driver = device->driver;
+    if (!device->context) {
+        int status = driver_check(driver, "cuDevicePrimaryCtxRetain",
+                                  driver->retain_primary(&device->context, device->ordinal),
+                                  STRAG_ERR_UNSUPPORTED, err);
+        if (status != STRAG_OK)
+            return status;
+        device->primary = true;
+    }
+    if (driver->context_id && driver->context_id(device->context, &device->id))
+        device->id = 0;
+    int status = device_enter(device);
+    if (status != STRAG_OK) {
+        device_why(device, err);
+        return status;
+    }
+    status = make_streams(device, err);
+    if (status == STRAG_OK && image)
+        load_kernels(device, image);
+    device_leave(device);
+    return status;
 }
 
 struct strag_cuda_device *device_create(const struct driver *driver, void *context, int ordinal,
                                         const void *image, struct strag_error *err)
 {
     struct strag_cuda_device *device = calloc(1, sizeof *device);
-    int status = STRAG_OK, error = DRIVER_SUCCESS;
     if (!device) {
-        driver_failed(driver, "strag", 2, STRAG_ERR_MEMORY, err);
+        driver_check(driver, "strag", 2, STRAG_ERR_MEMORY, err);
         return NULL;
     }
     device->driver = driver;
     device->context = context;
     device->ordinal = ordinal;
     pthread_mutex_init(&device->lock, NULL);
-    if (!context) {
-        error = driver->retain_primary(&device->context, ordinal);
-        device->primary = error == DRIVER_SUCCESS;
-        if (error != DRIVER_SUCCESS)
-            status = driver_failed(driver, "cuDevicePrimaryCtxRetain", error, STRAG_ERR_UNSUPPORTED,
-                                   err);
-    }
-    if (status == STRAG_OK) {
-        if (driver->context_id && driver->context_id(device->context, &device->id))
-            device->id = 0;
-        status = device_enter(device);
-        if (status == STRAG_OK) {
-            status = make_streams(device, err);
-            if (status == STRAG_OK && image)
-                load_kernels(device, image);
-            device_leave(device);
-        } else {
-            device_why(device, err);
-        }
-    }
-    if (status == STRAG_OK)
+    if (fill_device(device, image, err) == STRAG_OK)
         return device;
     device_free(device, false);
     return NULL;
@@ -177,12 +178,10 @@ static struct device_event *take_event(struct strag_cuda_device *device)
     if (!event)
         return NULL;
     int error = device->driver->make_event(&event->handle, DRIVER_EVENT_DISABLE_TIMING);
-    if (error != DRIVER_SUCCESS) {
-        device_failed(device, "cuEventCreate", error, STRAG_ERR_REDUCE);
-        free(event);
-        return NULL;
-    }
-    return event;
+    if (device_check(device, "cuEventCreate", error, STRAG_ERR_REDUCE) == STRAG_OK)
+        return event;
+    free(event);
+    return NULL;
 }
 
 static void keep_event(struct strag_cuda_device *device, struct device_event *event)
@@ -193,7 +192,7 @@ static void keep_event(struct strag_cuda_device *device, struct device_event *ev
     pthread_mutex_unlock(&device->lock);
 }
 
-/* After an error an event may never be passed. */
+/* After an error an event may never be reached. */
 static void drop_event(struct strag_cuda_device *device, struct device_event *event)
 {
     device->driver->destroy_event(event->handle);
@@ -210,9 +209,8 @@ int device_test(struct strag_cuda_device *device, uint64_t ticket, bool wait)
         device_leave(device);
         if (error == DRIVER_ERROR_NOT_READY)
             return STRAG_PENDING;
-        if (error != DRIVER_SUCCESS)
-            status = device_failed(device, wait ? "cuEventSynchronize" : "cuEventQuery", error,
-                                   STRAG_ERR_REDUCE);
+        status = device_check(device, wait ? "cuEventSynchronize" : "cuEventQuery", error,
+                              STRAG_ERR_REDUCE);
     }
     if (status == STRAG_OK)
         keep_event(device, event);
@@ -223,7 +221,7 @@ int device_test(struct strag_cuda_device *device, uint64_t ticket, bool wait)
 
 /* ---- Copies and kernels ---- */
 
-/* What a stream is given. */
+/* What is enqueued on a stream. */
 struct work {
     void *out;
     const void *left, *right;
@@ -239,39 +237,34 @@ struct parameters {
     size_t elements;
 };
 
-static int put(struct strag_cuda_device *device, const struct work *work, void *stream)
+static int enqueue(struct strag_cuda_device *device, const struct work *work, void *stream)
 {
     const struct driver *driver = device->driver;
     struct parameters parameters = {work->out, work->left, work->right, work->elements};
     void *list[] = {&parameters};
-    int error;
-    if (!work->function) {
-        error = driver->copy((uint64_t)(uintptr_t)work->out, (uint64_t)(uintptr_t)work->left,
-                             work->elements, stream);
-        return error == DRIVER_SUCCESS
-                   ? STRAG_OK
-                   : device_failed(device, "cuMemcpyAsync", error, STRAG_ERR_REDUCE);
-    }
-    error =
-        driver->launch(work->function, work->blocks, 1, 1, THREADS, 1, 1, 0, stream, list, NULL);
-    return error == DRIVER_SUCCESS
-               ? STRAG_OK
-               : device_failed(device, "cuLaunchKernel", error, STRAG_ERR_REDUCE);
+    if (!work->function)
+        return device_check(device, "cuMemcpyAsync",
+                            driver->copy((uint64_t)(uintptr_t)work->out,
+                                         (uint64_t)(uintptr_t)work->left, work->elements, stream),
+                            STRAG_ERR_REDUCE);
+    return device_check(
+        device, "cuLaunchKernel",
+        driver->launch(work->function, work->blocks, 1, 1, THREADS, 1, 1, 0, stream, list, NULL),
+        STRAG_ERR_REDUCE);
 }
 
-/* Put it on a stream, and an event behind it. The context is the current one. */
+/* Enqueue it, and an event after it. The context is the current one. */
 static int begin(struct strag_cuda_device *device, const struct work *work, void *stream,
                  uint64_t *ticket)
 {
     struct device_event *event = take_event(device);
     if (!event)
         return STRAG_ERR_REDUCE;
-    int status = put(device, work, stream);
-    if (status == STRAG_OK) {
-        int error = device->driver->record_event(event->handle, stream);
-        if (error != DRIVER_SUCCESS)
-            status = device_failed(device, "cuEventRecord", error, STRAG_ERR_REDUCE);
-    }
+    int status = enqueue(device, work, stream);
+    if (status == STRAG_OK)
+        status =
+            device_check(device, "cuEventRecord",
+                         device->driver->record_event(event->handle, stream), STRAG_ERR_REDUCE);
     if (status != STRAG_OK)
         keep_event(device, event);
     *ticket = (uint64_t)(uintptr_t)event;
@@ -300,10 +293,8 @@ static void *find_function(struct strag_cuda_device *device, int kernel)
     if (function)
         return function;
     int error = device->driver->get_function(&function, device->module, strag_kernel_names[kernel]);
-    if (error != DRIVER_SUCCESS) {
-        device_failed(device, strag_kernel_names[kernel], error, STRAG_ERR_REDUCE);
+    if (device_check(device, strag_kernel_names[kernel], error, STRAG_ERR_REDUCE) != STRAG_OK)
         return NULL;
-    }
     pthread_mutex_lock(&device->lock);
     device->functions[kernel] = function;
     pthread_mutex_unlock(&device->lock);
@@ -317,19 +308,19 @@ static unsigned blocks_for(const struct strag_cuda_device *device, size_t bytes)
     return (unsigned)(blocks < most ? blocks : most);
 }
 
-int device_reduce(struct strag_cuda_device *device, struct strag_combination combination, void *out,
+int device_reduce(struct strag_cuda_device *device, struct strag_kernel kernel, void *out,
                   const void *left, const void *right, size_t elements, uint64_t *ticket)
 {
-    struct work work = {out, left, right, elements * (size_t)combination.scale, NULL, 1};
+    struct work work = {out, left, right, elements * (size_t)kernel.scale, NULL, 1};
     int status = device_enter(device);
     if (status != STRAG_OK)
         return status;
-    work.function = find_function(device, combination.kernel);
+    work.function = find_function(device, kernel.number);
     if (work.function) {
         pthread_mutex_lock(&device->lock);
         unsigned turn = device->turn++ % KERNEL_STREAMS;
         pthread_mutex_unlock(&device->lock);
-        work.blocks = blocks_for(device, elements * (size_t)combination.size);
+        work.blocks = blocks_for(device, elements * (size_t)kernel.size);
         status = begin(device, &work, device->streams[COPY_STREAMS + turn], ticket);
     } else {
         status = STRAG_ERR_REDUCE;

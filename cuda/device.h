@@ -6,8 +6,8 @@
 #ifndef STRAG_CUDA_DEVICE_H
 #define STRAG_CUDA_DEVICE_H
 
-#include "combinations.h"
 #include "driver.h"
+#include "kernel_table.h"
 #include "strag_cuda.h"
 
 #include <pthread.h>
@@ -64,7 +64,7 @@ struct strag_cuda_device *device_create(const struct driver *driver, void *conte
 /** Give all back. @param gone  the context is no more: only forget */
 void device_free(struct strag_cuda_device *device, bool gone);
 
-/** Has the driver made another context in the same place? */
+/** Has the driver made another context at the same address? */
 bool device_is_gone(const struct strag_cuda_device *device);
 
 /* As in struct strag_cuda. */
@@ -73,7 +73,7 @@ void *device_allocate(struct strag_cuda_device *device, enum strag_cuda_memory m
 void device_release(struct strag_cuda_device *device, void *space, bool lost);
 int device_copy(struct strag_cuda_device *device, enum strag_cuda_way way, void *out,
                 const void *in, size_t bytes, uint64_t *ticket);
-int device_reduce(struct strag_cuda_device *device, struct strag_combination combination, void *out,
+int device_reduce(struct strag_cuda_device *device, struct strag_kernel kernel, void *out,
                   const void *left, const void *right, size_t elements, uint64_t *ticket);
 int device_test(struct strag_cuda_device *device, uint64_t ticket, bool wait);
 void device_why(struct strag_cuda_device *device, struct strag_error *err);
@@ -85,7 +85,7 @@ void pool_empty(struct strag_cuda_device *device);
 int device_enter(struct strag_cuda_device *device);
 void device_leave(struct strag_cuda_device *device);
 
-/** Remember what went wrong. @return status */
-int device_failed(struct strag_cuda_device *device, const char *function, int error, int status);
+/** Was a call of the driver's good? Remember what went wrong. @return STRAG_OK, or `status` */
+int device_check(struct strag_cuda_device *device, const char *function, int error, int status);
 
 #endif

@@ -31,14 +31,15 @@ int driver_find(struct driver *driver, void *handle, struct strag_error *err)
     return found ? STRAG_OK : STRAG_ERR_UNSUPPORTED;
 }
 
-int driver_failed(const struct driver *driver, const char *function, int error, int status,
-                  struct strag_error *err)
+int driver_check(const struct driver *driver, const char *function, int error, int status,
+                 struct strag_error *err)
 {
     const char *text = NULL;
-    if (!err)
-        return status;
+    if (error == DRIVER_SUCCESS)
+        return STRAG_OK;
     if (driver->error_text(error, &text) != DRIVER_SUCCESS || !text)
         text = "unknown";
-    snprintf(err->text, sizeof err->text, "%s: %s (error %d)", function, text, error);
+    if (err)
+        snprintf(err->text, sizeof err->text, "%s: %s (error %d)", function, text, error);
     return status;
 }

@@ -74,8 +74,12 @@ struct driver {
 /** Find the functions. @param handle  from dlopen @return STRAG_OK or STRAG_ERR_UNSUPPORTED */
 int driver_find(struct driver *driver, void *handle, struct strag_error *err);
 
-/** "cuMemAlloc_v2: out of memory (error 2)". @return status */
-int driver_failed(const struct driver *driver, const char *function, int error, int status,
-                  struct strag_error *err);
+/**
+ * Was a call good? If not, *err is like "cuMemAlloc_v2: out of memory (error 2)".
+ *
+ * @return STRAG_OK, or `status`
+ */
+int driver_check(const struct driver *driver, const char *function, int error, int status,
+                 struct strag_error *err);
 
 #endif

@@ -47,7 +47,7 @@ struct __attribute__((aligned(16))) strag_pack {
     uint32_t word[4];
 };
 
-typedef struct strag_pack strag_combine(struct strag_pack left, struct strag_pack right);
+typedef struct strag_pack strag_operator(struct strag_pack left, struct strag_pack right);
 
 /* ---- Loading and storing ---- */
 
@@ -138,7 +138,7 @@ STRAG_DEVICE struct strag_cut strag_cut(const struct strag_job *job, unsigned si
 
 /* Packs whose inputs are aligned as `out` is. */
 STRAG_DEVICE void strag_aligned_packs(const struct strag_job *job, const struct strag_cut *cut,
-                                      size_t thread, size_t threads, strag_combine *combine)
+                                      size_t thread, size_t threads, strag_operator *apply)
 {
     const char *left = (const char *)job->left + cut->head;
     const char *right = (const char *)job->right + cut->head;
@@ -151,16 +151,16 @@ STRAG_DEVICE void strag_aligned_packs(const struct strag_job *job, const struct 
         for (int i = 0; i < STRAG_IN_FLIGHT; i++)
             r[i] = strag_load(right + (p + (size_t)i * threads) * STRAG_PACK);
         for (int i = 0; i < STRAG_IN_FLIGHT; i++)
-            strag_store(out + (p + (size_t)i * threads) * STRAG_PACK, combine(l[i], r[i]));
+            strag_store(out + (p + (size_t)i * threads) * STRAG_PACK, apply(l[i], r[i]));
     }
     for (; p < cut->packs; p += threads)
         strag_store(out + p * STRAG_PACK,
-                    combine(strag_load(left + p * STRAG_PACK), strag_load(right + p * STRAG_PACK)));
+                    apply(strag_load(left + p * STRAG_PACK), strag_load(right + p * STRAG_PACK)));
 }
 
 /* Packs at any alignment. */
 STRAG_DEVICE void strag_shifted_packs(const struct strag_job *job, const struct strag_cut *cut,
-                                      size_t thread, size_t threads, strag_combine *combine)
+                                      size_t thread, size_t threads, strag_operator *apply)
 {
     const char *left = (const char *)job->left + cut->head;
     const char *right = (const char *)job->right + cut->head;
@@ -169,28 +169,28 @@ STRAG_DEVICE void strag_shifted_packs(const struct strag_job *job, const struct 
         struct strag_pack l = strag_load_shifted(left + p * STRAG_PACK);
         struct strag_pack r = strag_load_shifted(right + p * STRAG_PACK);
         if (cut->bytewise)
-            strag_store_bytes(out + p * STRAG_PACK, combine(l, r), STRAG_PACK);
+            strag_store_bytes(out + p * STRAG_PACK, apply(l, r), STRAG_PACK);
         else
-            strag_store(out + p * STRAG_PACK, combine(l, r));
+            strag_store(out + p * STRAG_PACK, apply(l, r));
     }
 }
 
 /* Thread `thread` of `threads`. @param size  bytes of an element: 1, 2, 4, 8 or 16 */
 STRAG_DEVICE void strag_run(const struct strag_job *job, size_t thread, size_t threads,
-                            unsigned size, strag_combine *combine)
+                            unsigned size, strag_operator *apply)
 {
     struct strag_cut cut = strag_cut(job, size);
     size_t before = (cut.head + cut.first * STRAG_PACK) / size;
     size_t within = (cut.packs - cut.first) * STRAG_PACK / size;
     if (cut.shifted)
-        strag_shifted_packs(job, &cut, thread, threads, combine);
+        strag_shifted_packs(job, &cut, thread, threads, apply);
     else
-        strag_aligned_packs(job, &cut, thread, threads, combine);
+        strag_aligned_packs(job, &cut, thread, threads, apply);
     for (size_t i = thread; i < job->elements - within; i += threads) {
         size_t at = (i < before ? i : i + within) * size;
         struct strag_pack left = strag_load_bytes((const char *)job->left + at, size);
         struct strag_pack right = strag_load_bytes((const char *)job->right + at, size);
-        strag_store_bytes((char *)job->out + at, combine(left, right), size);
+        strag_store_bytes((char *)job->out + at, apply(left, right), size);
     }
 }
 
@@ -209,41 +209,27 @@ typedef double strag_double;
 typedef uint16_t strag_half;
 typedef uint16_t strag_bfloat16;
 
-typedef struct {
-    uint16_t re, im;
-} strag_half_complex;
-typedef struct {
-    float re, im;
-} strag_float_complex;
-typedef struct {
-    double re, im;
-} strag_double_complex;
+#define STRAG_COMPLEX_TYPE(name, real)                                                             \
+    typedef struct {                                                                               \
+        real re, im;                                                                               \
+    } strag_##name;
+STRAG_COMPLEX_TYPE(half_complex, uint16_t)
+STRAG_COMPLEX_TYPE(float_complex, float)
+STRAG_COMPLEX_TYPE(double_complex, double)
 
-typedef struct {
-    int16_t value;
-    int32_t place;
-} strag_short_int;
-typedef struct {
-    int32_t value, place;
-} strag_int_int;
-typedef struct {
-    int64_t value;
-    int32_t place;
-} strag_long_int;
-typedef struct {
-    float value;
-    int32_t place;
-} strag_float_int;
-typedef struct {
-    double value;
-    int32_t place;
-} strag_double_int;
-typedef struct {
-    float value, place;
-} strag_float_float;
-typedef struct {
-    double value, place;
-} strag_double_double;
+/* A value, and the index at which it was found. */
+#define STRAG_PAIR_TYPE(name, value_type, index_type)                                              \
+    typedef struct {                                                                               \
+        value_type value;                                                                          \
+        index_type index;                                                                          \
+    } strag_##name;
+STRAG_PAIR_TYPE(short_int, int16_t, int32_t)
+STRAG_PAIR_TYPE(int_int, int32_t, int32_t)
+STRAG_PAIR_TYPE(long_int, int64_t, int32_t)
+STRAG_PAIR_TYPE(float_int, float, int32_t)
+STRAG_PAIR_TYPE(double_int, double, int32_t)
+STRAG_PAIR_TYPE(float_float, float, float)
+STRAG_PAIR_TYPE(double_double, double, double)
 
 /* Half and bfloat16 are computed with as float. That has more than twice their digits, so that
  * rounding twice gives what rounding once would. */
@@ -435,15 +421,15 @@ STRAG_ELEMENTS(sum, half_complex,
 STRAG_ELEMENTS(prod, half_complex,
                strag_narrow(strag_multiply_float_complex(strag_widen(l), strag_widen(r))))
 
-/* A value and where it was found; of equal values, the one found first. */
+/* Of equal values, the one with the lower index. */
 #define STRAG_LOCATE(op, name, compare)                                                            \
     STRAG_DEVICE strag_##name strag_choose_##op##_##name(strag_##name l, strag_##name r)           \
     {                                                                                              \
         if (l.value compare r.value) {                                                             \
             r.value = l.value;                                                                     \
-            r.place = l.place;                                                                     \
-        } else if (l.value == r.value && l.place < r.place) {                                      \
-            r.place = l.place;                                                                     \
+            r.index = l.index;                                                                     \
+        } else if (l.value == r.value && l.index < r.index) {                                      \
+            r.index = l.index;                                                                     \
         }                                                                                          \
         return r;                                                                                  \
     }                                                                                              \

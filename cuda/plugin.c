@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The plug-in: what strag_cuda.h promises, over the contexts that were met so far.
+ * The plug-in: what strag_cuda.h promises, over the contexts seen so far.
  */
 #define _GNU_SOURCE /* dladdr */
 #include "device.h"
@@ -17,7 +17,7 @@ static struct {
     bool opened;
     struct driver driver;
     struct strag_cuda_device *devices;
-    struct strag_combination combinations[STRAG_CUDA_OPS][STRAG_CUDA_TYPES];
+    struct strag_kernel kernels[STRAG_CUDA_OPS][STRAG_CUDA_TYPES];
     void *image; /* the kernels, or NULL */
     struct strag_error no_image;
 } plugin = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -35,7 +35,7 @@ static bool find_file(char *path, size_t room)
     return length > 0 && (size_t)length < room;
 }
 
-/* All of a file, and a zero behind it: kernels may be text. NULL: it cannot be read */
+/* All of a file, closed by a zero, since kernels may be text. NULL: it cannot be read */
 static void *read_file(FILE *file)
 {
     long bytes = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
@@ -67,7 +67,7 @@ static void read_kernels(void)
 
 /* ---- Addresses ---- */
 
-static void place(const void *address, struct strag_cuda_place *place)
+static void locate(const void *address, struct strag_cuda_location *location)
 {
     unsigned type = 0, managed = 0;
     unsigned long long allocation = 0;
@@ -77,26 +77,26 @@ static void place(const void *address, struct strag_cuda_place *place)
                         DRIVER_POINTER_BUFFER_ID, DRIVER_POINTER_DEVICE_ORDINAL,
                         DRIVER_POINTER_CONTEXT};
     void *data[] = {&type, &managed, &allocation, &ordinal, &context};
-    *place = (struct strag_cuda_place){STRAG_CUDA_HOST, -1, NULL, 0};
+    *location = (struct strag_cuda_location){STRAG_CUDA_HOST, -1, NULL, 0};
     if (plugin.driver.pointer_attributes(5, attributes, data, (uint64_t)(uintptr_t)address) !=
             DRIVER_SUCCESS ||
         (type == 0 && !managed))
         return;
-    place->memory = managed & 1                    ? STRAG_CUDA_MANAGED
-                    : type == DRIVER_MEMORY_DEVICE ? STRAG_CUDA_DEVICE
-                    : type == DRIVER_MEMORY_HOST   ? STRAG_CUDA_PINNED
-                                                   : STRAG_CUDA_HOST;
-    if (place->memory <= STRAG_CUDA_PINNED)
+    location->memory = managed & 1                    ? STRAG_CUDA_MANAGED
+                       : type == DRIVER_MEMORY_DEVICE ? STRAG_CUDA_DEVICE
+                       : type == DRIVER_MEMORY_HOST   ? STRAG_CUDA_PINNED
+                                                      : STRAG_CUDA_HOST;
+    if (location->memory <= STRAG_CUDA_PINNED)
         return;
-    place->ordinal = ordinal;
-    place->context = context;
-    place->allocation = allocation;
+    location->ordinal = ordinal;
+    location->context = context;
+    location->allocation = allocation;
 }
 
 /* ---- Devices ---- */
 
-/* Does it work on memory there? One whose context is gone is forgotten. */
-static struct strag_cuda_device *find_device(const struct strag_cuda_place *place)
+/* The device of that memory, or NULL. One whose context is gone is dropped. */
+static struct strag_cuda_device *find_device(const struct strag_cuda_location *location)
 {
     struct strag_cuda_device **link = &plugin.devices;
     while (*link) {
@@ -106,21 +106,22 @@ static struct strag_cuda_device *find_device(const struct strag_cuda_place *plac
             device_free(device, true);
             continue;
         }
-        if (place->context ? device->context == place->context
-                           : device->primary && device->ordinal == place->ordinal)
+        if (location->context ? device->context == location->context
+                              : device->primary && device->ordinal == location->ordinal)
             return device;
         link = &device->next;
     }
     return NULL;
 }
 
-static struct strag_cuda_device *get_device(const struct strag_cuda_place *place,
+static struct strag_cuda_device *get_device(const struct strag_cuda_location *location,
                                             struct strag_error *err)
 {
     pthread_mutex_lock(&plugin.lock);
-    struct strag_cuda_device *device = find_device(place);
+    struct strag_cuda_device *device = find_device(location);
     if (!device) {
-        device = device_create(&plugin.driver, place->context, place->ordinal, plugin.image, err);
+        device =
+            device_create(&plugin.driver, location->context, location->ordinal, plugin.image, err);
         if (device) {
             if (!plugin.image)
                 device->no_module = plugin.no_image;
@@ -132,18 +133,18 @@ static struct strag_cuda_device *get_device(const struct strag_cuda_place *place
     return device;
 }
 
-static bool combines(struct strag_cuda_device *device, enum strag_cuda_op op,
-                     enum strag_cuda_type type, struct strag_error *err)
+static bool reduces(struct strag_cuda_device *device, enum strag_cuda_op op,
+                    enum strag_cuda_type type, struct strag_error *err)
 {
     *err = device->no_module;
-    return device->module && plugin.combinations[op][type].kernel >= 0;
+    return device->module && plugin.kernels[op][type].number >= 0;
 }
 
 static int reduce(struct strag_cuda_device *device, enum strag_cuda_op op,
                   enum strag_cuda_type type, void *out, const void *left, const void *right,
                   size_t elements, uint64_t *ticket)
 {
-    return device_reduce(device, plugin.combinations[op][type], out, left, right, elements, ticket);
+    return device_reduce(device, plugin.kernels[op][type], out, left, right, elements, ticket);
 }
 
 static int test(struct strag_cuda_device *device, uint64_t ticket)
@@ -173,9 +174,9 @@ static void close_plugin(void)
 /* ---- Opening ---- */
 
 static const struct strag_cuda interface = {
-    .place = place,
+    .locate = locate,
     .device = get_device,
-    .combines = combines,
+    .reduces = reduces,
     .allocate = device_allocate,
     .release = device_release,
     .copy = device_copy,
@@ -201,8 +202,8 @@ strag_cuda_open(unsigned version, void *driver, struct strag_error *err)
         plugin.devices = NULL;
         for (int op = 0; op < STRAG_CUDA_OPS; op++) {
             for (int type = 0; type < STRAG_CUDA_TYPES; type++)
-                plugin.combinations[op][type] =
-                    strag_combination_find((enum strag_cuda_op)op, (enum strag_cuda_type)type);
+                plugin.kernels[op][type] =
+                    strag_kernel_for((enum strag_cuda_op)op, (enum strag_cuda_type)type);
         }
         read_kernels();
     }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Space on a device, and pinned space on the host. Making and freeing it takes the driver long, and
- * freeing waits for the device, so that pieces are kept: their sizes are powers of two, and so much
- * of both together stays that what an allreduce needs is there for the next one.
+ * Space on a device, and pinned space on the host. Allocating and freeing it is slow in the driver,
+ * and freeing waits for the device. So pieces are kept for the next allreduce, up to a total of
+ * both kinds; their sizes are powers of two.
  */
 #include "device.h"
 
@@ -59,15 +59,15 @@ static struct device_block *make(struct strag_cuda_device *device, enum strag_cu
     } else {
         error = driver->allocate_host(&block->address, bytes, DRIVER_HOST_PORTABLE);
     }
-    if (error == DRIVER_SUCCESS)
+    if (device_check(device, memory == STRAG_CUDA_DEVICE ? "cuMemAlloc" : "cuMemHostAlloc", error,
+                     STRAG_ERR_MEMORY) == STRAG_OK)
         return block;
-    device_failed(device, memory == STRAG_CUDA_DEVICE ? "cuMemAlloc" : "cuMemHostAlloc", error,
-                  STRAG_ERR_MEMORY);
     free(block);
     return NULL;
 }
 
-/* Free the pieces not used for longest until the rest may stay. The lock is held. */
+/* Take the least recently used pieces off the list until at most `most` bytes remain. The lock is
+ * held. */
 static struct device_block *take_surplus(struct strag_cuda_device *device, size_t most)
 {
     size_t kept = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Combining what is in a device's memory: by the device, or on the host.
+ * Reducing what is in a device's memory: by the device, or on the host.
  *
- * On the host, a segment that was received into pinned space is combined with a copy of the rank's
+ * On the host, a segment that was received into pinned space is reduced with a copy of the rank's
  * own values, and the result goes back; the engine asks from time to time how far that is:
  *
  *     reduce          own values > chunk begins
@@ -16,11 +16,10 @@
 #include <stdlib.h>
 
 struct staged_job {
-    struct staged_job *next;
     char *out, *chunk;
     const char *received;
     size_t elements;
-    bool own_left, combined;
+    bool own_left, reduced;
     uint64_t ticket; /* of the copy under way */
 };
 
@@ -80,22 +79,11 @@ static void host_release(struct strag_reducer *base, void *buffer, int lost)
     staging->host_begin = staging->host_end = NULL;
 }
 
-static struct staged_job *take_job(struct strag_staging *staging)
-{
-    struct staged_job *job = staging->free_jobs;
-    if (!job)
-        return calloc(1, sizeof *job);
-    staging->free_jobs = job->next;
-    return job;
-}
-
 /* It is done or has failed. @return status */
 static int end_job(struct strag_staging *staging, struct staged_job *job, int status)
 {
     staging_give(staging, job->chunk, false);
-    job->chunk = NULL;
-    job->next = staging->free_jobs;
-    staging->free_jobs = job;
+    free(job);
     return status;
 }
 
@@ -103,14 +91,13 @@ static int host_reduce(struct strag_reducer *base, void *out, const void *left, 
                        size_t elements, uint64_t *ticket)
 {
     struct strag_staging *staging = STAGING_OF(base);
-    struct staged_job *job = take_job(staging);
+    struct staged_job *job = calloc(1, sizeof *job);
     if (!job)
         return STRAG_ERR_MEMORY;
     job->out = out;
     job->own_left = left == out;
     job->received = job->own_left ? right : left;
     job->elements = elements;
-    job->combined = false;
     job->chunk = staging_take(staging, elements);
     int status = job->chunk ? staging_copy(staging, STRAG_CUDA_FROM_DEVICE, job->chunk, out,
                                            elements, &job->ticket)
@@ -121,7 +108,7 @@ static int host_reduce(struct strag_reducer *base, void *out, const void *left, 
     return STRAG_PENDING;
 }
 
-static int combine(struct strag_staging *staging, struct staged_job *job)
+static int reduce_chunk(struct strag_staging *staging, struct staged_job *job)
 {
     struct strag_reducer *host = staging->options.host;
     uint64_t unused;
@@ -130,7 +117,7 @@ static int combine(struct strag_staging *staging, struct staged_job *job)
     if (status == STRAG_OK)
         status = staging_copy(staging, STRAG_CUDA_TO_DEVICE, job->out, job->chunk, job->elements,
                               &job->ticket);
-    job->combined = true;
+    job->reduced = true;
     return status;
 }
 
@@ -140,8 +127,8 @@ static int host_test(struct strag_reducer *base, uint64_t ticket)
     const struct strag_staging_options *options = &staging->options;
     struct staged_job *job = (struct staged_job *)(uintptr_t)ticket;
     int status = options->cuda->test(options->device, job->ticket);
-    if (status == STRAG_OK && !job->combined) {
-        status = combine(staging, job);
+    if (status == STRAG_OK && !job->reduced) {
+        status = reduce_chunk(staging, job);
         if (status == STRAG_OK)
             return STRAG_PENDING;
     }
@@ -150,19 +137,10 @@ static int host_test(struct strag_reducer *base, uint64_t ticket)
 
 void staged_reducer_init(struct strag_staging *staging)
 {
-    if (staging->options.combines)
+    if (staging->options.on_device)
         staging->reducer = (struct strag_reducer){device_allocate, device_release, device_reduce,
                                                   any_copy, device_test};
     else
         staging->reducer =
             (struct strag_reducer){host_allocate, host_release, host_reduce, any_copy, host_test};
-}
-
-void staged_reducer_free(struct strag_staging *staging)
-{
-    while (staging->free_jobs) {
-        struct staged_job *job = staging->free_jobs;
-        staging->free_jobs = job->next;
-        free(job);
-    }
 }

@@ -9,8 +9,8 @@
  *                                                              complete
  *
  * Messages between two ranks match in the order of posting. What cannot be posted at once is
- * therefore posted in the order in which the engine wanted it, and what comes after it waits, even
- * if it needs no chunk itself. Sends wait for sends, receives for receives.
+ * therefore posted in the order in which the engine asked for it, and what comes after it waits,
+ * even if it needs no chunk itself. Sends wait for sends, receives for receives.
  *
  * Sends of the same values share a chunk, also over different transports, while one of them is
  * under way:
@@ -19,8 +19,8 @@
  *     send to 2                posted,    complete
  *     send to 3                   posted,       complete; the chunk is free
  *
- * A transport may know values by their number and address. Chunks are used again, so that what they
- * hold gets numbers of its own.
+ * A transport may identify values by their number and address. Chunks are used again, so that what
+ * they hold gets numbers of its own.
  */
 #include "staging_internal.h"
 
@@ -29,7 +29,7 @@
 enum message_state { COPYING, READY, FLYING, LANDED, LANDING, DONE };
 
 struct staged_chunk {
-    struct staged_chunk *next; /* another one in use, or free */
+    struct staged_chunk *next; /* another one in use */
     void *memory;
     int users;    /* messages */
     bool copying; /* from or to the device */
@@ -83,14 +83,8 @@ static struct staged_chunk *find_chunk(const struct strag_staging *staging,
 
 static struct staged_chunk *take_chunk(struct strag_staging *staging, size_t elements)
 {
-    struct staged_chunk *chunk = staging->free_chunks;
     void *memory = staging_take(staging, elements);
-    if (!memory)
-        return NULL;
-    if (chunk)
-        staging->free_chunks = chunk->next;
-    else
-        chunk = malloc(sizeof *chunk);
+    struct staged_chunk *chunk = memory ? malloc(sizeof *chunk) : NULL;
     if (!chunk) {
         staging_give(staging, memory, false);
         return NULL;
@@ -118,8 +112,7 @@ static void leave_chunk(struct strag_staging *staging, struct staged_chunk *chun
         link = &(*link)->next;
     *link = chunk->next;
     staging_give(staging, chunk->memory, chunk->lost);
-    chunk->next = staging->free_chunks;
-    staging->free_chunks = chunk;
+    free(chunk);
 }
 
 /* Begin to fill a message's chunk, or to empty it. */
@@ -139,12 +132,7 @@ static int copy(struct strag_staging *staging, struct staged_message *message, b
 static struct staged_message *append(struct staged_transport *transport,
                                      const struct staged_message *what)
 {
-    struct strag_staging *staging = transport->staging;
-    struct staged_message *message = staging->free_messages;
-    if (message)
-        staging->free_messages = message->next;
-    else
-        message = malloc(sizeof *message);
+    struct staged_message *message = malloc(sizeof *message);
     if (!message)
         return NULL;
     *message = *what;
@@ -157,16 +145,14 @@ static struct staged_message *append(struct staged_transport *transport,
 /* Take it out of the list, and leave its chunk. */
 static void take_out(struct staged_transport *transport, struct staged_message *message, bool lost)
 {
-    struct strag_staging *staging = transport->staging;
     struct staged_message **link = &transport->messages;
     while (*link != message)
         link = &(*link)->next;
     *link = message->next;
     if (!message->next)
         transport->last = link;
-    leave_chunk(staging, message->chunk, lost);
-    message->next = staging->free_messages;
-    staging->free_messages = message;
+    leave_chunk(transport->staging, message->chunk, lost);
+    free(message);
 }
 
 static void finish(struct staged_transport *transport, struct staged_message *message, bool lost)
@@ -395,18 +381,4 @@ void staged_transport_init(struct staged_transport *transport, struct strag_stag
         .inner = inner,
         .last = &transport->messages,
     };
-}
-
-void staged_transports_free(struct strag_staging *staging)
-{
-    while (staging->free_messages) {
-        struct staged_message *message = staging->free_messages;
-        staging->free_messages = message->next;
-        free(message);
-    }
-    while (staging->free_chunks) {
-        struct staged_chunk *chunk = staging->free_chunks;
-        staging->free_chunks = chunk->next;
-        free(chunk);
-    }
 }

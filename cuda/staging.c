@@ -94,10 +94,6 @@ struct strag_staging *strag_staging_create(const struct strag_staging_options *o
 
 void strag_staging_free(struct strag_staging *staging)
 {
-    if (!staging)
-        return;
-    staged_transports_free(staging);
-    staged_reducer_free(staging);
     free(staging);
 }
 

@@ -5,27 +5,27 @@
  * share memory, which is the host's, while UCX takes messages to other hosts from the device.
  *
  *     transport takes     the device          a segment's way
- *     device memory       combines it
+ *     device memory       reduces it
  *     yes                 yes                 network > device
- *     yes                 no                  network > host, combined there with a copy > device
+ *     yes                 no                  network > host, reduced there with a copy > device
  *     no                  yes                 network > pinned chunk > device
- *     no                  no                  network > host, combined there with a copy > device
+ *     no                  no                  network > host, reduced there with a copy > device
  *
  * Pinned chunks are as long as a segment, and there are at most as many as the engine has messages
  * in flight, however long the vector is; what goes to several ranks is copied to the host once.
  * All copies go on by themselves, so that some segments travel while others are copied and
- * combined. What is sent is what would be sent from host memory: other ranks may have theirs there.
+ * reduced. The messages are those that host memory would send: other ranks' vectors may be there.
  *
  * The vector itself is in place (input and output of the call are the same), unless the device
- * combines.
+ * reduces.
  */
 #ifndef STRAG_CUDA_STAGING_H
 #define STRAG_CUDA_STAGING_H
 
 #include "run/engine.h"
 #include "run/reducer.h"
-#include "strag_cuda.h"
 #include "run/transport.h"
+#include "strag_cuda.h"
 
 /* Where an element's data is. */
 struct strag_span {
@@ -40,7 +40,7 @@ struct strag_staging_options {
     struct strag_cuda_device *device;
     struct strag_span span;
 
-    bool combines; /* on the device: */
+    bool on_device; /* the device reduces: */
     enum strag_cuda_op op;
     enum strag_cuda_type type;
     struct strag_reducer *host; /* else: in host memory, at once */
@@ -61,7 +61,7 @@ struct strag_reducer *strag_staging_reducer(struct strag_staging *staging);
  * What to give to the engine in place of a transport that takes host memory only. It offers no
  * messages in place.
  *
- * @param inner  one of at most STRAG_LANES; asked for again, it is the same
+ * @param inner  one of at most STRAG_LANES; the same one gives the same transport
  */
 struct strag_transport *strag_staging_transport(struct strag_staging *staging,
                                                 struct strag_transport *inner);

@@ -9,7 +9,6 @@
 
 struct staged_message;
 struct staged_chunk;
-struct staged_job;
 
 /* A transport that takes host memory only, with chunks before it. */
 struct staged_transport {
@@ -29,9 +28,6 @@ struct strag_staging {
 
     struct staged_chunk *chunks; /* that messages use */
     uint64_t contents;           /* that several ranks are sent, so far */
-    struct staged_chunk *free_chunks;
-    struct staged_message *free_messages;
-    struct staged_job *free_jobs;
 };
 
 /** The staging whose reducer that is. */
@@ -50,11 +46,7 @@ int staging_copy(struct strag_staging *staging, enum strag_cuda_way way, void *o
                  size_t elements, uint64_t *ticket);
 
 void staged_reducer_init(struct strag_staging *staging);
-void staged_reducer_free(struct strag_staging *staging);
 void staged_transport_init(struct staged_transport *transport, struct strag_staging *staging,
                            struct strag_transport *inner);
-
-/** What the transports have kept. */
-void staged_transports_free(struct strag_staging *staging);
 
 #endif

@@ -20,7 +20,7 @@
 #define STRAG_CUDA_VERSION 1u
 
 enum strag_cuda_memory {
-    STRAG_CUDA_HOST,    /* the driver does not know it */
+    STRAG_CUDA_HOST,    /* not known to the driver */
     STRAG_CUDA_PINNED,  /* the host's, known to the driver */
     STRAG_CUDA_MANAGED, /* moves between host and device */
     STRAG_CUDA_DEVICE,
@@ -28,7 +28,7 @@ enum strag_cuda_memory {
 
 /* What is at an address. Only the driver knows whether a range that was freed belongs to somebody
  * else now, so nothing of this may be remembered from one call of MPI to the next. */
-struct strag_cuda_place {
+struct strag_cuda_location {
     enum strag_cuda_memory memory;
     int ordinal;         /* of the device; -1 for the host's memory */
     void *context;       /* the driver's, or NULL: the device's primary one */
@@ -85,16 +85,16 @@ struct strag_cuda_device;
 
 struct strag_cuda {
     /** What is at an address? Any address may be asked for. */
-    void (*place)(const void *address, struct strag_cuda_place *place);
+    void (*locate)(const void *address, struct strag_cuda_location *location);
 
-    /** What works on memory at such a place (not the host's); made when first asked for, and again
-     *  when the driver has a new context. @return NULL: it cannot be made */
-    struct strag_cuda_device *(*device)(const struct strag_cuda_place *place,
+    /** What works on memory at such a location (not the host's); made when first asked for, and
+     * again when the driver has a new context. @return NULL: it cannot be made */
+    struct strag_cuda_device *(*device)(const struct strag_cuda_location *location,
                                         struct strag_error *err);
 
-    /** Can it combine elements of this type? @param err  why it has no kernels at all; else "" */
-    bool (*combines)(struct strag_cuda_device *device, enum strag_cuda_op op,
-                     enum strag_cuda_type type, struct strag_error *err);
+    /** Can it reduce elements of this type? @param err  why it has no kernels at all; else "" */
+    bool (*reduces)(struct strag_cuda_device *device, enum strag_cuda_op op,
+                    enum strag_cuda_type type, struct strag_error *err);
 
     /** Space, kept in a pool when it is released. @param memory  STRAG_CUDA_DEVICE or _PINNED
      *  @return NULL when there is none */

@@ -174,10 +174,10 @@ bool coll_strag_device_find(const void *sbuf, const void *rbuf,
         return false;
     if (!(cuda = find_cuda()))
         return false;
-    cuda->place(rbuf, &locations->output);
+    cuda->locate(rbuf, &locations->output);
     locations->input = locations->output;
     if (input != rbuf)
-        cuda->place(input, &locations->input);
+        cuda->locate(input, &locations->input);
     return locations->output.memory > STRAG_CUDA_PINNED ||
            locations->input.memory > STRAG_CUDA_PINNED;
 }
@@ -346,7 +346,7 @@ static void warn(const struct coll_strag_transport *transport, bool staged,
 static struct strag_cuda_device *find_device(const struct coll_strag_buffer_locations *locations)
 {
     struct strag_error err = {""};
-    const struct strag_cuda_place *place =
+    const struct strag_cuda_location *place =
         locations->output.memory > STRAG_CUDA_PINNED ? &locations->output : &locations->input;
     struct strag_cuda_device *device = devices.cuda->device(place, &err);
     if (!device)
@@ -422,21 +422,21 @@ int coll_strag_device_begin(struct coll_strag_transport *transport,
     *staging = NULL;
     if (!options.device)
         return STRAG_ERR_REDUCE;
-    options.combines =
+    options.on_device =
         coll_strag_device_kind(reducer->op, reducer->dtype, &options.op, &options.type) &&
-        options.cuda->combines(options.device, options.op, options.type, &no_kernels);
+        options.cuda->reduces(options.device, options.op, options.type, &no_kernels);
     *staging = strag_staging_create(&options);
     if (!*staging)
         return STRAG_ERR_MEMORY;
     if (call->input != call->output &&
-        !(on_device && options.combines && same_device(locations, options.device))) {
+        !(on_device && options.on_device && same_device(locations, options.device))) {
         int status = strag_staging_copy(*staging, call->output, call->input, call->count);
         call->input = call->output;
         if (status != STRAG_OK)
             return status;
     }
     if (on_device)
-        run_on_device(transport, reducer, find_buffers(locations, options.combines, call), *staging,
+        run_on_device(transport, reducer, find_buffers(locations, options.on_device, call), *staging,
                       call, &no_kernels);
     return STRAG_OK;
 }

@@ -15,7 +15,7 @@
 
 /* Where a call's buffers are. In place: both the same. */
 struct coll_strag_buffer_locations {
-    struct strag_cuda_place input, output;
+    struct strag_cuda_location input, output;
 };
 
 /** At the start: can there be a device? Sets coll_strag_settings.devices. */

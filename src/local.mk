@@ -57,7 +57,7 @@ src_libstrag_la_SOURCES = \
 	src/machine/state.h \
 	src/machine/state_text.c src/machine/state_text.h \
 	src/machine/topology.c src/machine/topology.h \
-	src/machine/topology_box.c src/machine/topology_box.h \
+	src/machine/topology_box.c \
 	src/machine/topology_pack.c \
 	src/model/bounds.c src/model/bounds.h \
 	src/model/cost.c src/model/cost.h \
@@ -91,5 +91,5 @@ src_libstrag_la_SOURCES = \
 	src/watch/slowdown.c src/watch/slowdown.h
 src_libstrag_la_CPPFLAGS = $(AM_CPPFLAGS) $(HWLOC_CFLAGS) $(YAML_CFLAGS)
 src_libstrag_la_LIBADD = -lm $(PTHREAD_LIBS) $(HWLOC_LIBS) $(YAML_LIBS)
-
-EXTRA_DIST += src/algorithms/README.md src/model/README.md src/plan/README.md
+EXTRA_DIST += src/base/README.md src/machine/README.md src/plan/README.md src/algorithms/README.md \
+	src/model/README.md src/run/README.md src/watch/README.md

@@ -5,6 +5,7 @@
  */
 #include "tune_rules.h"
 
+#include "base/yaml.h"
 #include "model/rules.h"
 
 #include <stdbool.h>
@@ -12,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <yaml.h>
 
 /* A contender must be faster by this to take over from the one before. */
 static const double better = 0.97;
@@ -163,22 +163,31 @@ static size_t item_line(const char *text, const yaml_node_t *item, int column)
     return line;
 }
 
-/* Find the lines of the rule for the same job. */
-static int find_cuts(yaml_document_t *document, const char *text, const char *name,
-                     const struct tune_job *job, struct cuts *cuts, struct strag_error *err)
+/* Where to look for the rule for the same job. */
+struct search {
+    const char *text;
+    const struct tune_job *job;
+    struct cuts *cuts;
+};
+
+/* Find its lines. */
+static int find_cuts(struct strag_yaml *yaml, const yaml_node_t *root, void *target)
 {
-    const yaml_node_t *list = value_of(document, yaml_document_get_root_node(document), "rules");
+    const struct search *search = target;
+    const char *text = search->text;
+    struct cuts *cuts = search->cuts;
+    yaml_document_t *document = &yaml->document;
+    const yaml_node_t *list = value_of(document, root, "rules");
     const yaml_node_item_t *item = list->data.sequence.items.start;
     if (list->data.sequence.style != YAML_BLOCK_SEQUENCE_STYLE)
-        return strag_fail(err, STRAG_ERR_ARGUMENT,
-                          "%s:%zu: only rules that begin with '-' on a line of their own can be "
-                          "merged with, not [...]",
-                          name, list->start_mark.line + 1);
+        return strag_yaml_fail(yaml, list,
+                               "only rules that begin with '-' on a line of their own can be "
+                               "merged with, not [...]");
     cuts->column = (int)list->start_mark.column;
     cuts->insert = cuts->cut = cuts->resume = list->start_mark.line;
     for (; item < list->data.sequence.items.top; item++) {
         const yaml_node_t *rule = yaml_document_get_node(document, *item);
-        if (!is_same_job(document, rule, job))
+        if (!is_same_job(document, rule, search->job))
             continue;
         cuts->cut = item_line(text, rule, cuts->column);
         cuts->resume = list->end_mark.line;
@@ -193,28 +202,19 @@ static int find_cuts(yaml_document_t *document, const char *text, const char *na
     return STRAG_OK;
 }
 
-/* @return as tune_write; the text is a valid rules file */
+/* @return as tune_write */
 static int read_cuts(const char *text, const char *name, const struct tune_job *job,
                      struct cuts *cuts, struct strag_error *err)
 {
+    static const struct strag_yaml_format format = {find_cuts, "the file is empty", true};
+    const struct strag_source source = {name, err};
+    struct search search = {text, job, cuts};
     struct strag_rules *rules;
-    yaml_parser_t parser;
-    yaml_document_t document;
     int status = strag_rules_parse(text, strlen(text), name, &rules, err);
     if (status != STRAG_OK)
         return status;
-    strag_rules_free(rules);
-    if (!yaml_parser_initialize(&parser))
-        return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for %s", name);
-    yaml_parser_set_input_string(&parser, (const unsigned char *)text, strlen(text));
-    if (yaml_parser_load(&parser, &document)) {
-        status = find_cuts(&document, text, name, job, cuts, err);
-        yaml_document_delete(&document);
-    } else {
-        status = strag_fail(err, STRAG_ERR_MEMORY, "out of memory for %s", name);
-    }
-    yaml_parser_delete(&parser);
-    return status;
+    strag_rules_free(rules); /* it is a valid file */
+    return strag_yaml_read(&source, text, strlen(text), &format, &search);
 }
 
 /* ---- The whole file ---- */

@@ -31,7 +31,7 @@ const char *strag_status_text(int status)
     case STRAG_ERR_TRANSPORT:
         return "a message could not be sent or received";
     case STRAG_ERR_REDUCE:
-        return "values could not be combined";
+        return "values could not be reduced";
     case STRAG_ERR_FALSE:
         return "the plan is not what it claims to be";
     case STRAG_ERR_IO:

@@ -16,7 +16,7 @@ enum strag_status {
     STRAG_ERR_UNSUPPORTED = -2, /* it exists, but not for this n, count or option */
     STRAG_ERR_MEMORY = -3,      /* out of memory */
     STRAG_ERR_TRANSPORT = -4,   /* a message could not be sent or received */
-    STRAG_ERR_REDUCE = -5,      /* the reducer could not combine or copy */
+    STRAG_ERR_REDUCE = -5,      /* the reducer could not reduce or copy */
     STRAG_ERR_FALSE = -6,       /* a proof failed: the plan is not what it claims to be */
     STRAG_ERR_IO = -7,          /* an output stream could not be written */
     STRAG_ERR_MISMATCH = -8     /* ranks made a call with different lengths */

@@ -20,14 +20,14 @@ struct strag_switch {
     char *name;    /* NULL: none */
     int parent;    /* index; -1: the root */
     int line;      /* of the file that describes it; 0: none */
-    double uplink; /* bytes per second to the parent; 0: not said */
+    double uplink; /* bytes per second to the parent; 0: not given */
 };
 
 struct strag_host {
     char *name;    /* unique; never NULL */
     int at;        /* its switch (a tree), or its position (a grid) */
-    double uplink; /* bytes per second to the switch; 0: not said, and on grids */
-    int ranks;     /* that the description puts on it; 0: not said */
+    double uplink; /* bytes per second to the switch; 0: not given, and on grids */
+    int ranks;     /* that the description puts on it; 0: not given */
     int line;      /* of the file that describes it; 0: none */
 };
 
@@ -52,8 +52,8 @@ void strag_layout_free(struct strag_layout *layout);
  */
 
 /**
- * A layout file; what it is, its content tells: topology.yaml (a YAML list), topology.conf (lines
- * KEY=VALUE), or a coordinates file (lines NAME: a b c).
+ * A layout file of any kind, recognised by its content: topology.yaml (a YAML list), topology.conf
+ * (lines KEY=VALUE), or a coordinates file (lines NAME: a b c).
  */
 int strag_layout_read(const char *file, struct strag_layout **layout, struct strag_error *err);
 
@@ -82,7 +82,7 @@ int strag_layout_from_hammingmesh(const char *text, struct strag_layout **layout
                                   struct strag_error *err);
 
 /**
- * Ranks per host between commas, "2,3"; round brackets make switches, "((2,3),(4))"; "@GBIT" behind
+ * Ranks per host between commas, "2,3"; round brackets make switches, "((2,3),(4))"; "@GBIT" after
  * a number or a bracket gives its uplink: "(2@50,3)@200".
  */
 int strag_layout_from_tree(const char *text, struct strag_layout **layout, struct strag_error *err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What hosts say of themselves in SLURM_TOPOLOGY_ADDR: the switches from the top down and the host,
+ * Hosts' own addresses, SLURM_TOPOLOGY_ADDR: the switches from the top down and the host,
  * "s0.s1.n7" (nothing between two dots where a level has no switch), or coordinates in a torus,
  * "pod1:1:0:2.n7".
  */

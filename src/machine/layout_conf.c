@@ -3,7 +3,7 @@
  * Slurm's topology.conf: lines KEY=VALUE KEY=VALUE ..., one for each switch, block or ring.
  *
  * As in Slurm, keys may be in any case, `#` begins a comment, a line that ends with a backslash
- * goes on in the next one, and values may stand in double quotes. LinkSpeed, which Slurm does not
+ * continues in the next one, and values may stand in double quotes. LinkSpeed, which Slurm does not
  * use, is the bandwidth of the switch's uplink in Gbit/s.
  */
 #include "machine/layout_internal.h"
@@ -141,7 +141,7 @@ static int read_pair(const struct conf *conf, const char **text, const char *end
     return STRAG_OK;
 }
 
-/* ---- What lines say ---- */
+/* ---- The meaning of lines ---- */
 
 static int read_sizes(struct conf *conf, const struct value *value)
 {
@@ -165,7 +165,7 @@ static int read_sizes(struct conf *conf, const struct value *value)
     return strag_block_sizes_check(&conf->source, conf->line, sizes, count);
 }
 
-/* A file has switches, blocks or rings; the first line tells. */
+/* A file has switches, blocks or rings, as its first line does. */
 static int check_kind(struct conf *conf, const struct values *values, enum key *kind)
 {
     static const char *const what[] = {"switch", "block", "ring"};
@@ -210,7 +210,7 @@ static int add_record(struct conf *conf, const struct values *values)
     if (status == STRAG_OK && speed->text) {
         char number[40];
         snprintf(number, sizeof number, "%.*s", (int)speed->length, speed->text);
-        if (strcmp(number, "0") != 0) /* not said */
+        if (strcmp(number, "0") != 0) /* not given */
             status = strag_source_gbit(&conf->source, conf->line, number, &uplink);
     }
     if (status != STRAG_OK)

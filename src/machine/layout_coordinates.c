@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A coordinates file: a line "NAME: a b c" for every host, or "RANK: a b c" for every rank (MPICH's
- * form), and perhaps a first line that says what the grid is:
+ * form), and optionally a first line with the kind and the sizes of the grid:
  *
  *     torus 8x8x4          mesh 4x4          hyperx 8x8          hammingmesh 2x2:8x8
  *

@@ -249,18 +249,18 @@ static int fill_tree(struct strag_draft *draft, void *from)
     struct tree_text *tree = from;
     struct strag_layout *layout = draft->layout;
     tree->draft = draft;
-    bool behind = false; /* a host or a closing bracket */
-    while (*tree->rest || !behind || tree->depth) {
+    bool complete = false; /* a host or a closing bracket was just read */
+    while (*tree->rest || !complete || tree->depth) {
         int status = STRAG_OK;
         char c = *tree->rest;
-        if (!behind && c == '(') {
+        if (!complete && c == '(') {
             status = open_switch(tree);
-        } else if (!behind) {
+        } else if (!complete) {
             status = read_host(tree);
-            behind = true;
+            complete = true;
         } else if (c == ',') {
             tree->rest++;
-            behind = false;
+            complete = false;
         } else if (c == ')' && tree->depth) {
             struct strag_switch *closed = &layout->switches[tree->at];
             tree->rest++;

@@ -4,6 +4,8 @@
  */
 #include "machine/layout_internal.h"
 
+#include "base/parse.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,6 +29,17 @@ int strag_source_name(const struct strag_source *source, int line, const char *n
                 "'%s' is not a name; names have no blanks, commas, brackets, quotes or backslashes",
                 strag_quote(name, length).text);
     }
+    return STRAG_OK;
+}
+
+int strag_source_gbit(const struct strag_source *source, int line, const char *text,
+                      double *bytes_per_second)
+{
+    double gbit;
+    if (strag_parse_real(text, 1e-6, 1e9, &gbit, NULL) != STRAG_OK)
+        return strag_source_fail(source, line, "'%s' is not a bandwidth; Gbit/s from 1e-6 to 1e9",
+                                 strag_quoted(text).text);
+    *bytes_per_second = gbit * 1e9 / 8;
     return STRAG_OK;
 }
 

@@ -11,10 +11,10 @@
 /* Brackets in one name. */
 #define BRACKETS_MAX 8
 
-/* Numbers in a bracket, and which one it is the turn of. */
+/* Numbers in a bracket, and the current one. */
 struct bracket {
     const char *begin, *end; /* what is inside */
-    const char *next;        /* behind the current range */
+    const char *next;        /* after the current range */
     int64_t value, last;     /* in the current range */
     int width;               /* digits, with leading zeros */
 };
@@ -40,7 +40,7 @@ static int fail_range(const struct strag_source *source, const struct bracket *b
                              strag_quote(begin, (size_t)(bracket->end + 1 - begin)).text);
 }
 
-/* A number of at most 18 digits behind the zeros. @return how many, with zeros; 0: no number */
+/* A number of at most 18 digits after leading zeros. @return how many, with zeros; 0: no number */
 static int read_digits(const char **text, const char *end, int64_t *value)
 {
     const char *begin = *text;
@@ -151,7 +151,7 @@ static void step(struct entry *entry)
     }
 }
 
-/* The name of the turn. @return its length, which may be more than the buffer holds */
+/* The current name. @return its length, which may be more than the buffer holds */
 static size_t write_name(const struct entry *entry, char *name, size_t size)
 {
     const char *text = entry->text;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * From a layout and the ranks' locations to a topology: the layout's switches and hosts that have
- * ranks below, and inside a host the packages, NUMA domains and caches that its ranks know.
+ * ranks below, and inside a host the packages, NUMA domains and caches that are known.
  */
 #include "machine/layout.h"
 
@@ -55,9 +55,9 @@ static int on_host(const struct builder *builder, int first)
     return count;
 }
 
-/* Levels that not all ranks of a host know, or that do not tell them apart, are forgotten.
+/* Drop the levels that not all ranks of a host know, or that do not distinguish them.
  * @return how many are left */
-static int forget_levels(struct located *ranks, int count)
+static int drop_levels(struct located *ranks, int count)
 {
     int left = 0;
     for (int l = 0; l < LOCAL_LEVELS; l++) {
@@ -83,7 +83,7 @@ static void sort_ranks(struct builder *builder, const struct strag_location *loc
     qsort(builder->ranks, (size_t)builder->n, sizeof *builder->ranks, compare_located);
     for (int i = 0; i < builder->n;) {
         int count = on_host(builder, i);
-        int levels = forget_levels(&builder->ranks[i], count);
+        int levels = drop_levels(&builder->ranks[i], count);
         builder->most += 1 + (size_t)count * (1 + (size_t)levels);
         qsort(&builder->ranks[i], (size_t)count, sizeof *builder->ranks, compare_located);
         i += count;

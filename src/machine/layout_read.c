@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reading a layout file of any kind: its first line that says something tells the kind.
+ * Reading a layout file of any kind: the first line that is neither blank nor a comment determines
+ * the kind.
  */
 #include "machine/layout.h"
 

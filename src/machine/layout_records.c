@@ -4,8 +4,6 @@
  */
 #include "machine/layout_internal.h"
 
-#include "base/parse.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,17 +51,6 @@ int strag_block_sizes_check(const struct strag_source *source, int line, const i
                                      "first, like 4,8,32",
                                      sizes[i]);
     }
-    return STRAG_OK;
-}
-
-int strag_source_gbit(const struct strag_source *source, int line, const char *text,
-                      double *bytes_per_second)
-{
-    double gbit;
-    if (strag_parse_real(text, 1e-6, 1e9, &gbit, NULL) != STRAG_OK)
-        return strag_source_fail(source, line, "'%s' is not a bandwidth; Gbit/s from 1e-6 to 1e9",
-                                 strag_quoted(text).text);
-    *bytes_per_second = gbit * 1e9 / 8;
     return STRAG_OK;
 }
 

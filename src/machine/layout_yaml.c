@@ -26,7 +26,7 @@ struct torus {
     struct region *regions;
 };
 
-/* What a topology says; one of the kinds is given. */
+/* A topology; exactly one of the kinds is given. */
 struct description {
     struct strag_text name;
     bool by_default;
@@ -94,50 +94,39 @@ static const struct strag_yaml_key ring_keys[] = {
     {NULL, NULL, 0},
 };
 
-static int read_record(struct strag_yaml *yaml, const yaml_node_t *node,
-                       const struct strag_yaml_key *keys, struct strag_records *records)
+/* A list of one kind of records. */
+struct list {
+    const char *plural;
+    const struct strag_yaml_key *keys;
+    struct strag_records *records;
+};
+
+static int read_record(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
 {
+    const struct list *list = target;
+    const char *what = list->records->what;
     struct strag_record record = {.name.line = strag_yaml_line(node)};
-    records->what = keys[0].name;
-    int status = strag_yaml_mapping(yaml, node, records->what, keys, &record);
+    int status = strag_yaml_mapping(yaml, node, what, list->keys, &record);
     if (status == STRAG_OK && !record.name.text)
-        status = strag_source_fail(&yaml->source, record.name.line,
-                                   "a %s without a name; the key %s gives it", records->what,
-                                   records->what);
+        status =
+            strag_yaml_fail(yaml, node, "a %s without a name; the key %s gives it", what, what);
     if (status == STRAG_OK)
-        return strag_records_add(records, &yaml->source, &record);
+        return strag_records_add(list->records, &yaml->source, &record);
     strag_record_free(&record);
     return status;
 }
 
-static int read_switch(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
+/* The key at hand says which kind. */
+static int read_records(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
 {
-    return read_record(yaml, node, switch_keys, target);
-}
-
-static int read_block(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
-{
-    return read_record(yaml, node, block_keys, target);
-}
-
-static int read_ring(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
-{
-    return read_record(yaml, node, ring_keys, target);
-}
-
-static int read_switches(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
-{
-    return strag_yaml_list(yaml, node, "switches", read_switch, target);
-}
-
-static int read_blocks(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
-{
-    return strag_yaml_list(yaml, node, "blocks", read_block, target);
-}
-
-static int read_rings(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
-{
-    return strag_yaml_list(yaml, node, "rings", read_ring, target);
+    struct list kinds[] = {{"switches", switch_keys, target},
+                           {"blocks", block_keys, target},
+                           {"rings", ring_keys, target}};
+    struct list *list = kinds;
+    while (strcmp(list->plural, yaml->key) != 0)
+        list++;
+    list->records->what = list->keys[0].name;
+    return strag_yaml_list(yaml, node, list->plural, read_record, list);
 }
 
 struct sizes {
@@ -158,7 +147,7 @@ static int read_size(struct strag_yaml *yaml, const yaml_node_t *node, void *tar
     return status;
 }
 
-/* Slurm allocates by them; they say nothing about the network. */
+/* Slurm allocates by them; they do not describe the network. */
 static int read_sizes(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
 {
     (void)target;
@@ -289,7 +278,7 @@ static int read_kind(struct strag_yaml *yaml, const yaml_node_t *node, const cha
 static int read_tree(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
 {
     static const struct strag_yaml_key keys[] = {
-        {"switches", read_switches, offsetof(struct description, records)},
+        {"switches", read_records, offsetof(struct description, records)},
         {NULL, NULL, 0},
     };
     return read_kind(yaml, node, "tree", keys, target);
@@ -298,7 +287,7 @@ static int read_tree(struct strag_yaml *yaml, const yaml_node_t *node, void *tar
 static int read_block_topology(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
 {
     static const struct strag_yaml_key keys[] = {
-        {"blocks", read_blocks, offsetof(struct description, records)},
+        {"blocks", read_records, offsetof(struct description, records)},
         {"block_sizes", read_sizes, 0},
         {NULL, NULL, 0},
     };
@@ -308,7 +297,7 @@ static int read_block_topology(struct strag_yaml *yaml, const yaml_node_t *node,
 static int read_ring_topology(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
 {
     static const struct strag_yaml_key keys[] = {
-        {"rings", read_rings, offsetof(struct description, records)},
+        {"rings", read_records, offsetof(struct description, records)},
         {NULL, NULL, 0},
     };
     return read_kind(yaml, node, "ring topology", keys, target);
@@ -454,7 +443,7 @@ static int fill_torus(struct strag_draft *draft, void *from)
     return status;
 }
 
-/* Each torus is a switch: what is inside gets lost, but hosts of one torus are near each other. */
+/* Each torus is a switch: its links get lost, but hosts of one torus are near each other. */
 static int fill_toruses(struct strag_draft *draft, void *from)
 {
     const struct description *description = from;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Making a topology: check the nodes, leave out those that tell no ranks apart, put them in order,
+ * Making a topology: check the nodes, leave out those that distinguish no ranks, put them in order,
  * and note where every rank is.
  */
 #include "machine/topology.h"
 
 #include "base/text.h"
-#include "machine/topology_box.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -115,7 +114,7 @@ static int check_nodes(const struct strag_grid *grid, const struct strag_node *n
     return status;
 }
 
-/* ---- Leaving out ---- */
+/* ---- Leaving nodes out ---- */
 
 /* What becomes of a node that was given. */
 struct draft {
@@ -136,8 +135,8 @@ static bool is_dispensable(const struct strag_node *node)
 }
 
 /* A node may be replaced by its only child, which then has the lower of the two bandwidths.
- * Where the child's is not said, the model decides, and which is lower is not known; but not so for
- * a switch, whose uplink is then never what limits. */
+ * Where the child's is not given, the model sets it, and which is lower is not known; but not so
+ * for a switch, whose uplink is then never what limits. */
 static bool can_merge(const struct draft *draft, const struct draft *child, enum strag_level level)
 {
     return draft->uplink == 0 || child->uplink > 0 || level == STRAG_LEVEL_SWITCH;
@@ -190,7 +189,7 @@ static void drop_from_above(const struct strag_node *nodes, int nnodes, struct d
     }
 }
 
-/* ---- Putting in order ---- */
+/* ---- Order ---- */
 
 static int copy_node(struct strag_node *to, const struct strag_node *from,
                      const struct draft *draft, const struct draft *drafts, bool grid)
@@ -211,7 +210,7 @@ static int copy_node(struct strag_node *to, const struct strag_node *from,
     return STRAG_OK;
 }
 
-/* Level by level: a node's children are numbered when it is their turn to be copied. `order` is the
+/* Level by level: a node's children are numbered when it is copied. `order` is the
  * list of given nodes by new number. */
 static int copy_nodes(struct strag_topology *topology, const struct strag_node *nodes,
                       struct draft *drafts, int32_t *order)

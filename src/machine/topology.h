@@ -49,7 +49,7 @@ struct strag_node {
     int32_t leaves;
     int32_t rank;     /* a leaf's; -1: not a leaf */
     int32_t position; /* a host's, in the grid; -1: none */
-    double uplink;    /* bytes per second to the parent, each direction; 0: not said */
+    double uplink;    /* bytes per second to the parent, each direction; 0: not given */
     char *name;       /* of a host or a switch; NULL: none */
 };
 
@@ -106,6 +106,13 @@ int strag_topology_create(const struct strag_grid *grid, const struct strag_node
 /** n ranks on one switch, a host for each `ranks_per_host` of them (the last may have fewer). */
 int strag_topology_flat(int n, int ranks_per_host, struct strag_topology **topology,
                         struct strag_error *err);
+
+/**
+ * For strag_topology_create: set topology->box if the hosts fill one.
+ *
+ * @return STRAG_OK or STRAG_ERR_MEMORY
+ */
+int strag_topology_find_box(struct strag_topology *topology);
 
 /** NULL is allowed. */
 void strag_topology_free(struct strag_topology *topology);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Do a job's hosts fill a box of the grid? In every dimension, look at which coordinates occur:
- * they must be side by side, perhaps over the end where the dimension wraps. If the sizes of these
- * spans multiply to the number of hosts, every cell has its host.
+ * they must be side by side, possibly wrapping around where the dimension does. If the sizes of
+ * these spans multiply to the number of hosts, every cell has its host.
  *
  *     hosts at x = 6, 7, 0, 1 of a ring of 8:  first 6, size 4
  */
-#include "machine/topology_box.h"
+#include "machine/topology.h"
 
 #include "base/text.h"
 
@@ -26,7 +26,7 @@ static bool find_span(int *occurs, int count, int size, bool cyclic, struct span
         different += occurs[i] != occurs[i - 1];
         if (occurs[i] > occurs[i - 1] + 1) {
             gaps++;
-            span->first = occurs[i]; /* if there is one gap, the run goes over the end */
+            span->first = occurs[i]; /* if there is one gap, the run wraps around */
         }
     }
     span->size = different;
@@ -44,7 +44,7 @@ static bool wraps(const struct strag_grid *grid, int d, struct span span)
     return span.first % grid->board[d] == 0 && span.size % grid->board[d] == 0;
 }
 
-/* A board's hosts have switches at their edges, so that spans of a HammingMesh may not go round. */
+/* A board's edges lead to switches, so that spans of a HammingMesh do not wrap around. */
 static bool is_cyclic(const struct strag_grid *grid, int d)
 {
     return grid->network == STRAG_NETWORK_TORUS && grid->wrap[d];
@@ -101,7 +101,7 @@ static int cell_of_position(const struct strag_topology *topology, const struct 
     return cell;
 }
 
-/* Ranks in ascending order, each behind those that its cell has already. */
+/* Ranks in ascending order, each after those that its cell has already. */
 static int fill_cells(const struct strag_topology *topology, struct strag_box *box)
 {
     int *filled = calloc((size_t)box->cells, sizeof *filled);

@@ -5,7 +5,7 @@
  *     head            magic number, ranks, nodes, bytes of all names
  *     grid            struct packed_grid
  *     nodes           struct packed, the nodes in their order
- *     names           one behind the other, without closing zeros
+ *     names           one after another, without closing zeros
  *
  * in this machine's own formats: the processes of a job share them.
  */

@@ -4,8 +4,8 @@
  */
 #include "fake_internal.h"
 
-#include "combinations.h"
 #include "gpu.h"
+#include "kernel_table.h"
 
 #include <pthread.h>
 #include <stdarg.h>

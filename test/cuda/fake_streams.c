@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "fake_internal.h"
 
-#include "combinations.h"
 #include "host_kernels.h"
+#include "kernel_table.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -13,7 +13,7 @@ test_cuda_libkernels_la_CPPFLAGS = $(cuda_cppflags)
 test_cuda_libkernels_la_CFLAGS = $(cuda_cflags) \
 	-fsanitize=alignment -fsanitize-undefined-trap-on-error
 test_cuda_libkernels_la_SOURCES = \
-	cuda/combinations.c \
+	cuda/kernel_table.c \
 	test/cuda/host_kernels.c test/cuda/host_kernels.h \
 	test/cuda/reference.c test/cuda/reference.h
 

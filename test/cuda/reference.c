@@ -106,8 +106,8 @@ static uint64_t unsigned_of(enum strag_cuda_op op, uint64_t l, uint64_t r)
     }
 }
 
-static void combine_integers(enum strag_cuda_op op, enum strag_cuda_type type, void *out,
-                             const void *left, const void *right)
+static void reduce_integers(enum strag_cuda_op op, enum strag_cuda_type type, void *out,
+                            const void *left, const void *right)
 {
     size_t size = strag_cuda_size(type);
     uint64_t l = 0, r = 0, result;
@@ -123,8 +123,8 @@ static void combine_integers(enum strag_cuda_op op, enum strag_cuda_type type, v
     memcpy(out, &result, size);
 }
 
-static void combine_small(enum strag_cuda_op op, struct format *format, void *out, const void *left,
-                          const void *right)
+static void reduce_small(enum strag_cuda_op op, struct format *format, void *out, const void *left,
+                         const void *right)
 {
     uint16_t l, r;
     memcpy(&l, left, sizeof l);
@@ -133,7 +133,7 @@ static void combine_small(enum strag_cuda_op op, struct format *format, void *ou
     memcpy(out, &l, sizeof l);
 }
 
-static void combine_floats(enum strag_cuda_op op, void *out, const void *left, const void *right)
+static void reduce_floats(enum strag_cuda_op op, void *out, const void *left, const void *right)
 {
     float l, r;
     memcpy(&l, left, sizeof l);
@@ -142,7 +142,7 @@ static void combine_floats(enum strag_cuda_op op, void *out, const void *left, c
     memcpy(out, &l, sizeof l);
 }
 
-static void combine_doubles(enum strag_cuda_op op, void *out, const void *left, const void *right)
+static void reduce_doubles(enum strag_cuda_op op, void *out, const void *left, const void *right)
 {
     double l, r;
     memcpy(&l, left, sizeof l);
@@ -153,8 +153,8 @@ static void combine_doubles(enum strag_cuda_op op, void *out, const void *left, 
 
 /* ---- Complex numbers ---- */
 
-static void combine_half_complex(enum strag_cuda_op op, void *out, const void *left,
-                                 const void *right)
+static void reduce_half_complex(enum strag_cuda_op op, void *out, const void *left,
+                                const void *right)
 {
     uint16_t l[2], r[2], result[2];
     memcpy(l, left, sizeof l);
@@ -168,8 +168,8 @@ static void combine_half_complex(enum strag_cuda_op op, void *out, const void *l
     memcpy(out, result, sizeof result);
 }
 
-static void combine_float_complex(enum strag_cuda_op op, void *out, const void *left,
-                                  const void *right)
+static void reduce_float_complex(enum strag_cuda_op op, void *out, const void *left,
+                                 const void *right)
 {
     float l[2], r[2], result[2];
     memcpy(l, left, sizeof l);
@@ -180,8 +180,8 @@ static void combine_float_complex(enum strag_cuda_op op, void *out, const void *
     memcpy(out, result, sizeof result);
 }
 
-static void combine_double_complex(enum strag_cuda_op op, void *out, const void *left,
-                                   const void *right)
+static void reduce_double_complex(enum strag_cuda_op op, void *out, const void *left,
+                                  const void *right)
 {
     double l[2], r[2], result[2];
     memcpy(l, left, sizeof l);
@@ -199,8 +199,8 @@ static void combine_double_complex(enum strag_cuda_op op, void *out, const void 
         value_type value;                                                                          \
         place_type place;                                                                          \
     };                                                                                             \
-    static void combine_##name(enum strag_cuda_op op, void *out, const void *left,                 \
-                               const void *right)                                                  \
+    static void reduce_##name(enum strag_cuda_op op, void *out, const void *left,                  \
+                              const void *right)                                                   \
     {                                                                                              \
         struct name l, r;                                                                          \
         memcpy(&l, left, sizeof l);                                                                \
@@ -218,30 +218,30 @@ PAIR(double_int, double, int)
 PAIR(float_float, float, float)
 PAIR(double_double, double, double)
 
-typedef void combine_fn(enum strag_cuda_op op, void *out, const void *left, const void *right);
+typedef void reduce_fn(enum strag_cuda_op op, void *out, const void *left, const void *right);
 
-static combine_fn *const others[STRAG_CUDA_TYPES] = {
-    [STRAG_CUDA_FLOAT] = combine_floats,
-    [STRAG_CUDA_DOUBLE] = combine_doubles,
-    [STRAG_CUDA_HALF_COMPLEX] = combine_half_complex,
-    [STRAG_CUDA_FLOAT_COMPLEX] = combine_float_complex,
-    [STRAG_CUDA_DOUBLE_COMPLEX] = combine_double_complex,
-    [STRAG_CUDA_SHORT_INT] = combine_short_int,
-    [STRAG_CUDA_INT_INT] = combine_int_int,
-    [STRAG_CUDA_LONG_INT] = combine_long_int,
-    [STRAG_CUDA_FLOAT_INT] = combine_float_int,
-    [STRAG_CUDA_DOUBLE_INT] = combine_double_int,
-    [STRAG_CUDA_FLOAT_FLOAT] = combine_float_float,
-    [STRAG_CUDA_DOUBLE_DOUBLE] = combine_double_double,
+static reduce_fn *const others[STRAG_CUDA_TYPES] = {
+    [STRAG_CUDA_FLOAT] = reduce_floats,
+    [STRAG_CUDA_DOUBLE] = reduce_doubles,
+    [STRAG_CUDA_HALF_COMPLEX] = reduce_half_complex,
+    [STRAG_CUDA_FLOAT_COMPLEX] = reduce_float_complex,
+    [STRAG_CUDA_DOUBLE_COMPLEX] = reduce_double_complex,
+    [STRAG_CUDA_SHORT_INT] = reduce_short_int,
+    [STRAG_CUDA_INT_INT] = reduce_int_int,
+    [STRAG_CUDA_LONG_INT] = reduce_long_int,
+    [STRAG_CUDA_FLOAT_INT] = reduce_float_int,
+    [STRAG_CUDA_DOUBLE_INT] = reduce_double_int,
+    [STRAG_CUDA_FLOAT_FLOAT] = reduce_float_float,
+    [STRAG_CUDA_DOUBLE_DOUBLE] = reduce_double_double,
 };
 
-void reference_combine(enum strag_cuda_op op, enum strag_cuda_type type, void *out,
-                       const void *left, const void *right)
+void reference_reduce(enum strag_cuda_op op, enum strag_cuda_type type, void *out, const void *left,
+                      const void *right)
 {
     if (type <= STRAG_CUDA_UINT64)
-        combine_integers(op, type, out, left, right);
+        reduce_integers(op, type, out, left, right);
     else if (type == STRAG_CUDA_HALF || type == STRAG_CUDA_BFLOAT16)
-        combine_small(op, type == STRAG_CUDA_HALF ? &half : &bfloat16, out, left, right);
+        reduce_small(op, type == STRAG_CUDA_HALF ? &half : &bfloat16, out, left, right);
     else
         others[type](op, out, left, right);
 }

@@ -11,8 +11,8 @@
 bool reference_defined(enum strag_cuda_op op, enum strag_cuda_type type);
 
 /** out = left (op) right, one element; any alignment. */
-void reference_combine(enum strag_cuda_op op, enum strag_cuda_type type, void *out,
-                       const void *left, const void *right);
+void reference_reduce(enum strag_cuda_op op, enum strag_cuda_type type, void *out, const void *left,
+                      const void *right);
 
 /** The bytes of an element that mean something: a mask of 0xff and 0. */
 void reference_mask(enum strag_cuda_type type, unsigned char *mask);

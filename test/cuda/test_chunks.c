@@ -26,7 +26,7 @@ static int begin(void **state)
     (void)state;
     struct rng rng = {support_seed("chunks")};
     struct strag_loopback_options options = {.seed = rng_next(&rng), .max_delay = 3};
-    struct strag_cuda_place place;
+    struct strag_cuda_location place;
     struct strag_error err = {""};
     float values[PIECES * ELEMENTS];
     plugin_driver(&gpu, (unsigned)rng_next(&rng));
@@ -36,12 +36,12 @@ static int begin(void **state)
     vector = gpu_allocate(&gpu, 0, GPU_DEVICE, sizeof values);
     network = strag_loopback_create(RANKS, sizeof(float), &options);
     assert_true(vector && network && gpu_copy(&gpu, vector, values, sizeof values));
-    cuda->place(vector, &place);
+    cuda->locate(vector, &place);
     const struct strag_staging_options how = {
         .cuda = cuda,
         .device = cuda->device(&place, &err),
         .span = {sizeof(float), 0, sizeof(float), false},
-        .combines = true,
+        .on_device = true,
         .op = STRAG_CUDA_SUM,
         .type = STRAG_CUDA_FLOAT,
     };

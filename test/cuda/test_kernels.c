@@ -5,8 +5,8 @@
  * of an input, with several numbers of threads. No byte outside the output changes, and none
  * outside the inputs is read (under AddressSanitizer).
  */
-#include "combinations.h"
 #include "host_kernels.h"
+#include "kernel_table.h"
 #include "reference.h"
 #include "support.h"
 
@@ -65,16 +65,16 @@ static void check_cut(const struct strag_job *job, unsigned size)
 
 static void run_kernel(const struct kernel_case *c, const struct strag_job *job, size_t begin)
 {
-    struct strag_combination combination = strag_combination_find(c->op, c->type);
+    struct strag_kernel kernel = strag_kernel_for(c->op, c->type);
     struct strag_job scaled = *job;
-    assert_in_range(combination.kernel, 0, STRAG_KERNELS_MAX - 2);
-    scaled.elements *= (size_t)combination.scale;
-    check_cut(&scaled, (unsigned)(strag_cuda_size(c->type) / (size_t)combination.scale));
+    assert_in_range(kernel.number, 0, STRAG_KERNELS_MAX - 2);
+    scaled.elements *= (size_t)kernel.scale;
+    check_cut(&scaled, (unsigned)(strag_cuda_size(c->type) / (size_t)kernel.scale));
     for (size_t thread = 0; thread < c->threads; thread++)
-        host_kernel(combination.kernel, &scaled, thread, c->threads);
+        host_kernel(kernel.number, &scaled, thread, c->threads);
     if (!same(c, begin))
         fail_msg("%s, type %d, %zu elements, alignments %u %u %u, alias %d, %zu threads",
-                 strag_kernel_names[combination.kernel], (int)c->type, c->elements, c->out, c->left,
+                 strag_kernel_names[kernel.number], (int)c->type, c->elements, c->out, c->left,
                  c->right, (int)c->alias, c->threads);
 }
 
@@ -93,8 +93,8 @@ static void run_case(const struct kernel_case *c, struct rng *rng)
     fill(right, c->type, c->elements, rng);
     memcpy(want, output, ROOM);
     for (size_t i = 0; i < c->elements; i++)
-        reference_combine(c->op, c->type, want + begin + i * size, left + i * size,
-                          right + i * size);
+        reference_reduce(c->op, c->type, want + begin + i * size, left + i * size,
+                         right + i * size);
     const struct strag_job job = {output + begin, left, right, c->elements};
     run_kernel(c, &job, begin);
     free(left_memory);
@@ -159,12 +159,12 @@ static void kernels_of_operators(void **state)
     int kernels = 0;
     for (int op = 0; op < STRAG_CUDA_OPS; op++) {
         for (int type = 0; type < STRAG_CUDA_TYPES; type++) {
-            struct strag_combination found =
-                strag_combination_find((enum strag_cuda_op)op, (enum strag_cuda_type)type);
-            assert_int_equal(found.kernel >= 0,
+            struct strag_kernel found =
+                strag_kernel_for((enum strag_cuda_op)op, (enum strag_cuda_type)type);
+            assert_int_equal(found.number >= 0,
                              reference_defined((enum strag_cuda_op)op, (enum strag_cuda_type)type));
-            if (found.kernel >= 0)
-                used[found.kernel] = true;
+            if (found.number >= 0)
+                used[found.number] = true;
         }
     }
     while (strag_kernel_names[kernels])
@@ -174,8 +174,8 @@ static void kernels_of_operators(void **state)
 
 /* ---- Numbers of 16 bits ---- */
 
-static void combine_one(const char *kernel, const void *left, const void *right, void *out,
-                        size_t elements)
+static void reduce_one(const char *kernel, const void *left, const void *right, void *out,
+                       size_t elements)
 {
     const struct strag_job job = {out, left, right, elements};
     host_kernel(strag_kernel_find(kernel), &job, 0, 1);
@@ -196,7 +196,7 @@ static void all_small_numbers(void **state)
             number[i] = (uint16_t)i;
             one[i] = formats[f].one;
         }
-        combine_one(formats[f].kernel, number, one, product, 1u << 16);
+        reduce_one(formats[f].kernel, number, one, product, 1u << 16);
         for (unsigned i = 0; i < 1u << 16; i++) {
             if ((i & 0x7fff) > formats[f].infinity)
                 assert_true((product[i] & 0x7fff) > formats[f].infinity);
@@ -216,8 +216,8 @@ static void sums_of_halves(void **state)
         uint16_t l = (uint16_t)rng_next(&rng), r = (uint16_t)rng_next(&rng), sum, expected;
         if ((l & 0x7c00) == 0x7c00 || (r & 0x7c00) == 0x7c00)
             continue;
-        combine_one("strag_kernel_sum_half", &l, &r, &sum, 1);
-        reference_combine(STRAG_CUDA_SUM, STRAG_CUDA_HALF, &expected, &l, &r);
+        reduce_one("strag_kernel_sum_half", &l, &r, &sum, 1);
+        reference_reduce(STRAG_CUDA_SUM, STRAG_CUDA_HALF, &expected, &l, &r);
         if (sum != expected)
             fail_msg("%#x + %#x is %#x, not %#x", l, r, sum, expected);
     }

@@ -18,9 +18,9 @@ static struct gpu gpu;
 
 static struct strag_cuda_device *device_of(const struct strag_cuda *cuda, const void *address)
 {
-    struct strag_cuda_place place;
+    struct strag_cuda_location place;
     struct strag_error err = {""};
-    cuda->place(address, &place);
+    cuda->locate(address, &place);
     struct strag_cuda_device *device = cuda->device(&place, &err);
     if (!device)
         fail_msg("%s", err.text);
@@ -32,8 +32,8 @@ static struct strag_cuda_device *device_of(const struct strag_cuda *cuda, const 
 static void check_place(const struct strag_cuda *cuda, const void *address,
                         enum strag_cuda_memory memory, int ordinal)
 {
-    struct strag_cuda_place place;
-    cuda->place(address, &place);
+    struct strag_cuda_location place;
+    cuda->locate(address, &place);
     assert_int_equal(place.memory, memory);
     assert_int_equal(place.ordinal, ordinal);
 }
@@ -75,9 +75,9 @@ static void numbers(void **state)
     const struct strag_cuda *cuda = plugin_open(&gpu, PLUGIN_FAKE_KERNELS);
     uint64_t last = 0;
     for (int i = 0; i < 5; i++) {
-        struct strag_cuda_place place;
+        struct strag_cuda_location place;
         void *address = gpu_allocate(&gpu, 0, GPU_DEVICE, 4096);
-        cuda->place(address, &place);
+        cuda->locate(address, &place);
         assert_true(place.allocation > last);
         last = place.allocation;
         gpu_free(&gpu, 0, GPU_DEVICE, address);
@@ -166,8 +166,8 @@ static void start_job(const struct strag_cuda *cuda, struct strag_cuda_device *d
     assert_true(gpu_copy(&gpu, job->left, staging, bytes));
     assert_true(gpu_copy(&gpu, job->right, other, bytes));
     for (size_t i = 0; i < job->elements; i++)
-        reference_combine(job->op, job->type, job->want + i * size, staging + i * size,
-                          other + i * size);
+        reference_reduce(job->op, job->type, job->want + i * size, staging + i * size,
+                         other + i * size);
     assert_int_equal(cuda->reduce(device, job->op, job->type, job->out, job->left, job->right,
                                   job->elements, &job->ticket),
                      STRAG_OK);
@@ -286,7 +286,7 @@ static void check_no_kernels(const char *kernels, const char *reason)
     const struct strag_cuda *cuda = plugin_open(&gpu, kernels);
     void *address = gpu_allocate(&gpu, 0, GPU_DEVICE, 100);
     struct strag_cuda_device *device = device_of(cuda, address);
-    assert_false(cuda->combines(device, STRAG_CUDA_SUM, STRAG_CUDA_FLOAT, &err));
+    assert_false(cuda->reduces(device, STRAG_CUDA_SUM, STRAG_CUDA_FLOAT, &err));
     assert_string_equal(err.text, reason);
     gpu_free(&gpu, 0, GPU_DEVICE, address);
     plugin_close(&gpu, cuda);
@@ -313,7 +313,7 @@ static void undefined_operators(void **state)
         for (int type = 0; type < STRAG_CUDA_TYPES; type++) {
             enum strag_cuda_op o = (enum strag_cuda_op)op;
             enum strag_cuda_type t = (enum strag_cuda_type)type;
-            assert_int_equal(cuda->combines(device, o, t, &err), reference_defined(o, t));
+            assert_int_equal(cuda->reduces(device, o, t, &err), reference_defined(o, t));
             assert_string_equal(err.text, "");
         }
     }
@@ -326,11 +326,11 @@ static void undefined_operators(void **state)
 /* Use everything once. @return whether all went well */
 static bool use_all(const struct strag_cuda *cuda, const void *address)
 {
-    struct strag_cuda_place place;
+    struct strag_cuda_location place;
     struct strag_error err = {""};
     uint64_t ticket;
     float numbers[4] = {1, 2, 3, 4};
-    cuda->place(address, &place);
+    cuda->locate(address, &place);
     if (place.memory == STRAG_CUDA_HOST)
         return false;
     struct strag_cuda_device *device = cuda->device(&place, &err);
@@ -340,7 +340,7 @@ static bool use_all(const struct strag_cuda *cuda, const void *address)
     }
     float *space = cuda->allocate(device, STRAG_CUDA_DEVICE, 4096);
     void *pinned = cuda->allocate(device, STRAG_CUDA_PINNED, 4096);
-    bool good = space && pinned && cuda->combines(device, STRAG_CUDA_SUM, STRAG_CUDA_FLOAT, &err);
+    bool good = space && pinned && cuda->reduces(device, STRAG_CUDA_SUM, STRAG_CUDA_FLOAT, &err);
     good = good && cuda->copy(device, STRAG_CUDA_TO_DEVICE, space, numbers, sizeof numbers,
                               &ticket) == STRAG_OK;
     good = good && cuda->wait(device, ticket) == STRAG_OK;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The engine on device memory, over the loopback and the fake driver: every algorithm, some ranks'
- * vectors on one of two devices and others' on the host, combined by the device or on the host,
+ * vectors on one of two devices and others' on the host, reduced by the device or on the host,
  * over a transport that takes device memory or not, over one like the memory that a host's ranks
  * share, and over both at once. The results are, bit for bit, those of the same call in host
  * memory; nothing is lost when a message or a call of the driver fails.
@@ -72,7 +72,7 @@ static int host_copy(struct strag_reducer *base, void *out, const void *in, size
     return STRAG_OK;
 }
 
-/* The device has no such operator: where it combines, it is a plain sum. */
+/* The device has no such operator: where it reduces, it is a plain sum. */
 static int host_sum(struct strag_reducer *base, void *out, const void *left, const void *right,
                     size_t elements, uint64_t *ticket)
 {
@@ -101,7 +101,7 @@ struct member {
 struct situation {
     int n;
     size_t count, extent;
-    bool combines, takes_device, in_place;
+    bool on_device, takes_device, in_place;
     int per_host; /* ranks that share memory; 0: none do */
     size_t segment[STRAG_LANES];
     int slots[STRAG_LANES];
@@ -154,14 +154,14 @@ static struct strag_transport *staged(const struct situation *s, const struct me
 /* The staging of a rank; its input goes into its output where that must be. */
 static void stage(const struct situation *s, struct member *m, struct strag_call *call)
 {
-    struct strag_cuda_place place;
+    struct strag_cuda_location place;
     struct strag_error err = {""};
-    cuda->place(m->output, &place);
+    cuda->locate(m->output, &place);
     struct strag_staging_options options = {
         .cuda = cuda,
         .device = cuda->device(&place, &err),
         .span = {(ptrdiff_t)s->extent, 0, sizeof(float), s->extent != sizeof(float)},
-        .combines = s->combines,
+        .on_device = s->on_device,
         .op = STRAG_CUDA_SUM,
         .type = STRAG_CUDA_FLOAT,
         .host = &m->host.super,
@@ -173,7 +173,7 @@ static void stage(const struct situation *s, struct member *m, struct strag_call
     if (call->lanes[MEMORY].transport)
         call->lanes[MEMORY].transport = staged(s, m, call->lanes[MEMORY].transport);
     call->reducer = strag_staging_reducer(m->staging);
-    if (!s->combines && call->input != call->output) {
+    if (!s->on_device && call->input != call->output) {
         m->status = strag_staging_copy(m->staging, call->output, call->input, s->count);
         call->input = call->output;
     }
@@ -203,7 +203,7 @@ static void start(const struct situation *s, struct strag_loopback *const *netwo
 {
     struct member *m = &members[rank];
     m->host = (struct host_reducer){
-        .super = {host_allocate, host_release, s->combines ? host_sum : host_reduce, host_copy,
+        .super = {host_allocate, host_release, s->on_device ? host_sum : host_reduce, host_copy,
                   NULL},
         .extent = s->extent,
     };
@@ -341,9 +341,9 @@ static void compare(const struct situation *s, const char *name, int rank)
         if (m->got[i] != m->want[i])
             fail_msg("%s n=%d, %d per host, count %zu extent %zu%s%s%s rank %d (device %d): byte "
                      "%zu is wrong",
-                     name, s->n, s->per_host, s->count, s->extent, s->combines ? " combines" : "",
-                     s->takes_device ? " direct" : "", s->in_place ? " in place" : "", rank,
-                     m->device, i - MARGIN);
+                     name, s->n, s->per_host, s->count, s->extent,
+                     s->on_device ? " on the device" : "", s->takes_device ? " direct" : "",
+                     s->in_place ? " in place" : "", rank, m->device, i - MARGIN);
     }
 }
 
@@ -352,7 +352,7 @@ static struct situation random_situation(struct rng *rng, int n)
     struct situation s = {
         .n = n,
         .count = rng_one_in(rng, 6) ? rng_below(rng, 20) : rng_below(rng, COUNT_MAX),
-        .combines = rng_one_in(rng, 2),
+        .on_device = rng_one_in(rng, 2),
         .in_place = rng_one_in(rng, 3),
         .per_host = rng_one_in(rng, 3) ? 0 : 2 + (int)rng_below(rng, (unsigned)n - 1),
         .segment = {1 + rng_below(rng, 300), 1 + rng_below(rng, 300)},
@@ -361,7 +361,7 @@ static struct situation random_situation(struct rng *rng, int n)
                     .max_delay = rng_below(rng, 30),
                     .eager = rng_one_in(rng, 2) ? rng_below(rng, 300) : 0},
     };
-    s.extent = s.combines || rng_one_in(rng, 2) ? sizeof(float) : EXTENT;
+    s.extent = s.on_device || rng_one_in(rng, 2) ? sizeof(float) : EXTENT;
     s.takes_device = s.extent == sizeof(float) && rng_one_in(rng, 3);
     return s;
 }
@@ -470,7 +470,7 @@ static void bounded_space(void **state)
         struct situation s = {.n = 4,
                               .count = i ? 4000000 : 1000000,
                               .extent = sizeof(float),
-                              .combines = true,
+                              .on_device = true,
                               .in_place = true,
                               .segment = {16384, 16384},
                               .slots = {4, 4}};

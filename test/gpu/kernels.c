@@ -64,7 +64,7 @@ static bool check_one(struct memory *m, enum strag_cuda_op op, enum strag_cuda_t
         char *left = m->host[0] + i * size, *right = m->host[1] + i * size;
         reference_value(type, next(), left);
         reference_value(type, next(), right);
-        reference_combine(op, type, m->host[2] + i * size, left, right);
+        reference_reduce(op, type, m->host[2] + i * size, left, right);
     }
     int out = (int)(next() % 3); /* in the place of an input, or apart */
     if (!gpu_copy(&gpu, m->device[0] + at[0], m->host[0], elements * size) ||
@@ -216,7 +216,7 @@ static int time_all(int sizes, char **size)
 static bool open_plugin(const char *path, struct strag_error *err)
 {
     strag_cuda_open_fn *open;
-    struct strag_cuda_place place;
+    struct strag_cuda_location place;
     void *handle = dlopen(path, RTLD_NOW);
     void *symbol = handle ? dlsym(handle, "strag_cuda_open") : NULL;
     if (!symbol) {
@@ -228,10 +228,10 @@ static bool open_plugin(const char *path, struct strag_error *err)
     if (!cuda)
         return false;
     void *address = gpu_allocate(&gpu, 0, GPU_DEVICE, 4096);
-    cuda->place(address, &place);
+    cuda->locate(address, &place);
     device = cuda->device(&place, err);
     gpu_free(&gpu, 0, GPU_DEVICE, address);
-    return device && cuda->combines(device, STRAG_CUDA_SUM, STRAG_CUDA_FLOAT, err);
+    return device && cuda->reduces(device, STRAG_CUDA_SUM, STRAG_CUDA_FLOAT, err);
 }
 
 int main(int argc, char **argv)

@@ -40,6 +40,7 @@ unit_tests = \
 	test/unit/test_swing \
 	test/unit/test_swing_walk \
 	test/unit/test_symmetry \
+	test/unit/test_text \
 	test/unit/test_threads \
 	test/unit/test_topology \
 	test/unit/test_topology_box \
@@ -225,6 +226,10 @@ test_unit_test_symmetry_SOURCES = test/unit/test_symmetry.c
 test_unit_test_symmetry_CPPFLAGS = $(unit_cppflags)
 test_unit_test_symmetry_LDFLAGS = $(unit_ldflags)
 test_unit_test_symmetry_LDADD = $(unit_libs)
+test_unit_test_text_SOURCES = test/unit/test_text.c
+test_unit_test_text_CPPFLAGS = $(unit_cppflags) $(YAML_CFLAGS)
+test_unit_test_text_LDFLAGS = $(unit_ldflags)
+test_unit_test_text_LDADD = $(unit_libs) $(YAML_LIBS)
 test_unit_test_straggler_SOURCES = test/unit/test_straggler.c
 test_unit_test_straggler_CPPFLAGS = $(unit_cppflags)
 test_unit_test_straggler_LDFLAGS = $(unit_ldflags)

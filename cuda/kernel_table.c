@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "combinations.h"
+#include "kernel_table.h"
 
 #include "kernels.h"
 
@@ -71,12 +71,12 @@ static enum strag_cuda_type kernel_type(enum strag_cuda_op op, enum strag_cuda_t
     }
 }
 
-struct strag_combination strag_combination_find(enum strag_cuda_op op, enum strag_cuda_type type)
+struct strag_kernel strag_kernel_for(enum strag_cuda_op op, enum strag_cuda_type type)
 {
     char name[48];
     enum strag_cuda_type kernel = kernel_type(op, type);
     snprintf(name, sizeof name, "strag_kernel_%s_%s", ops[op], types[kernel]);
-    return (struct strag_combination){strag_kernel_find(name),
-                                      (int)(strag_cuda_size(type) / strag_cuda_size(kernel)),
-                                      (int)strag_cuda_size(type)};
+    return (struct strag_kernel){strag_kernel_find(name),
+                                 (int)(strag_cuda_size(type) / strag_cuda_size(kernel)),
+                                 (int)strag_cuda_size(type)};
 }
