@@ -34,6 +34,8 @@ unit_tests = \
 	test/unit/test_random_plans \
 	test/unit/test_rules \
 	test/unit/test_select \
+	test/unit/test_shared_memory \
+	test/unit/test_shared_memory_wait \
 	test/unit/test_slowdown \
 	test/unit/test_state_text \
 	test/unit/test_straggler \
@@ -70,6 +72,7 @@ test_unit_libunit_la_SOURCES = \
 	test/unit/machines.c test/unit/machines.h \
 	test/unit/memory.c test/unit/memory.h \
 	test/unit/random_plan.c test/unit/random_plan.h \
+	test/unit/shm_ranks.c test/unit/shm_ranks.h \
 	test/unit/slow_links.c test/unit/slow_links.h \
 	test/unit/support.c test/unit/support.h \
 	test/unit/trees.c test/unit/trees.h \
@@ -209,6 +212,15 @@ test_unit_test_select_SOURCES = test/unit/test_select.c
 test_unit_test_select_CPPFLAGS = $(unit_cppflags)
 test_unit_test_select_LDFLAGS = $(unit_ldflags)
 test_unit_test_select_LDADD = $(unit_libs)
+test_unit_test_shared_memory_SOURCES = test/unit/test_shared_memory.c
+test_unit_test_shared_memory_CPPFLAGS = $(unit_cppflags)
+test_unit_test_shared_memory_LDFLAGS = $(unit_ldflags)
+test_unit_test_shared_memory_LDADD = $(unit_libs)
+test_unit_test_shared_memory_wait_SOURCES = test/unit/test_shared_memory_wait.c
+test_unit_test_shared_memory_wait_CPPFLAGS = $(unit_cppflags)
+test_unit_test_shared_memory_wait_LDFLAGS = $(unit_ldflags) \
+	-Wl,--wrap=sched_yield,--wrap=sched_getcpu
+test_unit_test_shared_memory_wait_LDADD = $(unit_libs)
 test_unit_test_slowdown_SOURCES = test/unit/test_slowdown.c
 test_unit_test_slowdown_CPPFLAGS = $(unit_cppflags)
 test_unit_test_slowdown_LDFLAGS = $(unit_ldflags)

@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Allreduces through shared memory, threads standing for ranks: results are the plans', bit by bit;
+ * wrong calls return errors and leave nothing behind that harms later ones; short calls go in
+ * order; and where few ranks share a processor, calls take turns with the root.
+ */
+#include "algorithms/table.h"
+#include "shm_ranks.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+enum { CALLS = 24, INLINE = STRAG_SHM_INLINE / sizeof(uint64_t) };
+
+static const struct shm_host_options polls = {false, false, false}, yields = {true, false, false},
+                                     few = {true, true, false};
+
+/* ---- Right calls ---- */
+
+static size_t random_count(struct rng *rng, size_t segment)
+{
+    switch (rng_below(rng, 5)) {
+    case 0:
+        return 1 + rng_below(rng, 3);
+    case 1:
+        return INLINE - 1 + rng_below(rng, 3); /* in a cell, or just not */
+    case 2:
+        return segment - rng_below(rng, 2);
+    case 3:
+        return 1 + rng_below(rng, 600);
+    default:
+        return segment * (1 + rng_below(rng, 5)) + rng_below(rng, 50); /* many segments */
+    }
+}
+
+static void assert_right(const struct shm_ranks *ranks, const struct shm_call *calls, int ncalls,
+                         const struct shm_outcome *outcomes)
+{
+    for (int i = 0; i < ncalls * ranks->n; i++) {
+        const struct shm_call *call = &calls[i / ranks->n];
+        if (outcomes[i].status != STRAG_OK || outcomes[i].wrong)
+            fail_msg("%s n=%d, call %d, %zu elements in segments of %zu, rank %d: %s, %zu wrong",
+                     call->plans->plans[0]->algorithm, ranks->n, i / ranks->n, call->count,
+                     call->segment, i % ranks->n, strag_status_text(outcomes[i].status),
+                     outcomes[i].wrong);
+    }
+}
+
+/* Calls of any length, by any of the plans, one after another through the same memory. */
+static void run_mixed(const struct shm_plans *plans, int nplans, int n,
+                      const struct shm_host_options *options, struct rng *rng)
+{
+    struct shm_call calls[CALLS];
+    struct shm_outcome outcomes[CALLS * SHM_RANKS_MAX];
+    struct shm_ranks ranks;
+    shm_ranks_create(&ranks, n, options);
+    for (int c = 0; c < CALLS; c++) {
+        size_t segment = rng_one_in(rng, 2) ? 2 + rng_below(rng, 100)
+                                            : strag_shm_longest(ranks.views[0]) / sizeof(uint64_t);
+        calls[c] = (struct shm_call){
+            .plans = &plans[rng_below(rng, (unsigned)nplans)],
+            .count = random_count(rng, segment),
+            .segment = segment,
+            .seed = rng_next(rng),
+            .contiguous = rng_one_in(rng, 2),
+            .not_in_place = rng_one_in(rng, 4),
+            .odd = NOBODY,
+        };
+    }
+    shm_ranks_run(&ranks, calls, CALLS, rng, outcomes);
+    assert_right(&ranks, calls, CALLS, outcomes);
+    shm_ranks_free(&ranks);
+}
+
+static void every_plan_is_right(void **state)
+{
+    (void)state;
+    static const int sizes[] = {2, 3, 4, 5, 6, 7, 8, 17};
+    struct rng rng = {support_seed("shared memory")};
+    const long rounds = support_cases(3);
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+        struct shm_plans plans[STRAG_ALGORITHMS_MAX + 1];
+        int n = sizes[s], nplans = 0;
+        for (int a = 0; strag_algorithms[a]; a++) {
+            if (support_ranks(strag_algorithms[a], n) == n)
+                shm_plans_make(&plans[nplans++], strag_algorithms[a]->name, n, 0, 0);
+        }
+        shm_plans_make(&plans[nplans++], "direct", n, 1, 0);
+        for (long i = 0; i < rounds; i++) {
+            const struct shm_host_options options = {
+                .yields = n > 4 || i % 2,
+                .few = n <= 16 && i % 3 == 1,
+                .file = i % 3 == 2,
+            };
+            run_mixed(plans, nplans, n, &options, &rng);
+        }
+        for (int p = 0; p < nplans; p++)
+            shm_plans_free(&plans[p]);
+    }
+}
+
+/* ---- Wrong calls ---- */
+
+/* Every rank is the odd one in turn; then come right calls. */
+static void run_wrong(const struct shm_plans *plans, const struct shm_host_options *options,
+                      size_t count, size_t segment, enum shm_wrong wrong, struct rng *rng)
+{
+    struct shm_call calls[CALLS];
+    struct shm_outcome outcomes[CALLS * SHM_RANKS_MAX];
+    const int n = plans->n, nwrong = CALLS / 2;
+    const char *name = plans->plans[0]->algorithm;
+    struct shm_ranks ranks;
+    shm_ranks_create(&ranks, n, options);
+    for (int c = 0; c < CALLS; c++)
+        calls[c] = (struct shm_call){
+            .plans = plans,
+            .count = count,
+            .segment = segment,
+            .seed = rng_next(rng),
+            .contiguous = rng_one_in(rng, 2),
+            .odd = c < nwrong ? c % n : NOBODY,
+            .wrong = wrong,
+        };
+    shm_ranks_run(&ranks, calls, CALLS, rng, outcomes);
+    for (int c = 0; c < nwrong; c++) {
+        int errors = 0;
+        for (int r = 0; r < n; r++)
+            errors += outcomes[c * n + r].status < 0;
+        /* Nobody can have the result without the odd rank's part; but where a vector has several
+         * blocks, some are of equal length although the vectors are not. */
+        bool all = wrong != CALLS_LONGER || plans->plans[0]->bounds.blocks == 1;
+        if (errors < (all ? n : 1))
+            fail_msg("%s n=%d, wrong call %d of kind %d, %zu elements: %d errors", name, n, c,
+                     wrong, count, errors);
+    }
+    assert_right(&ranks, calls + nwrong, CALLS - nwrong, outcomes + nwrong * n);
+    shm_ranks_free(&ranks);
+}
+
+/* As test/mpi/mismatch.c says, no count is so small that blocks are empty on some ranks only. */
+static void wrong_calls_fail_and_right_ones_follow(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"direct", "circulant", "recursive-doubling", "ring"};
+    static const size_t counts[] = {7, 300, 20000};
+    struct rng rng = {support_seed("wrong calls")};
+    for (int n = 2; n <= 5; n++) {
+        for (size_t a = 0; a < sizeof names / sizeof *names; a++) {
+            struct shm_plans plans;
+            shm_plans_make(&plans, names[a], n, a == 0, 0);
+            for (int i = 0; i < 9; i++) {
+                const struct shm_host_options *options =
+                    n > 3 || rng_one_in(&rng, 2) ? (rng_one_in(&rng, 2) ? &yields : &few) : &polls;
+                run_wrong(&plans, options, counts[i % 3], rng_one_in(&rng, 2) ? 64 : 4096,
+                          (enum shm_wrong)(i / 3), &rng);
+            }
+            shm_plans_free(&plans);
+        }
+    }
+}
+
+/* ---- Short calls ---- */
+
+/* Messages that a rank sends in a call. */
+static long sends_of(const struct strag_plan *plan, size_t count)
+{
+    long sends = 0;
+    for (int i = 0; i < plan->nops; i++) {
+        const struct strag_op *op = &plan->ops[i];
+        size_t begin = strag_block_start(&plan->bounds, op->first, count);
+        sends += op->kind == STRAG_SEND &&
+                 strag_block_start(&plan->bounds, op->first + op->count, count) > begin;
+    }
+    return sends;
+}
+
+/* A call runs in order if it is one segment of contiguous elements, and then sends nothing by way
+ * of the pipeline; any other sends everything by way of it. */
+static void assert_way(const struct shm_call *call, const struct shm_outcome *outcome, int rank,
+                       bool in_order)
+{
+    long sends = sends_of(call->plans->plans[rank], call->count);
+    const char *name = call->plans->plans[0]->algorithm;
+    bool right = in_order ? outcome->try_sends == sends && !outcome->sends && !outcome->receives
+                          : outcome->sends >= sends && !outcome->try_sends &&
+                                !outcome->try_receives && outcome->receives > 0;
+    if (!right)
+        fail_msg("%s, %zu elements in segments of %zu, rank %d: sent %ld in order, %ld by way of "
+                 "the pipeline, of %ld",
+                 name, call->count, call->segment, rank, outcome->try_sends, outcome->sends, sends);
+}
+
+static void short_calls_go_in_order(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"direct", "recursive-doubling", "circulant", "swing"};
+    struct rng rng = {support_seed("short calls")};
+    for (int n = 2; n <= 8; n++) {
+        for (size_t a = 0; a < sizeof names / sizeof *names; a++) {
+            struct shm_plans plans;
+            struct shm_ranks ranks;
+            shm_plans_make(&plans, names[a], n, a == 0, 0);
+            shm_ranks_create(&ranks, n, rng_one_in(&rng, 2) ? &few : &yields);
+            const size_t longest = strag_shm_longest(ranks.views[0]) / sizeof(uint64_t);
+            const size_t counts[] = {1, INLINE, INLINE + 1, 512, longest, longest + 1, 512, 512};
+            enum { KINDS = sizeof counts / sizeof *counts, IN_ORDER = 5, CUT = 6 };
+            struct shm_call calls[KINDS];
+            struct shm_outcome outcomes[KINDS * 8];
+            for (int c = 0; c < KINDS; c++)
+                calls[c] = (struct shm_call){
+                    .plans = &plans,
+                    .count = counts[c],
+                    .segment = c == CUT ? 511 : longest,
+                    .contiguous = true,
+                    .not_in_place = c > CUT,
+                    .odd = NOBODY,
+                };
+            shm_ranks_run(&ranks, calls, KINDS, &rng, outcomes);
+            assert_right(&ranks, calls, KINDS, outcomes);
+            for (int i = 0; i < KINDS * n; i++)
+                assert_way(&calls[i / n], &outcomes[i], i % n, i / n < IN_ORDER);
+            shm_ranks_free(&ranks);
+            shm_plans_free(&plans);
+        }
+    }
+}
+
+/* ---- Turns ---- */
+
+/* The root of direct in one block receives from all the others, and they receive from it alone. */
+static void few_ranks_take_turns(void **state)
+{
+    (void)state;
+    enum { N = 4, SHORT = 4096 / sizeof(uint64_t) };
+    struct rng rng = {support_seed("turns")};
+    struct shm_plans plans[2];
+    for (int root = 0; root < 2; root++)
+        shm_plans_make(&plans[root], "direct", N, 1, root);
+    const struct shm_host_options *const options[] = {&few, &yields, &polls};
+    for (int o = 0; o < 3; o++) {
+        struct shm_ranks ranks;
+        struct shm_call calls[CALLS];
+        struct shm_outcome outcomes[CALLS * N];
+        shm_ranks_create(&ranks, N, options[o]);
+        for (int c = 0; c < CALLS; c++) {
+            size_t count = c % 4 == 3 ? SHORT + 1 : c % 4 == 2 ? SHORT : 1;
+            bool turns = o == 0 && count <= SHORT;
+            calls[c] = (struct shm_call){
+                .plans = &plans[turns ? (c + 1) % 2 : 0], /* calls are counted from 1 */
+                .count = count,
+                .segment = 4096,
+                .contiguous = true,
+                .odd = NOBODY,
+            };
+        }
+        shm_ranks_run(&ranks, calls, CALLS, &rng, outcomes);
+        assert_right(&ranks, calls, CALLS, outcomes);
+        for (int i = 0; i < CALLS * N; i++) {
+            const struct shm_call *call = &calls[i / N];
+            int root = call->plans == &plans[1];
+            assert_int_equal(outcomes[i].root, root);
+            assert_int_equal(outcomes[i].hints, o == 0 && call->count <= SHORT);
+            assert_int_equal(outcomes[i].try_receives, i % N == root ? N - 1 : 1);
+        }
+        shm_ranks_free(&ranks);
+    }
+    for (int root = 0; root < 2; root++)
+        shm_plans_free(&plans[root]);
+}
+
+/* ---- Setting up ---- */
+
+static const uint8_t together[1024];
+
+static struct strag_shm *view(int n, int me)
+{
+    static const struct strag_shm_host host;
+    struct strag_shm *shm = strag_shm_create(&host, n, me, together, 0);
+    assert_non_null(shm);
+    return shm;
+}
+
+/* What is not the segment that was made is not mapped. */
+static void only_the_right_segment_is_joined(void **state)
+{
+    (void)state;
+    struct strag_shm *maker = view(2, 0), *other = view(2, 1);
+    struct strag_shm_info infos[2], wrong[2];
+    assert_true(strag_shm_make(maker, &infos[0]));
+    assert_true(strag_shm_make(other, &infos[1]));
+    assert_int_equal(infos[0].pid, getpid());
+    assert_int_equal(infos[1].fd, -1);
+    assert_true(infos[0].processors > 0);
+    assert_true(infos[0].processor_set == infos[1].processor_set);
+
+    memcpy(wrong, infos, sizeof wrong);
+    wrong[0].key++;
+    assert_false(strag_shm_join(other, wrong));
+    memcpy(wrong, infos, sizeof wrong);
+    wrong[0].fd = 1000; /* not open */
+    assert_false(strag_shm_join(other, wrong));
+    wrong[0].fd = open("/dev/null", O_RDWR);
+    assert_false(strag_shm_join(other, wrong));
+    close(wrong[0].fd);
+    struct strag_shm *larger = view(3, 0);
+    assert_true(strag_shm_make(larger, &wrong[0])); /* of another length */
+    assert_false(strag_shm_join(other, wrong));
+
+    assert_true(strag_shm_join(maker, infos));
+    assert_true(strag_shm_join(other, infos));
+    strag_shm_seal(maker);
+    assert_ptr_not_equal(maker->segment, other->segment);
+    maker->peers[1].out->cells[3].bytes = 17;
+    assert_int_equal(other->peers[0].in->cells[3].bytes, 17);
+    maker->slots[0] = 'x';
+    assert_int_equal(other->peers[0].slots[0], 'x');
+    strag_shm_free(maker);
+    strag_shm_free(other);
+    strag_shm_free(larger);
+}
+
+static void segments_are_limited(void **state)
+{
+    (void)state;
+    enum { SEGMENTS = 64, RANKS = 173 }; /* of 1 KiB; one more needs more than 256 MiB */
+    static const struct strag_shm_host host;
+    struct strag_shm *all[SEGMENTS];
+    assert_int_equal(strag_shm_longest(all[0] = view(8, 0)), 32768);
+    assert_int_equal(strag_shm_longest(all[1] = view(40, 0)), 16384);
+    assert_null(strag_shm_create(&host, 1024, 0, together, 0));
+    assert_null(strag_shm_create(&host, RANKS + 1, 0, together, 0));
+    assert_int_equal(strag_shm_longest(all[2] = view(RANKS, 0)), 1024);
+    for (int i = 3; i < SEGMENTS; i++)
+        all[i] = view(2, i % 2);
+    assert_null(strag_shm_create(&host, 2, 0, together, 0));
+    for (int i = 0; i < SEGMENTS; i++)
+        strag_shm_free(all[i]);
+    strag_shm_free(view(2, 0));
+}
+
+/* Ranks on two hosts: each rank finds its own host's, in the order of ranks. */
+static void each_host_has_its_own(void **state)
+{
+    (void)state;
+    static const struct strag_shm_host host;
+    static const uint8_t lane_of[] = {1, 0, 0, 1, 0};
+    struct strag_shm *shm = strag_shm_create(&host, 5, 4, lane_of, 0);
+    assert_non_null(shm);
+    assert_int_equal(shm->n, 3);
+    assert_int_equal(shm->me, 2);
+    assert_int_equal(shm->leader, 1);
+    assert_false(strag_shm_is_alone(shm));
+    assert_null(shm->peer[0]);
+    assert_ptr_equal(shm->peer[1], &shm->peers[0]);
+    assert_ptr_equal(shm->peer[4], &shm->peers[2]);
+    strag_shm_free(shm);
+}
+
+/* Processors are shared by few, or not: the ranks of each set of processors are counted. */
+static void few_are_at_most_two_for_each_processor(void **state)
+{
+    (void)state;
+    static const struct {
+        int n, yields;
+        int processors[4]; /* of the ranks: number, and set, */
+        uint64_t set[4];
+        bool few;
+    } cases[] = {
+        {2, 1, {1, 1}, {7, 7}, true},
+        {2, 0, {1, 1}, {7, 7}, false},
+        {3, 1, {1, 1, 1}, {7, 7, 7}, false},
+        {3, 1, {1, 1, 1}, {7, 7, 8}, true},
+        {4, 1, {2, 2, 2, 2}, {7, 7, 7, 7}, true},
+        {4, 1, {1, 1, 0, 1}, {7, 7, 0, 8}, false}, /* one does not know */
+    };
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        struct strag_shm_info infos[4] = {{.fd = -1}};
+        struct strag_shm *shm = view(cases[c].n, 0);
+        for (int r = 0; r < cases[c].n; r++)
+            infos[r] = (struct strag_shm_info){.yields = cases[c].yields,
+                                               .processors = cases[c].processors[r],
+                                               .processor_set = cases[c].set[r]};
+        strag_shm_join(shm, infos);
+        assert_int_equal(shm->few, cases[c].few);
+        strag_shm_free(shm);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_plan_is_right),
+        cmocka_unit_test(wrong_calls_fail_and_right_ones_follow),
+        cmocka_unit_test(short_calls_go_in_order),
+        cmocka_unit_test(few_ranks_take_turns),
+        cmocka_unit_test(only_the_right_segment_is_joined),
+        cmocka_unit_test(segments_are_limited),
+        cmocka_unit_test(each_host_has_its_own),
+        cmocka_unit_test(few_are_at_most_two_for_each_processor),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a rank does that waits in shared memory: when it keeps its processor, when it gives it away,
+ * and how often the host's other work goes on. All ranks are this one thread; sched_yield and
+ * sched_getcpu are taken over by the linker (test/unit/local.mk).
+ */
+#include "run/shared_memory_layout.h"
+#include "support.h"
+
+enum { RANKS = 4 };
+
+/* The machine: counts, and the processor on which the acting rank runs. */
+static int yielded, progressed, processor;
+
+int __wrap_sched_yield(void);
+int __wrap_sched_getcpu(void);
+
+int __wrap_sched_yield(void)
+{
+    yielded++;
+    return 0;
+}
+
+int __wrap_sched_getcpu(void)
+{
+    return processor;
+}
+
+static void progress(void)
+{
+    progressed++;
+}
+
+struct host {
+    void *memory;
+    int n;
+    struct strag_shm *rank[RANKS]; /* on this host */
+};
+
+static void open_host(struct host *host, int n, int elsewhere, bool yields)
+{
+    const struct strag_shm_host process = {NULL, NULL, progress, yields};
+    const struct strag_shm_elements elements = {sizeof(int), true, true, NULL};
+    uint8_t lane_of[RANKS + 1] = {0};
+    if (elsewhere)
+        lane_of[n] = 1;
+    host->n = n;
+    for (int r = 0; r < n; r++) {
+        host->rank[r] = strag_shm_create(&process, n + elsewhere, r, lane_of, 0);
+        assert_non_null(host->rank[r]);
+    }
+    size_t bytes = host->rank[0]->bytes;
+    assert_int_equal(posix_memalign(&host->memory, 4096, bytes), 0);
+    memset(host->memory, 0, bytes);
+    for (int r = 0; r < n; r++) {
+        processor = r / 2; /* two on each */
+        strag_shm_attach(host->rank[r], host->memory);
+        strag_shm_next_call(host->rank[r]);
+        strag_shm_begin(host->rank[r], &elements);
+    }
+    processor = yielded = progressed = 0;
+}
+
+static void close_host(struct host *host)
+{
+    for (int r = 0; r < host->n; r++)
+        strag_shm_free(host->rank[r]);
+    free(host->memory);
+}
+
+/* Look so often in vain; then compare what came of it. */
+static void look(struct strag_shm *shm, int times, int yields, int progresses)
+{
+    yielded = progressed = 0;
+    for (int i = 0; i < times; i++)
+        strag_shm_wait(shm);
+    assert_int_equal(yielded, yields);
+    assert_int_equal(progressed, progresses);
+}
+
+/* A rank waits, on a processor, for the ranks of which the bits are set. */
+static void awaits(struct host *host, int rank, int where, uint64_t ranks)
+{
+    int before = processor;
+    processor = where;
+    strag_shm_publish_wait(host->rank[rank], ranks);
+    processor = before;
+}
+
+/* A message; then the sender waits for the same ranks as before. */
+static void sends(struct host *host, int from, int to)
+{
+    struct strag_transport *transport = &host->rank[from]->super;
+    const struct strag_shm_rank_status *status = host->rank[from]->status;
+    uint64_t ranks = status->awaits;
+    assert_int_equal(transport->try_send(transport, to, &from, 1, 0), STRAG_OK);
+    assert_int_equal(status->awaits, 0);
+    awaits(host, from, status->processor, ranks);
+}
+
+static void receives(struct host *host, int rank, int from)
+{
+    const void *value;
+    struct strag_transport *transport = &host->rank[rank]->super;
+    assert_int_equal(transport->try_recv(transport, from, 1, &value), STRAG_OK);
+    assert_int_equal(*(const int *)value, from);
+    transport->release_recv(transport, from);
+}
+
+/* ---- A processor for each rank ---- */
+
+static void with_a_processor_each_nobody_yields_soon(void **state)
+{
+    (void)state;
+    struct host host;
+    open_host(&host, 2, 0, false);
+    struct strag_shm *shm = host.rank[0];
+    assert_int_equal(shm->status->begun, 0);
+    look(shm, 255, 0, 0);
+    assert_int_equal(shm->status->begun, 0);
+    look(shm, 1, 0, 1);
+    assert_int_equal(shm->status->begun, 1); /* the others see in which call it is */
+    look(shm, 15 * 256, 0, 15);
+    look(shm, 10 * 256, 10, 10); /* after 4096 looks, too */
+    shm->idle = 0;
+    look(shm, 16 * 256, 0, 16); /* something has happened: from the beginning */
+    close_host(&host);
+}
+
+static void with_ranks_on_other_hosts_each_look_progresses(void **state)
+{
+    (void)state;
+    struct host host;
+    open_host(&host, 2, 1, false);
+    look(host.rank[1], 100, 0, 100);
+    close_host(&host);
+}
+
+/* The host's work goes on in every 32nd call although no rank ever waits. */
+static void calls_progress_without_waiting(void **state)
+{
+    (void)state;
+    for (int yields = 0; yields < 2; yields++) {
+        struct host host;
+        open_host(&host, 2, 0, yields); /* in call 1 */
+        for (int i = 2; i <= 320; i++)
+            strag_shm_next_call(host.rank[0]);
+        assert_int_equal(progressed, yields ? 0 : 10);
+        close_host(&host);
+    }
+}
+
+/* ---- Shared processors ---- */
+
+/* One look, then the processor is given away: by the host's progress once in 32 looks. */
+static void an_unpublished_wait_yields(void **state)
+{
+    (void)state;
+    struct host host;
+    open_host(&host, 2, 0, true);
+    struct strag_shm *shm = host.rank[0];
+    look(shm, 1, 0, 0);
+    look(shm, 319, 319 - 10, 10);
+    for (int i = 0; i < 199; i++) { /* what it waits for is there at the second look each time */
+        shm->idle = 0;
+        look(shm, 1, 0, i == 198); /* and this is the 200th time that it has kept it */
+    }
+    close_host(&host);
+}
+
+/* The drawing of shared_memory_wait.c: A B on a processor, C D on the other. */
+static void open_drawing(struct host *host)
+{
+    open_host(host, RANKS, 0, true);
+    awaits(host, 0, 0, 0xe);
+    awaits(host, 1, 0, 0x1);
+    awaits(host, 2, 1, 0x1);
+}
+
+static void where_nobody_could_go_on_the_processor_is_kept(void **state)
+{
+    (void)state;
+    struct host host;
+    open_drawing(&host);
+    look(host.rank[0], 199, 0, 0); /* B is stuck; D could go on, but elsewhere */
+    look(host.rank[0], 1, 0, 1);
+    look(host.rank[0], 800, 0, 4); /* once in 200 looks it is given away all the same */
+    processor = 1;
+    look(host.rank[2], 32, 31, 1); /* C to D */
+    awaits(&host, 3, 1, 0x1);
+    look(host.rank[2], 1000, 0, 5); /* D is stuck now */
+    close_host(&host);
+}
+
+static void who_has_what_it_waits_for_gets_the_processor(void **state)
+{
+    (void)state;
+    struct host host;
+    open_drawing(&host);
+    awaits(&host, 1, 0, 0x5); /* B waits for A and C */
+    look(host.rank[0], 10, 0, 0);
+    sends(&host, 0, 1);
+    look(host.rank[0], 10, 0, 0); /* one of the two is not there */
+    sends(&host, 2, 1);
+    look(host.rank[0], 3, 0, 0); /* a few looks more, after nobody could go on */
+    look(host.rank[0], 7, 7, 0);
+    host.rank[0]->idle = 0; /* A has received: now B can go on from the first look */
+    look(host.rank[0], 1, 1, 0);
+    close_host(&host);
+}
+
+/* What B has taken it does not wait for; then it waits for the next one. */
+static void messages_count_until_they_are_taken(void **state)
+{
+    (void)state;
+    struct host host;
+    open_drawing(&host);
+    sends(&host, 0, 1);
+    look(host.rank[0], 2, 2, 0);
+    receives(&host, 1, 0);
+    assert_false(host.rank[1]->published);
+    assert_int_equal(host.rank[1]->status->awaits, 0);
+    look(host.rank[0], 2, 2, 0); /* B runs: who does not wait can go on */
+    awaits(&host, 1, 0, 0x1);
+    look(host.rank[0], 10, 0, 0); /* for A's next one */
+    sends(&host, 0, 1);
+    look(host.rank[0], 5, 5, 0);
+    close_host(&host);
+}
+
+static void a_rank_that_moved_looks_at_its_new_neighbours(void **state)
+{
+    (void)state;
+    struct host host;
+    open_drawing(&host);
+    look(host.rank[0], 10, 0, 0);
+    processor = 1; /* to D, who could go on */
+    look(host.rank[0], 3 + 5, 5, 0);
+    assert_int_equal(host.rank[0]->status->processor, 1);
+    processor = 0;
+    strag_shm_publish_processor(host.rank[3]); /* D moves, too, and C is stuck */
+    processor = 1;
+    look(host.rank[0], 10, 0, 0);
+    close_host(&host);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(with_a_processor_each_nobody_yields_soon),
+        cmocka_unit_test(with_ranks_on_other_hosts_each_look_progresses),
+        cmocka_unit_test(calls_progress_without_waiting),
+        cmocka_unit_test(an_unpublished_wait_yields),
+        cmocka_unit_test(where_nobody_could_go_on_the_processor_is_kept),
+        cmocka_unit_test(who_has_what_it_waits_for_gets_the_processor),
+        cmocka_unit_test(messages_count_until_they_are_taken),
+        cmocka_unit_test(a_rank_that_moved_looks_at_its_new_neighbours),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
