@@ -9,10 +9,9 @@
  *     coll_strag_locality.c       where the ranks are: told to rank 0, whose answer all share
  *     coll_strag_place.c          rank 0: the topology, from the layout and the hosts' names
  *     coll_strag_table.c          rank 0: which algorithm for which size
- *     coll_strag_watch.[ch]       who is late: every rank notes its calls, and follows rank 0
- *     coll_strag_judge.c          rank 0: from the notes to another table
- *     coll_strag_links.[ch]       hosts' slow links: reported, and found by probes
- *     coll_strag_report.c         which rank slows the job down, for the user
+ *     coll_strag_links.[ch]       probes of the hosts' links
+ *     coll_strag_watch.[ch]       every rank notes its calls; rank 0 sends what follows
+ *     coll_strag_report.[ch]      which rank slows the job down, for the user
  *     coll_strag_tell.c           lines for users who want to know what runs, and why
  *     coll_strag_transport_pml.c  the engine's messages over the PML
  *     coll_strag_transport_ucp.c  the same over UCX (coll_strag_ucp.h)
@@ -201,9 +200,6 @@ struct mca_coll_strag_component_t {
     bool telling;    /* somebody wants verbose lines */
     unsigned warned; /* a bit for each enum coll_strag_warning; atomic */
 
-    bool attached; /* MPI_COMM_SELF tells of MPI_Finalize; atomic */
-    bool ended;    /* it has told */
-
     struct coll_strag_rank_info rank_info; /* of this process */
 
     /* The files, read by the first communicator that needs them. */
@@ -257,6 +253,7 @@ struct coll_strag_pml_transport {
     const int32_t *host_of;    /* [rank], for the meter */
 };
 
+struct coll_strag_watch;
 struct coll_strag_ucp_transport;
 enum { COLL_STRAG_REDUCE_PIECE = 16384 }; /* bytes that are copied and combined at a time */
 
@@ -313,7 +310,7 @@ struct mca_coll_strag_module_t {
     bool reproducible;                 /* nothing that differs between runs counts */
     struct coll_strag_watch *watch;    /* NULL: calls are not watched */
     struct coll_strag_table table;     /* unless what is pinned cannot be planned */
-    struct strag_selection *selection; /* rank 0's, if somebody wants to know */
+    struct strag_selection *selection; /* rank 0's, if somebody wants to know; or the watch's */
 
     struct coll_strag_planned *planned; /* made when first used */
     struct coll_strag_pml_transport pml;
@@ -437,25 +434,6 @@ void coll_strag_least_segments(const struct coll_strag_rank_info *info, int n,
 void coll_strag_decide(const mca_coll_strag_module_t *module, ompi_communicator_t *comm,
                        const struct strag_topology *topology, struct coll_strag_decision *decision,
                        struct strag_selection **selection);
-
-/* watch */
-
-struct coll_strag_watched;
-
-/** Get ready to watch calls, if that was decided. Collective. @param ranks  rank 0's, else NULL
- * @param able  false: this rank is out of memory */
-int coll_strag_watch_create(mca_coll_strag_module_t *module, ompi_communicator_t *comm,
-                            const struct strag_rank_location *ranks,
-                            const struct coll_strag_decision *decision, bool able);
-void coll_strag_watch_free(mca_coll_strag_module_t *module);
-
-/** Is a call of so many bytes to be watched? The same on all ranks. */
-bool coll_strag_watches(const mca_coll_strag_module_t *module, size_t bytes);
-
-/** Before and after such a call. @param code  what it ended with; kept, if it is an error */
-int coll_strag_watch_begin(mca_coll_strag_module_t *module, ompi_communicator_t *comm);
-int coll_strag_watch_end(mca_coll_strag_module_t *module, ompi_communicator_t *comm,
-                         const struct coll_strag_watched *call, int code);
 
 /* tell */
 

@@ -13,6 +13,7 @@
 
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     DEPTH = 2,         /* messages in flight for one operation: one travels, one is combined */
@@ -322,6 +323,36 @@ static int run_choice(mca_coll_strag_module_t *module, ompi_communicator_t *comm
     return code;
 }
 
+/* Rank 0 has changed state and table. */
+static void follow(mca_coll_strag_module_t *module, enum strag_change change)
+{
+    module->selection = coll_strag_watch_selection(module->watch);
+    module->too_short = coll_strag_too_short(module);
+    if (change == STRAG_CHANGE_LINKS)
+        coll_strag_planned_free(module);
+    else
+        coll_strag_planned_forget(module);
+    memset(module->told, 0, sizeof module->told);
+}
+
+static int run_watched(mca_coll_strag_module_t *module, ompi_communicator_t *comm,
+                       const struct call *call, const void *sbuf, int choice, int blocks)
+{
+    const struct strag_watched_call watched = {
+        .bytes = call->count * call->size,
+        .algorithm = choice < COLL_STRAG_ALGORITHMS_MAX ? strag_algorithms[choice] : NULL,
+        .blocks = blocks,
+    };
+    enum strag_change change;
+    int code = coll_strag_watch_begin(module->watch);
+    if (code == OMPI_SUCCESS)
+        code = run_choice(module, comm, call, sbuf, choice, blocks);
+    code = coll_strag_watch_end(module->watch, &watched, code, &change);
+    if (change != STRAG_CHANGE_NOTHING)
+        follow(module, change);
+    return code;
+}
+
 /* Kept out of the entry point, so that this one is short. @param met  NULL: host memory */
 static __attribute__((noinline)) int
 choose_and_run(const void *sbuf, void *rbuf, coll_strag_count_t count, ompi_datatype_t *dtype,
@@ -345,13 +376,9 @@ choose_and_run(const void *sbuf, void *rbuf, coll_strag_count_t count, ompi_data
         return code;
     if (mca_coll_strag_component.telling)
         coll_strag_tell_choice(module, comm, bytes, choice, blocks);
-    if (!coll_strag_watches(module, bytes))
-        return run_choice(module, comm, &call, sbuf, choice, blocks);
-    code = coll_strag_watch_begin(module, comm);
-    if (code == OMPI_SUCCESS)
-        code = run_choice(module, comm, &call, sbuf, choice, blocks);
-    const struct coll_strag_watched watched = {.bytes = bytes, .choice = choice, .blocks = blocks};
-    return coll_strag_watch_end(module, comm, &watched, code);
+    return coll_strag_watches(module->watch, bytes)
+               ? run_watched(module, comm, &call, sbuf, choice, blocks)
+               : run_choice(module, comm, &call, sbuf, choice, blocks);
 }
 
 /* A short call takes less than 200 ns where two ranks share memory. What `auto` is going to hand on

@@ -17,7 +17,7 @@
  *
  * A rank that runs out of memory still takes part in every message; its calls fail from then on.
  */
-#include "coll_strag.h"
+#include "coll_strag_report.h"
 
 #include "algorithms/table.h"
 #include "machine/hwloc_core.h"
@@ -307,6 +307,50 @@ static int connect_all(mca_coll_strag_module_t *module, ompi_communicator_t *com
     return before == OMPI_SUCCESS ? code : before;
 }
 
+/* Another table for the same communicator. */
+static void make_table(void *context, const struct strag_state_record *state,
+                       struct coll_strag_table *table, struct strag_selection **selection)
+{
+    const mca_coll_strag_module_t *module = context;
+    struct coll_strag_decision decision = {
+        .ports = module->ports, .watching = COLL_STRAG_WATCH_SWITCH, .state = *state};
+    coll_strag_decide(module, module->pml.super.comm, coll_strag_planning_topology(module),
+                      &decision, selection);
+    *table = decision.table;
+}
+
+/* Watch calls, if that was decided. @param ranks  rank 0's, else NULL */
+static int watch(mca_coll_strag_module_t *module, ompi_communicator_t *comm,
+                 const struct strag_rank_location *ranks,
+                 const struct coll_strag_decision *decision, bool able)
+{
+    const struct coll_strag_watch_options options = {
+        .comm = comm,
+        .allreduce = module->previous_allreduce,
+        .allreduce_module = module->previous_allreduce_module,
+        .topology = module->topology,
+        .state = &module->state,
+        .table = &module->table,
+        .ranks = ranks,
+        .selection = &module->selection,
+        .make = make_table,
+        .context = module,
+        .report = coll_strag_report,
+    };
+    if (decision->watching == COLL_STRAG_WATCH_NOT)
+        return OMPI_SUCCESS;
+    int code = coll_strag_watch_create(&options, decision, able, &module->watch);
+    const struct coll_strag_links *links =
+        module->watch ? coll_strag_watch_links(module->watch) : NULL;
+    if (links) {
+        module->pml.meter = links->meter;
+        module->pml.host_of = links->hosts.host_of;
+    }
+    if (!module->selection)
+        module->selection = coll_strag_watch_selection(module->watch);
+    return code;
+}
+
 static int exchange(mca_coll_strag_module_t *module, ompi_communicator_t *comm)
 {
     struct coll_strag_rank_info *info;
@@ -331,8 +375,7 @@ static int exchange(mca_coll_strag_module_t *module, ompi_communicator_t *comm)
         int shared = share_decision(module, comm, &decision);
         code = connect_all(module, comm, &decision, code == OMPI_SUCCESS ? shared : code);
         if (code == OMPI_SUCCESS || code == OMPI_ERR_OUT_OF_RESOURCE) {
-            int watched =
-                coll_strag_watch_create(module, comm, ranks, &decision, code == OMPI_SUCCESS);
+            int watched = watch(module, comm, ranks, &decision, code == OMPI_SUCCESS);
             code = code == OMPI_SUCCESS ? watched : code;
         }
     }

@@ -4,7 +4,7 @@
  * concurrently for several communicators. Plans are built when they are first used, and
  * so is all that needs to be known of other ranks (coll_strag_locality.c).
  */
-#include "coll_strag.h"
+#include "coll_strag_watch.h"
 
 #include "algorithms/table.h"
 
@@ -92,7 +92,9 @@ static void module_destruct(mca_coll_strag_module_t *module)
 {
     delist(module);
     coll_strag_planned_free(module);
-    coll_strag_watch_free(module);
+    if (coll_strag_watch_selection(module->watch))
+        module->selection = NULL; /* the watch's */
+    coll_strag_watch_free(module->watch);
     strag_topology_free(module->topology);
     free(module->lane_of);
     strag_selection_free(module->selection);

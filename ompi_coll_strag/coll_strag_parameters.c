@@ -3,7 +3,7 @@
  * The component's parameters and counters, and what the parameters' texts mean.
  */
 #include "coll_strag_device.h"
-#include "coll_strag_watch.h"
+#include "coll_strag_report.h"
 
 #include "algorithms/table.h"
 #include "base/parse.h"

@@ -3,9 +3,10 @@
  * Rank 0: stragglers and slow links that the user names by parameters or by info keys of a
  * communicator (machine/state_text.h), and whether calls are watched to find others.
  */
-#include "coll_strag_links.h"
+#include "coll_strag.h"
 
 #include "machine/state_text.h"
+#include "watch/link_speed.h"
 #include "watch/observe.h"
 
 #include <string.h>
@@ -52,7 +53,7 @@ void coll_strag_find_state(ompi_communicator_t *comm, const struct strag_rank_lo
     if (strag_state_read_slow(text, ranks, n, state, &err) != STRAG_OK)
         complain(slow, text, &err, strag_slow_accepted);
     if (is_auto(text) && topology)
-        coll_strag_links_reported(topology, ranks, n, state);
+        strag_link_speed_compare(topology, ranks, state);
 }
 
 /* ---- Watched ---- */

@@ -13,7 +13,6 @@ ompi_coll_strag_libcoll_strag_la_SOURCES = \
 	ompi_coll_strag/coll_strag_component.c \
 	ompi_coll_strag/coll_strag_device.c \
 	ompi_coll_strag/coll_strag_device.h \
-	ompi_coll_strag/coll_strag_judge.c \
 	ompi_coll_strag/coll_strag_links.c \
 	ompi_coll_strag/coll_strag_links.h \
 	ompi_coll_strag/coll_strag_locality.c \
@@ -22,6 +21,7 @@ ompi_coll_strag_libcoll_strag_la_SOURCES = \
 	ompi_coll_strag/coll_strag_place.c \
 	ompi_coll_strag/coll_strag_reducer.c \
 	ompi_coll_strag/coll_strag_report.c \
+	ompi_coll_strag/coll_strag_report.h \
 	ompi_coll_strag/coll_strag_segments.c \
 	ompi_coll_strag/coll_strag_shm.c \
 	ompi_coll_strag/coll_strag_shm.h \

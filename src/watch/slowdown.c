@@ -99,6 +99,58 @@ void strag_slowdown_known(struct strag_slowdown *slowdown, int host, double fact
     slowdown->host[host].factor = factor;
 }
 
+/* ---- A topology's hosts ---- */
+
+bool strag_probe_hosts_make(const struct strag_topology *topology, struct strag_probe_hosts *hosts)
+{
+    int host = -1, node = -1;
+    hosts->count = topology->hosts;
+    hosts->host_of = malloc((size_t)topology->n * sizeof *hosts->host_of);
+    hosts->leader = malloc((size_t)hosts->count * sizeof *hosts->leader);
+    if (!hosts->host_of || !hosts->leader)
+        return false;
+    for (int leaf = 0; leaf < topology->n; leaf++) {
+        int rank = topology->leaf_rank[leaf];
+        if (topology->host_node[rank] != node) {
+            node = topology->host_node[rank];
+            hosts->leader[++host] = rank;
+        }
+        hosts->host_of[rank] = host;
+    }
+    return true;
+}
+
+void strag_probe_hosts_free(struct strag_probe_hosts *hosts)
+{
+    free(hosts->host_of);
+    free(hosts->leader);
+}
+
+struct strag_slowdown *strag_slowdown_create_for(const struct strag_topology *topology,
+                                                 const struct strag_probe_hosts *hosts,
+                                                 const struct strag_state_record *state)
+{
+    double *nominal = malloc((size_t)hosts->count * sizeof *nominal);
+    if (!nominal)
+        return NULL;
+    for (int h = 0; h < hosts->count; h++)
+        nominal[h] = topology->nodes[topology->host_node[hosts->leader[h]]].uplink;
+    struct strag_slowdown *made =
+        strag_slowdown_create(hosts->host_of, topology->n, hosts->count, nominal, NULL);
+    for (int s = 0; made && s < state->nslow; s++)
+        strag_slowdown_known(made, hosts->host_of[state->slow[s].rank], state->slow[s].factor);
+    free(nominal);
+    return made;
+}
+
+void strag_slowdown_state(const struct strag_slowdown *slowdown,
+                          const struct strag_probe_hosts *hosts, struct strag_state_record *state)
+{
+    state->nslow = 0;
+    for (int h = 0; h < hosts->count; h++)
+        strag_state_add_slow(state, hosts->leader[h], slowdown->host[h].factor);
+}
+
 /* ---- Rates ---- */
 
 /* Of a message between two hosts, beside one between the fastest ones. */
