@@ -388,6 +388,9 @@ const struct strag_topology *coll_strag_planning_topology(const mca_coll_strag_m
 /** The table's word for a size. @param[out] blocks  as in struct coll_strag_table */
 int coll_strag_table_find(const struct coll_strag_table *table, size_t bytes, int *blocks);
 
+/** NULL stands for whatever the previous component runs. */
+struct strag_table coll_strag_table_decode(const struct coll_strag_table *encoded);
+
 /**
  * On rank 0: the topology of a communicator.
  *

@@ -24,30 +24,33 @@ struct values {
     unsigned long long late_switches, slow_probes;
 };
 
-#define VARIABLE(NAME, TYPE, SIZE, HELP)                                                           \
-    {                                                                                              \
-#NAME, HELP, MCA_BASE_VAR_TYPE_##TYPE, offsetof(struct values, NAME), sizeof(SIZE)         \
-    }
-#define INT(NAME, HELP)    VARIABLE(NAME, INT, int, HELP)
-#define DOUBLE(NAME, HELP) VARIABLE(NAME, DOUBLE, double, HELP)
-#define COUNT(NAME, HELP)  VARIABLE(NAME, UNSIGNED_LONG_LONG, unsigned long long, HELP)
+#define FIELD(NAME) #NAME, offsetof(struct values, NAME), sizeof(((struct values *)0)->NAME)
 
 static const struct variable {
-    const char *name, *help;
-    mca_base_var_type_t type;
+    const char *name;
     size_t offset, size;
+    mca_base_var_type_t type;
+    const char *help;
 } variables[] = {
-    INT(late_rank, "The rank of the communicator that is late now; -1: none"),
-    DOUBLE(late_delay, "Seconds that it is late by; 0: none is"),
-    INT(late_most, "The one that was last most often, so far; -1: none ever was"),
-    DOUBLE(late_share, "In which share of the calls that were looked at closely it was"),
-    DOUBLE(late_median, "Seconds that it was late by, in the median of these calls"),
-    COUNT(late_switches, "How often another rank, or none, was found to be late"),
-    DOUBLE(late_saved,
-           "Seconds that going ahead without late ranks has saved, as modelled; below 0: lost"),
-    INT(slow_rank, "A rank on the host with the slowest link now; -1: none is slow"),
-    DOUBLE(slow_factor, "How many times slower than others that link is; 1: none is"),
-    COUNT(slow_probes, "How often the links of all hosts were probed"),
+    {FIELD(late_rank), MCA_BASE_VAR_TYPE_INT,
+     "The rank of the communicator that is late now; -1: none"},
+    {FIELD(late_delay), MCA_BASE_VAR_TYPE_DOUBLE, "Seconds that it is late by; 0: none is"},
+    {FIELD(late_most), MCA_BASE_VAR_TYPE_INT,
+     "The one that was last most often, so far; -1: none ever was"},
+    {FIELD(late_share), MCA_BASE_VAR_TYPE_DOUBLE,
+     "In which share of the calls that were looked at closely it was"},
+    {FIELD(late_median), MCA_BASE_VAR_TYPE_DOUBLE,
+     "Seconds that it was late by, in the median of these calls"},
+    {FIELD(late_switches), MCA_BASE_VAR_TYPE_UNSIGNED_LONG_LONG,
+     "How often another rank, or none, was found to be late"},
+    {FIELD(late_saved), MCA_BASE_VAR_TYPE_DOUBLE,
+     "Seconds that going ahead without late ranks has saved, as modelled; below 0: lost"},
+    {FIELD(slow_rank), MCA_BASE_VAR_TYPE_INT,
+     "A rank on the host with the slowest link now; -1: none is slow"},
+    {FIELD(slow_factor), MCA_BASE_VAR_TYPE_DOUBLE,
+     "How many times slower than others that link is; 1: none is"},
+    {FIELD(slow_probes), MCA_BASE_VAR_TYPE_UNSIGNED_LONG_LONG,
+     "How often the links of all hosts were probed"},
 };
 
 static int read_variable(const struct mca_base_pvar_t *pvar, void *value, void *comm)

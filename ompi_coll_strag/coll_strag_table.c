@@ -70,6 +70,18 @@ static void encode(const struct strag_table *table, enum coll_strag_reason previ
     }
 }
 
+struct strag_table coll_strag_table_decode(const struct coll_strag_table *encoded)
+{
+    struct strag_table table = {.entries = encoded->entries};
+    for (int i = 0; i < table.entries; i++) {
+        const int choice = encoded->choice[i];
+        table.entry[i] = (struct strag_entry){
+            encoded->from[i], choice < COLL_STRAG_ALGORITHMS_MAX ? strag_algorithms[choice] : NULL,
+            encoded->blocks[i]};
+    }
+    return table;
+}
+
 int coll_strag_table_find(const struct coll_strag_table *table, size_t bytes, int *blocks)
 {
     int entry = table->entries - 1;

@@ -75,15 +75,7 @@ static struct {
     bool ended;    /* it has done so */
 } watches = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static void enlist(struct coll_strag_watch *watch)
-{
-    pthread_mutex_lock(&watches.lock);
-    watch->next = watches.first;
-    watches.first = watch;
-    pthread_mutex_unlock(&watches.lock);
-}
-
-static void delist(const struct coll_strag_watch *watch)
+static void take_off_list(const struct coll_strag_watch *watch)
 {
     pthread_mutex_lock(&watches.lock);
     struct coll_strag_watch **link = &watches.first;
@@ -94,9 +86,8 @@ static void delist(const struct coll_strag_watch *watch)
     pthread_mutex_unlock(&watches.lock);
 }
 
-/* @param comm  NULL: any that is not over yet
- * @param[out] summary  NULL is allowed */
-static struct coll_strag_watch *find(const void *comm, struct strag_watch_summary *summary)
+struct coll_strag_watch *coll_strag_watch_find(const void *comm,
+                                               struct strag_watch_summary *summary)
 {
     pthread_mutex_lock(&watches.lock);
     struct coll_strag_watch *watch = watches.first;
@@ -106,11 +97,6 @@ static struct coll_strag_watch *find(const void *comm, struct strag_watch_summar
         *summary = watch->summary;
     pthread_mutex_unlock(&watches.lock);
     return watch;
-}
-
-bool coll_strag_watch_find(const void *comm, struct strag_watch_summary *summary)
-{
-    return NULL != find(comm, summary);
 }
 
 /* ---- Nothing may be under way when a communicator or MPI comes to its end ---- */
@@ -150,12 +136,13 @@ static void end_watch(struct coll_strag_watch *watch)
  */
 static int deleted(MPI_Comm comm, int key, void *value, void *extra)
 {
-    struct coll_strag_watch *watch = value && !watches.ended ? find(comm, NULL) : NULL;
+    struct coll_strag_watch *watch =
+        value && !watches.ended ? coll_strag_watch_find(comm, NULL) : NULL;
     (void)key;
     (void)extra;
     if (watch)
         end_watch(watch);
-    while (!value && (watch = find(NULL, NULL)) != NULL)
+    while (!value && (watch = coll_strag_watch_find(NULL, NULL)) != NULL)
         end_watch(watch);
     watches.ended = watches.ended || !value;
     return MPI_SUCCESS;
@@ -191,7 +178,7 @@ void coll_strag_watch_free(struct coll_strag_watch *watch)
 {
     if (NULL == watch)
         return;
-    delist(watch);
+    take_off_list(watch);
     if (NULL != watch->gather || NULL != watch->barrier)
         return;
     strag_observer_free(watch->observer);
@@ -202,18 +189,6 @@ void coll_strag_watch_free(struct coll_strag_watch *watch)
     free(watch);
 }
 
-static struct strag_table decoded(const struct coll_strag_table *from)
-{
-    struct strag_table table = {.entries = from->entries};
-    for (int e = 0; e < from->entries; e++) {
-        const int choice = from->choice[e];
-        table.entry[e] = (struct strag_entry){
-            from->from[e], choice < COLL_STRAG_ALGORITHMS_MAX ? strag_algorithms[choice] : NULL,
-            from->blocks[e]};
-    }
-    return table;
-}
-
 /* As in struct strag_judge_options. */
 static double make_table(void *context, const struct strag_state_record *state,
                          struct strag_judge_table *made)
@@ -221,7 +196,7 @@ static double make_table(void *context, const struct strag_state_record *state,
     struct coll_strag_watch *watch = context;
     double start = coll_strag_seconds();
     watch->options.make(watch->options.context, state, &watch->made, &made->selection);
-    made->table = decoded(&watch->made);
+    made->table = coll_strag_table_decode(&watch->made);
     return coll_strag_seconds() - start;
 }
 
@@ -229,7 +204,8 @@ static double make_table(void *context, const struct strag_state_record *state,
 static bool make_judge(struct coll_strag_watch *watch, const struct coll_strag_decision *decision)
 {
     const struct coll_strag_watch_options *options = &watch->options;
-    const struct strag_judge_table usual = {decoded(&decision->table), *options->selection};
+    const struct strag_judge_table usual = {coll_strag_table_decode(&decision->table),
+                                            *options->selection};
     const struct strag_judge_options judge = {
         .n = ompi_comm_size(options->comm),
         .window = decision->window,
@@ -286,8 +262,12 @@ int coll_strag_watch_create(const struct coll_strag_watch_options *options,
         coll_strag_watch_free(watch);
         watch = NULL;
     }
-    if (watch)
-        enlist(watch);
+    if (watch) {
+        pthread_mutex_lock(&watches.lock);
+        watch->next = watches.first;
+        watches.first = watch;
+        pthread_mutex_unlock(&watches.lock);
+    }
     *made = watch;
     return code;
 }

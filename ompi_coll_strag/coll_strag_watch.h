@@ -53,7 +53,7 @@ int coll_strag_watch_create(const struct coll_strag_watch_options *options,
 /** NULL is allowed. */
 void coll_strag_watch_free(struct coll_strag_watch *watch);
 
-/** What is to be told when messages begin and end. @return NULL: links are not watched */
+/** Whose meter notes when messages begin and end. @return NULL: links are not watched */
 const struct coll_strag_links *coll_strag_watch_links(const struct coll_strag_watch *watch);
 
 /** The selection behind the table in force; the watch's. NULL: not here. `watch` may be NULL. */
@@ -70,7 +70,9 @@ int coll_strag_watch_begin(struct coll_strag_watch *watch);
 int coll_strag_watch_end(struct coll_strag_watch *watch, const struct strag_watched_call *call,
                          int code, enum strag_change *change);
 
-/** A communicator's summary, whoever asks. @return false: its calls are not watched */
-bool coll_strag_watch_find(const void *comm, struct strag_watch_summary *summary);
+/** A communicator's watch. @param comm  NULL: any watch that is not over yet
+ * @param[out] summary  NULL is allowed @return NULL: there is none */
+struct coll_strag_watch *coll_strag_watch_find(const void *comm,
+                                               struct strag_watch_summary *summary);
 
 #endif

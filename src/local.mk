@@ -89,3 +89,4 @@ src_libstrag_la_SOURCES = \
 	src/watch/summary.c src/watch/summary.h
 src_libstrag_la_CPPFLAGS = $(AM_CPPFLAGS) $(HWLOC_CFLAGS) $(YAML_CFLAGS)
 src_libstrag_la_LIBADD = -lm $(PTHREAD_LIBS) $(HWLOC_LIBS) $(YAML_LIBS)
+EXTRA_DIST += src/watch/README.md

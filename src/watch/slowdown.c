@@ -350,10 +350,10 @@ static void adopt(struct strag_slowdown *slowdown)
 
 /* Hold what a probe says of every host against what is known, and against what was said before.
  * @param[out] sure  it has been said twice
- * @return whether it is news */
+ * @return whether something has changed */
 static bool compare(struct strag_slowdown *slowdown, bool *sure)
 {
-    bool news = false, none = most_are_slow(slowdown);
+    bool changed = false, none = most_are_slow(slowdown);
     *sure = true;
     for (int h = 0; h < slowdown->hosts; h++) {
         struct host *host = &slowdown->host[h];
@@ -361,16 +361,16 @@ static bool compare(struct strag_slowdown *slowdown, bool *sure)
         bool other = !agree(factor, host->factor);
         bool again = slowdown->is_pending && agree(factor, host->pending);
         bool seen = factor > host->factor && host->seen >= slowdown->options.least;
-        news = news || other;
+        changed = changed || other;
         *sure = *sure && (!other || again || seen);
         host->pending = factor;
     }
-    return news;
+    return changed;
 }
 
 bool strag_slowdown_probed(struct strag_slowdown *slowdown, const float *rates, double took)
 {
-    bool news = false, sure = false;
+    bool changed = false, sure = false;
     slowdown->report.probes++;
     slowdown->took = took;
     slowdown->idle = 0;
@@ -378,16 +378,16 @@ bool strag_slowdown_probed(struct strag_slowdown *slowdown, const float *rates, 
         for (int h = 0; h < slowdown->hosts; h++)
             slowdown->sorted[h] = speed(&slowdown->host[h]);
         slowdown->reference = upper_quartile(slowdown, slowdown->hosts);
-        news = compare(slowdown, &sure);
-        if (!news && slowdown->suspicion > slowdown->tolerated) {
+        changed = compare(slowdown, &sure);
+        if (!changed && slowdown->suspicion > slowdown->tolerated) {
             slowdown->tolerated = slowdown->suspicion;
             slowdown->remembered = slowdown->options.remember;
         }
     }
-    slowdown->is_pending = news && !sure;
-    if (news && sure)
+    slowdown->is_pending = changed && !sure;
+    if (changed && sure)
         adopt(slowdown);
-    return news && sure;
+    return changed && sure;
 }
 
 double strag_slowdown_factor(const struct strag_slowdown *slowdown, int host)

@@ -5,7 +5,7 @@
  *     after every window   what all ranks' meters say (meter.h) is looked at. It costs nothing, but
  *                          is rough: is there a suspicion?
  *     where there is one   all hosts send each other some 100 KiB at the same time: a probe. It
- *                          takes its time, but no plan, late rank or buffer is in its way.
+ *                          takes its time, but no plan, straggler or buffer is in its way.
  *     named                are the hosts that a probe finds slow, if a second one, a window later,
  *                          says the same, or the meters have said so at once; and they are no
  *                          longer, if two probes say so.
