@@ -6,6 +6,7 @@
 #include "state.h"
 
 #include "machine/state_text.h"
+#include "watch/link_speed.h"
 #include "watch/observe.h"
 
 #include <string.h>
@@ -42,7 +43,7 @@ void coll_strag_find_state(ompi_communicator_t *comm, const struct strag_rank_lo
     if (strag_state_read_slow(text, ranks, n, state, &err) != STRAG_OK)
         coll_strag_settings_bad_key(slow, text, err.text, strag_slow_accepted, "none");
     if (is_auto(text) && topology)
-        strag_link_speed_slow(topology, ranks, n, state);
+        strag_link_speed_compare(topology, ranks, state);
 }
 
 /* ---- Watched ---- */

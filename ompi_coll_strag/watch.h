@@ -1,24 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Watching a communicator's calls for stragglers and slow links; watch/observe.h and
+ * watch/slowdown.h say by what rules.
+ */
 #ifndef COLL_STRAG_WATCH_H
 #define COLL_STRAG_WATCH_H
-#include "previous.h"
-#include "table.h"
-#include "transport_pml.h"
-enum coll_strag_change { COLL_STRAG_NO_CHANGE, COLL_STRAG_NEW_TABLE, COLL_STRAG_NEW_LINKS };
+
+#include "coll_strag_links.h"
+
+#include "watch/judge.h"
+
 struct coll_strag_watch;
+
+/** The table for a state, made anew. @param context  whoever can */
+typedef void coll_strag_make_table(void *context, const struct strag_state_record *state,
+                                   struct coll_strag_table *table,
+                                   struct strag_selection **selection);
+
+/** On rank 0, when the communicator or MPI comes to its end. @param ranks  [rank] */
+typedef void coll_strag_watch_report(const ompi_communicator_t *comm,
+                                     const struct strag_watch_summary *summary,
+                                     const struct strag_rank_location *ranks);
+
+/* What it needs of its communicator; all of it outlives the watch. */
 struct coll_strag_watch_options {
-    struct coll_strag_basis basis;
-    const struct coll_strag_previous *previous;
-    struct coll_strag_decision *decision;
-    struct strag_selection **selection;
-    const struct strag_topology *topology;
-    struct coll_strag_pml_transport *pml;
-    const struct strag_rank_location *ranks;
+    ompi_communicator_t *comm;
+    mca_coll_base_module_allreduce_fn_t allreduce; /* not the one that is watched */
+    mca_coll_base_module_t *allreduce_module;
+    const struct strag_topology *topology; /* NULL: links are not watched */
+    struct strag_state_record *state;      /* what all follow; kept up to date */
+    struct coll_strag_table *table;        /* the same */
+
+    /* On rank 0 */
+    const struct strag_rank_location *ranks; /* one per rank; copied; NULL on other ranks */
+    struct strag_selection **selection;      /* of the table; taken over: NULL then */
+    coll_strag_make_table *make;
+    void *context; /* for make */
+    coll_strag_watch_report *report;
 };
-int coll_strag_watch_create(const struct coll_strag_watch_options *options, bool able,
+
+/**
+ * Get ready to watch calls. Collective.
+ *
+ * @param able        false: this rank is out of memory
+ * @param[out] watch  NULL on all ranks if one of them is not able to
+ * @return OMPI_SUCCESS, or an error of MPI's
+ */
+int coll_strag_watch_create(const struct coll_strag_watch_options *options,
+                            const struct coll_strag_decision *decision, bool able,
                             struct coll_strag_watch **watch);
+
+/** NULL is allowed. */
 void coll_strag_watch_free(struct coll_strag_watch *watch);
+
+/** Whose meter notes when messages begin and end. @return NULL: links are not watched */
+const struct coll_strag_links *coll_strag_watch_links(const struct coll_strag_watch *watch);
+
+/** The selection behind the table in force; the watch's. NULL: not here. `watch` may be NULL. */
+struct strag_selection *coll_strag_watch_selection(const struct coll_strag_watch *watch);
+
+/** Is a call of so many bytes to be watched? The same on all ranks. `watch` may be NULL. */
 bool coll_strag_watches(const struct coll_strag_watch *watch, size_t bytes);
+
+/** Before such a call. */
 int coll_strag_watch_begin(struct coll_strag_watch *watch);
-int coll_strag_watch_end(struct coll_strag_watch *watch, size_t bytes, int choice, int blocks,
-                         int code, enum coll_strag_change *change);
+
+/** After it. @param code  what it ended with; returned, if it is an error
+ * @param[out] change  what the caller has to do: drop plans for a straggler, or all plans */
+int coll_strag_watch_end(struct coll_strag_watch *watch, const struct strag_watched_call *call,
+                         int code, enum strag_change *change);
+
+/** A communicator's watch. @param comm  NULL: any watch that is not over yet
+ * @param[out] summary  NULL is allowed @return NULL: there is none */
+struct coll_strag_watch *coll_strag_watch_find(const void *comm,
+                                               struct strag_watch_summary *summary);
+
 #endif

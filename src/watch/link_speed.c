@@ -126,3 +126,35 @@ double strag_link_speed_usual(double *speeds, int count)
     int known = count - unknown;
     return 2 * known < count ? 0 : speeds[unknown + known / 2];
 }
+
+/* ---- Several hosts ---- */
+
+/* A speed that is less than so many times below the usual one is as good as that. */
+static const double least_factor = 1.05;
+
+static double uplink(const struct strag_topology *topology, int rank)
+{
+    return topology->nodes[topology->host_node[rank]].uplink;
+}
+
+void strag_link_speed_compare(const struct strag_topology *topology,
+                              const struct strag_rank_location *ranks,
+                              struct strag_state_record *state)
+{
+    double *speeds = malloc((size_t)topology->n * sizeof *speeds), fastest = 0;
+    if (!speeds)
+        return; /* all are alike, then */
+    for (int rank = 0; rank < topology->n; rank++) {
+        speeds[rank] = ranks[rank].link_speed;
+        fastest = uplink(topology, rank) > fastest ? uplink(topology, rank) : fastest;
+    }
+    double usual = fastest > 0 ? 0 : strag_link_speed_usual(speeds, topology->n);
+    free(speeds);
+    for (int leaf = 0, node = -1; leaf < topology->n; leaf++) {
+        int rank = topology->leaf_rank[leaf];
+        double speed = ranks[rank].link_speed;
+        if (topology->host_node[rank] != node && speed > 0 && usual > least_factor * speed)
+            strag_state_add_slow(state, rank, usual / speed);
+        node = topology->host_node[rank];
+    }
+}

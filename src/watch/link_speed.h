@@ -21,6 +21,9 @@
 #ifndef STRAG_LINK_SPEED_H
 #define STRAG_LINK_SPEED_H
 
+#include "machine/job.h"
+#include "machine/state.h"
+
 /**
  * @param root  "/sys"
  * @return bytes per second; 0: not known
@@ -36,5 +39,15 @@ double strag_link_speed(const char *root);
  * @return the usual one, or 0: less than half are known
  */
 double strag_link_speed_usual(double *speeds, int count);
+
+/**
+ * Add the hosts whose reported speed is below the usual one to a state; none where the topology
+ * itself says how fast hosts' links are.
+ *
+ * @param ranks  one per rank of the topology
+ */
+void strag_link_speed_compare(const struct strag_topology *topology,
+                              const struct strag_rank_location *ranks,
+                              struct strag_state_record *state);
 
 #endif

@@ -278,7 +278,7 @@ static bool is_other_delay(double a, double b)
 /* Who is late, by what was looked at closely. Nobody is named from a single window, nor against
  * what durations said before. Where only a part of two windows was looked at closely a little less
  * than the share will do, so that chance does not put off for a window what both of them say. */
-static int find_late(struct strag_observer *observer)
+static int find_straggler(struct strag_observer *observer)
 {
     const struct strag_observe_options *options = &observer->options;
     const struct strag_last *calls = observer->recent + 2 * options->window - observer->known;
@@ -328,7 +328,7 @@ struct strag_verdict strag_observer_decide(struct strag_observer *observer, cons
 {
     int before = observer->verdict.rank;
     take_over(observer, notes, stride);
-    int now = find_late(observer);
+    int now = find_straggler(observer);
     double delay = 0;
     if (now != NOBODY) {
         int count = sort_delays(observer->recent, 2 * observer->options.window, now, true,

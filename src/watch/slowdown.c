@@ -99,6 +99,58 @@ void strag_slowdown_known(struct strag_slowdown *slowdown, int host, double fact
     slowdown->host[host].factor = factor;
 }
 
+/* ---- A topology's hosts ---- */
+
+bool strag_probe_hosts_make(const struct strag_topology *topology, struct strag_probe_hosts *hosts)
+{
+    int host = -1, node = -1;
+    hosts->count = topology->hosts;
+    hosts->host_of = malloc((size_t)topology->n * sizeof *hosts->host_of);
+    hosts->leader = malloc((size_t)hosts->count * sizeof *hosts->leader);
+    if (!hosts->host_of || !hosts->leader)
+        return false;
+    for (int leaf = 0; leaf < topology->n; leaf++) {
+        int rank = topology->leaf_rank[leaf];
+        if (topology->host_node[rank] != node) {
+            node = topology->host_node[rank];
+            hosts->leader[++host] = rank;
+        }
+        hosts->host_of[rank] = host;
+    }
+    return true;
+}
+
+void strag_probe_hosts_free(struct strag_probe_hosts *hosts)
+{
+    free(hosts->host_of);
+    free(hosts->leader);
+}
+
+struct strag_slowdown *strag_slowdown_create_for(const struct strag_topology *topology,
+                                                 const struct strag_probe_hosts *hosts,
+                                                 const struct strag_state_record *state)
+{
+    double *nominal = malloc((size_t)hosts->count * sizeof *nominal);
+    if (!nominal)
+        return NULL;
+    for (int h = 0; h < hosts->count; h++)
+        nominal[h] = topology->nodes[topology->host_node[hosts->leader[h]]].uplink;
+    struct strag_slowdown *made =
+        strag_slowdown_create(hosts->host_of, topology->n, hosts->count, nominal, NULL);
+    for (int s = 0; made && s < state->nslow; s++)
+        strag_slowdown_known(made, hosts->host_of[state->slow[s].rank], state->slow[s].factor);
+    free(nominal);
+    return made;
+}
+
+void strag_slowdown_state(const struct strag_slowdown *slowdown,
+                          const struct strag_probe_hosts *hosts, struct strag_state_record *state)
+{
+    state->nslow = 0;
+    for (int h = 0; h < hosts->count; h++)
+        strag_state_add_slow(state, hosts->leader[h], slowdown->host[h].factor);
+}
+
 /* ---- Rates ---- */
 
 /* Of a message between two hosts, beside one between the fastest ones. */
@@ -298,10 +350,10 @@ static void adopt(struct strag_slowdown *slowdown)
 
 /* Hold what a probe says of every host against what is known, and against what was said before.
  * @param[out] sure  it has been said twice
- * @return whether it is news */
+ * @return whether something has changed */
 static bool compare(struct strag_slowdown *slowdown, bool *sure)
 {
-    bool news = false, none = most_are_slow(slowdown);
+    bool changed = false, none = most_are_slow(slowdown);
     *sure = true;
     for (int h = 0; h < slowdown->hosts; h++) {
         struct host *host = &slowdown->host[h];
@@ -309,16 +361,16 @@ static bool compare(struct strag_slowdown *slowdown, bool *sure)
         bool other = !agree(factor, host->factor);
         bool again = slowdown->is_pending && agree(factor, host->pending);
         bool seen = factor > host->factor && host->seen >= slowdown->options.least;
-        news = news || other;
+        changed = changed || other;
         *sure = *sure && (!other || again || seen);
         host->pending = factor;
     }
-    return news;
+    return changed;
 }
 
 bool strag_slowdown_probed(struct strag_slowdown *slowdown, const float *rates, double took)
 {
-    bool news = false, sure = false;
+    bool changed = false, sure = false;
     slowdown->report.probes++;
     slowdown->took = took;
     slowdown->idle = 0;
@@ -326,16 +378,16 @@ bool strag_slowdown_probed(struct strag_slowdown *slowdown, const float *rates, 
         for (int h = 0; h < slowdown->hosts; h++)
             slowdown->sorted[h] = speed(&slowdown->host[h]);
         slowdown->reference = upper_quartile(slowdown, slowdown->hosts);
-        news = compare(slowdown, &sure);
-        if (!news && slowdown->suspicion > slowdown->tolerated) {
+        changed = compare(slowdown, &sure);
+        if (!changed && slowdown->suspicion > slowdown->tolerated) {
             slowdown->tolerated = slowdown->suspicion;
             slowdown->remembered = slowdown->options.remember;
         }
     }
-    slowdown->is_pending = news && !sure;
-    if (news && sure)
+    slowdown->is_pending = changed && !sure;
+    if (changed && sure)
         adopt(slowdown);
-    return news && sure;
+    return changed && sure;
 }
 
 double strag_slowdown_factor(const struct strag_slowdown *slowdown, int host)

@@ -5,7 +5,7 @@
  *     after every window   what all ranks' meters say (meter.h) is looked at. It costs nothing, but
  *                          is rough: is there a suspicion?
  *     where there is one   all hosts send each other some 100 KiB at the same time: a probe. It
- *                          takes its time, but no plan, late rank or buffer is in its way.
+ *                          takes its time, but no plan, straggler or buffer is in its way.
  *     named                are the hosts that a probe finds slow, if a second one, a window later,
  *                          says the same, or the meters have said so at once; and they are no
  *                          longer, if two probes say so.
@@ -35,6 +35,8 @@
 #ifndef STRAG_SLOWDOWN_H
 #define STRAG_SLOWDOWN_H
 
+#include "machine/state.h"
+#include "machine/topology.h"
 #include "watch/meter.h"
 
 #include <stdbool.h>
@@ -54,6 +56,17 @@ struct strag_slowdown_options strag_slowdown_default(void);
 
 struct strag_slowdown;
 
+/* A topology's hosts, numbered in its order. */
+struct strag_probe_hosts {
+    int count;
+    int32_t *host_of; /* [rank] */
+    int32_t *leader;  /* [host]: the rank that takes part in probes */
+};
+
+/** @return false: out of memory; strag_probe_hosts_free frees what was made */
+bool strag_probe_hosts_make(const struct strag_topology *topology, struct strag_probe_hosts *hosts);
+void strag_probe_hosts_free(struct strag_probe_hosts *hosts);
+
 /**
  * @param host_of  [rank]: its host, numbered from 0 in the order of the topology
  * @param hosts    how many; with fewer than STRAG_PROBE_HOSTS_MIN nothing is ever probed
@@ -65,11 +78,21 @@ struct strag_slowdown *strag_slowdown_create(const int32_t *host_of, int ranks, 
                                              const double *nominal,
                                              const struct strag_slowdown_options *options);
 
+/** For a topology's hosts; those that a state says are slow are known. @return NULL: out of memory
+ */
+struct strag_slowdown *strag_slowdown_create_for(const struct strag_topology *topology,
+                                                 const struct strag_probe_hosts *hosts,
+                                                 const struct strag_state_record *state);
+
 /** NULL is allowed. */
 void strag_slowdown_free(struct strag_slowdown *slowdown);
 
-/** Take over a slow host that is known from elsewhere, so that it is not news. */
+/** Take over a slow host that is known from elsewhere: finding it is no change. */
 void strag_slowdown_known(struct strag_slowdown *slowdown, int host, double factor);
+
+/** Put the slow hosts' leaders into a state, in the place of those that were slow. */
+void strag_slowdown_state(const struct strag_slowdown *slowdown,
+                          const struct strag_probe_hosts *hosts, struct strag_state_record *state);
 
 /**
  * A window is over.

@@ -18,6 +18,7 @@ unit_tests = \
 	test/unit/test_hierarchy \
 	test/unit/test_hwloc \
 	test/unit/test_in_order \
+	test/unit/test_judge \
 	test/unit/test_layout \
 	test/unit/test_layout_errors \
 	test/unit/test_layout_locate \
@@ -144,6 +145,10 @@ test_unit_test_in_order_SOURCES = test/unit/test_in_order.c
 test_unit_test_in_order_CPPFLAGS = $(unit_cppflags)
 test_unit_test_in_order_LDFLAGS = $(unit_ldflags)
 test_unit_test_in_order_LDADD = $(unit_libs)
+test_unit_test_judge_SOURCES = test/unit/test_judge.c
+test_unit_test_judge_CPPFLAGS = $(unit_cppflags)
+test_unit_test_judge_LDFLAGS = $(unit_ldflags)
+test_unit_test_judge_LDADD = $(unit_libs)
 test_unit_test_layout_SOURCES = test/unit/test_layout.c
 test_unit_test_layout_CPPFLAGS = $(unit_cppflags)
 test_unit_test_layout_LDFLAGS = $(unit_ldflags)

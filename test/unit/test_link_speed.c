@@ -156,13 +156,43 @@ static void test_usual(void **state)
     assert_true(strag_link_speed_usual(NULL, 0) == 0);
 }
 
+/* Two ranks on each of three hosts, the second host at half the usual speed. */
+static void test_compare(void **state)
+{
+    (void)state;
+    struct strag_rank_location ranks[6] = {0};
+    struct strag_state_record found = {.nslow = 0};
+    struct strag_topology *topology = NULL;
+    assert_int_equal(strag_topology_flat(6, 2, &topology, NULL), STRAG_OK);
+    for (int rank = 0; rank < 6; rank++)
+        ranks[rank].link_speed = rank / 2 == 1 ? 5e9 : 1e10;
+    strag_link_speed_compare(topology, ranks, &found);
+    assert_int_equal(found.nslow, 1);
+    assert_int_equal(found.slow[0].rank, 2);
+    assert_true(found.slow[0].factor == 2);
+
+    found.nslow = 0;
+    ranks[2].link_speed = ranks[3].link_speed = 9.9e9; /* hardly slower */
+    strag_link_speed_compare(topology, ranks, &found);
+    assert_int_equal(found.nslow, 0);
+    ranks[2].link_speed = ranks[3].link_speed = 0; /* not known */
+    strag_link_speed_compare(topology, ranks, &found);
+    assert_int_equal(found.nslow, 0);
+
+    ranks[2].link_speed = ranks[3].link_speed = 5e9;
+    topology->nodes[topology->host_node[5]].uplink = 1e9; /* the layout knows better */
+    strag_link_speed_compare(topology, ranks, &found);
+    assert_int_equal(found.nslow, 0);
+    strag_topology_free(topology);
+}
+
 #define WITH_ROOT(test) cmocka_unit_test_setup_teardown(test, make_root, remove_root)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_ROOT(test_nothing),    WITH_ROOT(test_interfaces),   WITH_ROOT(test_bond),
-        WITH_ROOT(test_infiniband), cmocka_unit_test(test_usual),
+        WITH_ROOT(test_infiniband), cmocka_unit_test(test_usual), cmocka_unit_test(test_compare),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

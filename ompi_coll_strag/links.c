@@ -11,20 +11,14 @@
  */
 #include "coll_strag_links.h"
 
-#include "watch/link_speed.h"
-
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum {
     PIECE = 16 * 1024, /* bytes: sent at once by every transport */
     SLOTS = 16,        /* pieces under way, each way */
     PASSED = 3,        /* pieces that are not measured: a shaper may let as much pass at once */
 };
-
-/* A host's reported speed that is less than so many times below the usual one is no news. */
-static const double least_factor = 1.05;
 
 /* ---- Making it ---- */
 
@@ -37,76 +31,36 @@ void coll_strag_links_free(struct coll_strag_links *links)
     free(links->rates);
     strag_meter_free(links->meter);
     free(links->room);
-    free(links->leader);
-    free(links->host_of);
+    strag_probe_hosts_free(&links->hosts);
     free(links);
 }
 
-static void number_hosts(struct coll_strag_links *links, const struct strag_topology *topology)
-{
-    int host = -1, node = -1;
-    for (int leaf = 0; leaf < topology->n; leaf++) {
-        int rank = topology->leaf_rank[leaf];
-        if (topology->host_node[rank] != node) {
-            node = topology->host_node[rank];
-            links->leader[++host] = rank;
-        }
-        links->host_of[rank] = host;
-    }
-}
-
-static struct strag_slowdown *make_slowdown(const struct coll_strag_links *links,
-                                            const struct strag_topology *topology,
-                                            const struct strag_state_record *state)
-{
-    double *nominal = malloc((size_t)links->hosts * sizeof *nominal), fastest = 0;
-    if (NULL == nominal)
-        return NULL;
-    for (int host = 0; host < links->hosts; host++) {
-        nominal[host] = topology->nodes[topology->host_node[links->leader[host]]].uplink;
-        fastest = nominal[host] > fastest ? nominal[host] : fastest;
-    }
-    struct strag_slowdown *slowdown = strag_slowdown_create(
-        links->host_of, topology->n, links->hosts, fastest > 0 ? nominal : NULL, NULL);
-    for (int s = 0; slowdown && s < state->nslow; s++)
-        strag_slowdown_known(slowdown, links->host_of[state->slow[s].rank], state->slow[s].factor);
-    free(nominal);
-    return slowdown;
-}
-
-static bool make_judge(struct coll_strag_links *links, const struct strag_topology *topology,
-                       const struct strag_state_record *state)
+static bool make(struct coll_strag_links *links, int me, const struct strag_topology *topology,
+                 const struct strag_state_record *state)
 {
     const size_t entry = STRAG_PROBE_ROUNDS * sizeof(float);
+    links->meter = strag_meter_create(topology->hosts);
+    if (NULL == links->meter || !strag_probe_hosts_make(topology, &links->hosts))
+        return false;
+    if (links->hosts.leader[links->hosts.host_of[me]] == me &&
+        NULL == (links->room = calloc(SLOTS + 1, PIECE)))
+        return false;
+    if (me != 0)
+        return true;
     links->gathered = malloc((size_t)topology->n * entry);
-    links->rates = malloc((size_t)links->hosts * entry);
-    links->slowdown = make_slowdown(links, topology, state);
+    links->rates = malloc((size_t)topology->hosts * entry);
+    links->slowdown = strag_slowdown_create_for(topology, &links->hosts, state);
     return links->gathered && links->rates && links->slowdown;
 }
 
-bool coll_strag_links_create(mca_coll_strag_module_t *module, ompi_communicator_t *comm,
+bool coll_strag_links_create(ompi_communicator_t *comm, const struct strag_topology *topology,
                              const struct strag_state_record *state, struct coll_strag_links **made)
 {
-    const struct strag_topology *topology = module->topology;
-    const int me = ompi_comm_rank(comm);
     *made = NULL;
     if (NULL == topology || strag_probe_rounds(topology->hosts) == 0)
         return true;
     struct coll_strag_links *links = calloc(1, sizeof *links);
-    if (NULL == links)
-        return false;
-    links->hosts = topology->hosts;
-    links->host_of = malloc((size_t)topology->n * sizeof *links->host_of);
-    links->leader = malloc((size_t)links->hosts * sizeof *links->leader);
-    links->meter = strag_meter_create(links->hosts);
-    bool all = links->host_of && links->leader && links->meter;
-    if (all)
-        number_hosts(links, topology);
-    if (all && links->leader[links->host_of[me]] == me)
-        all = NULL != (links->room = calloc(SLOTS + 1, PIECE));
-    if (all && me == 0)
-        all = make_judge(links, topology, state);
-    if (!all) {
+    if (NULL == links || !make(links, ompi_comm_rank(comm), topology, state)) {
         coll_strag_links_free(links);
         return false;
     }
@@ -161,7 +115,7 @@ static int advance(struct stream *stream)
 }
 
 /* An empty message from the receiver to the sender. */
-static int say_ready(struct stream *in, struct stream *out)
+static int send_ready(struct stream *in, struct stream *out)
 {
     ompi_request_t *requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
     int code = MCA_PML_CALL(
@@ -180,15 +134,16 @@ static int say_ready(struct stream *in, struct stream *out)
 static int probe_round(const struct coll_strag_links *links, ompi_communicator_t *comm, int round,
                        int pieces, float *rate)
 {
-    const int host = links->host_of[ompi_comm_rank(comm)];
+    const struct strag_probe_hosts *hosts = &links->hosts;
+    const int host = hosts->host_of[ompi_comm_rank(comm)];
     struct stream in = {.comm = comm,
-                        .peer = links->leader[strag_probe_from(links->hosts, round, host)],
+                        .peer = hosts->leader[strag_probe_from(hosts->count, round, host)],
                         .room = links->room,
                         .pieces = pieces};
     struct stream out = in;
-    out.peer = links->leader[strag_probe_to(links->hosts, round, host)];
+    out.peer = hosts->leader[strag_probe_to(hosts->count, round, host)];
     out.send = true;
-    int code = say_ready(&in, &out);
+    int code = send_ready(&in, &out);
     while (code == OMPI_SUCCESS && (in.done < pieces || out.done < pieces)) {
         code = advance(&in);
         if (code == OMPI_SUCCESS)
@@ -201,74 +156,30 @@ static int probe_round(const struct coll_strag_links *links, ompi_communicator_t
 }
 
 /* Ranks' rates become hosts'. */
-static bool judge(const struct coll_strag_links *links, double took)
+static void sort_rates(struct coll_strag_links *links)
 {
     const size_t rounds = STRAG_PROBE_ROUNDS;
-    for (size_t host = 0; host < (size_t)links->hosts; host++)
-        memcpy(links->rates + host * rounds, links->gathered + (size_t)links->leader[host] * rounds,
+    for (size_t host = 0; host < (size_t)links->hosts.count; host++)
+        memcpy(links->rates + host * rounds,
+               links->gathered + (size_t)links->hosts.leader[host] * rounds,
                rounds * sizeof *links->rates);
-    return strag_slowdown_probed(links->slowdown, links->rates, took);
 }
 
 int coll_strag_links_probe(struct coll_strag_links *links, ompi_communicator_t *comm, size_t bytes,
-                           bool *changed)
+                           double *seconds)
 {
     const int pieces = bytes / PIECE > PASSED ? (int)(bytes / PIECE) : PASSED + 1;
+    const int rounds = links->room ? strag_probe_rounds(links->hosts.count) : 0;
     float mine[STRAG_PROBE_ROUNDS] = {0};
     double start = coll_strag_seconds();
     int code = OMPI_SUCCESS;
-    *changed = false;
-    for (int r = 0; links->room && r < strag_probe_rounds(links->hosts) && code == OMPI_SUCCESS;
-         r++)
+    for (int r = 0; r < rounds && code == OMPI_SUCCESS; r++)
         code = probe_round(links, comm, r, pieces, &mine[r]);
     if (code == OMPI_SUCCESS)
         code = comm->c_coll->coll_gather(mine, sizeof mine, MPI_BYTE, links->gathered, sizeof mine,
                                          MPI_BYTE, 0, comm, comm->c_coll->coll_gather_module);
-    if (code == OMPI_SUCCESS && links->slowdown)
-        *changed = judge(links, coll_strag_seconds() - start);
+    if (code == OMPI_SUCCESS && links->rates)
+        sort_rates(links);
+    *seconds = coll_strag_seconds() - start;
     return code;
-}
-
-void coll_strag_links_found(const struct coll_strag_links *links, struct strag_state_record *state)
-{
-    state->nslow = 0;
-    for (int host = 0; host < links->hosts && state->nslow < STRAG_SLOW_MAX; host++) {
-        double factor = strag_slowdown_factor(links->slowdown, host);
-        if (factor > 1)
-            state->slow[state->nslow++] = (struct strag_slow){links->leader[host], factor};
-    }
-}
-
-/* ---- What the system reports ---- */
-
-/* Has the user said how fast hosts' links are? Then what the system says does not count. */
-static bool is_told(const struct strag_topology *topology)
-{
-    for (int rank = 0; rank < topology->n; rank++) {
-        if (topology->nodes[topology->host_node[rank]].uplink > 0)
-            return true;
-    }
-    return false;
-}
-
-void coll_strag_links_reported(const struct strag_topology *topology,
-                               const struct strag_rank_location *ranks, int n,
-                               struct strag_state_record *state)
-{
-    double *speeds = malloc((size_t)n * sizeof *speeds);
-    if (NULL == speeds)
-        return; /* all are alike, then */
-    for (int rank = 0; rank < n; rank++)
-        speeds[rank] = ranks[rank].link_speed;
-    double usual = strag_link_speed_usual(speeds, n);
-    free(speeds);
-    int node = -1;
-    for (int leaf = 0; usual > 0 && !is_told(topology) && leaf < n; leaf++) {
-        int rank = topology->leaf_rank[leaf];
-        double speed = ranks[rank].link_speed;
-        if (topology->host_node[rank] != node && speed > 0 && usual > least_factor * speed &&
-            state->nslow < STRAG_SLOW_MAX)
-            state->slow[state->nslow++] = (struct strag_slow){rank, usual / speed};
-        node = topology->host_node[rank];
-    }
 }

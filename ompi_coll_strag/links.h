@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Probing the links of a communicator's hosts; watch/slowdown.h says by what rule.
+ */
+#ifndef COLL_STRAG_LINKS_H
+#define COLL_STRAG_LINKS_H
+
+#include "coll_strag.h"
+
+#include "watch/slowdown.h"
+
+/* What a communicator's ranks need for it. */
+struct coll_strag_links {
+    struct strag_probe_hosts hosts;
+    struct strag_meter *meter;
+    char *room;                      /* a leader's, for messages of probes; else NULL */
+    struct strag_slowdown *slowdown; /* rank 0's; else NULL */
+    float *gathered, *rates;         /* its room for [rank], [host] times STRAG_PROBE_ROUNDS */
+};
+
+/** Without messages. @param[out] made  NULL where there is nothing to find out
+ * @return false: out of memory */
+bool coll_strag_links_create(ompi_communicator_t *comm, const struct strag_topology *topology,
+                             const struct strag_state_record *state,
+                             struct coll_strag_links **made);
+
+/** NULL is allowed. */
+void coll_strag_links_free(struct coll_strag_links *links);
+
+/**
+ * All hosts send to each other. Collective.
+ *
+ * @param bytes         of a message; the same on all ranks
+ * @param[out] seconds  that it took; on rank 0 links->rates are there then
+ * @return OMPI_SUCCESS, or an error of MPI's
+ */
+int coll_strag_links_probe(struct coll_strag_links *links, ompi_communicator_t *comm, size_t bytes,
+                           double *seconds);
+
+#endif

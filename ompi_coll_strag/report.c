@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "coll_strag_report.h"
+
+#include <stddef.h>
+#include <string.h>
+
+void coll_strag_report(const ompi_communicator_t *comm, const struct strag_watch_summary *summary,
+                       const struct strag_rank_location *ranks)
+{
+    char cid[32], name[MPI_MAX_OBJECT_NAME + 32], text[2048];
+    if (comm->c_name[0])
+        snprintf(name, sizeof name, "%s", comm->c_name);
+    else
+        snprintf(name, sizeof name, "communicator %s", coll_strag_cid(comm, cid, sizeof cid));
+    strag_watch_summary_text(summary, name, ranks, text, sizeof text);
+    fputs(text, stderr);
+}
+
+/* ---- Performance variables ---- */
+
+struct values {
+    int late_rank, late_most, slow_rank;
+    double late_delay, late_share, late_median, late_saved, slow_factor;
+    unsigned long long late_switches, slow_probes;
+};
+
+#define FIELD(NAME) #NAME, offsetof(struct values, NAME), sizeof(((struct values *)0)->NAME)
+
+static const struct variable {
+    const char *name;
+    size_t offset, size;
+    mca_base_var_type_t type;
+    const char *help;
+} variables[] = {
+    {FIELD(late_rank), MCA_BASE_VAR_TYPE_INT,
+     "The rank of the communicator that is late now; -1: none"},
+    {FIELD(late_delay), MCA_BASE_VAR_TYPE_DOUBLE, "Seconds that it is late by; 0: none is"},
+    {FIELD(late_most), MCA_BASE_VAR_TYPE_INT,
+     "The one that was last most often, so far; -1: none ever was"},
+    {FIELD(late_share), MCA_BASE_VAR_TYPE_DOUBLE,
+     "In which share of the calls that were looked at closely it was"},
+    {FIELD(late_median), MCA_BASE_VAR_TYPE_DOUBLE,
+     "Seconds that it was late by, in the median of these calls"},
+    {FIELD(late_switches), MCA_BASE_VAR_TYPE_UNSIGNED_LONG_LONG,
+     "How often another rank, or none, was found to be late"},
+    {FIELD(late_saved), MCA_BASE_VAR_TYPE_DOUBLE,
+     "Seconds that going ahead without late ranks has saved, as modelled; below 0: lost"},
+    {FIELD(slow_rank), MCA_BASE_VAR_TYPE_INT,
+     "A rank on the host with the slowest link now; -1: none is slow"},
+    {FIELD(slow_factor), MCA_BASE_VAR_TYPE_DOUBLE,
+     "How many times slower than others that link is; 1: none is"},
+    {FIELD(slow_probes), MCA_BASE_VAR_TYPE_UNSIGNED_LONG_LONG,
+     "How often the links of all hosts were probed"},
+};
+
+static int read_variable(const struct mca_base_pvar_t *pvar, void *value, void *comm)
+{
+    const struct variable *variable = pvar->ctx;
+    struct strag_watch_summary summary = strag_watch_summary_none();
+    (void)coll_strag_watch_find(comm, &summary);
+    const bool slow = summary.slowest.hosts > 0;
+    const struct values values = {
+        .late_rank = summary.straggler,
+        .late_delay = summary.delay,
+        .late_most = summary.observed.rank,
+        .late_share = summary.observed.share,
+        .late_median = summary.observed.median,
+        .late_switches = (unsigned long long)summary.observed.switches,
+        .late_saved = summary.observed.saved,
+        .slow_rank = slow ? summary.slowest.rank : -1,
+        .slow_factor = slow ? summary.slowest.factor : 1,
+        .slow_probes = summary.slowest.probes,
+    };
+    memcpy(value, (const char *)&values + variable->offset, variable->size);
+    return OPAL_SUCCESS;
+}
+
+void coll_strag_report_register(void)
+{
+    for (size_t v = 0; v < sizeof variables / sizeof *variables; v++)
+        mca_base_component_pvar_register(
+            &mca_coll_strag_component.super.collm_version, variables[v].name, variables[v].help,
+            OPAL_INFO_LVL_4, MPI_T_PVAR_CLASS_GENERIC, variables[v].type, NULL, MPI_T_BIND_MPI_COMM,
+            MCA_BASE_PVAR_FLAG_READONLY | MCA_BASE_PVAR_FLAG_CONTINUOUS, read_variable, NULL, NULL,
+            (void *)&variables[v]);
+}

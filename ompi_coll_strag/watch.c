@@ -1,0 +1,450 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Every rank notes how long its calls take, and once a window
+ *
+ *     call w       all ranks   -- struct strag_note [w] -->  rank 0     a gather, not waited for
+ *     call w + w/8 rank 0      waits for it if it must, judges
+ *                  rank 0      -- struct update -->  all ranks     a broadcast
+ *
+ * The gather is the communicator's own nonblocking one, started by all ranks within the same call.
+ * MPI wants collectives of a communicator in the same order on all ranks, so it cannot be mixed up
+ * with the user's; and it progresses in whatever MPI call a rank is. All ranks are in call w + w/8
+ * when rank 0 sends the update, so the broadcast waits for nobody. All use it from the next call
+ * on, and so choose alike.
+ *
+ * The notes also have what the rank's meter says of its host's links. If rank 0 suspects one, the
+ * update asks for a probe; all ranks do that at once, and a second update follows.
+ *
+ * Where a closer look is wanted a nonblocking barrier runs beside each call. It is over when all
+ * ranks are there, on all of them within the time of a few short messages.
+ *
+ * A rank that is out of memory says so before the first call is watched, and then none is. An error
+ * of the gather, the barrier or the broadcast is one of MPI's own, on this very communicator: the
+ * call returns it as any other.
+ */
+#include "coll_strag_watch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* How long to wait, after an error, for what is still under way. */
+static const double drain_seconds = 1.0;
+
+struct coll_strag_watch {
+    struct coll_strag_watch_options options;
+    struct strag_observer *observer;
+    size_t from;      /* bytes: shorter calls are not watched */
+    bool look;        /* waits are noted */
+    bool look_always; /* for a report that leaves nothing out */
+    bool inside;      /* a call is being watched; one that comes out of it is not */
+    bool failed;      /* a call ended with an error: nothing is waited for any more */
+    bool over;        /* the communicator is being freed, or MPI ends */
+
+    double start, reached;            /* of this call; when all were there, below 0: not known */
+    ompi_request_t *barrier, *gather; /* under way, or NULL */
+    size_t notes_bytes;
+    void *notes;     /* of the last window, while they are under way */
+    void *all_notes; /* rank 0's, of all ranks */
+
+    struct strag_watch_summary summary;
+    struct coll_strag_links *links; /* NULL: they are not watched */
+
+    struct strag_judge *judge;           /* rank 0's; NULL elsewhere */
+    struct coll_strag_table usual, made; /* its tables: with nobody late, the one made last */
+
+    struct coll_strag_watch *next; /* in the list */
+};
+
+/* What rank 0 sends after a window. */
+struct update {
+    int32_t look;         /* note waits from now on */
+    int32_t change;       /* enum strag_change: state and table are new */
+    int32_t probe;        /* links are to be probed at once, ... */
+    uint64_t probe_bytes; /* ... with messages of so many bytes */
+    struct strag_state_record state;
+    struct coll_strag_table table;
+    struct strag_watch_summary summary;
+};
+
+/* ---- All watches of this process ---- */
+
+static struct {
+    pthread_mutex_t lock; /* guards first, and all summaries */
+    struct coll_strag_watch *first;
+    bool attached; /* an attribute of MPI_COMM_SELF calls `deleted` in MPI_Finalize; atomic */
+    bool ended;    /* it has done so */
+} watches = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void take_off_list(const struct coll_strag_watch *watch)
+{
+    pthread_mutex_lock(&watches.lock);
+    struct coll_strag_watch **link = &watches.first;
+    while (*link && *link != watch)
+        link = &(*link)->next;
+    if (*link)
+        *link = watch->next;
+    pthread_mutex_unlock(&watches.lock);
+}
+
+struct coll_strag_watch *coll_strag_watch_find(const void *comm,
+                                               struct strag_watch_summary *summary)
+{
+    pthread_mutex_lock(&watches.lock);
+    struct coll_strag_watch *watch = watches.first;
+    while (watch && (comm ? watch->options.comm != comm : watch->over))
+        watch = watch->next;
+    if (watch && summary)
+        *summary = watch->summary;
+    pthread_mutex_unlock(&watches.lock);
+    return watch;
+}
+
+/* ---- Nothing may be under way when a communicator or MPI comes to its end ---- */
+
+/* After an error the other ranks may never do their part; then the request is left to its owner. */
+static void complete(const struct coll_strag_watch *watch, ompi_request_t **request)
+{
+    double end = coll_strag_seconds() + drain_seconds;
+    while (NULL != *request && watch->failed && !REQUEST_COMPLETE(*request) &&
+           coll_strag_seconds() < end)
+        opal_progress();
+    if (NULL != *request && (!watch->failed || REQUEST_COMPLETE(*request))) {
+        ompi_request_wait(request, MPI_STATUS_IGNORE);
+        *request = NULL;
+    }
+}
+
+static void end_watch(struct coll_strag_watch *watch)
+{
+    if (watch->over)
+        return;
+    watch->over = true;
+    if (watch->look_always && watch->judge && watch->summary.calls > 0)
+        watch->options.report(watch->options.comm, &watch->summary,
+                              strag_judge_ranks(watch->judge));
+    complete(watch, &watch->barrier);
+    complete(watch, &watch->gather);
+}
+
+/*
+ * An attribute of the communicator is deleted: MPI_Comm_free does that first, in the user's own
+ * thread. Later would be too late: as long as messages are under way the communicator is not
+ * destroyed, and then it is by the last one of them, in the midst of Open MPI's progress, where
+ * nothing can be waited for.
+ *
+ * An attribute of MPI_COMM_SELF is deleted, its value is NULL: MPI_Finalize does that first.
+ */
+static int deleted(MPI_Comm comm, int key, void *value, void *extra)
+{
+    struct coll_strag_watch *watch =
+        value && !watches.ended ? coll_strag_watch_find(comm, NULL) : NULL;
+    (void)key;
+    (void)extra;
+    if (watch)
+        end_watch(watch);
+    while (!value && (watch = coll_strag_watch_find(NULL, NULL)) != NULL)
+        end_watch(watch);
+    watches.ended = watches.ended || !value;
+    return MPI_SUCCESS;
+}
+
+/* The key is gone with the attribute. */
+static bool attach(ompi_communicator_t *comm, void *value)
+{
+    int key;
+    if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, deleted, &key, NULL) != MPI_SUCCESS)
+        return false;
+    bool attached = PMPI_Comm_set_attr(comm, key, value) == MPI_SUCCESS;
+    PMPI_Comm_free_keyval(&key);
+    return attached;
+}
+
+/* With sessions alone there is no MPI_COMM_SELF to speak of, and all communicators are freed. */
+static bool register_teardown(ompi_communicator_t *comm)
+{
+    int initialized = 0;
+    if (watches.ended)
+        return false;
+    if (!__atomic_exchange_n(&watches.attached, true, __ATOMIC_RELAXED) &&
+        PMPI_Initialized(&initialized) == MPI_SUCCESS && initialized)
+        attach(MPI_COMM_SELF, NULL);
+    return attach(comm, &watches);
+}
+
+/* ---- Making one ---- */
+
+/* Memory that a message still uses is left to it. */
+void coll_strag_watch_free(struct coll_strag_watch *watch)
+{
+    if (NULL == watch)
+        return;
+    take_off_list(watch);
+    if (NULL != watch->gather || NULL != watch->barrier)
+        return;
+    strag_observer_free(watch->observer);
+    coll_strag_links_free(watch->links);
+    strag_judge_free(watch->judge);
+    free(watch->notes);
+    free(watch->all_notes);
+    free(watch);
+}
+
+/* As in struct strag_judge_options. */
+static double make_table(void *context, const struct strag_state_record *state,
+                         struct strag_judge_table *made)
+{
+    struct coll_strag_watch *watch = context;
+    double start = coll_strag_seconds();
+    watch->options.make(watch->options.context, state, &watch->made, &made->selection);
+    made->table = coll_strag_table_decode(&watch->made);
+    return coll_strag_seconds() - start;
+}
+
+/* Rank 0's part. */
+static bool make_judge(struct coll_strag_watch *watch, const struct coll_strag_decision *decision)
+{
+    const struct coll_strag_watch_options *options = &watch->options;
+    const struct strag_judge_table usual = {coll_strag_table_decode(&decision->table),
+                                            *options->selection};
+    const struct strag_judge_options judge = {
+        .n = ompi_comm_size(options->comm),
+        .window = decision->window,
+        .stragglers = decision->watching == COLL_STRAG_WATCH_SWITCH,
+        .observer = watch->observer,
+        .slowdown = watch->links ? watch->links->slowdown : NULL,
+        .hosts = watch->links ? &watch->links->hosts : NULL,
+        .make = make_table,
+        .context = watch,
+    };
+    watch->usual = decision->table;
+    watch->all_notes = malloc((size_t)judge.n * watch->notes_bytes);
+    if (watch->all_notes)
+        watch->judge = strag_judge_create(&judge, options->ranks, &decision->state, &usual,
+                                          coll_strag_seconds());
+    if (watch->judge)
+        *options->selection = NULL;
+    return NULL != watch->judge;
+}
+
+/* @return false: out of memory */
+static bool make(struct coll_strag_watch *watch, const struct coll_strag_decision *decision)
+{
+    struct strag_observe_options options = strag_observe_default();
+    ompi_communicator_t *comm = watch->options.comm;
+    options.window = decision->window;
+    if (strag_observer_create(ompi_comm_size(comm), &options, &watch->observer, NULL) != STRAG_OK)
+        return false;
+    watch->from = decision->watch_from;
+    watch->look_always = watch->look = decision->report;
+    watch->summary = strag_watch_summary_none();
+    strag_observer_notes(watch->observer, &watch->notes_bytes);
+    if (decision->links &&
+        !coll_strag_links_create(comm, watch->options.topology, &decision->state, &watch->links))
+        return false;
+    if (watch->links)
+        watch->notes_bytes += sizeof(struct strag_meter_note);
+    watch->notes = malloc(watch->notes_bytes);
+    return NULL != watch->notes && (!watch->options.ranks || make_judge(watch, decision)) &&
+           register_teardown(comm);
+}
+
+int coll_strag_watch_create(const struct coll_strag_watch_options *options,
+                            const struct coll_strag_decision *decision, bool able,
+                            struct coll_strag_watch **made)
+{
+    struct coll_strag_watch *watch = able ? calloc(1, sizeof *watch) : NULL;
+    if (watch)
+        watch->options = *options;
+    int ready = watch && make(watch, decision);
+    int code = options->allreduce(MPI_IN_PLACE, &ready, 1, MPI_INT, MPI_MIN, options->comm,
+                                  options->allreduce_module);
+    if (code != OMPI_SUCCESS || !ready) {
+        coll_strag_watch_free(watch);
+        watch = NULL;
+    }
+    if (watch) {
+        pthread_mutex_lock(&watches.lock);
+        watch->next = watches.first;
+        watches.first = watch;
+        pthread_mutex_unlock(&watches.lock);
+    }
+    *made = watch;
+    return code;
+}
+
+const struct coll_strag_links *coll_strag_watch_links(const struct coll_strag_watch *watch)
+{
+    return watch->links;
+}
+
+struct strag_selection *coll_strag_watch_selection(const struct coll_strag_watch *watch)
+{
+    return watch && watch->judge ? strag_judge_current(watch->judge)->selection : NULL;
+}
+
+/* ---- A window's end ---- */
+
+static int send_notes(struct coll_strag_watch *watch)
+{
+    ompi_communicator_t *comm = watch->options.comm;
+    const coll_strag_count_t count = (coll_strag_count_t)watch->notes_bytes;
+    size_t bytes;
+    if (NULL != watch->gather) {
+        int code = ompi_request_wait(&watch->gather, MPI_STATUS_IGNORE);
+        if (code != OMPI_SUCCESS)
+            return code;
+    }
+    const struct strag_note *notes = strag_observer_notes(watch->observer, &bytes);
+    memcpy(watch->notes, notes, bytes);
+    if (watch->links) {
+        struct strag_meter_note note;
+        strag_meter_take(watch->links->meter, &note);
+        memcpy((char *)watch->notes + bytes, &note, sizeof note);
+    }
+    if (watch->judge)
+        strag_judge_turn(watch->judge);
+    return comm->c_coll->coll_igather(watch->notes, count, MPI_BYTE, watch->all_notes, count,
+                                      MPI_BYTE, 0, comm, &watch->gather,
+                                      comm->c_coll->coll_igather_module);
+}
+
+/* Fill in rank 0's update from its judge, and log what changed. */
+static void fill_in(const struct coll_strag_watch *watch, enum strag_change change,
+                    struct update *update)
+{
+    ompi_communicator_t *comm = watch->options.comm;
+    const char *log = strag_judge_log(watch->judge);
+    char cid[32];
+    if (log[0])
+        coll_strag_tell("coll:strag: %s (cid %s, %d ranks): %s", comm->c_name,
+                        coll_strag_cid(comm, cid, sizeof cid), ompi_comm_size(comm), log);
+    update->change = (int32_t)change;
+    update->summary = *strag_judge_summary(watch->judge);
+    update->state = *strag_judge_state(watch->judge);
+    update->table = update->state.nstragglers ? watch->made : watch->usual;
+}
+
+/* Rank 0's update goes to all, and all follow it. */
+static int broadcast_update(struct coll_strag_watch *watch, struct update *update,
+                            enum strag_change *change)
+{
+    ompi_communicator_t *comm = watch->options.comm;
+    int code = comm->c_coll->coll_bcast(update, sizeof *update, MPI_BYTE, 0, comm,
+                                        comm->c_coll->coll_bcast_module);
+    if (code != OMPI_SUCCESS)
+        return code;
+    watch->look = update->look || watch->look_always;
+    pthread_mutex_lock(&watches.lock);
+    watch->summary = update->summary;
+    pthread_mutex_unlock(&watches.lock);
+    if (update->change == STRAG_CHANGE_NOTHING)
+        return code;
+    *watch->options.state = update->state;
+    *watch->options.table = update->table;
+    *change = update->change > (int)*change ? (enum strag_change)update->change : *change;
+    return code;
+}
+
+static int probe(struct coll_strag_watch *watch, struct update *update, enum strag_change *change)
+{
+    double seconds;
+    int code =
+        coll_strag_links_probe(watch->links, watch->options.comm, update->probe_bytes, &seconds);
+    if (code != OMPI_SUCCESS)
+        return code;
+    if (watch->judge) {
+        enum strag_change links = strag_judge_probed(watch->judge, watch->links->rates, seconds);
+        if (links != STRAG_CHANGE_NOTHING)
+            watch->usual = watch->made;
+        fill_in(watch, links, update);
+    }
+    return broadcast_update(watch, update, change);
+}
+
+static int decide(struct coll_strag_watch *watch, enum strag_change *change)
+{
+    struct update update;
+    int code = OMPI_SUCCESS;
+    memset(&update, 0, sizeof update);
+    if (watch->judge)
+        code = ompi_request_wait(&watch->gather, MPI_STATUS_IGNORE);
+    if (watch->judge && code == OMPI_SUCCESS) {
+        struct strag_judgement judgement = strag_judge_window(
+            watch->judge, watch->all_notes, watch->notes_bytes, coll_strag_seconds());
+        update.look = judgement.look;
+        update.probe = judgement.probe;
+        update.probe_bytes = judgement.probe_bytes;
+        fill_in(watch, judgement.change, &update);
+    }
+    if (code == OMPI_SUCCESS)
+        code = broadcast_update(watch, &update, change);
+    if (code == OMPI_SUCCESS && update.probe)
+        code = probe(watch, &update, change);
+    return code;
+}
+
+/* ---- A call ---- */
+
+bool coll_strag_watches(const struct coll_strag_watch *watch, size_t bytes)
+{
+    return watch && bytes >= watch->from && !watch->inside && !watch->failed && !watch->over;
+}
+
+/* The barrier is complete, in this thread or another. */
+static int all_are_there(ompi_request_t *request)
+{
+    struct coll_strag_watch *watch = request->req_complete_cb_data;
+    watch->reached = coll_strag_seconds();
+    return OMPI_SUCCESS;
+}
+
+int coll_strag_watch_begin(struct coll_strag_watch *watch)
+{
+    ompi_communicator_t *comm = watch->options.comm;
+    watch->inside = true;
+    watch->reached = -1;
+    watch->start = coll_strag_seconds();
+    if (!watch->look)
+        return OMPI_SUCCESS;
+    int code =
+        comm->c_coll->coll_ibarrier(comm, &watch->barrier, comm->c_coll->coll_ibarrier_module);
+    if (code == OMPI_SUCCESS)
+        ompi_request_set_callback(watch->barrier, all_are_there, watch);
+    return code;
+}
+
+/* All ranks are there, and each stays until its own barrier is over: that takes no longer than a
+ * few short messages. */
+static int take_note(struct coll_strag_watch *watch, struct strag_note *note)
+{
+    double seconds = coll_strag_seconds() - watch->start;
+    *note = (struct strag_note){.seconds = (float)seconds, .wait = -1};
+    if (NULL == watch->barrier)
+        return OMPI_SUCCESS;
+    int code = ompi_request_wait(&watch->barrier, MPI_STATUS_IGNORE);
+    watch->barrier = NULL;
+    if (code == OMPI_SUCCESS && watch->reached >= 0)
+        note->wait = (float)(watch->reached - watch->start);
+    return code;
+}
+
+int coll_strag_watch_end(struct coll_strag_watch *watch, const struct strag_watched_call *call,
+                         int code, enum strag_change *change)
+{
+    struct strag_note note = {.wait = -1};
+    *change = STRAG_CHANGE_NOTHING;
+    if (code == OMPI_SUCCESS)
+        code = take_note(watch, &note);
+    if (code == OMPI_SUCCESS) {
+        if (watch->judge)
+            strag_judge_add(watch->judge, call, (double)note.seconds);
+        enum strag_observe_step step = strag_observer_add(watch->observer, note);
+        if (step == STRAG_OBSERVE_SEND)
+            code = send_notes(watch);
+        else if (step == STRAG_OBSERVE_DECIDE)
+            code = decide(watch, change);
+    }
+    watch->inside = false;
+    watch->failed = watch->failed || code != OMPI_SUCCESS;
+    return code;
+}

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "watch/judge.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The part of the time that making tables may take. */
+static const double busy_share = 0.01;
+
+struct call {
+    struct strag_watched_call what;
+    int straggler; /* whom it did not wait for; -1: it waited for everybody */
+};
+
+struct strag_judge {
+    struct strag_judge_options options;
+    struct strag_rank_location *ranks;
+    struct call *calls; /* [2 * window]: being filled, and under way */
+    double *ratios;     /* room for as many as a window has calls */
+
+    struct strag_state_record state;
+    struct strag_judge_table usual, ahead; /* with nobody late; for the straggler */
+    bool is_ahead;                         /* that one is in force */
+
+    double scale;               /* measured seconds for a modelled one; 0: not known */
+    struct strag_verdict acted; /* upon this verdict */
+    double next_time;           /* before, no table is made */
+    double window_end;          /* of the last one that was looked at */
+    struct strag_watch_summary summary;
+    char log[320];
+};
+
+/* ---- Making one ---- */
+
+/* The slowest host, from the next call on. */
+static void note_slowest(struct strag_judge *judge)
+{
+    struct strag_slowest *note = &judge->summary.slowest;
+    const struct strag_state_record *state = &judge->state;
+    const struct strag_slow *slowest = NULL;
+    const bool before = note->hosts > 0;
+    for (int s = 0; s < state->nslow; s++) {
+        if (!slowest || state->slow[s].factor > slowest->factor)
+            slowest = &state->slow[s];
+    }
+    note->hosts = state->nslow;
+    note->to = slowest ? 0 : judge->summary.calls;
+    if (!slowest)
+        return;
+    if (note->rank != slowest->rank || !before)
+        note->from = judge->summary.calls + 1;
+    note->rank = slowest->rank;
+    note->factor = slowest->factor;
+}
+
+void strag_judge_free(struct strag_judge *judge)
+{
+    if (!judge)
+        return;
+    strag_selection_free(judge->usual.selection);
+    strag_selection_free(judge->ahead.selection);
+    free(judge->ranks);
+    free(judge->calls);
+    free(judge->ratios);
+    free(judge);
+}
+
+struct strag_judge *strag_judge_create(const struct strag_judge_options *options,
+                                       const struct strag_rank_location *ranks,
+                                       const struct strag_state_record *state,
+                                       const struct strag_judge_table *usual, double now)
+{
+    struct strag_judge *judge = calloc(1, sizeof *judge);
+    if (!judge)
+        return NULL;
+    const size_t n = (size_t)options->n, window = (size_t)options->window;
+    judge->options = *options;
+    judge->ranks = malloc(n * sizeof *judge->ranks);
+    judge->calls = calloc(2 * window, sizeof *judge->calls);
+    judge->ratios = malloc(window * sizeof *judge->ratios);
+    if (!judge->ranks || !judge->calls || !judge->ratios) {
+        strag_judge_free(judge);
+        return NULL;
+    }
+    memcpy(judge->ranks, ranks, n * sizeof *ranks);
+    judge->state = *state;
+    judge->usual = *usual;
+    judge->acted.rank = -1;
+    judge->window_end = now;
+    judge->summary = strag_watch_summary_none();
+    note_slowest(judge);
+    return judge;
+}
+
+/* ---- Calls ---- */
+
+/* Is that an algorithm that does not wait for the straggler? */
+static bool goes_ahead(const struct strag_algorithm *algorithm)
+{
+    return algorithm && algorithm->needs_straggler;
+}
+
+void strag_judge_add(struct strag_judge *judge, const struct strag_watched_call *call,
+                     double seconds)
+{
+    struct strag_watch_summary *summary = &judge->summary;
+    struct call *mine = &judge->calls[summary->calls++ % (uint64_t)judge->options.window];
+    *mine = (struct call){*call, goes_ahead(call->algorithm) ? judge->acted.rank : -1};
+    summary->seconds += seconds;
+    if (mine->straggler >= 0 && summary->ahead_from == 0)
+        summary->ahead_from = summary->calls;
+}
+
+void strag_judge_turn(struct strag_judge *judge)
+{
+    const size_t window = (size_t)judge->options.window;
+    memcpy(judge->calls + window, judge->calls, window * sizeof *judge->calls);
+}
+
+/* ---- What the model says ---- */
+
+/* Modelled seconds of a call whose straggler is late by so many. The previous component is thought
+ * to run the best plan of all that wait for everybody. @return INFINITY: unknown */
+static double modelled(const struct strag_selection *selection,
+                       const struct strag_watched_call *call, double delay)
+{
+    double least = INFINITY;
+    for (int c = 0; selection && c < selection->candidates; c++) {
+        const struct strag_candidate *candidate = &selection->candidate[c];
+        bool wanted = call->algorithm ? candidate->algorithm == call->algorithm &&
+                                            candidate->blocks == call->blocks
+                                      : !candidate->algorithm->needs_straggler;
+        if (!candidate->profile || !wanted)
+            continue;
+        struct strag_profile profile = *candidate->profile;
+        profile.delay = delay;
+        least = fmin(least, strag_profile_seconds(&profile, (double)call->bytes));
+    }
+    return least;
+}
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* From the calls of a window that waited for everybody: the median. */
+static void find_scale(struct strag_judge *judge)
+{
+    int count = 0;
+    for (int c = 0; c < judge->options.window; c++) {
+        const struct call *call = &judge->calls[judge->options.window + c];
+        double seconds = (double)strag_observer_call(judge->options.observer, c).seconds;
+        double expected = modelled(judge->usual.selection, &call->what, 0);
+        if (call->straggler < 0 && seconds > 0 && expected > 0 && expected < INFINITY)
+            judge->ratios[count++] = seconds / expected;
+    }
+    qsort(judge->ratios, (size_t)count, sizeof *judge->ratios, compare);
+    if (count > 0)
+        judge->scale = judge->ratios[count / 2];
+}
+
+/* What the calls of a window that went ahead would have taken with the usual table. */
+static void find_saved(struct strag_judge *judge)
+{
+    for (int c = 0; c < judge->options.window; c++) {
+        const struct call *call = &judge->calls[judge->options.window + c];
+        struct strag_last last = strag_observer_call(judge->options.observer, c);
+        if (call->straggler < 0)
+            continue;
+        const struct strag_entry *entry = strag_table_entry(&judge->usual.table, call->what.bytes);
+        const struct strag_watched_call usual = {call->what.bytes, entry->algorithm, entry->blocks};
+        double delay = last.rank == call->straggler ? (double)last.delay / judge->scale : 0;
+        double saved = modelled(judge->usual.selection, &usual, 0) + delay -
+                       modelled(judge->ahead.selection, &call->what, delay);
+        if (isfinite(saved))
+            strag_observer_saved(judge->options.observer, judge->scale * saved);
+    }
+}
+
+/* ---- Stragglers ---- */
+
+/* Does the table help at any size? */
+static bool helps(const struct strag_table *table)
+{
+    for (int e = 0; e < table->entries; e++) {
+        if (goes_ahead(table->entry[e].algorithm))
+            return true;
+    }
+    return false;
+}
+
+/* Does it at the sizes of the last calls? */
+static bool helps_now(const struct strag_judge *judge)
+{
+    for (int c = 0; judge->is_ahead && c < judge->options.window; c++) {
+        if (goes_ahead(strag_table_find(&judge->ahead.table, judge->calls[c].what.bytes)))
+            return true;
+    }
+    return false;
+}
+
+/* The table for a straggler. @return whether it helps */
+static bool make_ahead(struct strag_judge *judge, const struct strag_state_record *state,
+                       double now)
+{
+    struct strag_judge_table made = {.selection = NULL};
+    double took = judge->options.make(judge->options.context, state, &made);
+    judge->next_time = now + took + took / busy_share;
+    bool good = helps(&made.table);
+    strag_selection_free(good ? judge->ahead.selection : made.selection);
+    if (good)
+        judge->ahead = made;
+    return good;
+}
+
+static void log_straggler(struct strag_judge *judge, const struct strag_verdict *verdict)
+{
+    if (verdict->rank < 0)
+        snprintf(judge->log, sizeof judge->log, "no rank is late");
+    else
+        snprintf(judge->log, sizeof judge->log, "rank %d is late by %.3g ms: %s", verdict->rank,
+                 1e3 * verdict->delay,
+                 helps_now(judge) ? "the others go ahead" : "it is waited for");
+}
+
+/* Another table, if one is wanted. */
+static void act(struct strag_judge *judge, const struct strag_verdict *verdict, double now,
+                struct strag_judgement *judgement)
+{
+    const bool before = judge->is_ahead;
+    struct strag_state_record state = judge->state;
+    bool ahead = false;
+    state.nstragglers = 0;
+    if (verdict->rank >= 0) {
+        if (!(judge->scale > 0) || now < judge->next_time)
+            return; /* later */
+        state.nstragglers = 1;
+        state.straggler = (struct strag_straggler){verdict->rank, verdict->delay / judge->scale};
+        ahead = make_ahead(judge, &state, now);
+    }
+    judge->acted = *verdict;
+    judge->is_ahead = ahead;
+    log_straggler(judge, verdict);
+    if (!ahead && !before)
+        return;
+    judgement->change = STRAG_CHANGE_STRAGGLER;
+    judge->state = state;
+    judge->state.nstragglers = ahead;
+}
+
+/* ---- Slow links ---- */
+
+static void look_at_links(struct strag_judge *judge, const void *notes, size_t stride, double now,
+                          struct strag_judgement *judgement)
+{
+    const struct strag_judge_options *options = &judge->options;
+    double calls = 0;
+    if (!options->slowdown)
+        return;
+    for (int c = 0; c < options->window; c++)
+        calls += (double)strag_observer_call(options->observer, c).seconds;
+    const char *meters = (const char *)notes + stride - sizeof(struct strag_meter_note);
+    judgement->probe =
+        strag_slowdown_window(options->slowdown, meters, stride, calls, now - judge->window_end);
+    judgement->probe_bytes = strag_slowdown_bytes(options->slowdown);
+    judge->window_end = now;
+}
+
+static void log_links(struct strag_judge *judge)
+{
+    const struct strag_state_record *state = &judge->state;
+    int used =
+        snprintf(judge->log, sizeof judge->log, "slow links: %s", state->nslow ? "" : "none");
+    for (int s = 0; s < state->nslow && used < (int)sizeof judge->log; s++)
+        used +=
+            snprintf(judge->log + used, sizeof judge->log - (size_t)used, "%s%s: %.4g",
+                     s ? ", " : "", judge->ranks[state->slow[s].rank].host, state->slow[s].factor);
+}
+
+/* Whoever is late by the old links may not be by the new ones: that is asked anew at the next
+ * verdict. */
+enum strag_change strag_judge_probed(struct strag_judge *judge, const float *rates, double seconds)
+{
+    const struct strag_judge_options *options = &judge->options;
+    bool changed = strag_slowdown_probed(options->slowdown, rates, seconds);
+    judge->log[0] = '\0';
+    judge->summary.slowest.probes = strag_slowdown_report(options->slowdown).probes;
+    if (!changed)
+        return STRAG_CHANGE_NOTHING;
+    judge->state.nstragglers = 0;
+    judge->is_ahead = false;
+    judge->acted.rank = -1;
+    strag_slowdown_state(options->slowdown, options->hosts, &judge->state);
+    strag_selection_free(judge->usual.selection);
+    judge->usual.selection = NULL;
+    options->make(options->context, &judge->state, &judge->usual);
+    note_slowest(judge);
+    log_links(judge);
+    return STRAG_CHANGE_LINKS;
+}
+
+/* ---- The judgement ---- */
+
+struct strag_judgement strag_judge_window(struct strag_judge *judge, const void *notes,
+                                          size_t stride, double now)
+{
+    struct strag_observer *observer = judge->options.observer;
+    struct strag_watch_summary *summary = &judge->summary;
+    struct strag_verdict verdict = strag_observer_decide(observer, notes, stride);
+    struct strag_judgement judgement = {.look = verdict.look};
+    judge->log[0] = '\0';
+    if (judge->options.stragglers) {
+        find_scale(judge);
+        find_saved(judge);
+        if (verdict.rank != judge->acted.rank || verdict.delay != judge->acted.delay)
+            act(judge, &verdict, now, &judgement);
+    }
+    look_at_links(judge, notes, stride, now, &judgement);
+    summary->straggler = verdict.rank;
+    summary->delay = verdict.delay;
+    summary->observed = strag_observer_report(observer);
+    summary->world = summary->observed.rank < 0 ? -1 : judge->ranks[summary->observed.rank].world;
+    return judgement;
+}
+
+const struct strag_state_record *strag_judge_state(const struct strag_judge *judge)
+{
+    return &judge->state;
+}
+
+const struct strag_judge_table *strag_judge_current(const struct strag_judge *judge)
+{
+    return judge->is_ahead ? &judge->ahead : &judge->usual;
+}
+
+const struct strag_watch_summary *strag_judge_summary(const struct strag_judge *judge)
+{
+    return &judge->summary;
+}
+
+const struct strag_rank_location *strag_judge_ranks(const struct strag_judge *judge)
+{
+    return judge->ranks;
+}
+
+const char *strag_judge_log(const struct strag_judge *judge)
+{
+    return judge->log;
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "watch/summary.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A rank that was last in fewer calls is not what slows the job down. */
+static const double most_calls = 0.5;
+
+/* A part of a line. */
+struct part {
+    char text[192];
+};
+
+static struct part part(const char *format, ...) STRAG_PRINTF(1, 2);
+
+static struct part part(const char *format, ...)
+{
+    struct part part;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(part.text, sizeof part.text, format, args);
+    va_end(args);
+    return part;
+}
+
+/* "84.2 ms" */
+static struct part time_part(double seconds)
+{
+    if (seconds < 1e-3)
+        return part("%.3g us", 1e6 * seconds);
+    return seconds < 1 ? part("%.3g ms", 1e3 * seconds) : part("%.4g s", seconds);
+}
+
+/* "rank 5", and which one it is in MPI_COMM_WORLD, if another; its host */
+static struct part rank_part(const struct strag_watch_summary *summary,
+                             const struct strag_rank_location *ranks)
+{
+    const int rank = summary->observed.rank, world = summary->world;
+    const char *host = ranks[rank].host;
+    return world == rank ? part("rank %d (host %s)", rank, host)
+                         : part("rank %d (%d in MPI_COMM_WORLD) (host %s)", rank, world, host);
+}
+
+static struct part saved_part(const struct strag_watch_summary *summary)
+{
+    double saved = summary->observed.saved;
+    if (summary->ahead_from == 0)
+        return part("it was waited for");
+    return part("going ahead without it from call %llu on %s %s of %s (modelled)",
+                (unsigned long long)summary->ahead_from, saved < 0 ? "lost" : "saved",
+                time_part(saved < 0 ? -saved : saved).text, time_part(summary->seconds).text);
+}
+
+/* @return characters */
+static size_t add_slowest(const struct strag_slowest *slowest, const char *name,
+                          const struct strag_rank_location *ranks, char *text, size_t size)
+{
+    struct part until = {""}, more = {""};
+    if (slowest->rank < 0)
+        return 0;
+    if (slowest->to != 0)
+        until = part(" to call %llu", (unsigned long long)slowest->to);
+    if (slowest->hosts > 1)
+        more = part("; %d hosts have slow links now", (int)slowest->hosts);
+    snprintf(text, size,
+             "strag: %s: host %s's link was %.3g times slower than others, from call %llu%s%s\n",
+             name, ranks[slowest->rank].host, slowest->factor, (unsigned long long)slowest->from,
+             until.text, more.text);
+    return strlen(text);
+}
+
+void strag_watch_summary_text(const struct strag_watch_summary *summary, const char *name,
+                              const struct strag_rank_location *ranks, char *text, size_t size)
+{
+    const struct strag_observed *observed = &summary->observed;
+    const unsigned long long calls = observed->calls;
+    const double percent = 100 * observed->share;
+    size_t used = add_slowest(&summary->slowest, name, ranks, text, size);
+    text += used;
+    size -= used;
+    if (observed->rank < 0)
+        snprintf(text, size, "strag: %s: no rank was late in %llu calls\n", name, calls);
+    else if (observed->share < most_calls && summary->ahead_from == 0)
+        snprintf(text, size,
+                 "strag: %s: no rank was late in most of %llu calls; most often last was %s, in "
+                 "%.0f %%, median %s\n",
+                 name, calls, rank_part(summary, ranks).text, percent,
+                 time_part(observed->median).text);
+    else
+        snprintf(text, size,
+                 "strag: %s: %s was last in %.0f %% of %llu calls, median %s, 95 %% below %s; %s\n",
+                 name, rank_part(summary, ranks).text, percent, calls,
+                 time_part(observed->median).text, time_part(observed->percentile95).text,
+                 saved_part(summary).text);
+}
+
+struct strag_watch_summary strag_watch_summary_none(void)
+{
+    return (struct strag_watch_summary){
+        .straggler = -1, .observed.rank = -1, .world = -1, .slowest.rank = -1};
+}

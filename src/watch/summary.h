@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a communicator's user is told of stragglers and slow links. It travels as it is between
+ * processes of the same program.
+ */
+#ifndef STRAG_SUMMARY_H
+#define STRAG_SUMMARY_H
+
+#include "machine/job.h"
+#include "watch/observe.h"
+
+/* The host with the slowest link, or the last one that had it. */
+struct strag_slowest {
+    int32_t rank;  /* one that is on it; -1: there never was such a host */
+    int32_t hosts; /* that have slow links now */
+    double factor;
+    uint64_t from, to; /* calls; to: 0: it still is */
+    uint64_t probes;   /* so far */
+};
+
+struct strag_watch_summary {
+    int32_t straggler;              /* by the last verdict; -1: none */
+    double delay;                   /* its, seconds */
+    struct strag_observed observed; /* its `rank` is the communicator's */
+    int32_t world;                  /* the same rank in the job; -1: none */
+    uint64_t calls;                 /* watched */
+    uint64_t ahead_from; /* the first call that did not wait for a straggler; 0: all did */
+    double seconds;      /* that rank 0 was in them */
+    struct strag_slowest slowest;
+};
+
+/** Before the first call. */
+struct strag_watch_summary strag_watch_summary_none(void);
+
+/**
+ * Which rank slows the job down: one line, or one before it for a slow host.
+ *
+ * @param name   the communicator's
+ * @param ranks  one per rank
+ */
+void strag_watch_summary_text(const struct strag_watch_summary *summary, const char *name,
+                              const struct strag_rank_location *ranks, char *text, size_t size);
+
+#endif

@@ -1,0 +1,523 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The judge, on a synthetic cluster whose clock runs SCALE times slower than the model's:
+ * stragglers that are found, heal, and are followed by others; links that become slow and fast
+ * again.
+ */
+#include "watch/judge.h"
+
+#include "exhaust.h"
+#include "support.h"
+
+#include <math.h>
+
+enum { RANKS = 8, WINDOW = 100, NOBODY = -1 };
+
+#define SCALE 3.0
+static const size_t bytes = 1 << 20;
+static const double link_rate = 1e9; /* bytes per second, of meters and probes */
+
+/* What a rank sends after a window. */
+struct rank_notes {
+    struct strag_note calls[WINDOW];
+    struct strag_meter_note meter;
+};
+
+struct cluster {
+    struct strag_topology *topology;
+    struct strag_probe_hosts hosts;
+    struct strag_observer *observer;
+    struct strag_slowdown *slowdown;
+    struct strag_rank_location ranks[RANKS];
+    struct strag_judge_options options;
+    struct strag_judge *judge;
+    struct strag_judgement last;
+    struct rank_notes notes[RANKS];
+    double now;
+    int made;          /* tables */
+    double made_takes; /* seconds */
+    bool useless;      /* tables for a straggler are as those without */
+
+    int straggler; /* NOBODY: all are in time */
+    double delay;
+    double factor[RANKS]; /* of hosts' links */
+};
+
+/* ---- Tables ---- */
+
+static double make_table(void *context, const struct strag_state_record *state,
+                         struct strag_judge_table *made)
+{
+    struct cluster *cluster = context;
+    struct strag_state_record used = *state;
+    struct strag_error err;
+    if (cluster->useless)
+        used.nstragglers = 0;
+    const struct strag_state view = strag_state_of(&used);
+    const struct strag_problem problem = {
+        .n = RANKS, .topology = cluster->topology, .state = &view};
+    const struct strag_model model = strag_model_default(STRAG_NETWORK_TREE);
+    const struct strag_select_options options = {.quick = true};
+    if (strag_select(&problem, &model, &options, &made->selection, &err) != STRAG_OK)
+        fail_msg("%s", err.text);
+    made->table = made->selection->table;
+    cluster->made++;
+    return cluster->made_takes;
+}
+
+static const struct strag_entry *current(const struct cluster *cluster)
+{
+    return strag_table_entry(&strag_judge_current(cluster->judge)->table, bytes);
+}
+
+static bool is_ahead(const struct cluster *cluster)
+{
+    return current(cluster)->algorithm->needs_straggler;
+}
+
+/* Modelled seconds of the current table's choice, with nobody late. */
+static double modelled(const struct cluster *cluster)
+{
+    const struct strag_selection *selection = strag_judge_current(cluster->judge)->selection;
+    const struct strag_entry *entry = current(cluster);
+    for (int c = 0; c < selection->candidates; c++) {
+        const struct strag_candidate *candidate = &selection->candidate[c];
+        if (candidate->algorithm != entry->algorithm || candidate->blocks != entry->blocks)
+            continue;
+        struct strag_profile profile = *candidate->profile;
+        profile.delay = 0;
+        return strag_profile_seconds(&profile, (double)bytes);
+    }
+    fail();
+    return 0;
+}
+
+/* ---- The cluster ---- */
+
+static struct cluster *cluster_make(bool stragglers, bool links)
+{
+    static const struct strag_state_record quiet = {.nslow = 0};
+    struct strag_observe_options observe = strag_observe_default();
+    struct cluster *cluster = calloc(1, sizeof *cluster);
+    struct strag_judge_table usual = {.selection = NULL};
+    assert_non_null(cluster);
+    cluster->straggler = NOBODY;
+    cluster->made_takes = 1e-3;
+    for (int r = 0; r < RANKS; r++) {
+        snprintf(cluster->ranks[r].host, sizeof cluster->ranks[r].host, "h%d", r);
+        cluster->ranks[r].world = 10 + r;
+        cluster->factor[r] = 1;
+    }
+    observe.window = WINDOW;
+    assert_int_equal(strag_topology_flat(RANKS, 1, &cluster->topology, NULL), STRAG_OK);
+    assert_true(strag_probe_hosts_make(cluster->topology, &cluster->hosts));
+    assert_int_equal(strag_observer_create(RANKS, &observe, &cluster->observer, NULL), STRAG_OK);
+    cluster->slowdown = strag_slowdown_create_for(cluster->topology, &cluster->hosts, &quiet);
+    assert_non_null(cluster->slowdown);
+    make_table(cluster, &quiet, &usual);
+    cluster->options = (struct strag_judge_options){
+        .n = RANKS,
+        .window = WINDOW,
+        .stragglers = stragglers,
+        .observer = cluster->observer,
+        .slowdown = links ? cluster->slowdown : NULL,
+        .hosts = &cluster->hosts,
+        .make = make_table,
+        .context = cluster,
+    };
+    cluster->judge = strag_judge_create(&cluster->options, cluster->ranks, &quiet, &usual, 0);
+    assert_non_null(cluster->judge);
+    cluster->made = 0;
+    return cluster;
+}
+
+static void cluster_free(struct cluster *cluster)
+{
+    strag_judge_free(cluster->judge);
+    strag_slowdown_free(cluster->slowdown);
+    strag_observer_free(cluster->observer);
+    strag_probe_hosts_free(&cluster->hosts);
+    strag_topology_free(cluster->topology);
+    free(cluster);
+}
+
+/* What meters say: a rank's sends to its neighbour waited all the time. */
+static void note_meters(struct cluster *cluster, double seconds)
+{
+    for (int r = 0; r < RANKS; r++) {
+        int to = (r + 1) % RANKS;
+        double rate = link_rate / fmax(cluster->factor[r], cluster->factor[to]);
+        struct strag_meter_note *note = &cluster->notes[r].meter;
+        for (int i = 1; i < STRAG_METER_HOSTS; i++)
+            note->to[i].host = -1;
+        note->to[0] = (struct strag_drained){to, (float)(rate * seconds), (float)seconds};
+    }
+}
+
+/* A window of calls. @return what changed */
+static enum strag_change window(struct cluster *cluster)
+{
+    const double seconds = SCALE * modelled(cluster);
+    const struct strag_watched_call call = {bytes, current(cluster)->algorithm,
+                                            current(cluster)->blocks};
+    for (int c = 0; c < WINDOW; c++) {
+        for (int r = 0; r < RANKS; r++) {
+            double wait = r != cluster->straggler && cluster->straggler >= 0 ? cluster->delay : 0;
+            cluster->notes[r].calls[c] = (struct strag_note){
+                .seconds = (float)(seconds + wait),
+                .wait = cluster->last.look ? (float)wait + 1e-7f * (float)((r + c) % RANKS) : -1,
+            };
+        }
+        strag_judge_add(cluster->judge, &call, seconds + cluster->delay);
+        cluster->now += seconds + cluster->delay;
+    }
+    note_meters(cluster, WINDOW * seconds);
+    strag_judge_turn(cluster->judge);
+    cluster->last =
+        strag_judge_window(cluster->judge, cluster->notes, sizeof *cluster->notes, cluster->now);
+    return cluster->last.change;
+}
+
+static enum strag_change windows(struct cluster *cluster, int most)
+{
+    enum strag_change change = STRAG_CHANGE_NOTHING;
+    for (int w = 0; w < most && change == STRAG_CHANGE_NOTHING; w++)
+        change = window(cluster);
+    return change;
+}
+
+static enum strag_change probe(struct cluster *cluster)
+{
+    float rates[RANKS * STRAG_PROBE_ROUNDS];
+    for (int to = 0; to < RANKS; to++) {
+        for (int round = 0; round < STRAG_PROBE_ROUNDS; round++) {
+            int from = strag_probe_from(RANKS, round, to);
+            rates[to * STRAG_PROBE_ROUNDS + round] =
+                (float)(link_rate / fmax(cluster->factor[from], cluster->factor[to]));
+        }
+    }
+    cluster->now += 1e-3;
+    return strag_judge_probed(cluster->judge, rates, 1e-3);
+}
+
+static void assert_log(const struct cluster *cluster, const char *text)
+{
+    assert_string_equal(strag_judge_log(cluster->judge), text);
+}
+
+static void assert_straggler(const struct cluster *cluster, int rank, double delay)
+{
+    const struct strag_state_record *state = strag_judge_state(cluster->judge);
+    assert_int_equal(state->nstragglers, 1);
+    assert_int_equal(state->straggler.rank, rank);
+    if (fabs(state->straggler.delay / (delay / SCALE) - 1) > 1e-3)
+        fail_msg("a delay of %g s is %g s to the model", delay, state->straggler.delay);
+}
+
+/* ---- Stragglers ---- */
+
+static void straggler(void **unused)
+{
+    (void)unused;
+    struct cluster *cluster = cluster_make(true, false);
+    const struct strag_algorithm *usual = current(cluster)->algorithm;
+    const struct strag_watch_summary *summary = strag_judge_summary(cluster->judge);
+    assert_int_equal(windows(cluster, 3), STRAG_CHANGE_NOTHING);
+    assert_false(cluster->last.look);
+    assert_log(cluster, "");
+
+    cluster->straggler = 5;
+    cluster->delay = 0.02;
+    assert_int_equal(window(cluster), STRAG_CHANGE_NOTHING);
+    assert_true(cluster->last.look); /* durations raise a suspicion */
+    assert_int_equal(windows(cluster, 3), STRAG_CHANGE_STRAGGLER);
+    assert_straggler(cluster, 5, 0.02);
+    assert_true(is_ahead(cluster));
+    assert_log(cluster, "rank 5 is late by 20 ms: the others go ahead");
+    assert_int_equal(cluster->made, 1);
+    assert_int_equal(summary->straggler, 5);
+    assert_int_equal(summary->world, 15);
+    assert_int_equal(summary->ahead_from, 0);
+
+    uint64_t calls = summary->calls;
+    assert_int_equal(windows(cluster, 2), STRAG_CHANGE_NOTHING);
+    assert_int_equal(cluster->made, 1); /* the same delay needs no other table */
+    assert_int_equal(summary->ahead_from, calls + 1);
+    assert_true(summary->observed.saved > 0);
+
+    cluster->straggler = NOBODY;
+    assert_int_equal(windows(cluster, 4), STRAG_CHANGE_STRAGGLER);
+    assert_log(cluster, "no rank is late");
+    assert_int_equal(strag_judge_state(cluster->judge)->nstragglers, 0);
+    assert_ptr_equal(current(cluster)->algorithm, usual);
+    assert_int_equal(cluster->made, 1); /* the usual table was kept */
+
+    cluster->straggler = 2;
+    cluster->delay = 0.01;
+    assert_int_equal(windows(cluster, 5), STRAG_CHANGE_STRAGGLER);
+    assert_straggler(cluster, 2, 0.01);
+    assert_int_equal(summary->observed.switches, 3);
+    cluster_free(cluster);
+}
+
+/* A delay that differs by a half needs another table. */
+static void other_delay(void **unused)
+{
+    (void)unused;
+    struct cluster *cluster = cluster_make(true, false);
+    cluster->straggler = 1;
+    cluster->delay = 0.01;
+    assert_int_equal(windows(cluster, 5), STRAG_CHANGE_STRAGGLER);
+    cluster->delay = 0.012;
+    assert_int_equal(windows(cluster, 4), STRAG_CHANGE_NOTHING);
+    cluster->delay = 0.04;
+    assert_int_equal(windows(cluster, 4), STRAG_CHANGE_STRAGGLER);
+    assert_straggler(cluster, 1, 0.04);
+    assert_int_equal(cluster->made, 2);
+    cluster_free(cluster);
+}
+
+static void no_help(void **unused)
+{
+    (void)unused;
+    struct cluster *cluster = cluster_make(true, false);
+    cluster->straggler = 3;
+    cluster->delay = 0.02;
+    cluster->useless = true;
+    assert_int_equal(windows(cluster, 6), STRAG_CHANGE_NOTHING);
+    assert_int_equal(cluster->made, 1);
+    assert_int_equal(strag_judge_state(cluster->judge)->nstragglers, 0);
+    assert_int_equal(strag_judge_summary(cluster->judge)->straggler, 3);
+    assert_false(is_ahead(cluster));
+    cluster_free(cluster);
+}
+
+/* A table that took 1 s to make is not followed by another one for 100 s. */
+static void busy(void **unused)
+{
+    (void)unused;
+    struct cluster *cluster = cluster_make(true, false);
+    cluster->straggler = 3;
+    cluster->delay = 0.02;
+    cluster->made_takes = 1;
+    assert_int_equal(windows(cluster, 5), STRAG_CHANGE_STRAGGLER);
+    double soon = cluster->now + 101;
+    cluster->delay = 0.2;
+    while (cluster->now + WINDOW * 0.3 < soon)
+        assert_int_equal(window(cluster), STRAG_CHANGE_NOTHING);
+    assert_int_equal(cluster->made, 1);
+    assert_int_equal(windows(cluster, 3), STRAG_CHANGE_STRAGGLER);
+    assert_true(cluster->now > soon);
+    assert_straggler(cluster, 3, 0.2);
+    cluster_free(cluster);
+}
+
+/* Where an algorithm is pinned or runs are to be reproducible nothing but the report follows. */
+static void report_only(void **unused)
+{
+    (void)unused;
+    struct cluster *cluster = cluster_make(false, false);
+    cluster->straggler = 6;
+    cluster->delay = 0.02;
+    for (int f = 0; f < RANKS; f++)
+        cluster->factor[f] = f == 4 ? 3 : 1;
+    for (int w = 0; w < 6; w++) {
+        assert_int_equal(window(cluster), STRAG_CHANGE_NOTHING);
+        assert_false(cluster->last.probe);
+    }
+    assert_int_equal(cluster->made, 0);
+    assert_int_equal(strag_judge_summary(cluster->judge)->straggler, 6);
+    assert_int_equal(strag_judge_summary(cluster->judge)->calls, 600);
+    cluster_free(cluster);
+}
+
+/* ---- Slow links ---- */
+
+static void run_to_probe(struct cluster *cluster, int most)
+{
+    for (int w = 0; w < most; w++) {
+        window(cluster);
+        if (cluster->last.probe)
+            return;
+    }
+    fail_msg("no probe in %d windows", most);
+}
+
+static void slow_link(void **unused)
+{
+    (void)unused;
+    struct cluster *cluster = cluster_make(true, true);
+    const struct strag_state_record *state = strag_judge_state(cluster->judge);
+    const struct strag_slowest *slowest = &strag_judge_summary(cluster->judge)->slowest;
+    run_to_probe(cluster, 50); /* now and then, without a suspicion */
+    assert_in_range(cluster->last.probe_bytes, 128 << 10, 4 << 20);
+    assert_int_equal(probe(cluster), STRAG_CHANGE_NOTHING);
+    assert_int_equal(slowest->rank, -1);
+    assert_int_equal(slowest->probes, 1);
+
+    cluster->factor[4] = 2;
+    run_to_probe(cluster, 3); /* meters saw it */
+    uint64_t calls = strag_judge_summary(cluster->judge)->calls;
+    assert_int_equal(probe(cluster), STRAG_CHANGE_LINKS);
+    assert_log(cluster, "slow links: h4: 2");
+    assert_int_equal(state->nslow, 1);
+    assert_int_equal(state->slow[0].rank, 4);
+    assert_true(fabs(state->slow[0].factor - 2) < 0.01);
+    assert_int_equal(cluster->made, 1);
+    assert_int_equal(slowest->rank, 4);
+    assert_int_equal(slowest->hosts, 1);
+    assert_int_equal(slowest->from, calls + 1);
+    assert_int_equal(slowest->to, 0);
+
+    cluster->factor[4] = 1;
+    enum strag_change change = STRAG_CHANGE_NOTHING;
+    for (int p = 0; p < 3 && change == STRAG_CHANGE_NOTHING; p++) {
+        run_to_probe(cluster, 20);
+        change = probe(cluster);
+    }
+    assert_int_equal(change, STRAG_CHANGE_LINKS);
+    assert_log(cluster, "slow links: none");
+    assert_int_equal(state->nslow, 0);
+    assert_int_equal(slowest->hosts, 0);
+    assert_int_equal(slowest->to, strag_judge_summary(cluster->judge)->calls);
+    cluster_free(cluster);
+}
+
+/* Other links: who is late is asked anew. */
+static void both(void **unused)
+{
+    (void)unused;
+    struct cluster *cluster = cluster_make(true, true);
+    const struct strag_state_record *state = strag_judge_state(cluster->judge);
+    cluster->straggler = 6;
+    cluster->delay = 0.02;
+    assert_int_equal(windows(cluster, 5), STRAG_CHANGE_STRAGGLER);
+    cluster->factor[1] = 1.5;
+    enum strag_change change = STRAG_CHANGE_NOTHING;
+    for (int p = 0; p < 3 && change == STRAG_CHANGE_NOTHING; p++) {
+        run_to_probe(cluster, 50);
+        change = probe(cluster);
+    }
+    assert_int_equal(change, STRAG_CHANGE_LINKS);
+    assert_int_equal(state->nslow, 1);
+    assert_int_equal(state->nstragglers, 0);
+    assert_false(is_ahead(cluster));
+    assert_int_equal(window(cluster), STRAG_CHANGE_STRAGGLER);
+    assert_int_equal(state->nslow, 1); /* the table for the straggler knows of the slow link */
+    assert_int_equal(state->nstragglers, 1);
+    assert_int_equal(state->straggler.rank, 6);
+    cluster_free(cluster);
+}
+
+/* Hosts are numbered as the topology orders them, and led by their first ranks there. */
+static void hosts(void **unused)
+{
+    (void)unused;
+    struct strag_rank_location ranks[5];
+    const struct strag_job job = {.ranks = ranks, .n = 5};
+    static const int32_t host_of[] = {0, 1, 2, 1, 0};
+    struct strag_state_record state = {.nslow = 1, .slow = {{3, 1.5}}};
+    struct strag_topology *topology = NULL;
+    struct strag_probe_hosts made;
+    struct strag_error err;
+    memset(ranks, 0, sizeof ranks);
+    for (int r = 0; r < 5; r++) {
+        ranks[r].world = r;
+        ranks[r].host[0] = (char)('x' + host_of[r]);
+        ranks[r].core = (struct strag_core){-1, -1, -1};
+    }
+    assert_int_equal(strag_job_place(&job, &topology, &err), STRAG_OK);
+    assert_true(strag_probe_hosts_make(topology, &made));
+    assert_int_equal(made.count, 3);
+    assert_memory_equal(made.host_of, host_of, sizeof host_of);
+    for (int h = 0; h < 3; h++)
+        assert_int_equal(made.leader[h], h);
+    struct strag_slowdown *slowdown = strag_slowdown_create_for(topology, &made, &state);
+    assert_non_null(slowdown);
+    state.nslow = 7;
+    strag_slowdown_state(slowdown, &made, &state);
+    assert_int_equal(state.nslow, 1);
+    assert_int_equal(state.slow[0].rank, 1); /* the host's leader */
+    assert_true(state.slow[0].factor == 1.5);
+    strag_slowdown_free(slowdown);
+    strag_probe_hosts_free(&made);
+    strag_topology_free(topology);
+}
+
+/* ---- What users read ---- */
+
+static void assert_text(const struct strag_watch_summary *summary, const char *expected)
+{
+    struct strag_rank_location ranks[3] = {{.host = "x"}, {.host = "y"}, {.host = "z"}};
+    char text[1024];
+    strag_watch_summary_text(summary, "MPI_COMM_WORLD", ranks, text, sizeof text);
+    assert_string_equal(text, expected);
+}
+
+static void text(void **unused)
+{
+    (void)unused;
+    struct strag_watch_summary summary = strag_watch_summary_none();
+    summary.observed.calls = 200;
+    assert_text(&summary, "strag: MPI_COMM_WORLD: no rank was late in 200 calls\n");
+    summary.observed = (struct strag_observed){200, 1, 0.25, 2e-3, 0.5, 1, -2};
+    summary.world = 1;
+    assert_text(&summary,
+                "strag: MPI_COMM_WORLD: no rank was late in most of 200 calls; most often "
+                "last was rank 1 (host y), in 25 %, median 2 ms\n");
+    summary.world = 9;
+    summary.observed.share = 0.5;
+    assert_text(&summary,
+                "strag: MPI_COMM_WORLD: rank 1 (9 in MPI_COMM_WORLD) (host y) was last in 50 % of "
+                "200 calls, median 2 ms, 95 % below 500 ms; it was waited for\n");
+    summary.observed.share = 0.25;
+    summary.ahead_from = 7;
+    summary.seconds = 12;
+    summary.slowest = (struct strag_slowest){2, 3, 1.5, 4, 0, 1};
+    assert_text(&summary,
+                "strag: MPI_COMM_WORLD: host z's link was 1.5 times slower than others, from call "
+                "4; 3 hosts have slow links now\n"
+                "strag: MPI_COMM_WORLD: rank 1 (9 in MPI_COMM_WORLD) (host y) was last in 25 % of "
+                "200 calls, median 2 ms, 95 % below 500 ms; going ahead without it from call 7 on "
+                "lost 2 s of 12 s (modelled)\n");
+    summary.observed.rank = -1;
+    summary.slowest.hosts = 0;
+    summary.slowest.to = 90;
+    assert_text(&summary,
+                "strag: MPI_COMM_WORLD: host z's link was 1.5 times slower than others, from call "
+                "4 to call 90\nstrag: MPI_COMM_WORLD: no rank was late in 200 calls\n");
+}
+
+/* ---- Memory ---- */
+
+static int attempt(const void *what, struct strag_error *err, bool *made)
+{
+    static const struct strag_state_record quiet = {.nslow = 0};
+    const struct cluster *cluster = what;
+    const struct strag_judge_table usual = {.selection = NULL};
+    struct strag_judge *judge =
+        strag_judge_create(&cluster->options, cluster->ranks, &quiet, &usual, 0);
+    *made = judge != NULL;
+    strag_judge_free(judge);
+    return *made ? STRAG_OK : strag_fail(err, STRAG_ERR_MEMORY, "out of memory");
+}
+
+static void out_of_memory(void **unused)
+{
+    (void)unused;
+    struct cluster *cluster = cluster_make(true, true);
+    assert_int_equal(exhaust("strag_judge_create", attempt, cluster), 4);
+    strag_judge_free(NULL);
+    cluster_free(cluster);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(straggler),     cmocka_unit_test(other_delay), cmocka_unit_test(no_help),
+        cmocka_unit_test(busy),          cmocka_unit_test(report_only), cmocka_unit_test(slow_link),
+        cmocka_unit_test(both),          cmocka_unit_test(hosts),       cmocka_unit_test(text),
+        cmocka_unit_test(out_of_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
