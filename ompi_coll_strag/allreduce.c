@@ -38,8 +38,7 @@ struct call {
     ompi_datatype_t *dtype;
     ompi_op_t *op;
     const struct coll_strag_buffer_locations *locations; /* NULL: all is in host memory */
-    int choice; /* an index in strag_algorithms, or an enum coll_strag_reason */
-    int blocks; /* with an algorithm: problem.blocks */
+    struct coll_strag_choice choice;
 };
 
 /* ---- Running it ---- */
@@ -106,13 +105,13 @@ static int find_engine(const struct call *call, int root, struct strag_engine **
     struct strag_error err;
     const struct strag_problem problem = {
         .n = ompi_comm_size(call->comm),
-        .blocks = call->blocks,
+        .blocks = call->choice.blocks,
         .root = root,
         .ports = module->decision.ports,
         .topology = coll_strag_planning_topology(module),
         .state = &state,
     };
-    int status = coll_strag_plans_find(&module->plans, strag_algorithms[call->choice], &problem,
+    int status = coll_strag_plans_find(&module->plans, call->choice.algorithm, &problem,
                                        ompi_comm_rank(call->comm), engine, &err);
     if (status != STRAG_OK)
         coll_strag_log(call->comm, "%s", err.text);
@@ -143,7 +142,7 @@ static int run(const struct call *call)
     if (module->shm)
         shared = coll_strag_shared_memory_begin(module->shm, &reducer, call->size);
     reducer.in_place = NULL != shared && NULL != shared->recv_in_place;
-    if (shared && call->blocks == 1 && strag_algorithms[call->choice]->rooted)
+    if (shared && call->choice.blocks == 1 && call->choice.algorithm->rooted)
         root = strag_shm_choose_root(module->shm, call->count * call->size);
     if (status == STRAG_OK)
         status = find_engine(call, root, &engine);
@@ -206,7 +205,7 @@ static int delegate(const struct call *call)
 static int run_choice(const struct call *call)
 {
     struct coll_strag_module *module = call->module;
-    if (call->choice >= STRAG_ALGORITHMS_MAX)
+    if (!call->choice.algorithm)
         return delegate(call);
     module->count.calls++;
     if (module->shm)
@@ -220,53 +219,63 @@ static int run_choice(const struct call *call)
 
 /* ---- The choice ---- */
 
-/* @return OMPI_SUCCESS, or what kept the ranks from agreeing */
-static int choose(struct call *call)
+/* What the table says, after setup. @return OMPI_SUCCESS, or what kept the ranks from agreeing */
+static int look_up(struct call *call)
 {
     struct coll_strag_module *module = call->module;
+    const int code = module->setup == COLL_STRAG_SETUP_DONE ? module->setup_error
+                                                            : coll_strag_setup(module, call->comm);
+    if (code != OMPI_SUCCESS)
+        return code;
+    const struct strag_entry *entry =
+        strag_table_entry(&module->decision.table, call->count * call->size);
+    call->choice = (struct coll_strag_choice){entry->algorithm, entry->blocks,
+                                              (enum coll_strag_reason)module->decision.reason};
+    return code;
+}
+
+/* @return as look_up */
+static int choose(struct call *call)
+{
+    const struct coll_strag_module *module = call->module;
     const size_t bytes = call->count * call->size;
     ptrdiff_t lb, extent;
-    int code = OMPI_SUCCESS;
     ompi_datatype_get_extent(call->dtype, &lb, &extent);
-    if (module->setup == COLL_STRAG_SETUP_NOT_YET && coll_strag_delegates_at_once(module, bytes)) {
-        call->choice = COLL_STRAG_TOO_SHORT;
-    } else if (bytes == 0) {
-        call->choice = COLL_STRAG_NO_BYTES;
-    } else if (!ompi_op_is_commute(call->op)) {
-        call->choice = COLL_STRAG_NOT_COMMUTATIVE;
-    } else if (extent <= 0) {
-        call->choice = COLL_STRAG_EXTENT;
-    } else if (module->setup == COLL_STRAG_SETUP_RUNNING) {
-        call->choice = COLL_STRAG_BUSY;
-    } else {
-        code = module->setup == COLL_STRAG_SETUP_DONE ? module->setup_error
-                                                      : coll_strag_setup(module, call->comm);
-        if (code == OMPI_SUCCESS)
-            call->choice =
-                module->decision.pinned == COLL_STRAG_UNPLANNED
-                    ? COLL_STRAG_UNPLANNED
-                    : coll_strag_table_find(&module->decision.table, bytes, &call->blocks);
-    }
-    return code;
+    if (module->setup == COLL_STRAG_SETUP_NOT_YET && coll_strag_delegates_at_once(module, bytes))
+        call->choice.reason = COLL_STRAG_TOO_SHORT;
+    else if (bytes == 0)
+        call->choice.reason = COLL_STRAG_NO_BYTES;
+    else if (!ompi_op_is_commute(call->op))
+        call->choice.reason = COLL_STRAG_NOT_COMMUTATIVE;
+    else if (extent <= 0)
+        call->choice.reason = COLL_STRAG_EXTENT;
+    else if (module->setup == COLL_STRAG_SETUP_RUNNING)
+        call->choice.reason = COLL_STRAG_BUSY;
+    else
+        return look_up(call);
+    return OMPI_SUCCESS;
 }
 
 static int run_watched(struct call *call)
 {
     struct coll_strag_module *module = call->module;
     const size_t bytes = call->count * call->size;
+    enum strag_change change;
     int code = choose(call);
     if (code != OMPI_SUCCESS)
         return code;
     if (coll_strag_logging)
         coll_strag_explain_choice(call->comm, &module->explained, &module->decision,
-                                  module->selection, bytes, call->choice, call->blocks);
+                                  module->watch ? coll_strag_watch_selection(module->watch)
+                                                : module->selection,
+                                  bytes, &call->choice);
     if (!coll_strag_watches(module->watch, bytes))
         return run_choice(call);
     code = coll_strag_watch_begin(module->watch);
     if (code == OMPI_SUCCESS)
         code = run_choice(call);
-    enum coll_strag_change change = COLL_STRAG_NO_CHANGE;
-    code = coll_strag_watch_end(module->watch, bytes, call->choice, call->blocks, code, &change);
+    const struct strag_watched_call over = {bytes, call->choice.algorithm, call->choice.blocks};
+    code = coll_strag_watch_end(module->watch, &over, code, &change);
     coll_strag_setup_follow(module, change);
     return code;
 }

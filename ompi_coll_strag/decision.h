@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What a communicator's ranks tell rank 0, and what rank 0 decides for all: plain data, sent as it
- * stands in memory (setup.c, watch.c).
+ * stands in memory (setup.c, watch.c); only a table is packed first (table.h).
  */
 #ifndef COLL_STRAG_DECISION_H
 #define COLL_STRAG_DECISION_H
@@ -17,23 +17,15 @@
 /* Messages within a host are cut in another way than those to other hosts. */
 enum coll_strag_lane { COLL_STRAG_MEMORY, COLL_STRAG_NETWORK };
 
-/* What runs a call: an index in strag_algorithms; or why the previous component does. */
+/* Why the previous component runs a call. */
 enum coll_strag_reason {
-    COLL_STRAG_NOT_COMMUTATIVE = STRAG_ALGORITHMS_MAX,
+    COLL_STRAG_NOT_COMMUTATIVE,
     COLL_STRAG_NO_BYTES,
     COLL_STRAG_EXTENT,
     COLL_STRAG_TOO_SHORT,
     COLL_STRAG_RULE,      /* a rule says so */
     COLL_STRAG_UNPLANNED, /* the pinned algorithm cannot be planned, or none can */
     COLL_STRAG_BUSY,      /* the call comes out of our own setup */
-};
-
-/* From which size on what. */
-struct coll_strag_table {
-    int32_t entries;
-    int32_t choice[STRAG_TABLE_MAX]; /* an index in strag_algorithms, or enum coll_strag_reason */
-    int32_t blocks[STRAG_TABLE_MAX]; /* problem.blocks; 0: the algorithm's own choice */
-    uint64_t from[STRAG_TABLE_MAX];  /* bytes; the first is 0 */
 };
 
 /* What every rank tells rank 0. */
@@ -58,7 +50,8 @@ enum coll_strag_watching {
 
 /* What rank 0 decides, and all ranks follow. */
 struct coll_strag_decision {
-    int32_t pinned;    /* index in strag_algorithms, COLL_STRAG_AUTO or COLL_STRAG_UNPLANNED */
+    int32_t pinned;    /* index in strag_algorithms, or COLL_STRAG_AUTO */
+    int32_t reason;    /* enum coll_strag_reason: why the table leaves sizes to the previous one */
     int32_t line;      /* of the rules file; 0: no rule holds */
     int32_t ports;     /* as in struct strag_problem */
     int32_t transport; /* enum coll_strag_transport_kind: what is wanted */
@@ -69,7 +62,7 @@ struct coll_strag_decision {
     uint64_t watch_from; /* bytes: shorter calls are not watched */
     uint64_t segments[COLL_STRAG_TRANSPORTS][STRAG_LANES]; /* bytes, by enum coll_strag_lane */
     struct strag_state_record state;
-    struct coll_strag_table table;
+    struct strag_table table;
 };
 
 #endif

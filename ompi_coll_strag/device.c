@@ -436,8 +436,8 @@ int coll_strag_device_begin(struct coll_strag_transport *transport,
             return status;
     }
     if (on_device)
-        run_on_device(transport, reducer, find_buffers(locations, options.on_device, call), *staging,
-                      call, &no_kernels);
+        run_on_device(transport, reducer, find_buffers(locations, options.on_device, call),
+                      *staging, call, &no_kernels);
     return STRAG_OK;
 }
 

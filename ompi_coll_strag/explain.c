@@ -102,14 +102,14 @@ void coll_strag_explain_shared_memory(ompi_communicator_t *comm, int hosts, bool
 
 /* What the model says of the choice, and which other candidate is the best. */
 static void add_model(struct line *line, const struct strag_selection *selection, size_t bytes,
-                      int choice, int blocks)
+                      const struct coll_strag_choice *choice)
 {
     const struct strag_candidate *chosen = NULL, *next = NULL;
     double least = INFINITY;
     for (int c = 0; c < selection->candidates; c++) {
         const struct strag_candidate *other = &selection->candidate[c];
-        bool same = other->algorithm == strag_algorithms[choice];
-        if (same && other->blocks == blocks)
+        bool same = other->algorithm == choice->algorithm;
+        if (same && other->blocks == choice->blocks)
             chosen = other;
         if (same || !other->profile)
             continue;
@@ -128,47 +128,56 @@ static void add_model(struct line *line, const struct strag_selection *selection
 }
 
 static void add_reason(struct line *line, const struct coll_strag_decision *decision,
-                       const struct strag_selection *selection, size_t bytes, int choice,
-                       int blocks)
+                       const struct strag_selection *selection, size_t bytes,
+                       const struct coll_strag_choice *choice)
 {
     static const char *const reasons[] = {
-        [COLL_STRAG_NOT_COMMUTATIVE - STRAG_ALGORITHMS_MAX] = "the operator is not commutative",
-        [COLL_STRAG_NO_BYTES - STRAG_ALGORITHMS_MAX] = "the type has no data",
-        [COLL_STRAG_EXTENT - STRAG_ALGORITHMS_MAX] = "the type's extent is not positive",
-        [COLL_STRAG_TOO_SHORT - STRAG_ALGORITHMS_MAX] = "below coll_strag_minimum_size",
-        [COLL_STRAG_UNPLANNED - STRAG_ALGORITHMS_MAX] = "what is wanted cannot be planned here",
-        [COLL_STRAG_BUSY - STRAG_ALGORITHMS_MAX] =
-            "called by another collective while strag is being set up",
+        [COLL_STRAG_NOT_COMMUTATIVE] = "the operator is not commutative",
+        [COLL_STRAG_NO_BYTES] = "the type has no data",
+        [COLL_STRAG_EXTENT] = "the type's extent is not positive",
+        [COLL_STRAG_TOO_SHORT] = "below coll_strag_minimum_size",
+        [COLL_STRAG_UNPLANNED] = "what is wanted cannot be planned here",
+        [COLL_STRAG_BUSY] = "called by another collective while strag is being set up",
     };
-    if (choice >= STRAG_ALGORITHMS_MAX && choice != COLL_STRAG_RULE)
-        add(line, "%s", reasons[choice - STRAG_ALGORITHMS_MAX]);
+    if (!choice->algorithm && choice->reason != COLL_STRAG_RULE)
+        add(line, "%s", reasons[choice->reason]);
     else if (decision->pinned != COLL_STRAG_AUTO)
         add(line, "pinned by coll_strag_algorithm");
     else if (decision->line)
         add(line, "rule in %s, line %d", coll_strag_settings.rules_file, (int)decision->line);
     else if (selection)
-        add_model(line, selection, bytes, choice, blocks);
+        add_model(line, selection, bytes, choice);
     else
         add(line, "auto");
 }
 
+/* A number below 64 for each outcome. */
+static int outcome_of(const struct coll_strag_choice *choice)
+{
+    int index = 0;
+    if (!choice->algorithm)
+        return STRAG_ALGORITHMS_MAX + (int)choice->reason;
+    while (strag_algorithms[index] != choice->algorithm)
+        index++;
+    return index;
+}
+
 void coll_strag_explain_choice(ompi_communicator_t *comm, struct coll_strag_explained *explained,
                                const struct coll_strag_decision *decision,
-                               const struct strag_selection *selection, size_t bytes, int choice,
-                               int blocks)
+                               const struct strag_selection *selection, size_t bytes,
+                               const struct coll_strag_choice *choice)
 {
     struct line cut = {""}, reason = {""};
     int class = bytes ? 64 - __builtin_clzll(bytes) : 0;
-    uint64_t bit = UINT64_C(1) << choice;
+    uint64_t bit = UINT64_C(1) << outcome_of(choice);
     if (ompi_comm_rank(comm) != 0 || (explained->classes[class] & bit))
         return;
     explained->classes[class] |= bit;
     unsigned long long low = class ? 1ull << (class - 1) : 0;
-    add_reason(&reason, decision, selection, bytes, choice, blocks);
-    if (blocks)
-        add(&cut, " in %d block%s", blocks, blocks == 1 ? "" : "s");
+    add_reason(&reason, decision, selection, bytes, choice);
+    if (choice->algorithm && choice->blocks)
+        add(&cut, " in %d block%s", choice->blocks, choice->blocks == 1 ? "" : "s");
     coll_strag_log(
         comm, "allreduce of %llu .. %llu bytes: %s%s (%s)", low, class ? low + (low - 1) : 0,
-        choice < STRAG_ALGORITHMS_MAX ? strag_algorithms[choice]->name : "previous component",
-        cut.text, reason.text);
+        choice->algorithm ? choice->algorithm->name : "previous component", cut.text, reason.text);
 }

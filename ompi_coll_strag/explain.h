@@ -19,15 +19,21 @@ struct coll_strag_explained {
     uint64_t classes[65];
 };
 
+/* What runs a call. */
+struct coll_strag_choice {
+    const struct strag_algorithm *algorithm; /* NULL: the previous component */
+    int blocks;                              /* problem.blocks */
+    enum coll_strag_reason reason;           /* for the previous component */
+};
+
 /**
  * Once for each size class and outcome: what runs, and why.
  *
  * @param selection  the model's candidates; NULL: not kept
- * @param choice     an index in strag_algorithms, or an enum coll_strag_reason
  */
 void coll_strag_explain_choice(ompi_communicator_t *comm, struct coll_strag_explained *explained,
                                const struct coll_strag_decision *decision,
-                               const struct strag_selection *selection, size_t bytes, int choice,
-                               int blocks);
+                               const struct strag_selection *selection, size_t bytes,
+                               const struct coll_strag_choice *choice);
 
 #endif

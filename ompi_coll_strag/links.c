@@ -9,7 +9,9 @@
  * The receiver measures from the end of an early piece to the end of the last one. So neither how
  * long the two waited for each other, nor what a buffer or a shaper lets pass at once is in it.
  */
-#include "coll_strag_links.h"
+#include "links.h"
+
+#include "transport.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,11 @@
 #ifndef COLL_STRAG_LINKS_H
 #define COLL_STRAG_LINKS_H
 
-#include "coll_strag.h"
+#include "compat/compat.h"
+
+#include "machine/state.h"
+#include "machine/topology.h"
+#include "watch/meter.h"
 
 #include "watch/slowdown.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "coll_strag_report.h"
+#include "report.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -75,12 +75,12 @@ static int read_variable(const struct mca_base_pvar_t *pvar, void *value, void *
     return OPAL_SUCCESS;
 }
 
-void coll_strag_report_register(void)
+void coll_strag_report_register(const mca_base_component_t *component)
 {
     for (size_t v = 0; v < sizeof variables / sizeof *variables; v++)
         mca_base_component_pvar_register(
-            &mca_coll_strag_component.super.collm_version, variables[v].name, variables[v].help,
-            OPAL_INFO_LVL_4, MPI_T_PVAR_CLASS_GENERIC, variables[v].type, NULL, MPI_T_BIND_MPI_COMM,
+            component, variables[v].name, variables[v].help, OPAL_INFO_LVL_4,
+            MPI_T_PVAR_CLASS_GENERIC, variables[v].type, NULL, MPI_T_BIND_MPI_COMM,
             MCA_BASE_PVAR_FLAG_READONLY | MCA_BASE_PVAR_FLAG_CONTINUOUS, read_variable, NULL, NULL,
             (void *)&variables[v]);
 }

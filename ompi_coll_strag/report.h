@@ -3,11 +3,11 @@
 #ifndef COLL_STRAG_REPORT_H
 #define COLL_STRAG_REPORT_H
 
-#include "coll_strag_watch.h"
+#include "watch.h"
 
 /** The line, on stderr. */
 coll_strag_watch_report coll_strag_report;
 
-void coll_strag_report_register(void);
+void coll_strag_report_register(const mca_base_component_t *component);
 
 #endif

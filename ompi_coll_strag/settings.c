@@ -486,7 +486,7 @@ void coll_strag_settings_read(void)
     settings->pinned = read_algorithm(&from[ALGORITHM]);
     settings->ports = read_ports(&from[PORTS]);
     settings->transport = read_transport(&from[TRANSPORT]);
-    settings->device_buffers = (enum coll_strag_choice)read_word(
+    settings->device_buffers = (enum coll_strag_device_buffers)read_word(
         &from[DEVICE_BUFFERS], device_words, "not a choice", "auto, yes, no");
     settings->segment = read_size(&from[SEGMENT_SIZE], "auto", 0, 1, (size_t)1 << 30,
                                   "auto, or bytes from 1 to 1G, such as 1M");

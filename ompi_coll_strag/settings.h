@@ -29,7 +29,7 @@ enum coll_strag_number {
 };
 
 /* coll_strag_device_buffers */
-enum coll_strag_choice { COLL_STRAG_IF_ANY, COLL_STRAG_YES, COLL_STRAG_NO };
+enum coll_strag_device_buffers { COLL_STRAG_IF_ANY, COLL_STRAG_YES, COLL_STRAG_NO };
 
 /* What messages go over, but for those through shared memory. */
 enum coll_strag_transport_kind { COLL_STRAG_PML, COLL_STRAG_UCP, COLL_STRAG_TRANSPORTS };
@@ -50,7 +50,7 @@ struct coll_strag_settings {
     int ports;     /* as in struct strag_problem */
     int transport; /* enum coll_strag_transport_kind; COLL_STRAG_TRANSPORTS: auto */
     enum coll_strag_shared_memory shared_memory;
-    enum coll_strag_choice device_buffers;
+    enum coll_strag_device_buffers device_buffers;
     bool devices;      /* there may be buffers in a device's memory (device.c) */
     size_t segment;    /* bytes; 0: as rank 0 finds best */
     size_t minimum;    /* bytes, for auto */

@@ -23,6 +23,7 @@
 #include "log.h"
 #include "place.h"
 #include "rank_info.h"
+#include "report.h"
 #include "segments.h"
 #include "shared_memory.h"
 #include "state.h"
@@ -281,13 +282,35 @@ static void find_shortest(struct coll_strag_module *module)
     module->delegate_limit = ULLONG_MAX;
 }
 
-void coll_strag_setup_follow(struct coll_strag_module *module, enum coll_strag_change change)
+void coll_strag_setup_follow(struct coll_strag_module *module, enum strag_change change)
 {
-    if (change == COLL_STRAG_NO_CHANGE)
+    if (change == STRAG_CHANGE_NOTHING)
         return;
-    coll_strag_plans_free(&module->plans, change == COLL_STRAG_NEW_TABLE);
+    coll_strag_plans_free(&module->plans, change == STRAG_CHANGE_STRAGGLER);
     memset(&module->explained, 0, sizeof module->explained);
     find_shortest(module);
+}
+
+static void watch(struct setup *setup, const struct coll_strag_basis *basis)
+{
+    struct coll_strag_module *module = setup->module;
+    const struct coll_strag_watch_options options = {
+        .comm = setup->comm,
+        .previous = &module->previous,
+        .topology = module->topology,
+        .decision = &module->decision,
+        .ranks = setup->ranks,
+        .selection = &module->selection,
+        .basis = *basis,
+        .report = coll_strag_report,
+    };
+    goes_on(setup, coll_strag_watch_create(&options, setup->code == OMPI_SUCCESS, &module->watch));
+    const struct coll_strag_links *links =
+        module->watch ? coll_strag_watch_links(module->watch) : NULL;
+    if (links) {
+        module->pml.meter = links->meter;
+        module->pml.host_of = links->hosts.host_of;
+    }
 }
 
 static void share_decision(struct setup *setup)
@@ -298,22 +321,15 @@ static void share_decision(struct setup *setup)
     memset(&decision, 0, sizeof decision);
     if (setup->info)
         decide(setup, &basis, &decision);
+    coll_strag_table_pack(&decision.table);
     if (!goes_on(setup, broadcast(setup->comm, &decision, sizeof decision)))
         return;
+    coll_strag_table_unpack(&decision.table);
     module->decision = decision;
     find_shortest(module);
     if (!connect_network(setup) || decision.watching == COLL_STRAG_WATCH_NOT)
         return;
-    const struct coll_strag_watch_options options = {
-        .basis = basis,
-        .previous = &module->previous,
-        .decision = &module->decision,
-        .selection = &module->selection,
-        .topology = module->topology,
-        .pml = &module->pml,
-        .ranks = setup->ranks,
-    };
-    goes_on(setup, coll_strag_watch_create(&options, setup->code == OMPI_SUCCESS, &module->watch));
+    watch(setup, &basis);
 }
 
 int coll_strag_setup(struct coll_strag_module *module, ompi_communicator_t *comm)

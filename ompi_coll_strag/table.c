@@ -65,48 +65,37 @@ void coll_strag_rules_free(void)
     file.read = false;
 }
 
-static int index_of(const struct strag_algorithm *algorithm)
+size_t coll_strag_table_shortest(const struct strag_table *table)
 {
-    int index = 0;
-    while (strag_algorithms[index] != algorithm)
-        index++;
-    return index;
+    int entry = 0;
+    while (entry < table->entries && !table->entry[entry].algorithm)
+        entry++;
+    return entry < table->entries ? table->entry[entry].from : SIZE_MAX;
 }
 
-/* @param previous  what NULL stands for in the table */
-static void encode(const struct strag_table *table, enum coll_strag_reason previous,
-                   struct coll_strag_table *encoded)
+/* The number takes the pointer's place, plus 1, so that NULL stays NULL. */
+void coll_strag_table_pack(struct strag_table *table)
 {
-    encoded->entries = table->entries;
-    for (int i = 0; i < table->entries; i++) {
-        const struct strag_algorithm *algorithm = table->entry[i].algorithm;
-        encoded->from[i] = table->entry[i].from;
-        encoded->choice[i] = algorithm ? index_of(algorithm) : (int)previous;
-        encoded->blocks[i] = table->entry[i].blocks;
+    for (int e = 0; e < table->entries; e++) {
+        uintptr_t number = 0;
+        while (table->entry[e].algorithm && strag_algorithms[number++] != table->entry[e].algorithm)
+            continue;
+        table->entry[e].algorithm = (const struct strag_algorithm *)number;
     }
 }
 
-int coll_strag_table_find(const struct coll_strag_table *table, size_t bytes, int *blocks)
+void coll_strag_table_unpack(struct strag_table *table)
 {
-    int entry = table->entries - 1;
-    while (table->from[entry] > bytes)
-        entry--;
-    *blocks = table->blocks[entry];
-    return table->choice[entry];
-}
-
-size_t coll_strag_table_shortest(const struct coll_strag_table *table)
-{
-    int entry = 0;
-    while (entry < table->entries && table->choice[entry] >= STRAG_ALGORITHMS_MAX)
-        entry++;
-    return entry < table->entries ? table->from[entry] : SIZE_MAX;
+    for (int e = 0; e < table->entries; e++) {
+        uintptr_t number = (uintptr_t)table->entry[e].algorithm;
+        table->entry[e].algorithm = number ? strag_algorithms[number - 1] : NULL;
+    }
 }
 
 /* A pinned algorithm runs at every size, with the blocks that are best there. One that this
  * communicator cannot have leaves it to the previous component. */
 static void decide_pinned(const struct coll_strag_basis *basis, const struct strag_problem *problem,
-                          struct coll_strag_decision *decision, struct strag_table *table)
+                          struct coll_strag_decision *decision)
 {
     struct strag_error err;
     const struct strag_model model = make_model(basis);
@@ -117,31 +106,36 @@ static void decide_pinned(const struct coll_strag_basis *basis, const struct str
     if (algorithm->choices) {
         status = strag_select(problem, &model, &options, &selection, &err);
         if (status == STRAG_OK) {
-            *table = selection->table;
+            decision->table = selection->table;
             strag_selection_free(selection);
         }
     } else {
         status = strag_algorithm_claim(algorithm, problem, NULL, &err);
-        table->entry[0].algorithm = algorithm;
+        decision->table.entry[0].algorithm = status == STRAG_OK ? algorithm : NULL;
     }
     if (status == STRAG_OK)
         return;
     coll_strag_log(basis->comm, "%s: %s", algorithm->name, err.text);
     if (basis->pinned == coll_strag_settings.pinned)
         coll_strag_warn(COLL_STRAG_WARN_PINNED, algorithm->name, err.text);
-    decision->pinned = COLL_STRAG_UNPLANNED;
+    decision->reason = COLL_STRAG_UNPLANNED;
 }
 
 static void apply_rules(const struct coll_strag_basis *basis, const struct strag_problem *problem,
-                        struct strag_table *table, int32_t *line)
+                        struct coll_strag_decision *decision)
 {
     struct strag_error err;
     const struct strag_model model = make_model(basis);
     const struct strag_rules *rules = read_rules();
-    if (rules && strag_rules_apply(rules, problem, &model, table, line, &err) != STRAG_OK) {
-        *line = 0;
+    if (!rules)
+        return;
+    if (strag_rules_apply(rules, problem, &model, &decision->table, &decision->line, &err) !=
+        STRAG_OK) {
+        decision->line = 0;
         coll_strag_warn(COLL_STRAG_WARN_RULES, coll_strag_settings.rules_file, err.text);
     }
+    if (decision->line)
+        decision->reason = COLL_STRAG_RULE;
 }
 
 /* Where the ranks of a host share its processors, a rank that waits gives the processor to another
@@ -184,7 +178,6 @@ void coll_strag_decide(const struct coll_strag_basis *basis, struct coll_strag_d
                        struct strag_selection **selection)
 {
     struct strag_error err;
-    struct strag_table table = {.entries = 1}; /* the previous component runs everything */
     const struct strag_state state = strag_state_of(&decision->state);
     const struct strag_problem problem = {
         .n = ompi_comm_size(basis->comm),
@@ -193,21 +186,21 @@ void coll_strag_decide(const struct coll_strag_basis *basis, struct coll_strag_d
         .state = &state,
     };
     struct strag_selection *made = NULL;
-    enum coll_strag_reason previous = COLL_STRAG_TOO_SHORT;
     decision->pinned = basis->pinned;
+    decision->reason = COLL_STRAG_TOO_SHORT;
     decision->line = 0;
+    decision->table = (struct strag_table){.entries = 1}; /* the previous component runs all */
     if (basis->pinned != COLL_STRAG_AUTO) {
-        decide_pinned(basis, &problem, decision, &table);
+        decide_pinned(basis, &problem, decision);
     } else {
         if (select_table(basis, &problem, decision, &made, &err) == STRAG_OK) {
-            table = made->table;
+            decision->table = made->table;
         } else {
             coll_strag_log(basis->comm, "%s", err.text);
-            previous = COLL_STRAG_UNPLANNED;
+            decision->reason = COLL_STRAG_UNPLANNED;
         }
-        apply_rules(basis, &problem, &table, &decision->line);
+        apply_rules(basis, &problem, decision);
     }
-    encode(&table, decision->line ? COLL_STRAG_RULE : previous, &decision->table);
     bool wanted = coll_strag_logging || decision->watching != COLL_STRAG_WATCH_NOT;
     *selection = wanted ? made : NULL;
     if (!wanted)

@@ -15,8 +15,8 @@ struct coll_strag_basis {
 };
 
 /**
- * Fill in what runs: pinned, line and table of a decision in which state, ports, reproducible and
- * watching are there.
+ * Fill in what runs: pinned, reason, line and table of a decision in which state, ports,
+ * reproducible and watching are there.
  *
  * @param[out] selection  the candidates with their times, the caller's to free: where somebody
  * wants verbose lines and where calls are watched; else NULL
@@ -24,12 +24,13 @@ struct coll_strag_basis {
 void coll_strag_decide(const struct coll_strag_basis *basis, struct coll_strag_decision *decision,
                        struct strag_selection **selection);
 
-/** What runs vectors of a size: an index in strag_algorithms, or an enum coll_strag_reason.
- * @param[out] blocks  problem.blocks */
-int coll_strag_table_find(const struct coll_strag_table *table, size_t bytes, int *blocks);
-
 /** How long the shortest vectors are that an algorithm of ours runs. SIZE_MAX: none are */
-size_t coll_strag_table_shortest(const struct coll_strag_table *table);
+size_t coll_strag_table_shortest(const struct strag_table *table);
+
+/** Before and after a table is sent: processes have their algorithms at different addresses, so
+ * they travel as their number in strag_algorithms. */
+void coll_strag_table_pack(struct strag_table *table);
+void coll_strag_table_unpack(struct strag_table *table);
 
 /** Free the rules file, at the end. */
 void coll_strag_rules_free(void);

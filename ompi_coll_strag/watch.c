@@ -22,8 +22,12 @@
  * of the gather, the barrier or the broadcast is one of MPI's own, on this very communicator: the
  * call returns it as any other.
  */
-#include "coll_strag_watch.h"
+#include "watch.h"
 
+#include "log.h"
+#include "transport.h"
+
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,8 +53,7 @@ struct coll_strag_watch {
     struct strag_watch_summary summary;
     struct coll_strag_links *links; /* NULL: they are not watched */
 
-    struct strag_judge *judge;           /* rank 0's; NULL elsewhere */
-    struct coll_strag_table usual, made; /* its tables: with nobody late, the one made last */
+    struct strag_judge *judge; /* rank 0's; NULL elsewhere */
 
     struct coll_strag_watch *next; /* in the list */
 };
@@ -62,7 +65,7 @@ struct update {
     int32_t probe;        /* links are to be probed at once, ... */
     uint64_t probe_bytes; /* ... with messages of so many bytes */
     struct strag_state_record state;
-    struct coll_strag_table table;
+    struct strag_table table; /* packed */
     struct strag_watch_summary summary;
 };
 
@@ -193,19 +196,21 @@ void coll_strag_watch_free(struct coll_strag_watch *watch)
 static double make_table(void *context, const struct strag_state_record *state,
                          struct strag_judge_table *made)
 {
-    struct coll_strag_watch *watch = context;
+    const struct coll_strag_watch *watch = context;
+    struct coll_strag_decision decision = *watch->options.decision;
     double start = coll_strag_seconds();
-    watch->options.make(watch->options.context, state, &watch->made, &made->selection);
-    made->table = coll_strag_table_decode(&watch->made);
+    decision.state = *state;
+    coll_strag_decide(&watch->options.basis, &decision, &made->selection);
+    made->table = decision.table;
     return coll_strag_seconds() - start;
 }
 
 /* Rank 0's part. */
-static bool make_judge(struct coll_strag_watch *watch, const struct coll_strag_decision *decision)
+static bool make_judge(struct coll_strag_watch *watch)
 {
     const struct coll_strag_watch_options *options = &watch->options;
-    const struct strag_judge_table usual = {coll_strag_table_decode(&decision->table),
-                                            *options->selection};
+    const struct coll_strag_decision *decision = options->decision;
+    const struct strag_judge_table usual = {decision->table, *options->selection};
     const struct strag_judge_options judge = {
         .n = ompi_comm_size(options->comm),
         .window = decision->window,
@@ -216,7 +221,6 @@ static bool make_judge(struct coll_strag_watch *watch, const struct coll_strag_d
         .make = make_table,
         .context = watch,
     };
-    watch->usual = decision->table;
     watch->all_notes = malloc((size_t)judge.n * watch->notes_bytes);
     if (watch->all_notes)
         watch->judge = strag_judge_create(&judge, options->ranks, &decision->state, &usual,
@@ -227,8 +231,9 @@ static bool make_judge(struct coll_strag_watch *watch, const struct coll_strag_d
 }
 
 /* @return false: out of memory */
-static bool make(struct coll_strag_watch *watch, const struct coll_strag_decision *decision)
+static bool make(struct coll_strag_watch *watch)
 {
+    const struct coll_strag_decision *decision = watch->options.decision;
     struct strag_observe_options options = strag_observe_default();
     ompi_communicator_t *comm = watch->options.comm;
     options.window = decision->window;
@@ -244,21 +249,19 @@ static bool make(struct coll_strag_watch *watch, const struct coll_strag_decisio
     if (watch->links)
         watch->notes_bytes += sizeof(struct strag_meter_note);
     watch->notes = malloc(watch->notes_bytes);
-    return NULL != watch->notes && (!watch->options.ranks || make_judge(watch, decision)) &&
+    return NULL != watch->notes && (!watch->options.ranks || make_judge(watch)) &&
            register_teardown(comm);
 }
 
-int coll_strag_watch_create(const struct coll_strag_watch_options *options,
-                            const struct coll_strag_decision *decision, bool able,
+int coll_strag_watch_create(const struct coll_strag_watch_options *options, bool able,
                             struct coll_strag_watch **made)
 {
     struct coll_strag_watch *watch = able ? calloc(1, sizeof *watch) : NULL;
     if (watch)
         watch->options = *options;
-    int ready = watch && make(watch, decision);
-    int code = options->allreduce(MPI_IN_PLACE, &ready, 1, MPI_INT, MPI_MIN, options->comm,
-                                  options->allreduce_module);
-    if (code != OMPI_SUCCESS || !ready) {
+    bool all;
+    int code = coll_strag_agree(options->previous, options->comm, watch && make(watch), &all);
+    if (!all) {
         coll_strag_watch_free(watch);
         watch = NULL;
     }
@@ -312,16 +315,14 @@ static int send_notes(struct coll_strag_watch *watch)
 static void fill_in(const struct coll_strag_watch *watch, enum strag_change change,
                     struct update *update)
 {
-    ompi_communicator_t *comm = watch->options.comm;
     const char *log = strag_judge_log(watch->judge);
-    char cid[32];
     if (log[0])
-        coll_strag_tell("coll:strag: %s (cid %s, %d ranks): %s", comm->c_name,
-                        coll_strag_cid(comm, cid, sizeof cid), ompi_comm_size(comm), log);
+        coll_strag_log(watch->options.comm, "%s", log);
     update->change = (int32_t)change;
     update->summary = *strag_judge_summary(watch->judge);
     update->state = *strag_judge_state(watch->judge);
-    update->table = update->state.nstragglers ? watch->made : watch->usual;
+    update->table = strag_judge_current(watch->judge)->table;
+    coll_strag_table_pack(&update->table);
 }
 
 /* Rank 0's update goes to all, and all follow it. */
@@ -339,8 +340,9 @@ static int broadcast_update(struct coll_strag_watch *watch, struct update *updat
     pthread_mutex_unlock(&watches.lock);
     if (update->change == STRAG_CHANGE_NOTHING)
         return code;
-    *watch->options.state = update->state;
-    *watch->options.table = update->table;
+    watch->options.decision->state = update->state;
+    watch->options.decision->table = update->table;
+    coll_strag_table_unpack(&watch->options.decision->table);
     *change = update->change > (int)*change ? (enum strag_change)update->change : *change;
     return code;
 }
@@ -354,8 +356,6 @@ static int probe(struct coll_strag_watch *watch, struct update *update, enum str
         return code;
     if (watch->judge) {
         enum strag_change links = strag_judge_probed(watch->judge, watch->links->rates, seconds);
-        if (links != STRAG_CHANGE_NOTHING)
-            watch->usual = watch->made;
         fill_in(watch, links, update);
     }
     return broadcast_update(watch, update, change);

@@ -6,16 +6,13 @@
 #ifndef COLL_STRAG_WATCH_H
 #define COLL_STRAG_WATCH_H
 
-#include "coll_strag_links.h"
+#include "links.h"
+#include "previous.h"
+#include "table.h"
 
 #include "watch/judge.h"
 
 struct coll_strag_watch;
-
-/** The table for a state, made anew. @param context  whoever can */
-typedef void coll_strag_make_table(void *context, const struct strag_state_record *state,
-                                   struct coll_strag_table *table,
-                                   struct strag_selection **selection);
 
 /** On rank 0, when the communicator or MPI comes to its end. @param ranks  [rank] */
 typedef void coll_strag_watch_report(const ompi_communicator_t *comm,
@@ -25,17 +22,14 @@ typedef void coll_strag_watch_report(const ompi_communicator_t *comm,
 /* What it needs of its communicator; all of it outlives the watch. */
 struct coll_strag_watch_options {
     ompi_communicator_t *comm;
-    mca_coll_base_module_allreduce_fn_t allreduce; /* not the one that is watched */
-    mca_coll_base_module_t *allreduce_module;
+    const struct coll_strag_previous *previous;
     const struct strag_topology *topology; /* NULL: links are not watched */
-    struct strag_state_record *state;      /* what all follow; kept up to date */
-    struct coll_strag_table *table;        /* the same */
+    struct coll_strag_decision *decision;  /* state and table of it are kept up to date */
 
     /* On rank 0 */
-    const struct strag_rank_location *ranks; /* one per rank; copied; NULL on other ranks */
+    const struct strag_rank_location *ranks; /* [rank]; copied; NULL on other ranks */
     struct strag_selection **selection;      /* of the table; taken over: NULL then */
-    coll_strag_make_table *make;
-    void *context; /* for make */
+    struct coll_strag_basis basis;           /* for other tables */
     coll_strag_watch_report *report;
 };
 
@@ -46,8 +40,7 @@ struct coll_strag_watch_options {
  * @param[out] watch  NULL on all ranks if one of them is not able to
  * @return OMPI_SUCCESS, or an error of MPI's
  */
-int coll_strag_watch_create(const struct coll_strag_watch_options *options,
-                            const struct coll_strag_decision *decision, bool able,
+int coll_strag_watch_create(const struct coll_strag_watch_options *options, bool able,
                             struct coll_strag_watch **watch);
 
 /** NULL is allowed. */
