@@ -27,8 +27,8 @@
  * One rank per host. Without a torus: one dimension of n. (Sack and Gropp,
  * "Collective algorithms for multiported torus networks".)
  */
+#include "algorithms/ring.h"
 #include "algorithms/tree.h"
-#include "plan/algorithm.h"
 
 #include <limits.h>
 
@@ -123,17 +123,10 @@ static void claim(const struct strag_problem *problem, struct strag_claim *claim
 }
 
 /* A rank in one phase of one part: its ring, and the range of blocks that the ring shares. */
-struct place {
-    int at;             /* number along the ring, in the direction of sending */
-    int size;           /* of the ring */
-    int next, previous; /* ranks */
-    int first, chunk;   /* the ring shares `size` chunks of so many blocks from `first` on */
-};
-
-static struct place find_place(const struct strag_problem *problem, const struct rings *rings,
-                               int rank, int part, int phase)
+static struct strag_ring_place find_place(const struct strag_problem *problem,
+                                          const struct rings *rings, int rank, int part, int phase)
 {
-    struct place place = {.first = part * problem->n, .chunk = problem->n};
+    struct strag_ring_place place = {.first = part * problem->n, .chunk = problem->n};
     const int32_t *rank_at = rings->box ? rings->box->rank_at : NULL;
     int cell = rings->box ? rings->box->cell_of[rank] : rank;
     bool forward = part < rings->dims;
@@ -157,31 +150,12 @@ static struct place find_place(const struct strag_problem *problem, const struct
     return place;
 }
 
-static int chunk_first(const struct place *place, int number)
-{
-    return place->first + (number % place->size + place->size) % place->size * place->chunk;
-}
-
-/* Step t of a ring, in this round. */
-static void reduce_step(const struct place *place, int t, int round, struct strag_builder *builder)
-{
-    strag_send(builder, round, place->next, chunk_first(place, place->at - t), place->chunk);
-    strag_recv_reduce(builder, round, place->previous, chunk_first(place, place->at - t - 1),
-                      place->chunk);
-}
-
-static void gather_step(const struct place *place, int t, int round, struct strag_builder *builder)
-{
-    strag_send(builder, round, place->next, chunk_first(place, place->at + 1 - t), place->chunk);
-    strag_recv(builder, round, place->previous, chunk_first(place, place->at - t), place->chunk);
-}
-
 /* A phase's wanted rounds, for all parts. */
 static void build_phase(const struct strag_problem *problem, const struct rings *rings, int rank,
-                        int phase, bool reduce, int start, struct strag_builder *builder)
+                        int phase, bool gather, int start, struct strag_builder *builder)
 {
     struct strag_rounds wanted = strag_rounds_wanted(builder);
-    struct place places[2 * STRAG_DIMS_MAX];
+    struct strag_ring_place places[2 * STRAG_DIMS_MAX];
     int end = start + phase_rounds(rings, phase);
     if (wanted.first >= end || wanted.end <= start)
         return;
@@ -191,12 +165,8 @@ static void build_phase(const struct strag_problem *problem, const struct rings 
          round++) {
         int t = round - start;
         for (int part = 0; part < rings->parts; part++) {
-            if (t >= places[part].size - 1)
-                continue;
-            if (reduce)
-                reduce_step(&places[part], t, round, builder);
-            else
-                gather_step(&places[part], t, round, builder);
+            if (t < places[part].size - 1)
+                strag_ring_step(&places[part], t, gather, round, builder);
         }
     }
 }
@@ -205,14 +175,12 @@ static void build(const struct strag_problem *problem, int rank, struct strag_bu
 {
     struct rings rings = find_rings(problem);
     int round = 0;
-    strag_stage(builder, "reduce-scatter");
     for (int phase = 0; phase < rings.dims; phase++) {
-        build_phase(problem, &rings, rank, phase, true, round, builder);
+        build_phase(problem, &rings, rank, phase, false, round, builder);
         round += phase_rounds(&rings, phase);
     }
-    strag_stage(builder, "allgather");
     for (int phase = rings.dims - 1; phase >= 0; phase--) {
-        build_phase(problem, &rings, rank, phase, false, round, builder);
+        build_phase(problem, &rings, rank, phase, true, round, builder);
         round += phase_rounds(&rings, phase);
     }
 }

@@ -40,6 +40,7 @@
  * Rounds 2(n-1), each rank sends 2(n-1)/n of the vector. One rank per host. (Hoefler et al.,
  * "HammingMesh", for C dividing R and gcd(R, C-1) = 1.)
  */
+#include "algorithms/ring.h"
 #include "algorithms/torus.h"
 #include "algorithms/tree.h"
 
@@ -234,14 +235,9 @@ static int prepare(const struct strag_problem *problem, void **prepared, struct 
 
 /* ---- The rings ---- */
 
-/* A rank in one part: its neighbours, and its place, counted in the direction of sending. */
-struct member {
-    int next, previous; /* ranks */
-    int place;
-};
-
-static struct member find_member(const struct plane *plane, const struct rings *rings, int rank,
-                                 int part)
+/* A rank in one part. */
+static struct strag_ring_place find_place(const struct plane *plane, const struct rings *rings,
+                                          int rank, int part)
 {
     int local, n = plane->torus.hosts;
     const int32_t *at = rings->at[part / 2];
@@ -249,10 +245,13 @@ static struct member find_member(const struct plane *plane, const struct rings *
     int up = strag_torus_rank(&plane->torus, at[(place + 1) % n], 0);
     int down = strag_torus_rank(&plane->torus, at[(place + n - 1) % n], 0);
     bool backwards = part % 2;
-    return (struct member){
+    return (struct strag_ring_place){
+        .at = backwards ? n - 1 - place : place,
+        .size = n,
         .next = backwards ? down : up,
         .previous = backwards ? up : down,
-        .place = backwards ? n - 1 - place : place,
+        .first = part * n,
+        .chunk = 1,
     };
 }
 
@@ -260,30 +259,19 @@ static void build(const struct strag_problem *problem, int rank, struct strag_bu
 {
     struct plane plane = find_plane(problem);
     struct strag_rounds wanted = strag_rounds_wanted(builder);
-    struct member members[4];
-    int n = problem->n;
+    struct strag_ring_place places[4];
+    int half = problem->n - 1;
     for (int part = 0; part < plane.parts; part++)
-        members[part] = find_member(&plane, problem->prepared, rank, part);
-    for (int t = wanted.first; t < 2 * (n - 1) && t < wanted.end; t++) {
-        strag_stage(builder, t < n - 1 ? "reduce-scatter" : "allgather");
-        for (int part = 0; part < plane.parts; part++) {
-            const struct member *member = &members[part];
-            int block = part * n + (member->place + 2 * n - t) % n;
-            int behind = part * n + (member->place + 2 * n - t - 1) % n;
-            strag_send(builder, t, member->next, block, 1);
-            if (t < n - 1)
-                strag_recv_reduce(builder, t, member->previous, behind, 1);
-            else
-                strag_recv(builder, t, member->previous, behind, 1);
-        }
+        places[part] = find_place(&plane, problem->prepared, rank, part);
+    for (int t = wanted.first; t < 2 * half && t < wanted.end; t++) {
+        for (int part = 0; part < plane.parts; part++)
+            strag_ring_step(&places[part], t % half, t >= half, t, builder);
     }
 }
 
-/* Two halves: the first reduces what it receives, the second does not. */
 static int alike(const struct strag_problem *problem, int round)
 {
-    int half = problem->n - 1;
-    return round < half ? half - round : 2 * half - round;
+    return strag_ring_alike(problem->n, round);
 }
 
 const struct strag_algorithm strag_hamiltonian = {
