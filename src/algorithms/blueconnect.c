@@ -28,11 +28,8 @@
 
 static int check(const struct strag_problem *problem, struct strag_error *err)
 {
-    const struct strag_topology *topology = problem->topology;
-    if (topology && topology->network != STRAG_NETWORK_TREE)
-        return strag_fail(err, STRAG_ERR_UNSUPPORTED, "blueconnect needs a tree, not a %s",
-                          strag_network_name(topology->network));
-    return strag_ring.check(problem, err);
+    int status = strag_tree_check(problem, "blueconnect", err);
+    return status == STRAG_OK ? strag_ring.check(problem, err) : status;
 }
 
 static int prepare(const struct strag_problem *problem, void **out, struct strag_error *err)

@@ -79,17 +79,13 @@ static struct plane find_plane(const struct strag_problem *problem)
     return plane;
 }
 
-static int check_topology(const struct plane *plane, const struct strag_topology *topology,
+static int check_topology(const struct strag_problem *problem, const struct plane *plane,
                           struct strag_error *err)
 {
     const struct strag_torus *torus = &plane->torus;
-    if (topology && topology->network != STRAG_NETWORK_TREE && !topology->box)
-        return strag_fail(err, STRAG_ERR_UNSUPPORTED,
-                          "hamiltonian needs hosts that fill a box of the %s",
-                          strag_network_name(topology->network));
-    if (torus->local > 1)
-        return strag_fail(err, STRAG_ERR_UNSUPPORTED, "hamiltonian needs one rank per host, not %d",
-                          torus->local);
+    int status = strag_torus_check_hosts(problem, "hamiltonian", err);
+    if (status != STRAG_OK)
+        return status;
     if (torus->dims > 2 || !torus->wrap[0] || (torus->dims == 2 && !torus->wrap[1]))
         return strag_fail(err, STRAG_ERR_UNSUPPORTED,
                           "hamiltonian needs a whole torus of one or two dimensions");
@@ -105,7 +101,7 @@ static int check(const struct strag_problem *problem, struct strag_error *err)
 {
     struct plane plane = find_plane(problem);
     int parts = plane.parts, most = plane.torus.dims == 2 ? 4 : 2;
-    int status = problem->n > 1 ? check_topology(&plane, problem->topology, err) : STRAG_OK;
+    int status = problem->n > 1 ? check_topology(problem, &plane, err) : STRAG_OK;
     if (status != STRAG_OK)
         return status;
     if (parts > most || (parts != 1 && parts != 2 && parts != 4))

@@ -178,15 +178,11 @@ static int find_segments(const struct strag_problem *problem, struct weighted *w
 static int check(const struct strag_problem *problem, struct strag_error *err)
 {
     struct strag_uplinks_count count;
-    int status = strag_uplinks_count(problem, &count, err);
-    if (status != STRAG_OK || problem->n == 1)
-        return status;
-    if (count.fast + count.slow < 2)
-        return strag_fail(err, STRAG_ERR_UNSUPPORTED, "weighted needs two hosts at least, not 1");
-    if (count.fast + count.slow > HOSTS_MAX)
+    int status = strag_uplinks_check(problem, "weighted", &count, err);
+    if (status == STRAG_OK && count.fast + count.slow > HOSTS_MAX)
         return strag_fail(err, STRAG_ERR_UNSUPPORTED, "weighted counts up to %d hosts, not %d",
                           HOSTS_MAX, count.fast + count.slow);
-    return STRAG_OK;
+    return status;
 }
 
 static int prepare(const struct strag_problem *problem, void **prepared, struct strag_error *err)
