@@ -6,7 +6,6 @@
 #include "model/cost.h"
 #include "write.h"
 
-#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -289,8 +288,6 @@ static int run(const struct command *command, const struct arguments *arguments)
     int result = read_machine(command, arguments, &machine);
     if (result == EXIT_DONE && (!read_word(command, arguments, OPTION_MODE, modes, &table.mode) ||
                                 !read_word(command, arguments, OPTION_FORMAT, formats, &format) ||
-                                !read_integer(command, arguments, OPTION_BLOCKS, 1, INT_MAX - 1,
-                                              &machine.problem.blocks) ||
                                 !read_sizes(command, arguments, &table.bytes, &table.sizes)))
         result = EXIT_USAGE;
     if (result == EXIT_DONE)

@@ -8,7 +8,6 @@
 #include "model/select.h"
 #include "write.h"
 
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -456,8 +455,6 @@ static int run(const struct command *command, const struct arguments *arguments)
     int result = read_machine(command, arguments, &machine);
     if (result == EXIT_DONE &&
         (!read_word(command, arguments, OPTION_FORMAT, formats, &format) ||
-         !read_integer(command, arguments, OPTION_BLOCKS, 1, INT_MAX - 1,
-                       &machine.problem.blocks) ||
          !read_minimum(command, arguments, &explanation.minimum) ||
          !read_sizes(command, arguments, &explanation.bytes, &explanation.sizes)))
         result = EXIT_USAGE;

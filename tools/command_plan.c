@@ -6,7 +6,6 @@
 #include "plan/show.h"
 #include "topology_options.h"
 
-#include <limits.h>
 #include <stdlib.h>
 
 typedef int show_function(FILE *out, struct strag_plan *const *plans, int count);
@@ -60,9 +59,7 @@ static int run(const struct command *command, const struct arguments *arguments)
     int result = read_machine(command, arguments, &machine);
     struct strag_problem *problem = &machine.problem;
     if (result == EXIT_DONE &&
-        (!read_integer(command, arguments, OPTION_BLOCKS, 1, INT_MAX - 1, &problem->blocks) ||
-         !read_integer(command, arguments, OPTION_ROOT, 0, RANKS_MAX - 1, &problem->root) ||
-         !read_integer(command, arguments, OPTION_RANK, 0, problem->n - 1, &rank) ||
+        (!read_integer(command, arguments, OPTION_RANK, 0, problem->n - 1, &rank) ||
          !read_word(command, arguments, OPTION_FORMAT, formats, &format)))
         result = EXIT_USAGE;
     if (result == EXIT_DONE)

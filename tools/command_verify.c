@@ -2,12 +2,11 @@
 /*
  * strag verify: prove that the plans of all ranks are an allreduce, for one n or for many.
  */
-#include "commands.h"
 #include "base/parse.h"
-#include "topology_options.h"
+#include "commands.h"
 #include "plan/verify.h"
+#include "topology_options.h"
 
-#include <limits.h>
 #include <stdlib.h>
 
 /* Prove one n. A plan that is found false is reported, and the caller goes on with the next n. */
@@ -83,11 +82,8 @@ static int run(const struct command *command, const struct arguments *arguments)
     if (!algorithm)
         return EXIT_USAGE;
     int result = open_machine(command, arguments, &machine);
-    if (result == EXIT_DONE &&
-        ((machine.kind == OPTIONS && !need_option(command, arguments, OPTION_RANKS)) ||
-         !read_integer(command, arguments, OPTION_BLOCKS, 1, INT_MAX - 1,
-                       &machine.problem.blocks) ||
-         !read_integer(command, arguments, OPTION_ROOT, 0, RANKS_MAX - 1, &machine.problem.root)))
+    if (result == EXIT_DONE && machine.kind == OPTIONS &&
+        !need_option(command, arguments, OPTION_RANKS))
         result = EXIT_USAGE;
     if (result == EXIT_DONE)
         result = arguments->value[OPTION_RANKS] ? verify_list(&machine, algorithm)

@@ -7,6 +7,7 @@
 #include "base/parse.h"
 #include "machine/state_text.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -264,7 +265,10 @@ int open_machine(const struct command *command, const struct arguments *argument
     *machine = (struct machine){.command = command, .arguments = arguments, .kind = OPTIONS};
     if (!read_integer(command, arguments, OPTION_PORTS, 1, PORTS_MAX, &machine->problem.ports) ||
         !read_integer(command, arguments, OPTION_RANKS_PER_NODE, 1, RANKS_MAX,
-                      &machine->ranks_per_node))
+                      &machine->ranks_per_node) ||
+        !read_integer(command, arguments, OPTION_BLOCKS, 1, INT_MAX - 1,
+                      &machine->problem.blocks) ||
+        !read_integer(command, arguments, OPTION_ROOT, 0, RANKS_MAX - 1, &machine->problem.root))
         return EXIT_USAGE;
     int result = read_layout(machine);
     if (result == EXIT_DONE)

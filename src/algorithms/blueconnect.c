@@ -23,24 +23,13 @@
  * A yardstick for flexreduce, which costs the same on symmetric trees. (Cho, Finkler, Kung,
  * "BlueConnect: Novel hierarchical all-reduce on multi-tired network for deep learning".)
  */
+#include "algorithms/ring.h"
 #include "algorithms/tree.h"
-
-extern const struct strag_algorithm strag_ring;
-
-/* A rank at one level: its ring, and the range of blocks that the ring shares. */
-struct place {
-    int at, size;       /* its number in the ring of so many */
-    int next, previous; /* ranks */
-    int first, chunk;   /* the ring shares `size` chunks of so many blocks from `first` on */
-};
 
 static int check(const struct strag_problem *problem, struct strag_error *err)
 {
-    const struct strag_topology *topology = problem->topology;
-    if (topology && topology->network != STRAG_NETWORK_TREE)
-        return strag_fail(err, STRAG_ERR_UNSUPPORTED, "blueconnect needs a tree, not a %s",
-                          strag_network_name(topology->network));
-    return strag_ring.check(problem, err);
+    int status = strag_tree_check(problem, "blueconnect", err);
+    return status == STRAG_OK ? strag_ring.check(problem, err) : status;
 }
 
 static int prepare(const struct strag_problem *problem, void **out, struct strag_error *err)
@@ -71,9 +60,10 @@ static void claim(const struct strag_problem *problem, struct strag_claim *claim
         claim->rounds += 2 * (tree->degree[level] - 1);
 }
 
-static struct place find_place(const struct strag_tree *tree, int position, int level)
+/* A rank at one level: its ring, and the range of blocks that the ring shares. */
+static struct strag_ring_place find_place(const struct strag_tree *tree, int position, int level)
 {
-    struct place place = {.chunk = tree->n};
+    struct strag_ring_place place = {.chunk = tree->n};
     int stride = 1;
     for (int l = 0; l <= level; l++) {
         stride *= l ? place.size : 1;
@@ -90,11 +80,6 @@ static struct place find_place(const struct strag_tree *tree, int position, int 
     return place;
 }
 
-static int chunk_first(const struct place *place, int number)
-{
-    return place->first + (number % place->size + place->size) % place->size * place->chunk;
-}
-
 /* A level's wanted rounds. @return the round behind them */
 static int build_level(const struct strag_tree *tree, int position, int level, bool gather,
                        int start, struct strag_builder *builder)
@@ -103,17 +88,10 @@ static int build_level(const struct strag_tree *tree, int position, int level, b
     int steps = tree->degree[level] - 1;
     if (wanted.first >= start + steps || wanted.end <= start)
         return start + steps;
-    struct place place = find_place(tree, position, level);
+    struct strag_ring_place place = find_place(tree, position, level);
     for (int t = 0; t < steps; t++) {
-        if (!strag_is_wanted(wanted, start + t))
-            continue;
-        int sent = chunk_first(&place, place.at + gather - t);
-        int received = chunk_first(&place, place.at + gather - t - 1);
-        strag_send(builder, start + t, place.next, sent, place.chunk);
-        if (gather)
-            strag_recv(builder, start + t, place.previous, received, place.chunk);
-        else
-            strag_recv_reduce(builder, start + t, place.previous, received, place.chunk);
+        if (strag_is_wanted(wanted, start + t))
+            strag_ring_step(&place, t, gather, start + t, builder);
     }
     return start + steps;
 }
@@ -126,10 +104,8 @@ static void build(const struct strag_problem *problem, int rank, struct strag_bu
         return;
     }
     int position = tree->position_of[rank], round = 0;
-    strag_stage(builder, "reduce-scatter");
     for (int level = 0; level < tree->levels; level++)
         round = build_level(tree, position, level, false, round, builder);
-    strag_stage(builder, "allgather");
     for (int level = tree->levels - 1; level >= 0; level--)
         round = build_level(tree, position, level, true, round, builder);
 }

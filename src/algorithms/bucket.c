@@ -27,86 +27,47 @@
  * One rank per host. Without a torus: one dimension of n. (Sack and Gropp,
  * "Collective algorithms for multiported torus networks".)
  */
+#include "algorithms/ring.h"
+#include "algorithms/torus.h"
 #include "algorithms/tree.h"
-#include "plan/algorithm.h"
-
-#include <limits.h>
 
 /* The rings of a problem. */
 struct rings {
-    int dims; /* those with more than one rank; without any, n is 1 */
-    int size[STRAG_DIMS_MAX];
-    int stride[STRAG_DIMS_MAX]; /* from a cell to its neighbour */
-    int parts;                  /* 1, or two per dimension */
-    int longest;                /* of the sizes */
-    const struct strag_box *box;
+    struct strag_torus torus;
+    int longest; /* of the sizes */
 };
 
 static struct rings find_rings(const struct strag_problem *problem)
 {
-    struct rings rings = {.parts = 1};
-    const struct strag_topology *topology = problem->topology;
-    rings.box = topology ? topology->box : NULL;
-    int cells = 1;
-    for (int d = 0; rings.box && d < rings.box->dims; d++) {
-        if (rings.box->size[d] > 1) {
-            rings.size[rings.dims] = rings.box->size[d];
-            rings.stride[rings.dims++] = cells;
-        }
-        cells *= rings.box->size[d];
-    }
-    if (!rings.box) {
-        rings.dims = 1;
-        rings.size[0] = problem->n;
-        rings.stride[0] = 1;
-    }
-    bool all_ports = problem->ports ? problem->ports > 1 : rings.box != NULL;
-    if (all_ports)
-        rings.parts = 2 * rings.dims;
-    for (int d = 0; d < rings.dims; d++)
-        rings.longest = rings.size[d] > rings.longest ? rings.size[d] : rings.longest;
+    struct rings rings = {.torus = strag_torus_of_ranks(problem)};
+    for (int d = 0; d < rings.torus.dims; d++)
+        rings.longest = rings.torus.size[d] > rings.longest ? rings.torus.size[d] : rings.longest;
     return rings;
 }
 
 static int check(const struct strag_problem *problem, struct strag_error *err)
 {
-    const struct strag_topology *topology = problem->topology;
-    if (topology && topology->network != STRAG_NETWORK_TREE && !topology->box)
-        return strag_fail(err, STRAG_ERR_UNSUPPORTED,
-                          "bucket needs hosts that fill a box of the %s",
-                          strag_network_name(topology->network));
-    if (topology && topology->box && topology->box->ranks_per_host > 1)
-        return strag_fail(err, STRAG_ERR_UNSUPPORTED, "bucket needs one rank per host, not %d",
-                          topology->box->ranks_per_host);
-    struct rings rings = find_rings(problem);
-    if (problem->ports > 1 && problem->ports != 2 * rings.dims)
-        return strag_fail(err, STRAG_ERR_UNSUPPORTED,
-                          "bucket drives 1 port, or 2 for each dimension with more than one host, "
-                          "here %d; not %d",
-                          2 * rings.dims, problem->ports);
-    if (problem->n > INT_MAX / 2 / (rings.parts > 0 ? rings.parts : 1))
-        return strag_fail(err, STRAG_ERR_UNSUPPORTED,
-                          "bucket cuts the vector into %d blocks at most, too few for %d ranks",
-                          INT_MAX / 2, problem->n);
-    return STRAG_OK;
+    return strag_torus_check_ranks(problem, "bucket", problem->n, err);
 }
 
 /* The dimension in which a part is in a phase of the reduce-scatter. */
 static int dimension(const struct rings *rings, int part, int phase)
 {
-    return (part + phase) % rings->dims;
+    return (part + phase) % rings->torus.dims;
 }
 
 /* Rounds of a phase: with all ports, of the longest dimension. */
 static int phase_rounds(const struct rings *rings, int phase)
 {
-    return (rings->parts > 1 ? rings->longest : rings->size[dimension(rings, 0, phase)]) - 1;
+    return (rings->torus.parts > 1 ? rings->longest
+                                   : rings->torus.size[dimension(rings, 0, phase)]) -
+           1;
 }
 
 static int half_rounds(const struct rings *rings)
 {
     int rounds = 0;
-    for (int phase = 0; phase < rings->dims; phase++)
+    for (int phase = 0; phase < rings->torus.dims; phase++)
         rounds += phase_rounds(rings, phase);
     return rounds;
 }
@@ -116,87 +77,57 @@ static void claim(const struct strag_problem *problem, struct strag_claim *claim
     struct rings rings = find_rings(problem);
     *claim = (struct strag_claim){
         .rounds = 2 * half_rounds(&rings),
-        .blocks = problem->n * rings.parts,
+        .blocks = problem->n * rings.torus.parts,
         .sent_max = 2.0 * (problem->n - 1) / problem->n,
-        .one_ported = rings.parts == 1,
+        .one_ported = rings.torus.parts == 1,
     };
 }
 
 /* A rank in one phase of one part: its ring, and the range of blocks that the ring shares. */
-struct place {
-    int at;             /* number along the ring, in the direction of sending */
-    int size;           /* of the ring */
-    int next, previous; /* ranks */
-    int first, chunk;   /* the ring shares `size` chunks of so many blocks from `first` on */
-};
-
-static struct place find_place(const struct strag_problem *problem, const struct rings *rings,
-                               int rank, int part, int phase)
+static struct strag_ring_place find_place(const struct strag_problem *problem,
+                                          const struct rings *rings, int rank, int part, int phase)
 {
-    struct place place = {.first = part * problem->n, .chunk = problem->n};
-    const int32_t *rank_at = rings->box ? rings->box->rank_at : NULL;
-    int cell = rings->box ? rings->box->cell_of[rank] : rank;
-    bool forward = part < rings->dims;
+    struct strag_ring_place place = {.first = part * problem->n, .chunk = problem->n};
+    const struct strag_box *box = problem->topology ? problem->topology->box : NULL;
+    int cell = box ? box->cell_of[rank] : rank;
+    bool forward = part < rings->torus.dims;
     for (int p = 0; p <= phase; p++) {
         int d = dimension(rings, part, p);
-        int size = rings->size[d], x = cell / rings->stride[d] % size;
+        int size = rings->torus.size[d], x = cell / rings->torus.stride[d] % size;
         place.at = forward ? x : (size - x) % size;
         place.size = size;
         place.chunk /= size;
         if (p < phase)
             place.first += (place.at + 1) % size * place.chunk; /* what it has left */
-        int above = cell + ((x + 1) % size - x) * rings->stride[d];
-        int below = cell + ((x + size - 1) % size - x) * rings->stride[d];
+        int above = cell + ((x + 1) % size - x) * rings->torus.stride[d];
+        int below = cell + ((x + size - 1) % size - x) * rings->torus.stride[d];
         place.next = forward ? above : below;
         place.previous = forward ? below : above;
     }
-    if (rank_at) {
-        place.next = rank_at[place.next];
-        place.previous = rank_at[place.previous];
+    if (box) {
+        place.next = box->rank_at[place.next];
+        place.previous = box->rank_at[place.previous];
     }
     return place;
 }
 
-static int chunk_first(const struct place *place, int number)
-{
-    return place->first + (number % place->size + place->size) % place->size * place->chunk;
-}
-
-/* Step t of a ring, in this round. */
-static void reduce_step(const struct place *place, int t, int round, struct strag_builder *builder)
-{
-    strag_send(builder, round, place->next, chunk_first(place, place->at - t), place->chunk);
-    strag_recv_reduce(builder, round, place->previous, chunk_first(place, place->at - t - 1),
-                      place->chunk);
-}
-
-static void gather_step(const struct place *place, int t, int round, struct strag_builder *builder)
-{
-    strag_send(builder, round, place->next, chunk_first(place, place->at + 1 - t), place->chunk);
-    strag_recv(builder, round, place->previous, chunk_first(place, place->at - t), place->chunk);
-}
-
 /* A phase's wanted rounds, for all parts. */
 static void build_phase(const struct strag_problem *problem, const struct rings *rings, int rank,
-                        int phase, bool reduce, int start, struct strag_builder *builder)
+                        int phase, bool gather, int start, struct strag_builder *builder)
 {
     struct strag_rounds wanted = strag_rounds_wanted(builder);
-    struct place places[2 * STRAG_DIMS_MAX];
+    struct strag_ring_place places[2 * STRAG_DIMS_MAX];
     int end = start + phase_rounds(rings, phase);
     if (wanted.first >= end || wanted.end <= start)
         return;
-    for (int part = 0; part < rings->parts; part++)
+    for (int part = 0; part < rings->torus.parts; part++)
         places[part] = find_place(problem, rings, rank, part, phase);
     for (int round = start > wanted.first ? start : wanted.first; round < end && round < wanted.end;
          round++) {
         int t = round - start;
-        for (int part = 0; part < rings->parts; part++) {
-            if (t >= places[part].size - 1)
-                continue;
-            if (reduce)
-                reduce_step(&places[part], t, round, builder);
-            else
-                gather_step(&places[part], t, round, builder);
+        for (int part = 0; part < rings->torus.parts; part++) {
+            if (t < places[part].size - 1)
+                strag_ring_step(&places[part], t, gather, round, builder);
         }
     }
 }
@@ -205,14 +136,12 @@ static void build(const struct strag_problem *problem, int rank, struct strag_bu
 {
     struct rings rings = find_rings(problem);
     int round = 0;
-    strag_stage(builder, "reduce-scatter");
-    for (int phase = 0; phase < rings.dims; phase++) {
-        build_phase(problem, &rings, rank, phase, true, round, builder);
+    for (int phase = 0; phase < rings.torus.dims; phase++) {
+        build_phase(problem, &rings, rank, phase, false, round, builder);
         round += phase_rounds(&rings, phase);
     }
-    strag_stage(builder, "allgather");
-    for (int phase = rings.dims - 1; phase >= 0; phase--) {
-        build_phase(problem, &rings, rank, phase, false, round, builder);
+    for (int phase = rings.torus.dims - 1; phase >= 0; phase--) {
+        build_phase(problem, &rings, rank, phase, true, round, builder);
         round += phase_rounds(&rings, phase);
     }
 }
@@ -224,15 +153,15 @@ static int alike(const struct strag_problem *problem, int round)
     int half = half_rounds(&rings), phase = 0;
     bool gather = round >= half;
     int t = gather ? round - half : round;
-    for (; phase < rings.dims; phase++) {
-        int length = phase_rounds(&rings, gather ? rings.dims - 1 - phase : phase);
+    for (; phase < rings.torus.dims; phase++) {
+        int length = phase_rounds(&rings, gather ? rings.torus.dims - 1 - phase : phase);
         if (t < length)
             break;
         t -= length;
     }
-    int rounds = phase_rounds(&rings, gather ? rings.dims - 1 - phase : phase) - t;
-    for (int d = 0; rings.parts > 1 && d < rings.dims; d++) {
-        int left = rings.size[d] - 1 - t;
+    int rounds = phase_rounds(&rings, gather ? rings.torus.dims - 1 - phase : phase) - t;
+    for (int d = 0; rings.torus.parts > 1 && d < rings.torus.dims; d++) {
+        int left = rings.torus.size[d] - 1 - t;
         rounds = left > 0 && left < rounds ? left : rounds;
     }
     return rounds;

@@ -4,8 +4,6 @@
 #include "algorithms/fold.h"
 #include "algorithms/torus.h"
 
-#include <limits.h>
-
 /* The machine as butterflies see it. */
 struct field {
     struct strag_torus torus;
@@ -32,26 +30,7 @@ static struct field find_field(const struct strag_problem *problem)
 int strag_butterfly_check(const struct strag_butterfly *butterfly,
                           const struct strag_problem *problem, struct strag_error *err)
 {
-    const struct strag_topology *topology = problem->topology;
-    struct field field = find_field(problem);
-    const char *name = butterfly->name;
-    int all = 2 * field.torus.dims;
-    if (topology && topology->network != STRAG_NETWORK_TREE && !topology->box)
-        return strag_fail(err, STRAG_ERR_UNSUPPORTED, "%s needs hosts that fill a box of the %s",
-                          name, strag_network_name(topology->network));
-    if (field.torus.local > 1)
-        return strag_fail(err, STRAG_ERR_UNSUPPORTED, "%s needs one rank per host, not %d", name,
-                          field.torus.local);
-    if (problem->ports > 1 && problem->ports != all)
-        return strag_fail(err, STRAG_ERR_UNSUPPORTED,
-                          "%s drives 1 port, or 2 for each dimension with more than one host, "
-                          "here %d; not %d",
-                          name, all, problem->ports);
-    if (field.active > INT_MAX / field.torus.parts)
-        return strag_fail(err, STRAG_ERR_UNSUPPORTED,
-                          "%s cuts the vector into %d blocks at most, too few for %d ranks", name,
-                          INT_MAX, problem->n);
-    return STRAG_OK;
+    return strag_torus_check_ranks(problem, butterfly->name, find_field(problem).active, err);
 }
 
 void strag_butterfly_claim(const struct strag_butterfly *butterfly,

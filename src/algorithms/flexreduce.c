@@ -234,11 +234,7 @@ static int choices(const struct strag_problem *problem, int *blocks)
 
 static int check(const struct strag_problem *problem, struct strag_error *err)
 {
-    const struct strag_topology *topology = problem->topology;
-    if (topology && topology->network != STRAG_NETWORK_TREE)
-        return strag_fail(err, STRAG_ERR_UNSUPPORTED, "flexreduce needs a tree, not a %s",
-                          strag_network_name(topology->network));
-    return STRAG_OK;
+    return strag_tree_check(problem, "flexreduce", err);
 }
 
 /* ---- Claim and bounds ---- */

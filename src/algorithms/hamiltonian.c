@@ -40,6 +40,7 @@
  * Rounds 2(n-1), each rank sends 2(n-1)/n of the vector. One rank per host. (Hoefler et al.,
  * "HammingMesh", for C dividing R and gcd(R, C-1) = 1.)
  */
+#include "algorithms/ring.h"
 #include "algorithms/torus.h"
 #include "algorithms/tree.h"
 
@@ -78,17 +79,13 @@ static struct plane find_plane(const struct strag_problem *problem)
     return plane;
 }
 
-static int check_topology(const struct plane *plane, const struct strag_topology *topology,
+static int check_topology(const struct strag_problem *problem, const struct plane *plane,
                           struct strag_error *err)
 {
     const struct strag_torus *torus = &plane->torus;
-    if (topology && topology->network != STRAG_NETWORK_TREE && !topology->box)
-        return strag_fail(err, STRAG_ERR_UNSUPPORTED,
-                          "hamiltonian needs hosts that fill a box of the %s",
-                          strag_network_name(topology->network));
-    if (torus->local > 1)
-        return strag_fail(err, STRAG_ERR_UNSUPPORTED, "hamiltonian needs one rank per host, not %d",
-                          torus->local);
+    int status = strag_torus_check_hosts(problem, "hamiltonian", err);
+    if (status != STRAG_OK)
+        return status;
     if (torus->dims > 2 || !torus->wrap[0] || (torus->dims == 2 && !torus->wrap[1]))
         return strag_fail(err, STRAG_ERR_UNSUPPORTED,
                           "hamiltonian needs a whole torus of one or two dimensions");
@@ -104,7 +101,7 @@ static int check(const struct strag_problem *problem, struct strag_error *err)
 {
     struct plane plane = find_plane(problem);
     int parts = plane.parts, most = plane.torus.dims == 2 ? 4 : 2;
-    int status = problem->n > 1 ? check_topology(&plane, problem->topology, err) : STRAG_OK;
+    int status = problem->n > 1 ? check_topology(problem, &plane, err) : STRAG_OK;
     if (status != STRAG_OK)
         return status;
     if (parts > most || (parts != 1 && parts != 2 && parts != 4))
@@ -234,14 +231,9 @@ static int prepare(const struct strag_problem *problem, void **prepared, struct 
 
 /* ---- The rings ---- */
 
-/* A rank in one part: its neighbours, and its place, counted in the direction of sending. */
-struct member {
-    int next, previous; /* ranks */
-    int place;
-};
-
-static struct member find_member(const struct plane *plane, const struct rings *rings, int rank,
-                                 int part)
+/* A rank in one part. */
+static struct strag_ring_place find_place(const struct plane *plane, const struct rings *rings,
+                                          int rank, int part)
 {
     int local, n = plane->torus.hosts;
     const int32_t *at = rings->at[part / 2];
@@ -249,10 +241,13 @@ static struct member find_member(const struct plane *plane, const struct rings *
     int up = strag_torus_rank(&plane->torus, at[(place + 1) % n], 0);
     int down = strag_torus_rank(&plane->torus, at[(place + n - 1) % n], 0);
     bool backwards = part % 2;
-    return (struct member){
+    return (struct strag_ring_place){
+        .at = backwards ? n - 1 - place : place,
+        .size = n,
         .next = backwards ? down : up,
         .previous = backwards ? up : down,
-        .place = backwards ? n - 1 - place : place,
+        .first = part * n,
+        .chunk = 1,
     };
 }
 
@@ -260,30 +255,19 @@ static void build(const struct strag_problem *problem, int rank, struct strag_bu
 {
     struct plane plane = find_plane(problem);
     struct strag_rounds wanted = strag_rounds_wanted(builder);
-    struct member members[4];
-    int n = problem->n;
+    struct strag_ring_place places[4];
+    int half = problem->n - 1;
     for (int part = 0; part < plane.parts; part++)
-        members[part] = find_member(&plane, problem->prepared, rank, part);
-    for (int t = wanted.first; t < 2 * (n - 1) && t < wanted.end; t++) {
-        strag_stage(builder, t < n - 1 ? "reduce-scatter" : "allgather");
-        for (int part = 0; part < plane.parts; part++) {
-            const struct member *member = &members[part];
-            int block = part * n + (member->place + 2 * n - t) % n;
-            int behind = part * n + (member->place + 2 * n - t - 1) % n;
-            strag_send(builder, t, member->next, block, 1);
-            if (t < n - 1)
-                strag_recv_reduce(builder, t, member->previous, behind, 1);
-            else
-                strag_recv(builder, t, member->previous, behind, 1);
-        }
+        places[part] = find_place(&plane, problem->prepared, rank, part);
+    for (int t = wanted.first; t < 2 * half && t < wanted.end; t++) {
+        for (int part = 0; part < plane.parts; part++)
+            strag_ring_step(&places[part], t % half, t >= half, t, builder);
     }
 }
 
-/* Two halves: the first reduces what it receives, the second does not. */
 static int alike(const struct strag_problem *problem, int round)
 {
-    int half = problem->n - 1;
-    return round < half ? half - round : 2 * half - round;
+    return strag_ring_alike(problem->n, round);
 }
 
 const struct strag_algorithm strag_hamiltonian = {

@@ -22,6 +22,7 @@
  * mixed-precision", as described in the FlexReduce paper, section II.)
  */
 #include "algorithms/binomial.h"
+#include "algorithms/ring.h"
 #include "algorithms/tree.h"
 
 #include <stdlib.h>
@@ -130,27 +131,25 @@ static void build_local(const struct hosts *hosts, int rank, int step, bool broa
         strag_recv_reduce(builder, round, peer, 0, hosts->q);
 }
 
-/* Step t of the leaders' ring, of 2(q-1). */
-static void build_ring(const struct hosts *hosts, int rank, int t, int round,
-                       struct strag_builder *builder)
+/* A leader in their ring. */
+static struct strag_ring_place find_place(const struct hosts *hosts, int host)
 {
-    int q = hosts->q, host = hosts->host_of[rank];
-    bool gather = t >= q - 1;
-    int next = hosts->rank_at[hosts->first[(host + 1) % q]];
-    int previous = hosts->rank_at[hosts->first[(host + q - 1) % q]];
-    strag_stage(builder, gather ? "allgather" : "reduce-scatter");
-    strag_send(builder, round, next, ((host - t) % q + q) % q, 1);
-    if (gather)
-        strag_recv(builder, round, previous, ((host - t - 1) % q + q) % q, 1);
-    else
-        strag_recv_reduce(builder, round, previous, ((host - t - 1) % q + q) % q, 1);
+    int q = hosts->q;
+    return (struct strag_ring_place){
+        .at = host,
+        .size = q,
+        .next = hosts->rank_at[hosts->first[(host + 1) % q]],
+        .previous = hosts->rank_at[hosts->first[(host + q - 1) % q]],
+        .chunk = 1,
+    };
 }
 
 static void build(const struct strag_problem *problem, int rank, struct strag_builder *builder)
 {
     const struct hosts *hosts = problem->prepared;
     struct strag_rounds wanted = strag_rounds_wanted(builder);
-    int ring = 2 * (hosts->q - 1), rounds = 2 * hosts->steps + ring;
+    const struct strag_ring_place place = find_place(hosts, hosts->host_of[rank]);
+    int half = hosts->q - 1, ring = 2 * half, rounds = 2 * hosts->steps + ring;
     for (int round = wanted.first; round < wanted.end && round < rounds; round++) {
         int t = round - hosts->steps;
         if (t < 0)
@@ -158,7 +157,7 @@ static void build(const struct strag_problem *problem, int rank, struct strag_bu
         else if (t >= ring)
             build_local(hosts, rank, rounds - 1 - round, true, round, builder);
         else if (hosts->member[rank] == 0)
-            build_ring(hosts, rank, t, round, builder);
+            strag_ring_step(&place, t % half, t >= half, round, builder);
     }
 }
 
@@ -166,10 +165,8 @@ static void build(const struct strag_problem *problem, int rank, struct strag_bu
 static int alike(const struct strag_problem *problem, int round)
 {
     const struct hosts *hosts = problem->prepared;
-    int t = round - hosts->steps, half = hosts->q - 1;
-    if (t < 0 || t >= 2 * half)
-        return 1;
-    return t < half ? half - t : 2 * half - t;
+    int t = round - hosts->steps;
+    return t < 0 || t >= 2 * (hosts->q - 1) ? 1 : strag_ring_alike(hosts->q, t);
 }
 
 const struct strag_algorithm strag_leaders = {

@@ -359,12 +359,7 @@ static int find_tracks(struct optcc *optcc, struct strag_error *err)
 static int check(const struct strag_problem *problem, struct strag_error *err)
 {
     struct strag_uplinks_count count;
-    int status = strag_uplinks_count(problem, &count, err);
-    if (status != STRAG_OK || problem->n == 1)
-        return status;
-    if (count.fast + count.slow < 2)
-        return strag_fail(err, STRAG_ERR_UNSUPPORTED, "optcc needs two hosts at least, not 1");
-    return STRAG_OK;
+    return strag_uplinks_check(problem, "optcc", &count, err);
 }
 
 static void release(void *prepared)

@@ -20,9 +20,30 @@
  * Rounds 2(n-1), each rank sends 2(n-1)/n of the vector, any n. (P. Patarasuk and X. Yuan,
  * "Bandwidth optimal all-reduce algorithms for clusters of workstations".)
  */
-#include "plan/algorithm.h"
+#include "algorithms/ring.h"
 
 #include <limits.h>
+
+void strag_ring_step(const struct strag_ring_place *place, int t, bool gather, int round,
+                     struct strag_builder *builder)
+{
+    int sent = strag_ring_chunk(place, place->at + gather - t);
+    int received = strag_ring_chunk(place, place->at + gather - t - 1);
+    strag_stage(builder, gather ? "allgather" : "reduce-scatter");
+    strag_send(builder, round, place->next, sent, place->chunk);
+    if (gather)
+        strag_recv(builder, round, place->previous, received, place->chunk);
+    else
+        strag_recv_reduce(builder, round, place->previous, received, place->chunk);
+}
+
+int strag_ring_alike(int size, int round)
+{
+    int half = size - 1;
+    return round < half ? half - round : 2 * half - round;
+}
+
+/* ---- The algorithm ---- */
 
 static int check(const struct strag_problem *problem, struct strag_error *err)
 {
@@ -30,11 +51,6 @@ static int check(const struct strag_problem *problem, struct strag_error *err)
         return strag_fail(err, STRAG_ERR_UNSUPPORTED, "ring counts rounds up to %d ranks, not %d",
                           INT_MAX / 2, problem->n);
     return STRAG_OK;
-}
-
-static int modulo(int x, int n)
-{
-    return (x % n + n) % n;
 }
 
 static void claim(const struct strag_problem *problem, struct strag_claim *claim)
@@ -51,25 +67,15 @@ static void claim(const struct strag_problem *problem, struct strag_claim *claim
 static void build(const struct strag_problem *problem, int r, struct strag_builder *builder)
 {
     int n = problem->n;
-    int next = (r + 1) % n, previous = modulo(r - 1, n);
+    const struct strag_ring_place place = {r, n, (r + 1) % n, (r + n - 1) % n, 0, 1};
     struct strag_rounds wanted = strag_rounds_wanted(builder);
-    strag_stage(builder, "reduce-scatter");
-    for (int t = wanted.first; t < n - 1 && t < wanted.end; t++) {
-        strag_send(builder, t, next, modulo(r - t, n), 1);
-        strag_recv_reduce(builder, t, previous, modulo(r - t - 1, n), 1);
-    }
-    strag_stage(builder, "allgather");
-    for (int t = wanted.first > n - 1 ? wanted.first : n - 1; t < wanted.end; t++) {
-        strag_send(builder, t, next, modulo(r - t, n), 1);
-        strag_recv(builder, t, previous, modulo(r - t - 1, n), 1);
-    }
+    for (int t = wanted.first; t < 2 * (n - 1) && t < wanted.end; t++)
+        strag_ring_step(&place, t % (n - 1), t >= n - 1, t, builder);
 }
 
-/* Two halves: the first reduces what it receives, the second does not. */
 static int alike(const struct strag_problem *problem, int round)
 {
-    int half = problem->n - 1;
-    return round < half ? half - round : 2 * half - round;
+    return strag_ring_alike(problem->n, round);
 }
 
 const struct strag_algorithm strag_ring = {

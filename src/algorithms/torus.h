@@ -44,6 +44,15 @@ struct strag_torus strag_torus_of_ranks(const struct strag_problem *problem);
 int strag_torus_check(const struct strag_problem *problem, const char *name, int blocks,
                       struct strag_error *err);
 
+/** For those that run on strag_torus_of_ranks: do the hosts fill a box, each with one rank, or are
+ * they a line? */
+int strag_torus_check_hosts(const struct strag_problem *problem, const char *name,
+                            struct strag_error *err);
+
+/** Both checks for strag_torus_of_ranks. */
+int strag_torus_check_ranks(const struct strag_problem *problem, const char *name, int blocks,
+                            struct strag_error *err);
+
 /** A rank's cell. @param[out] local  its number on its host, from 0 */
 int strag_torus_cell(const struct strag_torus *torus, int rank, int *local);
 

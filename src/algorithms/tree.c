@@ -118,6 +118,15 @@ static int fill(struct strag_tree *tree, const struct strag_problem *problem,
     return number_levels(tree);
 }
 
+int strag_tree_check(const struct strag_problem *problem, const char *name, struct strag_error *err)
+{
+    const struct strag_topology *topology = problem->topology;
+    if (topology && topology->network != STRAG_NETWORK_TREE)
+        return strag_fail(err, STRAG_ERR_UNSUPPORTED, "%s needs a tree, not a %s", name,
+                          strag_network_name(topology->network));
+    return STRAG_OK;
+}
+
 bool strag_tree_is_flat(const struct strag_problem *problem)
 {
     const struct strag_topology *topology = problem->topology;

@@ -54,6 +54,10 @@ static inline int strag_tree_ancestor(const struct strag_tree *tree, int level, 
  * algorithms for trees are as good as their simpler likes. */
 bool strag_tree_is_flat(const struct strag_problem *problem);
 
+/** The check of algorithms that need a tree: that the network is one, or is left open. */
+int strag_tree_check(const struct strag_problem *problem, const char *name,
+                     struct strag_error *err);
+
 /** Is there in addition no grid? Then algorithms for grids have but one dimension. */
 static inline bool strag_tree_is_one_switch(const struct strag_problem *problem)
 {

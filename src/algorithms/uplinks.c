@@ -63,6 +63,15 @@ static double slowness(const struct strag_problem *problem, int rank)
     return factor;
 }
 
+int strag_uplinks_check(const struct strag_problem *problem, const char *name,
+                        struct strag_uplinks_count *count, struct strag_error *err)
+{
+    int status = strag_uplinks_count(problem, count, err);
+    if (status == STRAG_OK && problem->n > 1 && count->fast + count->slow < 2)
+        return strag_fail(err, STRAG_ERR_UNSUPPORTED, "%s needs two hosts at least, not 1", name);
+    return status;
+}
+
 bool strag_uplinks_alike(const struct strag_problem *problem)
 {
     const struct strag_state *state = problem->state;

@@ -32,6 +32,10 @@ struct strag_uplinks_count {
 int strag_uplinks_count(const struct strag_problem *problem, struct strag_uplinks_count *count,
                         struct strag_error *err);
 
+/** The check of algorithms for slow links: the same, and for n >= 2 that there are two hosts. */
+int strag_uplinks_check(const struct strag_problem *problem, const char *name,
+                        struct strag_uplinks_count *count, struct strag_error *err);
+
 struct strag_uplinks {
     int hosts;
     int ranks_per_host;

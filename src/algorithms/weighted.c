@@ -36,6 +36,7 @@
  * (Not in the paper; theorem 2 is that of P. Chen et al., "Don't let a
  * few network failures slow the entire allreduce".)
  */
+#include "algorithms/ring.h"
 #include "algorithms/siblings.h"
 
 #include <limits.h>
@@ -177,15 +178,11 @@ static int find_segments(const struct strag_problem *problem, struct weighted *w
 static int check(const struct strag_problem *problem, struct strag_error *err)
 {
     struct strag_uplinks_count count;
-    int status = strag_uplinks_count(problem, &count, err);
-    if (status != STRAG_OK || problem->n == 1)
-        return status;
-    if (count.fast + count.slow < 2)
-        return strag_fail(err, STRAG_ERR_UNSUPPORTED, "weighted needs two hosts at least, not 1");
-    if (count.fast + count.slow > HOSTS_MAX)
+    int status = strag_uplinks_check(problem, "weighted", &count, err);
+    if (status == STRAG_OK && count.fast + count.slow > HOSTS_MAX)
         return strag_fail(err, STRAG_ERR_UNSUPPORTED, "weighted counts up to %d hosts, not %d",
                           HOSTS_MAX, count.fast + count.slow);
-    return STRAG_OK;
+    return status;
 }
 
 static int prepare(const struct strag_problem *problem, void **prepared, struct strag_error *err)
@@ -310,33 +307,30 @@ static int peer(const struct turn *turn, int place)
     return strag_uplinks_rank(&turn->weighted->uplinks, place, turn->index);
 }
 
-/* The block of a fast host `back` places behind, all its pieces. */
-static int ring_block(const struct turn *turn, int segment, int back)
+/* A fast host in the ring, for a segment. */
+static struct strag_ring_place ring_place(const struct turn *turn, int segment)
 {
-    int fast = turn->weighted->fast;
-    int number = ((turn->place - back) % fast + fast) % fast;
-    return part_first(turn, segment, turn->index) + number * turn->weighted->pieces;
+    int fast = turn->weighted->fast, before = (turn->place + fast - 1) % fast;
+    return (struct strag_ring_place){
+        .at = before, /* each ends with the sum of its own block */
+        .size = fast,
+        .next = peer(turn, (turn->place + 1) % fast),
+        .previous = peer(turn, before),
+        .first = part_first(turn, segment, turn->index),
+        .chunk = turn->weighted->pieces,
+    };
 }
 
 static void ring_step(const struct turn *turn)
 {
     const struct weighted *weighted = turn->weighted;
-    int fast = weighted->fast, t = turn->step, count = weighted->pieces;
-    if (turn->place >= fast || fast < 2)
+    if (turn->place >= weighted->fast || weighted->fast < 2)
         return;
-    int next = peer(turn, (turn->place + 1) % fast);
-    int previous = peer(turn, (turn->place + fast - 1) % fast);
-    if (exists(weighted, turn->adding)) {
-        strag_stage(turn->builder, "reduce-scatter");
-        strag_send(turn->builder, turn->round, next, ring_block(turn, turn->adding, t + 1), count);
-        strag_recv_reduce(turn->builder, turn->round, previous,
-                          ring_block(turn, turn->adding, t + 2), count);
-    }
-    if (exists(weighted, turn->given)) {
-        strag_stage(turn->builder, "allgather");
-        strag_send(turn->builder, turn->round, next, ring_block(turn, turn->given, t), count);
-        strag_recv(turn->builder, turn->round, previous, ring_block(turn, turn->given, t + 1),
-                   count);
+    for (int gather = 0; gather < 2; gather++) {
+        int segment = gather ? turn->given : turn->adding;
+        const struct strag_ring_place place = ring_place(turn, segment);
+        if (exists(weighted, segment))
+            strag_ring_step(&place, turn->step, gather, turn->round, turn->builder);
     }
 }
 
