@@ -265,13 +265,13 @@ int coll_strag_watch_create(const struct coll_strag_watch_options *options, bool
         coll_strag_watch_free(watch);
         watch = NULL;
     }
-    if (watch) {
-        pthread_mutex_lock(&watches.lock);
-        watch->next = watches.first;
-        watches.first = watch;
-        pthread_mutex_unlock(&watches.lock);
-    }
     *made = watch;
+    if (NULL == watch)
+        return code;
+    pthread_mutex_lock(&watches.lock);
+    watch->next = watches.first;
+    watches.first = watch;
+    pthread_mutex_unlock(&watches.lock);
     return code;
 }
 
@@ -311,7 +311,7 @@ static int send_notes(struct coll_strag_watch *watch)
                                       comm->c_coll->coll_igather_module);
 }
 
-/* Fill in rank 0's update from its judge, and log what changed. */
+/* Rank 0's update, from its judge; what changed is logged. */
 static void fill_in(const struct coll_strag_watch *watch, enum strag_change change,
                     struct update *update)
 {
@@ -364,10 +364,8 @@ static int probe(struct coll_strag_watch *watch, struct update *update, enum str
 static int decide(struct coll_strag_watch *watch, enum strag_change *change)
 {
     struct update update;
-    int code = OMPI_SUCCESS;
     memset(&update, 0, sizeof update);
-    if (watch->judge)
-        code = ompi_request_wait(&watch->gather, MPI_STATUS_IGNORE);
+    int code = watch->judge ? ompi_request_wait(&watch->gather, MPI_STATUS_IGNORE) : OMPI_SUCCESS;
     if (watch->judge && code == OMPI_SUCCESS) {
         struct strag_judgement judgement = strag_judge_window(
             watch->judge, watch->all_notes, watch->notes_bytes, coll_strag_seconds());

@@ -63,8 +63,7 @@ int coll_strag_watch_begin(struct coll_strag_watch *watch);
 int coll_strag_watch_end(struct coll_strag_watch *watch, const struct strag_watched_call *call,
                          int code, enum strag_change *change);
 
-/** A communicator's watch. @param comm  NULL: any watch that is not over yet
- * @param[out] summary  NULL is allowed @return NULL: there is none */
+/** @param comm  NULL: any that is not over yet @param[out] summary  may be NULL @return or NULL */
 struct coll_strag_watch *coll_strag_watch_find(const void *comm,
                                                struct strag_watch_summary *summary);
 
