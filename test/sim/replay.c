@@ -203,7 +203,7 @@ int main(int argc, char **argv)
     if (!payload && !(payload = malloc(job.bytes)))
         sim_give_up("out of memory for the payload");
 
-    struct strag_state state = {.nstragglers = job.late.rank >= 0, .late = &job.late};
+    struct strag_state state = {.nstragglers = job.late.rank >= 0, .straggler = &job.late};
     struct strag_problem problem = {.n = n, .topology = job.topology, .state = &state};
     struct strag_plan *plan;
     struct strag_error err;

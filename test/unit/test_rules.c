@@ -252,7 +252,7 @@ static void refused(void **state)
         {HEAD "- sizes:\n  - {from: 0, algorithm: previous, blocks: 4}\n",
          "FILE:4: 'blocks' goes with the name of an algorithm"},
         {HEAD "- sizes:\n  - {from: 0, algorithm: ring, block: 4}\n",
-         "FILE:4: unknown key 'block'; accepted: from, algorithm, blocks"},
+         "FILE:4: a size has no key 'block'; it has from, algorithm, blocks"},
         {HEAD "- sizes:\n  - {from: 0, algorithm: \"a\\nb\"}\n", "FILE:4: no algorithm 'a?b'"},
         {HEAD "- &a\n  sizes: *a\n", "FILE:3: a list of {from"},
         {HEAD "- sizes:\n  - {from: 0, algorithm: ring}\n  color: red\n",
