@@ -184,41 +184,21 @@ bool coll_strag_device_find(const void *sbuf, const void *rbuf,
 
 /* ---- Operators and types ---- */
 
-static int sized(size_t size, int one, int two, int four, int eight)
-{
-    switch (size) {
-    case 1:
-        return one;
-    case 2:
-        return two;
-    case 4:
-        return four;
-    case 8:
-        return eight;
-    default:
-        return -1;
-    }
-}
+enum family { SIGNED, UNSIGNED, FLOATING, COMPLEX };
 
-static int signed_type(size_t size)
-{
-    return sized(size, STRAG_CUDA_INT8, STRAG_CUDA_INT16, STRAG_CUDA_INT32, STRAG_CUDA_INT64);
-}
+/* By bytes: 1, 2, 4, 8, 16. -1: a device has no such type */
+static const int8_t types[][5] = {
+    [SIGNED] = {STRAG_CUDA_INT8, STRAG_CUDA_INT16, STRAG_CUDA_INT32, STRAG_CUDA_INT64, -1},
+    [UNSIGNED] = {STRAG_CUDA_UINT8, STRAG_CUDA_UINT16, STRAG_CUDA_UINT32, STRAG_CUDA_UINT64, -1},
+    [FLOATING] = {-1, STRAG_CUDA_HALF, STRAG_CUDA_FLOAT, STRAG_CUDA_DOUBLE, -1},
+    [COMPLEX] = {-1, -1, STRAG_CUDA_HALF_COMPLEX, STRAG_CUDA_FLOAT_COMPLEX,
+                 STRAG_CUDA_DOUBLE_COMPLEX},
+};
 
-static int unsigned_type(size_t size)
+static int sized(enum family family, size_t size)
 {
-    return sized(size, STRAG_CUDA_UINT8, STRAG_CUDA_UINT16, STRAG_CUDA_UINT32, STRAG_CUDA_UINT64);
-}
-
-static int floating_type(size_t size)
-{
-    return sized(size, -1, STRAG_CUDA_HALF, STRAG_CUDA_FLOAT, STRAG_CUDA_DOUBLE);
-}
-
-static int complex_type(size_t size)
-{
-    return size == 16 ? STRAG_CUDA_DOUBLE_COMPLEX
-                      : sized(size, -1, -1, STRAG_CUDA_HALF_COMPLEX, STRAG_CUDA_FLOAT_COMPLEX);
+    bool power = size > 0 && size <= 16 && (size & (size - 1)) == 0;
+    return power ? types[family][__builtin_ctzl(size)] : -1;
 }
 
 /* The type by Open MPI's name for it as an operator's argument. @return -1: a device has none */
@@ -227,17 +207,17 @@ static int find_type(int base, size_t size)
     if (base < 0)
         return -1;
     if (base <= OMPI_OP_BASE_TYPE_UINT64_T)
-        return base % 2 == OMPI_OP_BASE_TYPE_INT8_T % 2 ? signed_type(size) : unsigned_type(size);
+        return sized(base % 2 == OMPI_OP_BASE_TYPE_INT8_T % 2 ? SIGNED : UNSIGNED, size);
     if (base >= OMPI_OP_BASE_TYPE_INTEGER && base <= OMPI_OP_BASE_TYPE_INTEGER16)
-        return signed_type(size);
+        return sized(SIGNED, size);
     switch (base) {
     case OMPI_OP_BASE_TYPE_LONG:
-        return signed_type(size);
+        return sized(SIGNED, size);
     case OMPI_OP_BASE_TYPE_UNSIGNED_LONG:
     case OMPI_OP_BASE_TYPE_LOGICAL:
     case OMPI_OP_BASE_TYPE_BOOL:
     case OMPI_OP_BASE_TYPE_BYTE:
-        return unsigned_type(size);
+        return sized(UNSIGNED, size);
     case OMPI_OP_BASE_TYPE_FLOAT:
     case OMPI_OP_BASE_TYPE_DOUBLE:
     case OMPI_OP_BASE_TYPE_REAL:
@@ -245,15 +225,15 @@ static int find_type(int base, size_t size)
     case OMPI_OP_BASE_TYPE_REAL4:
     case OMPI_OP_BASE_TYPE_REAL8:
     case OMPI_OP_BASE_TYPE_DOUBLE_PRECISION:
-        return floating_type(size);
+        return sized(FLOATING, size);
     case OMPI_OP_BASE_TYPE_C_FLOAT_COMPLEX:
     case OMPI_OP_BASE_TYPE_C_DOUBLE_COMPLEX:
-        return complex_type(size);
+        return sized(COMPLEX, size);
 #ifdef COLL_STRAG_SHORT_FLOAT
     case OMPI_OP_BASE_TYPE_SHORT_FLOAT:
-        return floating_type(size);
+        return sized(FLOATING, size);
     case OMPI_OP_BASE_TYPE_C_SHORT_FLOAT_COMPLEX:
-        return complex_type(size);
+        return sized(COMPLEX, size);
 #endif
     case OMPI_OP_BASE_TYPE_2REAL:
         return STRAG_CUDA_FLOAT_FLOAT;
