@@ -14,9 +14,9 @@
  */
 #include "allreduce.h"
 
+#include "communicator.h"
 #include "device.h"
 #include "log.h"
-#include "module.h"
 #include "setup.h"
 #include "shared_memory.h"
 

@@ -2,12 +2,16 @@
 /*
  * The component: what is done once per process.
  */
+#include "counters.h"
 #include "device.h"
 #include "log.h"
 #include "module.h"
 #include "place.h"
 #include "rank_info.h"
+#include "reducer.h"
 #include "report.h"
+#include "settings.h"
+#include "table.h"
 #include "ucp/ucp.h"
 
 #include <string.h>

@@ -6,6 +6,7 @@
 #include "module.h"
 
 #include "allreduce.h"
+#include "communicator.h"
 #include "log.h"
 #include "setup.h"
 #include "ucp/ucp.h"

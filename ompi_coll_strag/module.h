@@ -1,72 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * What belongs to one communicator. Made when the communicator is (module.c); most of it is filled
- * in by the first call that needs to know the other ranks (setup.c).
- */
 #ifndef COLL_STRAG_MODULE_H
 #define COLL_STRAG_MODULE_H
 
-#include "counters.h"
-#include "decision.h"
-#include "explain.h"
-#include "plans.h"
-#include "previous.h"
-#include "table.h"
-#include "transport_pml.h"
-#include "watch.h"
+#include "compat/compat.h"
 
-#include "run/shared_memory.h"
-
-enum coll_strag_setup { COLL_STRAG_SETUP_NOT_YET, COLL_STRAG_SETUP_RUNNING, COLL_STRAG_SETUP_DONE };
-
-struct coll_strag_module {
-    mca_coll_base_module_t super;
-    bool enabled;
-    struct coll_strag_previous previous;
-    struct coll_strag_count count;
-
-    /* Vectors of fewer bytes are delegated before anything else, until so many calls have been. */
-    size_t delegate_below;
-    unsigned long long delegate_limit;
-
-    enum coll_strag_setup setup;
-    int setup_error; /* of this rank alone: all its later calls fail, too */
-
-    /* Filled in by setup. */
-    struct coll_strag_decision decision; /* before: pinned alone */
-    struct strag_topology *topology;     /* NULL: it could not be made */
-    uint8_t *lane_of;                    /* [rank]: enum coll_strag_lane */
-    uint64_t segments[STRAG_LANES];      /* bytes, by enum coll_strag_lane */
-    struct strag_selection *selection; /* rank 0's, if somebody wants to know; NULL: watch has it */
-    struct strag_shm *shm;             /* NULL: messages within a host go over `transport`, too */
-    struct coll_strag_pml_transport pml;
-    struct coll_strag_transport *ucp;       /* NULL: nothing goes over UCX here */
-    struct coll_strag_transport *transport; /* one of these two */
-    struct coll_strag_watch *watch;         /* NULL: calls are not watched */
-
-    struct coll_strag_plans plans;
-    struct coll_strag_explained explained;
-};
-
-OBJ_CLASS_DECLARATION(coll_strag_module_t);
-typedef struct coll_strag_module coll_strag_module_t;
-
-/** Take a communicator: what coll_strag_component offers Open MPI. @return NULL: declined */
+/** Take a communicator that is being made. @return NULL: declined, and the reason is logged */
 mca_coll_base_module_t *coll_strag_comm_query(ompi_communicator_t *comm, int *priority);
-
-/** The topology that plans and their choice may depend on. NULL: none */
-static inline const struct strag_topology *
-coll_strag_planning_topology(const struct coll_strag_module *module)
-{
-    return module->decision.reproducible ? NULL : module->topology;
-}
-
-/** Does a call of so many bytes go to the previous component whatever it is? Before setup this is
- * what all ranks know without having to ask. */
-static inline bool coll_strag_delegates_at_once(const struct coll_strag_module *module,
-                                                size_t bytes)
-{
-    return bytes < module->delegate_below && module->count.delegated < module->delegate_limit;
-}
 
 #endif

@@ -3,7 +3,7 @@
 #ifndef COLL_STRAG_SETUP_H
 #define COLL_STRAG_SETUP_H
 
-#include "module.h"
+#include "communicator.h"
 
 /** Before setup: what can be known without asking, so that all ranks know the same. */
 void coll_strag_setup_prepare(struct coll_strag_module *module, ompi_communicator_t *comm);
