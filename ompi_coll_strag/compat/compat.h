@@ -58,34 +58,34 @@ typedef int coll_strag_count_t;
 #if OMPI_MAJOR_VERSION >= 6
 #define COLL_STRAG_CAPTURE(module, comm, api)                                                      \
     do {                                                                                           \
-        (module)->previous.api = (comm)->c_coll->coll_##api;                                     \
-        (module)->previous.api##_module = (comm)->c_coll->coll_##api##_module;                   \
+        (module)->previous.api = (comm)->c_coll->coll_##api;                                       \
+        (module)->previous.api##_module = (comm)->c_coll->coll_##api##_module;                     \
     } while (0)
 #define COLL_STRAG_INSTALL(module, comm, api)                                                      \
     MCA_COLL_INSTALL_API(comm, api, coll_strag_##api, &(module)->super, "strag")
 #define COLL_STRAG_RESTORE(module, comm, api)                                                      \
     do {                                                                                           \
         if ((comm)->c_coll->coll_##api##_module == &(module)->super)                               \
-            MCA_COLL_INSTALL_API(comm, api, (module)->previous.api,                              \
-                                 (module)->previous.api##_module, "strag");                      \
+            MCA_COLL_INSTALL_API(comm, api, (module)->previous.api,                                \
+                                 (module)->previous.api##_module, "strag");                        \
     } while (0)
 #define COLL_STRAG_FORGET(module, api)                                                             \
     do {                                                                                           \
-        (module)->previous.api = NULL;                                                           \
-        (module)->previous.api##_module = NULL;                                                  \
+        (module)->previous.api = NULL;                                                             \
+        (module)->previous.api##_module = NULL;                                                    \
     } while (0)
 #else
 #define COLL_STRAG_CAPTURE(module, comm, api)                                                      \
     do {                                                                                           \
-        (module)->previous.api = (comm)->c_coll->coll_##api;                                     \
-        (module)->previous.api##_module = (comm)->c_coll->coll_##api##_module;                   \
-        if (NULL != (module)->previous.api##_module)                                             \
-            OBJ_RETAIN((module)->previous.api##_module);                                         \
+        (module)->previous.api = (comm)->c_coll->coll_##api;                                       \
+        (module)->previous.api##_module = (comm)->c_coll->coll_##api##_module;                     \
+        if (NULL != (module)->previous.api##_module)                                               \
+            OBJ_RETAIN((module)->previous.api##_module);                                           \
     } while (0)
 #define COLL_STRAG_INSTALL(module, comm, api)                                                      \
     do {                                                                                           \
         (void)(comm);                                                                              \
-        (module)->super.coll_##api = coll_strag_##api;                                         \
+        (module)->super.coll_##api = coll_strag_##api;                                             \
     } while (0)
 #define COLL_STRAG_RESTORE(module, comm, api)                                                      \
     do {                                                                                           \
@@ -94,10 +94,10 @@ typedef int coll_strag_count_t;
     } while (0)
 #define COLL_STRAG_FORGET(module, api)                                                             \
     do {                                                                                           \
-        if (NULL != (module)->previous.api##_module)                                             \
-            OBJ_RELEASE((module)->previous.api##_module);                                        \
-        (module)->previous.api = NULL;                                                           \
-        (module)->previous.api##_module = NULL;                                                  \
+        if (NULL != (module)->previous.api##_module)                                               \
+            OBJ_RELEASE((module)->previous.api##_module);                                          \
+        (module)->previous.api = NULL;                                                             \
+        (module)->previous.api##_module = NULL;                                                    \
     } while (0)
 #endif
 
