@@ -4,7 +4,7 @@
  *
  *     coll_strag_allreduce     vectors that are known to be too short go to the previous component
  *     run_watched              setup at the first call that needs it (setup.c); the table's choice;
- *                              notes for whoever looks for stragglers (watch.c)
+ *                              notes of calls that are watched for stragglers (watch.c)
  *     run_choice               the previous component, or copies where a device's memory needs them
  *     run                      plan and engine (plans.c), transports and reducer, until it is done
  *

@@ -37,7 +37,7 @@ struct coll_strag_module {
     struct strag_topology *topology;     /* NULL: it could not be made */
     uint8_t *lane_of;                    /* [rank]: enum coll_strag_lane */
     uint64_t segments[STRAG_LANES];      /* bytes, by enum coll_strag_lane */
-    struct strag_selection *selection; /* rank 0's, if somebody wants to know; NULL: watch has it */
+    struct strag_selection *selection; /* rank 0's, for verbose lines; NULL: none, or the watch's */
     struct strag_shm *shm;             /* NULL: messages within a host go over `transport`, too */
     struct coll_strag_pml_transport pml;
     struct coll_strag_transport *ucp;       /* NULL: nothing goes over UCX here */

@@ -62,7 +62,7 @@ static int component_register(void)
 
 /* ---- `--mca coll strag` ---- */
 
-/* Is the framework's selection a list of wanted components that names us; and nobody else? */
+/* Is the framework's selection a list of wanted components that names us, and us alone? */
 static bool is_named(bool *alone)
 {
     const char *list = ompi_coll_base_framework.framework_selection;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How many calls strag has run, and how many it has handed on: performance variables. */
+/* How many calls strag has run, and how many it has delegated: performance variables. */
 #ifndef COLL_STRAG_COUNTERS_H
 #define COLL_STRAG_COUNTERS_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a communicator's ranks tell rank 0, and what rank 0 decides for all: plain data, sent as it
- * stands in memory (setup.c, watch.c); only a table is packed first (table.h).
+ * What a communicator's ranks send to rank 0, and what rank 0 decides for all: plain data, sent as
+ * it stands in memory (setup.c, watch.c); only a table is packed first (table.h).
  */
 #ifndef COLL_STRAG_DECISION_H
 #define COLL_STRAG_DECISION_H
@@ -28,7 +28,7 @@ enum coll_strag_reason {
     COLL_STRAG_BUSY,      /* the call comes out of our own setup */
 };
 
-/* What every rank tells rank 0. */
+/* What every rank sends to rank 0. */
 struct coll_strag_rank_info {
     struct strag_rank_location location;
     uint64_t parameters;            /* hash of those that all ranks need alike */

@@ -11,7 +11,7 @@
  *     else                              the plug-in asks the driver
  *
  * The result is where the call runs: an input that is elsewhere is copied there, and the call goes
- * on in place. Calls that are handed on run on copies in host memory, since the previous component
+ * on in place. Delegated calls run on copies in host memory, since the previous component
  * may not know of devices, and so do those with types whose elements reach into each other.
  */
 #define _GNU_SOURCE /* dl_iterate_phdr */

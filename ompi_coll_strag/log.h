@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What users are told: verbose lines for those who asked for them (coll_strag_verbose,
+ * Verbose lines for users who want them (coll_strag_verbose,
  * coll_base_verbose), and warnings.
  */
 #ifndef COLL_STRAG_LOG_H

@@ -49,7 +49,7 @@ static int module_enable(mca_coll_base_module_t *base, ompi_communicator_t *comm
     COLL_STRAG_CAPTURE(module, comm, allreduce);
     if (NULL == module->previous.allreduce) {
         log_declined(comm, "no component of lower priority provides MPI_Allreduce for the calls "
-                           "that must be handed on");
+                           "that must be delegated");
         COLL_STRAG_FORGET(module, allreduce);
         return OMPI_ERR_NOT_FOUND;
     }

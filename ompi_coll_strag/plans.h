@@ -18,7 +18,7 @@ struct coll_strag_plans {
 };
 
 /**
- * The engine of an algorithm for a problem, of which blocks and root alone tell plans apart.
+ * The engine of an algorithm for a problem; plans differ in blocks and root alone.
  *
  * @return STRAG_OK, or why there is none, with a text in err
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The component underneath: what it had installed before ours, for calls that are handed on, and
- * for our own setup, which cannot use itself.
+ * The component underneath: what it had installed before ours, for delegated calls, and for
+ * our own setup, which cannot use itself.
  */
 #ifndef COLL_STRAG_PREVIOUS_H
 #define COLL_STRAG_PREVIOUS_H

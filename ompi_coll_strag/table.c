@@ -140,7 +140,7 @@ static void apply_rules(const struct coll_strag_basis *basis, const struct strag
 
 /* Where the ranks of a host share its processors, a rank that waits gives the processor to another
  * one, which may be waiting, too. Then the fewest messages are best, whatever the vector's size:
- * one rank reduces for all (short vectors two, in turns: direct.c). The model knows nothing of
+ * one rank reduces for all (short vectors two, in turns: direct.c). The model has nothing of
  * that.
  */
 static bool is_crowded(const struct coll_strag_basis *basis,

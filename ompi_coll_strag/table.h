@@ -18,7 +18,7 @@ struct coll_strag_basis {
  * Fill in what runs: pinned, reason, line and table of a decision in which state, ports,
  * reproducible and watching are there.
  *
- * @param[out] selection  the candidates with their times, the caller's to free: where somebody
+ * @param[out] selection  the candidates with their times, the caller's to free: where a user
  * wants verbose lines and where calls are watched; else NULL
  */
 void coll_strag_decide(const struct coll_strag_basis *basis, struct coll_strag_decision *decision,

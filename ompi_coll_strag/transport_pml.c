@@ -45,7 +45,7 @@ static int remember(struct coll_strag_pml_transport *transport, struct coll_stra
     return STRAG_OK;
 }
 
-/* @return -1: on this host, or nobody wants to know */
+/* @return -1: on this host, or links are not watched */
 static int32_t metered_host(const struct coll_strag_pml_transport *transport, int peer)
 {
     const int32_t *host_of = transport->host_of;
@@ -121,7 +121,7 @@ static int pml_progress(struct strag_transport *base)
     return STRAG_OK;
 }
 
-/* A receive that nobody has answered yet can be cancelled; anything else is given some time. After
+/* A receive that is not matched yet can be cancelled; anything else is given some time. After
  * that it is left to the PML, which frees the request when it completes. */
 static int pml_cancel(struct strag_transport *base, struct strag_transfer *transfer)
 {

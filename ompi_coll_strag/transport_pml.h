@@ -9,7 +9,7 @@
 
 struct coll_strag_pml_transport {
     struct coll_strag_transport super;
-    struct strag_meter *meter; /* told when sends to other hosts begin and end; NULL: none is */
+    struct strag_meter *meter; /* of sends to other hosts; NULL: links are not watched */
     const int32_t *host_of;    /* [rank], for the meter */
 };
 

@@ -9,7 +9,7 @@
  * The gather is the communicator's own nonblocking one, started by all ranks within the same call.
  * MPI wants collectives of a communicator in the same order on all ranks, so it cannot be mixed up
  * with the user's; and it progresses in whatever MPI call a rank is. All ranks are in call w + w/8
- * when rank 0 sends the update, so the broadcast waits for nobody. All use it from the next call
+ * when rank 0 sends the update, so the broadcast does not wait. All use it from the next call
  * on, and so choose alike.
  *
  * The notes also have what the rank's meter says of its host's links. If rank 0 suspects one, the

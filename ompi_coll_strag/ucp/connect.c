@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The ranks of a communicator tell each other how UCX reaches them. It goes like this on all of
+ * The ranks of a communicator exchange how UCX reaches them. It goes like this on all of
  * them, whatever happens to one:
  *
  *     1  allreduce   have all opened UCX? how long is the longest address? do all know all others,
@@ -8,7 +8,7 @@
  *     2  allreduce   have all room for what comes?
  *     3  allgather   a card of each: its number for the communicator; if they do not know each
  *                    other, also its address
- *     4  allreduce   has everybody reached a rank on its own host, and one on another?
+ *     4  allreduce   has every rank reached a rank on its own host, and one on another?
  *
  * If the answer is no, all ranks go on over the PML, and the lowest of those that failed says why.
  *
@@ -28,7 +28,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What a rank tells all others; if they need it, its address follows, padded. */
+/* What a rank sends to all others; if they need it, its address follows, padded. */
 struct card {
     uint32_t id;
     int32_t pid;
@@ -65,7 +65,7 @@ static bool is_local(const struct meeting *meeting, int rank)
  * comes during the exchange.
  *
  * @param[in,out] more  two numbers of which the least are wanted; NULL: none
- * @param[out] all      is everybody able? */
+ * @param[out] all      is every rank able? */
 static int agree(const struct meeting *meeting, bool able, int32_t *more, bool *all)
 {
     int32_t values[3] = {able ? INT32_MAX : meeting->rank};

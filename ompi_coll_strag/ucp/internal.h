@@ -44,7 +44,7 @@ enum { COLL_STRAG_REASON_MAX = 240 }; /* bytes of a text that says why something
 /* A process, on whatever host: what all communicators know of it. It stays until the end. */
 struct coll_strag_ucp_peer {
     ucp_address_t *address;
-    ucp_ep_h endpoint;    /* NULL: nobody has needed it yet */
+    ucp_ep_h endpoint;    /* NULL: not needed yet */
     ucs_status_t failure; /* UCS_OK: none is known */
     bool local;           /* on this host */
     bool ended;           /* with a failure: the process does not run any more */

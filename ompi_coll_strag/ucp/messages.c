@@ -14,7 +14,7 @@
  * never come from a device's memory, where they could not be packed, but by way of the host's.
  *
  * Requests stand in a small array, as with the PML. A receive belongs to no endpoint of UCX's; so
- * whoever waits for a peer looks whether it has failed.
+ * a rank that waits for a peer checks whether it has failed.
  */
 #include "internal.h"
 
@@ -22,7 +22,7 @@
 
 #include <stdlib.h>
 
-/* How often to look after peers that nothing comes from. */
+/* How often to check peers that nothing comes from. */
 static const double watch_seconds = 0.5;
 
 enum { IDLE_LOOKS = 1024 }; /* looks without a result after which the clock is read */
@@ -165,7 +165,7 @@ static void *post(struct coll_strag_ucp_transport *transport,
                                        UINT64_MAX, &param);
 }
 
-/* Send or receive. A receiver makes the endpoint, too: it tells when the sender fails. */
+/* Send or receive. A receiver makes the endpoint, too: UCX reports on it when the sender fails. */
 static int start(struct coll_strag_ucp_transport *transport, struct coll_strag_message *message,
                  const void *buffer, size_t elements)
 {
@@ -233,7 +233,7 @@ static bool scan(struct coll_strag_ucp_transport *ucp)
 }
 
 /* Has one of those failed that something is awaited from? */
-static int look_after_peers(struct coll_strag_ucp_transport *transport, bool watch)
+static int check_peers(struct coll_strag_ucp_transport *transport, bool watch)
 {
     ucs_status_t status = UCS_OK;
     int peer = 0;
@@ -249,14 +249,14 @@ static int look_after_peers(struct coll_strag_ucp_transport *transport, bool wat
 }
 
 /* Nothing has come for a while. */
-static int be_patient(struct coll_strag_ucp_transport *transport)
+static int wait_longer(struct coll_strag_ucp_transport *transport)
 {
     double now = coll_strag_seconds();
     bool watch = now - transport->watched > watch_seconds;
     transport->idle = 0;
     if (watch)
         transport->watched = now;
-    return look_after_peers(transport, watch);
+    return check_peers(transport, watch);
 }
 
 static int ucp_progress(struct strag_transport *base)
@@ -267,7 +267,7 @@ static int ucp_progress(struct strag_transport *base)
     opal_progress();
     if (scan(transport) || ++transport->idle < IDLE_LOOKS)
         return STRAG_OK;
-    return be_patient(transport);
+    return wait_longer(transport);
 }
 
 /* ---- After an error ---- */

@@ -12,7 +12,7 @@
  * whether those that it waits for still run (coll_strag_ucp_watch).
  *
  * At the end endpoints are not flushed. Before it closes us, Open MPI holds a barrier that makes
- * progress: who passes it knows that nobody waits for a message any more; and to flush towards a
+ * progress: once it is passed no rank waits for a message any more; and to flush towards a
  * peer that is gone would be an error.
  */
 #include "internal.h"

@@ -3,7 +3,7 @@
  * The engine's transport over UCX. On a build without UCX there is none (none.c).
  *
  *     process.c     the library, this process's worker, the way to its peers
- *     connect.c     a communicator's ranks tell each other how they are reached
+ *     connect.c     a communicator's ranks exchange how they are reached
  *     messages.c    the engine's messages
  *     internal.h    what these share
  */
