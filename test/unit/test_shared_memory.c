@@ -88,9 +88,9 @@ static void every_plan_is_right(void **state)
         shm_plans_make(&plans[nplans++], "direct", n, 1, 0);
         for (long i = 0; i < rounds; i++) {
             const struct shm_host_options options = {
-                .yields = n > 4 || i % 2,
+                .yields = n > 4 || i % 3,
                 .few = n <= 16 && i % 3 == 1,
-                .file = i % 3 == 2,
+                .file = rng_one_in(&rng, 3),
             };
             run_mixed(plans, nplans, n, &options, &rng);
         }
