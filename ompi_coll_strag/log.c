@@ -57,8 +57,11 @@ void coll_strag_log(ompi_communicator_t *comm, const char *format, ...)
     va_end(args);
     int stream =
         log_state.stream >= 0 ? log_state.stream : ompi_coll_base_framework.framework_output;
-    opal_output_verbose(0, stream, "coll:strag: %s (cid %s, %d ranks): %s", comm->c_name,
-                        coll_strag_cid(comm, cid, sizeof cid), ompi_comm_size(comm), text);
+    if (comm)
+        opal_output_verbose(0, stream, "coll:strag: %s (cid %s, %d ranks): %s", comm->c_name,
+                            coll_strag_cid(comm, cid, sizeof cid), ompi_comm_size(comm), text);
+    else
+        opal_output_verbose(0, stream, "coll:strag: %s", text);
 }
 
 void coll_strag_help(const char *topic, const char *what, const char *why)

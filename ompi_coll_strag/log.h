@@ -33,7 +33,8 @@ void coll_strag_log_close(void);
 /* Does anybody want verbose lines? */
 extern bool coll_strag_logging;
 
-/** A verbose line about a communicator; it begins with the communicator's name, id and size. */
+/** A verbose line about a communicator; it begins with the communicator's name, id and size.
+ * @param comm  NULL: it is being freed */
 void coll_strag_log(ompi_communicator_t *comm, const char *format, ...) STRAG_PRINTF(2, 3);
 
 /** Warn once per process and kind. @param what, why  go into the text of the help file */

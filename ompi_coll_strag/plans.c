@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "plans.h"
 
+#include "log.h"
+#include "settings.h"
+
 #include <stdlib.h>
 
 /* Messages in flight for one operation: while one travels, another is reduced. */
@@ -14,8 +17,18 @@ struct coll_strag_plan {
     struct strag_engine *engine;
 };
 
+static void log_calls(const struct coll_strag_plan *plan)
+{
+    const struct strag_engine_counts counts = strag_engine_counts(plan->engine);
+    if (plan->plan->rank == 0 && coll_strag_settings.verbose >= 2)
+        coll_strag_log(NULL, "%s, root %d: %llu calls, %llu of them in order",
+                       plan->algorithm->name, plan->root, counts.calls, counts.in_order);
+}
+
 static void free_plan(struct coll_strag_plan *plan)
 {
+    if (plan->engine)
+        log_calls(plan);
     strag_engine_free(plan->engine);
     strag_plan_free(plan->plan);
     free(plan);

@@ -21,6 +21,7 @@ struct strag_engine {
     struct strag_call call;
     bool running;
     bool ordered; /* not in the pipeline */
+    struct strag_engine_counts counts;
 };
 
 /* ---- Making an engine ---- */
@@ -152,7 +153,14 @@ int strag_engine_start(struct strag_engine *engine, const struct strag_call *cal
     else if (status == STRAG_OK)
         status = strag_pipeline_start(engine->pipeline, &engine->call);
     engine->running = status == STRAG_OK;
+    engine->counts.calls += engine->running;
+    engine->counts.in_order += engine->running && engine->ordered;
     return status;
+}
+
+struct strag_engine_counts strag_engine_counts(const struct strag_engine *engine)
+{
+    return engine->counts;
 }
 
 int strag_engine_progress(struct strag_engine *engine)

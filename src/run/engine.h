@@ -91,4 +91,11 @@ int strag_engine_start(struct strag_engine *engine, const struct strag_call *cal
  */
 int strag_engine_progress(struct strag_engine *engine);
 
+/* Calls that were started. */
+struct strag_engine_counts {
+    unsigned long long calls, in_order; /* in all, and without the pipeline */
+};
+
+struct strag_engine_counts strag_engine_counts(const struct strag_engine *engine);
+
 #endif

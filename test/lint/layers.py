@@ -47,9 +47,9 @@ MAY_INCLUDE = {
 COMPONENT = "ompi_coll_strag"
 COMPONENT_LAYERS = [
     ["compat/*"],
-    ["counters", "log", "plans", "previous", "reducer"],
+    ["counters", "log", "previous", "reducer"],
     ["settings"],
-    ["decision", "transport"],
+    ["decision", "plans", "transport"],
     ["transport_pml", "shared_memory", "ucp/*"],
     ["device", "explain", "links", "place", "segments", "state", "table"],
     ["rank_info", "watch"],

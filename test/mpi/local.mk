@@ -9,6 +9,7 @@ mpi_tests = \
 	test/mpi/layout.sh \
 	test/mpi/links.sh \
 	test/mpi/matrix.sh \
+	test/mpi/in_order.sh \
 	test/mpi/mismatch.sh \
 	test/mpi/params.sh \
 	test/mpi/threads.sh \

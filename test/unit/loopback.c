@@ -39,7 +39,7 @@ struct endpoint {
     bool dead;
     unsigned posts; /* messages posted so far */
     size_t sent_elements, sent_messages;
-    struct arrival **got; /* [rank]: shown by get, and not given back yet */
+    struct arrival **shown; /* [rank]: shown by try_recv, and not released yet */
 };
 
 struct strag_loopback {
@@ -50,8 +50,8 @@ struct strag_loopback {
     uint64_t random, now;
     uint64_t *last_due; /* per pair of ranks, both sides: for in_order */
     struct message *first, **last;
-    size_t arrived;       /* in place, and not released yet */
-    struct arrival **got; /* of all endpoints */
+    size_t arrived;         /* in place, and not released yet */
+    struct arrival **shown; /* of all endpoints */
     struct endpoint *endpoints;
 };
 
@@ -307,7 +307,7 @@ static int cancel(struct strag_transport *transport, struct strag_transfer *tran
     return status;
 }
 
-/* ---- At once: a side that is put or got is done from the beginning ---- */
+/* ---- In order: these sides are complete from the beginning ---- */
 
 static void ignore(struct strag_transfer *transfer, int status)
 {
@@ -328,7 +328,7 @@ static bool has_no_room(struct endpoint *me, int peer)
            (network->options.max_delay && next_random(network) % 4 == 0);
 }
 
-static int put_locked(struct endpoint *me, int peer, const void *buffer, size_t elements)
+static int try_send_locked(struct endpoint *me, int peer, const void *buffer, size_t elements)
 {
     struct strag_loopback *network = me->network;
     const struct strag_loopback_options *options = &network->options;
@@ -350,13 +350,13 @@ static int put_locked(struct endpoint *me, int peer, const void *buffer, size_t 
     return STRAG_OK;
 }
 
-static int put(struct strag_transport *transport, int peer, const void *buffer, size_t elements,
-               uint64_t content)
+static int try_send(struct strag_transport *transport, int peer, const void *buffer,
+                    size_t elements, uint64_t content)
 {
     (void)content;
     struct endpoint *me = (struct endpoint *)transport;
     pthread_mutex_lock(&me->network->lock);
-    int status = put_locked(me, peer, buffer, elements);
+    int status = try_send_locked(me, peer, buffer, elements);
     pthread_mutex_unlock(&me->network->lock);
     return status;
 }
@@ -375,7 +375,7 @@ static int get_locked(struct endpoint *me, int peer, size_t elements)
     struct strag_loopback *network = me->network;
     const struct strag_loopback_options *options = &network->options;
     struct message *message = next_from(me, peer);
-    if (me->dead || me->got[peer] || (!message && network->endpoints[peer].dead))
+    if (me->dead || me->shown[peer] || (!message && network->endpoints[peer].dead))
         return STRAG_ERR_TRANSPORT;
     if (!message || network->now < message->send.due)
         return STRAG_PENDING;
@@ -383,34 +383,35 @@ static int get_locked(struct endpoint *me, int peer, size_t elements)
     if ((++me->posts == options->fail_post && me->rank == options->fail_rank) || !values ||
         message->send.status != STRAG_OK || message->send.elements != elements)
         return STRAG_ERR_TRANSPORT;
-    me->got[peer] = arrive(network, values, elements);
-    if (!me->got[peer])
+    me->shown[peer] = arrive(network, values, elements);
+    if (!me->shown[peer])
         return STRAG_ERR_MEMORY;
     message->recv = (struct side){&nobodys, elements, 0, true, STRAG_OK};
     return STRAG_OK;
 }
 
-static int get(struct strag_transport *transport, int peer, size_t elements, const void **arrived)
+static int try_recv(struct strag_transport *transport, int peer, size_t elements,
+                    const void **arrived)
 {
     struct endpoint *me = (struct endpoint *)transport;
     pthread_mutex_lock(&me->network->lock);
     int status = get_locked(me, peer, elements);
     if (status == STRAG_OK)
-        *arrived = me->got[peer]->elements;
+        *arrived = me->shown[peer]->elements;
     pthread_mutex_unlock(&me->network->lock);
     return status;
 }
 
-static void got(struct strag_transport *transport, int peer)
+static void release_recv(struct strag_transport *transport, int peer)
 {
     struct endpoint *me = (struct endpoint *)transport;
-    give_back(me->network, me->got[peer]);
-    me->got[peer] = NULL;
+    give_back(me->network, me->shown[peer]);
+    me->shown[peer] = NULL;
 }
 
 /* ---- Networks ---- */
 
-static void open_endpoint(struct strag_loopback *network, int rank, struct arrival **got_from)
+static void open_endpoint(struct strag_loopback *network, int rank, struct arrival **shown_from)
 {
     const struct strag_loopback_options *options = &network->options;
     struct endpoint *me = &network->endpoints[rank];
@@ -424,16 +425,16 @@ static void open_endpoint(struct strag_loopback *network, int rank, struct arriv
             },
         .network = network,
         .rank = rank,
-        .got = got_from,
+        .shown = shown_from,
     };
     if (options->in_place) {
         me->transport.recv_in_place = post_recv_in_place;
         me->transport.release = release;
     }
     if (options->room) {
-        me->transport.try_send = put;
-        me->transport.try_recv = get;
-        me->transport.release_recv = got;
+        me->transport.try_send = try_send;
+        me->transport.try_recv = try_recv;
+        me->transport.release_recv = release_recv;
         me->transport.try_send_max = SIZE_MAX;
         me->transport.try_send_depth = options->room;
     }
@@ -448,12 +449,12 @@ struct strag_loopback *strag_loopback_create(int n, size_t element,
     const size_t pairs = (size_t)n * (size_t)n;
     network->endpoints = calloc((size_t)n, sizeof *network->endpoints);
     network->last_due = calloc(2 * pairs, sizeof *network->last_due);
-    network->got = calloc(pairs, sizeof(struct arrival *));
-    if (!network->endpoints || !network->last_due || !network->got ||
+    network->shown = calloc(pairs, sizeof(struct arrival *));
+    if (!network->endpoints || !network->last_due || !network->shown ||
         pthread_mutex_init(&network->lock, NULL) != 0) {
         free(network->endpoints);
         free(network->last_due);
-        free(network->got);
+        free(network->shown);
         free(network);
         return NULL;
     }
@@ -463,7 +464,7 @@ struct strag_loopback *strag_loopback_create(int n, size_t element,
     network->random = options->seed;
     network->last = &network->first;
     for (int rank = 0; rank < n; rank++)
-        open_endpoint(network, rank, network->got + (size_t)rank * (size_t)n);
+        open_endpoint(network, rank, network->shown + (size_t)rank * (size_t)n);
     return network;
 }
 
@@ -480,7 +481,7 @@ void strag_loopback_free(struct strag_loopback *network)
     pthread_mutex_destroy(&network->lock);
     free(network->endpoints);
     free(network->last_due);
-    free(network->got);
+    free(network->shown);
     free(network);
 }
 

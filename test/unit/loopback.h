@@ -29,8 +29,8 @@ struct strag_loopback_options {
     bool cannot_cancel; /* cancel cannot stop messages that both sides have posted */
     bool in_place;      /* messages may be read where they arrive: each in memory of its own, which
                          * is filled with garbage and freed when it is released */
-    int room;           /* above 0: messages may be put and got at once, so many may be on their way
-                         * between two ranks; a put is refused at times, if there are delays */
+    int room;           /* above 0: short messages may be sent at once, so many may be on their way
+                         * between two ranks; a try_send is refused at times, if there are delays */
 };
 
 /** @param n  endpoints  @param element  bytes  @return NULL when out of memory */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Plans run in order: which ones are, that the results are the proof's whatever the delays, and
- * which calls are left to the window. (test_engine and test_random_plans do so at random, too, and
- * test_failure lets each message fail.)
+ * which calls are left to the pipeline. (test_engine and test_random_plans do so at random, too,
+ * and test_failure lets each message fail.)
  */
 #include "algorithms/table.h"
 #include "run/in_order.h"
@@ -22,16 +22,16 @@ static struct call_options whole_options(size_t count)
     return options;
 }
 
-/* Messages that the ranks put; the others went through the window. */
-static long puts_of(const struct world *world)
+/* Messages sent by try_send; the others went through the pipeline. */
+static long try_sends_of(const struct world *world)
 {
-    long puts = 0;
+    long try_sends = 0;
     for (int rank = 0; rank < world->n; rank++)
-        puts += world->members[rank].puts;
-    return puts;
+        try_sends += world->members[rank].try_sends;
+    return try_sends;
 }
 
-/* Run a call, which must be right. @return messages put */
+/* Run a call, which must be right. @return messages sent in order */
 static long run_call(struct world *world, const struct call_options *options,
                      const struct strag_proof *proof, struct rng *rng, const char *name)
 {
@@ -45,9 +45,9 @@ static long run_call(struct world *world, const struct call_options *options,
         world_check_clean(world);
     }
     world_assert_good(world, ended, name);
-    long puts = puts_of(world);
+    long try_sends = try_sends_of(world);
     world_end(world);
-    return puts;
+    return try_sends;
 }
 
 static long run_plans(struct strag_plan *const *plans, int n, const struct call_options *options,
@@ -58,10 +58,10 @@ static long run_plans(struct strag_plan *const *plans, int n, const struct call_
     if (strag_verify_plans(plans, n, NULL, NULL, &proof, &err) != STRAG_OK)
         fail_msg("%s n=%d: %s", name, n, err.text);
     struct world *world = world_create(plans, n, 2);
-    long puts = run_call(world, options, proof, rng, name);
+    long try_sends = run_call(world, options, proof, rng, name);
     world_free(world);
     strag_proof_free(proof);
-    return puts;
+    return try_sends;
 }
 
 /* ---- Algorithms ---- */
@@ -70,9 +70,9 @@ static long run_algorithm(const struct strag_algorithm *algorithm, int n,
                           const struct call_options *options, struct rng *rng)
 {
     struct strag_plan **plans = support_plans(algorithm, n);
-    long puts = run_plans(plans, n, options, rng, algorithm->name);
+    long try_sends = run_plans(plans, n, options, rng, algorithm->name);
     support_plans_free(plans, n);
-    return puts;
+    return try_sends;
 }
 
 static void every_algorithm_is_right(void **state)
@@ -80,7 +80,7 @@ static void every_algorithm_is_right(void **state)
     (void)state;
     struct rng rng = {support_seed("in order")};
     for (int a = 0; strag_algorithms[a]; a++) {
-        long puts = 0;
+        long try_sends = 0;
         for (int i = 2; i <= RANKS_MOST; i++) {
             int n = support_ranks(strag_algorithms[a], i);
             struct call_options options = whole_options(rng_below(&rng, 40));
@@ -88,16 +88,16 @@ static void every_algorithm_is_right(void **state)
             options.in_place = rng_one_in(&rng, 2);
             options.extent += rng_one_in(&rng, 2) ? 5 : 0;
             options.host = rng_one_in(&rng, 2) ? 2 : 0;
-            puts += run_algorithm(strag_algorithms[a], n, &options, &rng);
+            try_sends += run_algorithm(strag_algorithms[a], n, &options, &rng);
         }
-        print_message("%s: %ld messages put\n", strag_algorithms[a]->name, puts);
+        print_message("%s: %ld messages in order\n", strag_algorithms[a]->name, try_sends);
         /* Pipelines of many short blocks have no room. */
-        assert_int_equal(puts == 0, strstr(strag_algorithms[a]->name, "pipeline") != NULL);
+        assert_int_equal(try_sends == 0, strstr(strag_algorithms[a]->name, "pipeline") != NULL);
     }
 }
 
-static int put_nothing(struct strag_transport *transport, int peer, const void *buffer,
-                       size_t elements, uint64_t content)
+static int send_nothing(struct strag_transport *transport, int peer, const void *buffer,
+                        size_t elements, uint64_t content)
 {
     (void)content;
     (void)transport;
@@ -126,15 +126,15 @@ static void short_forms_go_in_order(void **state)
                 .lanes = {options.lanes[0], options.lanes[1]},
                 .reducer = &reducer,
             };
-            assert_false(strag_in_order_suits(run, &call, &transport)); /* it puts nothing */
-            transport.try_send = put_nothing;
+            assert_false(strag_in_order_suits(run, &call, &transport)); /* there is no try_send */
+            transport.try_send = send_nothing;
             assert_true(strag_in_order_suits(run, &call, &transport));
             call.count = 41; /* a segment more */
             transport.try_send_max = 41;
             assert_false(strag_in_order_suits(run, &call, &transport));
             call.lanes[0].segment = call.lanes[1].segment = 41;
             assert_true(strag_in_order_suits(run, &call, &transport));
-            transport.try_send_max = 40; /* longer than can be put */
+            transport.try_send_max = 40; /* longer than can be sent in order */
             assert_false(strag_in_order_suits(run, &call, &transport));
             strag_in_order_free(run);
         }
@@ -153,8 +153,8 @@ struct sparse {
     int times;               /* and how often */
 };
 
-static int sparse_put(struct strag_transport *base, int peer, const void *buffer, size_t elements,
-                      uint64_t content)
+static int sparse_try_send(struct strag_transport *base, int peer, const void *buffer,
+                           size_t elements, uint64_t content)
 {
     (void)buffer;
     (void)elements;
@@ -162,20 +162,21 @@ static int sparse_put(struct strag_transport *base, int peer, const void *buffer
     return ((struct sparse *)base)->room >> peer & 1 ? STRAG_OK : STRAG_PENDING;
 }
 
-static int sparse_get(struct strag_transport *base, int peer, size_t elements, const void **arrived)
+static int sparse_try_recv(struct strag_transport *base, int peer, size_t elements,
+                           const void **arrived)
 {
     (void)elements;
     *arrived = base;
     return ((struct sparse *)base)->messages >> peer & 1 ? STRAG_OK : STRAG_PENDING;
 }
 
-static void sparse_got(struct strag_transport *base, int peer)
+static void sparse_release(struct strag_transport *base, int peer)
 {
     (void)base;
     (void)peer;
 }
 
-static void sparse_expect(struct strag_transport *base, uint64_t ranks)
+static void sparse_hint_wait(struct strag_transport *base, uint64_t ranks)
 {
     ((struct sparse *)base)->expected = ranks;
     ((struct sparse *)base)->times++;
@@ -210,10 +211,10 @@ static void a_rank_tells_for_whom_it_waits(void **state)
         assert_int_equal(strag_plan_create(support_algorithm("direct"), &problem, 0, &plan, &err),
                          STRAG_OK);
         struct sparse sparse = {
-            .base = {.try_send = sparse_put,
-                     .try_recv = sparse_get,
-                     .release_recv = sparse_got,
-                     .hint_wait = sparse_expect,
+            .base = {.try_send = sparse_try_send,
+                     .try_recv = sparse_try_recv,
+                     .release_recv = sparse_release,
+                     .hint_wait = sparse_hint_wait,
                      .progress = sparse_progress},
         };
         int value = 0;
@@ -276,16 +277,17 @@ static void receives_may_stand_first(void **state)
     }
     struct call_options options = whole_options(10);
     options.network.max_delay = 9;
-    long puts = 0;
+    long try_sends = 0;
     for (int i = 0; i < 50; i++)
-        puts += run_plans(plans, 2, &options, &rng, "receives first");
-    assert_in_range(puts, 4 * 50 / 2, 4 * 50); /* nearly all ranks can */
+        try_sends += run_plans(plans, 2, &options, &rng, "receives first");
+    assert_in_range(try_sends, 4 * 50 / 2, 4 * 50); /* nearly all ranks can */
     for (int rank = 0; rank < 2; rank++)
         strag_plan_free(plans[rank]);
 }
 
-/* Three ranks in a row: what came is passed on in the same round. Rank 1 is left to the window. */
-static void a_send_that_waits_within_its_round_is_left_to_the_window(void **state)
+/* Three ranks in a row: what came is passed on in the same round. Rank 1 is left to the pipeline.
+ */
+static void a_send_that_waits_within_its_round_is_left_to_the_pipeline(void **state)
 {
     (void)state;
     struct rng rng = {support_seed("tied")};
@@ -307,21 +309,21 @@ static void a_send_that_waits_within_its_round_is_left_to_the_window(void **stat
     assert_int_equal(strag_verify_plans(plans, 3, NULL, NULL, &proof, &err), STRAG_OK);
     struct world *world = world_create(plans, 3, 2);
     struct call_options options = whole_options(10);
-    long puts = 0;
+    long try_sends = 0;
     for (int i = 0; i < 50; i++) {
         options.network.max_delay = (unsigned)i % 10;
-        puts += run_call(world, &options, proof, &rng, "tied");
-        assert_int_equal(world->members[1].puts, 0);
+        try_sends += run_call(world, &options, proof, &rng, "tied");
+        assert_int_equal(world->members[1].try_sends, 0);
     }
-    assert_in_range(puts, 3 * 50 / 2, 3 * 50);
+    assert_in_range(try_sends, 3 * 50 / 2, 3 * 50);
     world_free(world);
     strag_proof_free(proof);
     for (int rank = 0; rank < 3; rank++)
         strag_plan_free(plans[rank]);
 }
 
-/* Five messages one way before an answer: with room for four the window has to do it. */
-static void without_room_for_a_call_nothing_is_put(void **state)
+/* Five messages one way before an answer: with room for four the pipeline has to do it. */
+static void without_room_for_a_call_nothing_goes_in_order(void **state)
 {
     (void)state;
     struct rng rng = {support_seed("room")};
@@ -347,10 +349,10 @@ static void without_room_for_a_call_nothing_is_put(void **state)
     for (int i = 0; i < 20; i++)
         assert_int_equal(run_plans(plans, 2, &options, &rng, "room"), 0);
     options.network.room = 5;
-    long puts = 0;
+    long try_sends = 0;
     for (int i = 0; i < 20; i++)
-        puts += run_plans(plans, 2, &options, &rng, "room");
-    assert_in_range(puts, 10 * 20 / 2, 10 * 20);
+        try_sends += run_plans(plans, 2, &options, &rng, "room");
+    assert_in_range(try_sends, 10 * 20 / 2, 10 * 20);
     for (int rank = 0; rank < 2; rank++)
         strag_plan_free(plans[rank]);
 }
@@ -362,8 +364,8 @@ int main(void)
         cmocka_unit_test(short_forms_go_in_order),
         cmocka_unit_test(a_rank_tells_for_whom_it_waits),
         cmocka_unit_test(receives_may_stand_first),
-        cmocka_unit_test(a_send_that_waits_within_its_round_is_left_to_the_window),
-        cmocka_unit_test(without_room_for_a_call_nothing_is_put),
+        cmocka_unit_test(a_send_that_waits_within_its_round_is_left_to_the_pipeline),
+        cmocka_unit_test(without_room_for_a_call_nothing_goes_in_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

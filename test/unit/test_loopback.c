@@ -305,13 +305,13 @@ static void messages_are_cancelled(void **state)
     }
 }
 
-static int put(struct strag_loopback *network, int from, int to, int value)
+static int try_send(struct strag_loopback *network, int from, int to, int value)
 {
     struct strag_transport *transport = strag_loopback_endpoint(network, from);
     return transport->try_send(transport, to, &value, 1, 0);
 }
 
-static int get(struct strag_loopback *network, int from, int to, const int **value)
+static int try_recv(struct strag_loopback *network, int from, int to, const int **value)
 {
     struct strag_transport *transport = strag_loopback_endpoint(network, to);
     const void *arrived = NULL;
@@ -320,43 +320,43 @@ static int get(struct strag_loopback *network, int from, int to, const int **val
     return status;
 }
 
-static void got(struct strag_loopback *network, int from, int to)
+static void release(struct strag_loopback *network, int from, int to)
 {
     struct strag_transport *transport = strag_loopback_endpoint(network, to);
     transport->release_recv(transport, from);
 }
 
-static void messages_are_put_and_got(void **state)
+static void short_messages_are_sent_and_received(void **state)
 {
     (void)state;
     struct strag_loopback *network =
         network_of(2, (struct strag_loopback_options){.seed = 1, .room = 2});
     const int *value;
-    assert_int_equal(get(network, 0, 1, &value), STRAG_PENDING);
-    assert_int_equal(put(network, 0, 1, 7), STRAG_OK);
-    assert_int_equal(put(network, 0, 1, 8), STRAG_OK);
-    assert_int_equal(put(network, 0, 1, 9), STRAG_PENDING); /* room for two */
-    assert_int_equal(get(network, 0, 1, &value), STRAG_OK);
+    assert_int_equal(try_recv(network, 0, 1, &value), STRAG_PENDING);
+    assert_int_equal(try_send(network, 0, 1, 7), STRAG_OK);
+    assert_int_equal(try_send(network, 0, 1, 8), STRAG_OK);
+    assert_int_equal(try_send(network, 0, 1, 9), STRAG_PENDING); /* room for two */
+    assert_int_equal(try_recv(network, 0, 1, &value), STRAG_OK);
     assert_int_equal(*value, 7);
     assert_int_equal(strag_loopback_pending(network), 1); /* not given back */
-    assert_int_equal(get(network, 0, 1, &value), STRAG_ERR_TRANSPORT);
-    got(network, 0, 1);
-    assert_int_equal(put(network, 0, 1, 9), STRAG_OK);
+    assert_int_equal(try_recv(network, 0, 1, &value), STRAG_ERR_TRANSPORT);
+    release(network, 0, 1);
+    assert_int_equal(try_send(network, 0, 1, 9), STRAG_OK);
     for (int i = 8; i <= 9; i++) {
-        assert_int_equal(get(network, 0, 1, &value), STRAG_OK);
+        assert_int_equal(try_recv(network, 0, 1, &value), STRAG_OK);
         assert_int_equal(*value, i);
-        got(network, 0, 1);
+        release(network, 0, 1);
     }
-    assert_int_equal(get(network, 0, 1, &value), STRAG_PENDING);
+    assert_int_equal(try_recv(network, 0, 1, &value), STRAG_PENDING);
     assert_int_equal(strag_loopback_pending(network), 0);
     strag_loopback_kill(network, 0);
-    assert_int_equal(get(network, 0, 1, &value), STRAG_ERR_TRANSPORT);
-    assert_int_equal(put(network, 1, 0, 1), STRAG_ERR_TRANSPORT);
+    assert_int_equal(try_recv(network, 0, 1, &value), STRAG_ERR_TRANSPORT);
+    assert_int_equal(try_send(network, 1, 0, 1), STRAG_ERR_TRANSPORT);
     strag_loopback_free(network);
 }
 
 /* One side at once, the other in flight: the messages are the same. */
-static void what_is_put_meets_what_is_posted(void **state)
+static void short_messages_match_posted_ones(void **state)
 {
     (void)state;
     struct strag_loopback *network =
@@ -365,16 +365,16 @@ static void what_is_put_meets_what_is_posted(void **state)
     int sent = 11, received = 0;
     const int *value;
     assert_int_equal(post_recv(network, 0, 1, &recv, &received, 1), STRAG_OK);
-    assert_int_equal(put(network, 0, 1, 10), STRAG_OK);
+    assert_int_equal(try_send(network, 0, 1, 10), STRAG_OK);
     progress(network, 1, 2);
     assert_int_equal(recv.status, STRAG_OK);
     assert_int_equal(received, 10);
     assert_int_equal(post_send(network, 0, 1, &send, &sent, 1), STRAG_OK);
     progress(network, 0, 2);
     assert_int_equal(send.status, WAITING);
-    assert_int_equal(get(network, 0, 1, &value), STRAG_OK);
+    assert_int_equal(try_recv(network, 0, 1, &value), STRAG_OK);
     assert_int_equal(*value, 11);
-    got(network, 0, 1);
+    release(network, 0, 1);
     progress(network, 0, 2);
     assert_int_equal(send.status, STRAG_OK);
     assert_int_equal(strag_loopback_pending(network), 0);
@@ -393,8 +393,8 @@ int main(void)
         cmocka_unit_test(the_chosen_message_fails),
         cmocka_unit_test(messages_with_a_dead_rank_fail),
         cmocka_unit_test(messages_are_cancelled),
-        cmocka_unit_test(messages_are_put_and_got),
-        cmocka_unit_test(what_is_put_meets_what_is_posted),
+        cmocka_unit_test(short_messages_are_sent_and_received),
+        cmocka_unit_test(short_messages_match_posted_ones),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -62,7 +62,7 @@ struct flight {
     uint64_t *sent; /* with a content: the values, as they were when it was posted */
     bool in_place;
     char *arrived; /* in place: a copy of what came, with gaps; until it is released */
-    int from;      /* got at once: whose it is */
+    int from;      /* shown by try_recv: whose it is */
 };
 
 static bool has_gaps(const struct member *member)
@@ -263,8 +263,8 @@ static void watched_release_message(struct strag_transport *transport,
     memory_resume();
 }
 
-static int watched_put(struct strag_transport *transport, int peer, const void *buffer,
-                       size_t elements, uint64_t content)
+static int watched_try_send(struct strag_transport *transport, int peer, const void *buffer,
+                            size_t elements, uint64_t content)
 {
     struct member *member = ((struct watched_transport *)transport)->member;
     struct strag_transport *endpoint = member->endpoint;
@@ -273,7 +273,7 @@ static int watched_put(struct strag_transport *transport, int peer, const void *
     memory_pause();
     check_message(member, peer, elements);
     if (!inside_output(member, buffer, elements) && !inside_input(member, buffer, elements))
-        watch_problem(member, "%zu elements are put from outside the vectors", elements);
+        watch_problem(member, "%zu elements are sent from outside the vectors", elements);
     struct flight *flight = take_off(member, &outer, buffer, NULL, elements);
     char *packed = malloc(elements * sizeof(uint64_t));
     if (flight && packed) {
@@ -283,7 +283,7 @@ static int watched_put(struct strag_transport *transport, int peer, const void *
     }
     free(packed);
     member->events += status == STRAG_OK;
-    member->puts += status == STRAG_OK;
+    member->try_sends += status == STRAG_OK;
     memory_resume();
     return status;
 }
@@ -303,8 +303,8 @@ static int take_in(struct member *member, int peer, size_t elements, const void 
     return status;
 }
 
-static int watched_get(struct strag_transport *transport, int peer, size_t elements,
-                       const void **arrived)
+static int watched_try_recv(struct strag_transport *transport, int peer, size_t elements,
+                            const void **arrived)
 {
     struct member *member = ((struct watched_transport *)transport)->member;
     struct strag_transport *endpoint = member->endpoint;
@@ -321,7 +321,7 @@ static int watched_get(struct strag_transport *transport, int peer, size_t eleme
     return status;
 }
 
-static void watched_got(struct strag_transport *transport, int peer)
+static void watched_release_recv(struct strag_transport *transport, int peer)
 {
     struct member *member = ((struct watched_transport *)transport)->member;
     struct flight *flight = member->flights;
@@ -537,9 +537,9 @@ void watch_begin(struct member *member)
     }
     if (member->endpoint->try_send &&
         !rng_one_in(&member->rng, 8)) { /* some ranks have it, some not */
-        member->transport.base.try_send = watched_put;
-        member->transport.base.try_recv = watched_get;
-        member->transport.base.release_recv = watched_got;
+        member->transport.base.try_send = watched_try_send;
+        member->transport.base.try_recv = watched_try_recv;
+        member->transport.base.release_recv = watched_release_recv;
         member->transport.base.try_send_max = member->endpoint->try_send_max;
         member->transport.base.try_send_depth = member->endpoint->try_send_depth;
     }
@@ -547,7 +547,7 @@ void watch_begin(struct member *member)
         {watched_allocate, watched_release, watched_reduce, watched_copy, watched_test}, member};
     if (member->world->options.polls == 0)
         member->reducer.base.test = NULL;
-    member->puts = 0;
+    member->try_sends = 0;
     member->library_allocations = 0;
     member->allocations = member->releases = member->lost = 0;
     member->reductions = 0;

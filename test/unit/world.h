@@ -13,10 +13,10 @@
 #ifndef STRAG_TEST_WORLD_H
 #define STRAG_TEST_WORLD_H
 
-#include "run/engine.h"
 #include "loopback.h"
-#include "support.h"
 #include "plan/verify.h"
+#include "run/engine.h"
+#include "support.h"
 
 enum { PENDING_MAX = 64, NEVER = -1 };
 
@@ -89,7 +89,7 @@ struct member {
 
     struct flight *flights;
     long flying;
-    long puts; /* messages sent at once, in this call */
+    long try_sends; /* messages sent in order, in this call */
 };
 
 struct world {
