@@ -53,39 +53,8 @@ static int half(int x, int t, int log)
     return (int)((uint64_t)(x % 2 ? x - rho(t + 1) : x) >> (t + 1) & 1);
 }
 
-static const struct strag_butterfly near_first = {"bine", false, false, peer, half},
-                                    far_first = {"bine-latency", true, true, peer, half};
-
-static int check_bine(const struct strag_problem *problem, struct strag_error *err)
-{
-    return strag_butterfly_check(&near_first, problem, err);
-}
-
-static void claim_bine(const struct strag_problem *problem, struct strag_claim *claim)
-{
-    strag_butterfly_claim(&near_first, problem, claim);
-}
-
-static void build_bine(const struct strag_problem *problem, int rank, struct strag_builder *builder)
-{
-    strag_butterfly_build(&near_first, problem, rank, builder);
-}
-
-static int check_latency(const struct strag_problem *problem, struct strag_error *err)
-{
-    return strag_butterfly_check(&far_first, problem, err);
-}
-
-static void claim_latency(const struct strag_problem *problem, struct strag_claim *claim)
-{
-    strag_butterfly_claim(&far_first, problem, claim);
-}
-
-static void build_latency(const struct strag_problem *problem, int rank,
-                          struct strag_builder *builder)
-{
-    strag_butterfly_build(&far_first, problem, rank, builder);
-}
+static const struct strag_butterfly near_first = {false, false, peer, half},
+                                    far_first = {true, true, peer, half};
 
 /* An even rank's pairs are at the distances rho, an odd one's at -rho: all can move on by two. */
 static int like(const struct strag_problem *problem, enum strag_machine machine, int rank)
@@ -107,10 +76,11 @@ const struct strag_algorithm strag_bine = {
     .summary = "butterflies in base -2, near ranks first; least traffic in few rounds if n = 2^k",
     .rounds = "2 sum(log2 d_i) (+2 per d_i != 2^k)",
     .sent = "2(p-1)/p (+1 per d_i != 2^k)",
-    .check = check_bine,
+    .form = &near_first,
+    .check = strag_butterfly_check,
     .adds_nothing = strag_tree_is_one_switch,
-    .claim = claim_bine,
-    .build = build_bine,
+    .claim = strag_butterfly_claim,
+    .build = strag_butterfly_build,
     .like = like,
 };
 
@@ -119,9 +89,10 @@ const struct strag_algorithm strag_bine_latency = {
     .summary = "butterflies in base -2 that swap whole vectors; for short vectors",
     .rounds = "sum(log2 d_i) (+2 per d_i != 2^k)",
     .sent = "sum(log2 d_i) (+1 per d_i != 2^k)",
-    .check = check_latency,
+    .form = &far_first,
+    .check = strag_butterfly_check,
     .adds_nothing = strag_tree_is_one_switch,
-    .claim = claim_latency,
-    .build = build_latency,
+    .claim = strag_butterfly_claim,
+    .build = strag_butterfly_build,
     .like = like,
 };

@@ -27,16 +27,16 @@ static struct field find_field(const struct strag_problem *problem)
     return field;
 }
 
-int strag_butterfly_check(const struct strag_butterfly *butterfly,
-                          const struct strag_problem *problem, struct strag_error *err)
+int strag_butterfly_check(const struct strag_problem *problem, struct strag_error *err)
 {
-    return strag_torus_check_ranks(problem, butterfly->name, find_field(problem).active, err);
+    return strag_torus_check_ranks(problem, problem->algorithm->name, find_field(problem).active,
+                                   err);
 }
 
-void strag_butterfly_claim(const struct strag_butterfly *butterfly,
-                           const struct strag_problem *problem, struct strag_claim *claim)
+void strag_butterfly_claim(const struct strag_problem *problem, struct strag_claim *claim)
 {
     struct field field = find_field(problem);
+    const struct strag_butterfly *butterfly = problem->algorithm->form;
     int p = field.active, parts = field.torus.parts;
     bool whole = butterfly->whole;
     *claim = (struct strag_claim){
@@ -191,10 +191,10 @@ static void build_halves(const struct member *member, int round, struct strag_bu
     }
 }
 
-void strag_butterfly_build(const struct strag_butterfly *butterfly,
-                           const struct strag_problem *problem, int rank,
+void strag_butterfly_build(const struct strag_problem *problem, int rank,
                            struct strag_builder *builder)
 {
+    const struct strag_butterfly *butterfly = problem->algorithm->form;
     struct field field = find_field(problem);
     struct member member = find_member(butterfly, &field, rank);
     int blocks = butterfly->whole ? field.torus.parts : field.torus.parts * field.active;

@@ -34,8 +34,8 @@
 
 #include "plan/algorithm.h"
 
+/* The `form` of a row. */
 struct strag_butterfly {
-    const char *name;
     bool whole;     /* pairs swap whole vectors, or halves of what is left */
     bool far_first; /* whole: the steps in the opposite order */
 
@@ -47,12 +47,10 @@ struct strag_butterfly {
     int (*half)(int x, int t, int log);
 };
 
-int strag_butterfly_check(const struct strag_butterfly *butterfly,
-                          const struct strag_problem *problem, struct strag_error *err);
-void strag_butterfly_claim(const struct strag_butterfly *butterfly,
-                           const struct strag_problem *problem, struct strag_claim *claim);
-void strag_butterfly_build(const struct strag_butterfly *butterfly,
-                           const struct strag_problem *problem, int rank,
+/* The functions of these rows. */
+int strag_butterfly_check(const struct strag_problem *problem, struct strag_error *err);
+void strag_butterfly_claim(const struct strag_problem *problem, struct strag_claim *claim);
+void strag_butterfly_build(const struct strag_problem *problem, int rank,
                            struct strag_builder *builder);
 
 #endif

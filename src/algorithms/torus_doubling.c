@@ -29,50 +29,19 @@ static int half(int x, int t, int log)
     return x >> t & 1;
 }
 
-static const struct strag_butterfly doubling = {"torus-doubling", true, false, peer, half},
-                                    halving = {"torus-halving", false, false, peer, half};
-
-static int check_doubling(const struct strag_problem *problem, struct strag_error *err)
-{
-    return strag_butterfly_check(&doubling, problem, err);
-}
-
-static void claim_doubling(const struct strag_problem *problem, struct strag_claim *claim)
-{
-    strag_butterfly_claim(&doubling, problem, claim);
-}
-
-static void build_doubling(const struct strag_problem *problem, int rank,
-                           struct strag_builder *builder)
-{
-    strag_butterfly_build(&doubling, problem, rank, builder);
-}
-
-static int check_halving(const struct strag_problem *problem, struct strag_error *err)
-{
-    return strag_butterfly_check(&halving, problem, err);
-}
-
-static void claim_halving(const struct strag_problem *problem, struct strag_claim *claim)
-{
-    strag_butterfly_claim(&halving, problem, claim);
-}
-
-static void build_halving(const struct strag_problem *problem, int rank,
-                          struct strag_builder *builder)
-{
-    strag_butterfly_build(&halving, problem, rank, builder);
-}
+static const struct strag_butterfly doubling = {true, false, peer, half},
+                                    halving = {false, false, peer, half};
 
 const struct strag_algorithm strag_torus_doubling = {
     .name = "torus-doubling",
     .summary = "recursive doubling, dimensions in turn; for short vectors on a torus",
     .rounds = "sum(log2 d_i) (+2 per d_i != 2^k)",
     .sent = "sum(log2 d_i) (+1 per d_i != 2^k)",
-    .check = check_doubling,
+    .form = &doubling,
+    .check = strag_butterfly_check,
     .adds_nothing = strag_tree_is_one_switch,
-    .claim = claim_doubling,
-    .build = build_doubling,
+    .claim = strag_butterfly_claim,
+    .build = strag_butterfly_build,
 };
 
 const struct strag_algorithm strag_torus_halving = {
@@ -80,8 +49,9 @@ const struct strag_algorithm strag_torus_halving = {
     .summary = "recursive halving and doubling, dimensions in turn, near ranks first",
     .rounds = "2 sum(log2 d_i) (+2 per d_i != 2^k)",
     .sent = "2(p-1)/p (+1 per d_i != 2^k)",
-    .check = check_halving,
+    .form = &halving,
+    .check = strag_butterfly_check,
     .adds_nothing = strag_tree_is_one_switch,
-    .claim = claim_halving,
-    .build = build_halving,
+    .claim = strag_butterfly_claim,
+    .build = strag_butterfly_build,
 };

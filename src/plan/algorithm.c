@@ -81,9 +81,9 @@ static int make_shape(struct strag_instance *instance, struct strag_error *err)
 }
 
 /* What of it the algorithm cannot do. */
-static int check_algorithm(const struct strag_algorithm *algorithm,
-                           const struct strag_problem *problem, struct strag_error *err)
+static int check_algorithm(const struct strag_problem *problem, struct strag_error *err)
 {
+    const struct strag_algorithm *algorithm = problem->algorithm;
     if (algorithm->needs_straggler && problem->n > 1 &&
         !(problem->state && problem->state->nstragglers))
         return strag_fail(err, STRAG_ERR_UNSUPPORTED,
@@ -98,9 +98,10 @@ int strag_instance_open(struct strag_instance *instance, const struct strag_algo
                         const struct strag_problem *problem, struct strag_error *err)
 {
     *instance = (struct strag_instance){.algorithm = algorithm, .problem = *problem};
+    instance->problem.algorithm = algorithm;
     int status = check_problem(problem, err);
     if (status == STRAG_OK)
-        status = check_algorithm(algorithm, problem, err);
+        status = check_algorithm(&instance->problem, err);
     if (status == STRAG_OK)
         status = make_claim(instance, err);
     if (status == STRAG_OK)
@@ -172,12 +173,13 @@ int strag_algorithm_choices(const struct strag_algorithm *algorithm,
                             const struct strag_problem *problem, int *blocks)
 {
     struct strag_error refusal;
+    struct strag_problem own = *problem;
+    own.algorithm = algorithm;
     blocks[0] = problem->blocks;
     if (problem->blocks || problem->n < 2 || !algorithm->choices ||
-        check_problem(problem, &refusal) != STRAG_OK ||
-        check_algorithm(algorithm, problem, &refusal) != STRAG_OK)
+        check_problem(problem, &refusal) != STRAG_OK || check_algorithm(&own, &refusal) != STRAG_OK)
         return 1;
-    return algorithm->choices(problem, blocks);
+    return algorithm->choices(&own, blocks);
 }
 
 int strag_plan_create(const struct strag_algorithm *algorithm, const struct strag_problem *problem,

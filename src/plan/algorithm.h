@@ -21,7 +21,9 @@ struct strag_problem {
     int root;   /* the rank that works for all, where one does: 0, or another with the same bits */
     const struct strag_topology *topology; /* of n ranks; NULL: each on a host, all on one switch */
     const struct strag_state *state;       /* NULL: nobody is late, no link is slow */
-    const void *prepared; /* what the algorithm prepared for it; strag_instance_open sets it */
+    /* What strag_instance_open sets: */
+    const struct strag_algorithm *algorithm; /* that is to plan it */
+    const void *prepared;                    /* what that prepared for it */
 };
 
 /* What an algorithm promises for a problem. */
@@ -55,6 +57,7 @@ struct strag_algorithm {
     const char *summary;     /* one line for `strag list` */
     const char *rounds;      /* formula, for `strag list`: "2(n-1)" */
     const char *sent;        /* formula, bytes sent by a rank in vectors: "2(n-1)/n" */
+    const void *form;        /* what tells apart rows with the same functions, for these */
     bool needs_straggler;    /* refused where no rank is late (one that is by 0 seconds will do) */
     bool straggler_tolerant; /* a rank receives from one other rank only, so that a straggler delays
                     all by its delay and no more, whatever the network does */
