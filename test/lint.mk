@@ -24,12 +24,15 @@ lint-layers:
 
 # ctuuninitvar takes the address of an error text, which is to be written, for a use of it.
 lint-cppcheck:
-	cppcheck -q --error-exitcode=1 --inline-suppr --std=c11 --suppress=toomanyconfigs --suppress=ctuuninitvar \
-		--enable=warning,performance,portability $(AM_CPPFLAGS) $(lint_includes) $(lint_units)
+	work=`mktemp -d` && trap 'rm -r "$$work"' EXIT && \
+	cppcheck -q -j `nproc` --cppcheck-build-dir="$$work" --error-exitcode=1 --inline-suppr --std=c11 \
+		--suppress=toomanyconfigs --suppress=ctuuninitvar --enable=warning,performance,portability \
+		$(AM_CPPFLAGS) $(lint_includes) $(lint_units)
 
 lint-tidy:
-	clang-tidy -quiet $(lint_units) -- -std=gnu11 $(DEFS) $(DEFAULT_INCLUDES) $(AM_CPPFLAGS) \
-		$(lint_includes) $(STRAG_VERSION_CPPFLAGS) -DSTRAG_OMPI_VERSION='"$(OMPI_VERSION)"' \
+	printf '%s\n' $(lint_units) | xargs -P `nproc` -I '{}' clang-tidy -quiet '{}' -- \
+		-std=gnu11 $(DEFS) $(DEFAULT_INCLUDES) $(AM_CPPFLAGS) $(lint_includes) \
+		$(STRAG_VERSION_CPPFLAGS) -DSTRAG_OMPI_VERSION='"$(OMPI_VERSION)"' \
 		-DSTRAG_UCX_LIBDIR='"$(UCX_LIBDIR)"' $(UCX_CFLAGS) \
 		$(OMPI_CFLAGS) $(OMPI_CPPFLAGS)
 

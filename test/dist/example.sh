@@ -107,7 +107,7 @@ name=$(basename "$file" .c)
 "$strag" cost all -n 8 --bandwidth 8 --bytes 1000 --format csv 2> /dev/null | grep -q "^$name,8,1000,2.8e-05" ||
     fail "$("$strag" cost "$name" -n 8 --bandwidth 8 --bytes 1000 --format csv)"
 echo "ok: $name is listed, proved and priced"
-STRAG=$strag bash "$srcdir/test/cli/contract.sh" || fail 'other algorithms are not what they were'
+STRAG=$strag bash "$srcdir/test/cli/contract.sh" || [ $? = 77 ] || fail 'other algorithms are not what they were'
 
 if [ -f "$builddir/test/unit/.libs/libunit.a" ]; then
     libraries="$(value unit_ldflags) $builddir/test/unit/.libs/libunit.a $libraries $(value CMOCKA_LIBS)"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Every predefined operator with every predefined type that it accepts, and an operator of our own
- * that records the order and the sides of every combination; counts from 0 to 1 M elements;
+ * that records the order and the sides of every combination; counts from 0 to 256 K elements;
  * MPI_IN_PLACE or not. The result must be equal, bit by bit, to a serial reduction in the order of
  * the algorithm's plan (order.h), and the same on all ranks.
  *
@@ -11,7 +11,7 @@
  *     matrix --algorithm NAME [--large K/M] [--repeat N]
  *
  * --algorithm  must be what coll_strag_algorithm is pinned to
- * --large      run 1 M elements for the combinations K, K+M, ... alone (default 0/1: for all);
+ * --large      run 256 K elements for the combinations K, K+M, ... alone (default 0/1: for all);
  *              with M > 1, with and without MPI_IN_PLACE in turn
  * --repeat     so many runs of a few cases, with random delays, must give the same bits (default 0)
  */
@@ -26,7 +26,7 @@
 
 /* Values repeat after so many elements: a prime, so that no block or segment is a multiple. */
 #define POOL  8191
-#define LARGE ((size_t)(1 << 20) + 7) /* divisible by no number of ranks */
+#define LARGE ((size_t)(1 << 18) + 7) /* divisible by no number of ranks */
 #define GUARD 64                      /* bytes behind the receive buffer that must not change */
 #define RUNS  32                      /* hashes collected before the ranks compare them */
 
@@ -88,11 +88,12 @@ static void fill(const void *context, int rank, size_t first, size_t count, void
     }
 }
 
-static void make_pool(struct matrix *matrix, const struct combination *combination)
+/* Vectors of at most `count` elements can be filled then. */
+static void make_pool(struct matrix *matrix, const struct combination *combination, size_t count)
 {
     const size_t extent = (size_t)combination->element->extent;
     for (int rank = 0; rank < test.n; rank++) {
-        for (size_t i = 0; i < POOL; i++) {
+        for (size_t i = 0; i < POOL && i < count; i++) {
             element_value(combination->element, combination->op, rank, test_value(rank, i),
                           matrix->pool + ((size_t)rank * POOL + i) * extent);
         }
@@ -285,7 +286,7 @@ static void run_small(struct matrix *matrix, const struct combination *combinati
 {
     const size_t n = (size_t)test.n;
     const size_t counts[] = {0, 1, 2, n - 1, n, n + 1, 1000};
-    make_pool(matrix, combination);
+    make_pool(matrix, combination, 1000);
     for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
         run(matrix, combination, counts[i], false);
         run(matrix, combination, counts[i], true);
@@ -304,7 +305,7 @@ static void run_small(struct matrix *matrix, const struct combination *combinati
 static void run_repeated(struct matrix *matrix, const struct combination *combination, long repeat)
 {
     const size_t counts[] = {1, 1000, 65537};
-    make_pool(matrix, combination);
+    make_pool(matrix, combination, POOL);
     for (int i = 0; i < 3; i++) {
         run(matrix, combination, counts[i], false);
         const uint64_t first = matrix->hash[matrix->hashes - 1];
@@ -328,6 +329,7 @@ static void run_all(struct matrix *matrix, long part, long parts, long repeat)
         run_small(matrix, combination);
         if (own || part == i % parts) {
             const bool in_place = 0 != (i / parts + test.n) % 2;
+            make_pool(matrix, combination, POOL);
             run(matrix, combination, LARGE, in_place);
             if (own || 1 == parts)
                 run(matrix, combination, LARGE, !in_place);
