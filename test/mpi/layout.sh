@@ -140,6 +140,7 @@ for ranks in "${numbers[@]}"; do
             fi
             # shellcheck disable=SC2086 # options
             if ! timeout --kill-after=10 "$mpi_limit" ${made_up[@]+"${made_up[@]}"} "$STRAG_MPIRUN" \
+                ${component_options[@]+"${component_options[@]}"} \
                 -np "$ranks" --allow-run-as-root --oversubscribe $mapping --mca coll strag \
                 --mca coll_strag_verbose 2 "$programs/layout" > "$output" 2>&1 < /dev/null; then
                 cat "$output"

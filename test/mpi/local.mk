@@ -92,3 +92,7 @@ test_mpi_types_SOURCES = test/mpi/types.c $(mpi_order) $(mpi_common)
 test_mpi_types_CPPFLAGS = $(mpi_cppflags)
 test_mpi_types_LDADD = $(mpi_libs)
 endif
+
+# What common.sh makes.
+clean-local:
+	rm -rf test/mpi/components

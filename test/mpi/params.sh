@@ -136,55 +136,41 @@ lines 0 'coll:strag'
 ours='cannot use the values of these MCA parameters'
 printf -v names ', %s' "${algorithms[@]}"
 names="accepted: auto$names; used: auto"
-for value in rign Ring 'ring,' 'ring circulant'; do
-    warns "$ours" "$names" --mca coll strag --mca coll_strag_algorithm "$value"
-done
-for value in banana 0 -1 5X 2G 1.5K 99999999999999999999; do
-    warns "$ours" 'coll_strag_segment_size = .*accepted: auto, or bytes from 1 to 1G.*; used: auto' \
-        --mca coll strag --mca coll_strag_segment_size "$value"
-done
-for value in banana -1 5X 99999999999G; do
-    warns "$ours" 'coll_strag_minimum_size = .*accepted: bytes.*; used: ' \
-        --mca coll strag --mca coll_strag_minimum_size "$value"
-done
-warns "$ours" 'coll_strag_algorithm = "x".*accepted' --mca coll strag \
-    --mca coll_strag_algorithm x --mca coll_strag_segment_size y --mca coll_strag_minimum_size z
-lines 1 'coll_strag_segment_size = "y"'
-lines 1 'coll_strag_minimum_size = "z"'
-
-for setting in alpha=x alpha=-1 local_alpha=1e99 bandwidth=0 local_bandwidth=1x link_latency=-0.1 \
-    hop_latency=nan reduce_bandwidth=0x10; do
-    warns "$ours" "coll_strag_${setting%=*} = \"${setting#*=}\": .*accepted: numbers from .*; used: " \
-        --mca coll strag --mca "coll_strag_${setting%=*}" "${setting#*=}"
-done
-for value in x 4y 0x4 mesh: mesh:4x hyperx:x cube:4x4; do
-    warns "$ours" 'coll_strag_torus = .*accepted: sizes such as 8x8x4.*; used: none' \
-        --mca coll strag --mca coll_strag_torus "$value"
-done
-
-for value in x UCP 'pml,ucp'; do
-    warns "$ours" 'coll_strag_transport = .*no such transport; accepted: auto, pml.*; used: auto' \
-        --mca coll strag --mca coll_strag_transport "$value"
-done
-for value in x 0 -1 17; do
-    warns "$ours" 'coll_strag_ports = .*accepted: auto, or 1 to 16; used: auto' \
-        --mca coll strag --mca coll_strag_ports "$value"
-done
-for value in x -1 1: 1:x 5000000000; do
-    warns "$ours" 'coll_strag_straggler = .*accepted: auto, none, or RANK.*; used: auto' \
-        --mca coll strag --mca coll_strag_straggler "$value"
-done
-for value in -1 1 4097; do
-    warns "$ours" 'coll_strag_window = .*accepted: 0, or 2 to 4096 calls; used: 0' \
-        --mca coll strag --mca coll_strag_window "$value"
-done
-for value in banana -1; do
-    warns "$ours" 'coll_strag_watch_size = .*accepted: bytes.*; used: 64K' \
-        --mca coll strag --mca coll_strag_watch_size "$value"
-done
-for value in x 1:0.5 :2 a:1,b 1:1e9; do
-    warns "$ours" 'coll_strag_slowdown = .*accepted: auto, none, or WHO:FACTOR.*; used: auto' \
-        --mca coll strag --mca coll_strag_slowdown "$value"
+# Each parameter with what it accepts, and values that it does not. A run has one of each parameter.
+sizes='bytes.*'
+numbers='numbers from .*'
+bad=(
+    "algorithm/${names#accepted: }/rign/Ring/ring,/ring circulant"
+    'segment_size/auto, or bytes from 1 to 1G.*; used: auto/banana/0/-1/5X/2G/1.5K/99999999999999999999'
+    "minimum_size/$sizes/banana/-1/5X/99999999999G"
+    "watch_size/$sizes; used: 64K/banana/-1"
+    'torus/sizes such as 8x8x4.*; used: none/x/4y/0x4/mesh:/mesh:4x/hyperx:x/cube:4x4'
+    'transport/auto, pml.*; used: auto/x/UCP/pml,ucp'
+    'ports/auto, or 1 to 16; used: auto/x/0/-1/17'
+    'straggler/auto, none, or RANK.*; used: auto/x/-1/1:/1:x/5000000000'
+    'slowdown/auto, none, or WHO:FACTOR.*; used: auto/x/1:0.5/:2/a:1,b/1:1e9'
+    'window/0, or 2 to 4096 calls; used: 0/-1/1/4097'
+    "alpha/$numbers/x/-1" "local_alpha/$numbers/1e99" "bandwidth/$numbers/0"
+    "local_bandwidth/$numbers/1x" "link_latency/$numbers/-0.1" "hop_latency/$numbers/nan"
+    "reduce_bandwidth/$numbers/0x10"
+)
+warns "$ours" 'coll_strag_ports = "x": .*accepted: auto, or 1 to 16; used: auto' \
+    --mca coll strag --mca coll_strag_ports x
+for k in 2 3 4 5 6 7 8; do
+    options=()
+    expected=()
+    for row in "${bad[@]}"; do
+        IFS=/ read -r -a part <<< "$row"
+        if [ "${#part[@]}" -gt "$k" ]; then
+            options+=(--mca "coll_strag_${part[0]}" "${part[k]}")
+            expected+=("coll_strag_${part[0]} = \"${part[k]}\": .*accepted: ${part[1]}")
+        fi
+    done
+    warns "$ours" 'cannot use the values of these MCA parameters' --mca coll strag "${options[@]}"
+    for line in "${expected[@]}"; do
+        lines 1 "$line"
+    done
+    lines "${#expected[@]}" 'coll_strag_[a-z_]* = ".*": .*accepted: .*; used: '
 done
 
 # Open MPI itself refuses what is no integer or boolean.
