@@ -62,21 +62,7 @@ def digest(text):
 
 def plan(strag, arguments, _):
     out = run(strag, ["plan", *arguments.split(), "--format", "json"])
-    if out is None and arguments.startswith("swing ") and "--blocks" in arguments:
-        out = old_swing(strag, arguments)
     return "refused" if out is None else digest(out)
-
-
-def old_swing(strag, arguments):
-    """Until swing's forms are its block counts: the one that cuts so many, by its name today."""
-    shape, blocks = arguments.split(" ", 1)[1].split(" --blocks ")
-    latency = run(strag, ["plan", "swing-latency", *shape.split(), "--format", "json"])
-    for form in ("swing-quarter", "swing-half", "swing-most"):
-        out = run(strag, ["plan", form, *shape.split(), "--format", "json"])
-        if out and f'"blocks":{blocks},' in out:
-            out = out.replace(f'"{form}"', '"swing"', 1)
-            return None if out == latency.replace('"swing-latency"', '"swing"', 1) else out
-    return None
 
 
 def rounded(number):
@@ -89,8 +75,6 @@ def explain(strag, arguments, known):
     data = run(strag, arguments + ["--format", "json"])
     if out is None or data is None:
         return "refused"
-    # Until swing's forms are its block counts.
-    out, data = (re.sub("swing-(quarter|half|most)", "swing", text) for text in (out, data))
     data = json.loads(data)
     lines = ["refused " + " ".join(sorted({r["algorithm"] for r in data["refused"]} & known))]
     for size in data["sizes"]:
@@ -113,8 +97,7 @@ def explain(strag, arguments, known):
 
 
 def listed(strag):
-    names = [line.split()[0] for line in run(strag, ["list"]).splitlines()]
-    return [name for name in names if name not in ("swing-quarter", "swing-half", "swing-most")]
+    return [line.split()[0] for line in run(strag, ["list"]).splitlines()]
 
 
 def plan_cases(names):
