@@ -84,20 +84,6 @@ void coll_strag_explain_topology(ompi_communicator_t *comm, const struct strag_t
     coll_strag_log(comm, "topology: %s", line.text);
 }
 
-/* ---- Transports ---- */
-
-void coll_strag_explain_transport(ompi_communicator_t *comm, bool over_ucp)
-{
-    if (ompi_comm_rank(comm) == 0)
-        coll_strag_log(comm, "transport: %s", over_ucp ? "ucp" : "pml");
-}
-
-void coll_strag_explain_shared_memory(ompi_communicator_t *comm, int hosts, bool shared)
-{
-    if (ompi_comm_rank(comm) == 0 && hosts > 0 && hosts < ompi_comm_size(comm))
-        coll_strag_log(comm, "within hosts: %s", shared ? "shared memory" : "the PML");
-}
-
 /* ---- The choice ---- */
 
 /* What the model says of the choice, and which other candidate is the best. */

@@ -8,11 +8,6 @@
 /** From coll_strag_verbose 2 on. @param topology  NULL: out of memory */
 void coll_strag_explain_topology(ompi_communicator_t *comm, const struct strag_topology *topology);
 
-/** What messages go over, between hosts and within them. @param hosts  of the communicator; 0: not
- * known */
-void coll_strag_explain_transport(ompi_communicator_t *comm, bool over_ucp);
-void coll_strag_explain_shared_memory(ompi_communicator_t *comm, int hosts, bool shared);
-
 /* By size class (the number of bits of a vector's bytes): which outcomes were logged, a bit each.
  */
 struct coll_strag_explained {

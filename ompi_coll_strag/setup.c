@@ -251,8 +251,8 @@ static void decide(const struct setup *setup, struct coll_strag_basis *basis,
     decision->ports = coll_strag_ports(setup->comm);
     decision->transport = (int32_t)coll_strag_transport_wanted(setup->comm, device_over_ucp);
     coll_strag_least_segments(setup->info, ompi_comm_size(setup->comm), decision->segments);
-    coll_strag_explain_shared_memory(setup->comm, module->topology ? module->topology->hosts : 0,
-                                     NULL != module->shm);
+    if (module->topology && module->topology->hosts < ompi_comm_size(setup->comm))
+        coll_strag_log(setup->comm, "within hosts: %s", module->shm ? "shared memory" : "the PML");
     coll_strag_decide(basis, decision, &module->selection);
 }
 
@@ -267,7 +267,8 @@ static bool connect_network(struct setup *setup)
                                       &module->ucp);
     module->transport = module->ucp ? module->ucp : &module->pml.super;
     memcpy(module->segments, decision->segments[module->transport->kind], sizeof module->segments);
-    coll_strag_explain_transport(setup->comm, NULL != module->ucp);
+    if (ompi_comm_rank(setup->comm) == 0)
+        coll_strag_log(setup->comm, "transport: %s", module->ucp ? "ucp" : "pml");
     return goes_on(setup, code);
 }
 
