@@ -31,12 +31,6 @@ static void add_sizes(struct line *line, int dims, const int *size)
         add(line, "%s%d", d ? "x" : " ", size[d]);
 }
 
-static void add_box(struct line *line, const struct strag_box *box)
-{
-    add(line, ", box");
-    add_sizes(line, box->dims, box->size);
-}
-
 static void add_network(struct line *line, const struct strag_topology *topology)
 {
     add(line, "%s", strag_network_name(topology->network));
@@ -48,8 +42,10 @@ static void add_network(struct line *line, const struct strag_topology *topology
         wraps = wraps && topology->grid.wrap[d];
     if (topology->network == STRAG_NETWORK_TORUS && !wraps)
         add(line, " (not all dimensions wrap)");
-    if (topology->box)
-        add_box(line, topology->box);
+    if (topology->box) {
+        add(line, ", box");
+        add_sizes(line, topology->box->dims, topology->box->size);
+    }
 }
 
 /* "2 hosts, 4 packages, 8 ranks" */

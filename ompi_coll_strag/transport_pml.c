@@ -36,9 +36,16 @@ static void finish(struct coll_strag_pml_transport *transport,
     message->transfer->complete(message->transfer, status);
 }
 
-static int remember(struct coll_strag_pml_transport *transport, struct coll_strag_message *message)
+/* Posted, or an error. */
+static int posted(struct coll_strag_pml_transport *transport, struct coll_strag_message *message,
+                  int code, ompi_request_t *request)
 {
-    if (REQUEST_COMPLETE(request_of(message)))
+    if (code != OMPI_SUCCESS)
+        return failed(transport, code);
+    message->request = request;
+    if (message->host >= 0)
+        strag_meter_begin(transport->meter, message->host);
+    if (REQUEST_COMPLETE(request))
         finish(transport, message);
     else
         transport->super.messages[transport->super.nmessages++] = *message;
@@ -62,18 +69,13 @@ static int pml_send(struct strag_transport *base, struct strag_transfer *transfe
                                          .send = true,
                                          .bytes = elements * transport->super.size,
                                          .host = metered_host(transport, peer)};
-    ompi_request_t *request;
+    ompi_request_t *request = MPI_REQUEST_NULL;
     if (!coll_strag_transport_reserve(&transport->super))
         return STRAG_ERR_MEMORY;
-    int ret = MCA_PML_CALL(isend(buffer, elements, transport->super.dtype, peer,
-                                 MCA_COLL_BASE_TAG_ALLREDUCE, MCA_PML_BASE_SEND_STANDARD,
-                                 transport->super.comm, &request));
-    if (ret != OMPI_SUCCESS)
-        return failed(transport, ret);
-    message.request = request;
-    if (message.host >= 0)
-        strag_meter_begin(transport->meter, message.host);
-    return remember(transport, &message);
+    int code = MCA_PML_CALL(isend(buffer, elements, transport->super.dtype, peer,
+                                  MCA_COLL_BASE_TAG_ALLREDUCE, MCA_PML_BASE_SEND_STANDARD,
+                                  transport->super.comm, &request));
+    return posted(transport, &message, code, request);
 }
 
 static int pml_recv(struct strag_transport *base, struct strag_transfer *transfer, int peer,
@@ -82,15 +84,12 @@ static int pml_recv(struct strag_transport *base, struct strag_transfer *transfe
     struct coll_strag_pml_transport *transport = own(base);
     struct coll_strag_message message = {
         .transfer = transfer, .bytes = elements * transport->super.size, .host = -1};
-    ompi_request_t *request;
+    ompi_request_t *request = MPI_REQUEST_NULL;
     if (!coll_strag_transport_reserve(&transport->super))
         return STRAG_ERR_MEMORY;
-    int ret = MCA_PML_CALL(irecv(buffer, elements, transport->super.dtype, peer,
-                                 MCA_COLL_BASE_TAG_ALLREDUCE, transport->super.comm, &request));
-    if (ret != OMPI_SUCCESS)
-        return failed(transport, ret);
-    message.request = request;
-    return remember(transport, &message);
+    int code = MCA_PML_CALL(irecv(buffer, elements, transport->super.dtype, peer,
+                                  MCA_COLL_BASE_TAG_ALLREDUCE, transport->super.comm, &request));
+    return posted(transport, &message, code, request);
 }
 
 /* @return whether a message was complete */
