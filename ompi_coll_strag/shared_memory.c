@@ -20,27 +20,16 @@
 
 /* ---- What the transport needs of Open MPI ---- */
 
-static size_t bytes_of(ompi_datatype_t *dtype, size_t count)
-{
-    size_t size;
-    ompi_datatype_type_size(dtype, &size);
-    return count * size;
-}
-
 static int pack(const void *type, void *packed, const void *elements, size_t count)
 {
-    ompi_datatype_t *dtype = (ompi_datatype_t *)(uintptr_t)type;
-    return coll_strag_pack(dtype, elements, count, packed, bytes_of(dtype, count))
-               ? STRAG_OK
-               : STRAG_ERR_TRANSPORT;
+    bool done = coll_strag_pack((ompi_datatype_t *)(uintptr_t)type, elements, count, packed);
+    return done ? STRAG_OK : STRAG_ERR_TRANSPORT;
 }
 
 static int unpack(const void *type, void *elements, const void *packed, size_t count)
 {
-    ompi_datatype_t *dtype = (ompi_datatype_t *)(uintptr_t)type;
-    return coll_strag_unpack(dtype, elements, count, packed, bytes_of(dtype, count))
-               ? STRAG_OK
-               : STRAG_ERR_TRANSPORT;
+    bool done = coll_strag_unpack((ompi_datatype_t *)(uintptr_t)type, elements, count, packed);
+    return done ? STRAG_OK : STRAG_ERR_TRANSPORT;
 }
 
 static void progress(void)

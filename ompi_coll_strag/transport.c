@@ -68,11 +68,13 @@ bool coll_strag_transport_drains(struct coll_strag_transport *transport)
 /* ---- Elements with gaps ---- */
 
 static bool convert(bool pack, ompi_datatype_t *dtype, const void *elements, size_t count,
-                    void *packed, size_t bytes)
+                    void *packed)
 {
-    struct iovec piece = {.iov_base = packed, .iov_len = bytes};
+    size_t size, length;
+    ompi_datatype_type_size(dtype, &size);
+    struct iovec piece = {.iov_base = packed, .iov_len = count * size};
     uint32_t pieces = 1;
-    size_t length = bytes;
+    length = piece.iov_len;
     opal_convertor_t convertor;
     OBJ_CONSTRUCT(&convertor, opal_convertor_t);
     if (pack) {
@@ -85,17 +87,15 @@ static bool convert(bool pack, ompi_datatype_t *dtype, const void *elements, siz
         opal_convertor_unpack(&convertor, &piece, &pieces, &length);
     }
     OBJ_DESTRUCT(&convertor);
-    return length == bytes;
+    return length == count * size;
 }
 
-bool coll_strag_pack(ompi_datatype_t *dtype, const void *elements, size_t count, void *packed,
-                     size_t bytes)
+bool coll_strag_pack(ompi_datatype_t *dtype, const void *elements, size_t count, void *packed)
 {
-    return convert(true, dtype, elements, count, packed, bytes);
+    return convert(true, dtype, elements, count, packed);
 }
 
-bool coll_strag_unpack(ompi_datatype_t *dtype, void *elements, size_t count, const void *packed,
-                       size_t bytes)
+bool coll_strag_unpack(ompi_datatype_t *dtype, void *elements, size_t count, const void *packed)
 {
-    return convert(false, dtype, elements, count, (void *)(uintptr_t)packed, bytes);
+    return convert(false, dtype, elements, count, (void *)(uintptr_t)packed);
 }

@@ -74,15 +74,9 @@ bool coll_strag_transport_drains(struct coll_strag_transport *transport);
 /** Seconds of a clock that only goes forward. */
 double coll_strag_seconds(void);
 
-/**
- * Copy elements between where the user has them and where their data lies back to back.
- *
- * @param packed  bytes of data, all of the elements'
- * @return whether that was possible
- */
-bool coll_strag_pack(ompi_datatype_t *dtype, const void *elements, size_t count, void *packed,
-                     size_t bytes);
-bool coll_strag_unpack(ompi_datatype_t *dtype, void *elements, size_t count, const void *packed,
-                       size_t bytes);
+/** Copy elements between where the user has them and where their data lies back to back.
+ * @return whether that was possible */
+bool coll_strag_pack(ompi_datatype_t *dtype, const void *elements, size_t count, void *packed);
+bool coll_strag_unpack(ompi_datatype_t *dtype, void *elements, size_t count, const void *packed);
 
 #endif

@@ -88,7 +88,7 @@ static void *prepare(const struct coll_strag_transport *transport,
         message->buffer = first;
         message->elements = elements;
         if (message->packed && message->send &&
-            !coll_strag_pack(transport->dtype, buffer, elements, message->packed, message->bytes)) {
+            !coll_strag_pack(transport->dtype, buffer, elements, message->packed)) {
             free(message->packed);
             message->packed = NULL;
         }
@@ -111,7 +111,7 @@ static void finish(struct coll_strag_ucp_transport *transport,
         status = failed(transport, message->peer, UCS_ERR_MESSAGE_TRUNCATED);
     else if (!message->send && message->packed &&
              !coll_strag_unpack(transport->super.dtype, message->buffer, message->elements,
-                                message->packed, message->bytes))
+                                message->packed))
         status = STRAG_ERR_MEMORY;
     free(message->packed);
     message->transfer->complete(message->transfer, status);
