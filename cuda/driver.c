@@ -3,7 +3,6 @@
 
 #include <dlfcn.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 
 /* @return whether it is there, or need not be */
@@ -13,17 +12,14 @@ static bool find(void *handle, const char *symbol, bool needed, void *field,
     void *address = dlsym(handle, symbol);
     memcpy(field, &address, sizeof address); /* a pointer to data becomes one to a function */
     if (!address && needed)
-        snprintf(err->text, sizeof err->text, "the driver has no function %s; CUDA 11 is needed",
-                 symbol);
+        strag_fail(err, STRAG_ERR_UNSUPPORTED, "the driver has no function %s; CUDA 11 is needed",
+                   symbol);
     return address || !needed;
 }
 
 int driver_find(struct driver *driver, void *handle, struct strag_error *err)
 {
-    struct strag_error unwanted;
     bool found = true;
-    if (!err)
-        err = &unwanted;
 #define FIND(field, symbol, needed, arguments)                                                     \
     found = found && find(handle, #symbol, needed, &driver->field, err);
     DRIVER_FUNCTIONS(FIND)
@@ -39,7 +35,5 @@ int driver_check(const struct driver *driver, const char *function, int error, i
         return STRAG_OK;
     if (driver->error_text(error, &text) != DRIVER_SUCCESS || !text)
         text = "unknown";
-    if (err)
-        snprintf(err->text, sizeof err->text, "%s: %s (error %d)", function, text, error);
-    return status;
+    return strag_fail(err, status, "%s: %s (error %d)", function, text, error);
 }

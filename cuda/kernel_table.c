@@ -10,37 +10,9 @@
 
 const char *const strag_kernel_names[STRAG_KERNELS_MAX] = {STRAG_KERNELS(KERNEL_NAME) NULL};
 
-static const char *const ops[STRAG_CUDA_OPS] = {
-    [STRAG_CUDA_MAX] = "max",   [STRAG_CUDA_MIN] = "min",       [STRAG_CUDA_SUM] = "sum",
-    [STRAG_CUDA_PROD] = "prod", [STRAG_CUDA_LAND] = "land",     [STRAG_CUDA_LOR] = "lor",
-    [STRAG_CUDA_LXOR] = "lxor", [STRAG_CUDA_BAND] = "band",     [STRAG_CUDA_BOR] = "bor",
-    [STRAG_CUDA_BXOR] = "bxor", [STRAG_CUDA_MAXLOC] = "maxloc", [STRAG_CUDA_MINLOC] = "minloc",
-};
-
-static const char *const types[STRAG_CUDA_TYPES] = {
-    [STRAG_CUDA_INT8] = "int8",
-    [STRAG_CUDA_INT16] = "int16",
-    [STRAG_CUDA_INT32] = "int32",
-    [STRAG_CUDA_INT64] = "int64",
-    [STRAG_CUDA_UINT8] = "uint8",
-    [STRAG_CUDA_UINT16] = "uint16",
-    [STRAG_CUDA_UINT32] = "uint32",
-    [STRAG_CUDA_UINT64] = "uint64",
-    [STRAG_CUDA_FLOAT] = "float",
-    [STRAG_CUDA_DOUBLE] = "double",
-    [STRAG_CUDA_HALF] = "half",
-    [STRAG_CUDA_BFLOAT16] = "bfloat16",
-    [STRAG_CUDA_HALF_COMPLEX] = "half_complex",
-    [STRAG_CUDA_FLOAT_COMPLEX] = "float_complex",
-    [STRAG_CUDA_DOUBLE_COMPLEX] = "double_complex",
-    [STRAG_CUDA_SHORT_INT] = "short_int",
-    [STRAG_CUDA_INT_INT] = "int_int",
-    [STRAG_CUDA_LONG_INT] = "long_int",
-    [STRAG_CUDA_FLOAT_INT] = "float_int",
-    [STRAG_CUDA_DOUBLE_INT] = "double_int",
-    [STRAG_CUDA_FLOAT_FLOAT] = "float_float",
-    [STRAG_CUDA_DOUBLE_DOUBLE] = "double_double",
-};
+#define NAME(constant, name, ...) #name,
+static const char *const ops[] = {STRAG_CUDA_OP_LIST(NAME)};
+static const char *const types[] = {STRAG_CUDA_TYPE_LIST(NAME)};
 
 int strag_kernel_find(const char *name)
 {

@@ -11,7 +11,8 @@ cuda_libdriver_la_SOURCES = \
 	cuda/kernels.h \
 	cuda/plugin.c \
 	cuda/pool.c \
-	cuda/strag_cuda.h
+	cuda/strag_cuda.h \
+	src/base/status.c src/base/text.c
 
 cuda_strag_cuda_la_SOURCES =
 cuda_strag_cuda_la_LIBADD = cuda/libdriver.la $(DL_LIBS) $(PTHREAD_LIBS)

@@ -5,11 +5,16 @@
 #define _GNU_SOURCE /* dladdr */
 #include "device.h"
 
+#include "base/text.h"
+
 #include <dlfcn.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Bytes of the kernels' file. */
+#define KERNELS_MAX ((size_t)256 << 20)
 
 /* There is one driver in a process. */
 static struct {
@@ -35,34 +40,18 @@ static bool find_file(char *path, size_t room)
     return length > 0 && (size_t)length < room;
 }
 
-/* All of a file, closed by a zero, since kernels may be text. NULL: it cannot be read */
-static void *read_file(FILE *file)
-{
-    long bytes = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
-    if (bytes <= 0 || fseek(file, 0, SEEK_SET) != 0)
-        return NULL;
-    char *text = malloc((size_t)bytes + 1);
-    if (!text)
-        return NULL;
-    if (fread(text, 1, (size_t)bytes, file) != (size_t)bytes) {
-        free(text);
-        return NULL;
-    }
-    text[bytes] = '\0';
-    return text;
-}
-
+/* Kernels may be text: the driver needs the NUL behind it. */
 static void read_kernels(void)
 {
-    char path[PATH_MAX];
-    FILE *file = find_file(path, sizeof path) ? fopen(path, "rb") : NULL;
-    plugin.image = file ? read_file(file) : NULL;
-    if (file)
-        fclose(file);
-    if (!plugin.image)
-        snprintf(plugin.no_image.text, sizeof plugin.no_image.text,
-                 "%s cannot be read: strag was built without nvcc and clang (Debian: clang)",
-                 STRAG_CUDA_KERNELS);
+    char path[PATH_MAX], *image = NULL;
+    size_t bytes;
+    if (find_file(path, sizeof path) &&
+        strag_file_read(path, KERNELS_MAX, &image, &bytes, NULL) == STRAG_OK)
+        plugin.image = image;
+    else
+        strag_fail(&plugin.no_image, STRAG_ERR_IO,
+                   "%s cannot be read: strag was built without nvcc and clang (Debian: clang)",
+                   STRAG_CUDA_KERNELS);
 }
 
 /* ---- Addresses ---- */
@@ -191,8 +180,8 @@ __attribute__((visibility("default"))) const struct strag_cuda *
 strag_cuda_open(unsigned version, void *driver, struct strag_error *err)
 {
     if (version != STRAG_CUDA_VERSION) {
-        snprintf(err->text, sizeof err->text, "the plug-in is of version %u, not %u",
-                 STRAG_CUDA_VERSION, version);
+        strag_fail(err, STRAG_ERR_ARGUMENT, "the plug-in is of version %u, not %u",
+                   STRAG_CUDA_VERSION, version);
         return NULL;
     }
     pthread_mutex_lock(&plugin.lock);

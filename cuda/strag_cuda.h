@@ -2,10 +2,9 @@
 /*
  * The plug-in for CUDA devices, strag_cuda.so, as the component sees it.
  *
- * The component is linked with nothing of CUDA's. When it meets an address that may be a device's,
- * in a process where a driver is loaded, it opens the plug-in, which finds the driver's functions
- * by name. Nothing here waits, unless it says so: what is begun gives a ticket, and `test` says
- * when it is done.
+ * The component does not link with CUDA. When a buffer may be in a device's memory and a driver is
+ * loaded, it opens the plug-in, which looks up the driver's functions by name. Only `wait` blocks:
+ * an operation that is started returns a ticket, which `test` polls.
  */
 #ifndef STRAG_CUDA_H
 #define STRAG_CUDA_H
@@ -26,8 +25,8 @@ enum strag_cuda_memory {
     STRAG_CUDA_DEVICE,
 };
 
-/* What is at an address. Only the driver knows whether a range that was freed belongs to somebody
- * else now, so nothing of this may be remembered from one call of MPI to the next. */
+/* What is at an address. A range that was freed may have a new owner, which only the driver can
+ * say, so nothing of this may be cached from one MPI call to the next. */
 struct strag_cuda_location {
     enum strag_cuda_memory memory;
     int ordinal;         /* of the device; -1 for the host's memory */
@@ -35,47 +34,26 @@ struct strag_cuda_location {
     uint64_t allocation; /* the driver's number, never used twice */
 };
 
-enum strag_cuda_op {
-    STRAG_CUDA_MAX,
-    STRAG_CUDA_MIN,
-    STRAG_CUDA_SUM,
-    STRAG_CUDA_PROD,
-    STRAG_CUDA_LAND,
-    STRAG_CUDA_LOR,
-    STRAG_CUDA_LXOR,
-    STRAG_CUDA_BAND,
-    STRAG_CUDA_BOR,
-    STRAG_CUDA_BXOR,
-    STRAG_CUDA_MAXLOC,
-    STRAG_CUDA_MINLOC,
-    STRAG_CUDA_OPS,
-};
+/* X(constant, name in the kernels); X(constant, name in the kernels, bytes from one element to the
+ * next), the last seven a value and its index */
+/* clang-format off */
+#define STRAG_CUDA_OP_LIST(X)                                                                      \
+    X(MAX, max) X(MIN, min) X(SUM, sum) X(PROD, prod) X(LAND, land) X(LOR, lor) X(LXOR, lxor)      \
+    X(BAND, band) X(BOR, bor) X(BXOR, bxor) X(MAXLOC, maxloc) X(MINLOC, minloc)
+#define STRAG_CUDA_TYPE_LIST(X)                                                                    \
+    X(INT8, int8, 1) X(INT16, int16, 2) X(INT32, int32, 4) X(INT64, int64, 8)                      \
+    X(UINT8, uint8, 1) X(UINT16, uint16, 2) X(UINT32, uint32, 4) X(UINT64, uint64, 8)              \
+    X(FLOAT, float, 4) X(DOUBLE, double, 8) X(HALF, half, 2) X(BFLOAT16, bfloat16, 2)              \
+    X(HALF_COMPLEX, half_complex, 4) X(FLOAT_COMPLEX, float_complex, 8)                            \
+    X(DOUBLE_COMPLEX, double_complex, 16) X(SHORT_INT, short_int, 8) X(INT_INT, int_int, 8)        \
+    X(LONG_INT, long_int, 16) X(FLOAT_INT, float_int, 8) X(DOUBLE_INT, double_int, 16)             \
+    X(FLOAT_FLOAT, float_float, 8) X(DOUBLE_DOUBLE, double_double, 16)
+/* clang-format on */
 
-enum strag_cuda_type {
-    STRAG_CUDA_INT8,
-    STRAG_CUDA_INT16,
-    STRAG_CUDA_INT32,
-    STRAG_CUDA_INT64,
-    STRAG_CUDA_UINT8,
-    STRAG_CUDA_UINT16,
-    STRAG_CUDA_UINT32,
-    STRAG_CUDA_UINT64,
-    STRAG_CUDA_FLOAT,
-    STRAG_CUDA_DOUBLE,
-    STRAG_CUDA_HALF,
-    STRAG_CUDA_BFLOAT16,
-    STRAG_CUDA_HALF_COMPLEX,
-    STRAG_CUDA_FLOAT_COMPLEX,
-    STRAG_CUDA_DOUBLE_COMPLEX,
-    STRAG_CUDA_SHORT_INT, /* these: a value, and where it was found */
-    STRAG_CUDA_INT_INT,
-    STRAG_CUDA_LONG_INT,
-    STRAG_CUDA_FLOAT_INT,
-    STRAG_CUDA_DOUBLE_INT,
-    STRAG_CUDA_FLOAT_FLOAT,
-    STRAG_CUDA_DOUBLE_DOUBLE,
-    STRAG_CUDA_TYPES,
-};
+/* STRAG_CUDA_MAX ..., STRAG_CUDA_INT8 ... */
+#define STRAG_CUDA_CONSTANT(constant, ...) STRAG_CUDA_##constant,
+enum strag_cuda_op { STRAG_CUDA_OP_LIST(STRAG_CUDA_CONSTANT) STRAG_CUDA_OPS };
+enum strag_cuda_type { STRAG_CUDA_TYPE_LIST(STRAG_CUDA_CONSTANT) STRAG_CUDA_TYPES };
 
 /* Copies of different ways go on at the same time. */
 enum strag_cuda_way { STRAG_CUDA_TO_DEVICE, STRAG_CUDA_FROM_DEVICE, STRAG_CUDA_WITHIN };
@@ -87,8 +65,8 @@ struct strag_cuda {
     /** What is at an address? Any address may be asked for. */
     void (*locate)(const void *address, struct strag_cuda_location *location);
 
-    /** What works on memory at such a location (not the host's); made when first asked for, and
-     * again when the driver has a new context. @return NULL: it cannot be made */
+    /** The device of such a location (not the host's); created at the first call, and again when
+     * the driver has a new context. @return NULL: it cannot be created */
     struct strag_cuda_device *(*device)(const struct strag_cuda_location *location,
                                         struct strag_error *err);
 
@@ -144,20 +122,9 @@ typedef const struct strag_cuda *strag_cuda_open_fn(unsigned version, void *driv
 /** Bytes from one element of a type to the next. */
 static inline size_t strag_cuda_size(enum strag_cuda_type type)
 {
-    static const uint8_t size[STRAG_CUDA_TYPES] = {
-        [STRAG_CUDA_INT8] = 1,         [STRAG_CUDA_INT16] = 2,
-        [STRAG_CUDA_INT32] = 4,        [STRAG_CUDA_INT64] = 8,
-        [STRAG_CUDA_UINT8] = 1,        [STRAG_CUDA_UINT16] = 2,
-        [STRAG_CUDA_UINT32] = 4,       [STRAG_CUDA_UINT64] = 8,
-        [STRAG_CUDA_FLOAT] = 4,        [STRAG_CUDA_DOUBLE] = 8,
-        [STRAG_CUDA_HALF] = 2,         [STRAG_CUDA_BFLOAT16] = 2,
-        [STRAG_CUDA_HALF_COMPLEX] = 4, [STRAG_CUDA_FLOAT_COMPLEX] = 8,
-        [STRAG_CUDA_SHORT_INT] = 8,    [STRAG_CUDA_DOUBLE_COMPLEX] = 16,
-        [STRAG_CUDA_INT_INT] = 8,      [STRAG_CUDA_LONG_INT] = 16,
-        [STRAG_CUDA_FLOAT_INT] = 8,    [STRAG_CUDA_DOUBLE_INT] = 16,
-        [STRAG_CUDA_FLOAT_FLOAT] = 8,  [STRAG_CUDA_DOUBLE_DOUBLE] = 16,
-    };
-    return size[type];
+#define STRAG_CUDA_SIZE(constant, name, size) size,
+    static const uint8_t sizes[] = {STRAG_CUDA_TYPE_LIST(STRAG_CUDA_SIZE)};
+    return sizes[type];
 }
 
 #endif

@@ -69,7 +69,7 @@ int strag_file_read(const char *file, size_t most, char **text, size_t *length,
     size_t room = 1 << 15, used = 0;
     do { /* until the file ends, or has more than is accepted */
         room *= 2;
-        char *grown = realloc(all, room);
+        char *grown = realloc(all, room + 1);
         if (!grown) {
             free(all);
             fclose(stream);
@@ -88,6 +88,7 @@ int strag_file_read(const char *file, size_t most, char **text, size_t *length,
         free(all);
         return status;
     }
+    all[used] = '\0';
     *text = all;
     *length = used;
     return STRAG_OK;

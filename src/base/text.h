@@ -43,7 +43,7 @@ struct strag_quote strag_quoted(const char *text);
  * Read a whole file.
  *
  * @param most  bytes that are accepted
- * @param[out] text  the caller's to free; no NUL closes it
+ * @param[out] text  the caller's to free; NUL-terminated
  * @return STRAG_OK, STRAG_ERR_IO, STRAG_ERR_ARGUMENT (it is longer) or STRAG_ERR_MEMORY, with
  *         "FILE: why"
  */
