@@ -2,6 +2,7 @@
 #include "machine/grid.h"
 
 #include <stdint.h>
+#include <stdio.h>
 
 const char *strag_network_name(enum strag_network network)
 {
@@ -50,16 +51,21 @@ void strag_grid_coordinates(const struct strag_grid *grid, int position, int *at
     }
 }
 
-int strag_grid_position_from(const struct strag_grid *grid, const int *low, const int *at)
+int strag_grid_position(const struct strag_grid *grid, const int *at)
 {
     int position = 0;
     for (int d = grid->dims - 1; d >= 0; d--)
-        position = position * grid->size[d] + (at[d] - low[d]);
+        position = position * grid->size[d] + at[d];
     return position;
 }
 
-int strag_grid_position(const struct strag_grid *grid, const int *at)
+struct strag_coordinates strag_coordinates_text(const int *at, int dims)
 {
-    static const int zero[STRAG_DIMS_MAX];
-    return strag_grid_position_from(grid, zero, at);
+    struct strag_coordinates made;
+    size_t used = 0;
+    for (int d = 0; d < dims; d++)
+        used += (size_t)snprintf(made.text + used, sizeof made.text - used, "%c%d", d ? ',' : '(',
+                                 at[d]);
+    snprintf(made.text + used, sizeof made.text - used, ")");
+    return made;
 }

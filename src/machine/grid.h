@@ -39,10 +39,14 @@ int strag_grid_positions(const struct strag_grid *grid);
 /** The coordinates of a position. @param[out] at  one per dimension */
 void strag_grid_coordinates(const struct strag_grid *grid, int position, int *at);
 
-/** The position of coordinates that are inside the grid. */
+/** The position of coordinates inside the grid. */
 int strag_grid_position(const struct strag_grid *grid, const int *at);
 
-/** The same where the grid's first position has the coordinates `low`. */
-int strag_grid_position_from(const struct strag_grid *grid, const int *low, const int *at);
+/* Coordinates as text: "(1,0,2)". */
+struct strag_coordinates {
+    char text[STRAG_DIMS_MAX * 12 + 3];
+};
+
+struct strag_coordinates strag_coordinates_text(const int *at, int dims);
 
 #endif

@@ -28,15 +28,14 @@ static inline int strag_hwloc_numa(hwloc_topology_t topology, hwloc_const_cpuset
     return nearest;
 }
 
-/* The one object of a depth that contains all of these processors; -1: there is none. */
+/* The object of a depth that contains all of these processors; -1: none does. */
 static inline int strag_hwloc_container(hwloc_topology_t topology, int depth,
                                         hwloc_const_cpuset_t cpus)
 {
-    for (hwloc_obj_t object = NULL;
-         (object = hwloc_get_next_obj_by_depth(topology, depth, object)) != NULL;)
-        if (hwloc_bitmap_isincluded(cpus, object->cpuset))
-            return (int)object->logical_index;
-    return -1;
+    hwloc_obj_t object = hwloc_get_obj_covering_cpuset(topology, cpus);
+    if (depth >= 0 && object)
+        object = hwloc_get_ancestor_obj_by_depth(topology, depth, object);
+    return depth >= 0 && object ? (int)object->logical_index : -1;
 }
 
 /* The depth of the last-level caches: the uppermost level that has data caches. */
@@ -55,12 +54,9 @@ static inline struct strag_core strag_hwloc_core(hwloc_topology_t topology,
     struct strag_core core = {-1, -1, -1};
     if (hwloc_bitmap_iszero(cpus))
         return core;
-    int package = hwloc_get_type_depth(topology, HWLOC_OBJ_PACKAGE);
-    int cache = strag_hwloc_cache_depth(topology);
-    if (package >= 0)
-        core.package = strag_hwloc_container(topology, package, cpus);
-    if (cache >= 0)
-        core.cache = strag_hwloc_container(topology, cache, cpus);
+    core.package =
+        strag_hwloc_container(topology, hwloc_get_type_depth(topology, HWLOC_OBJ_PACKAGE), cpus);
+    core.cache = strag_hwloc_container(topology, strag_hwloc_cache_depth(topology), cpus);
     core.numa = strag_hwloc_numa(topology, cpus);
     return core;
 }

@@ -140,25 +140,18 @@ static int read_all(const struct addresses *all, int *at, int *dims)
     return STRAG_OK;
 }
 
-static int add_hosts(const struct addresses *all, struct strag_draft *draft, const int *at)
-{
-    struct strag_grid *grid = &draft->layout->grid;
-    int low[STRAG_DIMS_MAX];
-    int status = strag_source_contain(&all->source, at, all->count, grid, low);
-    for (int i = 0; i < all->count && status == STRAG_OK; i++, at += grid->dims)
-        status =
-            strag_draft_host(draft, all->list[i].host, 0, strag_grid_position_from(grid, low, at));
-    return status;
-}
-
 static int fill_grid(struct strag_draft *draft, void *from)
 {
     const struct addresses *all = from;
+    struct strag_grid *grid = &draft->layout->grid;
+    int low[STRAG_DIMS_MAX];
     int *at = calloc((size_t)all->count * STRAG_DIMS_MAX, sizeof *at);
-    int status =
-        at ? read_all(all, at, &draft->layout->grid.dims) : strag_source_memory(&all->source);
+    int status = at ? read_all(all, at, &grid->dims) : strag_source_memory(&all->source);
     if (status == STRAG_OK)
-        status = add_hosts(all, draft, at);
+        status = strag_source_contain(&all->source, at, all->count, grid, low);
+    for (int i = 0; i < all->count && status == STRAG_OK; i++)
+        status = strag_draft_host(draft, all->list[i].host, 0,
+                                  strag_grid_position(grid, at + (size_t)i * (size_t)grid->dims));
     free(at);
     return status;
 }

@@ -25,8 +25,9 @@ struct coordinates {
     struct strag_grid grid;
     int count, entries_room, at_room;
     struct entry *entries;
-    int *at;   /* grid.dims of each entry */
-    int ranks; /* how many lines are ranks' */
+    int *at;                 /* grid.dims of each entry */
+    int low[STRAG_DIMS_MAX]; /* what the file calls the grid's first position */
+    int ranks;               /* how many lines are ranks' */
 };
 
 /* ---- Lines ---- */
@@ -199,19 +200,27 @@ static int read_lines(struct coordinates *file, const char *text, size_t length)
     return STRAG_OK;
 }
 
-static int position_of(const struct coordinates *file, const int *low, int entry)
+static const int *entry_at(const struct coordinates *file, int entry)
 {
-    return strag_grid_position_from(&file->grid, low,
-                                    file->at + (size_t)entry * (size_t)file->grid.dims);
+    return file->at + (size_t)entry * (size_t)file->grid.dims;
 }
 
-static int add_hosts(const struct coordinates *file, const int *low, struct strag_draft *draft)
+static int add_hosts(const struct coordinates *file, struct strag_draft *draft)
 {
     int status = STRAG_OK;
     for (int i = 0; i < file->count && status == STRAG_OK; i++)
         status = strag_draft_host(draft, file->entries[i].name, file->entries[i].line,
-                                  position_of(file, low, i));
+                                  strag_grid_position(&file->grid, entry_at(file, i)));
     return status;
+}
+
+/* A position as the file calls it. */
+static struct strag_coordinates position_name(const struct coordinates *file, const int *at)
+{
+    int called[STRAG_DIMS_MAX];
+    for (int d = 0; d < file->grid.dims; d++)
+        called[d] = at[d] + file->low[d];
+    return strag_coordinates_text(called, file->grid.dims);
 }
 
 /* ---- Ranks with coordinates: a host for each position that is used ---- */
@@ -238,19 +247,19 @@ static int check_ranks(const struct coordinates *file, int *line_of)
 }
 
 /* @param positions  scratch, [entry]: the position and the entry */
-static int add_positions(const struct coordinates *file, const int *low, struct strag_draft *draft,
+static int add_positions(const struct coordinates *file, struct strag_draft *draft,
                          struct strag_pair *positions)
 {
     struct strag_layout *layout = draft->layout;
-    int dims = file->grid.dims, status = STRAG_OK;
+    int status = STRAG_OK;
     for (int i = 0; i < file->count; i++)
-        positions[i] = (struct strag_pair){position_of(file, low, i), i};
+        positions[i] = (struct strag_pair){strag_grid_position(&file->grid, entry_at(file, i)), i};
     qsort(positions, (size_t)file->count, sizeof *positions, strag_compare_pair);
     for (int i = 0; i < file->count && status == STRAG_OK; i++) {
         const struct entry *entry = &file->entries[positions[i].second];
-        const int *at = file->at + (size_t)positions[i].second * (size_t)dims;
+        const int *at = entry_at(file, positions[i].second);
         if (i == 0 || positions[i].first != positions[i - 1].first)
-            status = strag_draft_host(draft, strag_coordinates_name(at, dims).text, entry->line,
+            status = strag_draft_host(draft, position_name(file, at).text, entry->line,
                                       positions[i].first);
         if (status == STRAG_OK) {
             layout->rank_host[entry->rank] = layout->nhosts - 1;
@@ -261,7 +270,7 @@ static int add_positions(const struct coordinates *file, const int *low, struct 
     return status;
 }
 
-static int add_ranks(const struct coordinates *file, const int *low, struct strag_draft *draft)
+static int add_ranks(const struct coordinates *file, struct strag_draft *draft)
 {
     size_t count = (size_t)file->count;
     struct strag_pair *positions = calloc(count, sizeof *positions);
@@ -270,7 +279,7 @@ static int add_ranks(const struct coordinates *file, const int *low, struct stra
     int status =
         positions && rank_host ? check_ranks(file, rank_host) : strag_source_memory(&draft->source);
     if (status == STRAG_OK)
-        status = add_positions(file, low, draft, positions);
+        status = add_positions(file, draft, positions);
     free(positions);
     return status;
 }
@@ -278,14 +287,13 @@ static int add_ranks(const struct coordinates *file, const int *low, struct stra
 static int fill(struct strag_draft *draft, void *from)
 {
     struct coordinates *file = from;
-    int low[STRAG_DIMS_MAX] = {0};
     int status = STRAG_OK;
     if (!file->header)
-        status = strag_source_contain(&file->source, file->at, file->count, &file->grid, low);
+        status = strag_source_contain(&file->source, file->at, file->count, &file->grid, file->low);
     draft->layout->grid = file->grid;
     if (status != STRAG_OK)
         return status;
-    return file->ranks ? add_ranks(file, low, draft) : add_hosts(file, low, draft);
+    return file->ranks ? add_ranks(file, draft) : add_hosts(file, draft);
 }
 
 int strag_layout_parse_coordinates(const char *text, size_t length, const char *name,

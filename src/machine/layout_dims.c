@@ -73,18 +73,20 @@ int strag_source_hammingmesh(const struct strag_source *source, int line, const 
     return check_product(source, line, text, length, grid->size, dims);
 }
 
-int strag_source_contain(const struct strag_source *source, const int *at, int count,
+int strag_source_contain(const struct strag_source *source, int *at, int count,
                          struct strag_grid *grid, int *low)
 {
+    size_t dims = (size_t)grid->dims, end = (size_t)count * dims;
     int64_t product = 1;
     grid->network = STRAG_NETWORK_TORUS;
-    for (int d = 0; d < grid->dims; d++) {
+    for (size_t d = 0; d < dims; d++) {
         int high = low[d] = at[d];
-        for (int i = 1; i < count; i++) {
-            int here = at[(size_t)i * (size_t)grid->dims + (size_t)d];
-            low[d] = here < low[d] ? here : low[d];
-            high = here > high ? here : high;
+        for (size_t i = d; i < end; i += dims) {
+            low[d] = at[i] < low[d] ? at[i] : low[d];
+            high = at[i] > high ? at[i] : high;
         }
+        for (size_t i = d; i < end; i += dims)
+            at[i] -= low[d];
         grid->size[d] = high - low[d] + 1;
         grid->wrap[d] = false;
         product *= grid->size[d];
@@ -99,17 +101,6 @@ int strag_source_contain(const struct strag_source *source, const int *at, int c
 
 /* ---- Grids with a host at every position ---- */
 
-struct strag_coordinates_name strag_coordinates_name(const int *at, int dims)
-{
-    struct strag_coordinates_name name;
-    size_t used = 0;
-    for (int i = 0; i < dims; i++)
-        used += (size_t)snprintf(name.text + used, sizeof name.text - used, "%c%d", i ? ',' : '(',
-                                 at[i]);
-    snprintf(name.text + used, sizeof name.text - used, ")");
-    return name;
-}
-
 static int fill_grid(struct strag_draft *draft, void *from)
 {
     const struct strag_grid *grid = from;
@@ -121,7 +112,7 @@ static int fill_grid(struct strag_draft *draft, void *from)
     for (int position = 0; position < positions && status == STRAG_OK; position++) {
         int at[STRAG_DIMS_MAX];
         strag_grid_coordinates(grid, position, at);
-        status = strag_draft_host(draft, strag_coordinates_name(at, grid->dims).text, 0, position);
+        status = strag_draft_host(draft, strag_coordinates_text(at, grid->dims).text, 0, position);
     }
     return status;
 }

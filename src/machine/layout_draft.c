@@ -110,38 +110,38 @@ int strag_draft_switch(struct strag_draft *draft, const char *name, int line, in
 
 /* ---- Trees ---- */
 
-/* The one root, or a new one that joins several. @param[out] root  its index */
-static int join_roots(struct strag_draft *draft, int *root)
+/* One root: where there are several, or hosts without a switch, a new one joins them. */
+static int join_roots(struct strag_draft *draft)
 {
     struct strag_layout *layout = draft->layout;
-    int roots = 0;
+    int roots = 0, root = -1;
     for (int i = 0; i < layout->nswitches; i++) {
         if (layout->switches[i].parent < 0) {
             roots++;
-            *root = i;
+            root = i;
         }
     }
     bool outside = false; /* a host without switch */
     for (int i = 0; i < layout->nhosts; i++)
         outside |= layout->hosts[i].at < 0;
     if (roots == 1 && !outside) {
-        layout->switches[*root].uplink = 0; /* to where? */
+        layout->switches[root].uplink = 0; /* it leads nowhere */
         return STRAG_OK;
     }
-    if (roots == 0 && layout->nswitches > 0) /* cycles only, which order_switches finds */
+    if (roots == 0 && layout->nswitches > 0) /* cycles only, which sort_switches finds */
         return STRAG_OK;
 
     int status = strag_draft_switch(draft, NULL, 0, -1, 0);
     if (status != STRAG_OK)
         return status;
-    *root = layout->nswitches - 1;
-    for (int i = 0; i < *root; i++) {
+    root = layout->nswitches - 1;
+    for (int i = 0; i < root; i++) {
         if (layout->switches[i].parent < 0)
-            layout->switches[i].parent = *root;
+            layout->switches[i].parent = root;
     }
     for (int i = 0; i < layout->nhosts; i++) {
         if (layout->hosts[i].at < 0)
-            layout->hosts[i].at = *root;
+            layout->hosts[i].at = root;
     }
     return STRAG_OK;
 }
@@ -162,99 +162,73 @@ static int fail_cycle(struct strag_draft *draft, int start)
                              switches[in].name ? strag_quoted(switches[in].name).text : "");
 }
 
-/*
- * The order in which parents come first, level by level.
- *
- * @param root   -1: none
- * @param order  [new index]: old index
- * @param first  scratch: every switch's first child
- * @param next   scratch: its next sibling
- * @return how many are reached from the root; the others are in or below cycles
- */
-static int order_switches(const struct strag_layout *layout, int root, int *order, int *first,
-                          int *next)
+/* Every switch's depth (the root's is 1) and index.
+ * @return a switch in or below a cycle; -1: there is none */
+static int find_depths(const struct strag_layout *layout, struct strag_pair *depths)
 {
-    int n = layout->nswitches, used = 0;
-    for (int i = 0; i < n; i++)
-        first[i] = next[i] = -1;
-    for (int i = n - 1; i >= 0; i--) {
-        int parent = layout->switches[i].parent;
-        if (parent < 0)
-            continue;
-        next[i] = first[parent];
-        first[parent] = i;
+    const struct strag_switch *switches = layout->switches;
+    for (int i = 0; i < layout->nswitches; i++)
+        depths[i] = (struct strag_pair){0, i};
+    for (int i = 0; i < layout->nswitches; i++) {
+        int depth = 0, at = i;
+        for (; at >= 0 && !depths[at].first; at = switches[at].parent) {
+            if (++depth > layout->nswitches)
+                return i;
+        }
+        depth += at >= 0 ? depths[at].first : 0;
+        for (at = i; at >= 0 && !depths[at].first; at = switches[at].parent)
+            depths[at].first = depth--;
     }
-    if (root >= 0)
-        order[used++] = root;
-    for (int done = 0; done < used; done++) {
-        for (int child = first[order[done]]; child >= 0; child = next[child])
-            order[used++] = child;
-    }
-    return used;
+    return -1;
 }
 
-/* Put the switches into the order. @param number  scratch, [nswitches] */
-static void renumber(struct strag_layout *layout, const int *order, int *number,
-                     struct strag_switch *switches)
+/* Parents first, level by level. @param number  scratch: a switch's new index */
+static void renumber(struct strag_layout *layout, struct strag_pair *depths, int *number,
+                     struct strag_switch *sorted)
 {
-    for (int i = 0; i < layout->nswitches; i++)
-        number[order[i]] = i;
-    for (int i = 0; i < layout->nswitches; i++) {
-        switches[i] = layout->switches[order[i]];
-        if (switches[i].parent >= 0)
-            switches[i].parent = number[switches[i].parent];
+    int n = layout->nswitches;
+    qsort(depths, (size_t)n, sizeof *depths, strag_compare_pair);
+    for (int i = 0; i < n; i++)
+        number[depths[i].second] = i;
+    for (int i = 0; i < n; i++) {
+        sorted[i] = layout->switches[depths[i].second];
+        if (i > 0)
+            sorted[i].parent = number[sorted[i].parent];
     }
     for (int i = 0; i < layout->nhosts; i++)
         layout->hosts[i].at = number[layout->hosts[i].at];
-    free(layout->switches);
-    layout->switches = switches;
+    memcpy(layout->switches, sorted, (size_t)n * sizeof *sorted);
 }
 
-static int sort_switches(struct strag_draft *draft, int root)
+static int sort_switches(struct strag_draft *draft)
 {
     struct strag_layout *layout = draft->layout;
     size_t n = (size_t)layout->nswitches;
-    int *scratch = calloc(3 * n, sizeof *scratch);
-    struct strag_switch *switches = calloc(n, sizeof *switches);
-    if (!scratch || !switches) {
-        free(scratch);
-        free(switches);
-        return strag_source_memory(&draft->source);
-    }
-    int *order = scratch, *first = scratch + n, *next = scratch + 2 * n;
-    int reached = order_switches(layout, root, order, first, next);
-    if (reached == layout->nswitches) {
-        renumber(layout, order, first, switches);
-        free(scratch);
-        return STRAG_OK;
-    }
-    for (int i = 0; i < layout->nswitches; i++)
-        first[i] = 0;
-    for (int i = 0; i < reached; i++)
-        first[order[i]] = 1;
-    int lost = 0;
-    while (first[lost])
-        lost++;
-    free(scratch);
-    free(switches);
-    return fail_cycle(draft, lost);
-}
-
-/* Switches in an order with parents first, one root (several are joined by a new one, which also
- * takes hosts at -1), no cycles. */
-static int finish_tree(struct strag_draft *draft)
-{
-    int root = -1;
-    int status = join_roots(draft, &root);
-    return status == STRAG_OK ? sort_switches(draft, root) : status;
+    struct strag_pair *depths = calloc(n, sizeof *depths);
+    int *number = calloc(n, sizeof *number);
+    struct strag_switch *sorted = calloc(n, sizeof *sorted);
+    int status = STRAG_OK, cyclic = -1;
+    if (!depths || !number || !sorted)
+        status = strag_source_memory(&draft->source);
+    else if ((cyclic = find_depths(layout, depths)) >= 0)
+        status = fail_cycle(draft, cyclic);
+    else
+        renumber(layout, depths, number, sorted);
+    free(depths);
+    free(number);
+    free(sorted);
+    return status;
 }
 
 /* ---- Grids ---- */
 
 /* No two hosts at one position: the first host in the file whose position was taken is refused. */
-static int check_positions(const struct strag_draft *draft, struct strag_pair *taken)
+static int check_positions(const struct strag_draft *draft)
 {
     const struct strag_layout *layout = draft->layout;
+    struct strag_pair *taken = calloc((size_t)layout->nhosts + 1, sizeof *taken);
+    if (!taken)
+        return strag_source_memory(&draft->source);
     int first = -1, second = layout->nhosts;
     for (int i = 0; i < layout->nhosts; i++)
         taken[i] = (struct strag_pair){layout->hosts[i].at, i};
@@ -265,20 +239,13 @@ static int check_positions(const struct strag_draft *draft, struct strag_pair *t
             second = taken[i].second;
         }
     }
+    free(taken);
     if (first < 0)
         return STRAG_OK;
     return strag_source_fail(&draft->source, layout->hosts[second].line,
                              "hosts %s and %s are at the same position; one host each is needed",
                              strag_quoted(layout->hosts[first].name).text,
                              strag_quoted(layout->hosts[second].name).text);
-}
-
-static int finish_grid(struct strag_draft *draft)
-{
-    struct strag_pair *taken = calloc((size_t)draft->layout->nhosts + 1, sizeof *taken);
-    int status = taken ? check_positions(draft, taken) : strag_source_memory(&draft->source);
-    free(taken);
-    return status;
 }
 
 /* ---- All of it ---- */
@@ -292,7 +259,9 @@ int strag_layout_build(const struct strag_source *source, enum strag_network net
     draft.layout->network = draft.layout->grid.network = network;
     int status = fill(&draft, from);
     if (status == STRAG_OK)
-        status = network == STRAG_NETWORK_TREE ? finish_tree(&draft) : finish_grid(&draft);
+        status = network == STRAG_NETWORK_TREE ? join_roots(&draft) : check_positions(&draft);
+    if (status == STRAG_OK && network == STRAG_NETWORK_TREE)
+        status = sort_switches(&draft);
     if (status == STRAG_OK)
         *layout = draft.layout;
     else

@@ -104,21 +104,14 @@ int strag_source_hammingmesh(const struct strag_source *source, int line, const 
                              size_t length, struct strag_grid *grid);
 
 /**
- * The mesh that just contains coordinates.
+ * The smallest mesh that contains coordinates.
  *
- * @param at    [count][grid->dims], each from 0 to INT32_MAX - 1
+ * @param[in,out] at  [count][grid->dims], each from 0 to INT32_MAX - 1; on return the mesh's own
  * @param grid  its dims are given, the rest is filled in
- * @param[out] low  the coordinates of its first position
+ * @param[out] low  what the mesh's first position had
  */
-int strag_source_contain(const struct strag_source *source, const int *at, int count,
+int strag_source_contain(const struct strag_source *source, int *at, int count,
                          struct strag_grid *grid, int *low);
-
-/** The name of a host without one, "(1,0,2)". */
-struct strag_coordinates_name {
-    char text[STRAG_DIMS_MAX * 12 + 3];
-};
-
-struct strag_coordinates_name strag_coordinates_name(const int *at, int dims);
 
 /* ---- Lists of hosts (layout_hosts.c) ---- */
 

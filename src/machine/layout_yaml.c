@@ -21,8 +21,8 @@ struct region {
 struct torus {
     struct strag_text name;
     int size[3];
-    struct strag_text nodes;
     int line, count, room;
+    int nodes_line; /* of the hosts of the whole torus, its only region; 0: regions are listed */
     struct region *regions;
 };
 
@@ -51,7 +51,6 @@ static void free_torus(struct torus *torus)
         free(torus->regions[i].nodes.text);
     free(torus->regions);
     free(torus->name.text);
-    free(torus->nodes.text);
 }
 
 static void free_description(struct description *description)
@@ -180,17 +179,33 @@ static const struct strag_yaml_key region_keys[] = {
     {NULL, NULL, 0},
 };
 
+static struct region *new_region(struct torus *torus, int line)
+{
+    if (!strag_array_grow(&torus->regions, &torus->room, torus->count + 1, sizeof *torus->regions))
+        return NULL;
+    struct region *region = &torus->regions[torus->count++];
+    *region = (struct region){.nodes.line = line};
+    return region;
+}
+
 static int read_region(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
 {
-    struct torus *torus = target;
-    if (!strag_array_grow(&torus->regions, &torus->room, torus->count + 1, sizeof *torus->regions))
+    struct region *region = new_region(target, strag_yaml_line(node));
+    if (!region)
         return strag_source_memory(&yaml->source);
-    struct region *region = &torus->regions[torus->count++];
-    *region = (struct region){.nodes.line = strag_yaml_line(node)};
     int status = strag_yaml_mapping(yaml, node, "region", region_keys, region);
     if (status == STRAG_OK && !region->nodes.text)
         return strag_source_fail(&yaml->source, region->nodes.line, "a region without nodes");
     return status;
+}
+
+static int read_torus_nodes(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
+{
+    struct torus *torus = target;
+    torus->nodes_line = strag_yaml_line(node);
+    struct region *region = new_region(torus, torus->nodes_line);
+    return region ? strag_yaml_text(yaml, node, &region->nodes)
+                  : strag_source_memory(&yaml->source);
 }
 
 static int read_regions(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
@@ -201,27 +216,11 @@ static int read_regions(struct strag_yaml *yaml, const yaml_node_t *node, void *
 static const struct strag_yaml_key torus_keys[] = {
     {"name", strag_yaml_text, offsetof(struct torus, name)},
     {"dims", read_triple, offsetof(struct torus, size)},
-    {"nodes", strag_yaml_text, offsetof(struct torus, nodes)},
+    {"nodes", read_torus_nodes, 0},
     {"regions", read_regions, 0},
     {"placements", strag_yaml_skip, 0},
     {NULL, NULL, 0},
 };
-
-/* Hosts of the whole torus are those of one region. */
-static int add_whole(struct strag_yaml *yaml, struct torus *torus)
-{
-    if (torus->count)
-        return strag_source_fail(&yaml->source, torus->nodes.line,
-                                 "both nodes and regions; one of them is accepted");
-    if (!strag_array_grow(&torus->regions, &torus->room, 1, sizeof *torus->regions))
-        return strag_source_memory(&yaml->source);
-    torus->regions[torus->count++] = (struct region){
-        .size = {torus->size[0], torus->size[1], torus->size[2]},
-        .nodes = torus->nodes,
-    };
-    torus->nodes.text = NULL; /* the region's */
-    return STRAG_OK;
-}
 
 /* Sizes as Slurm has them, and what is missing. */
 static int check_torus(struct strag_yaml *yaml, struct torus *torus)
@@ -239,8 +238,11 @@ static int check_torus(struct strag_yaml *yaml, struct torus *torus)
     if (product > STRAG_POSITIONS_MAX)
         return strag_source_fail(&yaml->source, torus->line, "torus %s has more than %d positions",
                                  strag_quoted(torus->name.text).text, STRAG_POSITIONS_MAX);
-    if (torus->nodes.text)
-        return add_whole(yaml, torus);
+    if (torus->nodes_line && torus->count > 1)
+        return strag_source_fail(&yaml->source, torus->nodes_line,
+                                 "both nodes and regions; one of them is accepted");
+    if (torus->nodes_line)
+        memcpy(torus->regions[0].size, torus->size, sizeof torus->size);
     if (torus->count == 0)
         return strag_source_fail(&yaml->source, torus->line,
                                  "torus %s has no hosts; nodes or regions are needed",
@@ -267,49 +269,27 @@ static int read_toruses(struct strag_yaml *yaml, const yaml_node_t *node, void *
 
 /* ---- Topologies ---- */
 
-/* One of the kinds of topologies. */
-static int read_kind(struct strag_yaml *yaml, const yaml_node_t *node, const char *what,
-                     const struct strag_yaml_key *keys, struct description *description)
+/* One of the kinds of topologies: the key at hand says which. */
+static int read_kind(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
 {
+    static const struct {
+        const char *key, *what;
+        struct strag_yaml_key keys[3];
+    } kinds[] = {
+        {"tree", "tree", {{"switches", read_records, offsetof(struct description, records)}}},
+        {"block",
+         "block topology",
+         {{"blocks", read_records, offsetof(struct description, records)},
+          {"block_sizes", read_sizes, 0}}},
+        {"ring", "ring topology", {{"rings", read_records, offsetof(struct description, records)}}},
+        {"torus3d", "torus3d topology", {{"toruses", read_toruses, 0}}},
+    };
+    struct description *description = target;
+    int kind = 0;
+    while (strcmp(kinds[kind].key, yaml->key) != 0)
+        kind++;
     description->kinds++;
-    return strag_yaml_mapping(yaml, node, what, keys, description);
-}
-
-static int read_tree(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
-{
-    static const struct strag_yaml_key keys[] = {
-        {"switches", read_records, offsetof(struct description, records)},
-        {NULL, NULL, 0},
-    };
-    return read_kind(yaml, node, "tree", keys, target);
-}
-
-static int read_block_topology(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
-{
-    static const struct strag_yaml_key keys[] = {
-        {"blocks", read_records, offsetof(struct description, records)},
-        {"block_sizes", read_sizes, 0},
-        {NULL, NULL, 0},
-    };
-    return read_kind(yaml, node, "block topology", keys, target);
-}
-
-static int read_ring_topology(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
-{
-    static const struct strag_yaml_key keys[] = {
-        {"rings", read_records, offsetof(struct description, records)},
-        {NULL, NULL, 0},
-    };
-    return read_kind(yaml, node, "ring topology", keys, target);
-}
-
-static int read_torus_topology(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
-{
-    static const struct strag_yaml_key keys[] = {
-        {"toruses", read_toruses, 0},
-        {NULL, NULL, 0},
-    };
-    return read_kind(yaml, node, "torus3d topology", keys, target);
+    return strag_yaml_mapping(yaml, node, kinds[kind].what, kinds[kind].keys, description);
 }
 
 /* true, or a mapping of options */
@@ -331,10 +311,10 @@ static int read_flat(struct strag_yaml *yaml, const yaml_node_t *node, void *tar
 static const struct strag_yaml_key topology_keys[] = {
     {"topology", strag_yaml_text, offsetof(struct description, name)},
     {"cluster_default", strag_yaml_bool, offsetof(struct description, by_default)},
-    {"tree", read_tree, 0},
-    {"block", read_block_topology, 0},
-    {"ring", read_ring_topology, 0},
-    {"torus3d", read_torus_topology, 0},
+    {"tree", read_kind, 0},
+    {"block", read_kind, 0},
+    {"ring", read_kind, 0},
+    {"torus3d", read_kind, 0},
     {"flat", read_flat, 0},
     {NULL, NULL, 0},
 };
