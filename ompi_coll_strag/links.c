@@ -51,7 +51,7 @@ static bool make(struct coll_strag_links *links, int me, const struct strag_topo
         return true;
     links->gathered = malloc((size_t)topology->n * entry);
     links->rates = malloc((size_t)topology->hosts * entry);
-    links->slowdown = strag_slowdown_create_for(topology, &links->hosts, state);
+    links->slowdown = strag_slowdown_create(&links->hosts, state, NULL);
     return links->gathered && links->rates && links->slowdown;
 }
 

@@ -217,7 +217,6 @@ static bool make_judge(struct coll_strag_watch *watch)
         .stragglers = decision->watching == COLL_STRAG_WATCH_SWITCH,
         .observer = watch->observer,
         .slowdown = watch->links ? watch->links->slowdown : NULL,
-        .hosts = watch->links ? &watch->links->hosts : NULL,
         .make = make_table,
         .context = watch,
     };
@@ -234,10 +233,9 @@ static bool make_judge(struct coll_strag_watch *watch)
 static bool make(struct coll_strag_watch *watch)
 {
     const struct coll_strag_decision *decision = watch->options.decision;
-    struct strag_observe_options options = strag_observe_default();
     ompi_communicator_t *comm = watch->options.comm;
-    options.window = decision->window;
-    if (strag_observer_create(ompi_comm_size(comm), &options, &watch->observer, NULL) != STRAG_OK)
+    if (strag_observer_create(ompi_comm_size(comm), decision->window, &watch->observer, NULL) !=
+        STRAG_OK)
         return false;
     watch->from = decision->watch_from;
     watch->look_always = watch->look = decision->report;

@@ -213,6 +213,18 @@ int strag_compare_int(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+int strag_compare_float(const void *a, const void *b)
+{
+    float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+int strag_compare_double(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
 int strag_compare_pair(const void *a, const void *b)
 {
     const struct strag_pair *x = a, *y = b;

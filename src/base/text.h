@@ -96,8 +96,10 @@ char *strag_text_copy(const char *text, size_t length);
  */
 bool strag_array_grow(void *array, int *room, int need, size_t element);
 
-/** For qsort: int, ascending. */
+/* For qsort: ascending. */
 int strag_compare_int(const void *a, const void *b);
+int strag_compare_float(const void *a, const void *b);
+int strag_compare_double(const void *a, const void *b);
 
 /* Two numbers to sort by; what is sorted may begin with them. */
 struct strag_pair {

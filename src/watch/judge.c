@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "watch/judge.h"
 
+#include "base/text.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -141,12 +143,6 @@ static double modelled(const struct strag_selection *selection,
     return least;
 }
 
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* From the calls of a window that waited for everybody: the median. */
 static void find_scale(struct strag_judge *judge)
 {
@@ -158,7 +154,7 @@ static void find_scale(struct strag_judge *judge)
         if (call->straggler < 0 && seconds > 0 && expected > 0 && expected < INFINITY)
             judge->ratios[count++] = seconds / expected;
     }
-    qsort(judge->ratios, (size_t)count, sizeof *judge->ratios, compare);
+    qsort(judge->ratios, (size_t)count, sizeof *judge->ratios, strag_compare_double);
     if (count > 0)
         judge->scale = judge->ratios[count / 2];
 }
@@ -288,13 +284,13 @@ enum strag_change strag_judge_probed(struct strag_judge *judge, const float *rat
     const struct strag_judge_options *options = &judge->options;
     bool changed = strag_slowdown_probed(options->slowdown, rates, seconds);
     judge->log[0] = '\0';
-    judge->summary.slowest.probes = strag_slowdown_report(options->slowdown).probes;
+    judge->summary.slowest.probes++;
     if (!changed)
         return STRAG_CHANGE_NOTHING;
     judge->state.nstragglers = 0;
     judge->is_ahead = false;
     judge->acted.rank = -1;
-    strag_slowdown_state(options->slowdown, options->hosts, &judge->state);
+    strag_slowdown_state(options->slowdown, &judge->state);
     strag_selection_free(judge->usual.selection);
     judge->usual.selection = NULL;
     options->make(options->context, &judge->state, &judge->usual);

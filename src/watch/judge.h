@@ -32,8 +32,7 @@ struct strag_judge_options {
     int window;      /* calls */
     bool stragglers; /* there may be a table for one */
     struct strag_observer *observer;
-    struct strag_slowdown *slowdown;       /* NULL: links are not watched */
-    const struct strag_probe_hosts *hosts; /* with slowdown */
+    struct strag_slowdown *slowdown; /* NULL: links are not watched */
 
     /* Make the table for a state. @return seconds that it took */
     double (*make)(void *context, const struct strag_state_record *state,

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "watch/link_speed.h"
 
-#include <dirent.h>
+#include "base/text.h"
+
+#include <glob.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -39,21 +41,18 @@ static bool exists(const char *folder, const char *name)
 
 typedef double speed_function(const char *folder);
 
-/* The sum of what a function finds in every folder of a folder. */
-static double sum(const char *root, const char *name, speed_function *speed)
+/* The sum over all folders that match a pattern. */
+static double sum(const char *root, const char *pattern, speed_function *speed)
 {
-    char folder[PATH_MAX], path[PATH_MAX];
+    char path[PATH_MAX];
+    glob_t found;
     double total = 0;
-    int length = snprintf(folder, sizeof folder, "%s/%s", root, name);
-    DIR *list = length > 0 && (size_t)length < sizeof folder ? opendir(folder) : NULL;
-    if (!list)
+    int length = snprintf(path, sizeof path, "%s/%s", root, pattern);
+    if (length < 0 || (size_t)length >= sizeof path || glob(path, GLOB_NOSORT, NULL, &found) != 0)
         return 0;
-    for (struct dirent *entry; (entry = readdir(list)) != NULL;) {
-        length = snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
-        if (entry->d_name[0] != '.' && length > 0 && (size_t)length < sizeof path)
-            total += speed(path);
-    }
-    closedir(list);
+    for (size_t i = 0; i < found.gl_pathc; i++)
+        total += speed(found.gl_pathv[i]);
+    globfree(&found);
     return total;
 }
 
@@ -68,11 +67,6 @@ static double port_speed(const char *folder)
         return 0;
     double rate = strtod(line, &end);
     return end != line && rate > 0 && strncmp(end, " Gb/sec", 7) == 0 ? rate * gigabit : 0;
-}
-
-static double device_speed(const char *folder)
-{
-    return sum(folder, "ports", port_speed);
 }
 
 /* ---- Network interfaces ---- */
@@ -99,28 +93,22 @@ static double hardware_speed(const char *folder)
 
 double strag_link_speed(const char *root)
 {
-    double speed = sum(root, "class/infiniband", device_speed);
+    double speed = sum(root, "class/infiniband/*/ports/*", port_speed);
     if (!(speed > 0))
-        speed = sum(root, "class/net", hardware_speed);
+        speed = sum(root, "class/net/*", hardware_speed);
     if (!(speed > 0))
-        speed = sum(root, "class/net", interface_speed);
+        speed = sum(root, "class/net/*", interface_speed);
     return speed;
 }
 
 /* ---- Beside others ---- */
-
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 double strag_link_speed_usual(double *speeds, int count)
 {
     int unknown = 0;
     if (count == 0)
         return 0;
-    qsort(speeds, (size_t)count, sizeof *speeds, compare_doubles);
+    qsort(speeds, (size_t)count, sizeof *speeds, strag_compare_double);
     while (unknown < count && !(speeds[unknown] > 0))
         unknown++;
     int known = count - unknown;

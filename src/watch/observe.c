@@ -6,6 +6,8 @@
  */
 #include "watch/observe.h"
 
+#include "base/text.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,9 +23,15 @@ static const float more = 1.5F;
 
 static const double a_little_less = 0.9;
 
+/* A rank that is last in this share of the calls of two windows becomes the straggler; one that is
+ * last in a smaller share is no longer the straggler. */
+static const double share_on = 0.75, share_off = 0.4;
+
+/* A rank counts as last in a call if it is late by more than this part of the call's time. */
+static const double least_delay = 0.1;
+
 struct strag_observer {
-    struct strag_observe_options options;
-    int n;
+    int n, window;
 
     uint64_t added;           /* calls of this rank */
     struct strag_note *own;   /* [window]: being filled */
@@ -47,44 +55,20 @@ struct strag_observer {
     double saved;
 };
 
-struct strag_observe_options strag_observe_default(void)
-{
-    return (struct strag_observe_options){
-        .window = 100, .share_on = 0.75, .share_off = 0.4, .least = 0.1};
-}
-
 /* ---- Making one ---- */
 
-static int check(int n, const struct strag_observe_options *options, struct strag_error *err)
+int strag_observer_create(int n, int calls, struct strag_observer **observer,
+                          struct strag_error *err)
 {
+    size_t ranks = (size_t)n, window = (size_t)calls;
     if (n < 2)
         return strag_fail(err, STRAG_ERR_ARGUMENT, "%d ranks to observe; at least 2 are needed", n);
-    if (options->window < 2 || options->window > STRAG_WINDOW_MAX)
+    if (calls < 2 || calls > STRAG_WINDOW_MAX)
         return strag_fail(err, STRAG_ERR_ARGUMENT, "a window of %d calls; 2 to %d are accepted",
-                          options->window, STRAG_WINDOW_MAX);
-    if (!(options->share_on > 0.5 && options->share_on <= 1))
-        return strag_fail(err, STRAG_ERR_ARGUMENT,
-                          "late in a share of %g; above 0.5 to 1 is accepted", options->share_on);
-    if (!(options->share_off > 0 && options->share_off < options->share_on))
-        return strag_fail(err, STRAG_ERR_ARGUMENT,
-                          "no longer late below a share of %g; above 0 to below %g is accepted",
-                          options->share_off, options->share_on);
-    if (!(options->least >= 0))
-        return strag_fail(err, STRAG_ERR_ARGUMENT,
-                          "late by %g of a call's time; 0 or more is accepted", options->least);
-    return STRAG_OK;
-}
-
-int strag_observer_create(int n, const struct strag_observe_options *options,
-                          struct strag_observer **observer, struct strag_error *err)
-{
-    int status = check(n, options, err);
-    if (status != STRAG_OK)
-        return status;
-    size_t ranks = (size_t)n, window = (size_t)options->window;
+                          calls, STRAG_WINDOW_MAX);
     struct strag_observer *made = calloc(1, sizeof *made);
     if (made) {
-        made->options = *options;
+        made->window = calls;
         made->n = n;
         made->verdict.rank = NOBODY;
         made->own = calloc(window, sizeof *made->own);
@@ -125,7 +109,7 @@ void strag_observer_free(struct strag_observer *observer)
 
 enum strag_observe_step strag_observer_add(struct strag_observer *observer, struct strag_note note)
 {
-    uint64_t window = (uint64_t)observer->options.window, at = observer->added++ % window;
+    uint64_t window = (uint64_t)observer->window, at = observer->added++ % window;
     observer->own[at] = note;
     if (at + 1 == window) {
         memcpy(observer->notes, observer->own, (size_t)window * sizeof *observer->own);
@@ -138,7 +122,7 @@ enum strag_observe_step strag_observer_add(struct strag_observer *observer, stru
 
 const struct strag_note *strag_observer_notes(const struct strag_observer *observer, size_t *bytes)
 {
-    *bytes = (size_t)observer->options.window * sizeof *observer->notes;
+    *bytes = (size_t)observer->window * sizeof *observer->notes;
     return observer->notes;
 }
 
@@ -186,7 +170,7 @@ static struct strag_last find_last(const struct strag_observer *observer, const 
     }
     last.delay = second - shortest;
     if (last.seconds > 0 && last.delay < INFINITY &&
-        (double)last.delay > observer->options.least * (double)last.seconds)
+        (double)last.delay > least_delay * (double)last.seconds)
         last.rank = first;
     return last;
 }
@@ -194,7 +178,7 @@ static struct strag_last find_last(const struct strag_observer *observer, const 
 /* The window before gives way to this one, and this one to the new one. */
 static void take_over(struct strag_observer *observer, const void *notes, size_t stride)
 {
-    int window = observer->options.window;
+    int window = observer->window;
     memmove(observer->recent, observer->recent + window, (size_t)window * sizeof *observer->recent);
     for (int call = 0; call < window; call++) {
         struct strag_last last = find_last(observer, notes, stride, call);
@@ -237,12 +221,6 @@ static struct count count_points(struct strag_observer *observer, const struct s
     return count;
 }
 
-static int compare_floats(const void *a, const void *b)
-{
-    float x = *(const float *)a, y = *(const float *)b;
-    return (x > y) - (x < y);
-}
-
 /* A rank's delays in a list of calls, in order. @return how many */
 static int sort_delays(const struct strag_last *calls, int ncalls, int rank, bool close,
                        float *sorted)
@@ -252,7 +230,7 @@ static int sort_delays(const struct strag_last *calls, int ncalls, int rank, boo
         if (calls[i].rank == rank && (calls[i].close || !close))
             sorted[count++] = calls[i].delay;
     }
-    qsort(sorted, (size_t)count, sizeof *sorted, compare_floats);
+    qsort(sorted, (size_t)count, sizeof *sorted, strag_compare_float);
     return count;
 }
 
@@ -261,11 +239,11 @@ static float relative_delay(const struct strag_observer *observer, const struct 
                             int rank)
 {
     int count = 0;
-    for (int i = 0; i < observer->options.window; i++) {
+    for (int i = 0; i < observer->window; i++) {
         if (calls[i].rank == rank)
             observer->sorted[count++] = calls[i].delay / calls[i].seconds;
     }
-    qsort(observer->sorted, (size_t)count, sizeof *observer->sorted, compare_floats);
+    qsort(observer->sorted, (size_t)count, sizeof *observer->sorted, strag_compare_float);
     return count ? observer->sorted[count / 2] : 0;
 }
 
@@ -280,40 +258,38 @@ static bool is_other_delay(double a, double b)
  * than the share will do, so that chance does not put off for a window what both of them say. */
 static int find_straggler(struct strag_observer *observer)
 {
-    const struct strag_observe_options *options = &observer->options;
-    const struct strag_last *calls = observer->recent + 2 * options->window - observer->known;
+    const struct strag_last *calls = observer->recent + 2 * observer->window - observer->known;
     int now = observer->verdict.rank;
     struct count close = count_points(observer, calls, observer->known, true);
-    if (now != NOBODY && observer->points[now] < options->share_off * close.calls)
+    if (now != NOBODY && observer->points[now] < share_off * close.calls)
         now = NOBODY;
-    if (close.most == NOBODY || observer->known < 2 * options->window ||
-        4 * close.calls < 3 * options->window ||
-        close.points < a_little_less * options->share_on * close.calls)
+    if (close.most == NOBODY || observer->known < 2 * observer->window ||
+        4 * close.calls < 3 * observer->window ||
+        close.points < a_little_less * share_on * close.calls)
         return now;
     count_points(observer, calls, observer->known, false);
-    return observer->points[close.most] >= options->share_on * observer->known ? close.most : now;
+    return observer->points[close.most] >= share_on * observer->known ? close.most : now;
 }
 
 /* Is a closer look wanted, though nobody is late? */
 static bool suspects(struct strag_observer *observer)
 {
-    const struct strag_observe_options *options = &observer->options;
-    const struct strag_last *calls = observer->recent + options->window;
-    struct count close = count_points(observer, calls, options->window, true);
+    const struct strag_last *calls = observer->recent + observer->window;
+    struct count close = count_points(observer, calls, observer->window, true);
     if (++observer->refuted_for > FORGET) {
         observer->refuted_for = 0;
         memset(observer->refuted, 0, (size_t)observer->n * sizeof *observer->refuted);
     }
-    if (4 * close.calls >= 3 * options->window) {
-        bool keep = close.points >= options->share_off * close.calls;
+    if (4 * close.calls >= 3 * observer->window) {
+        bool keep = close.points >= share_off * close.calls;
         if (!keep && observer->suspect != NOBODY)
             observer->refuted[observer->suspect] = observer->suspected;
         if (!keep)
             observer->suspect = NOBODY;
         return keep;
     }
-    struct count all = count_points(observer, calls, options->window, false);
-    if (all.points < (options->share_on + options->share_off) / 2 * all.calls)
+    struct count all = count_points(observer, calls, observer->window, false);
+    if (all.points < (share_on + share_off) / 2 * all.calls)
         return false;
     float straggler = relative_delay(observer, calls, all.most);
     if (!(straggler > more * observer->refuted[all.most]))
@@ -331,8 +307,8 @@ struct strag_verdict strag_observer_decide(struct strag_observer *observer, cons
     int now = find_straggler(observer);
     double delay = 0;
     if (now != NOBODY) {
-        int count = sort_delays(observer->recent, 2 * observer->options.window, now, true,
-                                observer->sorted);
+        int count =
+            sort_delays(observer->recent, 2 * observer->window, now, true, observer->sorted);
         delay = count ? (double)observer->sorted[count / 2] : observer->verdict.delay;
     }
     observer->verdict.changed = now != before || is_other_delay(delay, observer->verdict.delay);
@@ -348,12 +324,7 @@ struct strag_verdict strag_observer_decide(struct strag_observer *observer, cons
 
 struct strag_last strag_observer_call(const struct strag_observer *observer, int call)
 {
-    return observer->recent[observer->options.window + call];
-}
-
-struct strag_verdict strag_observer_verdict(const struct strag_observer *observer)
-{
-    return observer->verdict;
+    return observer->recent[observer->window + call];
 }
 
 /* ---- The report ---- */

@@ -37,17 +37,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct strag_observe_options {
-    int window;       /* calls, 2 to STRAG_WINDOW_MAX */
-    double share_on;  /* of the calls of two windows: who is last in so many is late from now on */
-    double share_off; /* who is last in fewer is not any longer */
-    double least;     /* a rank counts as last if it is late by more than so much of its duration */
-};
-
 #define STRAG_WINDOW_MAX 4096
-
-/** Windows of 100 calls; 0.75, 0.4; 0.1. */
-struct strag_observe_options strag_observe_default(void);
 
 /* What a rank notes of a call. Notes travel as they are between processes of the same program; what
  * else is to be known of a call is a further member. */
@@ -81,12 +71,13 @@ struct strag_last {
 struct strag_observer;
 
 /**
- * @param n  ranks, at least 2
+ * @param n       ranks, at least 2
+ * @param window  calls, 2 to STRAG_WINDOW_MAX
  * @param[out] observer  the caller's to free with strag_observer_free; untouched on failure
- * @return STRAG_OK, STRAG_ERR_ARGUMENT for options that make no sense, or STRAG_ERR_MEMORY
+ * @return STRAG_OK, STRAG_ERR_ARGUMENT or STRAG_ERR_MEMORY
  */
-int strag_observer_create(int n, const struct strag_observe_options *options,
-                          struct strag_observer **observer, struct strag_error *err);
+int strag_observer_create(int n, int window, struct strag_observer **observer,
+                          struct strag_error *err);
 
 /** NULL is allowed. */
 void strag_observer_free(struct strag_observer *observer);
@@ -107,9 +98,6 @@ struct strag_verdict strag_observer_decide(struct strag_observer *observer, cons
 
 /** A call of the window that was taken over last. @param call  0 to window - 1 */
 struct strag_last strag_observer_call(const struct strag_observer *observer, int call);
-
-/** The last verdict. */
-struct strag_verdict strag_observer_verdict(const struct strag_observer *observer);
 
 /** A call is modelled to take so many seconds less than it would without the verdict; or more. */
 void strag_observer_saved(struct strag_observer *observer, double seconds);

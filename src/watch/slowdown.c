@@ -6,6 +6,8 @@
  */
 #include "watch/slowdown.h"
 
+#include "base/text.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,8 +28,8 @@ struct host {
 
 struct strag_slowdown {
     struct strag_slowdown_options options;
-    int ranks, hosts;
-    int32_t *host_of; /* [rank] */
+    struct strag_probe_hosts of;
+    int hosts;
     struct host *host;
     double *sorted; /* [hosts] */
 
@@ -37,7 +39,6 @@ struct strag_slowdown {
     int remembered;    /* for so many windows more */
     double suspicion;  /* of the last window, 1: none */
     bool is_pending;
-    struct strag_slowed report;
 };
 
 struct strag_slowdown_options strag_slowdown_default(void)
@@ -52,51 +53,41 @@ void strag_slowdown_free(struct strag_slowdown *slowdown)
 {
     if (!slowdown)
         return;
-    free(slowdown->host_of);
     free(slowdown->host);
     free(slowdown->sorted);
     free(slowdown);
 }
 
-static void set_hosts(struct strag_slowdown *slowdown, const double *nominal)
-{
-    double fastest = 0;
-    for (int h = 0; nominal && h < slowdown->hosts; h++)
-        fastest = fmax(fastest, nominal[h]);
-    for (int h = 0; h < slowdown->hosts; h++)
-        slowdown->host[h] =
-            (struct host){.nominal = fastest > 0 && nominal[h] > 0 ? nominal[h] / fastest : 1,
-                          .factor = 1,
-                          .seen = 1};
-}
-
-struct strag_slowdown *strag_slowdown_create(const int32_t *host_of, int ranks, int hosts,
-                                             const double *nominal,
+struct strag_slowdown *strag_slowdown_create(const struct strag_probe_hosts *hosts,
+                                             const struct strag_state_record *known,
                                              const struct strag_slowdown_options *options)
 {
     struct strag_slowdown *made = calloc(1, sizeof *made);
+    double fastest = 0;
     if (!made)
         return NULL;
     made->options = options ? *options : strag_slowdown_default();
-    made->ranks = ranks;
-    made->hosts = hosts;
-    made->host_of = malloc((size_t)ranks * sizeof *made->host_of);
-    made->host = malloc((size_t)hosts * sizeof *made->host);
-    made->sorted = malloc((size_t)hosts * sizeof *made->sorted);
-    if (!made->host_of || !made->host || !made->sorted) {
+    made->of = *hosts;
+    made->hosts = hosts->count;
+    made->host = malloc((size_t)hosts->count * sizeof *made->host);
+    made->sorted = malloc((size_t)hosts->count * sizeof *made->sorted);
+    if (!made->host || !made->sorted) {
         strag_slowdown_free(made);
         return NULL;
     }
-    memcpy(made->host_of, host_of, (size_t)ranks * sizeof *host_of);
-    set_hosts(made, nominal);
+    for (int h = 0; h < hosts->count; h++)
+        fastest = fmax(fastest, hosts->uplink[h]);
+    for (int h = 0; h < hosts->count; h++)
+        made->host[h] = (struct host){
+            .nominal = hosts->uplink[h] > 0 ? hosts->uplink[h] / fastest : 1,
+            .factor = 1,
+            .seen = 1,
+        };
+    for (int s = 0; s < known->nslow; s++)
+        made->host[hosts->host_of[known->slow[s].rank]].factor = known->slow[s].factor;
     made->took = made->options.thought;
     made->tolerated = made->suspicion = 1;
     return made;
-}
-
-void strag_slowdown_known(struct strag_slowdown *slowdown, int host, double factor)
-{
-    slowdown->host[host].factor = factor;
 }
 
 /* ---- A topology's hosts ---- */
@@ -104,16 +95,21 @@ void strag_slowdown_known(struct strag_slowdown *slowdown, int host, double fact
 bool strag_probe_hosts_make(const struct strag_topology *topology, struct strag_probe_hosts *hosts)
 {
     int host = -1, node = -1;
-    hosts->count = topology->hosts;
-    hosts->host_of = malloc((size_t)topology->n * sizeof *hosts->host_of);
-    hosts->leader = malloc((size_t)hosts->count * sizeof *hosts->leader);
-    if (!hosts->host_of || !hosts->leader)
+    *hosts = (struct strag_probe_hosts){
+        .ranks = topology->n,
+        .count = topology->hosts,
+        .host_of = malloc((size_t)topology->n * sizeof *hosts->host_of),
+        .leader = malloc((size_t)topology->hosts * sizeof *hosts->leader),
+        .uplink = malloc((size_t)topology->hosts * sizeof *hosts->uplink),
+    };
+    if (!hosts->host_of || !hosts->leader || !hosts->uplink)
         return false;
     for (int leaf = 0; leaf < topology->n; leaf++) {
         int rank = topology->leaf_rank[leaf];
         if (topology->host_node[rank] != node) {
             node = topology->host_node[rank];
             hosts->leader[++host] = rank;
+            hosts->uplink[host] = topology->nodes[node].uplink;
         }
         hosts->host_of[rank] = host;
     }
@@ -124,31 +120,14 @@ void strag_probe_hosts_free(struct strag_probe_hosts *hosts)
 {
     free(hosts->host_of);
     free(hosts->leader);
+    free(hosts->uplink);
 }
 
-struct strag_slowdown *strag_slowdown_create_for(const struct strag_topology *topology,
-                                                 const struct strag_probe_hosts *hosts,
-                                                 const struct strag_state_record *state)
-{
-    double *nominal = malloc((size_t)hosts->count * sizeof *nominal);
-    if (!nominal)
-        return NULL;
-    for (int h = 0; h < hosts->count; h++)
-        nominal[h] = topology->nodes[topology->host_node[hosts->leader[h]]].uplink;
-    struct strag_slowdown *made =
-        strag_slowdown_create(hosts->host_of, topology->n, hosts->count, nominal, NULL);
-    for (int s = 0; made && s < state->nslow; s++)
-        strag_slowdown_known(made, hosts->host_of[state->slow[s].rank], state->slow[s].factor);
-    free(nominal);
-    return made;
-}
-
-void strag_slowdown_state(const struct strag_slowdown *slowdown,
-                          const struct strag_probe_hosts *hosts, struct strag_state_record *state)
+void strag_slowdown_state(const struct strag_slowdown *slowdown, struct strag_state_record *state)
 {
     state->nslow = 0;
-    for (int h = 0; h < hosts->count; h++)
-        strag_state_add_slow(state, hosts->leader[h], slowdown->host[h].factor);
+    for (int h = 0; h < slowdown->hosts; h++)
+        strag_state_add_slow(state, slowdown->of.leader[h], slowdown->host[h].factor);
 }
 
 /* ---- Rates ---- */
@@ -179,16 +158,10 @@ static void take_best(struct strag_slowdown *slowdown, int from, int to, double 
     in->in = fmax(in->in, rate);
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Of the numbers that were put into slowdown->sorted. */
 static double upper_quartile(struct strag_slowdown *slowdown, int count)
 {
-    qsort(slowdown->sorted, (size_t)count, sizeof *slowdown->sorted, compare_doubles);
+    qsort(slowdown->sorted, (size_t)count, sizeof *slowdown->sorted, strag_compare_double);
     return slowdown->sorted[(3 * count - 1) / 4];
 }
 
@@ -199,9 +172,9 @@ static void read_meters(struct strag_slowdown *slowdown, const char *notes, size
                         double calls)
 {
     forget_best(slowdown);
-    for (int rank = 0; rank < slowdown->ranks; rank++) {
+    for (int rank = 0; rank < slowdown->of.ranks; rank++) {
         struct strag_meter_note note;
-        int from = slowdown->host_of[rank];
+        int from = slowdown->of.host_of[rank];
         memcpy(&note, notes + (size_t)rank * stride, sizeof note);
         for (int i = 0; i < STRAG_METER_HOSTS; i++) {
             const struct strag_drained *drained = &note.to[i];
@@ -265,7 +238,6 @@ bool strag_slowdown_window(struct strag_slowdown *slowdown, const void *notes, s
                            double calls, double elapsed)
 {
     const struct strag_slowdown_options *options = &slowdown->options;
-    slowdown->report.windows++;
     slowdown->idle += elapsed;
     if (slowdown->remembered > 0 && --slowdown->remembered == 0)
         slowdown->tolerated = 1;
@@ -337,14 +309,11 @@ static bool most_are_slow(const struct strag_slowdown *slowdown)
 
 static void adopt(struct strag_slowdown *slowdown)
 {
-    slowdown->report.hosts = 0;
-    slowdown->report.switches++;
     slowdown->tolerated = 1;
     slowdown->remembered = 0;
     for (int h = 0; h < slowdown->hosts; h++) {
         struct host *host = &slowdown->host[h];
         host->factor = host->pending > 1 ? round(20 * host->pending) / 20 : 1;
-        slowdown->report.hosts += host->factor > 1;
     }
 }
 
@@ -371,7 +340,6 @@ static bool compare(struct strag_slowdown *slowdown, bool *sure)
 bool strag_slowdown_probed(struct strag_slowdown *slowdown, const float *rates, double took)
 {
     bool changed = false, sure = false;
-    slowdown->report.probes++;
     slowdown->took = took;
     slowdown->idle = 0;
     if (read_probe(slowdown, rates)) {
@@ -388,14 +356,4 @@ bool strag_slowdown_probed(struct strag_slowdown *slowdown, const float *rates, 
     if (changed && sure)
         adopt(slowdown);
     return changed && sure;
-}
-
-double strag_slowdown_factor(const struct strag_slowdown *slowdown, int host)
-{
-    return slowdown->host[host].factor;
-}
-
-struct strag_slowed strag_slowdown_report(const struct strag_slowdown *slowdown)
-{
-    return slowdown->report;
 }

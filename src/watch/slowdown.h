@@ -58,9 +58,10 @@ struct strag_slowdown;
 
 /* A topology's hosts, numbered in its order. */
 struct strag_probe_hosts {
-    int count;
+    int ranks, count;
     int32_t *host_of; /* [rank] */
     int32_t *leader;  /* [host]: the rank that takes part in probes */
+    double *uplink;   /* [host]: of the healthy link, in any unit; 0: not given */
 };
 
 /** @return false: out of memory; strag_probe_hosts_free frees what was made */
@@ -68,31 +69,20 @@ bool strag_probe_hosts_make(const struct strag_topology *topology, struct strag_
 void strag_probe_hosts_free(struct strag_probe_hosts *hosts);
 
 /**
- * @param host_of  [rank]: its host, numbered from 0 in the order of the topology
- * @param hosts    how many; with fewer than STRAG_PROBE_HOSTS_MIN nothing is ever probed
- * @param nominal  [host]: how fast its link is by nature, in any unit; NULL: all alike
+ * @param hosts    they outlive it; fewer than STRAG_PROBE_HOSTS_MIN are never probed
+ * @param known    hosts that are slow already: finding them is no change
  * @param options  NULL: the default
  * @return NULL when out of memory
  */
-struct strag_slowdown *strag_slowdown_create(const int32_t *host_of, int ranks, int hosts,
-                                             const double *nominal,
+struct strag_slowdown *strag_slowdown_create(const struct strag_probe_hosts *hosts,
+                                             const struct strag_state_record *known,
                                              const struct strag_slowdown_options *options);
-
-/** For a topology's hosts; those that a state says are slow are known. @return NULL: out of memory
- */
-struct strag_slowdown *strag_slowdown_create_for(const struct strag_topology *topology,
-                                                 const struct strag_probe_hosts *hosts,
-                                                 const struct strag_state_record *state);
 
 /** NULL is allowed. */
 void strag_slowdown_free(struct strag_slowdown *slowdown);
 
-/** Take over a slow host that is known from elsewhere: finding it is no change. */
-void strag_slowdown_known(struct strag_slowdown *slowdown, int host, double factor);
-
-/** Put the slow hosts' leaders into a state, in the place of those that were slow. */
-void strag_slowdown_state(const struct strag_slowdown *slowdown,
-                          const struct strag_probe_hosts *hosts, struct strag_state_record *state);
+/** Replace a state's slow ranks by the slow hosts' leaders; factors are multiples of 1/20. */
+void strag_slowdown_state(const struct strag_slowdown *slowdown, struct strag_state_record *state);
 
 /**
  * A window is over.
@@ -134,17 +124,5 @@ static inline int strag_probe_from(int hosts, int round, int host)
  * @return whether other hosts are slow than before, or by other factors
  */
 bool strag_slowdown_probed(struct strag_slowdown *slowdown, const float *rates, double took);
-
-/** @return at least 1; 1: the host is not slow. In steps of 1/20. */
-double strag_slowdown_factor(const struct strag_slowdown *slowdown, int host);
-
-/* For the user. */
-struct strag_slowed {
-    int hosts; /* that are slow now */
-    uint64_t windows, probes;
-    uint64_t switches; /* how often other hosts were slow than before, or by other factors */
-};
-
-struct strag_slowed strag_slowdown_report(const struct strag_slowdown *slowdown);
 
 #endif

@@ -97,7 +97,6 @@ static double modelled(const struct cluster *cluster)
 static struct cluster *cluster_make(bool stragglers, bool links)
 {
     static const struct strag_state_record quiet = {.nslow = 0};
-    struct strag_observe_options observe = strag_observe_default();
     struct cluster *cluster = calloc(1, sizeof *cluster);
     struct strag_judge_table usual = {.selection = NULL};
     assert_non_null(cluster);
@@ -108,11 +107,10 @@ static struct cluster *cluster_make(bool stragglers, bool links)
         cluster->ranks[r].world = 10 + r;
         cluster->factor[r] = 1;
     }
-    observe.window = WINDOW;
     assert_int_equal(strag_topology_flat(RANKS, 1, &cluster->topology, NULL), STRAG_OK);
     assert_true(strag_probe_hosts_make(cluster->topology, &cluster->hosts));
-    assert_int_equal(strag_observer_create(RANKS, &observe, &cluster->observer, NULL), STRAG_OK);
-    cluster->slowdown = strag_slowdown_create_for(cluster->topology, &cluster->hosts, &quiet);
+    assert_int_equal(strag_observer_create(RANKS, WINDOW, &cluster->observer, NULL), STRAG_OK);
+    cluster->slowdown = strag_slowdown_create(&cluster->hosts, &quiet, NULL);
     assert_non_null(cluster->slowdown);
     make_table(cluster, &quiet, &usual);
     cluster->options = (struct strag_judge_options){
@@ -121,7 +119,6 @@ static struct cluster *cluster_make(bool stragglers, bool links)
         .stragglers = stragglers,
         .observer = cluster->observer,
         .slowdown = links ? cluster->slowdown : NULL,
-        .hosts = &cluster->hosts,
         .make = make_table,
         .context = cluster,
     };
@@ -432,10 +429,10 @@ static void hosts(void **unused)
     assert_memory_equal(made.host_of, host_of, sizeof host_of);
     for (int h = 0; h < 3; h++)
         assert_int_equal(made.leader[h], h);
-    struct strag_slowdown *slowdown = strag_slowdown_create_for(topology, &made, &state);
+    struct strag_slowdown *slowdown = strag_slowdown_create(&made, &state, NULL);
     assert_non_null(slowdown);
     state.nslow = 7;
-    strag_slowdown_state(slowdown, &made, &state);
+    strag_slowdown_state(slowdown, &state);
     assert_int_equal(state.nslow, 1);
     assert_int_equal(state.slow[0].rank, 1); /* the host's leader */
     assert_true(state.slow[0].factor == 1.5);

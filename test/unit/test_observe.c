@@ -11,7 +11,7 @@
 
 #include <math.h>
 
-enum { RANKS_MAX = 64, NOBODY = -1 };
+enum { RANKS_MAX = 64, WINDOW = 100, NOBODY = -1 };
 
 /* Of the allreduce, in seconds; half of it needs no late rank if the plan is for one. */
 static const double call_time = 1e-3;
@@ -19,7 +19,6 @@ static const double call_time = 1e-3;
 struct job {
     int n;
     struct rng *rng;
-    struct strag_observe_options options;
     struct strag_observer *observers[RANKS_MAX]; /* one per rank */
     struct strag_note *gathered;                 /* what is under way */
     struct strag_verdict verdict;
@@ -37,14 +36,13 @@ static double uniform(struct rng *rng)
 
 static struct job job_create(int n, struct rng *rng)
 {
-    struct job job = {
-        .n = n, .rng = rng, .options = strag_observe_default(), .verdict.rank = NOBODY};
+    struct job job = {.n = n, .rng = rng, .verdict.rank = NOBODY};
     job.jitter = 0.04;
-    job.gathered = calloc((size_t)n * (size_t)job.options.window, sizeof *job.gathered);
+    job.gathered = calloc((size_t)n * (size_t)WINDOW, sizeof *job.gathered);
     assert_non_null(job.gathered);
     for (int rank = 0; rank < n; rank++) {
         struct strag_error err;
-        if (strag_observer_create(n, &job.options, &job.observers[rank], &err) != STRAG_OK)
+        if (strag_observer_create(n, WINDOW, &job.observers[rank], &err) != STRAG_OK)
             fail_msg("%s", err.text);
     }
     return job;
@@ -75,14 +73,14 @@ static void gather(struct job *job)
     for (int rank = 0; rank < job->n; rank++) {
         size_t bytes;
         const struct strag_note *notes = strag_observer_notes(job->observers[rank], &bytes);
-        assert_int_equal(bytes, (size_t)job->options.window * sizeof *notes);
-        memcpy(job->gathered + rank * job->options.window, notes, bytes);
+        assert_int_equal(bytes, (size_t)WINDOW * sizeof *notes);
+        memcpy(job->gathered + rank * WINDOW, notes, bytes);
     }
 }
 
 static void decide(struct job *job)
 {
-    const size_t stride = (size_t)job->options.window * sizeof *job->gathered;
+    const size_t stride = (size_t)WINDOW * sizeof *job->gathered;
     struct strag_verdict first = strag_observer_decide(job->observers[0], job->gathered, stride);
     for (int rank = 1; rank < job->n; rank++) {
         struct strag_verdict other =
@@ -161,7 +159,7 @@ static void a_late_rank_is_found(void **state)
         int n = 2 + (int)rng_below(&rng, RANKS_MAX - 1);
         struct job job = job_create(n, &rng);
         const struct lateness straggler = {some_rank(&rng, n, NOBODY), 2 * call_time, 0.9};
-        long window = job.options.window;
+        long window = WINDOW;
         calls(&job, 3 * window, &straggler, 1);
         assert_int_equal(job.verdict.rank, straggler.rank);
         assert_in_range(job.decided, 1, 3 * window);
@@ -183,7 +181,7 @@ static void noise(struct rng *rng, int n, double scale, double exponent)
 {
     struct job job = job_create(n, rng);
     double arrival[RANKS_MAX];
-    for (long c = 0; c < 20L * job.options.window; c++) {
+    for (long c = 0; c < 20L * WINDOW; c++) {
         for (int rank = 0; rank < n; rank++)
             arrival[rank] = scale * pow(uniform(rng), exponent);
         call(&job, arrival);
@@ -213,7 +211,7 @@ static void another_rank_is_followed(void **state)
         int n = 2 + (int)rng_below(&rng, RANKS_MAX - 1);
         struct job job = job_create(n, &rng);
         struct lateness straggler = {some_rank(&rng, n, NOBODY), 2 * call_time, 0.9};
-        long window = job.options.window;
+        long window = WINDOW;
         calls(&job, 5 * window, &straggler, 1);
         for (int change = 0; change < 3; change++) {
             straggler.rank = some_rank(&rng, n, straggler.rank);
@@ -235,17 +233,17 @@ static void of_several_the_latest(void **state)
         int latest = some_rank(&rng, n, NOBODY), other = some_rank(&rng, n, latest);
         struct lateness straggler[] = {{latest, 3 * call_time, 1}, {other, 2 * call_time, 1}};
         struct job job = job_create(n, &rng);
-        calls(&job, 4L * job.options.window, straggler, 2);
+        calls(&job, 4L * WINDOW, straggler, 2);
         assert_int_equal(job.verdict.rank, latest);
         /* Only the part for which the other one is there counts. */
         assert_true(fabs(job.verdict.delay - call_time) < 0.1 * call_time);
         straggler[1].delay =
             straggler[0].delay; /* equally late: nothing is gained by going ahead */
-        calls(&job, 4L * job.options.window, straggler, 2);
+        calls(&job, 4L * WINDOW, straggler, 2);
         assert_int_equal(job.verdict.rank, NOBODY);
         job_free(&job);
         job = job_create(n, &rng);
-        calls(&job, 10L * job.options.window, straggler, 2);
+        calls(&job, 10L * WINDOW, straggler, 2);
         assert_int_equal(job.verdict.rank, NOBODY);
         assert_int_equal(strag_observer_report(job.observers[0]).switches, 0);
         job_free(&job);
@@ -259,16 +257,16 @@ static void between_the_shares_nothing_changes(void **state)
     struct rng rng = {support_seed("between_the_shares_nothing_changes")};
     struct job job = job_create(8, &rng);
     struct lateness straggler = {5, 2 * call_time, 0.6};
-    calls(&job, 20L * job.options.window, &straggler, 1);
+    calls(&job, 20L * WINDOW, &straggler, 1);
     assert_int_equal(job.verdict.rank, NOBODY);
     straggler.share = 1;
-    calls(&job, 3L * job.options.window, &straggler, 1);
+    calls(&job, 3L * WINDOW, &straggler, 1);
     assert_int_equal(job.verdict.rank, 5);
     straggler.share = 0.6;
-    calls(&job, 20L * job.options.window, &straggler, 1);
+    calls(&job, 20L * WINDOW, &straggler, 1);
     assert_int_equal(job.verdict.rank, 5);
     straggler.share = 0.2;
-    calls(&job, 3L * job.options.window, &straggler, 1);
+    calls(&job, 3L * WINDOW, &straggler, 1);
     assert_int_equal(job.verdict.rank, NOBODY);
     job_free(&job);
 }
@@ -281,21 +279,21 @@ static void a_little_late_is_not_late(void **state)
     struct job job = job_create(6, &rng);
     struct lateness straggler = {2, 0.04 * call_time, 1};
     job.jitter = 0;
-    calls(&job, 10L * job.options.window, &straggler, 1);
+    calls(&job, 10L * WINDOW, &straggler, 1);
     assert_int_equal(job.verdict.rank, NOBODY);
     straggler.delay = 0.3 * call_time;
-    calls(&job, 3L * job.options.window, &straggler, 1);
+    calls(&job, 3L * WINDOW, &straggler, 1);
     assert_int_equal(job.verdict.rank, 2);
     /* A plan for rank 2 hides the delay; it is still seen. */
-    calls(&job, 10L * job.options.window, &straggler, 1);
+    calls(&job, 10L * WINDOW, &straggler, 1);
     assert_int_equal(job.verdict.rank, 2);
     /* A delay that is much the same is not followed, another one is. */
     double delay = job.verdict.delay;
     straggler.delay = 0.35 * call_time;
-    calls(&job, 4L * job.options.window, &straggler, 1);
+    calls(&job, 4L * WINDOW, &straggler, 1);
     assert_true(job.verdict.delay == delay);
     straggler.delay = 2 * call_time;
-    calls(&job, 4L * job.options.window, &straggler, 1);
+    calls(&job, 4L * WINDOW, &straggler, 1);
     assert_true(fabs(job.verdict.delay - straggler.delay) < 0.1 * call_time);
     assert_int_equal(strag_observer_report(job.observers[0]).switches, 1);
     job_free(&job);
@@ -312,14 +310,14 @@ static void ends_that_differ_are_not_lateness(void **state)
         for (int rank = 0; rank < n; rank++)
             job.skew[rank] = call_time * uniform(&rng) * (rng_one_in(&rng, 2) ? 1 : 0.1);
         for (int window = 0; window < 40; window++) {
-            calls(&job, job.options.window, NULL, 0);
+            calls(&job, WINDOW, NULL, 0);
             assert_int_equal(job.verdict.rank, NOBODY);
         }
-        assert_in_range(job.looks, 0, 3L * job.options.window);
+        assert_in_range(job.looks, 0, 3L * WINDOW);
         assert_int_equal(strag_observer_report(job.observers[0]).switches, 0);
         /* Who is really late is still found. */
         const struct lateness straggler = {some_rank(&rng, n, NOBODY), 2 * call_time, 0.9};
-        calls(&job, 3L * job.options.window, &straggler, 1);
+        calls(&job, 3L * WINDOW, &straggler, 1);
         assert_int_equal(job.verdict.rank, straggler.rank);
         job_free(&job);
     }
@@ -329,10 +327,8 @@ static void ends_that_differ_are_not_lateness(void **state)
 static void what_is_reported(void **state)
 {
     (void)state;
-    const struct strag_observe_options options = {
-        .window = 4, .share_on = 0.75, .share_off = 0.5, .least = 0.1};
     struct strag_observer *observer;
-    assert_int_equal(strag_observer_create(3, &options, &observer, NULL), STRAG_OK);
+    assert_int_equal(strag_observer_create(3, 4, &observer, NULL), STRAG_OK);
     assert_int_equal(strag_observer_report(observer).rank, -1);
     static const enum strag_observe_step steps[] = {
         STRAG_OBSERVE_NOTHING, STRAG_OBSERVE_NOTHING, STRAG_OBSERVE_NOTHING, STRAG_OBSERVE_SEND,
@@ -393,29 +389,18 @@ static void what_is_reported(void **state)
 static void options_that_make_no_sense(void **state)
 {
     (void)state;
-    const struct strag_observe_options usual = strag_observe_default();
     const struct {
-        int n;
-        struct strag_observe_options options;
+        int n, window;
         const char *why;
     } cases[] = {
-        {1, usual, "1 ranks to observe; at least 2 are needed"},
-        {2, {1, 0.75, 0.4, 0.1}, "a window of 1 calls; 2 to 4096 are accepted"},
-        {2, {4097, 0.75, 0.4, 0.1}, "a window of 4097 calls; 2 to 4096 are accepted"},
-        {2, {50, 0.5, 0.4, 0.1}, "late in a share of 0.5; above 0.5 to 1 is accepted"},
-        {2, {50, NAN, 0.4, 0.1}, "late in a share of nan; above 0.5 to 1 is accepted"},
-        {2,
-         {50, 0.75, 0.75, 0.1},
-         "no longer late below a share of 0.75; above 0 to below 0.75 is accepted"},
-        {2,
-         {50, 0.75, 0, 0.1},
-         "no longer late below a share of 0; above 0 to below 0.75 is accepted"},
-        {2, {50, 0.75, 0.4, -1}, "late by -1 of a call's time; 0 or more is accepted"},
+        {1, WINDOW, "1 ranks to observe; at least 2 are needed"},
+        {2, 1, "a window of 1 calls; 2 to 4096 are accepted"},
+        {2, 4097, "a window of 4097 calls; 2 to 4096 are accepted"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct strag_observer *observer = NULL;
         struct strag_error err = {""};
-        assert_int_equal(strag_observer_create(cases[i].n, &cases[i].options, &observer, &err),
+        assert_int_equal(strag_observer_create(cases[i].n, cases[i].window, &observer, &err),
                          STRAG_ERR_ARGUMENT);
         assert_string_equal(err.text, cases[i].why);
         assert_null(observer);
@@ -424,9 +409,8 @@ static void options_that_make_no_sense(void **state)
 
 static int try_create(const void *what, struct strag_error *err, bool *made)
 {
-    const struct strag_observe_options options = strag_observe_default();
     struct strag_observer *observer = NULL;
-    int status = strag_observer_create(*(const int *)what, &options, &observer, err);
+    int status = strag_observer_create(*(const int *)what, WINDOW, &observer, err);
     *made = observer != NULL;
     strag_observer_free(observer);
     return status;
