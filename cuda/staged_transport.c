@@ -232,15 +232,24 @@ static int prepare(struct strag_staging *staging, struct staged_message *message
     return message->send ? prepare_send(staging, message) : prepare_recv(staging, message);
 }
 
-static int post(struct staged_transport *transport, const struct staged_message *what)
+static int post(struct strag_transport *base, struct strag_transfer *transfer, bool send, int peer,
+                void *buffer, size_t elements)
 {
-    struct strag_staging *staging = transport->staging;
-    struct staged_message message = *what;
-    bool waits = must_wait(transport, what->send);
-    int status = prepare(staging, &message);
+    struct staged_transport *transport = own(base);
+    struct staged_message message = {
+        .flight = {.complete = landed},
+        .outer = transfer,
+        .state = READY,
+        .send = send,
+        .peer = peer,
+        .buffer = buffer,
+        .elements = elements,
+    };
+    bool waits = must_wait(transport, send);
+    int status = prepare(transport->staging, &message);
     struct staged_message *posted = status == STRAG_OK ? append(transport, &message) : NULL;
     if (!posted) {
-        leave_chunk(staging, message.chunk, false);
+        leave_chunk(transport->staging, message.chunk, false);
         return status == STRAG_OK ? STRAG_ERR_MEMORY : status;
     }
     if (posted->state == COPYING || waits)
@@ -254,30 +263,13 @@ static int post(struct staged_transport *transport, const struct staged_message 
 static int staged_send(struct strag_transport *base, struct strag_transfer *transfer, int peer,
                        const void *buffer, size_t elements)
 {
-    const struct staged_message message = {
-        .flight = {.complete = landed},
-        .outer = transfer,
-        .state = READY,
-        .send = true,
-        .peer = peer,
-        .buffer = (void *)(uintptr_t)buffer,
-        .elements = elements,
-    };
-    return post(own(base), &message);
+    return post(base, transfer, true, peer, (void *)(uintptr_t)buffer, elements);
 }
 
 static int staged_recv(struct strag_transport *base, struct strag_transfer *transfer, int peer,
                        void *buffer, size_t elements)
 {
-    const struct staged_message message = {
-        .flight = {.complete = landed},
-        .outer = transfer,
-        .state = READY,
-        .peer = peer,
-        .buffer = buffer,
-        .elements = elements,
-    };
-    return post(own(base), &message);
+    return post(base, transfer, false, peer, buffer, elements);
 }
 
 /* ---- Moving along ---- */

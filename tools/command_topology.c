@@ -4,6 +4,7 @@
  */
 #include "write.h"
 
+#include <math.h>
 #include <string.h>
 
 /* With more hosts than this, neighbouring ones that are alike share a line. */
@@ -15,13 +16,6 @@ static double gbit(double bytes_per_second)
 }
 
 /* ---- Text: what was read ---- */
-
-static void write_coordinates(const int *at, int dims)
-{
-    for (int d = 0; d < dims; d++)
-        printf("%s%d", d ? "," : "(", at[d]);
-    putchar(')');
-}
 
 static void write_sizes(const int *size, int dims)
 {
@@ -132,7 +126,7 @@ static void write_box(const struct strag_topology *topology)
     }
     write_sizes(box->size, box->dims);
     printf(" from ");
-    write_coordinates(box->first, box->dims);
+    printf("%s", strag_coordinates_text(box->first, box->dims).text);
     if (topology->network == STRAG_NETWORK_TORUS)
         write_wrap(box->wrap, box->dims);
     putchar('\n');
@@ -140,47 +134,28 @@ static void write_box(const struct strag_topology *topology)
 
 /* ---- Levels ---- */
 
-/* The nodes of one level together. */
-struct level_sum {
-    int nodes;
-    double slowest, fastest; /* uplinks, bytes per second */
-    bool said;               /* of at least one node */
-};
-
-static void sum_levels(const struct strag_topology *topology,
-                       struct level_sum sums[STRAG_LEVEL_NETWORK + 1])
+static void write_level(const struct strag_topology *topology, int level)
 {
-    for (int l = 0; l <= STRAG_LEVEL_NETWORK; l++)
-        sums[l] = (struct level_sum){0};
+    int nodes = 0;
+    double slowest = INFINITY, fastest = 0; /* uplinks that are given, bytes per second */
     for (int i = 0; i < topology->nnodes; i++) {
         const struct strag_node *node = &topology->nodes[i];
-        struct level_sum *sum = &sums[node->level];
-        sum->nodes++;
-        if (node->uplink <= 0)
+        if (node->level != level)
             continue;
-        if (!sum->said || node->uplink < sum->slowest)
-            sum->slowest = node->uplink;
-        if (!sum->said || node->uplink > sum->fastest)
-            sum->fastest = node->uplink;
-        sum->said = true;
+        nodes++;
+        if (node->uplink > 0) {
+            slowest = fmin(slowest, node->uplink);
+            fastest = fmax(fastest, node->uplink);
+        }
     }
-}
-
-static void write_levels(const struct strag_topology *topology)
-{
-    struct level_sum sums[STRAG_LEVEL_NETWORK + 1];
-    sum_levels(topology, sums);
-    for (int l = STRAG_LEVEL_NETWORK; l >= 0; l--) {
-        const struct level_sum *sum = &sums[l];
-        if (!sum->nodes)
-            continue;
-        printf("level      %-11s %d", strag_level_name((enum strag_level)l), sum->nodes);
-        if (sum->said && sum->slowest < sum->fastest)
-            printf(", uplinks %g to %g Gbit/s", gbit(sum->slowest), gbit(sum->fastest));
-        else if (sum->said)
-            printf(", uplinks %g Gbit/s", gbit(sum->slowest));
-        putchar('\n');
-    }
+    if (!nodes)
+        return;
+    printf("level      %-11s %d", strag_level_name((enum strag_level)level), nodes);
+    if (slowest < fastest)
+        printf(", uplinks %g to %g Gbit/s", gbit(slowest), gbit(fastest));
+    else if (fastest > 0)
+        printf(", uplinks %g Gbit/s", gbit(slowest));
+    putchar('\n');
 }
 
 /* ---- Placement ---- */
@@ -213,16 +188,12 @@ static void write_ranks(const int32_t *ranks, int count)
 static void write_position(const struct strag_topology *topology, const struct strag_node *node)
 {
     int at[STRAG_DIMS_MAX];
-    char text[16 * STRAG_DIMS_MAX];
-    int used = 0;
     if (topology->network == STRAG_NETWORK_TREE || node->position < 0)
         return;
     strag_grid_coordinates(&topology->grid, node->position, at);
-    for (int d = 0; d < topology->grid.dims; d++)
-        used += snprintf(text + used, sizeof text - (size_t)used, "%c%d", d ? ',' : '(', at[d]);
-    snprintf(text + used, sizeof text - (size_t)used, ")");
-    if (!node->name || strcmp(node->name, text) != 0)
-        printf(" at %s", text);
+    const struct strag_coordinates text = strag_coordinates_text(at, topology->grid.dims);
+    if (!node->name || strcmp(node->name, text.text) != 0)
+        printf(" at %s", text.text);
 }
 
 static void write_node(const struct strag_topology *topology, const struct strag_node *node,
@@ -330,7 +301,8 @@ static void write_text(const struct machine *machine)
     write_network(topology);
     write_job(topology);
     write_box(topology);
-    write_levels(topology);
+    for (int level = STRAG_LEVEL_NETWORK; level >= 0; level--)
+        write_level(topology, level);
     puts("placement");
     write_placement(topology);
 }

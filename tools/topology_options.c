@@ -116,7 +116,7 @@ static int read_description(enum option_id kind, const char *text, struct machin
     case OPTION_HYPERX:
         return strag_layout_from_dims(text, STRAG_NETWORK_HYPERX, false, layout, err);
     case OPTION_HAMMINGMESH:
-        return strag_layout_from_hammingmesh(text, layout, err);
+        return strag_layout_from_dims(text, STRAG_NETWORK_HAMMINGMESH, false, layout, err);
     case OPTION_TREE:
         return strag_layout_from_tree(text, layout, err);
     case OPTION_LAYOUT:
@@ -126,7 +126,7 @@ static int read_description(enum option_id kind, const char *text, struct machin
     }
     /* --hwloc: its cores are those of one host. */
     int status = strag_hwloc_cores(*text ? text : NULL, &machine->cores, &machine->ncores, err);
-    return status == STRAG_OK ? strag_layout_flat(1, layout, err) : status;
+    return status == STRAG_OK ? strag_layout_from_tree("1", layout, err) : status;
 }
 
 /* A file that cannot be read is wrong use, too: another one would be accepted. */

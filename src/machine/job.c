@@ -246,24 +246,19 @@ static int place_by_addresses(const struct strag_job *job, const struct hosts *h
     return status;
 }
 
+/* One switch; the layout borrows the hosts' names. */
 static int place_flat(const struct strag_job *job, const struct hosts *hosts,
                       struct strag_topology **topology, struct strag_error *why)
 {
-    struct strag_layout *layout = NULL;
-    int status = strag_layout_flat(hosts->count, &layout, why);
-    for (int host = 0; status == STRAG_OK && host < hosts->count; host++) {
-        const char *text = hosts->first[host]->host;
-        char *name = strag_text_copy(text, strlen(text));
-        if (!name) {
-            status = STRAG_ERR_MEMORY;
-            break;
-        }
-        free(layout->hosts[host].name);
-        layout->hosts[host].name = name;
-    }
-    if (status == STRAG_OK)
-        status = place(layout, job, hosts->of_rank, NULL, topology, why);
-    strag_layout_free(layout);
+    struct strag_switch root = {.parent = -1};
+    struct strag_layout layout = {.nswitches = 1, .switches = &root, .nhosts = hosts->count};
+    layout.hosts = calloc((size_t)hosts->count, sizeof *layout.hosts);
+    if (!layout.hosts)
+        return STRAG_ERR_MEMORY;
+    for (int host = 0; host < hosts->count; host++)
+        layout.hosts[host].name = (char *)(uintptr_t)hosts->first[host]->host;
+    int status = place(&layout, job, hosts->of_rank, NULL, topology, why);
+    free(layout.hosts);
     return status;
 }
 

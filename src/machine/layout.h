@@ -73,22 +73,18 @@ int strag_layout_parse_yaml(const char *text, size_t length, const char *name,
 int strag_layout_parse_coordinates(const char *text, size_t length, const char *name,
                                    struct strag_layout **layout, struct strag_error *err);
 
-/** "8x8x4": torus, mesh or HyperX; hosts are named by their coordinates, "(1,0,2)". */
+/**
+ * "8x8x4": torus (a mesh unless it wraps) or HyperX; "2x2:16x16": boards of 2 x 2 hosts in a
+ * HammingMesh of 16 x 16 boards. Hosts are named by their coordinates, "(1,0,2)".
+ */
 int strag_layout_from_dims(const char *dims, enum strag_network network, bool wrap,
                            struct strag_layout **layout, struct strag_error *err);
-
-/** "2x2:16x16": boards of 2 x 2 hosts in a grid of 16 x 16 boards. */
-int strag_layout_from_hammingmesh(const char *text, struct strag_layout **layout,
-                                  struct strag_error *err);
 
 /**
  * Ranks per host between commas, "2,3"; round brackets make switches, "((2,3),(4))"; "@GBIT" after
  * a number or a bracket gives its uplink: "(2@50,3)@200".
  */
 int strag_layout_from_tree(const char *text, struct strag_layout **layout, struct strag_error *err);
-
-/** So many hosts on one switch, named "0", "1", ... */
-int strag_layout_flat(int hosts, struct strag_layout **layout, struct strag_error *err);
 
 /* What one host says of itself (SLURM_TOPOLOGY_ADDR): switches from the top between dots, the host
  * last, "s0.s1.n7"; or its coordinates, "torus:1:0:2" or "pod1:1:0:2.n7". */

@@ -41,39 +41,31 @@ static size_t word_length(const struct strag_line *line)
     return length;
 }
 
-static bool is_word(const struct strag_line *line, const char *word)
+/* "torus 8x8x4". @param[out] file->header  whether the line is of this kind */
+static int read_header(struct coordinates *file, const struct strag_line *line)
 {
-    return word_length(line) == strlen(word) && memcmp(line->text, word, strlen(word)) == 0;
-}
-
-/* "torus 8x8x4". @param[out] found  false: the line is none of this kind */
-static int read_header(struct coordinates *file, const struct strag_line *line, bool *found)
-{
-    struct strag_grid *grid = &file->grid;
-    bool wraps = is_word(line, "torus");
-    *found = true;
-    grid->network = STRAG_NETWORK_TORUS;
-    if (is_word(line, "hyperx"))
-        grid->network = STRAG_NETWORK_HYPERX;
-    else if (is_word(line, "hammingmesh"))
-        grid->network = STRAG_NETWORK_HAMMINGMESH;
-    else if (!wraps && !is_word(line, "mesh"))
-        *found = false;
-    if (!*found)
+    static const struct {
+        const char *word;
+        enum strag_network network;
+        bool wrap;
+    } kinds[] = {
+        {"torus", STRAG_NETWORK_TORUS, true},
+        {"mesh", STRAG_NETWORK_TORUS, false},
+        {"hyperx", STRAG_NETWORK_HYPERX, false},
+        {"hammingmesh", STRAG_NETWORK_HAMMINGMESH, false},
+    };
+    size_t skip = word_length(line), kind = 0;
+    while (kind < 4 &&
+           (skip != strlen(kinds[kind].word) || memcmp(line->text, kinds[kind].word, skip) != 0))
+        kind++;
+    file->header = kind < 4;
+    if (!file->header)
         return STRAG_OK;
-    size_t skip = word_length(line);
     while (skip < line->length && strag_blank(line->text[skip]))
         skip++;
-    const char *text = line->text + skip;
-    size_t length = line->length - skip;
-    file->header = true;
-    if (grid->network == STRAG_NETWORK_HAMMINGMESH)
-        return strag_source_hammingmesh(&file->source, line->number, text, length, grid);
-    int status =
-        strag_source_dims(&file->source, line->number, text, length, grid->size, &grid->dims);
-    for (int i = 0; i < grid->dims; i++)
-        grid->wrap[i] = wraps;
-    return status;
+    file->grid.network = kinds[kind].network;
+    return strag_source_grid(&file->source, line->number, line->text + skip, line->length - skip,
+                             kinds[kind].wrap, &file->grid);
 }
 
 /* "1 0 2". @return how many; -1: that is something else */
@@ -185,11 +177,9 @@ static int read_lines(struct coordinates *file, const char *text, size_t length)
 {
     struct strag_line line = {.number = 0};
     while (strag_next_line(&text, &length, &line)) {
-        bool header = false;
-        int status = STRAG_OK;
-        if (file->count == 0 && !file->header)
-            status = read_header(file, &line, &header);
-        if (status == STRAG_OK && !header)
+        bool first = file->count == 0 && !file->header;
+        int status = first ? read_header(file, &line) : STRAG_OK;
+        if (status == STRAG_OK && !(first && file->header))
             status = read_entry(file, &line);
         if (status != STRAG_OK)
             return status;

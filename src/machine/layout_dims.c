@@ -11,9 +11,8 @@
 /* ---- Sizes ---- */
 
 /* "8x8x4"; @return false if it is not such a text */
-static bool read_sizes(const char *text, size_t length, int *sizes, int *dims)
+static bool read_sizes(const char *text, const char *end, int *sizes, int *dims)
 {
-    const char *end = text + length;
     *dims = 0;
     for (;; text++) {
         int64_t size;
@@ -25,52 +24,41 @@ static bool read_sizes(const char *text, size_t length, int *sizes, int *dims)
     }
 }
 
-static int check_product(const struct strag_source *source, int line, const char *text,
-                         size_t length, const int *sizes, int dims)
+/* "2x2:16x16" @return as read_sizes; sizes are numbers of boards */
+static bool read_boards(const char *text, const char *end, struct strag_grid *grid)
 {
-    int64_t product = 1;
-    for (int i = 0; i < dims; i++) {
-        product *= sizes[i];
-        if (product > STRAG_POSITIONS_MAX)
-            return strag_source_fail(source, line, "the grid %s has more than %d positions",
-                                     strag_quote(text, length).text, STRAG_POSITIONS_MAX);
-    }
-    return STRAG_OK;
-}
-
-int strag_source_dims(const struct strag_source *source, int line, const char *text, size_t length,
-                      int *sizes, int *dims)
-{
-    if (!read_sizes(text, length, sizes, dims))
-        return strag_source_fail(source, line,
-                                 "'%s' is not a grid; 1 to %d sizes with x between them are, like "
-                                 "8x8x4",
-                                 strag_quote(text, length).text, STRAG_DIMS_MAX);
-    return check_product(source, line, text, length, sizes, *dims);
-}
-
-int strag_source_hammingmesh(const struct strag_source *source, int line, const char *text,
-                             size_t length, struct strag_grid *grid)
-{
-    const char *colon = memchr(text, ':', length);
-    size_t head = colon ? (size_t)(colon - text) : length;
-    int boards[STRAG_DIMS_MAX];
+    const char *colon = memchr(text, ':', (size_t)(end - text));
     int dims = 0;
-    if (!colon || !read_sizes(text, head, grid->board, &grid->dims) ||
-        !read_sizes(colon + 1, length - head - 1, boards, &dims) || dims != grid->dims)
+    return colon && read_sizes(text, colon, grid->board, &dims) &&
+           read_sizes(colon + 1, end, grid->size, &grid->dims) && dims == grid->dims;
+}
+
+int strag_source_grid(const struct strag_source *source, int line, const char *text, size_t length,
+                      bool wrap, struct strag_grid *grid)
+{
+    const char *end = text + length;
+    const bool boards = grid->network == STRAG_NETWORK_HAMMINGMESH;
+    int64_t positions = 1;
+    if (boards && !read_boards(text, end, grid))
         return strag_source_fail(source, line,
                                  "'%s' is not a HammingMesh; the sizes of a board and as many "
                                  "numbers of boards are, like 2x2:16x16",
                                  strag_quote(text, length).text);
-    for (int i = 0; i < dims; i++) {
-        int64_t size = (int64_t)grid->board[i] * boards[i];
-        if (size > STRAG_POSITIONS_MAX)
+    if (!boards && !read_sizes(text, end, grid->size, &grid->dims))
+        return strag_source_fail(source, line,
+                                 "'%s' is not a grid; 1 to %d sizes with x between them are, like "
+                                 "8x8x4",
+                                 strag_quote(text, length).text, STRAG_DIMS_MAX);
+    for (int d = 0; d < grid->dims; d++) {
+        int64_t size = (int64_t)grid->size[d] * (boards ? grid->board[d] : 1);
+        positions = size > STRAG_POSITIONS_MAX ? size : positions * size;
+        if (positions > STRAG_POSITIONS_MAX)
             return strag_source_fail(source, line, "the grid %s has more than %d positions",
                                      strag_quote(text, length).text, STRAG_POSITIONS_MAX);
-        grid->size[i] = (int)size;
+        grid->size[d] = (int)size;
+        grid->wrap[d] = wrap && grid->network == STRAG_NETWORK_TORUS;
     }
-    grid->network = STRAG_NETWORK_HAMMINGMESH;
-    return check_product(source, line, text, length, grid->size, dims);
+    return STRAG_OK;
 }
 
 int strag_source_contain(const struct strag_source *source, int *at, int count,
@@ -122,56 +110,12 @@ int strag_layout_from_dims(const char *dims, enum strag_network network, bool wr
 {
     const struct strag_source source = {NULL, err};
     struct strag_grid grid = {.network = network};
-    if (network != STRAG_NETWORK_TORUS && network != STRAG_NETWORK_HYPERX)
-        return strag_fail(err, STRAG_ERR_ARGUMENT,
-                          "sizes make a torus, a mesh or a HyperX, not a %s",
-                          strag_network_name(network));
-    int status = strag_source_dims(&source, 0, dims, strlen(dims), grid.size, &grid.dims);
-    if (status != STRAG_OK)
-        return status;
-    for (int i = 0; i < grid.dims; i++)
-        grid.wrap[i] = wrap && network == STRAG_NETWORK_TORUS;
-    return strag_layout_build(&source, network, fill_grid, &grid, layout);
-}
-
-int strag_layout_from_hammingmesh(const char *text, struct strag_layout **layout,
-                                  struct strag_error *err)
-{
-    const struct strag_source source = {NULL, err};
-    struct strag_grid grid = {.network = STRAG_NETWORK_HAMMINGMESH};
-    int status = strag_source_hammingmesh(&source, 0, text, strlen(text), &grid);
-    if (status != STRAG_OK)
-        return status;
-    return strag_layout_build(&source, grid.network, fill_grid, &grid, layout);
+    int status = strag_source_grid(&source, 0, dims, strlen(dims), wrap, &grid);
+    return status == STRAG_OK ? strag_layout_build(&source, network, fill_grid, &grid, layout)
+                              : status;
 }
 
 /* ---- Trees ---- */
-
-/* A host that is named by its number. */
-static int add_host(struct strag_draft *draft, int at)
-{
-    char name[16];
-    snprintf(name, sizeof name, "%d", draft->layout->nhosts);
-    return strag_draft_host(draft, name, 0, at);
-}
-
-static int fill_flat(struct strag_draft *draft, void *from)
-{
-    const int *hosts = from;
-    int status = STRAG_OK;
-    for (int i = 0; i < *hosts && status == STRAG_OK; i++)
-        status = add_host(draft, -1);
-    return status;
-}
-
-int strag_layout_flat(int hosts, struct strag_layout **layout, struct strag_error *err)
-{
-    const struct strag_source source = {NULL, err};
-    if (hosts < 1 || hosts > STRAG_LAYOUT_MAX)
-        return strag_fail(err, STRAG_ERR_ARGUMENT, "%d hosts; 1 to %d are accepted", hosts,
-                          STRAG_LAYOUT_MAX);
-    return strag_layout_build(&source, STRAG_NETWORK_TREE, fill_flat, &hosts, layout);
-}
 
 /* Where reading "((2,3@50),4)@100" is. */
 struct tree_text {
@@ -214,7 +158,9 @@ static int read_host(struct tree_text *tree)
     if (!strag_next_number(&text, text + strlen(text), INT32_MAX, &ranks) || ranks < 1)
         return fail_tree(tree);
     tree->rest = text;
-    int status = add_host(tree->draft, tree->at);
+    char name[16];
+    snprintf(name, sizeof name, "%d", layout->nhosts);
+    int status = strag_draft_host(tree->draft, name, 0, tree->at);
     if (status != STRAG_OK)
         return status;
     struct strag_host *host = &layout->hosts[layout->nhosts - 1];

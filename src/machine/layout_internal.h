@@ -95,13 +95,9 @@ int strag_draft_hosts(struct strag_draft *draft, const struct strag_text *list, 
 
 /* ---- Grids (layout_dims.c) ---- */
 
-/** "8x8x4". @param[out] sizes  at most STRAG_DIMS_MAX; their product is limited */
-int strag_source_dims(const struct strag_source *source, int line, const char *text, size_t length,
-                      int *sizes, int *dims);
-
-/** "2x2:16x16". */
-int strag_source_hammingmesh(const struct strag_source *source, int line, const char *text,
-                             size_t length, struct strag_grid *grid);
+/** "8x8x4"; "2x2:16x16" for a HammingMesh. @param[in,out] grid  its network is given */
+int strag_source_grid(const struct strag_source *source, int line, const char *text, size_t length,
+                      bool wrap, struct strag_grid *grid);
 
 /**
  * The smallest mesh that contains coordinates.

@@ -2,10 +2,9 @@
 /*
  * A topology as bytes:
  *
- *     head            magic number, ranks, nodes, bytes of all names
- *     grid            struct packed_grid
- *     nodes           struct packed, the nodes in their order
- *     names           one after another, without closing zeros
+ *     struct head     with the grid
+ *     struct packed   for each node, in order
+ *     names           one after another, not terminated
  *
  * in this machine's own formats: the processes of a job share them.
  */
@@ -16,17 +15,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const uint32_t magic = 0x53545254; /* changes with the format */
+static const uint32_t magic = 0x53545255; /* changes with the format */
 
+/* `wrap` is no bool, since any byte may arrive. */
 struct head {
     uint32_t magic;
-    int32_t n, nnodes;
-    uint64_t names;
-};
-
-/* Of a grid; any byte is a truth value, unlike in a bool. */
-struct packed_grid {
-    int32_t network, dims;
+    int32_t n, nnodes, network, dims;
     int32_t size[STRAG_DIMS_MAX], board[STRAG_DIMS_MAX];
     uint8_t wrap[STRAG_DIMS_MAX];
 };
@@ -34,7 +28,7 @@ struct packed_grid {
 struct packed {
     double uplink;
     int32_t parent, rank, position;
-    int32_t name; /* bytes of it; -1: none */
+    int32_t name; /* its bytes; -1: none */
     uint8_t level;
 };
 
@@ -51,24 +45,31 @@ static struct packed pack_node(const struct strag_node *node)
     return packed;
 }
 
-static struct packed_grid pack_grid(const struct strag_grid *grid)
+static struct head pack_head(const struct strag_topology *topology)
 {
-    struct packed_grid packed = {(int32_t)grid->network, grid->dims, {0}, {0}, {0}};
+    const struct strag_grid *grid = &topology->grid;
+    struct head head;
+    memset(&head, 0, sizeof head);
+    head.magic = magic;
+    head.n = topology->n;
+    head.nnodes = topology->nnodes;
+    head.network = (int32_t)grid->network;
+    head.dims = grid->dims;
     for (int d = 0; d < grid->dims; d++) {
-        packed.size[d] = grid->size[d];
-        packed.board[d] = grid->board[d];
-        packed.wrap[d] = grid->wrap[d];
+        head.size[d] = grid->size[d];
+        head.board[d] = grid->board[d];
+        head.wrap[d] = grid->wrap[d];
     }
-    return packed;
+    return head;
 }
 
-static struct strag_grid unpack_grid(const struct packed_grid *packed)
+static struct strag_grid unpack_grid(const struct head *head)
 {
-    struct strag_grid grid = {.network = (enum strag_network)packed->network, .dims = packed->dims};
+    struct strag_grid grid = {.network = (enum strag_network)head->network, .dims = head->dims};
     for (int d = 0; d < STRAG_DIMS_MAX; d++) {
-        grid.size[d] = packed->size[d];
-        grid.board[d] = packed->board[d];
-        grid.wrap[d] = packed->wrap[d] != 0;
+        grid.size[d] = head->size[d];
+        grid.board[d] = head->board[d];
+        grid.wrap[d] = head->wrap[d] != 0;
     }
     return grid;
 }
@@ -76,46 +77,34 @@ static struct strag_grid unpack_grid(const struct packed_grid *packed)
 int strag_topology_pack(const struct strag_topology *topology, void **bytes, size_t *size,
                         struct strag_error *err)
 {
-    struct head head;
-    memset(&head, 0, sizeof head);
-    head.magic = magic;
-    head.n = topology->n;
-    head.nnodes = topology->nnodes;
+    const struct head head = pack_head(topology);
+    const size_t nodes = (size_t)topology->nnodes * sizeof(struct packed);
+    size_t names = 0;
     for (int i = 0; i < topology->nnodes; i++)
-        head.names += topology->nodes[i].name ? strlen(topology->nodes[i].name) : 0;
-
-    size_t whole = sizeof head + sizeof(struct packed_grid) +
-                   (size_t)topology->nnodes * sizeof(struct packed) + head.names;
-    char *buffer = malloc(whole);
+        names += topology->nodes[i].name ? strlen(topology->nodes[i].name) : 0;
+    char *buffer = malloc(sizeof head + nodes + names);
     if (!buffer)
         return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for packing %d nodes",
                           topology->nnodes);
-    char *next = buffer;
-    memcpy(next, &head, sizeof head);
-    next += sizeof head;
-    const struct packed_grid packed_grid = pack_grid(&topology->grid);
-    memcpy(next, &packed_grid, sizeof packed_grid);
-    next += sizeof packed_grid;
-    for (int i = 0; i < topology->nnodes; i++, next += sizeof(struct packed)) {
-        struct packed packed = pack_node(&topology->nodes[i]);
-        memcpy(next, &packed, sizeof packed);
-    }
-    for (int i = 0; i < topology->nnodes; i++) {
-        const char *name = topology->nodes[i].name;
-        size_t length = name ? strlen(name) : 0;
-        if (length)
-            memcpy(next, name, length);
-        next += length;
+    char *node = buffer + sizeof head, *name = node + nodes;
+    memcpy(buffer, &head, sizeof head);
+    for (int i = 0; i < topology->nnodes; i++, node += sizeof(struct packed)) {
+        const struct packed packed = pack_node(&topology->nodes[i]);
+        memcpy(node, &packed, sizeof packed);
+        if (packed.name > 0)
+            memcpy(name, topology->nodes[i].name, (size_t)packed.name);
+        name += packed.name > 0 ? packed.name : 0;
     }
     *bytes = buffer;
-    *size = whole;
+    *size = sizeof head + nodes + names;
     return STRAG_OK;
 }
 
-/* @return STRAG_OK, STRAG_ERR_MEMORY, or STRAG_ERR_ARGUMENT: the names do not fit */
-static int unpack_nodes(const char *nodes, int nnodes, const char *names, size_t left,
-                        struct strag_node *to)
+/* @param left  bytes of all names
+ * @return STRAG_OK, STRAG_ERR_MEMORY, or STRAG_ERR_ARGUMENT: the names do not fit */
+static int unpack_nodes(const char *nodes, int nnodes, size_t left, struct strag_node *to)
 {
+    const char *names = nodes + (size_t)nnodes * sizeof(struct packed);
     for (int i = 0; i < nnodes; i++) {
         struct packed packed;
         memcpy(&packed, nodes + (size_t)i * sizeof packed, sizeof packed);
@@ -136,30 +125,25 @@ static int unpack_nodes(const char *nodes, int nnodes, const char *names, size_t
         names += packed.name;
         left -= (size_t)packed.name;
     }
-    return STRAG_OK;
+    return left ? STRAG_ERR_ARGUMENT : STRAG_OK;
 }
 
 int strag_topology_unpack(const void *bytes, size_t size, struct strag_topology **topology,
                           struct strag_error *err)
 {
-    struct head head;
-    struct packed_grid packed_grid;
-    const char *nodes = (const char *)bytes + sizeof head + sizeof packed_grid;
-    if (size < sizeof head + sizeof packed_grid)
-        return strag_fail(err, STRAG_ERR_ARGUMENT, "%zu bytes are no packed topology", size);
-    memcpy(&head, bytes, sizeof head);
-    memcpy(&packed_grid, (const char *)bytes + sizeof head, sizeof packed_grid);
-    size_t left = size - sizeof head - sizeof packed_grid;
+    struct head head = {.magic = 0};
+    const char *nodes = (const char *)bytes + sizeof head;
+    if (size >= sizeof head)
+        memcpy(&head, bytes, sizeof head);
+    size_t left = size - sizeof head;
     if (head.magic != magic || head.nnodes < 1 ||
-        (size_t)head.nnodes > left / sizeof(struct packed) ||
-        head.names != left - (size_t)head.nnodes * sizeof(struct packed))
+        (size_t)head.nnodes > left / sizeof(struct packed))
         return strag_fail(err, STRAG_ERR_ARGUMENT, "%zu bytes are no packed topology", size);
 
-    const struct strag_grid grid = unpack_grid(&packed_grid);
+    const struct strag_grid grid = unpack_grid(&head);
     struct strag_node *made = calloc((size_t)head.nnodes, sizeof *made);
-    const char *names = nodes + (size_t)head.nnodes * sizeof(struct packed);
-    int status =
-        made ? unpack_nodes(nodes, head.nnodes, names, head.names, made) : STRAG_ERR_MEMORY;
+    left -= (size_t)head.nnodes * sizeof(struct packed);
+    int status = made ? unpack_nodes(nodes, head.nnodes, left, made) : STRAG_ERR_MEMORY;
     if (status == STRAG_ERR_MEMORY)
         strag_fail(err, status, "out of memory for %d nodes", head.nnodes);
     else if (status != STRAG_OK)

@@ -37,7 +37,7 @@ static void fuzz_grids(const char *text)
 {
     struct strag_error err = {""};
     struct strag_layout *layout = NULL;
-    int status = strag_layout_from_hammingmesh(text, &layout, &err);
+    int status = strag_layout_from_dims(text, STRAG_NETWORK_HAMMINGMESH, false, &layout, &err);
     check_layout(status, layout, &err);
     for (int network = STRAG_NETWORK_TREE; network <= STRAG_NETWORK_HAMMINGMESH; network++) {
         layout = NULL;
