@@ -289,20 +289,13 @@ static bool states_ranks(const struct strag_layout *layout)
     return states;
 }
 
-/* "--torus 8x8": the option and its value. */
-static const char *kind_text(const struct machine *machine, char *buffer, size_t size)
-{
-    const char *value = machine->arguments->value[machine->kind];
-    snprintf(buffer, size, "%s %.80s", option_name(machine->kind), value);
-    return buffer;
-}
-
 /* The ranks that the topology has are not those that were asked for. */
 static int check_agreement(const struct machine *machine, int n)
 {
     const struct strag_topology *topology = machine->topology;
     char kind[120];
-    kind_text(machine, kind, sizeof kind);
+    snprintf(kind, sizeof kind, "%s %.80s", option_name(machine->kind),
+             machine->arguments->value[machine->kind]);
     if (machine->ranks_per_node && topology->ranks_per_host != machine->ranks_per_node)
         return complain(
             machine->command, STRAG_ERR_ARGUMENT,

@@ -8,7 +8,7 @@
  */
 #include "machine/layout_internal.h"
 
-#include <stdio.h>
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -28,12 +28,9 @@ static const char *const key_name[KEYS] = {
     "SwitchName", "BlockName", "RingName", "BlockSizes", "Switches", "Nodes", "LinkSpeed",
 };
 
-/* A line's values; pieces of its text. */
+/* A line's values, in its text; NULL: not given. */
 struct values {
-    struct value {
-        const char *text; /* NULL: not given */
-        size_t length;
-    } of[KEYS];
+    const char *of[KEYS];
 };
 
 struct conf {
@@ -43,126 +40,104 @@ struct conf {
     bool sizes;
 };
 
+#define fail_line(conf, ...) strag_source_fail(&(conf)->source, (conf)->line, __VA_ARGS__)
+
 /* ---- Lines ---- */
 
 /*
- * Take a line with those that continue it off the text.
+ * Take a line with those that continue it off the text, without a comment.
  *
- * @param joined  has room for the whole text
+ * @param joined  has room for the whole text and a NUL
  * @param[in,out] next  the number of the next line
- * @return how long it is, without a comment
  */
-static size_t join_lines(const char **text, size_t *length, char *joined, int *next)
+static void join_lines(const char **text, size_t *length, char *joined, int *next)
 {
-    size_t used = 0;
-    bool more = true;
-    while (more && *length) {
-        const char *end = memchr(*text, '\n', *length);
-        size_t all = end ? (size_t)(end - *text) : *length;
-        size_t line = all;
+    char *end = joined;
+    for (bool more = true; more && *length; ++*next) {
+        const char *newline = memchr(*text, '\n', *length);
+        size_t all = newline ? (size_t)(newline - *text) : *length, line = all;
         while (line && (*text)[line - 1] == '\r')
             line--;
         more = line && (*text)[line - 1] == '\\';
-        memcpy(joined + used, *text, line);
-        used += line;
+        memcpy(end, *text, line);
+        end += line;
         if (more)
-            joined[used - 1] = ' ';
-        *text += end ? all + 1 : all;
-        *length -= end ? all + 1 : all;
-        ++*next;
+            end[-1] = ' ';
+        *text += all + (newline != NULL);
+        *length -= all + (newline != NULL);
     }
-    const char *comment = memchr(joined, '#', used);
-    return comment ? (size_t)(comment - joined) : used;
+    *end = '\0';
+    joined[strcspn(joined, "#")] = '\0';
 }
 
-static bool key_character(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
+static const char blanks[] = " \t\r";
 
-static int find_key(const char *text, size_t length)
+/* Take a value off the text: up to a blank, or between quotes. @return NULL: no closing quote */
+static const char *read_value(char **text)
 {
-    for (int key = 0; key < KEYS; key++) {
-        if (strlen(key_name[key]) == length && strncasecmp(text, key_name[key], length) == 0)
-            return key;
-    }
-    return KEYS;
-}
-
-static const char *skip_blanks(const char *text, const char *end)
-{
-    while (text < end && strag_blank(*text))
-        text++;
-    return text;
-}
-
-/* Take a value off the text: up to a blank, or between quotes. @return false: no closing quote */
-static bool read_value(const char **text, const char *end, struct value *value)
-{
-    bool quotes = *text < end && **text == '"';
-    const char *begin = *text + quotes;
-    const char *stop = begin;
-    while (stop < end && (quotes ? *stop != '"' : !strag_blank(*stop)))
-        stop++;
-    if (quotes && stop == end)
-        return false;
-    *value = (struct value){begin, (size_t)(stop - begin)};
-    *text = stop + quotes;
-    return true;
+    bool quotes = **text == '"';
+    char *value = *text + quotes;
+    size_t length = strcspn(value, quotes ? "\"" : blanks);
+    if (quotes && !value[length])
+        return NULL;
+    *text = value + length + (value[length] != '\0');
+    value[length] = '\0';
+    return value;
 }
 
 /* Take KEY=VALUE off the text. */
-static int read_pair(const struct conf *conf, const char **text, const char *end,
-                     struct values *values)
+static int read_pair(const struct conf *conf, char **text, struct values *values)
 {
     const char *name = *text;
-    while (*text < end && key_character(**text))
+    int key = 0;
+    while (isalnum((unsigned char)**text) || **text == '_')
         ++*text;
     size_t length = (size_t)(*text - name);
-    *text = skip_blanks(*text, end);
-    if (length == 0 || *text == end || **text != '=')
-        return strag_source_fail(&conf->source, conf->line,
-                                 "'%s' where KEY=VALUE is needed, like SwitchName=s1 Nodes=n[1-4]",
-                                 strag_quote(name, (size_t)(end - name)).text);
-    int key = find_key(name, length);
+    *text += strspn(*text, blanks);
+    if (length == 0 || **text != '=')
+        return fail_line(conf, "'%s' where KEY=VALUE is needed, like SwitchName=s1 Nodes=n[1-4]",
+                         strag_quoted(name).text);
+    while (key < KEYS &&
+           (strlen(key_name[key]) != length || strncasecmp(name, key_name[key], length) != 0))
+        key++;
     if (key == KEYS)
-        return strag_source_fail(&conf->source, conf->line,
-                                 "the key %s is not known; SwitchName, Switches, Nodes, LinkSpeed, "
-                                 "BlockName, BlockSizes and RingName are",
-                                 strag_quote(name, length).text);
-    *text = skip_blanks(*text + 1, end);
-    if (values->of[key].text)
-        return strag_source_fail(&conf->source, conf->line, "%s is given twice", key_name[key]);
-    if (!read_value(text, end, &values->of[key]))
-        return strag_source_fail(&conf->source, conf->line, "%s has an opening quote only",
-                                 key_name[key]);
-    if (values->of[key].length == 0)
-        return strag_source_fail(&conf->source, conf->line, "%s has no value", key_name[key]);
+        return fail_line(conf,
+                         "the key %s is not known; SwitchName, Switches, Nodes, LinkSpeed, "
+                         "BlockName, BlockSizes and RingName are",
+                         strag_quote(name, length).text);
+    ++*text;
+    *text += strspn(*text, blanks);
+    if (values->of[key])
+        return fail_line(conf, "%s is given twice", key_name[key]);
+    values->of[key] = read_value(text);
+    if (!values->of[key])
+        return fail_line(conf, "%s has an opening quote only", key_name[key]);
+    if (!*values->of[key])
+        return fail_line(conf, "%s has no value", key_name[key]);
     return STRAG_OK;
 }
 
 /* ---- The meaning of lines ---- */
 
-static int read_sizes(struct conf *conf, const struct value *value)
+static int read_sizes(struct conf *conf, const char *value)
 {
     if (conf->sizes)
-        return strag_source_fail(&conf->source, conf->line, "BlockSizes is given twice");
+        return fail_line(conf, "BlockSizes is given twice");
     conf->sizes = true;
-    int sizes[32];
-    int count = 0;
-    const char *text = value->text, *end = value->text + value->length;
+    struct strag_block_sizes sizes = {0, 0};
+    const char *text = value, *end = value + strlen(value);
     for (bool more = true; more; text++) {
         int64_t size;
-        bool good = strag_next_number(&text, end, INT32_MAX, &size) && size > 0 &&
-                    count < (int)(sizeof sizes / sizeof *sizes) && (text == end || *text == ',');
-        if (!good)
-            return strag_source_fail(&conf->source, conf->line,
-                                     "BlockSizes=%s: numbers between commas are needed, like 4,8",
-                                     strag_quote(value->text, value->length).text);
-        sizes[count++] = (int)size;
+        if (!strag_next_number(&text, end, INT32_MAX, &size) || size == 0 ||
+            (text < end && *text != ','))
+            return fail_line(conf, "BlockSizes=%s: numbers between commas are needed, like 4,8",
+                             strag_quoted(value).text);
+        int status = strag_block_sizes_add(&conf->source, conf->line, &sizes, (int)size);
+        if (status != STRAG_OK)
+            return status;
         more = text < end;
     }
-    return strag_block_sizes_check(&conf->source, conf->line, sizes, count);
+    return STRAG_OK;
 }
 
 /* A file has switches, blocks or rings, as its first line does. */
@@ -171,34 +146,28 @@ static int check_kind(struct conf *conf, const struct values *values, enum key *
     static const char *const what[] = {"switch", "block", "ring"};
     int given = 0;
     for (int key = KEY_SWITCH_NAME; key <= KEY_RING_NAME; key++) {
-        if (values->of[key].text) {
+        if (values->of[key]) {
             given++;
             *kind = (enum key)key;
         }
     }
     if (given != 1)
-        return strag_source_fail(&conf->source, conf->line,
-                                 "a line needs one of SwitchName, BlockName and RingName");
+        return fail_line(conf, "a line needs one of SwitchName, BlockName and RingName");
     if (conf->records.what && conf->records.what != what[*kind])
-        return strag_source_fail(&conf->source, conf->line,
-                                 "a %s beside a %s; a file describes one kind", what[*kind],
-                                 conf->records.what);
+        return fail_line(conf, "a %s beside a %s; a file describes one kind", what[*kind],
+                         conf->records.what);
     conf->records.what = what[*kind];
-    if (*kind != KEY_SWITCH_NAME && (values->of[KEY_SWITCHES].text))
-        return strag_source_fail(&conf->source, conf->line, "a %s has no Switches; it has Nodes",
-                                 what[*kind]);
+    if (*kind != KEY_SWITCH_NAME && values->of[KEY_SWITCHES])
+        return fail_line(conf, "a %s has no Switches; it has Nodes", what[*kind]);
     return STRAG_OK;
 }
 
-/* A copy; *failed says whether memory ran out. */
-static struct strag_text copy_value(const struct conf *conf, const struct value *value,
-                                    bool *failed)
+/* A copy; *failed: out of memory. */
+static struct strag_text copy_value(const struct conf *conf, const char *value, bool *failed)
 {
-    if (!value->text)
-        return (struct strag_text){NULL, 0};
-    char *copy = strag_text_copy(value->text, value->length);
-    *failed |= !copy;
-    return (struct strag_text){copy, conf->line};
+    char *copy = value ? strag_text_copy(value, strlen(value)) : NULL;
+    *failed |= value && !copy;
+    return (struct strag_text){copy, value ? conf->line : 0};
 }
 
 static int add_record(struct conf *conf, const struct values *values)
@@ -206,21 +175,17 @@ static int add_record(struct conf *conf, const struct values *values)
     enum key kind = KEY_SWITCH_NAME;
     int status = check_kind(conf, values, &kind);
     double uplink = 0;
-    const struct value *speed = &values->of[KEY_LINK_SPEED];
-    if (status == STRAG_OK && speed->text) {
-        char number[40];
-        snprintf(number, sizeof number, "%.*s", (int)speed->length, speed->text);
-        if (strcmp(number, "0") != 0) /* not given */
-            status = strag_source_gbit(&conf->source, conf->line, number, &uplink);
-    }
+    const char *speed = values->of[KEY_LINK_SPEED];
+    if (status == STRAG_OK && speed && strcmp(speed, "0") != 0) /* 0: not given */
+        status = strag_source_gbit(&conf->source, conf->line, speed, &uplink);
     if (status != STRAG_OK)
         return status;
 
     bool failed = false;
     struct strag_record record = {
-        .name = copy_value(conf, &values->of[kind], &failed),
-        .children = copy_value(conf, &values->of[KEY_SWITCHES], &failed),
-        .nodes = copy_value(conf, &values->of[KEY_NODES], &failed),
+        .name = copy_value(conf, values->of[kind], &failed),
+        .children = copy_value(conf, values->of[KEY_SWITCHES], &failed),
+        .nodes = copy_value(conf, values->of[KEY_NODES], &failed),
         .uplink = uplink,
     };
     if (!failed)
@@ -229,27 +194,25 @@ static int add_record(struct conf *conf, const struct values *values)
     return strag_source_memory(&conf->source);
 }
 
-static int read_line(struct conf *conf, const char *text, size_t length)
+static int read_line(struct conf *conf, char *text)
 {
-    const char *end = text + length;
     struct values values = {0};
-    text = skip_blanks(text, end);
-    if (text == end)
+    text += strspn(text, blanks);
+    if (!*text)
         return STRAG_OK;
-    while (text < end) {
-        int status = read_pair(conf, &text, end, &values);
+    while (*text) {
+        int status = read_pair(conf, &text, &values);
         if (status != STRAG_OK)
             return status;
-        text = skip_blanks(text, end);
+        text += strspn(text, blanks);
     }
-    bool sizes = values.of[KEY_BLOCK_SIZES].text != NULL;
+    const char *sizes = values.of[KEY_BLOCK_SIZES];
     for (int key = 0; key < KEYS; key++) {
-        if (sizes && key != KEY_BLOCK_SIZES && values.of[key].text)
-            return strag_source_fail(&conf->source, conf->line,
-                                     "%s beside BlockSizes, which needs a line of its own",
-                                     key_name[key]);
+        if (sizes && key != KEY_BLOCK_SIZES && values.of[key])
+            return fail_line(conf, "%s beside BlockSizes, which needs a line of its own",
+                             key_name[key]);
     }
-    return sizes ? read_sizes(conf, &values.of[KEY_BLOCK_SIZES]) : add_record(conf, &values);
+    return sizes ? read_sizes(conf, sizes) : add_record(conf, &values);
 }
 
 static int read_lines(struct conf *conf, const char *text, size_t length)
@@ -260,8 +223,8 @@ static int read_lines(struct conf *conf, const char *text, size_t length)
     int status = STRAG_OK;
     for (int next = 1; length && status == STRAG_OK;) {
         conf->line = next;
-        size_t used = join_lines(&text, &length, joined, &next);
-        status = read_line(conf, joined, used);
+        join_lines(&text, &length, joined, &next);
+        status = read_line(conf, joined);
     }
     free(joined);
     if (status == STRAG_OK && conf->records.count == 0)

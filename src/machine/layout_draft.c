@@ -60,52 +60,55 @@ static int check_new(const struct strag_draft *draft, const struct strag_names *
                              strag_quoted(name).text, before);
 }
 
+/* Index a copy of a name. @param before  as for check_new */
+static int add_name(struct strag_draft *draft, struct strag_names *names, const char *what,
+                    const char *name, int index, int before, int line, char **copy)
+{
+    int status = check_new(draft, names, what, name, before, line);
+    if (status != STRAG_OK)
+        return status;
+    *copy = strag_text_copy(name, strlen(name));
+    if (*copy && strag_names_add(names, *copy, index))
+        return STRAG_OK;
+    free(*copy);
+    return strag_source_memory(&draft->source);
+}
+
 int strag_draft_host(struct strag_draft *draft, const char *name, int line, int at)
 {
     struct strag_layout *layout = draft->layout;
+    struct strag_host host = {.at = at, .line = line};
     int status = strag_source_name(&draft->source, line, name);
     int before = strag_names_find(&draft->hosts, name);
-    if (status == STRAG_OK)
-        status = check_new(draft, &draft->hosts, "host", name,
-                           before < 0 ? -1 : layout->hosts[before].line, line);
-    if (status != STRAG_OK)
-        return status;
-    char *copy = strag_text_copy(name, strlen(name));
-    if (!copy ||
-        !strag_array_grow(&layout->hosts, &draft->hosts_room, layout->nhosts + 1,
-                          sizeof *layout->hosts) ||
-        !strag_names_add(&draft->hosts, copy, layout->nhosts)) {
-        free(copy);
+    if (status == STRAG_OK &&
+        !strag_array_grow(&layout->hosts, &draft->hosts_room, layout->nhosts + 1, sizeof host))
         return strag_source_memory(&draft->source);
-    }
-    layout->hosts[layout->nhosts++] = (struct strag_host){.name = copy, .at = at, .line = line};
-    return STRAG_OK;
+    if (status == STRAG_OK)
+        status = add_name(draft, &draft->hosts, "host", name, layout->nhosts,
+                          before < 0 ? -1 : layout->hosts[before].line, line, &host.name);
+    if (status == STRAG_OK)
+        layout->hosts[layout->nhosts++] = host;
+    return status;
 }
 
 int strag_draft_switch(struct strag_draft *draft, const char *name, int line, int parent,
                        double uplink)
 {
     struct strag_layout *layout = draft->layout;
+    struct strag_switch added = {.parent = parent, .line = line, .uplink = uplink};
     int status = STRAG_OK;
     int before = name ? strag_names_find(&draft->switches, name) : -1;
-    if (name)
-        status = check_new(draft, &draft->switches, "switch", name,
-                           before < 0 ? -1 : layout->switches[before].line, line);
-    else if (layout->nswitches >= STRAG_LAYOUT_MAX)
-        status = strag_source_fail(&draft->source, line, "more than %d switches", STRAG_LAYOUT_MAX);
-    if (status != STRAG_OK)
-        return status;
-    char *copy = name ? strag_text_copy(name, strlen(name)) : NULL;
-    if ((name && !copy) ||
-        !strag_array_grow(&layout->switches, &draft->switches_room, layout->nswitches + 1,
-                          sizeof *layout->switches) ||
-        (copy && !strag_names_add(&draft->switches, copy, layout->nswitches))) {
-        free(copy);
+    if (layout->nswitches >= STRAG_LAYOUT_MAX)
+        return strag_source_fail(&draft->source, line, "more than %d switches", STRAG_LAYOUT_MAX);
+    if (!strag_array_grow(&layout->switches, &draft->switches_room, layout->nswitches + 1,
+                          sizeof added))
         return strag_source_memory(&draft->source);
-    }
-    layout->switches[layout->nswitches++] =
-        (struct strag_switch){.name = copy, .parent = parent, .line = line, .uplink = uplink};
-    return STRAG_OK;
+    if (name)
+        status = add_name(draft, &draft->switches, "switch", name, layout->nswitches,
+                          before < 0 ? -1 : layout->switches[before].line, line, &added.name);
+    if (status == STRAG_OK)
+        layout->switches[layout->nswitches++] = added;
+    return status;
 }
 
 /* ---- Trees ---- */

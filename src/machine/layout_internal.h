@@ -82,9 +82,14 @@ void strag_records_free(struct strag_records *records);
 int strag_records_build(struct strag_records *records, const struct strag_source *source,
                         struct strag_layout **layout);
 
-/** Sizes in ascending order, each one the first one times a power of two: Slurm's block sizes. */
-int strag_block_sizes_check(const struct strag_source *source, int line, const int *sizes,
-                            int count);
+/* Slurm's block sizes: ascending, each the first one times a power of two. All zero: none yet. */
+struct strag_block_sizes {
+    int first, last;
+};
+
+/** Check the next one. */
+int strag_block_sizes_add(const struct strag_source *source, int line,
+                          struct strag_block_sizes *sizes, int size);
 
 /** Add a switch whose name a file gives. */
 int strag_draft_named_switch(struct strag_draft *draft, const struct strag_text *name,

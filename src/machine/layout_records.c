@@ -39,18 +39,17 @@ void strag_records_free(struct strag_records *records)
     *records = (struct strag_records){.what = records->what};
 }
 
-int strag_block_sizes_check(const struct strag_source *source, int line, const int *sizes,
-                            int count)
+int strag_block_sizes_add(const struct strag_source *source, int line,
+                          struct strag_block_sizes *sizes, int size)
 {
-    for (int i = 0; i < count; i++) {
-        int times = sizes[i] / sizes[0];
-        if (sizes[i] % sizes[0] != 0 || (times & (times - 1)) != 0 ||
-            (i > 0 && sizes[i] <= sizes[i - 1]))
-            return strag_source_fail(source, line,
-                                     "block size %d: sizes ascend, each a power of two times the "
-                                     "first, like 4,8,32",
-                                     sizes[i]);
-    }
+    sizes->first = sizes->first ? sizes->first : size;
+    int times = size / sizes->first;
+    if (size % sizes->first != 0 || (times & (times - 1)) != 0 || size <= sizes->last)
+        return strag_source_fail(source, line,
+                                 "block size %d: sizes ascend, each a power of two times the "
+                                 "first, like 4,8,32",
+                                 size);
+    sizes->last = size;
     return STRAG_OK;
 }
 
@@ -87,26 +86,23 @@ static int join(struct strag_draft *draft, int parent, const char *name, int lin
     return STRAG_OK;
 }
 
-static int add_children(const struct strag_text *list, struct strag_draft *draft, int parent)
+/* Add the hosts of a list, or join the switches. */
+static int add_list(struct strag_draft *draft, const struct strag_text *list, int at, int step,
+                    bool switches)
 {
     char **names = NULL;
     int count = 0;
     int status = strag_source_hosts(&draft->source, list->line, list->text, &names, &count);
     for (int i = 0; i < count && status == STRAG_OK; i++)
-        status = join(draft, parent, names[i], list->line);
+        status = switches ? join(draft, at, names[i], list->line)
+                          : strag_draft_host(draft, names[i], list->line, at + i * step);
     strag_hosts_free(names, count);
     return status;
 }
 
 int strag_draft_hosts(struct strag_draft *draft, const struct strag_text *list, int at, int step)
 {
-    char **names = NULL;
-    int count = 0;
-    int status = strag_source_hosts(&draft->source, list->line, list->text, &names, &count);
-    for (int i = 0; i < count && status == STRAG_OK; i++)
-        status = strag_draft_host(draft, names[i], list->line, at + i * step);
-    strag_hosts_free(names, count);
-    return status;
+    return add_list(draft, list, at, step, false);
 }
 
 static int fill_tree(struct strag_draft *draft, void *from)
@@ -123,7 +119,7 @@ static int fill_tree(struct strag_draft *draft, void *from)
                                        "is accepted",
                                        strag_quoted(record->name.text).text);
         else if (record->children.text)
-            status = add_children(&record->children, draft, i);
+            status = add_list(draft, &record->children, i, 0, true);
         else if (record->nodes.text)
             status = strag_draft_hosts(draft, &record->nodes, i, 0);
     }

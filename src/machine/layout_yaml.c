@@ -128,34 +128,23 @@ static int read_records(struct strag_yaml *yaml, const yaml_node_t *node, void *
     return strag_yaml_list(yaml, node, list->plural, read_record, list);
 }
 
-struct sizes {
-    int count, size[32];
-};
-
 static int read_size(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
 {
-    struct sizes *sizes = target;
-    int max = (int)(sizeof sizes->size / sizeof *sizes->size);
-    if (sizes->count == max)
-        return strag_yaml_fail(yaml, node, "more than %d block sizes", max);
-    int *size = &sizes->size[sizes->count];
-    int status = strag_yaml_integer(yaml, node, size);
-    if (status == STRAG_OK && *size == 0)
+    int size;
+    int status = strag_yaml_integer(yaml, node, &size);
+    if (status == STRAG_OK && size == 0)
         return strag_yaml_fail(yaml, node, "a block size of 0; at least 1 is needed");
-    sizes->count++;
-    return status;
+    return status == STRAG_OK
+               ? strag_block_sizes_add(&yaml->source, strag_yaml_line(node), target, size)
+               : status;
 }
 
 /* Slurm allocates by them; they do not describe the network. */
 static int read_sizes(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
 {
     (void)target;
-    struct sizes sizes = {0};
-    int line = strag_yaml_line(node);
-    int status = strag_yaml_list(yaml, node, "block sizes", read_size, &sizes);
-    if (status != STRAG_OK)
-        return status;
-    return strag_block_sizes_check(&yaml->source, line, sizes.size, sizes.count);
+    struct strag_block_sizes sizes = {0, 0};
+    return strag_yaml_list(yaml, node, "block sizes", read_size, &sizes);
 }
 
 /* ---- Tori ---- */
