@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Reading sizes, lists, ranges and numbers that a user typed.
- */
 #include "base/parse.h"
 
 #include <stdbool.h>
@@ -9,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How much of a wrong text a message repeats. */
+/* Bytes of a wrong text that a message quotes. */
 #define QUOTE_MAX 40
 
-/* A piece of the text; no NUL closes it. */
+/* Part of the text, not NUL-terminated. */
 struct piece {
     const char *text;
     size_t length;
@@ -34,7 +31,7 @@ struct entry {
     bool range;
 };
 
-/* Take the next entry off the list. @return false when nothing is left */
+/* Take the next entry off the list. @return false at the end */
 static bool next_entry(const char **rest, struct entry *entry)
 {
     if (!*rest)
@@ -57,7 +54,6 @@ static bool next_entry(const char **rest, struct entry *entry)
     return true;
 }
 
-/* How many entries the list has. */
 static size_t count_entries(const char *text)
 {
     size_t count = 1;
@@ -85,7 +81,7 @@ static enum number read_number(struct piece piece, uint64_t *value)
     return too_large ? NUMBER_TOO_LARGE : NUMBER_GOOD;
 }
 
-/* The power of two that a suffix stands for, or 0 if it is none. */
+/* log2 of what a suffix stands for; 0: not a suffix */
 static int suffix_shift(char suffix)
 {
     static const char suffixes[] = "KMGTkmgt";
@@ -144,7 +140,7 @@ static int read_size_range(const struct entry *entry, size_t *low, size_t *high,
 
 int strag_parse_bytes_list(const char *text, size_t **bytes, int *count, struct strag_error *err)
 {
-    /* An entry stands for one size, or for one per bit of a size at most. */
+    /* A range has at most one size for each bit. */
     const size_t most = sizeof(size_t) * 8;
     const char *rest = text;
     struct entry entry;
@@ -221,7 +217,7 @@ int strag_parse_intervals(const char *text, int low, int high, struct strag_inte
 int strag_parse_real(const char *text, double low, double high, double *value,
                      struct strag_error *err)
 {
-    /* strtod alone would also take spaces, signs, hexadecimal, "inf" and "nan". */
+    /* strtod also accepts spaces, signs, hexadecimal, "inf" and "nan". */
     bool decimal =
         *text && strspn(text, "0123456789.eE+-") == strlen(text) && *text != '+' && *text != '-';
     char *end = NULL;

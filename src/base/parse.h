@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reading what a user typed: sizes, lists and ranges of them, numbers.
+ * Parsing sizes, numbers, and lists and ranges of them, as users type them.
  *
  * The functions accept the whole text or nothing: no spaces, no signs, no leftovers. On failure
  * they return STRAG_ERR_ARGUMENT, leave the result untouched, and put into err which part of the
- * text is wrong and what would be accepted. The message does not know what the text was for (an
- * option, a parameter): the caller puts that in front.
+ * text is wrong and what would be accepted. The caller prepends what the text is (an option, a
+ * parameter).
  */
 #ifndef STRAG_PARSE_H
 #define STRAG_PARSE_H

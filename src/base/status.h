@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a libstrag function returns, and how it says what was wrong.
+ * Status codes and error messages of libstrag.
  *
  * Functions that can fail return one of the codes below and take a `struct strag_error *`, which
  * may be NULL. On failure its text is one line, without a newline, that names what was wrong and
@@ -11,7 +11,7 @@
 
 enum strag_status {
     STRAG_OK = 0,
-    STRAG_PENDING = 1,          /* not an error: the work goes on, ask again */
+    STRAG_PENDING = 1,          /* not an error: not complete yet */
     STRAG_ERR_ARGUMENT = -1,    /* the caller asked for something that does not exist */
     STRAG_ERR_UNSUPPORTED = -2, /* it exists, but not for this n, count or option */
     STRAG_ERR_MEMORY = -3,      /* out of memory */
@@ -33,13 +33,10 @@ struct strag_error {
 #endif
 
 /**
- * Write a message and hand back the status, so that a refusal is one line:
+ * Write a message and return the status:
  * `return strag_fail(err, STRAG_ERR_ARGUMENT, "n = %d, at least 1 is needed", n);`
  *
- * @param err     where the text goes; may be NULL
- * @param status  the code to return
- * @param format  printf's
- * @return status
+ * @param err  may be NULL
  */
 int strag_fail(struct strag_error *err, int status, const char *format, ...) STRAG_PRINTF(3, 4);
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How much of a file's name a message repeats: its end. */
+/* Bytes of a file's name, from its end, in a message. */
 #define SOURCE_MAX 80
 
 /* ---- Messages ---- */
@@ -94,7 +94,7 @@ int strag_file_read(const char *file, size_t most, char **text, size_t *length,
     return STRAG_OK;
 }
 
-/* How long the UTF-8 character at `text` is; 0: it is none. */
+/* Bytes of the UTF-8 character at `text`; 0: invalid */
 static size_t utf8_length(const unsigned char *text, size_t left)
 {
     static const struct {
@@ -243,7 +243,7 @@ static uint64_t hash(const char *name)
     return h ^ h >> 32;
 }
 
-/* Where the name is, or would be. There is a free slot. */
+/* The name's slot, or the free one for it; there always is one. */
 static struct strag_names_slot *slot(const struct strag_names *names, const char *name)
 {
     uint64_t mask = (uint64_t)names->room - 1;

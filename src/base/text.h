@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Text that a user wrote, and what its readers share: files, lines, numbers, messages that begin
- * with FILE:LINE, growing arrays, an index of names.
+ * For parsers of users' files and options: files, lines, numbers, messages that begin with
+ * FILE:LINE, growing arrays, an index of names.
  */
 #ifndef STRAG_TEXT_H
 #define STRAG_TEXT_H
@@ -14,7 +14,7 @@
 
 /* ---- Messages ---- */
 
-/* Where a text comes from. */
+/* Where a text is from. */
 struct strag_source {
     const char *name; /* the file; NULL: an option, whose messages have no FILE:LINE */
     struct strag_error *err;
@@ -27,7 +27,7 @@ int strag_source_fail(const struct strag_source *source, int line, const char *f
 /** "NAME: out of memory". @return STRAG_ERR_MEMORY */
 int strag_source_memory(const struct strag_source *source);
 
-/* The beginning of a text, fit for a message: printable ASCII. */
+/* The beginning of a text for a message, in printable ASCII. */
 struct strag_quote {
     char text[48];
 };
@@ -50,17 +50,16 @@ struct strag_quote strag_quoted(const char *text);
 int strag_file_read(const char *file, size_t most, char **text, size_t *length,
                     struct strag_error *err);
 
-/** Refuse NUL bytes and what is not UTF-8. A byte order mark at the beginning is taken off. */
+/** Refuse NUL bytes and invalid UTF-8; skip a byte order mark. */
 int strag_source_text(const struct strag_source *source, const char **text, size_t *length);
 
-/* A text's lines. */
 struct strag_line {
-    const char *text; /* without blanks around it; no NUL closes it */
+    const char *text; /* without surrounding blanks; not NUL-terminated */
     size_t length;
     int number; /* from 1 */
 };
 
-/** Take a line off the text: neither blank nor a comment. @return false at the end */
+/** Take the next line that is neither blank nor a comment off the text. @return false at the end */
 bool strag_next_line(const char **text, size_t *length, struct strag_line *line);
 
 static inline bool strag_blank(char c)
@@ -76,13 +75,12 @@ static inline bool strag_blank(char c)
  */
 bool strag_next_number(const char **text, const char *end, int64_t most, int64_t *value);
 
-/* A value as a file has it. */
 struct strag_text {
     char *text; /* NULL: not given */
     int line;
 };
 
-/** A copy that a NUL closes; NULL: out of memory. */
+/** A NUL-terminated copy; NULL: out of memory. */
 char *strag_text_copy(const char *text, size_t length);
 
 /* ---- Arrays ---- */
@@ -91,7 +89,7 @@ char *strag_text_copy(const char *text, size_t length);
  * Make room for at least `need` elements.
  *
  * @param array  the address of the pointer to the array; NULL at first
- * @param[in,out] room  for how many there is room; doubled when it does not suffice
+ * @param[in,out] room  its capacity in elements; doubled when needed
  * @return false: out of memory, and the array is as it was
  */
 bool strag_array_grow(void *array, int *room, int need, size_t element);
@@ -101,17 +99,17 @@ int strag_compare_int(const void *a, const void *b);
 int strag_compare_float(const void *a, const void *b);
 int strag_compare_double(const void *a, const void *b);
 
-/* Two numbers to sort by; what is sorted may begin with them. */
+/* A sort key; longer structures may begin with one. */
 struct strag_pair {
     int first, second;
 };
 
-/** For qsort: by the first number, then by the second, ascending. */
+/** For qsort: by `first`, then by `second`, ascending. */
 int strag_compare_pair(const void *a, const void *b);
 
 /* ---- Names ---- */
 
-/* From names to numbers. The names are kept by whoever added them. All zero: empty. */
+/* A map from names, which the caller keeps, to numbers. All zero: empty. */
 struct strag_names {
     struct strag_names_slot {
         const char *name;

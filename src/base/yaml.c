@@ -8,8 +8,8 @@
 #include <string.h>
 #include <strings.h>
 
-/* Lists and mappings in one another: far more than any format has, and no danger to libyaml, of
- * which some versions call themselves for each. */
+/* Nested lists and mappings: far more than any format needs, and safe with those versions of
+ * libyaml that recurse. */
 enum { DEPTH_MAX = 100 };
 
 int strag_yaml_line(const yaml_node_t *node)
@@ -145,7 +145,7 @@ static int fail_parser(const struct file *file, const yaml_parser_t *parser)
     if (parser->error == YAML_MEMORY_ERROR)
         return strag_source_memory(file->source);
     int line = (int)parser->problem_mark.line + 1;
-    if (parser->error == YAML_READER_ERROR) { /* it knows the byte only */
+    if (parser->error == YAML_READER_ERROR) { /* only the byte is known */
         line = 1;
         for (size_t i = 0; i < parser->problem_offset && i < file->length; i++)
             line += file->text[i] == '\n';
@@ -154,7 +154,7 @@ static int fail_parser(const struct file *file, const yaml_parser_t *parser)
                              parser->problem ? parser->problem : "unreadable");
 }
 
-/* Is one list or mapping more open behind this token? One fewer? */
+/* By how much a token changes the depth. */
 static int step(yaml_token_type_t type)
 {
     int opens = type == YAML_BLOCK_SEQUENCE_START_TOKEN || type == YAML_BLOCK_MAPPING_START_TOKEN ||
@@ -164,8 +164,8 @@ static int step(yaml_token_type_t type)
     return opens - closes;
 }
 
-/* What a loaded document no longer shows: anchors and aliases; and what must not be loaded: texts
- * of great depth. */
+/* Refuse great depth before libyaml loads it, and anchors and aliases, which a loaded document no
+ * longer shows. */
 static int check_tokens(const struct file *file, yaml_parser_t *parser, void *target)
 {
     (void)target;
@@ -189,7 +189,7 @@ static int check_tokens(const struct file *file, yaml_parser_t *parser, void *ta
     return status;
 }
 
-/* Nothing may be behind the first document. */
+/* Nothing may follow the first document. */
 static int check_end(const struct file *file, yaml_parser_t *parser)
 {
     yaml_document_t second;
@@ -217,7 +217,6 @@ static int read_document(const struct file *file, yaml_parser_t *parser, void *t
 
 typedef int file_pass(const struct file *file, yaml_parser_t *parser, void *target);
 
-/* Go through the text from its beginning. */
 static int pass(const struct file *file, file_pass *go, void *target)
 {
     yaml_parser_t parser;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reading YAML with libyaml. A mapping is read with a table of its keys, so that unknown and
- * repeated ones are found; messages begin with FILE:LINE.
+ * Reading YAML with libyaml. A table lists a mapping's keys, so that unknown and repeated ones are
+ * errors; messages begin with FILE:LINE.
  *
- * Only what a format knows is looked at, to a fixed depth: an alias to a node that contains it
- * cannot lead to endless recursion.
+ * Readers visit only the nodes that a format defines, to a fixed depth: an alias to a node that
+ * contains it cannot cause endless recursion.
  */
 #ifndef STRAG_YAML_H
 #define STRAG_YAML_H
@@ -16,13 +16,13 @@
 struct strag_yaml {
     struct strag_source source;
     yaml_document_t document;
-    const char *key; /* whose value is being read */
+    const char *key; /* of the value being read */
 };
 
 /**
  * Reads one value.
  *
- * @param target  what the caller of the list gave, or the mapping's plus the key's offset
+ * @param target  the list's target, or the mapping's plus the key's offset
  */
 typedef int strag_yaml_reader(struct strag_yaml *yaml, const yaml_node_t *node, void *target);
 
@@ -30,13 +30,13 @@ typedef int strag_yaml_reader(struct strag_yaml *yaml, const yaml_node_t *node, 
 struct strag_yaml_key {
     const char *name;
     strag_yaml_reader *read;
-    size_t offset; /* of what it fills in, in the mapping's target */
+    size_t offset; /* of the member it sets, in the mapping's target */
 };
 
 /* A kind of file. */
 struct strag_yaml_format {
     strag_yaml_reader *read; /* the document's root */
-    const char *empty;       /* what a file without a document is told */
+    const char *empty;       /* message for a file without a document */
     bool aliases;            /* are anchors and aliases accepted? */
 };
 
@@ -53,7 +53,7 @@ int strag_yaml_line(const yaml_node_t *node);
 
 /**
  * @param what  for messages, "switch"
- * @param keys  the first one is what a value that is no mapping is told to have
+ * @param keys  messages for a value that is not a mapping name the first one
  */
 int strag_yaml_mapping(struct strag_yaml *yaml, const yaml_node_t *node, const char *what,
                        const struct strag_yaml_key *keys, void *target);

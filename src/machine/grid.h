@@ -11,9 +11,9 @@
 #include <stdbool.h>
 
 enum strag_network {
-    STRAG_NETWORK_TREE,        /* switches, perhaps a single one */
+    STRAG_NETWORK_TREE,        /* one switch or more */
     STRAG_NETWORK_TORUS,       /* neighbours in every dimension; mesh where it does not wrap */
-    STRAG_NETWORK_HYPERX,      /* in every dimension all are neighbours */
+    STRAG_NETWORK_HYPERX,      /* all are neighbours in every dimension */
     STRAG_NETWORK_HAMMINGMESH, /* boards that are meshes, their edges joined by row switches */
 };
 
@@ -26,14 +26,14 @@ struct strag_grid {
     enum strag_network network; /* not a tree */
     int dims;                   /* 1 .. STRAG_DIMS_MAX */
     int size[STRAG_DIMS_MAX];   /* all boards together, for a HammingMesh */
-    bool wrap[STRAG_DIMS_MAX];  /* torus: is there a link from the last to the first? */
+    bool wrap[STRAG_DIMS_MAX];  /* torus: a link joins the last and the first */
     int board[STRAG_DIMS_MAX];  /* HammingMesh: the size of one board, which divides `size` */
 };
 
-/** Do the members fit together? @return STRAG_OK, or STRAG_ERR_ARGUMENT with what is wrong */
+/** Check the members. @return STRAG_OK, or STRAG_ERR_ARGUMENT with what is wrong */
 int strag_grid_check(const struct strag_grid *grid, struct strag_error *err);
 
-/** How many positions a grid has, the product of its sizes; at most INT32_MAX. */
+/** The product of the sizes; at most INT32_MAX. */
 int strag_grid_positions(const struct strag_grid *grid);
 
 /** The coordinates of a position. @param[out] at  one per dimension */

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where something is in a machine: package, NUMA domain and last-level cache of an hwloc object.
+ * The package, NUMA domain and last-level cache of a set of processors.
  *
- * Include the hwloc.h that is to be used first: Open MPI may bring one of its own, whose functions
- * have other names.
+ * Include hwloc.h first: Open MPI may bring its own, whose functions have other names.
  */
 #ifndef STRAG_HWLOC_CORE_H
 #define STRAG_HWLOC_CORE_H
 
 #include "machine/layout.h"
 
-/* The nearest NUMA domain: of those that serve the object the one that serves the fewest others.
- * Memory of two kinds (HBM beside DRAM) makes several domains; of equals the first one counts. */
+/* The nearest NUMA domain: of those that contain the processors, the one with the fewest; of equal
+ * ones (HBM beside DRAM) the first. */
 static inline int strag_hwloc_numa(hwloc_topology_t topology, hwloc_const_cpuset_t cpus)
 {
     int nearest = -1, fewest = 0;
@@ -19,10 +18,10 @@ static inline int strag_hwloc_numa(hwloc_topology_t topology, hwloc_const_cpuset
          (numa = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, numa)) != NULL;) {
         if (!hwloc_bitmap_isincluded(cpus, numa->cpuset))
             continue;
-        int served = hwloc_bitmap_weight(numa->cpuset);
-        if (nearest < 0 || served < fewest) {
+        int size = hwloc_bitmap_weight(numa->cpuset);
+        if (nearest < 0 || size < fewest) {
             nearest = (int)numa->logical_index;
-            fewest = served;
+            fewest = size;
         }
     }
     return nearest;
@@ -38,7 +37,7 @@ static inline int strag_hwloc_container(hwloc_topology_t topology, int depth,
     return depth >= 0 && object ? (int)object->logical_index : -1;
 }
 
-/* The depth of the last-level caches: the uppermost level that has data caches. */
+/* The depth of the last-level caches: the uppermost level of data caches. */
 static inline int strag_hwloc_cache_depth(hwloc_topology_t topology)
 {
     for (int depth = 0; depth < hwloc_topology_get_depth(topology); depth++)
@@ -47,7 +46,7 @@ static inline int strag_hwloc_cache_depth(hwloc_topology_t topology)
     return -1;
 }
 
-/** Where these processors are; what does not contain all of them is -1. */
+/** -1 for what does not contain all of the processors. */
 static inline struct strag_core strag_hwloc_core(hwloc_topology_t topology,
                                                  hwloc_const_cpuset_t cpus)
 {

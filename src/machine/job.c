@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAMED_MAX = 5 }; /* hosts that a message names */
+enum { NAMED_MAX = 5 }; /* hosts named in a message */
 
 /* The hosts of a job, ordered by their lowest ranks. */
 struct hosts {
@@ -64,7 +64,7 @@ bool strag_same_host_name(const char *a, const char *b)
     size_t x = strcspn(a, "."), y = strcspn(b, ".");
     if (strcmp(a, b) == 0)
         return true;
-    /* One of them is short, and begins the other. */
+    /* One has no domain, and the other begins with it. */
     return x == y && strncmp(a, b, x) == 0 && (a[x] == '\0' || b[y] == '\0');
 }
 
@@ -76,7 +76,7 @@ static int compare_hosts(const void *a, const void *b)
                   (*(const struct strag_host *const *)b)->name);
 }
 
-/* The first of the sorted hosts whose name is not before this one. */
+/* The first sorted host whose name is not less than this one. */
 static int lower_bound(const struct strag_host *const *sorted, int count, const char *name)
 {
     int low = 0;
@@ -92,7 +92,7 @@ static int lower_bound(const struct strag_host *const *sorted, int count, const 
 
 enum { MISSING = -1, AMBIGUOUS = -2 };
 
-/* @return index in the layout, MISSING, or AMBIGUOUS: short for several hosts of the layout */
+/* @return index in the layout, MISSING, or AMBIGUOUS: the short name of several hosts */
 static int find_host(const struct strag_layout *layout, const struct strag_host *const *sorted,
                      const char *name)
 {
@@ -107,7 +107,7 @@ static int find_host(const struct strag_layout *layout, const struct strag_host 
     at = lower_bound(sorted, count, other);
     if (at == count)
         return MISSING;
-    if (domain) /* the layout has it without */
+    if (domain) /* the layout's has no domain */
         return strcmp(sorted[at]->name, other) == 0 ? (int)(sorted[at] - layout->hosts) : MISSING;
     if (strncmp(sorted[at]->name, other, length + 1) != 0)
         return MISSING;
@@ -116,7 +116,7 @@ static int find_host(const struct strag_layout *layout, const struct strag_host 
     return (int)(sorted[at] - layout->hosts);
 }
 
-/* Names of hosts, as many as a message has room for. */
+/* Names of hosts for a message. */
 struct names {
     char text[NAMED_MAX * (STRAG_HOST_MAX + 2) + 32];
     int count;
@@ -213,7 +213,8 @@ static int place_by_name(const struct strag_layout *layout, const struct strag_j
     return status;
 }
 
-/* All hosts of a job fill a grid. Where a part of them is in it, nobody knows: that is no error. */
+/* All hosts of a job fill a grid. The positions of a part of them are unknown, which is no error.
+ */
 static int place_on_grid(const struct strag_job *job, const struct hosts *hosts,
                          struct strag_topology **topology, struct strag_error *why)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A job's ranks placed on a machine: from what every rank says of itself to a topology.
+ * Placing a job's ranks on a machine: from every rank's own location to a topology.
  *
  *     STRAG_JOB_ON_FILE       a layout file: hosts are found by their names, or ranks by their
  *                             numbers where a coordinates file has them
  *     STRAG_JOB_ON_GRID       a grid that the hosts fill, ordered by their lowest ranks
- *     STRAG_JOB_BY_ADDRESSES  what the hosts say of themselves, if all do; else one switch
+ *     STRAG_JOB_BY_ADDRESSES  the hosts' own addresses, if all have one; else one switch
  *     STRAG_JOB_FLAT          one switch
  *
  * Where a layout cannot be used, the hosts are on one switch.
@@ -20,7 +20,7 @@ enum {
     STRAG_ADDRESS_MAX = 184, /* of its address */
 };
 
-/* What a rank knows of its own place. It travels as it is between processes of one program. */
+/* A rank's own location, sent as it is between processes of one program. */
 struct strag_rank_location {
     char host[STRAG_HOST_MAX];
     char address[STRAG_ADDRESS_MAX]; /* SLURM_TOPOLOGY_ADDR; "": none */
@@ -39,7 +39,7 @@ enum strag_job_source {
 struct strag_job {
     const struct strag_rank_location *ranks; /* [n] */
     int n;
-    bool part; /* other ranks of the job are elsewhere: fewer hosts than a grid has are no error */
+    bool part; /* not all of the job's ranks: fewer hosts than the grid has are no error */
     enum strag_job_source source;
     const struct strag_layout *layout; /* with a file or a grid */
 };
@@ -48,12 +48,12 @@ struct strag_job {
  * @param[out] topology  the caller's to free; untouched on failure
  * @param[out] why       "", or why the layout (or the addresses) could not be used; unlike other
  *                       messages it may have two lines
- * @return STRAG_OK, also without the layout; or STRAG_ERR_MEMORY, said in `why`
+ * @return STRAG_OK, also without the layout; or STRAG_ERR_MEMORY, with a text in `why`
  */
 int strag_job_place(const struct strag_job *job, struct strag_topology **topology,
                     struct strag_error *why);
 
-/** Are both names of one host, perhaps one of them without the domain? */
+/** Are both names of one host, possibly one of them without its domain? */
 bool strag_same_host_name(const char *a, const char *b);
 
 #endif

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The layout: what a machine looks like, as a file, an option or hwloc describes it. With the
- * locations of a job's ranks it gives a topology.
+ * The layout: a machine as a file, an option or its hosts' addresses describe it. With the
+ * locations of a job's ranks it makes a topology.
  *
  *     topology.conf, topology.yaml, coordinates file ──┐
  *     "8x8x4", "2x2:16x16", "((2,3),4)"                ├──► layout ──┐
  *     SLURM_TOPOLOGY_ADDR of every host                ┘             ├──► topology
  *     hosts and cores of the ranks ──► locations ────────────────────┘
  *
- * Readers take the whole file or nothing. Their messages begin with "FILE:LINE: ".
+ * Messages of readers begin with "FILE:LINE: ".
  */
 #ifndef STRAG_LAYOUT_H
 #define STRAG_LAYOUT_H
@@ -27,7 +27,7 @@ struct strag_host {
     char *name;    /* unique; never NULL */
     int at;        /* its switch (a tree), or its position (a grid) */
     double uplink; /* bytes per second to the switch; 0: not given, and on grids */
-    int ranks;     /* that the description puts on it; 0: not given */
+    int ranks;     /* as the description has it; 0: not given */
     int line;      /* of the file that describes it; 0: none */
 };
 
@@ -38,8 +38,7 @@ struct strag_layout {
     struct strag_switch *switches;
     int nhosts;
     struct strag_host *hosts;
-    /* A coordinates file may place ranks itself: their hosts. NULL: it does not. */
-    int nranks;
+    int nranks; /* that a coordinates file places; 0: none */
     int *rank_host;
 };
 
@@ -52,7 +51,7 @@ void strag_layout_free(struct strag_layout *layout);
  */
 
 /**
- * A layout file of any kind, recognised by its content: topology.yaml (a YAML list), topology.conf
+ * A layout file of any kind, recognized by its content: topology.yaml (a YAML list), topology.conf
  * (lines KEY=VALUE), or a coordinates file (lines NAME: a b c).
  */
 int strag_layout_read(const char *file, struct strag_layout **layout, struct strag_error *err);
@@ -69,7 +68,7 @@ int strag_layout_parse_conf(const char *text, size_t length, const char *name,
 int strag_layout_parse_yaml(const char *text, size_t length, const char *name,
                             struct strag_layout **layout, struct strag_error *err);
 
-/** A coordinates file; its first lines may say the kind and the sizes of the grid. */
+/** A coordinates file; its first line may give the kind and the sizes of the grid. */
 int strag_layout_parse_coordinates(const char *text, size_t length, const char *name,
                                    struct strag_layout **layout, struct strag_error *err);
 
@@ -86,15 +85,15 @@ int strag_layout_from_dims(const char *dims, enum strag_network network, bool wr
  */
 int strag_layout_from_tree(const char *text, struct strag_layout **layout, struct strag_error *err);
 
-/* What one host says of itself (SLURM_TOPOLOGY_ADDR): switches from the top between dots, the host
- * last, "s0.s1.n7"; or its coordinates, "torus:1:0:2" or "pod1:1:0:2.n7". */
+/* A host's SLURM_TOPOLOGY_ADDR: switches from the top between dots, the host last, "s0.s1.n7"; or
+ * coordinates, "torus:1:0:2" or "pod1:1:0:2.n7". */
 struct strag_address {
     const char *host, *address;
 };
 
 /**
- * All hosts' own addresses together: a tree of switches, or a mesh that just contains them
- * (addresses do not tell whether it wraps).
+ * All hosts' addresses together make a tree of switches, or the smallest mesh that contains them
+ * (addresses do not have wrap-around links).
  */
 int strag_layout_from_addresses(const struct strag_address *addresses, int count,
                                 struct strag_layout **layout, struct strag_error *err);
@@ -121,7 +120,8 @@ struct strag_location {
 /**
  * The topology of ranks at locations.
  *
- * Local levels are made where all of a host's ranks know theirs and not all are in the same one.
+ * A host has a level inside (package, NUMA domain, cache) where it is known of all of the host's
+ * ranks and differs between them.
  *
  * @param locations  one per rank
  */
@@ -129,8 +129,8 @@ int strag_layout_locate(const struct strag_layout *layout, const struct strag_lo
                         int n, struct strag_topology **topology, struct strag_error *err);
 
 /**
- * The topology of a job that fills a layout: where the layout says how many ranks a host has, so
- * many, else `ranks_per_host`; rank after rank, host after host (or where the file places them).
+ * The topology of a job that fills a layout, host after host (or as the file places the ranks):
+ * each host has as many ranks as the layout gives it, else `ranks_per_host`.
  *
  * @param n      ranks; 0: as many as the layout has
  * @param hosts  only these hosts, in this order, as strag_hosts_expand reads it; NULL: all
@@ -141,7 +141,7 @@ int strag_layout_fill(const struct strag_layout *layout, int n, int ranks_per_ho
 /* ---- hwloc ---- */
 
 /**
- * The cores of a machine, as hwloc sees it.
+ * The cores of a machine, by hwloc.
  *
  * @param xml  a file that hwloc wrote (lstopo --of xml); NULL: the running machine
  * @param[out] cores  the caller's to free

@@ -22,8 +22,8 @@ static int fail_address(const struct addresses *all, int i, const char *what)
                              strag_quoted(all->list[i].address).text, what);
 }
 
-/* Does the address end with the host's name, whole or up to its first dot? @return where that
- * begins in the address; the address's length: it does not */
+/* @return where the host's name, whole or up to its first dot, ends the address; the address's
+ * length: it does not */
 static size_t host_begin(const struct strag_address *address)
 {
     size_t length = strlen(address->address), whole = strlen(address->host);

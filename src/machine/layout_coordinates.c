@@ -21,7 +21,7 @@ struct entry {
 
 struct coordinates {
     struct strag_source source;
-    bool header;
+    bool header; /* there is one */
     struct strag_grid grid;
     int count, entries_room, at_room;
     struct entry *entries;
@@ -68,7 +68,7 @@ static int read_header(struct coordinates *file, const struct strag_line *line)
                              kinds[kind].wrap, &file->grid);
 }
 
-/* "1 0 2". @return how many; -1: that is something else */
+/* "1 0 2". @return how many; -1: something else */
 static int read_numbers(const char *text, size_t length, int *at)
 {
     const char *end = text + length;
@@ -215,13 +215,13 @@ static struct strag_coordinates position_name(const struct coordinates *file, co
 
 /* ---- Ranks with coordinates: a host for each position that is used ---- */
 
-/* Every rank from 0 to count - 1 has one line. @param line_of  zero on entry, [rank] */
+/* Check that each rank from 0 to count - 1 has one line. @param line_of  zero on entry, [rank] */
 static int check_ranks(const struct coordinates *file, int *line_of)
 {
     for (int i = 0; i < file->count; i++) {
         const struct entry *entry = &file->entries[i];
         if (entry->rank >= file->count)
-            continue; /* then another one is missing */
+            continue; /* so another one is missing */
         if (line_of[entry->rank])
             return strag_source_fail(&file->source, entry->line,
                                      "rank %d is in line %d already; it can be in one place only",

@@ -117,11 +117,11 @@ int strag_layout_from_dims(const char *dims, enum strag_network network, bool wr
 
 /* ---- Trees ---- */
 
-/* Where reading "((2,3@50),4)@100" is. */
+/* The parser's state in "((2,3@50),4)@100". */
 struct tree_text {
     struct strag_draft *draft;
     const char *all, *rest;
-    int at;    /* the switch whose bracket is open; -1: outside */
+    int at;    /* the switch whose bracket is open; -1: none */
     int depth; /* brackets that are open */
 };
 
@@ -134,7 +134,7 @@ static int fail_tree(const struct tree_text *tree)
                              *tree->rest ? strag_quoted(tree->rest).text : "the end");
 }
 
-/* Take "@GBIT" off the text, if it is there. */
+/* Take an optional "@GBIT" off the text. */
 static int read_uplink(struct tree_text *tree, double *uplink)
 {
     if (*tree->rest != '@')
@@ -179,8 +179,7 @@ static int open_switch(struct tree_text *tree)
     return STRAG_OK;
 }
 
-/* Everything up to the end: after a host or a closing bracket comes a comma, another closing
- * bracket or the end. */
+/* A host or a closing bracket is followed by a comma, another closing bracket or the end. */
 static int fill_tree(struct strag_draft *draft, void *from)
 {
     struct tree_text *tree = from;

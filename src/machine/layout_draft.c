@@ -19,7 +19,7 @@ int strag_source_name(const struct strag_source *source, int line, const char *n
     if (length > STRAG_NAME_MAX)
         return strag_source_fail(source, line, "the name '%s' is longer than %d bytes",
                                  strag_quote(name, length).text, STRAG_NAME_MAX);
-    bool round = false; /* inside of round brackets, for coordinates may be names */
+    bool round = false; /* inside parentheses: coordinates may be names */
     for (size_t i = 0; i < length; i++) {
         unsigned char c = (unsigned char)name[i];
         round = c == '(' || (round && c != ')');
@@ -43,8 +43,7 @@ int strag_source_gbit(const struct strag_source *source, int line, const char *t
     return STRAG_OK;
 }
 
-/* There are not too many yet. @param before  the line of the one with this name; -1: there is none
- */
+/* @param before  the line of the one with this name; -1: there is none */
 static int check_new(const struct strag_draft *draft, const struct strag_names *names,
                      const char *what, const char *name, int before, int line)
 {
@@ -149,7 +148,7 @@ static int join_roots(struct strag_draft *draft)
     return STRAG_OK;
 }
 
-/* Name a cycle's first switch in the file. `start` is in one or below one. */
+/* Name the first switch of a cycle. `start` is in it or below it. */
 static int fail_cycle(struct strag_draft *draft, int start)
 {
     const struct strag_switch *switches = draft->layout->switches;

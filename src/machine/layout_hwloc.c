@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The cores of a machine, as hwloc sees it.
+ * The cores of a machine, by hwloc.
  *
- * hwloc may crash on a malformed XML file (2.9 does), and writes about some of them to the standard
- * error. Files are therefore read in a child process, which sends the cores through a pipe.
+ * hwloc may crash on a malformed XML file (2.9 does), or print messages of its own. A child process
+ * therefore reads files, and sends the cores through a pipe.
  */
 #include <hwloc.h>
 
@@ -29,7 +29,7 @@ enum {
 
 /* ---- A topology's cores ---- */
 
-/* Where hwloc does not know cores (in some virtual machines), hardware threads stand for them. */
+/* Hardware threads, where hwloc finds no cores (in some virtual machines). */
 static int list(hwloc_topology_t topology, struct strag_core **cores, int *count,
                 struct strag_error *err)
 {
@@ -66,14 +66,13 @@ static int load(const char *xml, struct strag_core **cores, int *count, struct s
 
 /* ---- The child process ---- */
 
-/* What comes before the cores in the pipe. */
+/* Precedes the cores in the pipe. */
 struct answer {
     int status, count;
     struct strag_error err;
 };
 
-/* Write or read all of it. @return false: the pipe is broken, or the child has ended before it has
- * sent all */
+/* Write or read all of it. @return false: the other end was closed early */
 static bool transfer(int pipe, bool send, void *data, size_t bytes)
 {
     for (char *at = data; bytes > 0;) {

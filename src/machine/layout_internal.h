@@ -9,10 +9,10 @@
 #include "base/text.h"
 #include "machine/layout.h"
 
-/* Hosts of a layout, and switches as well; also names in one list of hosts. */
+/* Hosts of a layout, switches of a layout, names in a list of hosts. */
 #define STRAG_LAYOUT_MAX (1 << 20)
 
-/* Positions of a grid, with a host or without: links are counted for each of them. */
+/* Positions of a grid, with or without a host: each has links. */
 #define STRAG_POSITIONS_MAX (1 << 24)
 
 /* Bytes in the name of a host or a switch. */
@@ -50,10 +50,10 @@ int strag_draft_host(struct strag_draft *draft, const char *name, int line, int 
 int strag_draft_switch(struct strag_draft *draft, const char *name, int line, int parent,
                        double uplink);
 
-/** What the name of a host or a switch must be. */
+/** Check the name of a host or a switch. */
 int strag_source_name(const struct strag_source *source, int line, const char *name);
 
-/** Gbit/s as bytes per second; 1e-6 to 1e9 is taken. */
+/** Gbit/s, from 1e-6 to 1e9, as bytes per second. */
 int strag_source_gbit(const struct strag_source *source, int line, const char *text,
                       double *bytes_per_second);
 
@@ -70,7 +70,7 @@ struct strag_records {
     int count, room;
 };
 
-/** Add one; its texts are the records' from now on, even on failure. */
+/** Add one and take its texts, even on failure. */
 int strag_records_add(struct strag_records *records, const struct strag_source *source,
                       struct strag_record *record);
 
@@ -78,7 +78,7 @@ void strag_record_free(struct strag_record *record);
 
 void strag_records_free(struct strag_records *records);
 
-/** The tree of switches that they describe; or, of one ring, a torus of one dimension. */
+/** The tree of switches that they describe; one ring is a torus of one dimension. */
 int strag_records_build(struct strag_records *records, const struct strag_source *source,
                         struct strag_layout **layout);
 

@@ -19,7 +19,7 @@ static const enum strag_level local_level[LOCAL_LEVELS] = {
     STRAG_LEVEL_CACHE,
 };
 
-/* A rank, with what it is sorted by, in this order. */
+/* A rank and its sort keys, in this order. */
 struct located {
     int host;
     int local[LOCAL_LEVELS];
@@ -33,7 +33,7 @@ struct builder {
     int *switch_node;         /* [switch]: 0: not needed; else its node, or 1 before it has one */
     struct strag_node *nodes; /* names are the layout's */
     int nnodes;
-    size_t most; /* nodes there can be */
+    size_t most; /* nodes */
 };
 
 static int compare_located(const void *a, const void *b)
@@ -45,7 +45,7 @@ static int compare_located(const void *a, const void *b)
     return order ? order : strag_compare_int(&x->rank, &y->rank);
 }
 
-/* How many ranks, from ranks[first] on, are on the same host. */
+/* The number of ranks from ranks[first] on that are on its host. */
 static int on_host(const struct builder *builder, int first)
 {
     int count = 1;
@@ -55,8 +55,8 @@ static int on_host(const struct builder *builder, int first)
     return count;
 }
 
-/* Drop the levels that not all ranks of a host know, or that do not distinguish them.
- * @return how many are left */
+/* Drop the levels that are unknown for a rank of the host or equal for all. @return how many remain
+ */
 static int drop_levels(struct located *ranks, int count)
 {
     int left = 0;
@@ -129,7 +129,7 @@ static void add_switches(struct builder *builder)
     }
 }
 
-/* A host's levels and ranks. Ranks that are alike up to a level are side by side. */
+/* A host's levels and ranks. Ranks that are equal up to a level are adjacent. */
 static void add_host(struct builder *builder, const struct located *ranks, int count)
 {
     const struct strag_layout *layout = builder->layout;
@@ -218,7 +218,7 @@ int strag_layout_locate(const struct strag_layout *layout, const struct strag_lo
 
 /* ---- Filling a layout ---- */
 
-/* The hosts in the order in which they are filled. */
+/* The hosts in the order of filling. */
 struct choice {
     int count;
     int *host;
@@ -276,7 +276,7 @@ static int ranks_of(const struct strag_host *host, int ranks_per_host)
     return host->ranks ? host->ranks : ranks_per_host;
 }
 
-/* How many ranks: `n`, or all if it is 0. */
+/* @param[in,out] n  0: set to all that have room */
 static int count_ranks(const struct strag_layout *layout, const struct choice *choice,
                        int ranks_per_host, int *n, struct strag_error *err)
 {
@@ -297,7 +297,7 @@ static int count_ranks(const struct strag_layout *layout, const struct choice *c
     return STRAG_OK;
 }
 
-/* Ranks in order, host after host; or where the layout puts them. */
+/* Ranks in order, host after host, or as the layout places them. */
 static int fill(const struct strag_layout *layout, const struct choice *choice, int ranks_per_host,
                 int n, struct strag_topology **topology, struct strag_error *err)
 {

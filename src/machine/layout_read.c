@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes of a file; the largest machines' files are a few MiB. */
+/* Bytes; the largest machines' files have a few MiB. */
 #define FILE_MAX ((size_t)64 << 20)
 
 int strag_layout_parse(const char *text, size_t length, const char *name,

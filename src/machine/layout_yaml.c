@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Slurm's topology.yaml: a list of topologies, each a tree, blocks, rings, tori, or flat. What
- * Slurm has and a layout does not need is skipped; any other key is an error.
- *
- * Of our own is `gbit` in a switch or block: the bandwidth of its uplink in Gbit/s.
+ * Slurm's topology.yaml: a list of topologies, each a tree, blocks, rings, tori, or flat. Keys of
+ * Slurm's that a layout does not need are skipped; any other key is an error. `gbit` of a switch or
+ * block, which Slurm does not have, is the bandwidth of its uplink in Gbit/s.
  */
 #include "machine/layout_internal.h"
 
@@ -12,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A part of a torus, or all of it: hosts from `anchor` on, x first. */
+/* A part of a torus, or all of it: hosts from `anchor` on, x fastest. */
 struct region {
     int anchor[3], size[3];
     struct strag_text nodes;
@@ -139,7 +138,7 @@ static int read_size(struct strag_yaml *yaml, const yaml_node_t *node, void *tar
                : status;
 }
 
-/* Slurm allocates by them; they do not describe the network. */
+/* Only checked: Slurm allocates by them, they do not describe the network. */
 static int read_sizes(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
 {
     (void)target;
@@ -211,7 +210,7 @@ static const struct strag_yaml_key torus_keys[] = {
     {NULL, NULL, 0},
 };
 
-/* Sizes as Slurm has them, and what is missing. */
+/* Sizes within Slurm's limits, and what is missing. */
 static int check_torus(struct strag_yaml *yaml, struct torus *torus)
 {
     int64_t product = 1;
@@ -366,7 +365,7 @@ static int read_topologies(struct strag_yaml *yaml, const yaml_node_t *node, voi
     return status;
 }
 
-/* ---- What becomes of the topology ---- */
+/* ---- From a description to a layout ---- */
 
 static int add_region(struct strag_draft *draft, const struct torus *torus,
                       const struct region *region)
@@ -412,7 +411,7 @@ static int fill_torus(struct strag_draft *draft, void *from)
     return status;
 }
 
-/* Each torus is a switch: its links get lost, but hosts of one torus are near each other. */
+/* Of several tori each becomes a switch: its links are lost, but its hosts stay close. */
 static int fill_toruses(struct strag_draft *draft, void *from)
 {
     const struct description *description = from;

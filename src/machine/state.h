@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What is wrong with a machine at the moment: ranks that arrive late, links that are slow.
+ * The machine's state: stragglers and slow links.
  */
 #ifndef STRAG_STATE_H
 #define STRAG_STATE_H
@@ -19,7 +19,7 @@ struct strag_straggler {
     double delay;
 };
 
-/* What differs from an ideal machine. All zero: nothing. */
+/* Differences from an ideal machine. All zero: none. */
 struct strag_state {
     int nslow;
     const struct strag_slow *slow;
@@ -29,7 +29,8 @@ struct strag_state {
 
 enum { STRAG_SLOW_MAX = 64 };
 
-/* The same in one piece, as rank 0 sends it: at most one straggler, a rank for each slow host. */
+/* The same without pointers, as rank 0 sends it: at most one straggler, a rank for each slow host.
+ */
 struct strag_state_record {
     int32_t nstragglers, nslow;
     struct strag_straggler straggler;

@@ -7,8 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Where no delay is named. */
-static const double long_delay = 1; /* seconds */
+static const double long_delay = 1; /* seconds, where none is given */
 
 enum { FACTOR_MAX = 1000 };
 
@@ -60,7 +59,7 @@ int strag_state_next_slow(const char **rest, double most, const char *form,
     return strag_parse_real(factor, 1, most, &item->factor, err);
 }
 
-/* @return -1: none of the ranks is meant */
+/* @return -1: none of the ranks */
 static int find_rank(const char *who, const struct strag_rank_location *ranks, int n)
 {
     int world;

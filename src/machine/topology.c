@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Making a topology: check the nodes, leave out those that distinguish no ranks, put them in order,
- * and note where every rank is.
+ * Making a topology: check the nodes, leave out those that distinguish no ranks, sort them, and
+ * locate every rank.
  */
 #include "machine/topology.h"
 
@@ -71,7 +71,7 @@ static int check_ranks(const struct strag_node *nodes, int nnodes, int n, bool *
     return STRAG_OK;
 }
 
-/* Two hosts cannot be at one position. Positions are many, hosts are few: sort the latter. */
+/* Two hosts cannot be at one position. Hosts are fewer than positions: sort them. */
 static int check_positions(const struct strag_node *nodes, int nnodes, int *scratch,
                            struct strag_error *err)
 {
@@ -116,7 +116,6 @@ static int check_nodes(const struct strag_grid *grid, const struct strag_node *n
 
 /* ---- Leaving nodes out ---- */
 
-/* What becomes of a node that was given. */
 struct draft {
     int32_t parent;   /* NONE: the root */
     int32_t children; /* that stay */
@@ -127,16 +126,16 @@ struct draft {
     bool stays;
 };
 
-/* May a node be left out if it has one child, or is an only child? */
+/* May a node be left out that has one child, or is an only child? */
 static bool is_dispensable(const struct strag_node *node)
 {
     return node->level == STRAG_LEVEL_SWITCH ||
            (node->level > STRAG_LEVEL_RANK && node->level < STRAG_LEVEL_HOST);
 }
 
-/* A node may be replaced by its only child, which then has the lower of the two bandwidths.
- * Where the child's is not given, the model sets it, and which is lower is not known; but not so
- * for a switch, whose uplink is then never what limits. */
+/* May a node be replaced by its only child, which then gets the lower of the two bandwidths? The
+ * model sets a child's that is not given, so the lower one is unknown; but a switch's then never
+ * limits. */
 static bool can_merge(const struct draft *draft, const struct draft *child, enum strag_level level)
 {
     return draft->uplink == 0 || child->uplink > 0 || level == STRAG_LEVEL_SWITCH;
@@ -147,7 +146,7 @@ static double lower(double above, double below)
     return above > 0 && (below == 0 || above < below) ? above : below;
 }
 
-/* From the leaves up: nodes without ranks go, and those with one child are replaced by it. */
+/* From the leaves up: drop nodes without ranks, replace those with one child by it. */
 static void drop_from_below(const struct strag_node *nodes, int nnodes, struct draft *drafts)
 {
     for (int i = nnodes - 1; i >= 0; i--) {
@@ -170,8 +169,8 @@ static void drop_from_below(const struct strag_node *nodes, int nnodes, struct d
     }
 }
 
-/* From the root down: an only child of a host or of the network has no traffic on its uplink, and
- * its children take its place. */
+/* From the root down: an only child of a host or of the network has no traffic on its uplink, so
+ * its children replace it. */
 static void drop_from_above(const struct strag_node *nodes, int nnodes, struct draft *drafts)
 {
     for (int i = 1; i < nnodes; i++) {
@@ -249,10 +248,10 @@ static int arrange(struct strag_topology *topology, const struct strag_node *nod
     return status;
 }
 
-/* ---- Where the ranks are ---- */
+/* ---- Ranks ---- */
 
-/* Every node's ranks are side by side: count them from the leaves up, then number
- * them from the root down. */
+/* Every node's ranks are adjacent: count them from the leaves up, number them from the root down.
+ */
 static void number_leaves(struct strag_topology *topology)
 {
     struct strag_node *nodes = topology->nodes;
@@ -372,7 +371,7 @@ int strag_topology_flat(int n, int ranks_per_host, struct strag_topology **topol
     return status;
 }
 
-/* Nodes are in order level by level, so that of two the later one is not nearer to the root. */
+/* Nodes are sorted by level: of two, the later one is not closer to the root. */
 int strag_topology_ancestor(const struct strag_topology *topology, int a, int b)
 {
     int x = topology->leaf_node[a], y = topology->leaf_node[b];

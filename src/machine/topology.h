@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The topology: where a job's ranks are, as a tree, and how its hosts are joined.
+ * The topology: a job's ranks as a tree, and the network of its hosts.
  *
- * The tree has the ranks as leaves. Above them are, as far as they are known and tell ranks apart,
- * caches, NUMA domains, packages, then hosts, switches, and one root that stands for the network:
+ * Leaves are the ranks. Above them are caches, NUMA domains and packages, where they are known and
+ * distinguish ranks, then hosts, switches, and one root, the network:
  *
  *     network ─┬─ switch ─┬─ host ─┬─ package ─┬─ rank 0
  *              │          │        │           └─ rank 1
@@ -16,7 +16,7 @@
  * grid; its links to its neighbours take the place of its uplink. The grid may be larger than the
  * job: positions without a host still carry what passes through.
  *
- * A topology never changes once it is made. It takes memory in proportion to the ranks.
+ * A topology is immutable. Its memory is proportional to the ranks.
  */
 #ifndef STRAG_TOPOLOGY_H
 #define STRAG_TOPOLOGY_H
@@ -55,8 +55,8 @@ struct strag_node {
 
 /*
  * A box: the hosts fill an axis-aligned part of the grid without a gap, each with the same number
- * of ranks. Algorithms for tori work on boxes. A cell is a host's place in the box, numbered as
- * positions are; rank_at[cell * ranks_per_host + i] is the i-th rank (in ascending order) there.
+ * of ranks. Algorithms for tori work on boxes. A cell is a host's position in the box;
+ * rank_at[cell * ranks_per_host + i] is its i-th rank in ascending order.
  */
 struct strag_box {
     int dims; /* the grid's, also those in which the box is a single cell wide */
@@ -81,7 +81,7 @@ struct strag_topology {
     int32_t *leaf_node;       /* [rank]: its leaf */
     int32_t *host_node;       /* [rank]: its host */
     int hosts;
-    int ranks_per_host;    /* 0: not all alike */
+    int ranks_per_host;    /* 0: it differs */
     struct strag_box *box; /* NULL: a tree, or the hosts do not fill a box */
 };
 
@@ -89,9 +89,9 @@ struct strag_topology {
  * Make a topology from nodes.
  *
  * Nodes without a rank below are left out, and so are caches, NUMA domains, packages and switches
- * with one child only (the lower of the two bandwidths stays; where only the upper one is said, and
- * the child is no switch, so does the node). Of each node level, parent, rank, position, uplink and
- * name are read.
+ * with a single child (which gets the lower of the two bandwidths; but the node stays if only its
+ * own is given and the child is not a switch). Of each node level, parent, rank, position, uplink
+ * and name are read.
  *
  * @param grid    NULL: a tree
  * @param nodes   the root first, every other one after its parent; names are copied
@@ -108,7 +108,7 @@ int strag_topology_flat(int n, int ranks_per_host, struct strag_topology **topol
                         struct strag_error *err);
 
 /**
- * For strag_topology_create: set topology->box if the hosts fill one.
+ * Set topology->box if the hosts fill one; strag_topology_create calls it.
  *
  * @return STRAG_OK or STRAG_ERR_MEMORY
  */
@@ -123,15 +123,11 @@ static inline bool strag_topology_same_host(const struct strag_topology *topolog
     return topology->host_node[a] == topology->host_node[b];
 }
 
-/**
- * The smallest node that has both ranks below.
- *
- * @return its index in nodes
- */
+/** The index of the lowest node with both ranks below it. */
 int strag_topology_ancestor(const struct strag_topology *topology, int a, int b);
 
 /**
- * A topology as bytes, for sending it to processes of the same kind of machine.
+ * A topology as bytes, to send to processes on machines with the same data formats.
  *
  * @param[out] bytes  the caller's to free
  * @param[out] size   how many
@@ -140,7 +136,7 @@ int strag_topology_ancestor(const struct strag_topology *topology, int a, int b)
 int strag_topology_pack(const struct strag_topology *topology, void **bytes, size_t *size,
                         struct strag_error *err);
 
-/** What strag_topology_pack wrote; other bytes are refused. As strag_topology_create. */
+/** The inverse of strag_topology_pack; other bytes are refused. Errors as strag_topology_create. */
 int strag_topology_unpack(const void *bytes, size_t size, struct strag_topology **topology,
                           struct strag_error *err);
 

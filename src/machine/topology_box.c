@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Do a job's hosts fill a box of the grid? In every dimension, look at which coordinates occur:
- * they must be side by side, possibly wrapping around where the dimension does. If the sizes of
- * these spans multiply to the number of hosts, every cell has its host.
+ * The box that a job's hosts fill. In every dimension the coordinates that occur must be
+ * contiguous, possibly wrapping around. If the product of these spans is the number of hosts, every
+ * cell has its host.
  *
  *     hosts at x = 6, 7, 0, 1 of a ring of 8:  first 6, size 4
  */
@@ -16,7 +16,7 @@ struct span {
     int first, size;
 };
 
-/* The coordinates that occur, as one run. @return false if they are not side by side */
+/* The span of the coordinates that occur. @return false if they are not contiguous */
 static bool find_span(int *occurs, int count, int size, bool cyclic, struct span *span)
 {
     int different = 1, gaps = 0;
@@ -26,7 +26,7 @@ static bool find_span(int *occurs, int count, int size, bool cyclic, struct span
         different += occurs[i] != occurs[i - 1];
         if (occurs[i] > occurs[i - 1] + 1) {
             gaps++;
-            span->first = occurs[i]; /* if there is one gap, the run wraps around */
+            span->first = occurs[i]; /* with a single gap, the span wraps around */
         }
     }
     span->size = different;
@@ -34,7 +34,7 @@ static bool find_span(int *occurs, int count, int size, bool cyclic, struct span
     return gaps == 0 || (gaps == 1 && over_the_end);
 }
 
-/* Is the last cell of a span a neighbour of its first one? */
+/* Are the first and the last cell of a span neighbours? */
 static bool wraps(const struct strag_grid *grid, int d, struct span span)
 {
     if (grid->network == STRAG_NETWORK_HYPERX)
@@ -44,7 +44,7 @@ static bool wraps(const struct strag_grid *grid, int d, struct span span)
     return span.first % grid->board[d] == 0 && span.size % grid->board[d] == 0;
 }
 
-/* A board's edges lead to switches, so that spans of a HammingMesh do not wrap around. */
+/* Spans of a HammingMesh do not wrap around: a board's edges lead to switches. */
 static bool is_cyclic(const struct strag_grid *grid, int d)
 {
     return grid->network == STRAG_NETWORK_TORUS && grid->wrap[d];
@@ -101,7 +101,7 @@ static int cell_of_position(const struct strag_topology *topology, const struct 
     return cell;
 }
 
-/* Ranks in ascending order, each after those that its cell has already. */
+/* Ranks in ascending order. */
 static int fill_cells(const struct strag_topology *topology, struct strag_box *box)
 {
     int *filled = calloc((size_t)box->cells, sizeof *filled);
