@@ -13,23 +13,23 @@ static const double busy_share = 0.01;
 
 struct call {
     struct strag_watched_call what;
-    int straggler; /* whom it did not wait for; -1: it waited for everybody */
+    int straggler; /* that it did not wait for; -1: it waited for all ranks */
 };
 
 struct strag_judge {
     struct strag_judge_options options;
     struct strag_rank_location *ranks;
-    struct call *calls; /* [2 * window]: being filled, and under way */
-    double *ratios;     /* room for as many as a window has calls */
+    struct call *calls; /* [2 * window]: being filled, and being sent */
+    double *ratios;     /* [window]: scratch */
 
     struct strag_state_record state;
-    struct strag_judge_table usual, ahead; /* with nobody late; for the straggler */
-    bool is_ahead;                         /* that one is in force */
+    struct strag_judge_table usual, ahead; /* without and with a straggler */
+    bool is_ahead;                         /* `ahead` is in force */
 
-    double scale;               /* measured seconds for a modelled one; 0: not known */
-    struct strag_verdict acted; /* upon this verdict */
-    double next_time;           /* before, no table is made */
-    double window_end;          /* of the last one that was looked at */
+    double scale;               /* measured seconds for a modelled one; 0: unknown */
+    struct strag_verdict acted; /* the verdict that was last acted upon */
+    double next_time;           /* no table is made before */
+    double window_end;          /* of the previous window */
     struct strag_watch_summary summary;
     char log[320];
 };
@@ -98,7 +98,7 @@ struct strag_judge *strag_judge_create(const struct strag_judge_options *options
 
 /* ---- Calls ---- */
 
-/* Is that an algorithm that does not wait for the straggler? */
+/* Does the algorithm not wait for the straggler? */
 static bool goes_ahead(const struct strag_algorithm *algorithm)
 {
     return algorithm && algorithm->needs_straggler;
@@ -121,10 +121,10 @@ void strag_judge_turn(struct strag_judge *judge)
     memcpy(judge->calls + window, judge->calls, window * sizeof *judge->calls);
 }
 
-/* ---- What the model says ---- */
+/* ---- Modelled times ---- */
 
-/* Modelled seconds of a call whose straggler is late by so many. The previous component is thought
- * to run the best plan of all that wait for everybody. @return INFINITY: unknown */
+/* Modelled seconds of a call with a straggler's delay. The previous component is assumed to run the
+ * best plan of those that wait for all ranks. @return INFINITY: unknown */
 static double modelled(const struct strag_selection *selection,
                        const struct strag_watched_call *call, double delay)
 {
@@ -143,7 +143,7 @@ static double modelled(const struct strag_selection *selection,
     return least;
 }
 
-/* From the calls of a window that waited for everybody: the median. */
+/* The median of a window's calls that waited for all ranks. */
 static void find_scale(struct strag_judge *judge)
 {
     int count = 0;
@@ -159,7 +159,7 @@ static void find_scale(struct strag_judge *judge)
         judge->scale = judge->ratios[count / 2];
 }
 
-/* What the calls of a window that went ahead would have taken with the usual table. */
+/* How much longer the calls that went ahead would have taken with the usual table. */
 static void find_saved(struct strag_judge *judge)
 {
     for (int c = 0; c < judge->options.window; c++) {
@@ -189,7 +189,7 @@ static bool helps(const struct strag_table *table)
     return false;
 }
 
-/* Does it at the sizes of the last calls? */
+/* Does it help at the sizes of the last calls? */
 static bool helps_now(const struct strag_judge *judge)
 {
     for (int c = 0; judge->is_ahead && c < judge->options.window; c++) {
@@ -233,7 +233,7 @@ static void act(struct strag_judge *judge, const struct strag_verdict *verdict, 
     state.nstragglers = 0;
     if (verdict->rank >= 0) {
         if (!(judge->scale > 0) || now < judge->next_time)
-            return; /* later */
+            return; /* try again after the next window */
         state.nstragglers = 1;
         state.straggler = (struct strag_straggler){verdict->rank, verdict->delay / judge->scale};
         ahead = make_ahead(judge, &state, now);
@@ -277,8 +277,7 @@ static void log_links(struct strag_judge *judge)
                      s ? ", " : "", judge->ranks[state->slow[s].rank].host, state->slow[s].factor);
 }
 
-/* Whoever is late by the old links may not be by the new ones: that is asked anew at the next
- * verdict. */
+/* With other links the straggler's table may no longer help: the next verdict decides anew. */
 enum strag_change strag_judge_probed(struct strag_judge *judge, const float *rates, double seconds)
 {
     const struct strag_judge_options *options = &judge->options;

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * From everybody's notes to another table: for a straggler that need not be waited for, and for
- * links that have become slow.
+ * From all ranks' notes to another table of algorithms: one that does not wait for the straggler,
+ * or one for links that have become slow.
  *
- *     a window's notes ──► observer: who is late?         ──► the straggler's table, if it helps
- *                     └──► slowdown: whose link is slow? ──► a probe ──► another table
+ *     a window's notes ──► observer: a straggler?     ──► the straggler's table, if it helps
+ *                     └──► slowdown: a slow link?     ──► a probe ──► another table
  *
- * The model knows this machine's speed only as well as the user has told it. What counts is how
- * long the delay is beside the call, so it is brought to the model's scale: a delay is divided by
- * the ratio of the calls' measured time to their modelled one, both without the straggler.
+ * The model's speeds are only the user's estimates. As the ratio of the delay to the call matters,
+ * a delay is scaled: divided by the ratio of the calls' measured time to the modelled one, both
+ * without the straggler.
  *
- * Making a table may take 1 % of the time: what took long is not done again soon.
+ * Making tables may take 1 % of the time: after a long one the next has to wait.
  *
- * It has no clock and sends nothing: one rank judges, and tells the others.
+ * No clock and no messages: one rank judges for all.
  */
 #ifndef STRAG_JUDGE_H
 #define STRAG_JUDGE_H
@@ -21,7 +21,7 @@
 #include "watch/slowdown.h"
 #include "watch/summary.h"
 
-/* What runs for which size; the selection behind it, which may be NULL, is whoever has this. */
+/* Algorithms by size, and the selection they are from (may be NULL), which the structure owns. */
 struct strag_judge_table {
     struct strag_table table;
     struct strag_selection *selection;
@@ -30,7 +30,7 @@ struct strag_judge_table {
 struct strag_judge_options {
     int n;           /* ranks */
     int window;      /* calls */
-    bool stragglers; /* there may be a table for one */
+    bool stragglers; /* make tables for them */
     struct strag_observer *observer;
     struct strag_slowdown *slowdown; /* NULL: links are not watched */
 
@@ -40,7 +40,7 @@ struct strag_judge_options {
     void *context;
 };
 
-/* A call that is over. */
+/* A call that has ended. */
 struct strag_watched_call {
     size_t bytes;
     const struct strag_algorithm *algorithm; /* NULL: the previous component */
@@ -49,15 +49,14 @@ struct strag_watched_call {
 
 enum strag_change {
     STRAG_CHANGE_NOTHING,
-    STRAG_CHANGE_STRAGGLER, /* another state and table: plans for a straggler are of no use */
-    STRAG_CHANGE_LINKS,     /* and no plan is of any use */
+    STRAG_CHANGE_STRAGGLER, /* new state and table: plans for a straggler are invalid */
+    STRAG_CHANGE_LINKS,     /* all plans are invalid */
 };
 
-/* What follows from a window. */
 struct strag_judgement {
     enum strag_change change;
-    bool look;          /* waits are to be noted */
-    bool probe;         /* all hosts are to be probed, ... */
+    bool look;          /* measure waits from now on */
+    bool probe;         /* probe all hosts ... */
     size_t probe_bytes; /* ... with messages of so many bytes */
 };
 
@@ -67,8 +66,8 @@ struct strag_judge;
  * @param options  copied; what it points to outlives the judge
  * @param ranks    one per rank; copied
  * @param state    in force from the first call on
- * @param usual    with nobody late; its selection is the judge's, unless this fails
- * @param now      seconds, of a clock that only goes forward
+ * @param usual    without a straggler; on success the judge owns its selection
+ * @param now      seconds of a monotonic clock
  * @return NULL: out of memory
  */
 struct strag_judge *strag_judge_create(const struct strag_judge_options *options,
@@ -79,29 +78,28 @@ struct strag_judge *strag_judge_create(const struct strag_judge_options *options
 /** NULL is allowed. */
 void strag_judge_free(struct strag_judge *judge);
 
-/** A call of this rank is over, after so many seconds. */
+/** A call of this rank has ended, after so many seconds. */
 void strag_judge_add(struct strag_judge *judge, const struct strag_watched_call *call,
                      double seconds);
 
-/** A window's notes are being sent; calls from now on belong to the next one. */
+/** A window's notes are being sent; later calls belong to the next window. */
 void strag_judge_turn(struct strag_judge *judge);
 
-/** All of its notes are there. @param stride  from one rank's notes to the next one's, in bytes;
- * where links are watched a struct strag_meter_note ends each rank's */
+/** All ranks' notes of the window have arrived. @param stride  from one rank's notes to the next
+ * one's, in bytes; with a slowdown a struct strag_meter_note ends each rank's */
 struct strag_judgement strag_judge_window(struct strag_judge *judge, const void *notes,
                                           size_t stride, double now);
 
 /** The hosts were probed. @param rates, seconds  as in strag_slowdown_probed */
 enum strag_change strag_judge_probed(struct strag_judge *judge, const float *rates, double seconds);
 
-/** What is in force from the next call on; valid until the next judgement. */
+/** In force from the next call on; valid until the next judgement. */
 const struct strag_state_record *strag_judge_state(const struct strag_judge *judge);
 const struct strag_judge_table *strag_judge_current(const struct strag_judge *judge);
 
 const struct strag_watch_summary *strag_judge_summary(const struct strag_judge *judge);
 
-/** What the last window or probe changed, for a log: "rank 3 is late by 2 ms: it is waited for";
- * "": nothing. */
+/** What the last window or probe changed, for the log; "": nothing. */
 const char *strag_judge_log(const struct strag_judge *judge);
 
 /** [rank] */

@@ -56,7 +56,7 @@ static double sum(const char *root, const char *pattern, speed_function *speed)
     return total;
 }
 
-/* ---- InfiniBand, and what looks like it ---- */
+/* ---- InfiniBand, and devices that present themselves as such ---- */
 
 static double port_speed(const char *folder)
 {
@@ -101,8 +101,6 @@ double strag_link_speed(const char *root)
     return speed;
 }
 
-/* ---- Beside others ---- */
-
 double strag_link_speed_usual(double *speeds, int count)
 {
     int unknown = 0;
@@ -117,7 +115,7 @@ double strag_link_speed_usual(double *speeds, int count)
 
 /* ---- Several hosts ---- */
 
-/* A speed that is less than so many times below the usual one is as good as that. */
+/* Smaller differences from the usual speed do not count. */
 static const double least_factor = 1.05;
 
 static double uplink(const struct strag_topology *topology, int rank)
@@ -131,7 +129,7 @@ void strag_link_speed_compare(const struct strag_topology *topology,
 {
     double *speeds = malloc((size_t)topology->n * sizeof *speeds), fastest = 0;
     if (!speeds)
-        return; /* all are alike, then */
+        return; /* all count as equal, then */
     for (int rank = 0; rank < topology->n; rank++) {
         speeds[rank] = ranks[rank].link_speed;
         fastest = uplink(topology, rank) > fastest ? uplink(topology, rank) : fastest;

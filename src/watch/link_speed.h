@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How fast this host's links to the network are, as the system's own files report it.
+ * The bandwidth of this host's links to the network, as the system's files report it.
  *
  *     class/infiniband/DEVICE/ports/N/state   "4: ACTIVE"
  *     class/infiniband/DEVICE/ports/N/rate    "100 Gb/sec (4X EDR)"
  *     class/net/NAME/operstate                "up"; loopback, tunnels and the like: "unknown"
- *     class/net/NAME/speed                    25000, in Mbit/s; -1: not known
- *     class/net/NAME/device                   it is hardware, or what a hypervisor shows as such
- *     class/net/NAME/bonding                  it is several in one; its speed is that of all
+ *     class/net/NAME/speed                    Mbit/s: 25000; -1: unknown
+ *     class/net/NAME/device                   it is hardware, or emulated hardware
+ *     class/net/NAME/bonding                  it combines several; its speed is their sum
  *     class/net/NAME/master                   it is one of these
  *
- * Ports of InfiniBand that are active count, all together: a cable that runs at half its width or a
- * rail that is down makes the host slower than others of its kind. Where there are none, network
- * interfaces do that are up: hardware and bonds, but no interface within a bond. In a container
- * there may be neither; then whatever is up there and knows its speed.
+ * The sum of all active InfiniBand ports: a cable at half its width or a rail that is down makes
+ * the host slower than its peers. Without such ports, the network interfaces that are up: hardware
+ * and bonds, without the interfaces in a bond. Without these (in a container), any that are up and
+ * have a speed.
  *
- * Only the ratio between hosts is used. So it does no harm that links are counted over which
- * nothing is sent, or that virtual ones all report the same.
+ * Only ratios between hosts are used, so it does not matter if unused links are counted, or if all
+ * virtual ones report the same.
  */
 #ifndef STRAG_LINK_SPEED_H
 #define STRAG_LINK_SPEED_H
@@ -26,23 +26,21 @@
 
 /**
  * @param root  "/sys"
- * @return bytes per second; 0: not known
+ * @return bytes per second; 0: unknown
  */
 double strag_link_speed(const char *root);
 
 /**
- * What is usual among several: the median of those that are known, so that one with a faster link
- * does not make all others slow.
+ * The median of the known speeds, so that a single faster link does not make the others slow.
  *
- * @param speeds  0: not known; put in order
- * @param count   how many
- * @return the usual one, or 0: less than half are known
+ * @param speeds  0: unknown; sorted on return
+ * @return 0: less than half are known
  */
 double strag_link_speed_usual(double *speeds, int count);
 
 /**
  * Add the hosts whose reported speed is below the usual one to a state; none where the topology
- * itself says how fast hosts' links are.
+ * has the bandwidths of hosts' links.
  *
  * @param ranks  one per rank of the topology
  */

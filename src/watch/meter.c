@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A few words per host, and one open stretch of time: that since the last end, if it may count.
+ * Sums for each host, and one open interval: from the last end on, if it may count.
  */
 #include "watch/meter.h"
 
@@ -9,15 +9,15 @@
 #include <string.h>
 
 struct lane {
-    int under_way; /* sends */
+    int in_flight; /* sends */
     double bytes, seconds;
 };
 
 struct strag_meter {
     int hosts;
-    int busy;      /* hosts to which sends are under way */
-    bool counting; /* since `mark` sends to one host were waiting, and to no other one */
-    double mark;   /* an end */
+    int busy;      /* hosts with sends in flight */
+    bool counting; /* since `mark`, sends were waiting for a single host */
+    double mark;   /* the last end */
     struct lane lanes[];
 };
 
@@ -36,7 +36,7 @@ void strag_meter_free(struct strag_meter *meter)
 
 void strag_meter_begin(struct strag_meter *meter, int host)
 {
-    if (meter->lanes[host].under_way++ > 0)
+    if (meter->lanes[host].in_flight++ > 0)
         return;
     meter->busy++;
     meter->counting = false;
@@ -49,13 +49,13 @@ void strag_meter_end(struct strag_meter *meter, int host, size_t bytes, double n
         lane->bytes += (double)bytes;
         lane->seconds += now - meter->mark;
     }
-    if (--lane->under_way == 0)
+    if (--lane->in_flight == 0)
         meter->busy--;
-    meter->counting = meter->busy == 1 && lane->under_way > 0;
+    meter->counting = meter->busy == 1 && lane->in_flight > 0;
     meter->mark = now;
 }
 
-/* The host with the most seconds of those that are not in the note. @return -1: none has any */
+/* The host with the most seconds; those in the note have none left. @return -1: none has any */
 static int find_longest(const struct strag_meter *meter)
 {
     int longest = -1;

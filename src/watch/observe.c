@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Each call of a window gives at most one rank a point: the last one, if it is late by enough.
- * Points of this window and of the one before are what is decided on. All is computed from the
- * notes of all ranks in the same order, so it is the same wherever it is computed.
+ * Each call gives a point to the rank that was last in it, if it is late by enough. The verdict is
+ * based on the points of this window and of the previous one. All ranks' notes are evaluated in the
+ * same order, so the result is the same on every rank.
  */
 #include "watch/observe.h"
 
@@ -13,12 +13,12 @@
 #include <string.h>
 
 enum {
-    NOBODY = -1,
-    REMEMBERED = 1024, /* calls of which the last rank and its delay are kept for the report */
+    NONE = -1,
+    REMEMBERED = 1024, /* calls whose last rank and delay are kept for the report */
     FORGET = 64,       /* windows after which a refuted suspicion may come up again */
 };
 
-/* By how much more of a call's time than before a rank must seem late to be suspected again. */
+/* A refuted rank is suspected again if it seems late by so many times more. */
 static const float more = 1.5F;
 
 static const double a_little_less = 0.9;
@@ -37,15 +37,15 @@ struct strag_observer {
     struct strag_note *own;   /* [window]: being filled */
     struct strag_note *notes; /* [window]: the last full one */
 
-    struct strag_last *recent; /* [2 * window]: of the window before, then of this one */
+    struct strag_last *recent; /* [2 * window]: the previous window, then this one */
     int known;                 /* calls in there: 0, window or 2 * window */
     int32_t *points;           /* [rank]: room to count */
     float *sorted;             /* room for 2 * window delays */
     struct strag_verdict verdict;
 
-    int suspect;          /* by durations, and looked at closely; or NOBODY */
-    float suspected;      /* how late it seemed, in parts of a call's time */
-    float *refuted;       /* [rank]: so late it may seem without being it */
+    int suspect;          /* by durations, being looked at closely; or NONE */
+    float suspected;      /* its apparent delay, relative to the call's time */
+    float *refuted;       /* [rank]: a relative delay that was refuted */
     uint64_t refuted_for; /* windows */
 
     uint64_t calls;             /* looked at closely */
@@ -70,14 +70,14 @@ int strag_observer_create(int n, int calls, struct strag_observer **observer,
     if (made) {
         made->window = calls;
         made->n = n;
-        made->verdict.rank = NOBODY;
+        made->verdict.rank = NONE;
         made->own = calloc(window, sizeof *made->own);
         made->notes = calloc(window, sizeof *made->notes);
         made->recent = calloc(2 * window, sizeof *made->recent);
         made->points = calloc(ranks, sizeof *made->points);
         made->sorted = calloc(2 * window > REMEMBERED ? 2 * window : REMEMBERED, sizeof(float));
         made->refuted = calloc(ranks, sizeof *made->refuted);
-        made->suspect = NOBODY;
+        made->suspect = NONE;
         made->times_last = calloc(ranks, sizeof *made->times_last);
         made->history = calloc(REMEMBERED, sizeof *made->history);
     }
@@ -134,11 +134,11 @@ static const struct strag_note *note_of(const void *notes, size_t stride, int ra
     return (const struct strag_note *)((const char *)notes + (size_t)rank * stride) + call;
 }
 
-/* Did all ranks note their waits; and the shortest duration, 0 if one was not measured. */
+/* Sets `close` if all ranks measured their waits, and `seconds`. */
 static struct strag_last look_at(const struct strag_observer *observer, const void *notes,
                                  size_t stride, int call)
 {
-    struct strag_last last = {.rank = NOBODY, .seconds = INFINITY, .close = true};
+    struct strag_last last = {.rank = NONE, .seconds = INFINITY, .close = true};
     for (int rank = 0; rank < observer->n; rank++) {
         const struct strag_note *note = note_of(notes, stride, rank, call);
         last.close = last.close && note->wait >= 0;
@@ -150,13 +150,13 @@ static struct strag_last look_at(const struct strag_observer *observer, const vo
     return last;
 }
 
-/* Who was last in a call: whose wait is the shortest, or else whose duration. */
+/* The rank with the shortest wait in a call or, without waits, the shortest duration. */
 static struct strag_last find_last(const struct strag_observer *observer, const void *notes,
                                    size_t stride, int call)
 {
     struct strag_last last = look_at(observer, notes, stride, call);
     float shortest = INFINITY, second = INFINITY;
-    int first = NOBODY;
+    int first = NONE;
     for (int rank = 0; rank < observer->n; rank++) {
         const struct strag_note *note = note_of(notes, stride, rank, call);
         float seconds = last.close ? note->wait : note->seconds;
@@ -175,7 +175,7 @@ static struct strag_last find_last(const struct strag_observer *observer, const 
     return last;
 }
 
-/* The window before gives way to this one, and this one to the new one. */
+/* The current window becomes the previous one, the new one the current. */
 static void take_over(struct strag_observer *observer, const void *notes, size_t stride)
 {
     int window = observer->window;
@@ -186,30 +186,29 @@ static void take_over(struct strag_observer *observer, const void *notes, size_t
         if (!last.close)
             continue;
         observer->history[observer->calls++ % REMEMBERED] = last;
-        if (last.rank != NOBODY)
+        if (last.rank != NONE)
             observer->times_last[last.rank]++;
     }
     observer->known = observer->known ? 2 * window : window;
 }
 
-/* Who was last in how many calls of a list. */
 struct count {
     int calls;
-    int most;   /* who was last most often, of equals the lowest; NOBODY: nobody ever was */
-    int points; /* and how often */
+    int most;   /* the rank that was last most often, the lowest of equals; or NONE */
+    int points; /* how often */
 };
 
-/* Fills in `points`, too. @param close  count those only that were looked at closely */
+/* Also sets observer->points. @param close  count only calls looked at closely */
 static struct count count_points(struct strag_observer *observer, const struct strag_last *calls,
                                  int ncalls, bool close)
 {
-    struct count count = {.most = NOBODY};
+    struct count count = {.most = NONE};
     memset(observer->points, 0, (size_t)observer->n * sizeof *observer->points);
     for (int i = 0; i < ncalls; i++) {
         if (close && !calls[i].close)
             continue;
         count.calls++;
-        if (calls[i].rank != NOBODY)
+        if (calls[i].rank != NONE)
             observer->points[calls[i].rank]++;
     }
     for (int rank = 0; rank < observer->n; rank++) {
@@ -221,7 +220,7 @@ static struct count count_points(struct strag_observer *observer, const struct s
     return count;
 }
 
-/* A rank's delays in a list of calls, in order. @return how many */
+/* A rank's delays in a list of calls, ascending. @return how many */
 static int sort_delays(const struct strag_last *calls, int ncalls, int rank, bool close,
                        float *sorted)
 {
@@ -234,7 +233,7 @@ static int sort_delays(const struct strag_last *calls, int ncalls, int rank, boo
     return count;
 }
 
-/* How late a rank seemed in a window, in parts of a call's time: the median. */
+/* A rank's median delay in a window, relative to the call's time. */
 static float relative_delay(const struct strag_observer *observer, const struct strag_last *calls,
                             int rank)
 {
@@ -247,23 +246,23 @@ static float relative_delay(const struct strag_observer *observer, const struct 
     return count ? observer->sorted[count / 2] : 0;
 }
 
-/* Does the delay differ by a half? */
+/* Do the delays differ by a half? */
 static bool is_other_delay(double a, double b)
 {
     return a > 1.5 * b || b > 1.5 * a;
 }
 
-/* Who is late, by what was looked at closely. Nobody is named from a single window, nor against
- * what durations said before. Where only a part of two windows was looked at closely a little less
- * than the share will do, so that chance does not put off for a window what both of them say. */
+/* The straggler, from the calls looked at closely. It takes two windows, and durations before the
+ * closer look must agree. Where only a part of two windows was looked at closely, slightly less
+ * than the share suffices, so that chance does not delay the verdict by a window. */
 static int find_straggler(struct strag_observer *observer)
 {
     const struct strag_last *calls = observer->recent + 2 * observer->window - observer->known;
     int now = observer->verdict.rank;
     struct count close = count_points(observer, calls, observer->known, true);
-    if (now != NOBODY && observer->points[now] < share_off * close.calls)
-        now = NOBODY;
-    if (close.most == NOBODY || observer->known < 2 * observer->window ||
+    if (now != NONE && observer->points[now] < share_off * close.calls)
+        now = NONE;
+    if (close.most == NONE || observer->known < 2 * observer->window ||
         4 * close.calls < 3 * observer->window ||
         close.points < a_little_less * share_on * close.calls)
         return now;
@@ -271,7 +270,7 @@ static int find_straggler(struct strag_observer *observer)
     return observer->points[close.most] >= share_on * observer->known ? close.most : now;
 }
 
-/* Is a closer look wanted, though nobody is late? */
+/* Is a closer look needed without a straggler? */
 static bool suspects(struct strag_observer *observer)
 {
     const struct strag_last *calls = observer->recent + observer->window;
@@ -282,10 +281,10 @@ static bool suspects(struct strag_observer *observer)
     }
     if (4 * close.calls >= 3 * observer->window) {
         bool keep = close.points >= share_off * close.calls;
-        if (!keep && observer->suspect != NOBODY)
+        if (!keep && observer->suspect != NONE)
             observer->refuted[observer->suspect] = observer->suspected;
         if (!keep)
-            observer->suspect = NOBODY;
+            observer->suspect = NONE;
         return keep;
     }
     struct count all = count_points(observer, calls, observer->window, false);
@@ -306,19 +305,18 @@ struct strag_verdict strag_observer_decide(struct strag_observer *observer, cons
     take_over(observer, notes, stride);
     int now = find_straggler(observer);
     double delay = 0;
-    if (now != NOBODY) {
+    if (now != NONE) {
         int count =
             sort_delays(observer->recent, 2 * observer->window, now, true, observer->sorted);
         delay = count ? (double)observer->sorted[count / 2] : observer->verdict.delay;
     }
     observer->verdict.changed = now != before || is_other_delay(delay, observer->verdict.delay);
-    /* A delay that is much the same is not followed. */
     if (observer->verdict.changed)
         observer->verdict.delay = delay;
     observer->verdict.rank = now;
     observer->switches += now != before;
     bool look = suspects(observer);
-    observer->verdict.look = look || now != NOBODY;
+    observer->verdict.look = look || now != NONE;
     return observer->verdict;
 }
 
@@ -338,7 +336,7 @@ struct strag_observed strag_observer_report(const struct strag_observer *observe
 {
     struct strag_observed report = {
         .calls = observer->calls,
-        .rank = NOBODY,
+        .rank = NONE,
         .switches = observer->switches,
         .saved = observer->saved,
     };
@@ -349,7 +347,7 @@ struct strag_observed strag_observer_report(const struct strag_observer *observe
             report.rank = rank;
         }
     }
-    if (report.rank == NOBODY)
+    if (report.rank == NONE)
         return report;
     report.share = (double)most / (double)observer->calls;
     int known = observer->calls < REMEMBERED ? (int)observer->calls : REMEMBERED;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rates are held against what is expected of them: of a message between two hosts, the reference
- * (bytes per second of a fast link, from the last probe) times the slower one's nominal rate over
- * its factor.
+ * The expected rate of a message between two hosts is the reference (bytes per second of a fast
+ * link in the last probe) times the lower of both hosts' nominal rates over their factors.
  */
 #include "watch/slowdown.h"
 
@@ -15,15 +14,15 @@
 /* Two probes agree on a host if their factors differ by less. */
 static const double agreement = 1.12;
 
-/* A meter's rate counts if its messages waited for this part of the calls' time. */
+/* A meter's rate counts if its messages waited for more than this part of the calls' time. */
 static const double least_wait = 0.02;
 
 struct host {
-    double nominal; /* of the fastest one, 1 */
+    double nominal; /* the fastest one's is 1 */
     double factor;  /* in force; 1: not slow */
-    double pending; /* what the last probe said, if it was something else */
-    double out, in; /* scratch: the best so far; 0: not known */
-    double seen;    /* by the meters of the last window: so many times slower than thought, or 1 */
+    double pending; /* the factor by the last probe */
+    double out, in; /* scratch: the best rates; 0: unknown */
+    double seen;    /* the factor by the meters of the last window, or 1 */
 };
 
 struct strag_slowdown {
@@ -33,10 +32,10 @@ struct strag_slowdown {
     struct host *host;
     double *sorted; /* [hosts] */
 
-    double reference;  /* bytes per second of a fast link; 0: not known yet */
+    double reference;  /* bytes per second of a fast link; 0: unknown */
     double took, idle; /* seconds of a probe; since the last one */
-    double tolerated;  /* a suspicion as strong as this was refuted */
-    int remembered;    /* for so many windows more */
+    double tolerated;  /* a suspicion of this strength was refuted */
+    int remembered;    /* windows left for which this holds */
     double suspicion;  /* of the last window, 1: none */
     bool is_pending;
 };
@@ -132,13 +131,13 @@ void strag_slowdown_state(const struct strag_slowdown *slowdown, struct strag_st
 
 /* ---- Rates ---- */
 
-/* Of a message between two hosts, beside one between the fastest ones. */
+/* Rate of a message between two hosts, relative to the fastest ones. */
 static double nominal(const struct strag_slowdown *slowdown, int a, int b)
 {
     return fmin(slowdown->host[a].nominal, slowdown->host[b].nominal);
 }
 
-/* The same, with the slow ones as slow as is known. */
+/* The same, with the factors in force. */
 static double expected(const struct strag_slowdown *slowdown, int a, int b)
 {
     const struct host *from = &slowdown->host[a], *to = &slowdown->host[b];
@@ -158,7 +157,7 @@ static void take_best(struct strag_slowdown *slowdown, int from, int to, double 
     in->in = fmax(in->in, rate);
 }
 
-/* Of the numbers that were put into slowdown->sorted. */
+/* Of slowdown->sorted. */
 static double upper_quartile(struct strag_slowdown *slowdown, int count)
 {
     qsort(slowdown->sorted, (size_t)count, sizeof *slowdown->sorted, strag_compare_double);
@@ -167,7 +166,7 @@ static double upper_quartile(struct strag_slowdown *slowdown, int count)
 
 /* ---- Suspicion ---- */
 
-/* Each host's best rates by the meters, of those that are worth something. */
+/* Each host's best rates by the meters. */
 static void read_meters(struct strag_slowdown *slowdown, const char *notes, size_t stride,
                         double calls)
 {
@@ -188,21 +187,20 @@ static void read_meters(struct strag_slowdown *slowdown, const char *notes, size
     }
 }
 
-/* How many times slower than it should be is a rate? A rate that is not known is as it should be.
- */
+/* By what factor is a rate below the reference? 1 for an unknown rate. */
 static double slower(double rate, double reference)
 {
     return rate > 0 ? reference / rate : 1;
 }
 
-/* A slow host's link may have become faster, too. */
+/* A slow host's link may also have become faster. */
 static double deviation(const struct host *host, double rate, double reference)
 {
     double factor = slower(rate, reference);
     return host->factor > 1 ? fmax(factor, 1 / factor) : factor;
 }
 
-/* @return how many times the most suspicious link is not as fast as thought; 1: there is none */
+/* @return the factor by which the most suspicious link deviates from its expected rate; 1: none */
 static double suspect(struct strag_slowdown *slowdown, const void *notes, size_t stride,
                       double calls)
 {
@@ -263,7 +261,7 @@ size_t strag_slowdown_bytes(const struct strag_slowdown *slowdown)
     return (size_t)fmin(fmax(slowdown->reference * 1e-3, 128 << 10), 4 << 20);
 }
 
-/* Each host's best rates. @return false: not all were measured */
+/* Each host's best rates. @return false: one was not measured */
 static bool read_probe(struct strag_slowdown *slowdown, const float *rates)
 {
     forget_best(slowdown);
@@ -284,7 +282,7 @@ static double speed(const struct host *host)
     return fmin(host->out, host->in);
 }
 
-/* What a probe says of a host: its factor, or 1. Who is slow needs less to remain so. */
+/* A host's factor by a probe, or 1. A slow host needs less to remain slow. */
 static double judge(const struct strag_slowdown *slowdown, const struct host *host)
 {
     double factor = slowdown->reference / speed(host), least = slowdown->options.least;
@@ -298,7 +296,7 @@ static bool agree(double a, double b)
     return (a > 1) == (b > 1) && a < b * agreement && b < a * agreement;
 }
 
-/* If most hosts are slow then none has been degraded: the machine is like that. */
+/* If most hosts are slow none has been degraded: it is the machine. */
 static bool most_are_slow(const struct strag_slowdown *slowdown)
 {
     int slow = 0;
@@ -317,9 +315,9 @@ static void adopt(struct strag_slowdown *slowdown)
     }
 }
 
-/* Hold what a probe says of every host against what is known, and against what was said before.
- * @param[out] sure  it has been said twice
- * @return whether something has changed */
+/* Compare every host's factor by a probe with the one in force and with the previous probe's.
+ * @param[out] sure  changes are confirmed
+ * @return whether there are any */
 static bool compare(struct strag_slowdown *slowdown, bool *sure)
 {
     bool changed = false, none = most_are_slow(slowdown);

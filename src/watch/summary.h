@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a communicator's user is told of stragglers and slow links. It travels as it is between
- * processes of the same program.
+ * A communicator's report on stragglers and slow links, sent as it is between processes of the same
+ * program.
  */
 #ifndef STRAG_SUMMARY_H
 #define STRAG_SUMMARY_H
@@ -9,10 +9,10 @@
 #include "machine/job.h"
 #include "watch/observe.h"
 
-/* The host with the slowest link, or the last one that had it. */
+/* The host with the slowest link, or the last that had it. */
 struct strag_slowest {
-    int32_t rank;  /* one that is on it; -1: there never was such a host */
-    int32_t hosts; /* that have slow links now */
+    int32_t rank;  /* one on that host; -1: there was none */
+    int32_t hosts; /* with slow links now */
     double factor;
     uint64_t from, to; /* calls; to: 0: it still is */
     uint64_t probes;   /* so far */
@@ -33,7 +33,7 @@ struct strag_watch_summary {
 struct strag_watch_summary strag_watch_summary_none(void);
 
 /**
- * Which rank slows the job down: one line, or one before it for a slow host.
+ * One line on the rank that slows the job down, after one on a slow host if there is one.
  *
  * @param name   the communicator's
  * @param ranks  one per rank
