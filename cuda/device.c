@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Work on a device: everything is enqueued on a stream, followed by an event that signals its end.
+ * Work on a device is enqueued on a stream, followed by an event that signals its end.
  */
 #include "device.h"
 
@@ -11,7 +11,7 @@ enum {
     BLOCKS_PER_PROCESSOR = 8 /* enough to occupy a multiprocessor */
 };
 
-/* What a thread does per iteration, as in kernels.h. */
+/* A thread's work per iteration, as in kernels.h. */
 static const size_t bytes_per_thread = 4 * (size_t)16;
 
 /* ---- Contexts and errors ---- */
@@ -79,7 +79,6 @@ static void load_kernels(struct strag_cuda_device *device, const void *image)
         device->module = NULL;
 }
 
-/* The context, and what is made in it. */
 static int fill_device(struct strag_cuda_device *device, const void *image, struct strag_error *err)
 {
     const struct driver *driver = device->driver;
@@ -123,8 +122,8 @@ struct strag_cuda_device *device_create(const struct driver *driver, void *conte
     return NULL;
 }
 
-/* In the device's context. What fails here has failed before, or the driver is shutting down. */
-static void give_back(struct strag_cuda_device *device)
+/* In the device's context. Errors have been reported before, or the driver is shutting down. */
+static void destroy(struct strag_cuda_device *device)
 {
     const struct driver *driver = device->driver;
     pool_empty(device);
@@ -141,7 +140,7 @@ static void give_back(struct strag_cuda_device *device)
 void device_free(struct strag_cuda_device *device, bool gone)
 {
     if (!gone && device->context && device_enter(device) == STRAG_OK) {
-        give_back(device);
+        destroy(device);
         device_leave(device);
     }
     if (device->primary && !gone)
@@ -192,7 +191,7 @@ static void keep_event(struct strag_cuda_device *device, struct device_event *ev
     pthread_mutex_unlock(&device->lock);
 }
 
-/* After an error an event may never be reached. */
+/* After an error the event may never occur. */
 static void drop_event(struct strag_cuda_device *device, struct device_event *event)
 {
     device->driver->destroy_event(event->handle);
@@ -221,7 +220,6 @@ int device_test(struct strag_cuda_device *device, uint64_t ticket, bool wait)
 
 /* ---- Copies and kernels ---- */
 
-/* What is enqueued on a stream. */
 struct work {
     void *out;
     const void *left, *right;
@@ -230,7 +228,7 @@ struct work {
     unsigned blocks;
 };
 
-/* As in kernels.h; kept apart, since that is for compilers of kernels. */
+/* struct strag_job of kernels.h, which is for the kernels' compilers. */
 struct parameters {
     void *out;
     const void *left, *right;
@@ -253,7 +251,7 @@ static int enqueue(struct strag_cuda_device *device, const struct work *work, vo
         STRAG_ERR_REDUCE);
 }
 
-/* Enqueue it, and an event after it. The context is the current one. */
+/* Enqueue it and an event after it. The context is current. */
 static int begin(struct strag_cuda_device *device, const struct work *work, void *stream,
                  uint64_t *ticket)
 {
@@ -283,7 +281,7 @@ int device_copy(struct strag_cuda_device *device, enum strag_cuda_way way, void 
     return status;
 }
 
-/* The kernel's function, found when it is first used. */
+/* The kernel's function, looked up at its first use. */
 static void *find_function(struct strag_cuda_device *device, int kernel)
 {
     void *function = NULL;

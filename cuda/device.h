@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the plug-in makes in a context of the driver's: streams, events, the kernels, and a pool of
- * space. Calls from several threads are allowed.
+ * The plug-in's objects in a context of the driver: streams, events, kernels, and a memory pool.
+ * Thread-safe.
  */
 #ifndef STRAG_CUDA_DEVICE_H
 #define STRAG_CUDA_DEVICE_H
@@ -12,16 +12,15 @@
 
 #include <pthread.h>
 
-/* Copies have a stream for each way; several kernels may run side by side. */
+/* A stream for copies of each way; several for kernels, which may run concurrently. */
 enum { COPY_STREAMS = 3, KERNEL_STREAMS = 4, STREAMS = COPY_STREAMS + KERNEL_STREAMS };
 
-/* An event, and what a ticket means. */
+/* A ticket is the address of one. */
 struct device_event {
     struct device_event *next;
     void *handle;
 };
 
-/* A piece of space. */
 struct device_block {
     struct device_block *next;
     void *address;
@@ -33,12 +32,12 @@ struct strag_cuda_device {
     struct strag_cuda_device *next;
     const struct driver *driver;
     void *context;
-    unsigned long long id; /* of the context; 0: the driver does not tell */
+    unsigned long long id; /* of the context; 0: unknown */
     int ordinal;
     bool primary; /* the context was retained */
 
     void *streams[STREAMS];
-    unsigned turn; /* of the kernels' streams */
+    unsigned turn; /* next of the kernels' streams */
     unsigned processors;
 
     void *module; /* NULL: no kernels */
@@ -47,13 +46,13 @@ struct strag_cuda_device {
 
     pthread_mutex_t lock; /* guards what follows, and turn and functions */
     struct device_event *events;
-    struct device_block *used, *free; /* free: the last released first */
+    struct device_block *used, *free; /* free: the last released one first */
     size_t free_bytes;
     struct strag_error error;
 };
 
 /**
- * Make what is needed in a context.
+ * Create all objects in a context.
  *
  * @param context  NULL: the primary one of device `ordinal`
  * @param image    the kernels, or NULL
@@ -61,10 +60,10 @@ struct strag_cuda_device {
 struct strag_cuda_device *device_create(const struct driver *driver, void *context, int ordinal,
                                         const void *image, struct strag_error *err);
 
-/** Give all back. @param gone  the context is no more: only forget */
+/** @param gone  the context no longer exists: free only host memory */
 void device_free(struct strag_cuda_device *device, bool gone);
 
-/** Has the driver made another context at the same address? */
+/** Does the context no longer exist? Another one may have the same address. */
 bool device_is_gone(const struct strag_cuda_device *device);
 
 /* As in struct strag_cuda. */
@@ -78,14 +77,14 @@ int device_reduce(struct strag_cuda_device *device, struct strag_kernel kernel, 
 int device_test(struct strag_cuda_device *device, uint64_t ticket, bool wait);
 void device_why(struct strag_cuda_device *device, struct strag_error *err);
 
-/* In pool.c: give all free pieces back. The context is the current one. */
+/* In pool.c: return all free blocks to the driver. The context is current. */
 void pool_empty(struct strag_cuda_device *device);
 
-/* The context becomes the current one of this thread, until device_leave. */
+/* Make the context current in this thread until device_leave. */
 int device_enter(struct strag_cuda_device *device);
 void device_leave(struct strag_cuda_device *device);
 
-/** Was a call of the driver's good? Remember what went wrong. @return STRAG_OK, or `status` */
+/** Check a driver call's result and store its error. @return STRAG_OK, or `status` */
 int device_check(struct strag_cuda_device *device, const char *function, int error, int status);
 
 #endif

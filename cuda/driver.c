@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* @return whether it is there, or need not be */
+/* @return whether it exists or is not required */
 static bool find(void *handle, const char *symbol, bool needed, void *field,
                  struct strag_error *err)
 {

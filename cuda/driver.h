@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the plug-in needs of CUDA's driver interface, as it is documented. Declared here, so that
- * the plug-in is compiled without CUDA's headers; test/cuda/check_driver.c compares with these
- * where they are.
+ * The part of CUDA's driver interface that the plug-in uses, declared here so that it compiles
+ * without CUDA's headers; test/cuda/check_driver.c compares the two.
  */
 #ifndef STRAG_CUDA_DRIVER_H
 #define STRAG_CUDA_DRIVER_H
@@ -32,8 +31,8 @@ enum {
     DRIVER_HOST_PORTABLE = 1,
 };
 
-/* F(field, symbol, is it needed?, arguments). A device's address is a number; contexts, streams,
- * events, modules and functions are pointers to what is the driver's. All return 0 or an error. */
+/* F(field, symbol, required, arguments). Device addresses are numbers; contexts, streams, events,
+ * modules and functions are opaque pointers. All return 0 or an error. */
 #define DRIVER_FUNCTIONS(F)                                                                        \
     F(pointer_attributes, cuPointerGetAttributes, 1,                                               \
       (unsigned n, int *attributes, void **data, uint64_t pointer))                                \
@@ -75,9 +74,8 @@ struct driver {
 int driver_find(struct driver *driver, void *handle, struct strag_error *err);
 
 /**
- * Was a call good? If not, *err is like "cuMemAlloc_v2: out of memory (error 2)".
- *
- * @return STRAG_OK, or `status`
+ * @return STRAG_OK if `error` is DRIVER_SUCCESS, else `status` with a text like
+ *         "cuMemAlloc_v2: out of memory (error 2)"
  */
 int driver_check(const struct driver *driver, const char *function, int error, int status,
                  struct strag_error *err);

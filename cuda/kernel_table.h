@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which kernel reduces which elements. Several types share one: sums and products of signed and of
- * unsigned integers have the same bits, and operators on bits know no elements.
+ * The kernel for each operator and type. Some types share one: sums and products of signed and
+ * unsigned integers have the same bits, and bitwise operators are independent of the type.
  */
 #ifndef STRAG_CUDA_KERNEL_TABLE_H
 #define STRAG_CUDA_KERNEL_TABLE_H
@@ -11,9 +11,9 @@
 enum { STRAG_KERNELS_MAX = 80 };
 
 struct strag_kernel {
-    int number; /* index in strag_kernel_names, or -1: there is none */
-    int scale;  /* the kernel's elements in one of the type's */
-    int size;   /* bytes of one of the type's */
+    int number; /* index in strag_kernel_names, -1: none */
+    int scale;  /* kernel elements in one element of the type */
+    int size;   /* bytes of one element of the type */
 };
 
 struct strag_kernel strag_kernel_for(enum strag_cuda_op op, enum strag_cuda_type type);
@@ -21,7 +21,7 @@ struct strag_kernel strag_kernel_for(enum strag_cuda_op op, enum strag_cuda_type
 /* In the order of STRAG_KERNELS; ends with NULL. */
 extern const char *const strag_kernel_names[STRAG_KERNELS_MAX];
 
-/** Where is the kernel of that name? @return -1: nowhere */
+/** The number of the kernel of that name; -1: none. */
 int strag_kernel_find(const char *name);
 
 #endif

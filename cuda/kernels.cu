@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The kernels: kernels.h for a device. The plug-in finds them by name, strag_OP_TYPE.
- *
- * No header of CUDA's is needed: nvcc knows these names, and for clang they are here.
+ * The kernels: kernels.h for a device. The plug-in finds them by name, strag_kernel_OP_TYPE. CUDA's
+ * headers are not needed: these names are built into nvcc, and defined here for clang.
  */
 #include "kernels.h"
 

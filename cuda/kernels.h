@@ -2,8 +2,8 @@
 /*
  * out = left (op) right on a device, for every operator and type that a device can hold.
  *
- * Plain C that a host's compiler takes as well as a device's: the tests run these very bodies on
- * the host, for all lengths and alignments. kernels.cu makes kernels of them.
+ * Plain C for compilers of hosts and devices: tests run the same bodies on the host, for all
+ * lengths and alignments. kernels.cu makes kernels of them.
  *
  * A vector is worked on in packs of 16 bytes, which begin where `out` is aligned. Thread t of n
  * takes packs t, t + n, t + 2n ..., IN_FLIGHT of them at a time, so that several loads are under
@@ -36,7 +36,7 @@
 
 enum { STRAG_PACK = 16, STRAG_IN_FLIGHT = 4 };
 
-/* What a kernel is given. `out` is the same as `left` or as `right`, or apart from both. */
+/* A kernel's argument. `out` is `left` or `right`, or disjoint from both. */
 struct strag_job {
     void *out;
     const void *left, *right;
@@ -382,7 +382,6 @@ STRAG_ELEMENTS(lor, uint16, STRAG_LOR(uint16_t, l, r))
 STRAG_UNSIGNED(lxor, LXOR)
 STRAG_ELEMENTS(lxor, uint16, STRAG_LXOR(uint16_t, l, r))
 
-/* Bits do not know what they belong to. */
 STRAG_ELEMENTS(band, uint8, STRAG_BAND(uint8_t, l, r))
 STRAG_ELEMENTS(bor, uint8, STRAG_BOR(uint8_t, l, r))
 STRAG_ELEMENTS(bxor, uint8, STRAG_BXOR(uint8_t, l, r))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The plug-in: what strag_cuda.h promises, over the contexts seen so far.
+ * The plug-in: the interface of strag_cuda.h over the contexts used so far.
  */
 #define _GNU_SOURCE /* dladdr */
 #include "device.h"
@@ -16,7 +16,7 @@
 /* Bytes of the kernels' file. */
 #define KERNELS_MAX ((size_t)256 << 20)
 
-/* There is one driver in a process. */
+/* A process has one driver. */
 static struct {
     pthread_mutex_t lock; /* guards opened and devices */
     bool opened;
@@ -40,7 +40,7 @@ static bool find_file(char *path, size_t room)
     return length > 0 && (size_t)length < room;
 }
 
-/* Kernels may be text: the driver needs the NUL behind it. */
+/* Kernels may be text, which the driver expects to be NUL-terminated. */
 static void read_kernels(void)
 {
     char path[PATH_MAX], *image = NULL;
@@ -84,7 +84,7 @@ static void locate(const void *address, struct strag_cuda_location *location)
 
 /* ---- Devices ---- */
 
-/* The device of that memory, or NULL. One whose context is gone is dropped. */
+/* The device of that memory, or NULL. Those whose context no longer exists are removed. */
 static struct strag_cuda_device *find_device(const struct strag_cuda_location *location)
 {
     struct strag_cuda_device **link = &plugin.devices;

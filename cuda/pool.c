@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Space on a device, and pinned space on the host. Allocating and freeing it is slow in the driver,
- * and freeing waits for the device. So pieces are kept for the next allreduce, up to a total of
+ * A pool of device memory and pinned host memory. Allocating and freeing are slow in the driver,
+ * and freeing waits for the device. So blocks are kept for the next allreduce, up to a total of
  * both kinds; their sizes are powers of two.
  */
 #include "device.h"
@@ -33,9 +33,9 @@ static struct device_block *take_free(struct strag_cuda_device *device,
     return NULL;
 }
 
-static void give_back(const struct driver *driver, const struct device_block *block)
+/* Errors have been reported before, or the driver is shutting down. */
+static void destroy(const struct driver *driver, const struct device_block *block)
 {
-    /* What fails here has failed before, or the driver is shutting down. */
     if (block->memory == STRAG_CUDA_DEVICE)
         driver->free_device((uint64_t)(uintptr_t)block->address);
     else
@@ -66,7 +66,7 @@ static struct device_block *make(struct strag_cuda_device *device, enum strag_cu
     return NULL;
 }
 
-/* Take the least recently used pieces off the list until at most `most` bytes remain. The lock is
+/* Take the least recently used blocks off the list until at most `most` bytes remain. The lock is
  * held. */
 static struct device_block *take_surplus(struct strag_cuda_device *device, size_t most)
 {
@@ -82,12 +82,12 @@ static struct device_block *take_surplus(struct strag_cuda_device *device, size_
     return surplus;
 }
 
-static void give_back_all(struct strag_cuda_device *device, struct device_block *list)
+static void destroy_all(struct strag_cuda_device *device, struct device_block *list)
 {
     while (list) {
         struct device_block *block = list;
         list = block->next;
-        give_back(device->driver, block);
+        destroy(device->driver, block);
         free(block);
     }
 }
@@ -97,7 +97,7 @@ void pool_empty(struct strag_cuda_device *device)
     pthread_mutex_lock(&device->lock);
     struct device_block *surplus = take_surplus(device, 0);
     pthread_mutex_unlock(&device->lock);
-    give_back_all(device, surplus);
+    destroy_all(device, surplus);
 }
 
 void *device_allocate(struct strag_cuda_device *device, enum strag_cuda_memory memory, size_t bytes)
@@ -110,7 +110,7 @@ void *device_allocate(struct strag_cuda_device *device, enum strag_cuda_memory m
         if (device_enter(device) != STRAG_OK)
             return NULL;
         block = make(device, memory, room);
-        if (!block) { /* what is kept may be what is missing */
+        if (!block) { /* the pool may hold what is missing */
             pool_empty(device);
             block = make(device, memory, room);
         }
@@ -147,7 +147,7 @@ void device_release(struct strag_cuda_device *device, void *space, bool lost)
     if (block && lost)
         free(block);
     if (surplus && device_enter(device) == STRAG_OK) {
-        give_back_all(device, surplus);
+        destroy_all(device, surplus);
         device_leave(device);
     }
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reducing what is in a device's memory: by the device, or on the host.
+ * Reducing values in device memory: by the device, or on the host.
  *
- * On the host, a segment that was received into pinned space is reduced with a copy of the rank's
- * own values, and the result goes back; the engine asks from time to time how far that is:
+ * On the host, a segment received into pinned memory is reduced with a copy of the rank's own
+ * values, and the result is copied back; the engine polls:
  *
- *     reduce          own values > chunk begins
+ *     reduce          own values > chunk starts
  *     test   ...      pending
- *     test            the copy is there: chunk = chunk (op) received; chunk > device begins
+ *     test            copied: chunk = chunk (op) received; chunk > device starts
  *     test   ...      pending
  *     test            done
  */
@@ -20,7 +20,7 @@ struct staged_job {
     const char *received;
     size_t elements;
     bool own_left, reduced;
-    uint64_t ticket; /* of the copy under way */
+    uint64_t ticket; /* of the pending copy */
 };
 
 /* ---- By the device ---- */
@@ -79,7 +79,7 @@ static void host_release(struct strag_reducer *base, void *buffer, int lost)
     staging->host_begin = staging->host_end = NULL;
 }
 
-/* It is done or has failed. @return status */
+/* @return status */
 static int end_job(struct strag_staging *staging, struct staged_job *job, int status)
 {
     staging_give(staging, job->chunk, false);

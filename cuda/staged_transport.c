@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Messages from and to a device's memory over a transport that takes host memory only.
+ * Messages from and to device memory over a transport that needs host memory.
  *
  *     send        device > chunk        COPYING       recv     (gaps: device > chunk)   COPYING
  *                 posted                FLYING                 posted                   FLYING
@@ -8,19 +8,18 @@
  *                                                              chunk > device           LANDING
  *                                                              complete
  *
- * Messages between two ranks match in the order of posting. What cannot be posted at once is
- * therefore posted in the order in which the engine asked for it, and what comes after it waits,
- * even if it needs no chunk itself. Sends wait for sends, receives for receives.
+ * Messages between two ranks match in the order of posting. A message that cannot be posted yet
+ * therefore delays later ones of its direction, even those that need no chunk.
  *
- * Sends of the same values share a chunk, also over different transports, while one of them is
- * under way:
+ * Sends of the same values share a chunk, also over different transports, while one of them is in
+ * flight:
  *
  *     send to 1   device > chunk, posted, complete
  *     send to 2                posted,    complete
  *     send to 3                   posted,       complete; the chunk is free
  *
- * A transport may identify values by their number and address. Chunks are used again, so that what
- * they hold gets numbers of its own.
+ * A transport may identify values by their number and address. As chunks are reused, their contents
+ * have numbers of their own.
  */
 #include "staging_internal.h"
 
@@ -29,7 +28,7 @@
 enum message_state { COPYING, READY, FLYING, LANDED, LANDING, DONE };
 
 struct staged_chunk {
-    struct staged_chunk *next; /* another one in use */
+    struct staged_chunk *next; /* in use */
     void *memory;
     int users;    /* messages */
     bool copying; /* from or to the device */
@@ -37,7 +36,7 @@ struct staged_chunk {
     int status; /* of the last copy */
     bool lost;  /* a message may still arrive in it */
 
-    /* of sends that others may share it with */
+    /* of sends that may share it */
     uint64_t content; /* the engine's number; 0: none */
     const void *buffer;
     size_t elements;
@@ -45,7 +44,7 @@ struct staged_chunk {
 };
 
 struct staged_message {
-    struct strag_transfer flight; /* first: the completion finds the message by it */
+    struct strag_transfer flight; /* must be first */
     struct staged_message *next;
     struct strag_transfer *outer; /* the engine's */
     enum message_state state;
@@ -95,7 +94,7 @@ static struct staged_chunk *take_chunk(struct strag_staging *staging, size_t ele
     return chunk;
 }
 
-/* A message needs it no more, and no copy of its is under way from now on. NULL is allowed. */
+/* A message no longer uses it; waits for a pending copy. NULL is allowed. */
 static void leave_chunk(struct strag_staging *staging, struct staged_chunk *chunk, bool lost)
 {
     if (!chunk)
@@ -115,7 +114,7 @@ static void leave_chunk(struct strag_staging *staging, struct staged_chunk *chun
     free(chunk);
 }
 
-/* Begin to fill a message's chunk, or to empty it. */
+/* Start to fill a message's chunk, or to empty it. */
 static int copy(struct strag_staging *staging, struct staged_message *message, bool fill)
 {
     struct staged_chunk *chunk = message->chunk;
@@ -142,7 +141,7 @@ static struct staged_message *append(struct staged_transport *transport,
     return message;
 }
 
-/* Take it out of the list, and leave its chunk. */
+/* Remove it from the list and from its chunk. */
 static void take_out(struct staged_transport *transport, struct staged_message *message, bool lost)
 {
     struct staged_message **link = &transport->messages;
@@ -163,7 +162,7 @@ static void finish(struct staged_transport *transport, struct staged_message *me
     outer->complete(outer, status);
 }
 
-/* Must a new message of that direction wait for one that is not posted yet? */
+/* Is a message of that direction not posted yet? */
 static bool must_wait(const struct staged_transport *transport, bool send)
 {
     const struct staged_message *message = transport->messages;
@@ -190,7 +189,7 @@ static int fly(struct staged_transport *transport, struct staged_message *messag
                : inner->recv(inner, &message->flight, message->peer, buffer, message->elements);
 }
 
-/* A chunk with what is sent, or where it will be soon: others may be sending the same. */
+/* The chunk of another send of the same values, or a new one that is being filled. */
 static int prepare_send(struct strag_staging *staging, struct staged_message *message)
 {
     const uint64_t content = message->outer->content;
@@ -213,7 +212,7 @@ static int prepare_send(struct strag_staging *staging, struct staged_message *me
     return STRAG_OK;
 }
 
-/* A chunk to receive into; with what is in the gaps of the elements. */
+/* A chunk to receive into, filled first where elements have gaps. */
 static int prepare_recv(struct strag_staging *staging, struct staged_message *message)
 {
     message->chunk = take_chunk(staging, message->elements);
@@ -255,7 +254,7 @@ static int post(struct strag_transport *base, struct strag_transfer *transfer, b
     if (posted->state == COPYING || waits)
         return STRAG_OK;
     status = fly(transport, posted);
-    if (status != STRAG_OK) /* refused: nothing will complete */
+    if (status != STRAG_OK) /* it will never complete */
         take_out(transport, posted, false);
     return status;
 }
@@ -272,9 +271,9 @@ static int staged_recv(struct strag_transport *base, struct strag_transfer *tran
     return post(base, transfer, false, peer, buffer, elements);
 }
 
-/* ---- Moving along ---- */
+/* ---- Progress ---- */
 
-/* It has arrived, or was sent. */
+/* The inner transfer is complete. */
 static void land(struct strag_staging *staging, struct staged_message *message)
 {
     message->state = DONE;
@@ -285,7 +284,7 @@ static void land(struct strag_staging *staging, struct staged_message *message)
         message->state = LANDING;
 }
 
-/* Is the copy done that is under way? */
+/* Has the pending copy ended? */
 static bool copied(const struct strag_staging *staging, struct staged_message *message)
 {
     struct staged_chunk *chunk = message->chunk;
@@ -301,7 +300,7 @@ static bool copied(const struct strag_staging *staging, struct staged_message *m
     return true;
 }
 
-/* One message. @param[in,out] waits  by direction: an earlier one is not posted yet */
+/* Advance a message. @param[in,out] waits  by direction: an earlier one is not posted yet */
 static void move(struct staged_transport *transport, struct staged_message *message, bool *waits)
 {
     const struct strag_staging *staging = transport->staging;
@@ -336,8 +335,8 @@ static int staged_progress(struct strag_transport *base)
     return status;
 }
 
-/* The engine's buffer is free as soon as no copy is under way; a chunk that a message may still
- * arrive in is given up. */
+/* The engine may use its buffer again as no copy is pending; a chunk into which a message may still
+ * arrive is lost. */
 static int staged_cancel(struct strag_transport *base, struct strag_transfer *transfer)
 {
     struct staged_transport *transport = own(base);
@@ -358,8 +357,6 @@ static int staged_cancel(struct strag_transport *base, struct strag_transfer *tr
     finish(transport, message, lost);
     return STRAG_OK;
 }
-
-/* ---- A transport's life ---- */
 
 void staged_transport_init(struct staged_transport *transport, struct strag_staging *staging,
                            struct strag_transport *inner)

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-enum { PIECE = 1 << 20 }; /* bytes that are copied at a time where there are gaps */
+enum { PIECE = 1 << 20 }; /* bytes copied at a time where there are gaps */
 
 size_t staging_bytes(const struct strag_staging *staging, size_t elements)
 {
@@ -44,7 +44,7 @@ static int copy_and_wait(struct strag_staging *staging, enum strag_cuda_way way,
     return status == STRAG_OK ? options->cuda->wait(options->device, ticket) : status;
 }
 
-/* What is in the gaps of `out` goes with it to the host and comes back. */
+/* `out` goes to the host and back, to keep its gaps. */
 static int copy_piece(struct strag_staging *staging, void *out, const void *in, void *there,
                       void *here, size_t elements)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What lets the engine run on a vector in a device's memory: a reducer, and transports in place of
- * those that cannot take device memory. Each lane of a call may have another one: a host's ranks
- * share memory, which is the host's, while UCX takes messages to other hosts from the device.
+ * For an engine on a vector in device memory: a reducer, and transports in place of those that
+ * cannot access device memory. The lanes of a call may differ: ranks of a host communicate through
+ * shared memory in host memory, while UCX sends to other hosts from the device.
  *
  *     transport takes     the device          a segment's way
  *     device memory       reduces it
@@ -12,12 +12,11 @@
  *     no                  no                  network > host, reduced there with a copy > device
  *
  * Pinned chunks are as long as a segment, and there are at most as many as the engine has messages
- * in flight, however long the vector is; what goes to several ranks is copied to the host once.
- * All copies go on by themselves, so that some segments travel while others are copied and
- * reduced. The messages are those that host memory would send: other ranks' vectors may be there.
+ * in flight, for any length of the vector; what is sent to several ranks is copied to the host
+ * once. Copies are asynchronous, so some segments are in flight while others are copied and
+ * reduced. Messages are the same as with host memory, where other ranks' vectors may be.
  *
- * The vector itself is in place (input and output of the call are the same), unless the device
- * reduces.
+ * The vector is in place (input and output of the call are the same), unless the device reduces.
  */
 #ifndef STRAG_CUDA_STAGING_H
 #define STRAG_CUDA_STAGING_H
@@ -27,12 +26,12 @@
 #include "run/transport.h"
 #include "strag_cuda.h"
 
-/* Where an element's data is. */
+/* The layout of an element. */
 struct strag_span {
     ptrdiff_t extent;      /* bytes from one element to the next */
-    ptrdiff_t true_lb;     /* where the data begins, seen from the element's origin */
+    ptrdiff_t true_lb;     /* from the element's origin to its data */
     ptrdiff_t true_extent; /* from its first byte to its last; at most the extent */
-    bool gaps;             /* bytes in between are not the element's, and must not change */
+    bool gaps;             /* other bytes in between, which must not change */
 };
 
 struct strag_staging_options {
@@ -43,7 +42,7 @@ struct strag_staging_options {
     bool on_device; /* the device reduces: */
     enum strag_cuda_op op;
     enum strag_cuda_type type;
-    struct strag_reducer *host; /* else: in host memory, at once */
+    struct strag_reducer *host; /* else: in host memory, synchronously */
 };
 
 struct strag_staging;
@@ -54,12 +53,11 @@ struct strag_staging *strag_staging_create(const struct strag_staging_options *o
 /** NULL is allowed. The call has ended. */
 void strag_staging_free(struct strag_staging *staging);
 
-/** What to give to the engine. */
+/** The engine's reducer. */
 struct strag_reducer *strag_staging_reducer(struct strag_staging *staging);
 
 /**
- * What to give to the engine in place of a transport that takes host memory only. It offers no
- * messages in place.
+ * The engine's transport in place of one that needs host memory. It has no messages in place.
  *
  * @param inner  one of at most STRAG_LANES; the same one gives the same transport
  */

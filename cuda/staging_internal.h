@@ -10,9 +10,9 @@
 struct staged_message;
 struct staged_chunk;
 
-/* A transport that takes host memory only, with chunks before it. */
+/* A transport that needs host memory, with chunks in front of it. */
 struct staged_transport {
-    struct strag_transport super; /* first: the engine's calls find the rest by it */
+    struct strag_transport super; /* must be first */
     struct strag_staging *staging;
     struct strag_transport *inner;
     struct staged_message *messages, **last; /* in the order of posting */
@@ -24,24 +24,24 @@ struct strag_staging {
     struct staged_transport transports[STRAG_LANES];
     int ntransports;
 
-    const char *host_begin, *host_end; /* temporary space, when it is in host memory */
+    const char *host_begin, *host_end; /* temporary space in host memory; NULL: none */
 
-    struct staged_chunk *chunks; /* that messages use */
-    uint64_t contents;           /* that several ranks are sent, so far */
+    struct staged_chunk *chunks; /* used by messages */
+    uint64_t contents;           /* numbers given to shared chunks so far */
 };
 
-/** The staging whose reducer that is. */
+/** The staging that a reducer is part of. */
 #define STAGING_OF(reducer_address)                                                                \
     ((struct strag_staging *)((char *)(reducer_address)-offsetof(struct strag_staging, reducer)))
 
-/** Bytes from the first to the last of so many elements, at least 1. */
+/** Bytes from the first to the last of `elements`, at least 1. */
 size_t staging_bytes(const struct strag_staging *staging, size_t elements);
 
-/** Pinned space for so many elements: the address of the first one's origin, or NULL. */
+/** Pinned memory for elements: the address of the first one's origin, or NULL. */
 void *staging_take(struct strag_staging *staging, size_t elements);
 void staging_give(struct strag_staging *staging, void *chunk, bool lost);
 
-/** Begin to copy elements with all that is between them. */
+/** Start to copy elements, with any gaps. */
 int staging_copy(struct strag_staging *staging, enum strag_cuda_way way, void *out, const void *in,
                  size_t elements, uint64_t *ticket);
 

@@ -19,8 +19,8 @@
 #define STRAG_CUDA_VERSION 1u
 
 enum strag_cuda_memory {
-    STRAG_CUDA_HOST,    /* not known to the driver */
-    STRAG_CUDA_PINNED,  /* the host's, known to the driver */
+    STRAG_CUDA_HOST,    /* unknown to the driver */
+    STRAG_CUDA_PINNED,  /* the host's, registered with the driver */
     STRAG_CUDA_MANAGED, /* moves between host and device */
     STRAG_CUDA_DEVICE,
 };
@@ -31,7 +31,7 @@ struct strag_cuda_location {
     enum strag_cuda_memory memory;
     int ordinal;         /* of the device; -1 for the host's memory */
     void *context;       /* the driver's, or NULL: the device's primary one */
-    uint64_t allocation; /* the driver's number, never used twice */
+    uint64_t allocation; /* the driver's unique number */
 };
 
 /* X(constant, name in the kernels); X(constant, name in the kernels, bytes from one element to the
@@ -55,14 +55,14 @@ struct strag_cuda_location {
 enum strag_cuda_op { STRAG_CUDA_OP_LIST(STRAG_CUDA_CONSTANT) STRAG_CUDA_OPS };
 enum strag_cuda_type { STRAG_CUDA_TYPE_LIST(STRAG_CUDA_CONSTANT) STRAG_CUDA_TYPES };
 
-/* Copies of different ways go on at the same time. */
+/* Copies of different ways run concurrently. */
 enum strag_cuda_way { STRAG_CUDA_TO_DEVICE, STRAG_CUDA_FROM_DEVICE, STRAG_CUDA_WITHIN };
 
-/* A context of the driver's, and what was made in it. */
+/* A context of the driver, and the plug-in's objects in it. */
 struct strag_cuda_device;
 
 struct strag_cuda {
-    /** What is at an address? Any address may be asked for. */
+    /** What is at any address. */
     void (*locate)(const void *address, struct strag_cuda_location *location);
 
     /** The device of such a location (not the host's); created at the first call, and again when
@@ -70,37 +70,36 @@ struct strag_cuda {
     struct strag_cuda_device *(*device)(const struct strag_cuda_location *location,
                                         struct strag_error *err);
 
-    /** Can it reduce elements of this type? @param err  why it has no kernels at all; else "" */
+    /** Can it reduce elements of this type? @param err  why it has no kernels; else "" */
     bool (*reduces)(struct strag_cuda_device *device, enum strag_cuda_op op,
                     enum strag_cuda_type type, struct strag_error *err);
 
-    /** Space, kept in a pool when it is released. @param memory  STRAG_CUDA_DEVICE or _PINNED
-     *  @return NULL when there is none */
+    /** Memory from a pool. @param memory  STRAG_CUDA_DEVICE or _PINNED @return NULL: none left */
     void *(*allocate)(struct strag_cuda_device *device, enum strag_cuda_memory memory,
                       size_t bytes);
 
-    /** @param lost  something may still write to it: it is never used again */
+    /** @param lost  it may still be written to: never use it again */
     void (*release)(struct strag_cuda_device *device, void *space, bool lost);
 
-    /** Begin to copy. @return STRAG_OK or STRAG_ERR_REDUCE */
+    /** Start to copy. @return STRAG_OK or STRAG_ERR_REDUCE */
     int (*copy)(struct strag_cuda_device *device, enum strag_cuda_way way, void *out,
                 const void *in, size_t bytes, uint64_t *ticket);
 
-    /** Begin out = left (op) right; `out` is the same as one of them, or apart from both. */
+    /** Start out = left (op) right; `out` is one of them, or disjoint from both. */
     int (*reduce)(struct strag_cuda_device *device, enum strag_cuda_op op,
                   enum strag_cuda_type type, void *out, const void *left, const void *right,
                   size_t elements, uint64_t *ticket);
 
-    /** STRAG_PENDING; or STRAG_OK or STRAG_ERR_REDUCE, and the ticket is used up. */
+    /** STRAG_PENDING; or STRAG_OK or STRAG_ERR_REDUCE, after which the ticket is invalid. */
     int (*test)(struct strag_cuda_device *device, uint64_t ticket);
 
     /** The same, but waits. */
     int (*wait)(struct strag_cuda_device *device, uint64_t ticket);
 
-    /** What went wrong last. */
+    /** The last error. */
     void (*why)(struct strag_cuda_device *device, struct strag_error *err);
 
-    /** Give everything back; nothing may be going on. */
+    /** Free everything; no operation may be pending. */
     void (*close)(void);
 };
 
@@ -109,13 +108,13 @@ struct strag_cuda {
  *
  * @param version  STRAG_CUDA_VERSION
  * @param driver   from dlopen of libcuda.so.1; it must stay open
- * @return NULL: it cannot be used
+ * @return NULL: unusable, see err
  */
 const struct strag_cuda *strag_cuda_open(unsigned version, void *driver, struct strag_error *err);
 typedef const struct strag_cuda *strag_cuda_open_fn(unsigned version, void *driver,
                                                     struct strag_error *err);
 
-/* Its name, and that of its kernels, which are in the same folder. */
+/* Files in the same folder. */
 #define STRAG_CUDA_PLUGIN  "strag_cuda.so"
 #define STRAG_CUDA_KERNELS "strag_cuda.kernels"
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * strag topology: what was read, and how ranks were placed.
+ * strag topology: the machine as it was read, and the placement of ranks.
  */
 #include "write.h"
 
 #include <math.h>
 #include <string.h>
 
-/* With more hosts than this, neighbouring ones that are alike share a line. */
+/* With more hosts than this, adjacent equal ones share a line. */
 #define HOSTS_MAX 32
 
 static double gbit(double bytes_per_second)
@@ -65,7 +65,7 @@ static void write_network(const struct strag_topology *topology)
     putchar('\n');
 }
 
-/* Those that the description has; a root that only joins what it lists does not count. */
+/* Those that the description has, without a root that was added to join them. */
 static int count_switches(const struct machine *machine)
 {
     const struct strag_layout *layout = machine->layout;
@@ -104,7 +104,7 @@ static void write_job(const struct strag_topology *topology)
         puts("not the same number on each");
 }
 
-/* Why algorithms for tori cannot work here; NULL: they can. */
+/* Why algorithms for tori do not apply; NULL: they do. */
 static const char *no_box(const struct strag_topology *topology)
 {
     if (topology->box)
@@ -160,7 +160,7 @@ static void write_level(const struct strag_topology *topology, int level)
 
 /* ---- Placement ---- */
 
-/* How many of the ranks from here on make an even row: 4,5,6 or 0,8,16; at least 1. */
+/* The number of ranks from here on with a constant step: 4,5,6 or 0,8,16; at least 1. */
 static int row_length(const int32_t *ranks, int count)
 {
     int length = 1;
@@ -184,7 +184,7 @@ static void write_ranks(const int32_t *ranks, int count)
     }
 }
 
-/* " at (1,0)", unless the host is called that; nothing on a tree. */
+/* " at (1,0)", unless that is the host's name; nothing on a tree. */
 static void write_position(const struct strag_topology *topology, const struct strag_node *node)
 {
     int at[STRAG_DIMS_MAX];
@@ -210,15 +210,14 @@ static void write_node(const struct strag_topology *topology, const struct strag
     putchar('\n');
 }
 
-/* Nothing but ranks below, which the node's own line names? (A node with one rank below that is
- * neither a host nor a switch is left out of a topology.) */
+/* Are there only ranks below, which the node's own line lists? */
 static bool is_lowest(const struct strag_node *node)
 {
     return node->level == STRAG_LEVEL_RANK ||
            (node->level <= STRAG_LEVEL_HOST && node->children == node->leaves);
 }
 
-/* How many of the siblings from here on are hosts alike whose ranks go on one after another. */
+/* The number of siblings from here on that are equal hosts with consecutive ranks. */
 static int alike_hosts(const struct strag_topology *topology, int first, int end)
 {
     const struct strag_node *nodes = topology->nodes;
@@ -229,7 +228,7 @@ static int alike_hosts(const struct strag_topology *topology, int first, int end
         if (node->level != STRAG_LEVEL_HOST || !is_lowest(node) ||
             node->leaves != nodes[first].leaves || node->uplink != nodes[first].uplink)
             break;
-        /* The leaves of siblings are side by side, so this looks at the host before as well. */
+        /* The leaves of siblings are adjacent, so this compares with the previous host, too. */
         int from = host == first ? 1 : 0;
         int leaf = node->first_leaf + from;
         while (leaf < node->first_leaf + node->leaves && ranks[leaf] == ranks[leaf - 1] + 1)

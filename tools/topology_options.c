@@ -280,7 +280,7 @@ int open_machine(const struct command *command, const struct arguments *argument
     return result;
 }
 
-/* Does the description itself put ranks on its hosts? */
+/* Does the description put ranks on its hosts? */
 static bool states_ranks(const struct strag_layout *layout)
 {
     bool states = layout->rank_host != NULL;
@@ -289,7 +289,7 @@ static bool states_ranks(const struct strag_layout *layout)
     return states;
 }
 
-/* The ranks that the topology has are not those that were asked for. */
+/* Compare the topology's ranks with the options'. */
 static int check_agreement(const struct machine *machine, int n)
 {
     const struct strag_topology *topology = machine->topology;
@@ -314,7 +314,7 @@ static int check_agreement(const struct machine *machine, int n)
                     kind, topology->hosts, topology->n, n, topology->n);
 }
 
-/* A file may describe a larger machine than the job needs; the other forms describe the job. */
+/* A file may describe a larger machine than the job uses; the other forms describe the job. */
 static int fill_layout(struct machine *machine, int n)
 {
     struct strag_error err;

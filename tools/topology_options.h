@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The options that say what the machine looks like (TOPOLOGY), what is wrong with it at the moment
- * (STATE), and how fast it is (MODEL): one reader for all commands.
+ * The options for the machine's topology (TOPOLOGY), its stragglers and slow links (STATE) and its
+ * speeds (MODEL), for all commands.
  */
 #ifndef STRAG_TOPOLOGY_OPTIONS_H
 #define STRAG_TOPOLOGY_OPTIONS_H
@@ -19,7 +19,7 @@ extern const struct option_group topology_group, state_group, model_group;
 #define STATE_USAGE    " [STATE]"
 #define MODEL_USAGE    " [MODEL]"
 
-/* What the options say. It must stay where it is: parts of it point to others. */
+/* The machine that the options describe. It must not be moved: parts of it point to others. */
 struct machine {
     const struct command *command;
     const struct arguments *arguments;
@@ -28,9 +28,9 @@ struct machine {
     struct strag_layout *layout; /* NULL: none was named */
     struct strag_core *cores;    /* --hwloc */
     int ncores;
-    int ranks_per_node; /* 0: not said */
+    int ranks_per_node; /* 0: not given */
 
-    struct strag_topology *topology; /* of the ranks that were placed; NULL: see problem.topology */
+    struct strag_topology *topology; /* NULL: as problem.topology */
     struct strag_slow *slow;
     struct strag_straggler straggler;
     struct strag_state state;
@@ -43,7 +43,7 @@ struct machine {
  * Read all options but -n.
  *
  * @param[out] machine  the caller's to close with close_machine, whatever is returned
- * @return an EXIT_ code; whatever is not EXIT_DONE has been explained on stderr
+ * @return an EXIT_ code; others than EXIT_DONE have been explained on stderr
  */
 int open_machine(const struct command *command, const struct arguments *arguments,
                  struct machine *machine);
@@ -51,22 +51,22 @@ int open_machine(const struct command *command, const struct arguments *argument
 /**
  * Place n ranks: from here on machine->problem is theirs.
  *
- * @param n  0: as many as the topology says
+ * @param n  0: as many as the topology has
  * @return as open_machine
  */
 int place_ranks(struct machine *machine, int n);
 
-/** Where no topology was named: make that of one switch, which problem.topology leaves out. */
+/** Without a topology option: make machine->topology one switch. */
 int place_on_one_switch(struct machine *machine);
 
-/** Open a machine, and place as many ranks as -n or the topology says. As open_machine. */
+/** Open a machine, and place as many ranks as -n or the topology gives. As open_machine. */
 int read_machine(const struct command *command, const struct arguments *arguments,
                  struct machine *machine);
 
 /** Free what the machine has. */
 void close_machine(struct machine *machine);
 
-/** "torus 8x8", "layout topology.conf", "one switch": how the user named it. @return buffer */
+/** "torus 8x8", "layout topology.conf", "one switch": as the user named it. @return buffer */
 const char *machine_title(const struct machine *machine, char *buffer, size_t size);
 
 #endif
