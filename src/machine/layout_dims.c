@@ -110,6 +110,8 @@ int strag_layout_from_dims(const char *dims, enum strag_network network, bool wr
 {
     const struct strag_source source = {NULL, err};
     struct strag_grid grid = {.network = network};
+    if (network == STRAG_NETWORK_TREE)
+        return strag_fail(err, STRAG_ERR_ARGUMENT, "sizes make a grid, not a tree");
     int status = strag_source_grid(&source, 0, dims, strlen(dims), wrap, &grid);
     return status == STRAG_OK ? strag_layout_build(&source, network, fill_grid, &grid, layout)
                               : status;

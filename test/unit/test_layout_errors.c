@@ -369,6 +369,12 @@ static void options(void **state)
         {"2@1@1", "'2@1@1', at '@1'" NOT_A_TREE},
     };
     REFUSE_ALL(parse_tree, trees);
+
+    struct strag_error err = {""};
+    struct strag_layout *layout = NULL;
+    assert_int_equal(strag_layout_from_dims("4", STRAG_NETWORK_TREE, true, &layout, &err),
+                     STRAG_ERR_ARGUMENT);
+    assert_string_equal(err.text, "sizes make a grid, not a tree");
 }
 
 static void hosts(void **state)
