@@ -94,7 +94,7 @@ static int climbing_rounds(const struct strag_tree *tree)
 {
     int rounds = 0;
     for (int level = 0; level < tree->levels - 1; level++)
-        rounds += strag_binomial_steps(tree->degree[level]);
+        rounds += strag_log2_ceil(tree->degree[level]);
     return rounds;
 }
 
@@ -151,12 +151,11 @@ static void claim(const struct strag_problem *problem, struct strag_claim *claim
 static int build_level(const struct strag_tree *tree, int position, int level, bool broadcast,
                        int round, struct strag_builder *builder)
 {
-    int steps = strag_binomial_steps(tree->degree[level]);
+    int steps = strag_log2_ceil(tree->degree[level]);
     int child = led_child(tree, level, position);
     if (child < 0)
         return round + steps;
     const struct strag_tree_node *node = &tree->nodes[tree->nodes[child].parent];
-    strag_stage(builder, broadcast ? "broadcast" : "reduce");
     for (int t = 0; t < steps; t++) {
         bool sends;
         int partner = strag_binomial_partner(node->children, child - node->first_child,
@@ -164,31 +163,9 @@ static int build_level(const struct strag_tree *tree, int position, int level, b
         if (partner < 0)
             continue;
         int peer = tree->rank_at[leader(tree, node->first_child + partner)];
-        if (sends != broadcast)
-            strag_send(builder, round + t, peer, 0, 1);
-        else if (broadcast)
-            strag_recv(builder, round + t, peer, 0, 1);
-        else
-            strag_recv_reduce(builder, round + t, peer, 0, 1);
+        strag_binomial_round(sends, broadcast, round + t, peer, 1, builder);
     }
     return round + steps;
-}
-
-/* A member folded away hands its vector to the next one, and gets the result back. */
-static void build_fold(const struct prepared *prepared, const struct strag_fold *fold, int member,
-                       bool out, int round, struct strag_builder *builder)
-{
-    if (member >= 2 * fold->extra)
-        return;
-    bool gives = member % 2 == out;
-    int peer = prepared->top[member % 2 ? member - 1 : member + 1];
-    strag_stage(builder, out ? "unfold" : "fold");
-    if (gives)
-        strag_send(builder, round, peer, 0, 1);
-    else if (out)
-        strag_recv(builder, round, peer, 0, 1);
-    else
-        strag_recv_reduce(builder, round, peer, 0, 1);
 }
 
 /* @return the round behind it */
@@ -201,7 +178,9 @@ static int build_top(const struct prepared *prepared, int position, int round,
     if (member < 0)
         return end;
     int number = strag_fold_number(&fold, member);
-    build_fold(prepared, &fold, member, false, round, builder);
+    bool folds = member < 2 * fold.extra;
+    if (folds)
+        strag_fold_round(member, false, round, prepared->top[member ^ 1], 1, builder);
     round += fold.extra > 0;
     strag_stage(builder, "doubling");
     for (int distance = 1; number >= 0 && distance < fold.active; distance *= 2, round++) {
@@ -209,7 +188,8 @@ static int build_top(const struct prepared *prepared, int position, int round,
         strag_send(builder, round, peer, 0, 1);
         strag_exchange_reduce(builder, round, peer, 0, 1);
     }
-    build_fold(prepared, &fold, member, true, end - 1, builder);
+    if (folds)
+        strag_fold_round(member, true, end - 1, prepared->top[member ^ 1], 1, builder);
     return end;
 }
 

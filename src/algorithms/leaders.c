@@ -64,7 +64,7 @@ static void fill(struct hosts *hosts, const struct strag_topology *topology)
     }
     hosts->first[hosts->q] = hosts->n;
     for (int h = 0; h < hosts->q; h++) {
-        int steps = strag_binomial_steps(hosts->first[h + 1] - hosts->first[h]);
+        int steps = strag_log2_ceil(hosts->first[h + 1] - hosts->first[h]);
         hosts->steps = steps > hosts->steps ? steps : hosts->steps;
     }
 }
@@ -122,13 +122,7 @@ static void build_local(const struct hosts *hosts, int rank, int step, bool broa
     if (partner < 0)
         return;
     int peer = hosts->rank_at[hosts->first[host] + partner];
-    strag_stage(builder, broadcast ? "broadcast" : "reduce");
-    if (sends != broadcast)
-        strag_send(builder, round, peer, 0, hosts->q);
-    else if (broadcast)
-        strag_recv(builder, round, peer, 0, hosts->q);
-    else
-        strag_recv_reduce(builder, round, peer, 0, hosts->q);
+    strag_binomial_round(sends, broadcast, round, peer, hosts->q, builder);
 }
 
 /* A leader in their ring. */
