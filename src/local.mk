@@ -7,7 +7,7 @@ src_libstrag_la_SOURCES = \
 	src/algorithms/binomial.h \
 	src/algorithms/blueconnect.c \
 	src/algorithms/broadcast_after.c \
-	src/algorithms/bucket.c \
+	src/algorithms/bucket.c src/algorithms/bucket.h \
 	src/algorithms/butterfly.c src/algorithms/butterfly.h \
 	src/algorithms/circulant.c src/algorithms/circulant.h \
 	src/algorithms/direct.c \
