@@ -38,6 +38,7 @@
  */
 #include "algorithms/ring.h"
 #include "algorithms/siblings.h"
+#include "algorithms/skips.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -69,16 +70,6 @@ struct weighted {
 
 /* ---- Shares ---- */
 
-static int64_t divisor(int64_t a, int64_t b)
-{
-    while (b) {
-        int64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 /* What a host may own, as a multiple of something that is the same for all. */
 static int64_t weight(const struct strag_uplinks_count *count, int64_t rate)
 {
@@ -95,7 +86,7 @@ static void find_shares(struct weighted *weighted, const struct strag_uplinks_co
     int64_t common = 0;
     for (int place = 0; place < uplinks->hosts; place++) {
         weighted->share[place] = weight(count, uplinks->rate[place]);
-        common = divisor(common, weighted->share[place]);
+        common = strag_gcd(common, weighted->share[place]);
     }
     for (int place = 0; place < uplinks->hosts; place++) {
         weighted->share[place] /= common;
