@@ -111,16 +111,15 @@ static struct meeting find_meeting(const struct member *member, bool mirrored, i
     };
 }
 
-/* A part's pairs in all steps: the dimensions in turn, each with its next step, as long as it has
- * one. */
+/* A part's pairs in all steps. */
 static void find_meetings(const struct member *member, int part, struct meeting *meetings)
 {
     const struct field *field = member->field;
-    int dims = field->torus.dims, t = 0;
-    for (int step = 0, d = part % dims; step < field->steps; d = (d + 1) % dims) {
-        if (t < field->fold[d].log)
-            meetings[step++] = find_meeting(member, part >= dims, d, t);
-        t += (d + 1) % dims == part % dims;
+    struct strag_torus_step steps[STRAG_TORUS_STEPS_MAX];
+    int dims = field->torus.dims, count = strag_torus_steps(&field->torus, part % dims, steps);
+    for (int i = 0; i < count; i++) {
+        if (steps[i].level < field->fold[steps[i].dim].log)
+            *meetings++ = find_meeting(member, part >= dims, steps[i].dim, steps[i].level);
     }
 }
 

@@ -30,17 +30,14 @@
 
 struct prepared {
     struct strag_tree *tree;
-    int32_t *top; /* ranks that lead the root's children, in ascending order: two that swap values
-                     put the lower rank's left, which has to be the lower one's in the doubling */
+    int32_t top[]; /* ranks that lead the root's children, in ascending order: two that swap values
+                      put the lower rank's left, which has to be the lower one's in the doubling */
 };
 
 static void release(void *what)
 {
     struct prepared *prepared = what;
-    if (!prepared)
-        return;
     strag_tree_free(prepared->tree);
-    free(prepared->top);
     free(prepared);
 }
 
@@ -57,27 +54,22 @@ static int by_number(const void *a, const void *b)
 
 static int prepare(const struct strag_problem *problem, void **out, struct strag_error *err)
 {
-    struct prepared *prepared = calloc(1, sizeof *prepared);
-    if (!prepared)
-        return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for a tree");
-    int status = strag_tree_create(problem, &prepared->tree, err);
-    if (status == STRAG_OK) {
-        const struct strag_tree_node *root = &prepared->tree->nodes[0];
-        size_t children = (size_t)root->children;
-        prepared->top = malloc(children * sizeof *prepared->top);
-        if (!prepared->top)
-            status = strag_fail(err, STRAG_ERR_MEMORY, "out of memory for %zu leaders", children);
-        for (int c = 0; prepared->top && c < root->children; c++)
-            prepared->top[c] =
-                prepared->tree->rank_at[leader(prepared->tree, root->first_child + c)];
-        if (prepared->top)
-            qsort(prepared->top, children, sizeof *prepared->top, by_number);
+    struct strag_tree *tree;
+    int status = strag_tree_create(problem, &tree, err);
+    if (status != STRAG_OK)
+        return status;
+    size_t children = (size_t)tree->nodes[0].children;
+    struct prepared *prepared = malloc(sizeof *prepared + children * sizeof *prepared->top);
+    if (!prepared) {
+        strag_tree_free(tree);
+        return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for %zu leaders", children);
     }
-    if (status == STRAG_OK)
-        *out = prepared;
-    else
-        release(prepared);
-    return status;
+    prepared->tree = tree;
+    for (size_t c = 0; c < children; c++)
+        prepared->top[c] = tree->rank_at[leader(tree, tree->nodes[0].first_child + (int)c)];
+    qsort(prepared->top, children, sizeof *prepared->top, by_number);
+    *out = prepared;
+    return STRAG_OK;
 }
 
 /* A position's number in the doubling, or -1 if it leads no child of the root. */
