@@ -7,7 +7,7 @@ src_libstrag_la_SOURCES = \
 	src/algorithms/binomial.h \
 	src/algorithms/blueconnect.c \
 	src/algorithms/broadcast_after.c \
-	src/algorithms/bucket.c \
+	src/algorithms/bucket.c src/algorithms/bucket.h \
 	src/algorithms/butterfly.c src/algorithms/butterfly.h \
 	src/algorithms/circulant.c src/algorithms/circulant.h \
 	src/algorithms/direct.c \
@@ -27,7 +27,7 @@ src_libstrag_la_SOURCES = \
 	src/algorithms/stragglar_match.c src/algorithms/stragglar_match.h \
 	src/algorithms/straggler.c src/algorithms/straggler.h \
 	src/algorithms/straggler_pipeline.c \
-	src/algorithms/swing.c src/algorithms/swing.h \
+	src/algorithms/swing.c \
 	src/algorithms/swing_walk.c src/algorithms/swing_walk.h \
 	src/algorithms/table.c src/algorithms/table.h \
 	src/algorithms/torus.c src/algorithms/torus.h \

@@ -53,8 +53,11 @@ static int half(int x, int t, int log)
     return (int)((uint64_t)(x % 2 ? x - rho(t + 1) : x) >> (t + 1) & 1);
 }
 
-static const struct strag_butterfly near_first = {false, false, peer, half},
-                                    far_first = {true, true, peer, half};
+static const struct strag_butterfly near_first = {.peer = peer, .half = half},
+                                    far_first = {.whole = true,
+                                                 .far_first = true,
+                                                 .peer = peer,
+                                                 .half = half};
 
 /* An even rank's pairs are at the distances rho, an odd one's at -rho: all can move on by two. */
 static int like(const struct strag_problem *problem, enum strag_machine machine, int rank)

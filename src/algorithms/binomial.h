@@ -13,16 +13,8 @@
 #ifndef STRAG_BINOMIAL_H
 #define STRAG_BINOMIAL_H
 
+#include "algorithms/skips.h"
 #include "plan/algorithm.h"
-
-/** ceil(log2 size), for a size of at least 1. */
-static inline int strag_binomial_steps(int size)
-{
-    int steps = 0;
-    while (steps < 31 && size > 1LL << steps)
-        steps++;
-    return steps;
-}
 
 /**
  * Whom does a member deal with in a step of the reduction? In the broadcast it is the same, in the
@@ -42,11 +34,20 @@ static inline int strag_binomial_partner(int size, int member, int step, bool *s
     return member + distance < size ? (int)(member + distance) : -1;
 }
 
+/** A member's message in a round; `sends` as above, `peer` is the other member's rank. */
+static inline void strag_binomial_round(bool sends, bool broadcast, int round, int peer, int blocks,
+                                        struct strag_builder *builder)
+{
+    enum strag_kind comes = broadcast ? STRAG_RECV : STRAG_RECV_REDUCE;
+    strag_stage(builder, broadcast ? "broadcast" : "reduce");
+    strag_cyclic(builder, sends != broadcast ? STRAG_SEND : comes, round, peer, 0, blocks);
+}
+
 /** How many members a member sends to in the broadcast. */
 static inline int strag_binomial_children(int size, int member)
 {
     int children = 0;
-    for (int step = 0; step < strag_binomial_steps(size); step++) {
+    for (int step = 0; step < strag_log2_ceil(size); step++) {
         bool sends;
         children += strag_binomial_partner(size, member, step, &sends) >= 0 && !sends;
     }

@@ -23,8 +23,7 @@
  * A yardstick for flexreduce, which costs the same on symmetric trees. (Cho, Finkler, Kung,
  * "BlueConnect: Novel hierarchical all-reduce on multi-tired network for deep learning".)
  */
-#include "algorithms/ring.h"
-#include "algorithms/tree.h"
+#include "algorithms/bucket.h"
 
 static int check(const struct strag_problem *problem, struct strag_error *err)
 {
@@ -32,96 +31,26 @@ static int check(const struct strag_problem *problem, struct strag_error *err)
     return status == STRAG_OK ? strag_ring.check(problem, err) : status;
 }
 
-static int prepare(const struct strag_problem *problem, void **out, struct strag_error *err)
+static int prepare(const struct strag_problem *problem, void **prepared, struct strag_error *err)
 {
+    struct strag_rings *rings;
     struct strag_tree *tree;
     int status = strag_tree_create(problem, &tree, err);
     if (status != STRAG_OK)
         return status;
-    if (strag_tree_symmetric(tree))
-        *out = tree;
-    else
-        strag_tree_free(tree); /* for a ring nothing is prepared */
-    return STRAG_OK;
-}
-
-static void release(void *prepared)
-{
-    strag_tree_free(prepared);
-}
-
-static void claim(const struct strag_problem *problem, struct strag_claim *claim)
-{
-    const struct strag_tree *tree = problem->prepared;
-    strag_ring.claim(problem, claim);
-    if (tree)
-        claim->rounds = 0;
-    for (int level = 0; tree && level < tree->levels; level++)
-        claim->rounds += 2 * (tree->degree[level] - 1);
-}
-
-/* A rank at one level: its ring, and the range of blocks that the ring shares. */
-static struct strag_ring_place find_place(const struct strag_tree *tree, int position, int level)
-{
-    struct strag_ring_place place = {.chunk = tree->n};
-    int stride = 1;
-    for (int l = 0; l <= level; l++) {
-        stride *= l ? place.size : 1;
-        place.size = tree->degree[l];
-        place.at = position / stride % place.size;
-        place.chunk /= place.size;
-        if (l < level)
-            place.first += (place.at + 1) % place.size * place.chunk; /* what it has left */
+    bool symmetric = strag_tree_symmetric(tree);
+    status = symmetric ? strag_rings_create(tree->n, 1, tree->levels, tree->degree, &rings, err)
+                       : strag_rings_create(tree->n, 1, 1, &tree->n, &rings, err);
+    if (status == STRAG_OK && symmetric) {
+        rings->rank_at = tree->rank_at;
+        rings->cell_of = tree->position_of;
+        rings->tree = tree;
+    } else {
+        strag_tree_free(tree);
     }
-    int above = position + ((place.at + 1) % place.size - place.at) * stride;
-    int below = position + ((place.at + place.size - 1) % place.size - place.at) * stride;
-    place.next = tree->rank_at[above];
-    place.previous = tree->rank_at[below];
-    return place;
-}
-
-/* A level's wanted rounds. @return the round behind them */
-static int build_level(const struct strag_tree *tree, int position, int level, bool gather,
-                       int start, struct strag_builder *builder)
-{
-    struct strag_rounds wanted = strag_rounds_wanted(builder);
-    int steps = tree->degree[level] - 1;
-    if (wanted.first >= start + steps || wanted.end <= start)
-        return start + steps;
-    struct strag_ring_place place = find_place(tree, position, level);
-    for (int t = 0; t < steps; t++) {
-        if (strag_is_wanted(wanted, start + t))
-            strag_ring_step(&place, t, gather, start + t, builder);
-    }
-    return start + steps;
-}
-
-static void build(const struct strag_problem *problem, int rank, struct strag_builder *builder)
-{
-    const struct strag_tree *tree = problem->prepared;
-    if (!tree) {
-        strag_ring.build(problem, rank, builder);
-        return;
-    }
-    int position = tree->position_of[rank], round = 0;
-    for (int level = 0; level < tree->levels; level++)
-        round = build_level(tree, position, level, false, round, builder);
-    for (int level = tree->levels - 1; level >= 0; level--)
-        round = build_level(tree, position, level, true, round, builder);
-}
-
-/* Until the level's end. */
-static int alike(const struct strag_problem *problem, int round)
-{
-    const struct strag_tree *tree = problem->prepared;
-    if (!tree)
-        return strag_ring.alike(problem, round);
-    int end = 0;
-    for (int s = 0; end <= round; s++) {
-        int level = s < tree->levels ? s : 2 * tree->levels - 1 - s;
-        end += tree->degree[level] - 1;
-    }
-    return end - round;
+    if (status == STRAG_OK)
+        *prepared = rings;
+    return status;
 }
 
 const struct strag_algorithm strag_blueconnect = {
@@ -132,8 +61,8 @@ const struct strag_algorithm strag_blueconnect = {
     .check = check,
     .adds_nothing = strag_tree_is_flat,
     .prepare = prepare,
-    .release = release,
-    .claim = claim,
-    .build = build,
-    .alike = alike,
+    .release = strag_rings_release,
+    .claim = strag_rings_claim,
+    .build = strag_rings_build,
+    .alike = strag_rings_alike,
 };

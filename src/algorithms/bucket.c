@@ -27,144 +27,160 @@
  * One rank per host. Without a torus: one dimension of n. (Sack and Gropp,
  * "Collective algorithms for multiported torus networks".)
  */
-#include "algorithms/ring.h"
+#include "algorithms/bucket.h"
+
 #include "algorithms/torus.h"
-#include "algorithms/tree.h"
 
-/* The rings of a problem. */
-struct rings {
-    struct strag_torus torus;
-    int longest; /* of the sizes */
-};
+#include <stdlib.h>
 
-static struct rings find_rings(const struct strag_problem *problem)
+/* ---- Rings in dimensions ---- */
+
+int strag_rings_create(int n, int parts, int dims, const int32_t *size, struct strag_rings **rings,
+                       struct strag_error *err)
 {
-    struct rings rings = {.torus = strag_torus_of_ranks(problem)};
-    for (int d = 0; d < rings.torus.dims; d++)
-        rings.longest = rings.torus.size[d] > rings.longest ? rings.torus.size[d] : rings.longest;
-    return rings;
+    struct strag_rings *made = malloc(sizeof *made);
+    if (!made)
+        return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the rings of %d ranks", n);
+    *made = (struct strag_rings){.n = n, .parts = parts, .dims = dims};
+    for (int d = 0, stride = 1; d < dims; stride *= size[d++]) {
+        made->size[d] = size[d];
+        made->stride[d] = stride;
+        made->longest = size[d] > made->longest ? size[d] : made->longest;
+    }
+    *rings = made;
+    return STRAG_OK;
 }
 
-static int check(const struct strag_problem *problem, struct strag_error *err)
+void strag_rings_release(void *prepared)
 {
-    return strag_torus_check_ranks(problem, "bucket", problem->n, err);
+    struct strag_rings *rings = prepared;
+    strag_tree_free(rings->tree);
+    free(rings);
 }
 
 /* The dimension in which a part is in a phase of the reduce-scatter. */
-static int dimension(const struct rings *rings, int part, int phase)
+static int dimension(const struct strag_rings *rings, int part, int phase)
 {
-    return (part + phase) % rings->torus.dims;
+    return (part + phase) % rings->dims;
 }
 
 /* Rounds of a phase: with all ports, of the longest dimension. */
-static int phase_rounds(const struct rings *rings, int phase)
+static int phase_rounds(const struct strag_rings *rings, int phase)
 {
-    return (rings->torus.parts > 1 ? rings->longest
-                                   : rings->torus.size[dimension(rings, 0, phase)]) -
-           1;
+    return (rings->parts > 1 ? rings->longest : rings->size[phase]) - 1;
 }
 
-static int half_rounds(const struct rings *rings)
+/* Phases s = 0 .. dims - 1 are the reduce-scatter, and the others the same backwards. */
+static int mirrored(const struct strag_rings *rings, int s)
 {
-    int rounds = 0;
-    for (int phase = 0; phase < rings->torus.dims; phase++)
-        rounds += phase_rounds(rings, phase);
-    return rounds;
+    return s < rings->dims ? s : 2 * rings->dims - 1 - s;
 }
 
-static void claim(const struct strag_problem *problem, struct strag_claim *claim)
+void strag_rings_claim(const struct strag_problem *problem, struct strag_claim *claim)
 {
-    struct rings rings = find_rings(problem);
+    const struct strag_rings *rings = problem->prepared;
+    int n = problem->n, parts = rings ? rings->parts : 1;
     *claim = (struct strag_claim){
-        .rounds = 2 * half_rounds(&rings),
-        .blocks = problem->n * rings.torus.parts,
-        .sent_max = 2.0 * (problem->n - 1) / problem->n,
-        .one_ported = rings.torus.parts == 1,
+        .blocks = n * parts,
+        .sent_max = 2.0 * (n - 1) / n,
+        .one_ported = parts == 1,
     };
+    for (int phase = 0; rings && phase < rings->dims; phase++)
+        claim->rounds += 2 * phase_rounds(rings, phase);
 }
 
-/* A rank in one phase of one part: its ring, and the range of blocks that the ring shares. */
-static struct strag_ring_place find_place(const struct strag_problem *problem,
-                                          const struct rings *rings, int rank, int part, int phase)
+/* A cell in one phase of one part: its ring, and the range of blocks that the ring shares. */
+static struct strag_ring_place find_place(const struct strag_rings *rings, int cell, int part,
+                                          int phase)
 {
-    struct strag_ring_place place = {.first = part * problem->n, .chunk = problem->n};
-    const struct strag_box *box = problem->topology ? problem->topology->box : NULL;
-    int cell = box ? box->cell_of[rank] : rank;
-    bool forward = part < rings->torus.dims;
+    struct strag_ring_place place = {.first = part * rings->n, .chunk = rings->n};
+    bool forward = part < rings->dims;
     for (int p = 0; p <= phase; p++) {
         int d = dimension(rings, part, p);
-        int size = rings->torus.size[d], x = cell / rings->torus.stride[d] % size;
+        int size = rings->size[d], x = cell / rings->stride[d] % size;
         place.at = forward ? x : (size - x) % size;
         place.size = size;
         place.chunk /= size;
         if (p < phase)
             place.first += (place.at + 1) % size * place.chunk; /* what it has left */
-        int above = cell + ((x + 1) % size - x) * rings->torus.stride[d];
-        int below = cell + ((x + size - 1) % size - x) * rings->torus.stride[d];
+        int above = cell + ((x + 1) % size - x) * rings->stride[d];
+        int below = cell + ((x + size - 1) % size - x) * rings->stride[d];
         place.next = forward ? above : below;
         place.previous = forward ? below : above;
     }
-    if (box) {
-        place.next = box->rank_at[place.next];
-        place.previous = box->rank_at[place.previous];
+    if (rings->rank_at) {
+        place.next = rings->rank_at[place.next];
+        place.previous = rings->rank_at[place.previous];
     }
     return place;
 }
 
 /* A phase's wanted rounds, for all parts. */
-static void build_phase(const struct strag_problem *problem, const struct rings *rings, int rank,
-                        int phase, bool gather, int start, struct strag_builder *builder)
+static void build_phase(const struct strag_rings *rings, int cell, int phase, bool gather,
+                        int start, struct strag_builder *builder)
 {
     struct strag_rounds wanted = strag_rounds_wanted(builder);
     struct strag_ring_place places[2 * STRAG_DIMS_MAX];
     int end = start + phase_rounds(rings, phase);
     if (wanted.first >= end || wanted.end <= start)
         return;
-    for (int part = 0; part < rings->torus.parts; part++)
-        places[part] = find_place(problem, rings, rank, part, phase);
+    for (int part = 0; part < rings->parts; part++)
+        places[part] = find_place(rings, cell, part, phase);
     for (int round = start > wanted.first ? start : wanted.first; round < end && round < wanted.end;
          round++) {
         int t = round - start;
-        for (int part = 0; part < rings->torus.parts; part++) {
+        for (int part = 0; part < rings->parts; part++) {
             if (t < places[part].size - 1)
                 strag_ring_step(&places[part], t, gather, round, builder);
         }
     }
 }
 
-static void build(const struct strag_problem *problem, int rank, struct strag_builder *builder)
+void strag_rings_build(const struct strag_problem *problem, int rank, struct strag_builder *builder)
 {
-    struct rings rings = find_rings(problem);
-    int round = 0;
-    for (int phase = 0; phase < rings.torus.dims; phase++) {
-        build_phase(problem, &rings, rank, phase, false, round, builder);
-        round += phase_rounds(&rings, phase);
-    }
-    for (int phase = rings.torus.dims - 1; phase >= 0; phase--) {
-        build_phase(problem, &rings, rank, phase, true, round, builder);
-        round += phase_rounds(&rings, phase);
+    const struct strag_rings *rings = problem->prepared;
+    int cell = rings->cell_of ? rings->cell_of[rank] : rank;
+    for (int s = 0, round = 0; s < 2 * rings->dims; s++) {
+        int phase = mirrored(rings, s);
+        build_phase(rings, cell, phase, s >= rings->dims, round, builder);
+        round += phase_rounds(rings, phase);
     }
 }
 
 /* Until the phase ends, or one of the shorter dimensions has done. */
-static int alike(const struct strag_problem *problem, int round)
+int strag_rings_alike(const struct strag_problem *problem, int round)
 {
-    struct rings rings = find_rings(problem);
-    int half = half_rounds(&rings), phase = 0;
-    bool gather = round >= half;
-    int t = gather ? round - half : round;
-    for (; phase < rings.torus.dims; phase++) {
-        int length = phase_rounds(&rings, gather ? rings.torus.dims - 1 - phase : phase);
-        if (t < length)
-            break;
-        t -= length;
-    }
-    int rounds = phase_rounds(&rings, gather ? rings.torus.dims - 1 - phase : phase) - t;
-    for (int d = 0; rings.torus.parts > 1 && d < rings.torus.dims; d++) {
-        int left = rings.torus.size[d] - 1 - t;
+    const struct strag_rings *rings = problem->prepared;
+    int s = 0, t = round;
+    for (; t >= phase_rounds(rings, mirrored(rings, s)); s++)
+        t -= phase_rounds(rings, mirrored(rings, s));
+    int rounds = phase_rounds(rings, mirrored(rings, s)) - t;
+    for (int d = 0; rings->parts > 1 && d < rings->dims; d++) {
+        int left = rings->size[d] - 1 - t;
         rounds = left > 0 && left < rounds ? left : rounds;
     }
     return rounds;
+}
+
+/* ---- The algorithm ---- */
+
+static int check(const struct strag_problem *problem, struct strag_error *err)
+{
+    return strag_torus_check_ranks(problem, "bucket", problem->n, err);
+}
+
+static int prepare(const struct strag_problem *problem, void **prepared, struct strag_error *err)
+{
+    const struct strag_box *box = problem->topology ? problem->topology->box : NULL;
+    struct strag_torus torus = strag_torus_of_ranks(problem);
+    struct strag_rings *rings;
+    int status = strag_rings_create(problem->n, torus.parts, torus.dims, torus.size, &rings, err);
+    if (status != STRAG_OK)
+        return status;
+    rings->rank_at = box ? box->rank_at : NULL;
+    rings->cell_of = box ? box->cell_of : NULL;
+    *prepared = rings;
+    return STRAG_OK;
 }
 
 /* All rings move on by one. */
@@ -181,8 +197,10 @@ const struct strag_algorithm strag_bucket = {
     .sent = "2(n-1)/n",
     .check = check,
     .adds_nothing = strag_tree_is_one_switch,
-    .claim = claim,
-    .build = build,
-    .alike = alike,
+    .prepare = prepare,
+    .release = strag_rings_release,
+    .claim = strag_rings_claim,
+    .build = strag_rings_build,
+    .alike = strag_rings_alike,
     .like = like,
 };

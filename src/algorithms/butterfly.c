@@ -15,7 +15,10 @@ struct field {
 
 static struct field find_field(const struct strag_problem *problem)
 {
-    struct field field = {.torus = strag_torus_of_ranks(problem), .active = 1};
+    const struct strag_butterfly *butterfly = problem->algorithm->form;
+    const struct strag_problem line = {.n = problem->n};
+    struct field field = {.torus = strag_torus_of_ranks(butterfly->line ? &line : problem),
+                          .active = 1};
     const struct strag_torus *torus = &field.torus;
     for (int d = 0; d < torus->dims; d++) {
         struct strag_fold fold = strag_fold(torus->size[d]);
@@ -82,15 +85,8 @@ static void build_fold(const struct member *member, int d, bool out, int round, 
     int x = strag_torus_coordinate(&field->torus, member->cell, d);
     if (x >= 2 * field->fold[d].extra)
         return;
-    bool gives = member->at[d] < 0;
-    int to = strag_torus_move(&field->torus, member->cell, d, gives ? x + 1 : x - 1);
-    int peer = strag_torus_rank(&field->torus, to, 0);
-    if (out && gives)
-        strag_recv(builder, round, peer, 0, blocks);
-    else if (gives || out)
-        strag_send(builder, round, peer, 0, blocks);
-    else
-        strag_recv_reduce(builder, round, peer, 0, blocks);
+    int to = strag_torus_move(&field->torus, member->cell, d, x ^ 1);
+    strag_fold_round(x, out, round, strag_torus_rank(&field->torus, to, 0), blocks, builder);
 }
 
 /* A part's pair in one of its steps. */
@@ -115,16 +111,15 @@ static struct meeting find_meeting(const struct member *member, bool mirrored, i
     };
 }
 
-/* A part's pairs in all steps: the dimensions in turn, each with its next step, as long as it has
- * one. */
+/* A part's pairs in all steps. */
 static void find_meetings(const struct member *member, int part, struct meeting *meetings)
 {
     const struct field *field = member->field;
-    int dims = field->torus.dims, t = 0;
-    for (int step = 0, d = part % dims; step < field->steps; d = (d + 1) % dims) {
-        if (t < field->fold[d].log)
-            meetings[step++] = find_meeting(member, part >= dims, d, t);
-        t += (d + 1) % dims == part % dims;
+    struct strag_torus_step steps[STRAG_TORUS_STEPS_MAX];
+    int dims = field->torus.dims, count = strag_torus_steps(&field->torus, part % dims, steps);
+    for (int i = 0; i < count; i++) {
+        if (steps[i].level < field->fold[steps[i].dim].log)
+            *meetings++ = find_meeting(member, part >= dims, steps[i].dim, steps[i].level);
     }
 }
 
@@ -135,7 +130,7 @@ static void build_whole(const struct member *member, int round, struct strag_bui
     struct meeting meetings[2 * STRAG_DIMS_MAX][STRAG_TORUS_STEPS_MAX];
     for (int part = 0; part < field->torus.parts; part++)
         find_meetings(member, part, meetings[part]);
-    strag_stage(builder, "butterfly");
+    strag_stage(builder, member->butterfly->line ? "doubling" : "butterfly");
     for (int i = 0; i < field->steps; i++, round++) {
         int step = member->butterfly->far_first ? field->steps - 1 - i : i;
         for (int part = 0; part < field->torus.parts; part++) {
@@ -201,7 +196,6 @@ void strag_butterfly_build(const struct strag_problem *problem, int rank,
     int round = 0;
     bool active = true;
 
-    strag_stage(builder, "fold");
     for (int d = 0; d < field.torus.dims; d++) {
         active = active && member.at[d] >= 0;
         if (field.fold[d].extra)
@@ -212,9 +206,15 @@ void strag_butterfly_build(const struct strag_problem *problem, int rank,
     else if (active)
         build_halves(&member, round, builder);
     round += (butterfly->whole ? 1 : 2) * field.steps;
-    strag_stage(builder, "unfold");
     for (int d = field.torus.dims - 1; d >= 0; d--) {
         if (field.fold[d].extra)
             build_fold(&member, d, true, round++, blocks, builder);
     }
+}
+
+/* All meet whom they meet at the same distances, if none is folded: ranks whose numbers differ in a
+ * bit change places, and so do the nodes above them, of which there are 2^k on every level. */
+int strag_butterfly_like(const struct strag_problem *problem, enum strag_machine machine, int rank)
+{
+    return machine != STRAG_MACHINE_TORUS && strag_fold(problem->n).extra == 0 ? 0 : rank;
 }

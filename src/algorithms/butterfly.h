@@ -38,6 +38,7 @@
 struct strag_butterfly {
     bool whole;     /* pairs swap whole vectors, or halves of what is left */
     bool far_first; /* whole: the steps in the opposite order */
+    bool line;      /* on every machine all ranks are one dimension, in their own order */
 
     /** Whom x meets in step t of a ring of 2^log. */
     int (*peer)(int x, int t, int log);
@@ -47,10 +48,25 @@ struct strag_butterfly {
     int (*half)(int x, int t, int log);
 };
 
+/** Pairs that are 2^t apart. */
+static inline int strag_butterfly_peer(int x, int t, int log)
+{
+    (void)log;
+    return x ^ 1 << t;
+}
+
+static inline int strag_butterfly_half(int x, int t, int log)
+{
+    (void)log;
+    return x >> t & 1;
+}
+
 /* The functions of these rows. */
 int strag_butterfly_check(const struct strag_problem *problem, struct strag_error *err);
 void strag_butterfly_claim(const struct strag_problem *problem, struct strag_claim *claim);
 void strag_butterfly_build(const struct strag_problem *problem, int rank,
                            struct strag_builder *builder);
+/** For lines whose pairs are 2^k apart. */
+int strag_butterfly_like(const struct strag_problem *problem, enum strag_machine machine, int rank);
 
 #endif

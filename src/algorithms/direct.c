@@ -74,7 +74,7 @@ static bool on_request(const struct strag_problem *problem)
 }
 
 /* By the cost model, ring and flexreduce take no longer; but for some hundred bytes with a
- *straggler , which is not worth pricing it at every communicator's first call. */
+ * straggler, which is not worth pricing it at every communicator's first call. */
 static bool adds_nothing(const struct strag_problem *problem)
 {
     (void)problem;
@@ -137,21 +137,17 @@ static void build_spread(const struct strag_problem *problem, int rank,
 {
     int n = problem->n, m = blocks_of(problem), round = 0;
     struct strag_rounds wanted = strag_rounds_wanted(builder);
-    strag_stage(builder, "reduce-scatter");
-    for (int t = 1; t < n; t++, round++) {
-        int above = (rank + t) % n, below = (rank + n - t) % n;
-        if (strag_is_wanted(wanted, round) && above < m)
-            strag_send(builder, round, above, above, 1);
-        if (strag_is_wanted(wanted, round) && rank < m)
-            strag_recv_reduce(builder, round, below, rank, 1);
-    }
-    strag_stage(builder, "allgather");
-    for (int t = 1; t < n; t++, round++) {
-        int above = (rank + t) % n, below = (rank + n - t) % n;
-        if (strag_is_wanted(wanted, round) && rank < m)
-            strag_send(builder, round, above, rank, 1);
-        if (strag_is_wanted(wanted, round) && below < m)
-            strag_recv(builder, round, below, below, 1);
+    for (int gather = 0; gather < 2; gather++) {
+        strag_stage(builder, gather ? "allgather" : "reduce-scatter");
+        for (int t = 1; t < n; t++, round++) {
+            int above = (rank + t) % n, below = (rank + n - t) % n;
+            int sent = gather ? rank : above, received = gather ? below : rank;
+            if (strag_is_wanted(wanted, round) && sent < m)
+                strag_send(builder, round, above, sent, 1);
+            if (strag_is_wanted(wanted, round) && received < m)
+                strag_cyclic(builder, gather ? STRAG_RECV : STRAG_RECV_REDUCE, round, below,
+                             received, 1);
+        }
     }
 }
 

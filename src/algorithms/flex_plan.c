@@ -5,6 +5,8 @@
  */
 #include "algorithms/flex_plan.h"
 
+#include "algorithms/skips.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -34,8 +36,6 @@ struct planner {
     int32_t *heap;                  /* numbers of claimants, the one to be served first on top */
     struct strag_flex_range *given; /* all ranges after a level, node after node */
     int ngiven;
-    int32_t *group; /* [position]: the first position of its group */
-    bool failed;    /* out of memory */
 };
 
 /* ---- Shares ---- */
@@ -106,16 +106,6 @@ void strag_flex_shares(const struct strag_tree *tree, int node, bool rates, int6
 
 /* ---- The denominator ---- */
 
-static int64_t greatest_divisor(int64_t a, int64_t b)
-{
-    while (b) {
-        int64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 /* The product of the degrees above a node, or 0 if it is above `limit`. */
 static int64_t product_above(const struct strag_tree *tree, int node, int64_t limit)
 {
@@ -138,7 +128,7 @@ static int64_t find_whole(const struct strag_tree *tree)
         int64_t product = product_above(tree, i, many_divisors);
         if (product == 0)
             return many_divisors;
-        int64_t times = product / greatest_divisor(whole, product);
+        int64_t times = product / strag_gcd(whole, product);
         if (whole > many_divisors / times)
             return many_divisors;
         whole *= times;
@@ -254,7 +244,7 @@ static void plan_node(struct planner *planner, int level, int index)
 {
     const struct strag_tree *tree = planner->flex->tree;
     const struct strag_tree_node *node = &tree->nodes[index];
-    const struct strag_flex_list *held = &planner->flex->levels[level].held;
+    const struct strag_flex_list *held = &planner->flex->lists[3 * level + 1];
     int count = 0;
     strag_flex_shares(tree, index, planner->form.rates, planner->flex->whole, planner->shares);
     for (int c = 0; c < node->children; c++) {
@@ -270,53 +260,29 @@ static void plan_node(struct planner *planner, int level, int index)
     share_out(planner, count);
 }
 
-/* Put the ranges that were given in the groups that planner->group says. */
-static void arrange(struct planner *planner, struct strag_flex_list *list)
+/* The first position of a position's group: what is below a child of a level's node. On level 0,
+ * where these are leaves, each position is a group. */
+static int group_of(const struct strag_tree *tree, int level, int position)
 {
-    int n = planner->flex->tree->n;
-    list->at = calloc((size_t)n + 1, sizeof *list->at);
-    list->ranges = malloc(((size_t)planner->ngiven + 1) * sizeof *list->ranges);
-    if (!list->at || !list->ranges) {
-        planner->failed = true;
-        return;
-    }
-    for (int i = 0; i < planner->ngiven; i++)
-        list->at[planner->group[planner->given[i].position]]++;
-    for (int p = 0, before = 0; p <= n; p++) {
-        int ranges = list->at[p];
-        list->at[p] = before;
-        before += ranges;
-    }
-    for (int i = 0; i < planner->ngiven; i++)
-        list->ranges[list->at[planner->group[planner->given[i].position]]++] = planner->given[i];
-    /* Every `at` of a group's first position is now where the next group begins. */
-    for (int p = n; p > 0; p--)
-        list->at[p] = list->at[p - 1];
-    list->at[0] = 0;
+    int child = level > 0 ? strag_tree_ancestor(tree, level - 1, position) : NONE;
+    return child == NONE ? position : tree->nodes[child].first_leaf;
 }
 
-/* The groups are what is below the children of a level's nodes. */
-static void group_by_child(struct planner *planner, int level)
+/* Put the ranges that were given in the groups of a level. @return false when out of memory */
+static bool arrange(const struct planner *planner, int level, struct strag_flex_list *list)
 {
     const struct strag_tree *tree = planner->flex->tree;
-    for (int p = 0; p < tree->n; p++) {
-        int child = level > 0 ? strag_tree_ancestor(tree, level - 1, p) : NONE;
-        planner->group[p] = child == NONE ? p : tree->nodes[child].first_leaf;
-    }
-}
-
-static void group_by_position(struct planner *planner)
-{
-    for (int p = 0; p < planner->flex->tree->n; p++)
-        planner->group[p] = p;
-}
-
-static bool resize(void **items, size_t count, size_t size)
-{
-    void *moved = realloc(*items, count * size);
-    if (!moved)
+    const struct strag_flex_range *given = planner->given;
+    list->at = calloc((size_t)tree->n + 1, sizeof *list->at);
+    list->ranges = malloc(((size_t)planner->ngiven + 1) * sizeof *list->ranges);
+    if (!list->at || !list->ranges)
         return false;
-    *items = moved;
+    for (int i = 0; i < planner->ngiven; i++)
+        list->at[group_of(tree, level, given[i].position)]++;
+    for (int p = 1; p <= tree->n; p++)
+        list->at[p] += list->at[p - 1];
+    for (int i = planner->ngiven - 1; i >= 0; i--) /* from the groups' ends on */
+        list->ranges[--list->at[group_of(tree, level, given[i].position)]] = given[i];
     return true;
 }
 
@@ -324,22 +290,21 @@ static bool resize(void **items, size_t count, size_t size)
 static bool make_room(struct planner *planner)
 {
     size_t count = (size_t)planner->ngiven + 1;
-    return count < INT32_MAX / 2 &&
-           resize((void **)&planner->claimants, count, sizeof *planner->claimants) &&
-           resize((void **)&planner->heap, count, sizeof *planner->heap) &&
-           resize((void **)&planner->given, 2 * count, sizeof *planner->given);
+    free(planner->claimants);
+    free(planner->heap);
+    free(planner->given);
+    planner->claimants = malloc(count * sizeof *planner->claimants);
+    planner->heap = malloc(count * sizeof *planner->heap);
+    planner->given = malloc(2 * count * sizeof *planner->given);
+    return count < INT32_MAX / 2 && planner->claimants && planner->heap && planner->given;
 }
 
 /* One level of the tree. Leaves that are below none of its nodes keep their ranges. */
 static bool plan_level(struct planner *planner, int level)
 {
     const struct strag_tree *tree = planner->flex->tree;
-    struct strag_flex_level *lists = &planner->flex->levels[level];
-    group_by_child(planner, level);
-    arrange(planner, &lists->held);
-    group_by_position(planner);
-    arrange(planner, &lists->held_own);
-    if (planner->failed || !make_room(planner))
+    struct strag_flex_list *lists = &planner->flex->lists[3 * level];
+    if (!arrange(planner, level, &lists[1]) || !make_room(planner))
         return false;
     planner->ngiven = 0;
     for (int i = 0; i < tree->nnodes; i++) {
@@ -352,10 +317,7 @@ static bool plan_level(struct planner *planner, int level)
         for (int i = 0; i < count && strag_tree_ancestor(tree, level, p) == NONE; i++)
             planner->given[planner->ngiven++] = own[i];
     }
-    arrange(planner, &lists->made_own);
-    group_by_child(planner, level);
-    arrange(planner, &lists->made);
-    return !planner->failed;
+    return arrange(planner, level, &lists[2]) && arrange(planner, 0, &lists[3]);
 }
 
 /* ---- Blocks ---- */
@@ -366,26 +328,21 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static size_t ranges_of(const struct strag_flex *flex, const struct strag_flex_list *list)
-{
-    return (size_t)list->at[flex->tree->n];
-}
-
 /* All ends of ranges, sorted, each once. @return false when out of memory */
 static bool find_cuts(struct strag_flex *flex)
 {
+    int n = flex->tree->n, last = 3 * flex->tree->levels;
     size_t ends = 0, kept = 0;
-    for (int level = 0; level < flex->tree->levels; level++)
-        ends += ranges_of(flex, &flex->levels[level].made_own);
+    for (int l = 3; l <= last; l += 3)
+        ends += (size_t)flex->lists[l].at[n];
     flex->cuts = malloc((ends + 1) * sizeof *flex->cuts);
     if (!flex->cuts || ends >= INT32_MAX)
         return false;
     flex->cuts[0] = 0;
     ends = 0;
-    for (int level = 0; level < flex->tree->levels; level++) {
-        const struct strag_flex_list *list = &flex->levels[level].made_own;
-        for (size_t i = 0; i < ranges_of(flex, list); i++)
-            flex->cuts[++ends] = list->ranges[i].end;
+    for (int l = 3; l <= last; l += 3) {
+        for (int i = 0; i < flex->lists[l].at[n]; i++)
+            flex->cuts[++ends] = flex->lists[l].ranges[i].end;
     }
     qsort(flex->cuts, ends + 1, sizeof *flex->cuts, by_size);
     for (size_t i = 1; i <= ends; i++) {
@@ -396,45 +353,21 @@ static bool find_cuts(struct strag_flex *flex)
     return true;
 }
 
-static int block_at(const struct strag_flex *flex, int64_t cut)
+static int64_t block_at(const struct strag_flex *flex, int64_t cut)
 {
-    int low = 0, high = flex->blocks;
-    while (low < high) {
-        int middle = low + (high - low) / 2;
-        if (flex->cuts[middle] < cut)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-static void count_in_blocks(const struct strag_flex *flex, struct strag_flex_list *list)
-{
-    for (size_t i = 0; i < ranges_of(flex, list); i++) {
-        list->ranges[i].first = block_at(flex, list->ranges[i].first);
-        list->ranges[i].end = block_at(flex, list->ranges[i].end);
-    }
+    const int64_t *found = bsearch(&cut, flex->cuts, (size_t)flex->blocks + 1, sizeof cut, by_size);
+    return found - flex->cuts;
 }
 
 /* ---- Planning ---- */
 
-static void free_list(struct strag_flex_list *list)
+static void free_lists(struct strag_flex *flex)
 {
-    free(list->ranges);
-    free(list->at);
-}
-
-static void free_levels(struct strag_flex *flex)
-{
-    for (int level = 0; flex->levels && level < flex->tree->levels; level++) {
-        free_list(&flex->levels[level].held);
-        free_list(&flex->levels[level].held_own);
-        free_list(&flex->levels[level].made);
-        free_list(&flex->levels[level].made_own);
+    for (int l = 0; flex->lists && l <= 3 * flex->tree->levels; l++) {
+        free(flex->lists[l].ranges);
+        free(flex->lists[l].at);
     }
-    free(flex->levels);
-    flex->levels = NULL;
+    free(flex->lists);
 }
 
 /* All levels, or those until there are too many ranges. */
@@ -443,17 +376,19 @@ static int plan_levels(struct planner *planner)
     struct strag_flex *flex = planner->flex;
     int n = flex->tree->n;
     flex->split = planner->form.split;
-    flex->levels = calloc((size_t)flex->tree->levels, sizeof *flex->levels);
-    if (!flex->levels)
+    flex->lists = calloc(3 * (size_t)flex->tree->levels + 1, sizeof *flex->lists);
+    planner->ngiven = n;
+    if (!flex->lists || !make_room(planner))
         return STRAG_ERR_MEMORY;
-    planner->ngiven = 0;
     for (int p = 0; p < n; p++)
-        planner->given[planner->ngiven++] = (struct strag_flex_range){0, flex->whole, p};
+        planner->given[p] = (struct strag_flex_range){0, flex->whole, p};
+    if (!arrange(planner, 0, &flex->lists[0]))
+        return STRAG_ERR_MEMORY;
     for (int level = 0; level < flex->tree->levels; level++) {
         if (!plan_level(planner, level))
             return STRAG_ERR_MEMORY;
         if (flex->split && planner->ngiven > many_ranges && planner->ngiven / 4 >= n) {
-            free_levels(flex);
+            free_lists(flex);
             planner->form.split = false;
             return plan_levels(planner);
         }
@@ -464,22 +399,19 @@ static int plan_levels(struct planner *planner)
 static int plan(struct planner *planner)
 {
     struct strag_flex *flex = planner->flex;
-    size_t n = (size_t)flex->tree->n;
-    planner->shares = malloc(n * sizeof *planner->shares);
-    planner->group = malloc(n * sizeof *planner->group);
-    planner->given = malloc(n * sizeof *planner->given);
-    if (!planner->shares || !planner->group || !planner->given)
+    planner->shares = malloc((size_t)flex->tree->n * sizeof *planner->shares);
+    if (!planner->shares)
         return STRAG_ERR_MEMORY;
     bool exact = !planner->form.rates || all_alike(flex->tree);
     flex->whole = exact ? find_whole(flex->tree) : many_divisors;
     if (plan_levels(planner) != STRAG_OK || !find_cuts(flex))
         return STRAG_ERR_MEMORY;
-    for (int level = 0; level < flex->tree->levels; level++) {
-        struct strag_flex_level *lists = &flex->levels[level];
-        count_in_blocks(flex, &lists->held);
-        count_in_blocks(flex, &lists->held_own);
-        count_in_blocks(flex, &lists->made);
-        count_in_blocks(flex, &lists->made_own);
+    for (int l = 0; l <= 3 * flex->tree->levels; l++) {
+        struct strag_flex_list *list = &flex->lists[l];
+        for (int i = 0; i < list->at[flex->tree->n]; i++) {
+            list->ranges[i].first = block_at(flex, list->ranges[i].first);
+            list->ranges[i].end = block_at(flex, list->ranges[i].end);
+        }
     }
     return STRAG_OK;
 }
@@ -499,7 +431,6 @@ int strag_flex_create(struct strag_tree *tree, struct strag_flex_form form,
     free(planner.claimants);
     free(planner.heap);
     free(planner.given);
-    free(planner.group);
     if (status == STRAG_OK) {
         *flex = planner.flex;
         return STRAG_OK;
@@ -512,7 +443,7 @@ void strag_flex_free(struct strag_flex *flex)
 {
     if (!flex)
         return;
-    free_levels(flex);
+    free_lists(flex);
     free(flex->cuts);
     strag_tree_free(flex->tree);
     free(flex);
@@ -524,8 +455,7 @@ struct strag_flex_search strag_flex_search(const struct strag_flex *flex, int le
                                            bool after, struct strag_flex_range range)
 {
     const struct strag_tree_node *node = &flex->tree->nodes[child];
-    const struct strag_flex_level *lists = &flex->levels[level];
-    const struct strag_flex_list *list = after ? &lists->made : &lists->held;
+    const struct strag_flex_list *list = &flex->lists[3 * level + 1 + after];
     int low = list->at[node->first_leaf], high = list->at[node->first_leaf + node->leaves];
     struct strag_flex_search search = {.end = list->ranges + high, .range = range};
     while (low < high) { /* skip those that end before the range begins */

@@ -54,21 +54,15 @@ struct strag_flex_list {
     int32_t *at; /* n + 1 */
 };
 
-/* The ranges before and after a level, in the groups in which they are looked for. */
-struct strag_flex_level {
-    struct strag_flex_list held;     /* before: below each child of a node of the level */
-    struct strag_flex_list held_own; /* before: each position's */
-    struct strag_flex_list made;     /* after: below each child */
-    struct strag_flex_list made_own; /* after: each position's */
-};
-
 struct strag_flex {
     struct strag_tree *tree;
     bool split; /* the form that was taken */
     int64_t whole;
     int blocks;
     int64_t *cuts; /* blocks + 1: where they start, out of `whole` */
-    struct strag_flex_level *levels;
+    /* Each position's ranges before level l: 3l, and so 3(l+1) after it; in groups of what is below
+     * a child of a node of the level: 3l + 1 before it, 3l + 2 after it. */
+    struct strag_flex_list *lists;
 };
 
 struct strag_flex_form {
@@ -93,8 +87,7 @@ void strag_flex_free(struct strag_flex *flex);
 static inline const struct strag_flex_range *
 strag_flex_own(const struct strag_flex *flex, int level, int position, bool after, int *count)
 {
-    const struct strag_flex_level *at = &flex->levels[level];
-    const struct strag_flex_list *list = after ? &at->made_own : &at->held_own;
+    const struct strag_flex_list *list = &flex->lists[3 * (level + after)];
     *count = list->at[position + 1] - list->at[position];
     return list->ranges + list->at[position];
 }

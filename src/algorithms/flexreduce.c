@@ -72,9 +72,9 @@ struct prepared {
     struct strag_flex *flex;
     int segments;
     int period; /* rounds from one segment to the next */
-    int nstages;
-    struct stage *stages;
     int rounds;
+    int nstages;
+    struct stage stages[];
 };
 
 /* Plans whose ranks send more than so many messages together are not made: every rank sends to one
@@ -108,14 +108,11 @@ static int find_period(const struct strag_tree *tree)
     return longest;
 }
 
-static int schedule(struct prepared *prepared, bool pipelined)
+static void schedule(struct prepared *prepared, bool pipelined)
 {
     const struct strag_flex *flex = prepared->flex;
     int levels = flex->tree->levels, start = 0;
     prepared->nstages = 2 * levels;
-    prepared->stages = malloc((size_t)prepared->nstages * sizeof *prepared->stages);
-    if (!prepared->stages)
-        return STRAG_ERR_MEMORY;
     prepared->period = pipelined ? find_period(flex->tree) : 0;
     for (int s = 0; s < prepared->nstages; s++) {
         struct stage *stage = &prepared->stages[s];
@@ -128,7 +125,6 @@ static int schedule(struct prepared *prepared, bool pipelined)
     }
     const struct stage *last = &prepared->stages[prepared->nstages - 1];
     prepared->rounds = last->start + last->rounds + (prepared->segments - 1) * prepared->period;
-    return STRAG_OK;
 }
 
 /* How many segments: as many as are wanted, else fewer where a period has many rounds. */
@@ -165,10 +161,7 @@ static int check_messages(const struct prepared *prepared, bool pipelined, struc
 static void release(void *what)
 {
     struct prepared *prepared = what;
-    if (!prepared)
-        return;
     strag_flex_free(prepared->flex);
-    free(prepared->stages);
     free(prepared);
 }
 
@@ -179,7 +172,8 @@ static int prepare_form(const struct strag_problem *problem, bool pipelined, voi
     int status = strag_tree_create(problem, &tree, err);
     if (status != STRAG_OK)
         return status;
-    struct prepared *prepared = calloc(1, sizeof *prepared);
+    size_t stages = 2 * (size_t)tree->levels;
+    struct prepared *prepared = calloc(1, sizeof *prepared + stages * sizeof *prepared->stages);
     if (!prepared) {
         strag_tree_free(tree);
         return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the plan of a tree");
@@ -191,13 +185,13 @@ static int prepare_form(const struct strag_problem *problem, bool pipelined, voi
         status = find_segments(prepared, problem, err);
     if (status == STRAG_OK)
         status = check_messages(prepared, pipelined, err);
-    if (status == STRAG_OK && schedule(prepared, pipelined) != STRAG_OK)
-        status = strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the rounds of a tree");
-    if (status == STRAG_OK)
-        *out = prepared;
-    else
+    if (status != STRAG_OK) {
         release(prepared);
-    return status;
+        return status;
+    }
+    schedule(prepared, pipelined);
+    *out = prepared;
+    return STRAG_OK;
 }
 
 static int prepare(const struct strag_problem *problem, void **out, struct strag_error *err)
@@ -239,13 +233,11 @@ static int check(const struct strag_problem *problem, struct strag_error *err)
 
 /* ---- Claim and bounds ---- */
 
-static int64_t sum_of(const struct strag_flex *flex, const struct strag_flex_range *ranges,
-                      int count)
+/* The child of a node that a position is below of. */
+static int child_above(const struct strag_tree *tree, int level, int position)
 {
-    int64_t sum = 0;
-    for (int i = 0; i < count; i++)
-        sum += strag_flex_length(flex, ranges[i]);
-    return sum;
+    int child = level > 0 ? strag_tree_ancestor(tree, level - 1, position) : NONE;
+    return child == NONE ? tree->leaf_at[position] : child;
 }
 
 /* In the reduce-scatter a leaf sends what it holds and does not keep; in the allgather what it has
@@ -255,22 +247,22 @@ static int64_t sent_at_level(const struct strag_flex *flex, int level, int posit
     int node = strag_tree_ancestor(flex->tree, level, position);
     if (node == NONE)
         return 0;
-    int nheld, nmade;
-    const struct strag_flex_range *held = strag_flex_own(flex, level, position, false, &nheld);
-    const struct strag_flex_range *made = strag_flex_own(flex, level, position, true, &nmade);
-    int64_t kept = 0;
-    for (int h = 0, m = 0; h < nheld && m < nmade;) {
-        int64_t first = held[h].first > made[m].first ? held[h].first : made[m].first;
-        int64_t end = held[h].end < made[m].end ? held[h].end : made[m].end;
-        if (first < end)
-            kept += flex->cuts[end] - flex->cuts[first];
-        if (held[h].end < made[m].end)
-            h++;
-        else
-            m++;
+    int count, child = child_above(flex->tree, level, position);
+    int64_t sent = 0;
+    const struct strag_flex_range *held = strag_flex_own(flex, level, position, false, &count);
+    for (int h = 0; h < count; h++)
+        sent += strag_flex_length(flex, held[h]);
+    const struct strag_flex_range *made = strag_flex_own(flex, level, position, true, &count);
+    for (int m = 0; m < count; m++) {
+        struct strag_flex_range overlap;
+        struct strag_flex_search search = strag_flex_search(flex, level, child, false, made[m]);
+        sent += flex->tree->nodes[node].children * strag_flex_length(flex, made[m]);
+        while (strag_flex_next(&search, &overlap)) {
+            if (overlap.position == position)
+                sent -= 2 * strag_flex_length(flex, overlap); /* kept */
+        }
     }
-    return sum_of(flex, held, nheld) +
-           flex->tree->nodes[node].children * sum_of(flex, made, nmade) - 2 * kept;
+    return sent;
 }
 
 static void claim(const struct strag_problem *problem, struct strag_claim *claim)
@@ -316,18 +308,6 @@ struct step {
     int position;
 };
 
-static void add(const struct step *step, enum strag_kind kind, struct strag_flex_range with)
-{
-    int peer = step->flex->tree->rank_at[with.position];
-    int first = step->shift + (int)with.first, count = (int)(with.end - with.first);
-    if (kind == STRAG_SEND)
-        strag_send(step->builder, step->round, peer, first, count);
-    else if (kind == STRAG_RECV)
-        strag_recv(step->builder, step->round, peer, first, count);
-    else
-        strag_recv_reduce(step->builder, step->round, peer, first, count);
-}
-
 /* Messages with those below a child: for what the rank has made with the holders, or for what it
  * holds with the owners. Both sides go through the vector from its start. */
 static void add_all(const struct step *step, enum strag_kind kind, int child, bool made)
@@ -341,7 +321,9 @@ static void add_all(const struct step *step, enum strag_kind kind, int child, bo
             strag_flex_search(step->flex, step->level, child, !made, own[i]);
         while (strag_flex_next(&search, &overlap)) {
             if (overlap.position != step->position)
-                add(step, kind, overlap);
+                strag_cyclic(step->builder, kind, step->round,
+                             step->flex->tree->rank_at[overlap.position],
+                             step->shift + (int)overlap.first, (int)(overlap.end - overlap.first));
         }
     }
 }
@@ -367,8 +349,7 @@ static void build_step(const struct step *step, int distance)
     if (index == NONE || distance >= tree->nodes[index].children)
         return;
     const struct strag_tree_node *node = &tree->nodes[index];
-    int below = step->level > 0 ? strag_tree_ancestor(tree, step->level - 1, step->position) : NONE;
-    int mine = below == NONE ? tree->leaf_at[step->position] : below;
+    int mine = child_above(tree, step->level, step->position);
     int number = mine - node->first_child, degree = node->children;
     int owners = node->first_child + (number + distance) % degree;
     int holders = node->first_child + (number + degree - distance) % degree;
@@ -380,21 +361,15 @@ static void build_step(const struct step *step, int distance)
 }
 
 /* The steps of a stage that fall into one of its rounds. */
-static void build_stage(const struct prepared *prepared, const struct stage *stage, int segment,
-                        int round, struct step *step)
+static void build_stage(const struct stage *stage, int64_t into, struct step *step)
 {
-    const struct strag_flex *flex = prepared->flex;
-    int64_t into = round - stage->start - (int64_t)segment * prepared->period;
     int first = (int)((into * stage->steps + stage->rounds - 1) / stage->rounds);
     int end = (int)(((into + 1) * stage->steps + stage->rounds - 1) / stage->rounds);
     step->level = stage->level;
     step->gather = stage->gather;
-    step->round = round;
-    step->shift = segment * flex->blocks;
     strag_stage(step->builder, stage->gather ? "allgather" : "reduce-scatter");
-    for (int s = first; s < end; s++) {
+    for (int s = first; s < end; s++)
         build_step(step, stage->gather ? stage->steps - s : s + 1);
-    }
 }
 
 static void build(const struct strag_problem *problem, int rank, struct strag_builder *builder)
@@ -404,18 +379,18 @@ static void build(const struct strag_problem *problem, int rank, struct strag_bu
     struct step step = {.flex = prepared->flex,
                         .builder = builder,
                         .position = prepared->flex->tree->position_of[rank]};
-    for (int round = wanted.first; round < wanted.end && round < prepared->rounds; round++) {
+    int end = wanted.end < prepared->rounds ? wanted.end : prepared->rounds;
+    for (step.round = wanted.first; step.round < end; step.round++) {
         for (int s = 0; s < prepared->nstages; s++) {
             const struct stage *stage = &prepared->stages[s];
-            int into = round - stage->start, segment = 0;
-            if (into < 0)
-                continue;
-            if (prepared->period) {
+            int into = step.round - stage->start, segment = 0;
+            if (into >= 0 && prepared->period) {
                 segment = into / prepared->period;
                 into %= prepared->period;
             }
-            if (into < stage->rounds && segment < prepared->segments)
-                build_stage(prepared, stage, segment, round, &step);
+            step.shift = segment * prepared->flex->blocks;
+            if (into >= 0 && into < stage->rounds && segment < prepared->segments)
+                build_stage(stage, into, &step);
         }
     }
 }

@@ -46,33 +46,14 @@ static inline int strag_fold_rank(const struct strag_fold *fold, int number)
     return number < fold->extra ? 2 * number + 1 : number + fold->extra;
 }
 
-/** Round 0: the folded ranks hand over all `blocks` blocks. @return the next round */
-static inline int strag_fold_in(const struct strag_fold *fold, int rank, int blocks,
-                                struct strag_builder *builder)
+/** A round of the fold, or of the unfold, of a member below 2 extra; `peer` is the rank of member ^
+ * 1, its neighbour. */
+static inline void strag_fold_round(int member, bool out, int round, int peer, int blocks,
+                                    struct strag_builder *builder)
 {
-    if (!fold->extra)
-        return 0;
-    strag_stage(builder, "fold");
-    if (rank < 2 * fold->extra) {
-        if (rank % 2)
-            strag_recv_reduce(builder, 0, rank - 1, 0, blocks);
-        else
-            strag_send(builder, 0, rank + 1, 0, blocks);
-    }
-    return 1;
-}
-
-/** The last round: the folded ranks get the result. */
-static inline void strag_fold_out(const struct strag_fold *fold, int rank, int round, int blocks,
-                                  struct strag_builder *builder)
-{
-    if (rank >= 2 * fold->extra)
-        return;
-    strag_stage(builder, "unfold");
-    if (rank % 2)
-        strag_send(builder, round, rank - 1, 0, blocks);
-    else
-        strag_recv(builder, round, rank + 1, 0, blocks);
+    enum strag_kind comes = out ? STRAG_RECV : STRAG_RECV_REDUCE;
+    strag_stage(builder, out ? "unfold" : "fold");
+    strag_cyclic(builder, member % 2 == out ? STRAG_SEND : comes, round, peer, 0, blocks);
 }
 
 #endif

@@ -59,10 +59,9 @@ struct plane {
     int parts;
 };
 
-/* The two cycles: prepared once. */
-struct rings {
-    int32_t *at[2];    /* [place on the cycle]: the cell */
-    int32_t *place[2]; /* [cell] */
+/* Prepared once, for each of the two cycles: the cell at a place, and its place by the cell. */
+struct step {
+    int32_t cell, place;
 };
 
 static struct plane find_plane(const struct strag_problem *problem)
@@ -181,7 +180,7 @@ static enum heading next_heading(const struct plane *plane, int cycle, struct pl
     return (enum heading)heading;
 }
 
-static void walk(const struct plane *plane, int cycle, struct rings *rings)
+static void walk(const struct plane *plane, int cycle, struct step *steps)
 {
     const struct strag_torus *torus = &plane->torus;
     struct place place = {0, 0};
@@ -189,57 +188,38 @@ static void walk(const struct plane *plane, int cycle, struct rings *rings)
     for (int i = 0; i < torus->hosts; i++) {
         int cell =
             place.row * torus->stride[plane->row] + place.column * torus->stride[plane->column];
-        rings->at[cycle][i] = cell;
-        rings->place[cycle][cell] = i;
+        steps[i].cell = cell;
+        steps[cell].place = i;
         place = moved(plane, place, heading);
         if (torus->dims == 2)
             heading = next_heading(plane, cycle, place, (int)(heading + 2) % 4);
     }
 }
 
-static void release(void *prepared)
-{
-    struct rings *rings = prepared;
-    for (int cycle = 0; cycle < 2; cycle++) {
-        free(rings->at[cycle]);
-        free(rings->place[cycle]);
-    }
-    free(rings);
-}
-
 static int prepare(const struct strag_problem *problem, void **prepared, struct strag_error *err)
 {
     struct plane plane = find_plane(problem);
-    struct rings *rings = calloc(1, sizeof *rings);
-    bool room = rings != NULL;
-    for (int cycle = 0; room && cycle < 2; cycle++) {
-        rings->at[cycle] = calloc((size_t)problem->n, sizeof *rings->at[cycle]);
-        rings->place[cycle] = calloc((size_t)problem->n, sizeof *rings->place[cycle]);
-        room = rings->at[cycle] && rings->place[cycle];
-        if (room)
-            walk(&plane, cycle, rings);
-    }
-    if (!room) {
-        if (rings)
-            release(rings);
-        return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for two cycles of %d hosts",
-                          problem->n);
-    }
-    *prepared = rings;
+    size_t n = (size_t)problem->n;
+    struct step *steps = malloc(2 * n * sizeof *steps);
+    if (!steps)
+        return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for two cycles of %zu hosts", n);
+    walk(&plane, 0, steps);
+    walk(&plane, 1, steps + n);
+    *prepared = steps;
     return STRAG_OK;
 }
 
 /* ---- The rings ---- */
 
 /* A rank in one part. */
-static struct strag_ring_place find_place(const struct plane *plane, const struct rings *rings,
+static struct strag_ring_place find_place(const struct plane *plane, const struct step *steps,
                                           int rank, int part)
 {
     int local, n = plane->torus.hosts;
-    const int32_t *at = rings->at[part / 2];
-    int place = rings->place[part / 2][strag_torus_cell(&plane->torus, rank, &local)];
-    int up = strag_torus_rank(&plane->torus, at[(place + 1) % n], 0);
-    int down = strag_torus_rank(&plane->torus, at[(place + n - 1) % n], 0);
+    steps += part / 2 ? n : 0;
+    int place = steps[strag_torus_cell(&plane->torus, rank, &local)].place;
+    int up = strag_torus_rank(&plane->torus, steps[(place + 1) % n].cell, 0);
+    int down = strag_torus_rank(&plane->torus, steps[(place + n - 1) % n].cell, 0);
     bool backwards = part % 2;
     return (struct strag_ring_place){
         .at = backwards ? n - 1 - place : place,
@@ -277,7 +257,7 @@ const struct strag_algorithm strag_hamiltonian = {
     .sent = "2(n-1)/n",
     .check = check,
     .prepare = prepare,
-    .release = release,
+    .release = free,
     .adds_nothing = strag_tree_is_one_switch,
     .claim = claim,
     .build = build,

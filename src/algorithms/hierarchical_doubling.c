@@ -30,17 +30,14 @@
 
 struct prepared {
     struct strag_tree *tree;
-    int32_t *top; /* ranks that lead the root's children, in ascending order: two that swap values
-                     put the lower rank's left, which has to be the lower one's in the doubling */
+    int32_t top[]; /* ranks that lead the root's children, in ascending order: two that swap values
+                      put the lower rank's left, which has to be the lower one's in the doubling */
 };
 
 static void release(void *what)
 {
     struct prepared *prepared = what;
-    if (!prepared)
-        return;
     strag_tree_free(prepared->tree);
-    free(prepared->top);
     free(prepared);
 }
 
@@ -57,27 +54,22 @@ static int by_number(const void *a, const void *b)
 
 static int prepare(const struct strag_problem *problem, void **out, struct strag_error *err)
 {
-    struct prepared *prepared = calloc(1, sizeof *prepared);
-    if (!prepared)
-        return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for a tree");
-    int status = strag_tree_create(problem, &prepared->tree, err);
-    if (status == STRAG_OK) {
-        const struct strag_tree_node *root = &prepared->tree->nodes[0];
-        size_t children = (size_t)root->children;
-        prepared->top = malloc(children * sizeof *prepared->top);
-        if (!prepared->top)
-            status = strag_fail(err, STRAG_ERR_MEMORY, "out of memory for %zu leaders", children);
-        for (int c = 0; prepared->top && c < root->children; c++)
-            prepared->top[c] =
-                prepared->tree->rank_at[leader(prepared->tree, root->first_child + c)];
-        if (prepared->top)
-            qsort(prepared->top, children, sizeof *prepared->top, by_number);
+    struct strag_tree *tree;
+    int status = strag_tree_create(problem, &tree, err);
+    if (status != STRAG_OK)
+        return status;
+    size_t children = (size_t)tree->nodes[0].children;
+    struct prepared *prepared = malloc(sizeof *prepared + children * sizeof *prepared->top);
+    if (!prepared) {
+        strag_tree_free(tree);
+        return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for %zu leaders", children);
     }
-    if (status == STRAG_OK)
-        *out = prepared;
-    else
-        release(prepared);
-    return status;
+    prepared->tree = tree;
+    for (size_t c = 0; c < children; c++)
+        prepared->top[c] = tree->rank_at[leader(tree, tree->nodes[0].first_child + (int)c)];
+    qsort(prepared->top, children, sizeof *prepared->top, by_number);
+    *out = prepared;
+    return STRAG_OK;
 }
 
 /* A position's number in the doubling, or -1 if it leads no child of the root. */
@@ -94,7 +86,7 @@ static int climbing_rounds(const struct strag_tree *tree)
 {
     int rounds = 0;
     for (int level = 0; level < tree->levels - 1; level++)
-        rounds += strag_binomial_steps(tree->degree[level]);
+        rounds += strag_log2_ceil(tree->degree[level]);
     return rounds;
 }
 
@@ -151,12 +143,11 @@ static void claim(const struct strag_problem *problem, struct strag_claim *claim
 static int build_level(const struct strag_tree *tree, int position, int level, bool broadcast,
                        int round, struct strag_builder *builder)
 {
-    int steps = strag_binomial_steps(tree->degree[level]);
+    int steps = strag_log2_ceil(tree->degree[level]);
     int child = led_child(tree, level, position);
     if (child < 0)
         return round + steps;
     const struct strag_tree_node *node = &tree->nodes[tree->nodes[child].parent];
-    strag_stage(builder, broadcast ? "broadcast" : "reduce");
     for (int t = 0; t < steps; t++) {
         bool sends;
         int partner = strag_binomial_partner(node->children, child - node->first_child,
@@ -164,31 +155,9 @@ static int build_level(const struct strag_tree *tree, int position, int level, b
         if (partner < 0)
             continue;
         int peer = tree->rank_at[leader(tree, node->first_child + partner)];
-        if (sends != broadcast)
-            strag_send(builder, round + t, peer, 0, 1);
-        else if (broadcast)
-            strag_recv(builder, round + t, peer, 0, 1);
-        else
-            strag_recv_reduce(builder, round + t, peer, 0, 1);
+        strag_binomial_round(sends, broadcast, round + t, peer, 1, builder);
     }
     return round + steps;
-}
-
-/* A member folded away hands its vector to the next one, and gets the result back. */
-static void build_fold(const struct prepared *prepared, const struct strag_fold *fold, int member,
-                       bool out, int round, struct strag_builder *builder)
-{
-    if (member >= 2 * fold->extra)
-        return;
-    bool gives = member % 2 == out;
-    int peer = prepared->top[member % 2 ? member - 1 : member + 1];
-    strag_stage(builder, out ? "unfold" : "fold");
-    if (gives)
-        strag_send(builder, round, peer, 0, 1);
-    else if (out)
-        strag_recv(builder, round, peer, 0, 1);
-    else
-        strag_recv_reduce(builder, round, peer, 0, 1);
 }
 
 /* @return the round behind it */
@@ -201,7 +170,9 @@ static int build_top(const struct prepared *prepared, int position, int round,
     if (member < 0)
         return end;
     int number = strag_fold_number(&fold, member);
-    build_fold(prepared, &fold, member, false, round, builder);
+    bool folds = member < 2 * fold.extra;
+    if (folds)
+        strag_fold_round(member, false, round, prepared->top[member ^ 1], 1, builder);
     round += fold.extra > 0;
     strag_stage(builder, "doubling");
     for (int distance = 1; number >= 0 && distance < fold.active; distance *= 2, round++) {
@@ -209,7 +180,8 @@ static int build_top(const struct prepared *prepared, int position, int round,
         strag_send(builder, round, peer, 0, 1);
         strag_exchange_reduce(builder, round, peer, 0, 1);
     }
-    build_fold(prepared, &fold, member, true, end - 1, builder);
+    if (folds)
+        strag_fold_round(member, true, end - 1, prepared->top[member ^ 1], 1, builder);
     return end;
 }
 

@@ -31,23 +31,13 @@
 struct hosts {
     int q, steps; /* hosts; of the local phases */
     int n;
-    int32_t *rank_at; /* ranks, host by host */
-    int32_t *first;   /* [host]: its first place in rank_at; [q]: n */
-    int32_t *host_of; /* [rank] */
-    int32_t *member;  /* [rank]: its number within the host */
+    struct {
+        int32_t rank_at; /* [place]: ranks, host by host */
+        int32_t first;   /* [host]: its first place; [q]: n */
+        int32_t host_of; /* [rank] */
+        int32_t member;  /* [rank]: its number within the host */
+    } at[];              /* n + 1 */
 };
-
-static void release(void *prepared)
-{
-    struct hosts *hosts = prepared;
-    if (!hosts)
-        return;
-    free(hosts->rank_at);
-    free(hosts->first);
-    free(hosts->host_of);
-    free(hosts->member);
-    free(hosts);
-}
 
 /* Without a topology every rank is a host of its own. */
 static void fill(struct hosts *hosts, const struct strag_topology *topology)
@@ -56,15 +46,15 @@ static void fill(struct hosts *hosts, const struct strag_topology *topology)
         int rank = topology ? topology->leaf_rank[p] : p;
         int host = topology ? topology->host_node[rank] : p;
         if (host != before)
-            hosts->first[hosts->q++] = p;
+            hosts->at[hosts->q++].first = p;
         before = host;
-        hosts->rank_at[p] = rank;
-        hosts->host_of[rank] = hosts->q - 1;
-        hosts->member[rank] = p - hosts->first[hosts->q - 1];
+        hosts->at[p].rank_at = rank;
+        hosts->at[rank].host_of = hosts->q - 1;
+        hosts->at[rank].member = p - hosts->at[hosts->q - 1].first;
     }
-    hosts->first[hosts->q] = hosts->n;
+    hosts->at[hosts->q].first = hosts->n;
     for (int h = 0; h < hosts->q; h++) {
-        int steps = strag_binomial_steps(hosts->first[h + 1] - hosts->first[h]);
+        int steps = strag_log2_ceil(hosts->at[h + 1].first - hosts->at[h].first);
         hosts->steps = steps > hosts->steps ? steps : hosts->steps;
     }
 }
@@ -72,18 +62,10 @@ static void fill(struct hosts *hosts, const struct strag_topology *topology)
 static int prepare(const struct strag_problem *problem, void **out, struct strag_error *err)
 {
     size_t n = (size_t)problem->n;
-    struct hosts *hosts = calloc(1, sizeof *hosts);
+    struct hosts *hosts = calloc(1, sizeof *hosts + (n + 1) * sizeof *hosts->at);
     if (!hosts)
         return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the hosts of %zu ranks", n);
     hosts->n = problem->n;
-    hosts->rank_at = malloc(n * sizeof *hosts->rank_at);
-    hosts->first = malloc((n + 1) * sizeof *hosts->first);
-    hosts->host_of = malloc(n * sizeof *hosts->host_of);
-    hosts->member = malloc(n * sizeof *hosts->member);
-    if (!hosts->rank_at || !hosts->first || !hosts->host_of || !hosts->member) {
-        release(hosts);
-        return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the hosts of %zu ranks", n);
-    }
     fill(hosts, problem->topology);
     *out = hosts;
     return STRAG_OK;
@@ -91,7 +73,7 @@ static int prepare(const struct strag_problem *problem, void **out, struct strag
 
 static int size_of(const struct hosts *hosts, int host)
 {
-    return hosts->first[host + 1] - hosts->first[host];
+    return hosts->at[host + 1].first - hosts->at[host].first;
 }
 
 static void claim(const struct strag_problem *problem, struct strag_claim *claim)
@@ -105,8 +87,8 @@ static void claim(const struct strag_problem *problem, struct strag_claim *claim
         .one_ported = true,
     };
     for (int rank = 0; rank < hosts->n; rank++) {
-        int member = hosts->member[rank];
-        double sent = strag_binomial_children(size_of(hosts, hosts->host_of[rank]), member) +
+        int member = hosts->at[rank].member;
+        double sent = strag_binomial_children(size_of(hosts, hosts->at[rank].host_of), member) +
                       (member ? 1 : ring);
         claim->sent_max = sent > claim->sent_max ? sent : claim->sent_max;
     }
@@ -116,19 +98,14 @@ static void claim(const struct strag_problem *problem, struct strag_claim *claim
 static void build_local(const struct hosts *hosts, int rank, int step, bool broadcast, int round,
                         struct strag_builder *builder)
 {
-    int host = hosts->host_of[rank];
+    int host = hosts->at[rank].host_of;
     bool sends;
-    int partner = strag_binomial_partner(size_of(hosts, host), hosts->member[rank], step, &sends);
+    int partner =
+        strag_binomial_partner(size_of(hosts, host), hosts->at[rank].member, step, &sends);
     if (partner < 0)
         return;
-    int peer = hosts->rank_at[hosts->first[host] + partner];
-    strag_stage(builder, broadcast ? "broadcast" : "reduce");
-    if (sends != broadcast)
-        strag_send(builder, round, peer, 0, hosts->q);
-    else if (broadcast)
-        strag_recv(builder, round, peer, 0, hosts->q);
-    else
-        strag_recv_reduce(builder, round, peer, 0, hosts->q);
+    int peer = hosts->at[hosts->at[host].first + partner].rank_at;
+    strag_binomial_round(sends, broadcast, round, peer, hosts->q, builder);
 }
 
 /* A leader in their ring. */
@@ -138,8 +115,8 @@ static struct strag_ring_place find_place(const struct hosts *hosts, int host)
     return (struct strag_ring_place){
         .at = host,
         .size = q,
-        .next = hosts->rank_at[hosts->first[(host + 1) % q]],
-        .previous = hosts->rank_at[hosts->first[(host + q - 1) % q]],
+        .next = hosts->at[hosts->at[(host + 1) % q].first].rank_at,
+        .previous = hosts->at[hosts->at[(host + q - 1) % q].first].rank_at,
         .chunk = 1,
     };
 }
@@ -148,7 +125,7 @@ static void build(const struct strag_problem *problem, int rank, struct strag_bu
 {
     const struct hosts *hosts = problem->prepared;
     struct strag_rounds wanted = strag_rounds_wanted(builder);
-    const struct strag_ring_place place = find_place(hosts, hosts->host_of[rank]);
+    const struct strag_ring_place place = find_place(hosts, hosts->at[rank].host_of);
     int half = hosts->q - 1, ring = 2 * half, rounds = 2 * hosts->steps + ring;
     for (int round = wanted.first; round < wanted.end && round < rounds; round++) {
         int t = round - hosts->steps;
@@ -156,7 +133,7 @@ static void build(const struct strag_problem *problem, int rank, struct strag_bu
             build_local(hosts, rank, round, false, round, builder);
         else if (t >= ring)
             build_local(hosts, rank, rounds - 1 - round, true, round, builder);
-        else if (hosts->member[rank] == 0)
+        else if (hosts->at[rank].member == 0)
             strag_ring_step(&place, t % half, t >= half, round, builder);
     }
 }
@@ -175,7 +152,7 @@ const struct strag_algorithm strag_leaders = {
     .rounds = "2 log2 g + 2(q-1)",
     .sent = "log2 g + 2(q-1)/q",
     .prepare = prepare,
-    .release = release,
+    .release = free,
     .adds_nothing = strag_tree_is_flat,
     .claim = claim,
     .build = build,

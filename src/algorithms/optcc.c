@@ -80,8 +80,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
-/* By default; and how many are compared, if they make no more windows than that. */
-enum { SEGMENTS_MIN = 4, SEGMENTS = 16, SEGMENTS_MAX = 256, WINDOWS = 4096 };
+enum { SEGMENTS_MIN = 4 };
 
 struct optcc {
     struct strag_uplinks uplinks;
@@ -286,12 +285,8 @@ static int64_t find_segments(const struct strag_problem *problem, struct optcc *
     int64_t step = optcc->slow ? 4 : 1;
     if (problem->blocks == 0 && optcc->slow == 0)
         return 1;
-    if (problem->blocks == 0) {
-        int64_t usual = SEGMENTS;
-        while (usual > SEGMENTS_MIN && usual * optcc->body > WINDOWS)
-            usual /= 2;
-        return usual;
-    }
+    if (problem->blocks == 0)
+        return strag_uplinks_segments(SEGMENTS_MIN, optcc->body);
     int64_t low = 1, high = problem->blocks / step + 1;
     while (low < high) {
         int64_t middle = (low + high) / 2;
@@ -340,11 +335,11 @@ static int find_times(const struct strag_problem *problem, struct optcc *optcc,
 static int find_tracks(struct optcc *optcc, struct strag_error *err)
 {
     size_t fast = (size_t)optcc->fast, slow = (size_t)optcc->slow;
-    optcc->section_of = malloc(fast * sizeof *optcc->section_of);
-    optcc->slow_on = malloc(fast * sizeof *optcc->slow_on);
-    optcc->track_of = malloc((slow + 1) * sizeof *optcc->track_of);
-    if (!optcc->section_of || !optcc->slow_on || !optcc->track_of)
+    optcc->section_of = malloc((2 * fast + slow) * sizeof *optcc->section_of);
+    if (!optcc->section_of)
         return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for %d tracks", optcc->fast);
+    optcc->slow_on = optcc->section_of + fast;
+    optcc->track_of = optcc->slow_on + fast;
     for (int track = 0; track < optcc->fast; track++)
         optcc->slow_on[track] = -1;
     for (int s = 0; s < optcc->slow; s++) {
@@ -367,8 +362,6 @@ static void release(void *prepared)
     struct optcc *optcc = prepared;
     strag_uplinks_close(&optcc->uplinks);
     free(optcc->section_of);
-    free(optcc->slow_on);
-    free(optcc->track_of);
     free(optcc);
 }
 
@@ -409,9 +402,7 @@ static int choices(const struct strag_problem *problem, int *blocks)
     struct optcc optcc = {.slow = 0};
     if (strag_uplinks_count(problem, &hosts, NULL) == STRAG_OK)
         set_hosts(&optcc, &hosts);
-    const struct strag_uplinks_segments segments = {SEGMENTS_MIN, SEGMENTS_MAX, optcc.body,
-                                                    WINDOWS};
-    return strag_uplinks_choices(&segments, optcc.slow, blocks_of, &optcc, blocks);
+    return strag_uplinks_choices(optcc.slow, SEGMENTS_MIN, optcc.body, blocks_of, &optcc, blocks);
 }
 
 /* ---- Claims ---- */
@@ -539,15 +530,8 @@ static void slow_turn(const struct turn *turn)
 /* The sections of a segment that siblings exchange in this window, of all parts. */
 static struct strag_strided local_sections(const struct turn *turn, struct local local)
 {
-    const struct optcc *optcc = turn->optcc;
-    int64_t sections = optcc->sections;
-    int begin = (int)(local.step * sections / optcc->body);
-    int end = (int)((local.step + 1) * sections / optcc->body);
-    return (struct strag_strided){
-        .first = section_block(turn, local.segment, 0, begin),
-        .count = end - begin,
-        .part = optcc->sections,
-    };
+    return strag_siblings_share(section_block(turn, local.segment, 0, 0), turn->optcc->sections,
+                                local.step, turn->optcc->body);
 }
 
 static void meet_siblings(const struct turn *turn, struct local local, bool collect)

@@ -21,54 +21,19 @@
  * (R. Thakur, R. Rabenseifner and W. Gropp, "Optimization of collective communication operations in
  * MPICH".)
  */
-#include "algorithms/fold.h"
+#include "algorithms/butterfly.h"
 
-static void claim(const struct strag_problem *problem, struct strag_claim *claim)
+static int peer(int x, int t, int log)
 {
-    struct strag_fold fold = strag_fold(problem->n);
-    *claim = (struct strag_claim){
-        .rounds = 2 * fold.log + (fold.extra ? 2 : 0),
-        .blocks = fold.active,
-        .sent_max = 2.0 * (fold.active - 1) / fold.active + (fold.extra ? 1 : 0),
-        .one_ported = true,
-    };
+    return x ^ 1 << (log - 1 - t);
 }
 
-static void build(const struct strag_problem *problem, int rank, struct strag_builder *builder)
+static int half(int x, int t, int log)
 {
-    struct strag_fold fold = strag_fold(problem->n);
-    int p = fold.active;
-    int number = strag_fold_number(&fold, rank);
-    int round = strag_fold_in(&fold, rank, p, builder);
-    struct strag_rounds wanted = strag_rounds_wanted(builder);
-
-    strag_stage(builder, "reduce-scatter");
-    for (int half = p / 2; half >= 1; half /= 2, round++) {
-        if (number < 0 || !strag_is_wanted(wanted, round))
-            continue;
-        int peer = strag_fold_rank(&fold, number ^ half);
-        int mine = number & ~(half - 1), theirs = mine ^ half;
-        strag_send(builder, round, peer, theirs, half);
-        strag_recv_reduce(builder, round, peer, mine, half);
-    }
-    strag_stage(builder, "allgather");
-    for (int half = 1; half < p; half *= 2, round++) {
-        if (number < 0 || !strag_is_wanted(wanted, round))
-            continue;
-        int peer = strag_fold_rank(&fold, number ^ half);
-        int mine = number & ~(half - 1), theirs = mine ^ half;
-        strag_send(builder, round, peer, mine, half);
-        strag_recv(builder, round, peer, theirs, half);
-    }
-    strag_fold_out(&fold, rank, round, p, builder);
+    return x >> (log - 1 - t) & 1;
 }
 
-/* All meet whom they meet at the same distances, if nobody is folded: ranks whose numbers differ in
- * a bit change places, and so do the nodes above them, of which there are 2^k on every level. */
-static int like(const struct strag_problem *problem, enum strag_machine machine, int rank)
-{
-    return machine != STRAG_MACHINE_TORUS && strag_fold(problem->n).extra == 0 ? 0 : rank;
-}
+static const struct strag_butterfly halving = {.line = true, .peer = peer, .half = half};
 
 const struct strag_algorithm strag_recursive_halving = {
     .name = "recursive-halving",
@@ -76,7 +41,8 @@ const struct strag_algorithm strag_recursive_halving = {
     .rounds = "2 log2 p (+2 if n > p)",
     .sent = "2(p-1)/p (+1 if n > p)",
     .stock = true,
-    .claim = claim,
-    .build = build,
-    .like = like,
+    .form = &halving,
+    .claim = strag_butterfly_claim,
+    .build = strag_butterfly_build,
+    .like = strag_butterfly_like,
 };

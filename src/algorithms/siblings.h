@@ -13,6 +13,15 @@ struct strag_strided {
     int first, count, part;
 };
 
+/** What is to be exchanged in a step, of `steps`, of parts of so many blocks, from block `first`.
+ */
+static inline struct strag_strided strag_siblings_share(int first, int64_t part, int step,
+                                                        int steps)
+{
+    int begin = (int)(step * part / steps), end = (int)((step + 1) * part / steps);
+    return (struct strag_strided){first + begin, end - begin, (int)part};
+}
+
 /** Every rank gets its part of the blocks from its siblings, and reduces it; or, where it does not
  * collect, it gives its part to them. */
 static inline void strag_siblings_exchange(const struct strag_uplinks *uplinks, int rank, int round,

@@ -42,10 +42,10 @@
 #include <string.h>
 
 enum {
-    POWER_MAX = 1024,  /* the schedule takes n^2 time and memory */
-    MATCHED_MAX = 256, /* n^4 time at worst: seconds */
-    COMPARED_MAX = 64, /* up to here it takes no more than 50 ms */
-    ACTIVE_MAX = 64,   /* chunks that are looked at in one round of the matching */
+    POWER_MAX = 1024,                 /* the schedule takes n^2 time and memory */
+    MATCHED_MAX = STRAG_MATCHING_MAX, /* n^4 time at worst: seconds */
+    COMPARED_MAX = 64,                /* up to here it takes no more than 50 ms */
+    ACTIVE_MAX = 64,                  /* chunks that are looked at in one round of the matching */
     NONE = -1,
 };
 
@@ -57,20 +57,21 @@ struct meeting {
 
 struct schedule {
     int n, q, straggler;
-    int rounds, room;         /* after the arrival; there is room for n - 2 + 2q */
-    struct meeting *meetings; /* [round][node] */
-    int sends;                /* the most chunks that a node gives away */
+    int rounds, room;          /* after the arrival; there is room for n - 2 + 2q */
+    int sends;                 /* the most chunks that a node gives away */
+    struct meeting meetings[]; /* [round][node] */
 };
 
-static struct meeting *meeting_at(const struct schedule *schedule, int round, int node)
+static struct meeting meeting_at(const struct schedule *schedule, int round, int node)
 {
-    return &schedule->meetings[(size_t)round * (size_t)schedule->n + (size_t)node];
+    return schedule->meetings[(size_t)round * (size_t)schedule->n + (size_t)node];
 }
 
 static void meet(struct schedule *schedule, int round, int a, int chunk_a, int b, int chunk_b)
 {
-    *meeting_at(schedule, round, a) = (struct meeting){(int16_t)b, (int16_t)chunk_a};
-    *meeting_at(schedule, round, b) = (struct meeting){(int16_t)a, (int16_t)chunk_b};
+    struct meeting *meetings = &schedule->meetings[(size_t)round * (size_t)schedule->n];
+    meetings[a] = (struct meeting){(int16_t)b, (int16_t)chunk_a};
+    meetings[b] = (struct meeting){(int16_t)a, (int16_t)chunk_b};
 }
 
 /* Is it none of the two that share a chunk in this round? */
@@ -160,14 +161,14 @@ static void make_power(struct schedule *schedule)
 /* A search: who has which finished chunks. */
 struct search {
     struct schedule *schedule;
-    bool *has;    /* [chunk][node] */
-    int *holders; /* [chunk]: how many nodes have it; n: no longer active */
+    bool has[MATCHED_MAX][MATCHED_MAX]; /* [chunk][node] */
+    int holders[MATCHED_MAX];           /* [chunk]: how many nodes have it; n: no longer active */
 
     int nactive;
-    int active[ACTIVE_MAX]; /* chunks, the rarest first */
-    uint64_t *mask;         /* [node]: which of these it has */
-    int *nodes, nnodes;     /* who is free in the round at hand */
-    int32_t *weight, *partner;
+    int active[ACTIVE_MAX];     /* chunks, the rarest first */
+    uint64_t mask[MATCHED_MAX]; /* [node]: which of these it has */
+    int nodes[MATCHED_MAX];     /* that are free in the round at hand */
+    int32_t weight[MATCHED_MAX * MATCHED_MAX], partner[MATCHED_MAX];
     struct strag_matching *matching;
 };
 
@@ -203,7 +204,7 @@ static void list_active(struct search *search)
     for (int node = 0; node < n; node++) {
         search->mask[node] = 0;
         for (int i = 0; i < search->nactive; i++) {
-            if (search->has[search->active[i] * n + node])
+            if (search->has[search->active[i]][node])
                 search->mask[node] |= UINT64_C(1) << i;
         }
     }
@@ -211,7 +212,7 @@ static void list_active(struct search *search)
 
 static void give(struct search *search, int chunk, int node)
 {
-    search->has[chunk * search->schedule->n + node] = true;
+    search->has[chunk][node] = true;
     search->holders[chunk]++;
 }
 
@@ -238,9 +239,9 @@ static void match_nodes(struct search *search, int round)
              of_b == NONE ? NONE : search->active[of_b]);
     }
     for (int i = 0; i < count; i++) {
-        const struct meeting *meeting = meeting_at(search->schedule, round, search->nodes[i]);
-        if (meeting->partner != NONE && meeting->chunk != NONE)
-            give(search, meeting->chunk, meeting->partner);
+        struct meeting meeting = meeting_at(search->schedule, round, search->nodes[i]);
+        if (meeting.partner != NONE && meeting.chunk != NONE)
+            give(search, meeting.chunk, meeting.partner);
     }
 }
 
@@ -262,32 +263,18 @@ static bool make_round(struct search *search, int round)
 
 static int make_even(struct schedule *schedule)
 {
-    size_t n = (size_t)schedule->n;
-    struct search search = {
-        .schedule = schedule,
-        .has = calloc(n * n, sizeof(bool)),
-        .holders = calloc(n, sizeof(int)),
-        .mask = calloc(n, sizeof(uint64_t)),
-        .nodes = calloc(n, sizeof(int)),
-        .weight = calloc(n * n, sizeof(int32_t)),
-        .partner = calloc(n, sizeof(int32_t)),
-        .matching = strag_matching_create(schedule->n),
-    };
-    int status = STRAG_ERR_MEMORY;
-    if (search.has && search.holders && search.mask && search.nodes && search.weight &&
-        search.partner && search.matching) {
-        status = STRAG_OK;
-        while (schedule->rounds < schedule->room && make_round(&search, schedule->rounds))
+    struct search *search = calloc(1, sizeof *search);
+    struct strag_matching *matching = strag_matching_create();
+    bool room = search && matching;
+    if (room) {
+        search->schedule = schedule;
+        search->matching = matching;
+        while (schedule->rounds < schedule->room && make_round(search, schedule->rounds))
             schedule->rounds++;
     }
-    free(search.has);
-    free(search.holders);
-    free(search.mask);
-    free(search.nodes);
-    free(search.weight);
-    free(search.partner);
-    strag_matching_free(search.matching);
-    return status;
+    free(search);
+    free(matching);
+    return room ? STRAG_OK : STRAG_ERR_MEMORY;
 }
 
 /* ---- The algorithm ---- */
@@ -319,13 +306,6 @@ static bool on_request(const struct strag_problem *problem)
     return problem->n > COMPARED_MAX && !is_power(problem->n);
 }
 
-static void release(void *prepared)
-{
-    struct schedule *schedule = prepared;
-    free(schedule->meetings);
-    free(schedule);
-}
-
 static int most_sent(const struct schedule *schedule)
 {
     int most = 0;
@@ -333,45 +313,31 @@ static int most_sent(const struct schedule *schedule)
         /* Before the arrival the others send all chunks but their own. */
         int sends = node < schedule->n - 1 ? schedule->n - 2 : 0;
         for (int round = 0; round < schedule->rounds; round++)
-            sends += meeting_at(schedule, round, node)->chunk != NONE;
+            sends += meeting_at(schedule, round, node).chunk != NONE;
         most = sends > most ? sends : most;
     }
     return most;
 }
 
-static struct schedule *allocate(int n)
-{
-    struct schedule *schedule = calloc(1, sizeof *schedule);
-    if (!schedule)
-        return NULL;
-    schedule->n = n;
-    schedule->q = strag_log2_ceil(n);
-    schedule->room = n - 2 + 2 * schedule->q;
-    size_t meetings = (size_t)schedule->room * (size_t)n;
-    schedule->meetings = malloc(meetings * sizeof *schedule->meetings);
-    if (!schedule->meetings) {
-        free(schedule);
-        return NULL;
-    }
-    for (size_t i = 0; i < meetings; i++)
-        schedule->meetings[i] = (struct meeting){NONE, NONE};
-    return schedule;
-}
-
 static int prepare(const struct strag_problem *problem, void **prepared, struct strag_error *err)
 {
-    struct schedule *schedule = allocate(problem->n);
-    int status = schedule ? STRAG_OK : STRAG_ERR_MEMORY;
-    if (schedule && is_power(problem->n))
-        make_power(schedule);
-    else if (schedule)
-        status = make_even(schedule);
-    if (status != STRAG_OK) {
-        if (schedule)
-            release(schedule);
-        return strag_fail(err, status, "out of memory for the schedule of %d ranks", problem->n);
+    int n = problem->n, q = strag_log2_ceil(n), room = n - 2 + 2 * q, status = STRAG_OK;
+    size_t meetings = (size_t)room * (size_t)n;
+    struct schedule *schedule = malloc(sizeof *schedule + meetings * sizeof *schedule->meetings);
+    if (schedule) {
+        *schedule = (struct schedule){
+            .n = n, .q = q, .room = room, .straggler = strag_awaited_straggler(problem)};
+        for (size_t i = 0; i < meetings; i++)
+            schedule->meetings[i] = (struct meeting){NONE, NONE};
+        if (is_power(n))
+            make_power(schedule);
+        else
+            status = make_even(schedule);
     }
-    schedule->straggler = strag_awaited_straggler(problem);
+    if (!schedule || status != STRAG_OK) {
+        free(schedule);
+        return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the schedule of %d ranks", n);
+    }
     schedule->sends = most_sent(schedule);
     *prepared = schedule;
     return STRAG_OK;
@@ -397,10 +363,10 @@ static void build_meeting(const struct schedule *schedule, int node, int round, 
                           struct strag_builder *builder)
 {
     int last = schedule->n - 1;
-    struct meeting mine = *meeting_at(schedule, at, node);
+    struct meeting mine = meeting_at(schedule, at, node);
     if (mine.partner == NONE)
         return;
-    int its = meeting_at(schedule, at, mine.partner)->chunk;
+    int its = meeting_at(schedule, at, mine.partner).chunk;
     struct strag_members others = strag_others(schedule->n, schedule->straggler);
     int peer = mine.partner == last ? schedule->straggler : strag_member_rank(others, mine.partner);
     bool first = at < last && (node == last || mine.partner == last);
@@ -436,7 +402,7 @@ const struct strag_algorithm strag_stragglar = {
     .check = check,
     .on_request = on_request,
     .prepare = prepare,
-    .release = release,
+    .release = free,
     .claim = claim,
     .build = build,
 };

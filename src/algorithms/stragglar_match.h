@@ -7,16 +7,15 @@
 
 struct strag_matching;
 
-/** Room for graphs of up to n nodes. @return NULL: out of memory */
-struct strag_matching *strag_matching_create(int n);
+enum { STRAG_MATCHING_MAX = 256 }; /* nodes */
 
-/** NULL is allowed. */
-void strag_matching_free(struct strag_matching *matching);
+/** @return the caller's to free; NULL: out of memory */
+struct strag_matching *strag_matching_create(void);
 
 /**
  * Pair nodes off so that the weights of the edges between them sum up to the most there is.
  *
- * @param n       nodes, at most those that there is room for
+ * @param n       nodes, an even number up to STRAG_MATCHING_MAX
  * @param weight  weight[a * n + b] = weight[b * n + a], 0 to 2^28; 0: a and b are not to be paired
  * @param[out] partner  n of them; -1: none
  */

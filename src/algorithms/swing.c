@@ -60,7 +60,7 @@
  *
  * (De Sensi et al., "Swing: Short-cutting Rings for Higher Bandwidth Allreduce", sections 3 and 4.)
  */
-#include "algorithms/swing.h"
+#include "algorithms/swing_walk.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -120,14 +120,14 @@ int strag_torus_rank(const struct strag_torus *torus, int cell, int local)
 int strag_torus_steps(const struct strag_torus *torus, int start,
                       struct strag_torus_step steps[STRAG_TORUS_STEPS_MAX])
 {
-    int done[STRAG_DIMS_MAX] = {0}, levels[STRAG_DIMS_MAX] = {0}, left = 0, count = 0;
-    for (int d = 0; d < torus->dims; d++) {
-        levels[d] = strag_log2_ceil(torus->size[d]);
-        left += levels[d];
-    }
-    for (int d = start; count < left; d = (d + 1) % torus->dims) {
-        if (done[d] < levels[d])
-            steps[count++] = (struct strag_torus_step){.dim = d, .level = done[d]++};
+    int count = 0;
+    for (int level = 0, before = -1; before < count; level++) {
+        before = count;
+        for (int i = 0; i < torus->dims; i++) {
+            int d = (start + i) % torus->dims;
+            if (level < strag_log2_ceil(torus->size[d]))
+                steps[count++] = (struct strag_torus_step){.dim = d, .level = level};
+        }
     }
     return count;
 }

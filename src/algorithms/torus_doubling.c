@@ -17,20 +17,11 @@
 #include "algorithms/butterfly.h"
 #include "algorithms/tree.h"
 
-static int peer(int x, int t, int log)
-{
-    (void)log;
-    return x ^ 1 << t;
-}
-
-static int half(int x, int t, int log)
-{
-    (void)log;
-    return x >> t & 1;
-}
-
-static const struct strag_butterfly doubling = {true, false, peer, half},
-                                    halving = {false, false, peer, half};
+static const struct strag_butterfly doubling = {.whole = true,
+                                                .peer = strag_butterfly_peer,
+                                                .half = strag_butterfly_half},
+                                    halving = {.peer = strag_butterfly_peer,
+                                               .half = strag_butterfly_half};
 
 const struct strag_algorithm strag_torus_doubling = {
     .name = "torus-doubling",

@@ -15,16 +15,15 @@ struct source {
     struct strag_topology *own;
 };
 
-/* How much slower than said is a host's link? Lists are short. */
-static double slowed(const struct strag_problem *problem, const struct strag_topology *topology,
-                     int host)
+double strag_slowness(const struct strag_problem *problem, const struct strag_topology *topology,
+                      int host)
 {
     const struct strag_state *state = problem->state;
     double factor = 1;
     for (int i = 0; state && i < state->nslow; i++) {
         int rank = state->slow[i].rank;
-        if (rank >= 0 && rank < topology->n && topology->host_node[rank] == host &&
-            state->slow[i].factor > factor)
+        if (rank >= 0 && rank < problem->n && state->slow[i].factor > factor &&
+            (topology ? topology->host_node[rank] : rank) == host)
             factor = state->slow[i].factor;
     }
     return factor;
@@ -40,7 +39,7 @@ static struct strag_tree_node walk_down(const struct strag_problem *problem,
         if (here->uplink > 0 && (found.uplink == 0 || here->uplink < found.uplink))
             found.uplink = here->uplink;
         if (here->level == STRAG_LEVEL_HOST)
-            found.slowed = slowed(problem, topology, node);
+            found.slowed = strag_slowness(problem, topology, node);
         found.first_leaf = here->first_leaf;
         found.leaves = here->leaves;
         found.children = here->children;

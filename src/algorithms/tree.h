@@ -54,6 +54,11 @@ static inline int strag_tree_ancestor(const struct strag_tree *tree, int level, 
  * algorithms for trees are as good as their simpler likes. */
 bool strag_tree_is_flat(const struct strag_problem *problem);
 
+/** By how much a host's link is slower than said: 1, or the largest of its ranks' factors.
+ * @param host  its node in the topology; if that is NULL, its rank */
+double strag_slowness(const struct strag_problem *problem, const struct strag_topology *topology,
+                      int host);
+
 /** The check of algorithms that need a tree: that the network is one, or is left open. */
 int strag_tree_check(const struct strag_problem *problem, const char *name,
                      struct strag_error *err);

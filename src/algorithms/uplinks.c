@@ -4,8 +4,13 @@
  */
 #include "algorithms/uplinks.h"
 
+#include "algorithms/tree.h"
+
 #include <math.h>
 #include <stdlib.h>
+
+/* By default; how many are compared, if they make no more rounds than that. */
+enum { SEGMENTS = 16, SEGMENTS_MAX = 256, ROUNDS = 4096 };
 
 static const double nearly = 0.98; /* of the fastest: as good as it */
 
@@ -52,17 +57,6 @@ static double said(const struct strag_problem *problem, int rank)
     return least;
 }
 
-static double slowness(const struct strag_problem *problem, int rank)
-{
-    const struct strag_state *state = problem->state;
-    double factor = 1;
-    for (int i = 0; state && i < state->nslow; i++) {
-        if (host_of(problem, state->slow[i].rank) == host_of(problem, rank))
-            factor = fmax(factor, state->slow[i].factor);
-    }
-    return factor;
-}
-
 int strag_uplinks_check(const struct strag_problem *problem, const char *name,
                         struct strag_uplinks_count *count, struct strag_error *err)
 {
@@ -97,7 +91,8 @@ static double speed(const struct strag_problem *problem, const struct scale *sca
 {
     const struct strag_topology *topology = problem->topology;
     int rank = topology ? topology->leaf_rank[i * scale->ranks_per_host] : i;
-    double full = said(problem, rank), factor = slowness(problem, rank);
+    double full = said(problem, rank),
+           factor = strag_slowness(problem, topology, host_of(problem, rank));
     full = full > 0 ? full : scale->unsaid;
     if (topology && topology->ranks_per_host == 0)
         factor *= topology->nodes[topology->host_node[rank]].leaves;
@@ -185,15 +180,6 @@ static void put_in_order(const struct strag_problem *problem, int ring,
     }
 }
 
-static bool allocate(struct strag_uplinks *uplinks, int n)
-{
-    uplinks->rate = calloc((size_t)uplinks->hosts, sizeof *uplinks->rate);
-    uplinks->rank_at = calloc((size_t)n, sizeof *uplinks->rank_at);
-    uplinks->place = calloc((size_t)n, sizeof *uplinks->place);
-    uplinks->index = calloc((size_t)n, sizeof *uplinks->index);
-    return uplinks->rate && uplinks->rank_at && uplinks->place && uplinks->index;
-}
-
 int strag_uplinks_open(const struct strag_problem *problem, int ring, struct strag_uplinks *uplinks,
                        struct strag_error *err)
 {
@@ -204,13 +190,18 @@ int strag_uplinks_open(const struct strag_problem *problem, int ring, struct str
     struct scale scale = find_scale(problem);
     uplinks->ranks_per_host = scale.ranks_per_host;
     uplinks->hosts = scale.hosts;
+    size_t n = (size_t)problem->n;
     struct link *links = malloc((size_t)uplinks->hosts * sizeof *links);
-    if (!links || !allocate(uplinks, problem->n)) {
+    uplinks->rate = malloc(4 * n * sizeof *uplinks->rate);
+    if (!links || !uplinks->rate) {
         free(links);
         strag_uplinks_close(uplinks);
         return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the uplinks of %d ranks",
                           problem->n);
     }
+    uplinks->rank_at = uplinks->rate + n;
+    uplinks->place = uplinks->rate + 2 * n;
+    uplinks->index = uplinks->rate + 3 * n;
     for (int i = 0; i < uplinks->hosts; i++)
         links[i] = (struct link){i * uplinks->ranks_per_host, rate(problem, &scale, i)};
     put_in_order(problem, ring, uplinks, links);
@@ -218,13 +209,21 @@ int strag_uplinks_open(const struct strag_problem *problem, int ring, struct str
     return STRAG_OK;
 }
 
-int strag_uplinks_choices(const struct strag_uplinks_segments *segments, int slow,
+int strag_uplinks_segments(int least, int body)
+{
+    int64_t segments = SEGMENTS;
+    while (segments > least && segments * body > ROUNDS)
+        segments /= 2;
+    return (int)segments;
+}
+
+int strag_uplinks_choices(int slow, int least, int body,
                           int64_t (*blocks_of)(void *of, int segments), void *of, int *blocks)
 {
     int count = 0;
-    for (int k = segments->least; slow > 0 && k <= segments->most; k *= 2) {
+    for (int k = least; slow > 0 && k <= SEGMENTS_MAX; k *= 2) {
         int64_t needed = blocks_of(of, k);
-        if (count == 0 || ((int64_t)k * segments->body <= segments->rounds && needed < INT32_MAX))
+        if (count == 0 || ((int64_t)k * body <= ROUNDS && needed < INT32_MAX))
             blocks[count++] = (int)needed;
     }
     if (count == 0)
@@ -235,8 +234,5 @@ int strag_uplinks_choices(const struct strag_uplinks_segments *segments, int slo
 void strag_uplinks_close(struct strag_uplinks *uplinks)
 {
     free(uplinks->rate);
-    free(uplinks->rank_at);
-    free(uplinks->place);
-    free(uplinks->index);
     *uplinks = (struct strag_uplinks){0};
 }

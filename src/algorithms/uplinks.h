@@ -57,21 +57,18 @@ int strag_uplinks_open(const struct strag_problem *problem, int ring, struct str
 /** Has every host one rank, and are their links equally fast as far as is known? */
 bool strag_uplinks_alike(const struct strag_problem *problem);
 
-/* Counts of segments that an algorithm for slow links has compared. */
-struct strag_uplinks_segments {
-    int least, most; /* the least one always, and doubled up to the most */
-    int body;        /* rounds per segment */
-    int rounds;      /* no more in all */
-};
+/** How many segments an algorithm for slow links cuts the vector into where nobody says: 16, or
+ * fewer, but `least`, where their rounds (`body` for each) would be too many. */
+int strag_uplinks_segments(int least, int body);
 
 /**
- * What a `choices` function returns: the blocks that these counts of segments make, ascending; or 0
- * alone, the algorithm's own choice, if no link is slow.
+ * What a `choices` function returns: the blocks that `least` segments make, twice as many, and so
+ * on, ascending; or 0 alone, the algorithm's own choice, if no link is slow.
  *
  * @param blocks_of  how many blocks so many segments make
  * @param of         is handed to it
  */
-int strag_uplinks_choices(const struct strag_uplinks_segments *segments, int slow,
+int strag_uplinks_choices(int slow, int least, int body,
                           int64_t (*blocks_of)(void *of, int segments), void *of, int *blocks);
 
 /** Uplinks that are all zero are allowed. */

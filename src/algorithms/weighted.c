@@ -38,12 +38,12 @@
  */
 #include "algorithms/ring.h"
 #include "algorithms/siblings.h"
+#include "algorithms/skips.h"
 
 #include <limits.h>
 #include <stdlib.h>
 
-/* By default; and how many are compared, if they make no more rounds than that. */
-enum { SEGMENTS_MIN = 2, SEGMENTS = 16, SEGMENTS_MAX = 256, ROUNDS = 4096 };
+enum { SEGMENTS_MIN = 2 };
 
 /* Of a block, for exchanges with slow ranks; and flows on a slow link. */
 enum { PIECES_MAX = 32 };
@@ -69,16 +69,6 @@ struct weighted {
 
 /* ---- Shares ---- */
 
-static int64_t divisor(int64_t a, int64_t b)
-{
-    while (b) {
-        int64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 /* What a host may own, as a multiple of something that is the same for all. */
 static int64_t weight(const struct strag_uplinks_count *count, int64_t rate)
 {
@@ -95,7 +85,7 @@ static void find_shares(struct weighted *weighted, const struct strag_uplinks_co
     int64_t common = 0;
     for (int place = 0; place < uplinks->hosts; place++) {
         weighted->share[place] = weight(count, uplinks->rate[place]);
-        common = divisor(common, weighted->share[place]);
+        common = strag_gcd(common, weighted->share[place]);
     }
     for (int place = 0; place < uplinks->hosts; place++) {
         weighted->share[place] /= common;
@@ -157,9 +147,9 @@ static int64_t segment_blocks(const struct weighted *weighted)
 static int find_segments(const struct strag_problem *problem, struct weighted *weighted,
                          struct strag_error *err)
 {
-    int64_t blocks = segment_blocks(weighted), segments = weighted->slow == 0 ? 1 : SEGMENTS;
-    while (segments > SEGMENTS_MIN && segments * weighted->body > ROUNDS)
-        segments /= 2;
+    int64_t blocks = segment_blocks(weighted), segments = 1;
+    if (weighted->slow)
+        segments = strag_uplinks_segments(SEGMENTS_MIN, weighted->body);
     if (problem->blocks >= blocks)
         segments = problem->blocks / blocks;
     double units = (double)weighted->shares * weighted->body * weighted->ranks_per_host;
@@ -223,9 +213,8 @@ static int choices(const struct strag_problem *problem, int *blocks)
     struct weighted weighted = {.slow = 0};
     if (strag_uplinks_count(problem, &hosts, NULL) == STRAG_OK)
         set_hosts(&weighted, &hosts);
-    const struct strag_uplinks_segments segments = {SEGMENTS_MIN, SEGMENTS_MAX, weighted.body,
-                                                    ROUNDS};
-    return strag_uplinks_choices(&segments, weighted.slow, blocks_of, &weighted, blocks);
+    return strag_uplinks_choices(weighted.slow, SEGMENTS_MIN, weighted.body, blocks_of, &weighted,
+                                 blocks);
 }
 
 /* ---- Claims ---- */
@@ -334,30 +323,24 @@ static void ring_step(const struct turn *turn)
     }
 }
 
-/* A piece of what I own, and one of what the other host owns. */
+/* A piece of what the rank's host owns, and one of what the other host owns. */
 static void exchange(const struct turn *turn, int place, int piece)
 {
     const struct weighted *weighted = turn->weighted;
     int mine = owner(weighted, turn->place), theirs = owner(weighted, place);
-    if (exists(weighted, turn->adding)) {
-        int first = part_first(turn, turn->adding, turn->index) + piece;
-        strag_stage(turn->builder, "reduce-scatter");
-        if (theirs >= 0)
+    for (int gather = 0; gather < 2; gather++) {
+        int segment = gather ? turn->given : turn->adding;
+        int first = part_first(turn, segment, turn->index) + piece;
+        int sent = gather ? mine : theirs, received = gather ? theirs : mine;
+        if (!exists(weighted, segment))
+            continue;
+        strag_stage(turn->builder, gather ? "allgather" : "reduce-scatter");
+        if (sent >= 0)
             strag_send(turn->builder, turn->round, peer(turn, place),
-                       first + theirs * weighted->pieces, 1);
-        if (mine >= 0)
-            strag_recv_reduce(turn->builder, turn->round, peer(turn, place),
-                              first + mine * weighted->pieces, 1);
-    }
-    if (exists(weighted, turn->given)) {
-        int first = part_first(turn, turn->given, turn->index) + piece;
-        strag_stage(turn->builder, "allgather");
-        if (mine >= 0)
-            strag_send(turn->builder, turn->round, peer(turn, place),
-                       first + mine * weighted->pieces, 1);
-        if (theirs >= 0)
-            strag_recv(turn->builder, turn->round, peer(turn, place),
-                       first + theirs * weighted->pieces, 1);
+                       first + sent * weighted->pieces, 1);
+        if (received >= 0)
+            strag_cyclic(turn->builder, gather ? STRAG_RECV : STRAG_RECV_REDUCE, turn->round,
+                         peer(turn, place), first + received * weighted->pieces, 1);
     }
 }
 
@@ -382,15 +365,8 @@ static void meet_slow(const struct turn *turn)
 /* The part of a segment's blocks that siblings exchange in this round. */
 static struct strag_strided local_blocks(const struct turn *turn, int segment)
 {
-    const struct weighted *weighted = turn->weighted;
-    int64_t blocks = part_blocks(weighted);
-    int begin = (int)(turn->step * blocks / weighted->body);
-    int end = (int)((turn->step + 1) * blocks / weighted->body);
-    return (struct strag_strided){
-        .first = part_first(turn, segment, 0) + begin,
-        .count = end - begin,
-        .part = (int)blocks,
-    };
+    return strag_siblings_share(part_first(turn, segment, 0), part_blocks(turn->weighted),
+                                turn->step, turn->weighted->body);
 }
 
 static void meet_siblings(const struct turn *turn, int segment, bool collect)

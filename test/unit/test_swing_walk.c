@@ -3,7 +3,7 @@
  * Who meets whom in Swing: the paper's peers, the examples of swing.c and swing_walk.h, one range
  * per message, the two halves as collectives of their own, and how the links of a torus are loaded.
  */
-#include "algorithms/swing.h"
+#include "algorithms/swing_walk.h"
 #include "executor.h"
 #include "machines.h"
 #include "model/cost.h"

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Rings one dimension after the other (bucket.c), on any cells that are numbered like a box. */
+#ifndef STRAG_BUCKET_H
+#define STRAG_BUCKET_H
+
+#include "algorithms/ring.h"
+#include "algorithms/tree.h"
+
+/* What both prepare. */
+struct strag_rings {
+    int n, dims;
+    int parts; /* 1, or two per dimension */
+    int longest;
+    int size[31], stride[31];
+    const int32_t *rank_at, *cell_of; /* [cell], [rank]; NULL: they are the same */
+    struct strag_tree *tree;          /* that has these, or NULL */
+};
+
+/** @param size  dims of them, at least 2 each; their product is n
+ * @param[out] rings  for strag_rings_release; untouched on failure */
+int strag_rings_create(int n, int parts, int dims, const int32_t *size, struct strag_rings **rings,
+                       struct strag_error *err);
+
+/* The functions of these rows. */
+void strag_rings_release(void *prepared);
+void strag_rings_claim(const struct strag_problem *problem, struct strag_claim *claim);
+void strag_rings_build(const struct strag_problem *problem, int rank,
+                       struct strag_builder *builder);
+int strag_rings_alike(const struct strag_problem *problem, int round);
+
+#endif
