@@ -34,22 +34,6 @@ struct explanation {
     struct strag_lower_bound bound;
 };
 
-/* What the parts [first, end) of a profile take. */
-static double parts_seconds(const struct strag_profile *profile, int first, int end, double bytes)
-{
-    double sum = 0;
-    for (int p = first; p < end; p++) {
-        const struct strag_profile_part *part = &profile->parts[p];
-        double longest = 0;
-        for (int l = part->first_line; l < part->first_line + part->lines; l++) {
-            double seconds = profile->lines[l].latency + bytes * profile->lines[l].per_byte;
-            longest = seconds > longest ? seconds : longest;
-        }
-        sum += part->repeats * longest;
-    }
-    return sum;
-}
-
 static struct estimate estimate(const struct strag_problem *problem,
                                 const struct strag_candidate *candidate, double bytes)
 {
@@ -58,14 +42,14 @@ static struct estimate estimate(const struct strag_problem *problem,
     struct strag_problem cut = *problem;
     cut.blocks = candidate->blocks;
     strag_algorithm_claim(candidate->algorithm, &cut, &claim, NULL);
-    double early = parts_seconds(profile, 0, profile->before, bytes);
-    double latency = parts_seconds(profile, 0, profile->nparts, 0);
+    double early = strag_profile_end(profile, 0, profile->before, 0, bytes);
+    double latency = strag_profile_end(profile, 0, profile->nparts, 0, 0);
     return (struct estimate){
         .candidate = candidate,
         .rounds = claim.rounds,
         .seconds = strag_profile_seconds(profile, bytes),
         .latency = latency,
-        .transfer = parts_seconds(profile, 0, profile->nparts, bytes) - latency,
+        .transfer = strag_profile_end(profile, 0, profile->nparts, 0, bytes) - latency,
         .idle = profile->delay > early ? profile->delay - early : 0,
     };
 }

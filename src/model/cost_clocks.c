@@ -173,7 +173,7 @@ static void visit(void *context, enum strag_kind kind, int peer, int first, int 
             .from = from,
             .to = to,
             .round = rank->round,
-            .amount = strag_subject_amount(&clocks->subject, first, count),
+            .amount = strag_block_fraction(&clocks->subject.instance.shape.bounds, first, count),
             .reduced = kind == STRAG_RECV_REDUCE,
             .from_is_in = sends,
         };
