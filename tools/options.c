@@ -7,38 +7,8 @@
 #include <stdarg.h>
 #include <string.h>
 
-static const char *const names[OPTIONS] = {
-    [OPTION_RANKS] = "-n",
-    [OPTION_BLOCKS] = "--blocks",
-    [OPTION_ROOT] = "--root",
-    [OPTION_RANK] = "--rank",
-    [OPTION_BYTES] = "--bytes",
-    [OPTION_FORMAT] = "--format",
-    [OPTION_MODE] = "--mode",
-    [OPTION_MINIMUM] = "--minimum",
-    [OPTION_RULES] = "--rules",
-    [OPTION_TORUS] = "--torus",
-    [OPTION_MESH] = "--mesh",
-    [OPTION_HYPERX] = "--hyperx",
-    [OPTION_HAMMINGMESH] = "--hammingmesh",
-    [OPTION_TREE] = "--tree",
-    [OPTION_LAYOUT] = "--layout",
-    [OPTION_HWLOC] = "--hwloc",
-    [OPTION_HOSTS] = "--hosts",
-    [OPTION_RANKS_PER_NODE] = "--ranks-per-node",
-    [OPTION_PORTS] = "--ports",
-    [OPTION_STRAGGLER] = "--straggler",
-    [OPTION_DELAY] = "--delay",
-    [OPTION_SLOW] = "--slow",
-    [OPTION_ALPHA] = "--alpha",
-    [OPTION_LOCAL_ALPHA] = "--local-alpha",
-    [OPTION_BANDWIDTH] = "--bandwidth",
-    [OPTION_LOCAL_BANDWIDTH] = "--local-bandwidth",
-    [OPTION_LINK_LATENCY] = "--link-latency",
-    [OPTION_HOP_LATENCY] = "--hop-latency",
-    [OPTION_REDUCE_BANDWIDTH] = "--reduce-bandwidth",
-    [OPTION_TIES] = "--ties",
-};
+#define OPTION_NAME(id, name) name,
+static const char *const names[OPTIONS] = {OPTIONS_LIST(OPTION_NAME)};
 
 const char *option_name(enum option_id id)
 {
