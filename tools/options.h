@@ -112,4 +112,7 @@ const char *option_name(enum option_id id);
  */
 int complain(const struct command *command, int status, const char *format, ...) STRAG_PRINTF(3, 4);
 
+/* The same for what was asked wrongly; false, for readers. */
+#define refuse(command, ...) (complain(command, STRAG_ERR_ARGUMENT, __VA_ARGS__), false)
+
 #endif
