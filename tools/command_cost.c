@@ -24,17 +24,22 @@ struct table {
     int mode;
     size_t *bytes;
     int sizes;
-    const struct strag_algorithm **algorithms;
-    double **seconds; /* [algorithm][size] */
+    const struct strag_algorithm *algorithms[STRAG_ALGORITHMS_MAX];
+    double *seconds; /* [algorithm * sizes + size] */
     int columns;
 };
+
+static double *column_of(const struct table *table, int column)
+{
+    return table->seconds + (size_t)column * (size_t)table->sizes;
+}
 
 /* Of equals the first, as in the selection: they were added up in another order. */
 static int best_column(const struct table *table, int size)
 {
     int best = 0;
     for (int c = 1; c < table->columns; c++) {
-        if (table->seconds[c][size] < table->seconds[best][size] * (1 - 1e-9))
+        if (column_of(table, c)[size] < column_of(table, best)[size] * (1 - 1e-9))
             best = c;
     }
     return best;
@@ -46,7 +51,7 @@ static void write_time(const struct table *table, int column, int size, int widt
     char text[48], marked[49];
     bool best = table->columns > 1 && column == best_column(table, size);
     snprintf(marked, sizeof marked, "%s%s", best ? "*" : "",
-             time_text(table->seconds[column][size], text));
+             time_text(column_of(table, column)[size], text));
     printf("  %*s", width, marked);
 }
 
@@ -107,7 +112,7 @@ static void write_csv(const struct table *table)
     for (int c = 0; c < table->columns; c++) {
         for (int s = 0; s < table->sizes; s++)
             printf("%s,%d,%zu,%.9g\n", table->algorithms[c]->name, table->machine->problem.n,
-                   table->bytes[s], table->seconds[c][s]);
+                   table->bytes[s], column_of(table, c)[s]);
     }
 }
 
@@ -119,48 +124,13 @@ static void write_json(const struct table *table)
     for (int c = 0; c < table->columns; c++) {
         for (int s = 0; s < table->sizes; s++)
             printf("%s\n{\"algorithm\":\"%s\",\"bytes\":%zu,\"seconds\":%.9g}", c + s ? "," : "",
-                   table->algorithms[c]->name, table->bytes[s], table->seconds[c][s]);
+                   table->algorithms[c]->name, table->bytes[s], column_of(table, c)[s]);
     }
     puts("]}");
 }
 
 static const char *const formats[] = {"text", "csv", "json", NULL};
 static void (*const writers[])(const struct table *table) = {write_text, write_csv, write_json};
-
-static bool wants_all(const struct arguments *arguments)
-{
-    return !arguments->algorithm || strcmp(arguments->algorithm, "all") == 0;
-}
-
-static int count_algorithms(void)
-{
-    int count = 0;
-    while (strag_algorithms[count])
-        count++;
-    return count;
-}
-
-static bool allocate(struct table *table)
-{
-    int room = count_algorithms();
-    table->algorithms = calloc((size_t)room, sizeof *table->algorithms);
-    table->seconds = calloc((size_t)room, sizeof *table->seconds);
-    bool all = table->algorithms && table->seconds;
-    for (int a = 0; all && a < room; a++) {
-        table->seconds[a] = calloc((size_t)table->sizes, sizeof **table->seconds);
-        all = table->seconds[a] != NULL;
-    }
-    return all;
-}
-
-static void release(struct table *table)
-{
-    for (int a = 0; table->seconds && a < count_algorithms(); a++)
-        free(table->seconds[a]);
-    free(table->seconds);
-    free(table->algorithms);
-    free(table->bytes);
-}
 
 /* Mode `rounds`, of one count of blocks. Where `least` knows no less, it and the count are set. */
 static int estimate_rounds(const struct table *table, const struct strag_algorithm *algorithm,
@@ -228,7 +198,7 @@ static int estimate(const struct table *table, const struct strag_algorithm *alg
 static int add_column(struct table *table, const struct strag_algorithm *algorithm,
                       struct strag_error *err)
 {
-    int status = estimate(table, algorithm, table->seconds[table->columns], err);
+    int status = estimate(table, algorithm, column_of(table, table->columns), err);
     if (status == STRAG_OK)
         table->algorithms[table->columns++] = algorithm;
     return status;
@@ -242,7 +212,7 @@ static void add_name(char *names, size_t size, const char *name)
 }
 
 /* `all` leaves out what cannot be planned here, and says so; but not of algorithms for stragglers
- * where nobody is. */
+ * where no rank is late. */
 static int add_all_columns(const struct command *command, struct table *table)
 {
     struct strag_error err;
@@ -266,7 +236,8 @@ static int fill(const struct command *command, const struct strag_algorithm *onl
                 struct table *table)
 {
     struct strag_error err;
-    if (!allocate(table))
+    table->seconds = calloc((size_t)table->sizes * STRAG_ALGORITHMS_MAX, sizeof *table->seconds);
+    if (!table->seconds)
         return complain(command, STRAG_ERR_MEMORY, "out of memory for %d sizes", table->sizes);
     if (!only)
         return add_all_columns(command, table);
@@ -280,7 +251,7 @@ static int run(const struct command *command, const struct arguments *arguments)
     struct table table = {.machine = &machine};
     const struct strag_algorithm *only = NULL;
     int format;
-    if (!wants_all(arguments)) {
+    if (arguments->algorithm && strcmp(arguments->algorithm, "all") != 0) {
         only = need_algorithm(command, arguments, ", all");
         if (!only)
             return EXIT_USAGE;
@@ -294,7 +265,8 @@ static int run(const struct command *command, const struct arguments *arguments)
         result = fill(command, only, &table);
     if (result == EXIT_DONE)
         writers[format](&table);
-    release(&table);
+    free(table.seconds);
+    free(table.bytes);
     close_machine(&machine);
     return result;
 }

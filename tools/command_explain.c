@@ -34,38 +34,20 @@ struct explanation {
     struct strag_lower_bound bound;
 };
 
-/* What the parts [first, end) of a profile take. */
-static double parts_seconds(const struct strag_profile *profile, int first, int end, double bytes)
-{
-    double sum = 0;
-    for (int p = first; p < end; p++) {
-        const struct strag_profile_part *part = &profile->parts[p];
-        double longest = 0;
-        for (int l = part->first_line; l < part->first_line + part->lines; l++) {
-            double seconds = profile->lines[l].latency + bytes * profile->lines[l].per_byte;
-            longest = seconds > longest ? seconds : longest;
-        }
-        sum += part->repeats * longest;
-    }
-    return sum;
-}
-
-static struct estimate estimate(const struct strag_problem *problem,
-                                const struct strag_candidate *candidate, double bytes)
+static struct estimate estimate(const struct strag_candidate *candidate, double bytes)
 {
     const struct strag_profile *profile = candidate->profile;
-    struct strag_claim claim = {0};
-    struct strag_problem cut = *problem;
-    cut.blocks = candidate->blocks;
-    strag_algorithm_claim(candidate->algorithm, &cut, &claim, NULL);
-    double early = parts_seconds(profile, 0, profile->before, bytes);
-    double latency = parts_seconds(profile, 0, profile->nparts, 0);
+    int rounds = 0;
+    for (int p = 0; p < profile->nparts; p++)
+        rounds += profile->parts[p].repeats;
+    double early = strag_profile_end(profile, 0, profile->before, 0, bytes);
+    double latency = strag_profile_end(profile, 0, profile->nparts, 0, 0);
     return (struct estimate){
         .candidate = candidate,
-        .rounds = claim.rounds,
+        .rounds = rounds,
         .seconds = strag_profile_seconds(profile, bytes),
         .latency = latency,
-        .transfer = parts_seconds(profile, 0, profile->nparts, bytes) - latency,
+        .transfer = strag_profile_end(profile, 0, profile->nparts, 0, bytes) - latency,
         .idle = profile->delay > early ? profile->delay - early : 0,
     };
 }
@@ -79,9 +61,9 @@ static int compare_estimates(const void *a, const void *b)
     return left->candidate < right->candidate ? -1 : 1;
 }
 
-/* Of an algorithm's candidates only one is told: that of the table, or its fastest. */
-static bool is_told(const struct strag_candidate *candidate, const struct estimate *other,
-                    const struct strag_entry *chosen, size_t bytes)
+/* Of an algorithm's candidates only one is shown: that of the table, or its fastest. */
+static bool is_shown(const struct strag_candidate *candidate, const struct estimate *other,
+                     const struct strag_entry *chosen, size_t bytes)
 {
     bool same = chosen->algorithm == candidate->algorithm;
     if (same && (chosen->blocks == candidate->blocks || chosen->blocks == other->candidate->blocks))
@@ -100,10 +82,10 @@ static void estimate_size(struct explanation *explanation, size_t bytes)
         if (!candidate->profile)
             continue;
         bool again = count && estimates[count - 1].candidate->algorithm == candidate->algorithm;
-        if (again && !is_told(candidate, &estimates[count - 1], chosen, bytes))
+        if (again && !is_shown(candidate, &estimates[count - 1], chosen, bytes))
             continue;
         count += !again;
-        estimates[count - 1] = estimate(&explanation->machine->problem, candidate, (double)bytes);
+        estimates[count - 1] = estimate(candidate, (double)bytes);
     }
     explanation->count = count;
     qsort(estimates, (size_t)count, sizeof *estimates, compare_estimates);
@@ -121,24 +103,6 @@ static const struct estimate *reference(const struct explanation *explanation,
     return explanation->estimates;
 }
 
-static void transfer_reason(const struct estimate *loser, const struct estimate *winner,
-                            char *buffer, size_t size)
-{
-    char mine[48], theirs[48];
-    double busiest = loser->candidate->profile->busiest;
-    double least = winner->candidate->profile->busiest;
-    time_text(loser->transfer, mine);
-    time_text(winner->transfer, theirs);
-    if (busiest > least * (1 + 1e-9))
-        snprintf(buffer, size,
-                 "more bytes on the busiest link, %.4g vectors against %.4g: %s us against %s us",
-                 busiest, least, mine, theirs);
-    else
-        snprintf(buffer, size,
-                 "its rounds load the links less evenly: the bytes take %s us against %s us", mine,
-                 theirs);
-}
-
 /* Why the loser takes longer: the largest of the three differences. */
 static const char *reason(const struct estimate *loser, const struct estimate *winner, char *buffer,
                           size_t size)
@@ -147,6 +111,8 @@ static const char *reason(const struct estimate *loser, const struct estimate *w
     double latency = loser->latency - winner->latency;
     double transfer = loser->transfer - winner->transfer;
     double idle = loser->idle - winner->idle;
+    double busiest = loser->candidate->profile->busiest;
+    double least = winner->candidate->profile->busiest;
     if (loser->seconds <= winner->seconds) { /* closer than selection tells apart, or a rule won */
         bool less = loser->seconds < winner->seconds * (1 - 1e-9);
         const struct strag_algorithm *other = winner->candidate->algorithm;
@@ -160,8 +126,15 @@ static const char *reason(const struct estimate *loser, const struct estimate *w
     } else if (idle > latency && idle > transfer) {
         snprintf(buffer, size, "waits for the late rank: %s us idle against %s us",
                  time_text(loser->idle, mine), time_text(winner->idle, theirs));
+    } else if (transfer > latency && busiest > least * (1 + 1e-9)) {
+        snprintf(buffer, size,
+                 "more bytes on the busiest link, %.4g vectors against %.4g: %s us against %s us",
+                 busiest, least, time_text(loser->transfer, mine),
+                 time_text(winner->transfer, theirs));
     } else if (transfer > latency) {
-        transfer_reason(loser, winner, buffer, size);
+        snprintf(buffer, size,
+                 "its rounds load the links less evenly: the bytes take %s us against %s us",
+                 time_text(loser->transfer, mine), time_text(winner->transfer, theirs));
     } else if (loser->rounds > winner->rounds) {
         snprintf(buffer, size, "more rounds, %d against %d: latency %s us against %s us",
                  loser->rounds, winner->rounds, time_text(loser->latency, mine),
@@ -233,7 +206,7 @@ static void write_text_size(struct explanation *explanation, size_t bytes)
     }
 }
 
-/* Told once where the algorithm is refused with each of its counts of blocks. */
+/* Said once where the algorithm is refused with each of its counts of blocks. */
 static bool is_refused(const struct strag_selection *selection, int c)
 {
     const struct strag_candidate *candidate = &selection->candidate[c];

@@ -15,14 +15,6 @@ static show_function *const shows[] = {strag_show_text, strag_show_json, strag_s
 
 enum { ALL_RANKS = -1 };
 
-static int make_plans(const struct strag_algorithm *algorithm, const struct strag_problem *problem,
-                      int rank, struct strag_plan **plans, struct strag_error *err)
-{
-    if (rank == ALL_RANKS)
-        return strag_plan_create_all(algorithm, problem, plans, err);
-    return strag_plan_create(algorithm, problem, rank, plans, err);
-}
-
 static int show_plans(const struct command *command, const struct strag_algorithm *algorithm,
                       const struct strag_problem *problem, int rank, show_function *show)
 {
@@ -33,7 +25,8 @@ static int show_plans(const struct command *command, const struct strag_algorith
         return complain(command, STRAG_ERR_MEMORY, "out of memory for %d plans", count);
 
     int result = EXIT_DONE;
-    int status = make_plans(algorithm, problem, rank, plans, &err);
+    int status = rank == ALL_RANKS ? strag_plan_create_all(algorithm, problem, plans, &err)
+                                   : strag_plan_create(algorithm, problem, rank, plans, &err);
     if (status != STRAG_OK) {
         result = complain(command, status, "%s", err.text);
     } else {

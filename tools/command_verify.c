@@ -9,17 +9,18 @@
 
 #include <stdlib.h>
 
-/* Prove one n. A plan that is found false is reported, and the caller goes on with the next n. */
-static int verify_one(const struct command *command, const struct strag_algorithm *algorithm,
-                      const struct strag_problem *problem)
+/* Prove one n on the machine; 0: as many ranks as it has. EXIT_FALSE: the next n may follow. */
+static int verify_ranks(struct machine *machine, const struct strag_algorithm *algorithm, int n)
 {
     struct strag_error err;
     struct strag_measure measure;
-    int status = strag_verify(algorithm, problem, &measure, NULL, &err);
-    if (status != STRAG_OK) {
-        complain(command, status, "%s n=%d: %s", algorithm->name, problem->n, err.text);
-        return status;
-    }
+    int result = place_ranks(machine, n);
+    if (result != EXIT_DONE)
+        return result;
+    int status = strag_verify(algorithm, &machine->problem, &measure, NULL, &err);
+    if (status != STRAG_OK)
+        return complain(machine->command, status, "%s n=%d: %s", algorithm->name,
+                        machine->problem.n, err.text);
     printf("verified %s n=%d blocks=%d rounds=%d sent-max=%.6gxS sent-total=%.6gxS "
            "reduce-max=%.6g",
            algorithm->name, measure.n, measure.blocks, measure.rounds - measure.before,
@@ -27,20 +28,8 @@ static int verify_one(const struct command *command, const struct strag_algorith
     if (measure.waits)
         printf(" rounds-before=%d", measure.before);
     putchar('\n');
-    return STRAG_OK;
-}
-
-/* Prove one n on the machine; 0: as many ranks as it has. */
-static int verify_ranks(struct machine *machine, const struct strag_algorithm *algorithm, int n)
-{
-    int result = place_ranks(machine, n);
-    if (result != EXIT_DONE)
-        return result;
-    int status = verify_one(machine->command, algorithm, &machine->problem);
     fflush(stdout);
-    if (status == STRAG_ERR_ARGUMENT || status == STRAG_ERR_UNSUPPORTED)
-        return EXIT_USAGE;
-    return status == STRAG_OK ? EXIT_DONE : EXIT_FALSE;
+    return EXIT_DONE;
 }
 
 static int verify_interval(struct machine *machine, const struct strag_algorithm *algorithm,

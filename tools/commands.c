@@ -74,9 +74,8 @@ bool read_word(const struct command *command, const struct arguments *arguments,
     int i = 0;
     while (option_at(command, i)->id != id)
         i++;
-    complain(command, STRAG_ERR_ARGUMENT, "%s: '%.40s' is not one of %s", option_name(id), text,
-             option_at(command, i)->value);
-    return false;
+    return refuse(command, "%s: '%.40s' is not one of %s", option_name(id), text,
+                  option_at(command, i)->value);
 }
 
 bool read_sizes(const struct command *command, const struct arguments *arguments, size_t **bytes,

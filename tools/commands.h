@@ -8,8 +8,8 @@
 #ifndef STRAG_COMMANDS_H
 #define STRAG_COMMANDS_H
 
-#include "plan/algorithm.h"
 #include "options.h"
+#include "plan/algorithm.h"
 
 /* More ranks than any machine has: a mistyped -n does not eat all memory. */
 #define RANKS_MAX (1 << 24)

@@ -7,38 +7,8 @@
 #include <stdarg.h>
 #include <string.h>
 
-static const char *const names[OPTIONS] = {
-    [OPTION_RANKS] = "-n",
-    [OPTION_BLOCKS] = "--blocks",
-    [OPTION_ROOT] = "--root",
-    [OPTION_RANK] = "--rank",
-    [OPTION_BYTES] = "--bytes",
-    [OPTION_FORMAT] = "--format",
-    [OPTION_MODE] = "--mode",
-    [OPTION_MINIMUM] = "--minimum",
-    [OPTION_RULES] = "--rules",
-    [OPTION_TORUS] = "--torus",
-    [OPTION_MESH] = "--mesh",
-    [OPTION_HYPERX] = "--hyperx",
-    [OPTION_HAMMINGMESH] = "--hammingmesh",
-    [OPTION_TREE] = "--tree",
-    [OPTION_LAYOUT] = "--layout",
-    [OPTION_HWLOC] = "--hwloc",
-    [OPTION_HOSTS] = "--hosts",
-    [OPTION_RANKS_PER_NODE] = "--ranks-per-node",
-    [OPTION_PORTS] = "--ports",
-    [OPTION_STRAGGLER] = "--straggler",
-    [OPTION_DELAY] = "--delay",
-    [OPTION_SLOW] = "--slow",
-    [OPTION_ALPHA] = "--alpha",
-    [OPTION_LOCAL_ALPHA] = "--local-alpha",
-    [OPTION_BANDWIDTH] = "--bandwidth",
-    [OPTION_LOCAL_BANDWIDTH] = "--local-bandwidth",
-    [OPTION_LINK_LATENCY] = "--link-latency",
-    [OPTION_HOP_LATENCY] = "--hop-latency",
-    [OPTION_REDUCE_BANDWIDTH] = "--reduce-bandwidth",
-    [OPTION_TIES] = "--ties",
-};
+#define OPTION_NAME(id, name) name,
+static const char *const names[OPTIONS] = {OPTIONS_LIST(OPTION_NAME)};
 
 const char *option_name(enum option_id id)
 {
@@ -113,12 +83,9 @@ static bool set_value(const struct command *command, const struct option_use *us
                       const char *value, struct arguments *arguments)
 {
     const char *before = arguments->value[use->id];
-    if (before && strcmp(before, value) != 0) {
-        complain(command, STRAG_ERR_ARGUMENT,
-                 "%s is given twice, as '%.40s' and as '%.40s'; give it once", names[use->id],
-                 before, value);
-        return false;
-    }
+    if (before && strcmp(before, value) != 0)
+        return refuse(command, "%s is given twice, as '%.40s' and as '%.40s'; give it once",
+                      names[use->id], before, value);
     arguments->value[use->id] = value;
     return true;
 }
@@ -131,12 +98,10 @@ static bool set_operand(const struct command *command, const char *operand,
         return true;
     }
     if (!command->takes_algorithm)
-        complain(command, STRAG_ERR_ARGUMENT, "unexpected '%.40s'; usage: strag %s%s", operand,
-                 command->name, command->usage);
-    else
-        complain(command, STRAG_ERR_ARGUMENT, "one ALGORITHM is accepted, not '%.40s' and '%.40s'",
-                 arguments->algorithm, operand);
-    return false;
+        return refuse(command, "unexpected '%.40s'; usage: strag %s%s", operand, command->name,
+                      command->usage);
+    return refuse(command, "one ALGORITHM is accepted, not '%.40s' and '%.40s'",
+                  arguments->algorithm, operand);
 }
 
 /* Take the option at argv[*at], and its value, which may be the next argument. */
@@ -147,20 +112,17 @@ static bool set_option(const struct command *command, int argc, char **argv, int
     const struct option_use *use = find_option(command, argv[*at], &value);
     if (!use) {
         char list[512];
-        complain(command, STRAG_ERR_ARGUMENT, "unknown option '%.40s'; accepted: %s", argv[*at],
-                 accepted(command, list, sizeof list));
-        return false;
+        return refuse(command, "unknown option '%.40s'; accepted: %s", argv[*at],
+                      accepted(command, list, sizeof list));
     }
     if (value)
         return set_value(command, use, value, arguments);
     bool last = *at + 1 == argc;
     if (value_may_be_missing(use) && (last || argv[*at + 1][0] == '-'))
         return set_value(command, use, "", arguments);
-    if (last) {
-        complain(command, STRAG_ERR_ARGUMENT, "%s needs a value: %s %s", names[use->id],
-                 names[use->id], use->value);
-        return false;
-    }
+    if (last)
+        return refuse(command, "%s needs a value: %s %s", names[use->id], names[use->id],
+                      use->value);
     return set_value(command, use, argv[++*at], arguments);
 }
 

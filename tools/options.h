@@ -13,39 +13,42 @@
 /* Exit statuses, as strag(1) promises them. */
 enum { EXIT_DONE = 0, EXIT_FALSE = 1, EXIT_USAGE = 2 };
 
-enum option_id {
-    OPTION_RANKS,
-    OPTION_BLOCKS,
-    OPTION_ROOT,
-    OPTION_RANK,
-    OPTION_BYTES,
-    OPTION_FORMAT,
-    OPTION_MODE,
-    OPTION_MINIMUM,
-    OPTION_RULES,
-    OPTION_TORUS, /* the topologies */
-    OPTION_MESH,
-    OPTION_HYPERX,
-    OPTION_HAMMINGMESH,
-    OPTION_TREE,
-    OPTION_LAYOUT,
-    OPTION_HWLOC, /* up to here */
-    OPTION_HOSTS,
-    OPTION_RANKS_PER_NODE,
-    OPTION_PORTS,
-    OPTION_STRAGGLER,
-    OPTION_DELAY,
-    OPTION_SLOW,
-    OPTION_ALPHA,
-    OPTION_LOCAL_ALPHA,
-    OPTION_BANDWIDTH,
-    OPTION_LOCAL_BANDWIDTH,
-    OPTION_LINK_LATENCY,
-    OPTION_HOP_LATENCY,
-    OPTION_REDUCE_BANDWIDTH,
-    OPTION_TIES,
-    OPTIONS
-};
+/* All options; TORUS to HWLOC are the topologies. */
+#define OPTIONS_LIST(X)                                                                            \
+    X(RANKS, "-n")                                                                                 \
+    X(BLOCKS, "--blocks")                                                                          \
+    X(ROOT, "--root")                                                                              \
+    X(RANK, "--rank")                                                                              \
+    X(BYTES, "--bytes")                                                                            \
+    X(FORMAT, "--format")                                                                          \
+    X(MODE, "--mode")                                                                              \
+    X(MINIMUM, "--minimum")                                                                        \
+    X(RULES, "--rules")                                                                            \
+    X(TORUS, "--torus")                                                                            \
+    X(MESH, "--mesh")                                                                              \
+    X(HYPERX, "--hyperx")                                                                          \
+    X(HAMMINGMESH, "--hammingmesh")                                                                \
+    X(TREE, "--tree")                                                                              \
+    X(LAYOUT, "--layout")                                                                          \
+    X(HWLOC, "--hwloc")                                                                            \
+    X(HOSTS, "--hosts")                                                                            \
+    X(RANKS_PER_NODE, "--ranks-per-node")                                                          \
+    X(PORTS, "--ports")                                                                            \
+    X(STRAGGLER, "--straggler")                                                                    \
+    X(DELAY, "--delay")                                                                            \
+    X(SLOW, "--slow")                                                                              \
+    X(ALPHA, "--alpha")                                                                            \
+    X(LOCAL_ALPHA, "--local-alpha")                                                                \
+    X(BANDWIDTH, "--bandwidth")                                                                    \
+    X(LOCAL_BANDWIDTH, "--local-bandwidth")                                                        \
+    X(LINK_LATENCY, "--link-latency")                                                              \
+    X(HOP_LATENCY, "--hop-latency")                                                                \
+    X(REDUCE_BANDWIDTH, "--reduce-bandwidth")                                                      \
+    X(TIES, "--ties")
+
+#define OPTION_ID(id, name) OPTION_##id,
+enum option_id { OPTIONS_LIST(OPTION_ID) OPTIONS };
+#undef OPTION_ID
 
 /* An option as one command takes it. */
 struct option_use {
@@ -108,5 +111,8 @@ const char *option_name(enum option_id id);
  * @return the EXIT_ code for it: EXIT_USAGE for what was asked wrongly, EXIT_FALSE for the rest
  */
 int complain(const struct command *command, int status, const char *format, ...) STRAG_PRINTF(3, 4);
+
+/* The same for what was asked wrongly; false, for readers. */
+#define refuse(command, ...) (complain(command, STRAG_ERR_ARGUMENT, __VA_ARGS__), false)
 
 #endif

@@ -21,7 +21,8 @@ static const double better = 0.97;
  */
 enum { SMALL = 64 };
 
-void tune_choose(const struct tune_results *results, int *chosen)
+/* @param[out] chosen  [size]: contender */
+static void choose(const struct tune_results *results, int *chosen)
 {
     int now = 0;
     for (int s = 0; s < results->sizes; s++) {
@@ -219,18 +220,13 @@ static int read_cuts(const char *text, const char *name, const struct tune_job *
 
 /* ---- The whole file ---- */
 
-static void write_new(FILE *stream, const struct tune_job *job, const struct tune_results *results,
-                      const int *chosen)
-{
-    const struct writer writer = {stream, 2};
-    fprintf(stream, "# Which algorithm runs for which size: mpirun --mca coll_strag_rules FILE\n"
-                    "strag-rules: 1\nrules:\n");
-    write_rule(&writer, job, results, chosen);
-}
+static const char new_file[] =
+    "# Which algorithm runs for which size: mpirun --mca coll_strag_rules FILE\n"
+    "strag-rules: 1\nrules:\n";
 
-static void write_merged(FILE *stream, const char *old, const struct cuts *cuts,
-                         const struct tune_job *job, const struct tune_results *results,
-                         const int *chosen)
+static void write_file(FILE *stream, const char *old, const struct cuts *cuts,
+                       const struct tune_job *job, const struct tune_results *results,
+                       const int *chosen)
 {
     const struct writer writer = {stream, cuts->column};
     size_t insert = line_offset(old, cuts->insert), cut = line_offset(old, cuts->cut);
@@ -256,18 +252,15 @@ static int check_result(const char *text, const char *name, struct strag_error *
 int tune_write(const struct tune_job *job, const struct tune_results *results, const char *old,
                const char *name, char **text, struct strag_error *err)
 {
-    struct cuts cuts = {0, 0, 0, 0};
+    struct cuts cuts = {3, 3, 3, 2}; /* behind the lines of a new file */
     char *made = NULL;
     size_t size = 0;
     int status = old ? read_cuts(old, name, job, &cuts, err) : STRAG_OK;
     int *chosen = malloc((size_t)results->sizes * sizeof *chosen);
     FILE *stream = chosen && status == STRAG_OK ? open_memstream(&made, &size) : NULL;
     if (stream) {
-        tune_choose(results, chosen);
-        if (old)
-            write_merged(stream, old, &cuts, job, results, chosen);
-        else
-            write_new(stream, job, results, chosen);
+        choose(results, chosen);
+        write_file(stream, old ? old : new_file, &cuts, job, results, chosen);
     }
     free(chosen);
     if (status != STRAG_OK)

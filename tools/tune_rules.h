@@ -24,15 +24,9 @@ struct tune_results {
 };
 
 /**
- * Choose the fastest for each size; but whoever runs below stays unless another one is better by
- * more than 3 %, and so does the previous component at first.
- *
- * @param[out] chosen  [size]: contender
- */
-void tune_choose(const struct tune_results *results, int *chosen);
-
-/**
- * The text of a rules file: the rule of these results, and those of `old` for other jobs.
+ * The text of a rules file: the rule of these results, and those of `old` for other jobs. For each
+ * size the rule has the fastest contender; but the one for the next smaller size, and the previous
+ * component at first, stays unless another one is better by more than 3 %.
  *
  * @param old    text of a rules file to be kept but for a rule for the same job; NULL: none
  * @param name   what messages call it

@@ -27,6 +27,15 @@ struct strag_state {
     const struct strag_straggler *straggler;
 };
 
+/** The largest delay; 0: no rank is late. @param state  NULL: nothing differs */
+static inline double strag_state_delay(const struct strag_state *state)
+{
+    double delay = 0;
+    for (int i = 0; state && i < state->nstragglers; i++)
+        delay = state->straggler[i].delay > delay ? state->straggler[i].delay : delay;
+    return delay;
+}
+
 enum { STRAG_SLOW_MAX = 64 };
 
 /* The same without pointers, as rank 0 sends it: at most one straggler, a rank for each slow host.

@@ -8,34 +8,9 @@
 
 #include <math.h>
 
-double strag_bound_one_slow(int hosts, double factor)
-{
-    return strag_bound_several_slow(hosts, &factor, 1);
-}
-
 double strag_bound_one_flow(int hosts, double factor)
 {
     return fmax(2 * factor * (hosts - 1) / (factor * (hosts - 2) + 2), factor);
-}
-
-double strag_bound_several_slow(int hosts, const double *factors, int slow)
-{
-    double rates = hosts - slow, largest = 1;
-    for (int i = 0; i < slow; i++) {
-        rates += 1 / factors[i];
-        largest = fmax(largest, factors[i]);
-    }
-    return fmax(2.0 * (hosts - 1) / rates, largest);
-}
-
-double strag_yardstick_ring(int hosts, double factor)
-{
-    return 2.0 * (hosts - 1) / hosts * factor;
-}
-
-double strag_yardstick_r2ccl(int hosts, double factor)
-{
-    return strag_yardstick_ring(hosts, 1) * (1 + hosts * (factor - 1) / (2.0 * (hosts - 1)));
 }
 
 /* What the hosts' uplinks are like. */
@@ -78,22 +53,14 @@ static void find_bound(const struct strag_links *links, struct strag_lower_bound
 int strag_lower_bound(const struct strag_problem *problem, const struct strag_model *model,
                       struct strag_lower_bound *bound, struct strag_error *err)
 {
-    struct strag_topology *own = NULL;
-    struct strag_links *links = NULL;
-    const struct strag_topology *topology = problem->topology;
-    int status = STRAG_OK;
+    struct strag_links *links;
     *bound = (struct strag_lower_bound){0};
-    if (topology && topology->network != STRAG_NETWORK_TREE)
+    if (problem->topology && problem->topology->network != STRAG_NETWORK_TREE)
         return STRAG_OK;
-    if (!topology) {
-        status = strag_topology_flat(problem->n, 1, &own, err);
-        topology = own;
-    }
-    if (status == STRAG_OK)
-        status = strag_links_create(topology, model, problem->state, &links, err);
-    if (status == STRAG_OK)
-        find_bound(links, bound);
+    int status = strag_links_of(problem, model, &links, err);
+    if (status != STRAG_OK)
+        return status;
+    find_bound(links, bound);
     strag_links_free(links);
-    strag_topology_free(own);
-    return status;
+    return STRAG_OK;
 }

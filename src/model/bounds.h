@@ -17,26 +17,9 @@
 #include "model/model.h"
 #include "plan/algorithm.h"
 
-/** Theorem 1, and 3 with hosts for servers: one of `hosts` (2 at least) is `factor` times slower.
- */
-double strag_bound_one_slow(int hosts, double factor);
-
-/** Theorem 6, and 13 with hosts for servers: the same, one flow at a time on a link. */
+/** Theorem 6, and 13 with hosts for servers: one of `hosts` (2 at least) is `factor` times slower,
+ * one flow at a time on a link. */
 double strag_bound_one_flow(int hosts, double factor);
-
-/**
- * Theorem 2: several slow ones.
- *
- * @param factors  of the slow hosts, 1 or more each
- * @param slow     how many there are, at most `hosts`
- */
-double strag_bound_several_slow(int hosts, const double *factors, int slow);
-
-/** Ring, in which everybody waits for the slow link: 2(n-1)/n times the factor. */
-double strag_yardstick_ring(int hosts, double factor);
-
-/** R2CCL: ring's time without a slow link, times 1 + n(l-1) / (2(n-1)). */
-double strag_yardstick_r2ccl(int hosts, double factor);
 
 /* The bounds of a problem, in seconds per byte of the vector; 0: none is known. */
 struct strag_lower_bound {

@@ -4,6 +4,7 @@
  */
 #include "model/cost.h"
 
+#include "base/text.h"
 #include "model/traffic.h"
 
 #include <stdlib.h>
@@ -12,25 +13,12 @@
 /* A profile being made: parts and lines grow. */
 struct draft {
     struct strag_profile *profile;
-    size_t parts_room, lines_room;
+    int parts_room, lines_room;
     bool straggler; /* a straggler has taken part */
     strag_give_up_fn *prune;
     void *context;
     bool pruned;
 };
-
-static bool grow(void **items, size_t *room, int used, size_t size)
-{
-    if ((size_t)used < *room)
-        return true;
-    size_t larger = *room ? 2 * *room : 16;
-    void *moved = realloc(*items, larger * size);
-    if (!moved)
-        return false;
-    *items = moved;
-    *room = larger;
-    return true;
-}
 
 /* Keep a line unless another of the part is nowhere shorter; drop those that it is nowhere shorter
  * than. */
@@ -48,7 +36,7 @@ static bool add_line(struct draft *draft, struct strag_profile_part *part,
     }
     part->lines = kept;
     profile->nlines = part->first_line + kept;
-    if (!grow((void **)&profile->lines, &draft->lines_room, profile->nlines, sizeof line))
+    if (!strag_array_grow(&profile->lines, &draft->lines_room, profile->nlines + 1, sizeof line))
         return false;
     profile->lines[profile->nlines++] = line;
     part->lines++;
@@ -68,13 +56,14 @@ static bool is_late(const struct strag_traffic *traffic, int rank)
     return false;
 }
 
-/* The round at hand becomes a part. @return false when out of memory */
-static bool add_part(struct draft *draft, const struct strag_traffic *traffic, int repeats)
+/* A round that was looked at becomes a part. @return false when out of memory */
+static bool add_part(struct draft *draft, struct strag_traffic *traffic, int round, int repeats)
 {
     struct strag_profile *profile = draft->profile;
+    const struct strag_messages *messages = strag_traffic_messages(traffic, round);
     struct strag_profile_part part = {.repeats = repeats, .first_line = profile->nlines};
-    for (size_t m = 0; m < traffic->nmessages; m++) {
-        const struct strag_message *message = &traffic->messages[m];
+    for (int m = 0; m < messages->count; m++) {
+        const struct strag_message *message = &messages->list[m];
         const struct strag_cost_line line = {message->latency,
                                              message->per_byte + message->reducing};
         if (!add_line(draft, &part, line))
@@ -82,7 +71,7 @@ static bool add_part(struct draft *draft, const struct strag_traffic *traffic, i
         draft->straggler =
             draft->straggler || is_late(traffic, message->from) || is_late(traffic, message->to);
     }
-    if (!grow((void **)&profile->parts, &draft->parts_room, profile->nparts, sizeof part))
+    if (!strag_array_grow(&profile->parts, &draft->parts_room, profile->nparts + 1, sizeof part))
         return false;
     profile->parts[profile->nparts++] = part;
     profile->before += !draft->straggler;
@@ -155,7 +144,7 @@ static int add_group(struct draft *draft, struct strag_traffic *traffic, const s
         status = strag_traffic_round(traffic, round, group->repeats, err);
         if (status != STRAG_OK)
             return status;
-        if (!add_part(draft, traffic, group->repeats))
+        if (!add_part(draft, traffic, round, group->repeats))
             return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the costs of %d rounds",
                               traffic->subject.instance.claim.rounds);
     }
@@ -185,8 +174,7 @@ struct kind {
 };
 
 struct kinds {
-    int count;
-    size_t room;
+    int count, room;
     struct kind *list;
 };
 
@@ -209,7 +197,7 @@ static bool find_kinds(const struct strag_instance *instance, struct kinds *kind
             kinds->list[k].repeats++;
             continue;
         }
-        if (!grow((void **)&kinds->list, &kinds->room, kinds->count, sizeof kind))
+        if (!strag_array_grow(&kinds->list, &kinds->room, kinds->count + 1, sizeof kind))
             return false;
         kinds->list[kinds->count++] = kind;
     }
@@ -286,15 +274,12 @@ int strag_profile_attempt(const struct strag_algorithm *algorithm,
         return status;
     struct draft draft = {
         .profile = calloc(1, sizeof *draft.profile), .prune = prune, .context = context};
-    const struct strag_state *state = problem->state;
     if (!draft.profile)
         status = strag_fail(err, STRAG_ERR_MEMORY, "out of memory for an estimate");
-    for (int i = 0; draft.profile && state && i < state->nstragglers; i++) {
-        if (state->straggler[i].delay > draft.profile->delay)
-            draft.profile->delay = state->straggler[i].delay;
-    }
-    if (draft.profile)
+    else {
+        draft.profile->delay = strag_state_delay(problem->state);
         status = add_parts(&draft, &traffic, err);
+    }
     status = strag_traffic_close(&traffic, status, err);
     if (status != STRAG_OK || draft.pruned) {
         strag_profile_free(draft.profile);
@@ -321,24 +306,28 @@ void strag_profile_free(struct strag_profile *profile)
     free(profile);
 }
 
-double strag_profile_seconds(const struct strag_profile *profile, double bytes)
+double strag_profile_end(const struct strag_profile *profile, int first, int end, double begin,
+                         double bytes)
 {
-    double seconds = 0;
-    for (int p = 0; p < profile->nparts; p++) {
+    for (int p = first; p < end; p++) {
         const struct strag_profile_part *part = &profile->parts[p];
         double longest = 0;
-        if (p == profile->before && seconds < profile->delay)
-            seconds = profile->delay;
         for (int l = 0; l < part->lines; l++) {
             const struct strag_cost_line *line = &profile->lines[part->first_line + l];
             double message = line->latency + bytes * line->per_byte;
             if (message > longest)
                 longest = message;
         }
-        seconds += part->repeats * longest;
+        begin += part->repeats * longest;
     }
-    return profile->before == profile->nparts && seconds < profile->delay ? profile->delay
-                                                                          : seconds;
+    return begin;
+}
+
+double strag_profile_seconds(const struct strag_profile *profile, double bytes)
+{
+    double early = strag_profile_end(profile, 0, profile->before, 0, bytes);
+    return strag_profile_end(profile, profile->before, profile->nparts,
+                             early < profile->delay ? profile->delay : early, bytes);
 }
 
 /* Of a part's lines, the longest for a size. */

@@ -82,6 +82,10 @@ int strag_profile_attempt(const struct strag_algorithm *algorithm,
 /** NULL is allowed. */
 void strag_profile_free(struct strag_profile *profile);
 
+/** When the parts [first, end) are over if they begin at `begin` seconds, without the delay. */
+double strag_profile_end(const struct strag_profile *profile, int first, int end, double begin,
+                         double bytes);
+
 /** Seconds from the first rank's arrival to the last one's end, for a vector of so many bytes. */
 double strag_profile_seconds(const struct strag_profile *profile, double bytes);
 

@@ -13,6 +13,7 @@
  */
 #include "model/cost.h"
 
+#include "base/text.h"
 #include "model/flows.h"
 #include "model/traffic.h"
 
@@ -21,13 +22,9 @@
 
 enum { NONE = -1 };
 
-enum event_kind { ENTER, SET_OUT };
-
-struct event {
-    double time;
-    enum event_kind kind;
-    int which; /* ENTER: a rank; SET_OUT: a message */
-};
+/* What happens is a flow that ends, with one of these tags: rank r enters its next round with r,
+ * and behind those of the n ranks are two for each message. */
+enum event { SET_OUT, ARRIVE, EVENTS };
 
 struct message {
     int from, to, round;
@@ -55,70 +52,34 @@ struct clocks {
 
     struct strag_hop *route; /* scratch */
     struct rank *ranks;
-    int nspare, nmessages; /* head of the list of spare ones; slots */
+    int nspare, nmessages, room; /* head of the list of spare ones */
     struct message *messages;
-    size_t nevents, events_room;
-    struct event *events; /* heap, the earliest on top */
 };
 
-/* ---- Events ---- */
-
-static void add_event(struct clocks *clocks, double time, enum event_kind kind, int which)
+static int message_tag(const struct clocks *clocks, int m, enum event event)
 {
-    if (clocks->nevents == clocks->events_room) {
-        size_t room = clocks->events_room ? 2 * clocks->events_room : 64;
-        void *moved = realloc(clocks->events, room * sizeof *clocks->events);
-        if (!moved) {
-            clocks->failed = true;
-            return;
-        }
-        clocks->events = moved;
-        clocks->events_room = room;
-    }
-    size_t place = clocks->nevents++;
-    for (; place > 0 && time < clocks->events[(place - 1) / 2].time; place = (place - 1) / 2)
-        clocks->events[place] = clocks->events[(place - 1) / 2];
-    clocks->events[place] = (struct event){time, kind, which};
+    return clocks->subject.instance.problem.n + EVENTS * m + (int)event;
 }
 
-static struct event take_event(struct clocks *clocks)
+static void happens(struct clocks *clocks, double time, int tag)
 {
-    struct event top = clocks->events[0], last = clocks->events[--clocks->nevents];
-    size_t place = 0;
-    for (size_t child = 1; child < clocks->nevents; child = 2 * place + 1) {
-        if (child + 1 < clocks->nevents &&
-            clocks->events[child + 1].time < clocks->events[child].time)
-            child++;
-        if (last.time <= clocks->events[child].time)
-            break;
-        clocks->events[place] = clocks->events[child];
-        place = child;
-    }
-    clocks->events[place] = last;
-    return top;
+    if (strag_flows_wait(clocks->flows, time, tag) != STRAG_OK)
+        clocks->failed = true;
 }
 
 /* ---- Messages ---- */
 
+/* @return NONE: out of memory */
 static int new_message(struct clocks *clocks)
 {
-    if (clocks->nspare == NONE) {
-        int room = clocks->nmessages ? 2 * clocks->nmessages : 64;
-        void *moved = realloc(clocks->messages, (size_t)room * sizeof *clocks->messages);
-        if (!moved) {
-            clocks->failed = true;
-            return NONE;
-        }
-        clocks->messages = moved;
-        for (int m = room - 1; m >= clocks->nmessages; m--) {
-            clocks->messages[m].next = clocks->nspare;
-            clocks->nspare = m;
-        }
-        clocks->nmessages = room;
-    }
     int m = clocks->nspare;
-    clocks->nspare = clocks->messages[m].next;
-    return m;
+    if (m != NONE) {
+        clocks->nspare = clocks->messages[m].next;
+        return m;
+    }
+    clocks->failed = !strag_array_grow(&clocks->messages, &clocks->room, clocks->nmessages + 1,
+                                       sizeof *clocks->messages);
+    return clocks->failed ? NONE : clocks->nmessages++;
 }
 
 /* Take the message that the other side has met already off the rank's list. @return NONE: not yet
@@ -173,7 +134,7 @@ static void visit(void *context, enum strag_kind kind, int peer, int first, int 
             .from = from,
             .to = to,
             .round = rank->round,
-            .amount = strag_subject_amount(&clocks->subject, first, count),
+            .amount = strag_block_fraction(&clocks->subject.instance.shape.bounds, first, count),
             .reduced = kind == STRAG_RECV_REDUCE,
             .from_is_in = sends,
         };
@@ -183,7 +144,7 @@ static void visit(void *context, enum strag_kind kind, int peer, int first, int 
     if (kind == STRAG_RECV_REDUCE)
         clocks->messages[m].reduced = true;
     struct strag_route route = strag_links_route(clocks->subject.links, from, to, clocks->route);
-    add_event(clocks, clocks->now + route.latency, SET_OUT, m);
+    happens(clocks, clocks->now + route.latency, message_tag(clocks, m, SET_OUT));
 }
 
 /* ---- Ranks ---- */
@@ -208,7 +169,7 @@ static void finish(struct clocks *clocks, int r, double time)
     rank->done = time > rank->done ? time : rank->done;
     rank->open--;
     if (rank->open == 0)
-        add_event(clocks, rank->done, ENTER, r);
+        happens(clocks, rank->done, r);
 }
 
 static void arrive(struct clocks *clocks, int m)
@@ -226,31 +187,29 @@ static void arrive(struct clocks *clocks, int m)
 
 /* ---- Running ---- */
 
-static void handle(struct clocks *clocks, struct event event)
+static void handle(struct clocks *clocks, int tag)
 {
-    if (event.kind == ENTER) {
-        enter(clocks, event.which);
-        return;
+    int which = tag - clocks->subject.instance.problem.n, m = which / EVENTS;
+    if (which < 0) {
+        enter(clocks, tag);
+    } else if (which % EVENTS == ARRIVE) {
+        arrive(clocks, m);
+    } else {
+        const struct message *message = &clocks->messages[m];
+        clocks->failed = strag_flows_start(clocks->flows, clocks->now, message->from, message->to,
+                                           message->amount * clocks->bytes,
+                                           message_tag(clocks, m, ARRIVE)) != STRAG_OK;
     }
-    const struct message *message = &clocks->messages[event.which];
-    if (strag_flows_start(clocks->flows, clocks->now, message->from, message->to,
-                          message->amount * clocks->bytes, event.which) != STRAG_OK)
-        clocks->failed = true;
 }
 
-/* All events in the order of time, until nothing happens any more. */
+/* In the order of time, until nothing happens any more. */
 static void run(struct clocks *clocks)
 {
-    while (!clocks->failed) {
-        double event = clocks->nevents ? clocks->events[0].time : INFINITY;
-        double arrival = strag_flows_next(clocks->flows);
-        if (isinf(event) && isinf(arrival))
-            return;
-        clocks->now = fmax(clocks->now, fmin(event, arrival));
-        for (int m; (m = strag_flows_end(clocks->flows, clocks->now)) != NONE;)
-            arrive(clocks, m);
-        while (clocks->nevents && clocks->events[0].time <= clocks->now && !clocks->failed)
-            handle(clocks, take_event(clocks));
+    for (double next; !clocks->failed && (next = strag_flows_next(clocks->flows)) < INFINITY;) {
+        clocks->now = fmax(clocks->now, next);
+        for (int tag;
+             !clocks->failed && (tag = strag_flows_end(clocks->flows, clocks->now)) != NONE;)
+            handle(clocks, tag);
     }
 }
 
@@ -264,11 +223,11 @@ static void set_out(struct clocks *clocks)
                 delay = fmax(delay, state->straggler[i].delay);
         }
         clocks->ranks[r] = (struct rank){.round = -1, .first = NONE, .last = NONE};
-        add_event(clocks, delay, ENTER, r);
+        happens(clocks, delay, r);
     }
 }
 
-/* @return the last rank's end, or NAN if somebody waits for a message that nobody sends */
+/* @return the last rank's end, or NAN if a rank waits for a message that is not sent */
 static double last_end(const struct clocks *clocks)
 {
     double last = 0;
@@ -326,7 +285,6 @@ int strag_cost_clocks(const struct strag_algorithm *algorithm, const struct stra
     free(clocks.route);
     free(clocks.ranks);
     free(clocks.messages);
-    free(clocks.events);
     strag_subject_close(&clocks.subject);
     return status;
 }

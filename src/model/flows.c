@@ -26,12 +26,17 @@ struct flow {
     double left;  /* bytes, at the time `since` */
     double since; /* seconds */
     double rate;  /* bytes per second; 0: not known yet */
-    double end;   /* seconds, at this rate */
     int tag;
     int ncrossings;
     int heap_place; /* NONE: not in the heap */
     bool fixed;     /* its rate is found, while rates are */
     uint32_t mark;
+};
+
+/* When a flow ends, at its rate. */
+struct entry {
+    double end; /* seconds */
+    int slot;
 };
 
 struct link_state {
@@ -55,7 +60,7 @@ struct strag_flows {
     int *spare; /* slots without a flow */
 
     int nheap;
-    int *heap; /* slots, the one that ends first on top */
+    struct entry *heap; /* the one that ends first on top */
 
     struct link_state *state; /* [link] */
     int ndirty;
@@ -165,60 +170,40 @@ static void remove_crossing(struct strag_flows *flows, int slot, int h)
 
 /* ---- The heap ---- */
 
-static void put(struct strag_flows *flows, int place, int slot)
+static void put(struct strag_flows *flows, int place, struct entry entry)
 {
-    flows->heap[place] = slot;
-    flows->flows[slot].heap_place = place;
+    flows->heap[place] = entry;
+    flows->flows[entry.slot].heap_place = place;
 }
 
-static double end_at(const struct strag_flows *flows, int place)
+static void sift_down(struct strag_flows *flows, int place, struct entry entry)
 {
-    return flows->flows[flows->heap[place]].end;
-}
-
-static void sift_up(struct strag_flows *flows, int place)
-{
-    int slot = flows->heap[place];
-    for (; place > 0 && flows->flows[slot].end < end_at(flows, (place - 1) / 2);
-         place = (place - 1) / 2)
-        put(flows, place, flows->heap[(place - 1) / 2]);
-    put(flows, place, slot);
-}
-
-static void sift_down(struct strag_flows *flows, int place)
-{
-    int slot = flows->heap[place];
+    const struct entry *heap = flows->heap;
     for (int child = 2 * place + 1; child < flows->nheap; child = 2 * place + 1) {
-        if (child + 1 < flows->nheap && end_at(flows, child + 1) < end_at(flows, child))
-            child++;
-        if (flows->flows[slot].end <= end_at(flows, child))
+        child += child + 1 < flows->nheap && heap[child + 1].end < heap[child].end;
+        if (entry.end <= heap[child].end)
             break;
-        put(flows, place, flows->heap[child]);
+        put(flows, place, heap[child]);
         place = child;
     }
-    put(flows, place, slot);
+    put(flows, place, entry);
 }
 
 /* A flow's end has changed, or is new. */
-static void place_end(struct strag_flows *flows, int slot)
+static void place_end(struct strag_flows *flows, int slot, double end)
 {
     int place = flows->flows[slot].heap_place;
-    if (place == NONE) {
+    if (place == NONE)
         place = flows->nheap++;
-        put(flows, place, slot);
-    }
-    sift_up(flows, place);
-    sift_down(flows, flows->flows[slot].heap_place);
+    for (; place > 0 && end < flows->heap[(place - 1) / 2].end; place = (place - 1) / 2)
+        put(flows, place, flows->heap[(place - 1) / 2]);
+    sift_down(flows, place, (struct entry){end, slot});
 }
 
 static void take_top(struct strag_flows *flows)
 {
-    flows->flows[flows->heap[0]].heap_place = NONE;
-    flows->nheap--;
-    if (flows->nheap > 0) {
-        put(flows, 0, flows->heap[flows->nheap]);
-        sift_down(flows, 0);
-    }
+    if (--flows->nheap > 0)
+        sift_down(flows, 0, flows->heap[flows->nheap]);
 }
 
 /* ---- Rates ---- */
@@ -276,8 +261,7 @@ static void fix(struct strag_flows *flows, int slot, double rate)
     struct flow *flow = &flows->flows[slot];
     flow->fixed = true;
     flow->rate = rate;
-    flow->end = flows->now + flow->left / rate;
-    place_end(flows, slot);
+    place_end(flows, slot, flows->now + flow->left / rate);
     for (int h = 0; h < flow->ncrossings; h++) {
         const struct crossing *crossing = &flows->crossings[slot * flows->longest + h];
         struct link_state *state = &flows->state[crossing->link];
@@ -329,28 +313,35 @@ static void find_rates(struct strag_flows *flows)
 
 /* ---- Coming and going ---- */
 
-int strag_flows_start(struct strag_flows *flows, double now, int from, int to, double bytes,
-                      int tag)
+int strag_flows_wait(struct strag_flows *flows, double end, int tag)
 {
     if (flows->nspare == 0 && !grow(flows))
         return STRAG_ERR_MEMORY;
     int slot = flows->spare[--flows->nspare];
+    flows->flows[slot] = (struct flow){.tag = tag, .heap_place = NONE};
+    place_end(flows, slot, end);
+    return STRAG_OK;
+}
+
+int strag_flows_start(struct strag_flows *flows, double now, int from, int to, double bytes,
+                      int tag)
+{
     struct strag_route route = strag_links_route(flows->links, from, to, flows->route);
     flows->now = now > flows->now ? now : flows->now;
+    if (route.nhops == 0)
+        return strag_flows_wait(flows, flows->now, tag); /* nothing is in its way */
+    if (flows->nspare == 0 && !grow(flows))
+        return STRAG_ERR_MEMORY;
+    int slot = flows->spare[--flows->nspare];
     flows->flows[slot] = (struct flow){
         .left = bytes,
         .since = flows->now,
-        .end = INFINITY,
         .tag = tag,
         .ncrossings = route.nhops,
         .heap_place = NONE,
     };
     for (int h = 0; h < route.nhops; h++)
         add_crossing(flows, slot, h, flows->route[h]);
-    if (route.nhops == 0) {
-        flows->flows[slot].end = flows->now; /* nothing is in its way */
-        place_end(flows, slot);
-    }
     return STRAG_OK;
 }
 
@@ -358,14 +349,14 @@ double strag_flows_next(struct strag_flows *flows)
 {
     if (flows->ndirty > 0)
         find_rates(flows);
-    return flows->nheap > 0 ? end_at(flows, 0) : INFINITY;
+    return flows->nheap > 0 ? flows->heap[0].end : INFINITY;
 }
 
 int strag_flows_end(struct strag_flows *flows, double now)
 {
-    if (flows->nheap == 0 || end_at(flows, 0) > now * (1 + same_time))
+    if (flows->nheap == 0 || flows->heap[0].end > now * (1 + same_time))
         return NONE;
-    int slot = flows->heap[0];
+    int slot = flows->heap[0].slot;
     const struct flow *flow = &flows->flows[slot];
     flows->now = now > flows->now ? now : flows->now;
     take_top(flows);

@@ -35,6 +35,9 @@ void strag_flows_free(struct strag_flows *flows);
 int strag_flows_start(struct strag_flows *flows, double now, int from, int to, double bytes,
                       int tag);
 
+/** A flow that loads no link and ends at `end`: something that is known to happen then. */
+int strag_flows_wait(struct strag_flows *flows, double end, int tag);
+
 /** When does the next flow end? INFINITY: none is under way. */
 double strag_flows_next(struct strag_flows *flows);
 

@@ -123,67 +123,47 @@ static int step(const struct strag_grid *grid, int d, int x, enum direction dire
     return grid->wrap[d] ? (next + size) % size : -1;
 }
 
-/* A link between two slow hosts is as slow as the slower one of them. */
-static void slow_grid_link(struct strag_links *links, int link, double factor)
+/* A link that is slowed more than once is as slow as the largest factor makes it. */
+static void slow_link(struct strag_links *links, int link, double slowed)
 {
-    double slowed = links->model.bandwidth / factor;
-    if (slowed < links->bandwidth[link])
-        links->bandwidth[link] = slowed;
+    links->bandwidth[link] = fmin(links->bandwidth[link], slowed);
 }
 
 /* All links of a position in one dimension, to it and from it. */
-static void slow_dimension(struct strag_links *links, int position, int d, double factor)
+static void slow_dimension(struct strag_links *links, int position, int d, double slowed)
 {
     const struct strag_grid *grid = &links->topology->grid;
     int at[STRAG_DIMS_MAX];
     strag_grid_coordinates(grid, position, at);
     int x = at[d];
     for (int which = 0; which < links_per_dim(grid, d); which++)
-        slow_grid_link(links, grid_link(links, position, d, which), factor);
+        slow_link(links, grid_link(links, position, d, which), slowed);
     if (grid->network == STRAG_NETWORK_HYPERX) {
         for (at[d] = 0; at[d] < grid->size[d]; at[d]++) {
             if (at[d] != x)
-                slow_grid_link(links, grid_link(links, strag_grid_position(grid, at), d, x),
-                               factor);
+                slow_link(links, grid_link(links, strag_grid_position(grid, at), d, x), slowed);
         }
         return;
     }
     for (int direction = PLUS; direction <= MINUS; direction++) {
         at[d] = step(grid, d, x, direction);
         if (at[d] >= 0 && at[d] != x)
-            slow_grid_link(links, grid_link(links, strag_grid_position(grid, at), d, !direction),
-                           factor);
+            slow_link(links, grid_link(links, strag_grid_position(grid, at), d, !direction),
+                      slowed);
     }
 }
 
 static void slow_host(struct strag_links *links, int host, double factor)
 {
     const struct strag_topology *topology = links->topology;
+    const struct strag_node *node = &topology->nodes[host];
     if (topology->network == STRAG_NETWORK_TREE) {
-        links->bandwidth[2 * host] /= factor;
-        links->bandwidth[2 * host + 1] /= factor;
+        slow_link(links, 2 * host, node_bandwidth(links, node) / factor);
+        slow_link(links, 2 * host + 1, node_bandwidth(links, node) / factor);
         return;
     }
     for (int d = 0; d < topology->grid.dims; d++)
-        slow_dimension(links, topology->nodes[host].position, d, factor);
-}
-
-/* The largest factor that is said of the host of entry i, or 0 if an earlier entry has that host:
- * lists are short. */
-static double host_factor(const struct strag_links *links, const struct strag_state *state, int i)
-{
-    const int32_t *host_node = links->topology->host_node;
-    int host = host_node[state->slow[i].rank];
-    double factor = 0;
-    for (int j = 0; j < state->nslow; j++) {
-        if (host_node[state->slow[j].rank] != host)
-            continue;
-        if (j < i)
-            return 0;
-        if (state->slow[j].factor > factor)
-            factor = state->slow[j].factor;
-    }
-    return factor;
+        slow_dimension(links, node->position, d, links->model.bandwidth / factor);
 }
 
 static int slow_hosts(struct strag_links *links, const struct strag_state *state,
@@ -199,11 +179,8 @@ static int slow_hosts(struct strag_links *links, const struct strag_state *state
                               "rank %d is slower by a factor of %g; at least 1 is needed",
                               state->slow[i].rank, state->slow[i].factor);
     }
-    for (int i = 0; i < state->nslow; i++) {
-        double factor = host_factor(links, state, i);
-        if (factor > 1)
-            slow_host(links, links->topology->host_node[state->slow[i].rank], factor);
-    }
+    for (int i = 0; i < state->nslow; i++)
+        slow_host(links, links->topology->host_node[state->slow[i].rank], state->slow[i].factor);
     return STRAG_OK;
 }
 
@@ -253,10 +230,26 @@ int strag_links_create(const struct strag_topology *topology, const struct strag
     return status;
 }
 
+int strag_links_of(const struct strag_problem *problem, const struct strag_model *model,
+                   struct strag_links **links, struct strag_error *err)
+{
+    struct strag_topology *own = NULL;
+    int status = problem->topology ? STRAG_OK : strag_topology_flat(problem->n, 1, &own, err);
+    if (status == STRAG_OK)
+        status =
+            strag_links_create(own ? own : problem->topology, model, problem->state, links, err);
+    if (status == STRAG_OK)
+        (*links)->own = own;
+    else
+        strag_topology_free(own);
+    return status;
+}
+
 void strag_links_free(struct strag_links *links)
 {
     if (!links)
         return;
+    strag_topology_free(links->own);
     free(links->bandwidth);
     free(links);
 }
@@ -434,50 +427,4 @@ struct strag_route strag_links_route(struct strag_links *links, int from, int to
         latency += length * (model->link_latency + model->hop_latency);
     }
     return (struct strag_route){latency, (int)(links->end - hops)};
-}
-
-/* ---- Names ---- */
-
-static void name_tree_link(const struct strag_links *links, int link, char *buffer, size_t size)
-{
-    const struct strag_node *node = &links->topology->nodes[link / 2];
-    const char *direction = link % 2 ? "down" : "up";
-    const char *level = strag_level_name(node->level);
-    if (node->name)
-        snprintf(buffer, size, "%s %s %s", level, node->name, direction);
-    else if (node->rank >= 0)
-        snprintf(buffer, size, "rank %d %s", node->rank, direction);
-    else
-        snprintf(buffer, size, "%s of rank %d %s", level,
-                 links->topology->leaf_rank[node->first_leaf], direction);
-}
-
-static void name_grid_link(const struct strag_links *links, int link, char *buffer, size_t size)
-{
-    static const char *const ways[] = {"+", "-", "from +", "from -"};
-    const struct strag_grid *grid = &links->topology->grid;
-    int at[STRAG_DIMS_MAX], d = 0;
-    int rest = link - 2 * links->topology->nnodes;
-    strag_grid_coordinates(grid, rest / links->per_position, at);
-    rest %= links->per_position;
-    for (; rest >= links_per_dim(grid, d); d++)
-        rest -= links_per_dim(grid, d);
-    size_t used = 0;
-    for (int e = 0; e < grid->dims && used < size; e++)
-        used += (size_t)snprintf(buffer + used, size - used, "%s%d", e ? "," : "(", at[e]);
-    if (used >= size)
-        return;
-    if (grid->network == STRAG_NETWORK_HYPERX)
-        snprintf(buffer + used, size - used, ") dimension %d to %d", d, rest);
-    else
-        snprintf(buffer + used, size - used, ") dimension %d %s", d, ways[rest]);
-}
-
-char *strag_links_name(const struct strag_links *links, int link, char *buffer, size_t size)
-{
-    if (link < 2 * links->topology->nnodes)
-        name_tree_link(links, link, buffer, size);
-    else
-        name_grid_link(links, link, buffer, size);
-    return buffer;
 }

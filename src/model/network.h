@@ -20,8 +20,8 @@
 #ifndef STRAG_NETWORK_H
 #define STRAG_NETWORK_H
 
-#include "machine/state.h"
 #include "model/model.h"
+#include "plan/algorithm.h"
 
 struct strag_hop {
     int32_t link;
@@ -35,6 +35,7 @@ struct strag_route {
 
 struct strag_links {
     const struct strag_topology *topology;
+    struct strag_topology *own; /* that, if strag_links_of made it; else NULL */
     struct strag_model model;
     int per_position;           /* links of one position of a grid */
     int before[STRAG_DIMS_MAX]; /* of those, how many belong to dimensions before this one */
@@ -58,6 +59,11 @@ int strag_links_create(const struct strag_topology *topology, const struct strag
                        const struct strag_state *state, struct strag_links **links,
                        struct strag_error *err);
 
+/** The links of a problem's topology: without one, each rank is on a host and all on one switch.
+ * @return as strag_links_create */
+int strag_links_of(const struct strag_problem *problem, const struct strag_model *model,
+                   struct strag_links **links, struct strag_error *err);
+
 /** NULL is allowed. */
 void strag_links_free(struct strag_links *links);
 
@@ -70,8 +76,5 @@ void strag_links_free(struct strag_links *links);
  */
 struct strag_route strag_links_route(struct strag_links *links, int from, int to,
                                      struct strag_hop *hops);
-
-/** "host n1 up", "(1,0) dimension 0 +", for messages and tables. @return buffer */
-char *strag_links_name(const struct strag_links *links, int link, char *buffer, size_t size);
 
 #endif

@@ -5,7 +5,7 @@
  */
 #include "model/select.h"
 
-#include "algorithms/table.h"
+#include "base/text.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -155,7 +155,8 @@ struct pricing {
     const struct strag_select_options *options;
     const struct strag_model *model;
     double (*rated)[LOOKS]; /* [candidate]; NULL unless the table is wanted quickly */
-    int open;               /* behind this look the candidate at hand may be the best */
+    int room, rated_room;
+    int open; /* behind this look the candidate at hand may be the best */
 };
 
 static double look_at(int look)
@@ -241,17 +242,11 @@ static int price(struct pricing *pricing, const struct strag_problem *problem,
 static bool grow(struct pricing *pricing, int more)
 {
     struct strag_selection *selection = pricing->selection;
-    size_t room = (size_t)selection->candidates + (size_t)more;
-    void *moved = realloc(selection->candidate, room * sizeof *selection->candidate);
-    if (!moved)
-        return false;
-    selection->candidate = moved;
-    if (!pricing->options->quick)
-        return true;
-    moved = realloc(pricing->rated, room * sizeof *pricing->rated);
-    if (moved)
-        pricing->rated = moved;
-    return moved != NULL;
+    int need = selection->candidates + more;
+    return strag_array_grow(&selection->candidate, &pricing->room, need,
+                            sizeof *selection->candidate) &&
+           (!pricing->options->quick ||
+            strag_array_grow(&pricing->rated, &pricing->rated_room, need, sizeof *pricing->rated));
 }
 
 /* An algorithm's candidates, one for each count of blocks. */

@@ -165,15 +165,6 @@ void strag_symmetry_close(struct strag_symmetry *symmetry)
 
 /* ---- Rounds of the same kind ---- */
 
-static bool is_somebody_late(const struct strag_state *state)
-{
-    for (int i = 0; state && i < state->nstragglers; i++) {
-        if (state->straggler[i].delay > 0)
-            return true;
-    }
-    return false;
-}
-
 /* Is every rank right below a host, and every host right below the root, all with as many ranks
  * that are equally fast? Hosts' links may differ. */
 static bool are_hosts_equal(const struct strag_links *links)
@@ -199,7 +190,7 @@ int strag_symmetry_kinds(const struct strag_instance *instance, const struct str
     struct strag_uplinks_count count;
     struct strag_uplinks uplinks;
     *bandwidth = 0;
-    if (problem->n < 2 || !instance->algorithm->kind || is_somebody_late(problem->state) ||
+    if (problem->n < 2 || !instance->algorithm->kind || strag_state_delay(problem->state) > 0 ||
         !are_hosts_equal(links))
         return STRAG_OK;
     int status = strag_uplinks_count(problem, &count, err);

@@ -45,7 +45,7 @@ static inline double strag_symmetry_weight(const struct strag_symmetry *symmetry
 /**
  * Can hosts be exchanged so that rounds of the same kind (strag_algorithm.kind) take the same time?
  * So it is if all are on one switch, those at the full rate are equally fast by the model as well,
- * and nobody is late.
+ * and no rank is late.
  *
  * @param[out] bandwidth  that those hosts have in common; 0: no
  * @return STRAG_OK or STRAG_ERR_MEMORY

@@ -7,6 +7,8 @@
  */
 #include "model/traffic.h"
 
+#include "base/text.h"
+
 #include <stdlib.h>
 
 /* Rounds are gathered as long as the messages of so many ranks take no more memory than one round
@@ -23,13 +25,7 @@ int strag_subject_open(struct strag_subject *subject, const struct strag_algorit
     int status = strag_instance_open(&subject->instance, algorithm, problem, err);
     if (status != STRAG_OK)
         return status;
-    const struct strag_topology *topology = problem->topology;
-    if (!topology) {
-        status = strag_topology_flat(problem->n, 1, &subject->own, err);
-        topology = subject->own;
-    }
-    if (status == STRAG_OK)
-        status = strag_links_create(topology, model, problem->state, &subject->links, err);
+    status = strag_links_of(problem, model, &subject->links, err);
     if (status != STRAG_OK)
         strag_subject_close(subject);
     return status;
@@ -38,17 +34,7 @@ int strag_subject_open(struct strag_subject *subject, const struct strag_algorit
 void strag_subject_close(struct strag_subject *subject)
 {
     strag_links_free(subject->links);
-    strag_topology_free(subject->own);
     strag_instance_close(&subject->instance);
-}
-
-double strag_subject_amount(const struct strag_subject *subject, int first, int count)
-{
-    const struct strag_bounds *bounds = &subject->instance.shape.bounds;
-    if (!bounds->numerator)
-        return (double)count / bounds->blocks;
-    return (double)(bounds->numerator[first + count] - bounds->numerator[first]) /
-           (double)bounds->denominator;
 }
 
 /* ---- Rounds ---- */
@@ -72,29 +58,26 @@ static void visit(void *context, enum strag_kind kind, int peer, int first, int 
     struct strag_traffic *traffic = context;
     if (kind == STRAG_SEND || traffic->failed)
         return;
-    int round = strag_visitor_round(traffic->visitor);
-    struct strag_receives *receives = &traffic->receives[round - traffic->gathered.first];
-    if (receives->count == receives->room) {
-        size_t larger = receives->room ? 2 * receives->room : 64;
-        void *moved = realloc(receives->list, larger * sizeof *receives->list);
-        if (!moved) {
-            traffic->failed = true;
-            return;
-        }
-        receives->list = moved;
-        receives->room = larger;
+    const struct strag_subject *subject = &traffic->subject;
+    struct strag_messages *messages =
+        strag_traffic_messages(traffic, strag_visitor_round(traffic->visitor));
+    if (!strag_array_grow(&messages->list, &messages->room, messages->count + 1,
+                          sizeof *messages->list)) {
+        traffic->failed = true;
+        return;
     }
-    double amount = strag_subject_amount(&traffic->subject, first, count);
-    double takes = amount / link_bandwidth(&traffic->subject, peer, traffic->receiver);
-    if (takes > receives->heaviest_takes) {
-        receives->heaviest = receives->count;
-        receives->heaviest_takes = takes;
+    double amount = strag_block_fraction(&subject->instance.shape.bounds, first, count);
+    double takes = amount / link_bandwidth(subject, peer, traffic->receiver);
+    double reducing = subject->links->model.reduce_bandwidth;
+    if (takes > messages->heaviest_takes) {
+        messages->heaviest = messages->count;
+        messages->heaviest_takes = takes;
     }
-    receives->list[receives->count++] = (struct strag_receive){
+    messages->list[messages->count++] = (struct strag_message){
         .from = peer,
         .to = traffic->receiver,
         .amount = amount,
-        .reduced = kind == STRAG_RECV_REDUCE,
+        .reducing = kind == STRAG_RECV_REDUCE && reducing > 0 ? amount / reducing : 0,
     };
 }
 
@@ -134,11 +117,11 @@ static bool grow_hops(struct strag_traffic *traffic, size_t used)
     return true;
 }
 
-static bool load_links(struct strag_traffic *traffic, int repeats)
+static bool load_links(struct strag_traffic *traffic, struct strag_messages *messages, int repeats)
 {
     size_t used = 0;
-    for (size_t m = 0; m < traffic->nmessages; m++) {
-        struct strag_message *message = &traffic->messages[m];
+    for (int m = 0; m < messages->count; m++) {
+        struct strag_message *message = &messages->list[m];
         if (!grow_hops(traffic, used))
             return false;
         struct strag_hop *hops = traffic->hops + used;
@@ -164,11 +147,11 @@ static bool load_links(struct strag_traffic *traffic, int repeats)
     return true;
 }
 
-static void price_messages(struct strag_traffic *traffic)
+static void price_messages(const struct strag_traffic *traffic, struct strag_messages *messages)
 {
     size_t h = 0;
-    for (size_t m = 0; m < traffic->nmessages; m++) {
-        struct strag_message *message = &traffic->messages[m];
+    for (int m = 0; m < messages->count; m++) {
+        struct strag_message *message = &messages->list[m];
         for (; h < message->hops_end; h++) {
             double busy = traffic->load[traffic->hops[h].link].busy;
             if (busy > message->per_byte)
@@ -187,8 +170,8 @@ int strag_traffic_gather(struct strag_traffic *traffic, struct strag_rounds roun
         rounds.end = rounds.first + most;
     traffic->gathered = rounds;
     for (int i = 0; i < rounds.end - rounds.first; i++) {
-        traffic->receives[i].count = traffic->receives[i].heaviest = 0;
-        traffic->receives[i].heaviest_takes = 0;
+        traffic->messages[i].count = traffic->messages[i].heaviest = 0;
+        traffic->messages[i].heaviest_takes = 0;
     }
     for (int r = 0; r < instance->problem.n; r++) {
         if (strag_traffic_like(traffic, r) != r)
@@ -201,25 +184,13 @@ int strag_traffic_gather(struct strag_traffic *traffic, struct strag_rounds roun
     return traffic->failed || !grow_hops(traffic, 0) ? no_memory(traffic, err) : STRAG_OK;
 }
 
-static struct strag_message name_message(const struct strag_traffic *traffic,
-                                         const struct strag_receive *receive)
-{
-    double reducing = traffic->subject.links->model.reduce_bandwidth;
-    return (struct strag_message){
-        .from = receive->from,
-        .to = receive->to,
-        .amount = receive->amount,
-        .reducing = receive->reduced && reducing > 0 ? receive->amount / reducing : 0,
-    };
-}
-
 struct strag_message strag_traffic_alone(struct strag_traffic *traffic, int round)
 {
-    const struct strag_receives *receives = &traffic->receives[round - traffic->gathered.first];
+    const struct strag_messages *messages = strag_traffic_messages(traffic, round);
     struct strag_links *links = traffic->subject.links;
-    if (receives->count == 0)
+    if (messages->count == 0)
         return (struct strag_message){0};
-    struct strag_message message = name_message(traffic, &receives->list[receives->heaviest]);
+    struct strag_message message = messages->list[messages->heaviest];
     struct strag_hop *hops = traffic->hops;
     struct strag_route route = strag_links_route(links, message.from, message.to, hops);
     message.latency = route.latency;
@@ -231,31 +202,14 @@ struct strag_message strag_traffic_alone(struct strag_traffic *traffic, int roun
     return message;
 }
 
-/* The round's messages, yet without what they take. @return false when out of memory */
-static bool name_messages(struct strag_traffic *traffic, int round)
-{
-    const struct strag_receives *receives = &traffic->receives[round - traffic->gathered.first];
-    if (receives->count > traffic->room) {
-        free(traffic->messages);
-        traffic->room = 0;
-        traffic->messages = malloc(receives->room * sizeof *traffic->messages);
-        if (!traffic->messages)
-            return false;
-        traffic->room = receives->room;
-    }
-    traffic->nmessages = receives->count;
-    for (size_t m = 0; m < receives->count; m++)
-        traffic->messages[m] = name_message(traffic, &receives->list[m]);
-    return true;
-}
-
 int strag_traffic_round(struct strag_traffic *traffic, int round, int repeats,
                         struct strag_error *err)
 {
+    struct strag_messages *messages = strag_traffic_messages(traffic, round);
     traffic->rounds++;
-    if (!name_messages(traffic, round) || !load_links(traffic, repeats))
+    if (!load_links(traffic, messages, repeats))
         return no_memory(traffic, err);
-    price_messages(traffic);
+    price_messages(traffic, messages);
     return STRAG_OK;
 }
 
@@ -268,8 +222,7 @@ int strag_traffic_close(struct strag_traffic *traffic, int status, struct strag_
     strag_symmetry_close(&traffic->symmetry);
     strag_subject_close(&traffic->subject);
     for (int i = 0; i < STRAG_TRAFFIC_ROUNDS; i++)
-        free(traffic->receives[i].list);
-    free(traffic->messages);
+        free(traffic->messages[i].list);
     free(traffic->hops);
     free(traffic->load);
     return status;

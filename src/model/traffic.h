@@ -10,13 +10,21 @@
 #include "model/symmetry.h"
 #include "plan/algorithm.h"
 
-/* A message of the round at hand. For a vector of s bytes it takes latency + s * per_byte seconds,
- * and its receiver then reduces for s * reducing seconds. */
+/* A message. For a vector of s bytes it takes latency + s * per_byte seconds, both known when its
+ * round has been looked at, and its receiver then reduces for s * reducing seconds. */
 struct strag_message {
     int from, to;
     double amount; /* bytes of it per byte of the vector */
     double latency, per_byte, reducing;
     size_t hops_end; /* its hops end here in those of the round, where the next one's begin */
+};
+
+/* Of one round. */
+struct strag_messages {
+    int count, room;
+    struct strag_message *list;
+    int heaviest; /* takes the longest, as far as the model's bandwidths tell */
+    double heaviest_takes;
 };
 
 /* What a link carries. */
@@ -30,7 +38,6 @@ struct strag_load {
 /* What is priced: an algorithm's plans for a problem, on the links of its topology. */
 struct strag_subject {
     struct strag_instance instance;
-    struct strag_topology *own; /* of a problem without one; else NULL */
     struct strag_links *links;
 };
 
@@ -40,24 +47,6 @@ int strag_subject_open(struct strag_subject *subject, const struct strag_algorit
                        struct strag_error *err);
 
 void strag_subject_close(struct strag_subject *subject);
-
-/** What a range of blocks is of the vector. */
-double strag_subject_amount(const struct strag_subject *subject, int first, int count);
-
-/* A message as its receiver names it. */
-struct strag_receive {
-    int32_t from, to;
-    double amount;
-    bool reduced;
-};
-
-/* Of one round. */
-struct strag_receives {
-    size_t count, room;
-    struct strag_receive *list;
-    size_t heaviest; /* takes the longest, as far as the model's bandwidths tell */
-    double heaviest_takes;
-};
 
 enum { STRAG_TRAFFIC_ROUNDS = 32 };
 
@@ -69,16 +58,20 @@ struct strag_traffic {
     bool failed;  /* out of memory for messages */
 
     struct strag_rounds gathered;
-    struct strag_receives receives[STRAG_TRAFFIC_ROUNDS]; /* [round - gathered.first] */
+    struct strag_messages messages[STRAG_TRAFFIC_ROUNDS]; /* [round - gathered.first] */
 
-    size_t nmessages, room; /* of the round that was looked at last */
-    struct strag_message *messages;
     size_t hops_room;
-    struct strag_hop *hops; /* of all messages */
+    struct strag_hop *hops; /* of all messages of the round that was looked at last */
 
     uint32_t rounds;         /* looked at so far */
     struct strag_load *load; /* [link], if it stands for itself */
 };
+
+static inline struct strag_messages *strag_traffic_messages(struct strag_traffic *traffic,
+                                                            int round)
+{
+    return &traffic->messages[round - traffic->gathered.first];
+}
 
 /** The rank that stands for this one. */
 static inline int strag_traffic_like(const struct strag_traffic *traffic, int rank)
@@ -104,7 +97,7 @@ int strag_traffic_gather(struct strag_traffic *traffic, struct strag_rounds roun
 struct strag_message strag_traffic_alone(struct strag_traffic *traffic, int round);
 
 /**
- * Look at a round that was gathered.
+ * Look at a round that was gathered: once, since the loads on links are added up.
  *
  * @param repeats  how many rounds carry its traffic
  */

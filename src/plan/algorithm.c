@@ -141,6 +141,18 @@ int strag_instance_plan(const struct strag_instance *instance, int rank, struct 
     return strag_builder_finish(builder, plan, err);
 }
 
+int strag_instance_plans(const struct strag_instance *instance, struct strag_plan **plans,
+                         struct strag_error *err)
+{
+    int status = STRAG_OK;
+    for (int rank = 0; status == STRAG_OK && rank < instance->problem.n; rank++) {
+        status = strag_instance_plan(instance, rank, &plans[rank], err);
+        if (status != STRAG_OK)
+            strag_plan_free_all(plans, rank);
+    }
+    return status;
+}
+
 int strag_instance_alike(const struct strag_instance *instance, int round)
 {
     const struct strag_algorithm *algorithm = instance->algorithm;
@@ -200,11 +212,8 @@ int strag_plan_create_all(const struct strag_algorithm *algorithm,
 {
     struct strag_instance instance;
     int status = strag_instance_open(&instance, algorithm, problem, err);
-    for (int rank = 0; status == STRAG_OK && rank < problem->n; rank++) {
-        status = strag_instance_plan(&instance, rank, &plans[rank], err);
-        if (status != STRAG_OK)
-            strag_plan_free_all(plans, rank);
-    }
+    if (status == STRAG_OK)
+        status = strag_instance_plans(&instance, plans, err);
     strag_instance_close(&instance);
     return status;
 }

@@ -165,6 +165,10 @@ void strag_instance_close(struct strag_instance *instance);
 int strag_instance_plan(const struct strag_instance *instance, int rank, struct strag_plan **plan,
                         struct strag_error *err);
 
+/** Build all n plans; on failure none is left. `plans` has room for n. */
+int strag_instance_plans(const struct strag_instance *instance, struct strag_plan **plans,
+                         struct strag_error *err);
+
 /** Append a rank's operations to a builder: those of all rounds, or of the rounds it wants. */
 void strag_instance_build(const struct strag_instance *instance, int rank,
                           struct strag_builder *builder);
@@ -176,11 +180,11 @@ int strag_instance_alike(const struct strag_instance *instance, int round);
 /** At least 1. */
 int strag_instance_period(const struct strag_instance *instance, int round);
 
-/** Open an instance and build one rank's plan: as strag_instance_open and strag_instance_plan. */
+/** As strag_instance_open and strag_instance_plan. */
 int strag_plan_create(const struct strag_algorithm *algorithm, const struct strag_problem *problem,
                       int rank, struct strag_plan **plan, struct strag_error *err);
 
-/** Build all n plans; on failure none is left. `plans` has room for n. */
+/** As strag_instance_open and strag_instance_plans. */
 int strag_plan_create_all(const struct strag_algorithm *algorithm,
                           const struct strag_problem *problem, struct strag_plan **plans,
                           struct strag_error *err);

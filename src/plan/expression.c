@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "plan/expression.h"
 
+#include "base/text.h"
+
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,7 +84,7 @@ struct strag_expression_table {
     struct numbering sets[LEVELS_MAX]; /* level 0: 64 bits; above: two numbers of the level below */
     struct numbering pairs;            /* expression n + i - 1 is pair i */
     uint32_t *set;                     /* by expression: number of its set at the top level */
-    uint32_t set_room;
+    int set_room;
 };
 
 static uint64_t two(uint32_t high, uint32_t low)
@@ -152,33 +154,15 @@ struct strag_expression_table *strag_expressions_create(int n)
     table->levels = 1;
     while ((64ll << (table->levels - 1)) < n)
         table->levels++;
-    table->set_room = (uint32_t)n + 64;
-    table->set = malloc(table->set_room * sizeof *table->set);
-    if (!table->set) {
-        strag_expressions_free(table);
-        return NULL;
-    }
-    for (int rank = 0; rank < n; rank++) {
+    bool good = strag_array_grow(&table->set, &table->set_room, n, sizeof *table->set);
+    for (int rank = 0; good && rank < n; rank++) {
         table->set[rank] = single(table, rank);
-        if (!table->set[rank]) {
-            strag_expressions_free(table);
-            return NULL;
-        }
+        good = table->set[rank] != 0;
     }
-    return table;
-}
-
-static bool make_room(struct strag_expression_table *table, uint32_t expression)
-{
-    if (expression < table->set_room)
-        return true;
-    uint32_t room = expression > INT32_MAX / 2 ? INT32_MAX : 2 * expression;
-    uint32_t *set = expression < room ? realloc(table->set, room * sizeof *set) : NULL;
-    if (!set)
-        return false;
-    table->set = set;
-    table->set_room = room;
-    return true;
+    if (good)
+        return table;
+    strag_expressions_free(table);
+    return NULL;
 }
 
 int32_t strag_expression_pair(struct strag_expression_table *table, int32_t left, int32_t right)
@@ -191,7 +175,8 @@ int32_t strag_expression_pair(struct strag_expression_table *table, int32_t left
     uint32_t expression = (uint32_t)table->n + pair - 1;
     if (!fresh)
         return table->set[expression] ? (int32_t)expression : STRAG_EXPRESSION_TWICE;
-    if (!make_room(table, expression))
+    if (expression >= INT32_MAX ||
+        !strag_array_grow(&table->set, &table->set_room, (int)expression + 1, sizeof *table->set))
         return STRAG_EXPRESSION_MEMORY;
     table->set[expression] =
         unite(table, table->levels - 1, table->set[left], table->set[right], &status);

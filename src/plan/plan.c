@@ -7,6 +7,8 @@
  */
 #include "plan/plan.h"
 
+#include "base/text.h"
+
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +22,14 @@ size_t strag_block_start(const struct strag_bounds *bounds, int block, size_t co
     uint64_t numerator = (uint64_t)(bounds->numerator ? bounds->numerator[block] : block);
     uint64_t denominator = (uint64_t)(bounds->numerator ? bounds->denominator : bounds->blocks);
     return (size_t)((wide)numerator * count / denominator);
+}
+
+double strag_block_fraction(const struct strag_bounds *bounds, int first, int count)
+{
+    if (!bounds->numerator)
+        return (double)count / bounds->blocks;
+    return (double)(bounds->numerator[first + count] - bounds->numerator[first]) /
+           (double)bounds->denominator;
 }
 
 const char *strag_kind_name(enum strag_kind kind)
@@ -76,30 +86,16 @@ struct strag_builder {
     void *context;
     int visited; /* the round of the operation at hand */
 
-    size_t ops_room;
-    size_t after_room, after_length;
-    size_t copies_room;
+    int ops_room;
+    int after_room, after_length;
+    int copies_room;
 
     struct past *past;  /* [block] */
     uint64_t *starts;   /* a bit for each block: does a run begin there? */
     int32_t last_split; /* where a run began that was split not long ago */
     struct reader *readers;
-    size_t readers_room, readers_length;
+    int readers_room, readers_length;
 };
-
-/* Make room for one more item of `size` bytes. */
-static bool grow(void **items, size_t *room, size_t used, size_t size)
-{
-    if (used < *room)
-        return true;
-    size_t larger = *room ? 2 * *room : 16;
-    void *moved = larger > SIZE_MAX / size ? NULL : realloc(*items, larger * size);
-    if (!moved)
-        return false;
-    *items = moved;
-    *room = larger;
-    return true;
-}
 
 static void builder_free(struct strag_builder *builder)
 {
@@ -188,6 +184,15 @@ static void fail(struct strag_builder *builder, int status, const char *bug)
     }
 }
 
+/* Make room for one more item; out of memory is kept as the builder's error. */
+static bool grow(struct strag_builder *builder, void *items, int *room, int used, size_t size)
+{
+    if (used < INT32_MAX && strag_array_grow(items, room, used + 1, size))
+        return true;
+    fail(builder, STRAG_ERR_MEMORY, NULL);
+    return false;
+}
+
 void strag_stage(struct strag_builder *builder, const char *name)
 {
     struct strag_plan *plan = builder->plan;
@@ -211,28 +216,23 @@ static void add_wait(struct strag_builder *builder, int32_t op)
 {
     struct strag_plan *plan = builder->plan;
     /* The same operation often comes again with the next block of a range. */
-    size_t mine = plan->ops[plan->nops].after;
-    for (size_t i = builder->after_length; i > mine; i--) {
+    int mine = (int)plan->ops[plan->nops].after;
+    for (int i = builder->after_length; i > mine; i--) {
         if (plan->after[i - 1] == op)
             return;
     }
-    if (builder->after_length >= INT32_MAX || !grow((void **)&plan->after, &builder->after_room,
-                                                    builder->after_length, sizeof *plan->after)) {
-        fail(builder, STRAG_ERR_MEMORY, NULL);
-        return;
-    }
-    plan->after[builder->after_length++] = op;
+    if (grow(builder, &plan->after, &builder->after_room, builder->after_length,
+             sizeof *plan->after))
+        plan->after[builder->after_length++] = op;
 }
 
 static void add_reader(struct strag_builder *builder, struct past *past, int32_t op)
 {
-    if (!grow((void **)&builder->readers, &builder->readers_room, builder->readers_length,
-              sizeof *builder->readers)) {
-        fail(builder, STRAG_ERR_MEMORY, NULL);
+    if (!grow(builder, &builder->readers, &builder->readers_room, builder->readers_length,
+              sizeof *builder->readers))
         return;
-    }
     builder->readers[builder->readers_length] = (struct reader){op, past->readers};
-    past->readers = (int32_t)builder->readers_length++;
+    past->readers = builder->readers_length++;
 }
 
 static bool is_start(const struct strag_builder *builder, int block)
@@ -304,12 +304,8 @@ static void add_copy(struct strag_builder *builder, int first)
             return;
         }
     }
-    if (!grow((void **)&plan->copies, &builder->copies_room, (size_t)plan->ncopies,
-              sizeof *plan->copies)) {
-        fail(builder, STRAG_ERR_MEMORY, NULL);
-        return;
-    }
-    plan->copies[plan->ncopies++] = (struct strag_range){first, count};
+    if (grow(builder, &plan->copies, &builder->copies_room, plan->ncopies, sizeof *plan->copies))
+        plan->copies[plan->ncopies++] = (struct strag_range){first, count};
 }
 
 /* Does the operation find its values in the caller's input? If only some of them are still there,
@@ -352,11 +348,8 @@ static void add(struct strag_builder *builder, enum strag_kind kind, bool own_le
         return;
     }
     /* One more than the operations: the last only closes the list of waits. */
-    if (plan->nops >= INT32_MAX - 1 ||
-        !grow((void **)&plan->ops, &builder->ops_room, (size_t)plan->nops + 1, sizeof *plan->ops)) {
-        fail(builder, STRAG_ERR_MEMORY, NULL);
+    if (!grow(builder, &plan->ops, &builder->ops_room, plan->nops + 1, sizeof *plan->ops))
         return;
-    }
     struct strag_op *op = &plan->ops[plan->nops];
     *op = (struct strag_op){
         .kind = (uint8_t)kind,
@@ -411,8 +404,7 @@ void strag_cyclic(struct strag_builder *builder, enum strag_kind kind, int round
     add(builder, kind, false, round, peer, 0, count - head);
 }
 
-/* Hand back what went wrong, with its text, and free the builder. */
-static int close_builder(struct strag_builder *builder, struct strag_error *err)
+int strag_visitor_finish(struct strag_builder *builder, struct strag_error *err)
 {
     const struct strag_plan *plan = builder->plan;
     int status = builder->status;
@@ -425,21 +417,12 @@ static int close_builder(struct strag_builder *builder, struct strag_error *err)
     return status;
 }
 
-int strag_visitor_finish(struct strag_builder *visitor, struct strag_error *err)
-{
-    return close_builder(visitor, err);
-}
-
 int strag_builder_finish(struct strag_builder *builder, struct strag_plan **plan,
                          struct strag_error *err)
 {
     struct strag_plan *built = builder->plan;
-    if (builder->status == STRAG_OK && !built->ops) {
-        built->ops = calloc(1, sizeof *built->ops);
-        if (!built->ops)
-            fail(builder, STRAG_ERR_MEMORY, NULL);
-    }
-    /* What nobody writes ends in the output as it is; that is so with a single rank alone. */
+    grow(builder, &built->ops, &builder->ops_room, built->nops, sizeof *built->ops);
+    /* What no operation writes ends in the output as it is; so it is with a single rank only. */
     for (int b = 0; builder->status == STRAG_OK && b < built->bounds.blocks;
          b = builder->past[b].end) {
         if (builder->past[b].writer == NONE)
@@ -449,8 +432,6 @@ int strag_builder_finish(struct strag_builder *builder, struct strag_plan **plan
         built->ops[built->nops] = (struct strag_op){.after = (uint32_t)builder->after_length};
         *plan = built;
         builder->plan = NULL;
-        builder_free(builder);
-        return STRAG_OK;
     }
-    return close_builder(builder, err);
+    return strag_visitor_finish(builder, err);
 }

@@ -106,6 +106,9 @@ static inline const int32_t *strag_plan_after(const struct strag_plan *plan, int
  */
 size_t strag_block_start(const struct strag_bounds *bounds, int block, size_t count);
 
+/** What a range of blocks is of the vector, 0 .. 1. */
+double strag_block_fraction(const struct strag_bounds *bounds, int first, int count);
+
 /** Free a plan. NULL is allowed. */
 void strag_plan_free(struct strag_plan *plan);
 

@@ -58,10 +58,7 @@ struct picture {
 
 static double fraction(const struct strag_bounds *bounds, const struct strag_op *op)
 {
-    if (!bounds->numerator)
-        return (double)op->count / bounds->blocks;
-    return (double)(bounds->numerator[op->first + op->count] - bounds->numerator[op->first]) /
-           (double)bounds->denominator;
+    return strag_block_fraction(bounds, op->first, op->count);
 }
 
 /* The lane that the operation's message is drawn in, or -1: it is drawn elsewhere. */

@@ -52,112 +52,94 @@ static int out_of_memory(struct strag_error *err)
     return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the proof");
 }
 
-static int wrong(struct strag_proof *proof, int rank, int op, const char *what)
+static int wrong(const struct strag_proof *proof, int rank, int op, const char *what)
 {
-    char text[96];
-    return strag_fail(proof->err, STRAG_ERR_FALSE, "rank %d, operation %s: %s", rank,
-                      strag_op_text(proof->plans[rank], op, text, sizeof text), what);
+    return strag_fail_op(proof->plans[rank], op, what, proof->err);
 }
 
 /* ---- Matching: the i-th send of a to b is the i-th receive of b from a. ---- */
 
-/* The operations that go to (sends) or are of (receives) one rank, ordered by the other rank. */
-struct side {
-    int32_t rank, op;
+struct send {
+    int32_t from, op;
 };
 
-/* Sort all sends by (destination, source, order) or all receives by (owner, source, order): a
- * counting sort by the destination, stable, over operations visited in the source's order. */
-static int collect(struct strag_proof *proof, bool sends, size_t *start, struct side **sides)
+/* All sends in the order of (destination, source, program): a counting sort by the destination,
+ * stable, over operations visited in the source's order. Those to a rank end at end[rank]. */
+static int sort_sends(const struct strag_proof *proof, size_t *end, struct send **sends)
 {
     int n = proof->n;
-    memset(start, 0, ((size_t)n + 2) * sizeof *start);
     for (int rank = 0; rank < n; rank++) {
         const struct strag_plan *plan = proof->plans[rank];
-        for (int i = 0; i < plan->nops; i++) {
-            if ((plan->ops[i].kind == STRAG_SEND) == sends)
-                start[(sends ? plan->ops[i].peer : rank) + 2]++;
-        }
+        for (int i = 0; i < plan->nops; i++)
+            end[plan->ops[i].peer + 1] += plan->ops[i].kind == STRAG_SEND;
     }
-    for (int rank = 0; rank <= n; rank++)
-        start[rank + 1] += start[rank];
-    *sides = malloc((start[n + 1] + 1) * sizeof **sides);
-    if (!*sides)
+    for (int rank = 0; rank < n; rank++)
+        end[rank + 1] += end[rank];
+    *sends = malloc((end[n] + 1) * sizeof **sends);
+    if (!*sends)
         return out_of_memory(proof->err);
     for (int rank = 0; rank < n; rank++) {
         const struct strag_plan *plan = proof->plans[rank];
         for (int i = 0; i < plan->nops; i++) {
-            if ((plan->ops[i].kind == STRAG_SEND) == sends)
-                (*sides)[start[(sends ? plan->ops[i].peer : rank) + 1]++] =
-                    (struct side){sends ? rank : plan->ops[i].peer, i};
+            if (plan->ops[i].kind == STRAG_SEND)
+                (*sends)[end[plan->ops[i].peer]++] = (struct send){rank, i};
         }
     }
     return STRAG_OK;
 }
 
-static int by_rank_then_order(const void *a, const void *b)
+/* One receive with the send that is its turn; NULL: there is none. */
+static int match_receive(struct strag_proof *proof, int rank, int op, const struct send *send)
 {
-    const struct side *x = a, *y = b;
-    if (x->rank != y->rank)
-        return x->rank < y->rank ? -1 : 1;
-    return (x->op > y->op) - (x->op < y->op);
-}
-
-static int match_one(struct strag_proof *proof, int rank, const struct side *send,
-                     const struct side *recv)
-{
-    const struct strag_op *s = &proof->plans[send->rank]->ops[send->op];
-    const struct strag_op *r = &proof->plans[rank]->ops[recv->op];
+    if (!send)
+        return wrong(proof, rank, op, "the peer never sends it");
+    const struct strag_op *s = &proof->plans[send->from]->ops[send->op];
+    const struct strag_op *r = &proof->plans[rank]->ops[op];
     if (s->first != r->first || s->count != r->count)
-        return wrong(proof, rank, recv->op, "the peer's message has another range");
+        return wrong(proof, rank, op, "the peer's message has another range");
     if (s->round != r->round)
-        return wrong(proof, rank, recv->op, "the peer's message has another round");
-    proof->events[send->rank][send->op].partner = recv->op;
-    proof->events[rank][recv->op].partner = send->op;
+        return wrong(proof, rank, op, "the peer's message has another round");
+    proof->events[send->from][send->op].partner = op;
+    proof->events[rank][op].partner = send->op;
     return STRAG_OK;
 }
 
-static int match_rank(struct strag_proof *proof, int rank, const struct side *sends, size_t nsends,
-                      const struct side *recvs, size_t nrecvs)
+/* A rank's receives, with sends[begin .. end) to it.
+ * @param next  [rank]: the first of that rank's sends that is not matched; no need to set it */
+static int match_rank(struct strag_proof *proof, int rank, const struct send *sends, size_t begin,
+                      size_t end, size_t *next)
 {
-    size_t both = nsends < nrecvs ? nsends : nrecvs;
-    for (size_t i = 0; i < both; i++) {
-        if (sends[i].rank > recvs[i].rank)
-            return wrong(proof, rank, recvs[i].op, "the peer never sends it");
-        if (sends[i].rank < recvs[i].rank)
-            return wrong(proof, sends[i].rank, sends[i].op, "the peer never receives it");
-        int status = match_one(proof, rank, &sends[i], &recvs[i]);
-        if (status != STRAG_OK)
-            return status;
+    const struct strag_plan *plan = proof->plans[rank];
+    int status = STRAG_OK;
+    for (int i = 0; i < plan->nops; i++)
+        next[plan->ops[i].peer] = end;
+    for (size_t s = end; s > begin; s--)
+        next[sends[s - 1].from] = s - 1;
+    for (int i = 0; status == STRAG_OK && i < plan->nops; i++) {
+        int peer = plan->ops[i].peer;
+        if (plan->ops[i].kind == STRAG_SEND)
+            continue;
+        bool sent = next[peer] < end && sends[next[peer]].from == peer;
+        status = match_receive(proof, rank, i, sent ? &sends[next[peer]++] : NULL);
     }
-    if (nrecvs > both)
-        return wrong(proof, rank, recvs[both].op, "the peer never sends it");
-    if (nsends > both)
-        return wrong(proof, sends[both].rank, sends[both].op, "the peer never receives it");
-    return STRAG_OK;
+    for (size_t s = begin; status == STRAG_OK && s < end; s++) {
+        if (s >= next[sends[s].from])
+            status = wrong(proof, sends[s].from, sends[s].op, "the peer never receives it");
+    }
+    return status;
 }
 
 static int match(struct strag_proof *proof)
 {
     size_t n = (size_t)proof->n;
-    struct side *sends = NULL, *recvs = NULL;
-    size_t *send_end = malloc((n + 2) * sizeof *send_end);
-    size_t *recv_end = malloc((n + 2) * sizeof *recv_end);
-    int status = send_end && recv_end ? STRAG_OK : out_of_memory(proof->err);
-    if (status == STRAG_OK)
-        status = collect(proof, true, send_end, &sends);
-    if (status == STRAG_OK)
-        status = collect(proof, false, recv_end, &recvs);
-    for (int rank = 0; status == STRAG_OK && rank < proof->n; rank++) {
-        size_t s = rank ? send_end[rank] : 0, r = rank ? recv_end[rank] : 0;
-        size_t nsends = send_end[rank + 1] - s, nrecvs = recv_end[rank + 1] - r;
-        qsort(recvs + r, nrecvs, sizeof *recvs, by_rank_then_order);
-        status = match_rank(proof, rank, sends + s, nsends, recvs + r, nrecvs);
-    }
+    struct send *sends = NULL;
+    size_t *end = calloc(n + 1, sizeof *end), *next = malloc(n * sizeof *next);
+    int status = end && next ? sort_sends(proof, end, &sends) : out_of_memory(proof->err);
+    for (int rank = 0; status == STRAG_OK && rank < proof->n; rank++)
+        status = match_rank(proof, rank, sends, rank ? end[rank - 1] : 0, end[rank], next);
     free(sends);
-    free(recvs);
-    free(send_end);
-    free(recv_end);
+    free(end);
+    free(next);
     return status;
 }
 
@@ -227,7 +209,7 @@ static void done(struct strag_proof *proof, int rank, int op)
     look_at(proof, rank);
 }
 
-/* Combine the values that came into what the rank holds. */
+/* Reduce the values that came into what the rank holds. */
 static int reduce(struct strag_proof *proof, int rank, int op_index, const int32_t *values)
 {
     const struct strag_op *op = &proof->plans[rank]->ops[op_index];
@@ -500,20 +482,15 @@ int strag_verify(const struct strag_algorithm *algorithm, const struct strag_pro
                  struct strag_measure *measure, struct strag_proof **proof, struct strag_error *err)
 {
     struct strag_instance instance;
-    int made = 0, status = strag_instance_open(&instance, algorithm, problem, err);
+    int status = strag_instance_open(&instance, algorithm, problem, err);
     if (status != STRAG_OK)
         return status;
     struct strag_plan **plans = calloc((size_t)problem->n, sizeof *plans);
-    if (!plans)
-        status = out_of_memory(err);
-    while (status == STRAG_OK && made < problem->n) {
-        status = strag_instance_plan(&instance, made, &plans[made], err);
-        made += status == STRAG_OK;
-    }
-    if (status == STRAG_OK)
+    status = plans ? strag_instance_plans(&instance, plans, err) : out_of_memory(err);
+    if (status == STRAG_OK) {
         status = strag_verify_plans(plans, problem->n, &instance.claim, measure, proof, err);
-    if (plans)
-        strag_plan_free_all(plans, made);
+        strag_plan_free_all(plans, problem->n);
+    }
     free(plans);
     strag_instance_close(&instance);
     return status;

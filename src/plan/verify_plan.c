@@ -12,20 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-char *strag_op_text(const struct strag_plan *plan, int op, char *buffer, size_t size)
+int strag_fail_op(const struct strag_plan *plan, int op, const char *what, struct strag_error *err)
 {
     const struct strag_op *o = &plan->ops[op];
-    snprintf(buffer, size, "%d (%s %s %d, blocks %d..%d, round %d)", op,
-             strag_kind_name((enum strag_kind)o->kind), o->kind == STRAG_SEND ? "to" : "from",
-             o->peer, o->first, (int)((int64_t)o->first + o->count - 1), o->round);
-    return buffer;
-}
-
-static int wrong(const struct strag_plan *plan, int op, const char *what, struct strag_error *err)
-{
-    char text[96];
-    return strag_fail(err, STRAG_ERR_FALSE, "rank %d, operation %s: %s", plan->rank,
-                      strag_op_text(plan, op, text, sizeof text), what);
+    return strag_fail(err, STRAG_ERR_FALSE,
+                      "rank %d, operation %d (%s %s %d, blocks %d..%d, round %d): %s", plan->rank,
+                      op, strag_kind_name((enum strag_kind)o->kind),
+                      o->kind == STRAG_SEND ? "to" : "from", o->peer, o->first,
+                      (int)((int64_t)o->first + o->count - 1), o->round, what);
 }
 
 static bool same_bounds(const struct strag_bounds *a, const struct strag_bounds *b)
@@ -63,22 +57,22 @@ static int check_op(const struct strag_plan *plan, int index, struct strag_error
 {
     const struct strag_op *op = &plan->ops[index];
     if (op->kind > STRAG_RECV_REDUCE)
-        return wrong(plan, index, "no such kind", err);
+        return strag_fail_op(plan, index, "no such kind", err);
     if (op->peer < 0 || op->peer >= plan->n || op->peer == plan->rank)
-        return wrong(plan, index, "the peer is no other rank", err);
+        return strag_fail_op(plan, index, "the peer is no other rank", err);
     if (op->first < 0 || op->count < 1 || op->first > plan->bounds.blocks - op->count)
-        return wrong(plan, index, "the range is outside the vector", err);
+        return strag_fail_op(plan, index, "the range is outside the vector", err);
     if (op->round < (index ? op[-1].round : 0) || op->round >= plan->rounds)
-        return wrong(plan, index, "the round is out of order", err);
+        return strag_fail_op(plan, index, "the round is out of order", err);
     if (op->stage >= plan->nstages && plan->nstages > 0)
-        return wrong(plan, index, "no such stage", err);
+        return strag_fail_op(plan, index, "no such stage", err);
     if (op->after > op[1].after)
-        return wrong(plan, index, "its list of waits is broken", err);
+        return strag_fail_op(plan, index, "its list of waits is broken", err);
     int length;
     const int32_t *after = strag_plan_after(plan, index, &length);
     for (int i = 0; i < length; i++) {
         if (after[i] < 0 || after[i] >= index)
-            return wrong(plan, index, "it waits for no earlier operation", err);
+            return strag_fail_op(plan, index, "it waits for no earlier operation", err);
     }
     return STRAG_OK;
 }
@@ -113,23 +107,25 @@ int strag_verify_form(struct strag_plan *const *plans, int n, int rank, struct s
 
 enum { NONE = -1 };
 
-/* Who touched the blocks so far; a list of readers per block, threaded through `next`. */
+/* What happened to a block so far. */
+struct past {
+    int32_t writer;  /* the last one, or NONE */
+    int32_t readers; /* the head of the list of those that have read it since, or NONE */
+    bool copied;     /* from the input at the start */
+};
+
 struct history {
-    int32_t *writer;  /* per block: the last writer, or NONE */
-    int32_t *readers; /* per block: the head of the list of those that have read it since */
-    bool *copied;     /* per block: copied from the input at the start */
-    int32_t *waits;   /* per operation: the last operation that waits for it */
+    struct past *past; /* [block] */
+    int32_t *waits;    /* [operation]: the last operation that waits for it */
     struct reader {
         int32_t op, next;
-    } * list;
-    size_t length;
+    } * list; /* of all readers */
+    int32_t length;
 };
 
 static void history_free(struct history *history)
 {
-    free(history->writer);
-    free(history->readers);
-    free(history->copied);
+    free(history->past);
     free(history->waits);
     free(history->list);
 }
@@ -140,19 +136,16 @@ static int history_create(const struct strag_plan *plan, struct history *history
     for (int i = 0; i < plan->nops; i++)
         reads += plan->ops[i].kind == STRAG_SEND ? (size_t)plan->ops[i].count : 0;
     *history = (struct history){
-        .writer = malloc(blocks * sizeof *history->writer),
-        .readers = malloc(blocks * sizeof *history->readers),
-        .copied = calloc(blocks, sizeof *history->copied),
+        .past = malloc(blocks * sizeof *history->past),
         .waits = malloc(((size_t)plan->nops + 1) * sizeof *history->waits),
         .list = malloc((reads + 1) * sizeof *history->list),
     };
-    if (!history->writer || !history->readers || !history->copied || !history->waits ||
-        !history->list) {
+    if (!history->past || !history->waits || !history->list) {
         history_free(history);
         return STRAG_ERR_MEMORY;
     }
     for (size_t b = 0; b < blocks; b++)
-        history->writer[b] = history->readers[b] = NONE;
+        history->past[b] = (struct past){NONE, NONE, false};
     for (int i = 0; i < plan->nops; i++)
         history->waits[i] = NONE;
     return STRAG_OK;
@@ -162,21 +155,22 @@ static int history_create(const struct strag_plan *plan, struct history *history
 static const char *check_block(struct history *history, const struct strag_op *op, int index,
                                int block)
 {
-    int32_t writer = history->writer[block], reader = history->readers[block];
+    struct past *past = &history->past[block];
+    int32_t writer = past->writer, reader = past->readers;
     bool writes = op->kind != STRAG_SEND;
     if (writer != NONE && (!writes || reader == NONE) && history->waits[writer] != index)
         return "it does not wait for the operation that wrote its range";
     if (!writes) {
         history->list[history->length] = (struct reader){index, reader};
-        history->readers[block] = (int32_t)history->length++;
+        past->readers = history->length++;
         return NULL;
     }
     for (; reader != NONE; reader = history->list[reader].next) {
         if (history->waits[history->list[reader].op] != index)
             return "it does not wait for an operation that still reads its range";
     }
-    history->writer[block] = index;
-    history->readers[block] = NONE;
+    past->writer = index;
+    past->readers = NONE;
     return NULL;
 }
 
@@ -186,8 +180,8 @@ static const char *check_source(const struct history *history, const struct stra
     if (op->kind == STRAG_RECV)
         return NULL;
     for (int b = op->first; b < op->first + op->count; b++) {
-        bool written = history->writer[b] != NONE;
-        if (op->from_input ? written : !written && !history->copied[b])
+        bool written = history->past[b].writer != NONE;
+        if (op->from_input ? written : !written && !history->past[b].copied)
             return "it reads the input where it needs the output, or the other way round";
     }
     return NULL;
@@ -201,7 +195,8 @@ int strag_verify_hazards(const struct strag_plan *plan, struct strag_error *err)
         return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the proof");
     for (int c = 0; c < plan->ncopies; c++) {
         const struct strag_range *range = &plan->copies[c];
-        memset(history.copied + range->first, true, (size_t)range->count * sizeof(bool));
+        for (int b = 0; b < range->count; b++)
+            history.past[range->first + b].copied = true;
     }
     int i = 0;
     for (; !what && i < plan->nops; i++) {
@@ -216,11 +211,11 @@ int strag_verify_hazards(const struct strag_plan *plan, struct strag_error *err)
     }
     int missing = 0;
     while (missing < plan->bounds.blocks &&
-           (history.writer[missing] != NONE || history.copied[missing]))
+           (history.past[missing].writer != NONE || history.past[missing].copied))
         missing++;
     history_free(&history);
     if (what)
-        return wrong(plan, i - 1, what, err);
+        return strag_fail_op(plan, i - 1, what, err);
     if (missing < plan->bounds.blocks)
         return strag_fail(err, STRAG_ERR_FALSE, "rank %d: nothing puts block %d into the output",
                           plan->rank, missing);
@@ -279,7 +274,7 @@ static int check_ports(const struct strag_plan *plan, struct strag_error *err)
         }
         int *port = op->kind == STRAG_SEND ? &to : &from;
         if (*port != NONE && *port != op->peer)
-            return wrong(plan, i, "a second peer in the same round", err);
+            return strag_fail_op(plan, i, "a second peer in the same round", err);
         *port = op->peer;
     }
     return STRAG_OK;

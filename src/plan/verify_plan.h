@@ -5,8 +5,9 @@
 
 #include "plan/verify.h"
 
-/** "5 (recv_reduce from 2, blocks 4..5, round 2)" for messages. @return buffer */
-char *strag_op_text(const struct strag_plan *plan, int op, char *buffer, size_t size);
+/** "rank 3, operation 5 (recv_reduce from 2, blocks 4..5, round 2): what". @return STRAG_ERR_FALSE
+ */
+int strag_fail_op(const struct strag_plan *plan, int op, const char *what, struct strag_error *err);
 
 /** Is plans[rank] well formed? @return STRAG_OK or STRAG_ERR_FALSE */
 int strag_verify_form(struct strag_plan *const *plans, int n, int rank, struct strag_error *err);

@@ -378,3 +378,49 @@ void machine_check(const struct strag_topology *topology)
     check_order(topology);
     check_ranks(topology);
 }
+
+/* ---- Links ---- */
+
+static void name_tree_link(const struct strag_links *links, int link, char *buffer, size_t size)
+{
+    const struct strag_node *node = &links->topology->nodes[link / 2];
+    const char *direction = link % 2 ? "down" : "up";
+    const char *level = strag_level_name(node->level);
+    if (node->name)
+        snprintf(buffer, size, "%s %s %s", level, node->name, direction);
+    else if (node->rank >= 0)
+        snprintf(buffer, size, "rank %d %s", node->rank, direction);
+    else
+        snprintf(buffer, size, "%s of rank %d %s", level,
+                 links->topology->leaf_rank[node->first_leaf], direction);
+}
+
+static void name_grid_link(const struct strag_links *links, int link, char *buffer, size_t size)
+{
+    static const char *const ways[] = {"+", "-", "from +", "from -"};
+    const struct strag_grid *grid = &links->topology->grid;
+    int at[STRAG_DIMS_MAX], d = grid->dims - 1;
+    int rest = link - 2 * links->topology->nnodes;
+    strag_grid_coordinates(grid, rest / links->per_position, at);
+    rest %= links->per_position;
+    while (links->before[d] > rest)
+        d--;
+    rest -= links->before[d];
+    size_t used = 0;
+    for (int e = 0; e < grid->dims; e++)
+        used += (size_t)snprintf(buffer + used, size - used, "%s%d", e ? "," : "(", at[e]);
+    if (grid->network == STRAG_NETWORK_HYPERX)
+        snprintf(buffer + used, size - used, ") dimension %d to %d", d, rest);
+    else
+        snprintf(buffer + used, size - used, ") dimension %d %s", d, ways[rest]);
+}
+
+char *machine_link_name(const struct strag_links *links, int link, char *buffer, size_t size)
+{
+    assert_in_range(size, 100, SIZE_MAX);
+    if (link < 2 * links->topology->nnodes)
+        name_tree_link(links, link, buffer, size);
+    else
+        name_grid_link(links, link, buffer, size);
+    return buffer;
+}

@@ -7,7 +7,7 @@
 #ifndef STRAG_TEST_MACHINES_H
 #define STRAG_TEST_MACHINES_H
 
-#include "machine/topology.h"
+#include "model/network.h"
 
 #include <stddef.h>
 
@@ -78,6 +78,9 @@ struct strag_topology *machine_flat(int n, int ranks_per_host);
  * its uplink: "((2,3@50),(4))@200". Ranks as they are written.
  */
 struct strag_topology *machine_tree(const char *text);
+
+/** "host n1 up", "(1,0) dimension 0 +": a link as tests compare it. @return buffer */
+char *machine_link_name(const struct strag_links *links, int link, char *buffer, size_t size);
 
 /** What holds for every topology: the order of its nodes, its ranks, and nothing left in it that
  * tells no ranks apart. */

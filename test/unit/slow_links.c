@@ -11,6 +11,16 @@
 
 #include <math.h>
 
+double bound_several_slow(int hosts, const double *factors, int slow)
+{
+    double rates = hosts - slow, largest = 1;
+    for (int i = 0; i < slow; i++) {
+        rates += 1 / factors[i];
+        largest = fmax(largest, factors[i]);
+    }
+    return fmax(2.0 * (hosts - 1) / rates, largest);
+}
+
 void slow_links_make(struct slow_links *links, int hosts, int ranks_per_host)
 {
     *links = (struct slow_links){.n = hosts * ranks_per_host, .ranks_per_host = ranks_per_host};

@@ -21,6 +21,15 @@ struct slow_links {
     struct strag_problem problem;
 };
 
+/**
+ * Theorem 2 of the paper that model/bounds.h names: the bound where several hosts are slow, in what
+ * the vector takes over one fast link.
+ *
+ * @param factors  of the slow hosts, 1 or more each
+ * @param slow     how many there are, at most `hosts`
+ */
+double bound_several_slow(int hosts, const double *factors, int slow);
+
 /** Hosts without a slow one. Free them with slow_links_free; do not copy them. */
 void slow_links_make(struct slow_links *links, int hosts, int ranks_per_host);
 

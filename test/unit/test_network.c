@@ -67,7 +67,7 @@ static void assert_route(struct net *net, int from, int to, int length, const ch
         assert_true(hops[h].share == 1.0f || hops[h].share == 0.5f);
         snprintf(text + used, sizeof text - used, "%s%s%s", h ? ", " : "",
                  hops[h].share == 1.0f ? "" : "half ",
-                 strag_links_name(net->links, hops[h].link, name, sizeof name));
+                 machine_link_name(net->links, hops[h].link, name, sizeof name));
     }
     free(hops);
     assert_string_equal(text, expected);
@@ -386,24 +386,6 @@ static void out_of_memory(void **state)
     }
 }
 
-/* A name that does not fit is cut. */
-static void long_names(void **state)
-{
-    (void)state;
-    struct net net = net_of(machine_grid(torus, true, "3x3", NULL, 1), STRAG_TIES_SPLIT);
-    int link = net.links->nlinks - 1;
-    static const char whole[] = "(2,2) dimension 1 -";
-    for (size_t size = 1; size <= sizeof whole; size++) {
-        char *buffer = malloc(size);
-        assert_non_null(buffer);
-        assert_ptr_equal(strag_links_name(net.links, link, buffer, size), buffer);
-        assert_int_equal(strlen(buffer), size - 1);
-        assert_memory_equal(buffer, whole, size - 1);
-        free(buffer);
-    }
-    net_free(&net);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -420,7 +402,6 @@ int main(void)
         cmocka_unit_test(boards_of_other_sizes),
         cmocka_unit_test(refusals),
         cmocka_unit_test(out_of_memory),
-        cmocka_unit_test(long_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

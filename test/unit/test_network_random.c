@@ -82,7 +82,7 @@ static struct edge read_link(const struct graph *graph, int link)
     const struct strag_grid *grid = &graph->topology->grid;
     char name[120];
     int at[STRAG_DIMS_MAX], d, used = 0;
-    const char *rest = strag_links_name(graph->links, link, name, sizeof name);
+    const char *rest = machine_link_name(graph->links, link, name, sizeof name);
     for (int e = 0; e < grid->dims; e++) {
         assert_true(*rest++ == (e ? ',' : '('));
         char *end;

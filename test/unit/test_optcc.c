@@ -303,7 +303,7 @@ static void several_slow_hosts_in_time(void **state)
                 slow_links_add(&links, 7 + 20 * s, factors[f]);
             links.problem.blocks = blocks_of(64, 1, slow, factors[f], 128);
             double time = slow_links_time(&links, optcc(), false);
-            assert_below(time, strag_bound_several_slow(64, list, slow), 1.06, 64, factors[f]);
+            assert_below(time, bound_several_slow(64, list, slow), 1.06, 64, factors[f]);
             slow_links_free(&links);
         }
     }

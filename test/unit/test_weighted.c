@@ -177,7 +177,7 @@ static void in_time(void **state)
             for (int s = 0; s < slow; s++)
                 slow_links_add(&links, (hosts / 4 * (s + 1) - 1) * g, list[s]);
             use_many_segments(&links);
-            assert_near_bound(&links, strag_bound_several_slow(hosts, list, slow), 1.05);
+            assert_near_bound(&links, bound_several_slow(hosts, list, slow), 1.05);
             slow_links_free(&links);
         }
     }
@@ -197,7 +197,7 @@ static void any_rates_in_time(void **state)
             slow_links_add(&links, r, list[r - 1]);
         }
         use_many_segments(&links);
-        assert_near_bound(&links, strag_bound_several_slow(n, list, n - 1), 1.01);
+        assert_near_bound(&links, bound_several_slow(n, list, n - 1), 1.01);
         slow_links_free(&links);
     }
 }
