@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The cost of the watch: the same calls on communicators that are not watched (twice, which shows
- * the noise), watched, and measured with barriers. They alternate in blocks of a window of calls, in
- * another order every time, so that each block includes all of the watch's work.
+ * the noise), watched, and measured with barriers. They alternate in blocks of a window of calls,
+ * in another order every time, so that each block includes all of the watch's work.
  *
  *     mpirun ... --mca coll strag watch [SECONDS [BYTES...]]
  *

@@ -60,10 +60,10 @@ struct bench {
     int rank, n;
     MPI_Comm sync; /* for all communication that is not measured */
     struct contender contenders[CONTENDERS_MAX];
-    bool *late;      /* [rank] */
-    double *plan;    /* of a call, from rank 0: when to start, then a delay per rank */
-    double *moments; /* [rank]: arrival, exit */
-    uint64_t random; /* rank 0's */
+    bool *late;                   /* [rank] */
+    double *plan;                 /* of a call, from rank 0: when to start, then a delay per rank */
+    double *moments;              /* [rank]: arrival, exit */
+    uint64_t random;              /* rank 0's */
     double spent[CONTENDERS_MAX]; /* seconds at the size at hand */
     float *send, *receive;
     FILE *samples, *traffic; /* rank 0's */
