@@ -2,11 +2,11 @@
 /*
  * MPI_Allreduce over strag against stock Open MPI, interleaved in one run.
  *
- * Every contender has a communicator over all ranks. They take turns, so that whatever disturbs the
- * machine disturbs all of them. Unless --contender names others they are strag, and twice what Open
- * MPI chooses without it (info key ompi_comm_coll_preference): these two against each other show
- * how much of a difference is noise. The time of a call is that of the rank that takes longest.
- * strag's counters are checked: it ran where it should, and nowhere else.
+ * Every contender has a communicator over all ranks. They alternate, so that whatever disturbs the
+ * machine disturbs all of them. Without --contender they are strag, and twice what Open MPI chooses
+ * without it (info key ompi_comm_coll_preference): the difference of these two is noise. The time
+ * of a call is that of the slowest rank. strag's counters are checked: it ran where it should, and
+ * nowhere else.
  *
  * Elements are floats and the operator is MPI_SUM, as in OSU's osu_allreduce. All contenders use
  * the same buffers.
@@ -55,8 +55,8 @@ struct bench {
 static const char usage[] =
     "usage: mpirun ... --mca coll strag allreduce [OPTION...]\n"
     "  -C, --contender SPEC   NAME[,most=BYTES][,INFO_KEY=VALUE...][,cvar:NAME=INTEGER...];\n"
-    "                         in a value + stands for a comma; most: with longer vectors it "
-    "rests;\n"
+    "                         in a value + stands for a comma; most: not with longer "
+    "vectors;\n"
     "                         strag is to run those of a name that begins with strag, and no "
     "other\n"
     "                         [strag; stock and stock-again, without it]\n"
@@ -198,7 +198,7 @@ static bool takes_part(const struct bench *bench, int contender, size_t count)
     return count * sizeof(float) <= bench->contenders[contender].most;
 }
 
-/* Is it time to stop? Rank 0's clock counts, so that all ranks do alike. */
+/* Is it time to stop? All ranks use rank 0's clock. */
 static bool enough(const struct bench *bench, int samples, double start)
 {
     const int wanted = bench->options.iterations;
@@ -224,7 +224,7 @@ static void take_turns(struct bench *bench, size_t count)
     } while (!enough(bench, ++samples, start));
 }
 
-/* strag must have run, or handed on, all calls of its own contenders, and none of the others'. */
+/* strag must have run or delegated all calls of its own contenders, and none of the others'. */
 static void check_counters(const struct bench *bench, int contender)
 {
     const struct options *options = &bench->options;
@@ -234,7 +234,7 @@ static void check_counters(const struct bench *bench, int contender)
     unsigned long long calls = (unsigned long long)series->samples * (unsigned)options->batch +
                                (unsigned)options->warmup + (options->check ? 2 : 0);
     if (series->counted.calls + series->counted.delegated != (ours ? calls : 0)) {
-        fprintf(stderr, "%s: %s: strag ran %llu calls and handed on %llu, together not %llu\n",
+        fprintf(stderr, "%s: %s: strag ran %llu calls and delegated %llu, together not %llu\n",
                 bench_program, name, series->counted.calls, series->counted.delegated,
                 ours ? calls : 0);
         bench_die("strag's counters", "it was not used where it should, or elsewhere too (mpirun "

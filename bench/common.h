@@ -16,7 +16,7 @@ enum { CONTENDERS_MAX = 32 };
 struct contender {
     const char *name;
     MPI_Comm comm;
-    size_t most; /* bytes: with longer vectors it does not take part */
+    size_t most; /* bytes: not with longer vectors */
 };
 
 /** The program's name, for messages; defined by it. */
@@ -42,13 +42,13 @@ FILE *bench_open_csv(const char *path, const char *header);
 /** Page-aligned zeros, the caller's to free. */
 void *bench_allocate(size_t bytes);
 
-/** What a rank gives: small integers, whose sums are exact in any order. */
+/** A rank's contribution: small integers, whose sums are exact in any order. */
 float bench_value(int rank, size_t index);
 
 /** Is that the sum over n ranks? @param contender  its name, for the message */
 void bench_check(const float *result, size_t count, int n, const char *contender);
 
-/** Who has turn `position` in round `number`: forwards and backwards by turns, and every second
+/** The contender at `position` of turn `number`: forwards and backwards alternate, and every second
  * time another one begins. */
 int bench_turn(int contenders, int number, int position);
 
@@ -60,7 +60,7 @@ int bench_compare(const void *a, const void *b);
 /**
  * Make a communicator as the text says: NAME[,KEY=VALUE...]
  *
- *     NAME,most=1048576                           only for vectors of up to so many bytes
+ *     NAME,most=1048576                           only for vectors of up to this many bytes
  *     NAME,ompi_comm_coll_preference=^strag       info keys of the communicator;
  *     NAME,cvar:coll_tuned_allreduce_algorithm=4  an integer control variable of MPI_T, set while
  *                                                 the communicator is made

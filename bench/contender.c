@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Contenders: communicators on which Open MPI was told to use one component or algorithm.
+ * Contenders: communicators on which Open MPI uses one component or algorithm.
  */
 #include "common.h"
 

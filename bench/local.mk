@@ -11,13 +11,13 @@ EXTRA_DIST += \
 	bench/sim/plots.py \
 	bench/sim/scenarios.py
 
-# Late ranks, from the cost model.
+# Stragglers, from the cost model.
 EXTRA_DIST += bench/sim/straggler.py
 
 # Slow links, from the cost model.
 EXTRA_DIST += bench/sim/optcc.py
 
-# What the benchmarks share, the lab's too.
+# Shared by the benchmarks, the lab's too.
 bench_shared = bench/common.c bench/common.h bench/contender.c
 
 if HAVE_OMPI

@@ -5,8 +5,8 @@
     python3 bench/report.py doc/results.md FOLDER...
 
 Each folder is one launch of bench/shm.sh. A ratio is that of medians within one launch; the table
-shows the median over the launches, and the lowest and highest. Stock is whichever of the contenders
-without strag took least, in the median over the launches. Nothing is left out.
+shows the median over the launches, and the lowest and highest. Stock is the fastest of the contenders
+without strag, in the median over the launches. Nothing is omitted.
 """
 import contextlib
 import csv
@@ -21,8 +21,8 @@ import section
 
 TITLES = {
     "ring": ("Ring: the engine against Open MPI's own ring (tuned algorithm 4)", 0.97),
-    "auto-short": ("auto, short vectors, against all that Open MPI has", 0.97),
-    "auto": ("auto, longer vectors, against all that Open MPI has", 0.97),
+    "auto-short": ("auto, short vectors, against all of Open MPI's", 0.97),
+    "auto": ("auto, longer vectors, against all of Open MPI's", 0.97),
     "ucp": ("strag over UCX (here: strag) against strag over the PML (here: stock), "
             "without memory that strag shares", 0.9),
 }
@@ -54,8 +54,7 @@ def microseconds(rows):
 
 
 def best_stock(size, mine):
-    """The fastest other contender, by name. The one that is there twice to show the noise is no
-    other."""
+    """The name of the fastest other contender, without the repeated one that shows the noise."""
     return min((name for name in size if name != mine and not name.endswith("-again")),
                key=lambda name: microseconds(size[name]))
 
@@ -67,7 +66,7 @@ def ratios(size, over, under):
 
 
 def noise(size):
-    """One contender against itself."""
+    """One contender against its own repetition."""
     again = next(name for name in size if name.endswith("-again"))
     return statistics.median(ratios(size, again.removesuffix("-again"), again))
 
@@ -89,14 +88,14 @@ def show(name, ranks, table):
         print(f"| {size_text(bytes_)} | {microseconds(size[first]):.2f} "
               f"| {microseconds(size[stock]):.2f} | {stock} | {ratio:.3f} "
               f"| {mine[0]:.3f} .. {mine[-1]:.3f} | {noise(size):.3f} |")
-    print(f"\nTo reach: {bar} at every size. Missed: {', '.join(missed) or 'none'}.")
+    print(f"\nTarget: {bar} at every size. Missed: {', '.join(missed) or 'none'}.")
 
 
 def show_all(folders, tables):
     print("## Shared memory\n")
     print("Written by bench/report.py from the files of bench/shm.sh. Shared memory of one machine,")
     print("pml ob1 with btl vader; all contenders interleaved within a launch, every result checked. A")
-    print("ratio above 1 means that strag took less time.\n")
+    print("ratio above 1 means that strag was faster.\n")
     machine = (folders[0] / "machine.txt").read_text().strip()
     print("    " + machine.replace("\n", "\n    "))
     print(f"    launches: {len(folders)}")

@@ -1,17 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""doc/results.md has a section per generator; each replaces its own and leaves the others."""
+"""doc/results.md has one section per generator; each replaces its own section only."""
 import pathlib
 
 TITLE = """\
 # Results
 
-Written by the programs in bench/ from the files that they measured or computed, a section each;
-nothing is edited by hand.
+Each section is written by a program in bench/ from its measurements or computations, not by hand.
 """
 
 
 def put(path, name, text):
-    """Replace the section, or append it. The file is made if it is not there."""
+    """Replace the section, or append it. The file is created if it does not exist."""
     path = pathlib.Path(path)
     begin, end = f"<!-- {name}: begin -->\n", f"<!-- {name}: end -->\n"
     old = path.read_text(encoding="utf-8") if path.exists() else TITLE

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What watching costs: the same calls on communicators that are not watched (twice, to show what is
- * noise), watched, and looked at closely. They take turns in blocks of a window of calls, so that
- * each block has its share of everything, in another order every time.
+ * The cost of the watch: the same calls on communicators that are not watched (twice, which shows
+ * the noise), watched, and measured with barriers. They alternate in blocks of a window of calls,
+ * in another order every time, so that each block includes all of the watch's work.
  *
  *     mpirun ... --mca coll strag watch [SECONDS [BYTES...]]
  *
- * Prints, for each size, the median of the blocks' times per call, and of what a block takes more
- * than the unwatched block of its turn, with quartiles.
+ * Prints, for each size, the median of the blocks' times per call, and of a block's additional time
+ * over the unwatched block of its turn, with quartiles.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -49,7 +49,7 @@ static MPI_Comm dup_with(const char *straggler, const char *report)
     return comm;
 }
 
-/* Seconds per call; those of the rank that takes longest. */
+/* Seconds per call; those of the slowest rank. */
 static double time_block(MPI_Comm comm, int count)
 {
     double longest;

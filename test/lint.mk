@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# make lint: layout, layers, suspicious code, shell scripts. The tools come from Debian's packages
-# clang-format, cppcheck, clang-tidy and shellcheck; the code is laid out for clang-format 14.
+# make lint: layout, layers, names of files, suspicious code, shell scripts. The tools come from
+# Debian's packages clang-format, cppcheck, clang-tidy and shellcheck; the layout is clang-format 14's.
 
 lint_folders = $(addprefix $(top_srcdir)/,bench cuda ompi_coll_strag src test tools)
 lint_code = `find $(lint_folders) -name '*.[ch]' | sort`
@@ -9,11 +9,11 @@ lint_units = `find $(lint_folders) -name '*.c' ! -name check_driver.c | sort`
 lint_includes = -I$(top_srcdir)/tools -I$(top_srcdir)/test/unit \
 	-I$(top_srcdir)/cuda -I$(top_srcdir)/test/cuda
 
-.PHONY: lint lint-format lint-layers lint-cppcheck lint-tidy lint-shell
-lint: lint-format lint-layers lint-cppcheck lint-tidy lint-shell
+.PHONY: lint lint-format lint-layers lint-references lint-cppcheck lint-tidy lint-shell
+lint: lint-format lint-layers lint-references lint-cppcheck lint-tidy lint-shell
 
-TESTS += test/lint/layers.sh
-EXTRA_DIST += test/lint/layers.py test/lint/layers.sh
+TESTS += test/lint/layers.sh test/lint/references.sh
+EXTRA_DIST += test/lint/layers.py test/lint/layers.sh test/lint/references.py test/lint/references.sh
 
 lint-format:
 	clang-format --dry-run -Werror $(lint_code)
@@ -21,6 +21,9 @@ lint-format:
 # Calls are looked for in what is built.
 lint-layers:
 	python3 $(top_srcdir)/test/lint/layers.py $(top_srcdir) $(top_builddir)
+
+lint-references:
+	python3 $(top_srcdir)/test/lint/references.py $(top_srcdir)
 
 # ctuuninitvar takes the address of an error text, which is to be written, for a use of it.
 lint-cppcheck:

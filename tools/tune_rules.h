@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What strag-tune measured, as a rule in a rules file (src/rules.h).
+ * What strag-tune measured, as a rule in a rules file (src/model/rules.h).
  */
 #ifndef STRAG_TUNE_RULES_H
 #define STRAG_TUNE_RULES_H

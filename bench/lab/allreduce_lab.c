@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * MPI_Allreduce, several contenders in turn, with late ranks if wanted; every call is a line of
+ * MPI_Allreduce, several contenders in turn, with or without stragglers; every call is a line of
  * CSV.
  *
- * Before each call rank 0 names a moment a little ahead at which all ranks call, the late ones
- * after their delay. All processes of the lab are on one machine and share CLOCK_MONOTONIC, so that
- * arrivals and exits of different ranks can be compared. Contenders take turns call by call, in an
- * order that changes, so that whatever disturbs the machine disturbs all of them.
+ * Before each call rank 0 sets the time at which all ranks call, stragglers after their delay. All
+ * processes of the lab are on one machine and share CLOCK_MONOTONIC, so that arrivals and exits of
+ * different ranks can be compared. Contenders alternate from call to call, in an order that
+ * changes, so that whatever disturbs the machine disturbs all of them.
  *
  * Elements are floats and the operator is MPI_SUM, as in OSU's osu_allreduce.
  */
@@ -26,7 +26,7 @@ enum { DELAYS_MAX = 64, EVENTS_MAX = 8 };
 /* Elements of a warm-up call at most: connections are made, buffers touched, results checked. */
 static const size_t warmup_most = 256 * 1024;
 
-/* A rank is so many microseconds late: between these, drawn anew for each call. */
+/* Microseconds that a straggler is late: between these, drawn for each call. */
 struct delay {
     double low, high;
 };
@@ -60,10 +60,10 @@ struct bench {
     int rank, n;
     MPI_Comm sync; /* for all communication that is not measured */
     struct contender contenders[CONTENDERS_MAX];
-    bool *late;      /* [rank] */
-    double *plan;    /* rank 0's word for a call: when to start, then a delay per rank */
-    double *moments; /* [rank]: arrival, exit */
-    uint64_t random; /* rank 0's */
+    bool *late;                   /* [rank] */
+    double *plan;                 /* of a call, from rank 0: when to start, then a delay per rank */
+    double *moments;              /* [rank]: arrival, exit */
+    uint64_t random;              /* rank 0's */
     double spent[CONTENDERS_MAX]; /* seconds at the size at hand */
     float *send, *receive;
     FILE *samples, *traffic; /* rank 0's */
@@ -73,16 +73,16 @@ struct bench {
 static const char usage[] =
     "usage: mpirun ... allreduce_lab --contender SPEC... [OPTION...]\n"
     "  -C, --contender SPEC   NAME[,most=BYTES][,INFO_KEY=VALUE...][,cvar:NAME=INTEGER...];\n"
-    "                         in a value + stands for a comma; most: with longer vectors it rests\n"
+    "                         in a value + stands for a comma; most: not with longer vectors\n"
     "  -s, --sizes LIST       bytes: 64K..16M (powers of two) or 4,100,2K     [1M]\n"
     "  -i, --iterations N     timed calls per contender and size              [5]\n"
-    "  -m, --least N          of these, so many at least                      [3]\n"
+    "  -m, --least N          of these, at least                              [3]\n"
     "  -t, --seconds T        ... after which a contender drops out           [1000]\n"
     "  -w, --warmup N         untimed calls per contender and size, of up to\n"
     "                         1M each                                         [1]\n"
     "  -c, --check            check every element of the warm-up calls and of one timed call\n"
-    "  -l, --late RANKS       those that come late: 3,5 or all                [none]\n"
-    "  -d, --delay LIST       by so many microseconds: 1000,0-5000 (random)   [0]\n"
+    "  -l, --late RANKS       stragglers: 3,5 or all                          [none]\n"
+    "  -d, --delay LIST       theirs, in microseconds: 1000,0-5000 (random)   [0]\n"
     "  -S, --seed N           for random delays                               [1]\n"
     "  -a, --at N:COMMAND     rank 0 runs the command before the timed calls number N, from 0\n"
     "  -o, --output FILE      append CSV, one line per call\n"
@@ -288,10 +288,10 @@ static double draw(struct bench *bench)
     return (double)(bench->random >> 11) * 0x1p-53;
 }
 
-/* Rank 0 says when all are to call, and who later. */
+/* Rank 0 sets when all ranks call, and which of them later. */
 static void agree(struct bench *bench, const struct delay *delay)
 {
-    const double lead = 2e-3 + 2e-4 * bench->n; /* seconds in which the word gets round */
+    const double lead = 2e-3 + 2e-4 * bench->n; /* seconds, for the broadcast */
     MPI_Barrier(bench->sync);
     if (bench->rank == 0) {
         for (int r = 0; r < bench->n; r++)
@@ -320,7 +320,7 @@ static struct sample evaluate(const struct bench *bench)
     return (struct sample){last - first, early - first, end - first, end - last};
 }
 
-/* All ranks do the call, and know what it took. */
+/* One call. @return  its times, on all ranks */
 static struct sample call(struct bench *bench, int contender, size_t count,
                           const struct delay *delay)
 {
@@ -397,7 +397,7 @@ static void print(const struct bench *bench, int contender, size_t bytes, const 
     fflush(stdout);
 }
 
-/* Every rank comes to the same answer: all know every sample. */
+/* The same on all ranks: every rank has every sample. */
 static bool takes_part(const struct bench *bench, int contender, size_t bytes, int number)
 {
     if (bytes > bench->contenders[contender].most)

@@ -3,8 +3,8 @@
 
 Everything lives in a box, that is in namespaces of its own (processes, mounts, networks, names,
 and users where we are not root). The box's first process is this program again. When it ends,
-however that comes about, the kernel ends every process of the box and with them all its networks;
-nothing has to be cleaned up. A host is a process of the box with a network and a name of its own.
+for whatever reason, the kernel kills every process of the box and removes its networks; nothing has
+to be cleaned up. A host is a process of the box with a network and a name of its own.
 """
 import ctypes
 import os
@@ -43,7 +43,7 @@ libc = ctypes.CDLL(None, use_errno=True)
 
 
 class NotPermitted(Exception):
-    """This kernel, or this container, does not let us build a lab."""
+    """This kernel, or this container, does not permit a lab."""
 
 
 def inside():
@@ -60,8 +60,8 @@ def tools():
 
 
 def box_command():
-    """What a program is started with to run in a box. Root that may not make namespaces, as in
-    many containers, may still make one of users."""
+    """The command that starts a program in a box. Where root may not make namespaces, as in many
+    containers, it may still make a user namespace."""
     why = ""
     for users in ([], ["--user", "--map-root-user"])[os.getuid() != 0:]:
         command = ["setpriv", "--pdeathsig", "KILL", "unshare", *users, "--pid", "--fork",
@@ -94,7 +94,7 @@ def mount(*arguments):
 
 
 def furnish():
-    """In the box, first of all: temporary file systems of our own, and a name."""
+    """First step in the box: temporary file systems and a name of its own."""
     tools()
     for target in ("/run", "/dev/shm"):
         mount("-t", "tmpfs", "-o", "mode=1777", "lab", target)
@@ -107,7 +107,7 @@ def furnish():
 
 
 def configure_kernel():
-    """Settings of the network namespace that we are in."""
+    """Settings of the current network namespace."""
     for name, value in SETTINGS.items():
         path = pathlib.Path("/proc/sys/net") / name
         if name in OPTIONAL and not path.exists():
@@ -126,7 +126,7 @@ def enter_network(pid):
 
 
 def live_as(name, ready):
-    """A node's process: takes its namespaces, says so, and waits for its end."""
+    """A node's process: creates its namespaces, reports it, and waits until it is killed."""
     if libc.unshare(CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWNET) != 0:
         os._exit(1)
     # UCX looks for networks in /sys, which shows those of whoever mounted it. Where that is not
@@ -264,7 +264,7 @@ class Lab:
             self.lines[host.name] += lines
 
     def shares(self, port):
-        """A port of a torus: those whose messages pass share it fairly, each has a queue."""
+        """A port of a torus: the hosts whose messages pass share it fairly, with a queue each."""
         sources = self.network.sources(port)
         device, rate = f"dev {port.interface}", port.rate
         lines = [f"qdisc replace {device} root handle 1: htb default ff",
@@ -302,7 +302,7 @@ class Lab:
         agent.chmod(0o755)
 
     def write_reshape(self, name, number, factor):
-        """A program that makes the link of a tree's host so many times slower than a healthy one;
+        """A program that makes the link of a tree's host the given factor slower than a healthy one;
         any host may run it. Returns its path."""
         port = self.network.ports[f"h{number}:e0"]
         ends = (port, self.network.ports[f"{port.peer}:{port.peer_interface}"])

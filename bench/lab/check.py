@@ -2,9 +2,9 @@
 """`lab check`: does the lab work on this machine, and does strag send what its plans say?
 
 Four hosts on one switch, and two hosts with two ranks each: every algorithm gives the right
-result, nothing is faster than the links allow, and every link carries what the plan says. How much
-slower than the model things are is only told: a busy machine is no failure. And nothing of a lab
-stays when any of its processes is killed.
+result, nothing is faster than the links allow, and every link carries what the plan says. Times
+above the model are only reported: a busy machine is no failure. And nothing of a lab remains when
+any of its processes is killed.
 """
 import contextlib
 import io
@@ -22,7 +22,7 @@ import results
 import scenarios
 
 RATE = 200  # Mbit/s
-SOON = 5  # seconds in which the kernel takes a lab away
+SOON = 5  # seconds in which the kernel removes a lab
 
 
 def who(strag, wanted):
@@ -38,7 +38,7 @@ def scenario():
 
 
 def judge(point):
-    """Print what was measured. Returns what is wrong."""
+    """Print what was measured. Returns the failures."""
     wrong = list(point.info["failures"])
     for (setting, name, *case), times in point.times.items():
         case = tuple(case)
@@ -77,7 +77,7 @@ def children(pid):
 
 def ends_with(program, depth):
     """Start a lab, kill the process `depth` below the one that was started, and see whether all of
-    them end: they all hold the pipe that we read."""
+    them end: they all hold the pipe that is read here."""
     with subprocess.Popen([*program, "exec", "star:2", "sh", "-c", "echo up; sleep 1000"],
                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as lab:
         if lab.stdout.readline() != b"up\n":
@@ -97,9 +97,9 @@ def check_teardown(program):
     wrong = [what for depth, what in enumerate(("lab", "unshare", "the box's first process"))
              if not ends_with(program, depth)]
     for what in wrong:
-        print(f"lab check: after the end of {what} something of a lab stays")
+        print(f"lab check: after the end of {what} something of a lab remains")
     if not wrong:
-        print("after SIGKILL of lab, of unshare, of the box's first process: nothing stays")
+        print("after SIGKILL of lab, of unshare, of the box's first process: nothing remains")
     return 1 if wrong else 0
 
 

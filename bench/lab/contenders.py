@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Who takes part, and under which settings of Open MPI's protocols.
+"""Contenders, and settings of Open MPI's protocols.
 
 A contender is a communicator of the benchmark, as allreduce_lab --contender takes it. Contenders of
-one setting take turns within one run; a setting is a run of its own.
+one setting alternate within one run; each setting is a run of its own.
 """
 import dataclasses
 
@@ -10,9 +10,9 @@ import dataclasses
 TUNED = {1: "linear", 2: "nonoverlapping", 3: "recursive-doubling", 4: "ring",
          5: "segmented-ring", 6: "rabenseifner"}
 FOR_LONG = (3, 4, 6)
-SLOW = (1, 2)  # all ranks' vectors go to one rank, which takes long ...
-SLOW_MOST = 1 << 20  # ... so that longer ones are left out; bytes
-ONE_PORT = ("swing", "bucket")  # that take part on tori with one port, too
+SLOW = (1, 2)  # all ranks send their vectors to one rank, which takes long ...
+SLOW_MOST = 1 << 20  # ... so that longer vectors are omitted; bytes
+ONE_PORT = ("swing", "bucket")  # on tori these run with one port, too
 NO_STRAG = "ompi_comm_coll_preference=^strag"
 
 
@@ -31,7 +31,7 @@ class Contender:
 
 
 def strag_ones(strag, wanted=()):
-    """auto, and of the algorithms that can be planned there the wanted ones; (): all of them."""
+    """auto, and those of the wanted algorithms that can be planned there; (): all algorithms."""
     yield Contender("strag-auto", "")
     for name in strag.algorithms:
         if not wanted or name in wanted:
@@ -50,16 +50,15 @@ def tuned_ones(numbers=TUNED):
 
 
 def for_long(strag, wanted=()):
-    """Those that are good for long vectors. `tuned` is there twice: the two differ by noise
-    alone."""
+    """Those suited to long vectors. `tuned` is there twice: the two differ by noise only."""
     found = list(strag_ones(strag, wanted))
     found += [Contender("tuned", NO_STRAG), Contender("tuned-again", NO_STRAG)]
     found += tuned_ones(FOR_LONG)
     return found
 
 
-def everybody(strag, wanted=()):
-    """All that apply."""
+def all_that_apply(strag, wanted=()):
+    """All contenders that apply to the network."""
     found = for_long(strag, wanted)
     found += tuned_ones(number for number in TUNED if number not in FOR_LONG)
     found.append(Contender("basic", f"ompi_comm_coll_preference=basic,most={SLOW_MOST}"))
@@ -72,24 +71,24 @@ def everybody(strag, wanted=()):
 
 
 def for_uplinks(strag, wanted=()):
-    """Those that are good for long vectors on hosts with several ranks."""
+    """Those suited to long vectors on hosts with several ranks."""
     found = list(strag_ones(strag, wanted)) + [Contender("tuned", NO_STRAG)]
     found += tuned_ones((4, 6))
     return found + [Contender("han", "ompi_comm_coll_preference=han")]
 
 
 def for_very_long(strag, wanted=()):
-    """Few, for vectors that take long."""
+    """A few, for vectors that take long."""
     return list(strag_ones(strag, wanted)) + list(tuned_ones((4, 6)))
 
 
 def observed(_strag, _wanted=()):
-    """strag as it is, which has to find out by itself what happens, and rings, which cannot."""
+    """strag, which has to detect what happens, and a ring, which does not adapt."""
     return [Contender("strag-auto", "")] + list(tuned_ones([4]))
 
 
 def rings(_strag, _wanted=()):
-    """One algorithm by three: for repeatability."""
+    """Three implementations of one algorithm, for repeatability."""
     return [Contender("strag-ring", "coll_strag_algorithm=ring", "ring")] + [
         Contender(name, f"{NO_STRAG},cvar:coll_tuned_allreduce_algorithm=4")
         for name in ("tuned-ring", "tuned-ring-again")]
@@ -97,7 +96,7 @@ def rings(_strag, _wanted=()):
 
 EAGER = str(64 << 20)
 
-# What mpirun is told besides; "default" is what users get.
+# Further MCA parameters; "default" is what users get.
 SETTINGS = {
     "default": {},
     "send": {"btl_tcp_flags": "9"},

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Starting MPI jobs in a lab."""
+"""Starts MPI jobs in a lab."""
 import os
 import pathlib
 import signal
@@ -11,7 +11,7 @@ import strag
 
 
 class Build:
-    """The folder in which strag was built, and what is there."""
+    """The folder in which strag was built, and its files."""
 
     def __init__(self, folder):
         self.folder = pathlib.Path(folder).resolve()
@@ -43,9 +43,9 @@ def parameters(network, setting):
         "pml": "ob1", "btl": f"tcp,self{local}", "btl_tcp_if_include": box.DATA,
         "mpi_yield_when_idle": "1",
         "coll_strag_priority": "90",
-        "coll_strag_alpha": str(strag.ALPHA_US),  # what the kernel and the shim need for a message
-        "coll_han_priority": "1",  # so that it can be asked for
-        "coll_tuned_use_dynamic_rules": "1",  # so that an algorithm of tuned can be asked for
+        "coll_strag_alpha": str(strag.ALPHA_US),  # latency of the kernel and the shim
+        "coll_han_priority": "1",  # so that it can be selected
+        "coll_tuned_use_dynamic_rules": "1",  # so that an algorithm of tuned can be selected
     }
     found.update(network.component_parameters(str(box.PLACE / "layout.conf")))
     found.update(contenders.SETTINGS[setting])
@@ -86,9 +86,9 @@ def command(build, network, setting, program, more=()):
 
 
 def run(build, network, setting, program, log, limit, keep=frozenset(), more=()):
-    """Run an MPI program in the lab; what it says goes to the file `log`. Returns its status. After
-    `limit` seconds all its processes end, all but those to `keep`: the lab's nodes. `more`: MCA
-    parameters besides those of the setting."""
+    """Run an MPI program in the lab, with its output in the file `log`. Returns its status. After
+    `limit` seconds all its processes are killed, but not those to `keep`: the lab's nodes. `more`:
+    MCA parameters besides those of the setting."""
     os.environ["OMPI_ALLOW_RUN_AS_ROOT"] = os.environ["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1"
     words = command(build, network, setting, program, more)
     with open(log, "a", encoding="utf-8") as file:
@@ -103,7 +103,7 @@ def run(build, network, setting, program, log, limit, keep=frozenset(), more=())
 
 
 def end_all(keep):
-    """End all processes of the box, a namespace, but this one, its first and its nodes."""
+    """Kill all processes of the box, a namespace, but this one, its first and its nodes."""
     for name in os.listdir("/proc"):
         if name.isdigit() and int(name) not in keep | {1, os.getpid()}:
             try:

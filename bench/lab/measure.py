@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One point of a scenario: build its lab, measure, and write down all that is needed to judge it.
+"""One point of a scenario: build its lab, measure, and write all that is needed to judge it.
 
     FOLDER/info.json     the lab, the machine, its load, calibration, models, what plans send
     FOLDER/samples.csv   every call
@@ -23,7 +23,7 @@ import stream
 import strag as strag_command
 
 def busy_share(seconds=1.0):
-    """The part of all processor time that is in use, while we do nothing."""
+    """The fraction of all processor time that other programs use."""
     def read():
         with open("/proc/stat", encoding="ascii") as file:
             numbers = [int(word) for word in file.readline().split()[1:9]]
@@ -112,7 +112,7 @@ class Point:
         return self.network.bound_seconds(size) if len(self.network.hosts) > 1 else 0
 
     def vector(self, size):
-        """Seconds in which a late rank can send its vector; hosts' links are alike there."""
+        """Seconds in which a straggler can send its vector; all hosts have the same links there."""
         ports = [port for port in self.network.ports.values() if port.node == "h0"]
         return size / sum(1 / port.seconds_per_byte for port in ports)
 
@@ -139,7 +139,7 @@ class Point:
         return words
 
     def run_once(self, who, setting, number):
-        """One launch; its lines are added to ours."""
+        """One launch; its lines are appended."""
         scenario = self.scenario
         self.loads.append(load())
         for name in ("samples", "traffic"):
@@ -165,7 +165,7 @@ class Point:
                     csv.writer(file).writerow([setting, number] + row)
 
     def measure(self):
-        """All of it. Returns whether all launches succeeded."""
+        """Measure the point. Returns whether all launches succeeded."""
         self.folder.mkdir(parents=True, exist_ok=True)
         self.lab = box.Lab(self.network)
         for old in self.folder.iterdir():

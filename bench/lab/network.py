@@ -13,13 +13,13 @@ import dataclasses
 import itertools
 import math
 
-# What TCP brings of a link's rate: 1448 of 1514 bytes of a frame, less the acknowledgements of
-# what comes the other way.
+# The goodput of TCP, of a link's rate: 1448 of 1514 bytes of a frame, less the acknowledgements of
+# the other direction.
 GOODPUT = 0.9526
 
 
 class Refused(Exception):
-    """A description that makes no sense; the text says what is accepted."""
+    """An invalid description; the text has what is accepted."""
 
 
 @dataclasses.dataclass
@@ -29,7 +29,7 @@ class Port:
     peer: str  # the node at the other end
     peer_interface: str
     healthy_rate: float
-    factor: float = 1  # so many times slower than that
+    factor: float = 1  # how many times slower than that
 
     @property
     def rate(self):
@@ -101,7 +101,7 @@ class Network:
         return loads
 
     def busiest_seconds(self, traffic):
-        """How long the slowest link is busy with that traffic."""
+        """Seconds that the busiest link needs for that traffic."""
         loads = self.loads(traffic)
         return max(loads[name] * port.seconds_per_byte for name, port in self.ports.items())
 
@@ -109,8 +109,8 @@ class Network:
 class Tree(Network):
     """Hosts below switches; a star is a tree of one switch.
 
-    The text is that of `strag --tree`: ranks per host between commas, brackets for switches, and
-    "@GBIT" behind either for the rate of its uplink: "(2@0.1,3)@0.2".
+    The text is that of `strag --tree`: ranks per host separated by commas, parentheses for switches,
+    and "@GBIT" after either for the rate of its uplink: "(2@0.1,3)@0.2".
     """
 
     kind = "tree"
@@ -131,7 +131,7 @@ class Tree(Network):
         return self.switches[-1]
 
     def read_list(self, switch):
-        """Children of a switch between commas. Returns the sum of their uplinks' rates."""
+        """Children of a switch, separated by commas. Returns the sum of their uplinks' rates."""
         rates = 0
         for number in itertools.count():
             node, below = self.read_node()
@@ -202,7 +202,7 @@ class Tree(Network):
                 f"{', '.join(f'{rate:g}' for rate in rates)} Mbit/s")
 
     def strag_arguments(self):
-        """The same tree for the strag command, with goodput in place of rates and without slow
+        """The same tree for the strag command, with goodput instead of rates and without slow
         hosts, which have an option of their own."""
         return ["--tree", self.strag_text("s0")]
 
@@ -231,15 +231,15 @@ class Tree(Network):
         return "\n".join(lines) + "\n"
 
     def component_parameters(self, layout_file):
-        """Of equal hosts on one switch nothing but their rate is to be known."""
+        """Parameters: for equal hosts on one switch their rate, else a layout."""
         rates = {port.rate for port in self.ports.values()}
         if len(self.switches) == 1 and len(rates) == 1:
             return {"coll_strag_bandwidth": f"{rates.pop() * GOODPUT / 1000:.6g}"}
         return {"coll_strag_layout": layout_file}
 
     def bound_seconds(self, size):
-        """What no allreduce can beat: q groups around a switch (what is above it is one, too) send
-        2(q-1) vectors in all to each other, and each of them sends one at least."""
+        """A lower bound: q groups around a switch (all that is above it is one) send 2(q-1) vectors
+        in total to each other, and each of them sends at least one."""
         best = 0
         for switch in self.switches:
             rates = [1 / port.seconds_per_byte for port in self.ports.values()
@@ -256,8 +256,8 @@ def star(hosts, rate, ranks_per_host=1):
 class Torus(Network):
     """Hosts that are each other's routers; the first dimension is the fastest.
 
-    Messages go dimension by dimension the shorter way. Where both ways are equally long, hosts at
-    even coordinates go up and the others down (ties "split": that halves the load as splitting
+    Messages go dimension by dimension in the shorter direction. Where both are equally long, hosts at
+    even coordinates send up and the others down (ties "split": that halves the load as splitting
     every message would), or all go up ("plus").
     """
 
@@ -329,7 +329,7 @@ class Torus(Network):
                 "coll_strag_bandwidth": f"{self.rate * GOODPUT / 1000:.6g}"}
 
     def bound_seconds(self, size):
-        """2(n-1) vectors in all over all links, and one vector out of every host."""
+        """2(n-1) vectors in total over all links, and one vector out of every host."""
         ranks = self.ranks
         rates = {host.name: 0 for host in self.hosts}
         for port in self.ports.values():

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Ranks that wait without eating a core: to be loaded with LD_PRELOAD.
+ * Lets ranks wait without occupying a core: to be loaded with LD_PRELOAD.
  *
- * An MPI process that waits asks its sockets again and again whether something has come, with a
- * timeout of zero. In a lab many such processes share few cores. Here such a question, if nothing
- * is there, waits for up to LAB_POLL_US microseconds (200); what comes in ends the wait at once.
- * Where ranks also wait for shared memory, which ends no wait, LAB_POLL_IDLE says how many
- * questions in a row get their answer at once first (0).
+ * An MPI process that waits polls its sockets with a timeout of zero. In a lab many such processes
+ * share few cores. Here such a poll, if nothing is there, blocks for up to LAB_POLL_US microseconds
+ * (200); incoming data ends the wait at once. Where ranks also wait for shared memory, which does
+ * not end the wait, LAB_POLL_IDLE is the number of empty polls in a row that return at once (0).
  */
 #define _GNU_SOURCE
 #include <poll.h>
@@ -17,8 +16,8 @@
 enum { WAIT_US = 200, WAIT_US_MAX = 100000 };
 
 static struct timespec wait_time = {0, WAIT_US * 1000L};
-static long patience;
-static __thread long idle; /* questions in a row that found nothing */
+static long idle_most;
+static __thread long idle; /* polls in a row that found nothing */
 
 static long number(const char *name, long standard, long highest)
 {
@@ -32,14 +31,14 @@ static long number(const char *name, long standard, long highest)
 __attribute__((constructor)) static void read_environment(void)
 {
     wait_time.tv_nsec = number("LAB_POLL_US", WAIT_US, WAIT_US_MAX) * 1000L;
-    patience = number("LAB_POLL_IDLE", 0, 1000000);
+    idle_most = number("LAB_POLL_IDLE", 0, 1000000);
 }
 
 /* @return how long to wait this time */
 static struct timespec next_wait(void)
 {
     const struct timespec none = {0, 0};
-    return idle > patience ? wait_time : none;
+    return idle > idle_most ? wait_time : none;
 }
 
 static int count(int ready)

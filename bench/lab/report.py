@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""All results as Markdown: tables, figures, what was missed. Nothing is typed by hand."""
+"""All results as Markdown: tables, figures, missed targets. Nothing is typed by hand."""
 import collections
 import pathlib
 import shutil
@@ -14,15 +14,15 @@ import section
 
 INTRODUCTION = """\
 Real Open MPI over TCP in network namespaces of one machine, whose links are shaped (bench/lab).
-Times are medians over all calls, from the first rank's call to the last one's return, in
+Times are medians over all calls, from the first rank's call to the last rank's return, in
 milliseconds; every element was checked in warm-up calls of up to 1 MiB and in one of the timed
-calls. *default*: Open MPI's own settings. *best*:
-the protocol setting that is best for this contender. *spread*: from the fastest to the slowest
-call (launch, where there are several). *bound*: what no allreduce can beat, for a goodput of 0.9526
-of the rate. *model*: the plan's rounds one after the other on the lab's links; what overlaps may be
-faster. *cost*: `strag cost --mode clocks` for these links. *links*: the most
-that any link carried more or less than the plan says, TCP's headers taken off. *stock*: the time of
-the fastest contender that is not strag, over this one's; above 1 this one is faster.
+calls. *default*: Open MPI's own settings. *best*: the fastest protocol setting for this contender.
+*spread*: from the fastest to the slowest call (or launch, where there are several). *bound*: the
+lower bound of any allreduce, for a goodput of 0.9526 of the rate. *model*: the plan's rounds one
+after another on the lab's links; plans whose rounds overlap may be faster. *cost*: `strag cost --mode
+clocks` for these links. *links*: the largest deviation of any link's bytes from the plan's, without
+TCP's headers. *stock*: the time of the fastest contender other than strag, over this one's; above 1
+this one is faster.
 """
 
 
@@ -85,9 +85,9 @@ def table(point, case):
 
 
 def after_table(point):
-    """Where a rank is late: the time from its arrival."""
+    """Where there is a straggler: the time from its arrival."""
     cases = point.cases()
-    lines = ["Milliseconds from the late rank's arrival, at each one's best setting:", "",
+    lines = ["Milliseconds from the straggler's arrival, at each contender's best setting:", "",
              "| contender | " + " | ".join(f"{case[1] / 1000:.0f} ms late" for case in cases)
              + " |", "|---|" + "---:|" * len(cases)]
     for name in point.contenders():
@@ -100,12 +100,12 @@ def after_table(point):
 
 
 def degraded_table(point):
-    """Where a host is degraded in between: all calls together, and how soon that is noticed."""
+    """Where a host is degraded in between: the total time, and how soon strag adapts."""
     degraded = point.info["degraded"]
     lines = [f"Host {degraded['host']}'s link was {degraded['factor']:g} times slower from call "
-             f"{degraded['first']} to {degraded['end'] - 1}, and nobody was told. *noticed*, "
-             "*back*: after so many windows calls take as long as they do in the end (15 %).", "",
-             "| contender | all calls, s | before, ms | degraded, ms | in the end, ms | noticed "
+             f"{degraded['first']} to {degraded['end'] - 1}, without notice to strag. *noticed*, "
+             "*back*: the number of windows until calls take their final time (within 15 %).", "",
+             "| contender | all calls, s | before, ms | degraded, ms | finally, ms | noticed "
              "| after, ms | back |", "|---|---:|---:|---:|---:|---:|---:|---:|"]
     for key, times in point.times.items():
         before, while_, after = point.stretches(key)
@@ -127,9 +127,9 @@ def show_point(point):
     replaced = [name for name in measured if not point.applies(name)]
     absent = [name for name in point.info["contenders"] if name not in measured]
     if replaced:
-        lines += [f"Do not apply here, another component ran: {', '.join(replaced)}.", ""]
+        lines += [f"Do not apply here, another component ran instead: {', '.join(replaced)}.", ""]
     if absent:
-        lines += [f"Left out with vectors this long: {', '.join(absent)}.", ""]
+        lines += [f"Omitted with vectors of this length: {', '.join(absent)}.", ""]
     if not point.trusted():
         lines += ["The calibration stream is off by more than 5 %: no ratios.", ""]
     if point.info.get("degraded"):
@@ -140,7 +140,7 @@ def show_point(point):
     if point.info["late"]:
         lines += after_table(point)
     if point.noise() is not None:
-        lines += ["Noise: the same stock contender twice differs by up to "
+        lines += ["Noise: two runs of the same stock contender differ by up to "
                   f"{100 * point.noise():.1f} %.", ""]
     more = [f"{name} {value:.3f}" for name, value in point.calibrations() if name != "stream"]
     if more:
@@ -149,13 +149,13 @@ def show_point(point):
 
 
 def show_bars(points):
-    """What was aimed at, and what came out."""
+    """Targets, and what was measured."""
     lines = [f"| {point.info['point']} | {text} | {ratio:.3f} | {most:g} "
              f"| {'yes' if ratio <= most else '**no**'} |"
              for point in points for text, ratio, most in point.bars()]
     if not lines:
         return []
-    return ["What was aimed at:", "", "| point | ratio of times | measured | at most | met |",
+    return ["Targets:", "", "| point | ratio of times | measured | at most | met |",
             "|---|---|---:|---:|---|"] + lines + [""]
 
 
@@ -169,7 +169,7 @@ def show_misses(points):
 
 
 def text_of(folder, figures):
-    """The text; `figures` is what stands before a figure's name."""
+    """The text; `figures` is the prefix of the figures' names."""
     lines = ["## The lab", "", INTRODUCTION]
     for scenario in scenarios.SCENARIOS:
         labels = [point.label for point in scenario.points]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reading what measure.py wrote, and judging it."""
+"""Reads what measure.py wrote, and judges it."""
 import collections
 import csv
 import json
@@ -7,10 +7,10 @@ import pathlib
 import statistics
 
 HEADER = 66  # bytes of Ethernet, IP and TCP (with timestamps) before a packet's data
-TRUSTED = 0.05  # by how much the calibration stream may be off
-NOT_BELOW = 0.97  # of the lower bound; faster: the traffic took another way
-LONG = 1 << 20  # bytes; shorter vectors profit from what a link lets pass at once
-LINKS = 0.03  # how far bytes on a link may be from the plan's
+TRUSTED = 0.05  # allowed deviation of the calibration stream
+NOT_BELOW = 0.97  # of the lower bound; faster: the traffic took another route
+LONG = 1 << 20  # bytes; shorter vectors profit from the burst of a link
+LINKS = 0.03  # allowed deviation of bytes on a link from the plan's
 
 
 class Times:
@@ -81,14 +81,14 @@ class Point:
         return sorted({key[2:] for key in self.times})
 
     def applies(self, contender):
-        """Did it run where it should, and not another one in its place?"""
+        """Did it run, and no other component instead?"""
         ran = set().union(*(times.ran for key, times in self.times.items() if key[1] == contender))
         if contender == "strag-auto":
             return "other" not in ran
         return ran == {"strag"} if contender.startswith("strag") else "strag" not in ran
 
     def measured(self):
-        """All that ran at least once: some take part with short vectors only."""
+        """All that ran at least once: some run short vectors only."""
         names = {key[1] for key in self.times}
         return [name for name in self.info["contenders"] if name in names]
 
@@ -116,32 +116,32 @@ class Point:
         return times[:first], times[first:end], times[end:]
 
     def windows_until(self, times, settled=20):
-        """After how many windows of calls does it take as long as the last `settled` calls?"""
+        """The number of windows until calls take as long as the last `settled` ones."""
         usual = statistics.median(times[-settled:])
         number = next(number for number, time in enumerate(times) if time <= 1.15 * usual)
         return number / self.info["window"]
 
-    # ---- What to hold it against ----
+    # ---- What to compare it with ----
 
     def trusted(self):
-        """Was the calibration stream as it should be, before and after?"""
+        """Was the calibration stream as expected, before and after?"""
         streams = [found["stream"] for found in self.info["calibration"] if "stream" in found]
         return all(abs(ratio - 1) <= TRUSTED for ratio in streams)
 
     def bound(self, case):
-        """Seconds; a late rank cannot be done before it has sent one vector."""
+        """Seconds; a straggler cannot end before it has sent one vector."""
         size, delay = case
         bound = self.info["expect"][str(size)]["bound"]
         one_vector = self.info["expect"][str(size)].get("vector", 0)
         return max(bound, delay * 1e-6 + one_vector) if delay else bound
 
     def floor(self, contender, case):
-        """Seconds that no run can take less than, unless its traffic went another way."""
+        """A lower bound in seconds, unless the traffic took another route."""
         models = self.info["expect"][str(case[0])]["models"]
         return max(models.get(contender, {}).get("floor", 0), self.bound(case))
 
     def model(self, contender, case):
-        """Seconds by the lab's own model, where all wait for a late rank from the start; or
+        """Seconds by the lab's own model, in which all wait for a straggler from the start; or
         None."""
         models = self.info["expect"][str(case[0])]["models"]
         return models[contender]["model"] + case[1] * 1e-6 if contender in models else None
@@ -152,8 +152,8 @@ class Point:
         return models.get(contender, {}).get("cost", {}).get(f"{case[1]:g}")
 
     def links_error(self, setting, contender, case):
-        """The most that any port sent more or less than the plan says, as a part of that; or None.
-        Ports that the plan does not use are held against the busiest one."""
+        """The largest deviation of any port's bytes from the plan's, relative to the plan; or None.
+        Ports that the plan does not use are compared with the busiest one."""
         models = self.info["expect"][str(case[0])]["models"]
         sent = self.sent.get((setting, contender, *case))
         if contender not in models or not sent:
@@ -164,7 +164,7 @@ class Point:
                    default=0) if busiest else None
 
     def misses(self):
-        """What is not as it should be, a line each."""
+        """Failures, a line each."""
         found = list(self.info["failures"])
         for key, times in self.times.items():
             setting, contender, case = key[0], key[1], key[2:]
@@ -183,7 +183,7 @@ class Point:
         return found + self.inexact() + self.slow_defaults()
 
     def inexact(self):
-        """Where a scenario is to repeat the model exactly: times that do not."""
+        """Where times must equal the model: those that do not."""
         found, allowed = [], self.info.get("exact")
         for case in self.cases() if allowed else []:
             for name in self.contenders():
@@ -195,8 +195,8 @@ class Point:
         return found
 
     def bars(self):
-        """What was aimed at: (text, measured ratio, the most it may be). Bars for sizes that were
-        not measured are left out."""
+        """Targets: (text, measured ratio, the most it may be). Those for sizes that were not
+        measured are omitted."""
         for bar in self.info.get("bars", []):
             for case in self.cases():
                 found = self.best(bar["contender"], case) if case[0] == bar["bytes"] else None
@@ -208,7 +208,7 @@ class Point:
                            bar["most"])
 
     def aim(self, of, case):
-        """Seconds that a bar is a multiple of, or None."""
+        """Seconds that a target is a multiple of, or None."""
         if of == "bound":
             return self.bound(case)
         if of == "vector":
@@ -217,14 +217,14 @@ class Point:
         return found[1].median if found else None
 
     def noise(self):
-        """How much the two that are the same differ at most, of the time; None: there are none."""
+        """The largest relative difference of two identical contenders; None: there are none."""
         pairs = [(times, self.times[setting, f"{name}-again", *case])
                  for (setting, name, *case), times in self.times.items()
                  if (setting, f"{name}-again", *case) in self.times]
         return max((abs(one.median / other.median - 1) for one, other in pairs), default=None)
 
     def slow_defaults(self):
-        """strag's algorithms are to be as fast at the defaults as at their best: within 10 %."""
+        """Where strag's algorithms are more than 10 % slower at the defaults than at their best."""
         found = []
         for name in self.contenders():
             for case in self.cases():

@@ -14,9 +14,9 @@ FLAT = ("recursive-doubling", "recursive-halving", "circulant", "ring")
 
 @dataclasses.dataclass
 class Degraded:
-    """A host's links are re-shaped while the job runs; nobody is told."""
+    """A host's links are re-shaped while the job runs, without notice to strag."""
     host: int
-    factor: float  # so many times slower
+    factor: float  # how many times slower
     first: int  # from this call on, of every contender's ...
     end: int  # ... to before this one
 
@@ -28,8 +28,8 @@ class Point:
     rate: float = 100  # Mbit/s
     ties: str = "split"
     slow: dict = dataclasses.field(default_factory=dict)  # {host: factor}
-    x: float = 0  # where it stands in the figure
-    map_by: str = "slot"  # how mpirun deals ranks out: by slot (host by host) or by node
+    x: float = 0  # its abscissa in the figure
+    map_by: str = "slot"  # how mpirun maps ranks: by slot (host by host) or by node
     degraded: typing.Optional[Degraded] = None
 
     def make(self):
@@ -39,19 +39,19 @@ class Point:
         return made
 
     def state(self, made, late):
-        """What the strag command is told of slow links and of a late rank."""
+        """Options of the strag command for slow links and a straggler."""
         slow = ",".join(f"{made.rank_host.index(host)}:{factor:g}"
                         for host, factor in self.slow.items())
-        one = late.isdigit()  # it knows of one late rank
+        one = late.isdigit()  # the command has one straggler
         return (["--slow", slow] if slow else []) + (["--straggler", late] if one else [])
 
 
 @dataclasses.dataclass
 class Bar:
-    """What is aimed at: a contender at its best setting takes at most so many times as long as ..."""
+    """A target: a contender at its best setting takes at most this multiple of another time."""
     contender: str
     bytes: int
-    of: str  # "bound"; "vector": from a late rank's arrival; "stock"; or another contender's name
+    of: str  # "bound"; "vector": from a straggler's arrival; "stock"; or another contender's name
     most: float
 
 
@@ -62,17 +62,17 @@ class Scenario:
     points: list
     sizes: str = "4M"
     settings: tuple = ALL_SETTINGS
-    who: typing.Callable = contenders.everybody
+    who: typing.Callable = contenders.all_that_apply
     algorithms: tuple = ()  # of strag, those that differ there; (): all
     iterations: int = 3
     least: int = 3
     seconds: float = 3  # of one contender's calls, per size and delay
     rounds: int = 1  # launches per setting
-    settle: int = 0  # so many of these do not count: strag has to find out first what happens
+    settle: int = 0  # calls that do not count, in which strag detects what happens
     parameters: dict = dataclasses.field(default_factory=dict)  # MCA parameters besides
     late: str = ""  # ranks
     delays: str = "0"  # microseconds
-    exact: float = 0  # how far the best times may be from the model, and launches from each other
+    exact: float = 0  # allowed deviation of the best times from the model, and of launches from each other
     bars: tuple = ()
     x: str = "bytes"  # what the figure's abscissa is: bytes, delay or the points' x
     x_title: str = "bytes"
@@ -83,9 +83,9 @@ VECTOR_US = 4 * MIB * 8 / (100 * network.GOODPUT)  # one vector of 4 MiB over on
 
 
 def late_ranks_scenario():
-    """A rank that comes when the others have done all they can without it."""
+    """A straggler that arrives when the others have done all they can without it."""
     points = [Point(f"n={ranks}", f"star:{ranks}", x=ranks) for ranks in (4, 5, 7, 8)]
-    return Scenario("late-ranks", "4 to 8 hosts, one rank is late by 1.8 s", points,
+    return Scenario("late-ranks", "4 to 8 hosts, one straggler by 1.8 s", points,
                     sizes="4M,16M", late="1", delays="1800000", x="point",
                     x_title="ranks", settings=DEFAULT_AND_SEND, who=contenders.for_very_long,
                     algorithms=("straggler-pipeline", "stragglar", "ring"), iterations=2, least=2,
@@ -94,9 +94,9 @@ def late_ranks_scenario():
 
 
 def late_auto_scenario():
-    """Nobody says who is late, and by how much."""
+    """strag is told neither the straggler nor its delay."""
     delays = (0, 30000, 60000, 88000, 130000, 176000, 352000, 704000, 1000000)
-    return Scenario("late-auto", "Eight hosts, one rank is late, which strag has to find out: 4 MiB",
+    return Scenario("late-auto", "Eight hosts, one straggler, which strag has to detect: 4 MiB",
                     [Point("late", "star:8")], late="5", delays=",".join(map(str, delays)),
                     x="delay", x_title="delay in milliseconds", settings=("default",),
                     who=contenders.observed, iterations=24, least=24, settle=18,
@@ -146,7 +146,7 @@ def uneven_scenario(ranks):
 
 
 def uplinks_scenario():
-    """Every point by slot; two of them by node, too, and two with an uplink of half the rate."""
+    """Every point mapped by slot; two of them also by node, and two with an uplink of half the rate."""
     trees = ("2,2", "2,3", "3,4", "4,4", "3,3,3", "3,3,4", "4,4,4")
     points = [Point(tree.replace(",", "+"), f"tree:{tree}") for tree in trees]
     points += [Point(f"{tree.replace(',', '+')}-by-node", f"tree:{tree}", map_by="node")
@@ -167,7 +167,7 @@ def uplinks_scenario():
 
 def torus_scenario(dims, rate, sizes):
     points = [Point(f"ties-{ties}", f"torus:{dims}", rate, ties) for ties in ("split", "plus")]
-    if dims.startswith("2x"):  # both ways of a ring of two lead to the same host
+    if dims.startswith("2x"):  # both directions of a ring of two lead to the same host
         points = points[1:]
     return Scenario(f"torus-{dims}", f"Torus {dims}", points, sizes=sizes,
                     settings=DEFAULT_AND_SEND, who=contenders.for_long,
@@ -175,12 +175,12 @@ def torus_scenario(dims, rate, sizes):
 
 
 SCENARIOS = [
-    Scenario("repeat", "The same ring five times: how far measurements can be trusted",
+    Scenario("repeat", "The same ring five times: the precision of measurements",
              [Point("ring", "star:8")], settings=("default", "send"), who=contenders.rings,
              iterations=5, rounds=5, exact=0.02),
     Scenario("flat", "Eight hosts on one switch", [Point("flat", "star:8")], sizes="64K,256K,1M,4M",
              algorithms=FLAT, bars=(Bar("strag-auto", 4 * MIB, "tuned-ring", 1.03),)),
-    Scenario("late", "Eight hosts, one rank is late: 4 MiB", [Point("late", "star:8")], late="7",
+    Scenario("late", "Eight hosts, one straggler: 4 MiB", [Point("late", "star:8")], late="7",
              delays=",".join(f"{part * VECTOR_US:.0f}" for part in (0, 0.25, 0.5, 1, 2)),
              x="delay", x_title="delay in milliseconds", settings=DEFAULT_AND_SEND,
              who=contenders.for_long,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the strag command says: which algorithms there are, their plans, what these send where."""
+"""The strag command: the algorithms, their plans, and what these send over which link."""
 import collections
 import csv
 import functools
@@ -14,11 +14,11 @@ ELEMENT = 4  # bytes of a float
 ALPHA_US = 100
 MODEL = ["--alpha", str(ALPHA_US), "--local-alpha", "4", "--local-bandwidth", "128",
          "--reduce-bandwidth", "128"]
-LONG_DELAY_US = 1e6  # of a late rank of which the component is told no delay
+LONG_DELAY_US = 1e6  # of a straggler whose delay the component does not know
 
 
 class Strag:
-    """The command, for one network and state. Algorithms that it refuses there have no plan."""
+    """The command, for one network and state."""
 
     def __init__(self, command, network, state=()):
         self.command, self.network = str(command), network
@@ -30,7 +30,7 @@ class Strag:
 
     @functools.cached_property
     def algorithms(self):
-        """Those of `strag list` that can be planned here."""
+        """Those of `strag list` that can be planned for this network."""
         done = self.run("list")
         done.check_returncode()
         names = [line.split()[0] for line in done.stdout.splitlines() if line.strip()]
@@ -38,13 +38,13 @@ class Strag:
 
     @functools.cached_property
     def late(self):
-        """The rank that the state names as late, or None."""
+        """The straggler in the state, or None."""
         place = self.place
         return place[place.index("--straggler") + 1] if "--straggler" in place else None
 
     @functools.lru_cache(maxsize=None)
     def needs_late(self, name):
-        """Is it planned only where a late rank is named?"""
+        """Can it be planned only with a straggler?"""
         return self.run("plan", name, "-n", str(self.network.ranks), "--straggler", "0",
                         "--rank", "0").returncode == 0 and self.run(
                             "plan", name, "-n", str(self.network.ranks),
@@ -52,7 +52,7 @@ class Strag:
 
     @functools.lru_cache(maxsize=None)
     def choices(self, size, *ports):
-        """{algorithm: blocks} where their number depends on the size, as the component chooses."""
+        """{algorithm: blocks} as the component chooses, where the number depends on the size."""
         delay = ["--delay", f"{LONG_DELAY_US:g}"] if self.late else []
         done = self.run("explain", *self.place, *ports, *delay, *MODEL, "--bytes", str(size), "--format",
                         "json")
@@ -68,7 +68,7 @@ class Strag:
         return [algorithm] + (["--ports", ports] if ports else [])
 
     def blocks(self, name, size):
-        """What the component cuts the vector into where it is told this name; None: no choice."""
+        """The number of blocks that the component chooses for this algorithm; None: no choice."""
         algorithm, *ports = self.words(name)
         return self.choices(size, *ports).get(algorithm)
 
@@ -109,18 +109,18 @@ class Strag:
         return self.network.loads(total)
 
     def floor_seconds(self, name, size):
-        """How long the busiest link is busy with all of the plan: it cannot take less."""
+        """Seconds that the busiest link needs for the whole plan, a lower bound of its time."""
         loads = self.traffic(name, size)
         return max(loads[port.name] * port.seconds_per_byte
                    for port in self.network.ports.values())
 
     def model_seconds(self, name, size):
-        """Rounds one after the other, each as long as its busiest link; latency is none."""
+        """Rounds one after another, each as long as its busiest link needs; without latency."""
         return sum(self.network.busiest_seconds(traffic) for traffic in self.rounds(name, size))
 
     def cost_seconds(self, name, size, delay):
-        """What `strag cost` says for the same links, with a clock per rank; None: nothing.
-        The late rank, if there is one, comes `delay` microseconds late."""
+        """The result of `strag cost` for the same links, with a clock per rank; None: it has none.
+        The straggler, if there is one, arrives `delay` microseconds late."""
         late = ["--delay", f"{delay:g}"] if self.late else []
         blocks = self.blocks(name, size)
         late += ["--blocks", str(blocks)] if blocks else []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Plain TCP streams between hosts of a lab: what its links really carry, without MPI."""
+"""Plain TCP streams between hosts of a lab: the goodput of its links, without MPI."""
 import os
 import socket
 import struct
@@ -8,7 +8,7 @@ import time
 PORT = 20000
 PIECE = memoryview(bytes(256 * 1024))
 START_UP = 0.3  # seconds until all streams are connected
-LIMIT = 60  # seconds for any of them; then something is broken
+LIMIT = 60  # seconds for any of them; beyond that, something is broken
 
 
 def receive(listener, size, result):
@@ -42,7 +42,7 @@ def listen(port, size, result, ready):
 
 
 def run(lab, pairs, size):
-    """Send so many bytes over each pair of hosts (from, to) at the same time. Returns the seconds
+    """Send this many bytes over each pair of hosts (from, to) at the same time. Returns the seconds
     that each took."""
     readable, ready = os.pipe()
     results, children = [], []
@@ -75,7 +75,7 @@ def run(lab, pairs, size):
 
 
 def compare(lab, pairs, about_seconds=1.5):
-    """How long streams take against what the rates say: 1 is exact, above 1 slower."""
+    """The time of streams over that of the rates: 1 is exact, above 1 slower."""
     per_byte = lab.network.busiest_seconds({pair: 1 for pair in pairs})
     size = int(about_seconds / per_byte)
     return max(run(lab, pairs, size)) / (size * per_byte)
@@ -99,7 +99,7 @@ def shifted(network, dimension, distance):
 
 
 def calibrate(lab):
-    """{what: measured time / expected time}; the first one is what ratios depend on."""
+    """{what: measured time / expected time}; the first one decides whether ratios are reported."""
     network = lab.network
     if len(network.hosts) < 2:
         return {}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the Swing paper says of its figures, sentence by sentence, and what the model gives.
+"""The Swing paper's claims on its figures, sentence by sentence, and the model's answers.
 
 A claim is the figure, the sentence, and a function that answers it for one alpha with a text and
 whether it holds. A number that the paper calls "up to" or "more than" is reached from 95 % of it

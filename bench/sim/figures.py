@@ -4,8 +4,8 @@
 
     python3 bench/sim/figures.py STRAG FOLDER doc/results.md
 
-STRAG is the command. FOLDER gets figNN.csv and figNN.svg; the results get a section with what the
-model says to each of the paper's sentences. README.md has the parameters.
+STRAG is the command. FOLDER gets figNN.csv and figNN.svg; the results get a section with the
+model's answer to each of the paper's sentences. README.md has the parameters.
 """
 import contextlib
 import csv
@@ -62,32 +62,34 @@ HEAD = f"""\
 ## Swing against the paper
 
 Written by bench/sim/figures.py: modelled times of `strag cost` (mode `rounds`), {GBIT} Gbit/s links
-unless a scenario says otherwise, {LINK_NS} ns a link, {HOP_NS} ns a hop, combining free, minimal
-routes, ties split. The paper does not state the time a message takes at its ends (alpha): both
-columns are given. Swing and recursive doubling are the better of their two forms at every size, as
-in the paper. Best known is the best of recursive doubling (torus-doubling and torus-halving, one
-port), bucket and Hamiltonian rings (all ports), as in the paper; a gain of 100 % is half the time.
+unless a scenario says otherwise, {LINK_NS} ns per link, {HOP_NS} ns per hop, reducing takes no
+time, minimal routes, ties split. The paper does not state the latency of a message (alpha): there
+is a column for each of two values. Swing and recursive doubling are the faster of their two forms
+at every size, as in the paper. Best known is the fastest of recursive doubling (torus-doubling and
+torus-halving, one port), bucket and Hamiltonian rings (all ports), as in the paper; a gain of 100 %
+is half the time.
 
-"up to" and "more than" count as reached from 95 % of the number on, "around" within 5 % of it."""
+"Up to" and "more than" are met from 95 % of the number on, "around" within 5 % of it."""
 
 TAIL = """
 ### Why some answers are no
 
-- Long vectors. The model shares links evenly and loses nothing to packets and queues, for Swing and
+- Long vectors. The model shares links evenly and has no loss to packets and queues, for Swing and
   for bucket alike: Swing ends at 1/1.19 of the peak on a square torus, not at 77 %, and bucket at
   nearly all of it. On 8x8 and 16x16, where bucket has few rounds, and in three and four dimensions
-  bucket is therefore ahead by as much as Swing's congestion costs; in the paper its rounds cost
+  bucket is therefore faster by as much as Swing's congestion costs; in the paper its rounds cost
   more.
-- Bandwidths. On one torus a k times faster network is a k times longer vector: the gains are those
-  of 400 Gbit/s, shifted. So the largest gain stays, and bucket's advantage comes later, but comes.
-- 256x4: the paper's 60 % is a gain of -60 % by the way its figures count; ring's 2046 rounds and
+- Bandwidths. On one torus a network that is k times faster is equivalent to a vector that is k times
+  longer: the gains are those of 400 Gbit/s, shifted. The largest gain therefore does not change, and
+  bucket's advantage begins at longer vectors, but it does begin.
+- 256x4: the paper's 60 % is a gain of -60 % in the terms of its figures; ring's 2046 rounds and
   Swing's long steps in one dimension give half of that here.
-- HammingMesh, short vectors: all ports are driven at every size, and the first step of the mirrored
-  parts leaves the board, which is a hop more. With one port Swing takes as long as recursive
-  doubling. The paper's links on boards also have a lower latency; here all links are alike.
-- Where the largest gain is depends on which of the sizes, 4 times apart, is next to the point where
-  recursive doubling and bucket meet; that moves with alpha, which the paper does not state. Nothing
-  was tuned to it.
+- HammingMesh, short vectors: all ports are used at every size, and the first step of the mirrored
+  parts leaves the board, which takes one hop more. With one port Swing takes as long as recursive
+  doubling. The paper's links on boards also have a lower latency; here all links are the same.
+- The size of the largest gain is the one, of sizes 4 times apart, that is next to the point where
+  recursive doubling and bucket meet; that point depends on alpha, which the paper does not state.
+  Nothing was tuned to it.
 - Figure 11's caption says 32x8, its text 128x8; 1024 hosts are 128x8.
 """
 
@@ -134,10 +136,11 @@ def show_times(prices):
 def show_choices(prices):
     alpha = ALPHAS_US[0]
     print(f"\n### What the selector runs, alpha {alpha} us\n")
-    print("Of all algorithms, each with the ports it likes; from which size on. Over the best:\n"
-          "the largest ratio over the sizes above of its time and the least time of any\n"
-          "algorithm. Gain: the least and the largest over the best known of the paper. (Bine is\n"
-          "Swing here, as all sizes are powers of two.)\n")
+    print("The choice among all algorithms, each with its own number of ports, by size. Over the best:\n"
+          "its time over the least time of any algorithm, the largest ratio of all sizes above. Gain:\n"
+          "the least and the largest over the best known of the paper. (Bine equals Swing here, as all\n"
+          "dimensions are powers of two.) \"swing in N blocks\": only the first steps divide the vector,\n"
+          "in forms that were formerly named swing-quarter, swing-half and swing-most.\n")
     print("| | runs | over the best | gain |")
     print("|---|---|---:|---:|")
     for scenario in FIGURES[16]:
@@ -170,7 +173,7 @@ def report(prices):
 
 def main():
     if len(sys.argv) != 4:
-        sys.exit("usage: figures.py STRAG FOLDER RESULTS: the command, where figures go, and "
+        sys.exit("usage: figures.py STRAG FOLDER RESULTS: the command, the folder for figures, and "
                  "doc/results.md")
     folder = pathlib.Path(sys.argv[2])
     folder.mkdir(parents=True, exist_ok=True)

@@ -10,7 +10,7 @@ Runs `strag cost` (STRAG is the command) and writes into FOLDER
     fig*.svg    8: one slow host; 9: two; 10: one, with four ranks on every host;
                 a: over the ranks, b: over the vector's size (both with the milder slow links),
                 c, d: the same with links at half the speed, e: over the factor
-    optcc.md    what the paper says of these figures, and whether it holds by the model
+    optcc.md    the paper's claims on these figures, and whether they hold by the model
 
 200 Gbit/s per rank, as in the paper: hosts of four ranks have one link of 800 Gbit/s, and ranks
 600 Gbit/s to each other; 1 us for a message. Curves are: ring without a slow link; ring with; R2CCL
@@ -149,7 +149,7 @@ def ratios(figure, curve, base):
 
 
 def claims(figures):
-    """What the paper says: (claim, what the model gives, does it hold)."""
+    """The paper's claims: (claim, what the model gives, does it hold)."""
     found = []
     for number, name in ((8, "one slow host"), (9, "two slow hosts"), (10, "four ranks per host")):
         for letter in "ac":

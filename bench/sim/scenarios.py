@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the Swing paper's figures compare, and what `strag cost` says about it.
+"""What the Swing paper's figures compare, by `strag cost`.
 
 A scenario is a topology at one bandwidth. A line is a curve of the paper's figures: the best of one
 or two algorithms at every size. Times are mode `rounds` of `strag cost`.
@@ -87,8 +87,8 @@ class Prices:
         return subprocess.run([str(word) for word in words], capture_output=True, text=True)
 
     def cost(self, algorithm, scenario, options, alpha):
-        """{size: seconds}, or nothing where the algorithm says that it does not fit."""
-        if algorithm == "swing":  # all steps divide: the paper has no forms in between
+        """{size: seconds}, or nothing where the algorithm cannot be planned."""
+        if algorithm == "swing":  # all steps divide: the paper has no fewer blocks
             options = (*options, "--blocks", scenario.ranks * 2 * scenario.dims)
         run = self.run(["cost", algorithm], scenario, alpha, *options,
                        "--mode", "rounds", "--format", "csv")

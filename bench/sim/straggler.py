@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Late ranks by the cost model: figure 6(b) of the StragglAR paper, and sweeps of the delay.
+"""Stragglers by the cost model: figure 6(b) of the StragglAR paper, and sweeps of the delay.
 
     python3 bench/sim/straggler.py tools/strag FOLDER
 
 writes to the folder, from `strag cost --mode rounds` on one switch (needs matplotlib, Debian:
 python3-matplotlib):
 
-    fig6b.csv, fig6b.svg              from the late rank's arrival to the end, as a speedup over ring,
+    fig6b.csv, fig6b.svg              from the straggler's arrival to the end, as a speedup over ring,
                                       for 4 to 256 ranks, 1 GiB, alpha 3 us, 450 GB/s: powers of two,
                                       and the numbers half way between; the delay is long enough for
-                                      all that can be done before
+                                      all that can be done before it
     delay-*.csv, delay-*.svg          from the first rank's arrival to the end, against the delay
     straggler.md                      the numbers, for doc/results.md
 """
@@ -32,9 +32,9 @@ from matplotlib import pyplot  # noqa: E402  after the choice of what draws
 ALGORITHMS = ("ring", "recursive-halving", "broadcast-after", "stragglar", "straggler-pipeline")
 SYMMETRIC = ("recursive-doubling", "circulant", "recursive-halving", "ring")
 GIB = 1 << 30
-LONG_US = 1e6  # more than anything that is done before the arrival takes
+LONG_US = 1e6  # longer than all that can be done before the arrival
 
-# The delay sweeps: name, what it is, ranks, bytes, alpha in us, Gbit/s.
+# The delay sweeps: name, title, ranks, bytes, alpha in us, Gbit/s.
 SWEEPS = (
     ("delay-256", "256 ranks, 1 GiB, alpha 3 us, 450 GB/s", 256, GIB, 3, 3600),
     ("delay-8", "8 ranks, 4 GiB, alpha 3 us, 300 GB/s", 8, 4 * GIB, 3, 2400),
@@ -66,7 +66,7 @@ def save(figure, path):
 
 
 def after_arrival(strag, ranks):
-    """{algorithm: seconds} from the late rank's arrival to the end."""
+    """{algorithm: seconds} from the straggler's arrival to the end."""
     found = costs(strag, ranks, GIB, 3, 3600, LONG_US)
     return {name: found[name] - LONG_US * 1e-6 for name in ALGORITHMS if name in found}
 
@@ -140,12 +140,12 @@ def sweep(strag, folder, name, title, ranks, size, alpha, gbit):
 
 def main(strag, folder):
     folder.mkdir(parents=True, exist_ok=True)
-    text = ["## Late ranks, by the cost model", "",
-            "Speedup over ring from the late rank's arrival on, 1 GiB, alpha 3 us, 450 GB/s (figure "
+    text = ["## Stragglers, by the cost model", "",
+            "Speedup over ring from the straggler's arrival on, 1 GiB, alpha 3 us, 450 GB/s (figure "
             "6(b) of the StragglAR paper):", ""]
     text += figure_6b(strag, folder)
-    text += ["", "The delay from which a form beats every symmetric plan, its time from the arrival "
-             "on, both in times that the vector takes on a link, and how much faster it then is; 2/n "
+    text += ["", "The delay from which an algorithm is faster than every symmetric plan, its time from "
+             "the arrival on, both relative to the vector's time on a link, and its speedup then; 2/n "
              "is the break-even for many blocks:", "",
              "| | 2/n | pipeline from | after arrival | faster | stragglar from | after arrival | "
              "faster |", "|---|" + "---:|" * 7]

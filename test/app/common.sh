@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
-# What the tests with real programs share: the same job over stock Open MPI and over every algorithm
+# Shared by the tests with real programs: the same job over stock Open MPI and over every algorithm
 # of strag, and the proof that strag ran. Needs bash with set -eu.
 
 : "${builddir:?}" "${STRAG_MPIRUN:?}"
@@ -44,14 +44,14 @@ job()
     fi
 }
 
-# The options that run an algorithm at every size, and have strag say so.
+# The options that run an algorithm at every size, and log it.
 strag_options()
 {
     echo "--mca coll strag --mca coll_strag_verbose 1" \
         "--mca coll_strag_algorithm $1 --mca coll_strag_minimum_size 0"
 }
 
-# must_be_stock FILE, must_be_strag FILE ALGORITHM: who ran, by strag's verbose line
+# must_be_stock FILE, must_be_strag FILE ALGORITHM: which component ran, by strag's log line
 must_be_stock()
 {
     if grep -q 'coll:strag:' "$1"; then

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # The HPC Challenge benchmark (HPL, PTRANS, RandomAccess, FFT): its own checks must pass over strag, and
-# its residuals and norms have every digit that they have over stock Open MPI. (What it sums over all
-# ranks are counts, maxima and times; times are not compared. RandomAccess may lose updates, up to 1 %
-# of them: on a busy machine it does, over stock Open MPI too, so its count of errors is not compared.)
+# its residuals and norms have the same digits as over stock Open MPI. (It reduces counts, maxima and
+# times over all ranks; times are not compared. RandomAccess may lose up to 1 % of its updates, on a
+# busy machine over stock Open MPI too, so its count of errors is not compared.)
 set -eu
 : "${srcdir:?run me by make check}"
 # shellcheck source=test/app/common.sh
@@ -30,7 +30,7 @@ challenge()
     grep -E "$results" "$folder/hpccoutf.txt" > "$folder/results"
     [ "$(wc -l < "$folder/results")" -eq 15 ] || fail "$folder: results are missing"
     grep -q '^Success=1$' "$folder/results" || fail "$folder: hpcc does not say Success=1"
-    # five runs of PTRANS (hpcc leaves their CPU lines out when the clock did not tick), one of HPL
+    # five runs of PTRANS (hpcc omits their CPU lines when the clock did not tick), one of HPL
     [ "$(grep -Ec '^WALL.*PASSED|\.\.\. PASSED$' "$folder/hpccoutf.txt")" -eq 6 ] ||
         fail "$folder: not all residual checks passed"
     # RandomAccess: two of all ranks together, two of one rank alone

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # LAMMPS, a molecular dynamics program: the same melt over stock Open MPI and over strag.
 #
-# Two ranks: every digit is the same, since a sum of two has one order only. More ranks: another
-# order of summation may change last digits, and the motion carries them on, so energies, temperature
+# Two ranks: every digit is the same, since a sum of two has only one order. More ranks: another
+# order of summation may change last digits, which the motion propagates, so energies, temperature
 # and pressure are compared with a relative tolerance of 1e-12 (15 digits are printed). The pair
-# distribution is made of whole numbers: the same digits at every number of ranks.
+# distribution consists of whole numbers: the same digits at every number of ranks.
 set -eu
 : "${srcdir:?run me by make check}"
 # shellcheck source=test/app/common.sh
@@ -56,7 +56,7 @@ for ranks in $app_ranks; do
     done
 done
 
-# The comparison sees a difference in the eleventh digit, and a missing row.
+# The comparison detects a difference in the eleventh digit, and a missing row.
 awk 'NF == 6 && $1 == 40 { $5 = sprintf("%.15e", $5 * 1.00000000001) } { print }' stock-2/log.lammps > off
 if compare stock-2/log.lammps off; then
     fail 'the comparison accepts a wrong energy'

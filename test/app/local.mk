@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Real programs that nobody here wrote, from Debian's packages lammps and hpcc.
+# Real applications, from Debian's packages lammps and hpcc.
 
 if HAVE_OMPI
 TESTS += test/app/hpcc.sh test/app/lammps.sh

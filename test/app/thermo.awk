@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Two LAMMPS runs of melt.in compared: awk -v tolerance=1e-12 -f thermo.awk LOG LOG
+# Compare two LAMMPS runs of melt.in: awk -v tolerance=1e-12 -f thermo.awk LOG LOG
 # Every number of the two tables must agree within the tolerance, relative to its size. Prints step
 # and energies side by side, and the largest difference; exit 1 where the tables differ.
 

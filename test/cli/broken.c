@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Algorithms that are not what they claim, to see that `strag` says so. The test program
- * strag-broken is `strag` with this table in the place of the real one: both names below are
- * defined to others when it is compiled (local.mk).
+ * Algorithms that are not what they claim, to test that `strag` detects it. The test program
+ * strag-broken is `strag` with this table instead of the real one: both names below are
+ * redefined when it is compiled (local.mk).
  */
 #include "algorithms/table.h"
 #include "plan/algorithm.h"
@@ -21,7 +21,7 @@ static void claim_too_little(const struct strag_problem *problem, struct strag_c
     promise->sent_max = 0.5;
 }
 
-/* Everyone gives its vector to the next rank: an allreduce for two ranks only. */
+/* Every rank sends its vector to the next rank: an allreduce for two ranks only. */
 static void build(const struct strag_problem *problem, int rank, struct strag_builder *builder)
 {
     int n = problem->n;

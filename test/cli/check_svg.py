@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Hold a timeline against the same plan as JSON.
+"""Compare a timeline with the same plan as JSON.
 
 usage: check_svg.py SVG JSON [SVG JSON]...
 

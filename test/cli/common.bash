@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What the tests of the command line share: sourced by each of them.
+# Shared by the tests of the command line; each of them sources it.
 # shellcheck shell=bash
 
 # shellcheck disable=SC2034 # used where it is sourced
@@ -24,7 +24,7 @@ equal() {
     [ "$2" = "$3" ] || fail "$1: got '$2', expected '$3'"
 }
 
-# gives STATUS ARGUMENT...: run $STRAG, keep what it writes in $work/out and $work/err.
+# gives STATUS ARGUMENT...: run $STRAG, with its output in $work/out and $work/err.
 gives() {
     local expected=$1 status=0
     shift
@@ -62,7 +62,7 @@ algorithms() {
     "$STRAG" list | cut -d ' ' -f 1
 }
 
-# waiting: those that have plans only where a rank is named that arrives late; symmetric: the others.
+# waiting: the algorithms that need a straggler; symmetric: the others.
 waiting() {
     local name
     for name in $(algorithms); do

@@ -6,10 +6,10 @@ plans.sha256    a hash of `strag plan ARGUMENTS --format json`, or that it is re
 explain.sha256  a hash of what every algorithm costs at every size by `strag explain ARGUMENTS`, to six
                 digits, and the table of sizes at its end as it is printed
 
-Both lists hold what was true when they were made, so any difference is a change that users see.
-Algorithms that came later are not looked at, unless they are chosen. With `update` the lists are made
-again, for all algorithms of `strag list`. Reasons (why another algorithm
-loses, or is refused) are not compared, nor is how many blocks swing cuts: its forms take part as one.
+Both lists have the output of the time when they were written, so any difference is a change that
+users see. Algorithms that were added later are not compared, unless they are chosen. With `update`
+the lists are written again, for all algorithms of `strag list`. Reasons (why another algorithm is
+slower, or refused) are not compared, nor are swing's numbers of blocks: it is compared as one.
 """
 import concurrent.futures
 import decimal
@@ -49,7 +49,7 @@ TOPOLOGIES = [
 
 
 def run(strag, arguments):
-    """@return what the command writes, or None where it refuses"""
+    """@return the command's output, or None where it refuses"""
     done = subprocess.run([strag, *arguments], capture_output=True, text=True)
     if done.returncode not in (0, 2):
         sys.exit(f"strag {' '.join(arguments)}: exit status {done.returncode}: {done.stderr}")
@@ -82,7 +82,7 @@ def explain(strag, arguments, known):
         least = {}  # they come in the order of their seconds
         latency = [c["seconds"] for c in size["candidates"] if c["algorithm"] == "swing-latency"]
         for c in size["candidates"]:
-            # The forms of old that were swing-latency by another name are no forms any more.
+            # Fewer blocks that are the same as swing-latency are not compared.
             if c["algorithm"] == "swing" and [c["seconds"]] == latency:
                 continue
             terms = ["seconds", "latency_seconds", "bytes_seconds", "idle_seconds", "busiest_link"]
@@ -130,7 +130,7 @@ def main():
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             found = list(pool.map(lambda case: function(strag, case[0], set(names)), wanted))
         if update:
-            # Which block counts swing has here is asked, not told.
+            # Of swing's numbers of blocks, those that it can have here.
             found, wanted = zip(*((text, case) for text, case in zip(found, wanted)
                                   if text != "refused" or not re.match("swing .*--blocks", case[0])))
             with open(path, "w", encoding="ascii") as file:

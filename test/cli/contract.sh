@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Plans and choices are what they were: test/cli/contract.py. STRAG_UPDATE=1 makes the lists again.
+# Plans and choices have not changed: test/cli/contract.py. STRAG_UPDATE=1 writes the lists again.
 set -eu
 # shellcheck source-path=SCRIPTDIR source=common.bash
 . "$(dirname "$0")/common.bash"
@@ -8,7 +8,7 @@ needs_python json
 
 python3 "$here/contract.py" "$STRAG" "$here/golden" ${STRAG_UPDATE:+update}
 
-# A list that is not true is found out.
+# A wrong list is detected.
 mkdir "$work/golden"
 sed '/^ring -n 5:/s/: .*/: 0123456789abcdef/' "$here/golden/plans.sha256" >"$work/golden/plans.sha256"
 sed '/^-n 2:/s/|.*/| 0 ring/' "$here/golden/explain.sha256" >"$work/golden/explain.sha256"

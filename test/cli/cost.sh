@@ -31,12 +31,12 @@ equal 'halving' "$(priced recursive-halving -n 8 --bytes 8000)" '2.6e-05 '
 equal 'circulant' "$(priced circulant -n 5 --bytes 5000)" '2e-05 '
 # Bucket without a torus: a ring.
 equal 'bucket' "$(priced bucket -n 4 --bytes 4K)" '1.8144e-05 '
-# 1 us and 100 Gbit/s when nothing is said; nothing to do alone.
+# 1 us and 100 Gbit/s by default; one rank has nothing to do.
 equal 'defaults' "$(seconds recursive-doubling -n 2 --bytes 125000)" '1.1e-05 '
 equal 'alone' "$(seconds circulant -n 1 --bytes 32)" '0 '
-# Combining 1 byte per ns as well: in each of 3 rounds 1000 ns more.
-equal 'combining' "$(priced recursive-doubling -n 8 --bytes 1000 --reduce-bandwidth 8)" '1.2e-05 '
-equal 'combining for free' "$(priced recursive-doubling -n 8 --bytes 1000 --reduce-bandwidth 0)" \
+# Reducing 1 byte per ns as well: in each of 3 rounds 1000 ns more.
+equal 'reducing' "$(priced recursive-doubling -n 8 --bytes 1000 --reduce-bandwidth 8)" '1.2e-05 '
+equal 'reducing in no time' "$(priced recursive-doubling -n 8 --bytes 1000 --reduce-bandwidth 0)" \
     '9e-06 '
 
 # ---- Several ranks per host ----
@@ -59,13 +59,13 @@ equal 'two switches' "$(priced recursive-doubling --tree '((1,1)@4,(1,1)@4)' --b
 # ---- Torus and mesh ----
 
 # Rank x + 4y, 0.4 us for a link and the host behind it. Doubling on 4x4: to the neighbour (1.4 us and
-# s), then to the rank two away, half of it each way round, where each link carries 2 halves of a
+# s), then to the rank two away, half of it in each direction, where each link carries 2 halves of a
 # vector (1.8 us and s); the same in y.
 grid='--bandwidth 8 --bytes 1000'
 # shellcheck disable=SC2086
 {
     equal 'doubling on 4x4' "$(seconds recursive-doubling --torus 4x4 $grid)" '1.04e-05 '
-    # All of them in one way: the links between carry 2 vectors. On a mesh, too.
+    # All in one direction: the links between carry 2 vectors. On a mesh, too.
     equal 'ties' "$(seconds recursive-doubling --torus 4x4 --ties plus $grid)" '1.24e-05 '
     equal 'mesh' "$(seconds recursive-doubling --mesh 4x4 $grid)" '1.24e-05 '
     # All are neighbours in a row: 1.4 us and s, four times.
@@ -83,7 +83,7 @@ equal 'bucket on 4x4' "$(seconds bucket --torus 4x4 --bandwidth 8 --bytes 6400)"
 # With one port: 15/8 of the vector over the busiest link.
 equal 'bucket, 1 port' "$(seconds bucket --torus 4x4 --ports 1 --bandwidth 8 --bytes 6400)" '2.88e-05 '
 
-# ---- Late ranks and slow links ----
+# ---- Stragglers and slow links ----
 
 # Rank 1's links take twice as long: 6 times 2 + 2 * 1024 ns. The larger factor holds for its host.
 equal 'slow' "$(priced ring -n 4 --bytes 4K --slow 1:2)" '2.4288e-05 '
@@ -91,7 +91,7 @@ equal 'slow by 1' "$(priced ring -n 4 --bytes 4K --slow 1:1,3:1)" '1.8144e-05 '
 equal 'two slow ranks on a host' "$(priced recursive-doubling --tree 2,2 --local-alpha 1 \
     --local-bandwidth 16 --bytes 2000 --slow 0:2,1:1.5)" '1.2e-05 '
 # Late by 50 us: in a ring all wait from the start. Doubling of 3 ranks: ranks 0 and 1 are done with
-# their first round (3 us) before rank 2 is needed.
+# their first round (3 us) before they need rank 2.
 for mode in rounds clocks; do
     equal "late, $mode" "$(priced ring -n 4 --bytes 4K --straggler 2 --delay 50 --mode $mode)" \
         '6.8144e-05 '
@@ -104,7 +104,7 @@ for mode in rounds clocks; do
     equal "no delay, $mode" "$(priced ring -n 4 --bytes 4K --straggler 2 --mode $mode)" '1.8144e-05 '
 done
 # Doubling of 4 ranks, 0-1 and 2-3 first; rank 3's links are twice as slow, rank 0 is 1 us late. In
-# rounds all wait for rank 0: 1 + 2 * (2 + 2) us. By the clocks 2-3 begin at once, and 0-1, who take
+# rounds all wait for rank 0: 1 + 2 * (2 + 2) us. By the clocks 2-3 begin at once, and 0-1, which take
 # 1 + 2 + 1 us, are done when they are.
 late_and_slow='--slow 3:2 --straggler 0 --delay 1 --bytes 1000'
 # shellcheck disable=SC2086
@@ -113,8 +113,8 @@ late_and_slow='--slow 3:2 --straggler 0 --delay 1 --bytes 1000'
     equal 'clocks' "$(priced recursive-doubling -n 4 $late_and_slow --mode clocks)" '8e-06 '
 }
 
-# The pipeline for a late rank, n = 4, in m blocks: m + 2 rounds of 2 us and 1/m of the vector after
-# its arrival, m + 1 before, while the others wait anyway. Of 2, 4, 8, ... blocks the best are taken.
+# The pipeline for a straggler, n = 4, in m blocks: m + 2 rounds of 2 us and 1/m of the vector after
+# its arrival, m + 1 before, while the others wait anyway. The best of 2, 4, 8, ... blocks is used.
 pipeline='straggler-pipeline -n 4 --straggler 3 --bytes 8000'
 # shellcheck disable=SC2086
 {
@@ -149,7 +149,7 @@ alpha = 1 us, bandwidth = 100 Gbit/s, link = 100 ns, hop = 300 ns, within a host
 "$STRAG" cost ring -n 1000 --bytes 32..1G --format csv >"$work/out"
 equal 'last of ring' "$(tail -n 1 "$work/out")" 'ring,1000,1073741824,0.173624893'
 
-# What cannot be planned is left out of `all`, with a word, and refused by name.
+# `all` omits what cannot be planned, with a message; by name it is an error.
 STRAG=$STRAG_BROKEN
 gives 0 cost -n 3 --bytes 32 --format csv
 equal 'left out' "$(cat "$work/err")" \

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Run the plans that `strag plan --format json` writes, with nothing of strag's own code.
+"""Run the plans that `strag plan --format json` writes, without any of strag's own code.
 
 usage: execute.py STRAG ALGORITHM SEED N...
 
@@ -9,7 +9,7 @@ possible, the plans of all ranks are read, their bounds are held against exact f
 are run on integer vectors of several lengths, twice: in program order, and in a random order that keeps only the waits ("after") and the
 order of messages between two ranks. Each rank must end with the sum, and with the same expression
 of left and right operands as every other rank. The estimates of `strag cost` in rounds are computed
-again from the plan, also with a late rank and a slow link (those by clocks in test/unit and
+again from the plan, also with a straggler and a slow link (those by clocks in test/unit and
 test/sim). Exits with 1 and a line at the first difference.
 """
 import json
@@ -74,8 +74,8 @@ def check_bounds(plan):
             need(math.floor(bound * count) == b * count // blocks, "bound", b, "count", count)
 
 
-def combine(op, own, incoming):
-    """Values are pairs: the number, and how it came about."""
+def reduce(op, own, incoming):
+    """Values are pairs: the number, and its expression."""
     left, right = (own, incoming) if op.get("own_left") else (incoming, own)
     return (left[0] + right[0], intern(left[1], right[1]))
 
@@ -128,7 +128,7 @@ def run(plan, inputs, count, ready_of):
             need((first, blocks, round_) == (op["first"], op["count"], op["round"]),
                  "message", key, "does not match")
             if op["kind"] == "recv_reduce":
-                data = [combine(op, own, new) for own, new in zip(values[r][low:high], data)]
+                data = [reduce(op, own, new) for own, new in zip(values[r][low:high], data)]
             values[r][low:high] = data
         done[r].add(i)
         return True
@@ -148,7 +148,7 @@ def check_result(values, inputs, count):
     sums = [sum(vector[e] for vector in inputs) for e in range(count)]
     for r, vector in enumerate(values):
         need([v[0] for v in vector] == sums, "rank", r, "has a wrong sum")
-        need(vector == values[0], "rank", r, "combines in another order than rank 0")
+        need(vector == values[0], "rank", r, "reduces in another order than rank 0")
 
 
 def check_runs(plan):
@@ -259,7 +259,7 @@ def price_rounds(plan, network, size, slow):
 
 
 def estimate_rounds(rounds, late):
-    """A late rank holds up the first round that it takes part in, and all after it."""
+    """A straggler delays the first round that it takes part in, and all later ones."""
     seconds, waits = 0, late is not None
     for messages in rounds:
         if waits and any(late[0] in (a, b) for a, b, _ in messages):
@@ -297,7 +297,7 @@ def check_cost(plan, name, n, network):
 
 
 def says(words, *arguments):
-    """Is this refused, in such words? Any other refusal is an error where the plan is made."""
+    """Is this refused with this message? Any other refusal is an error where the plan is made."""
     run = subprocess.run([program, "plan", *arguments, "--rank", "0"], capture_output=True,
                          text=True)
     return run.returncode == 2 and words in run.stderr
@@ -354,7 +354,7 @@ def check(name, n, network, form=()):
 
 
 def check_late(name, n, network):
-    """The forms for a late rank have plans only where one is named."""
+    """Algorithms for a straggler have plans only with one."""
     check_cost(None, name, n, network)
 
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # The JSON plans of all algorithms, run by an independent program (execute.py).
-# SEED: the random numbers' start, printed for the next time.
+# SEED: of the random numbers, printed so that a run can be repeated.
 set -eu
 # shellcheck source-path=SCRIPTDIR source=common.bash
 . "$(dirname "$0")/common.bash"
@@ -9,8 +9,8 @@ needs_python fractions json random subprocess
 
 seed=${SEED:-$RANDOM}
 echo "SEED=$seed"
-# For how many ranks. The basic four have no other proof than this and strag verify; what the others
-# do at each shape is for test/unit, and those with many blocks take long here.
+# Numbers of ranks. The basic four have no other proof than this and strag verify; test/unit has the
+# others at each shape, and those with many blocks take long here.
 sizes_of() {
     case $1 in
     recursive-doubling | circulant | recursive-halving | ring) echo 1 2 3 4 5 6 7 8 9 12 13 16 17 ;;
@@ -27,7 +27,7 @@ for name in $(algorithms); do
     checks=$((checks + ${#sizes[@]}))
 done
 
-# execute.py finds out what is wrong, too. finds PATTERN PROGRAM ALGORITHM N
+# execute.py detects wrong plans. finds PATTERN PROGRAM ALGORITHM N
 finds() {
     local pattern=$1
     shift
@@ -49,7 +49,7 @@ finds '^unfinished n=3: count=1 .* has a wrong sum$' "$STRAG_BROKEN" unfinished 
 altered no-waits 's/"after":\[[0-9,]*\]/"after":[]/'
 finds 'ready_any: rank .* has a wrong sum' "$work/no-waits" ring 8
 altered no-order 's/"own_left":true,//'
-finds 'combines in another order' "$work/no-order" recursive-doubling 4
+finds 'reduces in another order' "$work/no-order" recursive-doubling 4
 altered low-bound 's/0.33333333333333337/0.33333333333333331/'
 finds 'bound 1 is below' "$work/low-bound" circulant 3
 altered dear 's/"seconds":1/"seconds":2/'

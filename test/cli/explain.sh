@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# strag explain: the fastest algorithm of `strag cost` at every size, why the others lose, the table
-# of sizes, and rules files.
+# strag explain: the fastest algorithm of `strag cost` at every size, why the others are slower, the
+# table of sizes, and rules files.
 set -eu
 # shellcheck source-path=SCRIPTDIR source=common.bash
 . "$(dirname "$0")/common.bash"
 
-# says LINE: the output has this line, whatever its blanks.
+# says LINE: the output has this line, with any blanks.
 says() {
     checks=$((checks + 1))
     tr -s ' ' <"$work/out" | sed 's/^ //' | grep -qxF -- "$1" ||
@@ -22,7 +22,7 @@ table() {
 
 # n = 4 on a switch: doubling 2 (1 us + s), circulant and halving 4 us + 3/2 s, ring 6 us + 3/2 s.
 # With one step that halves, one that swaps and one that gathers, swing in 2 blocks takes 3 us + 3/2 s.
-# Doubling is faster up to 2 us + 2 s = 3 us + 3/2 s, s = 2000; of the equal ones the first counts.
+# Doubling is faster up to 2 us + 2 s = 3 us + 3/2 s, s = 2000; of equal ones the first is chosen.
 succeeds explain -n 4 --bandwidth 8 --bytes 2000,2001,4000,8K
 # Ring may be 2 % slower: 0.98 (6 us + 3/2 s) = 3 us + 3/2 s, s = 96000.
 case $(table) in
@@ -62,9 +62,9 @@ equal 'table of 4x4' "$(table)" \
     '0 swing-latency 3734 swing, 8 blocks 11201 swing, 16 blocks 44801 swing, 32 blocks'
 says 'bucket 508.3 us, 1.01x: more rounds, 12 against 7: latency 16.80 us against 9.800 us'
 
-# A late rank: for doubling of 3 ranks rank 2 is not needed in the first round; ring waits from the
-# start. All else is idle: 50 us less the 1 us + 1000 ns of that round. Of those that take as long the
-# one that knows who is late is taken; it is idle for 50 us less 2 us + 1000 ns.
+# A straggler: for doubling of 3 ranks rank 2 is not needed in the first round; ring waits from the
+# start. All else is idle: 50 us less the 1 us + 1000 ns of that round. Of equally fast algorithms the
+# one for a straggler is chosen; it is idle for 50 us less 2 us + 1000 ns.
 succeeds explain -n 3 --bandwidth 8 --bytes 1000 --straggler 2 --delay 50
 says 'rank 2 is 50 us late'
 says 'broadcast-after 4 rounds, latency 4.000 us, bytes 3.000 us, idle 47.00 us'
@@ -94,7 +94,7 @@ for topology in '-n 64' '--torus 8x8' '--torus 8x8x8' '--tree 8,8,8,8,8,8,8,8,8,
         END { for (s = 1; s <= sizes; s++) print text(size[s]), name[size[s]] }' >"$work/least"
     diff "$work/least" "$work/chosen" >"$work/diff" || fail "$topology: $(cat "$work/diff")"
     checks=$((checks + 26))
-    # The table at the end says the same.
+    # The table at the end agrees.
     awk 'function bytes(text,   unit) {
             unit = index("KMGT", substr(text, length(text)))
             return unit ? substr(text, 1, length(text) - 1) * 1024 ^ unit : text + 0
@@ -106,7 +106,7 @@ for topology in '-n 64' '--torus 8x8' '--torus 8x8x8' '--tree 8,8,8,8,8,8,8,8,8,
         }' "$work/out" "$work/chosen" >"$work/diff" || fail "$topology: $(cat "$work/diff")"
 done
 
-# What cannot be planned is named with the reason, and takes no part.
+# What cannot be planned is listed with the reason, and not compared.
 succeeds explain --torus 2x2 --ranks-per-node 2 --bytes 1K
 says 'not possible here:'
 says 'bucket bucket needs one rank per host, not 2'
@@ -114,8 +114,8 @@ equal 'bucket elsewhere' "$(grep -c bucket "$work/out")" 1
 
 # ---- --minimum and --rules ----
 
-# The previous component is thought to double. Short vectors are left to it, where nothing takes less
-# than nine tenths of that: Swing's 3 us + 5 x, x = 80 ps a byte, does up to 9/10 (4 us + 4 x), 5357.1
+# The previous component is modelled as doubling. Short vectors are delegated to it, where nothing takes
+# less than nine tenths of that: Swing's 3 us + 5 x, x = 80 ps a byte, does up to 9/10 (4 us + 4 x), 5357.1
 # bytes; from 11029.4 on circulant's 6 us + 8/5 x are less, from 718750 on 0.98 of ring's 8 us + 8/5 x.
 succeeds explain -n 5 --bytes 5357,8191,8K --minimum 8K
 equal 'table with a minimum' "$(table)" \
@@ -148,7 +148,7 @@ equal 'table of the first rule' "$(table)" '0 ring'
 succeeds explain -n 5 --bytes 32 --rules "$work/rules.yaml"
 says "by the model; no rule of $work/rules.yaml holds:"
 
-# A rule names the blocks, too: less than the best ones are told.
+# A rule has the number of blocks, too: fewer than the best.
 printf 'strag-rules: 1\nrules:\n- sizes:\n  - {from: 0, algorithm: swing, blocks: 16}\n' >"$work/blocks.yaml"
 succeeds explain --torus 4x4 --bytes 1M --rules "$work/blocks.yaml"
 equal 'table of the rule with blocks' "$(table)" '0 swing, 16 blocks'
@@ -204,7 +204,7 @@ sed 's/circulant/circular/' "$work/rules.yaml" >"$work/wrong.yaml"
 refuses "strag explain: --rules: $work/wrong.yaml:10: no algorithm 'circular'; accepted: previous,\
  auto, $(algorithms | tr '\n' ',' | sed 's/,$//; s/,/, /g')" \
     explain -n 4 --bytes 32 --rules "$work/wrong.yaml"
-# A rule that holds but names what cannot be planned here.
+# A rule that matches, with an algorithm that cannot be planned here.
 printf 'strag-rules: 1\nrules:\n  - sizes:\n      - {from: 0, algorithm: bucket}\n' >"$work/bucket.yaml"
 gives 2 explain --torus 2x2 --ranks-per-node 2 --bytes 32 --rules "$work/bucket.yaml"
 equal 'lines about bucket' "$(wc -l <"$work/err")" 1

@@ -14,8 +14,8 @@ cli_tests = \
 	test/cli/verify.sh
 TESTS += $(cli_tests)
 
-# The program once more, over algorithms that are not what they claim. The two names of the table
-# are defined to others, so that the library's own table does not clash.
+# The program again, over algorithms that are not what they claim. The two names of the table are
+# redefined, so that they do not clash with the library's.
 check_PROGRAMS += test/cli/strag-broken
 test_cli_strag_broken_SOURCES = $(strag_program_sources) test/cli/broken.c
 test_cli_strag_broken_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tools \

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Output that cannot be written: exit status 1 and a message, never a silent half.
+# Output that cannot be written: exit status 1 and a message, never half of it in silence.
 set -eu
 # shellcheck source-path=SCRIPTDIR source=common.bash
 . "$(dirname "$0")/common.bash"
@@ -28,7 +28,7 @@ for format in text json; do
     lost explain -n 8 --bytes 32..1G --format "$format"
     lost topology --torus 8x8 --format "$format"
 done
-# Less than a buffer, which only closing finds, and more than one.
+# Less than a buffer, where only closing fails, and more than one.
 for n in 1 64; do
     for format in text json svg; do
         lost plan ring -n "$n" --format "$format"

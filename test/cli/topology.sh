@@ -142,7 +142,7 @@ shows '  host (1,0,1): ranks 5,13'
 described=$(find "$examples" -name '*.conf' -o -name '*.yaml' -o -name '*.coordinates' | wc -l)
 equal 'examples' "$described" 10
 
-# A file may describe more than the job has: the first hosts, or those that are listed, in order.
+# A file may describe more hosts than the job has: the first hosts, or those that are listed, in order.
 counts '20 ranks on 5 hosts, 4 on each' --layout "$examples/fat-tree.conf" --ranks-per-node 4 -n 20
 shows 'level      host        5'
 counts '3 ranks on 3 hosts, 1 on each' --layout "$examples/oversubscribed.conf" \

@@ -129,7 +129,7 @@ refuses "strag explain: --minimum: '8KB' is not a size; $sizes" explain -n 8 --b
 refuses "strag cost: --bandwidth: '0' is not a number from 1e-06 to 1e+09" \
     cost -n 8 --bytes 32 --bandwidth 0
 
-# What is repeated of a wrong text is short, so that the message stays one line.
+# A message quotes little of a wrong text, so that it stays one line.
 long=$(printf 'x%.0s' {1..5000})
 gives 2 plan "$long" -n 8
 gives 2 plan ring -n "$long"

@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # strag verify: the rounds and bytes of the textbooks, for every n from 1 to 256, 1000 and 1024, or as
-# many of them as take a second; and algorithms that are not what they claim are found out.
+# many of them as take a second; and algorithms that are not what they claim are detected.
 set -eu
 # shellcheck source-path=SCRIPTDIR source=common.bash
 . "$(dirname "$0")/common.bash"
 
-# What the line must say, from the formulas; of flexreduce-pipelined the number of segments is its
-# own choice, which the line tells. The folded rank gives its vector to a neighbour and gets the
-# result: 2 rounds more, and one vector more for the neighbour to send and to combine.
+# What the line must have, from the formulas; flexreduce-pipelined chooses its number of segments,
+# which is taken from the line. The folded rank sends its vector to a neighbour and gets the result: 2
+# rounds more, and one vector more for the neighbour to send and to reduce.
 # shellcheck disable=SC2016
 expected='
 function ceil_log2(n,   q) { for (q = 0; 2 ^ q < n; q++); return q }
@@ -42,8 +42,8 @@ function ceil_log2(n,   q) { for (q = 0; 2 ^ q < n; q++); return q }
            name, n, blocks, rounds, most, total, reduce
 }'
 
-# formulas KIND LIST NAME...: what verify says for the list of n is as the formulas of this kind; with
-# $halve set, in the form of which so many steps halve.
+# formulas KIND LIST NAME...: verify's lines for the list of n agree with the formulas of this kind;
+# with $halve set, with so many steps that halve.
 proved='' halve=0
 formulas() {
     local kind=$1 list=$2 name form=()
@@ -64,7 +64,7 @@ formulas doubling $all recursive-doubling bine-latency torus-doubling hierarchic
 formulas halving $all recursive-halving bine torus-halving
 formulas 'few rounds' $all circulant swing
 formulas 'some halve' $all swing-latency
-# The forms between swing-latency and swing: of 2^q ranks' steps so many quarters halve.
+# Swing in fewer blocks: of 2^q ranks' steps so many quarters halve.
 for steps in 2 3 4 5 6 7 8 10; do
     for quarters in 1 2 3; do
         halve=$(((steps * quarters + 2) / 4))
@@ -138,7 +138,7 @@ for name in $(symmetric); do
     done
 done
 
-# The forms that wait for a late rank: rounds count from its arrival.
+# The algorithms for a straggler: rounds count from its arrival.
 for n in 2 3 4 5 7 8 13 16; do
     for late in 0 1 $((n - 1)); do
         succeeds verify straggler-pipeline -n "$n" --straggler "$late" --blocks 11
@@ -164,7 +164,7 @@ for name in $(waiting); do
         verify "$name" -n 6
 done
 
-# Found out: a plan that is no allreduce from n = 3 on; one that sends more than it claims.
+# Detected: a plan that is no allreduce from n = 3 on; one that sends more than it claims.
 STRAG=$STRAG_BROKEN
 gives 1 verify unfinished -n 2..4
 equal 'what is true of unfinished' "$(cat "$work/out")" \
@@ -174,7 +174,7 @@ equal 'lines about unfinished' "$(wc -l <"$work/err")" 2
 gives 1 verify boastful -n 2
 equal 'what is true of boastful' "$(cat "$work/out")" ''
 grep -q '^strag verify: boastful n=2: .*sen' "$work/err" || fail "boastful: $(cat "$work/err")"
-# Some n cannot be planned: wrong use, at once.
+# Some n cannot be planned: wrong usage, at once.
 gives 2 verify even-only -n 2,3,2
 equal 'stderr of even-only' "$(cat "$work/err")" \
     'strag verify: even-only n=3: n = 3 is odd; even-only needs an even n'

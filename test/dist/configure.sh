@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# What configure says where strag cannot be built: one line that names the way out. Wrappers of other
-# MPIs, of an old Open MPI, and of one without its internal headers are played by small scripts.
+# Where strag cannot be built configure prints one line with the remedy. Small scripts emulate the
+# wrappers of other MPIs, of an old Open MPI, and of one without its internal headers.
 set -eu
 : "${srcdir:?run me by make check}" "${builddir:?}"
 
@@ -27,7 +27,7 @@ wrapper()
     chmod +x "$1"
 }
 
-# refused NAME TEXT CONFIGURE-ARGUMENT...: configure fails and says TEXT
+# refused NAME TEXT CONFIGURE-ARGUMENT...: configure fails and prints TEXT
 refused()
 {
     local name=$1 text=$2

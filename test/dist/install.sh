@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # make install puts these files in place and no others, the installed component runs, its folder has
-# one symbol and no libtool leftovers, and make uninstall takes everything away.
+# one symbol and no libtool leftovers, and make uninstall removes everything.
 set -eu
 : "${builddir:?run me by make check}" "${MPIRUN:?}" "${OMPI_INFO:?}"
 
@@ -17,7 +17,7 @@ expect()
     diff - "$2" || fail "$1: not as expected (<) but as found (>)"
 }
 
-# The caller's make is no parent of ours as far as jobs and TESTS go.
+# Do not inherit jobs and TESTS from the caller's make.
 unset MAKEFLAGS MFLAGS MAKELEVEL TESTS
 work=$(mktemp -d "$builddir/dist-install.XXXXXX")
 trap 'rm -rf "$work"' EXIT
@@ -58,7 +58,7 @@ echo mca_coll_strag_component | expect 'exported symbols' "$work/symbols"
 "$work/root/usr/local/bin/strag" verify ring -n 5 | grep -q '^verified ring n=5 ' ||
     fail 'the installed strag does not verify'
 
-# From its installed place (Open MPI 4.1 wants its own folder named as well, later ones PMIx's).
+# From where it is installed (Open MPI 4.1 needs its own folder in the list too, later ones PMIx's).
 eval "$("$builddir/strag-mpirun" --print-env)"
 installed=${OMPI_MCA_mca_base_component_path/#"$builddir/ompi_coll_strag/.libs"/"$work/root$plugins"}
 [ "$installed" != "$OMPI_MCA_mca_base_component_path" ] || fail 'strag-mpirun --print-env'
@@ -67,7 +67,7 @@ export OMPI_MCA_mca_base_component_path=$installed
 for name in enable priority verbose algorithm segment_size minimum_size; do
     grep -q "\"coll_strag_$name\"" "$work/parameters" || fail "ompi_info does not show $name"
 done
-# Open MPI 4.1.4's mpirun loses a help message now and then.
+# Open MPI 4.1.4's mpirun sometimes loses a help message.
 for _ in 1 2 3 4 5; do
     OMPI_MCA_coll_strag_priority=100 OMPI_MCA_coll_strag_verbose=1 \
         OMPI_MCA_coll_strag_algorithm=nonsense OMPI_MCA_coll_strag_minimum_size=0 \

@@ -5,7 +5,7 @@
  * alone.
  *
  * With libFuzzer:  clang -g -fsanitize=fuzzer,address,undefined -Isrc test/fuzz/fuzz_parse.c
- *                  src/parse.c src/status.c
+ *                  src/base/parse.c src/base/status.c
  * Without:         fuzz_main.c makes the texts. (test/fuzz/run.sh does the former.)
  */
 #include "fuzz.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How long MPI_Allreduce of floats in device memory takes; CSV without a head line, from rank 0.
+ * The time of MPI_Allreduce of floats in device memory; CSV without a header, from rank 0.
  *
  *     allreduce --label L --how device   the buffers are the device's
  *               --how copy               the program copies all to the host, reduces there, copies

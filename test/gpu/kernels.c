@@ -66,7 +66,7 @@ static bool check_one(struct memory *m, enum strag_cuda_op op, enum strag_cuda_t
         reference_value(type, next(), right);
         reference_reduce(op, type, m->host[2] + i * size, left, right);
     }
-    int out = (int)(next() % 3); /* in the place of an input, or apart */
+    int out = (int)(next() % 3); /* in place of an input, or apart */
     if (!gpu_copy(&gpu, m->device[0] + at[0], m->host[0], elements * size) ||
         !gpu_copy(&gpu, m->device[1] + at[1], m->host[1], elements * size) ||
         cuda->reduce(device, op, type, m->device[out] + at[out], m->device[0] + at[0],

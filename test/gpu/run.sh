@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Everything that needs an NVIDIA GPU: run.sh [BUILD-FOLDER [RESULTS-FOLDER]]
 #
-# Right: all kernels, operators and types, all algorithms, several ranks on one GPU. Fast, as CSV in
-# the results folder: kernels beside copies (kernels.csv), and MPI_Allreduce of 64 KiB to 1 GiB on 2,
-# 4 and 8 ranks (allreduce.csv): strag, strag by way of pinned memory, all copied to the host and
-# back, and NCCL where it is installed and every rank has a GPU. Without a GPU it says so: status 77.
+# Results: all kernels, operators and types, all algorithms, several ranks on one GPU. Times, as CSV in
+# the results folder: kernels and copies (kernels.csv), and MPI_Allreduce of 64 KiB to 1 GiB on 2,
+# 4 and 8 ranks (allreduce.csv): strag, strag staged in pinned memory, all copied to the host and
+# back, and NCCL where it is installed and every rank has a GPU. Without a GPU: a message, status 77.
 #
-# The build folder is made where there is none (configure, make). GPU_QUICK=1: short sizes only.
+# The build folder is created if it does not exist (configure, make). GPU_QUICK=1: short sizes only.
 set -eu
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 builddir=$(realpath -m "${1:-$top/build}")
@@ -115,7 +115,7 @@ say "kernels beside copies: $results/kernels.csv"
 "$programs/kernels" "$plugin" time $sizes > "$results/kernels.csv" || failed=$((failed + 1))
 awk -F , '$2 == 67108864 { printf "gpu: %-14s %7.1f GB/s, %.2f of a copy\n", $1, $4, $5 }' "$results/kernels.csv"
 
-# timed LABEL RANKS HOW OPTION...: lines of allreduce.csv; what is not possible is left out
+# timed LABEL RANKS HOW OPTION...: lines of allreduce.csv; what is not possible is omitted
 timed()
 {
     local label=$1 np=$2 how=$3 status=0

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# test/gpu's programs run over the fake driver: right results, and files that can be read. Nothing
-# is measured. Without a driver run.sh must say so, with status 77.
+# test/gpu's programs over the fake driver: correct results, and files that can be read. Nothing is
+# measured. Without a driver run.sh must exit with status 77 and a message.
 set -eu
 : "${srcdir:=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)}"
 : "${builddir:=$PWD}"

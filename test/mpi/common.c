@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the MPI test programs share; see common.h.
+ * Shared by the MPI test programs; see common.h.
  */
 #include "common.h"
 

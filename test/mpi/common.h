@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the MPI test programs share: start and end, options, failures with their rank, reproducible
+ * Shared by the MPI test programs: start and end, options, failures with their rank, reproducible
  * values, and the counters by which a test proves that strag really ran.
  *
- * A failure is printed at once and counted; the program goes on, so that one run shows them all.
+ * A failure is printed at once and counted; the program continues, so that one run shows them all.
  * test_finish gathers the counts (with MPI_Gather, which strag does not implement) and gives the
  * exit status.
  */
@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TEST_SKIP 77 /* exit status that automake takes for "skipped" */
+#define TEST_SKIP 77 /* exit status for "skipped", by automake */
 
 /* Persistent collectives are an extension before MPI 4. */
 #if MPI_VERSION >= 4
@@ -62,7 +62,7 @@ int test_finish(void);
 /** A number from an option's text; ends the program with a message when it is not in the range. */
 long test_number(const char *name, const char *text, long low, long high);
 
-/** End all ranks with a message: something that the test cannot go on without is missing. */
+/** End all ranks with a message: something that the test needs is missing. */
 void test_die(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
 
 /** Count a check that failed and print it with the rank; at most 20 per rank are printed. */
@@ -87,8 +87,8 @@ struct test_counters {
 struct test_counters test_counters_read(void);
 
 /**
- * Check that the counters moved by exactly so much since `before`; with --expect-strag 0, that they
- * did not move.
+ * Check that the counters rose by exactly these numbers since `before`; with --expect-strag 0, that
+ * they did not change.
  */
 void test_counters_moved(struct test_counters before, unsigned long long calls,
                          unsigned long long delegated, const char *what);

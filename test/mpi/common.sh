@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
-# What the MPI tests share: starting a program with strag from the build folder, under a time limit.
+# Shared by the MPI tests: starting a program with strag from the build folder, under a time limit.
 # Needs bash with set -eu. By hand, in the build folder: bash .../test/mpi/types.sh
 
 : "${srcdir:=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)}"
@@ -19,8 +19,8 @@ if [ -n "${STRAG_TEST_TRANSPORT:-}" ]; then
     transport_options=(--mca coll_strag_transport "$STRAG_TEST_TRANSPORT")
 fi
 
-# choose RANKS: in `chosen`, about five of the algorithms that so many ranks on one host can have,
-# others for other numbers. STRAG_TEST_FULL=1: all that it can have.
+# choose RANKS: in `chosen`, about five of the algorithms that this number of ranks on one host can
+# have, others for other numbers. STRAG_TEST_FULL=1: all of them.
 choose()
 {
     local i every=$(((${#algorithms[@]} + 4) / 5))
@@ -49,13 +49,13 @@ fail()
     exit 1
 }
 
-# What Open MPI 4.1 and 5.0 choose here anyhow. Opening the others, to see that they find no network,
-# takes a third of a short job's time.
+# The components that Open MPI 4.1 and 5.0 choose here anyway. Opening the others, only to find no
+# network, takes a third of a short job's time.
 export OMPI_MCA_pml=${OMPI_MCA_pml-ob1}
 
-# The programs ask for counters by MPI_T, which loads every component there is. Those for networks that
-# no test uses bring libraries that calibrate themselves for 0.2 s (psm's, also by way of libfabric):
-# half of a short job's time. So the jobs see a folder without them.
+# The programs read counters by MPI_T, which loads every component. Those for networks that no test
+# uses load libraries that calibrate themselves for 0.2 s (psm's, also through libfabric): half of a
+# short job's time. The jobs therefore use a folder without them.
 component_options=()
 stock=$("$STRAG_MPIRUN" --print-env | sed -n "s/^export OMPI_MCA_mca_base_component_path='[^:]*:\(.*\)'$/\1/p")
 if [ -e "$stock/mca_mtl_psm.so" ]; then
@@ -81,8 +81,8 @@ mpi()
         ${transport_options[@]+"${transport_options[@]}"} -np "$ranks" "$@" < /dev/null
 }
 
-# must RANKS MPIRUN-OPTIONS-AND-PROGRAM...: it must succeed, over the transport that is wanted; its
-# first and last words are shown
+# must RANKS MPIRUN-OPTIONS-AND-PROGRAM...: it must succeed, over the selected transport; the ends of
+# its output are shown
 must()
 {
     local status=0 ranks=$1 wanted=${STRAG_TEST_TRANSPORT:-}
@@ -101,7 +101,7 @@ must()
     rm -f "$builddir/mpi-output.$$"
 }
 
-# lines COUNT PATTERN: so many lines of the file $output match
+# lines COUNT PATTERN: this number of lines of the file $output match
 lines()
 {
     local count file=${output:?}

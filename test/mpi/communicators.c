@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Every way to make a communicator, and every collective on each: strag must be used where there
- * are two ranks or more, also on a parent that is used again and after it was freed. Then a few
- * hundred communicators at once, and freed in another order.
+ * are two ranks or more, also on a parent that is used again, and after it was freed. Then a few
+ * hundred communicators at once, freed in another order.
  *
  * Expects a pinned algorithm.
  */
@@ -13,7 +13,7 @@
 
 #define MANY 500
 
-/* Use and free. Ranks that are no members have MPI_COMM_NULL. */
+/* Use and free. Ranks that are not members have MPI_COMM_NULL. */
 static void use(MPI_Comm comm, const char *name)
 {
     if (MPI_COMM_NULL == comm)
@@ -102,7 +102,7 @@ static void run_merge(void)
     use(merged, "intercomm_merge");
 }
 
-/* Many alive at once, each used; freed the newest first, the parent still works. */
+/* Many at once, each used; freed in reverse order, the parent still works. */
 static void run_many(void)
 {
     MPI_Comm *comms = test_allocate(MANY * sizeof(*comms));

@@ -2,10 +2,10 @@
 /*
  * MPI_Allreduce on buffers in a device's memory: every type and operator, in place or not, the two
  * buffers on the same device, on two, or one on the host, other on every rank; managed and pinned
- * memory; types with gaps, and types whose elements reach into each other; operators of the user's.
+ * memory; types with gaps, and types whose elements overlap; user-defined operators.
  *
  * Each result is, byte for byte, that of the same call in host memory. The driver may be a real one
- * or the fake one, whose device memory nobody but the driver can touch.
+ * or the fake one, whose device memory only the driver can access.
  *
  *     device --counts A,B,..  elements (1,5,1000)
  */
@@ -24,9 +24,9 @@ enum where { ON_HOST, ON_FIRST, ON_SECOND, MANAGED, PINNED, WHERES };
 static struct gpu gpu;
 static size_t counts[COUNTS_MAX];
 static int ncounts;
-static long met; /* calls with a buffer on a device, on this rank */
+static long on_device; /* calls with a buffer on a device, on this rank */
 
-/* A buffer with margins, and what is in it in host memory. */
+/* A buffer with margins, and its content in host memory. */
 struct buffer {
     enum where where;
     size_t bytes;
@@ -79,7 +79,7 @@ struct call {
     MPI_Op op;
     size_t count;
     ptrdiff_t low; /* from a buffer's first byte to MPI's address: minus the true lower bound */
-    size_t bytes;  /* that the elements take, gaps and all */
+    size_t bytes;  /* of the elements with their gaps */
     void (*fill)(const struct call *call, char *data);
     void (*canonical)(const struct call *call, char *data); /* or NULL */
     const struct element *element;
@@ -96,7 +96,7 @@ static void allreduce(const struct call *call, const struct buffer *send,
                            call->op, MPI_COMM_WORLD));
 }
 
-/* The result and all around it; and the send buffer is as it was. */
+/* The result and its margins; and the send buffer has not changed. */
 static void check(const struct call *call, struct buffer *send, struct buffer *receive,
                   const char *want, const char *what)
 {
@@ -114,7 +114,7 @@ static void check(const struct call *call, struct buffer *send, struct buffer *r
     free(got);
 }
 
-/* The same call on the host; the result with its surroundings. */
+/* The same call on the host; the result with its margins. */
 static char *expect(const struct call *call, bool in_place)
 {
     struct buffer send = make_buffer(ON_HOST, call->bytes);
@@ -142,7 +142,8 @@ static void run_placed(const struct call *call, enum where from, enum where to, 
     must_copy(send.address, send.host, send.bytes);
     must_copy(receive.address, receive.host, receive.bytes);
     snprintf(what, sizeof what, "%s to %s", in_place ? "in place" : names[from], names[to]);
-    met += (to != ON_HOST && to != PINNED) || (!in_place && from != ON_HOST && from != PINNED);
+    on_device +=
+        (to != ON_HOST && to != PINNED) || (!in_place && from != ON_HOST && from != PINNED);
     allreduce(call, &send, &receive, in_place);
     check(call, &send, &receive, want, what);
     free_buffer(&send);
@@ -150,7 +151,7 @@ static void run_placed(const struct call *call, enum where from, enum where to, 
     free(want);
 }
 
-/* Each rank by itself decides where its buffers are. */
+/* Each rank decides independently where its buffers are. */
 static void run_call(const struct call *call, int variants)
 {
     static const enum where pairs[][2] = {
@@ -211,7 +212,7 @@ static void predefined(void)
     }
 }
 
-/* ---- Types and operators of the user's ---- */
+/* ---- Types and operators of the user ---- */
 
 struct shape {
     int words;
@@ -251,11 +252,11 @@ static void derived(void)
 {
     static const struct shape shapes[] = {
         {1, {0}, 4},          /* no gaps */
-        {3, {0, 12, 16}, 40}, /* gaps within and behind */
+        {3, {0, 12, 16}, 40}, /* gaps inside and at the end */
         {2, {-8, 4}, 24},     /* begins below its address */
         {1, {8}, 4},          /* no gaps, but begins above it */
         {2, {4, 0}, 8},       /* nor here, but the second word comes first */
-        {2, {0, 4000}, 4},    /* reaches into the next ones */
+        {2, {0, 4000}, 4},    /* overlaps with the next ones */
     };
     for (int commutes = 0; commutes < 2; commutes++) {
         MPI_Op op;
@@ -322,7 +323,7 @@ int main(int argc, char **argv)
     derived();
     struct test_counters after = test_counters_read();
     TEST_CHECK(after.calls > before.calls, "strag did not run");
-    TEST_CHECK(met > 0, "no buffer was on a device");
+    TEST_CHECK(on_device > 0, "no buffer was on a device");
     if (gpu.fake_counts) {
         struct fake_counts fake;
         gpu.fake_counts(&fake);
@@ -330,7 +331,7 @@ int main(int argc, char **argv)
         if (test.rank == 0)
             printf("device: np %d: %ld calls with device buffers, %ld kernels, %ld copies, at most "
                    "%zu bytes pinned\n",
-                   test.n, met, fake.kernels, fake.copies, fake.pinned_bytes_most);
+                   test.n, on_device, fake.kernels, fake.copies, fake.pinned_bytes_most);
     }
     gpu_close(&gpu);
     return test_finish();

@@ -55,7 +55,7 @@ struct long_double_int {
     int index;
 };
 
-/* REAL*16 is stored as the long double or as IEEE quadruple: elements_prepare finds out which. */
+/* REAL*16 is stored as the long double or as IEEE quadruple: elements_prepare checks which. */
 struct element elements[] = {
     C_INT(MPI_CHAR, char),
     C_INT(MPI_SIGNED_CHAR, signed char),
@@ -192,7 +192,7 @@ static bool scalar_unsigned(enum scalar scalar)
 
 static void store_integer(enum scalar scalar, int64_t value, void *out)
 {
-    /* The low bytes of a two's complement number are the shorter number's. */
+    /* The low bytes of a two's complement number are the shorter number. */
     const size_t bytes = scalar_bytes(scalar);
     for (size_t i = 0; i < bytes; i++) {
         size_t at = __ORDER_LITTLE_ENDIAN__ == __BYTE_ORDER__ ? i : bytes - 1 - i;
@@ -293,7 +293,7 @@ bool element_accepted(const struct element *element, int op)
     return MPI_SUCCESS == code;
 }
 
-/* A value that is true (not 0, where the type is an integer of many values) so often in 16. */
+/* A value that is true (not 0 in an integer type) with a probability of `sixteenths` / 16. */
 static int64_t logical_value(const struct element *element, uint64_t random, unsigned sixteenths)
 {
     if (random % 16 >= sixteenths)

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #define ELEMENT_OPS       12
-#define ELEMENT_RANKS_MAX 16 /* the values are chosen for so many ranks at most */
+#define ELEMENT_RANKS_MAX 16 /* the values are chosen for at most this many ranks */
 #define ELEMENT_BYTES_MAX 32
 
 /* How one number is stored. */
@@ -54,8 +54,8 @@ struct element {
     size_t offset[2]; /* bytes; of the second number, if there is one */
     int size;         /* of MPI_Type_size; 0: the type does not exist here */
     MPI_Aint extent;
-    bool padded;                           /* some bytes of an element mean nothing */
-    unsigned char mask[ELEMENT_BYTES_MAX]; /* 0xff: the byte has a meaning */
+    bool padded;                           /* some bytes of an element are padding */
+    unsigned char mask[ELEMENT_BYTES_MAX]; /* 0xff: the byte is not padding */
 };
 
 struct element_op {
@@ -70,16 +70,16 @@ extern const struct element_op element_ops[ELEMENT_OPS];
 /** Fill in sizes, extents and masks. To be called once, after MPI_Init. */
 void elements_prepare(void);
 
-/** May the standard's user combine them? */
+/** Does the standard permit them together? */
 bool element_standard(const struct element *element, int op);
 
-/** Does MPI combine them? Asked of MPI_Reduce_local. */
+/** Does MPI_Reduce_local accept them together? */
 bool element_accepted(const struct element *element, int op);
 
 /** Write one element's value for an operator; `random` decides which, `rank` owns it. */
 void element_value(const struct element *element, int op, int rank, uint64_t random, void *out);
 
-/** Set the meaningless bytes of `count` elements to zero, so that memory can be compared. */
+/** Set the padding bytes of `count` elements to zero, so that memory can be compared. */
 void element_canonical(const struct element *element, void *data, size_t count);
 
 #endif

@@ -14,9 +14,9 @@
 #define INTS     600000000
 #define BYTES    ((size_t)INTS * sizeof(int))
 #define SLACK_KB (2L << 20) /* beyond the vectors: for MPI, and the machine's other programs */
-#define PERIOD   251        /* a prime: the values of the bytes repeat after so many */
+#define PERIOD   251        /* a prime: the period of the bytes' values */
 
-/* kB of memory that programs can still get; LONG_MAX if the system does not tell. */
+/* kB of available memory; LONG_MAX if it is unknown. */
 static long available_kb(void)
 {
     long kb = LONG_MAX;
@@ -66,7 +66,7 @@ static void run_bytes(signed char *vector)
     }
 }
 
-/* Different everywhere, so that an element at a wrong place is found. */
+/* Different everywhere, so that an element at a wrong place is detected. */
 static unsigned int_value(int rank, unsigned index)
 {
     return index * 2654435761u + (unsigned)rank * 40503u;
@@ -94,7 +94,7 @@ int main(int argc, char **argv)
 {
     test_start(&argc, &argv, "huge", MPI_THREAD_SINGLE, NULL);
     const long needed_kb = (long)(BYTES / 1024) * 2 * test.n + SLACK_KB;
-    int enough = available_kb() >= needed_kb; /* rank 0's answer counts */
+    int enough = available_kb() >= needed_kb; /* all ranks use rank 0's value */
     TEST_MPI(MPI_Bcast(&enough, 1, MPI_INT, 0, MPI_COMM_WORLD));
     if (!enough) {
         if (0 == test.rank)

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Through shared memory, short calls run one operation after another, not by way of the pipeline,
+# Through shared memory, short calls run one operation after another, not in the pipeline,
 # which would take twice as long; and where few ranks share a processor they take turns with the
 # root.
 set -eu

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One rank kills itself between two calls of MPI_Allreduce. The others go on calling, until
+ * One rank kills itself between two calls of MPI_Allreduce. The others continue calling, until
  *     killed           mpirun ends them, as it does with any program;
- *     killed --return  the call returns an error, if mpirun lets them live.
+ *     killed --return  the call returns an error, if mpirun lets them survive.
  */
 #include <mpi.h>
 #include <signal.h>

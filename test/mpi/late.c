@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Late ranks: who is found to be late, and when. Ranks sleep before their calls, as a phase says;
- * after three windows the performance variables must name the right rank. Every result is checked.
+ * Stragglers: which rank is detected, and when. Ranks sleep before their calls, depending on the
+ * phase; after three windows the performance variables must name the right rank. Every result is
+ * checked.
  *
  *     late [--window W] [--count N] [--delay MS] [--expect auto|none] [--bits 0|1] [--late R]
  *
- * W is coll_strag_window. With --expect none nobody must ever be named. --bits 1: rank R is late in
- * all of nine windows, sums are rounded, and how many different results came out is printed.
+ * W is coll_strag_window. With --expect none there must never be a straggler. --bits 1: rank R is
+ * late in all of nine windows, sums are rounded, and the number of different results is printed.
  */
 #include "common.h"
 
@@ -16,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { NOBODY = -1, WINDOWS = 3 };
+enum { NO_RANK = -1, WINDOWS = 3 };
 
 static struct {
     int window, count;
@@ -57,22 +58,22 @@ static void allreduce(MPI_Comm comm)
 struct phase {
     const char *what;
     int late, other; /* both late in nine of ten calls, equally */
-    bool noise;      /* everybody is late by a random time */
+    bool noise;      /* every rank is late by a random time */
     int expect;
 };
 
-/* Where more processes run than there are processors they are late by themselves, a little. */
+/* More processes than processors are a little late without a delay. */
 static void check(MPI_Comm comm, const struct phase *phase, long found)
 {
     int now = (int)test_variable_read("coll_strag_late_rank", comm);
-    int expect = job.expect ? phase->expect : NOBODY;
-    if (expect == NOBODY && now != NOBODY && job.expect) {
+    int expect = job.expect ? phase->expect : NO_RANK;
+    if (expect == NO_RANK && now != NO_RANK && job.expect) {
         double delay = test_variable_read("coll_strag_late_delay", comm);
         TEST_CHECK(delay < job.delay / 4, "%s: rank %d is late by %g s", phase->what, now, delay);
         return;
     }
-    TEST_CHECK(now == expect, "%s: rank %d is named late, %d expected", phase->what, now, expect);
-    if (test.rank == 0 && expect != NOBODY)
+    TEST_CHECK(now == expect, "%s: rank %d is the straggler, not %d", phase->what, now, expect);
+    if (test.rank == 0 && expect != NO_RANK)
         printf("late: np %d: %s: rank %d found after %ld calls, %.1f windows\n", test.n,
                phase->what, now, found, (double)found / job.window);
 }
@@ -93,7 +94,7 @@ static void run(MPI_Comm comm, const struct phase *phase)
     check(comm, phase, found);
 }
 
-/* One after the other, on a communicator of their own, whose ranks are in reverse order. */
+/* One after another, on a communicator of their own, whose ranks are in reverse order. */
 static void run_phases(const struct phase *phases, size_t nphases)
 {
     MPI_Comm comm;
@@ -107,16 +108,16 @@ static void run_all(void)
 {
     const int last = test.n - 1, other = test.n / 2 == last ? 0 : test.n / 2;
     const struct phase changes[] = {
-        {"all alike", NOBODY, NOBODY, false, NOBODY},
-        {"the last rank", last, NOBODY, false, last},
-        {"still the last rank", last, NOBODY, false, last},
-        {"another one", other, NOBODY, false, other},
-        {"nobody any more", NOBODY, NOBODY, false, NOBODY},
+        {"all alike", NO_RANK, NO_RANK, false, NO_RANK},
+        {"the last rank", last, NO_RANK, false, last},
+        {"still the last rank", last, NO_RANK, false, last},
+        {"another one", other, NO_RANK, false, other},
+        {"none any more", NO_RANK, NO_RANK, false, NO_RANK},
     };
-    const struct phase noise[] = {{"noise", NOBODY, NOBODY, true, NOBODY},
-                                  {"more noise", NOBODY, NOBODY, true, NOBODY}};
-    const struct phase both[] = {{"two, equally", 0, last, false, NOBODY},
-                                 {"still two", 0, last, false, NOBODY}};
+    const struct phase noise[] = {{"noise", NO_RANK, NO_RANK, true, NO_RANK},
+                                  {"more noise", NO_RANK, NO_RANK, true, NO_RANK}};
+    const struct phase both[] = {{"two, equally", 0, last, false, NO_RANK},
+                                 {"still two", 0, last, false, NO_RANK}};
     run_phases(changes, sizeof changes / sizeof *changes);
     run_phases(noise, sizeof noise / sizeof *noise);
     if (test.n > 2)

@@ -4,8 +4,8 @@
  * MPI_COMM_WORLD, a duplicate, halves, a reversed order, and a Cartesian communicator with its
  * rows, all elements checked.
  *
- * Every communicator's rank 0 also prints what hwloc says of the ranks' places, for the script to
- * compare with what strag says:
+ * Every communicator's rank 0 also prints the ranks' locations by hwloc, for the script to compare
+ * with strag's:
  *
  *     layout: world: hosts 1, inner nodes 2
  *

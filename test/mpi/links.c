@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Hosts' links are watched: calls until they have been probed several times, or so many that they
- * should have been. Every result is checked.
+ * Hosts' links are watched: calls until they have been probed several times, or until they should
+ * have been. Every result is checked.
  *
  *     links [--count N] [--expect probes|none]
  */
@@ -33,8 +33,8 @@ static void allreduce(MPI_Comm comm, int call)
     TEST_CHECK(wrong == 0, "call %d: %ld elements are wrong", call, wrong);
 }
 
-/* All ranks see a probe in the same call. What it finds where hosts are no hosts is anybody's
- * guess; it must be a rank that is there, and more than 1. */
+/* All ranks see a probe in the same call. Its result is arbitrary where all hosts are one machine;
+ * it must be an existing rank, and more than 1. */
 static int probes_of(MPI_Comm comm, int calls)
 {
     int probes = 0, n, call;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Every predefined operator with every predefined type that it accepts, and an operator of our own
- * that records the order and the sides of every combination; counts from 0 to 256 K elements;
+ * Every predefined operator with every predefined type that it accepts, and an operator of its own
+ * that records the order and the sides of every reduction; counts from 0 to 256 K elements;
  * MPI_IN_PLACE or not. The result must be equal, bit by bit, to a serial reduction in the order of
  * the algorithm's plan (order.h), and the same on all ranks.
  *
- * That costs little: each rank evaluates 1/n of the elements, and a hash of the whole result is
+ * This is cheap: each rank evaluates 1/n of the elements, and a hash of the whole result is
  * compared between the ranks.
  *
  *     matrix --algorithm NAME [--large K/M] [--repeat N]
@@ -13,7 +13,8 @@
  * --algorithm  must be what coll_strag_algorithm is pinned to
  * --large      run 256 K elements for the combinations K, K+M, ... alone (default 0/1: for all);
  *              with M > 1, with and without MPI_IN_PLACE in turn
- * --repeat     so many runs of a few cases, with random delays, must give the same bits (default 0)
+ * --repeat     this many runs of a few cases, with random delays, must give the same bits (default
+ * 0)
  */
 #include "common.h"
 #include "elements.h"
@@ -24,10 +25,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Values repeat after so many elements: a prime, so that no block or segment is a multiple. */
+/* Values repeat after this many elements: a prime, so that no block or segment is a multiple. */
 #define POOL  8191
 #define LARGE ((size_t)(1 << 18) + 7) /* divisible by no number of ranks */
-#define GUARD 64                      /* bytes behind the receive buffer that must not change */
+#define GUARD 64                      /* bytes after the receive buffer that must not change */
 #define RUNS  32                      /* hashes collected before the ranks compare them */
 
 /* Pairs that the standard's table allows, among the C types and among the Fortran types of a build
@@ -58,7 +59,7 @@ struct matrix {
 };
 
 /* Our own operator on 64-bit numbers: neither commutative nor associative, but declared to be
- * commutative, so that the result tells exactly which operands were combined, and which was left.
+ * commutative, so that the result shows exactly which operands were reduced, and which was left.
  */
 static struct element order_element = {
     .name = "order", .group = GROUP_C_INTEGER, .scalar = {SCALAR_UINT64}, .size = 8, .extent = 8};
@@ -261,7 +262,7 @@ static void run(struct matrix *matrix, const struct combination *combination, si
         check_input(matrix, combination, count, what);
 }
 
-/* A test of the test: another order must give other bits for floating-point sums. */
+/* The test itself: another order must give other bits for floating-point sums. */
 static void check_order_matters(const struct matrix *matrix, const struct combination *combination)
 {
     enum { COUNT = 1000 };

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * One rank calls MPI_Allreduce with another count than the others, which MPI forbids. Through
- * shared memory such calls return on every rank, some with an error, and the right calls that come
- * after them have right results, whatever the wrong ones have left behind.
+ * shared memory such calls return on every rank, some with an error, and the correct calls after
+ * them have correct results, whatever the wrong ones have left behind.
  *
  * No count is so small that blocks are empty on some of the ranks only, and none is beyond 4 KiB on
- * some only, where calls end to take turns with the root: then ranks may wait for each other in a
- * circle, and nobody can tell.
+ * some only, the longest call that takes turns with the root: then ranks may deadlock, which none
+ * of them can detect.
  */
 #include "common.h"
 
@@ -16,7 +16,7 @@ enum { WRONG = 12, RIGHT = 5, LONGEST = 200000 };
 
 static double *values, *sums;
 
-/* A call as it should be. */
+/* A correct call. */
 static void call_right(MPI_Comm comm, int count, const char *when)
 {
     const double ranks = test.n * (test.n - 1) / 2.0;

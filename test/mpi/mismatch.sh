@@ -13,7 +13,7 @@ for ranks in 2 3 4 5; do
             --mca coll_strag_shared_memory 1 --mca coll_strag_algorithm "$algorithm" \
             "$programs/mismatch"
     done
-    # In pieces, through the engine's window
+    # In segments, through the pipeline
     must "$ranks" --mca coll strag --mca coll_strag_segment_size 64 --mca coll_strag_shared_memory 1 \
         --mca coll_strag_algorithm direct "$programs/mismatch"
 done

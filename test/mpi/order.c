@@ -48,12 +48,12 @@ void order_free(struct order *order)
 }
 
 /* out = left op out */
-static void combine(const struct order_input *input, const void *left, void *out, size_t count)
+static void reduce(const struct order_input *input, const void *left, void *out, size_t count)
 {
     TEST_MPI(MPI_Reduce_local(left, out, (int)count, input->type, input->op));
 }
 
-/* Write a node's value to out; what lies deeper uses the stripes from `depth` on. */
+/* Write a node's value to out; deeper nodes use the stripes from `depth` on. */
 static void evaluate(const struct evaluation *e, int node, int depth, char *out)
 {
     const struct strag_expressions *expressions = &e->order->expressions;
@@ -64,10 +64,10 @@ static void evaluate(const struct evaluation *e, int node, int depth, char *out)
     char *left = e->scratch + (size_t)depth * e->stripe + e->input->below;
     evaluate(e, expressions->left[node - expressions->n], depth + 1, left);
     evaluate(e, expressions->right[node - expressions->n], depth + 1, out);
-    combine(e->input, left, out, e->count);
+    reduce(e->input, left, out, e->count);
 }
 
-/* One rank's input after the other. */
+/* One rank's input after another. */
 static void evaluate_in_turn(const struct evaluation *e, enum order_kind kind, char *out)
 {
     const int n = e->order->n;
@@ -76,7 +76,7 @@ static void evaluate_in_turn(const struct evaluation *e, enum order_kind kind, c
         const int rank = ORDER_UPWARDS == kind ? n - 1 - i : i;
         e->input->fill(e->input->context, rank, e->first, e->count, 0 == i ? out : left);
         if (i > 0)
-            combine(e->input, left, out, e->count);
+            reduce(e->input, left, out, e->count);
     }
 }
 

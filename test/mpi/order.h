@@ -33,7 +33,7 @@ struct order_input {
     const void *context;
 };
 
-/* Elements that order_reduce works on at once, and the most it may be asked for. */
+/* Elements that order_reduce works on at once, and its largest `count`. */
 #define ORDER_CHUNK 2048
 
 /** Prove an algorithm for n ranks and keep the order. Ends the program when that fails. */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The program that params.sh runs with all kinds of parameters: allreduces of a few sizes, each
- * three times, on MPI_COMM_WORLD and on a duplicate, all elements checked. What strag's counters
- * say is printed for the script to judge:
+ * three times, on MPI_COMM_WORLD and on a duplicate, all elements checked. strag's counters are
+ * printed for the script to judge:
  *
  *     sizes: calls 24, delegated 0
  *
- * With `--short N`: N allreduces of 1 KiB on MPI_COMM_WORLD in place of these.
+ * With `--short N`: N allreduces of 1 KiB on MPI_COMM_WORLD instead.
  */
 #include "suite.h"
 

@@ -111,7 +111,7 @@ static void reduce(struct suite *s, int root)
         suite_check_sum(s, "Reduce", s->receive, s->n, 0);
 }
 
-/* ---- With counts and displacements: blocks stand in reverse order ---- */
+/* ---- With counts and displacements: blocks are in reverse order ---- */
 
 #define LAYOUT_RANKS 64
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Every collective operation on one communicator, with all results checked: blocking, nonblocking
- * or persistent. strag provides one of them, and all others must still be there under the literal
+ * or persistent. strag implements one of them, and all others must still work under the literal
  * `--mca coll strag`.
  */
 #ifndef TEST_MPI_SUITE_H
@@ -65,7 +65,7 @@ static inline int suite_sum(int n, int to, int i)
 /** Fill a buffer of count elements with what `from` sends to `to`. */
 void suite_fill(const struct suite *suite, int *buffer, int from, int to);
 
-/** Set so many elements to a value that no rank sends. */
+/** Set this many elements to a value that no rank sends. */
 void suite_clear(int *buffer, int elements);
 
 /** Check count elements of what `from` sent to `to`. */
@@ -83,7 +83,7 @@ void suite_free(struct suite *suite);
 /** All collectives of an intracommunicator; strag must run its allreduces if there are 2 ranks. */
 void suite_intra(MPI_Comm comm, const char *name, enum suite_mode mode, int count);
 
-/** All collectives of an intercommunicator; persistent ones are not asked for. */
+/** All collectives of an intercommunicator; without persistent ones. */
 void suite_inter(MPI_Comm comm, const char *name, enum suite_mode mode, int count);
 
 /** The neighbourhood collectives of a communicator with a topology. */

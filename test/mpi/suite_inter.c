@@ -12,7 +12,7 @@ static void prepare(struct suite *s)
     suite_clear(s->receive, (s->n > s->remote ? s->n : s->remote) * s->count);
 }
 
-/* The first rank of group 0 is the root; its group mates take no part. */
+/* The first rank of group 0 is the root; the others of its group do not take part. */
 static int root_argument(const struct suite *s, int group)
 {
     if (1 == group)

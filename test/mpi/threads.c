@@ -3,11 +3,11 @@
  * MPI_THREAD_MULTIPLE: several threads, each on a communicator of its own, reduce vectors of all
  * sizes at the same time; then some of them duplicate communicators, use and free them meanwhile.
  *
- *     threads [--rounds N] [--makers N]     so many vectors per thread (default 200), and threads
+ *     threads [--rounds N] [--makers N]     vectors per thread (default 200), and threads
  *                                           that make communicators (default 1)
  *
- * Two makers: about 1 of 150 runs on 3 ranks ends badly under Open MPI 4.1.4, and we do not know
- * why. A communicator is destroyed while MPI_Allreduce runs on it, when ob1 frees a request of it.
+ * Two makers: about 1 of 150 runs on 3 ranks fails under Open MPI 4.1.4, for an unknown reason: a
+ * communicator is destroyed while MPI_Allreduce runs on it, when ob1 frees a request of it.
  * Once an allreduce failed with MPI_ERR_TRUNCATE before there were any makers.
  */
 #include "common.h"

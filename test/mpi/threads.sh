@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# MPI_THREAD_MULTIPLE (threads.c). What threads share is the same for all algorithms: two for each
-# number of ranks. STRAG_TEST_FULL=1: all, and communicators made by two threads at the same time.
+# MPI_THREAD_MULTIPLE (threads.c). Threads share the same data with all algorithms: two for each number
+# of ranks. STRAG_TEST_FULL=1: all, and communicators made by two threads at the same time.
 set -eu
 # shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"

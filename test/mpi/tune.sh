@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# strag-tune: it writes rules that the component then follows; merging; wrong use.
+# strag-tune: it writes rules that the component then follows; merging; wrong usage.
 set -eu
 # shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
@@ -20,7 +20,7 @@ run()
     fi
 }
 
-# refused PATTERN RANKS OPTIONS...: it must fail and say so
+# refused PATTERN RANKS OPTIONS...: it must fail with a message that matches
 refused()
 {
     local pattern=$1
@@ -33,7 +33,7 @@ refused()
 
 tune=(--mca coll strag "$builddir/tools/strag-tune" --seconds 0.05)
 
-# chosen BYTES: what the first rule of the file says for a size
+# chosen BYTES: the choice of the file's first rule for a size
 chosen()
 {
     awk -v bytes="$1" '
@@ -112,7 +112,7 @@ cmp "$rules" "$folder/before"
 echo 'hello' > "$rules"
 refused 'rules.yaml:1: ' 2 "${tune[@]}" --sizes 4 --output "$rules" --merge
 
-# Wrong use
+# Wrong usage
 refused '--sizes: .*multiples of 4' 2 "${tune[@]}" --sizes 6
 refused "--sizes: 'x' is not a size" 2 "${tune[@]}" --sizes x
 refused '--seconds: .*is not a number' 2 "${tune[@]}" --seconds x

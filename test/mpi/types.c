@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Derived types and operators of the user's: with gaps, lower bounds, extents that are longer or
+ * Derived types and user-defined operators: with gaps, lower bounds, extents that are longer or
  * shorter than the data, elements longer than a segment; commutative operators, which strag runs,
  * and others, which it must delegate.
  *
  * Every type here is a list of 32-bit words at offsets. All bytes of the receive buffer are
- * compared, so that a gap which was written to is found.
+ * compared, so that a write to a gap is detected.
  *
- *     types --algorithm NAME      what coll_strag_algorithm is pinned to
+ *     types --algorithm NAME      the value of coll_strag_algorithm
  */
 #include "common.h"
 #include "order.h"
@@ -57,12 +57,12 @@ static uint32_t add_words(uint32_t left, uint32_t right)
 }
 
 static void apply(const char *in, char *inout, int length,
-                  uint32_t (*combine)(uint32_t left, uint32_t right))
+                  uint32_t (*reduce)(uint32_t left, uint32_t right))
 {
     for (int i = 0; i < length; i++) {
         for (int k = 0; k < current->words; k++) {
             const ptrdiff_t at = i * current->extent + current->offset[k];
-            const uint32_t word = combine(word_at(in + at), word_at(inout + at));
+            const uint32_t word = reduce(word_at(in + at), word_at(inout + at));
             memcpy(inout + at, &word, sizeof(word));
         }
     }
@@ -198,7 +198,7 @@ static void run_shape(const struct shape *shape, const struct order *order, MPI_
     }
 }
 
-/* Take over a type: find its bounds and the words' offsets. */
+/* Prepare a type: find its bounds and the words' offsets. */
 static struct shape make_shape(const char *name, MPI_Datatype type, int words,
                                const MPI_Aint *offset, size_t count_max)
 {
@@ -220,7 +220,7 @@ static void free_shape(struct shape *shape)
     free(shape->offset);
 }
 
-/* Words at offsets, with a lower bound and an extent of our own. */
+/* Words at offsets, with a lower bound and an extent. */
 static struct shape scattered(const char *name, int words, const MPI_Aint *offset, MPI_Aint lower,
                               MPI_Aint extent, size_t count_max)
 {
@@ -271,7 +271,7 @@ static int make_shapes(struct shape *shapes)
     return count;
 }
 
-/* Elements of no size: nothing to do, whoever does it. */
+/* Elements of size 0: nothing to do, with any component. */
 static void run_no_size(MPI_Op sum)
 {
     MPI_Datatype empty;

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Derived types and operators of the user's (types.c); with segments of 4K, an element can be longer
+# Derived types and user-defined operators (types.c); with segments of 4K, an element can be longer
 # than a segment.
 set -eu
 # shellcheck source=test/mpi/common.sh

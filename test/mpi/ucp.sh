@@ -12,7 +12,7 @@ output=$builddir/ucp-output.$$
 trap 'rm -f "$output"' EXIT
 over=(--mca coll strag --mca coll_strag_verbose 1)
 
-# run RANKS OPTIONS...: the program that prints who ran, to a file; it must succeed
+# run RANKS OPTIONS...: the program that prints counters, to a file; it must succeed
 run()
 {
     if ! mpi "$@" "$programs/sizes" > "$output" 2>&1 ||
@@ -22,7 +22,7 @@ run()
     fi
 }
 
-# ---- Who decides ----
+# ---- Which value is used ----
 
 run 3 "${over[@]}" --mca coll_strag_transport ucp
 lines 2 'coll:strag: .*: transport: ucp$'
@@ -31,12 +31,12 @@ for other in pml auto; do
     run 3 "${over[@]}" --mca coll_strag_transport "$other"
     lines 2 'coll:strag: .*: transport: pml$'
 done
-# Rank 0's word counts.
+# All ranks use rank 0's value.
 run 1 "${over[@]}" -x OMPI_MCA_coll_strag_transport=ucp "$programs/sizes" : -np 2
 lines 2 'coll:strag: .*: transport: ucp$'
-echo "ok: who decides"
+echo "ok: which value is used"
 
-# ---- Where it is not possible: all ranks go on over the PML, and one says why ----
+# ---- Where it is not possible: all ranks use the PML, and one warns with the reason ----
 
 # falls_back REASON RANKS OPTIONS...: mpirun of 4.1.4 may lose the message (see params.sh)
 falls_back()
@@ -92,7 +92,7 @@ for tls in all tcp,self; do
         cat "$output"
         fail "exit status $status of a job of which a rank was killed, over $tls; not 137"
     fi
-    # mpirun may be told to let the others live: then their calls end with an error.
+    # Where mpirun lets the others survive, their calls end with an error.
     mpi 3 --enable-recovery --mca coll strag -x "UCX_TLS=$tls" "$programs/killed" --return \
         > "$output" 2>&1 || true
     lines 2 'killed: rank [01]: an error'

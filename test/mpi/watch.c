@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Calls are watched while everything is in motion: ranks come at random times, vectors are of all
- * sizes, several communicators take turns, the user's own nonblocking collectives are under way on
- * them, and communicators are freed while notes are. Every result is checked; nothing may hang.
+ * Calls are watched under load: ranks arrive at random times, vectors are of all sizes, several
+ * communicators alternate, the user's own nonblocking collectives are in flight on them, and
+ * communicators are freed while watch updates are in flight. Every result is checked; nothing may
+ * hang.
  *
- *     watch [--calls N] [--delay US]     N calls (default 1000), delays up to so many microseconds
+ *     watch [--calls N] [--delay US]     N calls (default 1000), delays of up to US microseconds
  */
 #include "common.h"
 
@@ -13,7 +14,7 @@
 
 enum { COMMS = 4, COUNT_MAX = 60000, PENDING = 3 };
 
-/* One communicator, and what is under way on it. */
+/* One communicator, and its operations in flight. */
 struct place {
     MPI_Comm comm; /* MPI_COMM_NULL where this rank is not in it */
     int rank, n;
@@ -35,7 +36,7 @@ static uint64_t common_random(uint64_t what, uint64_t index)
     return test_mix(test.seed ^ test_mix(what << 40 ^ index));
 }
 
-/* Half of the calls at once, most others a little late, few by all of the delay. */
+/* Half of the calls without delay, most others a little late, few by all of the delay. */
 static void come_late(long call)
 {
     const uint64_t random = test_value(test.rank, (uint64_t)call);
@@ -73,7 +74,7 @@ static void finish_pending(struct place *place, int i)
                "a nonblocking allreduce gave %lld", (long long)place->out[i]);
 }
 
-/* One of the user's own, which others overtake. */
+/* A nonblocking collective of the user's, which other calls overtake. */
 static void start_pending(struct place *place, int i)
 {
     finish_pending(place, i);
@@ -132,7 +133,7 @@ int main(int argc, char **argv)
         open_place(p);
     for (long call = 0; call < job.calls; call++)
         one_call(call);
-    /* Some are left to MPI_Finalize, with whatever is under way. */
+    /* Some are left to MPI_Finalize, with operations in flight. */
     for (int p = 0; p < COMMS; p++) {
         for (int i = 0; i < PENDING && job.places[p].comm != MPI_COMM_NULL; i++)
             finish_pending(&job.places[p], i);

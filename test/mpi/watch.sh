@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Watching calls while everything is in motion (watch.c), also with threads, and what is said of it.
+# Watching calls under load (watch.c), also with threads, and the report.
 # STRAG_TEST_FULL=1: 10000 calls with 2 to 8 ranks.
 set -eu
 # shellcheck source=test/mpi/common.sh
@@ -19,7 +19,7 @@ fi
 
 strag=(--mca coll strag --mca coll_strag_local_alpha 0.1)
 
-# Notes are under way most of the time, for a little of it, and with a closer look at every call.
+# Watch updates are in flight most of the time, rarely, and with every call measured.
 for n in "${ranks[@]}"; do
     must "$n" "${strag[@]}" --mca coll_strag_window 16 --mca coll_strag_watch_size 16K \
         "$programs/watch" --calls "$calls"

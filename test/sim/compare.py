@@ -23,7 +23,7 @@ ALPHA_US, LINK_NS, HOP_NS, GBIT = 1, 100, 300, 100
 LOCAL_ALPHA_US, LOCAL_GBIT = 0.5, 400
 
 # CM02 with nothing but the links: no factors, no windows, no traffic for acknowledgements; MPI
-# without overheads and without messages that leave before their receiver is there.
+# without overheads and without messages that are sent before their receiver is ready.
 SETTINGS = """
     network/model:CM02 network/crosstraffic:0 network/TCP-gamma:0 network/weight-S:0
     network/latency-factor:1 network/bandwidth-factor:1 surf/precision:1e-12
@@ -37,12 +37,12 @@ Case = collections.namedtuple("Case", "algorithm shape bytes slow late rounds cl
 Result = collections.namedtuple("Result", "case simgrid rounds clocks")
 
 # The bounds of README.md. `clocks` is exact, up to the printed digits, but where SimGrid shares a
-# link by 1/latency among routes of different lengths, and where its own torus breaks ties another
-# way.
+# link by 1/latency among routes of different lengths, and where its own torus breaks ties
+# differently.
 EQUAL = (0.999, 1.001)
 BY_LATENCY = (0.995, 1.11)
 OTHER_TIES = (0.98, 1.006)
-# `rounds` lets all ranks wait for what slows only some of them down.
+# In `rounds` all ranks wait for what delays only some of them.
 ROUNDS_ON_TIME = (0.965, 1.11)
 ROUNDS_LATE = (0.97, 1.26)
 ROUNDS_SLOW = (0.93, 1.27)
@@ -65,7 +65,7 @@ def torus(dims, listed=False, latency=True):
 
 
 def tree(hosts, ranks_per_host):
-    """Hosts on one switch, with link latencies that are not nothing."""
+    """Hosts on one switch, with link latencies above 0."""
     n = hosts * ranks_per_host
     name = f"{hosts} hosts" if ranks_per_host == 1 else f"{hosts} hosts x {ranks_per_host}"
     return Shape(
@@ -96,7 +96,7 @@ def output(arguments):
 
 
 def model(case, mode):
-    """What `strag cost` says, in seconds."""
+    """The result of `strag cost`, in seconds."""
     state = []
     if case.slow:
         state += ["--slow", f"{case.slow[0]}:{case.slow[1]}"]
@@ -111,7 +111,7 @@ def model(case, mode):
 
 
 def simulate(case):
-    """What SimGrid says, in seconds."""
+    """The result of SimGrid, in seconds."""
     with tempfile.TemporaryDirectory() as folder:
         platform, hosts = pathlib.Path(folder, "platform.xml"), pathlib.Path(folder, "hosts")
         slow = ["--slow", f"{case.slow[0]}:{case.slow[1]}"] if case.slow else []
@@ -206,8 +206,8 @@ def compare(pool, title, cases):
 
 
 def check_routes():
-    """Where no ways are equally long, the torus of make_platform.py is SimGrid's own; and the
-    comparison sees another routing."""
+    """Where no two directions are equally long, the torus of make_platform.py equals SimGrid's own;
+    and the comparison detects another routing."""
     wrong = 0
     for dims in ("7x5", "5x3x3"):
         own, listed = (simulate(case("circulant", torus(dims, lists), "2M"))
@@ -225,7 +225,7 @@ def check_routes():
 def main():
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         wrong = compare(pool, "All ranks on time, all links alike", healthy())
-        wrong += compare(pool, "A late rank", late())
+        wrong += compare(pool, "A straggler", late())
         wrong += compare(pool, "A host with slow links", slow())
     print()
     wrong += check_routes()

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # The cost model against SimGrid (compare.py, README.md), then real data (data.py). Skipped where
-# SimGrid's SMPI is not installed (Debian: libsimgrid-dev). libstrag is compiled once more, for SMPI:
-# its MPI must not be mixed with another one.
+# SimGrid's SMPI is not installed (Debian: libsimgrid-dev). libstrag is compiled again, for SMPI, which
+# must not be mixed with another MPI.
 set -eu
 
 for program in smpicc smpirun python3; do
@@ -19,14 +19,10 @@ CC=${CC:-cc}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# An archive, so that replay takes what it needs. Readers of layouts and rules want further
-# libraries and are not needed.
-for file in "$src"/*.c; do
-    case ${file##*/} in
-        layout*.c | rules.c) ;;
-        *) printf '%s\0' "$file" ;;
-    esac
-done | (cd "$work" && xargs -0 -n 8 -P 2 "$CC" -std=gnu11 -O1 -fPIC -c)
+# An archive, so that replay links what it needs: without the readers of layouts and rules, which need
+# further libraries.
+find "$src" -name '*.c' ! -name 'layout*.c' ! -name rules.c ! -name yaml.c -print0 |
+    (cd "$work" && xargs -0 -n 8 -P 2 "$CC" -std=gnu11 -O1 -fPIC -I"$src" -c)
 ar rc "$work/libstrag.a" "$work"/*.o
 for program in replay data; do
     smpicc -std=gnu11 -O1 -I"$src" "$here/$program.c" "$here/sim.c" "$work/libstrag.a" \

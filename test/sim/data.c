@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Real data in SimGrid's SMPI: every simulated rank runs its plan with the engine over MPI, and
- * every element of the result is looked at.
+ * every element of the result is checked.
  *
  * usage: data TORUS COUNT ALGORITHM...
  *
- * An element is a pair: a sum modulo 2^64 of random numbers, which tells whether every contribution
+ * An element is a pair: a sum modulo 2^64 of random numbers, which shows whether every contribution
  * is in it once; and a number that depends on the order of operands and brackets, which must be the
  * same on all ranks. Prints "ALGORITHM TORUS: N ranks, COUNT elements, WRONG wrong" per algorithm
  * and exits with 1 if any is wrong.
@@ -87,7 +87,7 @@ static int reducer_copy(struct strag_reducer *reducer, void *out, const void *in
     return STRAG_OK;
 }
 
-/* MPI's messages, and whose they are. */
+/* MPI's messages, and the transport that they belong to. */
 struct messages {
     struct strag_transport base; /* first: messages are found by it */
     int count, room;
@@ -129,7 +129,7 @@ static int mpi_recv(struct strag_transport *transport, struct strag_transfer *tr
     return STRAG_OK;
 }
 
-/* Wait for some message: the engine has posted all it can before it comes here. */
+/* Wait for some message: the engine has posted all it can before. */
 static int mpi_progress(struct strag_transport *transport)
 {
     struct messages *messages = (struct messages *)transport;
@@ -191,8 +191,8 @@ static void run(const struct strag_plan *plan, const struct element *input, stru
     free(messages.done);
 }
 
-/* What all ranks must end with. The first one that is here computes the sums; the order is that of
- * the first one that has a result. */
+/* The result that all ranks must have. The first rank to arrive here computes the sums; the order
+ * is that of the first one that has a result. */
 static struct element *expected(int n, size_t count, const struct element *first)
 {
     static struct element *sums;
@@ -210,7 +210,7 @@ static struct element *expected(int n, size_t count, const struct element *first
     return sums;
 }
 
-/* @return wrong elements on all ranks; on the last rank to be here */
+/* @return wrong elements on all ranks; on the last rank to arrive here */
 static size_t check(int n, const struct element *output, size_t count)
 {
     static int checked;

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Run allreduces of real data in SimGrid's SMPI and look at every element.
+"""Run allreduces of real data in SimGrid's SMPI and check every element.
 
 usage: data.py DATA TORUS COUNT ALGORITHM...
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Replays plans in SimGrid's SMPI: every simulated rank builds its own plan and sends messages of
- * the plan's sizes, round by round; what is in them does not matter.
+ * the plan's sizes, round by round; their content does not matter.
  *
  * usage: replay ALGORITHM BYTES --torus XxY... | --hosts RANKS/RANKS_PER_HOST
  *               [--alpha US] [--local-alpha US] [--late RANK:US]
  *
  * In a round a rank posts all its receives, then all its sends, and waits for all of them. Before,
- * both ends of a message sleep for alpha: so it is charged once the later of them is there, and
+ * both ends of a message sleep for alpha: it is charged when the later of them is ready, and
  * loads no link. (A longer latency of the links would change how SimGrid shares them.)
  *
  * Prints the simulated seconds from 0 to the end of the last rank. All ranks live in one process
@@ -24,10 +24,10 @@
 #include <string.h>
 #include <time.h>
 
-/* SMPI charges these bytes for every message, besides what is in it. */
+/* SMPI charges these bytes for every message, in addition to its own. */
 enum { ENVELOPE = 16 };
 
-/* Everybody sends from here and receives to here. */
+/* All ranks send from here and receive to here. */
 static char *payload;
 
 struct job {
@@ -46,7 +46,7 @@ static void sleep_seconds(double seconds)
         sim_give_up("nanosleep fails");
 }
 
-/* ---- What the command line says ---- */
+/* ---- Command line ---- */
 
 /* "16/4": 16 ranks, 4 on each host. */
 static int make_hosts(const char *text, struct strag_topology **topology, struct strag_error *err)
@@ -148,7 +148,7 @@ static int post(const struct job *job, const struct strag_plan *plan, const stru
 }
 
 /* One round, the operations [op, end). A message's alpha counts from the beginning of the round:
- * the short ones, within the host, are slept first. */
+ * the short ones, within the host, come first. */
 static void run_round(const struct job *job, const struct strag_plan *plan,
                       const struct strag_op *op, const struct strag_op *end, MPI_Request *requests)
 {
@@ -182,7 +182,7 @@ static void run_plan(const struct job *job, const struct strag_plan *plan)
     free(requests);
 }
 
-/* The last rank that comes here prints when it does: simulated time never runs backwards. */
+/* The last rank to arrive here prints the time: simulated time never runs backwards. */
 static void report(int n)
 {
     static int finished;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the programs that run in SimGrid's SMPI share. */
+/* Shared by the programs that run in SimGrid's SMPI. */
 #ifndef STRAG_SIM_H
 #define STRAG_SIM_H
 
