@@ -44,7 +44,7 @@ static const struct variable {
     {FIELD(late_switches), MCA_BASE_VAR_TYPE_UNSIGNED_LONG_LONG,
      "How often another rank, or none, was found to be late"},
     {FIELD(late_saved), MCA_BASE_VAR_TYPE_DOUBLE,
-     "Seconds that going ahead without late ranks has saved, as modelled; below 0: lost"},
+     "Seconds that going ahead without stragglers has saved, as modelled; below 0: lost"},
     {FIELD(slow_rank), MCA_BASE_VAR_TYPE_INT,
      "A rank on the host with the slowest link now; -1: none is slow"},
     {FIELD(slow_factor), MCA_BASE_VAR_TYPE_DOUBLE,

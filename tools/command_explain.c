@@ -119,12 +119,12 @@ static const char *reason(const struct estimate *loser, const struct estimate *w
         snprintf(buffer, size, "%s by the model%s", less ? "faster" : "as fast",
                  !less ? ""
                  : other->straggler_tolerant
-                     ? ", but no more than it may err; the other one suffers least from late ranks"
+                     ? ", but no more than it may err; the other one suffers least from stragglers"
                  : other->prefers_more_blocks
                      ? ", but no more than it may err; the other one needs ranks in step the least"
                      : "");
     } else if (idle > latency && idle > transfer) {
-        snprintf(buffer, size, "waits for the late rank: %s us idle against %s us",
+        snprintf(buffer, size, "waits for the straggler: %s us idle against %s us",
                  time_text(loser->idle, mine), time_text(winner->idle, theirs));
     } else if (transfer > latency && busiest > least * (1 + 1e-9)) {
         snprintf(buffer, size,

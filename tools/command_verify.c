@@ -91,7 +91,7 @@ const struct command verify_command = {
         "receives match, nothing can deadlock, and rounds, bytes and ports are as the algorithm\n"
         "claims. One line for each n (S is the vector):\n"
         "  verified ring n=8 blocks=8 rounds=14 sent-max=1.75xS sent-total=14xS reduce-max=0.875\n"
-        "Where the others go ahead of a late rank, rounds counts from its arrival, and\n"
+        "Where the others go ahead of a straggler, rounds counts from its arrival, and\n"
         "rounds-before=.. follows.",
     .takes_algorithm = true,
     .options =

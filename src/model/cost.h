@@ -38,7 +38,7 @@ struct strag_profile_part {
 /* An algorithm's estimate for every size: mode `rounds`. */
 struct strag_profile {
     double delay;       /* seconds until the last straggler is there */
-    int nparts, before; /* parts; the first `before` ones need no late rank */
+    int nparts, before; /* parts; the first `before` ones can go without the straggler */
     struct strag_profile_part *parts;
     int nlines;
     struct strag_cost_line *lines;

@@ -24,7 +24,7 @@ static int check_problem(const struct strag_problem *problem, struct strag_error
                           problem->root, n, n - 1);
     for (int i = 0; state && i < state->nstragglers; i++) {
         if (state->straggler[i].rank < 0 || state->straggler[i].rank >= n)
-            return strag_fail(err, STRAG_ERR_ARGUMENT, "late rank %d; with %d ranks it is 0 to %d",
+            return strag_fail(err, STRAG_ERR_ARGUMENT, "straggler %d; with %d ranks it is 0 to %d",
                               state->straggler[i].rank, n, n - 1);
     }
     return STRAG_OK;

@@ -52,7 +52,7 @@ case $(table) in
 *) fail "table of 9: $(table)" ;;
 esac
 says 'circulant 1872 us, 1.00x: faster by the model, but no more than it may err; the other one suffers'\
-' least from late ranks'
+' least from stragglers'
 
 # On 4x4 with all ports Swing's partners are neighbours: each step takes 1.4 us. None of the 4 halves:
 # 5.6 us + s; one, two, three of them: 7 us + s 5/8, 8.4 us + s/2, 9.8 us + s 15/32. As fast at
@@ -70,7 +70,7 @@ says 'rank 2 is 50 us late'
 says 'broadcast-after 4 rounds, latency 4.000 us, bytes 3.000 us, idle 47.00 us'
 says 'recursive-doubling 54.00 us, 1.00x: as fast by the model'
 # Ring: 50 us, and 4 rounds of 1 us and a third of the vector.
-says 'ring 55.33 us, 1.02x: waits for the late rank: 50.00 us idle against 47.00 us'
+says 'ring 55.33 us, 1.02x: waits for the straggler: 50.00 us idle against 47.00 us'
 
 # ---- Against strag cost: the least of each column, at every size ----
 

@@ -321,7 +321,7 @@ static void a_second_simulation(void **state)
     }
 }
 
-/* The late rank meets links that the others have left: recursive halving on a ring of 8. */
+/* The straggler meets links that the others have left: recursive halving on a ring of 8. */
 static void a_late_rank_has_the_links_to_itself(void **state)
 {
     (void)state;

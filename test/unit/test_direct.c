@@ -4,8 +4,8 @@
  * turns with the root and have the same bits. (That all plans of `direct` are right is proved where
  * those of the other algorithms are.)
  */
-#include "support.h"
 #include "plan/verify.h"
+#include "support.h"
 
 /* The result is v1+v0, v2+, v3+, ...: each value once, to the left of the sum before. */
 static void assert_in_order(const struct strag_proof *proof, int n)

@@ -13,7 +13,7 @@
 
 enum { RANKS_MAX = 64, WINDOW = 100, NOBODY = -1 };
 
-/* Of the allreduce, in seconds; half of it needs no late rank if the plan is for one. */
+/* Of the allreduce, in seconds; half of it needs no straggler if the plan is for one. */
 static const double call_time = 1e-3;
 
 struct job {
@@ -120,7 +120,7 @@ static void call(struct job *job, const double *arrival)
         decide(job);
 }
 
-/* Everybody arrives within a tenth of the call's time; a late rank later by a delay, in a share of
+/* Everybody arrives within a tenth of the call's time; a straggler later by a delay, in a share of
  * the calls. */
 struct lateness {
     int rank;

@@ -5,9 +5,9 @@
  * for the plans are an allreduce otherwise.
  */
 #include "executor.h"
+#include "plan/verify.h"
 #include "random_plan.h"
 #include "support.h"
-#include "plan/verify.h"
 #include "world.h"
 
 static struct call_options random_options(struct rng *rng)

@@ -372,7 +372,7 @@ static void a_late_rank_that_does_not_exist(void **state)
     struct strag_error err;
     assert_int_equal(strag_select(&problem, &model, &options, &selection, &err),
                      STRAG_ERR_ARGUMENT);
-    assert_string_equal(err.text, "late rank -1; with 4 ranks it is 0 to 3");
+    assert_string_equal(err.text, "straggler -1; with 4 ranks it is 0 to 3");
     assert_null(selection);
 }
 

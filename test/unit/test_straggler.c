@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The algorithms that wait for a late rank, against their formulas; the matching against all
+ * The algorithms that wait for a straggler, against their formulas; the matching against all
  * matchings of small graphs; and when the selector takes them. STRAG_RANKS: verify up to so many.
  */
 #include "algorithms/stragglar_match.h"
@@ -164,7 +164,7 @@ static void somebody_must_be_late(void **state)
     }
 }
 
-/* Of several late ranks the latest, of equal ones the lowest. */
+/* Of several stragglers the latest, of equal ones the lowest. */
 static void the_latest_is_waited_for(void **state)
 {
     (void)state;
@@ -341,7 +341,7 @@ static struct strag_entry chosen(int n, double delay, const struct strag_model *
     return entry;
 }
 
-/* From a delay of 2/n of what the vector takes on a link, the plan for a late rank is chosen; with
+/* From a delay of 2/n of what the vector takes on a link, the plan for a straggler is chosen; with
  * many blocks, so that the rest is small. */
 static void below_the_break_even_a_symmetric_plan(void **state)
 {

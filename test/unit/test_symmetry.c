@@ -139,7 +139,7 @@ static void on_switches(void **state)
     }
     assert_true(ranks > most && rounds > most / 2);
     /* Recursive doubling and halving, the two rows of swing, two of flexreduce, optcc and weighted;
-     * with a late rank as well. */
+     * with a straggler as well. */
     assert_int_equal(check_machine(machine_flat(32, 8)).ranks, 2 * 8);
 }
 
@@ -150,7 +150,7 @@ static void on_tori(void **state)
     static const char *const others[] = {"6x5", "2x2x2", "5", "1x4", "12x2"};
     for (size_t i = 0; i < sizeof dims / sizeof *dims; i++) {
         struct strag_topology *topology = machine_grid(STRAG_NETWORK_TORUS, true, dims[i], NULL, 1);
-        /* Two rows of swing, two of bine, and bucket; with a late rank as well. */
+        /* Two rows of swing, two of bine, and bucket; with a straggler as well. */
         assert_int_equal(check_machine(topology).ranks, 2 * 5);
         assert_int_equal(
             check_machine(machine_grid(STRAG_NETWORK_TORUS, false, dims[i], NULL, 1)).ranks, 0);

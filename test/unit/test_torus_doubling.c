@@ -3,8 +3,8 @@
  * torus-doubling and torus-halving: who meets whom, with which blocks (the examples in butterfly.h
  * and torus_doubling.c), and what they cost. The proofs are in test_butterfly.c.
  */
-#include "model/cost.h"
 #include "machines.h"
+#include "model/cost.h"
 #include "support.h"
 
 static const enum strag_network torus = STRAG_NETWORK_TORUS;
