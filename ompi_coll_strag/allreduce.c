@@ -213,7 +213,7 @@ static int run_choice(const struct call *call)
     bool copies = call->locations && !coll_strag_device_suits(call->dtype);
     int code = copies ? run_on_copies(call, true) : run(call);
     if (code != OMPI_SUCCESS && module->shm)
-        strag_shm_give_up(module->shm);
+        strag_shm_abandon(module->shm);
     return code;
 }
 

@@ -362,11 +362,11 @@ static bool set_transports(const struct coll_strag_transport *transport, bool di
 
 /* Where is what messages are sent from and received into? */
 static enum coll_strag_buffers find_buffers(const struct coll_strag_buffer_locations *locations,
-                                            bool combines, const struct strag_call *call)
+                                            bool reduces, const struct strag_call *call)
 {
     bool input = call->input == call->output || locations->input.memory == STRAG_CUDA_DEVICE;
-    return combines && input && locations->output.memory == STRAG_CUDA_DEVICE ? COLL_STRAG_DEVICE
-                                                                              : COLL_STRAG_ANYWHERE;
+    return reduces && input && locations->output.memory == STRAG_CUDA_DEVICE ? COLL_STRAG_DEVICE
+                                                                             : COLL_STRAG_ANYWHERE;
 }
 
 /* The vector is on the device: what the engine runs it with. What is sent must not depend on that:

@@ -15,7 +15,7 @@ struct draft {
     struct strag_profile *profile;
     int parts_room, lines_room;
     bool straggler; /* a straggler has taken part */
-    strag_give_up_fn *prune;
+    strag_prune_fn *prune;
     void *context;
     bool pruned;
 };
@@ -265,7 +265,7 @@ static int add_parts(struct draft *draft, struct strag_traffic *traffic, struct 
 
 int strag_profile_attempt(const struct strag_algorithm *algorithm,
                           const struct strag_problem *problem, const struct strag_model *model,
-                          strag_give_up_fn *prune, void *context, struct strag_profile **profile,
+                          strag_prune_fn *prune, void *context, struct strag_profile **profile,
                           struct strag_error *err)
 {
     struct strag_traffic traffic;

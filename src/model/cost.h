@@ -71,12 +71,12 @@ struct strag_cost_line strag_partial_profile_line(const struct strag_partial_pro
                                                   double bytes);
 
 /** Is the estimate known well enough to be of no use? Asked again and again while it is made. */
-typedef bool strag_give_up_fn(void *context, const struct strag_partial_profile *partial);
+typedef bool strag_prune_fn(void *context, const struct strag_partial_profile *partial);
 
 /** As strag_profile_create, but if it is pruned, `profile` is set to NULL. */
 int strag_profile_attempt(const struct strag_algorithm *algorithm,
                           const struct strag_problem *problem, const struct strag_model *model,
-                          strag_give_up_fn *prune, void *context, struct strag_profile **profile,
+                          strag_prune_fn *prune, void *context, struct strag_profile **profile,
                           struct strag_error *err);
 
 /** NULL is allowed. */

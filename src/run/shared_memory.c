@@ -462,7 +462,7 @@ void strag_shm_next_call(struct strag_shm *shm)
         shm->host.progress();
 }
 
-void strag_shm_give_up(struct strag_shm *shm)
+void strag_shm_abandon(struct strag_shm *shm)
 {
     if (!shm->segment)
         return;

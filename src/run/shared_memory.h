@@ -87,7 +87,7 @@ void strag_shm_free(struct strag_shm *shm);
 void strag_shm_next_call(struct strag_shm *shm);
 
 /** The call has failed: no rank is to wait for this one in it. */
-void strag_shm_give_up(struct strag_shm *shm);
+void strag_shm_abandon(struct strag_shm *shm);
 
 /**
  * Get ready for the call.

@@ -33,7 +33,7 @@ static struct value *values_of(const struct run *run, int rank, bool input)
     return values + (size_t)rank * (size_t)run->blocks;
 }
 
-static struct value combined(struct value left, struct value right)
+static struct value reduced(struct value left, struct value right)
 {
     return (struct value){
         .set = left.set | right.set,
@@ -162,15 +162,14 @@ static const struct value *source(const struct run *run, int rank, int index)
     return values_of(run, rank, op->from_input) + op->first;
 }
 
-static void combine(struct run *run, int rank, int index)
+static void reduce(struct run *run, int rank, int index)
 {
     const struct strag_op *op = &run->plans[rank]->ops[index];
     struct item *item = &run->items[rank][index];
     const struct value *own = values_of(run, rank, op->from_input) + op->first;
     struct value *out = values_of(run, rank, false) + op->first;
     for (int b = 0; b < op->count; b++)
-        out[b] =
-            op->own_left ? combined(own[b], item->values[b]) : combined(item->values[b], own[b]);
+        out[b] = op->own_left ? reduced(own[b], item->values[b]) : reduced(item->values[b], own[b]);
     item->stage = FINISHED;
 }
 
@@ -220,7 +219,7 @@ static bool move(struct run *run, int rank, int index)
         return true;
     }
     if (item->stage == ARRIVED && waits_over(run, rank, index)) {
-        combine(run, rank, index);
+        reduce(run, rank, index);
         return true;
     }
     return false;

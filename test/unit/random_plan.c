@@ -4,8 +4,8 @@
  * those of others as well); a rank that keeps nothing of a block holds a stale value there. In
  * every round messages are chosen that leave this true:
  *
- *     give    a keeper's value is combined into another keeper's; the sender's becomes stale
- *     swap    two keepers combine each other's value; one of them is the keeper from now on
+ *     give    a keeper's value is reduced into another keeper's; the sender's becomes stale
+ *     swap    two keepers reduce each other's value; one of them is the keeper from now on
  *     junk    any value replaces a stale one
  *
  * Each block of a rank is written at most once in a round, and is sent before it is written, so the
@@ -18,7 +18,7 @@ enum { ROUNDS_MAX = 64, MESSAGES_MAX = 40, BATCHES_MAX = 6 };
 
 struct message {
     int from, to, first, count;
-    bool combines, swaps;
+    bool reduces, swaps;
 };
 
 struct scene {
@@ -222,7 +222,7 @@ static void build_round(const struct scene *scene, int round, int rank,
         const struct message *m = sides[i].message;
         if (sides[i].send)
             strag_send(builder, round, m->to, m->first, m->count);
-        else if (!m->combines)
+        else if (!m->reduces)
             strag_recv(builder, round, m->from, m->first, m->count);
         else if (m->swaps)
             strag_exchange_reduce(builder, round, m->from, m->first, m->count);

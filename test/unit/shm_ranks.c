@@ -55,8 +55,8 @@ static uint64_t value_of(const struct shm_call *call, int32_t expression, size_t
     if (expression < all->n)
         return input_value(call, expression, element);
     int32_t pair = expression - all->n;
-    return world_combine(value_of(call, all->left[pair], element),
-                         value_of(call, all->right[pair], element));
+    return world_reduce(value_of(call, all->left[pair], element),
+                        value_of(call, all->right[pair], element));
 }
 
 /* What the plans compute, serially. */
@@ -161,7 +161,7 @@ static int reduce(struct strag_reducer *base, void *out, const void *left, const
     (void)ticket;
     for (size_t i = 0; i < elements; i++)
         set_value(layout, out, i,
-                  world_combine(get_value(layout, left, i), get_value(layout, right, i)));
+                  world_reduce(get_value(layout, left, i), get_value(layout, right, i)));
     return STRAG_OK;
 }
 
@@ -325,7 +325,7 @@ static int run_call(const struct shm_call *call, const uint64_t *expected)
                      ? STRAG_ERR_MEMORY
                      : run_engine(call, layout, odd && call->wrong == CALLS_LONGER, expected);
     if (status != STRAG_OK)
-        strag_shm_give_up(self->shm);
+        strag_shm_abandon(self->shm);
     return status;
 }
 

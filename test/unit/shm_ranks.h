@@ -2,7 +2,7 @@
 /*
  * Threads that stand for the ranks of a host: each has its own view of one segment of shared
  * memory, its engines and a reducer, and makes a list of calls, without waiting for the others
- * between them. The operator is world_combine's, neither commutative nor associative, so that the
+ * between them. The operator is world_reduce's, neither commutative nor associative, so that the
  * result says in which order it came about.
  */
 #ifndef STRAG_TEST_SHM_RANKS_H

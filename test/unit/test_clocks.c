@@ -98,7 +98,7 @@ enum phase { WAITS, LATENCY, FLOWS, ARRIVED };
 
 struct parcel {
     int from, to, round;
-    bool combined;
+    bool reduced;
     double bytes, rate;
     enum phase phase;
     double until; /* of the latency; when it is over for the receiver, once arrived */
@@ -184,7 +184,7 @@ static void begin_parcels(struct second *second, double now, const double *delay
 }
 
 /* Go on to the next time at which something happens. @return false: nothing does */
-static bool advance(struct second *second, double *now, const double *delay, double combine)
+static bool advance(struct second *second, double *now, const double *delay, double reduce)
 {
     const double close = 1e-12;
     double next = INFINITY;
@@ -205,12 +205,12 @@ static bool advance(struct second *second, double *now, const double *delay, dou
             parcel->bytes -= parcel->rate * (next - *now);
             if (parcel->bytes <= close * (1 + whole) + parcel->rate * close * next) {
                 parcel->phase = ARRIVED;
-                parcel->until = next + combine * parcel->until;
+                parcel->until = next + reduce * parcel->until;
             }
         }
         if (parcel->phase == LATENCY && parcel->until <= next * (1 + close)) {
             parcel->phase = FLOWS;
-            parcel->until = parcel->combined ? parcel->bytes : 0; /* to combine in the end */
+            parcel->until = parcel->reduced ? parcel->bytes : 0; /* to reduce in the end */
         }
     }
     if (isinf(next))
@@ -232,7 +232,7 @@ static void add_parcels(struct second *second, struct strag_plan *const *plans, 
                 .from = op->peer,
                 .to = r,
                 .round = op->round,
-                .combined = op->kind == STRAG_RECV_REDUCE,
+                .reduced = op->kind == STRAG_RECV_REDUCE,
                 .bytes = bytes * op->count / plans[r]->bounds.blocks,
             };
         }
@@ -244,7 +244,7 @@ static double second_clocks(struct second *second, struct strag_plan *const *pla
                             double bytes)
 {
     double delay[RANKS_MAX] = {0}, now = 0;
-    double combine = links->model.reduce_bandwidth > 0 ? 1 / links->model.reduce_bandwidth : 0;
+    double reduce = links->model.reduce_bandwidth > 0 ? 1 / links->model.reduce_bandwidth : 0;
     second->links = links;
     second->n = problem->n;
     for (int i = 0; i < problem->state->nstragglers; i++)
@@ -252,7 +252,7 @@ static double second_clocks(struct second *second, struct strag_plan *const *pla
     add_parcels(second, plans, bytes);
     do
         begin_parcels(second, now, delay, links);
-    while (advance(second, &now, delay, combine));
+    while (advance(second, &now, delay, reduce));
     return now;
 }
 

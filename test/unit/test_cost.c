@@ -233,7 +233,7 @@ static void a_late_rank(void **state)
     assert_both("recursive-doubling", &problem, &model, 1000, 1e-3 + 3 * message);
 }
 
-static void combining_takes_time(void **state)
+static void reducing_takes_time(void **state)
 {
     (void)state;
     struct strag_model model = plain_model();
@@ -361,10 +361,10 @@ static double second_round(struct second *second, int round, double bytes)
             for (int h = 0; h < route.nhops; h++)
                 wire = fmax(wire, second->load[second->hops[h].link] /
                                       second->links->bandwidth[second->hops[h].link]);
-            double combine = op->kind == STRAG_RECV_REDUCE && second->model->reduce_bandwidth > 0
-                                 ? op_bytes(plan, op, bytes) / second->model->reduce_bandwidth
-                                 : 0;
-            longest = fmax(longest, route.latency + wire + combine);
+            double reduce = op->kind == STRAG_RECV_REDUCE && second->model->reduce_bandwidth > 0
+                                ? op_bytes(plan, op, bytes) / second->model->reduce_bandwidth
+                                : 0;
+            longest = fmax(longest, route.latency + wire + reduce);
         }
     }
     return longest;
@@ -537,7 +537,7 @@ static void lines_lie_below(const struct strag_algorithm *algorithm,
     strag_profile_free(profile);
 }
 
-static void unfinished_estimates_promise_no_more(void **state)
+static void partial_profiles_promise_no_more(void **state)
 {
     (void)state;
     struct rng rng = {support_seed("unfinished_estimates")};
@@ -569,9 +569,9 @@ int main(void)
         cmocka_unit_test(a_slow_uplink_of_a_switch),
         cmocka_unit_test(a_slow_host),
         cmocka_unit_test(a_late_rank),
-        cmocka_unit_test(combining_takes_time),
+        cmocka_unit_test(reducing_takes_time),
         cmocka_unit_test(what_the_busiest_link_carries),
-        cmocka_unit_test(unfinished_estimates_promise_no_more),
+        cmocka_unit_test(partial_profiles_promise_no_more),
         cmocka_unit_test(refusals),
         cmocka_unit_test(a_second_implementation),
         cmocka_unit_test(memory_runs_out),

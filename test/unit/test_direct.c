@@ -21,7 +21,7 @@ static void assert_in_order(const struct strag_proof *proof, int n)
     assert_int_equal(node, 0);
 }
 
-static void each_root_combines_in_the_order_of_ranks(void **state)
+static void each_root_reduces_in_the_order_of_ranks(void **state)
 {
     (void)state;
     for (int n = 2; n <= 40; n++) {
@@ -88,7 +88,7 @@ static void other_roots_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_root_combines_in_the_order_of_ranks),
+        cmocka_unit_test(each_root_reduces_in_the_order_of_ranks),
         cmocka_unit_test(the_root_is_the_one_that_was_asked_for),
         cmocka_unit_test(other_roots_are_refused),
     };

@@ -280,7 +280,7 @@ static void the_transport_fails_by_itself(void **state)
 
 /* ---- The reducer ---- */
 
-/* How many times the rank combines something in a call. */
+/* How many times the rank reduces something in a call. */
 static long reductions(struct setting *s, const struct call_options *options, int rank)
 {
     world_begin(s->world, options, s->rng);
@@ -317,7 +317,7 @@ static void every_reduction_fails(void **state)
     everywhere("reductions", fail_every_reduction);
 }
 
-static bool combines(const struct strag_plan *plan)
+static bool reduces(const struct strag_plan *plan)
 {
     for (int op = 0; op < plan->nops; op++) {
         if (plan->ops[op].kind == STRAG_RECV_REDUCE)
@@ -332,7 +332,7 @@ static void fail_allocations(struct setting *s)
     options.fail_allocate = true;
     for (int rank = 0; rank < s->n; rank++) {
         options.reducer_fails_on = rank;
-        bool needs_space = combines(s->plans[rank]);
+        bool needs_space = reduces(s->plans[rank]);
         run_badly(s, &options, rank, needs_space ? STRAG_ERR_MEMORY : STRAG_OK, NULL, "no space");
     }
 }

@@ -203,7 +203,7 @@ static bool wait_for_last(struct strag_plan *plan, struct rng *rng)
     return true;
 }
 
-/* Sums that both sides of a swap combine in the same order now differ. */
+/* Sums that both sides of a swap reduce in the same order now differ. */
 static bool turn_exchange(struct strag_plan *plan, struct rng *rng)
 {
     int op = random_op_of(plan, STRAG_RECV_REDUCE, rng);
@@ -228,8 +228,7 @@ static const struct change {
     {"change a range's begin", change_first, false, NULL},
     {"change a range's length", change_count, false, NULL},
     {"change a round", change_round, false, "round"},
-    {"change a kind", change_kind, true,
-     NULL}, /* combined or replaced: the same for stale values */
+    {"change a kind", change_kind, true, NULL}, /* reduced or replaced: the same for stale values */
     {"change own_left", change_own_left, true, "in another order than rank 0"},
     {"change from_input", change_from_input, true, "it reads the input where it needs the output"},
     {"change a stage", change_stage, true, "no such stage"},

@@ -129,7 +129,7 @@ static void circulant_of_5_rank_4(void **state)
     support_plans_free(plans, 5);
 }
 
-/* Skips 7 4 2 1: round 1 sends relative blocks 2 and 3, of which only 2 was combined before. */
+/* Skips 7 4 2 1: round 1 sends relative blocks 2 and 3, of which only 2 was reduced before. */
 static void mixed_ranges_are_copied(void **state)
 {
     (void)state;

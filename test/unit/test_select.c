@@ -77,7 +77,7 @@ static void assert_best_blocks(const struct strag_selection *selection, size_t b
 
 /* A steady algorithm, or a pipeline that evens out, is taken where it is within STRAG_MODEL_MARGIN
  * of the fastest one, and only there. */
-static bool is_favoured(const struct strag_algorithm *algorithm)
+static bool is_biased(const struct strag_algorithm *algorithm)
 {
     return algorithm->straggler_tolerant || algorithm->prefers_more_blocks;
 }
@@ -88,12 +88,12 @@ static void assert_least(const struct strag_selection *selection, size_t bytes)
     assert_non_null(chosen);
     assert_best_blocks(selection, bytes);
     double mine = seconds_of(selection, chosen->name, bytes);
-    if (is_favoured(chosen))
+    if (is_biased(chosen))
         mine *= 1 - STRAG_MODEL_MARGIN;
     for (int c = 0; c < selection->candidates; c++) {
         const char *other = selection->candidate[c].algorithm->name;
         double theirs = seconds_of(selection, other, bytes);
-        if (is_favoured(selection->candidate[c].algorithm))
+        if (is_biased(selection->candidate[c].algorithm))
             theirs *= 1 - STRAG_MODEL_MARGIN;
         if (mine > theirs * (1 + 2e-9))
             fail_msg("%zu bytes: %s takes %.9g s, %s %.9g s", bytes, chosen->name, mine, other,
@@ -224,7 +224,7 @@ static const struct strag_state *const all_states[] = {&quiet,       &slow, &slo
                                                        &one_is_late, &both, NULL};
 static const struct strag_state *const quiet_only[] = {&quiet, NULL};
 
-/* With and without combining, with and without a minimum; the topology is freed. */
+/* With and without reducing, with and without a minimum; the topology is freed. */
 static void check_quick(struct strag_topology *topology, const struct strag_state *const *states)
 {
     struct strag_model model = strag_model_default(topology->network);

@@ -415,14 +415,14 @@ static void watched_release(struct strag_reducer *reducer, void *buffer, int los
     memory_resume();
 }
 
-static void combine(const struct member *member, const struct reduction *reduction)
+static void reduce(const struct member *member, const struct reduction *reduction)
 {
     size_t extent = member->world->options.extent;
     for (size_t i = 0; i < reduction->elements; i++) {
         uint64_t left, right, result;
         memcpy(&left, (const char *)reduction->left + i * extent, sizeof left);
         memcpy(&right, (const char *)reduction->right + i * extent, sizeof right);
-        result = world_combine(left, right);
+        result = world_reduce(left, right);
         memcpy((char *)reduction->out + i * extent, &result, sizeof result);
     }
     /* What the contract permits: values in temporary space are gone if they stood right. */
@@ -468,7 +468,7 @@ static int watched_reduce(struct strag_reducer *reducer, void *out, const void *
     if (reduction.fails && !options->fail_late)
         return STRAG_ERR_REDUCE;
     if (options->polls == 0) {
-        combine(member, &reduction);
+        reduce(member, &reduction);
         return STRAG_OK;
     }
     reduction.polls = 1 + rng_below(&member->rng, options->polls);
@@ -498,7 +498,7 @@ static int watched_test(struct strag_reducer *reducer, uint64_t ticket)
     member->events++;
     if (reduction->fails)
         return STRAG_ERR_REDUCE;
-    combine(member, reduction);
+    reduce(member, reduction);
     return STRAG_OK;
 }
 

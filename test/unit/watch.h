@@ -14,7 +14,7 @@ void watch_begin(struct member *member);
 /** Free what the call left. */
 void watch_end(struct member *member);
 
-/** Nothing in flight, nothing being combined, temporary space given back? Notes a problem if not.
+/** Nothing in flight, nothing being reduced, temporary space given back? Notes a problem if not.
  */
 void watch_check_clean(struct member *member);
 

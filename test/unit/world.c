@@ -52,7 +52,7 @@ struct call_options world_options(size_t count)
     };
 }
 
-uint64_t world_combine(uint64_t left, uint64_t right)
+uint64_t world_reduce(uint64_t left, uint64_t right)
 {
     return scramble(left * 3 + scramble(right + 0x632be59bd9b4e019u));
 }
@@ -236,8 +236,8 @@ static uint64_t expected(const struct world *world, const struct strag_expressio
     if (node < expressions->n)
         return input_value(world, node, element);
     int32_t pair = node - expressions->n;
-    return world_combine(expected(world, expressions, expressions->left[pair], element),
-                         expected(world, expressions, expressions->right[pair], element));
+    return world_reduce(expected(world, expressions, expressions->left[pair], element),
+                        expected(world, expressions, expressions->right[pair], element));
 }
 
 static void check_block(struct world *world, const struct strag_expressions *expressions, int block)

@@ -144,7 +144,7 @@ const char *world_problem(const struct world *world);
 long world_messages(const struct world *world, int rank);
 
 /** left (op) right */
-uint64_t world_combine(uint64_t left, uint64_t right);
+uint64_t world_reduce(uint64_t left, uint64_t right);
 
 /** The first problem, a status, or a hang? The test fails with `text` in front. */
 void world_assert_good(const struct world *world, bool ended, const char *text);
