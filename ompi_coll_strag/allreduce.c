@@ -98,7 +98,7 @@ static int mpi_error(int status, const struct coll_strag_module *module)
 }
 
 /* @param root  the rank that works for all, in plans that have one */
-static int find_engine(const struct call *call, int root, struct strag_engine **engine)
+static int make_engine(const struct call *call, int root, struct strag_engine **engine)
 {
     struct coll_strag_module *module = call->module;
     const struct strag_state state = strag_state_of(&module->decision.state);
@@ -111,14 +111,14 @@ static int find_engine(const struct call *call, int root, struct strag_engine **
         .topology = coll_strag_planning_topology(module),
         .state = &state,
     };
-    int status = coll_strag_plans_find(&module->plans, call->choice.algorithm, &problem,
+    int status = coll_strag_plans_make(&module->plans, call->choice.algorithm, &problem,
                                        ompi_comm_rank(call->comm), engine, &err);
     if (status != STRAG_OK)
         coll_strag_log(call->comm, "%s", err.text);
     return status;
 }
 
-static int drive(struct strag_engine *engine, const struct strag_call *call)
+static int run_engine(struct strag_engine *engine, const struct strag_call *call)
 {
     int status = strag_engine_start(engine, call);
     if (status != STRAG_OK)
@@ -144,8 +144,10 @@ static int run(const struct call *call)
     reducer.in_place = NULL != shared && NULL != shared->recv_in_place;
     if (shared && call->choice.blocks == 1 && call->choice.algorithm->rooted)
         root = strag_shm_choose_root(module->shm, call->count * call->size);
-    if (status == STRAG_OK)
-        status = find_engine(call, root, &engine);
+    engine =
+        coll_strag_plans_find(&module->plans, call->choice.algorithm, call->choice.blocks, root);
+    if (status == STRAG_OK && !engine)
+        status = make_engine(call, root, &engine);
     if (status != STRAG_OK)
         return mpi_error(status, module);
     struct strag_call engine_call = {
@@ -161,7 +163,7 @@ static int run(const struct call *call)
         status = coll_strag_device_begin(module->transport, call->locations, &reducer, call->size,
                                          &engine_call, &staging);
     if (status == STRAG_OK)
-        status = drive(engine, &engine_call);
+        status = run_engine(engine, &engine_call);
     strag_staging_free(staging);
     return mpi_error(status, module);
 }
@@ -241,7 +243,7 @@ static int choose(struct call *call)
     const size_t bytes = call->count * call->size;
     ptrdiff_t lb, extent;
     ompi_datatype_get_extent(call->dtype, &lb, &extent);
-    if (module->setup == COLL_STRAG_SETUP_NOT_YET && coll_strag_delegates_at_once(module, bytes))
+    if (module->setup == COLL_STRAG_SETUP_NOT_YET && coll_strag_delegates_early(module, bytes))
         call->choice.reason = COLL_STRAG_TOO_SHORT;
     else if (bytes == 0)
         call->choice.reason = COLL_STRAG_NO_BYTES;
@@ -276,7 +278,7 @@ static int run_watched(struct call *call)
         code = run_choice(call);
     const struct strag_watched_call over = {bytes, call->choice.algorithm, call->choice.blocks};
     code = coll_strag_watch_end(module->watch, &over, code, &change);
-    coll_strag_setup_follow(module, change);
+    coll_strag_apply_change(module, change);
     return code;
 }
 
@@ -298,7 +300,7 @@ static __attribute__((noinline)) int start_call(const void *sbuf, void *rbuf,
         .locations = locations,
     };
     ompi_datatype_type_size(dtype, &call.size);
-    if (coll_strag_delegates_at_once(module, call.count * call.size) && !coll_strag_logging)
+    if (coll_strag_delegates_early(module, call.count * call.size) && !coll_strag_logging)
         return delegate(&call);
     return run_watched(&call);
 }
@@ -316,7 +318,7 @@ int coll_strag_allreduce(const void *sbuf, void *rbuf, coll_strag_count_t count,
         coll_strag_device_find(sbuf, rbuf, &locations))
         return start_call(sbuf, rbuf, count, dtype, op, comm, module, &locations);
     ompi_datatype_type_size(dtype, &size);
-    if (coll_strag_delegates_at_once(module, (size_t)count * size) && !coll_strag_logging) {
+    if (coll_strag_delegates_early(module, (size_t)count * size) && !coll_strag_logging) {
         module->count.delegated++;
         return module->previous.allreduce(sbuf, rbuf, count, dtype, op, comm,
                                           module->previous.allreduce_module);

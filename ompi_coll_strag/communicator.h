@@ -60,8 +60,7 @@ coll_strag_planning_topology(const struct coll_strag_module *module)
 
 /** Does a call of so many bytes go to the previous component whatever it is? Before setup this is
  * what all ranks know without having to ask. */
-static inline bool coll_strag_delegates_at_once(const struct coll_strag_module *module,
-                                                size_t bytes)
+static inline bool coll_strag_delegates_early(const struct coll_strag_module *module, size_t bytes)
 {
     return bytes < module->delegate_below && module->count.delegated < module->delegate_limit;
 }

@@ -49,6 +49,7 @@ OMPI_DECLSPEC mca_coll_base_component_t mca_coll_strag_component = {
 
 static int component_register(void)
 {
+    coll_strag_log_register();
     if (strcmp(opal_version_string, STRAG_OMPI_VERSION) != 0) {
         coll_strag_help("wrong version", STRAG_OMPI_VERSION, opal_version_string);
         return OMPI_ERR_NOT_AVAILABLE;

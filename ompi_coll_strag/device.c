@@ -105,8 +105,10 @@ static void *open_plugin(struct strag_error *err)
     char folder[PATH_MAX], path[PATH_MAX + sizeof STRAG_CUDA_PLUGIN];
     snprintf(path, sizeof path, "%s%s", coll_strag_folder(folder, sizeof folder),
              STRAG_CUDA_PLUGIN);
-    void *plugin = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (!plugin)
+    void *plugin = folder[0] ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
+    if (!folder[0])
+        strag_fail(err, 0, "its folder is not known");
+    else if (!plugin)
         strag_fail(err, 0, "%s", dlerror());
     return plugin;
 }
@@ -330,7 +332,7 @@ static struct strag_cuda_device *find_device(const struct coll_strag_buffer_loca
         locations->output.memory > STRAG_CUDA_PINNED ? &locations->output : &locations->input;
     struct strag_cuda_device *device = devices.cuda->device(place, &err);
     if (!device)
-        coll_strag_log(&ompi_mpi_comm_world.comm, "device %d: %s", place->ordinal, err.text);
+        coll_strag_log(NULL, "device %d: %s", place->ordinal, err.text);
     /* cppcheck-suppress returnDanglingLifetime ; it has nothing to do with err */
     return device;
 }

@@ -17,9 +17,9 @@
 #include <string.h>
 
 enum {
-    PIECE = 16 * 1024, /* bytes: sent at once by every transport */
-    SLOTS = 16,        /* pieces under way, each way */
-    PASSED = 3,        /* pieces that are not measured: a shaper may let as much pass at once */
+    PIECE = 16 * 1024,  /* bytes: sent at once by every transport */
+    SLOTS = 16,         /* pieces under way, each way */
+    WARM_UP_PIECES = 3, /* pieces that are not measured: a shaper may let as much pass at once */
 };
 
 /* ---- Making it ---- */
@@ -80,7 +80,7 @@ struct stream {
     char *room;
     int pieces, posted, done;
     ompi_request_t *requests[SLOTS];
-    double begin, end; /* when piece PASSED - 1 was done, and the last one */
+    double begin, end; /* when piece WARM_UP_PIECES - 1 was done, and the last one */
 };
 
 static int post_piece(struct stream *stream, size_t bytes, ompi_request_t **request)
@@ -103,7 +103,7 @@ static int advance(struct stream *stream)
         code = ompi_request_wait(&stream->requests[stream->done++ % SLOTS], MPI_STATUS_IGNORE);
         if (code != OMPI_SUCCESS)
             return code;
-        if (stream->done == PASSED)
+        if (stream->done == WARM_UP_PIECES)
             stream->begin = coll_strag_seconds();
         if (stream->done == stream->pieces)
             stream->end = coll_strag_seconds();
@@ -153,7 +153,7 @@ static int probe_round(const struct coll_strag_links *links, ompi_communicator_t
         opal_progress();
     }
     if (in.end > in.begin)
-        *rate = (float)((double)(pieces - PASSED) * PIECE / (in.end - in.begin));
+        *rate = (float)((double)(pieces - WARM_UP_PIECES) * PIECE / (in.end - in.begin));
     return code;
 }
 
@@ -170,7 +170,7 @@ static void sort_rates(struct coll_strag_links *links)
 int coll_strag_links_probe(struct coll_strag_links *links, ompi_communicator_t *comm, size_t bytes,
                            double *seconds)
 {
-    const int pieces = bytes / PIECE > PASSED ? (int)(bytes / PIECE) : PASSED + 1;
+    const int pieces = bytes / PIECE > WARM_UP_PIECES ? (int)(bytes / PIECE) : WARM_UP_PIECES + 1;
     const int rounds = links->room ? strag_probe_rounds(links->hosts.count) : 0;
     float mine[STRAG_PROBE_ROUNDS] = {0};
     double start = coll_strag_seconds();

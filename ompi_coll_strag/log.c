@@ -28,6 +28,13 @@ const char *coll_strag_folder(char *buffer, size_t size)
     return buffer;
 }
 
+void coll_strag_log_register(void)
+{
+    char folder[PATH_MAX];
+    if (coll_strag_folder(folder, sizeof folder)[0])
+        opal_show_help_add_dir(folder);
+}
+
 void coll_strag_log_open(int verbose)
 {
     int framework = ompi_coll_base_framework.framework_output;
@@ -66,11 +73,6 @@ void coll_strag_log(ompi_communicator_t *comm, const char *format, ...)
 
 void coll_strag_help(const char *topic, const char *what, const char *why)
 {
-    static bool found; /* our help texts are beside the .so, wherever that was installed */
-    char folder[PATH_MAX];
-    if (!__atomic_exchange_n(&found, true, __ATOMIC_RELAXED) &&
-        coll_strag_folder(folder, sizeof folder)[0])
-        opal_show_help_add_dir(folder);
     opal_show_help(help_file, topic, true, what, why);
 }
 

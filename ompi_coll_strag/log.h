@@ -26,7 +26,10 @@ enum coll_strag_warning {
     COLL_STRAG_WARN_NO_KERNELS,
 };
 
-/** Open a stream of our own, where that is wanted, and find the help texts. */
+/** The help texts are beside the .so, wherever that was installed. */
+void coll_strag_log_register(void);
+
+/** Open a stream of our own, where that is wanted. */
 void coll_strag_log_open(int verbose);
 void coll_strag_log_close(void);
 
@@ -34,7 +37,7 @@ void coll_strag_log_close(void);
 extern bool coll_strag_logging;
 
 /** A verbose line about a communicator; it begins with the communicator's name, id and size.
- * @param comm  NULL: it is being freed */
+ * @param comm  NULL: about none */
 void coll_strag_log(ompi_communicator_t *comm, const char *format, ...) STRAG_PRINTF(2, 3);
 
 /** Warn once per process and kind. @param what, why  go into the text of the help file */

@@ -35,14 +35,14 @@ void coll_strag_layout_free(void)
     file.read = false;
 }
 
-struct strag_topology *coll_strag_place(ompi_communicator_t *comm,
-                                        const struct strag_rank_location *ranks)
+struct strag_topology *coll_strag_make_topology(ompi_communicator_t *comm,
+                                                const struct strag_rank_location *ranks)
 {
     const struct coll_strag_settings *settings = &coll_strag_settings;
     struct strag_topology *topology = NULL;
     struct strag_error why;
     struct strag_job job = {.ranks = ranks, .n = ompi_comm_size(comm)};
-    job.part = job.n < ompi_comm_size(&ompi_mpi_comm_world.comm);
+    job.part = job.n < coll_strag_world_size();
     job.layout = settings->layout_file[0] ? read_layout(settings->layout_file) : settings->grid;
     if (settings->layout_file[0])
         job.source = job.layout ? STRAG_JOB_ON_FILE : STRAG_JOB_FLAT;
@@ -50,7 +50,7 @@ struct strag_topology *coll_strag_place(ompi_communicator_t *comm,
         job.source = STRAG_JOB_ON_GRID;
     else
         job.source = STRAG_JOB_BY_ADDRESSES;
-    (void)strag_job_place(&job, &topology, &why);
+    (void)strag_job_topology(&job, &topology, &why);
     if (why.text[0] && job.source == STRAG_JOB_ON_FILE)
         coll_strag_warn(COLL_STRAG_WARN_LAYOUT, settings->layout_file, why.text);
     else if (why.text[0] && job.source == STRAG_JOB_ON_GRID)

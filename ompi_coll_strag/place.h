@@ -8,8 +8,8 @@
 
 /** On rank 0: the topology of a communicator. @param ranks  [n]
  * @return the caller's to free; NULL: out of memory */
-struct strag_topology *coll_strag_place(ompi_communicator_t *comm,
-                                        const struct strag_rank_location *ranks);
+struct strag_topology *coll_strag_make_topology(ompi_communicator_t *comm,
+                                                const struct strag_rank_location *ranks);
 
 /** Free the layout file, at the end. */
 void coll_strag_layout_free(void);

@@ -17,25 +17,34 @@ struct coll_strag_plan {
     struct strag_engine *engine;
 };
 
-static void log_calls(const struct coll_strag_plan *plan)
+static void log_calls(const struct coll_strag_plans *plans, const struct coll_strag_plan *plan)
 {
     const struct strag_engine_counts counts = strag_engine_counts(plan->engine);
     if (plan->plan->rank == 0 && coll_strag_settings.verbose >= 2)
-        coll_strag_log(NULL, "%s, root %d: %llu calls, %llu of them in order",
+        coll_strag_log(NULL, "%s: %s, root %d: %llu calls, %llu of them in order", plans->name,
                        plan->algorithm->name, plan->root, counts.calls, counts.in_order);
 }
 
 static void free_plan(struct coll_strag_plan *plan)
 {
-    if (plan->engine)
-        log_calls(plan);
     strag_engine_free(plan->engine);
     strag_plan_free(plan->plan);
     free(plan);
 }
 
-static int make_plan(const struct strag_algorithm *algorithm, const struct strag_problem *problem,
-                     int rank, struct coll_strag_plan **made, struct strag_error *err)
+struct strag_engine *coll_strag_plans_find(const struct coll_strag_plans *plans,
+                                           const struct strag_algorithm *algorithm, int blocks,
+                                           int root)
+{
+    const struct coll_strag_plan *plan = plans->first;
+    while (plan && (plan->algorithm != algorithm || plan->blocks != blocks || plan->root != root))
+        plan = plan->next;
+    return plan ? plan->engine : NULL;
+}
+
+int coll_strag_plans_make(struct coll_strag_plans *plans, const struct strag_algorithm *algorithm,
+                          const struct strag_problem *problem, int rank,
+                          struct strag_engine **engine, struct strag_error *err)
 {
     struct coll_strag_plan *plan = calloc(1, sizeof *plan);
     if (NULL == plan)
@@ -46,28 +55,12 @@ static int make_plan(const struct strag_algorithm *algorithm, const struct strag
     int status = strag_plan_create(algorithm, problem, rank, &plan->plan, err);
     if (status == STRAG_OK)
         status = strag_engine_create(plan->plan, DEPTH, &plan->engine, err);
-    if (status == STRAG_OK)
-        *made = plan;
-    else
+    if (status != STRAG_OK) {
         free_plan(plan);
-    return status;
-}
-
-int coll_strag_plans_find(struct coll_strag_plans *plans, const struct strag_algorithm *algorithm,
-                          const struct strag_problem *problem, int rank,
-                          struct strag_engine **engine, struct strag_error *err)
-{
-    struct coll_strag_plan *plan = plans->first;
-    while (plan && (plan->algorithm != algorithm || plan->blocks != problem->blocks ||
-                    plan->root != problem->root))
-        plan = plan->next;
-    if (!plan) {
-        int status = make_plan(algorithm, problem, rank, &plan, err);
-        if (status != STRAG_OK)
-            return status;
-        plan->next = plans->first;
-        plans->first = plan;
+        return status;
     }
+    plan->next = plans->first;
+    plans->first = plan;
     *engine = plan->engine;
     return STRAG_OK;
 }
@@ -82,6 +75,7 @@ void coll_strag_plans_free(struct coll_strag_plans *plans, bool for_straggler)
             continue;
         }
         *link = plan->next;
+        log_calls(plans, plan);
         free_plan(plan);
     }
 }

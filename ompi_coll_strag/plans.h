@@ -14,15 +14,17 @@
 struct coll_strag_plan;
 
 struct coll_strag_plans {
-    struct coll_strag_plan *first; /* a list */
+    struct coll_strag_plan *first;  /* a list */
+    char name[MPI_MAX_OBJECT_NAME]; /* of the communicator, which may be gone before them */
 };
 
-/**
- * The engine of an algorithm for a problem; plans differ in blocks and root alone.
- *
- * @return STRAG_OK, or why there is none, with a text in err
- */
-int coll_strag_plans_find(struct coll_strag_plans *plans, const struct strag_algorithm *algorithm,
+/** The engine of a plan that is there; plans differ in algorithm, blocks and root alone. */
+struct strag_engine *coll_strag_plans_find(const struct coll_strag_plans *plans,
+                                           const struct strag_algorithm *algorithm, int blocks,
+                                           int root);
+
+/** Make a plan that is not. @return STRAG_OK, or why it cannot be made, with a text in err */
+int coll_strag_plans_make(struct coll_strag_plans *plans, const struct strag_algorithm *algorithm,
                           const struct strag_problem *problem, int rank,
                           struct strag_engine **engine, struct strag_error *err);
 

@@ -57,7 +57,7 @@ static int read_variable(const struct mca_base_pvar_t *pvar, void *value, void *
 {
     const struct variable *variable = pvar->ctx;
     struct strag_watch_summary summary = strag_watch_summary_none();
-    (void)coll_strag_watch_find(comm, &summary);
+    (void)coll_strag_watch_summary(comm, &summary);
     const bool slow = summary.slowest.hosts > 0;
     const struct values values = {
         .late_rank = summary.straggler,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How long the segments are that messages are cut into. Every rank looks at its own ways to others;
- * the shortest that any of them finds counts for all.
+ * the shortest that any of them finds is used by all.
  *
  *     same host          1 MiB     measured best through shared memory
  *     btl tcp            what it sends at once, eager limit less a page (60 KiB)

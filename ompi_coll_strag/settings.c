@@ -459,7 +459,7 @@ static void read_machine(struct coll_strag_settings *settings, const struct sour
     settings->rules_file = from[RULES].text;
     settings->grid = read_grid(&from[TORUS]);
     settings->grid_text = from[TORUS].text;
-    settings->described =
+    settings->has_layout_or_rules =
         settings->layout_file[0] || settings->rules_file[0] || NULL != settings->grid;
     settings->straggler =
         check_text(&from[STRAGGLER], strag_state_check_straggler, strag_straggler_accepted);

@@ -63,7 +63,7 @@ struct coll_strag_settings {
     const char *straggler, *slowdown;     /* checked: these can be read */
     struct strag_layout *grid;            /* coll_strag_torus; NULL: none */
     const char *grid_text;
-    bool described;                    /* by a layout, rules or a grid */
+    bool has_layout_or_rules;          /* by a layout, rules or a grid */
     double number[COLL_STRAG_NUMBERS]; /* seconds or bytes per second; below 0: not set */
 };
 

@@ -15,7 +15,8 @@
  * So only rank 0's files and parameters count, and ranks cannot disagree. The messages are those of
  * the communicator's own gather and broadcast, which are other components'.
  *
- * A rank that runs out of memory still takes part in every message; its calls fail from then on.
+ * A rank that runs out of memory still takes part in every message. Its calls fail from then on,
+ * and the others' wait for it, if shared memory, UCX and watching have not found that out before.
  */
 #include "setup.h"
 
@@ -41,7 +42,8 @@ enum { SHORT_CALLS = 32 };
 struct setup {
     struct coll_strag_module *module;
     ompi_communicator_t *comm;
-    int code; /* how it went so far; OMPI_ERR_OUT_OF_RESOURCE: this rank still takes part */
+    int code;   /* how it went so far; OMPI_ERR_OUT_OF_RESOURCE: this rank still takes part */
+    bool again; /* rank 0 had no memory: all ranks begin anew at their next call */
 
     /* rank 0's; NULL elsewhere */
     struct coll_strag_rank_info *info; /* [rank] */
@@ -62,7 +64,7 @@ static uint64_t hash(uint64_t state, uint64_t number)
 static size_t shortest_setup(const struct coll_strag_module *module)
 {
     const struct coll_strag_settings *settings = &coll_strag_settings;
-    if (module->decision.pinned != COLL_STRAG_AUTO || settings->described)
+    if (module->decision.pinned != COLL_STRAG_AUTO || settings->has_layout_or_rules)
         return 0;
     return settings->watch_from < settings->minimum ? settings->watch_from : settings->minimum;
 }
@@ -74,7 +76,7 @@ void coll_strag_setup_prepare(struct coll_strag_module *module, ompi_communicato
     module->delegate_limit = coll_strag_settings.minimum_set ? ULLONG_MAX : SHORT_CALLS;
 }
 
-/* What ranks must have alike. */
+/* Of parameters that must agree on all ranks. */
 static uint64_t parameters_hash(const struct coll_strag_module *module)
 {
     return hash(hash(hash(1, (uint64_t)module->decision.pinned), module->delegate_below),
@@ -118,7 +120,8 @@ static int gather(struct setup *setup)
         ready = NULL != setup->info && NULL != setup->ranks;
     }
     int code = broadcast(comm, &ready, sizeof ready);
-    if (code == OMPI_SUCCESS && !ready)
+    setup->again = code == OMPI_SUCCESS && !ready;
+    if (setup->again)
         code = OMPI_ERR_OUT_OF_RESOURCE;
     if (code == OMPI_SUCCESS)
         code = comm->c_coll->coll_gather(&own, sizeof own, MPI_BYTE, setup->info, sizeof own,
@@ -172,7 +175,7 @@ static struct coll_strag_hosts find_hosts(struct setup *setup)
     struct coll_strag_hosts hosts = {.shared_memory = COLL_STRAG_SHARED_NEVER};
     size_t size = 0;
     coll_strag_rank_info_compare(setup->info, ompi_comm_size(setup->comm));
-    module->topology = coll_strag_place(setup->comm, setup->ranks);
+    module->topology = coll_strag_make_topology(setup->comm, setup->ranks);
     if (module->topology &&
         strag_topology_pack(module->topology, &setup->packed, &size, NULL) != STRAG_OK) {
         strag_topology_free(module->topology);
@@ -199,8 +202,9 @@ static int find_lanes(const struct setup *setup)
     return OMPI_SUCCESS;
 }
 
-/* An error ends setup; but a rank that is out of memory goes on, and keeps that as its error. */
-static bool goes_on(struct setup *setup, int code)
+/* An error ends setup; but a rank that is out of memory goes on, and keeps that as its error.
+ * @return whether it goes on after a step that ended with `code` */
+static bool may_continue(struct setup *setup, int code)
 {
     if (setup->code == OMPI_SUCCESS || code != OMPI_SUCCESS)
         setup->code = code;
@@ -218,20 +222,23 @@ static bool share_hosts(struct setup *setup)
         code = share_topology(setup, hosts.topology_bytes);
     if (code == OMPI_SUCCESS)
         code = find_lanes(setup);
-    if (!goes_on(setup, code) || hosts.shared_memory == COLL_STRAG_SHARED_NEVER)
-        return goes_on(setup, OMPI_SUCCESS);
-    return goes_on(setup, coll_strag_shared_memory_connect(
-                              setup->comm, &module->previous, module->lane_of, COLL_STRAG_MEMORY,
-                              hosts.shared_memory == COLL_STRAG_SHARED_WANTED, &module->shm));
+    bool on = may_continue(setup, code);
+    if (!on || hosts.shared_memory == COLL_STRAG_SHARED_NEVER)
+        return on;
+    return may_continue(setup,
+                        coll_strag_shared_memory_connect(
+                            setup->comm, &module->previous, module->lane_of, COLL_STRAG_MEMORY,
+                            hosts.shared_memory == COLL_STRAG_SHARED_WANTED, &module->shm));
 }
 
 /* ---- Rank 0's decision, and following it ---- */
 
-static struct coll_strag_basis basis_of(const struct setup *setup, int pinned, bool reproducible)
+static struct coll_strag_table_inputs inputs_of(const struct setup *setup, int pinned,
+                                                bool reproducible)
 {
     const struct coll_strag_module *module = setup->module;
     const bool shared = module->shm && !reproducible;
-    return (struct coll_strag_basis){
+    return (struct coll_strag_table_inputs){
         .comm = setup->comm,
         .topology = reproducible ? NULL : module->topology,
         .pinned = pinned,
@@ -240,20 +247,20 @@ static struct coll_strag_basis basis_of(const struct setup *setup, int pinned, b
     };
 }
 
-static void decide(const struct setup *setup, struct coll_strag_basis *basis,
+static void decide(const struct setup *setup, struct coll_strag_table_inputs *inputs,
                    struct coll_strag_decision *decision)
 {
     struct coll_strag_module *module = setup->module;
     const int pinned = module->decision.pinned;
-    coll_strag_find_watching(setup->comm, pinned != COLL_STRAG_AUTO, module->topology, decision);
-    *basis = basis_of(setup, pinned, decision->reproducible);
-    coll_strag_find_state(setup->comm, setup->ranks, basis->topology, &decision->state);
+    coll_strag_decide_watching(setup->comm, pinned != COLL_STRAG_AUTO, module->topology, decision);
+    *inputs = inputs_of(setup, pinned, decision->reproducible);
+    coll_strag_read_state(setup->comm, setup->ranks, inputs->topology, &decision->state);
     decision->ports = coll_strag_ports(setup->comm);
     decision->transport = (int32_t)coll_strag_transport_wanted(setup->comm, device_over_ucp);
     coll_strag_least_segments(setup->info, ompi_comm_size(setup->comm), decision->segments);
     if (module->topology && module->topology->hosts < ompi_comm_size(setup->comm))
         coll_strag_log(setup->comm, "within hosts: %s", module->shm ? "shared memory" : "the PML");
-    coll_strag_decide(basis, decision, &module->selection);
+    coll_strag_decide(inputs, decision, &module->selection);
 }
 
 /* What messages go over. */
@@ -269,7 +276,7 @@ static bool connect_network(struct setup *setup)
     memcpy(module->segments, decision->segments[module->transport->kind], sizeof module->segments);
     if (ompi_comm_rank(setup->comm) == 0)
         coll_strag_log(setup->comm, "transport: %s", module->ucp ? "ucp" : "pml");
-    return goes_on(setup, code);
+    return may_continue(setup, code);
 }
 
 /* Calls that are never ours are delegated at once from now on. */
@@ -283,7 +290,7 @@ static void find_shortest(struct coll_strag_module *module)
     module->delegate_limit = ULLONG_MAX;
 }
 
-void coll_strag_setup_follow(struct coll_strag_module *module, enum strag_change change)
+void coll_strag_apply_change(struct coll_strag_module *module, enum strag_change change)
 {
     if (change == STRAG_CHANGE_NOTHING)
         return;
@@ -292,7 +299,7 @@ void coll_strag_setup_follow(struct coll_strag_module *module, enum strag_change
     find_shortest(module);
 }
 
-static void watch(struct setup *setup, const struct coll_strag_basis *basis)
+static void watch(struct setup *setup, const struct coll_strag_table_inputs *inputs)
 {
     struct coll_strag_module *module = setup->module;
     const struct coll_strag_watch_options options = {
@@ -302,10 +309,11 @@ static void watch(struct setup *setup, const struct coll_strag_basis *basis)
         .decision = &module->decision,
         .ranks = setup->ranks,
         .selection = &module->selection,
-        .basis = *basis,
+        .inputs = *inputs,
         .report = coll_strag_report,
     };
-    goes_on(setup, coll_strag_watch_create(&options, setup->code == OMPI_SUCCESS, &module->watch));
+    may_continue(setup,
+                 coll_strag_watch_create(&options, setup->code == OMPI_SUCCESS, &module->watch));
     const struct coll_strag_links *links =
         module->watch ? coll_strag_watch_links(module->watch) : NULL;
     if (links) {
@@ -317,20 +325,20 @@ static void watch(struct setup *setup, const struct coll_strag_basis *basis)
 static void share_decision(struct setup *setup)
 {
     struct coll_strag_module *module = setup->module;
-    struct coll_strag_basis basis = {.comm = setup->comm};
+    struct coll_strag_table_inputs inputs = {.comm = setup->comm};
     struct coll_strag_decision decision;
     memset(&decision, 0, sizeof decision);
     if (setup->info)
-        decide(setup, &basis, &decision);
+        decide(setup, &inputs, &decision);
     coll_strag_table_pack(&decision.table);
-    if (!goes_on(setup, broadcast(setup->comm, &decision, sizeof decision)))
+    if (!may_continue(setup, broadcast(setup->comm, &decision, sizeof decision)))
         return;
     coll_strag_table_unpack(&decision.table);
     module->decision = decision;
     find_shortest(module);
     if (!connect_network(setup) || decision.watching == COLL_STRAG_WATCH_NOT)
         return;
-    watch(setup, &basis);
+    watch(setup, &inputs);
 }
 
 int coll_strag_setup(struct coll_strag_module *module, ompi_communicator_t *comm)
@@ -340,14 +348,14 @@ int coll_strag_setup(struct coll_strag_module *module, ompi_communicator_t *comm
         NULL == comm->c_coll->coll_allgather)
         return OMPI_ERR_NOT_SUPPORTED; /* a choice of components that Open MPI itself refuses */
     module->setup = COLL_STRAG_SETUP_RUNNING;
+    snprintf(module->plans.name, sizeof module->plans.name, "%s", comm->c_name);
     setup.code = gather(&setup);
-    bool again = setup.code == OMPI_ERR_OUT_OF_RESOURCE; /* on all ranks alike */
     if (setup.code == OMPI_SUCCESS && share_hosts(&setup))
         share_decision(&setup);
     free(setup.packed);
     free(setup.info);
     free(setup.ranks);
-    module->setup_error = again ? OMPI_SUCCESS : setup.code;
-    module->setup = again ? COLL_STRAG_SETUP_NOT_YET : COLL_STRAG_SETUP_DONE;
+    module->setup_error = setup.again ? OMPI_SUCCESS : setup.code;
+    module->setup = setup.again ? COLL_STRAG_SETUP_NOT_YET : COLL_STRAG_SETUP_DONE;
     return setup.code;
 }

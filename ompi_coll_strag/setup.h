@@ -17,6 +17,6 @@ int coll_strag_setup(struct coll_strag_module *module, ompi_communicator_t *comm
 
 /** State or table of the decision are new: forget what rests on the old ones.
  * @param change  what coll_strag_watch_end said */
-void coll_strag_setup_follow(struct coll_strag_module *module, enum strag_change change);
+void coll_strag_apply_change(struct coll_strag_module *module, enum strag_change change);
 
 #endif

@@ -27,7 +27,7 @@ static const char *value_of(ompi_communicator_t *comm, const char *key, const ch
     return coll_strag_info(comm, key, buffer, TEXT_MAX) ? buffer : parameter;
 }
 
-void coll_strag_find_state(ompi_communicator_t *comm, const struct strag_rank_location *ranks,
+void coll_strag_read_state(ompi_communicator_t *comm, const struct strag_rank_location *ranks,
                            const struct strag_topology *topology, struct strag_state_record *state)
 {
     static const char straggler[] = "coll_strag_straggler", slow[] = "coll_strag_slowdown";
@@ -57,9 +57,9 @@ static int usual_window(int n)
     return suits < WINDOW ? WINDOW : suits > STRAG_WINDOW_MAX ? STRAG_WINDOW_MAX : suits;
 }
 
-void coll_strag_find_watching(ompi_communicator_t *comm, bool pinned,
-                              const struct strag_topology *topology,
-                              struct coll_strag_decision *decision)
+void coll_strag_decide_watching(ompi_communicator_t *comm, bool pinned,
+                                const struct strag_topology *topology,
+                                struct coll_strag_decision *decision)
 {
     const struct coll_strag_settings *settings = &coll_strag_settings;
     const bool fixed = pinned || settings->reproducible;

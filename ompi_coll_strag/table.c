@@ -14,12 +14,12 @@ static const struct local {
     double alpha, bandwidth; /* seconds, bytes per second */
 } over_pml = {4e-6, 16e9}, over_shm = {0.4e-6, 20e9};
 
-static struct strag_model make_model(const struct coll_strag_basis *basis)
+static struct strag_model make_model(const struct coll_strag_table_inputs *inputs)
 {
     const double *number = coll_strag_settings.number;
-    const struct local *local = basis->shared ? &over_shm : &over_pml;
+    const struct local *local = inputs->shared ? &over_shm : &over_pml;
     struct strag_model model =
-        strag_model_default(basis->topology ? basis->topology->network : STRAG_NETWORK_TREE);
+        strag_model_default(inputs->topology ? inputs->topology->network : STRAG_NETWORK_TREE);
     model.local_alpha = local->alpha;
     model.local_bandwidth = model.reduce_bandwidth = local->bandwidth;
     double *const fields[COLL_STRAG_NUMBERS] = {
@@ -94,12 +94,12 @@ void coll_strag_table_unpack(struct strag_table *table)
 
 /* A pinned algorithm runs at every size, with the blocks that are best there. One that this
  * communicator cannot have leaves it to the previous component. */
-static void decide_pinned(const struct coll_strag_basis *basis, const struct strag_problem *problem,
-                          struct coll_strag_decision *decision)
+static void decide_pinned(const struct coll_strag_table_inputs *inputs,
+                          const struct strag_problem *problem, struct coll_strag_decision *decision)
 {
     struct strag_error err;
-    const struct strag_model model = make_model(basis);
-    const struct strag_algorithm *algorithm = strag_algorithms[basis->pinned];
+    const struct strag_model model = make_model(inputs);
+    const struct strag_algorithm *algorithm = strag_algorithms[inputs->pinned];
     const struct strag_select_options options = {.only = algorithm};
     struct strag_selection *selection;
     int status;
@@ -115,17 +115,17 @@ static void decide_pinned(const struct coll_strag_basis *basis, const struct str
     }
     if (status == STRAG_OK)
         return;
-    coll_strag_log(basis->comm, "%s: %s", algorithm->name, err.text);
-    if (basis->pinned == coll_strag_settings.pinned)
+    coll_strag_log(inputs->comm, "%s: %s", algorithm->name, err.text);
+    if (inputs->pinned == coll_strag_settings.pinned)
         coll_strag_warn(COLL_STRAG_WARN_PINNED, algorithm->name, err.text);
     decision->reason = COLL_STRAG_UNPLANNED;
 }
 
-static void apply_rules(const struct coll_strag_basis *basis, const struct strag_problem *problem,
-                        struct coll_strag_decision *decision)
+static void apply_rules(const struct coll_strag_table_inputs *inputs,
+                        const struct strag_problem *problem, struct coll_strag_decision *decision)
 {
     struct strag_error err;
-    const struct strag_model model = make_model(basis);
+    const struct strag_model model = make_model(inputs);
     const struct strag_rules *rules = read_rules();
     if (!rules)
         return;
@@ -140,31 +140,30 @@ static void apply_rules(const struct coll_strag_basis *basis, const struct strag
 
 /* Where the ranks of a host share its processors, a rank that waits gives the processor to another
  * one, which may be waiting, too. Then the fewest messages are best, whatever the vector's size:
- * one rank reduces for all (short vectors two, in turns: direct.c). The model has nothing of
- * that.
- */
-static bool is_crowded(const struct coll_strag_basis *basis,
+ * one rank reduces for all (short vectors two, in turns: direct.c). The model does not cover it. */
+static bool is_crowded(const struct coll_strag_table_inputs *inputs,
                        const struct coll_strag_decision *decision)
 {
-    return basis->all_shared && opal_progress_yield_when_idle && decision->state.nstragglers == 0;
+    return inputs->all_shared && opal_progress_yield_when_idle && decision->state.nstragglers == 0;
 }
 
 /* The cost model's table, and what it rests on. */
-static int select_table(const struct coll_strag_basis *basis, const struct strag_problem *problem,
+static int select_table(const struct coll_strag_table_inputs *inputs,
+                        const struct strag_problem *problem,
                         const struct coll_strag_decision *decision, struct strag_selection **made,
                         struct strag_error *err)
 {
     const struct coll_strag_settings *settings = &coll_strag_settings;
-    const struct strag_model model = make_model(basis);
+    const struct strag_model model = make_model(inputs);
     struct strag_problem simple = *problem;
     struct strag_select_options options = {
         .minimum = settings->minimum,
         .strict = settings->minimum_set || decision->reproducible,
         .quick = !coll_strag_logging,
     };
-    if (!settings->minimum_set && basis->all_shared)
+    if (!settings->minimum_set && inputs->all_shared)
         options.minimum = 0; /* in order a short vector takes less than over the PML */
-    if (is_crowded(basis, decision) && problem->n > 2) {
+    if (is_crowded(inputs, decision) && problem->n > 2) {
         simple.blocks = 1;
         options.only = strag_algorithm_fewest_switches();
         if (strag_select(&simple, &model, &options, made, err) == STRAG_OK)
@@ -174,32 +173,32 @@ static int select_table(const struct coll_strag_basis *basis, const struct strag
     return strag_select(problem, &model, &options, made, err);
 }
 
-void coll_strag_decide(const struct coll_strag_basis *basis, struct coll_strag_decision *decision,
-                       struct strag_selection **selection)
+void coll_strag_decide(const struct coll_strag_table_inputs *inputs,
+                       struct coll_strag_decision *decision, struct strag_selection **selection)
 {
     struct strag_error err;
     const struct strag_state state = strag_state_of(&decision->state);
     const struct strag_problem problem = {
-        .n = ompi_comm_size(basis->comm),
+        .n = ompi_comm_size(inputs->comm),
         .ports = decision->ports,
-        .topology = basis->topology,
+        .topology = inputs->topology,
         .state = &state,
     };
     struct strag_selection *made = NULL;
-    decision->pinned = basis->pinned;
+    decision->pinned = inputs->pinned;
     decision->reason = COLL_STRAG_TOO_SHORT;
     decision->line = 0;
     decision->table = (struct strag_table){.entries = 1}; /* the previous component runs all */
-    if (basis->pinned != COLL_STRAG_AUTO) {
-        decide_pinned(basis, &problem, decision);
+    if (inputs->pinned != COLL_STRAG_AUTO) {
+        decide_pinned(inputs, &problem, decision);
     } else {
-        if (select_table(basis, &problem, decision, &made, &err) == STRAG_OK) {
+        if (select_table(inputs, &problem, decision, &made, &err) == STRAG_OK) {
             decision->table = made->table;
         } else {
-            coll_strag_log(basis->comm, "%s", err.text);
+            coll_strag_log(inputs->comm, "%s", err.text);
             decision->reason = COLL_STRAG_UNPLANNED;
         }
-        apply_rules(basis, &problem, decision);
+        apply_rules(inputs, &problem, decision);
     }
     bool wanted = coll_strag_logging || decision->watching != COLL_STRAG_WATCH_NOT;
     *selection = wanted ? made : NULL;

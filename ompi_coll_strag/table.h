@@ -6,7 +6,7 @@
 #include "decision.h"
 
 /* What a table rests on, beside the state of ranks and links. */
-struct coll_strag_basis {
+struct coll_strag_table_inputs {
     ompi_communicator_t *comm;
     const struct strag_topology *topology; /* NULL: it is not known, or must not count */
     int pinned;      /* what is asked for: index in strag_algorithms, or COLL_STRAG_AUTO */
@@ -21,8 +21,8 @@ struct coll_strag_basis {
  * @param[out] selection  the candidates with their times, the caller's to free: where a user
  * wants verbose lines and where calls are watched; else NULL
  */
-void coll_strag_decide(const struct coll_strag_basis *basis, struct coll_strag_decision *decision,
-                       struct strag_selection **selection);
+void coll_strag_decide(const struct coll_strag_table_inputs *inputs,
+                       struct coll_strag_decision *decision, struct strag_selection **selection);
 
 /** How long the shortest vectors are that an algorithm of ours runs. SIZE_MAX: none are */
 size_t coll_strag_table_shortest(const struct strag_table *table);

@@ -18,7 +18,7 @@ static ompi_request_t *request_of(const struct coll_strag_message *message)
     return message->request;
 }
 
-/* A request is complete: free it, and its transfer is. */
+/* A request is complete: free it and complete its transfer. */
 static void finish(struct coll_strag_pml_transport *transport,
                    const struct coll_strag_message *message)
 {
@@ -98,11 +98,11 @@ static bool scan(struct coll_strag_pml_transport *pml)
     struct coll_strag_transport *transport = &pml->super;
     bool found = false;
     for (size_t i = 0; i < transport->nmessages;) {
-        struct coll_strag_message message = transport->messages[i];
-        if (!REQUEST_COMPLETE(request_of(&message))) {
+        if (!REQUEST_COMPLETE(request_of(&transport->messages[i]))) {
             i++;
             continue;
         }
+        struct coll_strag_message message = transport->messages[i];
         transport->messages[i] = transport->messages[--transport->nmessages];
         finish(pml, &message);
         found = true;

@@ -37,14 +37,14 @@ static const double drain_seconds = 1.0;
 struct coll_strag_watch {
     struct coll_strag_watch_options options;
     struct strag_observer *observer;
-    size_t from;      /* bytes: shorter calls are not watched */
-    bool look;        /* waits are noted */
-    bool look_always; /* for a report that leaves nothing out */
-    bool inside;      /* a call is being watched; one that comes out of it is not */
-    bool failed;      /* a call ended with an error: nothing is waited for any more */
-    bool over;        /* the communicator is being freed, or MPI ends */
+    size_t from;         /* bytes: shorter calls are not watched */
+    bool look;           /* waits are noted */
+    bool always_measure; /* for a report that leaves nothing out */
+    bool inside;         /* a call is being watched; one that comes out of it is not */
+    bool failed;         /* a call ended with an error: nothing is waited for any more */
+    bool over;           /* the communicator is being freed, or MPI ends */
 
-    double start, reached;            /* of this call; when all were there, below 0: not known */
+    double start, barrier_time;       /* of this call; when all were there, below 0: not known */
     ompi_request_t *barrier, *gather; /* under way, or NULL */
     size_t notes_bytes;
     void *notes;     /* of the last window, while they are under way */
@@ -89,8 +89,8 @@ static void take_off_list(const struct coll_strag_watch *watch)
     pthread_mutex_unlock(&watches.lock);
 }
 
-struct coll_strag_watch *coll_strag_watch_find(const void *comm,
-                                               struct strag_watch_summary *summary)
+/* A communicator's watch, or with NULL any that is not over. @param[out] summary  of it, or NULL */
+static struct coll_strag_watch *find_watch(const void *comm, struct strag_watch_summary *summary)
 {
     pthread_mutex_lock(&watches.lock);
     struct coll_strag_watch *watch = watches.first;
@@ -100,6 +100,11 @@ struct coll_strag_watch *coll_strag_watch_find(const void *comm,
         *summary = watch->summary;
     pthread_mutex_unlock(&watches.lock);
     return watch;
+}
+
+bool coll_strag_watch_summary(const void *comm, struct strag_watch_summary *summary)
+{
+    return NULL != comm && NULL != find_watch(comm, summary);
 }
 
 /* ---- Nothing may be under way when a communicator or MPI comes to its end ---- */
@@ -122,7 +127,7 @@ static void end_watch(struct coll_strag_watch *watch)
     if (watch->over)
         return;
     watch->over = true;
-    if (watch->look_always && watch->judge && watch->summary.calls > 0)
+    if (watch->always_measure && watch->judge && watch->summary.calls > 0)
         watch->options.report(watch->options.comm, &watch->summary,
                               strag_judge_ranks(watch->judge));
     complete(watch, &watch->barrier);
@@ -139,13 +144,12 @@ static void end_watch(struct coll_strag_watch *watch)
  */
 static int deleted(MPI_Comm comm, int key, void *value, void *extra)
 {
-    struct coll_strag_watch *watch =
-        value && !watches.ended ? coll_strag_watch_find(comm, NULL) : NULL;
+    struct coll_strag_watch *watch = value && !watches.ended ? find_watch(comm, NULL) : NULL;
     (void)key;
     (void)extra;
     if (watch)
         end_watch(watch);
-    while (!value && (watch = coll_strag_watch_find(NULL, NULL)) != NULL)
+    while (!value && (watch = find_watch(NULL, NULL)) != NULL)
         end_watch(watch);
     watches.ended = watches.ended || !value;
     return MPI_SUCCESS;
@@ -200,7 +204,7 @@ static double make_table(void *context, const struct strag_state_record *state,
     struct coll_strag_decision decision = *watch->options.decision;
     double start = coll_strag_seconds();
     decision.state = *state;
-    coll_strag_decide(&watch->options.basis, &decision, &made->selection);
+    coll_strag_decide(&watch->options.inputs, &decision, &made->selection);
     made->table = decision.table;
     return coll_strag_seconds() - start;
 }
@@ -238,7 +242,7 @@ static bool make(struct coll_strag_watch *watch)
         STRAG_OK)
         return false;
     watch->from = decision->watch_from;
-    watch->look_always = watch->look = decision->report;
+    watch->always_measure = watch->look = decision->report;
     watch->summary = strag_watch_summary_none();
     strag_observer_notes(watch->observer, &watch->notes_bytes);
     if (decision->links &&
@@ -303,7 +307,7 @@ static int send_notes(struct coll_strag_watch *watch)
         memcpy((char *)watch->notes + bytes, &note, sizeof note);
     }
     if (watch->judge)
-        strag_judge_turn(watch->judge);
+        strag_judge_begin_window(watch->judge);
     return comm->c_coll->coll_igather(watch->notes, count, MPI_BYTE, watch->all_notes, count,
                                       MPI_BYTE, 0, comm, &watch->gather,
                                       comm->c_coll->coll_igather_module);
@@ -332,7 +336,7 @@ static int broadcast_update(struct coll_strag_watch *watch, struct update *updat
                                         comm->c_coll->coll_bcast_module);
     if (code != OMPI_SUCCESS)
         return code;
-    watch->look = update->look || watch->look_always;
+    watch->look = update->look || watch->always_measure;
     pthread_mutex_lock(&watches.lock);
     watch->summary = update->summary;
     pthread_mutex_unlock(&watches.lock);
@@ -387,10 +391,10 @@ bool coll_strag_watches(const struct coll_strag_watch *watch, size_t bytes)
 }
 
 /* The barrier is complete, in this thread or another. */
-static int all_are_there(ompi_request_t *request)
+static int barrier_done(ompi_request_t *request)
 {
     struct coll_strag_watch *watch = request->req_complete_cb_data;
-    watch->reached = coll_strag_seconds();
+    watch->barrier_time = coll_strag_seconds();
     return OMPI_SUCCESS;
 }
 
@@ -398,14 +402,14 @@ int coll_strag_watch_begin(struct coll_strag_watch *watch)
 {
     ompi_communicator_t *comm = watch->options.comm;
     watch->inside = true;
-    watch->reached = -1;
+    watch->barrier_time = -1;
     watch->start = coll_strag_seconds();
     if (!watch->look)
         return OMPI_SUCCESS;
     int code =
         comm->c_coll->coll_ibarrier(comm, &watch->barrier, comm->c_coll->coll_ibarrier_module);
     if (code == OMPI_SUCCESS)
-        ompi_request_set_callback(watch->barrier, all_are_there, watch);
+        ompi_request_set_callback(watch->barrier, barrier_done, watch);
     return code;
 }
 
@@ -419,8 +423,8 @@ static int take_note(struct coll_strag_watch *watch, struct strag_note *note)
         return OMPI_SUCCESS;
     int code = ompi_request_wait(&watch->barrier, MPI_STATUS_IGNORE);
     watch->barrier = NULL;
-    if (code == OMPI_SUCCESS && watch->reached >= 0)
-        note->wait = (float)(watch->reached - watch->start);
+    if (code == OMPI_SUCCESS && watch->barrier_time >= 0)
+        note->wait = (float)(watch->barrier_time - watch->start);
     return code;
 }
 

@@ -27,9 +27,9 @@ struct coll_strag_watch_options {
     struct coll_strag_decision *decision;  /* state and table of it are kept up to date */
 
     /* On rank 0 */
-    const struct strag_rank_location *ranks; /* [rank]; copied; NULL on other ranks */
+    const struct strag_rank_location *ranks; /* [rank]; copied by create; NULL on other ranks */
     struct strag_selection **selection;      /* of the table; taken over: NULL then */
-    struct coll_strag_basis basis;           /* for other tables */
+    struct coll_strag_table_inputs inputs;   /* for other tables */
     coll_strag_watch_report *report;
 };
 
@@ -63,8 +63,7 @@ int coll_strag_watch_begin(struct coll_strag_watch *watch);
 int coll_strag_watch_end(struct coll_strag_watch *watch, const struct strag_watched_call *call,
                          int code, enum strag_change *change);
 
-/** @param comm  NULL: any that is not over yet @param[out] summary  may be NULL @return or NULL */
-struct coll_strag_watch *coll_strag_watch_find(const void *comm,
-                                               struct strag_watch_summary *summary);
+/** What is known of a communicator. @return false: its calls are not watched */
+bool coll_strag_watch_summary(const void *comm, struct strag_watch_summary *summary);
 
 #endif

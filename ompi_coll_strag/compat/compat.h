@@ -113,6 +113,13 @@ typedef int coll_strag_count_t;
 #define COLL_STRAG_SHORT_FLOAT
 #endif
 
+/* How many ranks the job has. @return 0: not known, in a process that has sessions only */
+static inline int coll_strag_world_size(void)
+{
+    const ompi_communicator_t *world = &ompi_mpi_comm_world.comm;
+    return NULL == world->c_local_group ? 0 : world->c_local_group->grp_proc_count;
+}
+
 /* A communicator's id as it stands in other components' messages. */
 static inline const char *coll_strag_cid(const ompi_communicator_t *comm, char *buffer, size_t size)
 {

@@ -29,19 +29,19 @@
 #include <unistd.h>
 
 /* What a rank sends to all others; if they need it, its address follows, padded. */
-struct card {
+struct peer_info {
     uint32_t id;
     int32_t pid;
-    uint64_t born;
+    uint64_t start_time;
 };
 
 /* One exchange, on one rank. */
-struct meeting {
+struct exchange {
     const struct coll_strag_previous *previous;
     ompi_communicator_t *comm;
     int n, rank;
     size_t stride; /* bytes from one card to the next */
-    char *cards;
+    char *peer_infos;
     struct coll_strag_ucp_peer **peers;
     uint32_t *ids;
     struct coll_strag_ucp_transport *transport;
@@ -49,14 +49,14 @@ struct meeting {
     char reason[COLL_STRAG_REASON_MAX]; /* why this rank is not able */
 };
 
-static opal_process_name_t name_of(const struct meeting *meeting, int rank)
+static opal_process_name_t name_of(const struct exchange *exchange, int rank)
 {
-    return ompi_comm_peer_lookup(meeting->comm, rank)->super.proc_name;
+    return ompi_comm_peer_lookup(exchange->comm, rank)->super.proc_name;
 }
 
-static bool is_local(const struct meeting *meeting, int rank)
+static bool is_local(const struct exchange *exchange, int rank)
 {
-    return OPAL_PROC_ON_LOCAL_NODE(ompi_comm_peer_lookup(meeting->comm, rank)->super.proc_flags);
+    return OPAL_PROC_ON_LOCAL_NODE(ompi_comm_peer_lookup(exchange->comm, rank)->super.proc_flags);
 }
 
 /* ---- The messages ---- */
@@ -66,127 +66,132 @@ static bool is_local(const struct meeting *meeting, int rank)
  *
  * @param[in,out] more  two numbers of which the least are wanted; NULL: none
  * @param[out] all      is every rank able? */
-static int agree(const struct meeting *meeting, bool able, int32_t *more, bool *all)
+static int agree(const struct exchange *exchange, bool able, int32_t *more, bool *all)
 {
-    int32_t values[3] = {able ? INT32_MAX : meeting->rank};
+    int32_t values[3] = {able ? INT32_MAX : exchange->rank};
     if (more)
         memcpy(values + 1, more, 2 * sizeof *more);
-    int code = coll_strag_minimum(meeting->previous, meeting->comm, values, more ? 3 : 1);
+    int code = coll_strag_minimum(exchange->previous, exchange->comm, values, more ? 3 : 1);
     *all = code == OMPI_SUCCESS && values[0] == INT32_MAX;
     if (more)
         memcpy(more, values + 1, 2 * sizeof *more);
-    if (code == OMPI_SUCCESS && values[0] == meeting->rank) {
+    if (code == OMPI_SUCCESS && values[0] == exchange->rank) {
         char who[COLL_STRAG_REASON_MAX], host[72] = "?";
         (void)gethostname(host, sizeof host - 1);
-        snprintf(who, sizeof who, "rank %d of %s, on %s", meeting->rank, meeting->comm->c_name,
+        snprintf(who, sizeof who, "rank %d of %s, on %s", exchange->rank, exchange->comm->c_name,
                  host);
-        coll_strag_warn(COLL_STRAG_WARN_NO_UCP, who, meeting->reason);
+        coll_strag_warn(COLL_STRAG_WARN_NO_UCP, who, exchange->reason);
     }
     return code;
 }
 
-static int exchange_cards(const struct meeting *meeting)
+static int exchange_infos(const struct exchange *exchange)
 {
-    ompi_communicator_t *comm = meeting->comm;
-    return comm->c_coll->coll_allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, meeting->cards,
-                                        (coll_strag_count_t)meeting->stride, MPI_BYTE, comm,
+    ompi_communicator_t *comm = exchange->comm;
+    return comm->c_coll->coll_allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, exchange->peer_infos,
+                                        (coll_strag_count_t)exchange->stride, MPI_BYTE, comm,
                                         comm->c_coll->coll_allgather_module);
 }
 
 /* ---- What a rank does in between ---- */
 
 /* Is there a rank of which the address is not known yet? */
-static bool knows_all(const struct meeting *meeting)
+static bool knows_all(const struct exchange *exchange)
 {
     bool all = true;
     pthread_mutex_lock(&coll_strag_ucp.lock);
-    for (int rank = 0; rank < meeting->n && all; rank++)
-        all = rank == meeting->rank || coll_strag_ucp_find(name_of(meeting, rank));
+    for (int rank = 0; rank < exchange->n && all; rank++)
+        all = rank == exchange->rank || coll_strag_ucp_find(name_of(exchange, rank));
     pthread_mutex_unlock(&coll_strag_ucp.lock);
     return all;
 }
 
 /* @param longest  bytes of an address; 0: none is needed */
-static bool make_room(struct meeting *meeting, size_t longest)
+static bool make_room(struct exchange *exchange, size_t longest)
 {
-    const size_t n = (size_t)meeting->n, align = sizeof(uint64_t);
-    meeting->stride = sizeof(struct card) + (longest + align - 1) / align * align;
-    meeting->cards = meeting->stride <= INT_MAX ? calloc(n, meeting->stride) : NULL;
-    meeting->peers = calloc(n, sizeof(struct coll_strag_ucp_peer *));
-    meeting->ids = calloc(n, sizeof *meeting->ids);
-    meeting->transport = calloc(1, sizeof *meeting->transport);
-    snprintf(meeting->reason, sizeof meeting->reason, "out of memory");
-    return meeting->cards && meeting->peers && meeting->ids && meeting->transport;
+    const size_t n = (size_t)exchange->n, align = sizeof(uint64_t);
+    exchange->stride = sizeof(struct peer_info) + (longest + align - 1) / align * align;
+    exchange->peer_infos = exchange->stride <= INT_MAX ? calloc(n, exchange->stride) : NULL;
+    exchange->peers = calloc(n, sizeof(struct coll_strag_ucp_peer *));
+    exchange->ids = calloc(n, sizeof *exchange->ids);
+    exchange->transport = calloc(1, sizeof *exchange->transport);
+    snprintf(exchange->reason, sizeof exchange->reason, "out of memory");
+    return exchange->peer_infos && exchange->peers && exchange->ids && exchange->transport;
 }
 
-static struct card *card_of(const struct meeting *meeting, int rank)
+static struct peer_info *info_of(const struct exchange *exchange, int rank)
 {
-    return (struct card *)(void *)(meeting->cards + (size_t)rank * meeting->stride);
+    return (struct peer_info *)(void *)(exchange->peer_infos + (size_t)rank * exchange->stride);
 }
 
-static void write_card(struct meeting *meeting, bool with_address)
+static void write_info(struct exchange *exchange, bool with_address)
 {
     struct coll_strag_ucp_process *ucp = &coll_strag_ucp;
-    struct card *card = card_of(meeting, meeting->rank);
+    struct peer_info *peer_info = info_of(exchange, exchange->rank);
     pthread_mutex_lock(&ucp->lock);
-    *card = (struct card){.id = ucp->numbered++, .pid = (int32_t)getpid(), .born = ucp->born};
+    *peer_info = (struct peer_info){
+        .id = ucp->next_id++, .pid = (int32_t)getpid(), .start_time = ucp->start_time};
     pthread_mutex_unlock(&ucp->lock);
     if (with_address)
-        memcpy(card + 1, ucp->address, ucp->address_bytes);
+        memcpy(peer_info + 1, ucp->address, ucp->address_bytes);
 }
 
 /* A process of this host can be watched if it is seen from here: it may have a name space of its
  * own for numbers of processes. */
-static struct coll_strag_ucp_peer *meet(const struct meeting *meeting, int rank)
+static struct coll_strag_ucp_peer *add_peer(const struct exchange *exchange, int rank)
 {
-    const struct card *card = card_of(meeting, rank);
-    struct coll_strag_ucp_peer *peer = coll_strag_ucp_find(name_of(meeting, rank));
+    const struct peer_info *peer_info = info_of(exchange, rank);
+    struct coll_strag_ucp_peer *peer = coll_strag_ucp_find(name_of(exchange, rank));
     if (peer)
         return peer;
-    peer = coll_strag_ucp_add(name_of(meeting, rank), card + 1, meeting->stride - sizeof *card);
+    peer = coll_strag_ucp_add(name_of(exchange, rank), peer_info + 1,
+                              exchange->stride - sizeof *peer_info);
     if (NULL == peer)
         return NULL;
-    peer->local = is_local(meeting, rank);
-    peer->pid = card->pid;
-    peer->born = peer->local && coll_strag_ucp_born(card->pid) == card->born ? card->born : 0;
+    peer->local = is_local(exchange, rank);
+    peer->pid = peer_info->pid;
+    peer->start_time =
+        peer->local && coll_strag_ucp_start_time(peer_info->pid) == peer_info->start_time
+            ? peer_info->start_time
+            : 0;
     return peer;
 }
 
 /* The first rank after this one, cyclically, that is on this host, or is not. @return -1: none */
-static int next_rank(const struct meeting *meeting, bool local)
+static int next_rank(const struct exchange *exchange, bool local)
 {
-    for (int step = 1; step < meeting->n; step++) {
-        int rank = (meeting->rank + step) % meeting->n;
-        if (is_local(meeting, rank) == local)
+    for (int step = 1; step < exchange->n; step++) {
+        int rank = (exchange->rank + step) % exchange->n;
+        if (is_local(exchange, rank) == local)
             return rank;
     }
     return -1;
 }
 
-static bool try_to_reach(struct meeting *meeting, int rank)
+static bool try_to_reach(struct exchange *exchange, int rank)
 {
     if (rank < 0)
         return true;
-    ucs_status_t status = coll_strag_ucp_reach(meeting->peers[rank]);
+    ucs_status_t status = coll_strag_ucp_reach(exchange->peers[rank]);
     if (status != UCS_OK)
-        snprintf(meeting->reason, sizeof meeting->reason, "rank %d is out of UCX's reach: %s", rank,
-                 coll_strag_ucp.library.ucs_status_string(status));
+        snprintf(exchange->reason, sizeof exchange->reason, "rank %d is out of UCX's reach: %s",
+                 rank, coll_strag_ucp.library.ucs_status_string(status));
     return status == UCS_OK;
 }
 
-static bool read_cards(struct meeting *meeting)
+static bool read_infos(struct exchange *exchange)
 {
     bool able = true;
     pthread_mutex_lock(&coll_strag_ucp.lock);
-    for (int rank = 0; rank < meeting->n && able; rank++) {
-        meeting->ids[rank] = card_of(meeting, rank)->id;
-        if (rank != meeting->rank) {
-            meeting->peers[rank] = meet(meeting, rank);
-            able = NULL != meeting->peers[rank];
+    for (int rank = 0; rank < exchange->n && able; rank++) {
+        exchange->ids[rank] = info_of(exchange, rank)->id;
+        if (rank != exchange->rank) {
+            exchange->peers[rank] = add_peer(exchange, rank);
+            able = NULL != exchange->peers[rank];
         }
     }
-    able = able && try_to_reach(meeting, next_rank(meeting, true)) &&
-           try_to_reach(meeting, next_rank(meeting, false));
+    able = able && try_to_reach(exchange, next_rank(exchange, true)) &&
+           try_to_reach(exchange, next_rank(exchange, false));
     pthread_mutex_unlock(&coll_strag_ucp.lock);
     return able;
 }
@@ -194,48 +199,49 @@ static bool read_cards(struct meeting *meeting)
 /* ---- All of it ---- */
 
 /* @return OMPI_SUCCESS, or an error of a message */
-static int hold(struct meeting *meeting, bool able)
+static int run_exchange(struct exchange *exchange, bool able)
 {
     const char *why = "out of memory";
     bool all, open = able && coll_strag_ucp_open(&why);
-    snprintf(meeting->reason, sizeof meeting->reason, "%s", why);
+    snprintf(exchange->reason, sizeof exchange->reason, "%s", why);
     int32_t more[2] = {open ? -(int32_t)coll_strag_ucp.address_bytes : 0,
-                       open && knows_all(meeting)};
-    int code = agree(meeting, open, more, &all);
+                       open && knows_all(exchange)};
+    int code = agree(exchange, open, more, &all);
     if (!all)
         return code;
     bool known = more[1];
-    code = agree(meeting, make_room(meeting, known ? 0 : (size_t)-more[0]), NULL, &all);
+    code = agree(exchange, make_room(exchange, known ? 0 : (size_t)-more[0]), NULL, &all);
     if (!all)
         return code;
-    write_card(meeting, !known);
-    code = exchange_cards(meeting);
+    write_info(exchange, !known);
+    code = exchange_infos(exchange);
     if (code != OMPI_SUCCESS)
         return code;
-    code = agree(meeting, read_cards(meeting), NULL, &all);
+    code = agree(exchange, read_infos(exchange), NULL, &all);
     if (!all)
         return code;
-    coll_strag_ucp_transport_init(meeting->transport, meeting->comm, meeting->peers, meeting->ids);
-    meeting->connected = true;
+    coll_strag_ucp_transport_init(exchange->transport, exchange->comm, exchange->peers,
+                                  exchange->ids);
+    exchange->connected = true;
     return OMPI_SUCCESS;
 }
 
 int coll_strag_ucp_connect(ompi_communicator_t *comm, const struct coll_strag_previous *previous,
                            bool able, struct coll_strag_transport **transport)
 {
-    struct meeting meeting = {
+    struct exchange exchange = {
         .previous = previous,
         .comm = comm,
         .n = ompi_comm_size(comm),
         .rank = ompi_comm_rank(comm),
     };
-    int code = hold(&meeting, able);
-    free(meeting.cards);
-    *transport = meeting.connected ? &meeting.transport->super : NULL;
-    if (meeting.connected)
+    int code = run_exchange(&exchange, able);
+    free(exchange.peer_infos);
+    *transport = exchange.connected ? &exchange.transport->super : NULL;
+    if (exchange.connected)
         return code;
-    free(meeting.peers);
-    free(meeting.ids);
-    free(meeting.transport);
+    free(exchange.peers);
+    free(exchange.ids);
+    free(exchange.transport);
     return code;
 }

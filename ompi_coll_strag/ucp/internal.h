@@ -49,7 +49,7 @@ struct coll_strag_ucp_peer {
     bool local;           /* on this host */
     bool ended;           /* with a failure: the process does not run any more */
     int32_t pid;
-    uint64_t born; /* when it started, in the kernel's ticks; 0: it cannot be watched */
+    uint64_t start_time; /* when it started, in the kernel's ticks; 0: it cannot be watched */
 };
 
 /* This process's part; `lock` guards everything of UCX's, too. */
@@ -63,9 +63,9 @@ struct coll_strag_ucp_process {
     ucp_worker_h worker;
     ucp_address_t *address;
     size_t address_bytes;
-    uint64_t born;
+    uint64_t start_time;
     opal_hash_table_t *peers; /* by name: struct coll_strag_ucp_peer */
-    uint32_t numbered;        /* communicators so far */
+    uint32_t next_id;         /* communicators so far */
 };
 
 extern struct coll_strag_ucp_process coll_strag_ucp;
@@ -99,7 +99,7 @@ struct coll_strag_ucp_peer *coll_strag_ucp_add(opal_process_name_t name, const v
 ucs_status_t coll_strag_ucp_reach(struct coll_strag_ucp_peer *peer);
 
 /** When a process of this host started. @return 0: it has ended, or cannot be seen */
-uint64_t coll_strag_ucp_born(int32_t pid);
+uint64_t coll_strag_ucp_start_time(int32_t pid);
 
 /** Does a process still run? If it is seen that it does not, its failure is noted. */
 void coll_strag_ucp_watch(struct coll_strag_ucp_peer *peer);

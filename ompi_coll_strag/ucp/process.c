@@ -79,7 +79,7 @@ static ucs_status_t make_context(struct coll_strag_ucp_process *ucp)
     const ucp_params_t params = {
         .field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_ESTIMATED_NUM_EPS,
         .features = UCP_FEATURE_TAG,
-        .estimated_num_eps = (size_t)ompi_comm_size(&ompi_mpi_comm_world.comm),
+        .estimated_num_eps = (size_t)coll_strag_world_size(),
     };
     ucp_config_t *config;
     ucs_status_t status = ucp->library.ucp_config_read("STRAG", NULL, &config);
@@ -142,7 +142,7 @@ static bool open_worker(struct coll_strag_ucp_process *ucp)
         close_worker(ucp);
         return false;
     }
-    ucp->born = coll_strag_ucp_born((int32_t)getpid());
+    ucp->start_time = coll_strag_ucp_start_time((int32_t)getpid());
     return true;
 }
 
@@ -234,11 +234,11 @@ ucs_status_t coll_strag_ucp_reach(struct coll_strag_ucp_peer *peer)
 
 /* From /proc: the 3rd field is the state, the 22nd the time. The 2nd is a name in parentheses that
  * may have spaces and parentheses itself. */
-uint64_t coll_strag_ucp_born(int32_t pid)
+uint64_t coll_strag_ucp_start_time(int32_t pid)
 {
     char path[64], text[1024];
     char state = 'X';
-    unsigned long long born = 0;
+    unsigned long long start_time = 0;
     snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
     FILE *file = fopen(path, "r");
     if (NULL == file)
@@ -250,14 +250,15 @@ uint64_t coll_strag_ucp_born(int32_t pid)
     if (NULL == end || sscanf(end + 1,
                               " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
                               "%*s %*s %*s %llu",
-                              &state, &born) != 2)
+                              &state, &start_time) != 2)
         return 0;
-    return state == 'Z' || state == 'X' ? 0 : born;
+    return state == 'Z' || state == 'X' ? 0 : start_time;
 }
 
 void coll_strag_ucp_watch(struct coll_strag_ucp_peer *peer)
 {
-    if (peer->born && peer->failure == UCS_OK && coll_strag_ucp_born(peer->pid) != peer->born) {
+    if (peer->start_time && peer->failure == UCS_OK &&
+        coll_strag_ucp_start_time(peer->pid) != peer->start_time) {
         peer->failure = UCS_ERR_CONNECTION_RESET;
         peer->ended = true;
     }

@@ -263,8 +263,8 @@ static int place_flat(const struct strag_job *job, const struct hosts *hosts,
     return status;
 }
 
-int strag_job_place(const struct strag_job *job, struct strag_topology **topology,
-                    struct strag_error *why)
+int strag_job_topology(const struct strag_job *job, struct strag_topology **topology,
+                       struct strag_error *why)
 {
     struct strag_topology *made = NULL;
     struct hosts hosts;

@@ -50,8 +50,8 @@ struct strag_job {
  *                       messages it may have two lines
  * @return STRAG_OK, also without the layout; or STRAG_ERR_MEMORY, with a text in `why`
  */
-int strag_job_place(const struct strag_job *job, struct strag_topology **topology,
-                    struct strag_error *why);
+int strag_job_topology(const struct strag_job *job, struct strag_topology **topology,
+                       struct strag_error *why);
 
 /** Are both names of one host, possibly one of them without its domain? */
 bool strag_same_host_name(const char *a, const char *b);

@@ -33,11 +33,12 @@ int strag_state_read_straggler(const char *text, const struct strag_rank_locatio
     int status = strag_parse_integer(rank, 0, INT_MAX, &straggler.rank, err);
     if (status == STRAG_OK && text[length])
         status = strag_parse_real(text + length + 1, 0, 1e12, &straggler.delay, err);
-    for (int r = 0; status == STRAG_OK && r < n; r++) {
-        if (ranks[r].world == straggler.rank) {
-            state->straggler = (struct strag_straggler){r, straggler.delay * 1e-6};
-            state->nstragglers = 1;
-        }
+    int r = 0;
+    while (r < n && ranks[r].world != straggler.rank)
+        r++;
+    if (status == STRAG_OK && r < n) {
+        state->straggler = (struct strag_straggler){r, straggler.delay * 1e-6};
+        state->nstragglers = 1;
     }
     return status;
 }

@@ -115,7 +115,7 @@ void strag_judge_add(struct strag_judge *judge, const struct strag_watched_call 
         summary->ahead_from = summary->calls;
 }
 
-void strag_judge_turn(struct strag_judge *judge)
+void strag_judge_begin_window(struct strag_judge *judge)
 {
     const size_t window = (size_t)judge->options.window;
     memcpy(judge->calls + window, judge->calls, window * sizeof *judge->calls);

@@ -83,7 +83,7 @@ void strag_judge_add(struct strag_judge *judge, const struct strag_watched_call 
                      double seconds);
 
 /** A window's notes are being sent; later calls belong to the next window. */
-void strag_judge_turn(struct strag_judge *judge);
+void strag_judge_begin_window(struct strag_judge *judge);
 
 /** All ranks' notes of the window have arrived. @param stride  from one rank's notes to the next
  * one's, in bytes; with a slowdown a struct strag_meter_note ends each rank's */

@@ -169,7 +169,7 @@ static enum strag_change window(struct cluster *cluster)
         cluster->now += seconds + cluster->delay;
     }
     note_meters(cluster, WINDOW * seconds);
-    strag_judge_turn(cluster->judge);
+    strag_judge_begin_window(cluster->judge);
     cluster->last =
         strag_judge_window(cluster->judge, cluster->notes, sizeof *cluster->notes, cluster->now);
     return cluster->last.change;
@@ -423,7 +423,7 @@ static void hosts(void **unused)
         ranks[r].host[0] = (char)('x' + host_of[r]);
         ranks[r].core = (struct strag_core){-1, -1, -1};
     }
-    assert_int_equal(strag_job_place(&job, &topology, &err), STRAG_OK);
+    assert_int_equal(strag_job_topology(&job, &topology, &err), STRAG_OK);
     assert_true(strag_probe_hosts_make(topology, &made));
     assert_int_equal(made.count, 3);
     assert_memory_equal(made.host_of, host_of, sizeof host_of);

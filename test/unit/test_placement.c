@@ -66,7 +66,7 @@ static struct strag_topology *placed(const struct setting *setting, const char *
 {
     struct strag_error err = {"not set"};
     struct strag_topology *topology = NULL;
-    assert_int_equal(strag_job_place(&setting->job, &topology, &err), STRAG_OK);
+    assert_int_equal(strag_job_topology(&setting->job, &topology, &err), STRAG_OK);
     assert_string_equal(err.text, why);
     assert_int_equal(topology->n, setting->job.n);
     return topology;
@@ -153,7 +153,7 @@ static void long_names(void **state)
         put(setting, 1 + i, name);
     }
     struct strag_topology *topology = NULL;
-    assert_int_equal(strag_job_place(&setting->job, &topology, &why), STRAG_OK);
+    assert_int_equal(strag_job_topology(&setting->job, &topology, &why), STRAG_OK);
     assert_string_equal(why.text + strlen(why.text) - strlen("xxx and 2 more"), "xxx and 2 more");
     assert_int_equal(topology->hosts, 8);
     strag_topology_free(topology);
@@ -249,7 +249,7 @@ static void by_addresses(void **state)
     struct setting *setting = addressed("a b c", others);
     struct strag_error why;
     struct strag_topology *topology = NULL;
-    assert_int_equal(strag_job_place(&setting->job, &topology, &why), STRAG_OK);
+    assert_int_equal(strag_job_topology(&setting->job, &topology, &why), STRAG_OK);
     assert_true(why.text[0] != '\0');
     assert_hosts(topology, "a b c");
     strag_topology_free(topology);
@@ -262,7 +262,7 @@ static void by_addresses(void **state)
 static int attempt(const void *what, struct strag_error *err, bool *made)
 {
     struct strag_topology *topology = NULL;
-    int status = strag_job_place(what, &topology, err);
+    int status = strag_job_topology(what, &topology, err);
     *made = topology != NULL;
     strag_topology_free(topology);
     return status;
