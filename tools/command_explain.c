@@ -71,7 +71,9 @@ static bool is_shown(const struct strag_candidate *candidate, const struct estim
     return strag_profile_seconds(candidate->profile, (double)bytes) < other->seconds;
 }
 
-static void estimate_size(struct explanation *explanation, size_t bytes)
+/* @return what the others are held against: the chosen algorithm, or the fastest one where the
+ * previous component is chosen */
+static const struct estimate *estimate_size(struct explanation *explanation, size_t bytes)
 {
     const struct strag_selection *selection = explanation->selection;
     const struct strag_entry *chosen = strag_table_entry(&explanation->table, bytes);
@@ -89,18 +91,11 @@ static void estimate_size(struct explanation *explanation, size_t bytes)
     }
     explanation->count = count;
     qsort(estimates, (size_t)count, sizeof *estimates, compare_estimates);
-}
-
-/* What the others are held against: the chosen algorithm, or the fastest one where the previous
- * component is chosen. */
-static const struct estimate *reference(const struct explanation *explanation,
-                                        const struct strag_algorithm *chosen)
-{
-    for (int e = 0; e < explanation->count; e++) {
-        if (explanation->estimates[e].candidate->algorithm == chosen)
-            return &explanation->estimates[e];
+    for (int e = 0; e < count; e++) {
+        if (estimates[e].candidate->algorithm == chosen->algorithm)
+            return &estimates[e];
     }
-    return explanation->estimates;
+    return estimates;
 }
 
 /* Why the loser takes longer: the largest of the three differences. */
@@ -179,8 +174,7 @@ static void write_text_size(struct explanation *explanation, size_t bytes)
 {
     char text[48], why[256];
     const struct strag_algorithm *chosen = strag_table_find(&explanation->table, bytes);
-    estimate_size(explanation, bytes);
-    const struct estimate *winner = reference(explanation, chosen);
+    const struct estimate *winner = estimate_size(explanation, bytes);
     printf("\n%s: %s", size_text(bytes, text), chosen_name(chosen));
     if (!chosen)
         printf("; of these %s", winner->candidate->algorithm->name);
@@ -298,8 +292,7 @@ static void write_json_estimate(const struct estimate *estimate, const struct es
 static void write_json_size(struct explanation *explanation, size_t bytes)
 {
     const struct strag_algorithm *chosen = strag_table_find(&explanation->table, bytes);
-    estimate_size(explanation, bytes);
-    const struct estimate *winner = reference(explanation, chosen);
+    const struct estimate *winner = estimate_size(explanation, bytes);
     printf("{\"bytes\":%zu,\"algorithm\":", bytes);
     write_json_chosen(chosen);
     double bound = explanation->bound.shared * (double)bytes;

@@ -32,19 +32,6 @@ static int verify_ranks(struct machine *machine, const struct strag_algorithm *a
     return EXIT_DONE;
 }
 
-static int verify_interval(struct machine *machine, const struct strag_algorithm *algorithm,
-                           struct strag_interval ranks)
-{
-    int result = EXIT_DONE;
-    for (int n = ranks.first; n <= ranks.last && !ferror(stdout); n++) {
-        int one = verify_ranks(machine, algorithm, n);
-        if (one == EXIT_USAGE)
-            return one;
-        result = one == EXIT_DONE ? result : one;
-    }
-    return result;
-}
-
 static int verify_list(struct machine *machine, const struct strag_algorithm *algorithm)
 {
     struct strag_error err;
@@ -56,9 +43,12 @@ static int verify_list(struct machine *machine, const struct strag_algorithm *al
         refuse_value(machine->command, OPTION_RANKS, status, &err);
         return status == STRAG_ERR_MEMORY ? EXIT_FALSE : EXIT_USAGE;
     }
-    for (int i = 0; i < count && result != EXIT_USAGE; i++) {
-        int one = verify_interval(machine, algorithm, intervals[i]);
-        result = one == EXIT_DONE ? result : one;
+    for (int i = 0; i < count; i++) {
+        int n = intervals[i].first;
+        for (; n <= intervals[i].last && result != EXIT_USAGE && !ferror(stdout); n++) {
+            int one = verify_ranks(machine, algorithm, n);
+            result = one == EXIT_DONE ? result : one;
+        }
     }
     free(intervals);
     return result;

@@ -69,7 +69,7 @@ struct tune {
     const char *names[CONTENDERS_MAX];
     MPI_Comm comms[CONTENDERS_MAX];
     float *send, *receive;
-    double *times, *slowest; /* [contender * SAMPLES_MAX + sample] */
+    double *times; /* [contender * SAMPLES_MAX + sample] */
 };
 
 /* ---- The end with a message ---- */
@@ -314,7 +314,7 @@ static void add_contenders(struct tune *tune)
     for (int a = 0; strag_algorithms[a] && tune->contenders < CONTENDERS_MAX; a++) {
         int c = tune->contenders;
         if (strag_algorithms[a]->needs_straggler)
-            continue; /* nobody is, here */
+            continue; /* here is none */
         tune->names[c] = strag_algorithms[a]->name;
         tune->comms[c] = communicator("coll_strag_algorithm", tune->names[c]);
         if (runs_itself(tune, c)) {
@@ -334,7 +334,6 @@ static void prepare(struct tune *tune)
     tune->send = allocate(most);
     tune->receive = allocate(most);
     tune->times = allocate(sizeof(double) * CONTENDERS_MAX * SAMPLES_MAX);
-    tune->slowest = allocate(sizeof(double) * CONTENDERS_MAX * SAMPLES_MAX);
     memset(tune->send, 0, most);
     add_contenders(tune);
 }
@@ -420,12 +419,12 @@ static void measure(const struct tune *tune, size_t bytes, double *medians)
         samples++;
     } while (!enough(tune, samples, start));
     for (int c = 0; c < tune->contenders; c++) {
-        double *slowest = tune->slowest + c * SAMPLES_MAX;
-        MPI_Reduce(tune->times + c * SAMPLES_MAX, slowest, samples, MPI_DOUBLE, MPI_MAX, 0,
+        double *times = tune->times + c * SAMPLES_MAX; /* of the slowest rank, then */
+        MPI_Reduce(tune->rank == 0 ? MPI_IN_PLACE : times, times, samples, MPI_DOUBLE, MPI_MAX, 0,
                    tune->sync);
         if (tune->rank == 0) {
-            qsort(slowest, (size_t)samples, sizeof *slowest, by_value);
-            medians[c] = slowest[samples / 2];
+            qsort(times, (size_t)samples, sizeof *times, by_value);
+            medians[c] = times[samples / 2];
         }
     }
 }
@@ -475,7 +474,6 @@ static void finish(struct tune *tune)
     free(tune->send);
     free(tune->receive);
     free(tune->times);
-    free(tune->slowest);
     MPI_T_pvar_session_free(&session);
     MPI_T_finalize();
     MPI_Finalize();

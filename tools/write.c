@@ -68,7 +68,7 @@ void write_model(const struct machine *machine)
         printf(", within a host alpha = %g us, bandwidth = %g Gbit/s", model->local_alpha * 1e6,
                model->local_bandwidth * 8 / 1e9);
     if (model->reduce_bandwidth > 0)
-        printf(", combining = %g Gbit/s", model->reduce_bandwidth * 8 / 1e9);
+        printf(", reducing = %g Gbit/s", model->reduce_bandwidth * 8 / 1e9);
     if (model->ties == STRAG_TIES_PLUS)
         printf(", ties = plus");
 }

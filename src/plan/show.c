@@ -57,6 +57,16 @@ static const char *left_operand(const struct strag_op *op)
     return op->own_left ? "own" : "peer";
 }
 
+/* @return how many there are */
+static int write_waits(FILE *out, const struct strag_plan *plan, int index)
+{
+    int length;
+    const int32_t *after = strag_plan_after(plan, index, &length);
+    for (int i = 0; i < length; i++)
+        fprintf(out, "%s%d", i ? "," : "", after[i]);
+    return length;
+}
+
 static void text_op(FILE *out, const struct strag_plan *plan, int index,
                     const struct widths *widths)
 {
@@ -69,12 +79,7 @@ static void text_op(FILE *out, const struct strag_plan *plan, int index,
     fprintf(out, "%*d  %*d  %-11s  %-4s  %*d  %-*s  %-*s  ", widths->round, op->round, widths->op,
             index, strag_kind_name(op->kind), left_operand(op), widths->peer, op->peer,
             widths->blocks, blocks, widths->stage, plan->stages[op->stage]);
-
-    int length;
-    const int32_t *after = strag_plan_after(plan, index, &length);
-    for (int i = 0; i < length; i++)
-        fprintf(out, "%s%d", i ? "," : "", after[i]);
-    fputs(length ? "\n" : "-\n", out);
+    fputs(write_waits(out, plan, index) ? "\n" : "-\n", out);
 }
 
 static void text_plan(FILE *out, const struct strag_plan *plan, const struct widths *widths)
@@ -139,10 +144,7 @@ static void json_op(FILE *out, const struct strag_plan *plan, int index)
             "\"stage\":\"%s\",%s\"after\":[",
             index, strag_kind_name(op->kind), op->peer, op->first, op->count, op->round,
             plan->stages[op->stage], op->own_left ? "\"own_left\":true," : "");
-    int length;
-    const int32_t *after = strag_plan_after(plan, index, &length);
-    for (int i = 0; i < length; i++)
-        fprintf(out, "%s%d", i ? "," : "", after[i]);
+    write_waits(out, plan, index);
     fputs("]}", out);
 }
 

@@ -130,10 +130,11 @@ static double bar_width(const struct picture *picture, const struct strag_op *op
            picture->size_part * fraction(&picture->any->bounds, op) / picture->largest;
 }
 
-/* Set the widths of the columns to what the widest rank needs, with `left` as [round + 1]. */
-static void measure_columns(struct picture *picture)
+/* Set the widths of the columns to what the widest rank needs, with `left` as [round + 1].
+ * @return all together */
+static double measure_columns(struct picture *picture)
 {
-    double *column = picture->left + 1;
+    double *column = picture->left + 1, sum = 0;
     for (int r = 0; r < picture->any->rounds; r++)
         column[r] = picture->label + GAP;
     for (int p = 0; p < picture->count; p++) {
@@ -151,27 +152,23 @@ static void measure_columns(struct picture *picture)
                 column[op->round] = used[lane];
         }
     }
+    for (int r = 0; r < picture->any->rounds; r++)
+        sum += column[r];
+    return sum;
 }
 
 /* Where the columns start: the bars' constant parts first, then what is left for their sizes. */
 static void place_columns(struct picture *picture)
 {
-    int rounds = picture->any->rounds;
-    double constant = 0, all = 0;
-    measure_columns(picture);
-    for (int r = 0; r < rounds; r++)
-        constant += picture->left[r + 1];
+    double constant = measure_columns(picture);
     picture->size_part = 1;
-    measure_columns(picture);
-    for (int r = 0; r < rounds; r++)
-        all += picture->left[r + 1];
-
+    double all = measure_columns(picture);
     double part = all > constant ? (BARS_WIDTH - constant) / (all - constant) : 0;
     part = part > SIZE_PART_MAX ? SIZE_PART_MAX : part;
     picture->size_part = part < SIZE_PART_MIN ? SIZE_PART_MIN : part;
     measure_columns(picture);
     picture->left[0] = MARGIN + ROW_NAME;
-    for (int r = 0; r < rounds; r++)
+    for (int r = 0; r < picture->any->rounds; r++)
         picture->left[r + 1] += picture->left[r];
 }
 
