@@ -43,7 +43,6 @@ struct rank {
 
 struct clocks {
     struct strag_subject subject;
-    struct strag_builder *visitor;
     struct strag_flows *flows;
     double bytes; /* of the vector */
     double now;
@@ -152,14 +151,12 @@ static void visit(void *context, enum strag_kind kind, int peer, int first, int 
 /* Rounds without messages take no time. */
 static void enter(struct clocks *clocks, int r)
 {
-    const struct strag_subject *subject = &clocks->subject;
+    struct strag_subject *subject = &clocks->subject;
     struct rank *rank = &clocks->ranks[r];
     clocks->entering = r;
     rank->done = clocks->now;
-    while (rank->open == 0 && ++rank->round < subject->instance.claim.rounds && !clocks->failed) {
-        strag_visitor_aim(clocks->visitor, r, (struct strag_rounds){rank->round, rank->round + 1});
-        strag_instance_build(&subject->instance, r, clocks->visitor);
-    }
+    while (rank->open == 0 && ++rank->round < subject->instance.claim.rounds && !clocks->failed)
+        strag_subject_visit(subject, r, (struct strag_rounds){rank->round, rank->round + 1});
 }
 
 /* A message is done for one of its sides. */
@@ -267,24 +264,19 @@ int strag_cost_clocks(const struct strag_algorithm *algorithm, const struct stra
                       double *seconds, struct strag_error *err)
 {
     struct clocks clocks = {.nspare = NONE};
-    int status = strag_subject_open(&clocks.subject, algorithm, problem, model, err);
+    int status =
+        strag_subject_open(&clocks.subject, algorithm, problem, model, visit, &clocks, err);
     if (status != STRAG_OK)
         return status;
     clocks.ranks = calloc((size_t)problem->n, sizeof *clocks.ranks);
     clocks.route = malloc(((size_t)clocks.subject.links->longest + 1) * sizeof *clocks.route);
-    clocks.visitor = strag_visitor_create(&clocks.subject.instance.shape, visit, &clocks);
-    if (!clocks.ranks || !clocks.route || !clocks.visitor)
+    if (!clocks.ranks || !clocks.route)
         status = strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the clocks of %d ranks",
                             problem->n);
     for (int s = 0; status == STRAG_OK && s < sizes; s++)
         status = run_size(&clocks, bytes[s], &seconds[s], err);
-    if (clocks.visitor) {
-        int bug = strag_visitor_finish(clocks.visitor, status == STRAG_OK ? err : NULL);
-        status = status == STRAG_OK ? bug : status;
-    }
     free(clocks.route);
     free(clocks.ranks);
     free(clocks.messages);
-    strag_subject_close(&clocks.subject);
-    return status;
+    return strag_subject_close(&clocks.subject, status, err);
 }

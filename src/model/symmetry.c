@@ -59,23 +59,15 @@ static bool is_tree_of_equals(const struct strag_links *links)
     return true;
 }
 
-/* Are hosts right below the root, and ranks right below hosts? */
-static bool is_switch(const struct strag_topology *topology)
-{
-    int leaf = topology->leaf_node[0], host = topology->host_node[0];
-    return topology->nodes[leaf].parent == host && topology->nodes[host].parent == 0;
-}
-
 /* @return false: it is none of these */
 static bool find_machine(const struct strag_links *links, enum strag_machine *machine)
 {
-    if (is_torus(links))
-        *machine = STRAG_MACHINE_TORUS;
-    else if (!is_tree_of_equals(links))
-        return false;
-    else
-        *machine = is_switch(links->topology) ? STRAG_MACHINE_SWITCH : STRAG_MACHINE_TREE;
-    return true;
+    const struct strag_topology *topology = links->topology;
+    int leaf = topology->leaf_node[0], host = topology->host_node[0];
+    bool torus = is_torus(links);
+    bool flat = topology->nodes[leaf].parent == host && topology->nodes[host].parent == 0;
+    *machine = torus ? STRAG_MACHINE_TORUS : flat ? STRAG_MACHINE_SWITCH : STRAG_MACHINE_TREE;
+    return torus || is_tree_of_equals(links);
 }
 
 /* @return are two of them alike? */

@@ -19,22 +19,35 @@ enum { GATHERED_RANKS = 1 << 17 };
 
 int strag_subject_open(struct strag_subject *subject, const struct strag_algorithm *algorithm,
                        const struct strag_problem *problem, const struct strag_model *model,
-                       struct strag_error *err)
+                       strag_visit_fn *visit, void *context, struct strag_error *err)
 {
     *subject = (struct strag_subject){.links = NULL};
     int status = strag_instance_open(&subject->instance, algorithm, problem, err);
-    if (status != STRAG_OK)
-        return status;
-    status = strag_links_of(problem, model, &subject->links, err);
-    if (status != STRAG_OK)
-        strag_subject_close(subject);
-    return status;
+    if (status == STRAG_OK)
+        status = strag_links_of(problem, model, &subject->links, err);
+    if (status == STRAG_OK)
+        subject->visitor = strag_visitor_create(&subject->instance.shape, visit, context);
+    if (status == STRAG_OK && !subject->visitor)
+        status = strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the messages of %d ranks",
+                            problem->n);
+    return status == STRAG_OK ? status : strag_subject_close(subject, status, err);
 }
 
-void strag_subject_close(struct strag_subject *subject)
+void strag_subject_visit(struct strag_subject *subject, int rank, struct strag_rounds rounds)
 {
+    strag_visitor_aim(subject->visitor, rank, rounds);
+    strag_instance_build(&subject->instance, rank, subject->visitor);
+}
+
+int strag_subject_close(struct strag_subject *subject, int status, struct strag_error *err)
+{
+    if (subject->visitor) {
+        int bug = strag_visitor_finish(subject->visitor, status == STRAG_OK ? err : NULL);
+        status = status == STRAG_OK ? bug : status;
+    }
     strag_links_free(subject->links);
     strag_instance_close(&subject->instance);
+    return status;
 }
 
 /* ---- Rounds ---- */
@@ -60,7 +73,7 @@ static void visit(void *context, enum strag_kind kind, int peer, int first, int 
         return;
     const struct strag_subject *subject = &traffic->subject;
     struct strag_messages *messages =
-        strag_traffic_messages(traffic, strag_visitor_round(traffic->visitor));
+        strag_traffic_messages(traffic, strag_visitor_round(subject->visitor));
     if (!strag_array_grow(&messages->list, &messages->room, messages->count + 1,
                           sizeof *messages->list)) {
         traffic->failed = true;
@@ -86,7 +99,8 @@ int strag_traffic_open(struct strag_traffic *traffic, const struct strag_algorit
                        struct strag_error *err)
 {
     *traffic = (struct strag_traffic){0};
-    int status = strag_subject_open(&traffic->subject, algorithm, problem, model, err);
+    int status =
+        strag_subject_open(&traffic->subject, algorithm, problem, model, visit, traffic, err);
     if (status != STRAG_OK)
         return status;
     const struct strag_links *links = traffic->subject.links;
@@ -95,8 +109,7 @@ int strag_traffic_open(struct strag_traffic *traffic, const struct strag_algorit
         return strag_traffic_close(traffic, status, err);
     size_t nlinks = (size_t)links->nlinks;
     traffic->load = calloc(nlinks, sizeof *traffic->load);
-    traffic->visitor = strag_visitor_create(&traffic->subject.instance.shape, visit, traffic);
-    if (!traffic->load || !traffic->visitor)
+    if (!traffic->load)
         return strag_traffic_close(traffic, no_memory(traffic, err), err);
     for (size_t l = 0; l < nlinks; l++)
         traffic->load[l].pace = 1 / links->bandwidth[l];
@@ -163,8 +176,7 @@ static void price_messages(const struct strag_traffic *traffic, struct strag_mes
 int strag_traffic_gather(struct strag_traffic *traffic, struct strag_rounds rounds,
                          struct strag_error *err)
 {
-    const struct strag_instance *instance = &traffic->subject.instance;
-    int most = GATHERED_RANKS / instance->problem.n;
+    int n = traffic->subject.instance.problem.n, most = GATHERED_RANKS / n;
     most = most < 1 ? 1 : most > STRAG_TRAFFIC_ROUNDS ? STRAG_TRAFFIC_ROUNDS : most;
     if (rounds.end - rounds.first > most)
         rounds.end = rounds.first + most;
@@ -173,12 +185,11 @@ int strag_traffic_gather(struct strag_traffic *traffic, struct strag_rounds roun
         traffic->messages[i].count = traffic->messages[i].heaviest = 0;
         traffic->messages[i].heaviest_takes = 0;
     }
-    for (int r = 0; r < instance->problem.n; r++) {
+    for (int r = 0; r < n; r++) {
         if (strag_traffic_like(traffic, r) != r)
             continue;
         traffic->receiver = r;
-        strag_visitor_aim(traffic->visitor, r, rounds);
-        strag_instance_build(instance, r, traffic->visitor);
+        strag_subject_visit(&traffic->subject, r, rounds);
     }
     /* With room for a route, for strag_traffic_alone. */
     return traffic->failed || !grow_hops(traffic, 0) ? no_memory(traffic, err) : STRAG_OK;
@@ -215,15 +226,10 @@ int strag_traffic_round(struct strag_traffic *traffic, int round, int repeats,
 
 int strag_traffic_close(struct strag_traffic *traffic, int status, struct strag_error *err)
 {
-    if (traffic->visitor) {
-        int bug = strag_visitor_finish(traffic->visitor, status == STRAG_OK ? err : NULL);
-        status = status == STRAG_OK ? bug : status;
-    }
     strag_symmetry_close(&traffic->symmetry);
-    strag_subject_close(&traffic->subject);
     for (int i = 0; i < STRAG_TRAFFIC_ROUNDS; i++)
         free(traffic->messages[i].list);
     free(traffic->hops);
     free(traffic->load);
-    return status;
+    return strag_subject_close(&traffic->subject, status, err);
 }

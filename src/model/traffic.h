@@ -39,23 +39,30 @@ struct strag_load {
 struct strag_subject {
     struct strag_instance instance;
     struct strag_links *links;
+    struct strag_builder *visitor;
 };
 
-/** @return STRAG_OK, the refusal of the algorithm, or STRAG_ERR_MEMORY; then nothing is left */
+/**
+ * @param visit  is given the operations that strag_subject_visit looks at
+ * @return STRAG_OK, the refusal of the algorithm, or STRAG_ERR_MEMORY; then nothing is left
+ */
 int strag_subject_open(struct strag_subject *subject, const struct strag_algorithm *algorithm,
                        const struct strag_problem *problem, const struct strag_model *model,
-                       struct strag_error *err);
+                       strag_visit_fn *visit, void *context, struct strag_error *err);
 
-void strag_subject_close(struct strag_subject *subject);
+/** Visit a rank's operations in some rounds. */
+void strag_subject_visit(struct strag_subject *subject, int rank, struct strag_rounds rounds);
+
+/** @return status, or what was wrong with the algorithm if status is STRAG_OK */
+int strag_subject_close(struct strag_subject *subject, int status, struct strag_error *err);
 
 enum { STRAG_TRAFFIC_ROUNDS = 32 };
 
 struct strag_traffic {
     struct strag_subject subject;
     struct strag_symmetry symmetry; /* messages are those of the ranks that stand for others */
-    struct strag_builder *visitor;
-    int receiver; /* whose operations are being visited */
-    bool failed;  /* out of memory for messages */
+    int receiver;                   /* whose operations are being visited */
+    bool failed;                    /* out of memory for messages */
 
     struct strag_rounds gathered;
     struct strag_messages messages[STRAG_TRAFFIC_ROUNDS]; /* [round - gathered.first] */
@@ -104,7 +111,7 @@ struct strag_message strag_traffic_alone(struct strag_traffic *traffic, int roun
 int strag_traffic_round(struct strag_traffic *traffic, int round, int repeats,
                         struct strag_error *err);
 
-/** @return status, or what was wrong with the algorithm if status is STRAG_OK */
+/** As strag_subject_close. */
 int strag_traffic_close(struct strag_traffic *traffic, int status, struct strag_error *err);
 
 #endif
