@@ -114,13 +114,13 @@ static void wait_for(struct clocks *clocks, int peer, int m)
 }
 
 /* The entering rank meets one of its messages. */
-static void visit(void *context, enum strag_kind kind, int peer, int first, int count)
+static void visit(void *context, const struct strag_op *op)
 {
     struct clocks *clocks = context;
     int me = clocks->entering;
     struct rank *rank = &clocks->ranks[me];
-    bool sends = kind == STRAG_SEND;
-    int from = sends ? me : peer, to = sends ? peer : me;
+    bool sends = op->kind == STRAG_SEND;
+    int from = sends ? me : op->peer, to = sends ? op->peer : me;
     if (clocks->failed)
         return;
     rank->open++;
@@ -133,14 +133,15 @@ static void visit(void *context, enum strag_kind kind, int peer, int first, int 
             .from = from,
             .to = to,
             .round = rank->round,
-            .amount = strag_block_fraction(&clocks->subject.instance.shape.bounds, first, count),
-            .reduced = kind == STRAG_RECV_REDUCE,
+            .amount =
+                strag_block_fraction(&clocks->subject.instance.shape.bounds, op->first, op->count),
+            .reduced = op->kind == STRAG_RECV_REDUCE,
             .from_is_in = sends,
         };
-        wait_for(clocks, peer, m);
+        wait_for(clocks, op->peer, m);
         return;
     }
-    if (kind == STRAG_RECV_REDUCE)
+    if (op->kind == STRAG_RECV_REDUCE)
         clocks->messages[m].reduced = true;
     struct strag_route route = strag_links_route(clocks->subject.links, from, to, clocks->route);
     happens(clocks, clocks->now + route.latency, message_tag(clocks, m, SET_OUT));

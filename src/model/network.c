@@ -350,28 +350,26 @@ static void enter_board(struct strag_links *links, struct place place, int d, en
 static int cross_boards(struct strag_links *links, struct place *place, int d, int to)
 {
     int board = links->topology->grid.board[d], from = place->x;
-    int out_plus = board - 1 - from % board, out_minus = from % board;
-    int in_plus = board - 1 - to % board, in_minus = to % board;
+    int out[] = {board - 1 - from % board, from % board},
+        in[] = {board - 1 - to % board, to % board};
+    enum direction leave = out[PLUS] <= out[MINUS] ? PLUS : MINUS;
+    enum direction enter = in[PLUS] <= in[MINUS] ? PLUS : MINUS;
     bool split = links->model.ties == STRAG_TIES_SPLIT;
-    int out = out_plus < out_minus ? out_plus : out_minus;
-    int in = in_plus < in_minus ? in_plus : in_minus;
-    int direct = from < to ? to - from : from - to;
-    if (from / board == to / board && direct <= out + 2 + in) {
+    int length = out[leave] + 2 + in[enter], direct = abs(to - from);
+    if (from / board == to / board && direct <= length) {
         walk(links, place, d, to > from ? PLUS : MINUS, direct, 1);
         return direct;
     }
-    double share = out_plus == out_minus && split ? 0.5 : 1;
-    if (out_plus == out)
-        leave_board(links, *place, d, PLUS, share);
-    if (share < 1 || out_plus > out)
+    double share = out[PLUS] == out[MINUS] && split ? 0.5 : 1;
+    leave_board(links, *place, d, leave, share);
+    if (share < 1)
         leave_board(links, *place, d, MINUS, share);
-    share = in_plus == in_minus && split ? 0.5 : 1;
-    if (in_plus == in)
-        enter_board(links, *place, d, PLUS, to, share);
-    if (share < 1 || in_plus > in)
+    share = in[PLUS] == in[MINUS] && split ? 0.5 : 1;
+    enter_board(links, *place, d, enter, to, share);
+    if (share < 1)
         enter_board(links, *place, d, MINUS, to, share);
     move(links, place, d, to);
-    return out + 2 + in;
+    return length;
 }
 
 static int cross_dimension(struct strag_links *links, struct place *place, int d, int to)

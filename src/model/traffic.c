@@ -66,31 +66,30 @@ static double link_bandwidth(const struct strag_subject *subject, int from, int 
                                                                : links->model.bandwidth;
 }
 
-static void visit(void *context, enum strag_kind kind, int peer, int first, int count)
+static void visit(void *context, const struct strag_op *op)
 {
     struct strag_traffic *traffic = context;
-    if (kind == STRAG_SEND || traffic->failed)
+    if (op->kind == STRAG_SEND || traffic->failed)
         return;
     const struct strag_subject *subject = &traffic->subject;
-    struct strag_messages *messages =
-        strag_traffic_messages(traffic, strag_visitor_round(subject->visitor));
+    struct strag_messages *messages = strag_traffic_messages(traffic, op->round);
     if (!strag_array_grow(&messages->list, &messages->room, messages->count + 1,
                           sizeof *messages->list)) {
         traffic->failed = true;
         return;
     }
-    double amount = strag_block_fraction(&subject->instance.shape.bounds, first, count);
-    double takes = amount / link_bandwidth(subject, peer, traffic->receiver);
+    double amount = strag_block_fraction(&subject->instance.shape.bounds, op->first, op->count);
+    double takes = amount / link_bandwidth(subject, op->peer, traffic->receiver);
     double reducing = subject->links->model.reduce_bandwidth;
     if (takes > messages->heaviest_takes) {
         messages->heaviest = messages->count;
         messages->heaviest_takes = takes;
     }
     messages->list[messages->count++] = (struct strag_message){
-        .from = peer,
+        .from = op->peer,
         .to = traffic->receiver,
         .amount = amount,
-        .reducing = kind == STRAG_RECV_REDUCE && reducing > 0 ? amount / reducing : 0,
+        .reducing = op->kind == STRAG_RECV_REDUCE && reducing > 0 ? amount / reducing : 0,
     };
 }
 

@@ -84,7 +84,6 @@ struct strag_builder {
     struct strag_rounds wanted;
     strag_visit_fn *visit; /* NULL: a plan is made */
     void *context;
-    int visited; /* the round of the operation at hand */
 
     int ops_room;
     int after_room, after_length;
@@ -169,11 +168,6 @@ void strag_visitor_aim(struct strag_builder *visitor, int rank, struct strag_rou
 {
     visitor->plan->rank = rank;
     visitor->wanted = rounds;
-}
-
-int strag_visitor_round(const struct strag_builder *visitor)
-{
-    return visitor->visited;
 }
 
 static void fail(struct strag_builder *builder, int status, const char *bug)
@@ -341,17 +335,7 @@ static void add(struct strag_builder *builder, enum strag_kind kind, bool own_le
         fail(builder, STRAG_ERR_ARGUMENT, "a round out of order");
         return;
     }
-    if (builder->visit) {
-        builder->visited = round;
-        if (strag_is_wanted(builder->wanted, round))
-            builder->visit(builder->context, kind, peer, first, count);
-        return;
-    }
-    /* One more than the operations: the last only closes the list of waits. */
-    if (!grow(builder, &plan->ops, &builder->ops_room, plan->nops + 1, sizeof *plan->ops))
-        return;
-    struct strag_op *op = &plan->ops[plan->nops];
-    *op = (struct strag_op){
+    const struct strag_op made = {
         .kind = (uint8_t)kind,
         .stage = (uint8_t)builder->stage,
         .own_left = own_left,
@@ -361,6 +345,16 @@ static void add(struct strag_builder *builder, enum strag_kind kind, bool own_le
         .round = round,
         .after = (uint32_t)builder->after_length,
     };
+    if (builder->visit) {
+        if (strag_is_wanted(builder->wanted, round))
+            builder->visit(builder->context, &made);
+        return;
+    }
+    /* One more than the operations: the last only closes the list of waits. */
+    if (!grow(builder, &plan->ops, &builder->ops_room, plan->nops + 1, sizeof *plan->ops))
+        return;
+    struct strag_op *op = &plan->ops[plan->nops];
+    *op = made;
     split(builder, first);
     split(builder, first + count);
     op->from_input = kind != STRAG_RECV && finds_input(builder, op);

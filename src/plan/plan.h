@@ -187,7 +187,8 @@ int strag_builder_finish(struct strag_builder *builder, struct strag_plan **plan
  * A builder that makes no plan, but hands each operation of some rounds to a visitor: for looking
  * at the traffic of many ranks, where plans would take too much time and memory.
  */
-typedef void strag_visit_fn(void *context, enum strag_kind kind, int peer, int first, int count);
+/** @param op  the operation; of its waits and its stage nothing is known */
+typedef void strag_visit_fn(void *context, const struct strag_op *op);
 
 /** @return a builder for any rank of the shape, to be freed by strag_visitor_free; NULL: no memory
  */
@@ -196,9 +197,6 @@ struct strag_builder *strag_visitor_create(const struct strag_shape *shape, stra
 
 /** The rank that will be built next, and the rounds that are visited. */
 void strag_visitor_aim(struct strag_builder *visitor, int rank, struct strag_rounds rounds);
-
-/** The round of the operation that is being visited. */
-int strag_visitor_round(const struct strag_builder *visitor);
 
 /** Free it. @return STRAG_OK, or STRAG_ERR_ARGUMENT when the algorithm has a bug */
 int strag_visitor_finish(struct strag_builder *visitor, struct strag_error *err);

@@ -118,13 +118,13 @@ struct digest {
     uint64_t sum;
 };
 
-static void add_message(void *context, enum strag_kind kind, int peer, int first, int count)
+static void add_message(void *context, const struct strag_op *visited)
 {
     struct digest *digest = context;
     const int64_t *start = digest->bounds->numerator;
-    uint64_t size = (uint64_t)(start[first + count] - start[first]);
-    digest->sum +=
-        scramble(scramble(size * 4 + kind) + (uint64_t)digest->rank * 65536 + (uint64_t)peer);
+    uint64_t size = (uint64_t)(start[visited->first + visited->count] - start[visited->first]);
+    digest->sum += scramble(scramble(size * 4 + visited->kind) + (uint64_t)digest->rank * 65536 +
+                            (uint64_t)visited->peer);
 }
 
 static uint64_t digest_round(const struct strag_instance *instance, struct strag_builder *visitor,

@@ -340,15 +340,15 @@ struct visit {
     int next;
 };
 
-static void compare_visit(void *context, enum strag_kind kind, int peer, int first, int count)
+static void compare_visit(void *context, const struct strag_op *visited)
 {
     struct visit *visit = context;
     assert_in_range(visit->next, 0, visit->plan->nops - 1);
     const struct strag_op *op = &visit->plan->ops[visit->next++];
-    assert_int_equal(kind, op->kind);
-    assert_int_equal(peer, op->peer);
-    assert_int_equal(first, op->first);
-    assert_int_equal(count, op->count);
+    assert_int_equal(visited->kind, op->kind);
+    assert_int_equal(visited->peer, op->peer);
+    assert_int_equal(visited->first, op->first);
+    assert_int_equal(visited->count, op->count);
 }
 
 static int first_of_round(const struct strag_plan *plan, int round)

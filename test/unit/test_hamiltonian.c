@@ -40,15 +40,15 @@ struct rings {
     int next[PARTS][HOSTS_MAX], block[PARTS][HOSTS_MAX];
 };
 
-static void note_next(void *context, enum strag_kind kind, int peer, int first, int count)
+static void note_next(void *context, const struct strag_op *visited)
 {
     struct rings *rings = context;
-    if (kind != STRAG_SEND)
+    if (visited->kind != STRAG_SEND)
         return;
-    assert_int_equal(count, 1);
-    assert_int_equal(first / rings->n, rings->part);
-    rings->block[rings->part][rings->rank] = first % rings->n;
-    rings->next[rings->part++][rings->rank] = peer;
+    assert_int_equal(visited->count, 1);
+    assert_int_equal(visited->first / rings->n, rings->part);
+    rings->block[rings->part][rings->rank] = visited->first % rings->n;
+    rings->next[rings->part++][rings->rank] = visited->peer;
 }
 
 static void find_rings(struct strag_topology *topology, struct rings *rings)
@@ -274,15 +274,15 @@ struct visit {
     int next;
 };
 
-static void compare_visit(void *context, enum strag_kind kind, int peer, int first, int count)
+static void compare_visit(void *context, const struct strag_op *visited)
 {
     struct visit *visit = context;
     assert_in_range(visit->next, 0, visit->plan->nops - 1);
     const struct strag_op *op = &visit->plan->ops[visit->next++];
-    assert_int_equal(kind, op->kind);
-    assert_int_equal(peer, op->peer);
-    assert_int_equal(first, op->first);
-    assert_int_equal(count, op->count);
+    assert_int_equal(visited->kind, op->kind);
+    assert_int_equal(visited->peer, op->peer);
+    assert_int_equal(visited->first, op->first);
+    assert_int_equal(visited->count, op->count);
 }
 
 /* Every round by itself; and those that are said to be alike are. */
