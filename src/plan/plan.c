@@ -335,6 +335,8 @@ static void add(struct strag_builder *builder, enum strag_kind kind, bool own_le
         fail(builder, STRAG_ERR_ARGUMENT, "a round out of order");
         return;
     }
+    if (builder->visit && !strag_is_wanted(builder->wanted, round))
+        return;
     const struct strag_op made = {
         .kind = (uint8_t)kind,
         .stage = (uint8_t)builder->stage,
@@ -346,8 +348,7 @@ static void add(struct strag_builder *builder, enum strag_kind kind, bool own_le
         .after = (uint32_t)builder->after_length,
     };
     if (builder->visit) {
-        if (strag_is_wanted(builder->wanted, round))
-            builder->visit(builder->context, &made);
+        builder->visit(builder->context, &made);
         return;
     }
     /* One more than the operations: the last only closes the list of waits. */
