@@ -13,27 +13,12 @@
  */
 #include "common.h"
 
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
 const char bench_program[] = "allreduce";
 
 enum { SAMPLES_MAX = 20000, LEAST = 12 }; /* samples per contender and size */
-
-struct options {
-    size_t *bytes;
-    int sizes;
-    int iterations; /* 0: as many as fit into `seconds` */
-    double seconds; /* for all contenders of one size */
-    int warmup;
-    int batch; /* calls that are timed as one */
-    bool check;
-    const char *csv;
-    const char *label;
-    char *contenders[CONTENDERS_MAX];
-    int ncontenders;
-};
 
 /* What a contender did at one size. */
 struct series {
@@ -42,17 +27,14 @@ struct series {
     double *times; /* [SAMPLES_MAX]: seconds; on rank 0 in the end those of the slowest rank */
 };
 
-struct bench {
-    struct options options;
-    int rank, n;
-    MPI_Comm sync; /* for all communication that is not measured */
-    struct contender contenders[CONTENDERS_MAX];
+static struct {
+    int batch; /* calls that are timed as one */
+    const char *label;
     struct series series[CONTENDERS_MAX];
-    float *send, *receive;
     FILE *csv; /* rank 0's */
-};
+} job = {.batch = 1, .label = ""};
 
-static const char usage[] =
+const char bench_usage[] =
     "usage: mpirun ... --mca coll strag allreduce [OPTION...]\n"
     "  -C, --contender SPEC   NAME[,most=BYTES][,INFO_KEY=VALUE...][,cvar:NAME=INTEGER...];\n"
     "                         in a value + stands for a comma; most: not with longer "
@@ -71,99 +53,44 @@ static const char usage[] =
     "  -o, --output FILE      append CSV, one line per size and contender\n"
     "  -l, --label TEXT       first column of the CSV                       [\"\"]\n";
 
-/* ---- Options ---- */
+/* ---- Preparing ---- */
 
-static void add_contender(struct options *options, char *text)
+static bool read_option(int letter)
 {
-    if (options->ncontenders == CONTENDERS_MAX)
-        bench_die("--contender", "too many of them");
-    options->contenders[options->ncontenders++] = text;
+    if (letter == 'b')
+        job.batch = bench_integer("--batch", optarg, 1, 1000000);
+    else if (letter == 'l')
+        job.label = optarg;
+    return letter == 'b' || letter == 'l';
 }
 
-static void read_option(struct options *options, int letter)
+static void read_options(struct bench *bench, int argc, char **argv)
 {
-    switch (letter) {
-    case 'C':
-        add_contender(options, optarg);
-        break;
-    case 's':
-        bench_sizes(optarg, &options->bytes, &options->sizes);
-        break;
-    case 'i':
-        options->iterations = bench_integer("--iterations", optarg, 0, SAMPLES_MAX);
-        break;
-    case 't':
-        options->seconds = bench_real("--seconds", optarg, 0.001, 3600);
-        break;
-    case 'w':
-        options->warmup = bench_integer("--warmup", optarg, 1, 1000000);
-        break;
-    case 'b':
-        options->batch = bench_integer("--batch", optarg, 1, 1000000);
-        break;
-    case 'c':
-        options->check = true;
-        break;
-    case 'o':
-        options->csv = optarg;
-        break;
-    case 'l':
-        options->label = optarg;
-        break;
-    default:
-        bench_die("wrong use", usage);
-    }
-}
-
-static void read_options(struct options *options, int argc, char **argv)
-{
-    static const struct option known[] = {{"contender", required_argument, NULL, 'C'},
-                                          {"sizes", required_argument, NULL, 's'},
-                                          {"iterations", required_argument, NULL, 'i'},
-                                          {"seconds", required_argument, NULL, 't'},
-                                          {"warmup", required_argument, NULL, 'w'},
+    static const struct option known[] = {BENCH_OPTIONS,
                                           {"batch", required_argument, NULL, 'b'},
-                                          {"check", no_argument, NULL, 'c'},
-                                          {"output", required_argument, NULL, 'o'},
                                           {"label", required_argument, NULL, 'l'},
                                           {NULL, 0, NULL, 0}};
-    *options = (struct options){.seconds = 2, .warmup = 10, .batch = 1, .label = ""};
-    bench_sizes("4..1M", &options->bytes, &options->sizes);
-    for (int letter; (letter = getopt_long(argc, argv, "C:s:i:t:w:b:co:l:", known, NULL)) != -1;)
-        read_option(options, letter);
-    if (optind != argc)
-        bench_die(argv[optind], usage);
     static char usual[][64] = {"strag", "stock,ompi_comm_coll_preference=^strag",
                                "stock-again,ompi_comm_coll_preference=^strag"};
-    const bool none = options->ncontenders == 0;
+    *bench = (struct bench){.seconds = 2, .warmup = 10};
+    bench_sizes(bench, "4..1M");
+    bench_read_options(bench, argc, argv, known, BENCH_LETTERS "b:l:", read_option);
+    if (bench->iterations > SAMPLES_MAX)
+        bench_die("--iterations", "too many of them");
+    const bool none = bench->ncontenders == 0;
     for (size_t i = 0; none && i < sizeof usual / sizeof *usual; i++)
-        add_contender(options, usual[i]);
+        bench_add_contender(bench, usual[i]);
 }
-
-/* ---- Preparing ---- */
 
 static void prepare(struct bench *bench)
 {
-    char unmeasured[] = "sync,ompi_comm_coll_preference=^strag";
-    struct contender sync;
-    size_t most = 0;
-    for (int i = 0; i < bench->options.sizes; i++)
-        most = bench->options.bytes[i] > most ? bench->options.bytes[i] : most;
-    MPI_Comm_rank(MPI_COMM_WORLD, &bench->rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &bench->n);
-    contender_create(&sync, unmeasured);
-    bench->sync = sync.comm;
-    for (int c = 0; c < bench->options.ncontenders; c++) {
-        contender_create(&bench->contenders[c], bench->options.contenders[c]);
-        bench->series[c].times = bench_allocate(SAMPLES_MAX * sizeof *bench->series[c].times);
-    }
-    bench->send = bench_allocate(most);
-    bench->receive = bench_allocate(most);
-    strag_count_open();
-    if (bench->rank == 0 && bench->options.csv)
-        bench->csv = bench_open_csv(bench->options.csv,
-                                    "label,np,bytes,contender,strag_calls,delegated,samples,batch,"
-                                    "min_us,q1_us,median_us,q3_us\n");
+    bench_prepare(bench);
+    for (int c = 0; c < bench->ncontenders; c++)
+        job.series[c].times = bench_allocate(SAMPLES_MAX * sizeof *job.series[c].times);
+    if (bench->rank == 0 && bench->output)
+        job.csv = bench_open_csv(bench->output,
+                                 "label,np,bytes,contender,strag_calls,delegated,samples,batch,"
+                                 "min_us,q1_us,median_us,q3_us\n");
 }
 
 /* ---- Running ---- */
@@ -171,7 +98,7 @@ static void prepare(struct bench *bench)
 /* Some calls, counted. @return seconds */
 static double call(struct bench *bench, int contender, size_t count, int calls)
 {
-    struct strag_count *counted = &bench->series[contender].counted;
+    struct strag_count *counted = &job.series[contender].counted;
     const struct strag_count before = strag_count_read();
     MPI_Barrier(bench->sync);
     double start = MPI_Wtime();
@@ -187,10 +114,9 @@ static double call(struct bench *bench, int contender, size_t count, int calls)
 
 static void check(struct bench *bench, int contender, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
-        bench->receive[i] = -1;
+    bench_clear(bench, count);
     call(bench, contender, count, 1);
-    bench_check(bench->receive, count, bench->n, bench->contenders[contender].name);
+    bench_check(bench, contender, count);
 }
 
 static bool takes_part(const struct bench *bench, int contender, size_t count)
@@ -201,8 +127,8 @@ static bool takes_part(const struct bench *bench, int contender, size_t count)
 /* Is it time to stop? All ranks use rank 0's clock. */
 static bool enough(const struct bench *bench, int samples, double start)
 {
-    const int wanted = bench->options.iterations;
-    int stop = samples >= LEAST && MPI_Wtime() - start > bench->options.seconds;
+    const int wanted = bench->iterations;
+    int stop = samples >= LEAST && MPI_Wtime() - start > bench->seconds;
     if (wanted > 0 || samples % LEAST != 0)
         return samples == (wanted > 0 ? wanted : SAMPLES_MAX);
     MPI_Bcast(&stop, 1, MPI_INT, 0, bench->sync);
@@ -211,13 +137,13 @@ static bool enough(const struct bench *bench, int samples, double start)
 
 static void take_turns(struct bench *bench, size_t count)
 {
-    const int ncontenders = bench->options.ncontenders, batch = bench->options.batch;
+    const int ncontenders = bench->ncontenders, batch = job.batch;
     const double start = MPI_Wtime();
     int samples = 0;
     do {
         for (int k = 0; k < ncontenders; k++) {
             int c = bench_turn(ncontenders, samples, k);
-            struct series *series = &bench->series[c];
+            struct series *series = &job.series[c];
             if (takes_part(bench, c, count))
                 series->times[series->samples++] = call(bench, c, count, batch) / batch;
         }
@@ -227,12 +153,11 @@ static void take_turns(struct bench *bench, size_t count)
 /* strag must have run or delegated all calls of its own contenders, and none of the others'. */
 static void check_counters(const struct bench *bench, int contender)
 {
-    const struct options *options = &bench->options;
-    const struct series *series = &bench->series[contender];
+    const struct series *series = &job.series[contender];
     const char *name = bench->contenders[contender].name;
     const bool ours = strncmp(name, "strag", 5) == 0;
-    unsigned long long calls = (unsigned long long)series->samples * (unsigned)options->batch +
-                               (unsigned)options->warmup + (options->check ? 2 : 0);
+    unsigned long long calls = (unsigned long long)series->samples * (unsigned)job.batch +
+                               (unsigned)bench->warmup + (bench->check ? 2 : 0);
     if (series->counted.calls + series->counted.delegated != (ours ? calls : 0)) {
         fprintf(stderr, "%s: %s: strag ran %llu calls and delegated %llu, together not %llu\n",
                 bench_program, name, series->counted.calls, series->counted.delegated,
@@ -255,7 +180,7 @@ static double quantile(const double *sorted, int count, double part)
 /* A contender's line. Its times are sorted. */
 static void report(const struct bench *bench, int contender, size_t bytes)
 {
-    const struct series *series = &bench->series[contender];
+    const struct series *series = &job.series[contender];
     const struct strag_count *counted = &series->counted;
     const char *name = bench->contenders[contender].name;
     double minimum = 1e6 * series->times[0],
@@ -266,15 +191,15 @@ static void report(const struct bench *bench, int contender, size_t bytes)
            median, minimum, q1, q3,
            counted->calls == 0 ? counted->delegated ? "delegated" : "" : "strag");
     fflush(stdout);
-    if (bench->csv)
-        fprintf(bench->csv, "%s,%d,%zu,%s,%llu,%llu,%d,%d,%.3f,%.3f,%.3f,%.3f\n",
-                bench->options.label, bench->n, bytes, name, counted->calls, counted->delegated,
-                series->samples, bench->options.batch, minimum, q1, median, q3);
+    if (job.csv)
+        fprintf(job.csv, "%s,%d,%zu,%s,%llu,%llu,%d,%d,%.3f,%.3f,%.3f,%.3f\n", job.label, bench->n,
+                bytes, name, counted->calls, counted->delegated, series->samples, job.batch,
+                minimum, q1, median, q3);
 }
 
 static void finish_series(struct bench *bench, int contender, size_t bytes)
 {
-    struct series *series = &bench->series[contender];
+    struct series *series = &job.series[contender];
     check_counters(bench, contender);
     MPI_Reduce(bench->rank == 0 ? MPI_IN_PLACE : series->times, series->times, series->samples,
                MPI_DOUBLE, MPI_MAX, 0, bench->sync);
@@ -286,22 +211,20 @@ static void finish_series(struct bench *bench, int contender, size_t bytes)
 
 static void run_size(struct bench *bench, size_t bytes)
 {
-    const struct options *options = &bench->options;
     const size_t count = bytes / sizeof(float);
-    for (size_t i = 0; i < count; i++)
-        bench->send[i] = bench_value(bench->rank, i);
-    for (int c = 0; c < options->ncontenders; c++) {
-        bench->series[c].samples = 0;
-        bench->series[c].counted = (struct strag_count){0, 0};
+    bench_fill(bench, count);
+    for (int c = 0; c < bench->ncontenders; c++) {
+        job.series[c].samples = 0;
+        job.series[c].counted = (struct strag_count){0, 0};
         if (!takes_part(bench, c, count))
             continue;
-        if (options->check)
+        if (bench->check)
             check(bench, c, count);
-        call(bench, c, count, options->warmup);
+        call(bench, c, count, bench->warmup);
     }
     take_turns(bench, count);
-    for (int c = 0; c < options->ncontenders; c++) {
-        if (options->check && takes_part(bench, c, count))
+    for (int c = 0; c < bench->ncontenders; c++) {
+        if (bench->check && takes_part(bench, c, count))
             check(bench, c, count);
         if (takes_part(bench, c, count))
             finish_series(bench, c, bytes);
@@ -314,27 +237,18 @@ int main(int argc, char **argv)
     int provided;
     MPI_Init(&argc, &argv);
     MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
-    read_options(&bench.options, argc, argv);
+    read_options(&bench, argc, argv);
     prepare(&bench);
     if (bench.rank == 0) {
-        printf("# %s np %d, microseconds per call of the slowest rank\n", bench.options.label,
-               bench.n);
+        printf("# %s np %d, microseconds per call of the slowest rank\n", job.label, bench.n);
         printf("# %8s %-24s %6s %11s %11s %11s %11s  %s\n", "bytes", "contender", "n", "median",
                "min", "q1", "q3", "ran");
     }
-    for (int i = 0; i < bench.options.sizes; i++)
-        run_size(&bench, bench.options.bytes[i]);
-    if (bench.csv && fclose(bench.csv) != 0)
-        bench_die(bench.options.csv, "could not be written");
-    for (int c = 0; c < bench.options.ncontenders; c++) {
-        MPI_Comm_free(&bench.contenders[c].comm);
-        free(bench.series[c].times);
-    }
-    MPI_Comm_free(&bench.sync);
-    free(bench.options.bytes);
-    free(bench.send);
-    free(bench.receive);
-    MPI_T_finalize();
-    MPI_Finalize();
+    for (int i = 0; i < bench.sizes; i++)
+        run_size(&bench, bench.bytes[i]);
+    bench_close(job.csv, bench.output);
+    for (int c = 0; c < bench.ncontenders; c++)
+        free(job.series[c].times);
+    bench_finish(&bench);
     return 0;
 }

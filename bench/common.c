@@ -32,18 +32,96 @@ double bench_real(const char *option, const char *text, double low, double high)
     return value;
 }
 
-void bench_sizes(const char *text, size_t **bytes, int *count)
+void bench_sizes(struct bench *bench, const char *text)
 {
     struct strag_error err;
-    free(*bytes);
-    *bytes = NULL;
-    if (strag_parse_bytes_list(text, bytes, count, &err) != STRAG_OK)
+    free(bench->bytes);
+    bench->bytes = NULL;
+    if (strag_parse_bytes_list(text, &bench->bytes, &bench->sizes, &err) != STRAG_OK)
         bench_die("--sizes", err.text);
-    for (int i = 0; i < *count; i++) {
-        size_t size = (*bytes)[i];
+    for (int i = 0; i < bench->sizes; i++) {
+        size_t size = bench->bytes[i];
         if (size % sizeof(float) != 0 || size == 0 || size / sizeof(float) > 0x7fffffff)
             bench_die("--sizes", "multiples of 4 bytes from 4 to 8G are accepted");
     }
+}
+
+void bench_add_contender(struct bench *bench, char *spec)
+{
+    if (bench->ncontenders == CONTENDERS_MAX)
+        bench_die("--contender", "too many of them");
+    bench->specs[bench->ncontenders++] = spec;
+}
+
+/* @return false: it is not an option of all benchmarks */
+static bool read_option(struct bench *bench, int letter)
+{
+    switch (letter) {
+    case 'C':
+        bench_add_contender(bench, optarg);
+        return true;
+    case 's':
+        bench_sizes(bench, optarg);
+        return true;
+    case 'i':
+        bench->iterations = bench_integer("--iterations", optarg, 0, 1000000);
+        return true;
+    case 't':
+        bench->seconds = bench_real("--seconds", optarg, 0, 1e9);
+        return true;
+    case 'w':
+        bench->warmup = bench_integer("--warmup", optarg, 0, 1000000);
+        return true;
+    case 'c':
+        bench->check = true;
+        return true;
+    case 'o':
+        bench->output = optarg;
+        return true;
+    default:
+        return false;
+    }
+}
+
+void bench_read_options(struct bench *bench, int argc, char **argv, const struct option *known,
+                        const char *letters, bool (*own)(int letter))
+{
+    for (int letter; (letter = getopt_long(argc, argv, letters, known, NULL)) != -1;) {
+        if (!read_option(bench, letter) && !own(letter))
+            bench_die("wrong use", bench_usage);
+    }
+    if (optind != argc)
+        bench_die(argv[optind], bench_usage);
+}
+
+void bench_prepare(struct bench *bench)
+{
+    char unmeasured[] = "sync,ompi_comm_coll_preference=^strag";
+    struct contender sync;
+    size_t most = 0;
+    for (int i = 0; i < bench->sizes; i++)
+        most = bench->bytes[i] > most ? bench->bytes[i] : most;
+    MPI_Comm_rank(MPI_COMM_WORLD, &bench->rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &bench->n);
+    contender_create(&sync, unmeasured);
+    bench->sync = sync.comm;
+    for (int c = 0; c < bench->ncontenders; c++)
+        contender_create(&bench->contenders[c], bench->specs[c]);
+    bench->send = bench_allocate(most);
+    bench->receive = bench_allocate(most);
+    strag_count_open();
+}
+
+void bench_finish(struct bench *bench)
+{
+    for (int c = 0; c < bench->ncontenders; c++)
+        MPI_Comm_free(&bench->contenders[c].comm);
+    MPI_Comm_free(&bench->sync);
+    free(bench->bytes);
+    free(bench->send);
+    free(bench->receive);
+    MPI_T_finalize();
+    MPI_Finalize();
 }
 
 FILE *bench_open_csv(const char *path, const char *header)
@@ -56,6 +134,12 @@ FILE *bench_open_csv(const char *path, const char *header)
     return file;
 }
 
+void bench_close(FILE *file, const char *path)
+{
+    if (file && fclose(file) != 0)
+        bench_die(path, "cannot be written");
+}
+
 void *bench_allocate(size_t bytes)
 {
     void *memory;
@@ -65,20 +149,33 @@ void *bench_allocate(size_t bytes)
     return memory;
 }
 
-float bench_value(int rank, size_t index)
+static float value(int rank, size_t index)
 {
     return (float)((index * 7 + (size_t)rank * 13) % 97);
 }
 
-void bench_check(const float *result, size_t count, int n, const char *contender)
+void bench_fill(struct bench *bench, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        bench->send[i] = value(bench->rank, i);
+}
+
+void bench_clear(struct bench *bench, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        bench->receive[i] = -1;
+}
+
+void bench_check(const struct bench *bench, int contender, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         float want = 0;
-        for (int rank = 0; rank < n; rank++)
-            want += bench_value(rank, i);
-        if (want != result[i]) {
+        for (int rank = 0; rank < bench->n; rank++)
+            want += value(rank, i);
+        if (want != bench->receive[i]) {
             fprintf(stderr, "%s: %s: %zu bytes: element %zu is %g, not %g\n", bench_program,
-                    contender, count * sizeof(float), i, result[i], want);
+                    bench->contenders[contender].name, count * sizeof(float), i, bench->receive[i],
+                    want);
             bench_die("--check", "wrong results");
         }
     }

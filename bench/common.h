@@ -5,6 +5,7 @@
 #ifndef BENCH_COMMON_H
 #define BENCH_COMMON_H
 
+#include <getopt.h>
 #include <mpi.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,8 +20,25 @@ struct contender {
     size_t most; /* bytes: not with longer vectors */
 };
 
-/** The program's name, for messages; defined by it. */
-extern const char bench_program[];
+/* What the command line says, and what is made of it. */
+struct bench {
+    size_t *bytes; /* [sizes] */
+    int sizes;
+    int iterations, warmup;
+    double seconds;
+    bool check;
+    const char *output;
+    char *specs[CONTENDERS_MAX];
+    int ncontenders;
+    /* bench_prepare: */
+    int rank, n;
+    MPI_Comm sync; /* for all communication that is not measured */
+    struct contender contenders[CONTENDERS_MAX];
+    float *send, *receive; /* room for the longest vector */
+};
+
+/** The program's name and usage, for messages; defined by it. */
+extern const char bench_program[], bench_usage[];
 
 /** End the whole job with a message. */
 void bench_die(const char *what, const char *why) __attribute__((noreturn));
@@ -31,22 +49,51 @@ int bench_integer(const char *option, const char *text, int low, int high);
 
 double bench_real(const char *option, const char *text, double low, double high);
 
-/** Bytes of whole floats: 64K..16M or 4,100,2K. @param[in,out] bytes  freed first; the caller's */
-void bench_sizes(const char *text, size_t **bytes, int *count);
+/** Set the sizes, bytes of whole floats: 64K..16M or 4,100,2K. */
+void bench_sizes(struct bench *bench, const char *text);
+
+void bench_add_contender(struct bench *bench, char *spec);
+
+/* The options of all benchmarks, for getopt_long. */
+#define BENCH_LETTERS "C:s:i:t:w:co:"
+#define BENCH_OPTIONS                                                                              \
+    {"contender", required_argument, NULL, 'C'}, {"sizes", required_argument, NULL, 's'},          \
+        {"iterations", required_argument, NULL, 'i'}, {"seconds", required_argument, NULL, 't'},   \
+        {"warmup", required_argument, NULL, 'w'}, {"check", no_argument, NULL, 'c'},               \
+    {                                                                                              \
+        "output", required_argument, NULL, 'o'                                                     \
+    }
+
+/** Read all options. @param own  takes a program's own, from optarg; false: it has no such option
+ */
+void bench_read_options(struct bench *bench, int argc, char **argv, const struct option *known,
+                        const char *letters, bool (*own)(int letter));
 
 /** A file to append to; the header is written where it is new. */
 FILE *bench_open_csv(const char *path, const char *header);
 
 /* ---- Calls ---- */
 
+/** The ranks, the contenders, the buffers, and strag's counters. Collective. */
+void bench_prepare(struct bench *bench);
+
+/** Free all that bench_prepare and the options made, and finalize MPI. Collective. */
+void bench_finish(struct bench *bench);
+
+/** Close a file of results, if it is not NULL. */
+void bench_close(FILE *file, const char *path);
+
 /** Page-aligned zeros, the caller's to free. */
 void *bench_allocate(size_t bytes);
 
-/** A rank's contribution: small integers, whose sums are exact in any order. */
-float bench_value(int rank, size_t index);
+/** What this rank gives: small integers, whose sums are exact in any order. */
+void bench_fill(struct bench *bench, size_t count);
 
-/** Is that the sum over n ranks? @param contender  its name, for the message */
-void bench_check(const float *result, size_t count, int n, const char *contender);
+/** Before a call that is checked. */
+void bench_clear(struct bench *bench, size_t count);
+
+/** Has the contender received the sum over all ranks? */
+void bench_check(const struct bench *bench, int contender, size_t count);
 
 /** The contender at `position` of turn `number`: forwards and backwards alternate, and every second
  * time another one begins. */

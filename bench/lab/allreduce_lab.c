@@ -13,7 +13,6 @@
 #include "allreduce_lab.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,40 +36,26 @@ struct event {
     const char *command;
 };
 
-struct options {
-    size_t *bytes;
-    int sizes;
-    int iterations, least;
-    double seconds; /* of one contender's calls, after which it drops out */
-    int warmup;
-    bool check;
-    const char *late; /* ranks, or "all" */
+static struct {
+    int least;              /* timed calls of a contender, whatever they take */
+    const char *stragglers; /* ranks, or "all" */
     struct delay delays[DELAYS_MAX];
     int ndelays;
     int seed;
-    const char *samples, *links, *traffic;
-    char *contenders[CONTENDERS_MAX];
-    int ncontenders;
+    const char *links_file, *traffic_file;
     struct event events[EVENTS_MAX];
     int nevents;
-};
 
-struct bench {
-    struct options options;
-    int rank, n;
-    MPI_Comm sync; /* for all communication that is not measured */
-    struct contender contenders[CONTENDERS_MAX];
-    bool *late;                   /* [rank] */
-    double *plan;                 /* of a call, from rank 0: when to start, then a delay per rank */
-    double *moments;              /* [rank]: arrival, exit */
-    uint64_t random;              /* rank 0's */
+    bool *late;      /* [rank] */
+    double *plan;    /* from rank 0, for a call: when to start, then a delay per rank */
+    double *moments; /* [rank]: arrival, exit */
+    uint64_t random; /* rank 0's */
     double spent[CONTENDERS_MAX]; /* seconds at the size at hand */
-    float *send, *receive;
-    FILE *samples, *traffic; /* rank 0's */
-    struct links links;      /* rank 0's */
-};
+    FILE *samples, *traffic;      /* rank 0's */
+    struct links links;           /* rank 0's */
+} lab = {.least = 3, .seed = 1, .ndelays = 1};
 
-static const char usage[] =
+const char bench_usage[] =
     "usage: mpirun ... allreduce_lab --contender SPEC... [OPTION...]\n"
     "  -C, --contender SPEC   NAME[,most=BYTES][,INFO_KEY=VALUE...][,cvar:NAME=INTEGER...];\n"
     "                         in a value + stands for a comma; most: not with longer vectors\n"
@@ -91,175 +76,123 @@ static const char usage[] =
 
 /* ---- Options ---- */
 
-static void read_delays(struct options *options, char *text)
+static void read_delays(char *text)
 {
     char *rest = NULL;
-    options->ndelays = 0;
+    lab.ndelays = 0;
     for (char *item; (item = strtok_r(text, ",", &rest)); text = NULL) {
-        if (options->ndelays == DELAYS_MAX)
+        if (lab.ndelays == DELAYS_MAX)
             bench_die("--delay", "too many of them");
         char *high = strchr(item, '-');
         if (high)
             *high++ = '\0';
-        struct delay *delay = &options->delays[options->ndelays++];
+        struct delay *delay = &lab.delays[lab.ndelays++];
         delay->low = bench_real("--delay", item, 0, 1e9);
         delay->high = high ? bench_real("--delay", high, 0, 1e9) : delay->low;
     }
 }
 
-static void read_event(struct options *options, char *text)
+static void read_event(char *text)
 {
     char *colon = strchr(text, ':');
-    if (!colon || options->nevents == EVENTS_MAX)
+    if (!colon || lab.nevents == EVENTS_MAX)
         bench_die("--at", colon ? "too many of them" : "NUMBER:COMMAND is expected");
     *colon = '\0';
-    options->events[options->nevents++] =
-        (struct event){bench_integer("--at", text, 0, 1000000), colon + 1};
+    lab.events[lab.nevents++] = (struct event){bench_integer("--at", text, 0, 1000000), colon + 1};
 }
 
-static void read_files(struct options *options, int letter)
+static bool read_option(int letter)
 {
     switch (letter) {
-    case 'o':
-        options->samples = optarg;
-        break;
-    case 'L':
-        options->links = optarg;
-        break;
-    case 'T':
-        options->traffic = optarg;
-        break;
-    default:
-        bench_die("wrong use", usage);
-    }
-}
-
-static void read_option(struct options *options, int letter)
-{
-    switch (letter) {
-    case 'C':
-        if (options->ncontenders == CONTENDERS_MAX)
-            bench_die("--contender", "too many of them");
-        options->contenders[options->ncontenders++] = optarg;
-        break;
-    case 's':
-        bench_sizes(optarg, &options->bytes, &options->sizes);
-        break;
-    case 'i':
-        options->iterations = bench_integer("--iterations", optarg, 1, 1000000);
-        break;
     case 'm':
-        options->least = bench_integer("--least", optarg, 1, 1000000);
-        break;
-    case 't':
-        options->seconds = bench_real("--seconds", optarg, 0, 1e9);
-        break;
-    case 'w':
-        options->warmup = bench_integer("--warmup", optarg, 0, 1000000);
-        break;
-    case 'c':
-        options->check = true;
-        break;
+        lab.least = bench_integer("--least", optarg, 1, 1000000);
+        return true;
     case 'l':
-        options->late = optarg;
-        break;
+        lab.stragglers = optarg;
+        return true;
     case 'd':
-        read_delays(options, optarg);
-        break;
+        read_delays(optarg);
+        return true;
     case 'S':
-        options->seed = bench_integer("--seed", optarg, 1, 0x7fffffff);
-        break;
+        lab.seed = bench_integer("--seed", optarg, 1, 0x7fffffff);
+        return true;
     case 'a':
-        read_event(options, optarg);
-        break;
+        read_event(optarg);
+        return true;
+    case 'L':
+        lab.links_file = optarg;
+        return true;
+    case 'T':
+        lab.traffic_file = optarg;
+        return true;
     default:
-        read_files(options, letter);
+        return false;
     }
 }
 
-static void read_options(struct options *options, int argc, char **argv)
+static void read_options(struct bench *bench, int argc, char **argv)
 {
-    static const struct option known[] = {{"contender", required_argument, NULL, 'C'},
-                                          {"sizes", required_argument, NULL, 's'},
-                                          {"iterations", required_argument, NULL, 'i'},
+    static const struct option known[] = {BENCH_OPTIONS,
                                           {"least", required_argument, NULL, 'm'},
-                                          {"seconds", required_argument, NULL, 't'},
-                                          {"warmup", required_argument, NULL, 'w'},
-                                          {"check", no_argument, NULL, 'c'},
                                           {"late", required_argument, NULL, 'l'},
                                           {"delay", required_argument, NULL, 'd'},
                                           {"seed", required_argument, NULL, 'S'},
                                           {"at", required_argument, NULL, 'a'},
-                                          {"output", required_argument, NULL, 'o'},
                                           {"links", required_argument, NULL, 'L'},
                                           {"traffic", required_argument, NULL, 'T'},
                                           {NULL, 0, NULL, 0}};
-    static const char letters[] = "C:s:i:m:t:w:cl:d:S:a:o:L:T:";
-    *options = (struct options){
-        .iterations = 5, .least = 3, .seconds = 1000, .warmup = 1, .seed = 1, .ndelays = 1};
-    bench_sizes("1M", &options->bytes, &options->sizes);
-    for (int letter; (letter = getopt_long(argc, argv, letters, known, NULL)) != -1;)
-        read_option(options, letter);
-    if (options->least > options->iterations)
-        options->least = options->iterations;
-    if (optind != argc || options->ncontenders == 0)
-        bench_die(optind != argc ? argv[optind] : "--contender is missing", usage);
+    *bench = (struct bench){.iterations = 5, .seconds = 1000, .warmup = 1};
+    bench_sizes(bench, "1M");
+    bench_read_options(bench, argc, argv, known, BENCH_LETTERS "m:l:d:S:a:L:T:", read_option);
+    if (bench->iterations < 1)
+        bench_die("--iterations", "at least 1 is accepted");
+    if (lab.least > bench->iterations)
+        lab.least = bench->iterations;
+    if (bench->ncontenders == 0)
+        bench_die("--contender is missing", bench_usage);
 }
 
 /* ---- Preparing ---- */
 
 static void open_files(struct bench *bench)
 {
-    const struct options *options = &bench->options;
     if (bench->rank != 0)
         return;
-    if (options->samples)
-        bench->samples =
-            bench_open_csv(options->samples, "contender,bytes,delay_us,sample,ran,late_s,"
-                                             "first_exit_s,total_s,after_s\n");
-    if (options->links)
-        links_open(&bench->links, options->links, options->ncontenders);
-    if (options->traffic)
-        bench->traffic = bench_open_csv(
-            options->traffic, "contender,bytes,delay_us,calls,link,sent_bytes,sent_packets\n");
+    if (bench->output)
+        lab.samples = bench_open_csv(bench->output, "contender,bytes,delay_us,sample,ran,late_s,"
+                                                    "first_exit_s,total_s,after_s\n");
+    if (lab.links_file)
+        links_open(&lab.links, lab.links_file, bench->ncontenders);
+    if (lab.traffic_file)
+        lab.traffic = bench_open_csv(
+            lab.traffic_file, "contender,bytes,delay_us,calls,link,sent_bytes,sent_packets\n");
 }
 
 static void mark_late(struct bench *bench)
 {
-    const char *text = bench->options.late;
-    bench->late = calloc((size_t)bench->n, sizeof *bench->late);
-    if (!bench->late)
+    const char *text = lab.stragglers;
+    lab.late = calloc((size_t)bench->n, sizeof *lab.late);
+    if (!lab.late)
         bench_die("the ranks", "out of memory");
     if (!text)
         return;
     if (strcmp(text, "all") == 0) {
-        memset(bench->late, true, (size_t)bench->n * sizeof *bench->late);
+        memset(lab.late, true, (size_t)bench->n * sizeof *lab.late);
         return;
     }
     char copy[1024], *rest = NULL;
     snprintf(copy, sizeof copy, "%s", text);
     for (char *item = strtok_r(copy, ",", &rest); item; item = strtok_r(NULL, ",", &rest))
-        bench->late[bench_integer("--late", item, 0, bench->n - 1)] = true;
+        lab.late[bench_integer("--late", item, 0, bench->n - 1)] = true;
 }
 
 static void prepare(struct bench *bench)
 {
-    char unmeasured[] = "sync,ompi_comm_coll_preference=^strag";
-    struct contender sync;
-    size_t most = 0;
-    for (int i = 0; i < bench->options.sizes; i++)
-        most = bench->options.bytes[i] > most ? bench->options.bytes[i] : most;
-    contender_create(&sync, unmeasured);
-    bench->sync = sync.comm;
-    for (int c = 0; c < bench->options.ncontenders; c++)
-        contender_create(&bench->contenders[c], bench->options.contenders[c]);
-    bench->send = bench_allocate(most);
-    bench->receive = bench_allocate(most);
-    bench->plan = bench_allocate((1 + (size_t)bench->n) * sizeof *bench->plan);
-    bench->moments = bench_allocate(2 * (size_t)bench->n * sizeof *bench->moments);
-    bench->random = (uint64_t)bench->options.seed * 0x9e3779b97f4a7c15u;
+    bench_prepare(bench);
+    lab.plan = bench_allocate((1 + (size_t)bench->n) * sizeof *lab.plan);
+    lab.moments = bench_allocate(2 * (size_t)bench->n * sizeof *lab.moments);
+    lab.random = (uint64_t)lab.seed * 0x9e3779b97f4a7c15u;
     mark_late(bench);
-    strag_count_open();
     open_files(bench);
 }
 
@@ -280,12 +213,12 @@ static void sleep_until(double moment)
 }
 
 /* From 0 to 1. */
-static double draw(struct bench *bench)
+static double draw(void)
 {
-    bench->random ^= bench->random << 13;
-    bench->random ^= bench->random >> 7;
-    bench->random ^= bench->random << 17;
-    return (double)(bench->random >> 11) * 0x1p-53;
+    lab.random ^= lab.random << 13;
+    lab.random ^= lab.random >> 7;
+    lab.random ^= lab.random << 17;
+    return (double)(lab.random >> 11) * 0x1p-53;
 }
 
 /* Rank 0 sets when all ranks call, and which of them later. */
@@ -295,11 +228,11 @@ static void agree(struct bench *bench, const struct delay *delay)
     MPI_Barrier(bench->sync);
     if (bench->rank == 0) {
         for (int r = 0; r < bench->n; r++)
-            bench->plan[1 + r] =
-                bench->late[r] ? 1e-6 * (delay->low + (delay->high - delay->low) * draw(bench)) : 0;
-        bench->plan[0] = now() + lead;
+            lab.plan[1 + r] =
+                lab.late[r] ? 1e-6 * (delay->low + (delay->high - delay->low) * draw()) : 0;
+        lab.plan[0] = now() + lead;
     }
-    MPI_Bcast(bench->plan, 1 + bench->n, MPI_DOUBLE, 0, bench->sync);
+    MPI_Bcast(lab.plan, 1 + bench->n, MPI_DOUBLE, 0, bench->sync);
 }
 
 struct sample {
@@ -308,10 +241,10 @@ struct sample {
 
 static struct sample evaluate(const struct bench *bench)
 {
-    double first = bench->moments[0], last = first;
-    double early = bench->moments[1], end = early;
+    double first = lab.moments[0], last = first;
+    double early = lab.moments[1], end = early;
     for (int r = 1; r < bench->n; r++) {
-        double arrival = bench->moments[2 * r], leaving = bench->moments[2 * r + 1];
+        double arrival = lab.moments[2 * r], leaving = lab.moments[2 * r + 1];
         first = arrival < first ? arrival : first;
         last = arrival > last ? arrival : last;
         early = leaving < early ? leaving : early;
@@ -326,16 +259,16 @@ static struct sample call(struct bench *bench, int contender, size_t count,
 {
     double mine[2];
     agree(bench, delay);
-    if (bench->rank == 0 && bench->links.count)
-        links_read(&bench->links, -1);
-    sleep_until(bench->plan[0] + bench->plan[1 + bench->rank]);
+    if (bench->rank == 0 && lab.links.count)
+        links_read(&lab.links, -1);
+    sleep_until(lab.plan[0] + lab.plan[1 + bench->rank]);
     mine[0] = now();
     MPI_Allreduce(bench->send, bench->receive, (int)count, MPI_FLOAT, MPI_SUM,
                   bench->contenders[contender].comm);
     mine[1] = now();
-    MPI_Allgather(mine, 2, MPI_DOUBLE, bench->moments, 2, MPI_DOUBLE, bench->sync);
-    if (bench->rank == 0 && bench->links.count)
-        links_read(&bench->links, contender);
+    MPI_Allgather(mine, 2, MPI_DOUBLE, lab.moments, 2, MPI_DOUBLE, bench->sync);
+    if (bench->rank == 0 && lab.links.count)
+        links_read(&lab.links, contender);
     return evaluate(bench);
 }
 
@@ -344,11 +277,10 @@ static struct sample call(struct bench *bench, int contender, size_t count,
 static struct sample checked_call(struct bench *bench, int contender, size_t count,
                                   const struct delay *delay)
 {
-    for (size_t i = 0; i < count; i++)
-        bench->receive[i] = -1;
+    bench_clear(bench, count);
     struct sample sample = call(bench, contender, count, delay);
-    if (bench->options.check)
-        bench_check(bench->receive, count, bench->n, bench->contenders[contender].name);
+    if (bench->check)
+        bench_check(bench, contender, count);
     return sample;
 }
 
@@ -362,26 +294,26 @@ static void write_sample(const struct bench *bench, int contender, size_t bytes,
     const char *ran = after.calls != before.calls           ? "strag"
                       : after.delegated != before.delegated ? "delegated"
                                                             : "other";
-    if (!bench->samples)
+    if (!lab.samples)
         return;
-    fprintf(bench->samples, "%s,%zu,%g-%g,%d,%s,%.6f,%.6f,%.6f,%.6f\n",
+    fprintf(lab.samples, "%s,%zu,%g-%g,%d,%s,%.6f,%.6f,%.6f,%.6f\n",
             bench->contenders[contender].name, bytes, delay->low, delay->high, number, ran,
             sample->late, sample->first_exit, sample->total, sample->after);
-    fflush(bench->samples);
+    fflush(lab.samples);
 }
 
 static void write_traffic(const struct bench *bench, int contender, size_t bytes,
                           const struct delay *delay, int calls)
 {
-    const struct links *links = &bench->links;
-    for (int i = 0; i < links->count && bench->traffic && calls > 0; i++) {
+    const struct links *links = &lab.links;
+    for (int i = 0; i < links->count && lab.traffic && calls > 0; i++) {
         const struct link_count *total = &links->totals[contender * links->count + i];
-        fprintf(bench->traffic, "%s,%zu,%g-%g,%d,%s,%llu,%llu\n", bench->contenders[contender].name,
+        fprintf(lab.traffic, "%s,%zu,%g-%g,%d,%s,%llu,%llu\n", bench->contenders[contender].name,
                 bytes, delay->low, delay->high, calls, links->ends[i].name, total->bytes,
                 total->packets);
     }
-    if (bench->traffic)
-        fflush(bench->traffic);
+    if (lab.traffic)
+        fflush(lab.traffic);
 }
 
 static void print(const struct bench *bench, int contender, size_t bytes, const struct delay *delay,
@@ -402,13 +334,13 @@ static bool takes_part(const struct bench *bench, int contender, size_t bytes, i
 {
     if (bytes > bench->contenders[contender].most)
         return false;
-    return number < bench->options.least || bench->spent[contender] < bench->options.seconds;
+    return number < lab.least || lab.spent[contender] < bench->seconds;
 }
 
 static void run_events(const struct bench *bench, int number)
 {
-    for (int e = 0; e < bench->options.nevents && bench->rank == 0; e++) {
-        const struct event *event = &bench->options.events[e];
+    for (int e = 0; e < lab.nevents && bench->rank == 0; e++) {
+        const struct event *event = &lab.events[e];
         if (event->number == number && system(event->command) != 0)
             bench_die(event->command, "failed");
     }
@@ -417,18 +349,18 @@ static void run_events(const struct bench *bench, int number)
 static void time_calls(struct bench *bench, size_t bytes, const struct delay *delay, double *totals,
                        int *calls)
 {
-    for (int number = 0; number < bench->options.iterations; number++) {
+    for (int number = 0; number < bench->iterations; number++) {
         run_events(bench, number);
-        for (int k = 0; k < bench->options.ncontenders; k++) {
-            int c = bench_turn(bench->options.ncontenders, number, k);
+        for (int k = 0; k < bench->ncontenders; k++) {
+            int c = bench_turn(bench->ncontenders, number, k);
             if (!takes_part(bench, c, bytes, number))
                 continue;
             struct strag_count before = strag_count_read();
-            bool checked = bench->options.check && number == bench->options.least - 1;
+            bool checked = bench->check && number == lab.least - 1;
             struct sample sample =
                 (checked ? checked_call : call)(bench, c, bytes / sizeof(float), delay);
-            bench->spent[c] += sample.total;
-            totals[c * bench->options.iterations + calls[c]++] = sample.total;
+            lab.spent[c] += sample.total;
+            totals[c * bench->iterations + calls[c]++] = sample.total;
             write_sample(bench, c, bytes, delay, number, before, &sample);
         }
     }
@@ -436,65 +368,52 @@ static void time_calls(struct bench *bench, size_t bytes, const struct delay *de
 
 static void run_series(struct bench *bench, size_t bytes, const struct delay *delay)
 {
-    const struct options *options = &bench->options;
     const size_t count = bytes / sizeof(float);
     int calls[CONTENDERS_MAX] = {0};
     double *totals =
-        bench_allocate((size_t)options->ncontenders * (size_t)options->iterations * sizeof *totals);
-    for (size_t i = 0; i < count; i++)
-        bench->send[i] = bench_value(bench->rank, i);
+        bench_allocate((size_t)bench->ncontenders * (size_t)bench->iterations * sizeof *totals);
+    bench_fill(bench, count);
     const size_t warm = count < warmup_most ? count : warmup_most;
-    for (int i = 0; i < options->warmup; i++)
-        for (int c = 0; c < options->ncontenders; c++)
+    for (int i = 0; i < bench->warmup; i++)
+        for (int c = 0; c < bench->ncontenders; c++)
             if (takes_part(bench, c, bytes, 0))
                 checked_call(bench, c, warm, delay);
-    if (bench->links.count)
-        links_reset(&bench->links, options->ncontenders);
-    for (int c = 0; c < options->ncontenders; c++)
-        bench->spent[c] = 0;
+    if (lab.links.count)
+        links_reset(&lab.links, bench->ncontenders);
+    for (int c = 0; c < bench->ncontenders; c++)
+        lab.spent[c] = 0;
     time_calls(bench, bytes, delay, totals, calls);
-    for (int c = 0; c < options->ncontenders; c++) {
+    for (int c = 0; c < bench->ncontenders; c++) {
         write_traffic(bench, c, bytes, delay, calls[c]);
-        print(bench, c, bytes, delay, totals + c * options->iterations, calls[c]);
+        print(bench, c, bytes, delay, totals + c * bench->iterations, calls[c]);
     }
     free(totals);
 }
 
 static void finish(struct bench *bench)
 {
-    if (bench->samples && fclose(bench->samples) != 0)
-        bench_die(bench->options.samples, "cannot be written");
-    if (bench->traffic && fclose(bench->traffic) != 0)
-        bench_die(bench->options.traffic, "cannot be written");
-    for (int c = 0; c < bench->options.ncontenders; c++)
-        MPI_Comm_free(&bench->contenders[c].comm);
-    MPI_Comm_free(&bench->sync);
-    links_close(&bench->links);
-    free(bench->late);
-    free(bench->plan);
-    free(bench->moments);
-    free(bench->send);
-    free(bench->receive);
-    free(bench->options.bytes);
+    bench_close(lab.samples, bench->output);
+    bench_close(lab.traffic, lab.traffic_file);
+    links_close(&lab.links);
+    free(lab.late);
+    free(lab.plan);
+    free(lab.moments);
+    bench_finish(bench);
 }
 
 int main(int argc, char **argv)
 {
-    struct bench bench = {.rank = 0};
+    struct bench bench;
     int provided;
     MPI_Init(&argc, &argv);
     MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
-    MPI_Comm_rank(MPI_COMM_WORLD, &bench.rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &bench.n);
-    read_options(&bench.options, argc, argv);
+    read_options(&bench, argc, argv);
     prepare(&bench);
     if (bench.rank == 0)
-        printf("%d ranks, seed %d\n", bench.n, bench.options.seed);
-    for (int d = 0; d < bench.options.ndelays; d++)
-        for (int s = 0; s < bench.options.sizes; s++)
-            run_series(&bench, bench.options.bytes[s], &bench.options.delays[d]);
+        printf("%d ranks, seed %d\n", bench.n, lab.seed);
+    for (int d = 0; d < lab.ndelays; d++)
+        for (int s = 0; s < bench.sizes; s++)
+            run_series(&bench, bench.bytes[s], &lab.delays[d]);
     finish(&bench);
-    MPI_T_finalize();
-    MPI_Finalize();
     return 0;
 }

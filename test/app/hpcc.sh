@@ -1,16 +1,17 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # The HPC Challenge benchmark (HPL, PTRANS, RandomAccess, FFT): its own checks must pass over strag, and
-# its residuals and norms have the same digits as over stock Open MPI. (It reduces counts, maxima and
-# times over all ranks; times are not compared. RandomAccess may lose up to 1 % of its updates, on a
-# busy machine over stock Open MPI too, so its count of errors is not compared.)
+# its residuals and norms have every digit that they have over stock Open MPI. (What it sums over all
+# ranks are counts, maxima and times; times are not compared. RandomAccess may lose updates, up to 1 %
+# of them: on a busy machine it does, over stock Open MPI too, and ends early when its time is over: its
+# counts of errors and of updates are not compared.)
 set -eu
 : "${srcdir:?run me by make check}"
 # shellcheck source=test/app/common.sh
 . "$srcdir/test/app/common.sh"
 results='^(CommWorldProcs|Success|HPL_N|HPL_RnormI|HPL_Anorm1|HPL_AnormI|HPL_Xnorm1|HPL_XnormI'
 results+='|HPL_BnormI|PTRANS_n|PTRANS_residual|MPIRandomAccess_N'
-results+='|MPIRandomAccess_ExeUpdates|MPIFFT_N|MPIFFT_maxErr)='
+results+='|MPIFFT_N|MPIFFT_maxErr)='
 
 need hpcc hpcc
 app_start hpcc
@@ -28,7 +29,7 @@ challenge()
         > "$folder/hpccinf.txt"
     job "$folder" "$ranks" "$@" hpcc
     grep -E "$results" "$folder/hpccoutf.txt" > "$folder/results"
-    [ "$(wc -l < "$folder/results")" -eq 15 ] || fail "$folder: results are missing"
+    [ "$(wc -l < "$folder/results")" -eq 14 ] || fail "$folder: results are missing"
     grep -q '^Success=1$' "$folder/results" || fail "$folder: hpcc does not say Success=1"
     # five runs of PTRANS (hpcc omits their CPU lines when the clock did not tick), one of HPL
     [ "$(grep -Ec '^WALL.*PASSED|\.\.\. PASSED$' "$folder/hpccoutf.txt")" -eq 6 ] ||
@@ -44,7 +45,7 @@ challenge()
 for ranks in $app_ranks; do
     challenge "stock-$ranks" "$ranks"
     must_be_stock "stock-$ranks/output"
-    for algorithm in $app_algorithms; do
+    for algorithm in $(app_algorithms "$ranks"); do
         run=$algorithm-$ranks
         # shellcheck disable=SC2046 # options are words
         challenge "$run" "$ranks" $(strag_options "$algorithm")

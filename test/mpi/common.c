@@ -223,21 +223,15 @@ double test_variable_read(const char *name, MPI_Comm comm)
     return MPI_INT == type ? value.number : MPI_DOUBLE == type ? value.real : (double)value.natural;
 }
 
-void test_parameter_is(const char *name, const char *value)
+MPI_Comm test_pinned(MPI_Comm comm, const char *algorithm)
 {
-    int index, count;
-    if (MPI_SUCCESS != MPI_T_cvar_get_index(name, &index)) {
-        TEST_CHECK(!test.expect_strag, "no parameter %s: strag was not loaded", name);
-        return;
-    }
-    MPI_T_cvar_handle handle;
-    TEST_MPI(MPI_T_cvar_handle_alloc(index, NULL, &handle, &count));
-    char *text = test_allocate((size_t)count + 1);
-    memset(text, 0, (size_t)count + 1);
-    TEST_MPI(MPI_T_cvar_read(handle, text));
-    TEST_CHECK(0 == strcmp(text, value), "parameter %s is \"%s\", not \"%s\"", name, text, value);
-    free(text);
-    TEST_MPI(MPI_T_cvar_handle_free(&handle));
+    MPI_Comm pinned;
+    MPI_Info info;
+    TEST_MPI(MPI_Info_create(&info));
+    TEST_MPI(MPI_Info_set(info, "coll_strag_algorithm", algorithm));
+    TEST_MPI(MPI_Comm_dup_with_info(comm, info, &pinned));
+    TEST_MPI(MPI_Info_free(&info));
+    return pinned;
 }
 
 uint64_t test_hash(const void *data, size_t bytes)

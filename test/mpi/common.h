@@ -97,8 +97,8 @@ void test_counters_moved(struct test_counters before, unsigned long long calls,
  * strag, where --expect-strag 0 allows that. */
 double test_variable_read(const char *name, MPI_Comm comm);
 
-/** Check that a string parameter (MPI_T control variable) has the value. */
-void test_parameter_is(const char *name, const char *value);
+/** A duplicate of a communicator with an algorithm pinned on it (info key coll_strag_algorithm). */
+MPI_Comm test_pinned(MPI_Comm comm, const char *algorithm);
 
 /** A well mixed 64-bit function of one number. */
 static inline uint64_t test_mix(uint64_t x)

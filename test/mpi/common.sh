@@ -43,6 +43,13 @@ choose()
     rm -f "$builddir/plan.$$"
 }
 
+# listed: the chosen ones, between commas
+listed()
+{
+    local IFS=,
+    echo "${chosen[*]}"
+}
+
 fail()
 {
     echo "FAIL: $*"

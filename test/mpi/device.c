@@ -7,7 +7,11 @@
  * Each result is, byte for byte, that of the same call in host memory. The driver may be a real one
  * or the fake one, whose device memory only the driver can access.
  *
- *     device --counts A,B,..  elements (1,5,1000)
+ *     device [--counts A,B,..] [--algorithms C,D,..]
+ *
+ * --counts      elements (1,5,1000)
+ * --algorithms  each pinned on a communicator in turn; they share the predefined types and
+ * operators (none: all is on MPI_COMM_WORLD)
  */
 #include "common.h"
 #include "elements.h"
@@ -22,6 +26,7 @@ enum { MARGIN = 64, COUNTS_MAX = 8 };
 enum where { ON_HOST, ON_FIRST, ON_SECOND, MANAGED, PINNED, WHERES };
 
 static struct gpu gpu;
+static MPI_Comm comm = MPI_COMM_WORLD;
 static size_t counts[COUNTS_MAX];
 static int ncounts;
 static long on_device; /* calls with a buffer on a device, on this rank */
@@ -93,7 +98,7 @@ static void allreduce(const struct call *call, const struct buffer *send,
 {
     TEST_MPI(MPI_Allreduce(in_place ? MPI_IN_PLACE : send->address + MARGIN + call->low,
                            receive->address + MARGIN + call->low, (int)call->count, call->type,
-                           call->op, MPI_COMM_WORLD));
+                           call->op, comm));
 }
 
 /* The result and its margins; and the send buffer has not changed. */
@@ -184,14 +189,16 @@ static void canonical_elements(const struct call *call, char *data)
     element_canonical(call->element, data, call->count);
 }
 
-static void predefined(void)
+/* @param part  of so many parts of all types with all operators */
+static void predefined(int part, int parts)
 {
+    int combination = 0;
     elements_prepare();
     for (int e = 0; e < elements_count; e++) {
         const struct element *element = &elements[e];
         for (int op = 0; op < ELEMENT_OPS && element->size > 0; op++) {
             char name[80];
-            if (!element_accepted(element, op))
+            if (!element_accepted(element, op) || combination++ % parts != part)
                 continue;
             snprintf(name, sizeof name, "%s of %s", element_ops[op].name, element->name);
             for (int c = 0; c < ncounts; c++) {
@@ -293,6 +300,28 @@ static void derived(void)
     }
 }
 
+static void run_part(int part, int parts)
+{
+    const struct test_counters before = test_counters_read();
+    predefined(part, parts);
+    derived();
+    TEST_CHECK(test_counters_read().calls > before.calls, "strag did not run");
+}
+
+static void run_pinned(const char *algorithms)
+{
+    char *list = strdup(algorithms), *rest = NULL;
+    int part = 0, parts = 1;
+    for (const char *comma = algorithms; (comma = strchr(comma, ',')); comma++)
+        parts++;
+    for (char *name = strtok_r(list, ",", &rest); name; name = strtok_r(NULL, ",", &rest)) {
+        comm = test_pinned(MPI_COMM_WORLD, name);
+        run_part(part++, parts);
+        TEST_MPI(MPI_Comm_free(&comm));
+    }
+    free(list);
+}
+
 static void read_counts(const char *text)
 {
     while (*text && ncounts < COUNTS_MAX) {
@@ -306,8 +335,9 @@ static void read_counts(const char *text)
 
 int main(int argc, char **argv)
 {
-    const char *list = "1,5,1000";
-    const struct test_option options[] = {{"counts", &list}, {NULL, NULL}};
+    const char *list = "1,5,1000", *algorithms = "";
+    const struct test_option options[] = {
+        {"counts", &list}, {"algorithms", &algorithms}, {NULL, NULL}};
     test_start(&argc, &argv, "device", MPI_THREAD_SINGLE, options);
     read_counts(list);
     int there = gpu_open(&gpu, NULL);
@@ -318,12 +348,11 @@ int main(int argc, char **argv)
         MPI_Finalize();
         return TEST_SKIP;
     }
-    struct test_counters before = test_counters_read();
-    predefined();
-    derived();
-    struct test_counters after = test_counters_read();
-    TEST_CHECK(after.calls > before.calls, "strag did not run");
-    TEST_CHECK(on_device > 0, "no buffer was on a device");
+    if (*algorithms)
+        run_pinned(algorithms);
+    else
+        run_part(0, 1);
+    TEST_CHECK(met > 0, "no buffer was on a device");
     if (gpu.fake_counts) {
         struct fake_counts fake;
         gpu.fake_counts(&fake);

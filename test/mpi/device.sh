@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Buffers in a device's memory (device.c), over the fake driver: combined by the device or on the
+# Buffers in a device's memory (device.c), over the fake driver: reduced by the device or on the
 # host; sent by way of pinned memory over the PML, over UCX and through the memory that a host's ranks
 # share, or from where they are over a UCX that takes them. In most calls some ranks' buffers are on
 # the host.
@@ -21,21 +21,20 @@ over()
         --mca coll strag --mca coll_strag_device_buffers yes "${@:2}"
 }
 
-# over_memory RANKS ALGORITHM SHARED: within a host, through memory that is shared, or not
+# over_memory RANKS SHARED: the chosen algorithms within a host, through memory that is shared, or not
 over_memory()
 {
-    over "$1" --mca coll_strag_algorithm "$2" --mca coll_strag_segment_size 2K \
-        --mca coll_strag_shared_memory "$3" "$programs/device" --counts 5,700
+    over "$1" --mca coll_strag_segment_size 2K --mca coll_strag_shared_memory "$2" \
+        "$programs/device" --counts 5,700 --algorithms "$(listed)"
 }
 
 for ranks in 2 3 4; do
     choose "$ranks"
-    for algorithm in "${chosen[@]}"; do
-        over_memory "$ranks" "$algorithm" 1
-        if [ "$algorithm" = "${chosen[0]}" ] || [ "${STRAG_TEST_FULL:-0}" = 1 ]; then
-            over_memory "$ranks" "$algorithm" 0
-        fi
-    done
+    over_memory "$ranks" 1
+    if [ "${STRAG_TEST_FULL:-0}" != 1 ]; then
+        chosen=("${chosen[0]}")
+    fi
+    over_memory "$ranks" 0
 done
 
 # What auto does: short calls, and those with other operators than MPI's, are handed on.
@@ -63,10 +62,8 @@ if [ "${#ways[@]}" -gt 1 ] && [ -f "$fake_ucp" ]; then
     direct=("${ucp[@]}" -x LD_PRELOAD="$fake_ucp" --mca pml ob1 --mca btl ^uct --mca osc ^ucx)
     for ranks in 2 3 4; do
         choose "$ranks"
-        for algorithm in "${chosen[@]:ranks-2:1}" ring; do
-            over "$ranks" "${direct[@]}" --mca coll_strag_algorithm "$algorithm" \
-                --mca coll_strag_segment_size 2K "$programs/device" --counts 5,700
-        done
+        over "$ranks" "${direct[@]}" --mca coll_strag_segment_size 2K "$programs/device" \
+            --counts 5,700 --algorithms "${chosen[ranks-2]},ring"
     done
     ways+=(device)
 fi
@@ -77,11 +74,9 @@ if unshare --uts true 2> /dev/null; then
             host) options=("${ucp[@]}") ;;
             device) options=("${direct[@]}") ;;
         esac
-        for algorithm in circulant direct leaders; do
-            over 4 ${options[@]+"${options[@]}"} --mca coll_strag_algorithm "$algorithm" \
-                --mca coll_strag_segment_size 1K --mca coll_strag_shared_memory 1 \
-                "${on_hosts[@]}" "$programs/device" --counts 5,900
-        done
+        over 4 ${options[@]+"${options[@]}"} --mca coll_strag_segment_size 1K \
+            --mca coll_strag_shared_memory 1 "${on_hosts[@]}" "$programs/device" --counts 5,900 \
+            --algorithms circulant,direct,leaders
     done
 fi
 

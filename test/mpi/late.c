@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Stragglers: which rank is detected, and when. Ranks sleep before their calls, depending on the
- * phase; after three windows the performance variables must name the right rank. Every result is
- * checked.
+ * Stragglers: who is found to be one, and when. Ranks sleep before their calls, as a phase says;
+ * after three windows the performance variables must name the right rank. Every result is checked.
+ * The job's ranks are split into groups of 2, 3, 4, ..., which sleep at the same time.
  *
- *     late [--window W] [--count N] [--delay MS] [--expect auto|none] [--bits 0|1] [--late R]
+ *     late [--window W] [--count N] [--delay MS]
  *
- * W is coll_strag_window. With --expect none there must never be a straggler. --bits 1: rank R is
- * late in all of nine windows, sums are rounded, and the number of different results is printed.
+ *     late --stragglers R,S,.. [--expect auto|none]
+ *
+ * W is coll_strag_window. With --stragglers a duplicate of MPI_COMM_WORLD follows another, on which
+ * R, S, .. are late in all calls (none: nobody is); sums are rounded, and how many different
+ * results came out is printed. With --expect none nobody must be named.
  */
 #include "common.h"
 
@@ -20,6 +23,7 @@
 enum { NO_RANK = -1, WINDOWS = 3 };
 
 static struct {
+    MPI_Comm group;
     int window, count;
     double delay; /* seconds */
     bool expect;
@@ -65,17 +69,20 @@ struct phase {
 /* More processes than processors are a little late without a delay. */
 static void check(MPI_Comm comm, const struct phase *phase, long found)
 {
+    int rank, n;
+    TEST_MPI(MPI_Comm_rank(comm, &rank));
+    TEST_MPI(MPI_Comm_size(comm, &n));
     int now = (int)test_variable_read("coll_strag_late_rank", comm);
-    int expect = job.expect ? phase->expect : NO_RANK;
-    if (expect == NO_RANK && now != NO_RANK && job.expect) {
+    if (phase->expect == NOBODY && now != NOBODY) {
         double delay = test_variable_read("coll_strag_late_delay", comm);
         TEST_CHECK(delay < job.delay / 4, "%s: rank %d is late by %g s", phase->what, now, delay);
         return;
     }
-    TEST_CHECK(now == expect, "%s: rank %d is the straggler, not %d", phase->what, now, expect);
-    if (test.rank == 0 && expect != NO_RANK)
-        printf("late: np %d: %s: rank %d found after %ld calls, %.1f windows\n", test.n,
-               phase->what, now, found, (double)found / job.window);
+    TEST_CHECK(now == phase->expect, "%s: rank %d is named late, %d expected", phase->what, now,
+               phase->expect);
+    if (rank == 0 && now != NOBODY)
+        printf("late: %d ranks: %s: rank %d found after %ld calls, %.1f windows\n", n, phase->what,
+               now, found, (double)found / job.window);
 }
 
 static void run(MPI_Comm comm, const struct phase *phase)
@@ -98,15 +105,17 @@ static void run(MPI_Comm comm, const struct phase *phase)
 static void run_phases(const struct phase *phases, size_t nphases)
 {
     MPI_Comm comm;
-    TEST_MPI(MPI_Comm_split(MPI_COMM_WORLD, 0, -test.rank, &comm));
+    int rank;
+    TEST_MPI(MPI_Comm_rank(job.group, &rank));
+    TEST_MPI(MPI_Comm_split(job.group, 0, -rank, &comm));
     for (size_t p = 0; p < nphases; p++)
         run(comm, &phases[p]);
     TEST_MPI(MPI_Comm_free(&comm));
 }
 
-static void run_all(void)
+static void run_group(int n)
 {
-    const int last = test.n - 1, other = test.n / 2 == last ? 0 : test.n / 2;
+    const int last = n - 1, other = n / 2 == last ? 0 : n / 2;
     const struct phase changes[] = {
         {"all alike", NO_RANK, NO_RANK, false, NO_RANK},
         {"the last rank", last, NO_RANK, false, last},
@@ -120,25 +129,36 @@ static void run_all(void)
                                  {"still two", 0, last, false, NO_RANK}};
     run_phases(changes, sizeof changes / sizeof *changes);
     run_phases(noise, sizeof noise / sizeof *noise);
-    if (test.n > 2)
+    if (n > 2)
         run_phases(both, sizeof both / sizeof *both);
+}
+
+/* Groups of 2, 3, 4, ... ranks; those that are left over are the last one. */
+static void run_groups(void)
+{
+    int n = 2, first = 0;
+    while (first + n <= test.rank && first + 2 * n + 1 <= test.n)
+        first += n++;
+    TEST_MPI(MPI_Comm_split(MPI_COMM_WORLD, first, test.rank, &job.group));
+    TEST_MPI(MPI_Comm_size(job.group, &n));
+    run_group(n);
+    TEST_MPI(MPI_Comm_free(&job.group));
 }
 
 /* ---- Bits ---- */
 
-enum { BITS_WINDOWS = 9, HASHES_MAX = 8 };
+enum { BITS_WINDOWS = 5, HASHES_MAX = 8 };
 
-static void count_results(int late)
+/* @return how many different results came out of so many calls */
+static int count_results(MPI_Comm comm, int straggler, int calls, uint64_t hashes[HASHES_MAX])
 {
-    uint64_t hashes[HASHES_MAX];
     int nhashes = 0;
     for (int i = 0; i < job.count; i++)
         job.input[i] = (double)test_value(test.rank, (uint64_t)i) * 0x1p-60;
-    for (int c = 0; c < BITS_WINDOWS * job.window; c++) {
-        if (test.rank == late)
+    for (int c = 0; c < calls; c++) {
+        if (test.rank == straggler)
             sleep_for(job.delay);
-        TEST_MPI(
-            MPI_Allreduce(job.input, job.output, job.count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD));
+        TEST_MPI(MPI_Allreduce(job.input, job.output, job.count, MPI_DOUBLE, MPI_SUM, comm));
         const uint64_t hash = test_hash(job.output, (size_t)job.count * sizeof *job.output);
         int known = 0;
         while (known < nhashes && hashes[known] != hash)
@@ -146,18 +166,46 @@ static void count_results(int late)
         if (known == nhashes && nhashes < HASHES_MAX)
             hashes[nhashes++] = hash;
     }
+    return nhashes;
+}
+
+/* On a duplicate; and on one that does not live for a window. */
+static void run_straggler(const char *name)
+{
+    const int straggler =
+        strcmp(name, "none") == 0 ? NOBODY : (int)test_number("stragglers", name, 0, test.n - 1);
+    uint64_t hashes[HASHES_MAX];
+    char text[64];
+    MPI_Comm comm, brief;
+    TEST_MPI(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
+    TEST_MPI(MPI_Comm_dup(MPI_COMM_WORLD, &brief));
+    snprintf(text, sizeof text, "straggler %s", name);
+    TEST_MPI(MPI_Comm_set_name(comm, text));
+    int results = count_results(comm, straggler, BITS_WINDOWS * job.window, hashes);
+    int named = (int)test_variable_read("coll_strag_late_rank", comm);
+    TEST_CHECK(job.expect || named == NOBODY, "rank %d is named late", named);
     if (test.rank == 0)
-        printf("late: %d different results, the first %016llx\n", nhashes,
+        printf("late: straggler %s: %d different results, the first %016llx\n", name, results,
                (unsigned long long)hashes[0]);
+    count_results(brief, straggler, job.window - 1, hashes);
+    TEST_MPI(MPI_Comm_free(&brief));
+    TEST_MPI(MPI_Comm_free(&comm));
+}
+
+static void run_stragglers(const char *text)
+{
+    char *list = strdup(text), *rest = NULL;
+    for (char *name = strtok_r(list, ",", &rest); name; name = strtok_r(NULL, ",", &rest))
+        run_straggler(name);
+    free(list);
 }
 
 int main(int argc, char **argv)
 {
-    const char *window = "20", *count = "32768", *delay = "20", *expect = "auto", *bits = "0",
-               *late = "0";
-    const struct test_option options[] = {{"window", &window}, {"count", &count}, {"delay", &delay},
-                                          {"expect", &expect}, {"bits", &bits},   {"late", &late},
-                                          {NULL, NULL}};
+    const char *window = "10", *count = "32768", *delay = "20", *expect = "auto", *stragglers = "";
+    const struct test_option options[] = {{"window", &window},         {"count", &count},
+                                          {"delay", &delay},           {"expect", &expect},
+                                          {"stragglers", &stragglers}, {NULL, NULL}};
     test_start(&argc, &argv, "late", MPI_THREAD_SINGLE, options);
     job.window = (int)test_number("window", window, 2, 4096);
     job.count = (int)test_number("count", count, 1, 100000000);
@@ -165,11 +213,10 @@ int main(int argc, char **argv)
     job.expect = strcmp(expect, "auto") == 0;
     job.input = test_allocate((size_t)job.count * sizeof *job.input);
     job.output = test_allocate((size_t)job.count * sizeof *job.output);
-    const int late_rank = (int)test_number("late", late, 0, test.n - 1);
-    if (test_number("bits", bits, 0, 1) == 1)
-        count_results(late_rank);
+    if (*stragglers)
+        run_stragglers(stragglers);
     else
-        run_all();
+        run_groups();
     free(job.input);
     free(job.output);
     return test_finish();

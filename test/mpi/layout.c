@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The program that layout.sh runs with all kinds of layouts and mappings: allreduces on
- * MPI_COMM_WORLD, a duplicate, halves, a reversed order, and a Cartesian communicator with its
- * rows, all elements checked.
+ * MPI_COMM_WORLD, a duplicate, its first 2 to 5 ranks, halves, a reversed order, and a Cartesian
+ * communicator with its rows, all elements checked.
+ *
+ *     layout [--algorithms A,B,..]    also on duplicates of them all but the first ranks, on which
+ *                                     these algorithms are pinned in turn: "A on world", ...
  *
  * Every communicator's rank 0 also prints the ranks' locations by hwloc, for the script to compare
  * with strag's:
@@ -114,13 +117,12 @@ static void report(MPI_Comm comm, const char *name)
         printf("layout: %s: hosts %d, inner nodes %d\n", name, hosts, nodes);
 }
 
-/* Use a communicator: 4, 40000 and 1200000 bytes, each twice. */
-static void use(MPI_Comm comm, const char *name)
+static const char *algorithm; /* to be pinned, or NULL */
+
+/* 4, 40000 and 1200000 bytes, each twice. */
+static void reduce(MPI_Comm comm, const char *name)
 {
     static const int counts[] = {1, 10000, 300000};
-    if (MPI_COMM_WORLD != comm)
-        TEST_MPI(MPI_Comm_set_name(comm, name));
-    report(comm, name);
     for (int k = 0; k < 6; k++) {
         struct suite suite = suite_create(comm, name, SUITE_BLOCKING, counts[k / 2]);
         suite_fill(&suite, suite.send, suite.rank, k);
@@ -129,6 +131,24 @@ static void use(MPI_Comm comm, const char *name)
         suite_check_sum(&suite, "Allreduce", suite.receive, suite.n, k);
         suite_free(&suite);
     }
+}
+
+/* Use a communicator, or a duplicate of it where an algorithm is to be pinned. */
+static void use(MPI_Comm comm, const char *name)
+{
+    char pinned_name[MPI_MAX_OBJECT_NAME];
+    if (algorithm) {
+        MPI_Comm pinned = test_pinned(comm, algorithm);
+        snprintf(pinned_name, sizeof pinned_name, "%s on %s", algorithm, name);
+        TEST_MPI(MPI_Comm_set_name(pinned, pinned_name));
+        reduce(pinned, pinned_name);
+        TEST_MPI(MPI_Comm_free(&pinned));
+        return;
+    }
+    if (MPI_COMM_WORLD != comm)
+        TEST_MPI(MPI_Comm_set_name(comm, name));
+    report(comm, name);
+    reduce(comm, name);
 }
 
 static void use_and_free(MPI_Comm comm, const char *name)
@@ -149,11 +169,22 @@ static void use_grid(void)
     use_and_free(rows, "row");
 }
 
-int main(int argc, char **argv)
+/* Communicators of the first ranks; a job of as many would be the same. */
+static void use_first(void)
 {
     MPI_Comm comm;
-    test_start(&argc, &argv, "layout", MPI_THREAD_SINGLE, NULL);
-    find_place();
+    char name[16];
+    for (int n = 2; n <= 5 && n < test.n; n++) {
+        snprintf(name, sizeof name, "first%d", n);
+        TEST_MPI(MPI_Comm_split(MPI_COMM_WORLD, test.rank < n ? 0 : MPI_UNDEFINED, 0, &comm));
+        if (MPI_COMM_NULL != comm)
+            use_and_free(comm, name);
+    }
+}
+
+static void use_all(void)
+{
+    MPI_Comm comm;
     use(MPI_COMM_WORLD, "world");
     TEST_MPI(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
     use_and_free(comm, "dup");
@@ -162,6 +193,20 @@ int main(int argc, char **argv)
     TEST_MPI(MPI_Comm_split(MPI_COMM_WORLD, 0, -test.rank, &comm));
     use_and_free(comm, "reversed");
     use_grid();
+}
+
+int main(int argc, char **argv)
+{
+    const char *algorithms = "";
+    const struct test_option options[] = {{"algorithms", &algorithms}, {NULL, NULL}};
+    test_start(&argc, &argv, "layout", MPI_THREAD_SINGLE, options);
+    find_place();
+    use_all();
+    use_first();
+    char *list = strdup(algorithms), *rest = NULL;
+    for (algorithm = strtok_r(list, ",", &rest); algorithm; algorithm = strtok_r(NULL, ",", &rest))
+        use_all();
+    free(list);
     const struct test_counters counters = test_counters_read();
     if (0 == test.rank)
         printf("layout: calls %llu, delegated %llu\n", counters.calls, counters.delegated);

@@ -8,13 +8,14 @@
  * This is cheap: each rank evaluates 1/n of the elements, and a hash of the whole result is
  * compared between the ranks.
  *
- *     matrix --algorithm NAME [--large K/M] [--repeat N]
+ *     matrix --algorithms A,B,.. [--large K/M] [--repeat N]
  *
- * --algorithm  must be what coll_strag_algorithm is pinned to
- * --large      run 256 K elements for the combinations K, K+M, ... alone (default 0/1: for all);
- *              with M > 1, with and without MPI_IN_PLACE in turn
- * --repeat     this many runs of a few cases, with random delays, must give the same bits (default
- * 0)
+ * --algorithms  each pinned on a communicator in turn
+ * --large       run 256 K elements for the combinations K, K+M, ... alone, with the next algorithm
+ *               for K+1, ... (default 0/1: for all); with M > 1, with and without MPI_IN_PLACE in
+ *               turn
+ * --repeat      so many runs of a few cases, with random delays, must give the same bits (default
+ *               0)
  */
 #include "common.h"
 #include "elements.h"
@@ -47,6 +48,7 @@ struct combination {
 
 struct matrix {
     const char *algorithm;
+    MPI_Comm comm; /* with that algorithm */
     struct order order;
     struct combination *combinations;
     int count;
@@ -59,7 +61,7 @@ struct matrix {
 };
 
 /* Our own operator on 64-bit numbers: neither commutative nor associative, but declared to be
- * commutative, so that the result shows exactly which operands were reduced, and which was left.
+ * commutative, so that the result tells exactly which operands were reduced, and which was left.
  */
 static struct element order_element = {
     .name = "order", .group = GROUP_C_INTEGER, .scalar = {SCALAR_UINT64}, .size = 8, .extent = 8};
@@ -241,7 +243,7 @@ static uint64_t allreduce(struct matrix *matrix, const struct combination *combi
         memset(matrix->receive, 0xa5, bytes);
     }
     TEST_MPI(MPI_Allreduce(in_place ? MPI_IN_PLACE : matrix->send, matrix->receive, (int)count,
-                           combination->element->type, combination->handle, MPI_COMM_WORLD));
+                           combination->element->type, combination->handle, matrix->comm));
     matrix->expected += count > 0 && test.n > 1; /* MPI_Allreduce returns at once otherwise */
     TEST_CHECK(0 == memcmp(matrix->receive + bytes, guard, sizeof(guard)),
                "%s: bytes behind the receive buffer were changed", what);
@@ -343,12 +345,27 @@ static void run_all(struct matrix *matrix, long part, long parts, long repeat)
     }
 }
 
+/* @param part  of so many parts: which combinations have large vectors */
+static void run_pinned(struct matrix *matrix, const char *algorithm, long part, long parts,
+                       long repeat)
+{
+    matrix->algorithm = algorithm;
+    matrix->comm = test_pinned(MPI_COMM_WORLD, algorithm);
+    matrix->expected = 0;
+    order_create(&matrix->order, algorithm, test.n);
+    const struct test_counters before = test_counters_read();
+    run_all(matrix, part, parts, repeat);
+    test_counters_moved(before, matrix->expected, 0, algorithm);
+    order_free(&matrix->order);
+    TEST_MPI(MPI_Comm_free(&matrix->comm));
+}
+
 int main(int argc, char **argv)
 {
-    struct matrix matrix = {.algorithm = "ring"};
-    const char *large = "0/1", *repeat = "0";
+    static struct matrix matrix;
+    const char *algorithms = "ring", *large = "0/1", *repeat = "0";
     const struct test_option options[] = {
-        {"algorithm", &matrix.algorithm}, {"large", &large}, {"repeat", &repeat}, {NULL, NULL}};
+        {"algorithms", &algorithms}, {"large", &large}, {"repeat", &repeat}, {NULL, NULL}};
     test_start(&argc, &argv, "matrix", MPI_THREAD_SINGLE, options);
     const long runs = test_number("repeat", repeat, 0, 100000);
     char first[16] = "";
@@ -356,26 +373,22 @@ int main(int argc, char **argv)
     if (NULL != slash)
         snprintf(first, sizeof(first), "%.*s", (int)(slash - large), large);
     const long parts = test_number("large", NULL != slash ? slash + 1 : large, 1, 1000);
-    const long part = test_number("large", first, 0, parts - 1);
+    long part = test_number("large", first, 0, parts - 1);
     if (test.n > ELEMENT_RANKS_MAX)
         test_die("%d ranks: at most %d are accepted", test.n, ELEMENT_RANKS_MAX);
 
-    test_parameter_is("coll_strag_algorithm", matrix.algorithm);
     elements_prepare();
     memset(order_element.mask, 0xff, 8);
     list_combinations(&matrix);
-    order_create(&matrix.order, matrix.algorithm, test.n);
     matrix.pool = test_allocate((size_t)test.n * POOL * ELEMENT_BYTES_MAX);
     matrix.send = test_allocate(LARGE * ELEMENT_BYTES_MAX);
     matrix.receive = test_allocate(LARGE * ELEMENT_BYTES_MAX + GUARD);
-    memset(matrix.hash, 0, sizeof(matrix.hash));
-
-    const struct test_counters before = test_counters_read();
-    run_all(&matrix, part, parts, runs);
-    test_counters_moved(before, matrix.expected, 0, matrix.algorithm);
+    char *list = strdup(algorithms), *rest = NULL;
+    for (char *name = strtok_r(list, ",", &rest); name; name = strtok_r(NULL, ",", &rest))
+        run_pinned(&matrix, name, part++ % parts, parts, runs);
 
     TEST_MPI(MPI_Op_free(&matrix.combinations[matrix.count - 1].handle));
-    order_free(&matrix.order);
+    free(list);
     free(matrix.combinations);
     free(matrix.pool);
     free(matrix.send);

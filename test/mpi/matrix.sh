@@ -25,14 +25,12 @@ for ranks in 1 2 3 4 5 6 7 8 9; do
         3 | 4 | 8) repeat=100 ;;
     esac
     choose "$ranks"
-    for i in "${!chosen[@]}"; do
-        large=$(((i + ranks) % ${#chosen[@]}))/${#chosen[@]}
-        if [ "${STRAG_TEST_FULL:-0}" = 1 ]; then
-            large=0/1
-            repeat=100
-        fi
-        must "$ranks" --mca coll strag --mca coll_strag_algorithm "${chosen[i]}" \
-            --mca coll_strag_segment_size "$segment" ${transport[@]+"${transport[@]}"} \
-            "$programs/matrix" --algorithm "${chosen[i]}" --large "$large" --repeat "$repeat"
-    done
+    large=$((ranks % ${#chosen[@]}))/${#chosen[@]}
+    if [ "${STRAG_TEST_FULL:-0}" = 1 ]; then
+        large=0/1
+        repeat=100
+    fi
+    must "$ranks" --mca coll strag --mca coll_strag_segment_size "$segment" \
+        ${transport[@]+"${transport[@]}"} "$programs/matrix" --algorithms "$(listed)" \
+        --large "$large" --repeat "$repeat"
 done

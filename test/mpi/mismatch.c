@@ -5,12 +5,15 @@
  * them have correct results, whatever the wrong ones have left behind.
  *
  * No count is so small that blocks are empty on some of the ranks only, and none is beyond 4 KiB on
- * some only, the longest call that takes turns with the root: then ranks may deadlock, which none
- * of them can detect.
+ * some only, where calls end to take turns with the root: then ranks may wait for each other in a
+ * circle, and nobody can tell.
+ *
+ *     mismatch [--algorithms A,B,..]     each pinned on a communicator in turn (direct)
  */
 #include "common.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { WRONG = 12, RIGHT = 5, LONGEST = 200000 };
 
@@ -42,16 +45,13 @@ static int call_wrong(MPI_Comm comm, int count, int longer)
     return errors;
 }
 
-int main(int argc, char **argv)
+static void run_pinned(const char *algorithm)
 {
     static const int counts[] = {5, 300, 3000, LONGEST};
-    MPI_Comm comm;
-    test_start(&argc, &argv, "mismatch", MPI_THREAD_SINGLE, NULL);
-    values = test_allocate(2 * LONGEST * sizeof *values);
-    sums = test_allocate(2 * LONGEST * sizeof *sums);
+    MPI_Comm comm = test_pinned(MPI_COMM_WORLD, algorithm);
+    const struct test_counters before = test_counters_read();
     for (int i = 0; i < 2 * LONGEST; i++)
         values[i] = i;
-    TEST_MPI(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
     TEST_MPI(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN));
     for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
         int errors, all;
@@ -62,7 +62,21 @@ int main(int argc, char **argv)
         TEST_MPI(MPI_Reduce(&errors, &all, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD));
         TEST_CHECK(test.rank != 0 || all >= WRONG, "%d errors in %d wrong calls", all, WRONG);
     }
+    TEST_CHECK(test_counters_read().calls > before.calls, "%s did not run", algorithm);
     TEST_MPI(MPI_Comm_free(&comm));
+}
+
+int main(int argc, char **argv)
+{
+    const char *algorithms = "direct";
+    const struct test_option options[] = {{"algorithms", &algorithms}, {NULL, NULL}};
+    test_start(&argc, &argv, "mismatch", MPI_THREAD_SINGLE, options);
+    values = test_allocate(2 * LONGEST * sizeof *values);
+    sums = test_allocate(2 * LONGEST * sizeof *sums);
+    char *list = strdup(algorithms), *rest = NULL;
+    for (char *name = strtok_r(list, ",", &rest); name; name = strtok_r(NULL, ",", &rest))
+        run_pinned(name);
+    free(list);
     free(values);
     free(sums);
     return test_finish();

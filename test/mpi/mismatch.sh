@@ -8,12 +8,9 @@ set -eu
 # Not auto, which may choose another algorithm for another count.
 mpi_limit=60
 for ranks in 2 3 4 5; do
-    for algorithm in direct circulant recursive-doubling ring; do
-        must "$ranks" --mca coll strag --mca coll_strag_minimum_size 0 \
-            --mca coll_strag_shared_memory 1 --mca coll_strag_algorithm "$algorithm" \
-            "$programs/mismatch"
-    done
-    # In segments, through the pipeline
+    must "$ranks" --mca coll strag --mca coll_strag_shared_memory 1 "$programs/mismatch" \
+        --algorithms direct,circulant,recursive-doubling,ring
+    # In pieces, through the engine's window
     must "$ranks" --mca coll strag --mca coll_strag_segment_size 64 --mca coll_strag_shared_memory 1 \
-        --mca coll_strag_algorithm direct "$programs/mismatch"
+        "$programs/mismatch"
 done

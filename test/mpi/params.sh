@@ -69,8 +69,8 @@ expect 0 24 --mca coll strag --mca coll_strag_minimum_size 1G
 expect 24 0 --mca coll strag --mca coll_strag_minimum_size 0
 expect 6 18 --mca coll strag --mca coll_strag_minimum_size 1M
 choose 3
+expect 24 0 --mca coll strag --mca coll_strag_algorithm "${chosen[0]}"
 for algorithm in "${chosen[@]}"; do
-    expect 24 0 --mca coll strag --mca coll_strag_algorithm "$algorithm"
     expect 24 0 --mca coll strag --mca coll_strag_algorithm "$algorithm" \
         --mca coll_strag_segment_size 1 --mca coll_strag_minimum_size 1G
 done

@@ -7,7 +7,7 @@
  * Every type here is a list of 32-bit words at offsets. All bytes of the receive buffer are
  * compared, so that a write to a gap is detected.
  *
- *     types --algorithm NAME      the value of coll_strag_algorithm
+ *     types --algorithms A,B,..      each pinned on a communicator in turn
  */
 #include "common.h"
 #include "order.h"
@@ -34,8 +34,8 @@ struct buffer {
     size_t bytes;
 };
 
-static const struct shape *current; /* for the operators, which MPI gives no context */
-static const char *algorithm = "ring";
+static const struct shape *current;         /* for the operators, which MPI gives no context */
+static MPI_Comm comm;                       /* with the algorithm at hand */
 static unsigned long long calls, delegated; /* expected */
 
 static uint32_t word_at(const char *address)
@@ -164,7 +164,7 @@ static void allreduce(const struct shape *shape, MPI_Op op, size_t count, bool i
     fill(shape, test.rank, 0, count, in_place ? receive.base : send.base);
     memcpy(send_before.memory, send.memory, send.bytes);
     TEST_MPI(MPI_Allreduce(in_place ? MPI_IN_PLACE : send.base, receive.base, (int)count,
-                           shape->type, op, MPI_COMM_WORLD));
+                           shape->type, op, comm));
     compare(&receive, want, what);
     compare(&send, &send_before, what);
     free(send.memory);
@@ -280,8 +280,8 @@ static void run_no_size(MPI_Op sum)
     TEST_MPI(MPI_Type_commit(&empty));
     struct shape none = {.name = "no size", .type = empty};
     current = &none;
-    TEST_MPI(MPI_Allreduce(words, untouched, 3, empty, sum, MPI_COMM_WORLD));
-    TEST_MPI(MPI_Allreduce(MPI_IN_PLACE, words, 3, empty, sum, MPI_COMM_WORLD));
+    TEST_MPI(MPI_Allreduce(words, untouched, 3, empty, sum, comm));
+    TEST_MPI(MPI_Allreduce(MPI_IN_PLACE, words, 3, empty, sum, comm));
     TEST_CHECK(1 == words[0] && 4 == words[3] && 5 == untouched[0] && 8 == untouched[3],
                "a type of no size: a buffer was changed");
     TEST_MPI(MPI_Type_free(&empty));
@@ -292,8 +292,8 @@ static void run_empty(const struct shape *shape, MPI_Op sum)
 {
     struct buffer want = make_buffer(shape, 1), got = make_buffer(shape, 1);
     current = shape;
-    TEST_MPI(MPI_Allreduce(want.base, got.base, 0, shape->type, sum, MPI_COMM_WORLD));
-    TEST_MPI(MPI_Allreduce(MPI_IN_PLACE, got.base, 0, shape->type, sum, MPI_COMM_WORLD));
+    TEST_MPI(MPI_Allreduce(want.base, got.base, 0, shape->type, sum, comm));
+    TEST_MPI(MPI_Allreduce(MPI_IN_PLACE, got.base, 0, shape->type, sum, comm));
     compare(&got, &want, "count 0");
     free(want.memory);
     free(got.memory);
@@ -322,7 +322,7 @@ static void run_noncommutative(int count, bool in_place)
         else
             matrix_op(other, want, &count, &type);
     }
-    TEST_MPI(MPI_Allreduce(in_place ? MPI_IN_PLACE : mine, got, count, type, op, MPI_COMM_WORLD));
+    TEST_MPI(MPI_Allreduce(in_place ? MPI_IN_PLACE : mine, got, count, type, op, comm));
     delegated += test.n > 1;
     TEST_CHECK(0 == memcmp(want, got, bytes), "non-commutative operator, count %d%s: wrong", count,
                in_place ? " in place" : "");
@@ -334,26 +334,23 @@ static void run_noncommutative(int count, bool in_place)
     free(got);
 }
 
-int main(int argc, char **argv)
+/* Everything with one algorithm. */
+static void run_pinned(const char *algorithm, const struct shape *shapes, int count)
 {
-    const struct test_option options[] = {{"algorithm", &algorithm}, {NULL, NULL}};
-    test_start(&argc, &argv, "types", MPI_THREAD_SINGLE, options);
-    test_parameter_is("coll_strag_algorithm", algorithm);
-
     struct order order;
-    struct shape shapes[16];
     MPI_Op order_recording, sum;
+    comm = test_pinned(MPI_COMM_WORLD, algorithm);
     order_create(&order, algorithm, test.n);
     TEST_MPI(MPI_Op_create(order_op, 1, &order_recording));
     TEST_MPI(MPI_Op_create(sum_op, 1, &sum));
-    const int count = make_shapes(shapes);
+    calls = delegated = 0;
 
     struct test_counters before = test_counters_read();
     for (int i = 0; i < count; i++) {
         run_shape(&shapes[i], &order, order_recording, sum);
         run_empty(&shapes[i], sum);
     }
-    test_counters_moved(before, calls, 0, "commutative operators");
+    test_counters_moved(before, calls, 0, algorithm);
 
     before = test_counters_read();
     const int counts[] = {1, 7, 1000, 20000};
@@ -364,10 +361,24 @@ int main(int argc, char **argv)
     test_counters_moved(before, 0, delegated, "non-commutative operators");
     run_no_size(sum);
 
-    for (int i = 0; i < count; i++)
-        free_shape(&shapes[i]);
     TEST_MPI(MPI_Op_free(&order_recording));
     TEST_MPI(MPI_Op_free(&sum));
+    TEST_MPI(MPI_Comm_free(&comm));
     order_free(&order);
+}
+
+int main(int argc, char **argv)
+{
+    const char *algorithms = "ring";
+    const struct test_option options[] = {{"algorithms", &algorithms}, {NULL, NULL}};
+    test_start(&argc, &argv, "types", MPI_THREAD_SINGLE, options);
+    struct shape shapes[16];
+    const int count = make_shapes(shapes);
+    char *list = strdup(algorithms), *rest = NULL;
+    for (char *name = strtok_r(list, ",", &rest); name; name = strtok_r(NULL, ",", &rest))
+        run_pinned(name, shapes, count);
+    free(list);
+    for (int i = 0; i < count; i++)
+        free_shape(&shapes[i]);
     return test_finish();
 }

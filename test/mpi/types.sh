@@ -8,10 +8,8 @@ set -eu
 
 for ranks in 1 2 3 4 5 8; do
     choose "$ranks"
-    for algorithm in "${chosen[@]}"; do
-        for segment in 256K 4K; do
-            must "$ranks" --mca coll strag --mca coll_strag_algorithm "$algorithm" \
-                --mca coll_strag_segment_size "$segment" "$programs/types" --algorithm "$algorithm"
-        done
+    for segment in 256K 4K; do
+        must "$ranks" --mca coll strag --mca coll_strag_segment_size "$segment" \
+            "$programs/types" --algorithms "$(listed)"
     done
 done
