@@ -21,7 +21,6 @@
 #include "shared_memory.h"
 
 #include <limits.h>
-#include <stdlib.h>
 
 /* Segments of temporary space. Through memory more would only take room in the cache; over a
  * network messages from several ranks come at the same time. */

@@ -63,6 +63,5 @@ void coll_strag_counters_register(const mca_base_component_t *component)
     register_counter(component, CALLS, "calls",
                      "MPI_Allreduce calls of this process that coll/strag has run");
     register_counter(component, DELEGATED, "delegated",
-                     "MPI_Allreduce calls of this process that coll/strag has handed to the "
-                     "previous component");
+                     "MPI_Allreduce calls of this process that coll/strag has delegated");
 }

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Verbose lines for users who want them (coll_strag_verbose,
- * coll_base_verbose), and warnings.
- */
+/* Verbose lines (coll_strag_verbose, coll_base_verbose), and warnings. */
 #ifndef COLL_STRAG_LOG_H
 #define COLL_STRAG_LOG_H
 

@@ -100,20 +100,7 @@ static void decide_pinned(const struct coll_strag_table_inputs *inputs,
     struct strag_error err;
     const struct strag_model model = make_model(inputs);
     const struct strag_algorithm *algorithm = strag_algorithms[inputs->pinned];
-    const struct strag_select_options options = {.only = algorithm};
-    struct strag_selection *selection;
-    int status;
-    if (algorithm->choices) {
-        status = strag_select(problem, &model, &options, &selection, &err);
-        if (status == STRAG_OK) {
-            decision->table = selection->table;
-            strag_selection_free(selection);
-        }
-    } else {
-        status = strag_algorithm_claim(algorithm, problem, NULL, &err);
-        decision->table.entry[0].algorithm = status == STRAG_OK ? algorithm : NULL;
-    }
-    if (status == STRAG_OK)
+    if (strag_select_one(algorithm, problem, &model, &decision->table, &err) == STRAG_OK)
         return;
     coll_strag_log(inputs->comm, "%s: %s", algorithm->name, err.text);
     if (inputs->pinned == coll_strag_settings.pinned)

@@ -344,20 +344,12 @@ static int append_algorithm(struct strag_table *table, const struct application 
                             const struct rule_size *size, size_t end, bool *fits,
                             struct strag_error *err)
 {
-    const struct strag_select_options options = {.only = size->algorithm};
     struct strag_problem problem = *application->problem;
-    struct strag_selection *selection;
+    struct strag_table own;
     problem.blocks = size->blocks;
-    if (!size->algorithm->choices || size->blocks) {
-        const struct strag_entry named = {.algorithm = size->algorithm, .blocks = size->blocks};
-        *fits = append(table, size->from, &named);
-        return strag_algorithm_claim(size->algorithm, &problem, NULL, err);
-    }
-    int status = strag_select(&problem, application->model, &options, &selection, err);
-    if (status == STRAG_OK) {
-        *fits = append_model(table, &selection->table, size->from, end);
-        strag_selection_free(selection);
-    }
+    int status = strag_select_one(size->algorithm, &problem, application->model, &own, err);
+    if (status == STRAG_OK)
+        *fits = append_model(table, &own, size->from, end);
     return status;
 }
 

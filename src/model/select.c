@@ -331,6 +331,26 @@ int strag_select(const struct strag_problem *problem, const struct strag_model *
     return STRAG_OK;
 }
 
+int strag_select_one(const struct strag_algorithm *algorithm, const struct strag_problem *problem,
+                     const struct strag_model *model, struct strag_table *table,
+                     struct strag_error *err)
+{
+    const struct strag_select_options options = {.only = algorithm};
+    const bool choose_blocks = algorithm->choices && problem->blocks == 0;
+    struct strag_selection *selection;
+    int status = choose_blocks ? strag_select(problem, model, &options, &selection, err)
+                               : strag_algorithm_claim(algorithm, problem, NULL, err);
+    if (status != STRAG_OK)
+        return status;
+    if (choose_blocks) {
+        *table = selection->table;
+        strag_selection_free(selection);
+    } else {
+        *table = (struct strag_table){1, {{0, algorithm, problem->blocks}}};
+    }
+    return STRAG_OK;
+}
+
 void strag_selection_free(struct strag_selection *selection)
 {
     if (!selection)

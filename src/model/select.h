@@ -88,6 +88,16 @@ int strag_select(const struct strag_problem *problem, const struct strag_model *
                  const struct strag_select_options *options, struct strag_selection **selection,
                  struct strag_error *err);
 
+/**
+ * The table of one algorithm for all sizes: with the blocks of the problem where it says how many,
+ * else with those that the model finds best for each size.
+ *
+ * @return STRAG_OK, or as strag_algorithm_claim; then the table is as it was
+ */
+int strag_select_one(const struct strag_algorithm *algorithm, const struct strag_problem *problem,
+                     const struct strag_model *model, struct strag_table *table,
+                     struct strag_error *err);
+
 /** NULL is allowed. */
 void strag_selection_free(struct strag_selection *selection);
 
