@@ -352,7 +352,7 @@ int main(int argc, char **argv)
         run_pinned(algorithms);
     else
         run_part(0, 1);
-    TEST_CHECK(met > 0, "no buffer was on a device");
+    TEST_CHECK(on_device > 0, "no buffer was on a device");
     if (gpu.fake_counts) {
         struct fake_counts fake;
         gpu.fake_counts(&fake);
