@@ -86,7 +86,7 @@ void bench_close(FILE *file, const char *path);
 /** Page-aligned zeros, the caller's to free. */
 void *bench_allocate(size_t bytes);
 
-/** What this rank gives: small integers, whose sums are exact in any order. */
+/** Set this rank's contribution: small integers, whose sums are exact in any order. */
 void bench_fill(struct bench *bench, size_t count);
 
 /** Before a call that is checked. */

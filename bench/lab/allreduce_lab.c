@@ -46,10 +46,10 @@ static struct {
     struct event events[EVENTS_MAX];
     int nevents;
 
-    bool *late;      /* [rank] */
-    double *plan;    /* from rank 0, for a call: when to start, then a delay per rank */
-    double *moments; /* [rank]: arrival, exit */
-    uint64_t random; /* rank 0's */
+    bool *late;                   /* [rank] */
+    double *plan;                 /* of a call, from rank 0: when to start, then a delay per rank */
+    double *moments;              /* [rank]: arrival, exit */
+    uint64_t random;              /* rank 0's */
     double spent[CONTENDERS_MAX]; /* seconds at the size at hand */
     FILE *samples, *traffic;      /* rank 0's */
     struct links links;           /* rank 0's */

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
-# What the tests with real programs share: the same job over stock Open MPI and over strag, and the
+# Shared by the tests with real programs: the same job over stock Open MPI and over strag, and the
 # proof that strag ran. Needs bash with set -eu.
 
 : "${builddir:?}" "${STRAG_MPIRUN:?}"

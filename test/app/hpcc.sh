@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # The HPC Challenge benchmark (HPL, PTRANS, RandomAccess, FFT): its own checks must pass over strag, and
-# its residuals and norms have every digit that they have over stock Open MPI. (What it sums over all
-# ranks are counts, maxima and times; times are not compared. RandomAccess may lose updates, up to 1 %
-# of them: on a busy machine it does, over stock Open MPI too, and ends early when its time is over: its
-# counts of errors and of updates are not compared.)
+# its residuals and norms have the same digits as over stock Open MPI. (It reduces counts, maxima and
+# times over all ranks; times are not compared. RandomAccess may lose up to 1 % of its updates, and ends
+# early when its time is over, on a busy machine over stock Open MPI too, so its counts of errors and of
+# updates are not compared.)
 set -eu
 : "${srcdir:?run me by make check}"
 # shellcheck source=test/app/common.sh

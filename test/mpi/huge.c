@@ -17,7 +17,7 @@
 #define BYTES       ((size_t)INTS * sizeof(int))
 #define INTS_PERIOD ((size_t)257 * 16384) /* whole pages of up to 64 KiB */
 #define SLACK_KB    (2L << 20) /* beyond the vectors: for MPI, and the machine's other programs */
-#define PERIOD      251        /* a prime: the values of the bytes repeat after so many */
+#define PERIOD      251        /* a prime: the period of the bytes' values */
 
 /* kB of available memory; LONG_MAX if it is unknown. */
 static long available_kb(void)
@@ -115,7 +115,7 @@ int main(int argc, char **argv)
 {
     test_start(&argc, &argv, "huge", MPI_THREAD_SINGLE, NULL);
     const long needed_kb = (long)(BYTES / 1024) * test.n + SLACK_KB;
-    int enough = available_kb() >= needed_kb; /* rank 0's answer counts */
+    int enough = available_kb() >= needed_kb; /* all ranks use rank 0's value */
     TEST_MPI(MPI_Bcast(&enough, 1, MPI_INT, 0, MPI_COMM_WORLD));
     if (!enough) {
         if (0 == test.rank)

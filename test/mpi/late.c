@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Stragglers: who is found to be one, and when. Ranks sleep before their calls, as a phase says;
- * after three windows the performance variables must name the right rank. Every result is checked.
- * The job's ranks are split into groups of 2, 3, 4, ..., which sleep at the same time.
+ * Stragglers: which rank is detected, and when. Ranks sleep before their calls, depending on the
+ * phase; after three windows the performance variables must name the right rank. Every result is
+ * checked. The job's ranks are split into groups of 2, 3, 4, ..., which sleep at the same time.
  *
  *     late [--window W] [--count N] [--delay MS]
  *
  *     late --stragglers R,S,.. [--expect auto|none]
  *
  * W is coll_strag_window. With --stragglers a duplicate of MPI_COMM_WORLD follows another, on which
- * R, S, .. are late in all calls (none: nobody is); sums are rounded, and how many different
- * results came out is printed. With --expect none nobody must be named.
+ * R, S, .. are late in all calls (none: no rank is); sums are rounded, and the number of different
+ * results is printed. With --expect none there must never be a straggler.
  */
 #include "common.h"
 
@@ -73,14 +73,14 @@ static void check(MPI_Comm comm, const struct phase *phase, long found)
     TEST_MPI(MPI_Comm_rank(comm, &rank));
     TEST_MPI(MPI_Comm_size(comm, &n));
     int now = (int)test_variable_read("coll_strag_late_rank", comm);
-    if (phase->expect == NOBODY && now != NOBODY) {
+    if (phase->expect == NO_RANK && now != NO_RANK) {
         double delay = test_variable_read("coll_strag_late_delay", comm);
         TEST_CHECK(delay < job.delay / 4, "%s: rank %d is late by %g s", phase->what, now, delay);
         return;
     }
-    TEST_CHECK(now == phase->expect, "%s: rank %d is named late, %d expected", phase->what, now,
+    TEST_CHECK(now == phase->expect, "%s: rank %d is the straggler, not %d", phase->what, now,
                phase->expect);
-    if (rank == 0 && now != NOBODY)
+    if (rank == 0 && now != NO_RANK)
         printf("late: %d ranks: %s: rank %d found after %ld calls, %.1f windows\n", n, phase->what,
                now, found, (double)found / job.window);
 }
@@ -149,7 +149,7 @@ static void run_groups(void)
 
 enum { BITS_WINDOWS = 5, HASHES_MAX = 8 };
 
-/* @return how many different results came out of so many calls */
+/* @return the number of different results of these calls */
 static int count_results(MPI_Comm comm, int straggler, int calls, uint64_t hashes[HASHES_MAX])
 {
     int nhashes = 0;
@@ -169,11 +169,11 @@ static int count_results(MPI_Comm comm, int straggler, int calls, uint64_t hashe
     return nhashes;
 }
 
-/* On a duplicate; and on one that does not live for a window. */
+/* On a duplicate; and on one with less than a window of calls. */
 static void run_straggler(const char *name)
 {
     const int straggler =
-        strcmp(name, "none") == 0 ? NOBODY : (int)test_number("stragglers", name, 0, test.n - 1);
+        strcmp(name, "none") == 0 ? NO_RANK : (int)test_number("stragglers", name, 0, test.n - 1);
     uint64_t hashes[HASHES_MAX];
     char text[64];
     MPI_Comm comm, brief;
@@ -183,7 +183,7 @@ static void run_straggler(const char *name)
     TEST_MPI(MPI_Comm_set_name(comm, text));
     int results = count_results(comm, straggler, BITS_WINDOWS * job.window, hashes);
     int named = (int)test_variable_read("coll_strag_late_rank", comm);
-    TEST_CHECK(job.expect || named == NOBODY, "rank %d is named late", named);
+    TEST_CHECK(job.expect || named == NO_RANK, "rank %d is the straggler", named);
     if (test.rank == 0)
         printf("late: straggler %s: %d different results, the first %016llx\n", name, results,
                (unsigned long long)hashes[0]);

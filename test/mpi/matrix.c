@@ -14,7 +14,7 @@
  * --large       run 256 K elements for the combinations K, K+M, ... alone, with the next algorithm
  *               for K+1, ... (default 0/1: for all); with M > 1, with and without MPI_IN_PLACE in
  *               turn
- * --repeat      so many runs of a few cases, with random delays, must give the same bits (default
+ * --repeat      this many runs of a few cases, with random delays, must give the same bits (default
  *               0)
  */
 #include "common.h"
@@ -61,7 +61,7 @@ struct matrix {
 };
 
 /* Our own operator on 64-bit numbers: neither commutative nor associative, but declared to be
- * commutative, so that the result tells exactly which operands were reduced, and which was left.
+ * commutative, so that the result shows exactly which operands were reduced, and which was left.
  */
 static struct element order_element = {
     .name = "order", .group = GROUP_C_INTEGER, .scalar = {SCALAR_UINT64}, .size = 8, .extent = 8};

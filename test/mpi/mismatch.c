@@ -5,8 +5,8 @@
  * them have correct results, whatever the wrong ones have left behind.
  *
  * No count is so small that blocks are empty on some of the ranks only, and none is beyond 4 KiB on
- * some only, where calls end to take turns with the root: then ranks may wait for each other in a
- * circle, and nobody can tell.
+ * some only, the longest call that takes turns with the root: then ranks may deadlock, which none
+ * of them can detect.
  *
  *     mismatch [--algorithms A,B,..]     each pinned on a communicator in turn (direct)
  */

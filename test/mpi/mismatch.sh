@@ -10,7 +10,7 @@ mpi_limit=60
 for ranks in 2 3 4 5; do
     must "$ranks" --mca coll strag --mca coll_strag_shared_memory 1 "$programs/mismatch" \
         --algorithms direct,circulant,recursive-doubling,ring
-    # In pieces, through the engine's window
+    # In segments, through the pipeline
     must "$ranks" --mca coll strag --mca coll_strag_segment_size 64 --mca coll_strag_shared_memory 1 \
         "$programs/mismatch"
 done
