@@ -44,13 +44,8 @@ struct strag_transport *coll_strag_shared_memory_begin(struct strag_shm *shm,
     bool contiguous = reducer->true_lb == 0 && reducer->extent == (ptrdiff_t)size &&
                       reducer->true_extent == reducer->extent &&
                       ompi_datatype_is_contiguous_memory_layout(reducer->dtype, 2);
-    const struct strag_shm_elements elements = {
-        .size = size,
-        .contiguous = contiguous,
-        .in_place = contiguous && size <= COLL_STRAG_REDUCE_PIECE,
-        .type = reducer->dtype,
-    };
-    return strag_shm_begin(shm, &elements);
+    return strag_shm_begin(shm, reducer->dtype, size, contiguous,
+                           contiguous && size <= COLL_STRAG_REDUCE_PIECE);
 }
 
 /* ---- Setting up ---- */

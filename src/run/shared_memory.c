@@ -43,17 +43,17 @@ static bool is_before(uint32_t a, uint32_t b)
 
 static int copy_in(const struct strag_shm *shm, void *slot, const void *buffer, size_t elements)
 {
-    if (!shm->elements.contiguous)
-        return shm->host.pack(shm->elements.type, slot, buffer, elements);
-    memcpy(slot, buffer, elements * shm->elements.size);
+    if (!shm->contiguous)
+        return shm->host.pack(shm->type, slot, buffer, elements);
+    memcpy(slot, buffer, elements * shm->size);
     return STRAG_OK;
 }
 
 static int copy_out(const struct strag_shm *shm, const void *slot, void *buffer, size_t elements)
 {
-    if (!shm->elements.contiguous)
-        return shm->host.unpack(shm->elements.type, buffer, slot, elements);
-    memcpy(buffer, slot, elements * shm->elements.size);
+    if (!shm->contiguous)
+        return shm->host.unpack(shm->type, buffer, slot, elements);
+    memcpy(buffer, slot, elements * shm->size);
     return STRAG_OK;
 }
 
@@ -80,7 +80,7 @@ static void announce(const struct strag_shm *shm, struct strag_shm_peer *peer,
                      struct strag_shm_cell *cell, size_t elements, int slot)
 {
     cell->call = (uint32_t)shm->call;
-    cell->bytes = (uint32_t)(elements * shm->elements.size);
+    cell->bytes = (uint32_t)(elements * shm->size);
     cell->slot = slot;
     atomic_store_explicit(&cell->number, (uint32_t)++peer->sent, memory_order_release);
 }
@@ -172,7 +172,7 @@ static int send_now(struct strag_shm *shm, struct strag_shm_peer *peer, const vo
         return stand_by(shm, peer);
     struct strag_shm_cell *cell = &peer->out->cells[number % STRAG_SHM_CELLS];
     int slot = STRAG_SHM_NO_SLOT;
-    int status = elements * shm->elements.size <= STRAG_SHM_INLINE
+    int status = elements * shm->size <= STRAG_SHM_INLINE
                      ? copy_in(shm, cell->data, buffer, elements)
                      : copy_to_slot(shm, peer, buffer, elements, content, &slot);
     if (status == STRAG_PENDING)
@@ -252,7 +252,7 @@ static int receive_now(struct strag_shm *shm, struct strag_shm_peer *peer, size_
         peer->received--;
         return STRAG_ERR_MISMATCH;
     }
-    if (cell->bytes != elements * shm->elements.size) { /* ranks call with other counts */
+    if (cell->bytes != elements * shm->size) { /* ranks call with other counts */
         release(last_arrival(peer));
         return STRAG_ERR_MISMATCH;
     }
@@ -471,15 +471,17 @@ void strag_shm_abandon(struct strag_shm *shm)
     shm->has_stale = true;
 }
 
-struct strag_transport *strag_shm_begin(struct strag_shm *shm,
-                                        const struct strag_shm_elements *elements)
+struct strag_transport *strag_shm_begin(struct strag_shm *shm, const void *type, size_t size,
+                                        bool contiguous, bool in_place)
 {
-    if (elements->size > shm->longest)
+    if (size > shm->longest)
         return NULL;
-    shm->elements = *elements;
-    shm->super.recv_in_place = elements->in_place ? shm_recv_in_place : NULL;
-    shm->super.try_send = elements->in_place ? shm_try_send : NULL;
-    shm->super.try_send_max = shm->longest / elements->size;
+    shm->type = type;
+    shm->size = size;
+    shm->contiguous = contiguous;
+    shm->super.recv_in_place = in_place ? shm_recv_in_place : NULL;
+    shm->super.try_send = in_place ? shm_try_send : NULL;
+    shm->super.try_send_max = shm->longest / size;
     shm->super.hint_wait = NULL;
     shm->refused = false;
     shm->idle = 0;

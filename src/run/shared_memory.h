@@ -28,7 +28,7 @@ struct strag_shm;
 /* The process around the transport. */
 struct strag_shm_host {
     /* Copy elements whose data does not lie back to back to packed bytes, or from them; `type` as
-     * in struct strag_shm_elements. @return STRAG_OK or an error */
+     * in strag_shm_begin. @return STRAG_OK or an error */
     int (*pack)(const void *type, void *packed, const void *elements, size_t count);
     int (*unpack)(const void *type, void *elements, const void *packed, size_t count);
 
@@ -44,14 +44,6 @@ struct strag_shm_info {
     int32_t processors;     /* how many these are; 0: unknown */
     int32_t pid, fd;        /* of the segment's maker */
     int32_t yields;         /* of its host structure */
-};
-
-/* Elements of a call. */
-struct strag_shm_elements {
-    size_t size;      /* bytes of data in one */
-    bool contiguous;  /* data lies back to back: `pack` and `unpack` are not called */
-    bool in_place;    /* contiguous, and messages may be read where they arrive */
-    const void *type; /* for `pack` and `unpack` */
 };
 
 /* ---- Setting up ---- */
@@ -92,11 +84,15 @@ void strag_shm_abandon(struct strag_shm *shm);
 /**
  * Get ready for the call.
  *
+ * @param type        for the host's `pack` and `unpack`
+ * @param size        bytes of data in an element
+ * @param contiguous  the elements' data lies back to back: they are not packed
+ * @param in_place    contiguous, and messages may be read where they arrive
  * @return the transport; NULL: an element is longer than its messages. It fails with
  *         STRAG_ERR_MISMATCH where ranks made the call with different counts
  */
-struct strag_transport *strag_shm_begin(struct strag_shm *shm,
-                                        const struct strag_shm_elements *elements);
+struct strag_transport *strag_shm_begin(struct strag_shm *shm, const void *type, size_t size,
+                                        bool contiguous, bool in_place);
 
 /**
  * For a call, after its begin, whose plan has a root that works for all: which rank is that best?

@@ -140,8 +140,10 @@ struct strag_shm {
     bool has_stale; /* a call was given up: messages of it may be left */
 
     /* the call */
-    uint64_t call; /* its number, from 1; all ranks count alike */
-    struct strag_shm_elements elements;
+    uint64_t call;    /* its number, from 1; all ranks count alike */
+    const void *type; /* these three as in strag_shm_begin */
+    size_t size;
+    bool contiguous;
     bool refused; /* what was asked for last was not possible */
     struct strag_shm_queue sends, receives;
 

@@ -280,11 +280,10 @@ static int run_engine(const struct shm_call *call, const struct layout *layout, 
 {
     const bool contiguous = layout == &layouts[0], in_place = rng_one_in(&self->rng, 3);
     const size_t count = call->count + (longer ? call->count / 10 + 1 : 0);
-    const struct strag_shm_elements elements = {sizeof(uint64_t), contiguous,
-                                                contiguous && !call->not_in_place, layout};
     struct strag_engine *engine = engine_of(call->plans);
     char *output = malloc(count * layout->extent), *input = malloc(count * layout->extent);
-    struct strag_transport *transport = strag_shm_begin(self->shm, &elements);
+    struct strag_transport *transport = strag_shm_begin(
+        self->shm, layout, sizeof(uint64_t), contiguous, contiguous && !call->not_in_place);
     if (!engine || !input || !output || !transport)
         return STRAG_ERR_MEMORY; /* and the test fails */
     struct reducer reducer = {{space_allocate, space_release, reduce, copy, NULL}, layout};

@@ -40,7 +40,6 @@ struct host {
 static void open_host(struct host *host, int n, int elsewhere, bool yields)
 {
     const struct strag_shm_host process = {NULL, NULL, progress, yields};
-    const struct strag_shm_elements elements = {sizeof(int), true, true, NULL};
     uint8_t lane_of[RANKS + 1] = {0};
     if (elsewhere)
         lane_of[n] = 1;
@@ -56,7 +55,7 @@ static void open_host(struct host *host, int n, int elsewhere, bool yields)
         processor = r / 2; /* two on each */
         strag_shm_attach(host->rank[r], host->memory);
         strag_shm_next_call(host->rank[r]);
-        strag_shm_begin(host->rank[r], &elements);
+        strag_shm_begin(host->rank[r], NULL, sizeof(int), true, true);
     }
     processor = yielded = progressed = 0;
 }
