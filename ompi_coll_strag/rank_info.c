@@ -52,7 +52,10 @@ void coll_strag_rank_info_prepare(void)
 
 struct coll_strag_rank_info coll_strag_rank_info(ompi_communicator_t *comm, uint64_t parameters)
 {
-    struct coll_strag_rank_info info = {.location = own, .parameters = parameters};
+    struct coll_strag_rank_info info;
+    memset(&info, 0, sizeof info); /* it is sent, padding and all */
+    info.location = own;
+    info.parameters = parameters;
     info.location.world = ompi_comm_rank(&ompi_mpi_comm_world.comm);
     coll_strag_find_segments(comm, info.segments);
     return info;
