@@ -21,7 +21,7 @@
  * opposite order and direction.
  *
  * @param[out] sends  the member sends, else it receives
- * @return the other member; -1: nobody
+ * @return the other member; -1: none
  */
 static inline int strag_binomial_partner(int size, int member, int step, bool *sends)
 {

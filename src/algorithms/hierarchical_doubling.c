@@ -185,7 +185,7 @@ static int build_top(const struct prepared *prepared, int position, int round,
     return end;
 }
 
-/* Few rounds: those that nobody asked for are appended as well. */
+/* Few rounds: those that are not wanted are appended as well. */
 static void build(const struct strag_problem *problem, int rank, struct strag_builder *builder)
 {
     const struct prepared *prepared = problem->prepared;

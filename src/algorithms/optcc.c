@@ -618,7 +618,7 @@ static int find_kind(const struct strag_problem *problem, int round, int64_t *ki
     return count + add_local(optcc, distributed(optcc, window), kind + count);
 }
 
-/* Where nobody is slow hosts move on around the ring, and ranks within their host. */
+/* Where no host is slow, hosts move on around the ring, and ranks within their host. */
 static int like(const struct strag_problem *problem, enum strag_machine machine, int rank)
 {
     const struct optcc *optcc = problem->prepared;

@@ -77,7 +77,7 @@ struct strag_swing_meeting {
     int pair;      /* the number of its own; `pairs`: it is left over */
     bool upper;    /* which list it goes to */
     int peer;      /* the other rank of its pair; -1: left over, or alone */
-    int left_over; /* if it goes to the lower list: the rank that is left over; -1: nobody is */
+    int left_over; /* if it goes to the lower list: the rank that is left over; -1: none */
     int first, low;
     int unit; /* in a list of odd size: the blocks of each rank */
 };
@@ -121,7 +121,7 @@ double strag_swing_messages(const struct strag_swing *swing, int dim);
 int strag_swing_half(const struct strag_swing *swing, const struct strag_swing_walk *walks,
                      bool reduce, int round, struct strag_builder *builder);
 
-/** Do all lists fall into pairs, with nobody left over? */
+/** Do all lists fall into pairs, with no rank left over? */
 bool strag_swing_is_even(const struct strag_swing *swing);
 
 #endif

@@ -57,7 +57,7 @@ int strag_uplinks_open(const struct strag_problem *problem, int ring, struct str
 /** Has every host one rank, and are their links equally fast as far as is known? */
 bool strag_uplinks_alike(const struct strag_problem *problem);
 
-/** How many segments an algorithm for slow links cuts the vector into where nobody says: 16, or
+/** How many segments an algorithm for slow links cuts the vector into unless told how many: 16, or
  * fewer, but `least`, where their rounds (`body` for each) would be too many. */
 int strag_uplinks_segments(int least, int body);
 

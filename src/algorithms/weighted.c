@@ -17,7 +17,7 @@
  *     n = 5, rank 4 at half the speed      T = 2              rank 4 owns none, the others 1/4 each
  *
  * The owners' halves overlap: while contributions to segment m travel, sums of segment m-1 do. Fast
- * ranks do both around a ring; with a slow rank everybody exchanges directly, piece by piece, a
+ * ranks do both around a ring; with a slow rank all exchange directly, piece by piece, a
  * piece in every round. So a fast rank's link has one flow of the ring and thin ones of the slow
  * ranks, always the same; a slow link has thin flows only, and none of them waits for another.
  * Ranks 0 to 3 fast, rank 4 at half the speed; what they send around segment m:
@@ -402,7 +402,7 @@ static void build(const struct strag_problem *problem, int rank, struct strag_bu
     }
 }
 
-/* Bodies with all stages are alike, and so are the rounds of a body if nobody is slow. */
+/* Bodies with all stages are alike, and so are the rounds of a body if no host is slow. */
 static int period(const struct strag_problem *problem, int round)
 {
     const struct weighted *weighted = problem->prepared;
@@ -474,7 +474,7 @@ static int find_kind(const struct strag_problem *problem, int round, int64_t *ki
     return count;
 }
 
-/* Where nobody is slow hosts move on around the ring, and ranks within their host. */
+/* Where no host is slow, hosts move on around the ring, and ranks within their host. */
 static int like(const struct strag_problem *problem, enum strag_machine machine, int rank)
 {
     const struct weighted *weighted = problem->prepared;

@@ -226,7 +226,7 @@ static void spread(struct strag_traffic *traffic, double bandwidth)
     }
 }
 
-/* By their kinds, where these are known: in no order, since nobody is late. */
+/* By their kinds, where these are known: in no order, since no rank is late. */
 static int add_kinds(struct draft *draft, struct strag_traffic *traffic, bool *added,
                      struct strag_error *err)
 {

@@ -20,7 +20,7 @@ struct strag_problem {
     int ports;  /* how many links a host drives at the same time; 0: the algorithm's own choice */
     int root;   /* the rank that works for all, where one does: 0, or another with the same bits */
     const struct strag_topology *topology; /* of n ranks; NULL: each on a host, all on one switch */
-    const struct strag_state *state;       /* NULL: nobody is late, no link is slow */
+    const struct strag_state *state;       /* NULL: no rank is late, no link slow */
     /* What strag_instance_open sets: */
     const struct strag_algorithm *algorithm; /* that is to plan it */
     const void *prepared;                    /* what that prepared for it */

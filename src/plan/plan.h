@@ -65,8 +65,8 @@ struct strag_bounds {
 };
 
 /* Blocks that must be copied from the input to the output before anything else, since a later
- * operation reads them together with blocks that were written meanwhile, or since nobody writes
- * them (a single rank). Usually none. */
+ * operation reads them together with blocks that were written meanwhile, or since no operation
+ * writes them (a single rank). Usually none. */
 struct strag_range {
     int32_t first, count;
 };
@@ -76,7 +76,7 @@ struct strag_range {
 struct strag_plan {
     const char *algorithm; /* the algorithm's static name */
     int n, rank;
-    int rounds; /* 1 + the highest round of the whole collective (0: nobody sends) */
+    int rounds; /* 1 + the highest round of the whole collective (0: no rank sends) */
     struct strag_bounds bounds;
 
     int nops;

@@ -67,7 +67,7 @@ bool strag_shm_make(struct strag_shm *shm, struct strag_shm_info *info);
  * @return whether that was possible */
 bool strag_shm_join(struct strag_shm *shm, const struct strag_shm_info *infos);
 
-/** All ranks have joined: nobody else will. */
+/** All ranks have joined: no other rank will. */
 void strag_shm_seal(struct strag_shm *shm);
 
 /** NULL is allowed. */
