@@ -7,17 +7,8 @@
 # shellcheck disable=SC2034 # used by the tests
 app_ranks='2 3 4 8'
 
-# app_algorithms RANKS: strag's choice, and one other for each number of ranks (test/mpi/matrix.sh has
-# all of them, bit by bit)
-app_algorithms()
-{
-    case $1 in
-        2) echo recursive-doubling auto ;;
-        3) echo circulant auto ;;
-        4) echo recursive-halving auto ;;
-        *) echo ring auto ;;
-    esac
-}
+# shellcheck disable=SC2034
+app_algorithms='ring recursive-doubling recursive-halving circulant auto'
 
 fail()
 {

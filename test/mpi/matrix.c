@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Every predefined operator with every predefined type that it accepts, and an operator of its own
- * that records the order and the sides of every reduction; counts from 0 to 256 K elements;
+ * that records the order and the sides of every reduction; counts from 0 to 1 M elements;
  * MPI_IN_PLACE or not. The result must be equal, bit by bit, to a serial reduction in the order of
  * the algorithm's plan (order.h), and the same on all ranks.
  *
@@ -11,7 +11,7 @@
  *     matrix --algorithms A,B,.. [--large K/M] [--repeat N]
  *
  * --algorithms  each pinned on a communicator in turn
- * --large       run 256 K elements for the combinations K, K+M, ... alone, with the next algorithm
+ * --large       run 1 M elements for the combinations K, K+M, ... alone, with the next algorithm
  *               for K+1, ... (default 0/1: for all); with M > 1, with and without MPI_IN_PLACE in
  *               turn
  * --repeat      this many runs of a few cases, with random delays, must give the same bits (default
@@ -28,7 +28,7 @@
 
 /* Values repeat after this many elements: a prime, so that no block or segment is a multiple. */
 #define POOL  8191
-#define LARGE ((size_t)(1 << 18) + 7) /* divisible by no number of ranks */
+#define LARGE ((size_t)(1 << 20) + 7) /* divisible by no number of ranks */
 #define GUARD 64                      /* bytes after the receive buffer that must not change */
 #define RUNS  32                      /* hashes collected before the ranks compare them */
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Every operator x type x count, 1 to 9 ranks with some of the algorithms each, bit by bit (matrix.c).
 #
-# Vectors of 256 K elements take most of the time: each algorithm has its part of the combinations, so
+# Vectors of 1 M elements take most of the time: each algorithm has its part of the combinations, so
 # that each number of ranks has them all. STRAG_TEST_FULL=1: all algorithms, with all of them.
 set -eu
 # shellcheck source=test/mpi/common.sh
@@ -11,10 +11,10 @@ set -eu
 mpi_limit=600
 for ranks in 1 2 3 4 5 6 7 8 9; do
     # Several segments for each block of the large vectors; also of a size that no element divides.
-    segment=64K
+    segment=256K
     case $ranks in
-        3 | 7) segment=5001 ;;
-        6) segment=1K ;;
+        3 | 7) segment=20001 ;;
+        6) segment=4K ;;
     esac
     transport=()
     if [ "$ranks" -eq 5 ]; then # messages in many pieces
