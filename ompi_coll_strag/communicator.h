@@ -9,6 +9,7 @@
 #include "counters.h"
 #include "decision.h"
 #include "explain.h"
+#include "fingerprint.h"
 #include "plans.h"
 #include "previous.h"
 #include "table.h"
@@ -24,6 +25,8 @@ struct coll_strag_module {
     bool enabled;
     struct coll_strag_previous previous;
     struct coll_strag_count count;
+
+    struct coll_strag_fingerprint first; /* rank 0's */
 
     /* Vectors of fewer bytes are delegated before anything else, until so many calls have been. */
     size_t delegate_below;

@@ -4,6 +4,7 @@
  */
 #include "counters.h"
 #include "device.h"
+#include "fingerprint.h"
 #include "log.h"
 #include "module.h"
 #include "place.h"
@@ -150,11 +151,14 @@ static int component_open(void)
         settings->priority = PRIORITY_WHEN_NAMED;
     if (alone)
         open_companions();
+    if (settings->enable && settings->priority > 0)
+        coll_strag_fingerprint_publish();
     return OMPI_SUCCESS;
 }
 
 static int component_close(void)
 {
+    coll_strag_fingerprint_free();
     coll_strag_device_close();
     coll_strag_ucp_close();
     coll_strag_spaces_free();

@@ -26,19 +26,23 @@ enum coll_strag_reason {
     COLL_STRAG_RULE,      /* a rule says so */
     COLL_STRAG_UNPLANNED, /* the pinned algorithm cannot be planned, or none can */
     COLL_STRAG_BUSY,      /* the call comes out of our own setup */
+    COLL_STRAG_STRANGER,  /* a rank has no strag, or another one */
+    COLL_STRAG_NO_MEMORY, /* a rank had none left during setup */
 };
 
 /* What every rank sends to rank 0. */
 struct coll_strag_rank_info {
     struct strag_rank_location location;
-    uint64_t parameters;            /* hash of those that all ranks need alike */
+    int64_t pinned;                 /* what it takes to be pinned, as below */
     uint64_t segments[STRAG_LANES]; /* bytes that suit what it sends, by enum coll_strag_lane */
 };
 
 /* What rank 0 says of the hosts before it decides. */
 struct coll_strag_hosts {
     uint64_t topology_bytes; /* packed, they follow; 0: there is none */
+    int32_t transport;       /* enum coll_strag_transport_kind: what is wanted */
     int32_t shared_memory;   /* enum coll_strag_shared_memory */
+    int32_t unless_ucp;      /* shared memory only where UCX cannot be used */
 };
 
 /* Are calls watched, so that stragglers are found? */
@@ -54,7 +58,6 @@ struct coll_strag_decision {
     int32_t reason;    /* enum coll_strag_reason: why the table leaves sizes to the previous one */
     int32_t line;      /* of the rules file; 0: no rule holds */
     int32_t ports;     /* as in struct strag_problem */
-    int32_t transport; /* enum coll_strag_transport_kind: what is wanted */
     int32_t watching;  /* enum coll_strag_watching */
     int32_t window;    /* calls */
     int32_t links;     /* hosts' links are watched, too */

@@ -16,6 +16,7 @@ ompi_coll_strag_libcoll_strag_la_SOURCES = \
 	ompi_coll_strag/decision.h \
 	ompi_coll_strag/device.c ompi_coll_strag/device.h \
 	ompi_coll_strag/explain.c ompi_coll_strag/explain.h \
+	ompi_coll_strag/fingerprint.c ompi_coll_strag/fingerprint.h \
 	ompi_coll_strag/links.c ompi_coll_strag/links.h \
 	ompi_coll_strag/log.c ompi_coll_strag/log.h \
 	ompi_coll_strag/module.c ompi_coll_strag/module.h \
@@ -25,6 +26,7 @@ ompi_coll_strag_libcoll_strag_la_SOURCES = \
 	ompi_coll_strag/rank_info.c ompi_coll_strag/rank_info.h \
 	ompi_coll_strag/reducer.c ompi_coll_strag/reducer.h \
 	ompi_coll_strag/report.c ompi_coll_strag/report.h \
+	ompi_coll_strag/roll_call.c ompi_coll_strag/roll_call.h \
 	ompi_coll_strag/segments.c ompi_coll_strag/segments.h \
 	ompi_coll_strag/settings.c ompi_coll_strag/settings.h \
 	ompi_coll_strag/setup.c ompi_coll_strag/setup.h \

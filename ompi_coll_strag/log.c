@@ -4,11 +4,17 @@
 #include <dlfcn.h>
 #include <limits.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { FRAMEWORK_VERBOSE_LEVEL = 10 }; /* coll_base_verbose from which we log there */
 
 static const char help_file[] = "help-mca-coll-strag.txt";
+
+#define TEXT(number)                   #number
+#define VERSION(major, minor, release) TEXT(major) "." TEXT(minor) "." TEXT(release)
+const char coll_strag_version[] =
+    VERSION(STRAG_VERSION_MAJOR, STRAG_VERSION_MINOR, STRAG_VERSION_RELEASE);
 
 bool coll_strag_logging;
 
@@ -71,9 +77,20 @@ void coll_strag_log(ompi_communicator_t *comm, const char *format, ...)
         opal_output_verbose(0, stream, "coll:strag: %s", text);
 }
 
+/* Not by opal_show_help: it sends the text to mpirun, and that of 4.1.4 loses one of three. */
 void coll_strag_help(const char *topic, const char *what, const char *why)
 {
-    opal_show_help(help_file, topic, true, what, why);
+    char *text = opal_show_help_string(help_file, topic, true, what, why);
+    if (text)
+        fputs(text, stderr);
+    free(text);
+}
+
+/* Has there been this warning? From now on there has. */
+static bool is_warned(enum coll_strag_warning warning)
+{
+    const unsigned bit = 1u << warning;
+    return __atomic_fetch_or(&log_state.warned, bit, __ATOMIC_RELAXED) & bit;
 }
 
 void coll_strag_warn(enum coll_strag_warning warning, const char *what, const char *why)
@@ -81,6 +98,7 @@ void coll_strag_warn(enum coll_strag_warning warning, const char *what, const ch
     static const char *const topics[] = {
         [COLL_STRAG_WARN_PARAMETERS] = "bad parameters",
         [COLL_STRAG_WARN_DIFFERENT] = "different parameters",
+        [COLL_STRAG_WARN_NOT_EVERYWHERE] = "not everywhere",
         [COLL_STRAG_WARN_LAYOUT] = "no layout",
         [COLL_STRAG_WARN_TORUS] = "no layout",
         [COLL_STRAG_WARN_RULES] = "no rules",
@@ -92,7 +110,11 @@ void coll_strag_warn(enum coll_strag_warning warning, const char *what, const ch
         [COLL_STRAG_WARN_STAGED] = "device buffers",
         [COLL_STRAG_WARN_NO_KERNELS] = "no kernels",
     };
-    unsigned bit = 1u << warning;
-    if (!(__atomic_fetch_or(&log_state.warned, bit, __ATOMIC_RELAXED) & bit))
+    if (!is_warned(warning))
         coll_strag_help(topics[warning], what, why);
+}
+
+void coll_strag_warned(enum coll_strag_warning warning)
+{
+    (void)is_warned(warning);
 }

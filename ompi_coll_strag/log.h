@@ -11,6 +11,7 @@
 enum coll_strag_warning {
     COLL_STRAG_WARN_PARAMETERS,
     COLL_STRAG_WARN_DIFFERENT,
+    COLL_STRAG_WARN_NOT_EVERYWHERE,
     COLL_STRAG_WARN_LAYOUT,
     COLL_STRAG_WARN_TORUS,
     COLL_STRAG_WARN_RULES,
@@ -22,6 +23,9 @@ enum coll_strag_warning {
     COLL_STRAG_WARN_STAGED,
     COLL_STRAG_WARN_NO_KERNELS,
 };
+
+/* strag's, such as 1.2.0. */
+extern const char coll_strag_version[];
 
 /** The help texts are beside the .so, wherever that was installed. */
 void coll_strag_log_register(void);
@@ -39,6 +43,9 @@ void coll_strag_log(ompi_communicator_t *comm, const char *format, ...) STRAG_PR
 
 /** Warn once per process and kind. @param what, why  go into the text of the help file */
 void coll_strag_warn(enum coll_strag_warning warning, const char *what, const char *why);
+
+/** Another process has warned of it: this one need not. */
+void coll_strag_warned(enum coll_strag_warning warning);
 
 /** Show a text of the help file, as often as it is asked for. */
 void coll_strag_help(const char *topic, const char *what, const char *why);

@@ -8,6 +8,7 @@
 #include "allreduce.h"
 #include "communicator.h"
 #include "log.h"
+#include "roll_call.h"
 #include "setup.h"
 #include "ucp/ucp.h"
 
@@ -80,6 +81,9 @@ mca_coll_base_module_t *coll_strag_comm_query(ompi_communicator_t *comm, int *pr
         reason = "an intercommunicator";
     else if (ompi_comm_size(comm) < 2)
         reason = "one rank has nothing to reduce";
+    struct coll_strag_fingerprint first;
+    if (!reason && !coll_strag_roll_call_first(comm, &first))
+        reason = "rank 0 has none, or another one";
     if (reason) {
         log_declined(comm, reason);
         return NULL;
@@ -87,8 +91,9 @@ mca_coll_base_module_t *coll_strag_comm_query(ompi_communicator_t *comm, int *pr
     coll_strag_module_t *module = OBJ_NEW(coll_strag_module_t);
     if (NULL == module)
         return NULL;
+    module->first = first;
     module->super.coll_module_enable = module_enable;
     module->super.coll_module_disable = module_disable;
-    *priority = coll_strag_settings.priority;
+    *priority = first.priority;
     return &module->super;
 }

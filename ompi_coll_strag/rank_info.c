@@ -50,12 +50,12 @@ void coll_strag_rank_info_prepare(void)
     find_address(&own);
 }
 
-struct coll_strag_rank_info coll_strag_rank_info(ompi_communicator_t *comm, uint64_t parameters)
+struct coll_strag_rank_info coll_strag_rank_info(ompi_communicator_t *comm, int pinned)
 {
     struct coll_strag_rank_info info;
     memset(&info, 0, sizeof info); /* it is sent, padding and all */
     info.location = own;
-    info.parameters = parameters;
+    info.pinned = pinned;
     info.location.world = ompi_comm_rank(&ompi_mpi_comm_world.comm);
     coll_strag_find_segments(comm, info.segments);
     return info;
@@ -63,12 +63,13 @@ struct coll_strag_rank_info coll_strag_rank_info(ompi_communicator_t *comm, uint
 
 void coll_strag_rank_info_compare(const struct coll_strag_rank_info *ranks, int n)
 {
-    char what[128];
+    char who[128];
     for (int rank = 1; rank < n; rank++) {
-        if (ranks[rank].parameters == ranks[0].parameters)
+        if (ranks[rank].pinned == ranks[0].pinned)
             continue;
-        snprintf(what, sizeof what, "rank %d on %s", rank, ranks[rank].location.host);
-        coll_strag_warn(COLL_STRAG_WARN_DIFFERENT, what, ranks[0].location.host);
+        snprintf(who, sizeof who, "rank %d on %s", rank, ranks[rank].location.host);
+        coll_strag_warn(COLL_STRAG_WARN_DIFFERENT, who,
+                        "the info key coll_strag_algorithm is not the same there as on rank 0");
         return;
     }
 }

@@ -538,9 +538,9 @@ void coll_strag_settings_bad_key(const char *key, const char *text, const char *
     warn_of(&complaints);
 }
 
-int coll_strag_pinned(ompi_communicator_t *comm)
+int coll_strag_pinned(ompi_communicator_t *comm, int otherwise)
 {
-    return read_key(comm, ALGORITHM, coll_strag_settings.pinned, read_algorithm);
+    return read_key(comm, ALGORITHM, otherwise, read_algorithm);
 }
 
 int coll_strag_ports(ompi_communicator_t *comm)

@@ -86,8 +86,9 @@ void coll_strag_settings_bad_key(const char *key, const char *text, const char *
  * the pinned algorithm, which they must set alike.
  */
 
-/** coll_strag_algorithm: an index in strag_algorithms, or COLL_STRAG_AUTO. */
-int coll_strag_pinned(ompi_communicator_t *comm);
+/** coll_strag_algorithm: an index in strag_algorithms, or COLL_STRAG_AUTO.
+ * @param otherwise  rank 0's parameter, for communicators without the key */
+int coll_strag_pinned(ompi_communicator_t *comm, int otherwise);
 
 /** coll_strag_ports: how many links a host drives at the same time; 0: as suits the algorithm. */
 int coll_strag_ports(ompi_communicator_t *comm);

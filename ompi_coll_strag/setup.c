@@ -3,20 +3,22 @@
  * When a communicator is made nothing is sent, since Open MPI makes several concurrently. Its first
  * call that needs to know the other ranks does this, once:
  *
+ *     all ranks   have all the same strag? (roll_call.c)
  *     all ranks   -- struct coll_strag_rank_info -->  rank 0                  gather
  *     rank 0      reads the files, makes the topology
  *     rank 0      -- struct coll_strag_hosts, topology -->  all ranks         broadcasts
+ *     all ranks   -- how UCX reaches them -->  all ranks      if rank 0 wants that transport
  *     all ranks   those of a host share memory (shared_memory.c)
  *     rank 0      makes the table
  *     rank 0      -- struct coll_strag_decision -->  all ranks                broadcast
- *     all ranks   -- how UCX reaches them -->  all ranks      if rank 0 wants that transport
  *     all ranks   can all watch their calls? an allreduce     if calls are watched
+ *     all ranks   has each all that it needs? an allreduce
  *
  * So only rank 0's files and parameters count, and ranks cannot disagree. The messages are those of
  * the communicator's own gather and broadcast, which are other components'.
  *
- * A rank that runs out of memory still takes part in every message. Its calls fail from then on,
- * and the others' wait for it, if shared memory, UCX and watching have not found that out before.
+ * A rank that runs out of memory still takes part in every message. In the end all ranks know, and
+ * the previous component runs all calls.
  */
 #include "setup.h"
 
@@ -25,6 +27,7 @@
 #include "place.h"
 #include "rank_info.h"
 #include "report.h"
+#include "roll_call.h"
 #include "segments.h"
 #include "shared_memory.h"
 #include "state.h"
@@ -42,8 +45,7 @@ enum { SHORT_CALLS = 32 };
 struct setup {
     struct coll_strag_module *module;
     ompi_communicator_t *comm;
-    int code;   /* how it went so far; OMPI_ERR_OUT_OF_RESOURCE: this rank still takes part */
-    bool again; /* rank 0 had no memory: all ranks begin anew at their next call */
+    int code; /* how it went so far; OMPI_ERR_OUT_OF_RESOURCE: this rank still takes part */
 
     /* rank 0's; NULL elsewhere */
     struct coll_strag_rank_info *info; /* [rank] */
@@ -53,34 +55,21 @@ struct setup {
 
 /* ---- Before ---- */
 
-static uint64_t hash(uint64_t state, uint64_t number)
-{
-    state = (state ^ number) * 0x9fb21c651e98df25u;
-    return state ^ (state >> 29);
-}
-
 /* Which calls need setup: all but those too short to be ours or watched, unless a layout or rules
  * make them ours. */
 static size_t shortest_setup(const struct coll_strag_module *module)
 {
-    const struct coll_strag_settings *settings = &coll_strag_settings;
-    if (module->decision.pinned != COLL_STRAG_AUTO || settings->has_layout_or_rules)
+    const struct coll_strag_fingerprint *first = &module->first;
+    if (module->decision.pinned != COLL_STRAG_AUTO || first->has_layout_or_rules)
         return 0;
-    return settings->watch_from < settings->minimum ? settings->watch_from : settings->minimum;
+    return first->watch_from < first->minimum ? first->watch_from : first->minimum;
 }
 
 void coll_strag_setup_prepare(struct coll_strag_module *module, ompi_communicator_t *comm)
 {
-    module->decision.pinned = coll_strag_pinned(comm);
+    module->decision.pinned = coll_strag_pinned(comm, module->first.pinned);
     module->delegate_below = shortest_setup(module);
-    module->delegate_limit = coll_strag_settings.minimum_set ? ULLONG_MAX : SHORT_CALLS;
-}
-
-/* Of parameters that must agree on all ranks. */
-static uint64_t parameters_hash(const struct coll_strag_module *module)
-{
-    return hash(hash(hash(1, (uint64_t)module->decision.pinned), module->delegate_below),
-                coll_strag_settings.minimum_set);
+    module->delegate_limit = module->first.minimum_set ? ULLONG_MAX : SHORT_CALLS;
 }
 
 /* ---- The messages ---- */
@@ -105,28 +94,26 @@ static int broadcast_long(ompi_communicator_t *comm, char *data, size_t bytes)
     return OMPI_SUCCESS;
 }
 
-/* What all ranks know, on rank 0; first it says whether it has room for that. Without memory there
- * all ranks fail alike. */
-static int gather(struct setup *setup)
+/* What all ranks know, on rank 0; first it says whether it has room for that.
+ * @param[out] ready  whether it had; the same on all ranks */
+static int gather(struct setup *setup, bool *ready)
 {
     ompi_communicator_t *comm = setup->comm;
     const int n = ompi_comm_size(comm);
     const struct coll_strag_rank_info own =
-        coll_strag_rank_info(comm, parameters_hash(setup->module));
-    int32_t ready = 1;
+        coll_strag_rank_info(comm, setup->module->decision.pinned);
+    int32_t room = 1;
     if (ompi_comm_rank(comm) == 0) {
         setup->info = calloc((size_t)n, sizeof *setup->info);
         setup->ranks = malloc((size_t)n * sizeof *setup->ranks);
-        ready = NULL != setup->info && NULL != setup->ranks;
+        room = NULL != setup->info && NULL != setup->ranks;
     }
-    int code = broadcast(comm, &ready, sizeof ready);
-    setup->again = code == OMPI_SUCCESS && !ready;
-    if (setup->again)
-        code = OMPI_ERR_OUT_OF_RESOURCE;
-    if (code == OMPI_SUCCESS)
+    int code = broadcast(comm, &room, sizeof room);
+    *ready = room;
+    if (code == OMPI_SUCCESS && room)
         code = comm->c_coll->coll_gather(&own, sizeof own, MPI_BYTE, setup->info, sizeof own,
                                          MPI_BYTE, 0, comm, comm->c_coll->coll_gather_module);
-    for (int rank = 0; code == OMPI_SUCCESS && setup->ranks && rank < n; rank++)
+    for (int rank = 0; code == OMPI_SUCCESS && room && setup->ranks && rank < n; rank++)
         setup->ranks[rank] = setup->info[rank].location;
     return code;
 }
@@ -157,15 +144,12 @@ static bool device_over_ucp(void)
     return coll_strag_device_open() && coll_strag_ucp_takes_device();
 }
 
-/* On hosts with several ranks; not where all is to go over UCX. */
+/* On hosts with several ranks. */
 static enum coll_strag_shared_memory shared_memory_wanted(const struct setup *setup)
 {
     const struct strag_topology *topology = setup->module->topology;
-    enum coll_strag_shared_memory wanted = coll_strag_settings.shared_memory;
-    bool several = topology && topology->hosts < ompi_comm_size(setup->comm);
-    bool over_ucp = wanted == COLL_STRAG_SHARED_AUTO &&
-                    coll_strag_transport_wanted(setup->comm, device_over_ucp) == COLL_STRAG_UCP;
-    return several && !over_ucp ? wanted : COLL_STRAG_SHARED_NEVER;
+    const bool several = topology && topology->hosts < ompi_comm_size(setup->comm);
+    return several ? coll_strag_settings.shared_memory : COLL_STRAG_SHARED_NEVER;
 }
 
 /* Rank 0: where the ranks are. */
@@ -181,7 +165,9 @@ static struct coll_strag_hosts find_hosts(struct setup *setup)
         strag_topology_free(module->topology);
         module->topology = NULL;
     }
+    hosts.transport = (int32_t)coll_strag_transport_wanted(setup->comm, device_over_ucp);
     hosts.shared_memory = shared_memory_wanted(setup);
+    hosts.unless_ucp = hosts.shared_memory == COLL_STRAG_SHARED_AUTO;
     hosts.topology_bytes = module->topology ? size : 0;
     coll_strag_explain_topology(setup->comm, module->topology);
     return hosts;
@@ -211,9 +197,34 @@ static bool may_continue(struct setup *setup, int code)
     return setup->code == OMPI_SUCCESS || setup->code == OMPI_ERR_OUT_OF_RESOURCE;
 }
 
-static bool share_hosts(struct setup *setup)
+/* What messages between hosts go over. */
+static bool connect_network(struct setup *setup, const struct coll_strag_hosts *hosts)
 {
     struct coll_strag_module *module = setup->module;
+    int code = OMPI_SUCCESS;
+    if (hosts->transport == COLL_STRAG_UCP)
+        code = coll_strag_ucp_connect(setup->comm, &module->previous, setup->code == OMPI_SUCCESS,
+                                      &module->ucp);
+    module->transport = module->ucp ? module->ucp : &module->pml.super;
+    if (ompi_comm_rank(setup->comm) == 0)
+        coll_strag_log(setup->comm, "transport: %s", module->ucp ? "ucp" : "pml");
+    return may_continue(setup, code);
+}
+
+/* What those within a host go over. */
+static bool connect_memory(struct setup *setup, const struct coll_strag_hosts *hosts)
+{
+    struct coll_strag_module *module = setup->module;
+    const bool wanted = hosts->shared_memory == COLL_STRAG_SHARED_WANTED;
+    if (hosts->shared_memory == COLL_STRAG_SHARED_NEVER || (hosts->unless_ucp && module->ucp))
+        return true;
+    return may_continue(setup, coll_strag_shared_memory_connect(setup->comm, &module->previous,
+                                                                module->lane_of, COLL_STRAG_MEMORY,
+                                                                wanted, &module->shm));
+}
+
+static bool share_hosts(struct setup *setup)
+{
     struct coll_strag_hosts hosts = {.topology_bytes = 0};
     if (setup->info)
         hosts = find_hosts(setup);
@@ -222,13 +233,8 @@ static bool share_hosts(struct setup *setup)
         code = share_topology(setup, hosts.topology_bytes);
     if (code == OMPI_SUCCESS)
         code = find_lanes(setup);
-    bool on = may_continue(setup, code);
-    if (!on || hosts.shared_memory == COLL_STRAG_SHARED_NEVER)
-        return on;
-    return may_continue(setup,
-                        coll_strag_shared_memory_connect(
-                            setup->comm, &module->previous, module->lane_of, COLL_STRAG_MEMORY,
-                            hosts.shared_memory == COLL_STRAG_SHARED_WANTED, &module->shm));
+    return may_continue(setup, code) && connect_network(setup, &hosts) &&
+           connect_memory(setup, &hosts);
 }
 
 /* ---- Rank 0's decision, and following it ---- */
@@ -256,27 +262,10 @@ static void decide(const struct setup *setup, struct coll_strag_table_inputs *in
     *inputs = inputs_of(setup, pinned, decision->reproducible);
     coll_strag_read_state(setup->comm, setup->ranks, inputs->topology, &decision->state);
     decision->ports = coll_strag_ports(setup->comm);
-    decision->transport = (int32_t)coll_strag_transport_wanted(setup->comm, device_over_ucp);
     coll_strag_least_segments(setup->info, ompi_comm_size(setup->comm), decision->segments);
     if (module->topology && module->topology->hosts < ompi_comm_size(setup->comm))
         coll_strag_log(setup->comm, "within hosts: %s", module->shm ? "shared memory" : "the PML");
     coll_strag_decide(inputs, decision, &module->selection);
-}
-
-/* What messages go over. */
-static bool connect_network(struct setup *setup)
-{
-    struct coll_strag_module *module = setup->module;
-    const struct coll_strag_decision *decision = &module->decision;
-    int code = OMPI_SUCCESS;
-    if (decision->transport == COLL_STRAG_UCP)
-        code = coll_strag_ucp_connect(setup->comm, &module->previous, setup->code == OMPI_SUCCESS,
-                                      &module->ucp);
-    module->transport = module->ucp ? module->ucp : &module->pml.super;
-    memcpy(module->segments, decision->segments[module->transport->kind], sizeof module->segments);
-    if (ompi_comm_rank(setup->comm) == 0)
-        coll_strag_log(setup->comm, "transport: %s", module->ucp ? "ucp" : "pml");
-    return may_continue(setup, code);
 }
 
 /* Calls that are never ours are delegated at once from now on. */
@@ -335,10 +324,54 @@ static void share_decision(struct setup *setup)
         return;
     coll_strag_table_unpack(&decision.table);
     module->decision = decision;
+    memcpy(module->segments, decision.segments[module->transport->kind], sizeof module->segments);
     find_shortest(module);
-    if (!connect_network(setup) || decision.watching == COLL_STRAG_WATCH_NOT)
+    if (decision.watching != COLL_STRAG_WATCH_NOT)
+        watch(setup, &inputs);
+}
+
+/* The previous component runs all calls from now on. The same on all ranks. */
+static void give_up(struct coll_strag_module *module, enum coll_strag_reason reason)
+{
+    module->decision.pinned = COLL_STRAG_AUTO;
+    module->decision.reason = reason;
+    module->decision.table = (struct strag_table){.entries = 1};
+    module->decision.watching = COLL_STRAG_WATCH_NOT;
+    coll_strag_watch_free(module->watch);
+    module->watch = NULL;
+    module->pml.meter = NULL;
+    find_shortest(module);
+}
+
+/* Has each rank all that it needs? An error of a message stays this rank's own. */
+static void conclude(struct setup *setup)
+{
+    bool all = false;
+    const bool able = setup->code == OMPI_SUCCESS;
+    if (!may_continue(setup, OMPI_SUCCESS))
         return;
-    watch(setup, &inputs);
+    setup->code = coll_strag_agree(&setup->module->previous, setup->comm, able, &all);
+    if (setup->code == OMPI_SUCCESS && !all)
+        give_up(setup->module, COLL_STRAG_NO_MEMORY);
+}
+
+static int exchange(struct setup *setup)
+{
+    bool alike, ready;
+    int code = coll_strag_roll_call(setup->comm, &setup->module->first, &alike);
+    if (code == OMPI_SUCCESS && !alike)
+        give_up(setup->module, COLL_STRAG_STRANGER);
+    if (code != OMPI_SUCCESS || !alike)
+        return code;
+    code = gather(setup, &ready);
+    if (code == OMPI_SUCCESS && !ready)
+        give_up(setup->module, COLL_STRAG_NO_MEMORY);
+    if (code != OMPI_SUCCESS || !ready)
+        return code;
+    if (share_hosts(setup))
+        share_decision(setup);
+    conclude(setup);
+    return setup->code;
 }
 
 int coll_strag_setup(struct coll_strag_module *module, ompi_communicator_t *comm)
@@ -349,13 +382,10 @@ int coll_strag_setup(struct coll_strag_module *module, ompi_communicator_t *comm
         return OMPI_ERR_NOT_SUPPORTED; /* a choice of components that Open MPI itself refuses */
     module->setup = COLL_STRAG_SETUP_RUNNING;
     snprintf(module->plans.name, sizeof module->plans.name, "%s", comm->c_name);
-    setup.code = gather(&setup);
-    if (setup.code == OMPI_SUCCESS && share_hosts(&setup))
-        share_decision(&setup);
+    module->setup_error = exchange(&setup);
     free(setup.packed);
     free(setup.info);
     free(setup.ranks);
-    module->setup_error = setup.again ? OMPI_SUCCESS : setup.code;
-    module->setup = setup.again ? COLL_STRAG_SETUP_NOT_YET : COLL_STRAG_SETUP_DONE;
-    return setup.code;
+    module->setup = COLL_STRAG_SETUP_DONE;
+    return module->setup_error;
 }

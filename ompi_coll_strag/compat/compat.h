@@ -21,16 +21,23 @@
 #include "ompi/mca/pml/pml.h"
 #include "ompi/op/op.h"
 #include "ompi/request/request.h"
+#include "opal/class/opal_bitmap.h"
 #include "opal/class/opal_hash_table.h"
 #include "opal/datatype/opal_convertor.h"
 #include "opal/mca/base/base.h"
 #include "opal/mca/base/mca_base_component_repository.h"
 #include "opal/mca/base/mca_base_pvar.h"
 #include "opal/mca/hwloc/base/base.h"
+#if OMPI_MAJOR_VERSION >= 5
+#include "opal/mca/pmix/pmix-internal.h"
+#else
+#include "opal/mca/pmix/pmix.h"
+#endif
 #include "opal/runtime/opal.h"
 #include "opal/runtime/opal_progress.h"
 #include "opal/util/info.h"
 #include "opal/util/output.h"
+#include "opal/util/proc.h"
 #include "opal/util/show_help.h"
 
 #include <stdbool.h>
@@ -106,6 +113,15 @@ typedef int coll_strag_count_t;
 #define COLL_STRAG_DUMP_ARGUMENT , mca_base_var_enum_dump_type_t form __opal_attribute_unused__
 #else
 #define COLL_STRAG_DUMP_ARGUMENT
+#endif
+
+/* Texts in the modex: what is put there can be read by all processes that we may ever talk to. */
+#if OMPI_MAJOR_VERSION >= 5
+#define COLL_STRAG_MODEX_ALL PMIX_GLOBAL
+#define COLL_STRAG_MODEX_TEXT PMIX_STRING
+#else
+#define COLL_STRAG_MODEX_ALL OPAL_PMIX_GLOBAL
+#define COLL_STRAG_MODEX_TEXT OPAL_STRING
 #endif
 
 /* Open MPI has types for half precision. */

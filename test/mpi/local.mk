@@ -12,6 +12,7 @@ mpi_tests = \
 	test/mpi/in_order.sh \
 	test/mpi/mismatch.sh \
 	test/mpi/params.sh \
+	test/mpi/strangers.sh \
 	test/mpi/threads.sh \
 	test/mpi/tune.sh \
 	test/mpi/types.sh \
@@ -43,6 +44,7 @@ check_PROGRAMS += \
 	test/mpi/matrix \
 	test/mpi/mismatch \
 	test/mpi/sizes \
+	test/mpi/strangers \
 	test/mpi/threads \
 	test/mpi/types \
 	test/mpi/watch
@@ -82,6 +84,9 @@ test_mpi_mismatch_LDADD = $(mpi_libs)
 test_mpi_sizes_SOURCES = test/mpi/sizes.c $(mpi_suite) $(mpi_common)
 test_mpi_sizes_CPPFLAGS = $(mpi_cppflags)
 test_mpi_sizes_LDADD = $(mpi_libs)
+test_mpi_strangers_SOURCES = test/mpi/strangers.c $(mpi_suite) $(mpi_common)
+test_mpi_strangers_CPPFLAGS = $(mpi_cppflags)
+test_mpi_strangers_LDADD = $(mpi_libs)
 test_mpi_threads_SOURCES = test/mpi/threads.c $(mpi_common)
 test_mpi_threads_CPPFLAGS = $(mpi_cppflags)
 test_mpi_threads_LDADD = $(mpi_libs)

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "fingerprint.h"
+
+#include "decision.h"
+#include "log.h"
+#include "settings.h"
+
+#include "algorithms/table.h"
+#include "run/shared_memory.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Not the component's own key, which has its version in it. */
+static char key[] = "coll.strag.fingerprint";
+
+/* Bytes of a fingerprint as a text, and what it says. */
+enum { TEXT_MAX = 192, FIELDS = 8 };
+
+static struct {
+    opal_mutex_t lock; /* of what follows it; several threads may make communicators */
+    bool has_alike;
+    opal_bitmap_t alike; /* by rank in our job: processes with the same one as ours */
+    struct coll_strag_fingerprint own;
+} state = {.lock = OPAL_MUTEX_STATIC_INIT};
+
+/* ---- Publishing ---- */
+
+static uint64_t hash(uint64_t value, const void *data, size_t bytes)
+{
+    const unsigned char *at = data;
+    for (size_t i = 0; i < bytes; i++) /* FNV-1a */
+        value = (value ^ at[i]) * UINT64_C(1099511628211);
+    return value;
+}
+
+static uint64_t find_form(void)
+{
+    const size_t sizes[] = {sizeof(struct coll_strag_rank_info), sizeof(struct coll_strag_hosts),
+                            sizeof(struct coll_strag_decision), sizeof(struct strag_shm_info)};
+    uint64_t value = hash(UINT64_C(14695981039346656037), sizes, sizeof sizes);
+    for (int a = 0; strag_algorithms[a]; a++)
+        value = hash(value, strag_algorithms[a]->name, strlen(strag_algorithms[a]->name) + 1);
+    return value;
+}
+
+/* As a text: the version comes first in all versions, and nothing else is sure to. */
+static void write_text(const struct coll_strag_fingerprint *from, char *text, size_t size)
+{
+    snprintf(text, size,
+             "%s %" PRIx64 " %" PRIi32 " %" PRIi32 " %" PRIi32 " %" PRIi32 " %" PRIu64 " %" PRIu64,
+             from->version, from->form, from->priority, from->pinned, from->has_layout_or_rules,
+             from->minimum_set, from->minimum, from->watch_from);
+}
+
+/* What another version may have written differently is 0, and so is its form. */
+static void read_text(const char *text, struct coll_strag_fingerprint *to)
+{
+    *to = (struct coll_strag_fingerprint){.form = 0};
+    int read = sscanf(text,
+                      "%23s %" SCNx64 " %" SCNi32 " %" SCNi32 " %" SCNi32 " %" SCNi32 " %" SCNu64
+                      " %" SCNu64,
+                      to->version, &to->form, &to->priority, &to->pinned, &to->has_layout_or_rules,
+                      &to->minimum_set, &to->minimum, &to->watch_from);
+    if (read != FIELDS)
+        to->form = 0;
+}
+
+void coll_strag_fingerprint_publish(void)
+{
+    const struct coll_strag_settings *settings = &coll_strag_settings;
+    struct coll_strag_fingerprint *own = &state.own;
+    char text[TEXT_MAX];
+    int code;
+    snprintf(own->version, sizeof own->version, "%s", coll_strag_version);
+    own->form = find_form();
+    own->priority = settings->priority;
+    own->pinned = settings->pinned;
+    own->has_layout_or_rules = settings->has_layout_or_rules;
+    own->minimum_set = settings->minimum_set;
+    own->minimum = settings->minimum;
+    own->watch_from = settings->watch_from;
+    write_text(own, text, sizeof text);
+    OBJ_CONSTRUCT(&state.alike, opal_bitmap_t);
+    state.has_alike = opal_bitmap_init(&state.alike, 64) == OPAL_SUCCESS;
+    OPAL_MODEX_SEND_VALUE(code, COLL_STRAG_MODEX_ALL, key, text, COLL_STRAG_MODEX_TEXT);
+    if (code != OPAL_SUCCESS)
+        coll_strag_log(NULL,
+                       "what this process runs could not be published (%d): the others "
+                       "will not use strag with it",
+                       code);
+}
+
+void coll_strag_fingerprint_free(void)
+{
+    if (state.has_alike)
+        OBJ_DESTRUCT(&state.alike);
+    state.has_alike = false;
+}
+
+/* ---- Looking them up ---- */
+
+static bool in_our_job(const opal_process_name_t *name)
+{
+    return name->jobid == OPAL_PROC_MY_NAME.jobid;
+}
+
+/* Of the process with this name. Without one: all 0. In our own job the modex is over: what is not
+ * here by now will not come, and asking for it would take seconds. */
+static void look_up(const opal_process_name_t *name, struct coll_strag_fingerprint *fingerprint)
+{
+    char *text = NULL;
+    int code;
+    *fingerprint = (struct coll_strag_fingerprint){.form = 0};
+    if (in_our_job(name) && opal_pmix_collect_all_data && !opal_pmix_base_async_modex)
+        OPAL_MODEX_RECV_VALUE_OPTIONAL(code, key, name, &text, COLL_STRAG_MODEX_TEXT)
+    else
+        OPAL_MODEX_RECV_VALUE(code, key, name, &text, COLL_STRAG_MODEX_TEXT)
+    if (code == OPAL_SUCCESS && text)
+        read_text(text, fingerprint);
+    free(text);
+}
+
+static bool is_alike(const struct coll_strag_fingerprint *theirs)
+{
+    char text[TEXT_MAX], own[TEXT_MAX];
+    write_text(theirs, text, sizeof text);
+    write_text(&state.own, own, sizeof own);
+    return strcmp(text, own) == 0;
+}
+
+/* As look_up; processes of our job that have our own are asked once. */
+static void find(const opal_process_name_t *name, struct coll_strag_fingerprint *fingerprint)
+{
+    const bool remembered = state.has_alike && in_our_job(name);
+    const bool ours = in_our_job(name) && name->vpid == OPAL_PROC_MY_NAME.vpid;
+    if (ours || (remembered && opal_bitmap_is_set_bit(&state.alike, (int)name->vpid))) {
+        *fingerprint = state.own;
+        return;
+    }
+    look_up(name, fingerprint);
+    if (remembered && is_alike(fingerprint))
+        opal_bitmap_set_bit(&state.alike, (int)name->vpid); /* or it is asked again */
+}
+
+void coll_strag_fingerprint_find(ompi_communicator_t *comm, int rank,
+                                 struct coll_strag_fingerprint *fingerprint)
+{
+    const opal_process_name_t name = ompi_group_get_proc_name(comm->c_local_group, rank);
+    opal_mutex_lock(&state.lock);
+    find(&name, fingerprint);
+    opal_mutex_unlock(&state.lock);
+}
+
+/* ---- Comparing ---- */
+
+bool coll_strag_fingerprint_differs(const struct coll_strag_fingerprint *theirs, char *why)
+{
+    const struct coll_strag_fingerprint *own = &state.own;
+    char unused[COLL_STRAG_DIFFERENCE_MAX];
+    why = why ? why : unused;
+    if (theirs->version[0] == '\0')
+        snprintf(why, COLL_STRAG_DIFFERENCE_MAX, "it has no strag, or has it switched off");
+    else if (strcmp(theirs->version, own->version) != 0)
+        snprintf(why, COLL_STRAG_DIFFERENCE_MAX, "it has version %s, others have %s",
+                 theirs->version, own->version);
+    else if (theirs->form != own->form)
+        snprintf(why, COLL_STRAG_DIFFERENCE_MAX, "it has another build of version %s",
+                 own->version);
+    else
+        return false;
+    return true;
+}
+
+static const char *name_of_pinned(int pinned)
+{
+    return pinned < 0 ? "auto" : strag_algorithms[pinned]->name;
+}
+
+bool coll_strag_fingerprint_varies(const struct coll_strag_fingerprint *theirs,
+                                   const struct coll_strag_fingerprint *first, char *what)
+{
+    static const char form[] = "coll_strag_%s is %" PRIu64 " there, and %" PRIu64 " on rank 0";
+    const size_t size = COLL_STRAG_DIFFERENCE_MAX;
+    char unused[COLL_STRAG_DIFFERENCE_MAX];
+    what = what ? what : unused;
+    if (theirs->pinned != first->pinned)
+        snprintf(what, size, "coll_strag_algorithm is %s there, and %s on rank 0",
+                 name_of_pinned(theirs->pinned), name_of_pinned(first->pinned));
+    else if (theirs->minimum != first->minimum || theirs->minimum_set != first->minimum_set)
+        snprintf(what, size, form, "minimum_size", theirs->minimum, first->minimum);
+    else if (theirs->watch_from != first->watch_from)
+        snprintf(what, size, form, "watch_size", theirs->watch_from, first->watch_from);
+    else if (theirs->priority != first->priority)
+        snprintf(what, size, form, "priority", (uint64_t)theirs->priority,
+                 (uint64_t)first->priority);
+    else if (theirs->has_layout_or_rules != first->has_layout_or_rules)
+        snprintf(what, size, "coll_strag_layout, _torus or _rules is set %s, but not %s",
+                 first->has_layout_or_rules ? "on rank 0" : "there",
+                 first->has_layout_or_rules ? "there" : "on rank 0");
+    else
+        return false;
+    return true;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What ranks must have alike before they can talk: strag, the same version of it, and the parameters
+ * that decide without a message. Each process publishes it with Open MPI's modex while MPI_Init
+ * runs; from then on others can look it up without the process's help.
+ */
+#ifndef COLL_STRAG_FINGERPRINT_H
+#define COLL_STRAG_FINGERPRINT_H
+
+#include "compat/compat.h"
+
+struct coll_strag_fingerprint {
+    char version[24]; /* of strag; "": the process has none, or has it switched off */
+    uint64_t form;    /* hash of the algorithms, and of what ranks send each other in setup */
+    int32_t priority; /* this and the rest as in struct coll_strag_settings */
+    int32_t pinned;
+    int32_t has_layout_or_rules;
+    int32_t minimum_set;
+    uint64_t minimum, watch_from;
+};
+
+/* Room for a difference in words. */
+enum { COLL_STRAG_DIFFERENCE_MAX = 128 };
+
+/** Let other processes know this one's; when its parameters are known, and strag is not switched
+ * off. */
+void coll_strag_fingerprint_publish(void);
+
+void coll_strag_fingerprint_free(void);
+
+/** That of a rank of a communicator. */
+void coll_strag_fingerprint_find(ompi_communicator_t *comm, int rank,
+                                 struct coll_strag_fingerprint *fingerprint);
+
+/** Does it keep this process from talking to the one that has it?
+ * @param[out] why  COLL_STRAG_DIFFERENCE_MAX bytes; or NULL */
+bool coll_strag_fingerprint_differs(const struct coll_strag_fingerprint *theirs, char *why);
+
+/** Does it have other parameters than the communicator's rank 0? That is no obstacle: rank 0's hold.
+ * @param[out] what  as `why` */
+bool coll_strag_fingerprint_varies(const struct coll_strag_fingerprint *theirs,
+                                   const struct coll_strag_fingerprint *first, char *what);
+
+#endif

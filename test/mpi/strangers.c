@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The program that strangers.sh runs where ranks do not all have the same strag: allreduces from 4
+ * bytes to 1.2 MB on MPI_COMM_WORLD, on its ranks backwards, and on the even and the odd ones, all
+ * elements checked. Short calls come first, so that some ranks might hand them on while others do
+ * not.
+ */
+#include "suite.h"
+
+static void reduce(MPI_Comm comm, const char *name, int count, int rounds)
+{
+    struct suite suite = suite_create(comm, name, SUITE_BLOCKING, count);
+    for (int round = 0; round < rounds; round++) {
+        suite_fill(&suite, suite.send, suite.rank, round);
+        suite_clear(suite.receive, suite.count);
+        TEST_MPI(MPI_Allreduce(suite.send, suite.receive, suite.count, MPI_INT, MPI_SUM, comm));
+        suite_check_sum(&suite, "Allreduce", suite.receive, suite.n, round);
+    }
+    suite_free(&suite);
+}
+
+/* 40 calls are more than are handed on before a communicator looks at the other ranks. */
+static void run(MPI_Comm comm, const char *name)
+{
+    reduce(comm, name, 1, 1);
+    reduce(comm, name, 1000, 40);
+    reduce(comm, name, 20000, 3);
+    reduce(comm, name, 300000, 2);
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Comm backwards, half;
+    test_start(&argc, &argv, "strangers", MPI_THREAD_SINGLE, NULL);
+    run(MPI_COMM_WORLD, "MPI_COMM_WORLD");
+    TEST_MPI(MPI_Comm_split(MPI_COMM_WORLD, 0, -test.rank, &backwards));
+    run(backwards, "backwards");
+    TEST_MPI(MPI_Comm_split(MPI_COMM_WORLD, test.rank % 2, test.rank, &half));
+    run(half, test.rank % 2 ? "odd" : "even");
+    TEST_MPI(MPI_Comm_free(&half));
+    TEST_MPI(MPI_Comm_free(&backwards));
+    return test_finish();
+}
