@@ -106,17 +106,24 @@ static bool in_our_job(const opal_process_name_t *name)
     return name->jobid == OPAL_PROC_MY_NAME.jobid;
 }
 
-/* Of the process with this name. Without one: all 0. In our own job the modex is over: what is not
- * here by now will not come, and asking for it would take seconds. */
+/*
+ * Of the process with this name. Without one: all 0. Where the modex is over, what is not here by
+ * now will not come, and to wait for it would take seconds: within our job it is all in this
+ * process; that of a job that was spawned, or connected to, is on the host.
+ */
 static void look_up(const opal_process_name_t *name, struct coll_strag_fingerprint *fingerprint)
 {
+    const bool over = opal_pmix_collect_all_data && !opal_pmix_base_async_modex;
     char *text = NULL;
     int code;
     *fingerprint = (struct coll_strag_fingerprint){.form = 0};
-    if (in_our_job(name) && opal_pmix_collect_all_data && !opal_pmix_base_async_modex)
-        OPAL_MODEX_RECV_VALUE_OPTIONAL(code, key, name, &text, COLL_STRAG_MODEX_TEXT)
-    else
-        OPAL_MODEX_RECV_VALUE(code, key, name, &text, COLL_STRAG_MODEX_TEXT)
+    if (!in_our_job(name)) {
+        OPAL_MODEX_RECV_VALUE_IMMEDIATE(code, key, name, &text, COLL_STRAG_MODEX_TEXT);
+    } else if (over) {
+        OPAL_MODEX_RECV_VALUE_OPTIONAL(code, key, name, &text, COLL_STRAG_MODEX_TEXT);
+    } else {
+        OPAL_MODEX_RECV_VALUE(code, key, name, &text, COLL_STRAG_MODEX_TEXT);
+    }
     if (code == OPAL_SUCCESS && text)
         read_text(text, fingerprint);
     free(text);
