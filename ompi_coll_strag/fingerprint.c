@@ -114,17 +114,12 @@ static bool in_our_job(const opal_process_name_t *name)
 static void look_up(const opal_process_name_t *name, struct coll_strag_fingerprint *fingerprint)
 {
     const bool over = opal_pmix_collect_all_data && !opal_pmix_base_async_modex;
-    char *text = NULL;
-    int code;
+    char *text = coll_strag_modex_text(name, key,
+                                       !in_our_job(name) ? COLL_STRAG_MODEX_HOST
+                                       : over            ? COLL_STRAG_MODEX_HERE
+                                                         : COLL_STRAG_MODEX_WAIT);
     *fingerprint = (struct coll_strag_fingerprint){.form = 0};
-    if (!in_our_job(name)) {
-        OPAL_MODEX_RECV_VALUE_IMMEDIATE(code, key, name, &text, COLL_STRAG_MODEX_TEXT);
-    } else if (over) {
-        OPAL_MODEX_RECV_VALUE_OPTIONAL(code, key, name, &text, COLL_STRAG_MODEX_TEXT);
-    } else {
-        OPAL_MODEX_RECV_VALUE(code, key, name, &text, COLL_STRAG_MODEX_TEXT);
-    }
-    if (code == OPAL_SUCCESS && text)
+    if (text)
         read_text(text, fingerprint);
     free(text);
 }

@@ -117,12 +117,58 @@ typedef int coll_strag_count_t;
 
 /* Texts in the modex: what is put there can be read by all processes that we may ever talk to. */
 #if OMPI_MAJOR_VERSION >= 5
-#define COLL_STRAG_MODEX_ALL PMIX_GLOBAL
+#define COLL_STRAG_MODEX_ALL  PMIX_GLOBAL
 #define COLL_STRAG_MODEX_TEXT PMIX_STRING
 #else
-#define COLL_STRAG_MODEX_ALL OPAL_PMIX_GLOBAL
+#define COLL_STRAG_MODEX_ALL  OPAL_PMIX_GLOBAL
 #define COLL_STRAG_MODEX_TEXT OPAL_STRING
 #endif
+
+/* Where a text is looked for: in this process, also on this host, or until the process has said
+ * whether it has one. */
+enum coll_strag_modex { COLL_STRAG_MODEX_HERE, COLL_STRAG_MODEX_HOST, COLL_STRAG_MODEX_WAIT };
+
+/* The text that a process has published. (4.1's macros do not survive a lack of memory.)
+ * @return to be freed; NULL: there is none, or no memory */
+static inline char *coll_strag_modex_text(const opal_process_name_t *name, const char *key,
+                                          enum coll_strag_modex where)
+{
+    char *text = NULL;
+    int code;
+#if OMPI_MAJOR_VERSION >= 5
+    if (where == COLL_STRAG_MODEX_HERE) {
+        OPAL_MODEX_RECV_VALUE_OPTIONAL(code, key, name, &text, COLL_STRAG_MODEX_TEXT);
+    } else if (where == COLL_STRAG_MODEX_HOST) {
+        OPAL_MODEX_RECV_VALUE_IMMEDIATE(code, key, name, &text, COLL_STRAG_MODEX_TEXT);
+    } else {
+        OPAL_MODEX_RECV_VALUE(code, key, name, &text, COLL_STRAG_MODEX_TEXT);
+    }
+#else
+    opal_value_t option, *value = NULL;
+    opal_list_t options;
+    OBJ_CONSTRUCT(&option, opal_value_t);
+    OBJ_CONSTRUCT(&options, opal_list_t);
+    option.key =
+        where == COLL_STRAG_MODEX_HERE ? (char *)OPAL_PMIX_OPTIONAL : (char *)OPAL_PMIX_IMMEDIATE;
+    option.type = OPAL_BOOL;
+    option.data.flag = true;
+    if (where != COLL_STRAG_MODEX_WAIT)
+        opal_list_append(&options, &option.super);
+    code = opal_pmix.get(name, key, &options, &value);
+    if (code == OPAL_SUCCESS && NULL != value && value->type == OPAL_STRING) {
+        text = value->data.string;
+        value->data.string = NULL;
+    }
+    if (NULL != value)
+        OBJ_RELEASE(value);
+    if (where != COLL_STRAG_MODEX_WAIT)
+        opal_list_remove_item(&options, &option.super);
+    option.key = NULL; /* not ours to free */
+    OBJ_DESTRUCT(&options);
+    OBJ_DESTRUCT(&option);
+#endif
+    return code == OPAL_SUCCESS ? text : NULL;
+}
 
 /* Open MPI has types for half precision. */
 #if OMPI_MAJOR_VERSION >= 5

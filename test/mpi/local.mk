@@ -11,6 +11,7 @@ mpi_tests = \
 	test/mpi/matrix.sh \
 	test/mpi/in_order.sh \
 	test/mpi/mismatch.sh \
+	test/mpi/no_memory.sh \
 	test/mpi/params.sh \
 	test/mpi/strangers.sh \
 	test/mpi/threads.sh \
@@ -81,6 +82,12 @@ test_mpi_matrix_LDADD = $(mpi_libs)
 test_mpi_mismatch_SOURCES = test/mpi/mismatch.c $(mpi_common)
 test_mpi_mismatch_CPPFLAGS = $(mpi_cppflags)
 test_mpi_mismatch_LDADD = $(mpi_libs)
+# To be preloaded.
+check_LTLIBRARIES += test/mpi/failing_malloc.la
+test_mpi_failing_malloc_la_SOURCES = test/mpi/failing_malloc.c
+test_mpi_failing_malloc_la_CPPFLAGS = $(mpi_cppflags)
+test_mpi_failing_malloc_la_LIBADD = $(DL_LIBS)
+test_mpi_failing_malloc_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared -rpath /nowhere
 test_mpi_sizes_SOURCES = test/mpi/sizes.c $(mpi_suite) $(mpi_common)
 test_mpi_sizes_CPPFLAGS = $(mpi_cppflags)
 test_mpi_sizes_LDADD = $(mpi_libs)

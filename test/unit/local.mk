@@ -53,7 +53,7 @@ unit_tests = \
 	test/unit/test_verify \
 	test/unit/test_weighted
 
-check_LTLIBRARIES = test/unit/libunit.la
+check_LTLIBRARIES += test/unit/libunit.la
 check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)
 
