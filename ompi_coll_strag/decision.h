@@ -54,13 +54,13 @@ enum coll_strag_watching {
 
 /* What rank 0 decides, and all ranks follow. */
 struct coll_strag_decision {
-    int32_t pinned;    /* index in strag_algorithms, or COLL_STRAG_AUTO */
-    int32_t reason;    /* enum coll_strag_reason: why the table leaves sizes to the previous one */
-    int32_t line;      /* of the rules file; 0: no rule holds */
-    int32_t ports;     /* as in struct strag_problem */
-    int32_t watching;  /* enum coll_strag_watching */
-    int32_t window;    /* calls */
-    int32_t links;     /* hosts' links are watched, too */
+    int32_t pinned;   /* index in strag_algorithms, or COLL_STRAG_AUTO */
+    int32_t reason;   /* enum coll_strag_reason: why the table leaves sizes to the previous one */
+    int32_t line;     /* of the rules file; 0: no rule holds */
+    int32_t ports;    /* as in struct strag_problem */
+    int32_t watching; /* enum coll_strag_watching */
+    int32_t window;   /* calls */
+    int32_t links;    /* hosts' links are watched, too */
     int32_t report, reproducible;
     uint64_t watch_from; /* bytes: shorter calls are not watched */
     uint64_t segments[COLL_STRAG_TRANSPORTS][STRAG_LANES]; /* bytes, by enum coll_strag_lane */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What ranks must have alike before they can talk: strag, the same version of it, and the parameters
- * that decide without a message. Each process publishes it with Open MPI's modex while MPI_Init
- * runs; from then on others can look it up without the process's help.
+ * What ranks must have alike before they can talk: strag, the same version of it, and the
+ * parameters that decide without a message. Each process publishes it with Open MPI's modex while
+ * MPI_Init runs; from then on others can look it up without the process's help.
  */
 #ifndef COLL_STRAG_FINGERPRINT_H
 #define COLL_STRAG_FINGERPRINT_H
@@ -36,7 +36,8 @@ void coll_strag_fingerprint_find(ompi_communicator_t *comm, int rank,
  * @param[out] why  COLL_STRAG_DIFFERENCE_MAX bytes; or NULL */
 bool coll_strag_fingerprint_differs(const struct coll_strag_fingerprint *theirs, char *why);
 
-/** Does it have other parameters than the communicator's rank 0? That is no obstacle: rank 0's hold.
+/** Does it have other parameters than the communicator's rank 0? That is no obstacle: rank 0's
+ * hold.
  * @param[out] what  as `why` */
 bool coll_strag_fingerprint_varies(const struct coll_strag_fingerprint *theirs,
                                    const struct coll_strag_fingerprint *first, char *what);

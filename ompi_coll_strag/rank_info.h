@@ -11,8 +11,8 @@ void coll_strag_rank_info_prepare(void);
 /** @param pinned  as in struct coll_strag_decision */
 struct coll_strag_rank_info coll_strag_rank_info(ompi_communicator_t *comm, int pinned);
 
-/** Warn if a rank pins another algorithm than rank 0. (Parameters were compared before, but not info
- * keys.) @param ranks  [n] */
+/** Warn if a rank pins another algorithm than rank 0. (Parameters were compared before, but not
+ * info keys.) @param ranks  [n] */
 void coll_strag_rank_info_compare(const struct coll_strag_rank_info *ranks, int n);
 
 #endif
