@@ -243,7 +243,8 @@ static int choose(struct call *call)
     ptrdiff_t lb, extent;
     ompi_datatype_get_extent(call->dtype, &lb, &extent);
     if (module->setup == COLL_STRAG_SETUP_NOT_YET && coll_strag_delegates_early(module, bytes))
-        call->choice.reason = COLL_STRAG_TOO_SHORT;
+        call->choice.reason =
+            module->decision.pinned == COLL_STRAG_PREVIOUS ? COLL_STRAG_OFF : COLL_STRAG_TOO_SHORT;
     else if (bytes == 0)
         call->choice.reason = COLL_STRAG_NO_BYTES;
     else if (!ompi_op_is_commute(call->op))

@@ -23,6 +23,7 @@ enum coll_strag_reason {
     COLL_STRAG_NO_BYTES,
     COLL_STRAG_EXTENT,
     COLL_STRAG_TOO_SHORT,
+    COLL_STRAG_OFF,       /* coll_strag_algorithm is previous */
     COLL_STRAG_RULE,      /* a rule says so */
     COLL_STRAG_UNPLANNED, /* the pinned algorithm cannot be planned, or none can */
     COLL_STRAG_BUSY,      /* the call comes out of our own setup */

@@ -177,7 +177,9 @@ bool coll_strag_fingerprint_differs(const struct coll_strag_fingerprint *theirs,
 
 static const char *name_of_pinned(int pinned)
 {
-    return pinned < 0 ? "auto" : strag_algorithms[pinned]->name;
+    if (pinned < 0)
+        return pinned == COLL_STRAG_PREVIOUS ? "previous" : "auto";
+    return strag_algorithms[pinned]->name;
 }
 
 bool coll_strag_fingerprint_varies(const struct coll_strag_fingerprint *theirs,

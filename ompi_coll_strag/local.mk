@@ -11,12 +11,14 @@ ompi_coll_strag_libcoll_strag_la_SOURCES = \
 	ompi_coll_strag/allreduce.c ompi_coll_strag/allreduce.h \
 	ompi_coll_strag/communicator.h \
 	ompi_coll_strag/compat/compat.h \
+	ompi_coll_strag/complaints.c ompi_coll_strag/complaints.h \
 	ompi_coll_strag/component.c \
 	ompi_coll_strag/counters.c ompi_coll_strag/counters.h \
 	ompi_coll_strag/decision.h \
 	ompi_coll_strag/device.c ompi_coll_strag/device.h \
 	ompi_coll_strag/explain.c ompi_coll_strag/explain.h \
 	ompi_coll_strag/fingerprint.c ompi_coll_strag/fingerprint.h \
+	ompi_coll_strag/info_keys.c ompi_coll_strag/info_keys.h \
 	ompi_coll_strag/links.c ompi_coll_strag/links.h \
 	ompi_coll_strag/log.c ompi_coll_strag/log.h \
 	ompi_coll_strag/module.c ompi_coll_strag/module.h \
@@ -36,6 +38,8 @@ ompi_coll_strag_libcoll_strag_la_SOURCES = \
 	ompi_coll_strag/transport.c ompi_coll_strag/transport.h \
 	ompi_coll_strag/transport_pml.c ompi_coll_strag/transport_pml.h \
 	ompi_coll_strag/ucp/ucp.h \
+	ompi_coll_strag/unknown.c ompi_coll_strag/unknown.h \
+	ompi_coll_strag/values.c ompi_coll_strag/values.h \
 	ompi_coll_strag/watch.c ompi_coll_strag/watch.h
 if HAVE_UCX
 ompi_coll_strag_libcoll_strag_la_SOURCES += \

@@ -20,6 +20,7 @@ bool coll_strag_logging;
 
 static struct {
     int stream;      /* of our own, or -1: the coll framework's */
+    bool first;      /* rank 0 of the job: it warns for all */
     unsigned warned; /* a bit for each enum coll_strag_warning; atomic */
 } log_state = {.stream = -1};
 
@@ -44,6 +45,7 @@ void coll_strag_log_register(void)
 void coll_strag_log_open(int verbose)
 {
     int framework = ompi_coll_base_framework.framework_output;
+    log_state.first = coll_strag_is_first();
     coll_strag_logging =
         verbose > 0 || opal_output_get_verbosity(framework) >= FRAMEWORK_VERBOSE_LEVEL;
     if (verbose > 0) {
@@ -93,25 +95,38 @@ static bool is_warned(enum coll_strag_warning warning)
     return __atomic_fetch_or(&log_state.warned, bit, __ATOMIC_RELAXED) & bit;
 }
 
+bool coll_strag_speaks(void)
+{
+    return log_state.first;
+}
+
 void coll_strag_warn(enum coll_strag_warning warning, const char *what, const char *why)
 {
-    static const char *const topics[] = {
-        [COLL_STRAG_WARN_PARAMETERS] = "bad parameters",
-        [COLL_STRAG_WARN_DIFFERENT] = "different parameters",
-        [COLL_STRAG_WARN_NOT_EVERYWHERE] = "not everywhere",
-        [COLL_STRAG_WARN_LAYOUT] = "no layout",
-        [COLL_STRAG_WARN_TORUS] = "no layout",
-        [COLL_STRAG_WARN_RULES] = "no rules",
-        [COLL_STRAG_WARN_PINNED] = "cannot be planned",
-        [COLL_STRAG_WARN_NO_UCP] = "no ucp",
-        [COLL_STRAG_WARN_LOST] = "lost",
-        [COLL_STRAG_WARN_NOT_SHARED] = "not shared",
-        [COLL_STRAG_WARN_NO_PLUGIN] = "no plug-in",
-        [COLL_STRAG_WARN_STAGED] = "device buffers",
-        [COLL_STRAG_WARN_NO_KERNELS] = "no kernels",
+    static const struct {
+        const char *topic;
+        enum { ANY_RANK, FIRST_RANK, FIRST_AND_OTHER_HOSTS } who;
+    } warnings[] = {
+        [COLL_STRAG_WARN_PARAMETERS] = {"bad parameters", FIRST_RANK},
+        [COLL_STRAG_WARN_DIFFERENT] = {"different parameters", ANY_RANK},
+        [COLL_STRAG_WARN_NOT_EVERYWHERE] = {"not everywhere", ANY_RANK},
+        [COLL_STRAG_WARN_LAYOUT] = {"no layout", FIRST_AND_OTHER_HOSTS},
+        [COLL_STRAG_WARN_TORUS] = {"no layout", FIRST_RANK},
+        [COLL_STRAG_WARN_RULES] = {"no rules", FIRST_AND_OTHER_HOSTS},
+        [COLL_STRAG_WARN_PINNED] = {"cannot be planned", FIRST_RANK},
+        [COLL_STRAG_WARN_NO_HOST] = {"bad parameters", FIRST_RANK},
+        [COLL_STRAG_WARN_NO_UCP] = {"no ucp", ANY_RANK},
+        [COLL_STRAG_WARN_LOST] = {"lost", ANY_RANK},
+        [COLL_STRAG_WARN_NOT_SHARED] = {"not shared", ANY_RANK},
+        [COLL_STRAG_WARN_NO_PLUGIN] = {"no plug-in", ANY_RANK},
+        [COLL_STRAG_WARN_STAGED] = {"device buffers", ANY_RANK},
+        [COLL_STRAG_WARN_NO_KERNELS] = {"no kernels", ANY_RANK},
     };
+    const int who = warnings[warning].who;
+    if ((who == FIRST_RANK && !log_state.first) ||
+        (who == FIRST_AND_OTHER_HOSTS && !log_state.first && coll_strag_is_beside_first()))
+        return;
     if (!is_warned(warning))
-        coll_strag_help(topics[warning], what, why);
+        coll_strag_help(warnings[warning].topic, what, why);
 }
 
 void coll_strag_warned(enum coll_strag_warning warning)

@@ -7,7 +7,8 @@
 
 #include "base/status.h"
 
-/* What a process warns of, once each. */
+/* What a process warns of, once each. What is wrong with the job's parameters only its rank 0 warns
+ * of; with files, also ranks on other hosts, which may see other ones. */
 enum coll_strag_warning {
     COLL_STRAG_WARN_PARAMETERS,
     COLL_STRAG_WARN_DIFFERENT,
@@ -16,6 +17,7 @@ enum coll_strag_warning {
     COLL_STRAG_WARN_TORUS,
     COLL_STRAG_WARN_RULES,
     COLL_STRAG_WARN_PINNED,
+    COLL_STRAG_WARN_NO_HOST,
     COLL_STRAG_WARN_NO_UCP,
     COLL_STRAG_WARN_LOST,
     COLL_STRAG_WARN_NOT_SHARED,
@@ -40,6 +42,10 @@ extern bool coll_strag_logging;
 /** A verbose line about a communicator; it begins with the communicator's name, id and size.
  * @param comm  NULL: about none */
 void coll_strag_log(ompi_communicator_t *comm, const char *format, ...) STRAG_PRINTF(2, 3);
+
+/** Does this process warn of the job's parameters? Those of a job that another one has spawned are
+ * that one's. */
+bool coll_strag_speaks(void);
 
 /** Warn once per process and kind. @param what, why  go into the text of the help file */
 void coll_strag_warn(enum coll_strag_warning warning, const char *what, const char *why);

@@ -21,8 +21,10 @@ static const struct strag_layout *read_layout(const char *name)
 {
     struct strag_error err;
     pthread_mutex_lock(&file.lock);
-    if (!file.read && strag_layout_read(name, &file.layout, &err) != STRAG_OK)
+    if (!file.read && strag_layout_read(name, &file.layout, &err) != STRAG_OK) {
+        coll_strag_log(NULL, "%s", err.text);
         coll_strag_warn(COLL_STRAG_WARN_LAYOUT, name, err.text);
+    }
     file.read = true;
     pthread_mutex_unlock(&file.lock);
     return file.layout;
@@ -55,8 +57,11 @@ struct strag_topology *coll_strag_make_topology(ompi_communicator_t *comm,
         coll_strag_warn(COLL_STRAG_WARN_LAYOUT, settings->layout_file, why.text);
     else if (why.text[0] && job.source == STRAG_JOB_ON_GRID)
         coll_strag_warn(COLL_STRAG_WARN_TORUS, settings->grid_text, why.text);
-    else if (why.text[0])
-        coll_strag_log(comm, "%s%s", topology ? "SLURM_TOPOLOGY_ADDR is of no use: " : "",
+    if (why.text[0])
+        coll_strag_log(comm, "%s%s",
+                       topology && job.source == STRAG_JOB_BY_ADDRESSES
+                           ? "SLURM_TOPOLOGY_ADDR is of no use: "
+                           : "",
                        why.text);
     return topology;
 }

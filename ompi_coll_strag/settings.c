@@ -5,23 +5,15 @@
  */
 #include "settings.h"
 
-#include "log.h"
+#include "unknown.h"
 
 #include "algorithms/table.h"
 #include "base/parse.h"
-#include "machine/state_text.h"
-#include "watch/observe.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-
-#ifdef STRAG_HAVE_UCX
-enum { WITH_UCX = true };
-#else
-enum { WITH_UCX = false };
-#endif
 
 struct coll_strag_settings coll_strag_settings;
 
@@ -45,6 +37,7 @@ enum {
     SLOWDOWN,
     NUMBERS, /* and COLL_STRAG_NUMBERS of these */
     TEXTS = NUMBERS + COLL_STRAG_NUMBERS,
+    OTHERS = 6, /* integers and switches */
 };
 
 static char *texts[TEXTS]; /* as the user gave them */
@@ -58,12 +51,13 @@ static const struct parameter {
 } parameters[TEXTS] = {
     [ALGORITHM] = {"algorithm", "auto", OPAL_INFO_LVL_4,
                    "The algorithm: auto, which leaves vectors below coll_strag_minimum_size to the "
-                   "previous component, or one for all sizes: "},
+                   "previous component; previous, which leaves all to it; or one for all sizes, "
+                   "also as an info key: "},
     [PORTS] = {"ports", "auto", OPAL_INFO_LVL_5,
                "How many links of a torus a host drives at the same time: 1, two for each "
                "dimension, or auto, what is best for an algorithm; also an info key"},
     [TRANSPORT] = {"transport", "auto", OPAL_INFO_LVL_5,
-                   WITH_UCX
+                   COLL_STRAG_WITH_UCX
                        ? "What messages go over: pml (Open MPI's point-to-point layer), ucp (UCX, "
                          "by a worker of our own; where that is not possible, pml), or auto: ucp "
                          "where there may be buffers in a CUDA device's memory and UCX takes them, "
@@ -193,11 +187,18 @@ static int integer_describe(mca_base_var_enum_t *type, char **text COLL_STRAG_DU
     return *text ? OPAL_SUCCESS : OPAL_ERR_OUT_OF_RESOURCE;
 }
 
+/* All names, without "coll_strag_". */
+static struct {
+    const char *name[TEXTS + OTHERS];
+    int count;
+} registered;
+
 /* @return the parameter's index in Open MPI's list */
 static int register_one(const mca_base_component_t *component, const char *name, const char *help,
                         mca_base_var_info_lvl_t level, mca_base_var_type_t type,
                         mca_base_var_enum_t *enumeration, void *storage)
 {
+    registered.name[registered.count++] = name;
     return mca_base_component_var_register(component, name, help, type, enumeration, 0, 0, level,
                                            MCA_BASE_VAR_SCOPE_READONLY, storage);
 }
@@ -259,6 +260,7 @@ void coll_strag_settings_register(const mca_base_component_t *component)
 {
     struct coll_strag_settings *settings = &coll_strag_settings;
     *settings = (struct coll_strag_settings){.enable = true};
+    registered.count = 0;
     register_switches(component, settings);
     register_integers(component, settings);
     for (int p = 0; p < TEXTS; p++) {
@@ -274,293 +276,77 @@ void coll_strag_settings_register(const mca_base_component_t *component)
 
 /* ---- What the texts mean ---- */
 
-/* Complaints about parameters, a line each: Open MPI shows a message once, so there is one. */
-struct complaints {
-    char text[3072];
-    size_t length;
-};
-
-/* A text to be read: a parameter's, or an info key's. */
-struct source {
-    char name[64];
-    const char *text;
-    struct complaints *complaints;
-};
-
-static void complain(const struct source *source, const char *reason, const char *accepted,
-                     const char *used)
+/* A text from Open MPI, which may make NULL of an empty one. */
+static struct coll_strag_source source_of(int parameter, struct coll_strag_complaints *complaints,
+                                          char *name, size_t size)
 {
-    struct complaints *all = source->complaints;
-    int length = snprintf(all->text + all->length, sizeof all->text - all->length,
-                          "%s  %s = \"%.40s\": %s; accepted: %s; used: %s", all->length ? "\n" : "",
-                          source->name, source->text, reason, accepted, used);
-    if (length > 0 && (size_t)length < sizeof all->text - all->length)
-        all->length += (size_t)length;
-}
-
-static void warn_of(const struct complaints *complaints)
-{
-    if (complaints->length)
-        coll_strag_warn(COLL_STRAG_WARN_PARAMETERS, complaints->text, "");
-}
-
-static bool is(const struct source *source, const char *word)
-{
-    return strcmp(source->text, word) == 0;
-}
-
-static struct source parameter_source(int parameter, struct complaints *complaints)
-{
-    struct source source = {.text = texts[parameter], .complaints = complaints};
-    if (NULL == source.text) /* Open MPI may make that of an empty text */
-        source.text = parameters[parameter].standard;
-    snprintf(source.name, sizeof source.name, "coll_strag_%s", parameters[parameter].name);
-    return source;
-}
-
-/* @return a size within bounds; where it is `word`, or none: `otherwise` */
-static size_t read_size(const struct source *source, const char *word, size_t otherwise, size_t low,
-                        size_t high, const char *accepted)
-{
-    size_t bytes = 0;
-    if (is(source, word))
-        return otherwise;
-    int status = strag_parse_bytes(source->text, &bytes, NULL);
-    if (status == STRAG_OK && bytes >= low && bytes <= high)
-        return bytes;
-    complain(source, status == STRAG_OK ? "out of range" : "not a size", accepted, word);
-    return otherwise;
-}
-
-/* @return the text's index in a list that ends with NULL; where it is not in it: that of "auto" */
-static int read_word(const struct source *source, const char *const *words, const char *reason,
-                     const char *accepted)
-{
-    int index = 0, automatic = 0;
-    while (words[index] && !is(source, words[index]))
-        index++;
-    if (words[index])
-        return index;
-    complain(source, reason, accepted, "auto");
-    while (strcmp(words[automatic], "auto") != 0)
-        automatic++;
-    return automatic;
-}
-
-static int read_algorithm(const struct source *source)
-{
-    char accepted[STRAG_NAMES_MAX + 16] = "auto, ";
-    size_t length = strlen(accepted);
-    if (is(source, "auto"))
-        return COLL_STRAG_AUTO;
-    for (int a = 0; strag_algorithms[a]; a++) {
-        if (is(source, strag_algorithms[a]->name))
-            return a;
-    }
-    strag_algorithm_names(accepted + length, sizeof accepted - length);
-    complain(source, "no such algorithm", accepted, "auto");
-    return COLL_STRAG_AUTO;
-}
-
-/* @return 0 for auto */
-static int read_ports(const struct source *source)
-{
-    int ports;
-    if (is(source, "auto"))
-        return 0;
-    if (strag_parse_integer(source->text, 1, 2 * STRAG_DIMS_MAX, &ports, NULL) == STRAG_OK)
-        return ports;
-    complain(source, "not a number of links", "auto, or 1 to 16", "auto");
-    return 0;
-}
-
-/* @return enum coll_strag_transport_kind; COLL_STRAG_TRANSPORTS for auto */
-static int read_transport(const struct source *source)
-{
-    static const char *const words[] = {
-        [COLL_STRAG_PML] = "pml",
-        [COLL_STRAG_UCP] = "ucp",
-        [COLL_STRAG_TRANSPORTS] = "auto",
-        NULL,
+    snprintf(name, size, "coll_strag_%s", parameters[parameter].name);
+    return (struct coll_strag_source){
+        .name = name,
+        .text = texts[parameter] ? texts[parameter] : parameters[parameter].standard,
+        .complaints = complaints,
     };
-    if (!WITH_UCX && is(source, "ucp")) {
-        complain(source, "strag was built without UCX", "auto, pml", "auto");
-        return COLL_STRAG_TRANSPORTS;
-    }
-    return read_word(source, words, "no such transport", WITH_UCX ? "auto, pml, ucp" : "auto, pml");
 }
 
-/* A text that is read for each communicator. @return it, or "auto" where it cannot be read */
-static const char *check_text(const struct source *source,
-                              int (*check)(const char *text, struct strag_error *err),
-                              const char *accepted)
+static void read_sizes(struct coll_strag_settings *settings, const struct coll_strag_source *from)
 {
-    struct strag_error err;
-    if (check(source->text, &err) == STRAG_OK)
-        return source->text;
-    complain(source, err.text, accepted, "auto");
-    return "auto";
-}
-
-/* @return 0: as suits the number of ranks */
-static int read_window(int window, struct complaints *complaints)
-{
-    char text[16];
-    const struct source source = {"coll_strag_window", text, complaints};
-    if (window == 0 || (window >= 2 && window <= STRAG_WINDOW_MAX))
-        return window;
-    snprintf(text, sizeof text, "%d", window);
-    complain(&source, "out of range", "0, or 2 to 4096 calls", "0");
-    return 0;
-}
-
-/* @return what it means in seconds or bytes per second; below 0: nothing was said */
-static double read_number(const struct parameter *parameter, const struct source *source)
-{
-    char accepted[64];
-    double value;
-    if (is(source, ""))
-        return -1;
-    if (strag_parse_real(source->text, parameter->low, parameter->high, &value, NULL) == STRAG_OK)
-        return value * parameter->scale;
-    snprintf(accepted, sizeof accepted, "numbers from %g to %g", parameter->low, parameter->high);
-    complain(source, "not such a number", accepted, "what suits the network");
-    return -1;
-}
-
-/* The grid of coll_strag_torus. @return NULL: none, or a bad one */
-static struct strag_layout *read_grid(const struct source *source)
-{
-    static const struct {
-        const char *prefix;
-        enum strag_network network;
-        bool wrap;
-    } kinds[] = {{"torus:", STRAG_NETWORK_TORUS, true},
-                 {"mesh:", STRAG_NETWORK_TORUS, false},
-                 {"hyperx:", STRAG_NETWORK_HYPERX, false},
-                 {"", STRAG_NETWORK_TORUS, true}};
-    struct strag_layout *grid = NULL;
-    struct strag_error err;
-    int kind = 0;
-    if (is(source, ""))
-        return NULL;
-    while (strncmp(source->text, kinds[kind].prefix, strlen(kinds[kind].prefix)) != 0)
-        kind++;
-    if (strag_layout_from_dims(source->text + strlen(kinds[kind].prefix), kinds[kind].network,
-                               kinds[kind].wrap, &grid, &err) != STRAG_OK)
-        complain(source, err.text, "sizes such as 8x8x4, also mesh:8x8 and hyperx:8x8", "none");
-    return grid;
+    const struct coll_strag_source *minimum = &from[MINIMUM_SIZE];
+    settings->segment = coll_strag_read_size(&from[SEGMENT_SIZE], "auto", 0, 1, (size_t)1 << 30,
+                                             "auto, or bytes from 1 to 1G, such as 1M");
+    settings->minimum = coll_strag_read_size(minimum, "auto", minimum_usual, 0, SIZE_MAX,
+                                             "bytes, such as 8K, or auto");
+    settings->minimum_set = !coll_strag_source_is(minimum, "auto") &&
+                            strag_parse_bytes(minimum->text, &(size_t){0}, NULL) == STRAG_OK;
+    settings->watch_from = coll_strag_read_size(&from[WATCH_SIZE], "64K", (size_t)64 << 10, 0,
+                                                SIZE_MAX, "bytes, such as 64K");
 }
 
 /* How the machine is described, and what is known of its ranks and links. */
-static void read_machine(struct coll_strag_settings *settings, const struct source *from)
+static void read_machine(struct coll_strag_settings *settings, const struct coll_strag_source *from)
 {
     settings->layout_file = from[LAYOUT].text;
     settings->rules_file = from[RULES].text;
-    settings->grid = read_grid(&from[TORUS]);
+    settings->grid = coll_strag_read_grid(&from[TORUS]);
     settings->grid_text = from[TORUS].text;
     settings->has_layout_or_rules =
         settings->layout_file[0] || settings->rules_file[0] || NULL != settings->grid;
     settings->straggler =
-        check_text(&from[STRAGGLER], strag_state_check_straggler, strag_straggler_accepted);
-    settings->slowdown = check_text(&from[SLOWDOWN], strag_state_check_slow, strag_slow_accepted);
-    for (int i = 0; i < COLL_STRAG_NUMBERS; i++)
-        settings->number[i] = read_number(&parameters[NUMBERS + i], &from[NUMBERS + i]);
+        coll_strag_check_straggler(&from[STRAGGLER]) ? from[STRAGGLER].text : "auto";
+    settings->slowdown = coll_strag_check_slowdown(&from[SLOWDOWN]) ? from[SLOWDOWN].text : "auto";
+    for (int i = 0; i < COLL_STRAG_NUMBERS; i++) {
+        const struct parameter *number = &parameters[NUMBERS + i];
+        settings->number[i] =
+            number->scale * coll_strag_read_number(&from[NUMBERS + i], number->low, number->high);
+    }
 }
-
-static const char *const device_words[] = {
-    [COLL_STRAG_IF_ANY] = "auto", [COLL_STRAG_YES] = "yes", [COLL_STRAG_NO] = "no", NULL};
-
-static const char *const shared_memory_words[] = {[COLL_STRAG_SHARED_NEVER] = "0",
-                                                  [COLL_STRAG_SHARED_WANTED] = "1",
-                                                  [COLL_STRAG_SHARED_AUTO] = "auto",
-                                                  NULL};
 
 void coll_strag_settings_read(void)
 {
     struct coll_strag_settings *settings = &coll_strag_settings;
-    struct complaints complaints = {.length = 0};
-    struct source from[TEXTS];
+    struct coll_strag_complaints complaints = {.length = 0};
+    struct coll_strag_complaints *told = coll_strag_speaks() ? &complaints : NULL;
+    struct coll_strag_source from[TEXTS];
+    char names[TEXTS][48];
     for (int p = 0; p < TEXTS; p++)
-        from[p] = parameter_source(p, &complaints);
-    settings->pinned = read_algorithm(&from[ALGORITHM]);
-    settings->ports = read_ports(&from[PORTS]);
-    settings->transport = read_transport(&from[TRANSPORT]);
-    settings->device_buffers = (enum coll_strag_device_buffers)read_word(
-        &from[DEVICE_BUFFERS], device_words, "not a choice", "auto, yes, no");
-    settings->segment = read_size(&from[SEGMENT_SIZE], "auto", 0, 1, (size_t)1 << 30,
-                                  "auto, or bytes from 1 to 1G, such as 1M");
-    settings->shared_memory = (enum coll_strag_shared_memory)read_word(
-        &from[SHARED_MEMORY], shared_memory_words, "not one of its values", "auto, 0 or 1");
-    settings->minimum = read_size(&from[MINIMUM_SIZE], "auto", minimum_usual, 0, SIZE_MAX,
-                                  "bytes, such as 8K, or auto");
-    settings->minimum_set =
-        !is(&from[MINIMUM_SIZE], "auto") &&
-        strag_parse_bytes(from[MINIMUM_SIZE].text, &(size_t){0}, NULL) == STRAG_OK;
-    settings->watch_from =
-        read_size(&from[WATCH_SIZE], "64K", (size_t)64 << 10, 0, SIZE_MAX, "bytes, such as 64K");
-    settings->window = read_window(settings->window, &complaints);
+        from[p] = source_of(p, told, names[p], sizeof names[p]);
+    settings->pinned = coll_strag_read_algorithm(&from[ALGORITHM]);
+    settings->ports = coll_strag_read_ports(&from[PORTS]);
+    settings->transport = coll_strag_read_transport(&from[TRANSPORT]);
+    settings->device_buffers =
+        (enum coll_strag_device_buffers)coll_strag_read_device_buffers(&from[DEVICE_BUFFERS]);
+    settings->shared_memory =
+        (enum coll_strag_shared_memory)coll_strag_read_shared_memory(&from[SHARED_MEMORY]);
+    settings->window = coll_strag_read_window(settings->window, told);
+    read_sizes(settings, from);
     read_machine(settings, from);
-    warn_of(&complaints);
+    if (told)
+        coll_strag_find_unknown(registered.name, registered.count, told);
+    if (complaints.length)
+        coll_strag_warn(COLL_STRAG_WARN_PARAMETERS, complaints.text, "");
 }
 
 void coll_strag_settings_free(void)
 {
     strag_layout_free(coll_strag_settings.grid);
     coll_strag_settings.grid = NULL;
-}
-
-/* ---- A communicator's info keys ---- */
-
-/* @return as `read`, or `otherwise` where there is no such key */
-static int read_key(ompi_communicator_t *comm, int parameter, int otherwise,
-                    int (*read)(const struct source *source))
-{
-    char text[64], key[64];
-    struct complaints complaints = {.length = 0};
-    struct source source = {.text = text, .complaints = &complaints};
-    snprintf(key, sizeof key, "coll_strag_%s", parameters[parameter].name);
-    if (!coll_strag_info(comm, key, text, sizeof text))
-        return otherwise;
-    snprintf(source.name, sizeof source.name, "%.50s (info key)", key);
-    int value = read(&source);
-    warn_of(&complaints);
-    return value;
-}
-
-void coll_strag_settings_bad_key(const char *key, const char *text, const char *reason,
-                                 const char *accepted, const char *used)
-{
-    struct complaints complaints = {.length = 0};
-    struct source source = {.text = text, .complaints = &complaints};
-    snprintf(source.name, sizeof source.name, "%.50s (info key)", key);
-    complain(&source, reason, accepted, used);
-    warn_of(&complaints);
-}
-
-int coll_strag_pinned(ompi_communicator_t *comm, int otherwise)
-{
-    return read_key(comm, ALGORITHM, otherwise, read_algorithm);
-}
-
-int coll_strag_ports(ompi_communicator_t *comm)
-{
-    return read_key(comm, PORTS, coll_strag_settings.ports, read_ports);
-}
-
-enum coll_strag_transport_kind coll_strag_transport_wanted(ompi_communicator_t *comm,
-                                                           bool (*ucp_takes_device)(void))
-{
-    int kind = read_key(comm, TRANSPORT, coll_strag_settings.transport, read_transport);
-    if (kind == COLL_STRAG_TRANSPORTS)
-        return ucp_takes_device() ? COLL_STRAG_UCP : COLL_STRAG_PML;
-    return (enum coll_strag_transport_kind)kind;
-}
-
-bool coll_strag_report_wanted(ompi_communicator_t *comm)
-{
-    char text[8];
-    if (!coll_strag_info(comm, "coll_strag_report", text, sizeof text))
-        return coll_strag_settings.report;
-    return strcmp(text, "0") != 0;
 }

@@ -23,6 +23,7 @@
 #include "setup.h"
 
 #include "device.h"
+#include "info_keys.h"
 #include "log.h"
 #include "place.h"
 #include "rank_info.h"
@@ -55,11 +56,13 @@ struct setup {
 
 /* ---- Before ---- */
 
-/* Which calls need setup: all but those too short to be ours or watched, unless a layout or rules
- * make them ours. */
+/* Which calls need setup: none where the previous component is pinned; all but those too short to
+ * be ours or watched, unless a layout or rules make them ours. */
 static size_t shortest_setup(const struct coll_strag_module *module)
 {
     const struct coll_strag_fingerprint *first = &module->first;
+    if (module->decision.pinned == COLL_STRAG_PREVIOUS)
+        return SIZE_MAX;
     if (module->decision.pinned != COLL_STRAG_AUTO || first->has_layout_or_rules)
         return 0;
     return first->watch_from < first->minimum ? first->watch_from : first->minimum;
@@ -67,9 +70,12 @@ static size_t shortest_setup(const struct coll_strag_module *module)
 
 void coll_strag_setup_prepare(struct coll_strag_module *module, ompi_communicator_t *comm)
 {
-    module->decision.pinned = coll_strag_pinned(comm, module->first.pinned);
+    const int pinned = coll_strag_pinned(comm, module->first.pinned);
+    coll_strag_check_keys(comm);
+    module->decision.pinned = pinned;
     module->delegate_below = shortest_setup(module);
-    module->delegate_limit = module->first.minimum_set ? ULLONG_MAX : SHORT_CALLS;
+    module->delegate_limit =
+        pinned == COLL_STRAG_PREVIOUS || module->first.minimum_set ? ULLONG_MAX : SHORT_CALLS;
 }
 
 /* ---- The messages ---- */

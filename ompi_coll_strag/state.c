@@ -5,13 +5,16 @@
  */
 #include "state.h"
 
+#include "info_keys.h"
+
+#include "base/text.h"
 #include "machine/state_text.h"
 #include "watch/link_speed.h"
 #include "watch/observe.h"
 
 #include <string.h>
 
-enum { TEXT_MAX = 4096 };
+enum { LISTED_MAX = 5 }; /* hosts in a warning */
 
 /* ---- Named by the user ---- */
 
@@ -20,29 +23,64 @@ static bool is_auto(const char *text)
     return strcmp(text, "auto") == 0;
 }
 
-/* The info key, or else the parameter. @return buffer, or the parameter */
-static const char *value_of(ompi_communicator_t *comm, const char *key, const char *parameter,
-                            char *buffer)
+/* "n1, n2, n3 and 5 more": the job's hosts, each once, and which is nearest to a wrong one. */
+static void list_hosts(const struct strag_rank_location *ranks, int n, const char *wrong,
+                       struct strag_nearest *nearest, char *text, size_t size)
 {
-    return coll_strag_info(comm, key, buffer, TEXT_MAX) ? buffer : parameter;
+    struct strag_names hosts = {.room = 0};
+    size_t used = 0;
+    for (int rank = 0; rank < n; rank++) {
+        const char *host = ranks[rank].host;
+        if (strag_names_find(&hosts, host) >= 0 || !strag_names_add(&hosts, host, rank))
+            continue;
+        strag_nearest_offer(nearest, wrong, host);
+        if (hosts.count <= LISTED_MAX && used < size)
+            used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", host);
+    }
+    if (hosts.count > LISTED_MAX && used < size)
+        snprintf(text + used, size - used, " and %d more", hosts.count - LISTED_MAX);
+    strag_names_free(&hosts);
+}
+
+/* A host may not be in this communicator; but all that the job has are in one of its size.
+ * @param is_key  the text is an info key's */
+static void check_hosts(ompi_communicator_t *comm, const struct strag_rank_location *ranks,
+                        const char *text, bool is_key)
+{
+    struct coll_strag_complaints complaints = {.length = 0};
+    struct strag_slow_item item;
+    const char *rest = is_auto(text) || strcmp(text, "none") == 0 ? NULL : text;
+    const int n = ompi_comm_size(comm);
+    while (strag_state_next_elsewhere(&rest, ranks, n, &item)) {
+        char accepted[(LISTED_MAX + 1) * sizeof ranks->host] = "";
+        struct strag_nearest nearest = {NULL, 0};
+        const struct coll_strag_source source = {is_key ? "coll_strag_slowdown (info key)"
+                                                        : "coll_strag_slowdown",
+                                                 item.who, &complaints};
+        list_hosts(ranks, n, item.who, &nearest, accepted, sizeof accepted);
+        coll_strag_log(comm, "coll_strag_slowdown: host %s is not here", item.who);
+        coll_strag_complain(&source, "no such host", nearest.name, accepted, "nothing");
+    }
+    if (complaints.length == 0 || !coll_strag_is_whole_job(comm))
+        return;
+    if (is_key)
+        coll_strag_warn_of_keys(&complaints);
+    else
+        coll_strag_warn(COLL_STRAG_WARN_NO_HOST, complaints.text, "");
 }
 
 void coll_strag_read_state(ompi_communicator_t *comm, const struct strag_rank_location *ranks,
                            const struct strag_topology *topology, struct strag_state_record *state)
 {
-    static const char straggler[] = "coll_strag_straggler", slow[] = "coll_strag_slowdown";
-    const struct coll_strag_settings *settings = &coll_strag_settings;
     const int n = ompi_comm_size(comm);
-    char buffer[TEXT_MAX];
-    struct strag_error err;
+    char buffer[COLL_STRAG_KEY_MAX];
     *state = (struct strag_state_record){.nstragglers = 0};
-    const char *text = value_of(comm, straggler, settings->straggler, buffer);
-    if (strag_state_read_straggler(text, ranks, n, state, &err) != STRAG_OK)
-        coll_strag_settings_bad_key(straggler, text, err.text, strag_straggler_accepted, "none");
-    text = value_of(comm, slow, settings->slowdown, buffer);
-    if (strag_state_read_slow(text, ranks, n, state, &err) != STRAG_OK)
-        coll_strag_settings_bad_key(slow, text, err.text, strag_slow_accepted, "none");
-    if (is_auto(text) && topology)
+    /* Both texts were checked. */
+    (void)strag_state_read_straggler(coll_strag_straggler(comm, buffer), ranks, n, state, NULL);
+    const char *slow = coll_strag_slowdown(comm, buffer);
+    (void)strag_state_read_slow(slow, ranks, n, state, NULL);
+    check_hosts(comm, ranks, slow, slow == buffer);
+    if (is_auto(slow) && topology)
         strag_link_speed_compare(topology, ranks, state);
 }
 
@@ -63,17 +101,16 @@ void coll_strag_decide_watching(ompi_communicator_t *comm, bool pinned,
 {
     const struct coll_strag_settings *settings = &coll_strag_settings;
     const bool fixed = pinned || settings->reproducible;
-    char buffer[TEXT_MAX];
+    char buffer[COLL_STRAG_KEY_MAX];
     decision->report = coll_strag_report_wanted(comm);
     decision->reproducible = settings->reproducible;
     decision->watch_from = settings->watch_from;
     decision->window = settings->window ? settings->window : usual_window(ompi_comm_size(comm));
     decision->watching = decision->report ? COLL_STRAG_WATCH_ONLY : COLL_STRAG_WATCH_NOT;
-    if (is_auto(value_of(comm, "coll_strag_slowdown", settings->slowdown, buffer)) && !fixed &&
-        topology && topology->hosts > 1) {
+    if (is_auto(coll_strag_slowdown(comm, buffer)) && !fixed && topology && topology->hosts > 1) {
         decision->links = true;
         decision->watching = COLL_STRAG_WATCH_ONLY;
     }
-    if (is_auto(value_of(comm, "coll_strag_straggler", settings->straggler, buffer)) && !fixed)
+    if (is_auto(coll_strag_straggler(comm, buffer)) && !fixed)
         decision->watching = COLL_STRAG_WATCH_SWITCH;
 }

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "table.h"
 
+#include "info_keys.h"
 #include "log.h"
 
+#include "machine/state_text.h"
 #include "model/rules.h"
 
 #include <pthread.h>
@@ -51,8 +53,10 @@ static const struct strag_rules *read_rules(void)
     if (name[0] == '\0')
         return NULL;
     pthread_mutex_lock(&file.lock);
-    if (!file.read && strag_rules_read(name, &file.rules, &err) != STRAG_OK)
+    if (!file.read && strag_rules_read(name, &file.rules, &err) != STRAG_OK) {
+        coll_strag_log(NULL, "%s", err.text);
         coll_strag_warn(COLL_STRAG_WARN_RULES, name, err.text);
+    }
     file.read = true;
     pthread_mutex_unlock(&file.lock);
     return file.rules;
@@ -92,33 +96,44 @@ void coll_strag_table_unpack(struct strag_table *table)
     }
 }
 
+/* Does the algorithm wait for a straggler, which is named, but not in this communicator? */
+static bool is_elsewhere(ompi_communicator_t *comm, const struct strag_algorithm *algorithm)
+{
+    char buffer[COLL_STRAG_KEY_MAX];
+    return algorithm->needs_straggler &&
+           strag_state_names_straggler(coll_strag_straggler(comm, buffer));
+}
+
 /* A pinned algorithm runs at every size, with the blocks that are best there. One that this
  * communicator cannot have leaves it to the previous component. */
 static void decide_pinned(const struct coll_strag_table_inputs *inputs,
                           const struct strag_problem *problem, struct coll_strag_decision *decision)
 {
     struct strag_error err;
+    char what[MPI_MAX_OBJECT_NAME + 64];
     const struct strag_model model = make_model(inputs);
     const struct strag_algorithm *algorithm = strag_algorithms[inputs->pinned];
     if (strag_select_one(algorithm, problem, &model, &decision->table, &err) == STRAG_OK)
         return;
-    coll_strag_log(inputs->comm, "%s: %s", algorithm->name, err.text);
-    if (inputs->pinned == coll_strag_settings.pinned)
-        coll_strag_warn(COLL_STRAG_WARN_PINNED, algorithm->name, err.text);
     decision->reason = COLL_STRAG_UNPLANNED;
+    coll_strag_log(inputs->comm, "%s: %s", algorithm->name, err.text);
+    if (inputs->pinned != coll_strag_settings.pinned || is_elsewhere(inputs->comm, algorithm))
+        return;
+    snprintf(what, sizeof what, "%s on %s (%d ranks)", algorithm->name, inputs->comm->c_name,
+             ompi_comm_size(inputs->comm));
+    coll_strag_warn(COLL_STRAG_WARN_PINNED, what, err.text);
 }
 
 static void apply_rules(const struct coll_strag_table_inputs *inputs,
-                        const struct strag_problem *problem, struct coll_strag_decision *decision)
+                        const struct strag_rules *rules, const struct strag_problem *problem,
+                        struct coll_strag_decision *decision)
 {
     struct strag_error err;
     const struct strag_model model = make_model(inputs);
-    const struct strag_rules *rules = read_rules();
-    if (!rules)
-        return;
     if (strag_rules_apply(rules, problem, &model, &decision->table, &decision->line, &err) !=
         STRAG_OK) {
         decision->line = 0;
+        coll_strag_log(inputs->comm, "%s", err.text);
         coll_strag_warn(COLL_STRAG_WARN_RULES, coll_strag_settings.rules_file, err.text);
     }
     if (decision->line)
@@ -171,6 +186,7 @@ void coll_strag_decide(const struct coll_strag_table_inputs *inputs,
         .topology = inputs->topology,
         .state = &state,
     };
+    const struct strag_rules *rules = read_rules(); /* a pinned algorithm goes before them */
     struct strag_selection *made = NULL;
     decision->pinned = inputs->pinned;
     decision->reason = COLL_STRAG_TOO_SHORT;
@@ -185,7 +201,8 @@ void coll_strag_decide(const struct coll_strag_table_inputs *inputs,
             coll_strag_log(inputs->comm, "%s", err.text);
             decision->reason = COLL_STRAG_UNPLANNED;
         }
-        apply_rules(inputs, &problem, decision);
+        if (rules)
+            apply_rules(inputs, rules, &problem, decision);
     }
     bool wanted = coll_strag_logging || decision->watching != COLL_STRAG_WATCH_NOT;
     *selection = wanted ? made : NULL;

@@ -35,6 +35,7 @@ src_libstrag_la_SOURCES = \
 	src/algorithms/tree.c src/algorithms/tree.h \
 	src/algorithms/uplinks.c src/algorithms/uplinks.h \
 	src/algorithms/weighted.c \
+	src/base/nearest.c src/base/nearest.h \
 	src/base/parse.c src/base/parse.h \
 	src/base/status.c src/base/status.h \
 	src/base/text.c src/base/text.h \

@@ -20,6 +20,7 @@
 #include "ompi/mca/pml/base/base.h"
 #include "ompi/mca/pml/pml.h"
 #include "ompi/op/op.h"
+#include "ompi/proc/proc.h"
 #include "ompi/request/request.h"
 #include "opal/class/opal_bitmap.h"
 #include "opal/class/opal_hash_table.h"
@@ -40,8 +41,10 @@
 #include "opal/util/proc.h"
 #include "opal/util/show_help.h"
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 /* The framework's version in the component's header, and the type of a count. */
 #if OMPI_MAJOR_VERSION >= 6
@@ -182,6 +185,36 @@ static inline int coll_strag_world_size(void)
     return NULL == world->c_local_group ? 0 : world->c_local_group->grp_proc_count;
 }
 
+/* The same before MPI is initialised; INT_MAX: not known */
+static inline int coll_strag_job_size(void)
+{
+    const int ranks = ompi_proc_world_size();
+    return ranks > 0 ? ranks : INT_MAX;
+}
+
+/* Is this process rank 0 of a job that was not spawned by another one? */
+static inline bool coll_strag_is_first(void)
+{
+    return OPAL_PROC_MY_NAME.vpid == 0 && !getenv("OMPI_PARENT_PORT");
+}
+
+/* Is this process on the host of its job's rank 0? */
+static inline bool coll_strag_is_beside_first(void)
+{
+    ompi_communicator_t *world = &ompi_mpi_comm_world.comm;
+    return coll_strag_world_size() > 0 &&
+           OPAL_PROC_ON_LOCAL_NODE(ompi_comm_peer_lookup(world, 0)->super.proc_flags);
+}
+
+/* Are a communicator's ranks those of MPI_COMM_WORLD, in whatever order? */
+static inline bool coll_strag_is_whole_job(ompi_communicator_t *comm)
+{
+    bool whole = ompi_comm_size(comm) == coll_strag_world_size();
+    for (int rank = 0; whole && rank < ompi_comm_size(comm); rank++)
+        whole = ompi_comm_peer_lookup(comm, rank)->super.proc_name.jobid == OPAL_PROC_MY_NAME.jobid;
+    return whole;
+}
+
 /* A communicator's id as it stands in other components' messages. */
 static inline const char *coll_strag_cid(const ompi_communicator_t *comm, char *buffer, size_t size)
 {
@@ -211,6 +244,32 @@ static inline bool coll_strag_info(const ompi_communicator_t *comm, const char *
         return false;
 #endif
     return found;
+}
+
+/* How many info keys a communicator has. */
+static inline int coll_strag_info_count(const ompi_communicator_t *comm)
+{
+    int count = 0;
+    if (NULL != comm->super.s_info)
+        opal_info_get_nkeys(comm->super.s_info, &count);
+    return count;
+}
+
+/* The name of one of them. @return whether it is there */
+static inline bool coll_strag_info_name(const ompi_communicator_t *comm, int index,
+                                        char name[MPI_MAX_INFO_KEY + 1])
+{
+#if OMPI_MAJOR_VERSION >= 5
+    opal_cstring_t *text = NULL;
+    if (opal_info_get_nthkey(comm->super.s_info, index, &text) != OPAL_SUCCESS || NULL == text)
+        return false;
+    snprintf(name, MPI_MAX_INFO_KEY + 1, "%s", text->string);
+    OBJ_RELEASE(text);
+    return true;
+#else
+    name[MPI_MAX_INFO_KEY] = '\0'; /* it copies up to so many bytes, without an end */
+    return opal_info_get_nthkey(comm->super.s_info, index, name) == OPAL_SUCCESS;
+#endif
 }
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "algorithms/table.h"
 
+#include "base/nearest.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -61,8 +63,11 @@ const struct strag_algorithm *strag_algorithm_find(const char *name, struct stra
             return strag_algorithms[i];
     }
     char names[STRAG_NAMES_MAX];
-    strag_fail(err, STRAG_ERR_ARGUMENT, "unknown algorithm '%.40s'; there are: %s", name,
-               strag_algorithm_names(names, sizeof names));
+    struct strag_nearest nearest = {NULL, 0};
+    for (int i = 0; strag_algorithms[i]; i++)
+        strag_nearest_offer(&nearest, name, strag_algorithms[i]->name);
+    strag_fail(err, STRAG_ERR_ARGUMENT, "unknown algorithm '%.40s' (nearest: %s); there are: %s",
+               name, nearest.name, strag_algorithm_names(names, sizeof names));
     return NULL;
 }
 

@@ -9,7 +9,7 @@
 
 static const double long_delay = 1; /* seconds, where none is given */
 
-enum { FACTOR_MAX = 1000 };
+enum { FACTOR_MAX = 1000, RANK_MAX = INT_MAX - 1 };
 
 const char strag_straggler_accepted[] = "auto, none, or RANK[:MICROSECONDS]";
 const char strag_slow_accepted[] = "auto, none, or WHO:FACTOR[,...], WHO a rank or a host";
@@ -19,28 +19,39 @@ static bool names_nothing(const char *text)
     return text[0] == '\0' || strcmp(text, "none") == 0 || strcmp(text, "auto") == 0;
 }
 
-int strag_state_read_straggler(const char *text, const struct strag_rank_location *ranks, int n,
-                               struct strag_state_record *state, struct strag_error *err)
+static int parse_straggler(const char *text, struct strag_straggler *straggler,
+                           struct strag_error *err)
 {
-    struct strag_straggler straggler = {0, long_delay * 1e6};
     char rank[32];
     size_t length = strcspn(text, ":");
-    if (names_nothing(text))
-        return STRAG_OK;
+    *straggler = (struct strag_straggler){0, long_delay * 1e6};
     if (length >= sizeof rank)
         return strag_fail(err, STRAG_ERR_ARGUMENT, "not a rank");
     snprintf(rank, sizeof rank, "%.*s", (int)length, text);
-    int status = strag_parse_integer(rank, 0, INT_MAX, &straggler.rank, err);
+    int status = strag_parse_integer(rank, 0, RANK_MAX, &straggler->rank, err);
     if (status == STRAG_OK && text[length])
-        status = strag_parse_real(text + length + 1, 0, 1e12, &straggler.delay, err);
+        status = strag_parse_real(text + length + 1, 0, 1e12, &straggler->delay, err);
+    straggler->delay *= 1e-6;
+    return status;
+}
+
+int strag_state_read_straggler(const char *text, const struct strag_rank_location *ranks, int n,
+                               struct strag_state_record *state, struct strag_error *err)
+{
+    struct strag_straggler straggler;
     int r = 0;
+    if (names_nothing(text))
+        return STRAG_OK;
+    int status = parse_straggler(text, &straggler, err);
+    if (status != STRAG_OK)
+        return status;
     while (r < n && ranks[r].world != straggler.rank)
         r++;
-    if (status == STRAG_OK && r < n) {
-        state->straggler = (struct strag_straggler){r, straggler.delay * 1e-6};
+    if (r < n) {
+        state->straggler = (struct strag_straggler){r, straggler.delay};
         state->nstragglers = 1;
     }
-    return status;
+    return STRAG_OK;
 }
 
 int strag_state_next_slow(const char **rest, double most, const char *form,
@@ -64,7 +75,7 @@ int strag_state_next_slow(const char **rest, double most, const char *form,
 static int find_rank(const char *who, const struct strag_rank_location *ranks, int n)
 {
     int world;
-    bool number = strag_parse_integer(who, 0, INT_MAX, &world, NULL) == STRAG_OK;
+    bool number = strag_parse_integer(who, 0, RANK_MAX, &world, NULL) == STRAG_OK;
     for (int rank = 0; rank < n; rank++) {
         if (number ? ranks[rank].world == world : strag_same_host_name(ranks[rank].host, who))
             return rank;
@@ -90,13 +101,54 @@ int strag_state_read_slow(const char *text, const struct strag_rank_location *ra
     return STRAG_OK;
 }
 
-int strag_state_check_straggler(const char *text, struct strag_error *err)
+bool strag_state_next_elsewhere(const char **rest, const struct strag_rank_location *ranks, int n,
+                                struct strag_slow_item *item)
 {
-    return strag_state_read_straggler(text, NULL, 0, NULL, err);
+    while (*rest && *(*rest += strspn(*rest, ","))) {
+        int rank;
+        if (strag_state_next_slow(rest, FACTOR_MAX, "WHO:FACTOR", item, NULL) != STRAG_OK)
+            return false;
+        if (strag_parse_integer(item->who, 0, RANK_MAX, &rank, NULL) != STRAG_OK &&
+            find_rank(item->who, ranks, n) < 0)
+            return true;
+    }
+    return false;
 }
 
-int strag_state_check_slow(const char *text, struct strag_error *err)
+/* ---- Checking ---- */
+
+bool strag_state_names_straggler(const char *text)
 {
-    struct strag_state_record state = {.nslow = 0};
-    return strag_state_read_slow(text, NULL, 0, &state, err);
+    return !names_nothing(text);
+}
+
+static int check_rank(int rank, int job, struct strag_error *err)
+{
+    if (rank < job)
+        return STRAG_OK;
+    return strag_fail(err, STRAG_ERR_ARGUMENT, "there is no rank %d; the job's are 0 to %d", rank,
+                      job - 1);
+}
+
+int strag_state_check_straggler(const char *text, int job, struct strag_error *err)
+{
+    struct strag_straggler straggler;
+    if (names_nothing(text))
+        return STRAG_OK;
+    int status = parse_straggler(text, &straggler, err);
+    return status == STRAG_OK ? check_rank(straggler.rank, job, err) : status;
+}
+
+int strag_state_check_slow(const char *text, int job, struct strag_error *err)
+{
+    struct strag_slow_item item;
+    const char *rest = names_nothing(text) ? NULL : text;
+    int status = STRAG_OK, rank;
+    while (status == STRAG_OK && rest && *(rest += strspn(rest, ","))) {
+        status = strag_state_next_slow(&rest, FACTOR_MAX, "WHO:FACTOR", &item, err);
+        if (status == STRAG_OK &&
+            strag_parse_integer(item.who, 0, RANK_MAX, &rank, NULL) == STRAG_OK)
+            status = check_rank(rank, job, err);
+    }
+    return status;
 }

@@ -13,11 +13,21 @@
 #include "machine/job.h"
 #include "machine/state.h"
 
+#include <stdbool.h>
+
 extern const char strag_straggler_accepted[], strag_slow_accepted[];
 
-/** Only check the text. @return STRAG_OK or STRAG_ERR_ARGUMENT */
-int strag_state_check_straggler(const char *text, struct strag_error *err);
-int strag_state_check_slow(const char *text, struct strag_error *err);
+/**
+ * Only check the text.
+ *
+ * @param job  how many ranks the job has; others are refused. INT_MAX: not known
+ * @return STRAG_OK or STRAG_ERR_ARGUMENT
+ */
+int strag_state_check_straggler(const char *text, int job, struct strag_error *err);
+int strag_state_check_slow(const char *text, int job, struct strag_error *err);
+
+/** Does a text that passes the check name a straggler? */
+bool strag_state_names_straggler(const char *text);
 
 /**
  * Add those of the ranks that are named; others are ignored.
@@ -44,5 +54,14 @@ struct strag_slow_item {
  */
 int strag_state_next_slow(const char **rest, double most, const char *form,
                           struct strag_slow_item *item, struct strag_error *err);
+
+/**
+ * Take items off a list until one names a host on which none of the ranks is.
+ *
+ * @param[in,out] rest  as above, or NULL; a list that passes the check
+ * @return false: there is no such item any more
+ */
+bool strag_state_next_elsewhere(const char **rest, const struct strag_rank_location *ranks, int n,
+                                struct strag_slow_item *item);
 
 #endif

@@ -35,9 +35,9 @@ refuses "strag: unexpected argument 'x'; accepted: $commands" --version x
 # Operands.
 refuses "strag list: unexpected 'ring'; usage: strag list" list ring
 refuses "strag plan: no ALGORITHM is given; $there_are" plan -n 8
-refuses "strag plan: unknown algorithm 'rign'; $there_are" plan rign -n 8
-refuses "strag verify: unknown algorithm 'all'; $there_are" verify all -n 8
-refuses "strag cost: unknown algorithm 'rign'; $there_are, all" cost rign -n 8 --bytes 32
+refuses "strag plan: unknown algorithm 'rign' (nearest: ring); $there_are" plan rign -n 8
+refuses "strag verify: unknown algorithm 'all' (nearest: ring); $there_are" verify all -n 8
+refuses "strag cost: unknown algorithm 'rign' (nearest: ring); $there_are, all" cost rign -n 8 --bytes 32
 refuses "strag plan: one ALGORITHM is accepted, not 'ring' and 'circulant'" plan ring circulant -n 8
 
 # Options that a command does not take, or that stand alone.

@@ -48,7 +48,10 @@ COMPONENT = "ompi_coll_strag"
 COMPONENT_LAYERS = [
     ["compat/*"],
     ["counters", "log", "previous", "reducer"],
+    ["complaints"],
+    ["unknown", "values"],
     ["settings"],
+    ["info_keys"],
     ["decision", "plans", "transport"],
     ["transport_pml", "shared_memory", "ucp/*"],
     ["device", "explain", "links", "place", "segments", "state", "table"],

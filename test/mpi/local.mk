@@ -11,6 +11,7 @@ mpi_tests = \
 	test/mpi/matrix.sh \
 	test/mpi/in_order.sh \
 	test/mpi/mismatch.sh \
+	test/mpi/mistakes.sh \
 	test/mpi/no_memory.sh \
 	test/mpi/params.sh \
 	test/mpi/strangers.sh \

@@ -5,7 +5,9 @@
 #include "machine/state_text.h"
 #include "support.h"
 
-/* Ranks 4, 2, 9 of a job, on hosts "a.x", "b" and "7". */
+enum { JOB = 12 };
+
+/* Ranks 4, 2, 9 of a job of 12, on hosts "a.x", "b" and "7". */
 static struct strag_rank_location ranks[3];
 
 static int make_ranks(void **state)
@@ -33,14 +35,14 @@ static void straggler_is(const char *text, int nstragglers, int rank, double del
         assert_true(record.straggler.delay > 0.999999 * delay &&
                     record.straggler.delay < 1.000001 * delay);
     }
-    assert_int_equal(strag_state_check_straggler(text, &err), STRAG_OK);
+    assert_int_equal(strag_state_check_straggler(text, JOB, &err), STRAG_OK);
 }
 
-static void refused(int (*check)(const char *, struct strag_error *), const char *text,
+static void refused(int (*check)(const char *, int, struct strag_error *), const char *text,
                     const char *why)
 {
     struct strag_error err = {""};
-    assert_int_equal(check(text, &err), STRAG_ERR_ARGUMENT);
+    assert_int_equal(check(text, JOB, &err), STRAG_ERR_ARGUMENT);
     assert_string_equal(err.text, why);
 }
 
@@ -54,10 +56,15 @@ static void straggler(void **state)
     straggler_is("auto", 0, 0, 0);
     straggler_is("none", 0, 0, 0);
     straggler_is("", 0, 0, 0);
-    refused(strag_state_check_straggler, "x", "'x' is not an integer from 0 to 2147483647");
+    refused(strag_state_check_straggler, "x", "'x' is not an integer from 0 to 2147483646");
     refused(strag_state_check_straggler, "1:", "'' is not a number from 0 to 1e+12");
     refused(strag_state_check_straggler, "1:-2", "'-2' is not a number from 0 to 1e+12");
     refused(strag_state_check_straggler, "00000000000000000000000000000000", "not a rank");
+    refused(strag_state_check_straggler, "12", "there is no rank 12; the job's are 0 to 11");
+    straggler_is("11:1", 0, 0, 0);
+    assert_true(strag_state_names_straggler("11:1"));
+    assert_false(strag_state_names_straggler("auto"));
+    assert_false(strag_state_names_straggler("none"));
 }
 
 static void slow_is(const char *text, int nslow, const struct strag_slow *expected)
@@ -72,7 +79,7 @@ static void slow_is(const char *text, int nslow, const struct strag_slow *expect
         assert_int_equal(record.slow[s].rank, expected[s].rank);
         assert_true(record.slow[s].factor == expected[s].factor);
     }
-    assert_int_equal(strag_state_check_slow(text, &err), STRAG_OK);
+    assert_int_equal(strag_state_check_slow(text, JOB, &err), STRAG_OK);
     const struct strag_state view = strag_state_of(&record);
     assert_int_equal(view.nslow, nslow);
     assert_int_equal(view.nstragglers, 1);
@@ -97,6 +104,7 @@ static void slow(void **state)
     refused(strag_state_check_slow, "a:0.5", "'0.5' is not a number from 1 to 1000");
     refused(strag_state_check_slow, "a:1001", "'1001' is not a number from 1 to 1000");
     refused(strag_state_check_slow, "a:2:x", "'x' is not a number from 1 to 1000");
+    refused(strag_state_check_slow, "a:2,12:3", "there is no rank 12; the job's are 0 to 11");
 }
 
 /* More than there is room for, and a refusal that must not leave half of them. */
@@ -129,13 +137,29 @@ static void items(void **state)
     assert_null(rest);
 }
 
+/* Hosts that are not there; a number is a rank. */
+static void elsewhere(void **state)
+{
+    (void)state;
+    struct strag_slow_item item;
+    const char *rest = ",a:2,c.x:3,12:4,b.y:2,,a.y:5";
+    assert_true(strag_state_next_elsewhere(&rest, ranks, 3, &item));
+    assert_string_equal(item.who, "c.x");
+    assert_true(item.factor == 3);
+    assert_true(strag_state_next_elsewhere(&rest, ranks, 3, &item));
+    assert_string_equal(item.who, "a.y");
+    assert_false(strag_state_next_elsewhere(&rest, ranks, 3, &item));
+    rest = NULL;
+    assert_false(strag_state_next_elsewhere(&rest, ranks, 3, &item));
+    rest = "auto";
+    assert_false(strag_state_next_elsewhere(&rest, ranks, 3, &item));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(straggler),
-        cmocka_unit_test(slow),
-        cmocka_unit_test(room),
-        cmocka_unit_test(items),
+        cmocka_unit_test(straggler), cmocka_unit_test(slow),      cmocka_unit_test(room),
+        cmocka_unit_test(items),     cmocka_unit_test(elsewhere),
     };
     return cmocka_run_group_tests(tests, make_ranks, NULL);
 }

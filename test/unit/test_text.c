@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What readers share: numbers up to a limit, files up to a length, growing arrays, names, YAML that
- * is nested too deep or refers to itself.
+ * What readers share: numbers up to a limit, files up to a length, growing arrays, names, the name
+ * nearest to a wrong one, YAML that is nested too deep or refers to itself.
  */
+#include "base/nearest.h"
 #include "base/text.h"
 #include "base/yaml.h"
 
@@ -141,11 +142,40 @@ static void yaml(void **state)
     assert_string_equal(err.text, "FILE:1: lists and mappings are nested more than 100 deep");
 }
 
+static void nearest(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"ring", "bine", "swing", "", "direct"};
+    static const struct {
+        const char *wrong, *name;
+        int distance;
+    } cases[] = {
+        {"ring", "ring", 0},  {"rign", "ring", 1}, {"rin", "ring", 1},
+        {"wring", "ring", 1}, {"king", "ring", 1}, {"sbwing", "swing", 1},
+        {"x", "", 1},         {"", "", 0},         {"irdetc", "direct", 2},
+    };
+    char long_one[200];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct strag_nearest found = {NULL, 0};
+        for (size_t n = 0; n < sizeof names / sizeof *names; n++)
+            strag_nearest_offer(&found, cases[i].wrong, names[n]);
+        assert_string_equal(found.name, cases[i].name);
+        assert_int_equal(found.distance, cases[i].distance);
+    }
+    memset(long_one, 'x', sizeof long_one);
+    long_one[sizeof long_one - 1] = '\0';
+    struct strag_nearest found = {NULL, 0};
+    strag_nearest_offer(&found, long_one, "y");
+    assert_int_equal(found.distance, 63); /* what is compared of it */
+    strag_nearest_offer(&found, long_one, long_one);
+    assert_int_equal(found.distance, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers), cmocka_unit_test(files), cmocka_unit_test(arrays_and_names),
-        cmocka_unit_test(pairs),   cmocka_unit_test(yaml),
+        cmocka_unit_test(numbers), cmocka_unit_test(files),   cmocka_unit_test(arrays_and_names),
+        cmocka_unit_test(pairs),   cmocka_unit_test(nearest), cmocka_unit_test(yaml),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

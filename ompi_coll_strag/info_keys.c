@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "info_keys.h"
+
+#include <pthread.h>
+#include <string.h>
+
+static const char prefix[] = "coll_strag_";
+
+enum key { ALGORITHM, PORTS, TRANSPORT, REPORT, STRAGGLER, SLOWDOWN, KEYS };
+
+/* The keys that exist, and what reads or checks their values. */
+static const struct {
+    const char *name;
+    int (*read)(const struct coll_strag_source *source);
+} keys[KEYS] = {
+    [ALGORITHM] = {"coll_strag_algorithm", coll_strag_read_algorithm},
+    [PORTS] = {"coll_strag_ports", coll_strag_read_ports},
+    [TRANSPORT] = {"coll_strag_transport", coll_strag_read_transport},
+    [REPORT] = {"coll_strag_report", coll_strag_read_switch},
+    [STRAGGLER] = {"coll_strag_straggler", coll_strag_check_straggler},
+    [SLOWDOWN] = {"coll_strag_slowdown", coll_strag_check_slowdown},
+};
+
+/* ---- Mistakes ---- */
+
+static void complain_unknown(const struct coll_strag_source *source, const char *name)
+{
+    char accepted[256] = "";
+    struct strag_nearest nearest = {NULL, 0};
+    for (int k = 0; k < KEYS; k++) {
+        const size_t length = strlen(accepted);
+        strag_nearest_offer(&nearest, name, keys[k].name);
+        snprintf(accepted + length, sizeof accepted - length, "%s%s", k ? ", " : "", keys[k].name);
+    }
+    coll_strag_complain(source, "no such info key", nearest.name, accepted, "nothing");
+}
+
+static void check_key(ompi_communicator_t *comm, const char *name,
+                      struct coll_strag_complaints *complaints)
+{
+    char text[COLL_STRAG_KEY_MAX], called[MPI_MAX_INFO_KEY + 16];
+    const struct coll_strag_source source = {called, text, complaints};
+    int k = 0;
+    if (strncmp(name, prefix, strlen(prefix)) != 0 ||
+        !coll_strag_info(comm, name, text, sizeof text))
+        return;
+    snprintf(called, sizeof called, "%s (info key)", name);
+    while (k < KEYS && strcmp(name, keys[k].name) != 0)
+        k++;
+    if (k < KEYS)
+        (void)keys[k].read(&source);
+    else
+        complain_unknown(&source, name);
+}
+
+/* Programs make many communicators in the same wrong way. Of a text that has been shown its hash is
+ * kept; when there is no room for another one, no more are shown. */
+static bool is_new(const char *text)
+{
+    static struct {
+        pthread_mutex_t lock;
+        uint64_t hash[32];
+        int count;
+    } shown = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
+    int h = 0;
+    for (; *text; text++)
+        hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
+    pthread_mutex_lock(&shown.lock);
+    while (h < shown.count && shown.hash[h] != hash)
+        h++;
+    const bool new = h == shown.count &&h < (int)(sizeof shown.hash / sizeof *shown.hash);
+    if (new)
+        shown.hash[shown.count++] = hash;
+    pthread_mutex_unlock(&shown.lock);
+    return new;
+}
+
+void coll_strag_warn_of_keys(const struct coll_strag_complaints *complaints)
+{
+    if (complaints->length && is_new(complaints->text))
+        coll_strag_help("bad info keys", complaints->text, "");
+}
+
+void coll_strag_check_keys(ompi_communicator_t *comm)
+{
+    const int count = coll_strag_info_count(comm);
+    if (count == 0 || ompi_comm_rank(comm) != 0)
+        return;
+    struct coll_strag_complaints complaints = {.length = 0};
+    char name[MPI_MAX_INFO_KEY + 1];
+    for (int k = 0; k < count; k++)
+        if (coll_strag_info_name(comm, k, name))
+            check_key(comm, name, &complaints);
+    coll_strag_warn_of_keys(&complaints);
+}
+
+/* ---- Values ---- */
+
+/* @return as the key's reader, or `otherwise` where there is no such key */
+static int read_key(ompi_communicator_t *comm, enum key key, int otherwise)
+{
+    char text[COLL_STRAG_KEY_MAX];
+    const struct coll_strag_source source = {keys[key].name, text, NULL};
+    return coll_strag_info(comm, keys[key].name, text, sizeof text) ? keys[key].read(&source)
+                                                                    : otherwise;
+}
+
+/* The same for texts. @param otherwise  the parameter */
+static const char *text_of(ompi_communicator_t *comm, enum key key, char *buffer,
+                           const char *otherwise)
+{
+    const struct coll_strag_source source = {keys[key].name, buffer, NULL};
+    if (!coll_strag_info(comm, keys[key].name, buffer, COLL_STRAG_KEY_MAX))
+        return otherwise;
+    return keys[key].read(&source) ? buffer : "auto";
+}
+
+int coll_strag_pinned(ompi_communicator_t *comm, int otherwise)
+{
+    return read_key(comm, ALGORITHM, otherwise);
+}
+
+int coll_strag_ports(ompi_communicator_t *comm)
+{
+    return read_key(comm, PORTS, coll_strag_settings.ports);
+}
+
+enum coll_strag_transport_kind coll_strag_transport_wanted(ompi_communicator_t *comm,
+                                                           bool (*ucp_takes_device)(void))
+{
+    int kind = read_key(comm, TRANSPORT, coll_strag_settings.transport);
+    if (kind == COLL_STRAG_TRANSPORTS)
+        return ucp_takes_device() ? COLL_STRAG_UCP : COLL_STRAG_PML;
+    return (enum coll_strag_transport_kind)kind;
+}
+
+bool coll_strag_report_wanted(ompi_communicator_t *comm)
+{
+    return read_key(comm, REPORT, coll_strag_settings.report);
+}
+
+const char *coll_strag_straggler(ompi_communicator_t *comm, char *buffer)
+{
+    return text_of(comm, STRAGGLER, buffer, coll_strag_settings.straggler);
+}
+
+const char *coll_strag_slowdown(ompi_communicator_t *comm, char *buffer)
+{
+    return text_of(comm, SLOWDOWN, buffer, coll_strag_settings.slowdown);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the user has set for one communicator: its info key, or else the parameter. All ranks use
+ * rank 0's value, but for the pinned algorithm, which they must set alike.
+ */
+#ifndef COLL_STRAG_INFO_KEYS_H
+#define COLL_STRAG_INFO_KEYS_H
+
+#include "settings.h"
+
+/** On the communicator's rank 0: warn, once, of keys that do not exist and of values that mean
+ * nothing. Costs nothing where the communicator has no info. */
+void coll_strag_check_keys(ompi_communicator_t *comm);
+
+/** Show a warning of such keys, unless it was shown before. */
+void coll_strag_warn_of_keys(const struct coll_strag_complaints *complaints);
+
+/** coll_strag_algorithm: as coll_strag_read_algorithm.
+ * @param otherwise  rank 0's parameter, for communicators without the key */
+int coll_strag_pinned(ompi_communicator_t *comm, int otherwise);
+
+/** coll_strag_ports: how many links a host drives at the same time; 0: as suits the algorithm. */
+int coll_strag_ports(ompi_communicator_t *comm);
+
+/** coll_strag_transport. @param ucp_takes_device  asked for auto: are there buffers in a device's
+ * memory that UCX would take from there? */
+enum coll_strag_transport_kind coll_strag_transport_wanted(ompi_communicator_t *comm,
+                                                           bool (*ucp_takes_device)(void));
+
+/** coll_strag_report. */
+bool coll_strag_report_wanted(ompi_communicator_t *comm);
+
+enum { COLL_STRAG_KEY_MAX = MPI_MAX_INFO_VAL + 1 }; /* bytes of a value */
+
+/** coll_strag_straggler and coll_strag_slowdown, as machine/state_text.h reads them.
+ * @param buffer  [COLL_STRAG_KEY_MAX], for an info key's. @return it, or the parameter */
+const char *coll_strag_straggler(ompi_communicator_t *comm, char *buffer);
+const char *coll_strag_slowdown(ompi_communicator_t *comm, char *buffer);
+
+#endif

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "values.h"
+
+#include "algorithms/table.h"
+#include "base/parse.h"
+#include "machine/state_text.h"
+#include "watch/observe.h"
+
+#include <limits.h>
+#include <string.h>
+
+size_t coll_strag_read_size(const struct coll_strag_source *source, const char *word,
+                            size_t otherwise, size_t low, size_t high, const char *accepted)
+{
+    size_t bytes = 0;
+    if (coll_strag_source_is(source, word))
+        return otherwise;
+    int status = strag_parse_bytes(source->text, &bytes, NULL);
+    if (status == STRAG_OK && bytes >= low && bytes <= high)
+        return bytes;
+    coll_strag_complain(source, status == STRAG_OK ? "out of range" : "not a size", NULL, accepted,
+                        word);
+    return otherwise;
+}
+
+double coll_strag_read_number(const struct coll_strag_source *source, double low, double high)
+{
+    char accepted[64];
+    double value;
+    if (coll_strag_source_is(source, ""))
+        return -1;
+    if (strag_parse_real(source->text, low, high, &value, NULL) == STRAG_OK)
+        return value;
+    snprintf(accepted, sizeof accepted, "numbers from %g to %g", low, high);
+    coll_strag_complain(source, "not such a number", NULL, accepted, "what suits the network");
+    return -1;
+}
+
+int coll_strag_read_window(int window, struct coll_strag_complaints *complaints)
+{
+    char text[16];
+    const struct coll_strag_source source = {"coll_strag_window", text, complaints};
+    if (window == 0 || (window >= 2 && window <= STRAG_WINDOW_MAX))
+        return window;
+    snprintf(text, sizeof text, "%d", window);
+    coll_strag_complain(&source, "out of range", NULL, "0, or 2 to 4096 calls", "0");
+    return 0;
+}
+
+/* ---- Words ---- */
+
+/* @return the text's index in a list that ends with NULL; where it is not in it: `otherwise` */
+static int read_word(const struct coll_strag_source *source, const char *const *words,
+                     const char *accepted, int otherwise)
+{
+    int index = 0;
+    while (words[index] && !coll_strag_source_is(source, words[index]))
+        index++;
+    if (words[index])
+        return index;
+    coll_strag_complain(source, "not one of its values", NULL, accepted, words[otherwise]);
+    return otherwise;
+}
+
+int coll_strag_read_algorithm(const struct coll_strag_source *source)
+{
+    char accepted[STRAG_NAMES_MAX + 32] = "auto, previous, ";
+    const size_t length = strlen(accepted);
+    struct strag_nearest nearest = {NULL, 0};
+    if (coll_strag_source_is(source, "auto"))
+        return COLL_STRAG_AUTO;
+    if (coll_strag_source_is(source, "previous"))
+        return COLL_STRAG_PREVIOUS;
+    for (int a = 0; strag_algorithms[a]; a++) {
+        if (coll_strag_source_is(source, strag_algorithms[a]->name))
+            return a;
+        strag_nearest_offer(&nearest, source->text, strag_algorithms[a]->name);
+    }
+    strag_nearest_offer(&nearest, source->text, "auto");
+    strag_nearest_offer(&nearest, source->text, "previous");
+    strag_algorithm_names(accepted + length, sizeof accepted - length);
+    coll_strag_complain(source, "no such algorithm", nearest.name, accepted, "auto");
+    return COLL_STRAG_AUTO;
+}
+
+int coll_strag_read_ports(const struct coll_strag_source *source)
+{
+    int ports;
+    if (coll_strag_source_is(source, "auto"))
+        return 0;
+    if (strag_parse_integer(source->text, 1, 2 * STRAG_DIMS_MAX, &ports, NULL) == STRAG_OK)
+        return ports;
+    coll_strag_complain(source, "not a number of links", NULL, "auto, or 1 to 16", "auto");
+    return 0;
+}
+
+int coll_strag_read_transport(const struct coll_strag_source *source)
+{
+    static const char *const words[] = {
+        [COLL_STRAG_PML] = "pml",
+        [COLL_STRAG_UCP] = "ucp",
+        [COLL_STRAG_TRANSPORTS] = "auto",
+        NULL,
+    };
+    if (COLL_STRAG_WITH_UCX || !coll_strag_source_is(source, "ucp"))
+        return read_word(source, words, COLL_STRAG_WITH_UCX ? "auto, pml, ucp" : "auto, pml",
+                         COLL_STRAG_TRANSPORTS);
+    coll_strag_complain(source, "strag was built without UCX", NULL, "auto, pml", "auto");
+    return COLL_STRAG_TRANSPORTS;
+}
+
+int coll_strag_read_device_buffers(const struct coll_strag_source *source)
+{
+    static const char *const words[] = {
+        [COLL_STRAG_IF_ANY] = "auto", [COLL_STRAG_YES] = "yes", [COLL_STRAG_NO] = "no", NULL};
+    return read_word(source, words, "auto, yes, no", COLL_STRAG_IF_ANY);
+}
+
+int coll_strag_read_shared_memory(const struct coll_strag_source *source)
+{
+    static const char *const words[] = {
+        [COLL_STRAG_SHARED_NEVER] = "0",
+        [COLL_STRAG_SHARED_WANTED] = "1",
+        [COLL_STRAG_SHARED_AUTO] = "auto",
+        NULL,
+    };
+    return read_word(source, words, "auto, 0 or 1", COLL_STRAG_SHARED_AUTO);
+}
+
+int coll_strag_read_switch(const struct coll_strag_source *source)
+{
+    static const char *const words[] = {"0", "1", "false", "true", "no", "yes", NULL};
+    return read_word(source, words, "0, false or no; 1, true or yes", 0) % 2;
+}
+
+/* ---- Ranks and hosts ---- */
+
+static int check(const struct coll_strag_source *source,
+                 int (*check_text)(const char *text, int job, struct strag_error *err),
+                 const char *accepted)
+{
+    struct strag_error err;
+    if (check_text(source->text, coll_strag_job_size(), &err) == STRAG_OK)
+        return 1;
+    coll_strag_complain(source, err.text, NULL, accepted, "auto");
+    return 0;
+}
+
+int coll_strag_check_straggler(const struct coll_strag_source *source)
+{
+    return check(source, strag_state_check_straggler, strag_straggler_accepted);
+}
+
+int coll_strag_check_slowdown(const struct coll_strag_source *source)
+{
+    return check(source, strag_state_check_slow, strag_slow_accepted);
+}
+
+struct strag_layout *coll_strag_read_grid(const struct coll_strag_source *source)
+{
+    static const struct {
+        const char *prefix;
+        enum strag_network network;
+        bool wrap;
+    } kinds[] = {{"torus:", STRAG_NETWORK_TORUS, true},
+                 {"mesh:", STRAG_NETWORK_TORUS, false},
+                 {"hyperx:", STRAG_NETWORK_HYPERX, false},
+                 {"", STRAG_NETWORK_TORUS, true}};
+    struct strag_layout *grid = NULL;
+    struct strag_error err;
+    int kind = 0;
+    if (coll_strag_source_is(source, ""))
+        return NULL;
+    while (strncmp(source->text, kinds[kind].prefix, strlen(kinds[kind].prefix)) != 0)
+        kind++;
+    if (strag_layout_from_dims(source->text + strlen(kinds[kind].prefix), kinds[kind].network,
+                               kinds[kind].wrap, &grid, &err) != STRAG_OK)
+        coll_strag_complain(source, err.text, NULL,
+                            "sizes such as 8x8x4, also mesh:8x8 and hyperx:8x8", "none");
+    return grid;
+}

@@ -1,0 +1,180 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# What a user gets wrong: one warning, from rank 0 alone, which names the nearest of what is accepted;
+# and what only looks wrong: none. Whatever it is, the results are right (sizes.c).
+set -eu
+# shellcheck source=test/mpi/common.sh
+. "${srcdir:-.}/test/mpi/common.sh"
+
+output=$builddir/mistakes-output.$$
+file=$builddir/mistakes-file.$$
+trap 'rm -f "$output" "$file"' EXIT
+here=$(hostname)
+warning='coll/strag cannot use|coll_strag_algorithm asks for'
+strag=(--mca coll strag --mca orte_base_help_aggregate 0) # mpirun is not to gather equal messages
+
+# run CALLS DELEGATED OPTIONS... [-- PROGRAM-OPTIONS...]: with 4 ranks; who ran, on rank 0
+run()
+{
+    local calls=$1 delegated=$2 options=()
+    shift 2
+    while [ $# -gt 0 ] && [ "$1" != -- ]; do
+        options+=("$1")
+        shift
+    done
+    [ $# -eq 0 ] || shift
+    mpi 4 "${strag[@]}" ${options[@]+"${options[@]}"} "$programs/sizes" "$@" > "$output" 2>&1 ||
+        { cat "$output"; fail "mpirun ${options[*]-} $*"; }
+    lines 1 "^sizes: calls $calls, delegated $delegated\$"
+    what="${options[*]-} $*"
+}
+
+# warned PATTERN...: one warning, and one line of each of these
+warned()
+{
+    lines 1 "$warning"
+    local pattern
+    for pattern in "$@"; do
+        lines 1 "$pattern"
+    done
+    echo "ok: one warning: $what"
+}
+
+# silent: no warning
+silent()
+{
+    lines 0 "$warning"
+    lines 0 'no such|there is no'
+    echo "ok: no warning: $what"
+}
+
+# ---- Parameters that do not exist ----
+
+unknown='no such parameter \(nearest: coll_strag'
+run 12 12 --mca coll_strag_algorthm ring
+warned "coll_strag_algorthm = \"ring\": ${unknown}_algorithm\); accepted: what .ompi_info --param coll strag --level 9. lists; used: nothing"
+run 12 12 -x OMPI_MCA_coll_strag_priorty=1 --mca coll_strag_straglr 1 --mca coll_strag_minsize ''
+warned "coll_strag_priorty = \"1\": ${unknown}_priority\)" \
+    "coll_strag_straglr = \"1\": ${unknown}_straggler\)" \
+    "coll_strag_minsize = \"\": ${unknown}_"
+lines 3 "$unknown"
+
+# In files, and with what is wrong otherwise
+printf '%s\n' '# coll_strag_comment = 1' ' coll_strag_windw=7 # no' 'coll_strag_window = 50' \
+    'coll_strag_algorthm = ring' 'coll_starg_ports = 1' > "$file"
+run 12 12 --mca mca_base_param_files "$file"
+warned "coll_strag_windw = \"7\": ${unknown}_window\)" \
+    "coll_strag_algorthm = \"ring\": ${unknown}_algorithm\)"
+lines 2 "$unknown"
+run 12 12 --mca mca_base_param_files "$file" --mca coll_strag_algorthm swing --mca coll_strag_ports x
+warned 'coll_strag_ports = "x"' 'coll_strag_windw = "7"' 'coll_strag_algorthm = "swing"'
+lines 2 "$unknown"
+echo '-mca coll_strag_verbose 0 --mca coll_strag_window 50 -mca coll_strag_rulez a' > "$file"
+run 12 12 --tune "$file"
+warned "coll_strag_rulez = \"a\": ${unknown}_rules\)"
+lines 1 "$unknown"
+
+# Open MPI's own for every component, and those of others
+run 12 12 -x OMPI_MCA_coll_strag_minor_version=7 -x OMPI_MCA_coll_stragger=1 \
+    -x OMPI_MCA_coll_strag_verbose=0
+silent
+
+# What keeps strag from being used
+strag=(--mca orte_base_help_aggregate 0)
+run 0 0 --mca coll_strag_priorty 100
+warned "coll_strag_priorty = \"100\": ${unknown}_priority\)"
+strag+=(--mca coll strag)
+
+# ---- Values: the nearest name, the job's ranks and hosts ----
+
+run 12 12 --mca coll_strag_algorithm rign
+warned 'coll_strag_algorithm = "rign": no such algorithm \(nearest: ring\); accepted: auto, previous, .*, ring, .*; used: auto'
+run 12 12 --mca coll_strag_algorithm prevoius
+warned 'coll_strag_algorithm = "prevoius": no such algorithm \(nearest: previous\)'
+ranks="the job's are 0 to 3; accepted:"
+run 12 12 --mca coll_strag_straggler 99
+warned "coll_strag_straggler = \"99\": there is no rank 99; $ranks auto, none, or RANK\[:MICROSECONDS\]; used: auto"
+run 12 12 --mca coll_strag_slowdown 1:2,99:2
+warned "coll_strag_slowdown = \"1:2,99:2\": there is no rank 99; $ranks auto, none, or WHO:FACTOR.*; used: auto"
+run 12 12 --mca coll_strag_slowdown nodeX:2
+warned "coll_strag_slowdown = \"nodeX\": no such host \(nearest: $here\); accepted: $here; used: nothing"
+run 12 12 --mca coll_strag_slowdown "nodeX:2,1:3,$here:2,y:2" --mca coll_strag_straggler 4
+lines 2 "$warning" # what is known when the job starts, and then
+lines 1 'coll_strag_straggler = "4": there is no rank 4'
+lines 2 'coll_strag_slowdown = "(nodeX|y)": no such host'
+run 12 12 --mca coll_strag_straggler 3 --mca coll_strag_slowdown "$here:2,3:2"
+silent
+
+# A rank or a host that is not in one communicator is no mistake.
+pinned=(--mca coll_strag_algorithm straggler-pipeline)
+run 24 0 "${pinned[@]}" --mca coll_strag_straggler 0 -- --how halves
+silent
+run 12 12 "${pinned[@]}" --mca coll_strag_straggler 3 --mca coll_strag_verbose 1 -- --how halves
+silent
+lines 1 'the duplicate .* 2 ranks\): straggler-pipeline: .*none is named'
+run 12 12 --mca coll_strag_algorithm straggler-pipeline -- --keys 'coll_strag_straggler=2'
+warned 'straggler-pipeline on MPI_COMM_WORLD \(4 ranks\)' 'arrives late, and none is named'
+run 24 24 --mca coll_strag_slowdown nodeX:2 --mca coll_strag_straggler none -- --how halves --times 3
+warned 'no such host'
+
+# ---- Files that are not there, whatever goes before them ----
+
+rules='cannot use this rules file \(coll_strag_rules\)'
+layout='cannot use this description of the network \(coll_strag_layout'
+missing=("$file.gone: cannot be opened: No such file or directory")
+for other in 'algorithm auto 12 12' 'algorithm ring 24 0' 'reproducible 1 12 12' 'torus 1 12 12' \
+    'minimum_size 1G 0 24'; do
+    read -r name value calls delegated <<< "$other"
+    run "$calls" "$delegated" --mca coll_strag_rules "$file.gone" --mca "coll_strag_$name" "$value"
+    warned "$rules" "${missing[@]}"
+    run "$calls" "$delegated" --mca coll_strag_layout "$file.gone" --mca "coll_strag_$name" "$value"
+    warned "$layout" "${missing[@]}"
+done
+run 48 0 --mca coll_strag_rules "$file.gone" --mca coll_strag_algorithm ring -- --how halves --times 3
+warned "$rules" "${missing[@]}"
+run 12 12 --mca coll_strag_layout "$file.gone" --mca coll_strag_rules "$file.gone" --mca coll_strag_torus 4
+lines 2 "$warning"
+lines 1 "$layout"
+lines 1 "$rules"
+
+# ---- Info keys ----
+
+keys='coll_strag_algorithm, coll_strag_ports, coll_strag_transport, coll_strag_report, coll_strag_straggler, coll_strag_slowdown'
+for how in dup split-type; do
+    run 36 36 -- --how "$how" --times 5 --keys 'coll_strag_bogus=1;other=2'
+    warned "coll_strag_bogus \(info key\) = \"1\": no such info key \(nearest: coll_strag_ports\); accepted: $keys; used: nothing"
+    run 12 12 -- --how "$how" --keys 'coll_strag_stragler=2;coll_strag_algorithm=rign;coll_strag_ports=0;coll_strag_transport=tcp;coll_strag_report=2;coll_strag_straggler=4;coll_strag_slowdown=7:2'
+    warned 'coll_strag_stragler \(info key\) = "2": no such info key \(nearest: coll_strag_straggler\)' \
+        'coll_strag_algorithm \(info key\) = "rign": no such algorithm \(nearest: ring\); accepted: auto, previous, .*; used: auto' \
+        'coll_strag_ports \(info key\) = "0": .*; accepted: auto, or 1 to 16; used: auto' \
+        'coll_strag_transport \(info key\) = "tcp": .*; accepted: auto, pml.*; used: auto' \
+        'coll_strag_report \(info key\) = "2": .*; used: 0' \
+        'coll_strag_straggler \(info key\) = "4": there is no rank 4; the job.s are 0 to 3; .*; used: auto' \
+        'coll_strag_slowdown \(info key\) = "7:2": there is no rank 7'
+done
+run 18 18 -- --times 2 --keys 'coll_strag_slowdown=nodeX:2'
+warned "coll_strag_slowdown \\(info key\\) = \"nodeX\": no such host \\(nearest: $here\\)"
+run 12 12 --mca coll_strag_ports x -- --keys 'coll_strag_bogus=1'
+lines 2 "$warning"
+run 12 12 -- --keys "other=1;coll_strag_straggler=3;coll_strag_slowdown=$here:2;coll_strag_report=0"
+silent
+
+# ---- Off, and auto, on one communicator ----
+
+run 6 30 -- --keys coll_strag_algorithm=previous --times 2 --how split-type
+silent
+run 24 0 --mca coll_strag_algorithm ring -- --keys coll_strag_algorithm=ring
+run 12 12 --mca coll_strag_algorithm ring -- --keys coll_strag_algorithm=previous
+run 12 12 --mca coll_strag_algorithm previous -- --keys coll_strag_algorithm=ring
+run 6 18 --mca coll_strag_algorithm previous --mca coll_strag_verbose 1 -- --keys coll_strag_algorithm=auto
+lines 4 'MPI_COMM_WORLD .*: previous component \(coll_strag_algorithm is previous\)'
+lines 2 'the duplicate .*: previous component \(below coll_strag_minimum_size\)'
+run 12 12 --mca coll_strag_verbose 1 -- --keys coll_strag_transport=auto
+lines 2 'transport: pml'
+if "$OMPI_INFO" --param coll strag --level 9 | grep -q 'ucp (UCX'; then
+    export UCX_TLS=posix,cma,self
+    run 12 12 --mca coll_strag_transport ucp --mca coll_strag_verbose 1 -- --keys coll_strag_transport=auto
+    lines 1 'MPI_COMM_WORLD .*: transport: ucp'
+    lines 1 'the duplicate .*: transport: pml'
+    silent
+fi
