@@ -71,13 +71,12 @@ int coll_strag_read_algorithm(const struct coll_strag_source *source)
         return COLL_STRAG_AUTO;
     if (coll_strag_source_is(source, "previous"))
         return COLL_STRAG_PREVIOUS;
-    for (int a = 0; strag_algorithms[a]; a++) {
+    for (int a = 0; strag_algorithms[a]; a++)
         if (coll_strag_source_is(source, strag_algorithms[a]->name))
             return a;
-        strag_nearest_offer(&nearest, source->text, strag_algorithms[a]->name);
-    }
-    strag_nearest_offer(&nearest, source->text, "auto");
+    strag_algorithms_offer(&nearest, source->text);
     strag_nearest_offer(&nearest, source->text, "previous");
+    strag_nearest_offer(&nearest, source->text, "auto");
     strag_algorithm_names(accepted + length, sizeof accepted - length);
     coll_strag_complain(source, "no such algorithm", nearest.name, accepted, "auto");
     return COLL_STRAG_AUTO;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "algorithms/table.h"
 
-#include "base/nearest.h"
-
 #include <stdio.h>
 #include <string.h>
 
@@ -56,6 +54,12 @@ char *strag_algorithm_names(char *buffer, size_t size)
     return buffer;
 }
 
+void strag_algorithms_offer(struct strag_nearest *nearest, const char *wrong)
+{
+    for (int i = 0; strag_algorithms[i]; i++)
+        strag_nearest_offer(nearest, wrong, strag_algorithms[i]->name);
+}
+
 const struct strag_algorithm *strag_algorithm_find(const char *name, struct strag_error *err)
 {
     for (int i = 0; strag_algorithms[i]; i++) {
@@ -64,8 +68,7 @@ const struct strag_algorithm *strag_algorithm_find(const char *name, struct stra
     }
     char names[STRAG_NAMES_MAX];
     struct strag_nearest nearest = {NULL, 0};
-    for (int i = 0; strag_algorithms[i]; i++)
-        strag_nearest_offer(&nearest, name, strag_algorithms[i]->name);
+    strag_algorithms_offer(&nearest, name);
     strag_fail(err, STRAG_ERR_ARGUMENT, "unknown algorithm '%.40s' (nearest: %s); there are: %s",
                name, nearest.name, strag_algorithm_names(names, sizeof names));
     return NULL;

@@ -7,6 +7,7 @@
 #ifndef STRAG_TABLE_H
 #define STRAG_TABLE_H
 
+#include "base/nearest.h"
 #include "plan/algorithm.h"
 
 /* The most that the table has room for (users keep a bit for each in 64, with some to spare), and
@@ -22,6 +23,9 @@ extern const struct strag_algorithm *const strag_algorithms[];
  * @return it, or NULL with the names that exist in err
  */
 const struct strag_algorithm *strag_algorithm_find(const char *name, struct strag_error *err);
+
+/** Offer all names to the search for the one that is nearest to a wrong one. */
+void strag_algorithms_offer(struct strag_nearest *nearest, const char *wrong);
 
 /** The algorithm with `fewest_switches`. */
 const struct strag_algorithm *strag_algorithm_fewest_switches(void);

@@ -127,6 +127,7 @@ static int read_from(struct strag_yaml *yaml, const yaml_node_t *node, void *tar
 static int read_algorithm(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
 {
     char text[VALUE_MAX], names[STRAG_NAMES_MAX];
+    struct strag_nearest nearest = {NULL, 0};
     struct rule *rule = target;
     struct rule_size *entry = &rule->size[rule->nsizes];
     int status = read_value(yaml, node, text);
@@ -137,10 +138,14 @@ static int read_algorithm(struct strag_yaml *yaml, const yaml_node_t *node, void
                     : strcmp(text, "auto") == 0   ? ACTION_AUTO
                     : entry->algorithm            ? ACTION_ALGORITHM
                                                   : ACTION_NONE;
-    if (entry->action == ACTION_NONE)
-        return strag_yaml_fail(yaml, node, "no algorithm '%.40s'; accepted: previous, auto, %s",
-                               text, strag_algorithm_names(names, sizeof names));
-    return STRAG_OK;
+    if (entry->action != ACTION_NONE)
+        return STRAG_OK;
+    strag_algorithms_offer(&nearest, text);
+    strag_nearest_offer(&nearest, text, "previous");
+    strag_nearest_offer(&nearest, text, "auto");
+    return strag_yaml_fail(yaml, node,
+                           "no algorithm '%.40s' (nearest: %s); accepted: previous, auto, %s", text,
+                           nearest.name, strag_algorithm_names(names, sizeof names));
 }
 
 static int read_blocks(struct strag_yaml *yaml, const yaml_node_t *node, void *target)

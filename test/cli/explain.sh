@@ -201,7 +201,7 @@ fi
 refuses "strag explain: --rules: $work/none: cannot be opened: No such file or directory" \
     explain -n 4 --bytes 32 --rules "$work/none"
 sed 's/circulant/circular/' "$work/rules.yaml" >"$work/wrong.yaml"
-refuses "strag explain: --rules: $work/wrong.yaml:10: no algorithm 'circular'; accepted: previous,\
+refuses "strag explain: --rules: $work/wrong.yaml:10: no algorithm 'circular' (nearest: circulant); accepted: previous,\
  auto, $(algorithms | tr '\n' ',' | sed 's/,$//; s/,/, /g')" \
     explain -n 4 --bytes 32 --rules "$work/wrong.yaml"
 # A rule that matches, with an algorithm that cannot be planned here.

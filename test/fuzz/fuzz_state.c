@@ -24,7 +24,8 @@ static void check_straggler(const char *text, const struct strag_rank_location *
     struct strag_error err = {""};
     struct strag_state_record state = {.nstragglers = 0};
     int status = strag_state_read_straggler(text, ranks, 3, &state, &err);
-    check(status == strag_state_check_straggler(text, INT_MAX, NULL), "the ranks decide what can be read");
+    check(status == strag_state_check_straggler(text, INT_MAX, NULL),
+          "the ranks decide what can be read");
     check(status == STRAG_OK ? !err.text[0] : err.text[0] != '\0', "a message, or none");
     check(status == STRAG_OK || !state.nstragglers, "a straggler in spite of a refusal");
     if (state.nstragglers)
@@ -37,7 +38,8 @@ static void check_slow(const char *text, const struct strag_rank_location *ranks
     struct strag_error err = {""};
     struct strag_state_record state = {.nslow = 0};
     int status = strag_state_read_slow(text, ranks, 3, &state, &err);
-    check(status == strag_state_check_slow(text, INT_MAX, NULL), "the ranks decide what can be read");
+    check(status == strag_state_check_slow(text, INT_MAX, NULL),
+          "the ranks decide what can be read");
     check(status == STRAG_OK ? !err.text[0] : err.text[0] != '\0', "a message, or none");
     check(status == STRAG_OK || !state.nslow, "slow links in spite of a refusal");
     check(state.nslow <= STRAG_SLOW_MAX, "too many slow links");

@@ -240,7 +240,8 @@ static void refused(void **state)
         {HEAD "- sizes:\n  - {from: 0, algorithm: ring}\n  - {from: 0, algorithm: ring}\n",
          "FILE:5: sizes ascend"},
         {HEAD "- sizes:\n  - {from: 0, algorithm: rign}\n",
-         "FILE:4: no algorithm 'rign'; accepted: previous, auto, recursive-doubling, "},
+         "FILE:4: no algorithm 'rign' (nearest: ring); accepted: previous, auto, "
+         "recursive-doubling, "},
         {HEAD "- sizes:\n  - {from: 0, algorithm: ring, blocks: 0}\n",
          "FILE:4: blocks: '0' is not an integer"},
         {HEAD "- sizes:\n  - {from: 0, algorithm: ring,\n     blocks: x}\n",

@@ -152,7 +152,7 @@ static void nearest(void **state)
     } cases[] = {
         {"ring", "ring", 0},  {"rign", "ring", 1}, {"rin", "ring", 1},
         {"wring", "ring", 1}, {"king", "ring", 1}, {"sbwing", "swing", 1},
-        {"x", "", 1},         {"", "", 0},         {"irdetc", "direct", 2},
+        {"x", "", 1},         {"", "", 0},         {"idretc", "direct", 2},
     };
     char long_one[200];
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
