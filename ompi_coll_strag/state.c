@@ -49,7 +49,7 @@ static void check_hosts(ompi_communicator_t *comm, const struct strag_rank_locat
 {
     struct coll_strag_complaints complaints = {.length = 0};
     struct strag_slow_item item;
-    const char *rest = is_auto(text) || strcmp(text, "none") == 0 ? NULL : text;
+    const char *rest = text;
     const int n = ompi_comm_size(comm);
     while (strag_state_next_elsewhere(&rest, ranks, n, &item)) {
         char accepted[(LISTED_MAX + 1) * sizeof ranks->host] = "";
