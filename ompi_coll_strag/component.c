@@ -15,6 +15,7 @@
 #include "table.h"
 #include "ucp/ucp.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { PRIORITY_WHEN_NAMED = 90 }; /* above every stock component */
@@ -52,7 +53,10 @@ static int component_register(void)
 {
     coll_strag_log_register();
     if (strcmp(opal_version_string, STRAG_OMPI_VERSION) != 0) {
-        coll_strag_help("wrong version", STRAG_OMPI_VERSION, opal_version_string);
+        /* Where that version keeps the rank is not known. */
+        const char *rank = getenv("PMIX_RANK");
+        if (NULL == rank || strcmp(rank, "0") == 0)
+            coll_strag_help("wrong version", STRAG_OMPI_VERSION, opal_version_string);
         return OMPI_ERR_NOT_AVAILABLE;
     }
     const mca_base_component_t *self = &mca_coll_strag_component.collm_version;
@@ -117,7 +121,8 @@ static void open_companions(void)
     opal_list_t *list = &framework->framework_components;
     size_t before = opal_list_get_size(list);
     if (mca_base_component_find(NULL, framework, true, true) != OPAL_SUCCESS) {
-        coll_strag_help("no companions", "they were not found", "");
+        if (coll_strag_speaks())
+            coll_strag_help("no companions", "they were not found", "");
         return;
     }
     mca_base_component_list_item_t *item, *next;

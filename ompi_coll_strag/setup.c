@@ -71,11 +71,11 @@ static size_t shortest_setup(const struct coll_strag_module *module)
 void coll_strag_setup_prepare(struct coll_strag_module *module, ompi_communicator_t *comm)
 {
     const int pinned = coll_strag_pinned(comm, module->first.pinned);
+    const bool always = pinned == COLL_STRAG_PREVIOUS || module->first.minimum_set;
     coll_strag_check_keys(comm);
     module->decision.pinned = pinned;
     module->delegate_below = shortest_setup(module);
-    module->delegate_limit =
-        pinned == COLL_STRAG_PREVIOUS || module->first.minimum_set ? ULLONG_MAX : SHORT_CALLS;
+    module->delegate_limit = always ? ULLONG_MAX : SHORT_CALLS;
 }
 
 /* ---- The messages ---- */

@@ -105,6 +105,23 @@ lines 2 'coll_strag_slowdown = "(nodeX|y)": no such host'
 run 12 12 --mca coll_strag_straggler 3 --mca coll_strag_slowdown "$here:2,3:2"
 silent
 
+# Wrong on other ranks than 0: the same default there; and rank 0's parameter holds where they differ.
+for value in 'ports=x' 'algorithm=rign' 'straggler=99' 'slowdown=99:2'; do
+    mpi 1 "${strag[@]}" "$programs/sizes" : -np 3 "${strag[@]}" -x "OMPI_MCA_coll_strag_$value" \
+        "$programs/sizes" > "$output" 2>&1 || { cat "$output"; fail "wrong on other ranks: $value"; }
+    lines 1 '^sizes: calls 12, delegated 12$'
+    what="$value, on other ranks than 0"
+    silent
+done
+for first in ring previous; do
+    other=$([ "$first" = ring ] && echo previous || echo ring)
+    mpi 1 "${strag[@]}" -x "OMPI_MCA_coll_strag_algorithm=$first" "$programs/sizes" : -np 3 "${strag[@]}" \
+        -x "OMPI_MCA_coll_strag_algorithm=$other" "$programs/sizes" > "$output" 2>&1 ||
+        { cat "$output"; fail "$first on rank 0, $other on others"; }
+    lines 1 "^sizes: calls $([ "$first" = ring ] && echo 24, delegated 0 || echo 0, delegated 24)\$"
+    echo "ok: $first on rank 0, $other on the others"
+done
+
 # A rank or a host that is not in one communicator is no mistake.
 pinned=(--mca coll_strag_algorithm straggler-pipeline)
 run 24 0 "${pinned[@]}" --mca coll_strag_straggler 0 -- --how halves
@@ -123,7 +140,7 @@ rules='cannot use this rules file \(coll_strag_rules\)'
 layout='cannot use this description of the network \(coll_strag_layout'
 missing="$file.gone: cannot be opened: No such file or directory"
 any='[0-9]+'
-for other in algorithm=auto algorithm=ring reproducible=1 torus=1 minimum_size=1G; do
+for other in algorithm=ring reproducible=1 torus=1 minimum_size=1G; do
     set -- --mca "coll_strag_${other%=*}" "${other#*=}"
     run "$any" "$any" --mca coll_strag_rules "$file.gone" "$@"
     warned "$rules" "$missing"
