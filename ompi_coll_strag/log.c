@@ -20,7 +20,7 @@ bool coll_strag_logging;
 
 static struct {
     int stream;      /* of our own, or -1: the coll framework's */
-    bool first;      /* rank 0 of the job: it warns for all */
+    bool first;      /* rank 0 of a job that none has spawned: it warns for all */
     unsigned warned; /* a bit for each enum coll_strag_warning; atomic */
 } log_state = {.stream = -1};
 
@@ -45,7 +45,7 @@ void coll_strag_log_register(void)
 void coll_strag_log_open(int verbose)
 {
     int framework = ompi_coll_base_framework.framework_output;
-    log_state.first = coll_strag_is_first();
+    log_state.first = OPAL_PROC_MY_NAME.vpid == 0 && !getenv("OMPI_PARENT_PORT");
     coll_strag_logging =
         verbose > 0 || opal_output_get_verbosity(framework) >= FRAMEWORK_VERBOSE_LEVEL;
     if (verbose > 0) {
@@ -95,6 +95,14 @@ static bool is_warned(enum coll_strag_warning warning)
     return __atomic_fetch_or(&log_state.warned, bit, __ATOMIC_RELAXED) & bit;
 }
 
+/* Is this process on the host of its job's rank 0? */
+static bool is_beside_first(void)
+{
+    ompi_communicator_t *world = &ompi_mpi_comm_world.comm;
+    return coll_strag_world_size() > 0 &&
+           OPAL_PROC_ON_LOCAL_NODE(ompi_comm_peer_lookup(world, 0)->super.proc_flags);
+}
+
 bool coll_strag_speaks(void)
 {
     return log_state.first;
@@ -123,7 +131,7 @@ void coll_strag_warn(enum coll_strag_warning warning, const char *what, const ch
     };
     const int who = warnings[warning].who;
     if ((who == FIRST_RANK && !log_state.first) ||
-        (who == FIRST_AND_OTHER_HOSTS && !log_state.first && coll_strag_is_beside_first()))
+        (who == FIRST_AND_OTHER_HOSTS && !log_state.first && is_beside_first()))
         return;
     if (!is_warned(warning))
         coll_strag_help(warnings[warning].topic, what, why);

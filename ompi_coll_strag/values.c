@@ -134,12 +134,19 @@ int coll_strag_read_switch(const struct coll_strag_source *source)
 
 /* ---- Ranks and hosts ---- */
 
+/* Known before MPI_COMM_WORLD is there. */
+static int ranks_of_job(void)
+{
+    const int ranks = ompi_proc_world_size();
+    return ranks > 0 ? ranks : INT_MAX;
+}
+
 static int check(const struct coll_strag_source *source,
                  int (*check_text)(const char *text, int job, struct strag_error *err),
                  const char *accepted)
 {
     struct strag_error err;
-    if (check_text(source->text, coll_strag_job_size(), &err) == STRAG_OK)
+    if (check_text(source->text, ranks_of_job(), &err) == STRAG_OK)
         return 1;
     coll_strag_complain(source, err.text, NULL, accepted, "auto");
     return 0;

@@ -41,10 +41,8 @@
 #include "opal/util/proc.h"
 #include "opal/util/show_help.h"
 
-#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 /* The framework's version in the component's header, and the type of a count. */
 #if OMPI_MAJOR_VERSION >= 6
@@ -183,36 +181,6 @@ static inline int coll_strag_world_size(void)
 {
     const ompi_communicator_t *world = &ompi_mpi_comm_world.comm;
     return NULL == world->c_local_group ? 0 : world->c_local_group->grp_proc_count;
-}
-
-/* The same before MPI is initialised; INT_MAX: not known */
-static inline int coll_strag_job_size(void)
-{
-    const int ranks = ompi_proc_world_size();
-    return ranks > 0 ? ranks : INT_MAX;
-}
-
-/* Is this process rank 0 of a job that was not spawned by another one? */
-static inline bool coll_strag_is_first(void)
-{
-    return OPAL_PROC_MY_NAME.vpid == 0 && !getenv("OMPI_PARENT_PORT");
-}
-
-/* Is this process on the host of its job's rank 0? */
-static inline bool coll_strag_is_beside_first(void)
-{
-    ompi_communicator_t *world = &ompi_mpi_comm_world.comm;
-    return coll_strag_world_size() > 0 &&
-           OPAL_PROC_ON_LOCAL_NODE(ompi_comm_peer_lookup(world, 0)->super.proc_flags);
-}
-
-/* Are a communicator's ranks those of MPI_COMM_WORLD, in whatever order? */
-static inline bool coll_strag_is_whole_job(ompi_communicator_t *comm)
-{
-    bool whole = ompi_comm_size(comm) == coll_strag_world_size();
-    for (int rank = 0; whole && rank < ompi_comm_size(comm); rank++)
-        whole = ompi_comm_peer_lookup(comm, rank)->super.proc_name.jobid == OPAL_PROC_MY_NAME.jobid;
-    return whole;
 }
 
 /* A communicator's id as it stands in other components' messages. */
