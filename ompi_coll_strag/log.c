@@ -112,7 +112,7 @@ void coll_strag_warn(enum coll_strag_warning warning, const char *what, const ch
 {
     static const struct {
         const char *topic;
-        enum { ANY_RANK, FIRST_RANK, FIRST_AND_OTHER_HOSTS } who;
+        enum { ANY_RANK, FIRST_RANK, FIRST_AND_OTHER_HOSTS, ONE_PER_HOST } who;
     } warnings[] = {
         [COLL_STRAG_WARN_PARAMETERS] = {"bad parameters", FIRST_RANK},
         [COLL_STRAG_WARN_DIFFERENT] = {"different parameters", ANY_RANK},
@@ -122,16 +122,17 @@ void coll_strag_warn(enum coll_strag_warning warning, const char *what, const ch
         [COLL_STRAG_WARN_RULES] = {"no rules", FIRST_AND_OTHER_HOSTS},
         [COLL_STRAG_WARN_PINNED] = {"cannot be planned", FIRST_RANK},
         [COLL_STRAG_WARN_NO_HOST] = {"bad parameters", FIRST_RANK},
-        [COLL_STRAG_WARN_NO_UCP] = {"no ucp", ANY_RANK},
+        [COLL_STRAG_WARN_NO_UCP] = {"no ucp", FIRST_AND_OTHER_HOSTS},
         [COLL_STRAG_WARN_LOST] = {"lost", ANY_RANK},
-        [COLL_STRAG_WARN_NOT_SHARED] = {"not shared", ANY_RANK},
-        [COLL_STRAG_WARN_NO_PLUGIN] = {"no plug-in", ANY_RANK},
-        [COLL_STRAG_WARN_STAGED] = {"device buffers", ANY_RANK},
-        [COLL_STRAG_WARN_NO_KERNELS] = {"no kernels", ANY_RANK},
+        [COLL_STRAG_WARN_NOT_SHARED] = {"not shared", FIRST_AND_OTHER_HOSTS},
+        [COLL_STRAG_WARN_NO_PLUGIN] = {"no plug-in", ONE_PER_HOST},
+        [COLL_STRAG_WARN_STAGED] = {"device buffers", ONE_PER_HOST},
+        [COLL_STRAG_WARN_NO_KERNELS] = {"no kernels", ONE_PER_HOST},
     };
     const int who = warnings[warning].who;
     if ((who == FIRST_RANK && !log_state.first) ||
-        (who == FIRST_AND_OTHER_HOSTS && !log_state.first && is_beside_first()))
+        (who == FIRST_AND_OTHER_HOSTS && !log_state.first && is_beside_first()) ||
+        (who == ONE_PER_HOST && opal_process_info.my_local_rank != 0))
         return;
     if (!is_warned(warning))
         coll_strag_help(warnings[warning].topic, what, why);

@@ -8,7 +8,7 @@
 #include "base/status.h"
 
 /* What a process warns of, once each. What is wrong with the job's parameters only its rank 0 warns
- * of; with files, also ranks on other hosts, which may see other ones. */
+ * of; with files and devices also ranks on other hosts, which may have other ones. */
 enum coll_strag_warning {
     COLL_STRAG_WARN_PARAMETERS,
     COLL_STRAG_WARN_DIFFERENT,
