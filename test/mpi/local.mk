@@ -28,6 +28,8 @@ endif
 mpi_common = test/mpi/common.c test/mpi/common.h
 mpi_order = test/mpi/order.c test/mpi/order.h
 mpi_suite = test/mpi/suite.c test/mpi/suite.h test/mpi/suite_inter.c test/mpi/suite_neighbours.c
+mpi_caller = test/mpi/caller.c test/mpi/caller.h test/mpi/shapes.c test/mpi/shapes.h \
+	test/mpi/elements.c test/mpi/elements.h $(mpi_common)
 mpi_cppflags = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
 mpi_libs = src/libstrag.la $(OMPI_LIBS) $(PTHREAD_LIBS)
 
@@ -43,6 +45,9 @@ check_PROGRAMS += \
 	test/mpi/matrix \
 	test/mpi/mismatch \
 	test/mpi/sizes \
+	test/mpi/soak \
+	test/mpi/spawn \
+	test/mpi/storm \
 	test/mpi/threads \
 	test/mpi/types \
 	test/mpi/watch
@@ -82,6 +87,15 @@ test_mpi_mismatch_LDADD = $(mpi_libs)
 test_mpi_sizes_SOURCES = test/mpi/sizes.c $(mpi_suite) $(mpi_common)
 test_mpi_sizes_CPPFLAGS = $(mpi_cppflags)
 test_mpi_sizes_LDADD = $(mpi_libs)
+test_mpi_soak_SOURCES = test/mpi/soak.c $(mpi_caller)
+test_mpi_soak_CPPFLAGS = $(mpi_cppflags)
+test_mpi_soak_LDADD = $(mpi_libs)
+test_mpi_spawn_SOURCES = test/mpi/spawn.c $(mpi_caller)
+test_mpi_spawn_CPPFLAGS = $(mpi_cppflags)
+test_mpi_spawn_LDADD = $(mpi_libs)
+test_mpi_storm_SOURCES = test/mpi/storm.c $(mpi_caller)
+test_mpi_storm_CPPFLAGS = $(mpi_cppflags)
+test_mpi_storm_LDADD = $(mpi_libs)
 test_mpi_threads_SOURCES = test/mpi/threads.c $(mpi_common)
 test_mpi_threads_CPPFLAGS = $(mpi_cppflags)
 test_mpi_threads_LDADD = $(mpi_libs)
