@@ -47,6 +47,7 @@ check_PROGRAMS += \
 	test/mpi/sizes \
 	test/mpi/soak \
 	test/mpi/spawn \
+	test/mpi/stopped \
 	test/mpi/storm \
 	test/mpi/threads \
 	test/mpi/types \
@@ -93,6 +94,9 @@ test_mpi_soak_LDADD = $(mpi_libs)
 test_mpi_spawn_SOURCES = test/mpi/spawn.c $(mpi_caller)
 test_mpi_spawn_CPPFLAGS = $(mpi_cppflags)
 test_mpi_spawn_LDADD = $(mpi_libs)
+test_mpi_stopped_SOURCES = test/mpi/stopped.c $(mpi_common)
+test_mpi_stopped_CPPFLAGS = $(mpi_cppflags)
+test_mpi_stopped_LDADD = $(mpi_libs)
 test_mpi_storm_SOURCES = test/mpi/storm.c $(mpi_caller)
 test_mpi_storm_CPPFLAGS = $(mpi_cppflags)
 test_mpi_storm_LDADD = $(mpi_libs)
