@@ -74,6 +74,14 @@ static void collect(MPI_Comm inter, bool child)
     test.failures += sum[1];
 }
 
+static void say(const char *what, int round)
+{
+    if (0 != test.rank)
+        return;
+    printf("spawn: %s, round %d\n", what, round);
+    fflush(stdout);
+}
+
 static void spawn(const char *command, int children, int round)
 {
     char seed[32], number[32], expect[] = "1";
@@ -83,8 +91,10 @@ static void spawn(const char *command, int children, int round)
     snprintf(number, sizeof(number), "%d", round);
     char *arguments[] = {options[0], seed, options[1], number, options[2], expect, NULL};
     expect[0] = test.expect_strag ? '1' : '0';
+    say("spawning", round); /* the script looks for this: see there */
     TEST_MPI(MPI_Comm_spawn(command, arguments, children, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter,
                             MPI_ERRCODES_IGNORE));
+    say("spawned", round);
     use_merged(inter, false, "parents and children", (uint64_t)round << 32);
     collect(inter, false);
     TEST_MPI(MPI_Comm_disconnect(&inter));
