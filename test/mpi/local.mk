@@ -11,7 +11,11 @@ mpi_tests = \
 	test/mpi/matrix.sh \
 	test/mpi/in_order.sh \
 	test/mpi/mismatch.sh \
+	test/mpi/namespaces.sh \
 	test/mpi/params.sh \
+	test/mpi/signals.sh \
+	test/mpi/soak.sh \
+	test/mpi/spawn.sh \
 	test/mpi/threads.sh \
 	test/mpi/tune.sh \
 	test/mpi/types.sh \

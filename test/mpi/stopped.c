@@ -6,9 +6,10 @@
  *     in an operator    of the call: it stops itself there (ring: every rank reduces)
  *     while it waits    for the other ranks, which come later: from outside
  *
- *     stopped [--seconds N] [--fault 0|1]
+ *     stopped [--seconds N] [--stops N] [--fault 0|1]
  *
  * --seconds  that each stop lasts (default 1)
+ * --stops    how many, of 4: a short call and a long one, each way (default 4)
  * --fault    1: the stopped rank does not stop at all, which must be noticed
  *
  * Each rank has a companion, forked before MPI_Init, that stops it and lets it go on.
@@ -175,9 +176,10 @@ int main(int argc, char **argv)
     static const struct {
         int count;
         enum wish how;
-    } stops[] = {{1, STOP_IT}, {1000, STOPS_ITSELF}, {600000, STOP_IT}, {600000, STOPS_ITSELF}};
-    const char *text = "1", *fault = "0";
-    const struct test_option options[] = {{"seconds", &text}, {"fault", &fault}, {NULL, NULL}};
+    } stops[] = {{1, STOP_IT}, {600000, STOPS_ITSELF}, {600000, STOP_IT}, {1000, STOPS_ITSELF}};
+    const char *text = "1", *number = "4", *fault = "0";
+    const struct test_option options[] = {
+        {"seconds", &text}, {"stops", &number}, {"fault", &fault}, {NULL, NULL}};
     start_companion(argc, argv);
     test_start(&argc, &argv, "stopped", MPI_THREAD_SINGLE, options);
     seconds = (unsigned)test_number("seconds", text, 1, 3600);
@@ -185,8 +187,8 @@ int main(int argc, char **argv)
     TEST_MPI(MPI_Op_create(stopping_sum, 1, &sum));
     ring = test_pinned(MPI_COMM_WORLD, "ring");
     const struct test_counters before = test_counters_read();
-    for (size_t s = 0; s < sizeof(stops) / sizeof(stops[0]); s++)
-        stop((int)((s + test.seed) % (uint64_t)test.n), stops[s].count, stops[s].how, in_vain);
+    for (long s = 0; s < test_number("stops", number, 1, sizeof(stops) / sizeof(stops[0])); s++)
+        stop((int)(((uint64_t)s + test.seed) % (uint64_t)test.n), stops[s].count, stops[s].how, in_vain);
     TEST_CHECK(!test.expect_strag || test_counters_read().calls > before.calls, "strag did not run");
     TEST_MPI(MPI_Comm_free(&ring));
     TEST_MPI(MPI_Op_free(&sum));
