@@ -15,10 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define POOL      509 /* a prime, so that no block or segment is a multiple */
-#define GUARD     64  /* bytes behind the receive buffer that must not change */
-#define FILLED    0xa5
-#define PAIRS_MAX 1024
+#define POOL             509 /* a prime, so that no block or segment is a multiple */
+#define GUARD            64  /* bytes behind the receive buffer that must not change */
+#define FILLED           0xa5
+#define PAIRS_MAX        1024
 #define SHAPE_EXTENT_MAX 40
 
 /* A predefined type with an operator that MPI accepts for it. */
@@ -82,15 +82,17 @@ void caller_free(struct caller *caller)
 
 void caller_spoil(struct caller *caller, const char *text)
 {
+    static const char *const names[CALLER_FAULTS] = {"none", "element", "bits", "behind",
+                                                     "operator"};
     const char *colon = strchr(text, ':');
-    if (0 == strcmp(text, "none"))
+    const size_t length = NULL != colon ? (size_t)(colon - text) : strlen(text);
+    for (int f = 0; f < CALLER_FAULTS; f++)
+        if (strlen(names[f]) == length && 0 == strncmp(text, names[f], length))
+            caller->fault = (enum caller_fault)f;
+    if (0 == strcmp(text, names[CALLER_NO_FAULT]))
         return;
-    if (NULL != colon && 0 == strncmp(text, "element:", 8))
-        caller->fault = CALLER_FAULT_ELEMENT;
-    else if (NULL != colon && 0 == strncmp(text, "bits:", 5))
-        caller->fault = CALLER_FAULT_BITS;
-    else
-        test_die("--fault %s: none, element:N and bits:N are accepted", text);
+    if (NULL == colon || CALLER_NO_FAULT == caller->fault)
+        test_die("--fault %s: none, or element, bits, behind or operator with :CALLS", text);
     caller->fault_after = test_number("fault", colon + 1, 0, 1000000000);
 }
 
@@ -161,6 +163,42 @@ static size_t choose_count(uint64_t random, size_t most)
     return count < limit ? count : limit;
 }
 
+static void describe(const struct caller_comm *comm, struct call *call, const char *op,
+                     const char *type)
+{
+    snprintf(call->what, sizeof(call->what), "%s, call %ld, %s %s, count %zu%s", comm->name,
+             comm->calls, op, type, call->count, call->in_place ? " in place" : "");
+}
+
+/* An operator of our own. @param mine  decides which of the types this rank has */
+static void choose_shape(const struct caller *caller, const struct caller_comm *comm,
+                         struct call *call, uint64_t mine)
+{
+    const uint64_t alike = call->random >> 10;
+    call->op = 0 == (call->random >> 8) % 4 ? SHAPE_AFFINE : SHAPE_SUM;
+    call->shape = &shapes[(0 != (call->random >> 4) % 4 ? mine >> 8 : alike) % SHAPES];
+    call->extent = (size_t)call->shape->extent;
+    /* The same on all ranks: as many as there is room for with any of the types. */
+    call->count = choose_count(test_mix(call->random), caller->bytes / SHAPE_EXTENT_MAX - 1);
+    call->bytes = call->count * call->extent;
+    if (call->count > 0)
+        call->bytes += SHAPE_EXTENT_MAX; /* data of the last one may be beyond its extent */
+    describe(comm, call,
+             SHAPE_AFFINE == call->op ? "own operator that does not commute" : "own operator",
+             call->shape->name);
+}
+
+/* A predefined operator and type. */
+static void choose_pair(const struct caller *caller, const struct caller_comm *comm,
+                        struct call *call)
+{
+    call->pair = &pairs[(call->random >> 8 & 0xffffff) % (uint64_t)npairs];
+    call->extent = (size_t)call->pair->element->extent;
+    call->count = choose_count(test_mix(call->random), caller->bytes / call->extent);
+    call->bytes = call->count * call->extent;
+    describe(comm, call, element_ops[call->pair->op].name, call->pair->element->name);
+}
+
 static struct call choose(const struct caller *caller, const struct caller_comm *comm,
                           uint64_t random)
 {
@@ -168,26 +206,10 @@ static struct call choose(const struct caller *caller, const struct caller_comm 
     const uint64_t mine = test_mix(random ^ test_mix((uint64_t)comm->rank + 1));
     const uint64_t places = random % 4; /* none, all, or some */
     call.in_place = places > 1 ? 0 != mine % 2 : 0 != places;
-    size_t most;
-    if (0 == (random >> 2) % 4) {
-        call.op = 0 == (random >> 8) % 4 ? SHAPE_AFFINE : SHAPE_SUM;
-        call.shape = &shapes[(0 != (random >> 4) % 4 ? mine >> 8 : random >> 10) % SHAPES];
-        call.extent = (size_t)call.shape->extent;
-        most = caller->bytes / SHAPE_EXTENT_MAX - 1; /* the longest, for the same count on all */
-    } else {
-        call.pair = &pairs[(random >> 8 & 0xffffff) % (uint64_t)npairs];
-        call.extent = (size_t)call.pair->element->extent;
-        most = caller->bytes / call.extent;
-    }
-    call.count = choose_count(test_mix(random), most);
-    call.bytes = call.count * call.extent;
-    if (NULL != call.shape && call.count > 0)
-        call.bytes += SHAPE_EXTENT_MAX; /* data of the last one may be beyond its extent */
-    snprintf(call.what, sizeof(call.what), "%s, call %ld, %s %s%s, count %zu%s", comm->name,
-             comm->calls, call.pair ? element_ops[call.pair->op].name : "own operator",
-             call.pair ? call.pair->element->name : call.shape->name,
-             call.shape && SHAPE_AFFINE == call.op ? " (does not commute)" : "", call.count,
-             call.in_place ? " in place" : "");
+    if (0 == (random >> 2) % 4)
+        choose_shape(caller, comm, &call, mine);
+    else
+        choose_pair(caller, comm, &call);
     return call;
 }
 
@@ -232,8 +254,7 @@ static void make_expected(struct caller *caller, const struct caller_comm *comm,
                          (uint32_t *)(void *)caller->expected, count);
         else
             TEST_MPI(MPI_Reduce_local(caller->pool, caller->expected, (int)count,
-                                      call->pair->element->type,
-                                      element_ops[call->pair->op].op));
+                                      call->pair->element->type, element_ops[call->pair->op].op));
     }
     if (call->pair)
         element_canonical(call->pair->element, caller->expected, count);
@@ -260,6 +281,19 @@ static void fill(struct caller *caller, const struct call *call, int rank, char 
 
 /* ---- The call ---- */
 
+/* Is this the call at which to do something wrong, if that is possible in it? */
+static bool is_due(const struct caller *caller, const struct caller_comm *comm,
+                   const struct call *call, enum caller_fault fault)
+{
+    return CALLER_NO_FAULT != fault && caller->fault == fault &&
+           caller->made >= caller->fault_after && call->count > 0 && comm->n > 1;
+}
+
+static const struct shape *other_shape(const struct shape *shape)
+{
+    return &shapes[(shape - shapes + 1) % SHAPES];
+}
+
 static void allreduce(struct caller *caller, const struct caller_comm *comm,
                       const struct call *call)
 {
@@ -269,36 +303,48 @@ static void allreduce(struct caller *caller, const struct caller_comm *comm,
     memset(caller->receive, FILLED, call->bytes + GUARD);
     fill(caller, call, comm->rank, input);
     const uint64_t before = test_hash(input, call->bytes);
-    shapes_expect(call->shape, (int)call->count);
-    TEST_MPI(MPI_Allreduce(call->in_place ? MPI_IN_PLACE : input, caller->receive,
-                           (int)call->count, type, op, comm->comm));
+    const bool misled = call->shape && is_due(caller, comm, call, CALLER_FAULT_OPERATOR);
+    shapes_expect(misled ? other_shape(call->shape) : call->shape, (int)call->count);
+    TEST_MPI(MPI_Allreduce(call->in_place ? MPI_IN_PLACE : input, caller->receive, (int)call->count,
+                           type, op, comm->comm));
     check(caller, 0 == shapes_refused(),
           "%s: %ld calls of the operator with another type or a wrong length", call->what,
           shapes_refused());
+    if (misled && shapes_refused() > 0) /* else it was not called: next time */
+        caller->fault = CALLER_NO_FAULT;
     if (!call->in_place)
         check(caller, test_hash(input, call->bytes) == before, "%s: the send buffer was changed",
               call->what);
 }
 
-/* Spoil the result, if this is the one. */
+/* Do this to the result of the call. @return whether it was possible */
+static bool spoil_as(enum caller_fault fault, struct caller *caller, const struct call *call)
+{
+    char *element = caller->receive + call->count / 2 * call->extent;
+    const bool rounded = call->pair && call->pair->rounded;
+    switch (fault) {
+    case CALLER_FAULT_ELEMENT:
+        element[call->pair ? 0 : call->shape->offset[0]] ^= 1;
+        if (rounded)
+            memset(element, 0xff, call->extent);
+        return true;
+    case CALLER_FAULT_BITS:
+        if (rounded && MPI_DOUBLE == call->pair->element->type)
+            element[0] ^= 1; /* the lowest, of a little-endian number */
+        return rounded && MPI_DOUBLE == call->pair->element->type;
+    case CALLER_FAULT_BEHIND:
+        caller->receive[call->bytes] ^= 1;
+        return true;
+    default:
+        return false;
+    }
+}
+
 static void spoil(struct caller *caller, const struct caller_comm *comm, const struct call *call)
 {
-    if (CALLER_NO_FAULT == caller->fault || caller->made < caller->fault_after ||
-        0 == call->count || comm->n < 2)
+    if (!is_due(caller, comm, call, caller->fault) || !spoil_as(caller->fault, caller, call))
         return;
-    const size_t element = call->count / 2;
-    if (CALLER_FAULT_BITS == caller->fault) {
-        if (NULL == call->pair || MPI_DOUBLE != call->pair->element->type || !call->pair->rounded)
-            return;
-        caller->receive[element * call->extent] ^= 1; /* the lowest, of a little-endian number */
-    } else {
-        const size_t at = call->pair ? 0 : (size_t)call->shape->offset[0];
-        caller->receive[element * call->extent + at] ^= 1;
-        if (call->pair && call->pair->rounded)
-            memset(caller->receive + element * call->extent, 0xff, call->extent);
-    }
-    fprintf(stderr, "%s: rank %d: on purpose, element %zu is spoilt: %s\n", test.program, test.rank,
-            element, call->what);
+    fprintf(stderr, "%s: rank %d: spoilt on purpose: %s\n", test.program, test.rank, call->what);
     caller->fault = CALLER_NO_FAULT;
 }
 
@@ -320,12 +366,12 @@ static void compare(struct caller *caller, struct caller_comm *comm, const struc
             !(call->pair && call->pair->rounded && element_near(call->pair->element, want, got)))
             wrong = i;
     }
-    check(caller, wrong == call->count, "%s: element %zu is not the serial reduction's",
-          call->what, wrong);
+    check(caller, wrong == call->count, "%s: element %zu is not the serial reduction's", call->what,
+          wrong);
     comm->hash = test_mix(comm->hash ^ test_hash(result, call->count * size));
 }
 
-/* Nothing but elements' data may be written: not behind the buffer, nor in a derived type's gaps. */
+/* Nothing but data may be written: not behind the buffer, nor in a derived type's gaps. */
 static void check_untouched(struct caller *caller, const struct call *call)
 {
     unsigned char guard[GUARD];

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One random, checked MPI_Allreduce on any communicator: of any count, type and operator, predefined
- * or not; MPI_IN_PLACE on some ranks only; equal type signatures by different types. Everything
- * follows from a number that all ranks of the communicator know.
+ * One random, checked MPI_Allreduce on any communicator: of any count, type and operator,
+ * predefined or not; MPI_IN_PLACE on some ranks only; equal type signatures by different types.
+ * Everything follows from a number that all ranks of the communicator know.
  *
  * A result is compared with a serial reduction: bit by bit, unless it is a rounded sum or product,
  * which must be as near as rounding explains. A communicator's ranks compare a hash of all their
  * results from time to time: whatever was rounded, the bits are the same on all of them.
  *
- * So that these comparisons can be shown to see what they are for, a caller can spoil one result.
+ * So that these comparisons can be shown to see what they are for, a caller can do something wrong.
  */
 #ifndef TEST_MPI_CALLER_H
 #define TEST_MPI_CALLER_H
@@ -24,11 +24,14 @@ struct caller_comm {
     uint64_t hash; /* of all results */
 };
 
-/* What a caller does to one result, after MPI has returned it. */
+/* What a caller does wrong, once, on purpose. */
 enum caller_fault {
     CALLER_NO_FAULT,
-    CALLER_FAULT_ELEMENT, /* an element is wrong */
-    CALLER_FAULT_BITS     /* a rounded sum's last bit is wrong: no other rank has these bits */
+    CALLER_FAULT_ELEMENT,  /* an element of a result is wrong */
+    CALLER_FAULT_BITS,     /* a rounded sum's last bit is: no other rank has these bits */
+    CALLER_FAULT_BEHIND,   /* a byte behind the receive buffer was written */
+    CALLER_FAULT_OPERATOR, /* an operator is given another type than it expects */
+    CALLER_FAULTS
 };
 
 /* One thread's buffers and counts. */
@@ -50,7 +53,8 @@ void caller_prepare(void);
 void caller_create(struct caller *caller, size_t bytes);
 void caller_free(struct caller *caller);
 
-/** Spoil one result on this rank. @param text  "none", "element:N" or "bits:N": after N calls */
+/** Do something wrong on this rank. @param text  "none", or "element:N", "bits:N", "behind:N",
+ * "operator:N": after N calls */
 void caller_spoil(struct caller *caller, const char *text);
 
 /** Look at a communicator; the caller's it is to free. @param name  copied */
@@ -63,9 +67,9 @@ void caller_call(struct caller *caller, struct caller_comm *comm, uint64_t rando
 void caller_compare(struct caller *caller, const struct caller_comm *comm);
 
 /**
- * Check that strag's counters moved by all calls that it was asked for (or more: Open MPI makes some
- * itself, such as one in MPI_Comm_split_type), most of which it must have run; the first rank prints
- * the numbers.
+ * Check that strag's counters moved by all calls that it was asked for (or more: Open MPI makes
+ * some itself, such as one in MPI_Comm_split_type), most of which it must have run; the first rank
+ * prints the numbers.
  *
  * @param made  of all callers since `before`
  */

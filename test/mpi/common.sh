@@ -147,6 +147,11 @@ record()
     missed=$((missed + $5))
     if [ -n "${STRAG_TEST_RESULTS:-}" ]; then
         mkdir -p "$STRAG_TEST_RESULTS"
+        {
+            uname -srm
+            echo "cores: $(nproc)"
+            "$STRAG_MPIRUN" --version | head -n 1
+        } > "$STRAG_TEST_RESULTS/machine.txt"
         echo "$1;$2;$way;$3;$4;$5;$6" >> "$STRAG_TEST_RESULTS/soak.csv"
     fi
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Vectors whose count or bytes are at the edge of an int: 2^31 - 1 one-byte elements in place, 540 M
- * ints (2.16 GB) from one buffer to another, and as many in elements with a gap, which have to be
- * packed. Every element is checked. Needs memory: exits 77 where there is too little. Meant for 2
- * ranks.
+ * Vectors whose count or bytes are at the edge of an int: 2^31 - 1 one-byte elements in place,
+ * 540 M ints (2.16 GB) from one buffer to another, and as many in elements with a gap, which have
+ * to be packed. Every element is checked. Needs memory: exits 77 where there is too little. Meant
+ * for 2 ranks.
  *
  *     huge [--vectors bytes,ints,gaps] [--fault 0|1]
  *

@@ -7,9 +7,10 @@
  *
  * It is the last rank, between two calls, or
  *
- *     --rank R --after MICROSECONDS    that rank, wherever it is then: after MPI_Init while it makes
- *                                      communicators, uses and frees them; with --return, amid calls
- *                                      on MPI_COMM_WORLD alone, after each size's first
+ *     --rank R --after MICROSECONDS    that rank, wherever it is then
+ *
+ * That is after MPI_Init, while it makes communicators, uses and frees them; with --return, amid
+ * calls on MPI_COMM_WORLD alone, after the first of each size.
  *
  * Nobody dies with --rank -1: then all ends after 2 seconds with exit status 3.
  */
@@ -128,8 +129,8 @@ int main(int argc, char **argv)
         error = MPI_ERR_OTHER;
     const double start = MPI_Wtime(), end = start + (nobody ? 2 : 60);
     if (error == MPI_SUCCESS)
-        error = timed && !options.returns ? call_on_others(end)
-                                          : call_on_world(mine && !timed, end);
+        error =
+            timed && !options.returns ? call_on_others(end) : call_on_world(mine && !timed, end);
     fprintf(stderr, "killed: rank %d: %s after %.0f s\n", rank,
             error == MPI_SUCCESS ? "no error" : "an error", MPI_Wtime() - start);
     _exit(nobody ? NO_ONE_DIED : error == MPI_SUCCESS);

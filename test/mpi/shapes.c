@@ -93,8 +93,8 @@ void shapes_create(void)
 {
     for (int s = 0; s < SHAPES; s++) {
         MPI_Datatype words;
-        TEST_MPI(MPI_Type_create_hindexed_block(SHAPE_WORDS, 1, shapes[s].offset, MPI_UINT32_T,
-                                                &words));
+        TEST_MPI(
+            MPI_Type_create_hindexed_block(SHAPE_WORDS, 1, shapes[s].offset, MPI_UINT32_T, &words));
         TEST_MPI(MPI_Type_create_resized(words, 0, shapes[s].extent, &shapes[s].type));
         TEST_MPI(MPI_Type_free(&words));
         TEST_MPI(MPI_Type_commit(&shapes[s].type));

@@ -5,12 +5,12 @@
  * the same order.
  *
  *     soak [--calls N] [--communicators N] [--threads N] [--bytes N] [--algorithms A,B,..]
- *          [--fault none|element:N|bits:N]
+ *          [--fault KIND:N]
  *
  * --calls       of all communicators together (default 2000)
  * --bytes       of the longest vectors (default 1048576); one call of 64 may be that long
  * --algorithms  pinned in turn on the communicators that have all ranks; the others choose (auto)
- * --fault       the last rank spoils a result after N calls, which must be noticed
+ * --fault       the last rank does something wrong after N calls (caller.h), which must be noticed
  */
 #include "caller.h"
 #include "shapes.h"
@@ -62,7 +62,7 @@ static void make_comms(struct soak *soak)
     for (int k = 0; k < soak->ncomms; k++) {
         char name[32];
         snprintf(name, sizeof(name), "communicator %d", k);
-        const MPI_Comm comm = make_comm(soak, k);
+        MPI_Comm comm = make_comm(soak, k);
         soak->comms[k].comm = comm;
         if (MPI_COMM_NULL == comm)
             continue;
@@ -106,10 +106,10 @@ static void *work(void *argument)
     return NULL;
 }
 
-/* @param fault  for the last rank's first thread */
+/* @param fault  of the last rank's first thread */
 static void run(struct soak *soak, size_t bytes, const char *fault)
 {
-    struct worker workers[THREADS_MAX];
+    struct worker workers[THREADS_MAX] = {{0}};
     pthread_t threads[THREADS_MAX];
     const struct test_counters before = test_counters_read();
     for (int t = 0; t < soak->nthreads; t++) {
@@ -148,13 +148,10 @@ int main(int argc, char **argv)
 {
     const char *calls = "2000", *communicators = "50", *threads = "1", *bytes = "1048576";
     const char *algorithms = "", *fault = "none";
-    const struct test_option options[] = {{"calls", &calls},
-                                          {"communicators", &communicators},
-                                          {"threads", &threads},
-                                          {"bytes", &bytes},
-                                          {"algorithms", &algorithms},
-                                          {"fault", &fault},
-                                          {NULL, NULL}};
+    const struct test_option options[] = {
+        {"calls", &calls}, {"communicators", &communicators}, {"threads", &threads},
+        {"bytes", &bytes}, {"algorithms", &algorithms},       {"fault", &fault},
+        {NULL, NULL}};
     test_start(&argc, &argv, "soak", MPI_THREAD_MULTIPLE, options);
     struct soak soak = {
         .calls = test_number("calls", calls, 1, 1000000000),

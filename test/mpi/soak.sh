@@ -3,7 +3,7 @@
 # Random checked calls: many on many communicators (soak.c), and in a storm of communicators (storm.c);
 # over shared memory, the PML and UCX.
 #
-# STRAG_TEST_FULL=1: 100,000 calls on 50 communicators, 10,000 communicators.
+# STRAG_TEST_FULL=1: 100,000 calls on 50 communicators, a storm of 10,000 steps.
 # STRAG_TEST_RESULTS=FOLDER: what was counted goes there (common.sh).
 set -eu
 # shellcheck source=test/mpi/common.sh
@@ -25,13 +25,16 @@ for way in "${ways[@]}"; do
     counted soak "$calls calls on 50 communicators" 4 "$programs/soak" --calls "$calls" \
         --algorithms "$(listed)"
     counted soak "$threaded calls by 3 threads" 3 "$programs/soak" --calls "$threaded" --threads 3
-    counted storm "$steps communicators" 4 "$programs/storm" --steps "$steps"
+    counted storm "$steps steps" 4 "$programs/storm" --steps "$steps"
 done
 
 # ---- What is wrong is noticed ----
 
 over shm
-noticed 'element [0-9]+ is not the serial reduction' 3 "$programs/soak" --calls 300 \
-    --fault element:50
-noticed "results were not bit by bit those" 3 "$programs/storm" --steps 150 --fault bits:5
+for fault in 'element:50=is not the serial reduction' 'bits:5=results were not bit by bit those' \
+    'behind:50=bytes behind the receive buffer were changed' \
+    'operator:50=calls of the operator with another type or a wrong length'; do
+    noticed "${fault#*=}" 3 "$programs/soak" --calls 400 --communicators 10 --fault "${fault%%=*}"
+done
+noticed 'is not the serial reduction' 3 "$programs/storm" --steps 100 --fault element:5
 no_misses

@@ -5,11 +5,11 @@
  * come of that. The intercommunicators are disconnected; those of both jobs' ranks are freed, since
  * to disconnect them hangs in Open MPI 4.1.4 (PMIx_Fence), also without strag.
  *
- *     spawn [--children N] [--rounds N] [--fault none|element:N|bits:N]
+ *     spawn [--children N] [--rounds N] [--fault KIND:N]
  *
  * --children  spawned in each round (default 2)
  * --rounds    (default 1)
- * --fault     the last rank spoils a result after N calls, which must be noticed
+ * --fault     the last rank does something wrong after N calls (caller.h), which must be noticed
  *
  * The children run this program; a failure of theirs is counted by the parents.
  */

@@ -151,7 +151,7 @@ static void allreduce(MPI_Comm comm, int count, int call, const char *when)
 static void stop(int stopped, int count, enum wish how, bool in_vain)
 {
     const bool outside = STOP_IT == how;
-    const MPI_Comm comm = outside ? MPI_COMM_WORLD : ring;
+    MPI_Comm comm = outside ? MPI_COMM_WORLD : ring;
     TEST_MPI(MPI_Barrier(MPI_COMM_WORLD));
     const double start = MPI_Wtime();
     if (test.rank == stopped) {
@@ -188,8 +188,10 @@ int main(int argc, char **argv)
     ring = test_pinned(MPI_COMM_WORLD, "ring");
     const struct test_counters before = test_counters_read();
     for (long s = 0; s < test_number("stops", number, 1, sizeof(stops) / sizeof(stops[0])); s++)
-        stop((int)(((uint64_t)s + test.seed) % (uint64_t)test.n), stops[s].count, stops[s].how, in_vain);
-    TEST_CHECK(!test.expect_strag || test_counters_read().calls > before.calls, "strag did not run");
+        stop((int)(((uint64_t)s + test.seed) % (uint64_t)test.n), stops[s].count, stops[s].how,
+             in_vain);
+    TEST_CHECK(!test.expect_strag || test_counters_read().calls > before.calls,
+               "strag did not run");
     TEST_MPI(MPI_Comm_free(&ring));
     TEST_MPI(MPI_Op_free(&sum));
     close(wishes[1]);

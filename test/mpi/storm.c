@@ -4,10 +4,10 @@
  * create_group, grids, intercommunicators and sessions, freed or disconnected in any order, with
  * checked calls (caller.h) on old ones and new ones in between. At most LIVE are there at a time.
  *
- *     storm [--steps N] [--fault none|element:N|bits:N]
+ *     storm [--steps N] [--fault KIND:N]
  *
  * --steps  each makes one (default 300)
- * --fault  the last rank spoils a result after N calls, which must be noticed
+ * --fault  the last rank does something wrong after N calls (caller.h), which must be noticed
  *
  * All ranks follow the same list of steps; in each, those that are members of the communicator at
  * hand take part.
@@ -89,8 +89,8 @@ static MPI_Comm make_split(struct caller_comm *parent, uint64_t random)
 static MPI_Comm make_split_type(struct caller_comm *parent, uint64_t random)
 {
     MPI_Comm comm;
-    TEST_MPI(MPI_Comm_split_type(parent->comm, MPI_COMM_TYPE_SHARED, (int)(own(parent, random) >> 40),
-                                 MPI_INFO_NULL, &comm));
+    TEST_MPI(MPI_Comm_split_type(parent->comm, MPI_COMM_TYPE_SHARED,
+                                 (int)(own(parent, random) >> 40), MPI_INFO_NULL, &comm));
     return comm;
 }
 
