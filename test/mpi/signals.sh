@@ -27,9 +27,9 @@ trap 'rm -f "$output"' EXIT
 seed=${STRAG_TEST_SEED:-20240229}
 RANDOM=$seed
 echo "signals: STRAG_TEST_SEED=$seed"
-ranks=3 moments=3 waits=1 stop=1 stops=2
+ranks=3 moments=3 more=1 waits=1 stop=1 stops=2 # more: over the PML and UCX
 if [ "${STRAG_TEST_FULL:-0}" = 1 ]; then
-    moments=100 waits=20 stop=20 stops=4
+    moments=100 more=100 waits=20 stop=20 stops=4
 fi
 
 # ---- Killed ----
@@ -134,10 +134,19 @@ for way in "${ways[@]}"; do
     mpi_limit=$((60 + 10 * stop))
     counted stopped "$stops stops of $stop s" "$ranks" "$programs/stopped" --seconds "$stop" \
         --stops "$stops"
-    killed "$moments"
     case $way in
-        ucp) recovered "$moments" ;;
-        *) waited "$waits" ;;
+        shm)
+            killed "$moments"
+            waited "$waits"
+            ;;
+        pml)
+            killed "$more"
+            waited "$waits"
+            ;;
+        ucp)
+            killed "$more"
+            recovered "$moments"
+            ;;
     esac
 done
 
