@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Measurements. `make check` builds the programs and runs none.
 
-EXTRA_DIST += bench/report.py bench/section.py bench/shm.sh
+EXTRA_DIST += bench/report.py bench/section.py bench/shm.sh bench/soak.py
 
 # The Swing paper's figures, from the cost model.
 EXTRA_DIST += \

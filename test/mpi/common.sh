@@ -108,6 +108,91 @@ must()
     rm -f "$builddir/mpi-output.$$"
 }
 
+# ---- Soak tests: the same over everything that strag's messages can go over, and counted ----
+
+# find_ways: in `ways`, what messages can go over: shm (the memory that a host's ranks share), pml, and ucp
+# where strag was built with it. STRAG_TEST_TRANSPORT: that one alone.
+find_ways()
+{
+    ways=(shm pml)
+    if [ -n "${STRAG_TEST_TRANSPORT:-}" ]; then
+        ways=("$STRAG_TEST_TRANSPORT")
+    elif (
+        eval "$("$STRAG_MPIRUN" --print-env)"
+        "$OMPI_INFO" --param coll strag --level 9
+    ) | grep -q 'ucp (UCX'; then
+        ways+=(ucp)
+    fi
+}
+
+# over WAY: the next jobs' messages
+over()
+{
+    way=$1
+    transport_options=(--mca coll_strag_minimum_size 0)
+    case $way in
+        shm) transport_options+=(--mca coll_strag_shared_memory 1) ;;
+        pml) transport_options+=(--mca coll_strag_shared_memory 0 --mca coll_strag_transport pml) ;;
+        *) transport_options+=(--mca coll_strag_transport "$way") ;;
+    esac
+}
+
+# record TEST WHAT RANKS CASES FAILED SECONDS: a row of FOLDER/soak.csv, where STRAG_TEST_RESULTS
+# names a folder; bench/soak.py puts it into doc/results.md. What FAILED counts makes the test fail
+# in its end (no_misses), so that a long run is a whole one.
+missed=0
+record()
+{
+    echo "$1: $2: over $way, $3 ranks: $4 cases, $5 failed, $6 s"
+    missed=$((missed + $5))
+    if [ -n "${STRAG_TEST_RESULTS:-}" ]; then
+        mkdir -p "$STRAG_TEST_RESULTS"
+        {
+            uname -srm
+            echo "cores: $(nproc)"
+            "$STRAG_MPIRUN" --version | head -n 1
+        } > "$STRAG_TEST_RESULTS/machine.txt"
+        echo "$1;$2;$way;$3;$4;$5;$6" >> "$STRAG_TEST_RESULTS/soak.csv"
+    fi
+}
+
+no_misses()
+{
+    [ "$missed" -eq 0 ] || fail "$missed in all"
+}
+
+# counted TEST WHAT RANKS MPIRUN-OPTIONS-AND-PROGRAM...: run it; the cases are the program's checks
+counted()
+{
+    local test=$1 what=$2 ranks=$3 status=0 start=$SECONDS checks failed
+    shift 3
+    mpi "$ranks" --mca coll strag "$@" > "${output:?}" 2>&1 || status=$?
+    read -r checks failed < <(sed -n "s/^[a-z]*: np $ranks: \\([0-9]*\\) checks, \\([0-9]*\\) failed\$/\\1 \\2/p" \
+        "$output" | tail -n 1) || { checks=0 failed=0; }
+    if [ "$status" -eq 77 ]; then
+        echo "skipped: $(grep skipped "$output")"
+        return
+    fi
+    if [ "$status" -ne 0 ]; then
+        tail -n 60 "$output"
+        echo "exit status $status (124: more than $mpi_limit seconds): mpirun -np $ranks $*"
+        failed=$((failed > 0 ? failed : 1))
+    fi
+    record "$test" "$what" "$ranks" "$checks" "$failed" "$((SECONDS - start))"
+}
+
+# noticed PATTERN RANKS MPIRUN-OPTIONS-AND-PROGRAM...: it must fail, with such a line
+noticed()
+{
+    local pattern=$1 ranks=$2
+    shift 2
+    if mpi "$ranks" --mca coll strag "$@" > "${output:?}" 2>&1 || ! grep -Eq -- "$pattern" "$output"; then
+        cat "$output"
+        fail "a fault on purpose was not noticed: mpirun -np $ranks $*"
+    fi
+    echo "ok: noticed: $pattern"
+}
+
 # lines COUNT PATTERN: this number of lines of the file $output match
 lines()
 {

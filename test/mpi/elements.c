@@ -7,6 +7,7 @@
 #include "common.h"
 
 #include <float.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -373,6 +374,46 @@ void element_value(const struct element *element, int op, int rank, uint64_t ran
         }
         random = GROUP_PAIR == element->group ? random : test_mix(random);
     }
+}
+
+static long double load_floating(enum scalar scalar, const void *from)
+{
+    float single;
+    double twice;
+    long double extended = 0;
+    quadruple quad;
+    switch (scalar) {
+    case SCALAR_FLOAT:
+        memcpy(&single, from, sizeof(single));
+        return single;
+    case SCALAR_DOUBLE:
+        memcpy(&twice, from, sizeof(twice));
+        return twice;
+    case SCALAR_LONG_DOUBLE:
+        memcpy(&extended, from, scalar_bytes(scalar));
+        return extended;
+    default:
+        memcpy(&quad, from, sizeof(quad));
+        return (long double)quad;
+    }
+}
+
+/* The values that are summed are 1/16 at least, and a float's sum of 16 has an error of 2.5e-4 at
+ * most. Products are judged by their size, of both parts of a complex number together. */
+bool element_near(const struct element *element, const void *one, const void *other)
+{
+    long double apart = 0, size = 0;
+    bool numbers = true;
+    for (int k = 0; k < 2 && SCALAR_NONE != element->scalar[k]; k++) {
+        const long double a =
+            load_floating(element->scalar[k], (const char *)one + element->offset[k]);
+        const long double b =
+            load_floating(element->scalar[k], (const char *)other + element->offset[k]);
+        numbers = numbers && a == a && b == b;
+        apart = fmaxl(apart, fabsl(a - b));
+        size = fmaxl(size, fmaxl(fabsl(a), fabsl(b)));
+    }
+    return numbers && apart <= 1e-3L + 1e-5L * size;
 }
 
 void element_canonical(const struct element *element, void *data, size_t count)

@@ -79,6 +79,10 @@ bool element_accepted(const struct element *element, int op);
 /** Write one element's value for an operator; `random` decides which, `rank` owns it. */
 void element_value(const struct element *element, int op, int rank, uint64_t random, void *out);
 
+/** Is one element of a rounded sum or product another one, but for rounding? For values that
+ * element_value wrote, of ELEMENT_RANKS_MAX ranks. Neither may be NaN. */
+bool element_near(const struct element *element, const void *one, const void *other);
+
 /** Set the padding bytes of `count` elements to zero, so that memory can be compared. */
 void element_canonical(const struct element *element, void *data, size_t count);
 

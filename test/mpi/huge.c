@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Vectors whose count or bytes are at the edge of an int: 2^31 - 1 one-byte elements in place, and
- * 540 M ints (2.16 GB) from one buffer to another. Every element is checked. Needs memory: exits 77
- * where there is too little. Meant for 2 ranks.
+ * Vectors whose count or bytes are at the edge of an int: 2^31 - 1 one-byte elements in place,
+ * 540 M ints (2.16 GB) from one buffer to another, and as many in elements with a gap, which have
+ * to be packed. Every element is checked. Needs memory: exits 77 where there is too little. Meant
+ * for 2 ranks.
+ *
+ *     huge [--vectors bytes,ints,gaps] [--fault 0|1]
+ *
+ * --vectors  which of them (default bytes,ints)
+ * --fault    1: the last rank spoils an element of the last vector, which must be noticed
  */
 #define _GNU_SOURCE /* memfd_create */
 #include "common.h"
@@ -18,6 +24,12 @@
 #define INTS_PERIOD ((size_t)257 * 16384) /* whole pages of up to 64 KiB */
 #define SLACK_KB    (2L << 20) /* beyond the vectors: for MPI, and the machine's other programs */
 #define PERIOD      251        /* a prime: the period of the bytes' values */
+
+/* Elements with a gap: 15 ints, and 4 bytes that are nobody's. */
+enum { WORDS = 15, STRIDE = 16, GAPPED = INTS / WORDS };
+#define GAPPED_BYTES ((size_t)GAPPED * STRIDE * sizeof(int))
+
+static bool spoils; /* this rank, one element */
 
 /* kB of available memory; LONG_MAX if it is unknown. */
 static long available_kb(void)
@@ -76,34 +88,44 @@ static unsigned int_value(int rank, size_t index)
 }
 
 /* One period of memory, over and over: so a send buffer takes no more than that. */
-static unsigned *map_repeated(void)
+static unsigned *map_repeated(size_t bytes)
 {
     const size_t period = INTS_PERIOD * sizeof(int);
     const int file = memfd_create("huge", 0);
-    unsigned *memory = mmap(NULL, BYTES + period, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    unsigned *memory = mmap(NULL, bytes + period, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (file < 0 || ftruncate(file, (off_t)period) != 0 || MAP_FAILED == memory)
-        test_die("no memory for %zu bytes", BYTES);
-    for (size_t at = 0; at < BYTES; at += period)
+        test_die("no memory for %zu bytes", bytes);
+    for (size_t at = 0; at < bytes; at += period)
         if (MAP_FAILED == mmap((char *)memory + at, period, PROT_READ | PROT_WRITE,
                                MAP_SHARED | MAP_FIXED, file, 0))
-            test_die("no memory for %zu bytes", BYTES);
+            test_die("no memory for %zu bytes", bytes);
     close(file);
     for (size_t i = 0; i < INTS_PERIOD; i++)
         memory[i] = int_value(test.rank, i);
     return memory;
 }
 
+static unsigned int_sum(size_t index)
+{
+    const unsigned n = (unsigned)test.n;
+    return n * int_value(0, index) + n * (n - 1) / 2 * 40503u;
+}
+
+static bool check_int(const char *vector, unsigned got, size_t index, unsigned want)
+{
+    if (got != want)
+        test_fail("%s: word %zu is %u, not %u", vector, index, got, want);
+    return got == want;
+}
+
 static void run_ints(unsigned *receive)
 {
-    unsigned *send = map_repeated();
+    unsigned *send = map_repeated(BYTES);
     TEST_MPI(MPI_Allreduce(send, receive, INTS, MPI_UNSIGNED, MPI_SUM, MPI_COMM_WORLD));
-    const unsigned n = (unsigned)test.n;
+    receive[INTS / 2] += spoils;
     for (size_t i = 0; i < INTS; i++) {
-        const unsigned want = n * int_value(0, i) + n * (n - 1) / 2 * 40503u;
-        if (receive[i] != want) {
-            test_fail("540 M ints: element %zu is %u, not %u", i, receive[i], want);
+        if (!check_int("540 M ints", receive[i], i, int_sum(i)))
             return;
-        }
     }
     test.checks++;
     for (size_t i = 0; i < INTS_PERIOD; i++)
@@ -111,10 +133,65 @@ static void run_ints(unsigned *receive)
     munmap(send, BYTES + INTS_PERIOD * sizeof(int));
 }
 
+static MPI_Datatype gapped;
+
+/* The sum of elements with a gap, which the operator leaves alone. */
+static void sum_gapped(void *in, void *inout, int *length, MPI_Datatype *type)
+{
+    const unsigned *left = in;
+    unsigned *right = inout;
+    if (*type != gapped || *length < 1 || *length > GAPPED)
+        test_die("the operator got another type, or a length of %d", *length);
+    for (int i = 0; i < *length; i++, left += STRIDE, right += STRIDE)
+        for (int k = 0; k < WORDS; k++)
+            right[k] += left[k];
+}
+
+/* What is received into has zeros in its gaps, what is sent has not. */
+static void run_gaps(unsigned *receive)
+{
+    unsigned *send = map_repeated(GAPPED_BYTES);
+    MPI_Datatype words;
+    MPI_Op sum;
+    TEST_MPI(MPI_Type_contiguous(WORDS, MPI_UNSIGNED, &words));
+    TEST_MPI(MPI_Type_create_resized(words, 0, STRIDE * sizeof(int), &gapped));
+    TEST_MPI(MPI_Type_commit(&gapped));
+    TEST_MPI(MPI_Op_create(sum_gapped, 1, &sum));
+    TEST_MPI(MPI_Allreduce(send, receive, GAPPED, gapped, sum, MPI_COMM_WORLD));
+    receive[(size_t)GAPPED / 2 * STRIDE] += spoils;
+    for (size_t i = 0; i < (size_t)GAPPED * STRIDE; i++) {
+        const unsigned want = WORDS == i % STRIDE ? 0 : int_sum(i);
+        if (!check_int("36 M elements with a gap", receive[i], i, want))
+            break;
+    }
+    test.checks++;
+    TEST_MPI(MPI_Op_free(&sum));
+    TEST_MPI(MPI_Type_free(&gapped));
+    TEST_MPI(MPI_Type_free(&words));
+    munmap(send, GAPPED_BYTES + INTS_PERIOD * sizeof(int));
+}
+
+/* Bytes and ints share a buffer. @return calls */
+static unsigned run_plain(bool bytes, bool ints)
+{
+    void *vector = map(BYTES);
+    if (bytes)
+        run_bytes(vector);
+    if (ints)
+        run_ints(vector);
+    munmap(vector, BYTES);
+    return (unsigned)bytes + (unsigned)ints;
+}
+
 int main(int argc, char **argv)
 {
-    test_start(&argc, &argv, "huge", MPI_THREAD_SINGLE, NULL);
-    const long needed_kb = (long)(BYTES / 1024) * test.n + SLACK_KB;
+    const char *vectors = "bytes,ints", *fault = "0";
+    const struct test_option options[] = {{"vectors", &vectors}, {"fault", &fault}, {NULL, NULL}};
+    test_start(&argc, &argv, "huge", MPI_THREAD_SINGLE, options);
+    const bool bytes = strstr(vectors, "bytes"), ints = strstr(vectors, "ints");
+    const bool gaps = strstr(vectors, "gaps");
+    spoils = 1 == test_number("fault", fault, 0, 1) && test.rank == test.n - 1;
+    const long needed_kb = (long)((gaps ? GAPPED_BYTES : BYTES) / 1024) * test.n + SLACK_KB;
     int enough = available_kb() >= needed_kb; /* all ranks use rank 0's value */
     TEST_MPI(MPI_Bcast(&enough, 1, MPI_INT, 0, MPI_COMM_WORLD));
     if (!enough) {
@@ -123,11 +200,14 @@ int main(int argc, char **argv)
         return test_finish() == 0 ? TEST_SKIP : 1;
     }
 
-    void *vector = map(BYTES);
     const struct test_counters before = test_counters_read();
-    run_bytes(vector);
-    run_ints(vector);
-    test_counters_moved(before, test.n > 1 ? 2 : 0, 0, "huge vectors");
-    munmap(vector, BYTES);
+    unsigned calls = bytes || ints ? run_plain(bytes, ints) : 0;
+    if (gaps) {
+        void *vector = map(GAPPED_BYTES);
+        run_gaps(vector);
+        munmap(vector, GAPPED_BYTES);
+        calls++;
+    }
+    test_counters_moved(before, test.n > 1 ? calls : 0, 0, "huge vectors");
     return test_finish();
 }

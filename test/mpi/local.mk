@@ -12,8 +12,12 @@ mpi_tests = \
 	test/mpi/in_order.sh \
 	test/mpi/mismatch.sh \
 	test/mpi/mistakes.sh \
+	test/mpi/namespaces.sh \
 	test/mpi/no_memory.sh \
 	test/mpi/params.sh \
+	test/mpi/signals.sh \
+	test/mpi/soak.sh \
+	test/mpi/spawn.sh \
 	test/mpi/strangers.sh \
 	test/mpi/threads.sh \
 	test/mpi/tune.sh \
@@ -31,6 +35,8 @@ endif
 mpi_common = test/mpi/common.c test/mpi/common.h
 mpi_order = test/mpi/order.c test/mpi/order.h
 mpi_suite = test/mpi/suite.c test/mpi/suite.h test/mpi/suite_inter.c test/mpi/suite_neighbours.c
+mpi_caller = test/mpi/caller.c test/mpi/caller.h test/mpi/shapes.c test/mpi/shapes.h \
+	test/mpi/elements.c test/mpi/elements.h $(mpi_common)
 mpi_cppflags = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
 mpi_libs = src/libstrag.la $(OMPI_LIBS) $(PTHREAD_LIBS)
 
@@ -47,6 +53,10 @@ check_PROGRAMS += \
 	test/mpi/mismatch \
 	test/mpi/sizes \
 	test/mpi/strangers \
+	test/mpi/soak \
+	test/mpi/spawn \
+	test/mpi/stopped \
+	test/mpi/storm \
 	test/mpi/threads \
 	test/mpi/types \
 	test/mpi/watch
@@ -95,6 +105,18 @@ test_mpi_sizes_LDADD = $(mpi_libs)
 test_mpi_strangers_SOURCES = test/mpi/strangers.c $(mpi_suite) $(mpi_common)
 test_mpi_strangers_CPPFLAGS = $(mpi_cppflags)
 test_mpi_strangers_LDADD = $(mpi_libs)
+test_mpi_soak_SOURCES = test/mpi/soak.c $(mpi_caller)
+test_mpi_soak_CPPFLAGS = $(mpi_cppflags)
+test_mpi_soak_LDADD = $(mpi_libs)
+test_mpi_spawn_SOURCES = test/mpi/spawn.c $(mpi_caller)
+test_mpi_spawn_CPPFLAGS = $(mpi_cppflags)
+test_mpi_spawn_LDADD = $(mpi_libs)
+test_mpi_stopped_SOURCES = test/mpi/stopped.c $(mpi_common)
+test_mpi_stopped_CPPFLAGS = $(mpi_cppflags)
+test_mpi_stopped_LDADD = $(mpi_libs)
+test_mpi_storm_SOURCES = test/mpi/storm.c $(mpi_caller)
+test_mpi_storm_CPPFLAGS = $(mpi_cppflags)
+test_mpi_storm_LDADD = $(mpi_libs)
 test_mpi_threads_SOURCES = test/mpi/threads.c $(mpi_common)
 test_mpi_threads_CPPFLAGS = $(mpi_cppflags)
 test_mpi_threads_LDADD = $(mpi_libs)

@@ -1,0 +1,54 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Turn what the soak tests counted into a section of doc/results.md.
+
+    STRAG_TEST_FULL=1 STRAG_TEST_RESULTS=FOLDER bash .../test/mpi/soak.sh      in the build folder;
+                                        and spawn.sh, signals.sh, namespaces.sh, huge.sh
+    python3 bench/soak.py doc/results.md FOLDER
+
+Every row that a run has written is shown, with what failed.
+"""
+import contextlib
+import io
+import pathlib
+import sys
+
+sys.dont_write_bytecode = True
+
+import section
+
+CASES = {
+    "spawn": "jobs",
+    "killed": "deaths",
+}
+OVER = {"shm": "shared memory", "pml": "the PML", "ucp": "UCX"}
+
+
+def show(folder):
+    print("## Soak tests\n")
+    print("Written by bench/soak.py from what the long forms of test/mpi/{soak,spawn,signals,namespaces,"
+          "huge}.sh\ncounted. A check is one comparison: with a serial reduction, of the bits of two "
+          "ranks, or that\nnothing else was written.\n")
+    machine = (folder / "machine.txt").read_text(encoding="utf-8").strip()
+    print("    " + machine.replace("\n", "\n    ") + "\n")
+    print("| test | what | over | ranks | cases | failed | seconds |")
+    print("|---|---|---|---:|---:|---:|---:|")
+    failed = 0
+    for line in (folder / "soak.csv").read_text(encoding="utf-8").splitlines():
+        test, what, way, ranks, cases, wrong, seconds = line.split(";")
+        failed += int(wrong)
+        print(f"| {test} | {what} | {OVER.get(way, way)} | {ranks} "
+              f"| {int(cases):,} {CASES.get(test, 'checks')} | {wrong} | {seconds} |")
+    print(f"\nTarget: none fails. Failed: {failed or 'none'}.")
+
+
+def main():
+    if len(sys.argv) != 3:
+        sys.exit("usage: soak.py doc/results.md FOLDER: a folder that STRAG_TEST_RESULTS named")
+    text = io.StringIO()
+    with contextlib.redirect_stdout(text):
+        show(pathlib.Path(sys.argv[2]))
+    section.put(sys.argv[1], "soak", text.getvalue())
+
+
+main()
