@@ -67,6 +67,7 @@ static int module_disable(mca_coll_base_module_t *base, ompi_communicator_t *com
     if (module->enabled)
         COLL_STRAG_RESTORE(module, comm, allreduce);
     module->enabled = false;
+    coll_strag_pml_keep(comm);
     return OMPI_SUCCESS;
 }
 

@@ -15,6 +15,8 @@
  */
 #include "segments.h"
 
+#include "transport_pml.h"
+
 #include <string.h>
 
 static const size_t memory_segment = (size_t)1 << 20, network_segment = (size_t)256 << 10;
@@ -53,17 +55,12 @@ static size_t segment_to(ompi_proc_t *proc, size_t usual)
     return shortest;
 }
 
-static bool uses_ob1(void)
-{
-    return strcmp(mca_pml_base_selected_component.pmlm_version.mca_component_name, "ob1") == 0;
-}
-
 void coll_strag_find_segments(ompi_communicator_t *comm, uint64_t *segments)
 {
     bool known[STRAG_LANES] = {false};
     segments[COLL_STRAG_MEMORY] = memory_segment;
     segments[COLL_STRAG_NETWORK] = network_segment;
-    for (int rank = 0; rank < ompi_comm_size(comm) && uses_ob1(); rank++) {
+    for (int rank = 0; rank < ompi_comm_size(comm) && coll_strag_pml_is_ob1(); rank++) {
         ompi_proc_t *proc = ompi_comm_peer_lookup(comm, rank);
         enum coll_strag_lane lane = OPAL_PROC_ON_LOCAL_NODE(proc->super.proc_flags)
                                         ? COLL_STRAG_MEMORY

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "transport_pml.h"
 
+#include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 static struct coll_strag_pml_transport *own(struct strag_transport *transport)
 {
@@ -157,4 +159,43 @@ void coll_strag_pml_free(struct coll_strag_pml_transport *transport)
 {
     free(transport->super.messages);
     transport->super.messages = NULL;
+}
+
+bool coll_strag_pml_is_ob1(void)
+{
+    return strcmp(mca_pml_base_selected_component.pmlm_version.mca_component_name, "ob1") == 0;
+}
+
+/* ---- Freed communicators ---- */
+
+enum { KEPT = 64 };
+
+static struct {
+    pthread_mutex_t lock;
+    opal_object_t *parts[KEPT]; /* ob1's, of the communicators freed last; each holds a reference */
+    size_t next;
+    bool over; /* MPI_COMM_WORLD is gone: ob1 is closed next, and no thread is in MPI any more */
+} kept = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void let_go(size_t i, opal_object_t *instead)
+{
+    if (kept.parts[i])
+        OBJ_RELEASE(kept.parts[i]);
+    kept.parts[i] = instead;
+}
+
+void coll_strag_pml_keep(const ompi_communicator_t *comm)
+{
+    if (!opal_using_threads() || NULL == comm->c_pml_comm || !coll_strag_pml_is_ob1())
+        return;
+    pthread_mutex_lock(&kept.lock);
+    kept.over = kept.over || comm == &ompi_mpi_comm_world.comm;
+    for (size_t i = 0; kept.over && i < KEPT; i++)
+        let_go(i, NULL);
+    if (!kept.over) {
+        opal_object_t *part = (opal_object_t *)comm->c_pml_comm;
+        OBJ_RETAIN(part);
+        let_go(kept.next++ % KEPT, part);
+    }
+    pthread_mutex_unlock(&kept.lock);
 }

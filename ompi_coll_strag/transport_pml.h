@@ -16,4 +16,17 @@ struct coll_strag_pml_transport {
 void coll_strag_pml_init(struct coll_strag_pml_transport *transport, ompi_communicator_t *comm);
 void coll_strag_pml_free(struct coll_strag_pml_transport *transport);
 
+/** Is the PML ob1? */
+bool coll_strag_pml_is_ob1(void);
+
+/**
+ * A communicator is about to be freed: where MPI has threads, keep ob1's part of it until 64 others
+ * were freed after it, or MPI_COMM_WORLD is.
+ *
+ * ob1 reads that part once more after it has completed a message. The thread that does so may lose
+ * its processor in between, while the one that waited for the message frees the communicator
+ * (doc/upstream/comm-free.md). Another's progress cannot be waited for.
+ */
+void coll_strag_pml_keep(const ompi_communicator_t *comm);
+
 #endif

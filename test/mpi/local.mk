@@ -22,6 +22,7 @@ mpi_tests = \
 	test/mpi/threads.sh \
 	test/mpi/tune.sh \
 	test/mpi/types.sh \
+	test/mpi/upstream.sh \
 	test/mpi/watch.sh
 ucp_tests = test/mpi/ucp.sh
 EXTRA_DIST += $(mpi_tests) $(ucp_tests) test/mpi/common.sh
@@ -59,6 +60,9 @@ check_PROGRAMS += \
 	test/mpi/storm \
 	test/mpi/threads \
 	test/mpi/types \
+	test/mpi/upstream_comm_free \
+	test/mpi/upstream_pending \
+	test/mpi/upstream_thread_level \
 	test/mpi/watch
 
 test_mpi_collectives_SOURCES = test/mpi/collectives.c $(mpi_suite) $(mpi_common)
@@ -126,6 +130,15 @@ test_mpi_watch_LDADD = $(mpi_libs)
 test_mpi_types_SOURCES = test/mpi/types.c $(mpi_order) $(mpi_common)
 test_mpi_types_CPPFLAGS = $(mpi_cppflags)
 test_mpi_types_LDADD = $(mpi_libs)
+test_mpi_upstream_comm_free_SOURCES = test/mpi/upstream_comm_free.c
+test_mpi_upstream_comm_free_CPPFLAGS = $(mpi_cppflags)
+test_mpi_upstream_comm_free_LDADD = $(mpi_libs) $(DL_LIBS)
+test_mpi_upstream_pending_SOURCES = test/mpi/upstream_pending.c
+test_mpi_upstream_pending_CPPFLAGS = $(mpi_cppflags)
+test_mpi_upstream_pending_LDADD = $(mpi_libs)
+test_mpi_upstream_thread_level_SOURCES = test/mpi/upstream_thread_level.c
+test_mpi_upstream_thread_level_CPPFLAGS = $(mpi_cppflags)
+test_mpi_upstream_thread_level_LDADD = $(mpi_libs)
 endif
 
 # What common.sh makes.

@@ -5,10 +5,6 @@
  *
  *     threads [--rounds N] [--makers N]     vectors per thread (default 200), and threads
  *                                           that make communicators (default 1)
- *
- * Two makers: about 1 of 150 runs on 3 ranks fails under Open MPI 4.1.4, for an unknown reason: a
- * communicator is destroyed while MPI_Allreduce runs on it, when ob1 frees a request of it.
- * Once an allreduce failed with MPI_ERR_TRUNCATE before there were any makers.
  */
 #include "common.h"
 

@@ -18,3 +18,14 @@ for ranks in 1 2 3 4; do
             --makers "$makers"
     done
 done
+
+# A communicator is freed while another thread is still in ob1 with its last message.
+export MALLOC_PERTURB_=165 GLIBC_TUNABLES=glibc.malloc.tcache_count=0
+status=0
+mpi 2 --mca coll strag "$programs/upstream_comm_free" > "$builddir/mpi-output.$$" 2>&1 || status=$?
+if [ "$status" != 0 ] && [ "$status" != 77 ]; then
+    cat "$builddir/mpi-output.$$"
+    fail "upstream_comm_free: exit status $status"
+fi
+grep '^upstream_comm_free: ' "$builddir/mpi-output.$$" || echo "upstream_comm_free: cannot tell"
+rm -f "$builddir/mpi-output.$$"
