@@ -124,7 +124,7 @@ void coll_strag_warn(enum coll_strag_warning warning, const char *what, const ch
         [COLL_STRAG_WARN_NO_HOST] = {"bad parameters", FIRST_RANK},
         [COLL_STRAG_WARN_NO_UCP] = {"no ucp", ANY_RANK},
         [COLL_STRAG_WARN_LOST] = {"lost", ANY_RANK},
-        [COLL_STRAG_WARN_NOT_SHARED] = {"not shared", FIRST_AND_OTHER_HOSTS},
+        [COLL_STRAG_WARN_NOT_SHARED] = {"not shared", ANY_RANK},
         [COLL_STRAG_WARN_NO_PLUGIN] = {"no plug-in", ONE_PER_HOST},
         [COLL_STRAG_WARN_STAGED] = {"device buffers", ONE_PER_HOST},
         [COLL_STRAG_WARN_NO_KERNELS] = {"no kernels", ONE_PER_HOST},
