@@ -102,6 +102,8 @@ struct caller_comm caller_open(MPI_Comm comm, const char *name)
     snprintf(opened.name, sizeof(opened.name), "%s", name);
     TEST_MPI(MPI_Comm_size(comm, &opened.n));
     TEST_MPI(MPI_Comm_rank(comm, &opened.rank));
+    if (opened.n > ELEMENT_RANKS_MAX)
+        test_die("%s has %d ranks: at most %d are accepted", name, opened.n, ELEMENT_RANKS_MAX);
     return opened;
 }
 

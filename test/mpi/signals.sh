@@ -4,7 +4,8 @@
 # Over shared memory, the PML and UCX; mpirun with and without --enable-recovery.
 #
 # After a death the job must end, and leave nothing behind: no process, and no file in /dev/shm but
-# those of Open MPI's vader, which it leaves behind itself, also without strag. With --enable-recovery
+# those of Open MPI's vader, which are left without strag, too, and of UCX, whose file has a name for a
+# moment (3 of 100 deaths leave one). With --enable-recovery
 # the calls of the others must return an error. Over UCX they do; over shared memory and the PML they
 # wait for ever, as those of Open MPI do: that is counted (`waited`), and mpirun ended.
 #
@@ -34,10 +35,10 @@ fi
 
 # ---- Killed ----
 
-# files: of /dev/shm, but for vader's
+# files: of /dev/shm, but for vader's and UCX's
 files()
 {
-    find /dev/shm -mindepth 1 ! -name 'vader_segment.*' | sort
+    find /dev/shm -mindepth 1 ! -name 'vader_segment.*' ! -name 'ucx_shm_posix_*' | sort
 }
 
 # nothing_left MARK FILES [TENTHS]: within so many tenths of a second (100) no process has
@@ -75,20 +76,27 @@ choose_moment()
     rank=$((RANDOM % ranks))
 }
 
-# killed COUNT: mpirun ends the job
+# died: the last job ended with a rank's death: mpirun saw it, or over UCX another rank did before
+died()
+{
+    [ "$status" = 137 ] ||
+        { [[ "$status" != *[!0-9]* && "$status" != 124 ]] && grep -q 'coll/strag has lost rank' "$output"; }
+}
+
+# killed COUNT: the job ends
 killed()
 {
     local count=$1 i failed=0 start=$SECONDS
     for ((i = 0; i < count; i++)); do
         choose_moment
-        kill_one 30 "$programs/killed" --rank "$rank" --after "$moment"
-        if [ "$status" != 137 ]; then
+        kill_one 90 "$programs/killed" --rank "$rank" --after "$moment"
+        if ! died; then
             tail -n 40 "$output"
-            echo "rank $rank killed $moment us after MPI_Init, over $way: exit status $status, not 137"
+            echo "rank $rank killed $moment us after MPI_Init, over $way: exit status $status"
             failed=$((failed + 1))
         fi
     done
-    record killed "mpirun ends the job" "$ranks" "$count" "$failed" "$((SECONDS - start))"
+    record killed "the job ends" "$ranks" "$count" "$failed" "$((SECONDS - start))"
 }
 
 # recovered COUNT: the calls of the others return an error
@@ -97,7 +105,7 @@ recovered()
     local count=$1 i failed=0 start=$SECONDS
     for ((i = 0; i < count; i++)); do
         choose_moment
-        kill_one 40 --enable-recovery "$programs/killed" --return --rank "$rank" --after "$moment"
+        kill_one 90 --enable-recovery "$programs/killed" --return --rank "$rank" --after "$moment"
         if [[ "$status" = *[!0-9]* || "$status" = 124 ]] ||
             [ "$(grep -c 'killed: rank [0-9]*: an error' "$output")" -ne $((ranks - 1)) ]; then
             tail -n 40 "$output"
@@ -155,8 +163,8 @@ done
 over shm
 mpi_limit=60
 noticed 'was not stopped' "$ranks" "$programs/stopped" --seconds 2 --stops 2 --fault 1
-kill_one 30 "$programs/killed" --rank -1 # nobody dies
-[ "$status" != 137 ] || fail "a job without a death has the exit status of one with it"
+kill_one 90 "$programs/killed" --rank -1 # nobody dies
+! died || fail "a job without a death has the exit status of one with it"
 before=$(files)
 STRAG_TEST_JOB=$seed.left sleep 60 &
 stays=$!
