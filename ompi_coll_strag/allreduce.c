@@ -213,6 +213,8 @@ static int run_choice(const struct call *call)
         strag_shm_next_call(module->shm);
     bool copies = call->locations && !coll_strag_device_suits(call->dtype);
     int code = copies ? run_on_copies(call, true) : run(call);
+    if (module->shm)
+        strag_shm_end(module->shm);
     if (code != OMPI_SUCCESS && module->shm)
         strag_shm_abandon(module->shm);
     return code;

@@ -12,6 +12,7 @@
 #include "reducer.h"
 #include "report.h"
 #include "settings.h"
+#include "shared_memory.h"
 #include "table.h"
 #include "ucp/ucp.h"
 
@@ -166,6 +167,7 @@ static int component_close(void)
     coll_strag_fingerprint_free();
     coll_strag_device_close();
     coll_strag_ucp_close();
+    coll_strag_shared_memory_close();
     coll_strag_spaces_free();
     coll_strag_layout_free();
     coll_strag_rules_free();

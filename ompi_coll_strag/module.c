@@ -10,6 +10,7 @@
 #include "log.h"
 #include "roll_call.h"
 #include "setup.h"
+#include "shared_memory.h"
 #include "ucp/ucp.h"
 
 #include <stdlib.h>
@@ -31,7 +32,7 @@ static void module_destruct(coll_strag_module_t *module)
     strag_selection_free(module->selection);
     coll_strag_pml_free(&module->pml);
     coll_strag_ucp_free(module->ucp);
-    strag_shm_free(module->shm);
+    coll_strag_shared_memory_free(module->shm);
     COLL_STRAG_FORGET(module, allreduce);
 }
 

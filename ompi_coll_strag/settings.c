@@ -28,6 +28,7 @@ enum {
     DEVICE_BUFFERS,
     SEGMENT_SIZE,
     SHARED_MEMORY,
+    SHARED_MEMORY_SIZE,
     WATCH_SIZE,
     MINIMUM_SIZE,
     LAYOUT,
@@ -78,8 +79,12 @@ static const struct parameter {
     [SHARED_MEMORY] = {"shared_memory", "auto", OPAL_INFO_LVL_5,
                        "Whether messages within a host go through memory that its ranks share: 0 "
                        "never, 1 with a warning where that is not possible, auto without one, but "
-                       "not where all goes over UCX. Up to 256 MiB of addresses for a communicator "
-                       "and host. All ranks use rank 0's value"},
+                       "not where all goes over UCX. All ranks use rank 0's value"},
+    [SHARED_MEMORY_SIZE] = {"shared_memory_size", "256M", OPAL_INFO_LVL_6,
+                            "Bytes of addresses (K, M, G allowed) that a process may use for the "
+                            "memory of all ranks of its host, whatever the number of "
+                            "communicators. An eighth may be touched. Less where the limits of "
+                            "the process or its cgroup are low"},
     [WATCH_SIZE] = {"watch_size", "64K", OPAL_INFO_LVL_5,
                     "Calls of so many bytes and more are watched to find a straggler (K, M, G "
                     "allowed). Must be the same on all ranks"},
@@ -299,6 +304,9 @@ static void read_sizes(struct coll_strag_settings *settings, const struct coll_s
                             strag_parse_bytes(minimum->text, &(size_t){0}, NULL) == STRAG_OK;
     settings->watch_from = coll_strag_read_size(&from[WATCH_SIZE], "64K", (size_t)64 << 10, 0,
                                                 SIZE_MAX, "bytes, such as 64K");
+    settings->shared_memory_size =
+        coll_strag_read_size(&from[SHARED_MEMORY_SIZE], "256M", (size_t)256 << 20, (size_t)1 << 20,
+                             (size_t)64 << 30, "bytes from 1M to 64G, such as 256M");
 }
 
 /* How the machine is described, and what is known of its ranks and links. */

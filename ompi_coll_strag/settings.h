@@ -31,6 +31,7 @@ struct coll_strag_settings {
     int ports;     /* as in struct strag_problem */
     int transport; /* enum coll_strag_transport_kind; COLL_STRAG_TRANSPORTS: auto */
     enum coll_strag_shared_memory shared_memory;
+    size_t shared_memory_size; /* bytes of addresses in a process */
     enum coll_strag_device_buffers device_buffers;
     bool devices;      /* there may be buffers in a device's memory (device.c) */
     size_t segment;    /* bytes; 0: as rank 0 finds best */

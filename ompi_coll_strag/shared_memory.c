@@ -3,19 +3,22 @@
  * Sharing memory among the ranks of a host, during a communicator's setup: the exchanges that
  * run/shared_memory.h asks for, and what the transport there needs of Open MPI.
  *
- *     all                            set up; the lowest rank of each host makes a segment
- *     all                            has each rank what it needs? (an allreduce)
- *     all                            where are the segments? (an allgather)
- *     the others of each host        map theirs
- *     all                            has each rank? (an allreduce)
+ *     find a place in the process's arena
+ *     has each rank what it needs? (an allreduce)
+ *     where are the arenas and places? (an allgather)
+ *     map the arenas of the others on this host
+ *     has each rank? (an allreduce)
  *
- * If one has not, all ranks go on over the PML alone.
+ * If one has not, all ranks go on over the PML alone. All know which rank that is, and why: it is
+ * in the number of which the allreduce finds the least.
  */
 #include "shared_memory.h"
 
 #include "log.h"
+#include "settings.h"
 #include "transport.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 
 /* ---- What the transport needs of Open MPI ---- */
@@ -48,22 +51,102 @@ struct strag_transport *coll_strag_shared_memory_begin(struct strag_shm *shm,
                            contiguous && size <= COLL_STRAG_REDUCE_PIECE);
 }
 
+/* ---- The process ---- */
+
+static pthread_mutex_t process_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct strag_shm_process *process; /* NULL: not yet */
+static bool settles;                      /* progress does what settle says */
+
+/* @return NULL: out of memory */
+static struct strag_shm_process *find_process(void)
+{
+    pthread_mutex_lock(&process_lock);
+    if (!process)
+        process = strag_shm_process_create((int)opal_process_info.num_local_peers + 1,
+                                           coll_strag_settings.shared_memory_size);
+    pthread_mutex_unlock(&process_lock);
+    return process;
+}
+
+/* What a communicator leaves behind until the other ranks have left it, too. */
+static int settle(void)
+{
+    if (strag_shm_process_is_settled(process))
+        return 0;
+    strag_shm_process_settle(process);
+    return strag_shm_process_is_settled(process);
+}
+
+void coll_strag_shared_memory_free(struct strag_shm *shm)
+{
+    if (!shm)
+        return;
+    strag_shm_free(shm);
+    pthread_mutex_lock(&process_lock);
+    if (!settles &&
+        !strag_shm_process_is_settled(process)) /* to the end: this may be called by it */
+        settles = opal_progress_register_lp(settle) == OPAL_SUCCESS;
+    pthread_mutex_unlock(&process_lock);
+}
+
+void coll_strag_shared_memory_close(void)
+{
+    if (settles)
+        opal_progress_unregister(settle);
+    settles = false;
+    strag_shm_process_free(process);
+    process = NULL;
+}
+
 /* ---- Setting up ---- */
 
-/* @param shm    NULL: this rank is not able
- * @param infos  [rank]: room */
+/* A reason, and whose it is, in one number: above all of them if there is none. */
+static int32_t encode(int rank, enum strag_shm_reason reason)
+{
+    return reason == STRAG_SHM_ABLE ? INT32_MAX : rank * STRAG_SHM_REASONS + (int32_t)reason;
+}
+
+/* Are all able? @param[in,out] reason  why this rank is not; then why the first one is not that is
+ * not, @param[out] rank  and which that is */
+static int agree(ompi_communicator_t *comm, const struct coll_strag_previous *previous,
+                 enum strag_shm_reason *reason, int *rank)
+{
+    int32_t least = encode(ompi_comm_rank(comm), *reason);
+    int code = coll_strag_minimum(previous, comm, &least, 1);
+    bool able = least == INT32_MAX;
+    *rank = able ? 0 : least / STRAG_SHM_REASONS;
+    *reason = able ? STRAG_SHM_ABLE : (enum strag_shm_reason)(least % STRAG_SHM_REASONS);
+    return code;
+}
+
+/* @param shm    NULL: this rank is out of memory
+ * @param infos  [rank]: room, or NULL
+ * @param[out] reason, rank  as agree says */
 static int set_up(ompi_communicator_t *comm, const struct coll_strag_previous *previous,
-                  struct strag_shm *shm, struct strag_shm_info *infos, bool *all)
+                  struct strag_shm *shm, struct strag_shm_info *infos,
+                  enum strag_shm_reason *reason, int *rank)
 {
     struct strag_shm_info own;
-    int code = coll_strag_agree(previous, comm, shm && infos && strag_shm_make(shm, &own), all);
-    if (code == OMPI_SUCCESS && *all)
-        code = comm->c_coll->coll_allgather(&own, sizeof own, MPI_BYTE, infos, sizeof own, MPI_BYTE,
-                                            comm, comm->c_coll->coll_allgather_module);
-    if (code == OMPI_SUCCESS && *all)
-        code = coll_strag_agree(previous, comm, strag_shm_join(shm, infos), all);
-    *all = *all && code == OMPI_SUCCESS;
-    return code;
+    *reason = shm && infos ? strag_shm_make(shm, &own) : STRAG_SHM_NO_MEMORY;
+    int code = agree(comm, previous, reason, rank);
+    if (code != OMPI_SUCCESS || *reason != STRAG_SHM_ABLE)
+        return code;
+    code = comm->c_coll->coll_allgather(&own, sizeof own, MPI_BYTE, infos, sizeof own, MPI_BYTE,
+                                        comm, comm->c_coll->coll_allgather_module);
+    if (code != OMPI_SUCCESS)
+        return code;
+    *reason = strag_shm_join(shm, infos);
+    return agree(comm, previous, reason, rank);
+}
+
+static void log_reason(ompi_communicator_t *comm, enum strag_shm_reason reason, int rank,
+                       bool wanted)
+{
+    char text[256];
+    snprintf(text, sizeof text, "rank %d could not: %s", rank, strag_shm_reason_text(reason));
+    coll_strag_log(comm, "no shared memory: %s", text);
+    if (wanted)
+        coll_strag_warn(COLL_STRAG_WARN_NOT_SHARED, comm->c_name, text);
 }
 
 int coll_strag_shared_memory_connect(ompi_communicator_t *comm,
@@ -71,21 +154,21 @@ int coll_strag_shared_memory_connect(ompi_communicator_t *comm,
                                      const uint8_t *lane_of, uint8_t lane, bool wanted,
                                      struct strag_shm **shm)
 {
-    const struct strag_shm_host host = {pack, unpack, progress, opal_progress_yield_when_idle};
+    const struct strag_shm_host host = {pack, unpack, progress, opal_progress_yield_when_idle,
+                                        opal_using_threads()};
     const int n = ompi_comm_size(comm), me = ompi_comm_rank(comm);
     struct strag_shm_info *infos = calloc((size_t)n, sizeof *infos);
-    struct strag_shm *made = lane_of ? strag_shm_create(&host, n, me, lane_of, lane) : NULL;
-    bool all = false;
-    int code = set_up(comm, previous, made, infos, &all);
+    struct strag_shm_process *own = find_process();
+    enum strag_shm_reason reason;
+    int rank = 0;
+    *shm = lane_of && own ? strag_shm_create(own, &host, n, me, lane_of, lane) : NULL;
+    int code = set_up(comm, previous, *shm, infos, &reason, &rank);
     free(infos);
-    if (all) {
-        strag_shm_seal(made);
-    } else {
-        strag_shm_free(made);
-        made = NULL;
-    }
-    *shm = made;
-    if (!all && wanted && me == 0)
-        coll_strag_warn(COLL_STRAG_WARN_NOT_SHARED, comm->c_name, "a rank could not");
+    if (code == OMPI_SUCCESS && reason == STRAG_SHM_ABLE)
+        return code;
+    coll_strag_shared_memory_free(*shm);
+    *shm = NULL;
+    if (code == OMPI_SUCCESS && me == 0)
+        log_reason(comm, reason, rank, wanted);
     return code;
 }

@@ -14,7 +14,7 @@
  *
  * @param lane_of   [rank]; ranks with `lane` are on this host; NULL: this rank is out of memory
  * @param wanted    warn if it is not possible
- * @param[out] shm  to be freed with strag_shm_free; NULL on all ranks, or on none
+ * @param[out] shm  to be freed with coll_strag_shared_memory_free; NULL on all ranks, or on none
  * @return OMPI_SUCCESS, or an error of a message
  */
 int coll_strag_shared_memory_connect(ompi_communicator_t *comm,
@@ -27,5 +27,11 @@ int coll_strag_shared_memory_connect(ompi_communicator_t *comm,
 struct strag_transport *coll_strag_shared_memory_begin(struct strag_shm *shm,
                                                        const struct coll_strag_reducer *reducer,
                                                        size_t size);
+
+/** NULL is allowed. */
+void coll_strag_shared_memory_free(struct strag_shm *shm);
+
+/** No communicator is left. */
+void coll_strag_shared_memory_close(void);
 
 #endif

@@ -83,7 +83,9 @@ src_libstrag_la_SOURCES = \
 	src/run/reducer.h \
 	src/run/shared_memory.c src/run/shared_memory.h \
 	src/run/shared_memory_layout.h \
-	src/run/shared_memory_segment.c \
+	src/run/shared_memory_arena.c src/run/shared_memory_drain.c \
+	src/run/shared_memory_join.c src/run/shared_memory_limits.c \
+	src/run/shared_memory_room.c \
 	src/run/shared_memory_wait.c \
 	src/run/transport.h \
 	src/watch/judge.c src/watch/judge.h \

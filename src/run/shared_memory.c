@@ -24,6 +24,7 @@
 #include <string.h>
 
 enum {
+    DRAIN = 16,       /* progresses in which nothing happens, until we look who is starved */
     CALLS = 32,       /* between two calls of the host's progress, if a rank never has to wait */
     TURNS_MAX = 4096, /* bytes; the root of longer vectors had better have its own in the cache */
 };
@@ -31,12 +32,6 @@ enum {
 static struct strag_shm *own(struct strag_transport *transport)
 {
     return (struct strag_shm *)transport;
-}
-
-/* Of calls, whose numbers may wrap. */
-static bool is_before(uint32_t a, uint32_t b)
-{
-    return a != b && b - a <= UINT32_MAX / 2;
 }
 
 /* ---- Values in and out ---- */
@@ -60,107 +55,105 @@ static int copy_out(const struct strag_shm *shm, const void *slot, void *buffer,
 /* ---- Sending ---- */
 
 /* Has the peer taken this message of ours? */
-static bool is_taken(struct strag_shm_peer *peer, int64_t number)
+static bool is_taken(struct strag_shm *shm, struct strag_shm_peer *peer, int64_t number)
 {
-    if (peer->taken >= number)
-        return true;
-    uint32_t taken = atomic_load_explicit(&peer->out->taken, memory_order_acquire);
-    peer->taken = peer->sent - (uint32_t)((uint32_t)peer->sent - taken);
+    if (peer->taken < number)
+        strag_shm_see_taken(shm, peer);
     return peer->taken >= number;
 }
 
-/* Is this call over for the peer, so that it sends and receives nothing more in it? */
-static bool is_over(const struct strag_shm *shm, const struct strag_shm_peer *peer)
-{
-    return atomic_load_explicit(&peer->status->begun, memory_order_acquire) > shm->call;
-}
-
-/* Announce the next message to a peer, when all but its number is written. */
+/* Announce the next message to a peer, when all but its tag is written. */
 static void announce(const struct strag_shm *shm, struct strag_shm_peer *peer,
-                     struct strag_shm_cell *cell, size_t elements, int slot)
+                     struct strag_shm_cell *cell, size_t elements, unsigned slot)
 {
     cell->call = (uint32_t)shm->call;
-    cell->bytes = (uint32_t)(elements * shm->size);
-    cell->slot = slot;
-    atomic_store_explicit(&cell->number, (uint32_t)++peer->sent, memory_order_release);
+    cell->bytes = (uint16_t)(elements * shm->size);
+    cell->slot = (uint16_t)slot;
+    atomic_store_explicit(&cell->tag, peer->out_tag | (uint32_t)++peer->sent, memory_order_release);
 }
 
-/* Have all readers of a shared slot taken it? */
-static bool is_free(struct strag_shm_shared *shared)
+/* @return where the same values have been put, for one more message; or STRAG_SHM_NO_SLOT */
+static unsigned find_shared(struct strag_shm *shm, const void *buffer, size_t elements,
+                            uint64_t content)
 {
-    while (shared->nreaders > 0) {
-        const struct strag_shm_reader *last = &shared->readers[shared->nreaders - 1];
-        if (!is_taken(last->peer, last->number))
-            return false;
-        shared->nreaders--;
+    for (unsigned s = 0; s < STRAG_SHM_SHARED && s < shm->nshared; s++) {
+        const struct strag_shm_shared *shared = &shm->shared[s];
+        if (shared->content == content && shared->buffer == buffer &&
+            shared->elements == elements) {
+            shm->process->uses[shared->slot]++;
+            return shared->slot;
+        }
     }
-    return true;
+    return STRAG_SHM_NO_SLOT;
 }
 
-static struct strag_shm_shared *find_shared(struct strag_shm *shm, const void *buffer,
-                                            size_t elements, uint64_t content)
+static void remember_shared(struct strag_shm *shm, const void *buffer, size_t elements,
+                            uint64_t content, unsigned slot)
 {
-    for (int s = 0; s < STRAG_SHM_SHARED; s++) {
-        struct strag_shm_shared *shared = &shm->shared[s];
-        if (shared->content == content && shared->buffer == buffer && shared->elements == elements)
-            return shared;
-    }
-    return NULL;
-}
-
-/* @return NULL: none is free, or the values cannot be packed */
-static struct strag_shm_shared *fill_shared(struct strag_shm *shm, const void *buffer,
-                                            size_t elements, uint64_t content)
-{
-    struct strag_shm_shared *shared = &shm->shared[shm->next_shared];
-    int slot = shm->n * STRAG_SHM_SLOTS + shm->next_shared;
-    if (!is_free(shared))
-        return NULL;
-    shared->content = 0;
-    if (copy_in(shm, shm->slots + (size_t)slot * shm->longest, buffer, elements) != STRAG_OK)
-        return NULL;
-    shm->next_shared = (shm->next_shared + 1) % STRAG_SHM_SHARED;
-    shared->content = content;
-    shared->buffer = buffer;
-    shared->elements = elements;
-    return shared;
-}
-
-/* @return STRAG_SHM_NO_SLOT: not in a shared slot */
-static int copy_to_shared(struct strag_shm *shm, struct strag_shm_peer *peer, const void *buffer,
-                          size_t elements, uint64_t content)
-{
-    struct strag_shm_shared *shared = find_shared(shm, buffer, elements, content);
-    if (!shared)
-        shared = fill_shared(shm, buffer, elements, content);
-    if (!shared || (shared->nreaders >= shm->n && !is_free(shared)))
-        return STRAG_SHM_NO_SLOT;
-    shared->readers[shared->nreaders++] = (struct strag_shm_reader){peer, peer->sent + 1};
-    return shm->n * STRAG_SHM_SLOTS + (int)(shared - shm->shared);
+    struct strag_shm_shared *shared = &shm->shared[shm->nshared++ % STRAG_SHM_SHARED];
+    if (shared->content)
+        strag_shm_put_slot(shm, shared->slot);
+    *shared = (struct strag_shm_shared){content, buffer, elements, (uint16_t)slot};
+    shm->process->uses[slot]++;
 }
 
 /* The message is too long for its cell. @param content  as in struct strag_transfer
  * @param[out] slot  where the values are, unless STRAG_PENDING is returned: there is no room */
-static int copy_to_slot(struct strag_shm *shm, struct strag_shm_peer *peer, const void *buffer,
-                        size_t elements, uint64_t content, int *slot)
+static int copy_to_slot(struct strag_shm *shm, const void *buffer, size_t elements,
+                        uint64_t content, unsigned *slot)
 {
-    if (content) {
-        *slot = copy_to_shared(shm, peer, buffer, elements, content);
-        if (*slot != STRAG_SHM_NO_SLOT)
-            return STRAG_OK;
-    }
-    if (!is_taken(peer, peer->used[peer->next_slot]))
+    *slot = content ? find_shared(shm, buffer, elements, content) : STRAG_SHM_NO_SLOT;
+    if (*slot != STRAG_SHM_NO_SLOT)
+        return STRAG_OK;
+    *slot = strag_shm_take_slot(shm, elements * shm->size);
+    if (*slot == STRAG_SHM_NO_SLOT)
         return STRAG_PENDING;
-    *slot = peer->first_slot + peer->next_slot;
-    peer->used[peer->next_slot] = peer->sent + 1;
-    peer->next_slot = (peer->next_slot + 1) % STRAG_SHM_SLOTS;
-    return copy_in(shm, shm->slots + (size_t)*slot * shm->longest, buffer, elements);
+    int status = copy_in(shm, strag_shm_slot(&shm->arena, *slot), buffer, elements);
+    if (status != STRAG_OK)
+        strag_shm_put_slot(shm, *slot);
+    else if (content)
+        remember_shared(shm, buffer, elements, content, *slot);
+    return status;
+}
+
+/* The message goes where the values are, in a slot. @return as send_now */
+static int send_in_slot(struct strag_shm *shm, struct strag_shm_peer *peer,
+                        struct strag_shm_cell *cell, const void *buffer, size_t elements,
+                        uint64_t content)
+{
+    unsigned slot;
+    int status = copy_to_slot(shm, buffer, elements, content, &slot);
+    if (status != STRAG_OK)
+        return status;
+    peer->slots[(peer->sent + 1) % STRAG_SHM_CELLS] = (uint16_t)slot;
+    peer->in_slots++;
+    announce(shm, peer, cell, elements, slot);
+    return STRAG_OK;
 }
 
 /* There is no room for a message. */
 static int stand_by(struct strag_shm *shm, const struct strag_shm_peer *peer)
 {
-    return is_over(shm, peer) ? STRAG_ERR_MISMATCH : STRAG_PENDING;
+    return strag_shm_is_over(shm, peer) ? STRAG_ERR_MISMATCH : STRAG_PENDING;
+}
+
+/* ... although the peer has taken what was sent before: others are in the way. */
+static int starve(struct strag_shm *shm, const struct strag_shm_peer *peer)
+{
+    if (!shm->starved)
+        strag_shm_publish_starved(shm, true);
+    return stand_by(shm, peer);
+}
+
+/* ... for want of a ring. What was sent to a rank for which the call is over keeps its ring. */
+static int starve_of_rings(struct strag_shm *shm, const struct strag_shm_peer *peer)
+{
+    for (int i = 0; i < shm->n; i++) {
+        const struct strag_shm_peer *other = &shm->peers[i];
+        if (other->sent != other->taken && strag_shm_is_over(shm, other))
+            return STRAG_ERR_MISMATCH;
+    }
+    return starve(shm, peer);
 }
 
 /* @return STRAG_OK, STRAG_PENDING: there is no room, or an error */
@@ -168,17 +161,23 @@ static int send_now(struct strag_shm *shm, struct strag_shm_peer *peer, const vo
                     size_t elements, uint64_t content)
 {
     int64_t number = peer->sent + 1;
-    if (!is_taken(peer, number - STRAG_SHM_CELLS))
+    if (!is_taken(shm, peer, number - STRAG_SHM_CELLS))
         return stand_by(shm, peer);
-    struct strag_shm_cell *cell = &peer->out->cells[number % STRAG_SHM_CELLS];
-    int slot = STRAG_SHM_NO_SLOT;
-    int status = elements * shm->size <= STRAG_SHM_INLINE
-                     ? copy_in(shm, cell->data, buffer, elements)
-                     : copy_to_slot(shm, peer, buffer, elements, content, &slot);
-    if (status == STRAG_PENDING)
-        return stand_by(shm, peer);
-    if (status == STRAG_OK)
-        announce(shm, peer, cell, elements, slot);
+    if (__builtin_expect(!peer->out, 0) && !strag_shm_take_ring(shm, peer))
+        return starve_of_rings(shm, peer);
+    struct strag_shm_cell *cell = &peer->out[number % STRAG_SHM_CELLS];
+    int status;
+    if (elements * shm->size <= STRAG_SHM_INLINE) {
+        status = copy_in(shm, cell->data, buffer, elements);
+        if (status == STRAG_OK)
+            announce(shm, peer, cell, elements, STRAG_SHM_NO_SLOT);
+    } else {
+        status = send_in_slot(shm, peer, cell, buffer, elements, content);
+        if (status == STRAG_PENDING)
+            return starve(shm, peer);
+    }
+    if (__builtin_expect(shm->starved, 0))
+        strag_shm_publish_starved(shm, false);
     return status;
 }
 
@@ -190,23 +189,6 @@ static int send_pending(struct strag_shm *shm, const struct strag_shm_pending *m
 
 /* ---- Receiving ---- */
 
-/* The receiver is done with a message. The sender learns it once it is done with all before it. */
-static void release(struct strag_shm_arrival *arrival)
-{
-    struct strag_shm_peer *peer = arrival->peer;
-    uint32_t before = peer->released;
-    arrival->released = true;
-    while (peer->released != peer->received) {
-        struct strag_shm_arrival *next = &peer->arrivals[(peer->released + 1) % STRAG_SHM_CELLS];
-        if (!next->released)
-            break;
-        next->released = false;
-        peer->released++;
-    }
-    if (peer->released != before)
-        atomic_store_explicit(&peer->in->taken, peer->released, memory_order_release);
-}
-
 /* The next message of this call. @return NULL: it is not there yet; or peer->received was moved on
  * to it, and it must be released */
 static const struct strag_shm_cell *next_message(const struct strag_shm *shm,
@@ -214,26 +196,58 @@ static const struct strag_shm_cell *next_message(const struct strag_shm *shm,
 {
     for (;;) {
         uint32_t number = peer->received + 1;
-        struct strag_shm_cell *cell = &peer->in->cells[number % STRAG_SHM_CELLS];
-        if (atomic_load_explicit(&cell->number, memory_order_acquire) != number)
+        const struct strag_shm_cell *cell = &peer->in[number % STRAG_SHM_CELLS];
+        if (atomic_load_explicit(&cell->tag, memory_order_acquire) != (peer->in_tag | number)) {
+            if (strag_shm_follow(peer))
+                continue;
             return NULL;
+        }
         peer->received = number;
-        if (!is_before(cell->call, (uint32_t)shm->call))
+        if (!strag_shm_is_before(cell->call, (uint32_t)shm->call))
             return cell;
-        release(&peer->arrivals[number % STRAG_SHM_CELLS]); /* left from a call that failed */
+        strag_shm_release(&peer->arrivals[number % STRAG_SHM_CELLS]); /* of a call that failed */
     }
 }
 
+static struct strag_shm_drained *take_drained(struct strag_shm_peer *peer)
+{
+    struct strag_shm_drained *drained = peer->drained;
+    peer->drained = drained->next;
+    if (!peer->drained)
+        peer->drained_end = &peer->drained;
+    return drained;
+}
+
+/* The message that receive_now has found. It must be released. */
 static struct strag_shm_arrival *last_arrival(struct strag_shm_peer *peer)
 {
+    if (__builtin_expect(peer->drained != NULL, 0))
+        return &take_drained(peer)->arrival;
     return &peer->arrivals[peer->received % STRAG_SHM_CELLS];
 }
 
-static const void *values_of(const struct strag_shm *shm, const struct strag_shm_peer *peer,
-                             const struct strag_shm_cell *cell)
+static const void *values_of(const struct strag_shm_peer *peer, const struct strag_shm_cell *cell)
 {
     return cell->slot == STRAG_SHM_NO_SLOT ? (const void *)cell->data
-                                           : peer->slots + (size_t)cell->slot * shm->longest;
+                                           : strag_shm_slot(peer->arena, cell->slot);
+}
+
+/* As receive_now, of what was drained; STRAG_PENDING: there is nothing of this call. */
+static int receive_drained(const struct strag_shm *shm, struct strag_shm_peer *peer,
+                           size_t elements, const void **values)
+{
+    while (peer->drained && strag_shm_is_before(peer->drained->call, (uint32_t)shm->call))
+        free(take_drained(peer));
+    if (!peer->drained)
+        return STRAG_PENDING;
+    if (peer->drained->call != (uint32_t)shm->call)
+        return STRAG_ERR_MISMATCH;
+    if (peer->drained->bytes != elements * shm->size) {
+        free(take_drained(peer));
+        return STRAG_ERR_MISMATCH;
+    }
+    *values = peer->drained->data;
+    return STRAG_OK;
 }
 
 /* The next message, which is to have so many elements. It must be released.
@@ -241,8 +255,13 @@ static const void *values_of(const struct strag_shm *shm, const struct strag_shm
 static int receive_now(struct strag_shm *shm, struct strag_shm_peer *peer, size_t elements,
                        const void **values)
 {
+    if (__builtin_expect(peer->drained != NULL, 0)) {
+        int status = receive_drained(shm, peer, elements, values);
+        if (status != STRAG_PENDING)
+            return status;
+    }
     const struct strag_shm_cell *cell = next_message(shm, peer);
-    if (!cell && !is_over(shm, peer))
+    if (!cell && !strag_shm_is_over(shm, peer))
         return STRAG_PENDING;
     if (!cell)
         cell = next_message(shm, peer); /* perhaps it had come between these two looks */
@@ -253,10 +272,10 @@ static int receive_now(struct strag_shm *shm, struct strag_shm_peer *peer, size_
         return STRAG_ERR_MISMATCH;
     }
     if (cell->bytes != elements * shm->size) { /* ranks call with other counts */
-        release(last_arrival(peer));
+        strag_shm_release(last_arrival(peer));
         return STRAG_ERR_MISMATCH;
     }
-    *values = values_of(shm, peer, cell);
+    *values = values_of(peer, cell);
     return STRAG_OK;
 }
 
@@ -267,13 +286,15 @@ static int receive_pending(struct strag_shm *shm, const struct strag_shm_pending
     int status = receive_now(shm, peer, message->elements, &values);
     if (status != STRAG_OK)
         return status;
+    struct strag_shm_arrival *arrival = last_arrival(peer);
     if (message->in_place) {
+        arrival->transfer = message->transfer;
         message->transfer->arrived = values;
-        message->transfer->handle = last_arrival(peer);
+        message->transfer->handle = arrival;
         return STRAG_OK;
     }
     status = copy_out(shm, values, message->buffer, message->elements);
-    release(last_arrival(peer));
+    strag_shm_release(arrival);
     return status;
 }
 
@@ -341,7 +362,7 @@ static bool scan(struct strag_shm *shm, struct strag_shm_queue *queue, try_fn *t
 static void drop_old(struct strag_shm *shm)
 {
     for (int i = 0; i < shm->n; i++) {
-        if (next_message(shm, &shm->peers[i]))
+        if (i != shm->me && next_message(shm, &shm->peers[i]))
             shm->peers[i].received--;
     }
 }
@@ -349,6 +370,7 @@ static void drop_old(struct strag_shm *shm)
 static int shm_progress(struct strag_transport *base)
 {
     struct strag_shm *shm = own(base);
+    int status = STRAG_OK;
     if (shm->has_stale)
         drop_old(shm);
     bool found = scan(shm, &shm->receives, receive_pending);
@@ -356,10 +378,12 @@ static int shm_progress(struct strag_transport *base)
         found |= scan(shm, &shm->sends, send_pending);
     if (found)
         shm->idle = 0;
-    else if (shm->receives.length || shm->sends.length || shm->refused)
+    else if (++shm->in_vain % DRAIN == 0)
+        status = strag_shm_drain(shm);
+    if (!found && (shm->receives.length || shm->sends.length || shm->refused))
         strag_shm_wait(shm);
     shm->refused = false;
-    return STRAG_OK;
+    return status;
 }
 
 /* ---- The interface ---- */
@@ -392,7 +416,7 @@ static int shm_recv_in_place(struct strag_transport *base, struct strag_transfer
 static void shm_release(struct strag_transport *base, struct strag_transfer *transfer)
 {
     (void)base;
-    release(transfer->handle);
+    strag_shm_release(transfer->handle);
 }
 
 /* Take note of how a try ended. @return status */
@@ -422,7 +446,7 @@ static int shm_try_recv(struct strag_transport *base, int peer, size_t elements,
 
 static void shm_release_recv(struct strag_transport *base, int peer)
 {
-    release(last_arrival(own(base)->peer[peer]));
+    strag_shm_release(last_arrival(own(base)->peer[peer]));
 }
 
 /* All ranks are on this host: they have the same numbers there. */
@@ -464,8 +488,6 @@ void strag_shm_next_call(struct strag_shm *shm)
 
 void strag_shm_abandon(struct strag_shm *shm)
 {
-    if (!shm->segment)
-        return;
     strag_shm_publish_wait(shm, 0);
     strag_shm_publish_call(shm, shm->call + 1);
     shm->has_stale = true;
@@ -485,9 +507,19 @@ struct strag_transport *strag_shm_begin(struct strag_shm *shm, const void *type,
     shm->super.hint_wait = NULL;
     shm->refused = false;
     shm->idle = 0;
-    for (int s = 0; s < STRAG_SHM_SHARED; s++)
-        shm->shared[s].content = 0;
+    if (shm->process->threads)
+        strag_shm_enter(shm);
+    shm->last = shm->call;
     return &shm->super;
+}
+
+void strag_shm_end(struct strag_shm *shm)
+{
+    if (shm->nshared > 0)
+        strag_shm_forget(shm);
+    if (shm->starved)
+        strag_shm_publish_starved(shm, false);
+    strag_shm_leave(shm);
 }
 
 int strag_shm_choose_root(struct strag_shm *shm, size_t bytes)
@@ -521,24 +553,15 @@ bool strag_shm_init(struct strag_shm *shm)
         .try_send_depth = STRAG_SHM_CELLS,
     };
     shm->peers = calloc((size_t)shm->n, sizeof *shm->peers);
-    shm->readers = calloc((size_t)shm->n * STRAG_SHM_SHARED, sizeof *shm->readers);
-    if (!shm->peers || !shm->readers)
+    if (!shm->peers)
         return false;
-    for (int s = 0; s < STRAG_SHM_SHARED; s++)
-        shm->shared[s].readers = shm->readers + (size_t)s * (size_t)shm->n;
     for (int i = 0; i < shm->n; i++) {
         struct strag_shm_peer *peer = &shm->peers[i];
-        peer->first_slot = i * STRAG_SHM_SLOTS;
-        for (int a = 0; a < STRAG_SHM_CELLS; a++)
-            peer->arrivals[a].peer = peer;
+        peer->drained_end = &peer->drained;
+        for (int c = 0; c < STRAG_SHM_CELLS; c++) {
+            peer->arrivals[c].peer = peer;
+            peer->slots[c] = STRAG_SHM_NO_SLOT;
+        }
     }
     return true;
-}
-
-void strag_shm_clear(struct strag_shm *shm)
-{
-    free(shm->peers);
-    free(shm->readers);
-    free(shm->sends.pending);
-    free(shm->receives.pending);
 }

@@ -3,18 +3,21 @@
  * A transport through memory that the ranks of a host share. It knows nothing of MPI: what it needs
  * of the process around it is a struct strag_shm_host.
  *
- *     shared_memory_layout.h    what is in the memory: channels, cells, slots
- *     shared_memory_segment.c   making it: a file without a name that the others open
+ *     shared_memory_layout.h    what is in the memory: an arena for each process, and in it, for
+ * each of its communicators, a desk; channels, cells, slots shared_memory_limits.c    how much
+ * memory that may be: what the site allows, and what is made of it shared_memory_arena.c     making
+ * a process's arena, a file without a name, and opening others' shared_memory_room.c      room for
+ * messages: slots and rings, and how they come back shared_memory_join.c      a communicator joins
+ * and leaves shared_memory_drain.c     taking messages that are in the way of others
+ *     shared_memory_wait.c      waiting for messages: who gets the processor
  *     shared_memory.c           messages
- *     shared_memory_wait.c      waiting for them: who gets the processor
  *
- * Setting up takes three steps on every rank, with an exchange between them that is the caller's:
+ * Setting up takes two steps on every rank, with an exchange between them that is the caller's:
  *
- *     strag_shm_create, strag_shm_make     the lowest rank of each host makes a segment
+ *     strag_shm_create, strag_shm_make     a place in the arena of each rank's process
  *         all ranks exchange their struct strag_shm_info, if all succeeded
- *     strag_shm_join                       the others map it
- *         all ranks agree whether all succeeded
- *     strag_shm_seal                       or strag_shm_free, on all of them
+ *     strag_shm_join                       each maps the arenas of the others on its host
+ *         all ranks agree whether all succeeded; strag_shm_free on all of them, if not
  */
 #ifndef STRAG_SHARED_MEMORY_H
 #define STRAG_SHARED_MEMORY_H
@@ -23,7 +26,27 @@
 
 #include <stdbool.h>
 
-struct strag_shm;
+struct strag_shm;         /* what belongs to a communicator */
+struct strag_shm_process; /* what the communicators of a process have in common */
+
+/* Why a rank cannot share memory. */
+enum strag_shm_reason {
+    STRAG_SHM_ABLE,
+    STRAG_SHM_NO_MEMORY,
+    STRAG_SHM_FILE_SIZE,
+    STRAG_SHM_ADDRESSES,
+    STRAG_SHM_CGROUP,
+    STRAG_SHM_FILES,
+    STRAG_SHM_REFUSED,
+    STRAG_SHM_TOO_SMALL,
+    STRAG_SHM_FULL,
+    STRAG_SHM_NOT_SEEN,
+    STRAG_SHM_NOT_MAPPED,
+    STRAG_SHM_REASONS,
+};
+
+/** A reason in words, such as "its limit of file sizes (ulimit -f) is too low". */
+const char *strag_shm_reason_text(enum strag_shm_reason reason);
 
 /* The process around the transport. */
 struct strag_shm_host {
@@ -33,44 +56,69 @@ struct strag_shm_host {
     int (*unpack)(const void *type, void *elements, const void *packed, size_t count);
 
     void (*progress)(void); /* other work, which must not starve while a rank waits or calls */
-    bool yields; /* ranks share processors: one that waits gives its own away, and so does progress
-                  */
+    bool yields;  /* ranks share processors: one that waits gives its own away, and so does progress
+                   */
+    bool threads; /* communicators may be used by several threads at the same time */
 };
 
-/* What a rank tells all others when a segment is set up: plain bytes. */
+/* What a rank tells all others when a communicator is set up: plain bytes. */
 struct strag_shm_info {
-    uint64_t key;           /* at the beginning of the segment; random */
+    uint64_t arena_key;     /* at the beginning of its arena; random */
+    uint64_t desk_key;      /* at the beginning of its desk */
     uint64_t processor_set; /* hash of the processors that it may run on */
     int32_t processors;     /* how many these are; 0: unknown */
-    int32_t pid, fd;        /* of the segment's maker */
+    int32_t pid, fd;        /* of the arena */
+    uint32_t bytes;         /* of the arena */
+    uint32_t desk;          /* offset in the arena, in lines */
+    uint32_t slot;          /* bytes of a slot */
     int32_t yields;         /* of its host structure */
+    int32_t padding;
 };
 
-/* ---- Setting up ---- */
+/* ---- The process ---- */
+
+/**
+ * @param ranks   how many ranks of this host share memory, as far as is known; at least 1
+ * @param mapped  bytes of addresses that may be used for all communicators together. An eighth of
+ *                that may be touched
+ * @return NULL: out of memory
+ */
+struct strag_shm_process *strag_shm_process_create(int ranks, size_t mapped);
+
+/** Give back what communicators have left behind, if other ranks do not read it any more.
+ * @return how many still need the process's arena */
+int strag_shm_process_settle(struct strag_shm_process *process);
+
+/** Is there nothing of that kind? */
+bool strag_shm_process_is_settled(const struct strag_shm_process *process);
+
+/** All communicators have been freed. NULL is allowed. */
+void strag_shm_process_free(struct strag_shm_process *process);
+
+/* ---- Setting up a communicator ---- */
 
 /**
  * Begin to set up what the ranks of a host share.
  *
+ * @param process  must outlive what is made
  * @param host     copied
  * @param n, me    ranks in all, and this one
  * @param lane_of  [n]: ranks with the same value as `lane` are on this host, `me` among them
- * @return NULL: out of memory, too many ranks on the host, or too many segments in this process
+ * @return NULL: out of memory
  */
-struct strag_shm *strag_shm_create(const struct strag_shm_host *host, int n, int me,
+struct strag_shm *strag_shm_create(struct strag_shm_process *process,
+                                   const struct strag_shm_host *host, int n, int me,
                                    const uint8_t *lane_of, uint8_t lane);
 
-/** Make the host's segment, if this is its lowest rank and not the only one.
- * @param[out] info  what the others need of this rank. @return whether that was possible */
-bool strag_shm_make(struct strag_shm *shm, struct strag_shm_info *info);
+/** Make the process's arena, if there is none, and find a place in it, if there are other ranks on
+ * the host. @param[out] info  what the others need of this rank */
+enum strag_shm_reason strag_shm_make(struct strag_shm *shm, struct strag_shm_info *info);
 
-/** Map the host's segment, unless this rank made it. @param infos  [n]: of all ranks.
- * @return whether that was possible */
-bool strag_shm_join(struct strag_shm *shm, const struct strag_shm_info *infos);
+/** Map the arenas of the others on the host. @param infos  [n]: of all ranks */
+enum strag_shm_reason strag_shm_join(struct strag_shm *shm, const struct strag_shm_info *infos);
 
-/** All ranks have joined: no other rank will. */
-void strag_shm_seal(struct strag_shm *shm);
-
-/** NULL is allowed. */
+/** Leave: what other ranks may still read stays in the arena until they have left, too. NULL is
+ * allowed. */
 void strag_shm_free(struct strag_shm *shm);
 
 /* ---- Calls ---- */
@@ -82,7 +130,7 @@ void strag_shm_next_call(struct strag_shm *shm);
 void strag_shm_abandon(struct strag_shm *shm);
 
 /**
- * Get ready for the call.
+ * Get ready for the call; strag_shm_end must follow.
  *
  * @param type        for the host's `pack` and `unpack`
  * @param size        bytes of data in an element
@@ -94,6 +142,9 @@ void strag_shm_abandon(struct strag_shm *shm);
 struct strag_transport *strag_shm_begin(struct strag_shm *shm, const void *type, size_t size,
                                         bool contiguous, bool in_place);
 
+/** The call is over, or has failed. Allowed without strag_shm_begin, too. */
+void strag_shm_end(struct strag_shm *shm);
+
 /**
  * For a call, after its begin, whose plan has a root that works for all: which rank is that best?
  * Where few ranks share a processor they take turns in short calls, and those that wait look who
@@ -104,7 +155,7 @@ struct strag_transport *strag_shm_begin(struct strag_shm *shm, const void *type,
  */
 int strag_shm_choose_root(struct strag_shm *shm, size_t bytes);
 
-/** The longest message, in bytes. */
+/** The longest message, in bytes; the same on all ranks of a host. */
 size_t strag_shm_longest(const struct strag_shm *shm);
 
 /** Are all ranks on this host, so that everything goes through shared memory? */

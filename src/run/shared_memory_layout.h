@@ -2,102 +2,250 @@
 /*
  * What is in the memory that the ranks of a host share, and what each of them keeps about it.
  *
- * A host's ranks map one segment. From each of them to each other there is a channel, a ring of
- * cells; a cell announces a message. Up to INLINE bytes are in the cell itself, so that a short
- * message is one cache line; longer ones are in a slot, where the sender puts them and the receiver
- * reduces them. Three ranks, with what rank 0 sends through:
+ * Every process has one arena, however many communicators it is in. It alone writes there; the
+ * others on its host read. So what a process may take of memory can be said beforehand, and a
+ * second communicator of the same ranks maps nothing new.
  *
- *     header  statuses  channels 0->0  0->1  0->2  ...  slots of rank 0: to 0  to 1  to 2  shared
- *             of 0 1 2                 |     |                           |     |     |     |
- *                                      cells 0 .. CELLS-1                SLOTS SLOTS SLOTS SHARED
+ *     arena    header | rings | desks | small slots | slots
  *
- * The slots to a rank are for messages to this rank only: whatever other ranks do, there is room
- * for the next message once this one has released what it was sent. The engine relies on that.
- * Shared slots hold what goes to several ranks, copied once; when none is free, each has its own.
+ *     desk     of one rank in one communicator: its status; where its channel to each other rank of
+ *              the host is; how far it has taken what each of them sent; and a ring of its own
+ *     ring     CELLS cells. A cell announces a message. Up to INLINE bytes are in the cell itself,
+ * so that a short message is one cache line; longer ones are in a slot, where the sender puts them
+ * and the receiver reduces them slots    for all communicators and peers. A message to several
+ * ranks is copied once
  *
- * Everything has one writer: cells and slots the sender, `taken` the receiver. A cell is valid when
- * its number is the next one expected.
+ * A channel, from one rank to another in one communicator, needs a ring only while messages are
+ * under way. It gets one with its first message, and may lose it to another channel when all have
+ * been taken. So that nobody takes what is another channel's, every assignment of a ring has a
+ * number of its own, and a cell is valid when its tag is that number and the next message's:
  *
- * A rank's status is written by this rank and read by all others: in which call it is, and, where
- * ranks share processors, on which of these it waits for whom.
+ *     rank 0's desk                      ring 5                       rank 1's desk
+ *     channel to 1: (17, ring 5)   -->   cell 1: 17, message 9        taken from 0: 8
+ *     channel to 2: none                 cell 2: 17, message 10
+ *
+ * A receiver that does not find its next message looks whether the channel has moved.
+ *
+ * Room. A slot or ring comes back when its sender sees that the messages were taken. It looks when
+ * a ring is full (8 messages later) or nothing is left, then at all its communicators that are not
+ * in a call. What was put back last is taken next: it is the warmest, and memory that was never
+ * needed stays untouched. The engine relies on room for the next message to a rank once this one
+ * has taken what it was sent. Slots for all that do not grant that, but two rules do:
+ *
+ *   1. A rank that waits, whatever for, and sees that another one is starved of room, takes what
+ * this one has sent it, and what it holds in place of it, into memory of its own (drains it).
+ *   2. A communicator that has nothing in a slot gets one in any case: there is one in reserve for
+ *      each. And it has a ring of its own.
+ *
+ * So a rank that is starved in a call has messages of this communicator under way, or none is in
+ * its way. Each of their receivers is in the call, or will be, since it has not got all that the
+ * call has for it; there it takes the message because it wants it, or drains it because it waits.
+ * Other communicators, whose threads may wait for this very call, have taken nothing that it must
+ * have. (If a receiver's call has failed it takes nothing more; slots of messages to it are free at
+ * once, and who needs the ring fails, too.)
+ *
+ * Leaving. Others may read a rank's desk until they leave the communicator themselves. So its
+ * memory is used again only when all have said that they left: begun is LEFT, or the desk's key has
+ * changed.
  */
 #ifndef STRAG_SHARED_MEMORY_LAYOUT_H
 #define STRAG_SHARED_MEMORY_LAYOUT_H
 
 #include "run/shared_memory.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 
 enum {
-    STRAG_SHM_LINE = 64,    /* bytes of a cache line */
-    STRAG_SHM_CELLS = 8,    /* messages announced from a rank to another; a power of two */
-    STRAG_SHM_INLINE = 48,  /* bytes of a message in its cell */
-    STRAG_SHM_SLOTS = 8,    /* from a rank to another */
-    STRAG_SHM_SHARED = 8,   /* slots of a rank for messages to several */
-    STRAG_SHM_NO_SLOT = -1, /* the message is in its cell */
+    STRAG_SHM_LINE = 64,        /* bytes of a cache line */
+    STRAG_SHM_CELLS = 8,        /* messages announced from a rank to another; a power of two */
+    STRAG_SHM_INLINE = 48,      /* bytes of a message in its cell */
+    STRAG_SHM_SMALL = 2048,     /* bytes of a small slot */
+    STRAG_SHM_LONGEST = 32768,  /* most bytes of a slot */
+    STRAG_SHM_SHARED = 8,       /* messages to several ranks that a sender remembers */
+    STRAG_SHM_NO_SLOT = 0xffff, /* the message is in its cell */
+    STRAG_SHM_NO_FILE = -1,
+    STRAG_SHM_DESK_UNIT = 128,  /* bytes: desks begin at multiples of this */
+    STRAG_SHM_OPEN_LISTS = 256, /* of arenas by key */
 };
 
+/* ---- In the arena ---- */
+
 struct strag_shm_cell {
-    _Atomic uint32_t number; /* of the message, from 1 in each channel; 0: none yet */
-    uint32_t call;           /* the lower half of its number */
-    uint32_t bytes;
-    int32_t slot; /* of the sender's, or STRAG_SHM_NO_SLOT */
+    /* Upper half: of the assignment of the ring; lower half: of the message, from 1 in each
+     * channel. 0: none yet. */
+    _Atomic uint64_t tag;
+    uint32_t call; /* the lower half of its number */
+    uint16_t bytes;
+    uint16_t slot; /* of the sender's, or STRAG_SHM_NO_SLOT */
     _Alignas(16) unsigned char data[STRAG_SHM_INLINE];
 };
 
-/* A message in a slot has room wherever its announcement has. */
-_Static_assert(STRAG_SHM_SLOTS >= STRAG_SHM_CELLS, "a slot for each message announced");
-
-/* The first line is the receiver's; the second keeps it apart from the cells, since processors
- * fetch lines in pairs. */
-struct strag_shm_channel {
-    _Alignas(2 * STRAG_SHM_LINE) _Atomic uint32_t taken; /* all messages up to this number */
+struct strag_shm_ring {
     _Alignas(2 * STRAG_SHM_LINE) struct strag_shm_cell cells[STRAG_SHM_CELLS];
 };
 
+/* The beginning of a desk. Behind it are a ring, [n] entries of struct strag_shm_desk's `entries`,
+ * and [n] of its `taken`. */
 struct strag_shm_rank_status {
+    _Atomic uint64_t key;
+
     /* Published after a long wait or a failed call: calls before this one are over for the rank. */
-    _Alignas(2 * STRAG_SHM_LINE) _Atomic uint64_t begun;
+    _Atomic uint64_t begun;
 
     /* Where few ranks share a processor: the ranks whose next message it waits for, bit by bit (0:
      * it does not wait), and on which processor. Others may see it late: it only helps them to
      * decide whether to give the processor away. */
     _Atomic uint64_t awaits;
     _Atomic int32_t processor;
+
+    _Atomic uint32_t starved; /* it has no room for a message */
+    unsigned char padding[2 * STRAG_SHM_LINE - 32];
 };
+_Static_assert(sizeof(struct strag_shm_rank_status) == STRAG_SHM_DESK_UNIT, "as desks are aligned");
+
+#define STRAG_SHM_LEFT UINT64_MAX /* `begun`: it has left the communicator */
+
+/* How much of an arena is what; the same order as there. It is in the header, too. */
+struct strag_shm_size {
+    uint32_t bytes;   /* in all */
+    uint32_t rings;   /* number, beside those in desks */
+    uint32_t desks;   /* bytes */
+    uint32_t small;   /* number of small slots */
+    uint32_t large;   /* number of others, but for those in reserve */
+    uint32_t reserve; /* number of these, and the most communicators */
+    uint32_t slot;    /* bytes of each of both */
+    uint32_t padding;
+};
+
+struct strag_shm_header {
+    uint64_t key;
+    struct strag_shm_size size;
+};
+
+/* ---- Seen by a process ---- */
+
+/* An arena's parts. */
+struct strag_shm_arena {
+    char *base;
+    struct strag_shm_ring *rings;
+    char *desks, *small, *large;
+    struct strag_shm_size size;
+};
+
+/* A desk's parts, here or in another process's arena. */
+struct strag_shm_desk {
+    struct strag_shm_rank_status *status;
+    struct strag_shm_ring *ring;
+    _Atomic uint64_t
+        *entries;        /* [n]: where the ring to a rank is: its assignment in the upper half,
+                          * its offset in lines in the lower half; 0: there was none yet */
+    char *taken;         /* [n], each a _Atomic uint32_t: all messages of a rank up to this */
+    size_t taken_stride; /* bytes: many share lines, few do not */
+};
+
+/* Another process's arena. */
+struct strag_shm_opened {
+    struct strag_shm_opened *next; /* with such a key */
+    uint64_t key;
+    struct strag_shm_arena arena;
+    int users;   /* communicators */
+    bool mapped; /* by us */
+};
+
+/* Who has a ring. */
+struct strag_shm_user {
+    struct strag_shm *shm; /* NULL: nobody */
+    struct strag_shm_peer *peer;
+};
+
+/* The lock is for all of it, in calls only if there are threads; except that what belongs to a
+ * communicator is its own while it is in a call. */
+struct strag_shm_process {
+    bool threads; /* of any communicator */
+
+    /* slots: stacks of free ones, and how many messages each of the others has */
+    unsigned nfree_small, nfree_large, large_used;
+    uint16_t *free_small, *free_large, *uses;
+    struct strag_shm *busy; /* communicators that may have messages in slots */
+
+    pthread_mutex_t lock;
+    int ranks;
+    size_t wanted; /* bytes of addresses */
+
+    /* the arena; base NULL: there is none */
+    struct strag_shm_arena arena;
+    uint64_t key;
+    int fd;
+    size_t may_map, mapped;  /* bytes of addresses, in all arenas */
+    unsigned char *desk_map; /* [units of desks]: is it used? */
+    uint64_t desks_made;
+    int communicators;
+
+    /* rings */
+    struct strag_shm_user *users; /* [rings] */
+    unsigned next_ring;           /* to look at */
+    uint32_t assignments;
+
+    struct strag_shm *left; /* communicators whose memory others may still read, */
+    atomic_int nleft;       /* ... and how many these are */
+    struct strag_shm_opened *opened[STRAG_SHM_OPEN_LISTS];
+};
+
+/* ---- A communicator ---- */
 
 /* A message that has arrived in place. */
 struct strag_shm_arrival {
-    struct strag_shm_peer *peer;
+    struct strag_shm_peer *peer; /* NULL: it was drained, and is the first part of what it is in */
+    struct strag_transfer *transfer;
     bool released; /* but an older one is not */
+};
+
+/* A message in memory of our own. */
+struct strag_shm_drained {
+    struct strag_shm_arrival arrival;
+    struct strag_shm_drained *next;
+    uint32_t call, bytes;
+    _Alignas(16) unsigned char data[];
 };
 
 /* Another rank of the host, as this one sees it. Numbers of messages wrap in shared memory, but not
  * here. */
 struct strag_shm_peer {
-    struct strag_shm_channel *out, *in;
-    const struct strag_shm_rank_status *status;
-    const char *slots;             /* the peer's first slot */
-    int64_t sent;                  /* number of the last message to it */
-    int64_t taken;                 /* as of our last look */
-    int64_t used[STRAG_SHM_SLOTS]; /* by slot: number of the last message in it */
-    int next_slot;
-    int first_slot;    /* of those to this peer, among our own */
+    /* sending */
+    struct strag_shm_cell *out; /* [CELLS]; NULL: no ring at the moment */
+    uint64_t out_tag;           /* but for the number */
+    int64_t sent;               /* number of the last message to it */
+    int64_t taken;              /* as of our last look */
+    const _Atomic uint32_t *out_taken;
+    int in_slots;                    /* messages that are */
+    uint16_t slots[STRAG_SHM_CELLS]; /* by number; STRAG_SHM_NO_SLOT */
+    _Atomic uint64_t *out_entry;
+
+    /* receiving */
+    const struct strag_shm_cell *in; /* [CELLS] */
+    uint64_t in_tag;
     uint32_t received; /* number of the last message from it that we have looked at */
     uint32_t released; /* ... of the last one released with all before it */
+    _Atomic uint32_t *in_taken;
+    struct strag_shm_drained *drained, **drained_end; /* those not yet asked for */
+    const _Atomic uint64_t *in_entry;
+    uint64_t entry;                      /* as of our last look */
+    const struct strag_shm_arena *arena; /* its own */
+    const struct strag_shm_rank_status *status;
     struct strag_shm_arrival arrivals[STRAG_SHM_CELLS]; /* by number */
+
+    struct strag_shm_opened *opened;
+    struct strag_shm_desk desk;
+    uint64_t desk_key;
 };
 
-/* A slot of ours for messages to several ranks. */
+/* What was sent last to several ranks. It counts as one more message in the slot. */
 struct strag_shm_shared {
-    uint64_t content; /* as in struct strag_transfer; 0: nothing that may go to others, too */
+    uint64_t content; /* as in struct strag_transfer; 0: nothing */
     const void *buffer;
     size_t elements;
-    int nreaders;
-    struct strag_shm_reader {
-        struct strag_shm_peer *peer;
-        int64_t number;
-    } * readers; /* one per rank */
+    uint16_t slot;
 };
 
 /* A message that could not be finished when it was posted. */
@@ -114,33 +262,37 @@ struct strag_shm_queue {
     size_t length, room;
 };
 
-/* One rank's side of a segment. It runs one call at a time. */
+/* One rank's side of a communicator. It runs one call at a time. */
 struct strag_shm {
     struct strag_transport super;
     struct strag_shm_host host;
+    struct strag_shm_process *process;
 
-    /* the segment */
-    void *segment;
-    size_t bytes;
-    int fd;         /* of the segment's maker, until it is sealed; or -1 */
     int all;        /* ranks, on this host and others */
     int n, me;      /* ranks on the host, and which of them this one is, in the order of ranks */
-    int leader;     /* rank of the lowest one */
-    size_t longest; /* bytes of a slot */
-    char *slots;    /* our own */
-    struct strag_shm_rank_status *status;     /* our own */
-    const struct strag_shm_channel *channels; /* [n * n], by sender and receiver */
-    struct strag_shm_peer *peers;             /* [n] */
-    struct strag_shm_peer **peer;             /* [rank]; NULL: on another host */
-    struct strag_shm_shared shared[STRAG_SHM_SHARED];
-    struct strag_shm_reader *readers; /* of all of them */
-    int next_shared;
-    bool mapped;    /* by us */
+    size_t longest; /* bytes of a message */
+    struct strag_shm_arena arena;
+    struct strag_shm_desk desk;         /* our own; its status always is */
+    struct strag_shm_peer *peers;       /* [n] */
+    struct strag_shm_peer **peer;       /* [rank]; NULL: on another host */
+    struct strag_shm_peer *ring_user;   /* who has the desk's ring; NULL: nobody */
+    struct strag_shm_rank_status alone; /* where there is no desk */
+    struct strag_shm *next_busy, *next_left;
+    atomic_bool in_call; /* or somebody looks after it; only with threads */
+    bool joined;         /* others may read our desk */
     bool few;       /* all are on this host, and few share a processor: they look who can go on */
     bool has_stale; /* a call was given up: messages of it may be left */
 
+    /* sending */
+    unsigned slots_used;
+    bool is_busy; /* in the process's list */
+    struct strag_shm_shared shared[STRAG_SHM_SHARED];
+    unsigned nshared; /* remembered since the call began */
+    bool starved;     /* published */
+
     /* the call */
     uint64_t call;    /* its number, from 1; all ranks count alike */
+    uint64_t last;    /* the last one that may have sent anything; for those who look after us */
     const void *type; /* these three as in strag_shm_begin */
     size_t size;
     bool contiguous;
@@ -148,27 +300,190 @@ struct strag_shm {
     struct strag_shm_queue sends, receives;
 
     /* waiting */
-    unsigned idle;  /* looks since something has happened */
-    unsigned looks; /* in vain, in all calls */
-    unsigned kept;  /* looks after which the processor was kept, in all calls */
-    int behind;     /* looks that are left although another rank could go on */
-    bool published; /* the others know for whose messages we wait */
+    unsigned idle;    /* looks since something has happened */
+    unsigned in_vain; /* progresses in which nothing happened, in all calls */
+    unsigned looks;   /* in vain, in all calls */
+    unsigned kept;    /* looks after which the processor was kept, in all calls */
+    int behind;       /* looks that are left although another rank could go on */
+    bool published;   /* the others know for whose messages we wait */
 };
 
-/* shared_memory.c */
+/* The communicator's call is over, or who looked after it is done. */
+static inline void strag_shm_leave(struct strag_shm *shm)
+{
+    if (shm->process->threads)
+        atomic_store_explicit(&shm->in_call, false, memory_order_release);
+}
+
+/* Where a slot of an arena begins. */
+static inline char *strag_shm_slot(const struct strag_shm_arena *arena, unsigned slot)
+{
+    if (slot < arena->size.small)
+        return arena->small + (size_t)slot * STRAG_SHM_SMALL;
+    return arena->large + (size_t)(slot - arena->size.small) * arena->size.slot;
+}
+
+/* How far the owner of a desk has taken what a rank (index on the host) sent it. */
+static inline _Atomic uint32_t *strag_shm_taken(const struct strag_shm_desk *desk, int sender)
+{
+    return (_Atomic uint32_t *)(void *)(desk->taken + (size_t)sender * desk->taken_stride);
+}
+
+/* The cells that an entry of a desk leads to. */
+static inline struct strag_shm_cell *strag_shm_cells(const struct strag_shm_arena *arena,
+                                                     uint64_t entry)
+{
+    return (struct strag_shm_cell *)(void *)(arena->base + (entry & UINT32_MAX) * STRAG_SHM_LINE);
+}
+
+static inline uint64_t strag_shm_tag(uint64_t entry)
+{
+    return entry & ~(uint64_t)UINT32_MAX;
+}
+
+/* Is this call over for the peer, so that it sends and receives nothing more in it? */
+static inline bool strag_shm_is_over(const struct strag_shm *shm, const struct strag_shm_peer *peer)
+{
+    return atomic_load_explicit(&peer->status->begun, memory_order_acquire) > shm->call;
+}
+
+/* Of calls, whose numbers may wrap. */
+static inline bool strag_shm_is_before(uint32_t a, uint32_t b)
+{
+    return a != b && b - a <= UINT32_MAX / 2;
+}
+
+/* Has the channel from a peer another ring than at our last look? Then that is ours. */
+static inline bool strag_shm_follow(struct strag_shm_peer *peer)
+{
+    const uint64_t entry = atomic_load_explicit(peer->in_entry, memory_order_acquire);
+    if (entry == peer->entry)
+        return false;
+    peer->entry = entry;
+    peer->in = strag_shm_cells(peer->arena, entry);
+    peer->in_tag = strag_shm_tag(entry);
+    return true;
+}
+
+/** Free a drained message. @param arrival  its first part */
+void strag_shm_free_drained(struct strag_shm_arrival *arrival); /* shared_memory_drain.c */
+
+/* The receiver is done with a message. The sender learns it once it is done with all before it. */
+static inline void strag_shm_release(struct strag_shm_arrival *arrival)
+{
+    struct strag_shm_peer *peer = arrival->peer;
+    if (!peer) {
+        strag_shm_free_drained(arrival);
+        return;
+    }
+    const uint32_t before = peer->released;
+    arrival->released = true;
+    while (peer->released != peer->received) {
+        struct strag_shm_arrival *next = &peer->arrivals[(peer->released + 1) % STRAG_SHM_CELLS];
+        if (!next->released)
+            break;
+        next->released = false;
+        peer->released++;
+    }
+    if (peer->released != before)
+        atomic_store_explicit(peer->in_taken, peer->released, memory_order_release);
+}
+
+/* ---- shared_memory_limits.c ---- */
+
+/* Bytes that a process may use for all arenas that it maps, and for a file. */
+struct strag_shm_limits {
+    size_t wanted; /* to map, if nothing limited it */
+    size_t mapped, touched, file;
+};
+
+/** What the site allows. @param wanted  bytes to map */
+struct strag_shm_limits strag_shm_limits_ask(size_t wanted);
+
+/** The least limit of the memory cgroups that a process is in.
+ * @param list  a file as /proc/self/cgroup; `mount`: as /sys/fs/cgroup
+ * @return bytes; SIZE_MAX: there is none */
+size_t strag_shm_cgroup_limit(const char *list, const char *mount);
+
+/** Make the best of it for so many ranks. @return why there is not enough for any use */
+enum strag_shm_reason strag_shm_size_for(int ranks, const struct strag_shm_limits *limits,
+                                         struct strag_shm_size *size);
+
+/** Bytes of a desk in a communicator of n ranks on a host, in units of desks. */
+size_t strag_shm_desk_bytes(int n);
+
+/** Bytes of an arena of these sizes, whatever its member `bytes` says. */
+size_t strag_shm_arena_bytes(const struct strag_shm_size *size);
+
+/** Where an arena's parts begin. */
+void strag_shm_arena_at(void *base, const struct strag_shm_size *size,
+                        struct strag_shm_arena *arena);
+
+/** Where a desk's parts begin. */
+void strag_shm_desk_at(void *base, int n, struct strag_shm_desk *desk);
+
+/* ---- shared_memory_arena.c: the caller has the lock ---- */
+
+/** The process needs its arena. */
+enum strag_shm_reason strag_shm_arena_make(struct strag_shm_process *process, int ranks);
+
+/** Make it with these sizes. */
+enum strag_shm_reason strag_shm_arena_make_sized(struct strag_shm_process *process,
+                                                 const struct strag_shm_size *size);
+
+/** No communicator needs it any more. */
+void strag_shm_arena_drop(struct strag_shm_process *process);
+
+/** Map another process's arena, unless it is mapped. It must be closed. */
+enum strag_shm_reason strag_shm_arena_open(struct strag_shm_process *process,
+                                           const struct strag_shm_info *info,
+                                           struct strag_shm_opened **opened);
+
+/** Another process's arena is at this address. @return NULL: out of memory */
+struct strag_shm_opened *strag_shm_arena_add(struct strag_shm_process *process, uint64_t key,
+                                             void *base, bool mapped);
+
+/** NULL is allowed. */
+void strag_shm_arena_close(struct strag_shm_process *process, struct strag_shm_opened *opened);
+
+/* ---- shared_memory_room.c ---- */
+
+/** See which messages a peer has taken; their slots come back. During a call only. */
+void strag_shm_see_taken(struct strag_shm *shm, struct strag_shm_peer *peer);
+
+/** A slot for one message of so many bytes. @return STRAG_SHM_NO_SLOT: none is free */
+unsigned strag_shm_take_slot(struct strag_shm *shm, size_t bytes);
+
+/** A message in the slot is not needed any more. */
+void strag_shm_put_slot(struct strag_shm *shm, unsigned slot);
+
+/** Forget what was sent to several ranks. */
+void strag_shm_forget(struct strag_shm *shm);
+
+/** A ring for the channel to a peer. @return whether there is one */
+bool strag_shm_take_ring(struct strag_shm *shm, struct strag_shm_peer *peer);
+
+/** All that the communicator has comes back: nobody reads it any more. The caller has the lock. */
+void strag_shm_put_all(struct strag_shm *shm);
+
+/** With threads: let nobody else look after the communicator during a call. */
+void strag_shm_enter(struct strag_shm *shm);
+
+/* ---- shared_memory.c ---- */
 
 /** Make the transport ready. @return false: out of memory */
 bool strag_shm_init(struct strag_shm *shm);
 
-/** Free what init and calls have allocated. */
-void strag_shm_clear(struct strag_shm *shm);
+/* ---- shared_memory_drain.c ---- */
 
-/* shared_memory_segment.c */
+/** Take what peers that are starved of room have sent.
+ * @return STRAG_OK; or STRAG_ERR_MEMORY, and it may be tried again */
+int strag_shm_drain(struct strag_shm *shm);
 
-/** Use memory of shm->bytes bytes, all 0 at first, as the segment. */
-void strag_shm_attach(struct strag_shm *shm, void *memory);
+/** Forget what was drained and nobody has asked for. */
+void strag_shm_drop_drained(struct strag_shm_peer *peer);
 
-/* shared_memory_wait.c */
+/* ---- shared_memory_wait.c ---- */
 
 /** Nothing has happened: do the process's other work, let other ranks run, or pause briefly. */
 void strag_shm_wait(struct strag_shm *shm);
@@ -182,5 +497,8 @@ void strag_shm_publish_processor(struct strag_shm *shm);
 /** Publish for whose messages it waits (bit r: index r on the host), and on which processor; 0: it
  * does not wait. */
 void strag_shm_publish_wait(struct strag_shm *shm, uint64_t ranks);
+
+/** Publish whether it has no room for a message. */
+void strag_shm_publish_starved(struct strag_shm *shm, bool starved);
 
 #endif

@@ -60,8 +60,9 @@ struct strag_transport {
      * recv_in_place is recv without a buffer: when it has completed with STRAG_OK,
      * transfer->arrived says where the elements are, to be read but not written, until they are
      * released. That must happen once, in any order, and as soon as possible: they may be in the
-     * way of the peer's next message. Nothing is to be released after an error, or when cancel
-     * returned STRAG_PENDING.
+     * way of the peer's next message. Until then progress may move them, and change
+     * transfer->arrived. Nothing is to be released after an error, or when cancel returned
+     * STRAG_PENDING.
      */
     int (*recv_in_place)(struct strag_transport *transport, struct strag_transfer *transfer,
                          int peer, size_t elements);

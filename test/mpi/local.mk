@@ -7,8 +7,10 @@ mpi_tests = \
 	test/mpi/huge.sh \
 	test/mpi/late.sh \
 	test/mpi/layout.sh \
+	test/mpi/limits.sh \
 	test/mpi/links.sh \
 	test/mpi/matrix.sh \
+	test/mpi/memory.sh \
 	test/mpi/in_order.sh \
 	test/mpi/mismatch.sh \
 	test/mpi/mistakes.sh \
@@ -51,7 +53,9 @@ check_PROGRAMS += \
 	test/mpi/layout \
 	test/mpi/links \
 	test/mpi/matrix \
+	test/mpi/memory \
 	test/mpi/mismatch \
+	test/mpi/refuse \
 	test/mpi/sizes \
 	test/mpi/strangers \
 	test/mpi/soak \
@@ -94,6 +98,9 @@ test_mpi_matrix_SOURCES = test/mpi/matrix.c test/mpi/elements.c test/mpi/element
 	$(mpi_order) $(mpi_common)
 test_mpi_matrix_CPPFLAGS = $(mpi_cppflags)
 test_mpi_matrix_LDADD = $(mpi_libs)
+test_mpi_memory_SOURCES = test/mpi/memory.c $(mpi_common)
+test_mpi_memory_CPPFLAGS = $(mpi_cppflags)
+test_mpi_memory_LDADD = $(mpi_libs)
 test_mpi_mismatch_SOURCES = test/mpi/mismatch.c $(mpi_common)
 test_mpi_mismatch_CPPFLAGS = $(mpi_cppflags)
 test_mpi_mismatch_LDADD = $(mpi_libs)
@@ -103,6 +110,7 @@ test_mpi_failing_malloc_la_SOURCES = test/mpi/failing_malloc.c
 test_mpi_failing_malloc_la_CPPFLAGS = $(mpi_cppflags)
 test_mpi_failing_malloc_la_LIBADD = $(DL_LIBS)
 test_mpi_failing_malloc_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared -rpath /nowhere
+test_mpi_refuse_SOURCES = test/mpi/refuse.c
 test_mpi_sizes_SOURCES = test/mpi/sizes.c $(mpi_suite) $(mpi_common)
 test_mpi_sizes_CPPFLAGS = $(mpi_cppflags)
 test_mpi_sizes_LDADD = $(mpi_libs)

@@ -153,6 +153,7 @@ numbers='numbers from .*'
 bad=(
     "algorithm/${names#accepted: }/rign/Ring/ring,/ring circulant"
     'segment_size/auto, or bytes from 1 to 1G.*; used: auto/banana/0/-1/5X/2G/1.5K/99999999999999999999'
+    'shared_memory_size/bytes from 1M to 64G.*; used: 256M/banana/0/512K/65G'
     "minimum_size/$sizes/banana/-1/5X/99999999999G"
     "watch_size/$sizes; used: 64K/banana/-1"
     'torus/sizes such as 8x8x4.*; used: none/x/4y/0x4/mesh:/mesh:4x/hyperx:x/cube:4x4'
@@ -195,7 +196,7 @@ open_mpi_warns 'Valid values : 0: .*false.*, 1: .*true' --mca coll strag \
 eval "$("$STRAG_MPIRUN" --print-env)"
 "$OMPI_INFO" --param coll strag --level 9 > "$output"
 for parameter in enable priority verbose algorithm segment_size minimum_size layout torus ports transport \
-    shared_memory straggler window watch_size report reproducible \
+    shared_memory shared_memory_size straggler window watch_size report reproducible \
     slowdown rules \
     alpha local_alpha bandwidth local_bandwidth link_latency hop_latency reduce_bandwidth; do
     lines 1 "parameter \"coll_strag_$parameter\""

@@ -36,6 +36,8 @@ unit_tests = \
 	test/unit/test_rules \
 	test/unit/test_select \
 	test/unit/test_shared_memory \
+	test/unit/test_shared_memory_join \
+	test/unit/test_shared_memory_room \
 	test/unit/test_shared_memory_wait \
 	test/unit/test_slowdown \
 	test/unit/test_state_text \
@@ -221,6 +223,14 @@ test_unit_test_shared_memory_SOURCES = test/unit/test_shared_memory.c
 test_unit_test_shared_memory_CPPFLAGS = $(unit_cppflags)
 test_unit_test_shared_memory_LDFLAGS = $(unit_ldflags)
 test_unit_test_shared_memory_LDADD = $(unit_libs)
+test_unit_test_shared_memory_join_SOURCES = test/unit/test_shared_memory_join.c
+test_unit_test_shared_memory_join_CPPFLAGS = $(unit_cppflags)
+test_unit_test_shared_memory_join_LDFLAGS = $(unit_ldflags)
+test_unit_test_shared_memory_join_LDADD = $(unit_libs)
+test_unit_test_shared_memory_room_SOURCES = test/unit/test_shared_memory_room.c
+test_unit_test_shared_memory_room_CPPFLAGS = $(unit_cppflags)
+test_unit_test_shared_memory_room_LDFLAGS = $(unit_ldflags)
+test_unit_test_shared_memory_room_LDADD = $(unit_libs)
 test_unit_test_shared_memory_wait_SOURCES = test/unit/test_shared_memory_wait.c
 test_unit_test_shared_memory_wait_CPPFLAGS = $(unit_cppflags)
 test_unit_test_shared_memory_wait_LDFLAGS = $(unit_ldflags) \

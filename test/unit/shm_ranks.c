@@ -133,12 +133,10 @@ struct rank {
 };
 
 static _Thread_local struct rank *self;
-static atomic_long progressed;
 static atomic_bool stuck; /* a rank has waited too long: all end */
 
 static void host_progress(void)
 {
-    atomic_fetch_add(&progressed, 1);
     sched_yield();
 }
 
@@ -303,6 +301,7 @@ static int run_engine(const struct shm_call *call, const struct layout *layout, 
     count_messages(transport);
     int status = drive(engine, &engine_call);
     restore(transport);
+    strag_shm_end(self->shm);
     if (status == STRAG_OK)
         self->outcome->wrong = count_wrong(layout, output, expected, call->count);
     free(input);
@@ -341,71 +340,127 @@ static void *run_rank(void *argument)
     return NULL;
 }
 
+struct shm_run {
+    pthread_t threads[SHM_RANKS_MAX];
+    struct rank all[SHM_RANKS_MAX];
+    uint64_t **expected; /* by call */
+    int ncalls;
+};
+
+void shm_ranks_start(struct shm_ranks *ranks, const struct shm_call *calls, int ncalls,
+                     struct rng *rng, struct shm_outcome *outcomes)
+{
+    struct shm_run *run = ranks->run = allocated(calloc(1, sizeof *run));
+    run->expected = allocated(calloc((size_t)ncalls, sizeof *run->expected));
+    run->ncalls = ncalls;
+    for (int c = 0; c < ncalls; c++)
+        run->expected[c] = expected_values(&calls[c]);
+    for (int i = 0; i < ncalls * ranks->n; i++)
+        outcomes[i] = (struct shm_outcome){.status = STRAG_PENDING};
+    for (int r = 0; r < ranks->n; r++) {
+        run->all[r] = (struct rank){.ranks = ranks,
+                                    .shm = ranks->views[r],
+                                    .rank = r,
+                                    .calls = calls,
+                                    .expected = run->expected,
+                                    .ncalls = ncalls,
+                                    .outcomes = outcomes,
+                                    .rng = {rng_next(rng)}};
+        assert_int_equal(pthread_create(&run->threads[r], NULL, run_rank, &run->all[r]), 0);
+    }
+}
+
+void shm_ranks_finish(struct shm_ranks *ranks)
+{
+    struct shm_run *run = ranks->run;
+    for (int r = 0; r < ranks->n; r++)
+        assert_int_equal(pthread_join(run->threads[r], NULL), 0);
+    if (atomic_load(&stuck))
+        fail_msg("a rank has waited for %d seconds", SECONDS_MAX);
+    for (int c = 0; c < run->ncalls; c++)
+        free(run->expected[c]);
+    free(run->expected);
+    free(run);
+}
+
 void shm_ranks_run(struct shm_ranks *ranks, const struct shm_call *calls, int ncalls,
                    struct rng *rng, struct shm_outcome *outcomes)
 {
-    pthread_t threads[SHM_RANKS_MAX];
-    struct rank *all = allocated(calloc((size_t)ranks->n, sizeof *all));
-    uint64_t **expected = allocated(calloc((size_t)ncalls, sizeof *expected));
-    for (int c = 0; c < ncalls; c++)
-        expected[c] = expected_values(&calls[c]);
-    for (int i = 0; i < ncalls * ranks->n; i++)
-        outcomes[i] = (struct shm_outcome){.status = STRAG_PENDING};
-    atomic_store(&progressed, 0);
-    for (int r = 0; r < ranks->n; r++) {
-        all[r] = (struct rank){.ranks = ranks,
-                               .shm = ranks->views[r],
-                               .rank = r,
-                               .calls = calls,
-                               .expected = expected,
-                               .ncalls = ncalls,
-                               .outcomes = outcomes,
-                               .rng = {rng_next(rng)}};
-        assert_int_equal(pthread_create(&threads[r], NULL, run_rank, &all[r]), 0);
-    }
-    for (int r = 0; r < ranks->n; r++)
-        assert_int_equal(pthread_join(threads[r], NULL), 0);
-    if (atomic_load(&stuck))
-        fail_msg("a rank has waited for %d seconds", SECONDS_MAX);
-    ranks->progressed = atomic_load(&progressed);
-    for (int c = 0; c < ncalls; c++)
-        free(expected[c]);
-    free(expected);
-    free(all);
+    shm_ranks_start(ranks, calls, ncalls, rng, outcomes);
+    shm_ranks_finish(ranks);
 }
 
 /* ---- A host ---- */
 
-void shm_ranks_create(struct shm_ranks *ranks, int n, const struct shm_host_options *options)
+static struct strag_shm_process *make_process(int n, const struct shm_host_options *options)
 {
-    const struct strag_shm_host host = {pack, unpack, host_progress, options->yields};
+    struct strag_shm_process *process = allocated(strag_shm_process_create(n, (size_t)256 << 20));
+    if (options->size)
+        assert_int_equal(strag_shm_arena_make_sized(process, options->size), STRAG_SHM_ABLE);
+    process->may_map = process->wanted;
+    process->communicators = 1; /* others of this process look into it to the end */
+    return process;
+}
+
+static bool knows(const struct strag_shm_process *process, uint64_t key)
+{
+    const struct strag_shm_opened *opened = process->opened[key % STRAG_SHM_OPEN_LISTS];
+    while (opened && opened->key != key)
+        opened = opened->next;
+    return opened != NULL;
+}
+
+static void join(struct shm_ranks *ranks)
+{
+    const struct strag_shm_host host = {pack, unpack, host_progress, ranks->options.yields,
+                                        ranks->options.threads};
     static const uint8_t lane_of[SHM_RANKS_MAX];
     struct strag_shm_info infos[SHM_RANKS_MAX];
-    *ranks = (struct shm_ranks){.n = n};
+    const int n = ranks->n;
     for (int r = 0; r < n; r++) {
-        ranks->views[r] = allocated(strag_shm_create(&host, n, r, lane_of, 0));
-        infos[r] = (struct strag_shm_info){.yields = options->yields};
-        if (options->file)
-            assert_true(strag_shm_make(ranks->views[r], &infos[r]));
-        infos[r].processors = options->few ? n : 0;
+        ranks->views[r] = allocated(strag_shm_create(ranks->processes[r], &host, n, r, lane_of, 0));
+        assert_int_equal(strag_shm_make(ranks->views[r], &infos[r]), STRAG_SHM_ABLE);
+        infos[r].processors = ranks->options.few ? n : 0;
     }
-    if (!options->file) {
-        size_t bytes = ranks->views[0]->bytes;
-        assert_int_equal(posix_memalign(&ranks->memory, 4096, bytes), 0);
-        memset(ranks->memory, 0, bytes);
+    for (int r = 0; r < n && !ranks->options.file; r++) {
+        for (int k = 0; k < n; k++) {
+            const struct strag_shm_process *other = ranks->processes[k];
+            if (k != r && !knows(ranks->processes[r], other->key))
+                allocated(
+                    strag_shm_arena_add(ranks->processes[r], other->key, other->arena.base, false));
+        }
     }
     for (int r = 0; r < n; r++) {
-        if (!options->file)
-            strag_shm_attach(ranks->views[r], ranks->memory);
-        assert_true(strag_shm_join(ranks->views[r], infos));
-        assert_int_equal(ranks->views[r]->few, options->few);
+        assert_int_equal(strag_shm_join(ranks->views[r], infos), STRAG_SHM_ABLE);
+        assert_int_equal(ranks->views[r]->few, ranks->options.few);
     }
-    strag_shm_seal(ranks->views[0]);
+}
+
+void shm_ranks_create(struct shm_ranks *ranks, int n, const struct shm_host_options *options)
+{
+    *ranks = (struct shm_ranks){.n = n, .options = *options};
+    for (int r = 0; r < n; r++)
+        ranks->processes[r] = make_process(n, options);
+    join(ranks);
+}
+
+void shm_ranks_dup(struct shm_ranks *ranks, const struct shm_ranks *other)
+{
+    *ranks = *other;
+    join(ranks);
+}
+
+void shm_ranks_leave(struct shm_ranks *ranks)
+{
+    for (int r = 0; r < ranks->n; r++)
+        strag_shm_free(ranks->views[r]);
 }
 
 void shm_ranks_free(struct shm_ranks *ranks)
 {
+    shm_ranks_leave(ranks);
     for (int r = 0; r < ranks->n; r++)
-        strag_shm_free(ranks->views[r]);
-    free(ranks->memory);
+        assert_int_equal(strag_shm_process_settle(ranks->processes[r]), 1);
+    for (int r = 0; r < ranks->n; r++)
+        strag_shm_process_free(ranks->processes[r]);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Threads that stand for the ranks of a host: each has its own view of one segment of shared
+ * Threads that stand for the ranks of a host: each has its own process with an arena of shared
  * memory, its engines and a reducer, and makes a list of calls, without waiting for the others
  * between them. The operator is world_reduce's, neither commutative nor associative, so that the
  * result says in which order it came about.
@@ -52,18 +52,30 @@ struct shm_outcome {
 struct shm_host_options {
     bool yields;
     bool few;  /* with `yields`: few ranks share a processor */
-    bool file; /* a segment as ranks of different processes have it, in place of common memory */
+    bool file; /* others' arenas are mapped, as ranks of different processes have them, and not the
+                * same memory */
+    bool threads;                      /* communicators are used at the same time */
+    const struct strag_shm_size *size; /* of arenas; NULL: as usual */
 };
 
+/* One communicator. */
 struct shm_ranks {
     int n;
-    void *memory;
+    struct shm_host_options options;
+    struct strag_shm_process *processes[SHM_RANKS_MAX];
     struct strag_shm *views[SHM_RANKS_MAX];
-    long progressed; /* calls of the host's progress in the last run, by all ranks */
+    struct shm_run *run;
 };
 
+/** A communicator, and processes for it. */
 void shm_ranks_create(struct shm_ranks *ranks, int n, const struct shm_host_options *options);
+
+/** A communicator of the same processes; it is to be freed before theirs. */
+void shm_ranks_dup(struct shm_ranks *ranks, const struct shm_ranks *other);
 void shm_ranks_free(struct shm_ranks *ranks);
+
+/** The communicator alone: its processes live on. */
+void shm_ranks_leave(struct shm_ranks *ranks);
 
 /**
  * Make calls on all ranks, with random delays.
@@ -72,5 +84,10 @@ void shm_ranks_free(struct shm_ranks *ranks);
  */
 void shm_ranks_run(struct shm_ranks *ranks, const struct shm_call *calls, int ncalls,
                    struct rng *rng, struct shm_outcome *outcomes);
+
+/** The same in two parts, so that several communicators can make calls at the same time. */
+void shm_ranks_start(struct shm_ranks *ranks, const struct shm_call *calls, int ncalls,
+                     struct rng *rng, struct shm_outcome *outcomes);
+void shm_ranks_finish(struct shm_ranks *ranks);
 
 #endif

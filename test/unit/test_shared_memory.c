@@ -7,13 +7,10 @@
 #include "algorithms/table.h"
 #include "shm_ranks.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 enum { CALLS = 24, INLINE = STRAG_SHM_INLINE / sizeof(uint64_t) };
 
-static const struct shm_host_options polls = {false, false, false}, yields = {true, false, false},
-                                     few = {true, true, false};
+static const struct shm_host_options polls = {.yields = false}, yields = {.yields = true},
+                                     few = {.yields = true, .few = true};
 
 /* ---- Right calls ---- */
 
@@ -268,131 +265,9 @@ static void few_ranks_take_turns(void **state)
         shm_plans_free(&plans[root]);
 }
 
-/* ---- Setting up ---- */
-
-static const uint8_t together[1024];
-
-static struct strag_shm *view(int n, int me)
-{
-    static const struct strag_shm_host host;
-    struct strag_shm *shm = strag_shm_create(&host, n, me, together, 0);
-    assert_non_null(shm);
-    return shm;
-}
-
-/* What is not the segment that was made is not mapped. */
-static void only_the_right_segment_is_joined(void **state)
-{
-    (void)state;
-    struct strag_shm *maker = view(2, 0), *other = view(2, 1);
-    struct strag_shm_info infos[2], wrong[2];
-    assert_true(strag_shm_make(maker, &infos[0]));
-    assert_true(strag_shm_make(other, &infos[1]));
-    assert_int_equal(infos[0].pid, getpid());
-    assert_int_equal(infos[1].fd, -1);
-    assert_true(infos[0].processors > 0);
-    assert_true(infos[0].processor_set == infos[1].processor_set);
-
-    memcpy(wrong, infos, sizeof wrong);
-    wrong[0].key++;
-    assert_false(strag_shm_join(other, wrong));
-    memcpy(wrong, infos, sizeof wrong);
-    wrong[0].fd = 1000; /* not open */
-    assert_false(strag_shm_join(other, wrong));
-    wrong[0].fd = open("/dev/null", O_RDWR);
-    assert_false(strag_shm_join(other, wrong));
-    close(wrong[0].fd);
-    struct strag_shm *larger = view(3, 0);
-    assert_true(strag_shm_make(larger, &wrong[0])); /* of another length */
-    assert_false(strag_shm_join(other, wrong));
-
-    assert_true(strag_shm_join(maker, infos));
-    assert_true(strag_shm_join(other, infos));
-    strag_shm_seal(maker);
-    assert_ptr_not_equal(maker->segment, other->segment);
-    maker->peers[1].out->cells[3].bytes = 17;
-    assert_int_equal(other->peers[0].in->cells[3].bytes, 17);
-    maker->slots[0] = 'x';
-    assert_int_equal(other->peers[0].slots[0], 'x');
-    strag_shm_free(maker);
-    strag_shm_free(other);
-    strag_shm_free(larger);
-}
-
-static void segments_are_limited(void **state)
-{
-    (void)state;
-    enum { SEGMENTS = 64, RANKS = 173 }; /* of 1 KiB; one more needs more than 256 MiB */
-    static const struct strag_shm_host host;
-    struct strag_shm *all[SEGMENTS];
-    assert_int_equal(strag_shm_longest(all[0] = view(8, 0)), 32768);
-    assert_int_equal(strag_shm_longest(all[1] = view(40, 0)), 16384);
-    assert_null(strag_shm_create(&host, 1024, 0, together, 0));
-    assert_null(strag_shm_create(&host, RANKS + 1, 0, together, 0));
-    assert_int_equal(strag_shm_longest(all[2] = view(RANKS, 0)), 1024);
-    for (int i = 3; i < SEGMENTS; i++)
-        all[i] = view(2, i % 2);
-    assert_null(strag_shm_create(&host, 2, 0, together, 0));
-    for (int i = 0; i < SEGMENTS; i++)
-        strag_shm_free(all[i]);
-    strag_shm_free(view(2, 0));
-}
-
-/* Ranks on two hosts: each rank finds its own host's, in the order of ranks. */
-static void each_host_has_its_own(void **state)
-{
-    (void)state;
-    static const struct strag_shm_host host;
-    static const uint8_t lane_of[] = {1, 0, 0, 1, 0};
-    struct strag_shm *shm = strag_shm_create(&host, 5, 4, lane_of, 0);
-    assert_non_null(shm);
-    assert_int_equal(shm->n, 3);
-    assert_int_equal(shm->me, 2);
-    assert_int_equal(shm->leader, 1);
-    assert_false(strag_shm_is_alone(shm));
-    assert_null(shm->peer[0]);
-    assert_ptr_equal(shm->peer[1], &shm->peers[0]);
-    assert_ptr_equal(shm->peer[4], &shm->peers[2]);
-    strag_shm_free(shm);
-}
-
-/* Processors are shared by few, or not: the ranks of each set of processors are counted. */
-static void few_are_at_most_two_for_each_processor(void **state)
-{
-    (void)state;
-    static const struct {
-        int n, yields;
-        int processors[4]; /* of the ranks: number, and set, */
-        uint64_t set[4];
-        bool few;
-    } cases[] = {
-        {2, 1, {1, 1}, {7, 7}, true},
-        {2, 0, {1, 1}, {7, 7}, false},
-        {3, 1, {1, 1, 1}, {7, 7, 7}, false},
-        {3, 1, {1, 1, 1}, {7, 7, 8}, true},
-        {4, 1, {2, 2, 2, 2}, {7, 7, 7, 7}, true},
-        {4, 1, {1, 1, 0, 1}, {7, 7, 0, 8}, false}, /* one does not know */
-    };
-    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
-        struct strag_shm_info infos[4] = {{.fd = -1}};
-        struct strag_shm *shm = view(cases[c].n, 0);
-        for (int r = 0; r < cases[c].n; r++)
-            infos[r] = (struct strag_shm_info){.yields = cases[c].yields,
-                                               .processors = cases[c].processors[r],
-                                               .processor_set = cases[c].set[r]};
-        strag_shm_join(shm, infos);
-        assert_int_equal(shm->few, cases[c].few);
-        strag_shm_free(shm);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(only_the_right_segment_is_joined),
-        cmocka_unit_test(segments_are_limited),
-        cmocka_unit_test(each_host_has_its_own),
-        cmocka_unit_test(few_are_at_most_two_for_each_processor),
         cmocka_unit_test(every_plan_is_right),
         cmocka_unit_test(wrong_calls_fail_and_right_ones_follow),
         cmocka_unit_test(short_calls_go_in_order),

@@ -32,28 +32,28 @@ static void progress(void)
 }
 
 struct host {
-    void *memory;
     int n;
+    struct strag_shm_process *process[RANKS];
     struct strag_shm *rank[RANKS]; /* on this host */
 };
 
 static void open_host(struct host *host, int n, int elsewhere, bool yields)
 {
-    const struct strag_shm_host process = {NULL, NULL, progress, yields};
+    const struct strag_shm_host around = {NULL, NULL, progress, yields, false};
+    struct strag_shm_info infos[RANKS + 1];
     uint8_t lane_of[RANKS + 1] = {0};
     if (elsewhere)
         lane_of[n] = 1;
     host->n = n;
     for (int r = 0; r < n; r++) {
-        host->rank[r] = strag_shm_create(&process, n + elsewhere, r, lane_of, 0);
+        host->process[r] = strag_shm_process_create(n, (size_t)16 << 20);
+        host->rank[r] = strag_shm_create(host->process[r], &around, n + elsewhere, r, lane_of, 0);
         assert_non_null(host->rank[r]);
+        assert_int_equal(strag_shm_make(host->rank[r], &infos[r]), STRAG_SHM_ABLE);
     }
-    size_t bytes = host->rank[0]->bytes;
-    assert_int_equal(posix_memalign(&host->memory, 4096, bytes), 0);
-    memset(host->memory, 0, bytes);
     for (int r = 0; r < n; r++) {
         processor = r / 2; /* two on each */
-        strag_shm_attach(host->rank[r], host->memory);
+        assert_int_equal(strag_shm_join(host->rank[r], infos), STRAG_SHM_ABLE);
         strag_shm_next_call(host->rank[r]);
         strag_shm_begin(host->rank[r], NULL, sizeof(int), true, true);
     }
@@ -64,7 +64,10 @@ static void close_host(struct host *host)
 {
     for (int r = 0; r < host->n; r++)
         strag_shm_free(host->rank[r]);
-    free(host->memory);
+    for (int r = 0; r < host->n; r++) {
+        assert_int_equal(strag_shm_process_settle(host->process[r]), 0);
+        strag_shm_process_free(host->process[r]);
+    }
 }
 
 /* Look so often in vain; then compare what came of it. */
@@ -90,7 +93,7 @@ static void awaits(struct host *host, int rank, int where, uint64_t ranks)
 static void sends(struct host *host, int from, int to)
 {
     struct strag_transport *transport = &host->rank[from]->super;
-    const struct strag_shm_rank_status *status = host->rank[from]->status;
+    const struct strag_shm_rank_status *status = host->rank[from]->desk.status;
     uint64_t ranks = status->awaits;
     assert_int_equal(transport->try_send(transport, to, &from, 1, 0), STRAG_OK);
     assert_int_equal(status->awaits, 0);
@@ -114,11 +117,11 @@ static void with_a_processor_each_nobody_yields_soon(void **state)
     struct host host;
     open_host(&host, 2, 0, false);
     struct strag_shm *shm = host.rank[0];
-    assert_int_equal(shm->status->begun, 0);
+    assert_int_equal(shm->desk.status->begun, 0);
     look(shm, 255, 0, 0);
-    assert_int_equal(shm->status->begun, 0);
+    assert_int_equal(shm->desk.status->begun, 0);
     look(shm, 1, 0, 1);
-    assert_int_equal(shm->status->begun, 1); /* the others see in which call it is */
+    assert_int_equal(shm->desk.status->begun, 1); /* the others see in which call it is */
     look(shm, 15 * 256, 0, 15);
     look(shm, 10 * 256, 10, 10); /* after 4096 looks, too */
     shm->idle = 0;
@@ -218,7 +221,7 @@ static void messages_count_until_they_are_taken(void **state)
     look(host.rank[0], 2, 2, 0);
     receives(&host, 1, 0);
     assert_false(host.rank[1]->published);
-    assert_int_equal(host.rank[1]->status->awaits, 0);
+    assert_int_equal(host.rank[1]->desk.status->awaits, 0);
     look(host.rank[0], 2, 2, 0); /* B runs: who does not wait can go on */
     awaits(&host, 1, 0, 0x1);
     look(host.rank[0], 10, 0, 0); /* for A's next one */
@@ -235,7 +238,7 @@ static void a_rank_that_moved_looks_at_its_new_neighbours(void **state)
     look(host.rank[0], 10, 0, 0);
     processor = 1; /* to D, who could go on */
     look(host.rank[0], 3 + 5, 5, 0);
-    assert_int_equal(host.rank[0]->status->processor, 1);
+    assert_int_equal(host.rank[0]->desk.status->processor, 1);
     processor = 0;
     strag_shm_publish_processor(host.rank[3]); /* D moves, too, and C is stuck */
     processor = 1;

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Room for messages: slots and rings of our own arena, and how they come back
+ * (shared_memory_layout.h says why nobody waits for them for ever).
+ *
+ * What is shared by communicators is under the process's lock, where there are threads; in others
+ * nothing is locked. What belongs to one communicator may be looked at by another one's call only
+ * while it is not in a call itself: it enters calls, and so does who looks after it.
+ */
+#include "run/shared_memory_layout.h"
+
+#include <sched.h>
+
+enum { RINGS_LOOKED = 32 }; /* at most, for an idle one of others, each time */
+
+static void lock(struct strag_shm_process *process)
+{
+    if (process->threads)
+        pthread_mutex_lock(&process->lock);
+}
+
+static void unlock(struct strag_shm_process *process)
+{
+    if (process->threads)
+        pthread_mutex_unlock(&process->lock);
+}
+
+/* ---- Who has a communicator ---- */
+
+static bool try_enter(struct strag_shm *shm)
+{
+    return !shm->process->threads ||
+           !atomic_exchange_explicit(&shm->in_call, true, memory_order_acquire);
+}
+
+/* Who looks after it does not wait while he does. */
+void strag_shm_enter(struct strag_shm *shm)
+{
+    while (!try_enter(shm))
+        sched_yield();
+}
+
+/* ---- Slots: the caller has the lock ---- */
+
+static void put(struct strag_shm *shm, unsigned slot)
+{
+    struct strag_shm_process *process = shm->process;
+    if (--process->uses[slot] > 0)
+        return;
+    if (slot < process->arena.size.small) {
+        process->free_small[process->nfree_small++] = (uint16_t)slot;
+    } else {
+        process->free_large[process->nfree_large++] = (uint16_t)slot;
+        process->large_used--;
+    }
+    shm->slots_used--;
+}
+
+/* A communicator stays in the list until somebody wants room. */
+static void set_busy(struct strag_shm *shm)
+{
+    if (shm->is_busy)
+        return;
+    shm->is_busy = true;
+    shm->next_busy = shm->process->busy;
+    shm->process->busy = shm;
+}
+
+static void remove_busy(struct strag_shm *shm)
+{
+    struct strag_shm **place = &shm->process->busy;
+    while (*place && *place != shm)
+        place = &(*place)->next_busy;
+    if (*place)
+        *place = shm->next_busy;
+    shm->is_busy = false;
+}
+
+static unsigned pop_large(struct strag_shm_process *process)
+{
+    process->large_used++;
+    return process->free_large[--process->nfree_large];
+}
+
+static unsigned pop(struct strag_shm_process *process, size_t bytes)
+{
+    if (bytes <= STRAG_SHM_SMALL && process->nfree_small > 0)
+        return process->free_small[--process->nfree_small];
+    return process->large_used < process->arena.size.large ? pop_large(process) : STRAG_SHM_NO_SLOT;
+}
+
+/* Slots of messages to a peer, up to a number, come back. */
+static void put_up_to(struct strag_shm *shm, struct strag_shm_peer *peer, int64_t last)
+{
+    for (int64_t number = last; number > peer->taken && peer->in_slots > 0; number--) {
+        uint16_t *slot = &peer->slots[number % STRAG_SHM_CELLS];
+        if (*slot == STRAG_SHM_NO_SLOT)
+            continue;
+        put(shm, *slot);
+        *slot = STRAG_SHM_NO_SLOT;
+        peer->in_slots--;
+    }
+}
+
+static void see_taken(struct strag_shm *shm, struct strag_shm_peer *peer)
+{
+    uint32_t taken = atomic_load_explicit(peer->out_taken, memory_order_acquire);
+    int64_t last = peer->sent - (uint32_t)((uint32_t)peer->sent - taken);
+    if (last <= peer->taken) /* or nobody has that desk any more */
+        return;
+    put_up_to(shm, peer, last);
+    peer->taken = last;
+}
+
+static void forget(struct strag_shm *shm)
+{
+    for (int s = 0; s < STRAG_SHM_SHARED && shm->nshared > 0; s++) {
+        if (shm->shared[s].content)
+            put(shm, shm->shared[s].slot);
+        shm->shared[s].content = 0;
+    }
+    shm->nshared = 0;
+}
+
+/* What peers have taken comes back; so does what goes to a peer that has given the call up. */
+static void look_after(struct strag_shm *shm)
+{
+    forget(shm);
+    for (int i = 0; i < shm->n && shm->slots_used > 0; i++) {
+        struct strag_shm_peer *peer = &shm->peers[i];
+        if (peer->in_slots > 0)
+            see_taken(shm, peer);
+        if (peer->in_slots > 0 &&
+            atomic_load_explicit(&peer->status->begun, memory_order_acquire) > shm->last)
+            put_up_to(shm, peer, peer->sent);
+    }
+}
+
+static void look_after_others(struct strag_shm *shm)
+{
+    struct strag_shm **place = &shm->process->busy;
+    while (*place) {
+        struct strag_shm *other = *place;
+        const bool entered = other != shm && try_enter(other);
+        if (entered) {
+            look_after(other);
+            other->is_busy = other->slots_used > 0;
+        }
+        if (other->is_busy)
+            place = &other->next_busy;
+        else
+            *place = other->next_busy;
+        if (entered)
+            strag_shm_leave(other);
+    }
+}
+
+/* ---- ... as seen by a call ---- */
+
+void strag_shm_see_taken(struct strag_shm *shm, struct strag_shm_peer *peer)
+{
+    const bool slots = peer->in_slots > 0;
+    if (slots)
+        lock(shm->process);
+    see_taken(shm, peer);
+    if (slots)
+        unlock(shm->process);
+}
+
+unsigned strag_shm_take_slot(struct strag_shm *shm, size_t bytes)
+{
+    struct strag_shm_process *process = shm->process;
+    lock(process);
+    unsigned slot = pop(process, bytes);
+    if (slot == STRAG_SHM_NO_SLOT) {
+        look_after(shm);
+        slot = pop(process, bytes);
+    }
+    if (slot == STRAG_SHM_NO_SLOT) {
+        look_after_others(shm);
+        slot = pop(process, bytes);
+    }
+    if (slot == STRAG_SHM_NO_SLOT && shm->slots_used == 0)
+        slot = pop_large(process); /* its own, in reserve */
+    if (slot != STRAG_SHM_NO_SLOT) {
+        process->uses[slot] = 1;
+        shm->slots_used++;
+        set_busy(shm);
+    }
+    unlock(process);
+    return slot;
+}
+
+void strag_shm_put_slot(struct strag_shm *shm, unsigned slot)
+{
+    lock(shm->process);
+    put(shm, slot);
+    unlock(shm->process);
+}
+
+void strag_shm_forget(struct strag_shm *shm)
+{
+    lock(shm->process);
+    forget(shm);
+    unlock(shm->process);
+}
+
+/* ---- Rings ---- */
+
+/* Has the peer taken all that was sent to it? */
+static bool is_idle(struct strag_shm *shm, struct strag_shm_peer *peer)
+{
+    if (peer->taken != peer->sent)
+        see_taken(shm, peer);
+    return peer->taken == peer->sent;
+}
+
+/* A ring may go to another channel if nothing in it is on its way. */
+static bool give_up_ring(const struct strag_shm *shm, const struct strag_shm_user *user)
+{
+    if (user->shm != shm && !try_enter(user->shm))
+        return false;
+    bool idle = is_idle(user->shm, user->peer);
+    if (idle)
+        user->peer->out = NULL;
+    if (user->shm != shm)
+        strag_shm_leave(user->shm);
+    return idle;
+}
+
+/* @return a ring that nobody has, or that its user can do without; NULL: there is none */
+static struct strag_shm_ring *find_ring(struct strag_shm *shm, const struct strag_shm_peer *peer)
+{
+    struct strag_shm_process *process = shm->process;
+    const unsigned rings = process->arena.size.rings;
+    for (unsigned i = 0; i < rings && i < RINGS_LOOKED; i++) {
+        const unsigned ring = process->next_ring;
+        struct strag_shm_user *user = &process->users[ring];
+        process->next_ring = ring > 0 ? ring - 1 : rings - 1;
+        if (user->shm && !give_up_ring(shm, user))
+            continue;
+        *user = (struct strag_shm_user){shm, (struct strag_shm_peer *)(uintptr_t)peer};
+        return &process->arena.rings[ring];
+    }
+    return NULL;
+}
+
+/* The desk's own. */
+static struct strag_shm_ring *find_own(struct strag_shm *shm, struct strag_shm_peer *peer)
+{
+    const struct strag_shm_user user = {shm, shm->ring_user};
+    if (user.peer && !give_up_ring(shm, &user))
+        return NULL;
+    shm->ring_user = peer;
+    return shm->desk.ring;
+}
+
+bool strag_shm_take_ring(struct strag_shm *shm, struct strag_shm_peer *peer)
+{
+    struct strag_shm_process *process = shm->process;
+    lock(process);
+    struct strag_shm_ring *ring = shm->ring_user ? find_ring(shm, peer) : NULL;
+    if (!ring)
+        ring = find_own(shm, peer);
+    if (ring) {
+        if (++process->assignments == 0)
+            process->assignments = 1;
+        const uint64_t offset = (uint64_t)((char *)ring - process->arena.base) / STRAG_SHM_LINE;
+        const uint64_t entry = (uint64_t)process->assignments << 32 | offset;
+        peer->out = ring->cells;
+        peer->out_tag = strag_shm_tag(entry);
+        atomic_store_explicit(peer->out_entry, entry, memory_order_release);
+    }
+    unlock(process);
+    return ring != NULL;
+}
+
+void strag_shm_put_all(struct strag_shm *shm)
+{
+    struct strag_shm_process *process = shm->process;
+    forget(shm);
+    for (int i = 0; i < shm->n; i++)
+        put_up_to(shm, &shm->peers[i], shm->peers[i].sent);
+    remove_busy(shm);
+    for (unsigned ring = 0; ring < process->arena.size.rings; ring++) {
+        if (process->users[ring].shm == shm)
+            process->users[ring] = (struct strag_shm_user){NULL, NULL};
+    }
+}

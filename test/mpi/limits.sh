@@ -1,0 +1,83 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# What a site may forbid: then no memory is shared, on all ranks alike; calls are right all the same,
+# and a verbose line says on which rank it was, and why.
+set -eu
+# shellcheck source=test/mpi/common.sh
+. "${srcdir:-.}/test/mpi/common.sh"
+
+mpi_limit=60
+output=$builddir/limits-output.$$
+trap 'rm -f "$output"' EXIT
+options=(--mca coll strag --mca coll_strag_algorithm circulant --mca coll_strag_verbose 1)
+program=("$programs/memory" --communicators 2 --longest 50000)
+unlimited=("${program[@]}" --limit none) # by the program
+
+# run RANKS OPTIONS-AND-PROGRAM...
+run()
+{
+    local status=0 ranks=$1
+    shift
+    mpi "$ranks" "${options[@]}" "$@" > "$output" 2>&1 || status=$?
+    if [ "$status" != 0 ]; then
+        tail -n 40 "$output"
+        fail "exit status $status: mpirun -np $ranks $*"
+    fi
+}
+
+# says PATTERN: every communicator's line does
+says()
+{
+    lines 0 'within hosts: shared memory'
+    if ! grep -Eq "no shared memory: rank $1" "$output"; then
+        tail -n 40 "$output"
+        fail "no line 'no shared memory: rank $1'"
+    fi
+    echo "ok: rank ${1//\\/}"
+}
+
+# A limit that leaves enough: memory is shared.
+(
+    ulimit -f 40000
+    for ranks in 2 16; do
+        run "$ranks" "${program[@]}"
+        grep -q 'within hosts: shared memory' "$output" || fail "ulimit -f 40000, $ranks ranks: not shared"
+    done
+)
+
+# Too low, for all and for one rank.
+for rank in -1 1; do
+    low=$((rank < 0 ? 0 : rank))
+    run 4 "${program[@]}" --limit fsize --limited "$rank"
+    says "$low could not: its limit of file sizes \(ulimit -f\)"
+    run 4 "${program[@]}" --limit as --limited "$rank"
+    says "$low could not: its limit of addresses \(ulimit -v\)"
+    run 4 "${program[@]}" --limit nofile --limited "$rank"
+    says "$low could not: its limit of open files \(ulimit -n\)"
+done
+run 16 --mca coll_strag_shared_memory_size 1M "${unlimited[@]}"
+says "0 could not: coll_strag_shared_memory_size is too small"
+
+# A seccomp filter refuses memfd_create.
+if env OMPI_COMM_WORLD_RANK=0 "$programs/refuse" all true; then
+    for rank in all 1; do
+        run 3 "$programs/refuse" "$rank" "${unlimited[@]}"
+        says "${rank/all/0} could not: the system refuses it memfd_create"
+    done
+else
+    echo "SKIPPED: no seccomp filters here"
+fi
+
+# A rank in other namespaces, with a /proc of its own, where Open MPI 4.1.4's vader may crash.
+if unshare --pid --mount --fork --mount-proc true 2> "$output"; then
+    # The script, which one rank runs, is not to be expanded here.
+    # shellcheck disable=SC2016
+    run 3 --mca btl self,tcp bash -c '
+        if [ "$OMPI_COMM_WORLD_RANK" = 1 ]; then
+            exec unshare --pid --mount --fork --mount-proc "$@"
+        fi
+        exec "$@"' bash "${unlimited[@]}"
+    says "[01] could not: it cannot open another rank's memory in /proc"
+else
+    echo "SKIPPED: no namespaces of PIDs here"
+fi

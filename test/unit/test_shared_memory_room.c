@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Shared memory with next to no room: all ranks of all communicators have one or two slots and the
+ * rings in their desks, and every plan must run to its end all the same, bit by bit; in one
+ * communicator, and with threads in several of the same processes, of which ranks come late.
+ */
+#include "algorithms/table.h"
+#include "shm_ranks.h"
+
+enum { CALLS = 10, PLANS_MAX = STRAG_ALGORITHMS_MAX + 1 };
+
+static struct strag_shm_size size_of(unsigned rings, unsigned small, unsigned large)
+{
+    struct strag_shm_size size = {.rings = rings,
+                                  .desks = 1 << 20,
+                                  .small = small,
+                                  .large = large,
+                                  .reserve = 16,
+                                  .slot = 4096};
+    size.bytes = (uint32_t)strag_shm_arena_bytes(&size);
+    return size;
+}
+
+static int make_plans(struct shm_plans *plans, int n)
+{
+    int nplans = 0;
+    for (int a = 0; strag_algorithms[a]; a++) {
+        if (support_ranks(strag_algorithms[a], n) == n)
+            shm_plans_make(&plans[nplans++], strag_algorithms[a]->name, n, 0, 0);
+    }
+    shm_plans_make(&plans[nplans++], "direct", n, 1, 0);
+    return nplans;
+}
+
+/* Calls by any of the plans: vectors of one segment, which run in order, and of many. */
+static void choose_calls(struct shm_call *calls, const struct shm_plans *plans, int nplans,
+                         struct rng *rng)
+{
+    for (int c = 0; c < CALLS; c++) {
+        const size_t segment = rng_one_in(rng, 3) ? 512 : 8 + rng_below(rng, 100);
+        calls[c] = (struct shm_call){
+            .plans = &plans[rng_below(rng, (unsigned)nplans)],
+            .count = rng_one_in(rng, 3) ? 1 + rng_below(rng, 512) : 1 + rng_below(rng, 3000),
+            .segment = segment,
+            .seed = rng_next(rng),
+            .contiguous = !rng_one_in(rng, 3),
+            .not_in_place = rng_one_in(rng, 5),
+            .odd = NOBODY,
+        };
+    }
+}
+
+static void assert_right(const struct shm_call *calls, int n, const struct shm_outcome *outcomes)
+{
+    for (int i = 0; i < CALLS * n; i++) {
+        const struct shm_call *call = &calls[i / n];
+        if (outcomes[i].status != STRAG_OK || outcomes[i].wrong)
+            fail_msg("%s n=%d, call %d, %zu elements in segments of %zu, rank %d: %s, %zu wrong",
+                     call->plans->plans[0]->algorithm, n, i / n, call->count, call->segment, i % n,
+                     strag_status_text(outcomes[i].status), outcomes[i].wrong);
+    }
+}
+
+static void free_plans(struct shm_plans *plans, int nplans)
+{
+    for (int p = 0; p < nplans; p++)
+        shm_plans_free(&plans[p]);
+}
+
+static void plans_run_with_next_to_no_room(void **state)
+{
+    (void)state;
+    static const int ranks[] = {2, 3, 4, 5, 6, 7, 8, 11, 16};
+    struct rng rng = {support_seed("no room")};
+    const long rounds = support_cases(24);
+    for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++) {
+        static struct shm_plans plans[PLANS_MAX];
+        const int n = ranks[i], nplans = make_plans(plans, n);
+        for (long round = 0; round < rounds; round++) {
+            const struct strag_shm_size size =
+                size_of(rng_below(&rng, 3), rng_below(&rng, 2), 1 + rng_below(&rng, 2));
+            const struct shm_host_options options = {
+                .yields = n > 3 || rng_one_in(&rng, 2),
+                .few = false,
+                .file = rng_one_in(&rng, 4),
+                .size = &size,
+            };
+            struct shm_call calls[CALLS];
+            struct shm_outcome outcomes[CALLS * SHM_RANKS_MAX];
+            struct shm_ranks host;
+            choose_calls(calls, plans, nplans, &rng);
+            shm_ranks_create(&host, n, &options);
+            shm_ranks_run(&host, calls, CALLS, &rng, outcomes);
+            assert_right(calls, n, outcomes);
+            shm_ranks_free(&host);
+        }
+        free_plans(plans, nplans);
+    }
+}
+
+/* Threads of the same processes: each communicator's calls must end whatever the others do. */
+static void communicators_do_not_starve_each_other(void **state)
+{
+    (void)state;
+    enum { COMMUNICATORS = 3 };
+    struct rng rng = {support_seed("threads")};
+    const long rounds = support_cases(40);
+    for (int n = 2; n <= 5; n++) {
+        static struct shm_plans plans[PLANS_MAX];
+        const int nplans = make_plans(plans, n);
+        for (long round = 0; round < rounds; round++) {
+            const struct strag_shm_size size = size_of(rng_below(&rng, 3), 0, 1);
+            const struct shm_host_options options = {
+                .yields = true, .threads = true, .size = &size};
+            static struct shm_call calls[COMMUNICATORS][CALLS];
+            static struct shm_outcome outcomes[COMMUNICATORS][CALLS * SHM_RANKS_MAX];
+            struct shm_ranks communicators[COMMUNICATORS];
+            shm_ranks_create(&communicators[0], n, &options);
+            for (int c = 1; c < COMMUNICATORS; c++)
+                shm_ranks_dup(&communicators[c], &communicators[0]);
+            for (int c = 0; c < COMMUNICATORS; c++) {
+                choose_calls(calls[c], plans, nplans, &rng);
+                shm_ranks_start(&communicators[c], calls[c], CALLS, &rng, outcomes[c]);
+            }
+            for (int c = 0; c < COMMUNICATORS; c++)
+                shm_ranks_finish(&communicators[c]);
+            for (int c = COMMUNICATORS - 1; c >= 0; c--)
+                assert_right(calls[c], n, outcomes[c]);
+            for (int c = COMMUNICATORS - 1; c > 0; c--)
+                shm_ranks_leave(&communicators[c]);
+            shm_ranks_free(&communicators[0]);
+        }
+        free_plans(plans, nplans);
+    }
+}
+
+/* ---- The rules, one by one ---- */
+
+enum { BYTES = 1000 };
+
+static struct strag_transport *begin(struct shm_ranks *ranks, int rank)
+{
+    strag_shm_next_call(ranks->views[rank]);
+    return strag_shm_begin(ranks->views[rank], NULL, 1, true, true);
+}
+
+static int try_send(struct shm_ranks *ranks, int from, int to)
+{
+    struct strag_transport *transport = &ranks->views[from]->super;
+    static char values[BYTES];
+    memset(values, from, sizeof values);
+    return transport->try_send(transport, to, values, sizeof values, 0);
+}
+
+/* @return whether there was one, and it was right */
+static bool receives(struct shm_ranks *ranks, int rank, int from)
+{
+    struct strag_transport *transport = &ranks->views[rank]->super;
+    const void *values;
+    if (transport->try_recv(transport, from, BYTES, &values) != STRAG_OK)
+        return false;
+    bool right = true;
+    for (int i = 0; i < BYTES; i++)
+        right = right && ((const char *)values)[i] == from;
+    transport->release_recv(transport, from);
+    return right;
+}
+
+/* Whoever waits takes what is in the way of others, but only then. */
+static void a_starved_rank_is_helped(void **state)
+{
+    (void)state;
+    const struct strag_shm_size size = size_of(4, 0, 1);
+    const struct shm_host_options options = {.yields = true, .size = &size};
+    struct shm_ranks ranks;
+    shm_ranks_create(&ranks, 3, &options);
+    for (int r = 0; r < 3; r++)
+        begin(&ranks, r);
+    struct strag_transport *waiting = &ranks.views[1]->super;
+    assert_int_equal(try_send(&ranks, 0, 1), STRAG_OK);
+    for (int i = 0; i < 100; i++)
+        waiting->progress(waiting);
+    assert_null(ranks.views[1]->peers[0].drained);
+    assert_int_equal(try_send(&ranks, 0, 2), STRAG_PENDING);
+    for (int i = 0; i < 100; i++)
+        waiting->progress(waiting);
+    assert_non_null(ranks.views[1]->peers[0].drained);
+    assert_int_equal(try_send(&ranks, 0, 2), STRAG_OK);
+    assert_false(ranks.views[0]->starved);
+    assert_true(receives(&ranks, 1, 0)); /* from where it was put */
+    assert_null(ranks.views[1]->peers[0].drained);
+    assert_true(receives(&ranks, 2, 0));
+    assert_int_equal(try_send(&ranks, 0, 1), STRAG_OK);
+    assert_true(receives(&ranks, 1, 0)); /* and then in place, again */
+    for (int r = 0; r < 3; r++)
+        strag_shm_end(ranks.views[r]);
+    shm_ranks_free(&ranks);
+}
+
+/* Each communicator has a slot whatever others have, and no more than that. */
+static void each_communicator_has_a_slot(void **state)
+{
+    (void)state;
+    const struct strag_shm_size size = size_of(4, 0, 1);
+    const struct shm_host_options options = {.yields = true, .size = &size};
+    struct shm_ranks first, second, third;
+    shm_ranks_create(&first, 2, &options);
+    shm_ranks_dup(&second, &first);
+    shm_ranks_dup(&third, &first);
+    struct shm_ranks *const all[] = {&first, &second, &third};
+    for (int c = 0; c < 3; c++) {
+        for (int r = 0; r < 2; r++)
+            begin(all[c], r);
+    }
+    for (int c = 0; c < 3; c++) {
+        assert_int_equal(try_send(all[c], 0, 1), STRAG_OK);
+        assert_int_equal(try_send(all[c], 0, 1), STRAG_PENDING);
+    }
+    assert_int_equal(first.processes[0]->large_used, 3);
+    for (int c = 0; c < 3; c++)
+        assert_true(receives(all[c], 1, 0));
+    assert_int_equal(try_send(&second, 0, 1), STRAG_OK); /* what others have done with comes back */
+    assert_int_equal(first.processes[0]->large_used, 1);
+    assert_true(receives(&second, 1, 0));
+    for (int c = 2; c >= 0; c--) {
+        for (int r = 0; r < 2; r++)
+            strag_shm_end(all[c]->views[r]);
+    }
+    shm_ranks_leave(&third);
+    shm_ranks_leave(&second);
+    shm_ranks_free(&first);
+}
+
+/* A rank that has given the call up takes nothing more, but keeps nobody from sending to others. */
+static void who_gives_up_is_in_nobodys_way(void **state)
+{
+    (void)state;
+    const struct strag_shm_size size = size_of(4, 0, 1);
+    const struct shm_host_options options = {.yields = true, .size = &size};
+    struct shm_ranks ranks;
+    shm_ranks_create(&ranks, 3, &options);
+    for (int r = 0; r < 3; r++)
+        begin(&ranks, r);
+    assert_int_equal(try_send(&ranks, 0, 1), STRAG_OK);
+    assert_int_equal(try_send(&ranks, 0, 2), STRAG_PENDING);
+    strag_shm_end(ranks.views[1]);
+    strag_shm_abandon(ranks.views[1]);
+    assert_int_equal(try_send(&ranks, 0, 2), STRAG_OK);
+    assert_true(receives(&ranks, 2, 0));
+    for (int r = 0; r < 3; r += 2)
+        strag_shm_end(ranks.views[r]);
+    for (int r = 0; r < 3; r++)
+        begin(&ranks, r);
+    assert_int_equal(try_send(&ranks, 0, 1), STRAG_OK);
+    assert_true(receives(&ranks, 1, 0)); /* of this call; the other one is dropped */
+    for (int r = 0; r < 3; r++)
+        strag_shm_end(ranks.views[r]);
+    shm_ranks_free(&ranks);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_starved_rank_is_helped),
+        cmocka_unit_test(each_communicator_has_a_slot),
+        cmocka_unit_test(who_gives_up_is_in_nobodys_way),
+        cmocka_unit_test(plans_run_with_next_to_no_room),
+        cmocka_unit_test(communicators_do_not_starve_each_other),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
