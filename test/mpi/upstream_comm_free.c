@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Does Open MPI's pml/ob1 look at a communicator that was freed meanwhile? (doc/upstream/comm-free.md)
+ * Does pml/ob1 look at a communicator that was freed meanwhile? (doc/upstream/comm-free.md)
  *
  * On rank 0 a thread progresses MPI. It receives a message for the main thread, which waits for it
  * and frees the communicator: the message was its last one. mca_pml_ob1_recv_frag_callback_match
@@ -35,7 +35,7 @@ enum { SKIP = 77, READY = 8, LAST = 7, WORD = 12345 };
 
 #ifdef __x86_64__
 
-/* cmpq $0, 0x20(REGISTER): REX.W 83 /7 disp8 imm8; 0x20 is frags_cant_match's place in its struct */
+/* cmpq $0, 0x20(REGISTER): REX.W 83 /7 disp8 imm8; 0x20 is where frags_cant_match is */
 enum { INSTRUCTION_BYTES = 5, OFFSET = 0x20, TRAP = 0xcc, SEARCH_BYTES = 4096 };
 
 static struct {
@@ -104,7 +104,8 @@ static int set_trap(void)
     if (!trap.at)
         return 0;
     struct sigaction action = {.sa_sigaction = on_trap, .sa_flags = SA_SIGINFO};
-    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), start = (uintptr_t)trap.at & ~(page - 1);
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE),
+                    start = (uintptr_t)trap.at & ~(page - 1);
     trap.reg = register_of(trap.at);
     if (sigaction(SIGTRAP, &action, NULL) ||
         mprotect((void *)start, 2 * page, PROT_READ | PROT_WRITE | PROT_EXEC))
