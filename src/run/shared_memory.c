@@ -24,7 +24,7 @@
 #include <string.h>
 
 enum {
-    DRAIN = 16,       /* progresses in which nothing happens, until we look who is starved */
+    DRAIN = 64,       /* progresses in which nothing happens, until we look who is starved */
     CALLS = 32,       /* between two calls of the host's progress, if a rank never has to wait */
     TURNS_MAX = 4096, /* bytes; the root of longer vectors had better have its own in the cache */
 };
@@ -55,10 +55,10 @@ static int copy_out(const struct strag_shm *shm, const void *slot, void *buffer,
 /* ---- Sending ---- */
 
 /* Has the peer taken this message of ours? */
-static bool is_taken(struct strag_shm *shm, struct strag_shm_peer *peer, int64_t number)
+static bool is_taken(struct strag_shm_peer *peer, int64_t number)
 {
     if (peer->taken < number)
-        strag_shm_see_taken(shm, peer);
+        strag_shm_see_taken(peer);
     return peer->taken >= number;
 }
 
@@ -72,48 +72,65 @@ static void announce(const struct strag_shm *shm, struct strag_shm_peer *peer,
     atomic_store_explicit(&cell->tag, peer->out_tag | (uint32_t)++peer->sent, memory_order_release);
 }
 
-/* @return where the same values have been put, for one more message; or STRAG_SHM_NO_SLOT */
-static unsigned find_shared(struct strag_shm *shm, const void *buffer, size_t elements,
+/* @return where the same values are, for one more message; or STRAG_SHM_NO_SLOT. They are there as
+ * long as the channel for which they were put there has not used the slot again. */
+static uint16_t find_shared(struct strag_shm *shm, const void *buffer, size_t elements,
                             uint64_t content)
 {
     for (unsigned s = 0; s < STRAG_SHM_SHARED && s < shm->nshared; s++) {
         const struct strag_shm_shared *shared = &shm->shared[s];
-        if (shared->content == content && shared->buffer == buffer &&
-            shared->elements == elements) {
-            shm->process->uses[shared->slot]++;
-            return shared->slot;
-        }
+        const struct strag_shm_peer *peer = shared->peer;
+        if (shared->content != content || shared->buffer != buffer || shared->elements != elements)
+            continue;
+        uint16_t slot = STRAG_SHM_NO_SLOT;
+        if (peer->sent - shared->number < STRAG_SHM_CELLS)
+            slot = peer->slots[(uint64_t)shared->number % STRAG_SHM_CELLS];
+        if (slot != STRAG_SHM_NO_SLOT)
+            shm->process->uses[slot]++;
+        return slot;
     }
     return STRAG_SHM_NO_SLOT;
 }
 
-static void remember_shared(struct strag_shm *shm, const void *buffer, size_t elements,
-                            uint64_t content, unsigned slot)
+/* The next message to a peer may go to others, too. */
+static void remember_shared(struct strag_shm *shm, const struct strag_shm_peer *peer,
+                            const void *buffer, size_t elements, uint64_t content)
 {
-    struct strag_shm_shared *shared = &shm->shared[shm->nshared++ % STRAG_SHM_SHARED];
-    if (shared->content)
-        strag_shm_put_slot(shm, shared->slot);
-    *shared = (struct strag_shm_shared){content, buffer, elements, (uint16_t)slot};
-    shm->process->uses[slot]++;
+    shm->shared[shm->nshared++ % STRAG_SHM_SHARED] =
+        (struct strag_shm_shared){content, buffer, elements, peer, peer->sent + 1};
 }
 
-/* The message is too long for its cell. @param content  as in struct strag_transfer
- * @param[out] slot  where the values are, unless STRAG_PENDING is returned: there is no room */
-static int copy_to_slot(struct strag_shm *shm, const void *buffer, size_t elements,
-                        uint64_t content, unsigned *slot)
+/* The values in a slot of their own. @param[in,out] slot  what is there already; STRAG_SHM_NO_SLOT:
+ * nothing, also where STRAG_PENDING is returned: there is no room */
+static int copy_to_slot(struct strag_shm *shm, const void *buffer, size_t elements, uint16_t *slot)
 {
-    *slot = content ? find_shared(shm, buffer, elements, content) : STRAG_SHM_NO_SLOT;
-    if (*slot != STRAG_SHM_NO_SLOT)
-        return STRAG_OK;
-    *slot = strag_shm_take_slot(shm, elements * shm->size);
+    if (*slot == STRAG_SHM_NO_SLOT)
+        *slot = (uint16_t)strag_shm_take_slot(shm, elements * shm->size);
     if (*slot == STRAG_SHM_NO_SLOT)
         return STRAG_PENDING;
     int status = copy_in(shm, strag_shm_slot(&shm->arena, *slot), buffer, elements);
-    if (status != STRAG_OK)
+    if (status != STRAG_OK) {
         strag_shm_put_slot(shm, *slot);
-    else if (content)
-        remember_shared(shm, buffer, elements, content, *slot);
+        *slot = STRAG_SHM_NO_SLOT;
+    }
     return status;
+}
+
+/* The slot of the message that was in the same cell before, which has been taken: it is still with
+ * the channel, and may be used again. STRAG_SHM_NO_SLOT: there is none, or it is of no use. */
+static uint16_t reuse_slot(struct strag_shm *shm, struct strag_shm_peer *peer, uint16_t *place,
+                           size_t bytes)
+{
+    const uint16_t slot = *place;
+    if (slot == STRAG_SHM_NO_SLOT)
+        return slot;
+    *place = STRAG_SHM_NO_SLOT;
+    peer->in_slots--;
+    if (shm->process->uses[slot] == 1 &&
+        (bytes <= STRAG_SHM_SMALL || slot >= shm->arena.size.small))
+        return slot;
+    strag_shm_put_slot(shm, slot);
+    return STRAG_SHM_NO_SLOT;
 }
 
 /* The message goes where the values are, in a slot. @return as send_now */
@@ -121,11 +138,21 @@ static int send_in_slot(struct strag_shm *shm, struct strag_shm_peer *peer,
                         struct strag_shm_cell *cell, const void *buffer, size_t elements,
                         uint64_t content)
 {
-    unsigned slot;
-    int status = copy_to_slot(shm, buffer, elements, content, &slot);
-    if (status != STRAG_OK)
-        return status;
-    peer->slots[(peer->sent + 1) % STRAG_SHM_CELLS] = (uint16_t)slot;
+    uint16_t *place = &peer->slots[(uint64_t)(peer->sent + 1) % STRAG_SHM_CELLS];
+    uint16_t slot = reuse_slot(shm, peer, place, elements * shm->size);
+    const unsigned same = content ? find_shared(shm, buffer, elements, content) : STRAG_SHM_NO_SLOT;
+    if (same != STRAG_SHM_NO_SLOT) {
+        if (slot != STRAG_SHM_NO_SLOT)
+            strag_shm_put_slot(shm, slot);
+        slot = (uint16_t)same;
+    } else {
+        int status = copy_to_slot(shm, buffer, elements, &slot);
+        if (status != STRAG_OK)
+            return status;
+        if (content)
+            remember_shared(shm, peer, buffer, elements, content);
+    }
+    *place = slot;
     peer->in_slots++;
     announce(shm, peer, cell, elements, slot);
     return STRAG_OK;
@@ -161,7 +188,7 @@ static int send_now(struct strag_shm *shm, struct strag_shm_peer *peer, const vo
                     size_t elements, uint64_t content)
 {
     int64_t number = peer->sent + 1;
-    if (!is_taken(shm, peer, number - STRAG_SHM_CELLS))
+    if (!is_taken(peer, number - STRAG_SHM_CELLS))
         return stand_by(shm, peer);
     if (__builtin_expect(!peer->out, 0) && !strag_shm_take_ring(shm, peer))
         return starve_of_rings(shm, peer);
@@ -507,6 +534,7 @@ struct strag_transport *strag_shm_begin(struct strag_shm *shm, const void *type,
     shm->super.hint_wait = NULL;
     shm->refused = false;
     shm->idle = 0;
+    shm->nshared = 0;
     if (shm->process->threads)
         strag_shm_enter(shm);
     shm->last = shm->call;
@@ -515,8 +543,6 @@ struct strag_transport *strag_shm_begin(struct strag_shm *shm, const void *type,
 
 void strag_shm_end(struct strag_shm *shm)
 {
-    if (shm->nshared > 0)
-        strag_shm_forget(shm);
     if (shm->starved)
         strag_shm_publish_starved(shm, false);
     strag_shm_leave(shm);

@@ -11,9 +11,9 @@
  *     desk     of one rank in one communicator: its status; where its channel to each other rank of
  *              the host is; how far it has taken what each of them sent; and a ring of its own
  *     ring     CELLS cells. A cell announces a message. Up to INLINE bytes are in the cell itself,
- * so that a short message is one cache line; longer ones are in a slot, where the sender puts them
- * and the receiver reduces them slots    for all communicators and peers. A message to several
- * ranks is copied once
+ *              so that a short message is one cache line; longer ones are in a slot, where the
+ *              sender puts them and the receiver reduces them
+ *     slots    for all communicators and peers. A message to several ranks is copied once
  *
  * A channel, from one rank to another in one communicator, needs a ring only while messages are
  * under way. It gets one with its first message, and may lose it to another channel when all have
@@ -26,14 +26,15 @@
  *
  * A receiver that does not find its next message looks whether the channel has moved.
  *
- * Room. A slot or ring comes back when its sender sees that the messages were taken. It looks when
- * a ring is full (8 messages later) or nothing is left, then at all its communicators that are not
- * in a call. What was put back last is taken next: it is the warmest, and memory that was never
- * needed stays untouched. The engine relies on room for the next message to a rank once this one
- * has taken what it was sent. Slots for all that do not grant that, but two rules do:
+ * Room. A channel keeps the slots of its last 8 messages and uses them again: nothing has to be
+ * asked for in most calls. What messages that were taken have kept comes back when nothing is left,
+ * from all the process's communicators that are not in a call. What was put back last is taken
+ * next: it is the warmest, and memory that was never needed stays untouched. The engine relies on
+ * room for the next message to a rank once this one has taken what it was sent. Slots for all that
+ * do not grant that, but two rules do:
  *
  *   1. A rank that waits, whatever for, and sees that another one is starved of room, takes what
- * this one has sent it, and what it holds in place of it, into memory of its own (drains it).
+ *      this one has sent it, and what it holds in place of it, into memory of its own (drains it).
  *   2. A communicator that has nothing in a slot gets one in any case: there is one in reserve for
  *      each. And it has a ring of its own.
  *
@@ -57,12 +58,12 @@
 #include <stdatomic.h>
 
 enum {
-    STRAG_SHM_LINE = 64,        /* bytes of a cache line */
-    STRAG_SHM_CELLS = 8,        /* messages announced from a rank to another; a power of two */
-    STRAG_SHM_INLINE = 48,      /* bytes of a message in its cell */
-    STRAG_SHM_SMALL = 2048,     /* bytes of a small slot */
-    STRAG_SHM_LONGEST = 32768,  /* most bytes of a slot */
-    STRAG_SHM_SHARED = 8,       /* messages to several ranks that a sender remembers */
+    STRAG_SHM_LINE = 64,       /* bytes of a cache line */
+    STRAG_SHM_CELLS = 8,       /* messages announced from a rank to another; a power of two */
+    STRAG_SHM_INLINE = 48,     /* bytes of a message in its cell */
+    STRAG_SHM_SMALL = 2048,    /* bytes of a small slot */
+    STRAG_SHM_LONGEST = 32768, /* most bytes of a slot */
+    STRAG_SHM_SHARED = 8, /* messages that a sender remembers, since others may want the same */
     STRAG_SHM_NO_SLOT = 0xffff, /* the message is in its cell */
     STRAG_SHM_NO_FILE = -1,
     STRAG_SHM_DESK_UNIT = 128,  /* bytes: desks begin at multiples of this */
@@ -218,7 +219,7 @@ struct strag_shm_peer {
     int64_t sent;               /* number of the last message to it */
     int64_t taken;              /* as of our last look */
     const _Atomic uint32_t *out_taken;
-    int in_slots;                    /* messages that are */
+    int in_slots;                    /* of the last messages, whether taken or not */
     uint16_t slots[STRAG_SHM_CELLS]; /* by number; STRAG_SHM_NO_SLOT */
     _Atomic uint64_t *out_entry;
 
@@ -240,12 +241,13 @@ struct strag_shm_peer {
     uint64_t desk_key;
 };
 
-/* What was sent last to several ranks. It counts as one more message in the slot. */
+/* A message whose values may go to other ranks, too. */
 struct strag_shm_shared {
-    uint64_t content; /* as in struct strag_transfer; 0: nothing */
+    uint64_t content; /* as in struct strag_transfer */
     const void *buffer;
     size_t elements;
-    uint16_t slot;
+    const struct strag_shm_peer *peer; /* to whom it went, and its number there */
+    int64_t number;
 };
 
 /* A message that could not be finished when it was posted. */
@@ -287,7 +289,7 @@ struct strag_shm {
     unsigned slots_used;
     bool is_busy; /* in the process's list */
     struct strag_shm_shared shared[STRAG_SHM_SHARED];
-    unsigned nshared; /* remembered since the call began */
+    unsigned nshared; /* since the call began */
     bool starved;     /* published */
 
     /* the call */
@@ -448,17 +450,14 @@ void strag_shm_arena_close(struct strag_shm_process *process, struct strag_shm_o
 
 /* ---- shared_memory_room.c ---- */
 
-/** See which messages a peer has taken; their slots come back. During a call only. */
-void strag_shm_see_taken(struct strag_shm *shm, struct strag_shm_peer *peer);
+/** See which messages a peer has taken. */
+void strag_shm_see_taken(struct strag_shm_peer *peer);
 
 /** A slot for one message of so many bytes. @return STRAG_SHM_NO_SLOT: none is free */
 unsigned strag_shm_take_slot(struct strag_shm *shm, size_t bytes);
 
 /** A message in the slot is not needed any more. */
 void strag_shm_put_slot(struct strag_shm *shm, unsigned slot);
-
-/** Forget what was sent to several ranks. */
-void strag_shm_forget(struct strag_shm *shm);
 
 /** A ring for the channel to a peer. @return whether there is one */
 bool strag_shm_take_ring(struct strag_shm *shm, struct strag_shm_peer *peer);

@@ -36,7 +36,7 @@ enum {
      * reads one takes it for what it has just written to the other, if the last 12 bits are alike.
      */
     SMALL_ASIDE = 3072,
-    LARGE_ASIDE = 1024,
+    LARGE_ASIDE = 1792,
 
     DESKS_LEAST = 4,        /* of a communicator of all ranks */
     DESKS_MOST = 2 << 20,   /* bytes */

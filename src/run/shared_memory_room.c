@@ -92,8 +92,9 @@ static unsigned pop(struct strag_shm_process *process, size_t bytes)
 /* Slots of messages to a peer, up to a number, come back. */
 static void put_up_to(struct strag_shm *shm, struct strag_shm_peer *peer, int64_t last)
 {
-    for (int64_t number = last; number > peer->taken && peer->in_slots > 0; number--) {
-        uint16_t *slot = &peer->slots[number % STRAG_SHM_CELLS];
+    for (int64_t number = peer->sent - STRAG_SHM_CELLS + 1; number <= last && peer->in_slots > 0;
+         number++) {
+        uint16_t *slot = &peer->slots[(uint64_t)number % STRAG_SHM_CELLS];
         if (*slot == STRAG_SHM_NO_SLOT)
             continue;
         put(shm, *slot);
@@ -102,37 +103,26 @@ static void put_up_to(struct strag_shm *shm, struct strag_shm_peer *peer, int64_
     }
 }
 
-static void see_taken(struct strag_shm *shm, struct strag_shm_peer *peer)
+void strag_shm_see_taken(struct strag_shm_peer *peer)
 {
     uint32_t taken = atomic_load_explicit(peer->out_taken, memory_order_acquire);
     int64_t last = peer->sent - (uint32_t)((uint32_t)peer->sent - taken);
-    if (last <= peer->taken) /* or nobody has that desk any more */
-        return;
-    put_up_to(shm, peer, last);
-    peer->taken = last;
-}
-
-static void forget(struct strag_shm *shm)
-{
-    for (int s = 0; s < STRAG_SHM_SHARED && shm->nshared > 0; s++) {
-        if (shm->shared[s].content)
-            put(shm, shm->shared[s].slot);
-        shm->shared[s].content = 0;
-    }
-    shm->nshared = 0;
+    if (last > peer->taken) /* or nobody has that desk any more */
+        peer->taken = last;
 }
 
 /* What peers have taken comes back; so does what goes to a peer that has given the call up. */
 static void look_after(struct strag_shm *shm)
 {
-    forget(shm);
     for (int i = 0; i < shm->n && shm->slots_used > 0; i++) {
         struct strag_shm_peer *peer = &shm->peers[i];
-        if (peer->in_slots > 0)
-            see_taken(shm, peer);
-        if (peer->in_slots > 0 &&
-            atomic_load_explicit(&peer->status->begun, memory_order_acquire) > shm->last)
-            put_up_to(shm, peer, peer->sent);
+        if (peer->in_slots == 0)
+            continue;
+        strag_shm_see_taken(peer);
+        put_up_to(shm, peer,
+                  atomic_load_explicit(&peer->status->begun, memory_order_acquire) > shm->last
+                      ? peer->sent
+                      : peer->taken);
     }
 }
 
@@ -156,16 +146,6 @@ static void look_after_others(struct strag_shm *shm)
 }
 
 /* ---- ... as seen by a call ---- */
-
-void strag_shm_see_taken(struct strag_shm *shm, struct strag_shm_peer *peer)
-{
-    const bool slots = peer->in_slots > 0;
-    if (slots)
-        lock(shm->process);
-    see_taken(shm, peer);
-    if (slots)
-        unlock(shm->process);
-}
 
 unsigned strag_shm_take_slot(struct strag_shm *shm, size_t bytes)
 {
@@ -198,20 +178,13 @@ void strag_shm_put_slot(struct strag_shm *shm, unsigned slot)
     unlock(shm->process);
 }
 
-void strag_shm_forget(struct strag_shm *shm)
-{
-    lock(shm->process);
-    forget(shm);
-    unlock(shm->process);
-}
-
 /* ---- Rings ---- */
 
 /* Has the peer taken all that was sent to it? */
-static bool is_idle(struct strag_shm *shm, struct strag_shm_peer *peer)
+static bool is_idle(struct strag_shm_peer *peer)
 {
     if (peer->taken != peer->sent)
-        see_taken(shm, peer);
+        strag_shm_see_taken(peer);
     return peer->taken == peer->sent;
 }
 
@@ -220,7 +193,7 @@ static bool give_up_ring(const struct strag_shm *shm, const struct strag_shm_use
 {
     if (user->shm != shm && !try_enter(user->shm))
         return false;
-    bool idle = is_idle(user->shm, user->peer);
+    bool idle = is_idle(user->peer);
     if (idle)
         user->peer->out = NULL;
     if (user->shm != shm)
@@ -278,7 +251,6 @@ bool strag_shm_take_ring(struct strag_shm *shm, struct strag_shm_peer *peer)
 void strag_shm_put_all(struct strag_shm *shm)
 {
     struct strag_shm_process *process = shm->process;
-    forget(shm);
     for (int i = 0; i < shm->n; i++)
         put_up_to(shm, &shm->peers[i], shm->peers[i].sent);
     remove_busy(shm);
