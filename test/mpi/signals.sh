@@ -139,7 +139,7 @@ waited()
 find_ways
 for way in "${ways[@]}"; do
     over "$way"
-    mpi_limit=$((60 + 10 * stop))
+    mpi_limit=$((120 + 10 * stop))
     counted stopped "$stops stops of $stop s" "$ranks" "$programs/stopped" --seconds "$stop" \
         --stops "$stops"
     case $way in

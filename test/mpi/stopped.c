@@ -37,8 +37,8 @@ enum wish {
     IN_VAIN = 'n',      /* do neither: the test's own test */
 };
 
-/* Soon after its call has begun; the others begin theirs later. Microseconds. */
-enum { UNTIL_STOP = 150000, UNTIL_OTHERS = 400000 };
+/* Soon after its call has begun. Microseconds. */
+enum { UNTIL_STOP = 150000 };
 
 static int wishes[2] = {-1, -1}; /* a pipe to the companion */
 static bool stops_in_operator;   /* in the next one of this rank's */
@@ -146,19 +146,30 @@ static void allreduce(MPI_Comm comm, int count, int call, const char *when)
     free(receive);
 }
 
+/* The other ranks begin the call when that process has been stopped. A slow machine may see a stop
+ * when it is over: then, too, they begin at last. */
+static void wait_until_stopped(pid_t process)
+{
+    const double end = MPI_Wtime() + seconds + 30;
+    while (!is_stopped(process) && MPI_Wtime() < end)
+        usleep(1000);
+}
+
 /* One call with a stop, and some after it.
  * @param in_vain  the rank is not stopped */
 static void stop(int stopped, int count, enum wish how, bool in_vain)
 {
     const bool outside = STOP_IT == how;
     MPI_Comm comm = outside ? MPI_COMM_WORLD : ring;
+    int process = (int)getpid();
+    TEST_MPI(MPI_Bcast(&process, 1, MPI_INT, stopped, MPI_COMM_WORLD));
     TEST_MPI(MPI_Barrier(MPI_COMM_WORLD));
     const double start = MPI_Wtime();
     if (test.rank == stopped) {
         stops_in_operator = !outside && !in_vain;
         ask(in_vain ? IN_VAIN : how);
-    } else if (outside) {
-        usleep(UNTIL_OTHERS);
+    } else if (outside && !in_vain) {
+        wait_until_stopped((pid_t)process);
     }
     allreduce(comm, count, 0, outside ? "stopped while it waits" : "stopped in an operator");
     const double took = MPI_Wtime() - start;
