@@ -578,9 +578,10 @@ bool strag_shm_init(struct strag_shm *shm)
         .release_recv = shm_release_recv,
         .try_send_depth = STRAG_SHM_CELLS,
     };
-    shm->peers = calloc((size_t)shm->n, sizeof *shm->peers);
+    shm->peers = aligned_alloc(STRAG_SHM_LINE, (size_t)shm->n * sizeof *shm->peers);
     if (!shm->peers)
         return false;
+    memset(shm->peers, 0, (size_t)shm->n * sizeof *shm->peers);
     for (int i = 0; i < shm->n; i++) {
         struct strag_shm_peer *peer = &shm->peers[i];
         peer->drained_end = &peer->drained;

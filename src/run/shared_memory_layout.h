@@ -211,31 +211,33 @@ struct strag_shm_drained {
 };
 
 /* Another rank of the host, as this one sees it. Numbers of messages wrap in shared memory, but not
- * here. */
+ * here. What every message needs is in one cache line for each direction: where ranks share
+ * processors, little of it is left in the caches when a rank goes on. */
 struct strag_shm_peer {
     /* sending */
-    struct strag_shm_cell *out; /* [CELLS]; NULL: no ring at the moment */
-    uint64_t out_tag;           /* but for the number */
-    int64_t sent;               /* number of the last message to it */
-    int64_t taken;              /* as of our last look */
+    _Alignas(STRAG_SHM_LINE) struct strag_shm_cell *out; /* [CELLS]; NULL: no ring at the moment */
+    uint64_t out_tag;                                    /* but for the number */
+    int64_t sent;                                        /* number of the last message to it */
+    int64_t taken;                                       /* as of our last look */
     const _Atomic uint32_t *out_taken;
     int in_slots;                    /* of the last messages, whether taken or not */
     uint16_t slots[STRAG_SHM_CELLS]; /* by number; STRAG_SHM_NO_SLOT */
-    _Atomic uint64_t *out_entry;
 
     /* receiving */
-    const struct strag_shm_cell *in; /* [CELLS] */
+    _Alignas(STRAG_SHM_LINE) const struct strag_shm_cell *in; /* [CELLS] */
     uint64_t in_tag;
     uint32_t received; /* number of the last message from it that we have looked at */
     uint32_t released; /* ... of the last one released with all before it */
     _Atomic uint32_t *in_taken;
-    struct strag_shm_drained *drained, **drained_end; /* those not yet asked for */
     const _Atomic uint64_t *in_entry;
-    uint64_t entry;                      /* as of our last look */
-    const struct strag_shm_arena *arena; /* its own */
+    uint64_t entry; /* as of our last look */
     const struct strag_shm_rank_status *status;
-    struct strag_shm_arrival arrivals[STRAG_SHM_CELLS]; /* by number */
+    struct strag_shm_drained *drained; /* those not yet asked for */
 
+    const struct strag_shm_arena *arena;                /* its own */
+    struct strag_shm_arrival arrivals[STRAG_SHM_CELLS]; /* by number */
+    struct strag_shm_drained **drained_end;
+    _Atomic uint64_t *out_entry;
     struct strag_shm_opened *opened;
     struct strag_shm_desk desk;
     uint64_t desk_key;
