@@ -72,15 +72,6 @@ static int prepare(const struct strag_problem *problem, void **out, struct strag
     return STRAG_OK;
 }
 
-/* A position's number in the doubling, or -1 if it leads no child of the root. */
-static int top_member(const struct prepared *prepared, int position)
-{
-    const int32_t *rank = &prepared->tree->rank_at[position];
-    const int32_t *found = bsearch(rank, prepared->top, (size_t)prepared->tree->nodes[0].children,
-                                   sizeof *prepared->top, by_number);
-    return found ? (int)(found - prepared->top) : -1;
-}
-
 /* The rounds of the levels below the top, once. */
 static int climbing_rounds(const struct strag_tree *tree)
 {
@@ -99,6 +90,17 @@ static int led_child(const struct strag_tree *tree, int level, int position)
     if (below < 0)
         return tree->leaf_at[position];
     return leader(tree, below) == position ? below : -1;
+}
+
+/* A position's number in the doubling, or -1 if it leads no child of the root. */
+static int top_member(const struct prepared *prepared, int position)
+{
+    if (led_child(prepared->tree, prepared->tree->levels - 1, position) < 0)
+        return -1;
+    const int32_t *rank = &prepared->tree->rank_at[position];
+    const int32_t *found = bsearch(rank, prepared->top, (size_t)prepared->tree->nodes[0].children,
+                                   sizeof *prepared->top, by_number);
+    return found ? (int)(found - prepared->top) : -1;
 }
 
 /* How many vectors a position sends: up and down below the top, and there. */

@@ -198,27 +198,24 @@ static int count_before(const struct schedule *schedule)
     return schedule->m + schedule->q - i;
 }
 
-/* How many blocks node v receives in turns k of the broadcast. */
-static int count_received(const struct schedule *schedule, int v, int k)
+/* In how many of the turns k of the broadcast node v receives no block: of the first ones, in which
+ * its block is negative (by less than 2q). */
+static int count_empty(const struct schedule *schedule, int skipped, int v, int k)
 {
-    int q = schedule->q, skipped = (q - (schedule->m - 1) % q) % q;
-    int cycles = (schedule->m - 1 + q + skipped) / q;
-    int missing = skipped - schedule->table[(size_t)v * (size_t)q + (size_t)k];
-    int first = missing > 0 ? (missing + q - 1) / q : 0;
-    if (first == 0 && k < skipped)
-        first = 1;
-    return cycles - first;
+    int missing = skipped - schedule->table[(size_t)v * (size_t)schedule->q + (size_t)k];
+    return missing > schedule->q ? 2 : missing > 0 || k < skipped;
 }
 
 /* The others hand each block on once before the arrival, or to the straggler. */
 static int count_sends(const struct schedule *schedule)
 {
-    int most = 0;
+    int q = schedule->q, skipped = (q - (schedule->m - 1) % q) % q, most = 0;
+    int cycles = (schedule->m - 1 + q + skipped) / q;
     for (int v = 0; v < schedule->n; v++) {
         int sends = v ? schedule->m : 0;
-        for (int k = 0; k < schedule->q; k++) {
+        for (int k = 0; k < q; k++) {
             int to = up(schedule, v, schedule->s[k]);
-            sends += to ? count_received(schedule, to, k) : 0;
+            sends += to ? cycles - count_empty(schedule, skipped, to, k) : 0;
         }
         most = sends > most ? sends : most;
     }
