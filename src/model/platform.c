@@ -50,7 +50,8 @@ const struct strag_sample *strag_platform_sample(struct strag_platform *platform
     if (platform->sample.wanted == wanted)
         return &platform->sample;
     strag_sample_close(&platform->sample);
-    if ((!platform->units.node && !strag_units_open(platform->links, &platform->units)) ||
+    if ((!platform->units.node &&
+         !strag_units_open(platform->links, problem->state, &platform->units)) ||
         !strag_sample_open(platform->links, &platform->units, problem->state, wanted,
                            &platform->sample) ||
         !add_classes(platform))

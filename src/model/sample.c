@@ -4,6 +4,8 @@
  */
 #include "model/sample.h"
 
+#include "base/text.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,11 +23,10 @@ static bool is_unit(const struct strag_topology *topology, int node)
     return one->children == 0 || (one->level <= STRAG_LEVEL_HOST && small);
 }
 
-bool strag_units_open(const struct strag_links *links, struct strag_units *units)
+/* Their nodes and places. */
+static bool find_units(const struct strag_topology *topology, struct strag_units *units)
 {
-    const struct strag_topology *topology = links->topology;
     size_t room = (size_t)topology->n + 1;
-    *units = (struct strag_units){0};
     units->node = malloc(2 * room * sizeof *units->node);
     if (!units->node)
         return false;
@@ -42,10 +43,18 @@ bool strag_units_open(const struct strag_links *links, struct strag_units *units
     return true;
 }
 
-void strag_units_close(struct strag_units *units)
+static void find_extremes(const struct strag_links *links, struct strag_units *units)
 {
-    free(units->node);
-    *units = (struct strag_units){0};
+    for (int u = 1; u < units->count; u++) {
+        int ranks = units->at[u + 1] - units->at[u];
+        if (ranks > units->at[units->most + 1] - units->at[units->most])
+            units->most = u;
+        if (ranks < units->at[units->fewest + 1] - units->at[units->fewest])
+            units->fewest = u;
+        if (links->bandwidth[2 * units->node[u]] <
+            links->bandwidth[2 * units->node[units->slowest]])
+            units->slowest = u;
+    }
 }
 
 /* The unit at a place in the order of the tree. */
@@ -66,6 +75,93 @@ static int unit_of(const struct strag_links *links, const struct strag_units *un
 {
     const struct strag_topology *topology = links->topology;
     return unit_at(units, topology->nodes[topology->leaf_node[rank]].first_leaf);
+}
+
+/* ---- Rows ---- */
+
+/* @return false when out of memory */
+static bool add_row(struct strag_units *units, int *room, int node)
+{
+    if (units->row[node] != STRAG_ROW_UNKNOWN)
+        return true;
+    if (!strag_array_grow(&units->row_node, room, units->rows + 1, sizeof *units->row_node))
+        return false;
+    units->row_node[units->rows] = node;
+    units->row[node] = units->rows++;
+    return true;
+}
+
+/* The nodes above a rank's unit, but for the root, which has no link. */
+static bool add_rows_above(const struct strag_links *links, struct strag_units *units, int *room,
+                           int rank)
+{
+    const struct strag_node *nodes = links->topology->nodes;
+    bool good = true;
+    for (int i = nodes[units->node[unit_of(links, units, rank)]].parent; i > 0 && good;
+         i = nodes[i].parent)
+        good = add_row(units, room, i);
+    return good;
+}
+
+/* Of the nodes [first, end), which are equally deep: the first, the last and the largest that have
+ * units below. @param[out] next  where those of the next depth end */
+static bool add_rows_of_depth(const struct strag_topology *topology, struct strag_units *units,
+                              int *room, int first, int end, int *next)
+{
+    const struct strag_node *nodes = topology->nodes;
+    int found[PLACES] = {NONE, NONE, NONE};
+    bool good = true;
+    *next = end;
+    for (int i = first; i < end; i++) {
+        *next += nodes[i].children;
+        units->row[i] = is_unit(topology, i) ? STRAG_ROW_EXACT : STRAG_ROW_UNKNOWN;
+        if (units->row[i] == STRAG_ROW_EXACT)
+            continue;
+        found[0] = found[0] == NONE ? i : found[0];
+        found[1] = i;
+        found[2] = found[2] == NONE || nodes[i].leaves > nodes[found[2]].leaves ? i : found[2];
+    }
+    for (int p = 0; first > 0 && p < PLACES && good; p++)
+        good = found[p] == NONE || add_row(units, room, found[p]);
+    return good;
+}
+
+static bool find_rows(const struct strag_links *links, const struct strag_state *state,
+                      struct strag_units *units)
+{
+    const struct strag_topology *topology = links->topology;
+    int room = 0;
+    units->row = malloc((size_t)topology->nnodes * sizeof *units->row);
+    bool good = units->row != NULL, tree = topology->network == STRAG_NETWORK_TREE;
+    for (int i = 0; good && !tree && i < topology->nnodes; i++)
+        units->row[i] = STRAG_ROW_EXACT;
+    for (int first = 0, end = tree, next; good && first < end; first = end, end = next)
+        good = add_rows_of_depth(topology, units, &room, first, end, &next);
+    for (int i = 0; good && tree && state && i < state->nslow; i++)
+        good = add_rows_above(links, units, &room, state->slow[i].rank);
+    for (int i = 0; good && tree && state && i < state->nstragglers; i++)
+        good = add_rows_above(links, units, &room, state->straggler[i].rank);
+    return good;
+}
+
+bool strag_units_open(const struct strag_links *links, const struct strag_state *state,
+                      struct strag_units *units)
+{
+    *units = (struct strag_units){0};
+    if (!find_units(links->topology, units) || !find_rows(links, state, units)) {
+        strag_units_close(units);
+        return false;
+    }
+    find_extremes(links, units);
+    return true;
+}
+
+void strag_units_close(struct strag_units *units)
+{
+    free(units->node);
+    free(units->row_node);
+    free(units->row);
+    *units = (struct strag_units){0};
 }
 
 /* ---- Choosing ---- */
@@ -141,80 +237,7 @@ static void choose_state(struct choice *choice)
         choose(choice, unit_of(choice->links, choice->units, state->straggler[i].rank));
 }
 
-static void choose_extremes(struct choice *choice)
-{
-    const struct strag_units *units = choice->units;
-    const double *bandwidth = choice->links->bandwidth;
-    int most = 0, fewest = 0, slowest = 0;
-    for (int u = 1; u < units->count; u++) {
-        int ranks = units->at[u + 1] - units->at[u];
-        if (ranks > units->at[most + 1] - units->at[most])
-            most = u;
-        if (ranks < units->at[fewest + 1] - units->at[fewest])
-            fewest = u;
-        if (bandwidth[2 * units->node[u]] < bandwidth[2 * units->node[slowest]])
-            slowest = u;
-    }
-    choose(choice, most);
-    choose(choice, fewest);
-    choose(choice, slowest);
-}
-
 /* ---- Trees ---- */
-
-static bool is_above_units(const struct choice *choice, int node)
-{
-    return !is_unit(choice->links->topology, node);
-}
-
-static void add_row(struct choice *choice, int node)
-{
-    struct strag_sample *sample = choice->sample;
-    if (is_above_units(choice, node) && sample->row[node] == STRAG_ROW_UNKNOWN)
-        sample->row[node] = sample->rows++;
-}
-
-/* Of the nodes [first, end), which are equally deep: the first, the last and the largest that have
- * units below. @return where those of the next depth end */
-static int add_rows_of_depth(struct choice *choice, int first, int end)
-{
-    const struct strag_node *nodes = choice->links->topology->nodes;
-    int next = end, found[PLACES] = {NONE, NONE, NONE};
-    for (int i = first; i < end; i++) {
-        next += nodes[i].children;
-        if (!is_above_units(choice, i))
-            continue;
-        found[0] = found[0] == NONE ? i : found[0];
-        found[1] = i;
-        found[2] = found[2] == NONE || nodes[i].leaves > nodes[found[2]].leaves ? i : found[2];
-    }
-    for (int p = 0; first > 0 && p < PLACES; p++) {
-        if (found[p] != NONE)
-            add_row(choice, found[p]);
-    }
-    return next;
-}
-
-/* Which nodes above units are looked at, but for the root, which has no link. */
-static void find_rows(struct choice *choice)
-{
-    const struct strag_topology *topology = choice->links->topology;
-    struct strag_sample *sample = choice->sample;
-    for (int i = 0; i < topology->nnodes; i++)
-        sample->row[i] = is_above_units(choice, i) ? STRAG_ROW_UNKNOWN : STRAG_ROW_EXACT;
-    for (int first = 0, end = 1; first < end;) {
-        int next = add_rows_of_depth(choice, first, end);
-        first = end;
-        end = next;
-    }
-    for (int u = 0; u < choice->units->count; u++) {
-        if (choice->number[u] != NONE)
-            continue;
-        for (int i = topology->nodes[choice->units->node[u]].parent; i > 0;
-             i = topology->nodes[i].parent)
-            add_row(choice, i);
-    }
-}
 
 /* The units below a node. */
 static struct stratum units_below(const struct choice *choice, int node)
@@ -223,16 +246,6 @@ static struct stratum units_below(const struct choice *choice, int node)
     int first = unit_at(choice->units, one->first_leaf);
     int last = unit_at(choice->units, one->first_leaf + one->leaves - 1);
     return (struct stratum){first, last + 1, NONE};
-}
-
-static void choose_below_rows(struct choice *choice)
-{
-    for (int i = 0; i < choice->links->topology->nnodes && choice->sample->rows > 0; i++) {
-        if (choice->sample->row[i] < 0)
-            continue;
-        struct stratum below = units_below(choice, i);
-        choose_strata(choice, below.first, below.end);
-    }
 }
 
 /* A unit stands for its stratum's ranks. */
@@ -252,27 +265,30 @@ static void weigh_row(const struct choice *choice, int node, float *weight)
 
 static bool weigh_rows(const struct choice *choice)
 {
+    const struct strag_units *units = choice->units;
     struct strag_sample *sample = choice->sample;
-    size_t cells = (size_t)sample->rows * (size_t)sample->chosen;
-    sample->weight = calloc(cells + 1, sizeof *sample->weight);
-    for (int i = 0; sample->weight && i < choice->links->topology->nnodes; i++) {
-        if (sample->row[i] >= 0)
-            weigh_row(choice, i, sample->weight + (size_t)sample->row[i] * (size_t)sample->chosen);
-    }
+    size_t chosen = (size_t)sample->chosen;
+    sample->weight = calloc((size_t)units->rows * chosen + 1, sizeof *sample->weight);
+    for (int row = 0; sample->weight && row < units->rows; row++)
+        weigh_row(choice, units->row_node[row], sample->weight + (size_t)row * chosen);
     return sample->weight != NULL;
 }
 
 /* With one growth of distances. */
 static void choose_on_tree(struct choice *choice)
 {
+    const struct strag_units *units = choice->units;
     choice->ranks = 0;
-    choice->sample->rows = 0;
-    memset(choice->number, 0, (size_t)choice->units->count * sizeof *choice->number);
+    memset(choice->number, 0, (size_t)units->count * sizeof *choice->number);
     choose_state(choice);
-    find_rows(choice);
-    choose_extremes(choice);
-    choose_strata(choice, 0, choice->units->count);
-    choose_below_rows(choice);
+    choose(choice, units->most);
+    choose(choice, units->fewest);
+    choose(choice, units->slowest);
+    choose_strata(choice, 0, units->count);
+    for (int row = 0; row < units->rows; row++) {
+        struct stratum below = units_below(choice, units->row_node[row]);
+        choose_strata(choice, below.first, below.end);
+    }
 }
 
 /* ---- Grids ---- */
@@ -318,15 +334,14 @@ static void choose_lines(struct choice *choice, const int32_t *unit_on, int unit
     }
 }
 
-/* Through what differs, and through some others, as many as there is room for. */
+/* Through late ranks, and through some others, as many as there is room for. Slow hosts need not be
+ * among them: a class is as slow as its slowest link. */
 static void choose_on_grid(struct choice *choice, const int32_t *unit_on)
 {
     const struct strag_state *state = choice->state;
     int count = choice->units->count;
     choice->ranks = 0;
     memset(choice->number, 0, (size_t)count * sizeof *choice->number);
-    for (int i = 0; state && i < state->nslow && i < LINES_MOST; i++)
-        choose_lines(choice, unit_on, unit_of(choice->links, choice->units, state->slow[i].rank));
     for (int i = 0; state && i < state->nstragglers && i < LINES_MOST; i++)
         choose_lines(choice, unit_on,
                      unit_of(choice->links, choice->units, state->straggler[i].rank));
@@ -404,8 +419,6 @@ static bool open_on_grid(struct choice *choice)
         unit_on[p] = NONE;
     for (int u = 0; good && u < choice->units->count; u++)
         unit_on[topology->nodes[choice->units->node[u]].position] = u;
-    for (int i = 0; good && i < topology->nnodes; i++)
-        sample->row[i] = STRAG_ROW_EXACT;
     if (good) {
         choose_on_grid(choice, unit_on);
         share_lines(choice);
@@ -447,11 +460,10 @@ bool strag_sample_open(const struct strag_links *links, const struct strag_units
     const struct strag_topology *topology = links->topology;
     struct choice choice = {links, units, state, sample, .growth = 2};
     bool tree = topology->network == STRAG_NETWORK_TREE, good;
-    *sample = (struct strag_sample){.wanted = wanted, .sends = tree};
+    *sample = (struct strag_sample){.wanted = wanted, .sends = tree, .row = units->row};
     choice.number = malloc((size_t)units->count * sizeof *choice.number);
     sample->unit = malloc((size_t)topology->n * sizeof *sample->unit);
-    sample->row = malloc((size_t)topology->nnodes * sizeof *sample->row);
-    good = choice.number && sample->unit && sample->row;
+    good = choice.number && sample->unit;
     if (good && tree) {
         choose_on_tree(&choice);
         while (choice.ranks > wanted && choice.growth < topology->n) {
@@ -472,7 +484,6 @@ void strag_sample_close(struct strag_sample *sample)
 {
     free(sample->rank);
     free(sample->unit);
-    free(sample->row);
     free(sample->weight);
     free(sample->lines);
     free(sample->pace);

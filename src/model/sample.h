@@ -33,8 +33,14 @@
 /* The parts of a topology that are looked at as a whole, in the order of the tree. */
 struct strag_units {
     int count;
-    int32_t *node; /* [unit]: host, or below one */
-    int32_t *at;   /* [unit]: its first place in the order of the tree; [count]: n */
+    int32_t *node;             /* [unit]: host, or below one */
+    int32_t *at;               /* [unit]: its first place in the order of the tree; [count]: n */
+    int most, fewest, slowest; /* units */
+
+    /* Trees: the nodes above units that are looked at. */
+    int rows;
+    int32_t *row_node; /* [row] */
+    int32_t *row;      /* [node]: STRAG_ROW_*, or its row */
 };
 
 struct strag_sample {
@@ -45,11 +51,10 @@ struct strag_sample {
     int32_t *unit; /* [rank]: the number of its unit among these; -1: it is not looked at */
     bool sends;    /* what they send to others counts as well as what they receive */
 
-    /* Nodes above units that are looked at, and by which number what a unit's rank sends over them
-     * is multiplied. */
-    int rows;
-    int32_t *row;  /* [node]: STRAG_ROW_*, or its row */
-    float *weight; /* [row * chosen + unit] */
+    /* By which number what a unit's rank sends over the link of a node above units is multiplied.
+     */
+    const int32_t *row; /* those of the units */
+    float *weight;      /* [row * chosen + unit] */
 
     /* Grids: links of lines, as classes. */
     int classes;
@@ -61,8 +66,10 @@ struct strag_sample {
 
 enum { STRAG_ROW_EXACT = -1, STRAG_ROW_UNKNOWN = -2 };
 
-/** @return false when out of memory; then nothing is left */
-bool strag_units_open(const struct strag_links *links, struct strag_units *units);
+/** @param state  whose slow and late ranks' units have their nodes above looked at; NULL: none
+ * @return false when out of memory; then nothing is left */
+bool strag_units_open(const struct strag_links *links, const struct strag_state *state,
+                      struct strag_units *units);
 
 /** Units that are all zero are allowed. */
 void strag_units_close(struct strag_units *units);

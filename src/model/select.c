@@ -14,7 +14,7 @@
 enum { PREVIOUS = -1, SIZES_PER_DOUBLING = 8 };
 
 /* Where a table is wanted quickly: from how many ranks on so many block counts are compared. */
-enum { MANY_RANKS = 256, CHOICES_FOR_MANY = 4 };
+enum { MANY_RANKS = 256, CHOICES_FOR_MANY = 4, CHOICES_FOR_VERY_MANY = 3 };
 
 /* ... and so many messages are looked at for each candidate; with fewer ranks usually all. */
 enum { MESSAGES = 1 << 17, MESSAGES_OF_MANY = 1 << 13 };
@@ -291,6 +291,16 @@ static int keep_short(const int *blocks, int choices, int most)
     return choices;
 }
 
+/* Some of them, from the first to the last. */
+static int thin_out(int *blocks, int choices, int most)
+{
+    if (choices <= most)
+        return choices;
+    for (int c = 0; c < most; c++)
+        blocks[c] = blocks[c * (choices - 1) / (most - 1)];
+    return most;
+}
+
 /* An algorithm's candidates, one for each count of blocks. */
 static int add_candidates(struct pricing *pricing, const struct strag_algorithm *algorithm,
                           const struct strag_problem *problem, struct strag_error *err)
@@ -302,11 +312,9 @@ static int add_candidates(struct pricing *pricing, const struct strag_algorithm 
         return strag_fail(err, choices, "out of memory for the choices of %s", algorithm->name);
     if (wants_short(pricing->options) && algorithm->bounds)
         choices = keep_short(blocks, choices, SHORT_BLOCKS * size_class(problem));
-    if (pricing->options->quick && problem->n > MANY_RANKS && choices > CHOICES_FOR_MANY) {
-        for (int c = 0; c < CHOICES_FOR_MANY; c++)
-            blocks[c] = blocks[c * (choices - 1) / (CHOICES_FOR_MANY - 1)];
-        choices = CHOICES_FOR_MANY;
-    }
+    if (pricing->options->quick && problem->n > MANY_RANKS)
+        choices = thin_out(blocks, choices,
+                           problem->n > VERY_MANY_RANKS ? CHOICES_FOR_VERY_MANY : CHOICES_FOR_MANY);
     if (!grow(pricing, choices))
         return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for %d candidates",
                           selection->candidates + choices);

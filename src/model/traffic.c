@@ -139,7 +139,7 @@ int strag_traffic_narrow(struct strag_traffic *traffic, int messages, int rounds
 {
     const struct strag_problem *problem = &traffic->subject.instance.problem;
     traffic->visited_most = (int64_t)OPERATIONS_PER_MESSAGE * messages;
-    if ((int64_t)traffic->receivers * rounds <= messages || traffic->symmetry.rank)
+    if ((int64_t)traffic->receivers * rounds < messages || traffic->symmetry.rank)
         return STRAG_OK;
     if (rounds > ROUNDS_ON_GRIDS &&
         traffic->platform->links->topology->network != STRAG_NETWORK_TREE)
