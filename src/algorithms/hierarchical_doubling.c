@@ -100,8 +100,11 @@ static int find_sent_max(const struct prepared *prepared, int32_t *sent)
     int most = 0;
     for (int i = tree->nnodes - 1; i >= 0; i--) {
         const struct strag_tree_node *node = &tree->nodes[i];
+        int steps = strag_log2_ceil(node->children);
         for (int member = 0; member < node->children; member++) {
             int child = node->first_child + member, total = sent[child];
+            if (i > 0 && member > 0 && total + steps + 1 <= most)
+                continue; /* no more than that */
             total += i == 0 ? sent_at_top(prepared, child)
                             : strag_binomial_children(node->children, member) + (member > 0);
             most = total > most ? total : most;

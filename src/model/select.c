@@ -16,8 +16,9 @@ enum { PREVIOUS = -1, SIZES_PER_DOUBLING = 8 };
 /* Where a table is wanted quickly: from how many ranks on so many block counts are compared. */
 enum { MANY_RANKS = 256, CHOICES_FOR_MANY = 4, CHOICES_FOR_VERY_MANY = 3 };
 
-/* ... and so many messages are looked at for each candidate; with fewer ranks usually all. */
-enum { MESSAGES = 1 << 17, MESSAGES_OF_MANY = 1 << 13 };
+/* ... and so many messages are looked at for each candidate: with few ranks usually all, with more
+ * the fewer the more messages a round has; but never less than so many. */
+enum { MESSAGES = 1 << 17, MESSAGES_LEAST = 1 << 13 };
 
 /* A rank's plan is short if it is made in a millisecond, or in some more where ranks are very many:
  * with so many operations at most, and so many blocks where these differ in length. */
@@ -228,9 +229,10 @@ static void note_times(const struct pricing *pricing)
 static int messages_for(const struct strag_select_options *options,
                         const struct strag_problem *problem)
 {
+    double more = problem->n > MANY_RANKS ? (double)problem->n / MANY_RANKS : 1;
     if (!options->quick)
         return 0;
-    return problem->n > MANY_RANKS ? MESSAGES_OF_MANY : MESSAGES;
+    return (int)fmax(MESSAGES_LEAST, MESSAGES / (more * more));
 }
 
 static bool wants_short(const struct strag_select_options *options)
