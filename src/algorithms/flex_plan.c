@@ -13,7 +13,7 @@
 
 __extension__ typedef unsigned __int128 wide;
 
-enum { NONE = -1 };
+enum { NONE = -1, FOUND_BITS = 8 };
 
 /* lcm(1 .. 40), about 2^52.2: what is divided by up to 40 once stays exact. Times 512 segments it
  * is below the 2^62 that strag_bounds allows. */
@@ -123,9 +123,10 @@ static int64_t product_above(const struct strag_tree *tree, int node, int64_t li
 static int64_t find_whole(const struct strag_tree *tree)
 {
     int64_t whole = 1;
-    for (int i = 0; i < tree->nnodes; i++) {
-        if (tree->nodes[i].children)
+    for (int i = 0, parent = NONE; i < tree->nnodes; i++) {
+        if (tree->nodes[i].children || tree->nodes[i].parent == parent)
             continue;
+        parent = tree->nodes[i].parent;
         int64_t product = product_above(tree, i, many_divisors);
         if (product == 0)
             return many_divisors;
@@ -408,17 +409,47 @@ static int64_t block_from(const struct strag_flex *flex, int64_t cut, int64_t bl
     return block;
 }
 
+/* Cuts whose block was found lately: nodes that are alike have the same ones. */
+struct found_block {
+    int64_t cut, block;
+};
+
+static int64_t look_up(const struct strag_flex *flex, struct found_block *found, int64_t cut,
+                       int64_t near)
+{
+    uint64_t mixed = (uint64_t)cut * UINT64_C(0x9e3779b97f4a7c15);
+    struct found_block *entry = &found[mixed >> (64 - FOUND_BITS)];
+    if (entry->cut != cut)
+        *entry = (struct found_block){cut, block_from(flex, cut, near)};
+    return entry->block;
+}
+
 /* From fractions of `whole` to blocks. Where a range begins the one before it has often ended. */
 static void count_in_blocks(const struct strag_flex *flex, struct strag_flex_list *list)
 {
-    int64_t before = 0, block = 0; /* the end of the one before */
+    struct found_block found[1 << FOUND_BITS] = {{0, 0}}; /* cut 0 begins block 0 */
+    int64_t before = 0, block = 0;                        /* the end of the one before */
     for (int i = 0; i < list->at[flex->tree->n]; i++) {
         struct strag_flex_range *range = &list->ranges[i];
         int64_t end = range->end;
-        range->first = block_from(flex, range->first, range->first < before ? 0 : block);
-        block = range->end = block_from(flex, end, range->first);
+        range->first = range->first == before
+                           ? block
+                           : look_up(flex, found, range->first, range->first < before ? 0 : block);
+        block = range->end = look_up(flex, found, end, range->first);
         before = end;
     }
+}
+
+/* The same ranges in another order: each position's are one group. */
+static void copy_by_position(const struct strag_flex *flex, const struct strag_flex_list *from,
+                             struct strag_flex_list *to)
+{
+    int n = flex->tree->n;
+    for (int i = 0; i < from->at[n]; i++)
+        to->ranges[to->at[from->ranges[i].position]++] = from->ranges[i];
+    for (int p = n; p > 0; p--) /* each is where the next one was */
+        to->at[p] = to->at[p - 1];
+    to->at[0] = 0;
 }
 
 /* ---- Planning ---- */
@@ -468,8 +499,12 @@ static int plan(struct planner *planner)
     flex->whole = exact ? find_whole(flex->tree) : many_divisors;
     if (plan_levels(planner) != STRAG_OK || !find_cuts(flex))
         return STRAG_ERR_MEMORY;
-    for (int l = 0; l <= 3 * flex->tree->levels; l++)
-        count_in_blocks(flex, &flex->lists[l]);
+    for (int l = 0; l <= 3 * flex->tree->levels; l++) {
+        if (l == 0 || l % 3)
+            count_in_blocks(flex, &flex->lists[l]);
+        else
+            copy_by_position(flex, &flex->lists[l - 1], &flex->lists[l]);
+    }
     return STRAG_OK;
 }
 
