@@ -239,6 +239,18 @@ static void choose_state(struct choice *choice)
 
 /* ---- Trees ---- */
 
+/* Butterflies are made for powers of two: of the ranks beyond, each works for its neighbour, up to
+ * some place, where hosts differ from all others. */
+static void choose_folds(struct choice *choice)
+{
+    int n = choice->links->topology->n, active = 1;
+    while (active <= n / 2)
+        active *= 2;
+    int folded = 2 * (n - active);
+    choose(choice, unit_of(choice->links, choice->units, folded));
+    choose(choice, unit_of(choice->links, choice->units, folded > 0 ? folded - 1 : 0));
+}
+
 /* The units below a node. */
 static struct stratum units_below(const struct choice *choice, int node)
 {
@@ -284,6 +296,7 @@ static void choose_on_tree(struct choice *choice)
     choose(choice, units->most);
     choose(choice, units->fewest);
     choose(choice, units->slowest);
+    choose_folds(choice);
     choose_strata(choice, 0, units->count);
     for (int row = 0; row < units->rows; row++) {
         struct stratum below = units_below(choice, units->row_node[row]);
