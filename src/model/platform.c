@@ -63,6 +63,9 @@ void strag_platform_free(struct strag_platform *platform)
 {
     if (!platform)
         return;
+    for (int i = 0; i < STRAG_PLATFORM_ROUNDS; i++)
+        free(platform->messages[i].list);
+    free(platform->hops);
     strag_sample_close(&platform->sample);
     strag_units_close(&platform->units);
     strag_links_free(platform->links);

@@ -17,6 +17,25 @@ struct strag_load {
     uint32_t traffic; /* that `total` belongs to */
 };
 
+/* A message. For a vector of s bytes it takes latency + s * per_byte seconds, both known when its
+ * round has been looked at, and its receiver then reduces for s * reducing seconds. */
+struct strag_message {
+    int from, to;
+    double amount; /* bytes of it per byte of the vector */
+    double latency, per_byte, reducing;
+    size_t hops_end; /* its hops end here in those of the round, where the next one's begin */
+};
+
+/* Of one round. */
+struct strag_messages {
+    int count, room;
+    struct strag_message *list;
+    int heaviest; /* takes the longest, as far as the model's bandwidths tell */
+    double heaviest_takes;
+};
+
+enum { STRAG_PLATFORM_ROUNDS = 32 };
+
 struct strag_platform {
     struct strag_links *links;
     struct strag_load *load;  /* [link], if it stands for itself; behind them a sample's classes */
@@ -24,6 +43,12 @@ struct strag_platform {
     uint32_t traffics;        /* candidates so far */
     struct strag_units units; /* what samples are made of; made when it is first asked for */
     struct strag_sample sample;
+
+    /* Room that candidates use one after the other: of some rounds, and for all hops of the
+     * messages of the round that was looked at last. */
+    struct strag_messages messages[STRAG_PLATFORM_ROUNDS];
+    size_t hops_room;
+    struct strag_hop *hops;
 };
 
 /**

@@ -156,16 +156,16 @@ int strag_traffic_narrow(struct strag_traffic *traffic, int messages, int rounds
 }
 
 /* Room for one more route. */
-static bool grow_hops(struct strag_traffic *traffic, size_t used)
+static bool grow_hops(struct strag_platform *platform, size_t used)
 {
-    size_t needed = used + (size_t)traffic->subject.links->longest;
-    if (needed <= traffic->hops_room)
+    size_t needed = used + (size_t)platform->links->longest;
+    if (needed <= platform->hops_room)
         return true;
-    void *moved = realloc(traffic->hops, 2 * needed * sizeof *traffic->hops);
+    void *moved = realloc(platform->hops, 2 * needed * sizeof *platform->hops);
     if (!moved)
         return false;
-    traffic->hops = moved;
-    traffic->hops_room = 2 * needed;
+    platform->hops = moved;
+    platform->hops_room = 2 * needed;
     return true;
 }
 
@@ -205,9 +205,9 @@ static bool load_links(struct strag_traffic *traffic, struct strag_messages *mes
     size_t used = 0;
     for (int m = 0; m < messages->count; m++) {
         struct strag_message *message = &messages->list[m];
-        if (!grow_hops(traffic, used))
+        if (!grow_hops(traffic->platform, used))
             return false;
-        struct strag_hop *hops = traffic->hops + used;
+        struct strag_hop *hops = traffic->platform->hops + used;
         struct strag_route route =
             strag_links_route(traffic->subject.links, message->from, message->to, hops);
         for (int h = 0; h < route.nhops; h++)
@@ -225,7 +225,7 @@ static void price_messages(const struct strag_traffic *traffic, struct strag_mes
     for (int m = 0; m < messages->count; m++) {
         struct strag_message *message = &messages->list[m];
         for (; h < message->hops_end; h++) {
-            double busy = traffic->platform->load[traffic->hops[h].link].busy;
+            double busy = traffic->platform->load[traffic->platform->hops[h].link].busy;
             if (busy > message->per_byte)
                 message->per_byte = busy;
         }
@@ -272,19 +272,19 @@ int strag_traffic_gather(struct strag_traffic *traffic, struct strag_rounds roun
 {
     int ranks = traffic->sample ? traffic->sample->count : traffic->subject.instance.problem.n;
     int most = GATHERED_RANKS / ranks;
-    most = most < 1 ? 1 : most > STRAG_TRAFFIC_ROUNDS ? STRAG_TRAFFIC_ROUNDS : most;
+    most = most < 1 ? 1 : most > STRAG_PLATFORM_ROUNDS ? STRAG_PLATFORM_ROUNDS : most;
     if (rounds.end - rounds.first > most)
         rounds.end = rounds.first + most;
     traffic->gathered = rounds;
     for (int i = 0; i < rounds.end - rounds.first; i++) {
-        traffic->messages[i].count = traffic->messages[i].heaviest = 0;
-        traffic->messages[i].heaviest_takes = 0;
+        traffic->platform->messages[i].count = traffic->platform->messages[i].heaviest = 0;
+        traffic->platform->messages[i].heaviest_takes = 0;
     }
     int status = visit_ranks(traffic, rounds, err);
     if (status != STRAG_OK)
         return status;
     /* With room for a route, for strag_traffic_alone. */
-    return traffic->failed || !grow_hops(traffic, 0) ? no_memory(traffic, err) : STRAG_OK;
+    return traffic->failed || !grow_hops(traffic->platform, 0) ? no_memory(traffic, err) : STRAG_OK;
 }
 
 struct strag_message strag_traffic_alone(struct strag_traffic *traffic, int round)
@@ -294,7 +294,7 @@ struct strag_message strag_traffic_alone(struct strag_traffic *traffic, int roun
     if (messages->count == 0)
         return (struct strag_message){0};
     struct strag_message message = messages->list[messages->heaviest];
-    struct strag_hop *hops = traffic->hops;
+    struct strag_hop *hops = traffic->platform->hops;
     struct strag_route route = strag_links_route(links, message.from, message.to, hops);
     message.latency = route.latency;
     for (int h = 0; h < route.nhops; h++) {
@@ -320,8 +320,5 @@ int strag_traffic_round(struct strag_traffic *traffic, int round, int repeats,
 int strag_traffic_close(struct strag_traffic *traffic, int status, struct strag_error *err)
 {
     strag_symmetry_close(&traffic->symmetry);
-    for (int i = 0; i < STRAG_TRAFFIC_ROUNDS; i++)
-        free(traffic->messages[i].list);
-    free(traffic->hops);
     return strag_subject_close(&traffic->subject, status, err);
 }

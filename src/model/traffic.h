@@ -10,23 +10,6 @@
 #include "model/symmetry.h"
 #include "plan/algorithm.h"
 
-/* A message. For a vector of s bytes it takes latency + s * per_byte seconds, both known when its
- * round has been looked at, and its receiver then reduces for s * reducing seconds. */
-struct strag_message {
-    int from, to;
-    double amount; /* bytes of it per byte of the vector */
-    double latency, per_byte, reducing;
-    size_t hops_end; /* its hops end here in those of the round, where the next one's begin */
-};
-
-/* Of one round. */
-struct strag_messages {
-    int count, room;
-    struct strag_message *list;
-    int heaviest; /* takes the longest, as far as the model's bandwidths tell */
-    double heaviest_takes;
-};
-
 /* What is priced: an algorithm's plans for a problem, on the links of its topology. */
 struct strag_subject {
     struct strag_instance instance;
@@ -49,8 +32,6 @@ void strag_subject_visit(struct strag_subject *subject, int rank, struct strag_r
 /** @return status, or what was wrong with the algorithm if status is STRAG_OK */
 int strag_subject_close(struct strag_subject *subject, int status, struct strag_error *err);
 
-enum { STRAG_TRAFFIC_ROUNDS = 32 };
-
 struct strag_traffic {
     struct strag_subject subject;
     struct strag_platform *platform;
@@ -63,17 +44,13 @@ struct strag_traffic {
     int64_t visited, visited_most;     /* operations; where there are more, it is given up */
     double busiest;                    /* bytes over the busiest link so far */
 
-    struct strag_rounds gathered;
-    struct strag_messages messages[STRAG_TRAFFIC_ROUNDS]; /* [round - gathered.first] */
-
-    size_t hops_room;
-    struct strag_hop *hops; /* of all messages of the round that was looked at last */
+    struct strag_rounds gathered; /* platform->messages are theirs */
 };
 
 static inline struct strag_messages *strag_traffic_messages(struct strag_traffic *traffic,
                                                             int round)
 {
-    return &traffic->messages[round - traffic->gathered.first];
+    return &traffic->platform->messages[round - traffic->gathered.first];
 }
 
 /** The rank that stands for this one. */
