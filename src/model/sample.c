@@ -315,7 +315,7 @@ static struct around find_around(const struct choice *choice)
 {
     const struct strag_topology *topology = choice->links->topology;
     const struct strag_grid *grid = &topology->grid;
-    struct around around;
+    struct around around = {{0}, {0}};
     for (int u = 0; u < choice->units->count; u++) {
         int at[STRAG_DIMS_MAX];
         strag_grid_coordinates(grid, topology->nodes[choice->units->node[u]].position, at);

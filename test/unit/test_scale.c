@@ -78,7 +78,7 @@ static struct strag_grid random_grid(struct rng *rng)
 static struct strag_topology *random_hosts(struct rng *rng)
 {
     struct strag_grid grid = random_grid(rng);
-    int positions[4 * RANKS_MOST], count = 0, form = draw(rng, 0, 3), limit[STRAG_DIMS_MAX];
+    int positions[4 * RANKS_MOST], count = 0, form = draw(rng, 0, 3), limit[STRAG_DIMS_MAX] = {0};
     for (int d = 0; d < grid.dims; d++)
         limit[d] = form == 1 ? draw(rng, 1, grid.size[d]) : grid.size[d];
     for (int p = 0; p < strag_grid_positions(&grid); p++) {
