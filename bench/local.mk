@@ -29,3 +29,9 @@ bench_allreduce_SOURCES = $(bench_shared) bench/allreduce.c
 bench_allreduce_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
 bench_allreduce_LDADD = src/libstrag.la $(OMPI_LIBS)
 endif
+
+# Time and memory of tables and plans at scale.
+check_PROGRAMS += bench/scale/scale
+bench_scale_scale_SOURCES = bench/scale/scale.c bench/scale/machines.c bench/scale/machines.h
+bench_scale_scale_LDADD = src/libstrag.la
+EXTRA_DIST += bench/scale/report.py

@@ -66,7 +66,9 @@ src_libstrag_la_SOURCES = \
 	src/model/flows.c src/model/flows.h \
 	src/model/model.h \
 	src/model/network.c src/model/network.h \
+	src/model/platform.c src/model/platform.h \
 	src/model/rules.c src/model/rules.h \
+	src/model/sample.c src/model/sample.h \
 	src/model/select.c src/model/select.h \
 	src/model/symmetry.c src/model/symmetry.h \
 	src/model/traffic.c src/model/traffic.h \

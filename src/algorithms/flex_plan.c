@@ -9,10 +9,11 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 __extension__ typedef unsigned __int128 wide;
 
-enum { NONE = -1 };
+enum { NONE = -1, FOUND_BITS = 8 };
 
 /* lcm(1 .. 40), about 2^52.2: what is divided by up to 40 once stays exact. Times 512 segments it
  * is below the 2^62 that strag_bounds allows. */
@@ -122,9 +123,10 @@ static int64_t product_above(const struct strag_tree *tree, int node, int64_t li
 static int64_t find_whole(const struct strag_tree *tree)
 {
     int64_t whole = 1;
-    for (int i = 0; i < tree->nnodes; i++) {
-        if (tree->nodes[i].children)
+    for (int i = 0, parent = NONE; i < tree->nnodes; i++) {
+        if (tree->nodes[i].children || tree->nodes[i].parent == parent)
             continue;
+        parent = tree->nodes[i].parent;
         int64_t product = product_above(tree, i, many_divisors);
         if (product == 0)
             return many_divisors;
@@ -322,41 +324,132 @@ static bool plan_level(struct planner *planner, int level)
 
 /* ---- Blocks ---- */
 
-static int by_size(const void *a, const void *b)
+/* Where the ascending run ends that begins at `first`. */
+static size_t run_end(const int64_t *values, size_t first, size_t count)
 {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
+    size_t end = first + 1;
+    while (end < count && values[end] > values[end - 1])
+        end++;
+    return end;
+}
+
+/* Merge two runs, values that both have once. @return how many */
+static size_t merge(const int64_t *a, size_t na, const int64_t *b, size_t nb, int64_t *merged)
+{
+    size_t i = 0, j = 0, count = 0;
+    while (i < na || j < nb) {
+        bool from_a = j == nb || (i < na && a[i] <= b[j]);
+        int64_t value = from_a ? a[i] : b[j];
+        i += i < na && a[i] == value;
+        j += j < nb && b[j] == value;
+        merged[count++] = value;
+    }
+    return count;
+}
+
+/* Sort values that are a few ascending runs, many of them with the same values, and keep each once.
+ * @param spare  as much room again  @return how many are kept */
+static size_t merge_runs(int64_t *values, size_t count, int64_t *spare)
+{
+    while (run_end(values, 0, count) < count) {
+        size_t kept = 0;
+        for (size_t first = 0; first < count;) {
+            size_t middle = run_end(values, first, count);
+            size_t end = middle < count ? run_end(values, middle, count) : middle;
+            kept +=
+                merge(values + first, middle - first, values + middle, end - middle, spare + kept);
+            first = end;
+        }
+        memcpy(values, spare, kept * sizeof *values);
+        count = kept;
+    }
+    return count;
 }
 
 /* All ends of ranges, sorted, each once. @return false when out of memory */
 static bool find_cuts(struct strag_flex *flex)
 {
     int n = flex->tree->n, last = 3 * flex->tree->levels;
-    size_t ends = 0, kept = 0;
-    for (int l = 3; l <= last; l += 3)
+    size_t ends = 1;
+    for (int l = 2; l <= last; l += 3) /* in groups, in which they ascend */
         ends += (size_t)flex->lists[l].at[n];
-    flex->cuts = malloc((ends + 1) * sizeof *flex->cuts);
-    if (!flex->cuts || ends >= INT32_MAX)
+    flex->cuts = malloc(ends * sizeof *flex->cuts);
+    int64_t *spare = malloc(ends * sizeof *spare);
+    if (!flex->cuts || !spare || ends >= INT32_MAX) {
+        free(spare);
         return false;
+    }
     flex->cuts[0] = 0;
-    ends = 0;
-    for (int l = 3; l <= last; l += 3) {
+    ends = 1;
+    for (int l = 2; l <= last; l += 3) {
         for (int i = 0; i < flex->lists[l].at[n]; i++)
-            flex->cuts[++ends] = flex->lists[l].ranges[i].end;
+            flex->cuts[ends++] = flex->lists[l].ranges[i].end;
     }
-    qsort(flex->cuts, ends + 1, sizeof *flex->cuts, by_size);
-    for (size_t i = 1; i <= ends; i++) {
-        if (flex->cuts[i] != flex->cuts[kept])
-            flex->cuts[++kept] = flex->cuts[i];
-    }
-    flex->blocks = (int)kept;
+    flex->blocks = (int)merge_runs(flex->cuts, ends, spare) - 1;
+    free(spare);
     return true;
 }
 
-static int64_t block_at(const struct strag_flex *flex, int64_t cut)
+/* The block that begins at a cut, which is not far behind that of `block`. */
+static int64_t block_from(const struct strag_flex *flex, int64_t cut, int64_t block)
 {
-    const int64_t *found = bsearch(&cut, flex->cuts, (size_t)flex->blocks + 1, sizeof cut, by_size);
-    return found - flex->cuts;
+    int64_t step = 1, end = flex->blocks;
+    if (cut == flex->whole)
+        return end;
+    for (; block + step < end && flex->cuts[block + step] <= cut; step *= 2)
+        block += step;
+    end = block + step < end ? block + step : end;
+    while (end - block > 1) {
+        int64_t middle = block + (end - block) / 2;
+        if (flex->cuts[middle] <= cut)
+            block = middle;
+        else
+            end = middle;
+    }
+    return block;
+}
+
+/* Cuts whose block was found lately: nodes that are alike have the same ones. */
+struct found_block {
+    int64_t cut, block;
+};
+
+static int64_t look_up(const struct strag_flex *flex, struct found_block *found, int64_t cut,
+                       int64_t near)
+{
+    uint64_t mixed = (uint64_t)cut * UINT64_C(0x9e3779b97f4a7c15);
+    struct found_block *entry = &found[mixed >> (64 - FOUND_BITS)];
+    if (entry->cut != cut)
+        *entry = (struct found_block){cut, block_from(flex, cut, near)};
+    return entry->block;
+}
+
+/* From fractions of `whole` to blocks. Where a range begins the one before it has often ended. */
+static void count_in_blocks(const struct strag_flex *flex, struct strag_flex_list *list)
+{
+    struct found_block found[1 << FOUND_BITS] = {{0, 0}}; /* cut 0 begins block 0 */
+    int64_t before = 0, block = 0;                        /* the end of the one before */
+    for (int i = 0; i < list->at[flex->tree->n]; i++) {
+        struct strag_flex_range *range = &list->ranges[i];
+        int64_t end = range->end;
+        range->first = range->first == before
+                           ? block
+                           : look_up(flex, found, range->first, range->first < before ? 0 : block);
+        block = range->end = look_up(flex, found, end, range->first);
+        before = end;
+    }
+}
+
+/* The same ranges in another order: each position's are one group. */
+static void copy_by_position(const struct strag_flex *flex, const struct strag_flex_list *from,
+                             struct strag_flex_list *to)
+{
+    int n = flex->tree->n;
+    for (int i = 0; i < from->at[n]; i++)
+        to->ranges[to->at[from->ranges[i].position]++] = from->ranges[i];
+    for (int p = n; p > 0; p--) /* each is where the next one was */
+        to->at[p] = to->at[p - 1];
+    to->at[0] = 0;
 }
 
 /* ---- Planning ---- */
@@ -407,11 +500,10 @@ static int plan(struct planner *planner)
     if (plan_levels(planner) != STRAG_OK || !find_cuts(flex))
         return STRAG_ERR_MEMORY;
     for (int l = 0; l <= 3 * flex->tree->levels; l++) {
-        struct strag_flex_list *list = &flex->lists[l];
-        for (int i = 0; i < list->at[flex->tree->n]; i++) {
-            list->ranges[i].first = block_at(flex, list->ranges[i].first);
-            list->ranges[i].end = block_at(flex, list->ranges[i].end);
-        }
+        if (l == 0 || l % 3)
+            count_in_blocks(flex, &flex->lists[l]);
+        else
+            copy_by_position(flex, &flex->lists[l - 1], &flex->lists[l]);
     }
     return STRAG_OK;
 }

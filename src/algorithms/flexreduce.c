@@ -84,15 +84,16 @@ static const int64_t messages_max = INT64_C(1) << 22;
 /* ---- Preparing ---- */
 
 /* At least: a message of every leaf to each other child, on every level. */
-static int64_t count_messages(const struct strag_tree *tree)
+static int64_t count_messages(const struct strag_problem *problem)
 {
+    const struct strag_topology *topology = problem->topology;
     int64_t messages = 0;
-    for (int i = 0; i < tree->nnodes; i++) {
-        const struct strag_tree_node *node = &tree->nodes[i];
+    for (int i = 0; topology && i < topology->nnodes; i++) {
+        const struct strag_node *node = &topology->nodes[i];
         if (node->children)
             messages += 2 * (int64_t)node->leaves * (node->children - 1);
     }
-    return messages;
+    return topology ? messages : 2 * (int64_t)problem->n * (problem->n - 1);
 }
 
 /* The rounds of a period: the steps of the longest level that has uplinks of hosts or switches. */
@@ -146,9 +147,10 @@ static int find_segments(struct prepared *prepared, const struct strag_problem *
     return STRAG_OK;
 }
 
-static int check_messages(const struct prepared *prepared, bool pipelined, struct strag_error *err)
+static int check_messages(const struct strag_problem *problem, int segments, bool pipelined,
+                          struct strag_error *err)
 {
-    int64_t messages = count_messages(prepared->flex->tree) * prepared->segments;
+    int64_t messages = count_messages(problem) * segments;
     if (messages > messages_max)
         return strag_fail(err, STRAG_ERR_UNSUPPORTED,
                           "flexreduce%s would send %lld messages or more, all ranks together; up "
@@ -184,7 +186,7 @@ static int prepare_form(const struct strag_problem *problem, bool pipelined, voi
     if (status == STRAG_OK && pipelined)
         status = find_segments(prepared, problem, err);
     if (status == STRAG_OK)
-        status = check_messages(prepared, pipelined, err);
+        status = check_messages(problem, prepared->segments, pipelined, err);
     if (status != STRAG_OK) {
         release(prepared);
         return status;
@@ -216,7 +218,7 @@ static int choices(const struct strag_problem *problem, int *blocks)
         struct prepared *prepared = what;
         prepared->segments = SEGMENTS_LEAST;
         for (; prepared->segments <= 2 * SEGMENTS_MOST; prepared->segments *= 2) {
-            if (check_messages(prepared, true, NULL) == STRAG_OK)
+            if (check_messages(problem, prepared->segments, true, NULL) == STRAG_OK)
                 blocks[count++] = prepared->flex->blocks * prepared->segments;
         }
         release(prepared);
@@ -226,9 +228,24 @@ static int choices(const struct strag_problem *problem, int *blocks)
     return count;
 }
 
+/* Before anything is prepared, if no count of segments makes them few enough. */
+static int check_form(const struct strag_problem *problem, bool pipelined, struct strag_error *err)
+{
+    int status = strag_tree_check(problem, "flexreduce", err);
+    if (status != STRAG_OK || problem->n < 2)
+        return status;
+    int segments = pipelined && problem->blocks == 0 ? SEGMENTS_LEAST : 1;
+    return check_messages(problem, segments, pipelined, err);
+}
+
 static int check(const struct strag_problem *problem, struct strag_error *err)
 {
-    return strag_tree_check(problem, "flexreduce", err);
+    return check_form(problem, false, err);
+}
+
+static int check_pipelined(const struct strag_problem *problem, struct strag_error *err)
+{
+    return check_form(problem, true, err);
 }
 
 /* ---- Claim and bounds ---- */
@@ -446,7 +463,7 @@ const struct strag_algorithm strag_flexreduce_pipelined = {
     .rounds = "(k+2L-1)(d_top-1)",
     .sent = "about 2(n-1)/n",
     .prefers_more_blocks = true,
-    .check = check,
+    .check = check_pipelined,
     .prepare = prepare_pipelined,
     .release = release,
     .adds_nothing = adds_nothing,

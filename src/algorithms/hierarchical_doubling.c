@@ -30,6 +30,7 @@
 
 struct prepared {
     struct strag_tree *tree;
+    int sent_max;  /* vectors */
     int32_t top[]; /* ranks that lead the root's children, in ascending order: two that swap values
                       put the lower rank's left, which has to be the lower one's in the doubling */
 };
@@ -52,35 +53,6 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static int prepare(const struct strag_problem *problem, void **out, struct strag_error *err)
-{
-    struct strag_tree *tree;
-    int status = strag_tree_create(problem, &tree, err);
-    if (status != STRAG_OK)
-        return status;
-    size_t children = (size_t)tree->nodes[0].children;
-    struct prepared *prepared = malloc(sizeof *prepared + children * sizeof *prepared->top);
-    if (!prepared) {
-        strag_tree_free(tree);
-        return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for %zu leaders", children);
-    }
-    prepared->tree = tree;
-    for (size_t c = 0; c < children; c++)
-        prepared->top[c] = tree->rank_at[leader(tree, tree->nodes[0].first_child + (int)c)];
-    qsort(prepared->top, children, sizeof *prepared->top, by_number);
-    *out = prepared;
-    return STRAG_OK;
-}
-
-/* A position's number in the doubling, or -1 if it leads no child of the root. */
-static int top_member(const struct prepared *prepared, int position)
-{
-    const int32_t *rank = &prepared->tree->rank_at[position];
-    const int32_t *found = bsearch(rank, prepared->top, (size_t)prepared->tree->nodes[0].children,
-                                   sizeof *prepared->top, by_number);
-    return found ? (int)(found - prepared->top) : -1;
-}
-
 /* The rounds of the levels below the top, once. */
 static int climbing_rounds(const struct strag_tree *tree)
 {
@@ -101,26 +73,71 @@ static int led_child(const struct strag_tree *tree, int level, int position)
     return leader(tree, below) == position ? below : -1;
 }
 
-/* How many vectors a position sends: up and down below the top, and there. */
-static int sent_by(const struct prepared *prepared, int position)
+/* A position's number in the doubling, or -1 if it leads no child of the root. */
+static int top_member(const struct prepared *prepared, int position)
+{
+    if (led_child(prepared->tree, prepared->tree->levels - 1, position) < 0)
+        return -1;
+    const int32_t *rank = &prepared->tree->rank_at[position];
+    const int32_t *found = bsearch(rank, prepared->top, (size_t)prepared->tree->nodes[0].children,
+                                   sizeof *prepared->top, by_number);
+    return found ? (int)(found - prepared->top) : -1;
+}
+
+/* How many vectors the leader of a child of the root sends at the top. */
+static int sent_at_top(const struct prepared *prepared, int child)
+{
+    struct strag_fold fold = strag_fold(prepared->tree->nodes[0].children);
+    int member = top_member(prepared, leader(prepared->tree, child));
+    return strag_fold_number(&fold, member) < 0 ? 1 : fold.log + (member < 2 * fold.extra);
+}
+
+/* A leader's way ends at the node where it is not the first one, or at the top. @param sent [node]:
+ * what its leader sends below it, to be filled */
+static int find_sent_max(const struct prepared *prepared, int32_t *sent)
 {
     const struct strag_tree *tree = prepared->tree;
-    struct strag_fold fold = strag_fold(tree->nodes[0].children);
-    int sent = 0;
-    for (int level = 0; level < tree->levels - 1; level++) {
-        int child = led_child(tree, level, position);
-        if (child < 0)
-            continue;
-        const struct strag_tree_node *node = &tree->nodes[tree->nodes[child].parent];
-        int member = child - node->first_child;
-        sent += strag_binomial_children(node->children, member) + (member > 0);
+    int most = 0;
+    for (int i = tree->nnodes - 1; i >= 0; i--) {
+        const struct strag_tree_node *node = &tree->nodes[i];
+        int steps = strag_log2_ceil(node->children);
+        for (int member = 0; member < node->children; member++) {
+            int child = node->first_child + member, total = sent[child];
+            if (i > 0 && member > 0 && total + steps + 1 <= most)
+                continue; /* no more than that */
+            total += i == 0 ? sent_at_top(prepared, child)
+                            : strag_binomial_children(node->children, member) + (member > 0);
+            most = total > most ? total : most;
+            if (member == 0)
+                sent[i] = total;
+        }
     }
-    int member = top_member(prepared, position);
-    if (member < 0)
-        return sent;
-    if (strag_fold_number(&fold, member) < 0)
-        return sent + 1;
-    return sent + fold.log + (member < 2 * fold.extra);
+    return most;
+}
+
+static int prepare(const struct strag_problem *problem, void **out, struct strag_error *err)
+{
+    struct strag_tree *tree;
+    int status = strag_tree_create(problem, &tree, err);
+    if (status != STRAG_OK)
+        return status;
+    size_t children = (size_t)tree->nodes[0].children;
+    struct prepared *prepared = malloc(sizeof *prepared + children * sizeof *prepared->top);
+    int32_t *sent = calloc((size_t)tree->nnodes, sizeof *sent);
+    if (!prepared || !sent) {
+        free(sent);
+        free(prepared);
+        strag_tree_free(tree);
+        return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for %zu leaders", children);
+    }
+    prepared->tree = tree;
+    for (size_t c = 0; c < children; c++)
+        prepared->top[c] = tree->rank_at[leader(tree, tree->nodes[0].first_child + (int)c)];
+    qsort(prepared->top, children, sizeof *prepared->top, by_number);
+    prepared->sent_max = find_sent_max(prepared, sent);
+    free(sent);
+    *out = prepared;
+    return STRAG_OK;
 }
 
 static void claim(const struct strag_problem *problem, struct strag_claim *claim)
@@ -131,12 +148,9 @@ static void claim(const struct strag_problem *problem, struct strag_claim *claim
     *claim = (struct strag_claim){
         .rounds = 2 * climbing_rounds(tree) + fold.log + (fold.extra ? 2 : 0),
         .blocks = 1,
+        .sent_max = prepared->sent_max,
         .one_ported = true,
     };
-    for (int p = 0; p < tree->n; p++) {
-        int sent = sent_by(prepared, p);
-        claim->sent_max = sent > claim->sent_max ? sent : claim->sent_max;
-    }
 }
 
 /* A level below the top, up or down. @return the round behind it */

@@ -62,7 +62,7 @@ struct schedule {
     int s[STRAG_SKIPS_MAX];
     int before;
     int sends;     /* the most blocks that one rank sends */
-    int8_t *table; /* R[v * q + k] */
+    int8_t *table; /* R[k * n + v] */
 };
 
 /* ---- The broadcast ---- */
@@ -94,7 +94,7 @@ static struct turn turn_of(const struct schedule *schedule, int blocks, int i)
 /* The block that node v receives. @return negative: none */
 static int received(const struct schedule *schedule, struct turn turn, int v)
 {
-    int block = schedule->table[(size_t)v * (size_t)schedule->q + (size_t)turn.k] + turn.offset;
+    int block = schedule->table[(size_t)turn.k * (size_t)schedule->n + (size_t)v] + turn.offset;
     return block < turn.last ? block : turn.last;
 }
 
@@ -142,14 +142,14 @@ static void fill_turn(struct schedule *schedule, int k, const uint32_t *base,
                       const struct windows *windows, uint32_t *had)
 {
     int near = schedule->s[k], far = schedule->s[k + 1], q = schedule->q;
+    int8_t *column = schedule->table + (size_t)k * (size_t)schedule->n;
     for (int v = 0; v < schedule->n; v++) {
         uint32_t wanted = windows->mask[down(schedule, v, near)] |
                           windows->mask[down(schedule, v, far - windows->length)];
         wanted &= ~had[v];
         int block = highest(wanted ? wanted : base[down(schedule, v, far)]);
         had[v] |= UINT32_C(1) << block;
-        schedule->table[(size_t)v * (size_t)q + (size_t)k] =
-            (int8_t)(block == q ? highest(base[v]) : block - q);
+        column[v] = (int8_t)(block == q ? highest(base[v]) : block - q);
     }
 }
 
@@ -198,30 +198,25 @@ static int count_before(const struct schedule *schedule)
     return schedule->m + schedule->q - i;
 }
 
-/* How many blocks node v receives in turns k of the broadcast. */
-static int count_received(const struct schedule *schedule, int v, int k)
+/* The others hand each block on once before the arrival, or to the straggler. In turn k node v
+ * receives none as long as its block is negative, which is by less than 2q. @param sends  [node],
+ * to be filled @return the most */
+static int count_sends(const struct schedule *schedule, int32_t *sends)
 {
-    int q = schedule->q, skipped = (q - (schedule->m - 1) % q) % q;
+    int n = schedule->n, q = schedule->q, skipped = (q - (schedule->m - 1) % q) % q, most = 0;
     int cycles = (schedule->m - 1 + q + skipped) / q;
-    int missing = skipped - schedule->table[(size_t)v * (size_t)q + (size_t)k];
-    int first = missing > 0 ? (missing + q - 1) / q : 0;
-    if (first == 0 && k < skipped)
-        first = 1;
-    return cycles - first;
-}
-
-/* The others hand each block on once before the arrival, or to the straggler. */
-static int count_sends(const struct schedule *schedule)
-{
-    int most = 0;
-    for (int v = 0; v < schedule->n; v++) {
-        int sends = v ? schedule->m : 0;
-        for (int k = 0; k < schedule->q; k++) {
-            int to = up(schedule, v, schedule->s[k]);
-            sends += to ? count_received(schedule, to, k) : 0;
+    for (int v = 0; v < n; v++)
+        sends[v] = v ? schedule->m : 0;
+    for (int k = 0; k < q; k++) {
+        const int8_t *column = schedule->table + (size_t)k * (size_t)n;
+        for (int to = 1; to < n; to++) {
+            int missing = skipped - column[to];
+            int empty = missing > q ? 2 : missing > 0 || k < skipped;
+            sends[down(schedule, to, schedule->s[k])] += cycles - empty;
         }
-        most = sends > most ? sends : most;
     }
+    for (int v = 0; v < n; v++)
+        most = sends[v] > most ? sends[v] : most;
     return most;
 }
 
@@ -254,6 +249,8 @@ static int prepare(const struct strag_problem *problem, void **prepared, struct 
 {
     struct schedule *schedule = calloc(1, sizeof *schedule);
     int status = schedule ? STRAG_OK : STRAG_ERR_MEMORY;
+    int32_t *sends = malloc((size_t)problem->n * sizeof *sends);
+    status = sends ? status : STRAG_ERR_MEMORY;
     if (status == STRAG_OK) {
         schedule->n = problem->n;
         schedule->q = strag_skips(problem->n, schedule->s);
@@ -262,12 +259,14 @@ static int prepare(const struct strag_problem *problem, void **prepared, struct 
         status = fill_table(schedule);
     }
     if (status != STRAG_OK) {
+        free(sends);
         if (schedule)
             release(schedule);
         return strag_fail(err, status, "out of memory for the schedule of %d ranks", problem->n);
     }
     schedule->before = count_before(schedule);
-    schedule->sends = count_sends(schedule);
+    schedule->sends = count_sends(schedule, sends);
+    free(sends);
     *prepared = schedule;
     return STRAG_OK;
 }

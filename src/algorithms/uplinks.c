@@ -12,6 +12,9 @@
 /* By default; how many are compared, if they make no more rounds than that. */
 enum { SEGMENTS = 16, SEGMENTS_MAX = 256, ROUNDS = 4096 };
 
+/* Pairs of a slow host and another one. */
+static const int64_t meetings_most = 1 << 16;
+
 static const double nearly = 0.98; /* of the fastest: as good as it */
 
 /* A host while they are put in order. */
@@ -143,6 +146,13 @@ int strag_uplinks_count(const struct strag_problem *problem, struct strag_uplink
         count->slowest_ones += one < STRAG_UPLINK_FULL && one == count->slowest;
     }
     return STRAG_OK;
+}
+
+bool strag_uplinks_many(const struct strag_problem *problem)
+{
+    struct strag_uplinks_count count;
+    return strag_uplinks_count(problem, &count, NULL) == STRAG_OK &&
+           (int64_t)count.slow * (count.fast + count.slow) > meetings_most;
 }
 
 /* The slowest first; of equals in the order of the tree. */

@@ -54,6 +54,10 @@ struct strag_uplinks {
 int strag_uplinks_open(const struct strag_problem *problem, int ring, struct strag_uplinks *uplinks,
                        struct strag_error *err);
 
+/** Have slow hosts so many fast ones to exchange with that nobody wants to look at all of that?
+ * (`takes_long` of algorithms for slow links.) */
+bool strag_uplinks_many(const struct strag_problem *problem);
+
 /** Has every host one rank, and are their links equally fast as far as is known? */
 bool strag_uplinks_alike(const struct strag_problem *problem);
 

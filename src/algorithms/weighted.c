@@ -490,6 +490,7 @@ const struct strag_algorithm strag_weighted = {
     .prepare = prepare,
     .release = release,
     .adds_nothing = strag_uplinks_alike,
+    .takes_long = strag_uplinks_many,
     .choices = choices,
     .claim = claim,
     .build = build,

@@ -15,8 +15,8 @@ struct draft {
     struct strag_profile *profile;
     int parts_room, lines_room;
     bool straggler; /* a straggler has taken part */
-    strag_prune_fn *prune;
-    void *context;
+    const struct strag_attempt *attempt;
+    int every; /* of rounds that are like no other, one of so many is looked at */
     bool pruned;
 };
 
@@ -112,10 +112,10 @@ static struct strag_cost_line least_of_rest(struct strag_traffic *traffic,
 static bool goes_on(struct draft *draft, struct strag_traffic *traffic, const struct group *group,
                     int round)
 {
-    if (draft->prune) {
+    if (draft->attempt->prune) {
         const struct strag_partial_profile partial = {draft->profile,
                                                       least_of_rest(traffic, group, round)};
-        draft->pruned = draft->prune(draft->context, &partial);
+        draft->pruned = draft->attempt->prune(draft->attempt->context, &partial);
     }
     return !draft->pruned;
 }
@@ -151,6 +151,28 @@ static int add_group(struct draft *draft, struct strag_traffic *traffic, const s
     return STRAG_OK;
 }
 
+/* How many rounds from this one on are like no other, as far as one stands for them. */
+static int find_strangers(const struct draft *draft, const struct strag_instance *instance,
+                          int round)
+{
+    int count = 0;
+    while (count < draft->every && round + count < instance->claim.rounds &&
+           strag_instance_alike(instance, round + count) == 1)
+        count++;
+    return count;
+}
+
+/* One of some rounds that are like no other, for all of these: not always the same in a row, since
+ * rounds may take turns. */
+static int add_one_of(struct draft *draft, struct strag_traffic *traffic, int round, int count,
+                      struct strag_error *err)
+{
+    unsigned turn = (unsigned)draft->profile->nparts * 2654435761u >> 16;
+    int first = round + (int)(turn % (unsigned)count);
+    const struct group group = {first, 1, count};
+    return add_group(draft, traffic, &group, first + 1, err);
+}
+
 /* In the order of rounds. */
 static int add_groups(struct draft *draft, struct strag_traffic *traffic, struct strag_error *err)
 {
@@ -159,12 +181,30 @@ static int add_groups(struct draft *draft, struct strag_traffic *traffic, struct
     for (int round = 0; round < instance->claim.rounds && status == STRAG_OK && !draft->pruned;) {
         const struct group group = {round, strag_instance_period(instance, round),
                                     strag_instance_alike(instance, round)};
+        int strangers = draft->every > 1 ? find_strangers(draft, instance, round) : 0;
+        if (strangers > 1) {
+            status = add_one_of(draft, traffic, round, strangers, err);
+            round += strangers;
+            continue;
+        }
         if (round >= stretch)
             stretch = find_stretch(instance, round);
         status = add_group(draft, traffic, &group, stretch, err);
         round += group.period * group.repeats;
     }
     return status;
+}
+
+/* How many rounds are looked at if those that are alike are once. */
+static int count_looks(const struct strag_instance *instance)
+{
+    int looks = 0;
+    for (int round = 0; round < instance->claim.rounds;) {
+        int period = strag_instance_period(instance, round);
+        looks += period;
+        round += period * strag_instance_alike(instance, round);
+    }
+    return looks;
 }
 
 /* Rounds that are alike if hosts are exchanged: the first one, how many, and what tells it. */
@@ -204,76 +244,123 @@ static bool find_kinds(const struct strag_instance *instance, struct kinds *kind
     return true;
 }
 
-/* What the looked-at rounds put on some of the equal hosts' links, all of these share. */
-static void spread(struct strag_traffic *traffic, double bandwidth)
+/* What was found so far that a link carries. */
+static double carried(const struct strag_platform *platform, int link)
 {
-    const struct strag_links *links = traffic->subject.links;
+    const struct strag_load *load = &platform->load[link];
+    return load->traffic == platform->traffics ? load->total : 0;
+}
+
+/* What the looked-at rounds put on some of the equal hosts' links, all of these share.
+ * @return what the busiest link carries then */
+static double spread(const struct strag_platform *platform, double bandwidth)
+{
+    const struct strag_links *links = platform->links;
+    const struct strag_node *nodes = links->topology->nodes;
+    double busiest = 0;
     for (int way = 0; way < 2; way++) {
         double sum = 0;
         int hosts = 0;
-        for (int turn = 0; turn < 2; turn++) {
-            for (int i = 0; i < links->topology->nnodes; i++) {
-                int link = 2 * i + way;
-                if (links->topology->nodes[i].level != STRAG_LEVEL_HOST ||
-                    links->bandwidth[link] != bandwidth)
-                    continue;
-                if (turn == 1)
-                    traffic->load[link].total = sum / hosts;
-                sum += turn == 0 ? traffic->load[link].total : 0;
-                hosts += turn == 0;
+        for (int l = way; l < links->nlinks; l += 2) {
+            bool equal = l < 2 * links->topology->nnodes &&
+                         nodes[l / 2].level == STRAG_LEVEL_HOST && links->bandwidth[l] == bandwidth;
+            if (equal) {
+                sum += carried(platform, l);
+                hosts++;
+            } else if (carried(platform, l) > busiest) {
+                busiest = carried(platform, l);
             }
         }
+        if (hosts > 0 && sum / hosts > busiest)
+            busiest = sum / hosts;
     }
+    return busiest;
 }
 
-/* By their kinds, where these are known: in no order, since no rank is late. */
-static int add_kinds(struct draft *draft, struct strag_traffic *traffic, bool *added,
-                     struct strag_error *err)
+/* If it can be told quickly enough. @param[out] bandwidth  of the hosts that can be exchanged */
+static int open_kinds(const struct draft *draft, const struct strag_traffic *traffic,
+                      struct kinds *kinds, double *bandwidth, struct strag_error *err)
 {
     const struct strag_instance *instance = &traffic->subject.instance;
-    struct kinds kinds = {0};
-    double bandwidth = 0;
-    int status = STRAG_OK;
-    if (!traffic->symmetry.rank)
-        status = strag_symmetry_kinds(instance, traffic->subject.links, &bandwidth, err);
-    if (status == STRAG_OK && bandwidth > 0 && !find_kinds(instance, &kinds))
+    int most = draft->attempt->messages, status = STRAG_OK;
+    if (!traffic->symmetry.rank && (most == 0 || instance->claim.rounds <= most))
+        status = strag_symmetry_kinds(instance, traffic->subject.links, bandwidth, err);
+    if (status == STRAG_OK && *bandwidth > 0 && !find_kinds(instance, kinds))
         status = strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the kinds of %d rounds",
                             instance->claim.rounds);
-    *added = kinds.count > 0;
-    for (int k = 0; k < kinds.count && status == STRAG_OK && !draft->pruned; k++) {
-        const struct group group = {kinds.list[k].first, 1, kinds.list[k].repeats};
+    return status;
+}
+
+/* In no order, since no rank is late. */
+static int add_kinds(struct draft *draft, struct strag_traffic *traffic, const struct kinds *kinds,
+                     struct strag_error *err)
+{
+    int status = STRAG_OK;
+    for (int k = 0; k < kinds->count && status == STRAG_OK && !draft->pruned; k++) {
+        const struct group group = {kinds->list[k].first, 1, kinds->list[k].repeats};
         status = add_group(draft, traffic, &group, group.first + 1, err);
     }
-    free(kinds.list);
-    if (*added)
-        spread(traffic, bandwidth);
     return status;
+}
+
+/* Fewer ranks and rounds, where there would be too many messages. */
+static int narrow(struct draft *draft, struct strag_traffic *traffic, int looks,
+                  struct strag_error *err)
+{
+    int messages = draft->attempt->messages;
+    if (messages == 0 || looks == 0)
+        return STRAG_OK;
+    int status = strag_traffic_narrow(traffic, messages, looks, err);
+    int64_t more = (int64_t)traffic->receivers * looks / messages;
+    draft->every = more < looks ? 1 + (int)more : looks;
+    return status;
+}
+
+/* Of two ranks: the first one often works for others. */
+static int check_operations(const struct draft *draft, struct strag_traffic *traffic,
+                            struct strag_error *err)
+{
+    const struct strag_instance *instance = &traffic->subject.instance;
+    int most = draft->attempt->operations;
+    if (most > 0 && (strag_traffic_operations(traffic, 0, most) > most ||
+                     strag_traffic_operations(traffic, instance->problem.n / 2, most) > most))
+        return strag_fail(err, STRAG_ERR_UNSUPPORTED,
+                          "%s has more than %d operations for each of %d ranks",
+                          instance->algorithm->name, most, instance->problem.n);
+    return STRAG_OK;
 }
 
 static int add_parts(struct draft *draft, struct strag_traffic *traffic, struct strag_error *err)
 {
-    bool added;
-    int status = add_kinds(draft, traffic, &added, err);
-    if (status == STRAG_OK && !added)
+    struct kinds kinds = {0};
+    double bandwidth = 0;
+    int status = check_operations(draft, traffic, err);
+    if (status == STRAG_OK)
+        status = open_kinds(draft, traffic, &kinds, &bandwidth, err);
+    if (status == STRAG_OK)
+        status = narrow(draft, traffic,
+                        kinds.count ? kinds.count : count_looks(&traffic->subject.instance), err);
+    if (status == STRAG_OK && kinds.count > 0)
+        status = add_kinds(draft, traffic, &kinds, err);
+    else if (status == STRAG_OK)
         status = add_groups(draft, traffic, err);
-    for (int l = 0; l < traffic->subject.links->nlinks; l++) {
-        if (traffic->load[l].total > draft->profile->busiest)
-            draft->profile->busiest = traffic->load[l].total;
-    }
+    draft->profile->busiest = kinds.count > 0 && !traffic->sample
+                                  ? spread(traffic->platform, bandwidth)
+                                  : traffic->busiest;
+    free(kinds.list);
     return status;
 }
 
 int strag_profile_attempt(const struct strag_algorithm *algorithm,
-                          const struct strag_problem *problem, const struct strag_model *model,
-                          strag_prune_fn *prune, void *context, struct strag_profile **profile,
-                          struct strag_error *err)
+                          const struct strag_problem *problem, const struct strag_attempt *attempt,
+                          struct strag_profile **profile, struct strag_error *err)
 {
     struct strag_traffic traffic;
-    int status = strag_traffic_open(&traffic, algorithm, problem, model, err);
+    int status = strag_traffic_open(&traffic, algorithm, problem, attempt->platform, err);
     if (status != STRAG_OK)
         return status;
     struct draft draft = {
-        .profile = calloc(1, sizeof *draft.profile), .prune = prune, .context = context};
+        .profile = calloc(1, sizeof *draft.profile), .attempt = attempt, .every = 1};
     if (!draft.profile)
         status = strag_fail(err, STRAG_ERR_MEMORY, "out of memory for an estimate");
     else {
@@ -294,7 +381,12 @@ int strag_profile_create(const struct strag_algorithm *algorithm,
                          const struct strag_problem *problem, const struct strag_model *model,
                          struct strag_profile **profile, struct strag_error *err)
 {
-    return strag_profile_attempt(algorithm, problem, model, NULL, NULL, profile, err);
+    struct strag_attempt attempt = {.messages = 0};
+    int status = strag_platform_create(problem, model, &attempt.platform, err);
+    if (status == STRAG_OK)
+        status = strag_profile_attempt(algorithm, problem, &attempt, profile, err);
+    strag_platform_free(attempt.platform);
+    return status;
 }
 
 void strag_profile_free(struct strag_profile *profile)

@@ -73,11 +73,24 @@ struct strag_cost_line strag_partial_profile_line(const struct strag_partial_pro
 /** Is the estimate known well enough to be of no use? Asked again and again while it is made. */
 typedef bool strag_prune_fn(void *context, const struct strag_partial_profile *partial);
 
-/** As strag_profile_create, but if it is pruned, `profile` is set to NULL. */
+struct strag_platform;
+
+/* How an estimate is made, where many are. */
+struct strag_attempt {
+    struct strag_platform *platform; /* of the problem, but for its blocks */
+    int messages;          /* about so many are looked at, of some ranks (sample.h) and of some
+                              rounds, where there are more; 0: all are looked at */
+    int operations;        /* a rank's plan may have so many; 0: any number */
+    strag_prune_fn *prune; /* NULL: it is finished in any case */
+    void *context;         /* for that */
+};
+
+/** As strag_profile_create; but if it is pruned, `profile` is set to NULL, and
+ * STRAG_ERR_UNSUPPORTED may also be said where far more operations than `messages` would have to be
+ * looked at, or a plan has more than `operations`. */
 int strag_profile_attempt(const struct strag_algorithm *algorithm,
-                          const struct strag_problem *problem, const struct strag_model *model,
-                          strag_prune_fn *prune, void *context, struct strag_profile **profile,
-                          struct strag_error *err);
+                          const struct strag_problem *problem, const struct strag_attempt *attempt,
+                          struct strag_profile **profile, struct strag_error *err);
 
 /** NULL is allowed. */
 void strag_profile_free(struct strag_profile *profile);

@@ -265,10 +265,15 @@ int strag_cost_clocks(const struct strag_algorithm *algorithm, const struct stra
                       double *seconds, struct strag_error *err)
 {
     struct clocks clocks = {.nspare = NONE};
-    int status =
-        strag_subject_open(&clocks.subject, algorithm, problem, model, visit, &clocks, err);
+    struct strag_links *links;
+    int status = strag_links_of(problem, model, &links, err);
     if (status != STRAG_OK)
         return status;
+    status = strag_subject_open(&clocks.subject, algorithm, problem, links, visit, &clocks, err);
+    if (status != STRAG_OK) {
+        strag_links_free(links);
+        return status;
+    }
     clocks.ranks = calloc((size_t)problem->n, sizeof *clocks.ranks);
     clocks.route = malloc(((size_t)clocks.subject.links->longest + 1) * sizeof *clocks.route);
     if (!clocks.ranks || !clocks.route)
@@ -279,5 +284,7 @@ int strag_cost_clocks(const struct strag_algorithm *algorithm, const struct stra
     free(clocks.route);
     free(clocks.ranks);
     free(clocks.messages);
-    return strag_subject_close(&clocks.subject, status, err);
+    status = strag_subject_close(&clocks.subject, status, err);
+    strag_links_free(links);
+    return status;
 }

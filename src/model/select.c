@@ -6,6 +6,7 @@
 #include "model/select.h"
 
 #include "base/text.h"
+#include "model/platform.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,7 +14,16 @@
 enum { PREVIOUS = -1, SIZES_PER_DOUBLING = 8 };
 
 /* Where a table is wanted quickly: from how many ranks on so many block counts are compared. */
-enum { MANY_RANKS = 256, CHOICES_FOR_MANY = 4 };
+enum { MANY_RANKS = 256, CHOICES_FOR_MANY = 4, CHOICES_FOR_VERY_MANY = 3 };
+
+/* ... and so many messages are looked at for each candidate: with few ranks usually all, with more
+ * the fewer the more messages a round has; but never less than so many. */
+enum { MESSAGES = 1 << 17, MESSAGES_LEAST = 1 << 13 };
+
+/* A rank's plan is short if it is made in a millisecond, or in some more where ranks are very many:
+ * with so many operations at most, and so many blocks where these differ in length. */
+enum { SHORT_OPERATIONS = 20000, SHORT_BLOCKS = 50000 };
+enum { VERY_MANY_RANKS = 1 << 14, MORE_FOR_VERY_MANY = 4 };
 
 /* Where it is asked whether a candidate can still be the best: so many sizes per doubling, up to
  * STRAG_SELECT_BYTES_MAX. */
@@ -153,7 +163,7 @@ static void make_table(struct strag_selection *selection,
 struct pricing {
     struct strag_selection *selection;
     const struct strag_select_options *options;
-    const struct strag_model *model;
+    struct strag_platform *platform;
     double (*rated)[LOOKS]; /* [candidate]; NULL unless the table is wanted quickly */
     int room, rated_room;
     int open; /* behind this look the candidate at hand may be the best */
@@ -215,6 +225,26 @@ static void note_times(const struct pricing *pricing)
             rating(candidate->algorithm) * strag_profile_seconds(candidate->profile, look_at(look));
 }
 
+/* 0: all */
+static int messages_for(const struct strag_select_options *options,
+                        const struct strag_problem *problem)
+{
+    double more = problem->n > MANY_RANKS ? (double)problem->n / MANY_RANKS : 1;
+    if (!options->quick)
+        return 0;
+    return (int)fmax(MESSAGES_LEAST, MESSAGES / (more * more));
+}
+
+static bool wants_short(const struct strag_select_options *options)
+{
+    return options->quick || options->short_plans;
+}
+
+static int size_class(const struct strag_problem *problem)
+{
+    return problem->n > VERY_MANY_RANKS ? MORE_FOR_VERY_MANY : 1;
+}
+
 /* The last candidate, which is gone again if it is pruned. */
 static int price(struct pricing *pricing, const struct strag_problem *problem,
                  struct strag_error *err)
@@ -224,10 +254,16 @@ static int price(struct pricing *pricing, const struct strag_problem *problem,
     bool prune = may_prune(pricing, candidate->algorithm);
     struct strag_problem cut = *problem;
     cut.blocks = candidate->blocks;
-    int status = strag_profile_attempt(candidate->algorithm, &cut, pricing->model,
-                                       prune ? is_dominated : NULL, pricing, &candidate->profile,
+    const struct strag_attempt attempt = {
+        .platform = pricing->platform,
+        .messages = messages_for(pricing->options, problem),
+        .operations = wants_short(pricing->options) ? SHORT_OPERATIONS * size_class(problem) : 0,
+        .prune = prune ? is_dominated : NULL,
+        .context = pricing,
+    };
+    int status = strag_profile_attempt(candidate->algorithm, &cut, &attempt, &candidate->profile,
                                        &candidate->refusal);
-    if (status == STRAG_OK && candidate->profile)
+    if (candidate->profile)
         note_times(pricing);
     else if (status == STRAG_OK)
         selection->candidates--;
@@ -249,6 +285,24 @@ static bool grow(struct pricing *pricing, int more)
             strag_array_grow(&pricing->rated, &pricing->rated_room, need, sizeof *pricing->rated));
 }
 
+/* Those that are not too many, of which there may be none. */
+static int keep_short(const int *blocks, int choices, int most)
+{
+    while (choices > 0 && blocks[choices - 1] > most)
+        choices--;
+    return choices;
+}
+
+/* Some of them, from the first to the last. */
+static int thin_out(int *blocks, int choices, int most)
+{
+    if (choices <= most)
+        return choices;
+    for (int c = 0; c < most; c++)
+        blocks[c] = blocks[c * (choices - 1) / (most - 1)];
+    return most;
+}
+
 /* An algorithm's candidates, one for each count of blocks. */
 static int add_candidates(struct pricing *pricing, const struct strag_algorithm *algorithm,
                           const struct strag_problem *problem, struct strag_error *err)
@@ -258,11 +312,11 @@ static int add_candidates(struct pricing *pricing, const struct strag_algorithm 
     int choices = strag_algorithm_choices(algorithm, problem, blocks), status = STRAG_OK;
     if (choices < 0)
         return strag_fail(err, choices, "out of memory for the choices of %s", algorithm->name);
-    if (pricing->options->quick && problem->n > MANY_RANKS && choices > CHOICES_FOR_MANY) {
-        for (int c = 0; c < CHOICES_FOR_MANY; c++)
-            blocks[c] = blocks[c * (choices - 1) / (CHOICES_FOR_MANY - 1)];
-        choices = CHOICES_FOR_MANY;
-    }
+    if (wants_short(pricing->options) && algorithm->bounds)
+        choices = keep_short(blocks, choices, SHORT_BLOCKS * size_class(problem));
+    if (pricing->options->quick && problem->n > MANY_RANKS)
+        choices = thin_out(blocks, choices,
+                           problem->n > VERY_MANY_RANKS ? CHOICES_FOR_VERY_MANY : CHOICES_FOR_MANY);
     if (!grow(pricing, choices))
         return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for %d candidates",
                           selection->candidates + choices);
@@ -295,8 +349,9 @@ static int add_all_candidates(struct pricing *pricing, const struct strag_proble
         const struct strag_algorithm *algorithm = strag_algorithms[a];
         if (only ? only != algorithm : is_left_out(algorithm, problem))
             continue;
-        if (pricing->options->quick && !only && algorithm->adds_nothing &&
-            algorithm->adds_nothing(problem))
+        if (pricing->options->quick && !only &&
+            ((algorithm->adds_nothing && algorithm->adds_nothing(problem)) ||
+             (algorithm->takes_long && algorithm->takes_long(problem))))
             continue;
         int status = add_candidates(pricing, algorithm, problem, err);
         if (status != STRAG_OK)
@@ -319,8 +374,11 @@ int strag_select(const struct strag_problem *problem, const struct strag_model *
     struct strag_selection *made = calloc(1, sizeof *made);
     if (!made)
         return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for a selection");
-    struct pricing pricing = {.selection = made, .options = options, .model = model};
-    int status = add_all_candidates(&pricing, problem, err);
+    struct pricing pricing = {.selection = made, .options = options};
+    int status = strag_platform_create(problem, model, &pricing.platform, err);
+    if (status == STRAG_OK)
+        status = add_all_candidates(&pricing, problem, err);
+    strag_platform_free(pricing.platform);
     free(pricing.rated);
     if (status != STRAG_OK) {
         strag_selection_free(made);

@@ -54,8 +54,14 @@ struct strag_select_options {
 
     /* Leave out what cannot be better at any size than the candidates before it, as soon as that is
      * clear. The table is the same, and sooner made. With more than 256 ranks at most 4 block
-     * counts of an algorithm are compared, too. */
+     * counts of an algorithm are compared, too; and where there are very many messages, some ranks
+     * and some rounds stand for all (sample.h), so that the time for a table hardly grows with the
+     * ranks. Implies short_plans. */
     bool quick;
+
+    /* Leave out what takes a rank more than about a millisecond to plan, 4 with more than 16,384
+     * ranks. */
+    bool short_plans;
 };
 
 /** The model is not more exact than that, and it does not know who will be late: messages of ranks

@@ -11,6 +11,14 @@
 
 #include <stdlib.h>
 
+/* By how much more operations than there should be messages make it not worth going on; to visit a
+ * rank takes as long as so many operations. */
+enum { OPERATIONS_PER_MESSAGE = 32, OPERATIONS_PER_VISIT = 8 };
+
+/* What goes through so many rounds that are not alike knows nothing of dimensions: a grid's lines
+ * are not alike for it. */
+enum { ROUNDS_ON_GRIDS = 256 };
+
 /* Rounds are gathered as long as the messages of so many ranks take no more memory than one round
  * of a large job does. */
 enum { GATHERED_RANKS = 1 << 17 };
@@ -18,13 +26,11 @@ enum { GATHERED_RANKS = 1 << 17 };
 /* ---- Subjects ---- */
 
 int strag_subject_open(struct strag_subject *subject, const struct strag_algorithm *algorithm,
-                       const struct strag_problem *problem, const struct strag_model *model,
+                       const struct strag_problem *problem, struct strag_links *links,
                        strag_visit_fn *visit, void *context, struct strag_error *err)
 {
-    *subject = (struct strag_subject){.links = NULL};
+    *subject = (struct strag_subject){.links = links};
     int status = strag_instance_open(&subject->instance, algorithm, problem, err);
-    if (status == STRAG_OK)
-        status = strag_links_of(problem, model, &subject->links, err);
     if (status == STRAG_OK)
         subject->visitor = strag_visitor_create(&subject->instance.shape, visit, context);
     if (status == STRAG_OK && !subject->visitor)
@@ -45,7 +51,6 @@ int strag_subject_close(struct strag_subject *subject, int status, struct strag_
         int bug = strag_visitor_finish(subject->visitor, status == STRAG_OK ? err : NULL);
         status = status == STRAG_OK ? bug : status;
     }
-    strag_links_free(subject->links);
     strag_instance_close(&subject->instance);
     return status;
 }
@@ -66,10 +71,18 @@ static double link_bandwidth(const struct strag_subject *subject, int from, int 
                                                                : links->model.bandwidth;
 }
 
+/* What is sent counts where a rank is looked at, and the one that receives it is not. */
+static bool counts(const struct strag_traffic *traffic, const struct strag_op *op)
+{
+    const struct strag_sample *sample = traffic->sample;
+    return op->kind != STRAG_SEND || (sample && sample->sends && sample->unit[op->peer] < 0);
+}
+
 static void visit(void *context, const struct strag_op *op)
 {
     struct strag_traffic *traffic = context;
-    if (op->kind == STRAG_SEND || traffic->failed)
+    traffic->visited++;
+    if (traffic->counts_only || !counts(traffic, op) || traffic->failed)
         return;
     const struct strag_subject *subject = &traffic->subject;
     struct strag_messages *messages = strag_traffic_messages(traffic, op->round);
@@ -78,55 +91,113 @@ static void visit(void *context, const struct strag_op *op)
         traffic->failed = true;
         return;
     }
+    bool sends = op->kind == STRAG_SEND;
     double amount = strag_block_fraction(&subject->instance.shape.bounds, op->first, op->count);
-    double takes = amount / link_bandwidth(subject, op->peer, traffic->receiver);
+    double takes = amount / link_bandwidth(subject, op->peer, traffic->rank);
     double reducing = subject->links->model.reduce_bandwidth;
     if (takes > messages->heaviest_takes) {
         messages->heaviest = messages->count;
         messages->heaviest_takes = takes;
     }
     messages->list[messages->count++] = (struct strag_message){
-        .from = op->peer,
-        .to = traffic->receiver,
+        .from = sends ? traffic->rank : op->peer,
+        .to = sends ? op->peer : traffic->rank,
         .amount = amount,
         .reducing = op->kind == STRAG_RECV_REDUCE && reducing > 0 ? amount / reducing : 0,
     };
 }
 
+/* @return how many ranks stand for all */
+static int count_receivers(const struct strag_traffic *traffic)
+{
+    int n = traffic->subject.instance.problem.n, receivers = 0;
+    for (int r = 0; r < n; r++)
+        receivers += strag_traffic_like(traffic, r) == r;
+    return receivers;
+}
+
 int strag_traffic_open(struct strag_traffic *traffic, const struct strag_algorithm *algorithm,
-                       const struct strag_problem *problem, const struct strag_model *model,
+                       const struct strag_problem *problem, struct strag_platform *platform,
                        struct strag_error *err)
 {
-    *traffic = (struct strag_traffic){0};
-    int status =
-        strag_subject_open(&traffic->subject, algorithm, problem, model, visit, traffic, err);
+    *traffic = (struct strag_traffic){.platform = platform, .visited_most = INT64_MAX};
+    int status = strag_subject_open(&traffic->subject, algorithm, problem, platform->links, visit,
+                                    traffic, err);
     if (status != STRAG_OK)
         return status;
-    const struct strag_links *links = traffic->subject.links;
-    status = strag_symmetry_open(&traffic->subject.instance, links, &traffic->symmetry, err);
+    platform->traffics++;
+    status =
+        strag_symmetry_open(&traffic->subject.instance, platform->links, &traffic->symmetry, err);
     if (status != STRAG_OK)
         return strag_traffic_close(traffic, status, err);
-    size_t nlinks = (size_t)links->nlinks;
-    traffic->load = calloc(nlinks, sizeof *traffic->load);
-    if (!traffic->load)
-        return strag_traffic_close(traffic, no_memory(traffic, err), err);
-    for (size_t l = 0; l < nlinks; l++)
-        traffic->load[l].pace = 1 / links->bandwidth[l];
+    traffic->receivers = count_receivers(traffic);
+    return STRAG_OK;
+}
+
+int strag_traffic_narrow(struct strag_traffic *traffic, int messages, int rounds,
+                         struct strag_error *err)
+{
+    const struct strag_problem *problem = &traffic->subject.instance.problem;
+    traffic->visited_most = (int64_t)OPERATIONS_PER_MESSAGE * messages;
+    if ((int64_t)traffic->receivers * rounds < messages || traffic->symmetry.rank)
+        return STRAG_OK;
+    if (rounds > ROUNDS_ON_GRIDS &&
+        traffic->platform->links->topology->network != STRAG_NETWORK_TREE)
+        return strag_fail(err, STRAG_ERR_UNSUPPORTED, "%s has more messages than are looked at",
+                          problem->algorithm->name);
+    traffic->sample = strag_platform_sample(traffic->platform, problem, messages / rounds);
+    if (!traffic->sample)
+        return no_memory(traffic, err);
+    if (traffic->sample->count >= problem->n)
+        traffic->sample = NULL;
+    else
+        traffic->receivers = traffic->sample->count;
     return STRAG_OK;
 }
 
 /* Room for one more route. */
-static bool grow_hops(struct strag_traffic *traffic, size_t used)
+static bool grow_hops(struct strag_platform *platform, size_t used)
 {
-    size_t needed = used + (size_t)traffic->subject.links->longest;
-    if (needed <= traffic->hops_room)
+    size_t needed = used + (size_t)platform->links->longest;
+    if (needed <= platform->hops_room)
         return true;
-    void *moved = realloc(traffic->hops, 2 * needed * sizeof *traffic->hops);
+    void *moved = realloc(platform->hops, 2 * needed * sizeof *platform->hops);
     if (!moved)
         return false;
-    traffic->hops = moved;
-    traffic->hops_room = 2 * needed;
+    platform->hops = moved;
+    platform->hops_room = 2 * needed;
     return true;
+}
+
+/* What a message adds to a link on its route; the hop then names the one that stands for it. */
+static void load_hop(struct strag_traffic *traffic, const struct strag_message *message,
+                     struct strag_hop *hop, int repeats)
+{
+    struct strag_platform *platform = traffic->platform;
+    double weight = 1;
+    if (traffic->sample) {
+        struct strag_sampled_hop sampled = strag_sample_hop(traffic->sample, platform->links,
+                                                            message->from, message->to, hop->link);
+        hop->link = sampled.link;
+        weight = sampled.weight;
+    } else if (traffic->symmetry.link) {
+        hop->link = traffic->symmetry.link[hop->link];
+        weight = strag_symmetry_weight(&traffic->symmetry, message->to, hop->link);
+    }
+    struct strag_load *load = &platform->load[hop->link];
+    double bytes = hop->share * message->amount * weight;
+    if (load->round != platform->rounds) {
+        load->round = platform->rounds;
+        load->busy = 0;
+    }
+    if (load->traffic != platform->traffics) {
+        load->traffic = platform->traffics;
+        load->total = 0;
+    }
+    load->busy += bytes * strag_platform_pace(platform, hop->link);
+    load->total += bytes * repeats;
+    if (load->total > traffic->busiest)
+        traffic->busiest = load->total;
 }
 
 static bool load_links(struct strag_traffic *traffic, struct strag_messages *messages, int repeats)
@@ -134,24 +205,13 @@ static bool load_links(struct strag_traffic *traffic, struct strag_messages *mes
     size_t used = 0;
     for (int m = 0; m < messages->count; m++) {
         struct strag_message *message = &messages->list[m];
-        if (!grow_hops(traffic, used))
+        if (!grow_hops(traffic->platform, used))
             return false;
-        struct strag_hop *hops = traffic->hops + used;
+        struct strag_hop *hops = traffic->platform->hops + used;
         struct strag_route route =
             strag_links_route(traffic->subject.links, message->from, message->to, hops);
-        for (int h = 0; traffic->symmetry.link && h < route.nhops; h++)
-            hops[h].link = traffic->symmetry.link[hops[h].link];
-        for (int h = 0; h < route.nhops; h++) {
-            struct strag_load *load = &traffic->load[hops[h].link];
-            double weight = strag_symmetry_weight(&traffic->symmetry, message->to, hops[h].link);
-            double bytes = hops[h].share * message->amount * weight;
-            if (load->round != traffic->rounds) {
-                load->round = traffic->rounds;
-                load->busy = 0;
-            }
-            load->busy += bytes * load->pace;
-            load->total += bytes * repeats;
-        }
+        for (int h = 0; h < route.nhops; h++)
+            load_hop(traffic, message, &hops[h], repeats);
         message->latency = route.latency;
         used += (size_t)route.nhops;
         message->hops_end = used;
@@ -165,33 +225,66 @@ static void price_messages(const struct strag_traffic *traffic, struct strag_mes
     for (int m = 0; m < messages->count; m++) {
         struct strag_message *message = &messages->list[m];
         for (; h < message->hops_end; h++) {
-            double busy = traffic->load[traffic->hops[h].link].busy;
+            double busy = traffic->platform->load[traffic->platform->hops[h].link].busy;
             if (busy > message->per_byte)
                 message->per_byte = busy;
         }
     }
 }
 
+int64_t strag_traffic_operations(struct strag_traffic *traffic, int rank, int64_t most)
+{
+    enum { AT_ONCE = 1024 };
+    int rounds = traffic->subject.instance.claim.rounds;
+    int64_t before = traffic->visited, operations = 0;
+    traffic->counts_only = true;
+    for (int round = 0; round < rounds && operations <= most; round += AT_ONCE) {
+        int end = rounds - round > AT_ONCE ? round + AT_ONCE : rounds;
+        strag_subject_visit(&traffic->subject, rank, (struct strag_rounds){round, end});
+        operations = traffic->visited - before;
+    }
+    traffic->counts_only = false;
+    traffic->visited = before;
+    return operations;
+}
+
+/* @return STRAG_ERR_UNSUPPORTED where there are too many operations */
+static int visit_ranks(struct strag_traffic *traffic, struct strag_rounds rounds,
+                       struct strag_error *err)
+{
+    const struct strag_sample *sample = traffic->sample;
+    int count = sample ? sample->count : traffic->subject.instance.problem.n;
+    for (int i = 0; i < count; i++) {
+        traffic->rank = sample ? sample->rank[i] : i;
+        if (!sample && strag_traffic_like(traffic, i) != i)
+            continue;
+        strag_subject_visit(&traffic->subject, traffic->rank, rounds);
+        traffic->visited += OPERATIONS_PER_VISIT;
+        if (traffic->visited > traffic->visited_most)
+            return strag_fail(err, STRAG_ERR_UNSUPPORTED, "%s has more messages than are looked at",
+                              traffic->subject.instance.algorithm->name);
+    }
+    return STRAG_OK;
+}
+
 int strag_traffic_gather(struct strag_traffic *traffic, struct strag_rounds rounds,
                          struct strag_error *err)
 {
-    int n = traffic->subject.instance.problem.n, most = GATHERED_RANKS / n;
-    most = most < 1 ? 1 : most > STRAG_TRAFFIC_ROUNDS ? STRAG_TRAFFIC_ROUNDS : most;
+    int ranks = traffic->sample ? traffic->sample->count : traffic->subject.instance.problem.n;
+    int most = GATHERED_RANKS / ranks;
+    most = most < 1 ? 1 : most > STRAG_PLATFORM_ROUNDS ? STRAG_PLATFORM_ROUNDS : most;
     if (rounds.end - rounds.first > most)
         rounds.end = rounds.first + most;
     traffic->gathered = rounds;
     for (int i = 0; i < rounds.end - rounds.first; i++) {
-        traffic->messages[i].count = traffic->messages[i].heaviest = 0;
-        traffic->messages[i].heaviest_takes = 0;
+        traffic->platform->messages[i].count = traffic->platform->messages[i].heaviest = 0;
+        traffic->platform->messages[i].heaviest_takes = 0;
     }
-    for (int r = 0; r < n; r++) {
-        if (strag_traffic_like(traffic, r) != r)
-            continue;
-        traffic->receiver = r;
-        strag_subject_visit(&traffic->subject, r, rounds);
-    }
+    int status = visit_ranks(traffic, rounds, err);
+    if (status != STRAG_OK)
+        return status;
     /* With room for a route, for strag_traffic_alone. */
-    return traffic->failed || !grow_hops(traffic, 0) ? no_memory(traffic, err) : STRAG_OK;
+    return traffic->failed || !grow_hops(traffic->platform, 0) ? no_memory(traffic, err) : STRAG_OK;
 }
 
 struct strag_message strag_traffic_alone(struct strag_traffic *traffic, int round)
@@ -201,11 +294,12 @@ struct strag_message strag_traffic_alone(struct strag_traffic *traffic, int roun
     if (messages->count == 0)
         return (struct strag_message){0};
     struct strag_message message = messages->list[messages->heaviest];
-    struct strag_hop *hops = traffic->hops;
+    struct strag_hop *hops = traffic->platform->hops;
     struct strag_route route = strag_links_route(links, message.from, message.to, hops);
     message.latency = route.latency;
     for (int h = 0; h < route.nhops; h++) {
-        double busy = hops[h].share * message.amount * traffic->load[hops[h].link].pace;
+        double busy =
+            hops[h].share * message.amount * strag_platform_pace(traffic->platform, hops[h].link);
         if (busy > message.per_byte)
             message.per_byte = busy;
     }
@@ -216,7 +310,7 @@ int strag_traffic_round(struct strag_traffic *traffic, int round, int repeats,
                         struct strag_error *err)
 {
     struct strag_messages *messages = strag_traffic_messages(traffic, round);
-    traffic->rounds++;
+    traffic->platform->rounds++;
     if (!load_links(traffic, messages, repeats))
         return no_memory(traffic, err);
     price_messages(traffic, messages);
@@ -226,9 +320,5 @@ int strag_traffic_round(struct strag_traffic *traffic, int round, int repeats,
 int strag_traffic_close(struct strag_traffic *traffic, int status, struct strag_error *err)
 {
     strag_symmetry_close(&traffic->symmetry);
-    for (int i = 0; i < STRAG_TRAFFIC_ROUNDS; i++)
-        free(traffic->messages[i].list);
-    free(traffic->hops);
-    free(traffic->load);
     return strag_subject_close(&traffic->subject, status, err);
 }

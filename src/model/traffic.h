@@ -6,48 +6,24 @@
 #ifndef STRAG_TRAFFIC_H
 #define STRAG_TRAFFIC_H
 
-#include "model/network.h"
+#include "model/platform.h"
 #include "model/symmetry.h"
 #include "plan/algorithm.h"
-
-/* A message. For a vector of s bytes it takes latency + s * per_byte seconds, both known when its
- * round has been looked at, and its receiver then reduces for s * reducing seconds. */
-struct strag_message {
-    int from, to;
-    double amount; /* bytes of it per byte of the vector */
-    double latency, per_byte, reducing;
-    size_t hops_end; /* its hops end here in those of the round, where the next one's begin */
-};
-
-/* Of one round. */
-struct strag_messages {
-    int count, room;
-    struct strag_message *list;
-    int heaviest; /* takes the longest, as far as the model's bandwidths tell */
-    double heaviest_takes;
-};
-
-/* What a link carries. */
-struct strag_load {
-    double pace;    /* seconds per byte, from the link's bandwidth */
-    double busy;    /* seconds in the round at hand, per byte of the vector */
-    double total;   /* bytes in all rounds, per byte of the vector */
-    uint32_t round; /* that `busy` belongs to */
-};
 
 /* What is priced: an algorithm's plans for a problem, on the links of its topology. */
 struct strag_subject {
     struct strag_instance instance;
-    struct strag_links *links;
+    struct strag_links *links; /* somebody else's */
     struct strag_builder *visitor;
 };
 
 /**
+ * @param links  of the problem's topology and state; must outlive the subject
  * @param visit  is given the operations that strag_subject_visit looks at
  * @return STRAG_OK, the refusal of the algorithm, or STRAG_ERR_MEMORY; then nothing is left
  */
 int strag_subject_open(struct strag_subject *subject, const struct strag_algorithm *algorithm,
-                       const struct strag_problem *problem, const struct strag_model *model,
+                       const struct strag_problem *problem, struct strag_links *links,
                        strag_visit_fn *visit, void *context, struct strag_error *err);
 
 /** Visit a rank's operations in some rounds. */
@@ -56,28 +32,25 @@ void strag_subject_visit(struct strag_subject *subject, int rank, struct strag_r
 /** @return status, or what was wrong with the algorithm if status is STRAG_OK */
 int strag_subject_close(struct strag_subject *subject, int status, struct strag_error *err);
 
-enum { STRAG_TRAFFIC_ROUNDS = 32 };
-
 struct strag_traffic {
     struct strag_subject subject;
-    struct strag_symmetry symmetry; /* messages are those of the ranks that stand for others */
-    int receiver;                   /* whose operations are being visited */
-    bool failed;                    /* out of memory for messages */
+    struct strag_platform *platform;
+    struct strag_symmetry symmetry;    /* messages are those of the ranks that stand for others */
+    const struct strag_sample *sample; /* ... or those of some ranks; NULL: of all */
+    int receivers;                     /* whose messages are looked at */
+    int rank;                          /* whose operations are being visited */
+    bool failed;                       /* out of memory for messages */
+    bool counts_only;                  /* operations are counted, and no messages noted */
+    int64_t visited, visited_most;     /* operations; where there are more, it is given up */
+    double busiest;                    /* bytes over the busiest link so far */
 
-    struct strag_rounds gathered;
-    struct strag_messages messages[STRAG_TRAFFIC_ROUNDS]; /* [round - gathered.first] */
-
-    size_t hops_room;
-    struct strag_hop *hops; /* of all messages of the round that was looked at last */
-
-    uint32_t rounds;         /* looked at so far */
-    struct strag_load *load; /* [link], if it stands for itself */
+    struct strag_rounds gathered; /* platform->messages are theirs */
 };
 
 static inline struct strag_messages *strag_traffic_messages(struct strag_traffic *traffic,
                                                             int round)
 {
-    return &traffic->messages[round - traffic->gathered.first];
+    return &traffic->platform->messages[round - traffic->gathered.first];
 }
 
 /** The rank that stands for this one. */
@@ -88,13 +61,27 @@ static inline int strag_traffic_like(const struct strag_traffic *traffic, int ra
 
 /** @return STRAG_OK, the refusal of the algorithm, or STRAG_ERR_MEMORY; then nothing is left */
 int strag_traffic_open(struct strag_traffic *traffic, const struct strag_algorithm *algorithm,
-                       const struct strag_problem *problem, const struct strag_model *model,
+                       const struct strag_problem *problem, struct strag_platform *platform,
                        struct strag_error *err);
+
+/**
+ * Look at some ranks only, unless there are few enough, or few stand for all.
+ *
+ * @param messages  about so many are looked at; 16 times as many operations are refused
+ * @param rounds    that will be looked at
+ */
+int strag_traffic_narrow(struct strag_traffic *traffic, int messages, int rounds,
+                         struct strag_error *err);
+
+/** How many operations a rank has; once there are more than `most`, as many as were counted. */
+int64_t strag_traffic_operations(struct strag_traffic *traffic, int rank, int64_t most);
 
 /**
  * Note what the ranks receive in rounds that will be looked at, for as many as there is room for.
  *
  * @param rounds  at least one; traffic->gathered then says which
+ * @return STRAG_OK, STRAG_ERR_MEMORY, or STRAG_ERR_UNSUPPORTED where more is to be looked at than
+ *         strag_traffic_narrow allows
  */
 int strag_traffic_gather(struct strag_traffic *traffic, struct strag_rounds rounds,
                          struct strag_error *err);

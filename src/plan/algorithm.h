@@ -75,6 +75,10 @@ struct strag_algorithm {
      * made quickly, so the answer has to come quickly, too. NULL: it may be better. */
     bool (*adds_nothing)(const struct strag_problem *problem);
 
+    /** Does so much have to be looked at that a table that is made quickly does without it? NULL:
+     * no. */
+    bool (*takes_long)(const struct strag_problem *problem);
+
     /** Does planning take so long that the algorithm is to run only where it is named? NULL: no. */
     bool (*on_request)(const struct strag_problem *problem);
 

@@ -32,6 +32,7 @@ MAY_INCLUDE = {
     "tools": ["src/base", "src/machine", "src/plan", "src/algorithms", "src/model"],
     "bench": ["src/base"],
     "bench/lab": ["src/base", "bench"],
+    "bench/scale": ["src/base", "src/machine", "src/plan", "src/algorithms", "src/model"],
     "test/cli": SRC,
     "test/cuda": SRC + ["cuda", "test/unit"],
     "test/dist": [],

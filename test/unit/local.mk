@@ -34,6 +34,8 @@ unit_tests = \
 	test/unit/test_placement \
 	test/unit/test_random_plans \
 	test/unit/test_rules \
+	test/unit/test_sample \
+	test/unit/test_scale \
 	test/unit/test_select \
 	test/unit/test_shared_memory \
 	test/unit/test_shared_memory_join \
@@ -215,6 +217,14 @@ test_unit_test_rules_SOURCES = test/unit/test_rules.c
 test_unit_test_rules_CPPFLAGS = $(unit_cppflags)
 test_unit_test_rules_LDFLAGS = $(unit_ldflags)
 test_unit_test_rules_LDADD = $(unit_libs)
+test_unit_test_sample_SOURCES = test/unit/test_sample.c
+test_unit_test_sample_CPPFLAGS = $(unit_cppflags)
+test_unit_test_sample_LDFLAGS = $(unit_ldflags)
+test_unit_test_sample_LDADD = $(unit_libs)
+test_unit_test_scale_SOURCES = test/unit/test_scale.c
+test_unit_test_scale_CPPFLAGS = $(unit_cppflags)
+test_unit_test_scale_LDFLAGS = $(unit_ldflags)
+test_unit_test_scale_LDADD = $(unit_libs)
 test_unit_test_select_SOURCES = test/unit/test_select.c
 test_unit_test_select_CPPFLAGS = $(unit_cppflags)
 test_unit_test_select_LDFLAGS = $(unit_ldflags)

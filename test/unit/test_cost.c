@@ -5,6 +5,7 @@
  */
 #include "algorithms/table.h"
 #include "model/cost.h"
+#include "model/platform.h"
 
 #include "exhaust.h"
 #include "machines.h"
@@ -515,9 +516,13 @@ static void lines_lie_below(const struct strag_algorithm *algorithm,
     struct strag_profile *profile = NULL;
     struct strag_error err;
     model.reduce_bandwidth = 3e9;
-    int status = strag_profile_attempt(algorithm, problem, &model, show, &shown, &profile, &err);
-    if (status == STRAG_ERR_UNSUPPORTED)
+    struct strag_attempt attempt = {.prune = show, .context = &shown};
+    assert_int_equal(strag_platform_create(problem, &model, &attempt.platform, &err), STRAG_OK);
+    int status = strag_profile_attempt(algorithm, problem, &attempt, &profile, &err);
+    if (status == STRAG_ERR_UNSUPPORTED) {
+        strag_platform_free(attempt.platform);
         return;
+    }
     assert_int_equal(status, STRAG_OK);
     assert_int_equal(shown.count > 0, problem->n > 1);
     for (double bytes = 1; bytes < 1e12; bytes *= 3) {
@@ -531,10 +536,10 @@ static void lines_lie_below(const struct strag_algorithm *algorithm,
     }
     strag_profile_free(profile);
     shown = (struct shown){.most = 1};
-    assert_int_equal(
-        strag_profile_attempt(algorithm, problem, &model, show, &shown, &profile, &err), STRAG_OK);
+    assert_int_equal(strag_profile_attempt(algorithm, problem, &attempt, &profile, &err), STRAG_OK);
     assert_int_equal(profile == NULL, problem->n > 1);
     strag_profile_free(profile);
+    strag_platform_free(attempt.platform);
 }
 
 static void partial_profiles_promise_no_more(void **state)

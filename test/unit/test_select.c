@@ -16,7 +16,7 @@ static struct strag_selection *selected(const struct strag_problem *problem,
 {
     struct strag_selection *selection;
     struct strag_error err;
-    const struct strag_select_options options = {.minimum = minimum};
+    const struct strag_select_options options = {.minimum = minimum, .short_plans = true};
     if (strag_select(problem, model, &options, &selection, &err) != STRAG_OK)
         fail_msg("n = %d: %s", problem->n, err.text);
     return selection;

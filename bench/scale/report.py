@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Turn what bench/scale/scale printed into a section of doc/results.md.
+
+    build/bench/scale/scale > scale.csv
+    python3 bench/scale/report.py doc/results.md scale.csv
+"""
+import csv
+import pathlib
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent))
+
+import section
+
+# Up to how many ranks: ms and MiB of a table, and up to how many: ms of a plan.
+TABLE = ((4320, 20, 16), (1 << 17, 100, 64))
+PLAN = ((1 << 14, 1), (1 << 17, 5))
+
+
+def bar(bars, ranks):
+    return next(rest for most, *rest in bars if ranks <= most)
+
+
+def mark(value, limit):
+    return f"**{value:g}**" if value > limit else f"{value:g}"
+
+
+def main(results, source):
+    with open(source, newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    lines = [
+        "## Tables and plans at scale",
+        "",
+        "CPU time and peak memory, beyond the topology's, of the quick table as the component makes "
+        "it, and CPU time of the dearest plan of one rank that the table names "
+        "(`bench/scale/scale`). Wanted are 20 ms and 16 MiB up to about 4,096 ranks, 100 ms and "
+        "64 MiB up to 131,072; 1 ms for a plan up to 16,384 ranks, 5 ms up to 131,072. What is "
+        "above is **bold**.",
+        "",
+        "| ranks | machine | state | table ms | MiB | plan ms | of |",
+        "|---:|---|---|---:|---:|---:|---|",
+    ]
+    for row in rows:
+        ranks = int(row["ranks"])
+        (ms, mib), (plan,) = bar(TABLE, ranks), bar(PLAN, ranks)
+        lines.append(f"| {ranks:,} | {row['machine']} | {row['state']} "
+                     f"| {mark(float(row['table ms']), ms)} | {mark(float(row['table MiB']), mib)} "
+                     f"| {mark(float(row['plan ms']), plan)} "
+                     f"| {row['algorithm']}, {int(row['blocks']):,} blocks |")
+    section.put(results, "scale", "\n".join(lines))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What rank 0 spends on a table, and any rank on its plan, for machines of up to 131,072 ranks.
+ *
+ *     scale [--most RANKS] [--only TEXT]
+ *
+ * A line for every machine and state, as CSV: CPU time and peak memory of the quick table, as the
+ * component makes it, beyond those of the topology; and of the dearest plan of one rank that the
+ * table names. "late" and "slow" rows are what re-planning takes. Each line is made in a process of
+ * its own, so that memory is counted from the start.
+ */
+#include "machines.h"
+
+#include "model/select.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Where `coll_strag` takes over unless told otherwise (ompi_coll_strag/settings.c). */
+enum { MINIMUM = 8192 };
+
+struct options {
+    int most; /* ranks */
+    const char *only;
+};
+
+static const struct strag_slow one_slow[] = {{77, 2}}, three_slow[] = {{5, 1.5}, {77, 2}, {300, 4}};
+static const struct strag_straggler one_late[] = {{99, 5e-3}};
+
+static const struct variant {
+    const char *name;
+    struct strag_state state;
+} variants[] = {
+    {"", {0}},
+    {"one slow", {1, one_slow, 0, NULL}},
+    {"three slow", {3, three_slow, 0, NULL}},
+    {"one late", {0, NULL, 1, one_late}},
+    {"slow and late", {1, one_slow, 1, one_late}},
+};
+
+static double cpu_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static double peak_mib(void)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return (double)usage.ru_maxrss / 1024;
+}
+
+/* The dearest of the table's plans, of a rank in the middle. */
+struct dearest {
+    double seconds;
+    const char *name;
+    int blocks;
+};
+
+static int plan_all(const struct strag_problem *problem, const struct strag_table *table,
+                    struct dearest *dearest, struct strag_error *err)
+{
+    *dearest = (struct dearest){0, "", 0};
+    for (int e = 0; e < table->entries; e++) {
+        const struct strag_entry *entry = &table->entry[e];
+        struct strag_problem cut = *problem;
+        struct strag_plan *plan;
+        cut.blocks = entry->blocks;
+        if (!entry->algorithm)
+            continue;
+        double begin = cpu_seconds();
+        int status = strag_plan_create(entry->algorithm, &cut, problem->n / 2, &plan, err);
+        if (status != STRAG_OK)
+            return status;
+        double took = cpu_seconds() - begin;
+        if (took > dearest->seconds)
+            *dearest = (struct dearest){took, entry->algorithm->name, plan->bounds.blocks};
+        strag_plan_free(plan);
+    }
+    return STRAG_OK;
+}
+
+static int measure(const struct machine *machine, const struct variant *variant,
+                   const struct strag_topology *topology, struct strag_error *err)
+{
+    const struct strag_model model = strag_model_default(topology->network);
+    const struct strag_select_options options = {.minimum = MINIMUM, .quick = true};
+    const struct strag_problem problem = {
+        .n = topology->n, .topology = topology, .state = &variant->state};
+    struct strag_selection *selection;
+    struct dearest dearest;
+    double before = peak_mib(), begin = cpu_seconds();
+    int status = strag_select(&problem, &model, &options, &selection, err);
+    double took = cpu_seconds() - begin, mib = peak_mib() - before;
+    if (status != STRAG_OK)
+        return status;
+    status = plan_all(&problem, &selection->table, &dearest, err);
+    if (status == STRAG_OK)
+        printf("%d,\"%s\",\"%s\",%.1f,%.1f,%.3f,%s,%d\n", topology->n, machine->name, variant->name,
+               1e3 * took, mib, 1e3 * dearest.seconds, dearest.name, dearest.blocks);
+    strag_selection_free(selection);
+    fflush(stdout);
+    return status;
+}
+
+/* @return did it go well? */
+static bool in_a_process(const struct machine *machine, const struct variant *variant,
+                         const struct strag_topology *topology)
+{
+    pid_t child = fork();
+    int status = 0;
+    if (child == 0) {
+        struct strag_error err;
+        bool failed = measure(machine, variant, topology, &err) != STRAG_OK;
+        if (failed)
+            fprintf(stderr, "scale: %s: %s\n", machine->name, err.text);
+        _exit(failed);
+    }
+    return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) &&
+           WEXITSTATUS(status) == 0;
+}
+
+static bool run(const struct machine *machine, const struct options *options)
+{
+    struct strag_topology *topology;
+    struct strag_error err;
+    bool good = true;
+    if (options->only && !strstr(machine->name, options->only))
+        return true;
+    if (machine->make(machine, &topology, &err) != STRAG_OK) {
+        fprintf(stderr, "scale: %s: %s\n", machine->name, err.text);
+        return false;
+    }
+    for (size_t v = 0; topology->n <= options->most && v < sizeof variants / sizeof *variants; v++)
+        good = in_a_process(machine, &variants[v], topology) && good;
+    strag_topology_free(topology);
+    return good;
+}
+
+int main(int argc, char **argv)
+{
+    struct options options = {.most = 1 << 17};
+    bool good = true;
+    for (int a = 1; a < argc; a += 2) {
+        if (a + 1 < argc && strcmp(argv[a], "--most") == 0) {
+            options.most = atoi(argv[a + 1]);
+        } else if (a + 1 < argc && strcmp(argv[a], "--only") == 0) {
+            options.only = argv[a + 1];
+        } else {
+            fprintf(stderr, "usage: scale [--most RANKS] [--only TEXT-IN-A-MACHINE'S-NAME]\n");
+            return 2;
+        }
+    }
+    printf("ranks,machine,state,table ms,table MiB,plan ms,algorithm,blocks\n");
+    fflush(stdout);
+    for (const struct machine *machine = machines; machine->name; machine++)
+        good = run(machine, &options) && good;
+    return good ? 0 : 1;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What all candidates of a problem are priced on, made once for them: the links, room for what
+ * these carry, and the ranks that are looked at where there are too many for all of them.
+ */
+#ifndef STRAG_PLATFORM_H
+#define STRAG_PLATFORM_H
+
+#include "model/network.h"
+#include "model/sample.h"
+
+/* What a link carries. */
+struct strag_load {
+    double busy;      /* seconds in the round at hand, per byte of the vector */
+    double total;     /* bytes in all rounds, per byte of the vector */
+    uint32_t round;   /* that `busy` belongs to */
+    uint32_t traffic; /* that `total` belongs to */
+};
+
+/* A message. For a vector of s bytes it takes latency + s * per_byte seconds, both known when its
+ * round has been looked at, and its receiver then reduces for s * reducing seconds. */
+struct strag_message {
+    int from, to;
+    double amount; /* bytes of it per byte of the vector */
+    double latency, per_byte, reducing;
+    size_t hops_end; /* its hops end here in those of the round, where the next one's begin */
+};
+
+/* Of one round. */
+struct strag_messages {
+    int count, room;
+    struct strag_message *list;
+    int heaviest; /* takes the longest, as far as the model's bandwidths tell */
+    double heaviest_takes;
+};
+
+enum { STRAG_PLATFORM_ROUNDS = 32 };
+
+struct strag_platform {
+    struct strag_links *links;
+    struct strag_load *load;  /* [link], if it stands for itself; behind them a sample's classes */
+    uint32_t rounds;          /* looked at so far, for all candidates */
+    uint32_t traffics;        /* candidates so far */
+    struct strag_units units; /* what samples are made of; made when it is first asked for */
+    struct strag_sample sample;
+
+    /* Room that candidates use one after the other: of some rounds, and for all hops of the
+     * messages of the round that was looked at last. */
+    struct strag_messages messages[STRAG_PLATFORM_ROUNDS];
+    size_t hops_room;
+    struct strag_hop *hops;
+};
+
+/**
+ * @param problem    of which the blocks do not matter
+ * @param[out] platform  the caller's to free with strag_platform_free; untouched on failure
+ * @return STRAG_OK, or as strag_links_of
+ */
+int strag_platform_create(const struct strag_problem *problem, const struct strag_model *model,
+                          struct strag_platform **platform, struct strag_error *err);
+
+/**
+ * The ranks to look at, about so many; valid until the next call.
+ *
+ * @return NULL: out of memory
+ */
+const struct strag_sample *strag_platform_sample(struct strag_platform *platform,
+                                                 const struct strag_problem *problem, int ranks);
+
+/** Seconds per byte of a link, or of a sample's class. */
+static inline double strag_platform_pace(const struct strag_platform *platform, int link)
+{
+    int nlinks = platform->links->nlinks;
+    return link < nlinks ? 1 / platform->links->bandwidth[link]
+                         : platform->sample.pace[link - nlinks];
+}
+
+/** NULL is allowed. */
+void strag_platform_free(struct strag_platform *platform);
+
+#endif
