@@ -39,7 +39,7 @@ def main(results, source):
         "64 MiB up to 131,072; 1 ms for a plan up to 16,384 ranks, 5 ms up to 131,072. What is "
         "above is **bold**.",
         "",
-        "| ranks | machine | state | table ms | MiB | plan ms | of |",
+        "| ranks | machine | state | table ms | MiB | plan ms | of, in blocks |",
         "|---:|---|---|---:|---:|---:|---|",
     ]
     for row in rows:
@@ -48,7 +48,7 @@ def main(results, source):
         lines.append(f"| {ranks:,} | {row['machine']} | {row['state']} "
                      f"| {mark(float(row['table ms']), ms)} | {mark(float(row['table MiB']), mib)} "
                      f"| {mark(float(row['plan ms']), plan)} "
-                     f"| {row['algorithm']}, {int(row['blocks']):,} blocks |")
+                     f"| {row['algorithm']} in {int(row['blocks']):,} |")
     section.put(results, "scale", "\n".join(lines))
 
 

@@ -85,7 +85,8 @@ struct strag_builder {
     strag_visit_fn *visit; /* NULL: a plan is made */
     void *context;
 
-    int ops_room;
+    int ops_room, waiter_room;
+    int32_t *waiter; /* [operation]: the last one that waits for it, or NONE */
     int after_room, after_length;
     int copies_room;
 
@@ -99,6 +100,7 @@ struct strag_builder {
 static void builder_free(struct strag_builder *builder)
 {
     strag_plan_free(builder->plan);
+    free(builder->waiter);
     free(builder->past);
     free(builder->starts);
     free(builder->readers);
@@ -210,11 +212,9 @@ static void add_wait(struct strag_builder *builder, int32_t op)
 {
     struct strag_plan *plan = builder->plan;
     /* The same operation often comes again with the next block of a range. */
-    int mine = (int)plan->ops[plan->nops].after;
-    for (int i = builder->after_length; i > mine; i--) {
-        if (plan->after[i - 1] == op)
-            return;
-    }
+    if (builder->waiter[op] == plan->nops)
+        return;
+    builder->waiter[op] = plan->nops;
     if (grow(builder, &plan->after, &builder->after_room, builder->after_length,
              sizeof *plan->after))
         plan->after[builder->after_length++] = op;
@@ -352,8 +352,11 @@ static void add(struct strag_builder *builder, enum strag_kind kind, bool own_le
         return;
     }
     /* One more than the operations: the last only closes the list of waits. */
-    if (!grow(builder, &plan->ops, &builder->ops_room, plan->nops + 1, sizeof *plan->ops))
+    if (!grow(builder, &plan->ops, &builder->ops_room, plan->nops + 1, sizeof *plan->ops) ||
+        !grow(builder, &builder->waiter, &builder->waiter_room, plan->nops,
+              sizeof *builder->waiter))
         return;
+    builder->waiter[plan->nops] = NONE;
     struct strag_op *op = &plan->ops[plan->nops];
     *op = made;
     split(builder, first);
