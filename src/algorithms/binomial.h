@@ -47,10 +47,8 @@ static inline void strag_binomial_round(bool sends, bool broadcast, int round, i
 static inline int strag_binomial_children(int size, int member)
 {
     int children = 0;
-    for (int step = 0; step < strag_log2_ceil(size); step++) {
-        bool sends;
-        children += strag_binomial_partner(size, member, step, &sends) >= 0 && !sends;
-    }
+    for (int64_t distance = 1; distance < size && member % (2 * distance) == 0; distance *= 2)
+        children += member + distance < size;
     return children;
 }
 

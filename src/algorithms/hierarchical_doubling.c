@@ -103,8 +103,8 @@ static int find_sent_max(const struct prepared *prepared, int32_t *sent)
         int steps = strag_log2_ceil(node->children);
         for (int member = 0; member < node->children; member++) {
             int child = node->first_child + member, total = sent[child];
-            if (i > 0 && member > 0 && total + steps + 1 <= most)
-                continue; /* no more than that */
+            if (i > 0 && member > 0 && total + steps <= most)
+                continue; /* only the first one has as many children as steps */
             total += i == 0 ? sent_at_top(prepared, child)
                             : strag_binomial_children(node->children, member) + (member > 0);
             most = total > most ? total : most;
