@@ -87,11 +87,11 @@ static const struct parameter {
                             "the process or its cgroup are low"},
     [WATCH_SIZE] = {"watch_size", "64K", OPAL_INFO_LVL_5,
                     "Calls of so many bytes and more are watched to find a straggler (K, M, G "
-                    "allowed). Must be the same on all ranks"},
+                    "allowed). All ranks use rank 0's value"},
     [MINIMUM_SIZE] = {"minimum_size", "auto", OPAL_INFO_LVL_5,
                       "auto (coll_strag_algorithm) hands shorter vectors to the previous "
                       "component; in bytes (K, M, G allowed). auto here: 8K, or less where all "
-                      "ranks are on one host and share memory. Must be the same on all ranks"},
+                      "ranks are on one host and share memory. All ranks use rank 0's value"},
     /* What the machine looks like, and how fast it is. */
     [LAYOUT] = {"layout", "", OPAL_INFO_LVL_4,
                 "A file that says how the hosts are joined: Slurm's topology.conf or "
