@@ -6,6 +6,7 @@
 #include "settings.h"
 
 #include "algorithms/table.h"
+#include "base/text.h"
 #include "run/shared_memory.h"
 
 #include <inttypes.h>
@@ -27,21 +28,13 @@ static struct {
 
 /* ---- Publishing ---- */
 
-static uint64_t hash(uint64_t value, const void *data, size_t bytes)
-{
-    const unsigned char *at = data;
-    for (size_t i = 0; i < bytes; i++) /* FNV-1a */
-        value = (value ^ at[i]) * UINT64_C(1099511628211);
-    return value;
-}
-
 static uint64_t find_form(void)
 {
     const size_t sizes[] = {sizeof(struct coll_strag_rank_info), sizeof(struct coll_strag_hosts),
                             sizeof(struct coll_strag_decision), sizeof(struct strag_shm_info)};
-    uint64_t value = hash(UINT64_C(14695981039346656037), sizes, sizeof sizes);
+    uint64_t value = strag_hash(STRAG_HASH_START, sizes, sizeof sizes);
     for (int a = 0; strag_algorithms[a]; a++)
-        value = hash(value, strag_algorithms[a]->name, strlen(strag_algorithms[a]->name) + 1);
+        value = strag_hash(value, strag_algorithms[a]->name, strlen(strag_algorithms[a]->name) + 1);
     return value;
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "info_keys.h"
 
+#include "base/text.h"
+
 #include <pthread.h>
 #include <string.h>
 
@@ -62,18 +64,16 @@ static bool is_new(const char *text)
         uint64_t hash[32];
         int count;
     } shown = {.lock = PTHREAD_MUTEX_INITIALIZER};
-    uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
+    const uint64_t hash = strag_hash(STRAG_HASH_START, text, strlen(text));
     int h = 0;
-    for (; *text; text++)
-        hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
     pthread_mutex_lock(&shown.lock);
     while (h < shown.count && shown.hash[h] != hash)
         h++;
-    const bool new = h == shown.count &&h < (int)(sizeof shown.hash / sizeof *shown.hash);
-    if (new)
+    const bool fresh = h == shown.count && h < (int)(sizeof shown.hash / sizeof *shown.hash);
+    if (fresh)
         shown.hash[shown.count++] = hash;
     pthread_mutex_unlock(&shown.lock);
-    return new;
+    return fresh;
 }
 
 void coll_strag_warn_of_keys(const struct coll_strag_complaints *complaints)

@@ -232,14 +232,21 @@ int strag_compare_pair(const void *a, const void *b)
     return first ? first : strag_compare_int(&x->second, &y->second);
 }
 
+/* ---- Hashes ---- */
+
+uint64_t strag_hash(uint64_t before, const void *bytes, size_t length)
+{
+    const unsigned char *at = bytes;
+    for (size_t i = 0; i < length; i++)
+        before = (before ^ at[i]) * UINT64_C(0x100000001b3);
+    return before;
+}
+
 /* ---- Names: open addressing, at most half full ---- */
 
-/* FNV-1a */
 static uint64_t hash(const char *name)
 {
-    uint64_t h = 0xcbf29ce484222325u;
-    for (; *name; name++)
-        h = (h ^ (unsigned char)*name) * 0x100000001b3u;
+    const uint64_t h = strag_hash(STRAG_HASH_START, name, strlen(name));
     return h ^ h >> 32;
 }
 

@@ -83,6 +83,13 @@ struct strag_text {
 /** A NUL-terminated copy; NULL: out of memory. */
 char *strag_text_copy(const char *text, size_t length);
 
+/* ---- Hashes ---- */
+
+#define STRAG_HASH_START UINT64_C(0xcbf29ce484222325)
+
+/** FNV-1a. @param before  the hash of what comes before these bytes, or STRAG_HASH_START */
+uint64_t strag_hash(uint64_t before, const void *bytes, size_t length);
+
 /* ---- Arrays ---- */
 
 /**

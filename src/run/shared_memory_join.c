@@ -11,6 +11,8 @@
 
 #include "run/shared_memory_layout.h"
 
+#include "base/text.h"
+
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -248,10 +250,7 @@ static void find_processors(struct strag_shm_info *info)
     if (sched_getaffinity(0, sizeof set, &set) != 0)
         return;
     info->processors = CPU_COUNT(&set);
-    for (uint64_t i = 0; i < CPU_SETSIZE; i++) {
-        if (CPU_ISSET(i, &set)) /* FNV-1a */
-            info->processor_set = (info->processor_set ^ (i + 1)) * UINT64_C(1099511628211);
-    }
+    info->processor_set = strag_hash(STRAG_HASH_START, &set, sizeof set);
 }
 
 /* The caller has the lock. */

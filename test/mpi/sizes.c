@@ -22,22 +22,10 @@
 /* 4, 4000, 40000 and 1200000 bytes: auto delegates two of them and runs two. */
 static const int counts[] = {1, 1000, 10000, 300000};
 
-static void reduce(MPI_Comm comm, const char *name, int count, int rounds)
-{
-    struct suite suite = suite_create(comm, name, SUITE_BLOCKING, count);
-    for (int round = 0; round < rounds; round++) {
-        suite_fill(&suite, suite.send, suite.rank, round);
-        suite_clear(suite.receive, suite.count);
-        TEST_MPI(MPI_Allreduce(suite.send, suite.receive, suite.count, MPI_INT, MPI_SUM, comm));
-        suite_check_sum(&suite, "Allreduce", suite.receive, suite.n, round);
-    }
-    suite_free(&suite);
-}
-
 static void run(MPI_Comm comm, const char *name)
 {
     for (int k = 0; k < 4; k++)
-        reduce(comm, name, counts[k], 3);
+        suite_allreduce(comm, name, counts[k], 3);
 }
 
 /* @param list  "K=V;K=V" */
@@ -93,7 +81,7 @@ int main(int argc, char **argv)
     const int calls = (int)test_number("short", text, 0, 1000000);
     const struct test_counters before = test_counters_read();
     if (calls)
-        reduce(MPI_COMM_WORLD, "MPI_COMM_WORLD", 256, calls);
+        suite_allreduce(MPI_COMM_WORLD, "MPI_COMM_WORLD", 256, calls);
     else
         run_two(keys, how, test_number("times", times, 1, 1000));
     const struct test_counters now = test_counters_read();

@@ -7,25 +7,13 @@
  */
 #include "suite.h"
 
-static void reduce(MPI_Comm comm, const char *name, int count, int rounds)
-{
-    struct suite suite = suite_create(comm, name, SUITE_BLOCKING, count);
-    for (int round = 0; round < rounds; round++) {
-        suite_fill(&suite, suite.send, suite.rank, round);
-        suite_clear(suite.receive, suite.count);
-        TEST_MPI(MPI_Allreduce(suite.send, suite.receive, suite.count, MPI_INT, MPI_SUM, comm));
-        suite_check_sum(&suite, "Allreduce", suite.receive, suite.n, round);
-    }
-    suite_free(&suite);
-}
-
 /* 40 calls are more than are handed on before a communicator looks at the other ranks. */
 static void run(MPI_Comm comm, const char *name)
 {
-    reduce(comm, name, 1, 1);
-    reduce(comm, name, 1000, 40);
-    reduce(comm, name, 20000, 3);
-    reduce(comm, name, 300000, 2);
+    suite_allreduce(comm, name, 1, 1);
+    suite_allreduce(comm, name, 1000, 40);
+    suite_allreduce(comm, name, 20000, 3);
+    suite_allreduce(comm, name, 300000, 2);
 }
 
 int main(int argc, char **argv)

@@ -70,6 +70,18 @@ void suite_free(struct suite *suite)
     free(suite->receive);
 }
 
+void suite_allreduce(MPI_Comm comm, const char *name, int count, int rounds)
+{
+    struct suite suite = suite_create(comm, name, SUITE_BLOCKING, count);
+    for (int round = 0; round < rounds; round++) {
+        suite_fill(&suite, suite.send, suite.rank, round);
+        suite_clear(suite.receive, suite.count);
+        TEST_MPI(MPI_Allreduce(suite.send, suite.receive, suite.count, MPI_INT, MPI_SUM, comm));
+        suite_check_sum(&suite, "Allreduce", suite.receive, suite.n, round);
+    }
+    suite_free(&suite);
+}
+
 /* Fill one block for every rank, and clear what is received. */
 static void prepare(struct suite *s)
 {
