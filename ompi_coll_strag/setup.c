@@ -245,17 +245,31 @@ static bool share_hosts(struct setup *setup)
 
 /* ---- Rank 0's decision, and following it ---- */
 
+/* All ranks share memory. */
+static struct strag_crowd crowd_of(const struct strag_shm *shm, int n)
+{
+    const int processors = strag_shm_processors(shm);
+    return (struct strag_crowd){
+        .n = n,
+        .processors = processors > 0 ? processors : 1,
+        .window = strag_shm_window(shm),
+    };
+}
+
 static struct coll_strag_table_inputs inputs_of(const struct setup *setup, int pinned,
                                                 bool reproducible)
 {
     const struct coll_strag_module *module = setup->module;
     const bool shared = module->shm && !reproducible;
+    const bool all_shared = shared && strag_shm_is_alone(module->shm);
     return (struct coll_strag_table_inputs){
         .comm = setup->comm,
         .topology = reproducible ? NULL : module->topology,
         .pinned = pinned,
         .shared = shared,
-        .all_shared = shared && strag_shm_is_alone(module->shm),
+        .all_shared = all_shared,
+        .crowd = all_shared ? crowd_of(module->shm, ompi_comm_size(setup->comm))
+                            : (struct strag_crowd){.n = 0},
     };
 }
 

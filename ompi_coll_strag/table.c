@@ -140,13 +140,29 @@ static void apply_rules(const struct coll_strag_table_inputs *inputs,
         decision->reason = COLL_STRAG_RULE;
 }
 
-/* Where the ranks of a host share its processors, a rank that waits gives the processor to another
- * one, which may be waiting, too. Then the fewest messages are best, whatever the vector's size:
- * one rank reduces for all (short vectors two, in turns: direct.c). The model does not cover it. */
+/* Where ranks share processors, a rank that waits gives the processor to another one, which may be
+ * waiting, too. Then the fewest messages are best: few ranks sum up for all (short vectors one, or
+ * two in turns: direct.c). */
 static bool is_crowded(const struct coll_strag_table_inputs *inputs,
                        const struct coll_strag_decision *decision)
 {
-    return inputs->all_shared && opal_progress_yield_when_idle && decision->state.nstragglers == 0;
+    const struct strag_crowd *crowd = &inputs->crowd;
+    return crowd->n > 2 && crowd->n > crowd->processors && opal_progress_yield_when_idle &&
+           decision->state.nstragglers == 0;
+}
+
+/* The cost model knows nothing of that; its times are for verbose lines and the watch.
+ * @return as strag_select; also if the algorithm cannot be planned here */
+static int select_for_crowd(const struct strag_crowd *crowd, const struct strag_problem *problem,
+                            const struct strag_model *model, const struct strag_select_options *as,
+                            struct strag_selection **made, struct strag_error *err)
+{
+    struct strag_select_options options = *as;
+    options.only = strag_algorithm_fewest_switches();
+    const int status = strag_select(problem, model, &options, made, err);
+    if (status == STRAG_OK)
+        strag_crowd_table(crowd, options.only, options.minimum, &(*made)->table);
+    return status;
 }
 
 /* Up to so many ranks verbose lines compare with all candidates, also with those that cannot win;
@@ -161,22 +177,16 @@ static int select_table(const struct coll_strag_table_inputs *inputs,
 {
     const struct coll_strag_settings *settings = &coll_strag_settings;
     const struct strag_model model = make_model(inputs);
-    struct strag_problem simple = *problem;
-    struct strag_select_options options = {
-        .minimum = settings->minimum,
+    const struct strag_select_options options = {
+        /* in order a short vector takes less than over the PML */
+        .minimum = settings->minimum_set || !inputs->all_shared ? settings->minimum : 0,
         .strict = settings->minimum_set || decision->reproducible,
         .quick = !coll_strag_logging || problem->n > EXPLAINED_RANKS,
         .short_plans = true,
     };
-    if (!settings->minimum_set && inputs->all_shared)
-        options.minimum = 0; /* in order a short vector takes less than over the PML */
-    if (is_crowded(inputs, decision) && problem->n > 2) {
-        simple.blocks = 1;
-        options.only = strag_algorithm_fewest_switches();
-        if (strag_select(&simple, &model, &options, made, err) == STRAG_OK)
-            return STRAG_OK;
-        options.only = NULL;
-    }
+    if (is_crowded(inputs, decision) &&
+        select_for_crowd(&inputs->crowd, problem, &model, &options, made, err) == STRAG_OK)
+        return STRAG_OK;
     return strag_select(problem, &model, &options, made, err);
 }
 

@@ -5,13 +5,16 @@
 
 #include "decision.h"
 
+#include "model/crowd.h"
+
 /* What a table rests on, beside the state of ranks and links. */
 struct coll_strag_table_inputs {
     ompi_communicator_t *comm;
     const struct strag_topology *topology; /* NULL: it is not known, or must not count */
-    int pinned;      /* what is asked for: index in strag_algorithms, or COLL_STRAG_AUTO */
-    bool shared;     /* messages within hosts go through shared memory, */
-    bool all_shared; /* and so do all of them */
+    int pinned;               /* what is asked for: index in strag_algorithms, or COLL_STRAG_AUTO */
+    bool shared;              /* messages within hosts go through shared memory, */
+    bool all_shared;          /* and so do all of them */
+    struct strag_crowd crowd; /* in which case they may share processors; else n is 0 */
 };
 
 /**

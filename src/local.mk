@@ -63,6 +63,7 @@ src_libstrag_la_SOURCES = \
 	src/model/bounds.c src/model/bounds.h \
 	src/model/cost.c src/model/cost.h \
 	src/model/cost_clocks.c \
+	src/model/crowd.c src/model/crowd.h \
 	src/model/flows.c src/model/flows.h \
 	src/model/model.h \
 	src/model/network.c src/model/network.h \

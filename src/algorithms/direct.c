@@ -81,12 +81,14 @@ static bool adds_nothing(const struct strag_problem *problem)
     return true;
 }
 
-/* One rank that sums up, or all of them. */
+/* One rank that sums up, twice as many, ..., all of them. */
 static int choices(const struct strag_problem *problem, int *blocks)
 {
-    blocks[0] = 1;
-    blocks[1] = problem->n;
-    return 2;
+    int count = 0;
+    for (int m = 1; m < problem->n; m *= 2)
+        blocks[count++] = m;
+    blocks[count++] = problem->n;
+    return count;
 }
 
 static void claim(const struct strag_problem *problem, struct strag_claim *claim)

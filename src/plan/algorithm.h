@@ -62,8 +62,8 @@ struct strag_algorithm {
     bool straggler_tolerant; /* a rank receives from one other rank only, so that a straggler delays
                     all by its delay and no more, whatever the network does */
     bool stock;           /* Open MPI has it, too: what the previous component is thought to run */
-    bool fewest_switches; /* in one block: where ranks share processors, the fewest changes of
-                             process at any size; one algorithm has it */
+    bool fewest_switches; /* with few blocks: where ranks share processors, the fewest changes of
+                             process; one algorithm has it */
     bool rooted;          /* it may have another root than rank 0 */
     bool prefers_more_blocks; /* a pipeline that evens out what ranks cost that are not in step, the
                    more so the more blocks of its `choices` it has */

@@ -561,6 +561,16 @@ size_t strag_shm_longest(const struct strag_shm *shm)
     return shm->longest;
 }
 
+size_t strag_shm_window(const struct strag_shm *shm)
+{
+    return (size_t)shm->process->arena.size.large * shm->longest;
+}
+
+int strag_shm_processors(const struct strag_shm *shm)
+{
+    return shm->processors;
+}
+
 bool strag_shm_is_alone(const struct strag_shm *shm)
 {
     return shm->n == shm->all;

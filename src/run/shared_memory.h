@@ -158,6 +158,13 @@ int strag_shm_choose_root(struct strag_shm *shm, size_t bytes);
 /** The longest message, in bytes; the same on all ranks of a host. */
 size_t strag_shm_longest(const struct strag_shm *shm);
 
+/** Bytes of long messages that this rank may have under way, unless others help out. */
+size_t strag_shm_window(const struct strag_shm *shm);
+
+/** On how many processors the ranks of this host may run, all together; the same on all of them.
+ * 0: unknown */
+int strag_shm_processors(const struct strag_shm *shm);
+
 /** Are all ranks on this host, so that everything goes through shared memory? */
 bool strag_shm_is_alone(const struct strag_shm *shm);
 

@@ -344,8 +344,27 @@ static enum strag_shm_reason meet_all(struct strag_shm *shm, const struct strag_
     return STRAG_SHM_ABLE;
 }
 
+/* Which processors the ranks of this host may run on, all together, as far as is known: each set of
+ * processors counts once, and sets that overlap not more than there are. */
+static int count_processors(const struct strag_shm *shm, const struct strag_shm_info *infos)
+{
+    const long online = sysconf(_SC_NPROCESSORS_ONLN);
+    int count = 0;
+    for (int i = 0; i < shm->all; i++) {
+        int first = 0;
+        if (!shm->peer[i])
+            continue;
+        while (!shm->peer[first] || infos[first].processor_set != infos[i].processor_set)
+            first++;
+        if (first == i)
+            count += infos[i].processors;
+    }
+    return online > 0 && count > online ? (int)online : count;
+}
+
 enum strag_shm_reason strag_shm_join(struct strag_shm *shm, const struct strag_shm_info *infos)
 {
+    shm->processors = count_processors(shm, infos);
     shm->few = are_few(shm, infos);
     if (shm->n < 2)
         return STRAG_SHM_ABLE;

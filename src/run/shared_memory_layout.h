@@ -275,6 +275,7 @@ struct strag_shm {
     int all;        /* ranks, on this host and others */
     int n, me;      /* ranks on the host, and which of them this one is, in the order of ranks */
     size_t longest; /* bytes of a message */
+    int processors; /* on which the host's ranks may run; 0: unknown */
     struct strag_shm_arena arena;
     struct strag_shm_desk desk;         /* our own; its status always is */
     struct strag_shm_peer *peers;       /* [n] */

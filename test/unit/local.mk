@@ -8,6 +8,7 @@ unit_tests = \
 	test/unit/test_butterfly \
 	test/unit/test_clocks \
 	test/unit/test_cost \
+	test/unit/test_crowd \
 	test/unit/test_direct \
 	test/unit/test_engine \
 	test/unit/test_expression \
@@ -109,6 +110,10 @@ test_unit_test_cost_SOURCES = test/unit/test_cost.c
 test_unit_test_cost_CPPFLAGS = $(unit_cppflags)
 test_unit_test_cost_LDFLAGS = $(unit_ldflags)
 test_unit_test_cost_LDADD = $(unit_libs)
+test_unit_test_crowd_SOURCES = test/unit/test_crowd.c
+test_unit_test_crowd_CPPFLAGS = $(unit_cppflags)
+test_unit_test_crowd_LDFLAGS = $(unit_ldflags)
+test_unit_test_crowd_LDADD = $(unit_libs)
 test_unit_test_direct_SOURCES = test/unit/test_direct.c
 test_unit_test_direct_CPPFLAGS = $(unit_cppflags)
 test_unit_test_direct_LDFLAGS = $(unit_ldflags)

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Ranks that share processors: what a call of `direct` takes, and with how many blocks the least.
+ *
+ * All is work, which the processors share, but for what one rank does while others can only wait.
+ * With n ranks, p processors, m blocks and so many ranks that sum up, a vector of V bytes:
+ *
+ *     changes of processes     each rank waits twice; the same for any m, so left out
+ *     copies into slots, out   n V each; the same for any m, so left out
+ *     messages                 2 m (n-1), on p processors
+ *     sums                     n V bytes are read, on the processors of m ranks, p at most
+ *     stalls                   a message of V/m bytes that is longer than what may be under way
+ *                              has to be taken piece by piece: for each further piece its sender
+ *                              gets a turn, when all others on its processor had theirs
+ *
+ * So short vectors go to one rank, which costs the fewest messages. From some 64 KiB on two ranks
+ * sum up faster than one. And blocks do not get longer than a message may be, until every rank has
+ * one. Stalls are what made one block slow: 64 ranks on 2 processors, 1 MiB (ms; 3 n V bytes take
+ * about 10):
+ *
+ *     blocks      1      2      4      8     16     32     64
+ *              25.6   20.7   11.2   11.4   12.9   13.9   16.4
+ *
+ * No single copy from process to process (CMA) would save bytes here: a rank's vector is copied
+ * once for all that sum it up, and a sum once for all that read it.
+ *
+ * Up to three ranks on a processor a sender is hardly ever away for long, and one block is as good
+ * as more at all sizes (3 to 6 ranks on 2 processors, 16 KiB to 8 MiB).
+ */
+#include "model/crowd.h"
+
+#include <math.h>
+
+/* Measured with 4 to 128 ranks on 2 processors. */
+static const double seconds_per_message = 0.9e-6; /* of work: sending and receiving it */
+static const double seconds_per_turn = 2.4e-6;    /* of each rank on a processor, there and back */
+static const double bytes_per_second = 28e9;      /* summed up by one rank */
+
+enum {
+    FEW = 3,                  /* ranks on a processor */
+    MESSAGE_MOST = 128 << 10, /* bytes under way to one rank: half of its 8 slots of 32 KiB */
+    LOOKS_PER_DOUBLING = 4,   /* sizes in a table */
+    SHORTEST_LOOK = 1024,     /* bytes */
+    DOUBLINGS = 30            /* up to 1 TiB */
+};
+
+static double seconds(const struct strag_crowd *crowd, double bytes, int blocks)
+{
+    const double n = crowd->n, p = crowd->processors, m = blocks;
+    const double half = (double)crowd->window / 2; /* another message is under way, too */
+    const double piece = half < MESSAGE_MOST ? half : MESSAGE_MOST;
+    const double messages = m * (n - 1), further = ceil(bytes / m / piece) - 1;
+    return 2 * messages / p * seconds_per_message + n * bytes / bytes_per_second / fmin(m, p) +
+           messages * fmax(further, 0) * n / p * seconds_per_turn;
+}
+
+int strag_crowd_blocks(const struct strag_crowd *crowd, size_t bytes)
+{
+    int best = 1;
+    if (crowd->n <= FEW * crowd->processors)
+        return 1;
+    for (int m = 2; m / 2 < crowd->n; m *= 2) {
+        const int blocks = m < crowd->n ? m : crowd->n;
+        if (seconds(crowd, (double)bytes, blocks) < seconds(crowd, (double)bytes, best))
+            best = blocks;
+    }
+    return best;
+}
+
+static void add(struct strag_table *table, size_t from, const struct strag_algorithm *algorithm,
+                int blocks)
+{
+    struct strag_entry *last = &table->entry[table->entries - 1];
+    if (last->algorithm == algorithm && last->blocks == blocks)
+        return;
+    if (last->from < from && table->entries < STRAG_TABLE_MAX)
+        last = &table->entry[table->entries++];
+    *last = (struct strag_entry){from, algorithm, blocks};
+}
+
+void strag_crowd_table(const struct strag_crowd *crowd, const struct strag_algorithm *algorithm,
+                       size_t from, struct strag_table *table)
+{
+    *table = (struct strag_table){.entries = 1};
+    add(table, from, algorithm, strag_crowd_blocks(crowd, from));
+    for (int look = 0; look <= DOUBLINGS * LOOKS_PER_DOUBLING; look++) {
+        const size_t bytes = (size_t)(SHORTEST_LOOK * exp2((double)look / LOOKS_PER_DOUBLING));
+        if (bytes > from)
+            add(table, bytes, algorithm, strag_crowd_blocks(crowd, bytes));
+    }
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Ranks that share processors: how many sum up, for any number of ranks, processors and size.
+ */
+#include "model/crowd.h"
+
+#include "support.h"
+
+static const struct strag_crowd sixty_four = {64, 2, 256 << 10};
+
+static void few_blocks_for_short_vectors_and_more_for_long_ones(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t bytes;
+        int blocks;
+    } known[] = {{8, 1},         {32 << 10, 1}, {64 << 10, 2}, {256 << 10, 2},
+                 {512 << 10, 4}, {1 << 20, 8},  {4 << 20, 32}, {64 << 20, 64}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        assert_int_equal(strag_crowd_blocks(&sixty_four, known[i].bytes), known[i].blocks);
+}
+
+static void one_block_where_few_share_a_processor(void **state)
+{
+    (void)state;
+    for (int processors = 1; processors <= 64; processors++) {
+        const struct strag_crowd crowd = {3 * processors, processors, 2 << 20};
+        for (size_t bytes = 1; bytes <= (size_t)1 << 32; bytes *= 4)
+            assert_int_equal(strag_crowd_blocks(&crowd, bytes), 1);
+    }
+}
+
+/* Longer messages than that stand still, unless every rank has a block already. */
+static void messages_fit_what_may_be_under_way(void **state)
+{
+    (void)state;
+    for (int n = 8; n <= 1024; n *= 2) {
+        for (size_t window = 16 << 10; window <= 4 << 20; window *= 2) {
+            const struct strag_crowd crowd = {n, 2, window};
+            int before = 1;
+            for (size_t bytes = 1; bytes <= (size_t)1 << 40; bytes *= 2) {
+                const int blocks = strag_crowd_blocks(&crowd, bytes);
+                assert_in_range(blocks, before, n);
+                if (bytes >= 1 << 20 && blocks < n)
+                    assert_in_range(bytes / (size_t)blocks, 1, window);
+                before = blocks;
+            }
+            assert_int_equal(before, n);
+        }
+    }
+}
+
+/* More processors: sums are made by more ranks. */
+static void blocks_grow_with_the_processors(void **state)
+{
+    (void)state;
+    int before = 1;
+    for (int processors = 1; processors <= 32; processors *= 2) {
+        const struct strag_crowd crowd = {128, processors, 192 << 10};
+        const int blocks = strag_crowd_blocks(&crowd, 64 << 10);
+        assert_in_range(blocks, before, 128);
+        before = blocks;
+    }
+    assert_in_range(before, 4, 64);
+}
+
+static void table_has_the_same(void **state)
+{
+    (void)state;
+    const struct strag_algorithm *algorithm = strag_algorithm_fewest_switches();
+    static const size_t froms[] = {0, 1, 5000, 1 << 20, (size_t)1 << 40};
+    for (size_t f = 0; f < sizeof froms / sizeof *froms; f++) {
+        struct strag_table table;
+        strag_crowd_table(&sixty_four, algorithm, froms[f], &table);
+        assert_in_range(table.entries, 1, STRAG_TABLE_MAX);
+        for (size_t bytes = 1; bytes <= (size_t)1 << 40; bytes *= 2) {
+            const struct strag_entry *entry = strag_table_entry(&table, bytes);
+            assert_ptr_equal(entry->algorithm, bytes < froms[f] ? NULL : algorithm);
+            if (entry->algorithm)
+                assert_int_equal(entry->blocks, strag_crowd_blocks(&sixty_four, bytes));
+        }
+        for (int e = 1; e < table.entries; e++)
+            assert_true(table.entry[e].from > table.entry[e - 1].from);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(few_blocks_for_short_vectors_and_more_for_long_ones),
+        cmocka_unit_test(one_block_where_few_share_a_processor),
+        cmocka_unit_test(messages_fit_what_may_be_under_way),
+        cmocka_unit_test(blocks_grow_with_the_processors),
+        cmocka_unit_test(table_has_the_same),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
