@@ -10,8 +10,11 @@
 #   auto-npN.csv         the same, 16 KiB to 16 MiB
 #   ucp-npN.csv          strag's choice over UCX against the same over the PML, 64 KiB to 16 MiB, both
 #                        without the memory that strag shares within a host
+#   crowd-npN.csv        strag's choice against tuned as it chooses and its fastest for long vectors,
+#                        many more ranks than processors, 8 B to 4 MiB
 #
-# Environment: SHM_RANKS ("2 4 8"), SHM_SECONDS per size (4), STRAG_MPIRUN (./strag-mpirun).
+# Environment: SHM_RANKS ("2 4 8"), SHM_CROWDS ("16 32 48 64 96 128"), either may be "none";
+# SHM_SECONDS per size (4), STRAG_MPIRUN (./strag-mpirun).
 set -eu
 
 folder=${1:?usage: shm.sh FOLDER}
@@ -49,7 +52,15 @@ for component in sm basic; do
     rivals+=(--contender "$component,ompi_comm_coll_preference=$component")
 done
 
-for ranks in ${SHM_RANKS:-2 4 8}; do
+# numbers LIST: none of them if it is "none"
+numbers()
+{
+    if [ "$1" != none ]; then
+        echo "$1"
+    fi
+}
+
+for ranks in $(numbers "${SHM_RANKS:-2 4 8}"); do
     bench ring "$ranks" --mca coll_strag_algorithm ring \
         --mca coll_tuned_use_dynamic_rules 1 --mca coll_tuned_allreduce_algorithm 4 \
         "$builddir/bench/allreduce" --sizes 64K..16M
@@ -61,4 +72,11 @@ for ranks in ${SHM_RANKS:-2 4 8}; do
         --contender strag-ucp,coll_strag_transport=ucp \
         --contender strag-pml,coll_strag_transport=pml \
         --contender strag-pml-again,coll_strag_transport=pml
+done
+
+for ranks in $(numbers "${SHM_CROWDS:-16 32 48 64 96 128}"); do
+    bench crowd "$ranks" --mca coll_tuned_use_dynamic_rules 1 "$builddir/bench/allreduce" \
+        --sizes 8,64,512,4K,16K..4M --warmup 2 --contender strag --contender "tuned,$stock" \
+        --contender "tuned-again,$stock" \
+        --contender "tuned-6,$stock,cvar:coll_tuned_allreduce_algorithm=6"
 done
