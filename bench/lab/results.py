@@ -200,15 +200,17 @@ class Point:
         for bar in self.info.get("bars", []):
             for case in self.cases():
                 found = self.best(bar["contender"], case) if case[0] == bar["bytes"] else None
-                of = self.aim(bar["of"], case) if found else None
+                of = self.aim(bar["of"], bar["contender"], case) if found else None
                 if of:
                     times = found[1]
                     taken = statistics.median(times.after) if bar["of"] == "vector" else times.median
                     yield (f"{bar['contender']}, {case_text(case)}, over {bar['of']}", taken / of,
                            bar["most"])
 
-    def aim(self, of, case):
-        """Seconds that a target is a multiple of, or None."""
+    def aim(self, of, contender, case):
+        """Seconds that a contender's target is a multiple of, or None."""
+        if of == "model":
+            return self.model(contender, case)
         if of == "bound":
             return self.bound(case)
         if of == "vector":
