@@ -146,6 +146,11 @@ class Point:
         models = self.info["expect"][str(case[0])]["models"]
         return models[contender]["model"] + case[1] * 1e-6 if contender in models else None
 
+    def chosen(self, case):
+        """What strag explain says that auto runs, or None."""
+        models = self.info["expect"][str(case[0])]["models"]
+        return models.get("strag-auto", {}).get("algorithm")
+
     def cost(self, contender, case):
         """Seconds by strag cost, or None."""
         models = self.info["expect"][str(case[0])]["models"]
