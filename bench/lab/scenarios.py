@@ -180,8 +180,8 @@ MANY_SIZES = "256K,1M,4M"
 STAR_MOST, TORUS_MOST = 1.07, 1.10  # times the model
 
 
-def over_model(most, sizes=(MIB, 4 * MIB)):
-    return tuple(Bar("strag-auto", size, "model", most) for size in sizes)
+def over_model(most):
+    return tuple(Bar("strag-auto", size, "model", most) for size in (MIB // 4, MIB, 4 * MIB))
 
 
 def many_scenario(name, title, point, **more):
