@@ -9,10 +9,22 @@ Each section is written by a program in bench/ from its measurements or computat
 """
 
 
+def marks(name):
+    return f"<!-- {name}: begin -->\n", f"<!-- {name}: end -->\n"
+
+
+def get(path, name):
+    """The section's text; "" if there is none."""
+    path = pathlib.Path(path)
+    begin, end = marks(name)
+    old = path.read_text(encoding="utf-8") if path.exists() else ""
+    return old.partition(begin)[2].partition(end)[0]
+
+
 def put(path, name, text):
     """Replace the section, or append it. The file is created if it does not exist."""
     path = pathlib.Path(path)
-    begin, end = f"<!-- {name}: begin -->\n", f"<!-- {name}: end -->\n"
+    begin, end = marks(name)
     old = path.read_text(encoding="utf-8") if path.exists() else TITLE
     section = f"{begin}\n{text.strip()}\n\n{end}"
     before, found, rest = old.partition(begin)

@@ -13,6 +13,7 @@ FOR_LONG = (3, 4, 6)
 SLOW = (1, 2)  # all ranks send their vectors to one rank, which takes long ...
 SLOW_MOST = 1 << 20  # ... so that longer vectors are omitted; bytes
 ONE_PORT = ("swing", "bucket")  # on tori these run with one port, too
+DOUBLING_MOST = 256 << 10  # the same for recursive doubling with many ranks
 NO_STRAG = "ompi_comm_coll_preference=^strag"
 
 
@@ -80,6 +81,25 @@ def for_uplinks(strag, wanted=()):
 def for_very_long(strag, wanted=()):
     """A few, for vectors that take long."""
     return list(strag_ones(strag, wanted)) + list(tuned_ones((4, 6)))
+
+
+def for_many(strag, wanted=()):
+    """Those worth their time with 32 hosts and more, at rates where a vector takes seconds. linear,
+    nonoverlapping and basic send a vector per rank over one link, and are omitted; segmented-ring is
+    ring there. What takes several times as long as the ring has shorter vectors only: recursive
+    doubling, which sends log2(ranks) vectors; han; and on tori rabenseifner. So has tuned itself,
+    which runs one of those that are pinned."""
+    network = strag.network
+    torus = network.kind == "torus"
+    found = list(strag_ones(strag, wanted))
+    found += [Contender(name, f"{NO_STRAG},most={SLOW_MOST}") for name in ("tuned", "tuned-again")]
+    found += tuned_ones([4])
+    for number, most in ((6, SLOW_MOST if torus else None), (3, DOUBLING_MOST)):
+        text = f"{NO_STRAG},cvar:coll_tuned_allreduce_algorithm={number}"
+        found.append(Contender(f"tuned-{TUNED[number]}", text + (f",most={most}" if most else "")))
+    if any(host.ranks > 1 for host in network.hosts):
+        found.append(Contender("han", f"ompi_comm_coll_preference=han,most={SLOW_MOST}"))
+    return found
 
 
 def observed(_strag, _wanted=()):

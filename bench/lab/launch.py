@@ -10,6 +10,9 @@ import contenders
 import strag
 
 
+MANY_RANKS = 16  # more of them poll less often
+
+
 class Build:
     """The folder in which strag was built, and its files."""
 
@@ -55,11 +58,19 @@ def parameters(network, setting):
     return found
 
 
+def poll_wait(network):
+    """Microseconds that an empty poll blocks. With many ranks longer, for they share the processors;
+    data that arrives ends the wait in any case, and links are slower there."""
+    if network.ranks > MANY_RANKS:
+        return "500" if several_ranks(network) else "1000"
+    return "50" if several_ranks(network) else "200"
+
+
 def environment(build, network, setting):
     """Variables of the ranks."""
     found = {
         "LD_PRELOAD": str(build.shim),
-        "LAB_POLL_US": "50" if several_ranks(network) else "200",
+        "LAB_POLL_US": poll_wait(network),
         "LAB_POLL_IDLE": "100" if several_ranks(network) else "0",
         # Large buffers stay: no page faults while the time is taken.
         "MALLOC_MMAP_THRESHOLD_": "1073741824",

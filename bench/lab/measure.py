@@ -93,15 +93,22 @@ class Point:
         for size in sizes_of(self.scenario.sizes):
             models = {}
             for contender in who:
-                if contender.algorithm:
+                algorithm = contender.algorithm or self.chosen(contender, size)
+                if algorithm:
                     models[contender.name] = {
-                        "floor": self.strag.floor_seconds(contender.algorithm, size),
-                        "model": self.strag.model_seconds(contender.algorithm, size),
-                        "cost": self.costs(contender.algorithm, size),
-                        "links": self.strag.traffic(contender.algorithm, size)}
+                        "algorithm": algorithm,
+                        "floor": self.strag.floor_seconds(algorithm, size),
+                        "model": self.strag.model_seconds(algorithm, size),
+                        "cost": self.costs(algorithm, size),
+                        "links": self.strag.traffic(algorithm, size)}
             found[size] = {"bound": self.bound(size), "vector": self.vector(size),
                            "models": models}
         return found
+
+    def chosen(self, contender, size):
+        """What auto runs at this size, where that stays the same and strag knows all there is."""
+        changes = self.scenario.late or self.point.degraded or len(self.network.hosts) == 1
+        return self.strag.chosen(size) if contender.is_strag and not changes else None
 
     def costs(self, name, size):
         """{delay in microseconds: seconds}; of a random delay the shortest."""

@@ -198,7 +198,10 @@ class Tree(Network):
 
     def describe(self):
         rates = sorted({port.rate for port in self.ports.values()})
-        return (f"tree {self.text}: {len(self.hosts)} hosts, {self.ranks} ranks, "
+        items = self.text.split(",")
+        one_kind = len(items) > 8 and len(set(items)) == 1
+        text = f"{items[0]},... ({len(items)} times)" if one_kind else self.text
+        return (f"tree {text}: {len(self.hosts)} hosts, {self.ranks} ranks, "
                 f"{', '.join(f'{rate:g}' for rate in rates)} Mbit/s")
 
     def strag_arguments(self):
@@ -266,6 +269,7 @@ class Torus(Network):
     def __init__(self, text, rate, ties="split"):
         super().__init__()
         self.text, self.ties, self.rate = text, ties, rate
+        self.passing = {}  # the name of a port: the hosts whose messages may leave by it
         try:
             self.dims = [int(size) for size in text.split("x")]
         except ValueError:
@@ -310,8 +314,12 @@ class Torus(Network):
 
     def sources(self, port):
         """Hosts whose messages may leave by a port."""
-        pairs = itertools.permutations(range(len(self.hosts)), 2)
-        return sorted({source for source, target in pairs if port in self.route(source, target)})
+        if not self.passing:
+            self.passing = {name: set() for name in self.ports}
+            for source, target in itertools.permutations(range(len(self.hosts)), 2):
+                for taken in self.route(source, target):
+                    self.passing[taken.name].add(source)
+        return sorted(self.passing[port.name])
 
     def describe(self):
         return (f"torus {self.text}, ties {self.ties}: {len(self.hosts)} hosts, "

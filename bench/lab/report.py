@@ -135,7 +135,9 @@ def show_point(point):
     if point.info.get("degraded"):
         return lines + degraded_table(point)
     for case in point.cases():
-        lines += [f"{results.case_text(case)}, lower bound {1000 * point.bound(case):.1f} ms:", ""]
+        runs = point.chosen(case)
+        lines += [f"{results.case_text(case)}, lower bound {1000 * point.bound(case):.1f} ms"
+                  + (f", strag-auto runs {runs}:" if runs else ":"), ""]
         lines += table(point, case)
     if point.info["late"]:
         lines += after_table(point)
@@ -150,7 +152,7 @@ def show_point(point):
 
 def show_bars(points):
     """Targets, and what was measured."""
-    lines = [f"| {point.info['point']} | {text} | {ratio:.3f} | {most:g} "
+    lines = [f"| {point.info['point']} | {text} | {ratio:.3f} | {most:.4g} "
              f"| {'yes' if ratio <= most else '**no**'} |"
              for point in points for text, ratio, most in point.bars()]
     if not lines:
@@ -168,13 +170,24 @@ def show_misses(points):
     return ["Missed:", ""] + [f"- {miss}" for miss in found] + [""]
 
 
-def text_of(folder, figures):
-    """The text; `figures` is the prefix of the figures' names."""
-    lines = ["## The lab", "", INTRODUCTION]
+def parts(text):
+    """{title: lines} of a section's scenarios."""
+    found = {}
+    for part in text.split("\n### ")[1:]:
+        title, _, rest = part.partition("\n")
+        found[title] = f"### {title}\n{rest.rstrip()}\n".split("\n")
+    return found
+
+
+def text_of(folder, figures, old=""):
+    """The text; `figures` is the prefix of the figures' names. Scenarios without results remain as
+    they are in the old text."""
+    lines, kept = ["## The lab", "", INTRODUCTION], parts(old)
     for scenario in scenarios.SCENARIOS:
         labels = [point.label for point in scenario.points]
         points = results.read(folder / scenario.name, labels)
         if not points:
+            lines += kept.get(scenario.title, [])
             continue
         lines += describe(points)
         if (folder / scenario.name / "figure.svg").exists():
@@ -186,9 +199,11 @@ def text_of(folder, figures):
 
 
 def write(folder, target):
-    """Put the section into a file, and the figures into the folder `figures` beside it."""
+    """Put the section into a file, and the figures into the folder `figures` beside it. What is
+    there of scenarios that the folder has not remains."""
     place = target.parent / "figures"
     place.mkdir(parents=True, exist_ok=True)
     for figure in folder.glob("*/figure.svg"):
         shutil.copy(figure, place / f"lab-{figure.parent.name}.svg")
-    section.put(target, "lab", text_of(folder, "figures/lab-"))
+    old = section.get(target, "lab")
+    section.put(target, "lab", text_of(folder, "figures/lab-", old))

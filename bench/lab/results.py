@@ -146,6 +146,11 @@ class Point:
         models = self.info["expect"][str(case[0])]["models"]
         return models[contender]["model"] + case[1] * 1e-6 if contender in models else None
 
+    def chosen(self, case):
+        """What strag explain says that auto runs, or None."""
+        models = self.info["expect"][str(case[0])]["models"]
+        return models.get("strag-auto", {}).get("algorithm")
+
     def cost(self, contender, case):
         """Seconds by strag cost, or None."""
         models = self.info["expect"][str(case[0])]["models"]
@@ -200,15 +205,17 @@ class Point:
         for bar in self.info.get("bars", []):
             for case in self.cases():
                 found = self.best(bar["contender"], case) if case[0] == bar["bytes"] else None
-                of = self.aim(bar["of"], case) if found else None
+                of = self.aim(bar["of"], bar["contender"], case) if found else None
                 if of:
                     times = found[1]
                     taken = statistics.median(times.after) if bar["of"] == "vector" else times.median
                     yield (f"{bar['contender']}, {case_text(case)}, over {bar['of']}", taken / of,
                            bar["most"])
 
-    def aim(self, of, case):
-        """Seconds that a target is a multiple of, or None."""
+    def aim(self, of, contender, case):
+        """Seconds that a contender's target is a multiple of, or None."""
+        if of == "model":
+            return self.model(contender, case)
         if of == "bound":
             return self.bound(case)
         if of == "vector":

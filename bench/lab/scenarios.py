@@ -51,7 +51,7 @@ class Bar:
     """A target: a contender at its best setting takes at most this multiple of another time."""
     contender: str
     bytes: int
-    of: str  # "bound"; "vector": from a straggler's arrival; "stock"; or another contender's name
+    of: str  # "bound"; "model"; "vector": from a straggler's arrival; "stock"; or a contender's name
     most: float
 
 
@@ -174,6 +174,54 @@ def torus_scenario(dims, rate, sizes):
                     algorithms=FLAT + ("bucket", "hamiltonian", "swing", "torus-halving", "bine"))
 
 
+MANY_RATE = 10  # Mbit/s, of a star's links: two cores carry 64 of them
+TORUS_RATE = 4  # ... of an 8x8 torus's links: messages pass through several hosts
+MANY_SIZES = "256K,1M,4M"
+STAR_MOST, TORUS_MOST = 1.07, 1.10  # times the model
+
+
+def over_model(most):
+    return tuple(Bar("strag-auto", size, "model", most) for size in (MIB // 4, MIB, 4 * MIB))
+
+
+def many_scenario(name, title, point, **more):
+    """32 hosts and more: few calls, for each takes seconds."""
+    standard = {"sizes": MANY_SIZES, "settings": ("default",), "who": contenders.for_many,
+                "least": 2, "seconds": 12, "bars": over_model(STAR_MOST)}
+    return Scenario(name, title, [point], **{**standard, **more})
+
+
+def many_scenarios():
+    flat = ("ring", "recursive-halving")
+    for hosts in (32, 64):
+        yield many_scenario(f"flat-{hosts}", f"{hosts} hosts on one switch",
+                            Point("flat", f"star:{hosts}", MANY_RATE), algorithms=flat,
+                            settings=DEFAULT_AND_SEND if hosts == 32 else ("default",))
+    ranks = ",".join(["1,2,3,4,1,2,1,2"] * 4)
+    yield many_scenario("uneven-64", "32 hosts with 1 to 4 ranks, 64 in all",
+                        Point("uneven", f"tree:{ranks}", MANY_RATE),
+                        algorithms=("ring", "flexreduce", "flexreduce-pipelined"))
+    yield many_scenario("slow-32", "32 hosts, one is slow",
+                        Point("x2", "star:32", MANY_RATE, slow={1: 2}),
+                        algorithms=("optcc", "flexreduce-pipelined"),
+                        bars=over_model(STAR_MOST) + tuple(
+                            Bar("strag-auto", size, "tuned-ring", 1 / 1.6)
+                            for size in (MIB, 4 * MIB)))
+    yield many_scenario("late-32", "32 hosts, one straggler, which strag has to detect",
+                        Point("late", "star:32", MANY_RATE), sizes="1M", late="5",
+                        delays="0,900000,1800000", x="delay", x_title="delay in milliseconds",
+                        who=contenders.observed, iterations=15, least=15, settle=12,
+                        parameters={"coll_strag_window": str(WINDOW),
+                                    "coll_strag_verbose": "1"}, bars=())
+    for name, sizes in (("", "256K,1M"), ("-long", "4M")):
+        yield many_scenario(f"torus-8x8{name}", "Torus 8x8" + (name and ", long vectors"),
+                            Point("ties-split", "torus:8x8", TORUS_RATE), sizes=sizes,
+                            algorithms=("bucket", "hamiltonian", "swing"),
+                            bars=over_model(TORUS_MOST) + tuple(
+                                Bar("strag-auto", size, "stock", 1 / 3.8)
+                                for size in (MIB, 4 * MIB)))
+
+
 SCENARIOS = [
     Scenario("repeat", "The same ring five times: the precision of measurements",
              [Point("ring", "star:8")], settings=("default", "send"), who=contenders.rings,
@@ -200,6 +248,7 @@ SCENARIOS = [
     Scenario("torus-4x4-long", "Torus 4x4, long vectors", [Point("ties-split", "torus:4x4", 25)],
              sizes="16M", settings=DEFAULT_AND_SEND, who=contenders.for_very_long,
              algorithms=("bucket", "swing"), iterations=2, least=1, seconds=30),
+    *many_scenarios(),
     Scenario("shm", "Shared memory of one host",
              [Point(f"np{ranks}", f"star:1x{ranks}", x=ranks) for ranks in (2, 4, 8)],
              sizes="64K..4M", settings=("default", "ucx"), iterations=50, least=20, seconds=2,

@@ -51,15 +51,22 @@ class Strag:
                             "--rank", "0").returncode == 2
 
     @functools.lru_cache(maxsize=None)
-    def choices(self, size, *ports):
-        """{algorithm: blocks} as the component chooses, where the number depends on the size."""
+    def explain(self, size, *ports):
+        """What `strag explain` says, with the component's model."""
         delay = ["--delay", f"{LONG_DELAY_US:g}"] if self.late else []
         done = self.run("explain", *self.place, *ports, *delay, *MODEL, "--bytes", str(size), "--format",
                         "json")
         done.check_returncode()
+        return json.loads(done.stdout)["sizes"][0]
+
+    def choices(self, size, *ports):
+        """{algorithm: blocks} as the component chooses, where the number depends on the size."""
         return {candidate["algorithm"]: candidate["blocks"]
-                for candidate in json.loads(done.stdout)["sizes"][0]["candidates"]
-                if "blocks" in candidate}
+                for candidate in self.explain(size, *ports)["candidates"] if "blocks" in candidate}
+
+    def chosen(self, size):
+        """The algorithm that runs at this size when none is pinned."""
+        return self.explain(size)["algorithm"]
 
     @staticmethod
     def words(name):

@@ -5,9 +5,13 @@ import socket
 import struct
 import time
 
+import box
+
 PORT = 20000
 PIECE = memoryview(bytes(256 * 1024))
-START_UP = 0.3  # seconds until all streams are connected
+START_UP = 0.3  # seconds until all streams are connected ...
+START_UP_EACH = 0.01  # ... and more for each of them
+BURSTS = 50  # that many bytes at least: a link passes the first burst unshaped
 LIMIT = 60  # seconds for any of them; beyond that, something is broken
 
 
@@ -56,7 +60,7 @@ def run(lab, pairs, size):
     for _ in pairs:
         if os.read(readable, 1) != b".":
             raise RuntimeError("a stream's receiver could not be started")
-    start = time.monotonic() + START_UP
+    start = time.monotonic() + START_UP + START_UP_EACH * len(pairs)
     for number, (source, target) in enumerate(pairs):
         address = lab.network.hosts[target].address
         children.append(lab.exercise(
@@ -77,7 +81,7 @@ def run(lab, pairs, size):
 def compare(lab, pairs, about_seconds=1.5):
     """The time of streams over that of the rates: 1 is exact, above 1 slower."""
     per_byte = lab.network.busiest_seconds({pair: 1 for pair in pairs})
-    size = int(about_seconds / per_byte)
+    size = max(int(about_seconds / per_byte), BURSTS * box.BURST)
     return max(run(lab, pairs, size)) / (size * per_byte)
 
 

@@ -105,6 +105,25 @@ class Report(unittest.TestCase):
         self.assertIn("| strag-ring | 148.0 | 1000.0 | 2000.0 | 2000.0 | 3.0 | 1000.0 | 1.5 |",
                       "\n".join(report.show_point(made.point())))
 
+    def test_what_auto_runs(self):
+        """Its model is that of the algorithm; a target may be a multiple of it."""
+        made = Made()
+        models = made.info["expect"][str(SIZE)]["models"]
+        models["strag-auto"] = {**models["strag-ring"], "algorithm": "ring", "model": 0.4}
+        made.info["contenders"].append("strag-auto")
+        made.samples.append(("strag-auto", "strag", 0.5))
+        made.info["bars"] = [{"contender": "strag-auto", "bytes": SIZE, "of": "model", "most": 1.07}]
+        self.assertIn("strag-auto runs ring:", "\n".join(report.show_point(made.point())))
+        self.assertIn("over model | 1.250 | 1.07 | **no** |",
+                      "\n".join(report.show_bars([made.point()])))
+
+    def test_other_scenarios_remain(self):
+        """A report of a folder without results leaves what is there, of known scenarios."""
+        old = "## The lab\n\nText\n\n### Torus 2x4\n\nwas measured\n\n### Unknown\n\nx\n"
+        text = report.text_of(pathlib.Path("/nowhere"), "figures/", old)
+        self.assertIn("### Torus 2x4\n\nwas measured\n", text)
+        self.assertNotIn("Unknown", text)
+
     def test_load_is_told(self):
         self.assertIn("foreign load: 25 to 25 %", "\n".join(report.describe([Made().point()])))
 
@@ -129,6 +148,17 @@ class Networks(unittest.TestCase):
         self.assertEqual([port.name for port in split.route(0, 2)], ["h0:p0", "h1:p0"])
         self.assertEqual([port.name for port in split.route(1, 3)], ["h1:m0", "h0:m0"])
         self.assertEqual([port.name for port in plus.route(1, 3)], ["h1:p0", "h2:p0"])
+
+    def test_passing(self):
+        """Up from host 1: its own messages, and half-way round those of host 0; up from host 0:
+        not those of host 3, which at an odd place go down."""
+        made = network.Torus("4x2", 50)
+        self.assertEqual(made.sources(made.ports["h1:p0"]), [0, 1])
+        self.assertEqual(made.sources(made.ports["h0:p0"]), [0])
+
+    def test_many_hosts_in_short(self):
+        self.assertEqual(network.star(32, 10).describe(),
+                         "tree 1,... (32 times): 32 hosts, 32 ranks, 10 Mbit/s")
 
     def test_refused(self):
         for text in ("star:", "star:0", "star:²", "tree:(2@,3)", "tree:2@1.2.3",
