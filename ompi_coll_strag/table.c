@@ -149,11 +149,7 @@ static bool is_crowded(const struct coll_strag_table_inputs *inputs,
     return inputs->all_shared && opal_progress_yield_when_idle && decision->state.nstragglers == 0;
 }
 
-/* Up to so many ranks verbose lines compare with all candidates, also with those that cannot win;
- * with more this takes seconds. */
-enum { EXPLAINED_RANKS = 256 };
-
-/* The cost model's table, and what it rests on. */
+/* The cost model's table, and what it rests on. Verbose lines have all candidates. */
 static int select_table(const struct coll_strag_table_inputs *inputs,
                         const struct strag_problem *problem,
                         const struct coll_strag_decision *decision, struct strag_selection **made,
@@ -165,7 +161,7 @@ static int select_table(const struct coll_strag_table_inputs *inputs,
     struct strag_select_options options = {
         .minimum = settings->minimum,
         .strict = settings->minimum_set || decision->reproducible,
-        .quick = !coll_strag_logging || problem->n > EXPLAINED_RANKS,
+        .quick = !coll_strag_logging || problem->n > STRAG_EXPLAINED_RANKS,
         .short_plans = true,
     };
     if (!settings->minimum_set && inputs->all_shared)
