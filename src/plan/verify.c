@@ -485,10 +485,13 @@ int strag_verify(const struct strag_algorithm *algorithm, const struct strag_pro
     int status = strag_instance_open(&instance, algorithm, problem, err);
     if (status != STRAG_OK)
         return status;
+    struct strag_claim claim;
     struct strag_plan **plans = calloc((size_t)problem->n, sizeof *plans);
-    status = plans ? strag_instance_plans(&instance, plans, err) : out_of_memory(err);
+    status = plans ? strag_instance_claim(&instance, &claim, err) : out_of_memory(err);
+    if (status == STRAG_OK)
+        status = strag_instance_plans(&instance, plans, err);
     if (status == STRAG_OK) {
-        status = strag_verify_plans(plans, problem->n, &instance.claim, measure, proof, err);
+        status = strag_verify_plans(plans, problem->n, &claim, measure, proof, err);
         strag_plan_free_all(plans, problem->n);
     }
     free(plans);
