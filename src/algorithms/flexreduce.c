@@ -436,6 +436,13 @@ static int period(const struct strag_problem *problem, int round)
     return alike(problem, round) > 1 ? prepared->period : 1;
 }
 
+/* A segment. */
+static int unit(const struct strag_problem *problem)
+{
+    const struct prepared *prepared = problem->prepared;
+    return prepared->flex->blocks;
+}
+
 /* Nodes below the same one all move on by one, on every level: they have equal shares. */
 static int like(const struct strag_problem *problem, enum strag_machine machine, int rank)
 {
@@ -482,4 +489,5 @@ const struct strag_algorithm strag_flexreduce_pipelined = {
     .like = like,
     .alike = alike,
     .period = period,
+    .unit = unit,
 };

@@ -397,6 +397,13 @@ static int period(const struct strag_problem *problem, int round)
     return full_rounds(schedule, round) / schedule->q > 1 ? schedule->q : 1;
 }
 
+/* A cycle of turns. */
+static int unit(const struct strag_problem *problem)
+{
+    const struct schedule *schedule = problem->prepared;
+    return schedule->q;
+}
+
 const struct strag_algorithm strag_straggler_pipeline = {
     .name = "straggler-pipeline",
     .summary = "a straggler: the others go ahead, then one block per round; any n",
@@ -412,4 +419,5 @@ const struct strag_algorithm strag_straggler_pipeline = {
     .build = build,
     .alike = alike,
     .period = period,
+    .unit = unit,
 };

@@ -166,7 +166,8 @@ struct pricing {
     struct strag_platform *platform;
     double (*rated)[LOOKS]; /* [candidate]; NULL unless the table is wanted quickly */
     int room, rated_room;
-    int open; /* behind this look the candidate at hand may be the best */
+    int open;                   /* behind this look the candidate at hand may be the best */
+    struct strag_profile *like; /* of the algorithm at hand with another count of blocks, or NULL */
 };
 
 static double look_at(int look)
@@ -245,24 +246,42 @@ static int size_class(const struct strag_problem *problem)
     return problem->n > VERY_MANY_RANKS ? MORE_FOR_VERY_MANY : 1;
 }
 
+/* A rank's plan may have; 0: any number. */
+static int operations_for(const struct strag_select_options *options,
+                          const struct strag_problem *problem)
+{
+    return wants_short(options) ? SHORT_OPERATIONS * size_class(problem) : 0;
+}
+
+static int attempt(struct pricing *pricing, const struct strag_problem *problem,
+                   struct strag_candidate *candidate, bool prune)
+{
+    struct strag_problem cut = *problem;
+    cut.blocks = candidate->blocks;
+    const struct strag_attempt attempt = {
+        .platform = pricing->platform,
+        .messages = messages_for(pricing->options, problem),
+        .operations = operations_for(pricing->options, problem),
+        .prune = prune ? is_dominated : NULL,
+        .context = pricing,
+    };
+    return strag_profile_attempt(candidate->algorithm, &cut, &attempt, &candidate->profile,
+                                 &candidate->refusal);
+}
+
 /* The last candidate, which is gone again if it is pruned. */
 static int price(struct pricing *pricing, const struct strag_problem *problem,
                  struct strag_error *err)
 {
     struct strag_selection *selection = pricing->selection;
     struct strag_candidate *candidate = &selection->candidate[selection->candidates - 1];
-    bool prune = may_prune(pricing, candidate->algorithm);
-    struct strag_problem cut = *problem;
-    cut.blocks = candidate->blocks;
-    const struct strag_attempt attempt = {
-        .platform = pricing->platform,
-        .messages = messages_for(pricing->options, problem),
-        .operations = wants_short(pricing->options) ? SHORT_OPERATIONS * size_class(problem) : 0,
-        .prune = prune ? is_dominated : NULL,
-        .context = pricing,
-    };
-    int status = strag_profile_attempt(candidate->algorithm, &cut, &attempt, &candidate->profile,
-                                       &candidate->refusal);
+    int status = STRAG_OK;
+    if (pricing->like)
+        status = strag_profile_resize(pricing->like, candidate->blocks,
+                                      operations_for(pricing->options, problem),
+                                      &candidate->profile, &candidate->refusal);
+    if (status == STRAG_OK && !candidate->profile)
+        status = attempt(pricing, problem, candidate, may_prune(pricing, candidate->algorithm));
     if (candidate->profile)
         note_times(pricing);
     else if (status == STRAG_OK)
@@ -303,6 +322,20 @@ static int thin_out(int *blocks, int choices, int most)
     return most;
 }
 
+/* Of a pipeline one count of blocks tells the others: the second one, which has steady rounds. */
+static int price_like(struct pricing *pricing, const struct strag_problem *problem,
+                      const struct strag_algorithm *algorithm, const int *blocks, int choices)
+{
+    struct strag_candidate one = {.algorithm = algorithm};
+    pricing->like = NULL;
+    if (!pricing->options->quick || !algorithm->unit || choices < 2)
+        return STRAG_OK;
+    one.blocks = blocks[1];
+    int status = attempt(pricing, problem, &one, false);
+    pricing->like = one.profile;
+    return status == STRAG_ERR_UNSUPPORTED ? STRAG_OK : status;
+}
+
 /* An algorithm's candidates, one for each count of blocks. */
 static int add_candidates(struct pricing *pricing, const struct strag_algorithm *algorithm,
                           const struct strag_problem *problem, struct strag_error *err)
@@ -320,6 +353,7 @@ static int add_candidates(struct pricing *pricing, const struct strag_algorithm 
     if (!grow(pricing, choices))
         return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for %d candidates",
                           selection->candidates + choices);
+    status = price_like(pricing, problem, algorithm, blocks, choices);
     for (int c = 0; c < choices && status == STRAG_OK; c++) {
         selection->candidate[selection->candidates++] = (struct strag_candidate){
             .algorithm = algorithm,
@@ -328,6 +362,7 @@ static int add_candidates(struct pricing *pricing, const struct strag_algorithm 
         };
         status = price(pricing, problem, err);
     }
+    strag_profile_free(pricing->like);
     return status;
 }
 

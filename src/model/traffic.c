@@ -82,6 +82,8 @@ static void visit(void *context, const struct strag_op *op)
 {
     struct strag_traffic *traffic = context;
     traffic->visited++;
+    if (op->round < traffic->first_seen)
+        traffic->first_seen = op->round;
     if (traffic->counts_only || !counts(traffic, op) || traffic->failed)
         return;
     const struct strag_subject *subject = &traffic->subject;
@@ -230,6 +232,21 @@ static void price_messages(const struct strag_traffic *traffic, struct strag_mes
                 message->per_byte = busy;
         }
     }
+}
+
+int strag_traffic_joins(struct strag_traffic *traffic, int rank)
+{
+    int rounds = traffic->subject.instance.claim.rounds;
+    int64_t before = traffic->visited;
+    traffic->counts_only = true;
+    traffic->first_seen = rounds;
+    for (int first = 0, end = 1; first < traffic->first_seen; first = end, end *= 2) {
+        end = end < rounds ? end : rounds;
+        strag_subject_visit(&traffic->subject, rank, (struct strag_rounds){first, end});
+    }
+    traffic->counts_only = false;
+    traffic->visited = before;
+    return traffic->first_seen;
 }
 
 int64_t strag_traffic_operations(struct strag_traffic *traffic, int rank, int64_t most)

@@ -114,6 +114,10 @@ struct strag_algorithm {
      * `period` rounds from this one on. The straggler takes part in all of these rounds, or in
      * none. NULL: 1, they follow one another. */
     int (*period)(const struct strag_problem *problem, int round);
+    /** With `alike`, for pipelines: with so many blocks more, every stretch of rounds that are
+     * alike has one more repetition, and nothing else changes but for the length of blocks. The
+     * problem is prepared. NULL: another count of blocks makes another traffic. */
+    int (*unit)(const struct strag_problem *problem);
     /** Rounds of the same kind, that is with the same numbers, carry the same traffic but for an
      * exchange of hosts whose links are equally fast (strag_uplinks has them: those at the full
      * rate), with the ranks on them. Asked where such hosts can be exchanged without a difference:
