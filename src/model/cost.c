@@ -267,7 +267,8 @@ static double spread(const struct strag_platform *platform, double bandwidth)
         int hosts = 0;
         for (int l = way; l < links->nlinks; l += 2) {
             bool equal = l < 2 * links->topology->nnodes &&
-                         nodes[l / 2].level == STRAG_LEVEL_HOST && links->bandwidth[l] == bandwidth;
+                         nodes[l / 2].level == STRAG_LEVEL_HOST &&
+                         strag_link_bandwidth(links, l) == bandwidth;
             if (equal) {
                 sum += carried(platform, l);
                 hosts++;

@@ -74,7 +74,7 @@ const struct strag_sample *strag_platform_sample(struct strag_platform *platform
 static inline double strag_platform_pace(const struct strag_platform *platform, int link)
 {
     int nlinks = platform->links->nlinks;
-    return link < nlinks ? 1 / platform->links->bandwidth[link]
+    return link < nlinks ? 1 / strag_link_bandwidth(platform->links, link)
                          : platform->sample.pace[link - nlinks];
 }
 

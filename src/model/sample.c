@@ -51,8 +51,8 @@ static void find_extremes(const struct strag_links *links, struct strag_units *u
             units->most = u;
         if (ranks < units->at[units->fewest + 1] - units->at[units->fewest])
             units->fewest = u;
-        if (links->bandwidth[2 * units->node[u]] <
-            links->bandwidth[2 * units->node[units->slowest]])
+        if (strag_link_bandwidth(links, 2 * units->node[u]) <
+            strag_link_bandwidth(links, 2 * units->node[units->slowest]))
             units->slowest = u;
     }
 }
@@ -411,11 +411,12 @@ static bool find_classes(const struct choice *choice)
     sample->pace = malloc((size_t)sample->classes * sizeof *sample->pace);
     for (int c = 0; sample->pace && c < sample->classes; c++)
         sample->pace[c] = 1 / links->model.bandwidth;
-    for (int l = 2 * links->topology->nnodes; sample->pace && l < links->nlinks; l++) {
-        if (links->bandwidth[l] == links->model.bandwidth)
+    for (size_t i = 0; sample->pace && links->nslowed && i >> links->slowed_bits == 0; i++) {
+        const struct strag_slowed *slowed = &links->slowed[i];
+        if (slowed->link < 0)
             continue;
-        int dim, number = class_of(sample, links, l, &dim);
-        sample->pace[number] = fmax(sample->pace[number], 1 / links->bandwidth[l]);
+        int dim, number = class_of(sample, links, slowed->link, &dim);
+        sample->pace[number] = fmax(sample->pace[number], 1 / slowed->bandwidth);
     }
     return sample->pace != NULL;
 }
