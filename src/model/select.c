@@ -253,15 +253,16 @@ static int operations_for(const struct strag_select_options *options,
     return wants_short(options) ? SHORT_OPERATIONS * size_class(problem) : 0;
 }
 
+/* @param limited  in what is looked at, and in how long the plan is */
 static int attempt(struct pricing *pricing, const struct strag_problem *problem,
-                   struct strag_candidate *candidate, bool prune)
+                   struct strag_candidate *candidate, bool limited, bool prune)
 {
     struct strag_problem cut = *problem;
     cut.blocks = candidate->blocks;
     const struct strag_attempt attempt = {
         .platform = pricing->platform,
-        .messages = messages_for(pricing->options, problem),
-        .operations = operations_for(pricing->options, problem),
+        .messages = limited ? messages_for(pricing->options, problem) : 0,
+        .operations = limited ? operations_for(pricing->options, problem) : 0,
         .prune = prune ? is_dominated : NULL,
         .context = pricing,
     };
@@ -281,7 +282,8 @@ static int price(struct pricing *pricing, const struct strag_problem *problem,
                                       operations_for(pricing->options, problem),
                                       &candidate->profile, &candidate->refusal);
     if (status == STRAG_OK && !candidate->profile)
-        status = attempt(pricing, problem, candidate, may_prune(pricing, candidate->algorithm));
+        status =
+            attempt(pricing, problem, candidate, true, may_prune(pricing, candidate->algorithm));
     if (candidate->profile)
         note_times(pricing);
     else if (status == STRAG_OK)
@@ -331,7 +333,7 @@ static int price_like(struct pricing *pricing, const struct strag_problem *probl
     if (!pricing->options->quick || !algorithm->unit || choices < 2)
         return STRAG_OK;
     one.blocks = blocks[1];
-    int status = attempt(pricing, problem, &one, false);
+    int status = attempt(pricing, problem, &one, true, false);
     pricing->like = one.profile;
     return status == STRAG_ERR_UNSUPPORTED ? STRAG_OK : status;
 }
@@ -374,12 +376,33 @@ static bool is_left_out(const struct strag_algorithm *algorithm,
            (algorithm->on_request && algorithm->on_request(problem));
 }
 
+static int count_usable(const struct strag_selection *selection)
+{
+    int usable = 0;
+    for (int c = 0; c < selection->candidates; c++)
+        usable += selection->candidate[c].profile != NULL;
+    return usable;
+}
+
+/* Where all are too dear, as on a ring of very many hosts: that one which has the same messages in
+ * every round, between neighbours, though its plan be long. */
+static int add_a_long_one(struct pricing *pricing, const struct strag_problem *problem)
+{
+    int status = STRAG_OK;
+    for (int c = 0; c < pricing->selection->candidates; c++) {
+        struct strag_candidate *candidate = &pricing->selection->candidate[c];
+        if (candidate->algorithm->straggler_tolerant)
+            status = attempt(pricing, problem, candidate, false, false);
+    }
+    return status == STRAG_ERR_UNSUPPORTED ? STRAG_OK : status;
+}
+
 static int add_all_candidates(struct pricing *pricing, const struct strag_problem *problem,
                               struct strag_error *err)
 {
     const struct strag_algorithm *only = pricing->options->only;
     const struct strag_selection *selection = pricing->selection;
-    int usable = 0;
+    int status = STRAG_OK;
     for (int a = 0; strag_algorithms[a]; a++) {
         const struct strag_algorithm *algorithm = strag_algorithms[a];
         if (only ? only != algorithm : is_left_out(algorithm, problem))
@@ -388,14 +411,14 @@ static int add_all_candidates(struct pricing *pricing, const struct strag_proble
             ((algorithm->adds_nothing && algorithm->adds_nothing(problem)) ||
              (algorithm->takes_long && algorithm->takes_long(problem))))
             continue;
-        int status = add_candidates(pricing, algorithm, problem, err);
+        status = add_candidates(pricing, algorithm, problem, err);
         if (status != STRAG_OK)
             return status;
     }
-    for (int c = 0; c < selection->candidates; c++)
-        usable += selection->candidate[c].profile != NULL;
-    if (usable > 0)
-        return STRAG_OK;
+    if (!only && wants_short(pricing->options) && count_usable(selection) == 0)
+        status = add_a_long_one(pricing, problem);
+    if (status != STRAG_OK || count_usable(selection) > 0)
+        return status;
     if (only)
         return strag_fail(err, STRAG_ERR_UNSUPPORTED, "%s", selection->candidate->refusal.text);
     return strag_fail(err, STRAG_ERR_UNSUPPORTED, "no algorithm can be planned for %d ranks",
