@@ -15,6 +15,7 @@ enum { PREVIOUS = -1, SIZES_PER_DOUBLING = 8 };
 
 /* Where a table is wanted quickly: from how many ranks on so many block counts are compared. */
 enum { MANY_RANKS = 256, CHOICES_FOR_MANY = 4, CHOICES_FOR_VERY_MANY = 3 };
+enum { FEW_CHOICES = 5 };
 
 /* ... and so many messages are looked at for each candidate: with few ranks usually all, with more
  * the fewer the more messages a round has; but never less than so many. */
@@ -349,7 +350,7 @@ static int add_candidates(struct pricing *pricing, const struct strag_algorithm 
         return strag_fail(err, choices, "out of memory for the choices of %s", algorithm->name);
     if (wants_short(pricing->options) && algorithm->bounds)
         choices = keep_short(blocks, choices, SHORT_BLOCKS * size_class(problem));
-    if (pricing->options->quick && problem->n > MANY_RANKS)
+    if (pricing->options->quick && problem->n > MANY_RANKS && choices > FEW_CHOICES)
         choices = thin_out(blocks, choices,
                            problem->n > VERY_MANY_RANKS ? CHOICES_FOR_VERY_MANY : CHOICES_FOR_MANY);
     if (!grow(pricing, choices))
