@@ -34,4 +34,4 @@ endif
 check_PROGRAMS += bench/scale/scale
 bench_scale_scale_SOURCES = bench/scale/scale.c bench/scale/machines.c bench/scale/machines.h
 bench_scale_scale_LDADD = src/libstrag.la
-EXTRA_DIST += bench/scale/report.py
+EXTRA_DIST += bench/scale/figure.py bench/scale/report.py

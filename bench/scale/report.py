@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Turn what bench/scale/scale printed into a section of doc/results.md.
+"""Turn what bench/scale/scale printed into a section of doc/results.md, and figures/scale.svg
+beside that.
 
     build/bench/scale/scale > scale.csv
     python3 bench/scale/report.py doc/results.md scale.csv
@@ -12,6 +13,7 @@ import sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent))
 
+import figure
 import section
 
 # Up to how many ranks: ms and MiB of a table, and up to how many: ms of a plan.
@@ -27,6 +29,18 @@ def mark(value, limit):
     return f"**{value:g}**" if value > limit else f"{value:g}"
 
 
+def missed(rows):
+    """How many rows have which value above its bar."""
+    counts = {"table ms": 0, "table MiB": 0, "plan ms": 0}
+    for row in rows:
+        ranks = int(row["ranks"])
+        limits = zip(counts, bar(TABLE, ranks) + bar(PLAN, ranks))
+        for column, limit in list(limits):
+            counts[column] += float(row[column]) > limit
+    return (f"Of {len(rows)} rows {counts['table ms']} are above the bar with the table's time, "
+            f"{counts['table MiB']} with its memory, {counts['plan ms']} with a plan's time.")
+
+
 def main(results, source):
     with open(source, newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
@@ -39,6 +53,10 @@ def main(results, source):
         "64 MiB up to 131,072; 1 ms for a plan up to 16,384 ranks, 5 ms up to 131,072. What is "
         "above is **bold**.",
         "",
+        missed(rows),
+        "",
+        "![Tables and plans at scale](figures/scale.svg)",
+        "",
         "| ranks | machine | state | table ms | MiB | plan ms | of, in blocks |",
         "|---:|---|---|---:|---:|---:|---|",
     ]
@@ -50,6 +68,8 @@ def main(results, source):
                      f"| {mark(float(row['plan ms']), plan)} "
                      f"| {row['algorithm']} in {int(row['blocks']):,} |")
     section.put(results, "scale", "\n".join(lines))
+    figure.write(rows, [(most, ms) for most, ms, _ in TABLE], PLAN,
+                 pathlib.Path(results).parent / "figures" / "scale.svg")
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@
 
 __extension__ typedef unsigned __int128 wide;
 
-enum { NONE = -1, FOUND_BITS = 8 };
+enum { NONE = -1 };
 
 /* lcm(1 .. 40), about 2^52.2: what is divided by up to 40 once stays exact. Times 512 segments it
  * is below the 2^62 that strag_bounds allows. */
@@ -33,7 +33,7 @@ struct planner {
     struct strag_flex *flex;
     struct strag_flex_form form;
     int64_t *shares; /* of a node's children */
-    struct claimant *claimants;
+    struct claimant *claimants, *spare;
     int32_t *heap;                  /* numbers of claimants, the one to be served first on top */
     struct strag_flex_range *given; /* all ranges after a level, node after node */
     int ngiven;
@@ -198,14 +198,13 @@ static void give(struct planner *planner, int start, int64_t first, int64_t end,
 }
 
 /* Share the vector among claimants, who are sorted by the start of their old ranges. */
-static void share_out(struct planner *planner, int count)
+static void share_out_split(struct planner *planner, int count)
 {
     struct claimant *claimants = planner->claimants;
     int waiting = 0, released = 0, start = planner->ngiven;
     int64_t progress = 0;
     while (released < count || waiting > 0) {
-        while (released < count && (!planner->form.split || waiting == 0 ||
-                                    claimants[released].range.first <= progress)) {
+        while (released < count && (waiting == 0 || claimants[released].range.first <= progress)) {
             push(planner, &waiting, released);
             released++;
         }
@@ -222,14 +221,52 @@ static void share_out(struct planner *planner, int count)
     }
 }
 
+/* Likewise where each gets one range: in the order in which they are to be served. */
+static void share_out_whole(struct planner *planner, int count)
+{
+    int start = planner->ngiven;
+    int64_t progress = 0;
+    for (int c = 0; c < count; c++) {
+        const struct claimant *claimant = &planner->claimants[c];
+        give(planner, start, progress, progress + claimant->wanted, claimant->range.position);
+        progress += claimant->wanted;
+    }
+}
+
 /* ---- Levels ---- */
 
-static int by_start(const void *a, const void *b)
+/* In which order claimants are sorted: by the start of their old ranges, or as they are served. */
+static bool is_behind(const struct claimant *x, const struct claimant *y, bool served)
 {
-    const struct claimant *x = a, *y = b;
-    if (x->range.first != y->range.first)
-        return x->range.first < y->range.first ? -1 : 1;
-    return x->number < y->number ? -1 : 1;
+    if (served && x->range.end != y->range.end)
+        return x->range.end > y->range.end;
+    return x->range.first > y->range.first;
+}
+
+static int sorted_end(const struct claimant *claimants, int first, int count, bool served)
+{
+    int end = first + 1;
+    while (end < count && !is_behind(&claimants[end - 1], &claimants[end], served))
+        end++;
+    return end;
+}
+
+/* Those of one child are in order: runs are merged, of equals the one in front first. */
+static void sort_claimants(struct planner *planner, int count, bool served)
+{
+    while (sorted_end(planner->claimants, 0, count, served) < count) {
+        struct claimant *from = planner->claimants, *to = planner->spare;
+        for (int first = 0, end; first < count; first = end) {
+            int middle = sorted_end(from, first, count, served), i = first, j = middle;
+            end = middle < count ? sorted_end(from, middle, count, served) : middle;
+            for (int k = first; k < end; k++) {
+                bool second = i == middle || (j < end && is_behind(&from[i], &from[j], served));
+                to[k] = from[second ? j++ : i++];
+            }
+        }
+        planner->claimants = to;
+        planner->spare = from;
+    }
 }
 
 /* A range's part of its child's share: what lies before the range is given to those before it. */
@@ -258,8 +295,11 @@ static void plan_node(struct planner *planner, int level, int index)
                 planner->claimants[count++] = (struct claimant){held->ranges[i], wanted, i};
         }
     }
-    qsort(planner->claimants, (size_t)count, sizeof *planner->claimants, by_start);
-    share_out(planner, count);
+    sort_claimants(planner, count, !planner->form.split);
+    if (planner->form.split)
+        share_out_split(planner, count);
+    else
+        share_out_whole(planner, count);
 }
 
 /* The first position of a position's group: what is below a child of a level's node. On level 0,
@@ -293,12 +333,15 @@ static bool make_room(struct planner *planner)
 {
     size_t count = (size_t)planner->ngiven + 1;
     free(planner->claimants);
+    free(planner->spare);
     free(planner->heap);
     free(planner->given);
     planner->claimants = malloc(count * sizeof *planner->claimants);
+    planner->spare = malloc(count * sizeof *planner->spare);
     planner->heap = malloc(count * sizeof *planner->heap);
     planner->given = malloc(2 * count * sizeof *planner->given);
-    return count < INT32_MAX / 2 && planner->claimants && planner->heap && planner->given;
+    return count < INT32_MAX / 2 && planner->claimants && planner->spare && planner->heap &&
+           planner->given;
 }
 
 /* One level of the tree. Leaves that are below none of its nodes keep their ranges. */
@@ -337,14 +380,16 @@ static size_t run_end(const int64_t *values, size_t first, size_t count)
 static size_t merge(const int64_t *a, size_t na, const int64_t *b, size_t nb, int64_t *merged)
 {
     size_t i = 0, j = 0, count = 0;
-    while (i < na || j < nb) {
-        bool from_a = j == nb || (i < na && a[i] <= b[j]);
-        int64_t value = from_a ? a[i] : b[j];
-        i += i < na && a[i] == value;
-        j += j < nb && b[j] == value;
+    while (i < na && j < nb) { /* without a branch that nobody can predict */
+        int64_t x = a[i], y = b[j], value = x < y ? x : y;
+        i += x == value;
+        j += y == value;
         merged[count++] = value;
     }
-    return count;
+    memcpy(merged + count, a + i, (na - i) * sizeof *a);
+    count += na - i;
+    memcpy(merged + count, b + j, (nb - j) * sizeof *b);
+    return count + nb - j;
 }
 
 /* Sort values that are a few ascending runs, many of them with the same values, and keep each once.
@@ -390,52 +435,54 @@ static bool find_cuts(struct strag_flex *flex)
     return true;
 }
 
-/* The block that begins at a cut, which is not far behind that of `block`. */
-static int64_t block_from(const struct strag_flex *flex, int64_t cut, int64_t block)
-{
-    int64_t step = 1, end = flex->blocks;
-    if (cut == flex->whole)
-        return end;
-    for (; block + step < end && flex->cuts[block + step] <= cut; step *= 2)
-        block += step;
-    end = block + step < end ? block + step : end;
-    while (end - block > 1) {
-        int64_t middle = block + (end - block) / 2;
-        if (flex->cuts[middle] <= cut)
-            block = middle;
-        else
-            end = middle;
-    }
-    return block;
-}
-
-/* Cuts whose block was found lately: nodes that are alike have the same ones. */
-struct found_block {
-    int64_t cut, block;
+/* The block that begins at a cut, for all cuts. */
+struct block_table {
+    const struct strag_flex *flex;
+    int bits;
+    int32_t *block; /* at the cut's hash, or behind it; NONE: nothing */
 };
 
-static int64_t look_up(const struct strag_flex *flex, struct found_block *found, int64_t cut,
-                       int64_t near)
+static size_t hash_of(const struct block_table *table, int64_t cut)
 {
-    uint64_t mixed = (uint64_t)cut * UINT64_C(0x9e3779b97f4a7c15);
-    struct found_block *entry = &found[mixed >> (64 - FOUND_BITS)];
-    if (entry->cut != cut)
-        *entry = (struct found_block){cut, block_from(flex, cut, near)};
-    return entry->block;
+    return (size_t)((uint64_t)cut * UINT64_C(0x9e3779b97f4a7c15) >> (64 - table->bits));
+}
+
+/* @return false when out of memory */
+static bool open_table(const struct strag_flex *flex, struct block_table *table)
+{
+    *table = (struct block_table){.flex = flex, .bits = 1};
+    while (table->bits < 31 && (INT64_C(1) << table->bits) < 2 * ((int64_t)flex->blocks + 1))
+        table->bits++;
+    size_t size = (size_t)1 << table->bits;
+    table->block = malloc(size * sizeof *table->block);
+    for (size_t i = 0; table->block && i < size; i++)
+        table->block[i] = NONE;
+    for (int b = 0; table->block && b <= flex->blocks; b++) {
+        size_t at = hash_of(table, flex->cuts[b]);
+        while (table->block[at] != NONE)
+            at = (at + 1) & (size - 1);
+        table->block[at] = b;
+    }
+    return table->block != NULL;
+}
+
+static int32_t look_up(const struct block_table *table, int64_t cut)
+{
+    size_t at = hash_of(table, cut), mask = ((size_t)1 << table->bits) - 1;
+    while (table->flex->cuts[table->block[at]] != cut)
+        at = (at + 1) & mask;
+    return table->block[at];
 }
 
 /* From fractions of `whole` to blocks. Where a range begins the one before it has often ended. */
-static void count_in_blocks(const struct strag_flex *flex, struct strag_flex_list *list)
+static void count_in_blocks(const struct block_table *table, struct strag_flex_list *list)
 {
-    struct found_block found[1 << FOUND_BITS] = {{0, 0}}; /* cut 0 begins block 0 */
-    int64_t before = 0, block = 0;                        /* the end of the one before */
-    for (int i = 0; i < list->at[flex->tree->n]; i++) {
+    int64_t before = 0, block = 0; /* the end of the one before */
+    for (int i = 0; i < list->at[table->flex->tree->n]; i++) {
         struct strag_flex_range *range = &list->ranges[i];
         int64_t end = range->end;
-        range->first = range->first == before
-                           ? block
-                           : look_up(flex, found, range->first, range->first < before ? 0 : block);
-        block = range->end = look_up(flex, found, end, range->first);
+        range->first = range->first == before ? block : look_up(table, range->first);
+        block = range->end = look_up(table, end);
         before = end;
     }
 }
@@ -499,12 +546,16 @@ static int plan(struct planner *planner)
     flex->whole = exact ? find_whole(flex->tree) : many_divisors;
     if (plan_levels(planner) != STRAG_OK || !find_cuts(flex))
         return STRAG_ERR_MEMORY;
+    struct block_table table;
+    if (!open_table(flex, &table))
+        return STRAG_ERR_MEMORY;
     for (int l = 0; l <= 3 * flex->tree->levels; l++) {
         if (l == 0 || l % 3)
-            count_in_blocks(flex, &flex->lists[l]);
+            count_in_blocks(&table, &flex->lists[l]);
         else
             copy_by_position(flex, &flex->lists[l - 1], &flex->lists[l]);
     }
+    free(table.block);
     return STRAG_OK;
 }
 
@@ -521,6 +572,7 @@ int strag_flex_create(struct strag_tree *tree, struct strag_flex_form form,
     }
     free(planner.shares);
     free(planner.claimants);
+    free(planner.spare);
     free(planner.heap);
     free(planner.given);
     if (status == STRAG_OK) {

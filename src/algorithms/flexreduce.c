@@ -282,7 +282,7 @@ static int64_t sent_at_level(const struct strag_flex *flex, int level, int posit
     return sent;
 }
 
-static void claim(const struct strag_problem *problem, struct strag_claim *claim)
+static double sent_max(const struct strag_problem *problem)
 {
     const struct prepared *prepared = problem->prepared;
     const struct strag_flex *flex = prepared->flex;
@@ -293,10 +293,16 @@ static void claim(const struct strag_problem *problem, struct strag_claim *claim
             by_this += sent_at_level(flex, level, p);
         sent = by_this > sent ? by_this : sent;
     }
+    return (double)sent / (double)flex->whole;
+}
+
+static void claim(const struct strag_problem *problem, struct strag_claim *claim)
+{
+    const struct prepared *prepared = problem->prepared;
+    const struct strag_flex *flex = prepared->flex;
     *claim = (struct strag_claim){
         .rounds = prepared->rounds,
         .blocks = flex->blocks * prepared->segments,
-        .sent_max = (double)sent / (double)flex->whole,
         .one_ported = prepared->segments == 1 && strag_tree_symmetric(flex->tree),
     };
 }
@@ -430,6 +436,13 @@ static int period(const struct strag_problem *problem, int round)
     return alike(problem, round) > 1 ? prepared->period : 1;
 }
 
+/* A segment. */
+static int unit(const struct strag_problem *problem)
+{
+    const struct prepared *prepared = problem->prepared;
+    return prepared->flex->blocks;
+}
+
 /* Nodes below the same one all move on by one, on every level: they have equal shares. */
 static int like(const struct strag_problem *problem, enum strag_machine machine, int rank)
 {
@@ -452,6 +465,7 @@ const struct strag_algorithm strag_flexreduce = {
     .release = release,
     .adds_nothing = strag_tree_is_flat,
     .claim = claim,
+    .sent_max = sent_max,
     .build = build,
     .bounds = bounds,
     .like = like,
@@ -469,9 +483,11 @@ const struct strag_algorithm strag_flexreduce_pipelined = {
     .adds_nothing = adds_nothing,
     .choices = choices,
     .claim = claim,
+    .sent_max = sent_max,
     .build = build,
     .bounds = bounds,
     .like = like,
     .alike = alike,
     .period = period,
+    .unit = unit,
 };

@@ -30,7 +30,6 @@
 
 struct prepared {
     struct strag_tree *tree;
-    int sent_max;  /* vectors */
     int32_t top[]; /* ranks that lead the root's children, in ascending order: two that swap values
                       put the lower rank's left, which has to be the lower one's in the doubling */
 };
@@ -92,12 +91,16 @@ static int sent_at_top(const struct prepared *prepared, int child)
     return strag_fold_number(&fold, member) < 0 ? 1 : fold.log + (member < 2 * fold.extra);
 }
 
-/* A leader's way ends at the node where it is not the first one, or at the top. @param sent [node]:
- * what its leader sends below it, to be filled */
-static int find_sent_max(const struct prepared *prepared, int32_t *sent)
+/* A leader's way ends at the node where it is not the first one, or at the top. */
+static double sent_max(const struct strag_problem *problem)
 {
+    const struct prepared *prepared = problem->prepared;
     const struct strag_tree *tree = prepared->tree;
+    int32_t *sent =
+        calloc((size_t)tree->nnodes, sizeof *sent); /* [node]: below it, by its leader */
     int most = 0;
+    if (!sent)
+        return -1;
     for (int i = tree->nnodes - 1; i >= 0; i--) {
         const struct strag_tree_node *node = &tree->nodes[i];
         int steps = strag_log2_ceil(node->children);
@@ -112,6 +115,7 @@ static int find_sent_max(const struct prepared *prepared, int32_t *sent)
                 sent[i] = total;
         }
     }
+    free(sent);
     return most;
 }
 
@@ -123,10 +127,7 @@ static int prepare(const struct strag_problem *problem, void **out, struct strag
         return status;
     size_t children = (size_t)tree->nodes[0].children;
     struct prepared *prepared = malloc(sizeof *prepared + children * sizeof *prepared->top);
-    int32_t *sent = calloc((size_t)tree->nnodes, sizeof *sent);
-    if (!prepared || !sent) {
-        free(sent);
-        free(prepared);
+    if (!prepared) {
         strag_tree_free(tree);
         return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for %zu leaders", children);
     }
@@ -134,8 +135,6 @@ static int prepare(const struct strag_problem *problem, void **out, struct strag
     for (size_t c = 0; c < children; c++)
         prepared->top[c] = tree->rank_at[leader(tree, tree->nodes[0].first_child + (int)c)];
     qsort(prepared->top, children, sizeof *prepared->top, by_number);
-    prepared->sent_max = find_sent_max(prepared, sent);
-    free(sent);
     *out = prepared;
     return STRAG_OK;
 }
@@ -148,7 +147,6 @@ static void claim(const struct strag_problem *problem, struct strag_claim *claim
     *claim = (struct strag_claim){
         .rounds = 2 * climbing_rounds(tree) + fold.log + (fold.extra ? 2 : 0),
         .blocks = 1,
-        .sent_max = prepared->sent_max,
         .one_ported = true,
     };
 }
@@ -221,5 +219,6 @@ const struct strag_algorithm strag_hierarchical_doubling = {
     .release = release,
     .adds_nothing = strag_tree_is_flat,
     .claim = claim,
+    .sent_max = sent_max,
     .build = build,
 };

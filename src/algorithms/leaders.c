@@ -76,22 +76,28 @@ static int size_of(const struct hosts *hosts, int host)
     return hosts->at[host + 1].first - hosts->at[host].first;
 }
 
+static double sent_max(const struct strag_problem *problem)
+{
+    const struct hosts *hosts = problem->prepared;
+    double ring = 2.0 * (hosts->q - 1) / hosts->q, most = 0;
+    for (int rank = 0; rank < hosts->n; rank++) {
+        int member = hosts->at[rank].member;
+        double sent = strag_binomial_children(size_of(hosts, hosts->at[rank].host_of), member) +
+                      (member ? 1 : ring);
+        most = sent > most ? sent : most;
+    }
+    return most;
+}
+
 static void claim(const struct strag_problem *problem, struct strag_claim *claim)
 {
     const struct hosts *hosts = problem->prepared;
     int q = hosts->q;
-    double ring = 2.0 * (q - 1) / q;
     *claim = (struct strag_claim){
         .rounds = 2 * hosts->steps + 2 * (q - 1),
         .blocks = q,
         .one_ported = true,
     };
-    for (int rank = 0; rank < hosts->n; rank++) {
-        int member = hosts->at[rank].member;
-        double sent = strag_binomial_children(size_of(hosts, hosts->at[rank].host_of), member) +
-                      (member ? 1 : ring);
-        claim->sent_max = sent > claim->sent_max ? sent : claim->sent_max;
-    }
 }
 
 /* A step of the reduction within the host, or of the broadcast. */
@@ -155,6 +161,7 @@ const struct strag_algorithm strag_leaders = {
     .release = free,
     .adds_nothing = strag_tree_is_flat,
     .claim = claim,
+    .sent_max = sent_max,
     .build = build,
     .alike = alike,
 };

@@ -250,8 +250,9 @@ static int sections_sent(const struct optcc *optcc, int place)
     return sent;
 }
 
-static double sent_max(const struct optcc *optcc)
+static double sent_max(const struct strag_problem *problem)
 {
+    const struct optcc *optcc = problem->prepared;
     double g = optcc->ranks_per_host, most = 0;
     for (int place = 0; place < optcc->fast; place++) {
         double sent = (double)sections_sent(optcc, place) * (double)optcc->section +
@@ -414,7 +415,6 @@ static void claim(const struct strag_problem *problem, struct strag_claim *claim
     *claim = (struct strag_claim){
         .rounds = optcc->rounds,
         .blocks = (optcc->segments * optcc->sections + optcc->chunks) * g,
-        .sent_max = sent_max(optcc),
         .one_ported = g == 1,
     };
 }
@@ -637,6 +637,7 @@ const struct strag_algorithm strag_optcc = {
     .takes_long = strag_uplinks_many,
     .choices = choices,
     .claim = claim,
+    .sent_max = sent_max,
     .build = build,
     .bounds = bounds,
     .alike = alike,

@@ -61,7 +61,6 @@ struct schedule {
     int m;
     int s[STRAG_SKIPS_MAX];
     int before;
-    int sends;     /* the most blocks that one rank sends */
     int8_t *table; /* R[k * n + v] */
 };
 
@@ -199,12 +198,15 @@ static int count_before(const struct schedule *schedule)
 }
 
 /* The others hand each block on once before the arrival, or to the straggler. In turn k node v
- * receives none as long as its block is negative, which is by less than 2q. @param sends  [node],
- * to be filled @return the most */
-static int count_sends(const struct schedule *schedule, int32_t *sends)
+ * receives none as long as its block is negative, which is by less than 2q. */
+static double sent_max(const struct strag_problem *problem)
 {
+    const struct schedule *schedule = problem->prepared;
     int n = schedule->n, q = schedule->q, skipped = (q - (schedule->m - 1) % q) % q, most = 0;
     int cycles = (schedule->m - 1 + q + skipped) / q;
+    int32_t *sends = malloc((size_t)n * sizeof *sends);
+    if (!sends)
+        return -1;
     for (int v = 0; v < n; v++)
         sends[v] = v ? schedule->m : 0;
     for (int k = 0; k < q; k++) {
@@ -217,7 +219,8 @@ static int count_sends(const struct schedule *schedule, int32_t *sends)
     }
     for (int v = 0; v < n; v++)
         most = sends[v] > most ? sends[v] : most;
-    return most;
+    free(sends);
+    return (double)most / schedule->m;
 }
 
 /* ---- The algorithm ---- */
@@ -249,8 +252,6 @@ static int prepare(const struct strag_problem *problem, void **prepared, struct 
 {
     struct schedule *schedule = calloc(1, sizeof *schedule);
     int status = schedule ? STRAG_OK : STRAG_ERR_MEMORY;
-    int32_t *sends = malloc((size_t)problem->n * sizeof *sends);
-    status = sends ? status : STRAG_ERR_MEMORY;
     if (status == STRAG_OK) {
         schedule->n = problem->n;
         schedule->q = strag_skips(problem->n, schedule->s);
@@ -259,14 +260,11 @@ static int prepare(const struct strag_problem *problem, void **prepared, struct 
         status = fill_table(schedule);
     }
     if (status != STRAG_OK) {
-        free(sends);
         if (schedule)
             release(schedule);
         return strag_fail(err, status, "out of memory for the schedule of %d ranks", problem->n);
     }
     schedule->before = count_before(schedule);
-    schedule->sends = count_sends(schedule, sends);
-    free(sends);
     *prepared = schedule;
     return STRAG_OK;
 }
@@ -277,7 +275,6 @@ static void claim(const struct strag_problem *problem, struct strag_claim *claim
     *claim = (struct strag_claim){
         .rounds = schedule->before + schedule->m + schedule->q,
         .blocks = schedule->m,
-        .sent_max = (double)schedule->sends / schedule->m,
         .one_ported = true,
         .waits = true,
         .straggler = schedule->straggler,
@@ -400,6 +397,13 @@ static int period(const struct strag_problem *problem, int round)
     return full_rounds(schedule, round) / schedule->q > 1 ? schedule->q : 1;
 }
 
+/* A cycle of turns. */
+static int unit(const struct strag_problem *problem)
+{
+    const struct schedule *schedule = problem->prepared;
+    return schedule->q;
+}
+
 const struct strag_algorithm strag_straggler_pipeline = {
     .name = "straggler-pipeline",
     .summary = "a straggler: the others go ahead, then one block per round; any n",
@@ -411,7 +415,9 @@ const struct strag_algorithm strag_straggler_pipeline = {
     .release = release,
     .choices = choices,
     .claim = claim,
+    .sent_max = sent_max,
     .build = build,
     .alike = alike,
     .period = period,
+    .unit = unit,
 };

@@ -41,6 +41,7 @@
 #include "algorithms/skips.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 
 enum { SEGMENTS_MIN = 2 };
@@ -231,6 +232,15 @@ static double sent_by(const struct weighted *weighted, int place)
     return (1 + (hosts - 2) * own) / g + 2 * (g - 1) / g;
 }
 
+static double sent_max(const struct strag_problem *problem)
+{
+    const struct weighted *weighted = problem->prepared;
+    double most = 0;
+    for (int place = 0; place < weighted->uplinks.hosts; place++)
+        most = fmax(most, sent_by(weighted, place));
+    return most;
+}
+
 static void claim(const struct strag_problem *problem, struct strag_claim *claim)
 {
     const struct weighted *weighted = problem->prepared;
@@ -240,10 +250,6 @@ static void claim(const struct strag_problem *problem, struct strag_claim *claim
         .blocks = weighted->segments * uplinks->ranks_per_host * part_blocks(weighted),
         .one_ported = is_ring(weighted),
     };
-    for (int place = 0; place < uplinks->hosts; place++) {
-        double sent = sent_by(weighted, place);
-        claim->sent_max = sent > claim->sent_max ? sent : claim->sent_max;
-    }
 }
 
 /* A body has a window of rounds for every piece, which is the larger the longer its window is.
@@ -493,6 +499,7 @@ const struct strag_algorithm strag_weighted = {
     .takes_long = strag_uplinks_many,
     .choices = choices,
     .claim = claim,
+    .sent_max = sent_max,
     .build = build,
     .bounds = bounds,
     .alike = alike,

@@ -14,10 +14,16 @@
 struct draft {
     struct strag_profile *profile;
     int parts_room, lines_room;
-    bool straggler; /* a straggler has taken part */
+    int joins; /* the first round with a straggler; behind the last one: none is late */
     const struct strag_attempt *attempt;
     int every; /* of rounds that are like no other, one of so many is looked at */
     bool pruned;
+};
+
+/* Rounds that are looked at together: `repeats` times the `period` rounds from the first one on. */
+struct group {
+    int first, period, repeats;
+    bool alike; /* the algorithm says that they are */
 };
 
 /* Keep a line unless another of the part is nowhere shorter; drop those that it is nowhere shorter
@@ -43,38 +49,40 @@ static bool add_line(struct draft *draft, struct strag_profile_part *part,
     return true;
 }
 
-/* Is a rank late, or one that it stands for? */
-static bool is_late(const struct strag_traffic *traffic, int rank)
+/* The first round in which a late rank takes part. */
+static int find_joins(struct strag_traffic *traffic)
 {
-    const struct strag_state *state = traffic->subject.instance.problem.state;
-    rank = strag_traffic_like(traffic, rank);
-    for (int i = 0; state && i < state->nstragglers; i++) {
-        if (state->straggler[i].delay > 0 &&
-            strag_traffic_like(traffic, state->straggler[i].rank) == rank)
-            return true;
+    const struct strag_instance *instance = &traffic->subject.instance;
+    const struct strag_state *state = instance->problem.state;
+    int joins = instance->claim.rounds;
+    for (int i = 0; state && i < state->nstragglers && joins > 0; i++) {
+        int round = state->straggler[i].delay > 0
+                        ? strag_traffic_joins(traffic, state->straggler[i].rank)
+                        : joins;
+        joins = round < joins ? round : joins;
     }
-    return false;
+    return joins;
 }
 
 /* A round that was looked at becomes a part. @return false when out of memory */
-static bool add_part(struct draft *draft, struct strag_traffic *traffic, int round, int repeats)
+static bool add_part(struct draft *draft, struct strag_traffic *traffic, int round,
+                     const struct group *group)
 {
     struct strag_profile *profile = draft->profile;
     const struct strag_messages *messages = strag_traffic_messages(traffic, round);
-    struct strag_profile_part part = {.repeats = repeats, .first_line = profile->nlines};
+    struct strag_profile_part part = {
+        .repeats = group->repeats, .steady = group->alike, .first_line = profile->nlines};
     for (int m = 0; m < messages->count; m++) {
         const struct strag_message *message = &messages->list[m];
         const struct strag_cost_line line = {message->latency,
                                              message->per_byte + message->reducing};
         if (!add_line(draft, &part, line))
             return false;
-        draft->straggler =
-            draft->straggler || is_late(traffic, message->from) || is_late(traffic, message->to);
     }
     if (!strag_array_grow(&profile->parts, &draft->parts_room, profile->nparts + 1, sizeof part))
         return false;
     profile->parts[profile->nparts++] = part;
-    profile->before += !draft->straggler;
+    profile->before += round < draft->joins;
     return true;
 }
 
@@ -88,11 +96,6 @@ static int find_stretch(const struct strag_instance *instance, int round)
     }
     return round;
 }
-
-/* Rounds that are looked at together: `repeats` times the `period` rounds from the first one on. */
-struct group {
-    int first, period, repeats;
-};
 
 /* Of what was gathered: the rounds behind one that is looked at. */
 static struct strag_cost_line least_of_rest(struct strag_traffic *traffic,
@@ -144,7 +147,7 @@ static int add_group(struct draft *draft, struct strag_traffic *traffic, const s
         status = strag_traffic_round(traffic, round, group->repeats, err);
         if (status != STRAG_OK)
             return status;
-        if (!add_part(draft, traffic, round, group->repeats))
+        if (!add_part(draft, traffic, round, group))
             return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the costs of %d rounds",
                               traffic->subject.instance.claim.rounds);
     }
@@ -169,7 +172,7 @@ static int add_one_of(struct draft *draft, struct strag_traffic *traffic, int ro
 {
     unsigned turn = (unsigned)draft->profile->nparts * 2654435761u >> 16;
     int first = round + (int)(turn % (unsigned)count);
-    const struct group group = {first, 1, count};
+    const struct group group = {first, 1, count, false};
     return add_group(draft, traffic, &group, first + 1, err);
 }
 
@@ -180,8 +183,9 @@ static int add_groups(struct draft *draft, struct strag_traffic *traffic, struct
     int stretch = 0, status = STRAG_OK;
     for (int round = 0; round < instance->claim.rounds && status == STRAG_OK && !draft->pruned;) {
         strag_progress_part(draft->attempt->progress, round, instance->claim.rounds);
-        const struct group group = {round, strag_instance_period(instance, round),
-                                    strag_instance_alike(instance, round)};
+        int repeats = strag_instance_alike(instance, round);
+        const struct group group = {round, strag_instance_period(instance, round), repeats,
+                                    repeats > 1};
         int strangers = draft->every > 1 ? find_strangers(draft, instance, round) : 0;
         if (strangers > 1) {
             status = add_one_of(draft, traffic, round, strangers, err);
@@ -264,7 +268,8 @@ static double spread(const struct strag_platform *platform, double bandwidth)
         int hosts = 0;
         for (int l = way; l < links->nlinks; l += 2) {
             bool equal = l < 2 * links->topology->nnodes &&
-                         nodes[l / 2].level == STRAG_LEVEL_HOST && links->bandwidth[l] == bandwidth;
+                         nodes[l / 2].level == STRAG_LEVEL_HOST &&
+                         strag_link_bandwidth(links, l) == bandwidth;
             if (equal) {
                 sum += carried(platform, l);
                 hosts++;
@@ -298,7 +303,7 @@ static int add_kinds(struct draft *draft, struct strag_traffic *traffic, const s
 {
     int status = STRAG_OK;
     for (int k = 0; k < kinds->count && status == STRAG_OK && !draft->pruned; k++) {
-        const struct group group = {kinds->list[k].first, 1, kinds->list[k].repeats};
+        const struct group group = {kinds->list[k].first, 1, kinds->list[k].repeats, false};
         strag_progress_part(draft->attempt->progress, k, kinds->count);
         status = add_group(draft, traffic, &group, group.first + 1, err);
     }
@@ -324,8 +329,13 @@ static int check_operations(const struct draft *draft, struct strag_traffic *tra
 {
     const struct strag_instance *instance = &traffic->subject.instance;
     int most = draft->attempt->operations;
-    if (most > 0 && (strag_traffic_operations(traffic, 0, most) > most ||
-                     strag_traffic_operations(traffic, instance->problem.n / 2, most) > most))
+    const int ranks[] = {0, instance->problem.n / 2};
+    for (int i = 0; most > 0 && i < 2 && draft->profile->operations <= most; i++) {
+        int64_t operations = strag_traffic_operations(traffic, ranks[i], most);
+        if (operations > draft->profile->operations)
+            draft->profile->operations = operations;
+    }
+    if (most > 0 && draft->profile->operations > most)
         return strag_fail(err, STRAG_ERR_UNSUPPORTED,
                           "%s has more than %d operations for each of %d ranks",
                           instance->algorithm->name, most, instance->problem.n);
@@ -366,7 +376,12 @@ int strag_profile_attempt(const struct strag_algorithm *algorithm,
     if (!draft.profile)
         status = strag_fail(err, STRAG_ERR_MEMORY, "out of memory for an estimate");
     else {
+        const struct strag_instance *instance = &traffic.subject.instance;
         draft.profile->delay = strag_state_delay(problem->state);
+        draft.joins = find_joins(&traffic);
+        draft.profile->blocks = instance->claim.blocks;
+        draft.profile->unit =
+            algorithm->unit && problem->n > 1 ? algorithm->unit(&instance->problem) : 0;
         status = add_parts(&draft, &traffic, err);
     }
     status = strag_traffic_close(&traffic, status, err);
@@ -389,6 +404,56 @@ int strag_profile_create(const struct strag_algorithm *algorithm,
         status = strag_profile_attempt(algorithm, problem, &attempt, profile, err);
     strag_platform_free(attempt.platform);
     return status;
+}
+
+/* By how many repetitions of its steady rounds a profile is longer with so many blocks.
+ * @return false: that is not all */
+static bool find_longer(const struct strag_profile *from, int blocks, int *longer)
+{
+    int steady = 0;
+    if (from->unit == 0 || (blocks - from->blocks) % from->unit != 0)
+        return false;
+    *longer = (blocks - from->blocks) / from->unit;
+    for (int p = 0; p < from->nparts; p++) {
+        steady += from->parts[p].steady;
+        if (from->parts[p].steady && from->parts[p].repeats + *longer < 1)
+            return false;
+    }
+    return steady > 0;
+}
+
+int strag_profile_resize(const struct strag_profile *from, int blocks, int operations,
+                         struct strag_profile **profile, struct strag_error *err)
+{
+    int longer;
+    double ratio = (double)blocks / from->blocks;
+    *profile = NULL;
+    if (!find_longer(from, blocks, &longer))
+        return STRAG_OK;
+    if (operations > 0 && ratio * (double)from->operations > operations)
+        return strag_fail(err, STRAG_ERR_UNSUPPORTED, "%d blocks make more than %d operations",
+                          blocks, operations);
+    struct strag_profile *made = malloc(sizeof *made);
+    struct strag_profile_part *parts = malloc((size_t)from->nparts * sizeof *parts);
+    struct strag_cost_line *lines = malloc((size_t)from->nlines * sizeof *lines);
+    if (!made || !parts || !lines) {
+        free(made);
+        free(parts);
+        free(lines);
+        return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the costs of %d blocks",
+                          blocks);
+    }
+    *made = *from;
+    made->blocks = blocks;
+    made->operations = (int64_t)(ratio * (double)from->operations);
+    made->parts = memcpy(parts, from->parts, (size_t)from->nparts * sizeof *parts);
+    made->lines = memcpy(lines, from->lines, (size_t)from->nlines * sizeof *lines);
+    for (int p = 0; p < made->nparts; p++)
+        parts[p].repeats += parts[p].steady ? longer : 0;
+    for (int l = 0; l < made->nlines; l++)
+        lines[l].per_byte /= ratio;
+    *profile = made;
+    return STRAG_OK;
 }
 
 void strag_profile_free(struct strag_profile *profile)

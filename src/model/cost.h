@@ -33,6 +33,7 @@ struct strag_cost_line {
 /* Rounds that cost the same. */
 struct strag_profile_part {
     int repeats;
+    bool steady;           /* there is one more for each `unit` of blocks more */
     int first_line, lines; /* the longest of these is what one of the rounds takes */
 };
 
@@ -43,6 +44,8 @@ struct strag_profile {
     struct strag_profile_part *parts;
     int nlines;
     struct strag_cost_line *lines;
+    int blocks, unit;   /* strag_algorithm.unit; 0: it has none */
+    int64_t operations; /* of a rank's plan, where that was asked for */
     double busiest; /* bytes over the busiest link in the whole plan, per byte of the vector; where
                        rounds are of a kind (strag_algorithm.kind) equal hosts' links in the mean */
 };
@@ -93,6 +96,17 @@ struct strag_attempt {
 int strag_profile_attempt(const struct strag_algorithm *algorithm,
                           const struct strag_problem *problem, const struct strag_attempt *attempt,
                           struct strag_profile **profile, struct strag_error *err);
+
+/**
+ * The estimate of the same algorithm with another count of blocks, without looking at a message: of
+ * a pipeline, more segments make it longer, and nothing else.
+ *
+ * @param operations  as in strag_attempt
+ * @param[out] profile  the caller's to free; NULL: it cannot be had that way
+ * @return STRAG_OK, STRAG_ERR_UNSUPPORTED where the plan is too long, or STRAG_ERR_MEMORY
+ */
+int strag_profile_resize(const struct strag_profile *from, int blocks, int operations,
+                         struct strag_profile **profile, struct strag_error *err);
 
 /** NULL is allowed. */
 void strag_profile_free(struct strag_profile *profile);

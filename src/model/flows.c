@@ -215,7 +215,7 @@ static void reach(struct strag_flows *flows, int link)
     if (state->mark == flows->mark)
         return;
     state->mark = flows->mark;
-    state->free = flows->links->bandwidth[link];
+    state->free = strag_link_bandwidth(flows->links, link);
     state->weight = 0;
     flows->reached[flows->nreached++] = link;
 }

@@ -16,7 +16,8 @@
 #include <stdlib.h>
 
 enum direction { PLUS, MINUS };
-enum { FROM_PLUS = 2, FROM_MINUS = 3 }; /* of a HammingMesh's four */
+enum { NONE = -1, SLOWED_BITS = 6, SLOWED_LEAST = 1 << SLOWED_BITS }; /* slow links of a grid */
+enum { FROM_PLUS = 2, FROM_MINUS = 3 };                               /* of a HammingMesh's four */
 
 /* A package or NUMA domain is as fast as so many ranks. */
 static const double ranks_fill_package = 4;
@@ -107,8 +108,6 @@ static void set_bandwidths(struct strag_links *links)
         links->bandwidth[2 * i] = bandwidth;
         links->bandwidth[2 * i + 1] = bandwidth;
     }
-    for (int l = 2 * topology->nnodes; l < links->nlinks; l++)
-        links->bandwidth[l] = links->model.bandwidth;
 }
 
 /* The coordinate one step on, or -1 where there is no link. */
@@ -123,53 +122,105 @@ static int step(const struct strag_grid *grid, int d, int x, enum direction dire
     return grid->wrap[d] ? (next + size) % size : -1;
 }
 
-/* A link that is slowed more than once is as slow as the largest factor makes it. */
-static void slow_link(struct strag_links *links, int link, double slowed)
+/* Where a link of a grid is among those that are slowed, or would be. */
+static struct strag_slowed *find_slowed(const struct strag_links *links, int link)
 {
-    links->bandwidth[link] = fmin(links->bandwidth[link], slowed);
+    size_t mask = ((size_t)1 << links->slowed_bits) - 1;
+    size_t at = (uint32_t)link * 2654435769u >> (32 - links->slowed_bits);
+    while (links->slowed[at].link != NONE && links->slowed[at].link != link)
+        at = (at + 1) & mask;
+    return &links->slowed[at];
+}
+
+double strag_links_slowed(const struct strag_links *links, int link)
+{
+    const struct strag_slowed *slowed = find_slowed(links, link);
+    return slowed->link == NONE ? links->model.bandwidth : slowed->bandwidth;
+}
+
+/* Room for one more, and as much again: what is found has an end. @return false: out of memory */
+static bool grow_slowed(struct strag_links *links)
+{
+    struct strag_slowed *old = links->slowed;
+    size_t room = old ? (size_t)1 << links->slowed_bits : 0;
+    if (2 * ((size_t)links->nslowed + 1) <= room)
+        return true;
+    struct strag_slowed *moved = malloc((room ? 2 * room : SLOWED_LEAST) * sizeof *moved);
+    if (!moved)
+        return false;
+    links->slowed_bits = room ? links->slowed_bits + 1 : SLOWED_BITS;
+    for (size_t i = 0; i < (size_t)1 << links->slowed_bits; i++)
+        moved[i].link = NONE;
+    links->slowed = moved;
+    for (size_t i = 0; i < room; i++) {
+        if (old[i].link != NONE)
+            *find_slowed(links, old[i].link) = old[i];
+    }
+    free(old);
+    return true;
+}
+
+/* A link that is slowed more than once is as slow as the largest factor makes it.
+ * @return false: out of memory */
+static bool slow_link(struct strag_links *links, int link, double bandwidth)
+{
+    if (link < links->in_tree) {
+        links->bandwidth[link] = fmin(links->bandwidth[link], bandwidth);
+        return true;
+    }
+    if (!grow_slowed(links))
+        return false;
+    struct strag_slowed *slowed = find_slowed(links, link);
+    links->nslowed += slowed->link == NONE;
+    if (slowed->link == NONE || bandwidth < slowed->bandwidth)
+        *slowed = (struct strag_slowed){link, bandwidth};
+    return true;
 }
 
 /* All links of a position in one dimension, to it and from it. */
-static void slow_dimension(struct strag_links *links, int position, int d, double slowed)
+static bool slow_dimension(struct strag_links *links, int position, int d, double slowed)
 {
     const struct strag_grid *grid = &links->topology->grid;
     int at[STRAG_DIMS_MAX];
     strag_grid_coordinates(grid, position, at);
     int x = at[d];
+    bool good = true;
     for (int which = 0; which < links_per_dim(grid, d); which++)
-        slow_link(links, grid_link(links, position, d, which), slowed);
+        good = good && slow_link(links, grid_link(links, position, d, which), slowed);
     if (grid->network == STRAG_NETWORK_HYPERX) {
         for (at[d] = 0; at[d] < grid->size[d]; at[d]++) {
-            if (at[d] != x)
-                slow_link(links, grid_link(links, strag_grid_position(grid, at), d, x), slowed);
+            int other = strag_grid_position(grid, at);
+            good = good && (at[d] == x || slow_link(links, grid_link(links, other, d, x), slowed));
         }
-        return;
+        return good;
     }
-    for (int direction = PLUS; direction <= MINUS; direction++) {
+    for (int direction = PLUS; direction <= MINUS && good; direction++) {
         at[d] = step(grid, d, x, direction);
         if (at[d] >= 0 && at[d] != x)
-            slow_link(links, grid_link(links, strag_grid_position(grid, at), d, !direction),
-                      slowed);
+            good = slow_link(links, grid_link(links, strag_grid_position(grid, at), d, !direction),
+                             slowed);
     }
+    return good;
 }
 
-static void slow_host(struct strag_links *links, int host, double factor)
+static bool slow_host(struct strag_links *links, int host, double factor)
 {
     const struct strag_topology *topology = links->topology;
     const struct strag_node *node = &topology->nodes[host];
-    if (topology->network == STRAG_NETWORK_TREE) {
-        slow_link(links, 2 * host, node_bandwidth(links, node) / factor);
-        slow_link(links, 2 * host + 1, node_bandwidth(links, node) / factor);
-        return;
-    }
-    for (int d = 0; d < topology->grid.dims; d++)
-        slow_dimension(links, node->position, d, links->model.bandwidth / factor);
+    bool good = true;
+    if (topology->network == STRAG_NETWORK_TREE)
+        return slow_link(links, 2 * host, node_bandwidth(links, node) / factor) &&
+               slow_link(links, 2 * host + 1, node_bandwidth(links, node) / factor);
+    for (int d = 0; d < topology->grid.dims && good; d++)
+        good = slow_dimension(links, node->position, d, links->model.bandwidth / factor);
+    return good;
 }
 
 static int slow_hosts(struct strag_links *links, const struct strag_state *state,
                       struct strag_error *err)
 {
     int n = links->topology->n;
+    bool good = true;
     for (int i = 0; i < state->nslow; i++) {
         if (state->slow[i].rank < 0 || state->slow[i].rank >= n)
             return strag_fail(err, STRAG_ERR_ARGUMENT, "slow rank %d; with %d ranks it is 0 to %d",
@@ -180,8 +231,9 @@ static int slow_hosts(struct strag_links *links, const struct strag_state *state
                               state->slow[i].rank, state->slow[i].factor);
     }
     for (int i = 0; i < state->nslow; i++)
-        slow_host(links, links->topology->host_node[state->slow[i].rank], state->slow[i].factor);
-    return STRAG_OK;
+        good = good && slow_host(links, links->topology->host_node[state->slow[i].rank],
+                                 state->slow[i].factor);
+    return good ? STRAG_OK : strag_fail(err, STRAG_ERR_MEMORY, "out of memory for slow links");
 }
 
 /* ---- Making ---- */
@@ -214,7 +266,8 @@ int strag_links_create(const struct strag_topology *topology, const struct strag
         return strag_fail(err, STRAG_ERR_UNSUPPORTED, "a network of more than %d links", INT32_MAX);
     }
     made->nlinks = (int)nlinks;
-    made->bandwidth = malloc((size_t)nlinks * sizeof *made->bandwidth);
+    made->in_tree = 2 * topology->nnodes;
+    made->bandwidth = malloc((size_t)made->in_tree * sizeof *made->bandwidth);
     made->longest = longest_route(topology);
     int status = STRAG_OK;
     if (!made->bandwidth)
@@ -251,6 +304,7 @@ void strag_links_free(struct strag_links *links)
         return;
     strag_topology_free(links->own);
     free(links->bandwidth);
+    free(links->slowed);
     free(links);
 }
 

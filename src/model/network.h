@@ -33,6 +33,12 @@ struct strag_route {
     int nhops;      /* that were written */
 };
 
+/* A grid's link that is slower than the model says. */
+struct strag_slowed {
+    int32_t link; /* -1: none */
+    double bandwidth;
+};
+
 struct strag_links {
     const struct strag_topology *topology;
     struct strag_topology *own; /* that, if strag_links_of made it; else NULL */
@@ -41,9 +47,12 @@ struct strag_links {
     int before[STRAG_DIMS_MAX]; /* of those, how many belong to dimensions before this one */
     int stride[STRAG_DIMS_MAX]; /* from a position to its neighbour in a dimension */
     int nlinks;
-    double *bandwidth;     /* bytes per second; INFINITY: no limit */
-    int longest;           /* hops that a route has at most */
-    struct strag_hop *end; /* where the next hop of the route at hand is written */
+    int in_tree;       /* of these, the first ones: those of nodes */
+    double *bandwidth; /* [link in the tree]: bytes per second; INFINITY: no limit */
+    int nslowed, slowed_bits;
+    struct strag_slowed *slowed; /* [2^bits]: at the link's hash, or behind it; NULL: none */
+    int longest;                 /* hops that a route has at most */
+    struct strag_hop *end;       /* where the next hop of the route at hand is written */
 };
 
 /**
@@ -63,6 +72,18 @@ int strag_links_create(const struct strag_topology *topology, const struct strag
  * @return as strag_links_create */
 int strag_links_of(const struct strag_problem *problem, const struct strag_model *model,
                    struct strag_links **links, struct strag_error *err);
+
+/** That of a link on a grid where some are slow. */
+double strag_links_slowed(const struct strag_links *links, int link);
+
+/** Bytes per second; INFINITY: no limit. A grid may have so many links that only those that differ
+ * are kept. */
+static inline double strag_link_bandwidth(const struct strag_links *links, int link)
+{
+    if (link < links->in_tree)
+        return links->bandwidth[link];
+    return links->nslowed ? strag_links_slowed(links, link) : links->model.bandwidth;
+}
 
 /** NULL is allowed. */
 void strag_links_free(struct strag_links *links);

@@ -40,20 +40,30 @@ static bool add_classes(struct strag_platform *platform)
     return true;
 }
 
+/* Only where an algorithm goes ahead without a late rank does that rank send more than others. */
+static struct strag_state state_for(const struct strag_problem *problem)
+{
+    struct strag_state state = problem->state ? *problem->state : (struct strag_state){0};
+    if (problem->algorithm && !problem->algorithm->needs_straggler)
+        state.nstragglers = 0;
+    return state;
+}
+
 /* Powers of two, so that candidates that ask for about as many share a sample. */
 const struct strag_sample *strag_platform_sample(struct strag_platform *platform,
                                                  const struct strag_problem *problem, int ranks)
 {
+    const struct strag_state state = state_for(problem);
     int wanted = 1;
     while (wanted <= ranks / 2)
         wanted *= 2;
-    if (platform->sample.wanted == wanted)
+    if (platform->sample.wanted == wanted && platform->late == state.nstragglers)
         return &platform->sample;
     strag_sample_close(&platform->sample);
+    platform->late = state.nstragglers;
     if ((!platform->units.node &&
          !strag_units_open(platform->links, problem->state, &platform->units)) ||
-        !strag_sample_open(platform->links, &platform->units, problem->state, wanted,
-                           &platform->sample) ||
+        !strag_sample_open(platform->links, &platform->units, &state, wanted, &platform->sample) ||
         !add_classes(platform))
         return NULL;
     return &platform->sample;

@@ -43,6 +43,7 @@ struct strag_platform {
     uint32_t traffics;        /* candidates so far */
     struct strag_units units; /* what samples are made of; made when it is first asked for */
     struct strag_sample sample;
+    int late; /* ranks that are among its own because they are late */
 
     /* Room that candidates use one after the other: of some rounds, and for all hops of the
      * messages of the round that was looked at last. */
@@ -62,6 +63,8 @@ int strag_platform_create(const struct strag_problem *problem, const struct stra
 /**
  * The ranks to look at, about so many; valid until the next call.
  *
+ * @param problem  as it was given, or an instance's: then late ranks are among them only if its
+ * algorithm needs one
  * @return NULL: out of memory
  */
 const struct strag_sample *strag_platform_sample(struct strag_platform *platform,
@@ -71,7 +74,7 @@ const struct strag_sample *strag_platform_sample(struct strag_platform *platform
 static inline double strag_platform_pace(const struct strag_platform *platform, int link)
 {
     int nlinks = platform->links->nlinks;
-    return link < nlinks ? 1 / platform->links->bandwidth[link]
+    return link < nlinks ? 1 / strag_link_bandwidth(platform->links, link)
                          : platform->sample.pace[link - nlinks];
 }
 

@@ -11,8 +11,9 @@
 #include <string.h>
 
 /* Ranks of a unit at most; of nodes of one depth, how many are looked at because of their place;
- * lines of a grid in each dimension. */
-enum { NONE = -1, UNIT_RANKS = 256, PLACES = 3, LINES_MOST = 4 };
+ * lines of a grid in each dimension; of a HyperX's line, hosts that are looked at, and those of
+ * which what comes from them is told apart. */
+enum { NONE = -1, UNIT_RANKS = 256, PLACES = 3, LINES_MOST = 4, LINE_MOST = 256, FROM_MOST = 64 };
 
 /* ---- Units ---- */
 
@@ -51,8 +52,8 @@ static void find_extremes(const struct strag_links *links, struct strag_units *u
             units->most = u;
         if (ranks < units->at[units->fewest + 1] - units->at[units->fewest])
             units->fewest = u;
-        if (links->bandwidth[2 * units->node[u]] <
-            links->bandwidth[2 * units->node[units->slowest]])
+        if (strag_link_bandwidth(links, 2 * units->node[u]) <
+            strag_link_bandwidth(links, 2 * units->node[units->slowest]))
             units->slowest = u;
     }
 }
@@ -327,6 +328,14 @@ static struct around find_around(const struct choice *choice)
     return around;
 }
 
+/* In a HyperX each message has a link for itself, and a long line need not be looked at as a whole:
+ * one host of so many. */
+static int stride_of(const struct strag_grid *grid, int d)
+{
+    bool thin = grid->network == STRAG_NETWORK_HYPERX && grid->size[d] > LINE_MOST;
+    return thin ? (grid->size[d] + LINE_MOST - 1) / LINE_MOST : 1;
+}
+
 /* All hosts on the lines through one, one in each dimension. @param unit_on  [position] */
 static void choose_lines(struct choice *choice, const int32_t *unit_on, int unit)
 {
@@ -336,7 +345,8 @@ static void choose_lines(struct choice *choice, const int32_t *unit_on, int unit
     strag_grid_coordinates(grid, topology->nodes[choice->units->node[unit]].position, at);
     for (int d = 0; d < grid->dims; d++) {
         int x = at[d];
-        for (at[d] = 0; at[d] < grid->size[d]; at[d]++) {
+        int stride = stride_of(grid, d);
+        for (at[d] = x % stride; at[d] < grid->size[d]; at[d] += stride) {
             int other = unit_on[strag_grid_position(grid, at)];
             if (other == NONE)
                 continue;
@@ -374,7 +384,7 @@ static void share_lines(const struct choice *choice)
             lines *= e == d ? 1 : around.last[e] - around.first[e] + 1;
         for (int u = 0; u < choice->units->count; u++)
             looked_at += sample->lines[u] >> d & 1;
-        sample->part[d] = (float)(choice->units->count / looked_at / lines);
+        sample->part[d] = (float)(choice->units->count / looked_at / lines / stride_of(grid, d));
     }
 }
 
@@ -382,6 +392,14 @@ static int links_of_dim(const struct strag_links *links, int d)
 {
     int end = d + 1 < links->topology->grid.dims ? links->before[d + 1] : links->per_position;
     return end - links->before[d];
+}
+
+/* How many coordinates are told apart. In a HyperX, where a link leads to each, two messages to one
+ * host hardly ever come from hosts that are so far apart. */
+static int coordinates_of(const struct strag_grid *grid, int d)
+{
+    bool fold = grid->network == STRAG_NETWORK_HYPERX && grid->size[d] > FROM_MOST;
+    return fold ? FROM_MOST : grid->size[d];
 }
 
 /* The class of a link: dimension, coordinate there, and which of the position's links. */
@@ -394,9 +412,8 @@ static int class_of(const struct strag_sample *sample, const struct strag_links 
     while (which < links->before[d])
         d--;
     *dim = d;
-    return sample->class_start[d] +
-           position / links->stride[d] % grid->size[d] * links_of_dim(links, d) + which -
-           links->before[d];
+    int coordinate = position / links->stride[d] % grid->size[d] % coordinates_of(grid, d);
+    return sample->class_start[d] + coordinate * links_of_dim(links, d) + which - links->before[d];
 }
 
 static bool find_classes(const struct choice *choice)
@@ -406,16 +423,17 @@ static bool find_classes(const struct choice *choice)
     const struct strag_grid *grid = &links->topology->grid;
     for (int d = 0; d < grid->dims; d++) {
         sample->class_start[d] = sample->classes;
-        sample->classes += grid->size[d] * links_of_dim(links, d);
+        sample->classes += coordinates_of(grid, d) * links_of_dim(links, d);
     }
     sample->pace = malloc((size_t)sample->classes * sizeof *sample->pace);
     for (int c = 0; sample->pace && c < sample->classes; c++)
         sample->pace[c] = 1 / links->model.bandwidth;
-    for (int l = 2 * links->topology->nnodes; sample->pace && l < links->nlinks; l++) {
-        if (links->bandwidth[l] == links->model.bandwidth)
+    for (size_t i = 0; sample->pace && links->nslowed && i >> links->slowed_bits == 0; i++) {
+        const struct strag_slowed *slowed = &links->slowed[i];
+        if (slowed->link < 0)
             continue;
-        int dim, number = class_of(sample, links, l, &dim);
-        sample->pace[number] = fmax(sample->pace[number], 1 / links->bandwidth[l]);
+        int dim, number = class_of(sample, links, slowed->link, &dim);
+        sample->pace[number] = fmax(sample->pace[number], 1 / slowed->bandwidth);
     }
     return sample->pace != NULL;
 }

@@ -15,6 +15,7 @@ enum { PREVIOUS = -1, SIZES_PER_DOUBLING = 8 };
 
 /* Where a table is wanted quickly: from how many ranks on so many block counts are compared. */
 enum { MANY_RANKS = 256, CHOICES_FOR_MANY = 4, CHOICES_FOR_VERY_MANY = 3 };
+enum { FEW_CHOICES = 5 };
 
 /* ... and so many messages are looked at for each candidate: with few ranks usually all, with more
  * the fewer the more messages a round has; but never less than so many. */
@@ -166,7 +167,8 @@ struct pricing {
     struct strag_platform *platform;
     double (*rated)[LOOKS]; /* [candidate]; NULL unless the table is wanted quickly */
     int room, rated_room;
-    int open; /* behind this look the candidate at hand may be the best */
+    int open;                   /* behind this look the candidate at hand may be the best */
+    struct strag_profile *like; /* of the algorithm at hand with another count of blocks, or NULL */
 };
 
 static double look_at(int look)
@@ -241,25 +243,45 @@ static int size_class(const struct strag_problem *problem)
     return problem->n > VERY_MANY_RANKS ? MORE_FOR_VERY_MANY : 1;
 }
 
+/* A rank's plan may have; 0: any number. */
+static int operations_for(const struct strag_select_options *options,
+                          const struct strag_problem *problem)
+{
+    return wants_short(options) ? SHORT_OPERATIONS * size_class(problem) : 0;
+}
+
+/* @param limited  in what is looked at, and in how long the plan is */
+static int attempt(struct pricing *pricing, const struct strag_problem *problem,
+                   struct strag_candidate *candidate, bool limited, bool prune)
+{
+    struct strag_problem cut = *problem;
+    cut.blocks = candidate->blocks;
+    const struct strag_attempt attempt = {
+        .platform = pricing->platform,
+        .messages = limited && pricing->options->quick ? strag_select_messages(problem->n) : 0,
+        .operations = limited ? operations_for(pricing->options, problem) : 0,
+        .prune = prune ? is_dominated : NULL,
+        .context = pricing,
+        .progress = pricing->options->progress,
+    };
+    return strag_profile_attempt(candidate->algorithm, &cut, &attempt, &candidate->profile,
+                                 &candidate->refusal);
+}
+
 /* The last candidate, which is gone again if it is pruned. */
 static int price(struct pricing *pricing, const struct strag_problem *problem,
                  struct strag_error *err)
 {
     struct strag_selection *selection = pricing->selection;
     struct strag_candidate *candidate = &selection->candidate[selection->candidates - 1];
-    bool prune = may_prune(pricing, candidate->algorithm);
-    struct strag_problem cut = *problem;
-    cut.blocks = candidate->blocks;
-    const struct strag_attempt attempt = {
-        .platform = pricing->platform,
-        .messages = pricing->options->quick ? strag_select_messages(problem->n) : 0,
-        .operations = wants_short(pricing->options) ? SHORT_OPERATIONS * size_class(problem) : 0,
-        .prune = prune ? is_dominated : NULL,
-        .context = pricing,
-        .progress = pricing->options->progress,
-    };
-    int status = strag_profile_attempt(candidate->algorithm, &cut, &attempt, &candidate->profile,
-                                       &candidate->refusal);
+    int status = STRAG_OK;
+    if (pricing->like)
+        status = strag_profile_resize(pricing->like, candidate->blocks,
+                                      operations_for(pricing->options, problem),
+                                      &candidate->profile, &candidate->refusal);
+    if (status == STRAG_OK && !candidate->profile)
+        status =
+            attempt(pricing, problem, candidate, true, may_prune(pricing, candidate->algorithm));
     if (candidate->profile)
         note_times(pricing);
     else if (status == STRAG_OK)
@@ -300,6 +322,20 @@ static int thin_out(int *blocks, int choices, int most)
     return most;
 }
 
+/* Of a pipeline one count of blocks tells the others: the second one, which has steady rounds. */
+static int price_like(struct pricing *pricing, const struct strag_problem *problem,
+                      const struct strag_algorithm *algorithm, const int *blocks, int choices)
+{
+    struct strag_candidate one = {.algorithm = algorithm};
+    pricing->like = NULL;
+    if (!pricing->options->quick || !algorithm->unit || choices < 2)
+        return STRAG_OK;
+    one.blocks = blocks[1];
+    int status = attempt(pricing, problem, &one, true, false);
+    pricing->like = one.profile;
+    return status == STRAG_ERR_UNSUPPORTED ? STRAG_OK : status;
+}
+
 /* An algorithm's candidates, one for each count of blocks. */
 static int add_candidates(struct pricing *pricing, const struct strag_algorithm *algorithm,
                           const struct strag_problem *problem, struct strag_error *err)
@@ -311,12 +347,13 @@ static int add_candidates(struct pricing *pricing, const struct strag_algorithm 
         return strag_fail(err, choices, "out of memory for the choices of %s", algorithm->name);
     if (wants_short(pricing->options) && algorithm->bounds)
         choices = keep_short(blocks, choices, SHORT_BLOCKS * size_class(problem));
-    if (pricing->options->quick && problem->n > MANY_RANKS)
+    if (pricing->options->quick && problem->n > MANY_RANKS && choices > FEW_CHOICES)
         choices = thin_out(blocks, choices,
                            problem->n > VERY_MANY_RANKS ? CHOICES_FOR_VERY_MANY : CHOICES_FOR_MANY);
     if (!grow(pricing, choices))
         return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for %d candidates",
                           selection->candidates + choices);
+    status = price_like(pricing, problem, algorithm, blocks, choices);
     for (int c = 0; c < choices && status == STRAG_OK; c++) {
         selection->candidate[selection->candidates++] = (struct strag_candidate){
             .algorithm = algorithm,
@@ -325,6 +362,7 @@ static int add_candidates(struct pricing *pricing, const struct strag_algorithm 
         };
         status = price(pricing, problem, err);
     }
+    strag_profile_free(pricing->like);
     return status;
 }
 
@@ -336,12 +374,33 @@ static bool is_left_out(const struct strag_algorithm *algorithm,
            (algorithm->on_request && algorithm->on_request(problem));
 }
 
+static int count_usable(const struct strag_selection *selection)
+{
+    int usable = 0;
+    for (int c = 0; c < selection->candidates; c++)
+        usable += selection->candidate[c].profile != NULL;
+    return usable;
+}
+
+/* Where all are too dear, as on a ring of very many hosts: that one which has the same messages in
+ * every round, between neighbours, though its plan be long. */
+static int add_a_long_one(struct pricing *pricing, const struct strag_problem *problem)
+{
+    int status = STRAG_OK;
+    for (int c = 0; c < pricing->selection->candidates; c++) {
+        struct strag_candidate *candidate = &pricing->selection->candidate[c];
+        if (candidate->algorithm->straggler_tolerant)
+            status = attempt(pricing, problem, candidate, false, false);
+    }
+    return status == STRAG_ERR_UNSUPPORTED ? STRAG_OK : status;
+}
+
 static int add_all_candidates(struct pricing *pricing, const struct strag_problem *problem,
                               struct strag_error *err)
 {
     const struct strag_algorithm *only = pricing->options->only;
     const struct strag_selection *selection = pricing->selection;
-    int usable = 0, count = 0;
+    int status = STRAG_OK, count = 0;
     for (int a = 0; strag_algorithms[a]; a++)
         count++;
     for (int a = 0; a < count; a++) {
@@ -353,14 +412,14 @@ static int add_all_candidates(struct pricing *pricing, const struct strag_proble
              (algorithm->takes_long && algorithm->takes_long(problem))))
             continue;
         strag_progress_step(pricing->options->progress, algorithm->name, a, count);
-        int status = add_candidates(pricing, algorithm, problem, err);
+        status = add_candidates(pricing, algorithm, problem, err);
         if (status != STRAG_OK)
             return status;
     }
-    for (int c = 0; c < selection->candidates; c++)
-        usable += selection->candidate[c].profile != NULL;
-    if (usable > 0)
-        return STRAG_OK;
+    if (!only && wants_short(pricing->options) && count_usable(selection) == 0)
+        status = add_a_long_one(pricing, problem);
+    if (status != STRAG_OK || count_usable(selection) > 0)
+        return status;
     if (only)
         return strag_fail(err, STRAG_ERR_UNSUPPORTED, "%s", selection->candidate->refusal.text);
     return strag_fail(err, STRAG_ERR_UNSUPPORTED, "no algorithm can be planned for %d ranks",

@@ -8,10 +8,12 @@
 
 #include <stdlib.h>
 
-static bool are_equal(const double *values, int count)
+/* Those of a grid's network. */
+static bool are_links_equal(const struct strag_links *links)
 {
-    for (int i = 1; i < count; i++) {
-        if (values[i] != values[0])
+    double first = strag_link_bandwidth(links, links->in_tree);
+    for (int l = links->in_tree; links->nslowed && l < links->nlinks; l++) {
+        if (strag_link_bandwidth(links, l) != first)
             return false;
     }
     return true;
@@ -29,8 +31,7 @@ static bool is_torus(const struct strag_links *links)
         if (!topology->grid.wrap[d])
             return false;
     }
-    int first = 2 * topology->nnodes;
-    return are_equal(links->bandwidth + first, links->nlinks - first);
+    return are_links_equal(links);
 }
 
 /* Do nodes at the same depth have as many children, and links of the same rate? They are side by
@@ -49,7 +50,7 @@ static bool is_tree_of_equals(const struct strag_links *links)
         for (int i = first; i < end; i++) {
             const struct strag_node *node = &topology->nodes[i];
             if (node->children != one->children || node->level != one->level ||
-                links->bandwidth[2 * i] != links->bandwidth[2 * first])
+                strag_link_bandwidth(links, 2 * i) != strag_link_bandwidth(links, 2 * first))
                 return false;
         }
         int next = end;
@@ -168,7 +169,7 @@ static bool are_hosts_equal(const struct strag_links *links)
     for (int r = 0; r < topology->n; r++) {
         int leaf = topology->leaf_node[r], host = topology->host_node[r];
         if (topology->nodes[leaf].parent != host || topology->nodes[host].parent != 0 ||
-            links->bandwidth[2 * leaf] != links->bandwidth[2 * first])
+            strag_link_bandwidth(links, 2 * leaf) != strag_link_bandwidth(links, 2 * first))
             return false;
     }
     return true;
@@ -193,8 +194,8 @@ int strag_symmetry_kinds(const struct strag_instance *instance, const struct str
     for (int place = 0; place < count.fast; place++) {
         int host = topology->host_node[strag_uplinks_rank(&uplinks, place, 0)];
         if (place == 0)
-            *bandwidth = links->bandwidth[2 * host];
-        else if (links->bandwidth[2 * host] != *bandwidth)
+            *bandwidth = strag_link_bandwidth(links, 2 * host);
+        else if (strag_link_bandwidth(links, 2 * host) != *bandwidth)
             *bandwidth = 0;
         if (*bandwidth == 0)
             break;

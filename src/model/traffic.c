@@ -12,8 +12,8 @@
 #include <stdlib.h>
 
 /* By how much more operations than there should be messages make it not worth going on; to visit a
- * rank takes as long as so many operations. */
-enum { OPERATIONS_PER_MESSAGE = 32, OPERATIONS_PER_VISIT = 8 };
+ * rank takes as long as so many operations, an operation as long as so many hops. */
+enum { OPERATIONS_PER_MESSAGE = 32, OPERATIONS_PER_VISIT = 8, HOPS_PER_OPERATION = 8 };
 
 /* What goes through so many rounds that are not alike knows nothing of dimensions: a grid's lines
  * are not alike for it. */
@@ -63,6 +63,12 @@ static int no_memory(const struct strag_traffic *traffic, struct strag_error *er
                       traffic->subject.instance.problem.n);
 }
 
+static int too_many(const struct strag_traffic *traffic, struct strag_error *err)
+{
+    return strag_fail(err, STRAG_ERR_UNSUPPORTED, "%s has more messages than are looked at",
+                      traffic->subject.instance.algorithm->name);
+}
+
 /* As the model has it. */
 static double link_bandwidth(const struct strag_subject *subject, int from, int to)
 {
@@ -82,6 +88,8 @@ static void visit(void *context, const struct strag_op *op)
 {
     struct strag_traffic *traffic = context;
     traffic->visited++;
+    if (op->round < traffic->first_seen)
+        traffic->first_seen = op->round;
     if (traffic->counts_only || !counts(traffic, op) || traffic->failed)
         return;
     const struct strag_subject *subject = &traffic->subject;
@@ -143,8 +151,7 @@ int strag_traffic_narrow(struct strag_traffic *traffic, int messages, int rounds
         return STRAG_OK;
     if (rounds > ROUNDS_ON_GRIDS &&
         traffic->platform->links->topology->network != STRAG_NETWORK_TREE)
-        return strag_fail(err, STRAG_ERR_UNSUPPORTED, "%s has more messages than are looked at",
-                          problem->algorithm->name);
+        return too_many(traffic, err);
     traffic->sample = strag_platform_sample(traffic->platform, problem, messages / rounds);
     if (!traffic->sample)
         return no_memory(traffic, err);
@@ -200,13 +207,15 @@ static void load_hop(struct strag_traffic *traffic, const struct strag_message *
         traffic->busiest = load->total;
 }
 
-static bool load_links(struct strag_traffic *traffic, struct strag_messages *messages, int repeats)
+/* Long routes count as well: a ring of very many hosts has messages through thousands of links. */
+static int load_links(struct strag_traffic *traffic, struct strag_messages *messages, int repeats,
+                      struct strag_error *err)
 {
     size_t used = 0;
     for (int m = 0; m < messages->count; m++) {
         struct strag_message *message = &messages->list[m];
         if (!grow_hops(traffic->platform, used))
-            return false;
+            return no_memory(traffic, err);
         struct strag_hop *hops = traffic->platform->hops + used;
         struct strag_route route =
             strag_links_route(traffic->subject.links, message->from, message->to, hops);
@@ -215,8 +224,11 @@ static bool load_links(struct strag_traffic *traffic, struct strag_messages *mes
         message->latency = route.latency;
         used += (size_t)route.nhops;
         message->hops_end = used;
+        traffic->visited += route.nhops / HOPS_PER_OPERATION;
+        if (traffic->visited > traffic->visited_most)
+            return too_many(traffic, err);
     }
-    return true;
+    return STRAG_OK;
 }
 
 static void price_messages(const struct strag_traffic *traffic, struct strag_messages *messages)
@@ -230,6 +242,21 @@ static void price_messages(const struct strag_traffic *traffic, struct strag_mes
                 message->per_byte = busy;
         }
     }
+}
+
+int strag_traffic_joins(struct strag_traffic *traffic, int rank)
+{
+    int rounds = traffic->subject.instance.claim.rounds;
+    int64_t before = traffic->visited;
+    traffic->counts_only = true;
+    traffic->first_seen = rounds;
+    for (int first = 0, end = 1; first < traffic->first_seen; first = end, end *= 2) {
+        end = end < rounds ? end : rounds;
+        strag_subject_visit(&traffic->subject, rank, (struct strag_rounds){first, end});
+    }
+    traffic->counts_only = false;
+    traffic->visited = before;
+    return traffic->first_seen;
 }
 
 int64_t strag_traffic_operations(struct strag_traffic *traffic, int rank, int64_t most)
@@ -261,8 +288,7 @@ static int visit_ranks(struct strag_traffic *traffic, struct strag_rounds rounds
         strag_subject_visit(&traffic->subject, traffic->rank, rounds);
         traffic->visited += OPERATIONS_PER_VISIT;
         if (traffic->visited > traffic->visited_most)
-            return strag_fail(err, STRAG_ERR_UNSUPPORTED, "%s has more messages than are looked at",
-                              traffic->subject.instance.algorithm->name);
+            return too_many(traffic, err);
     }
     return STRAG_OK;
 }
@@ -311,10 +337,10 @@ int strag_traffic_round(struct strag_traffic *traffic, int round, int repeats,
 {
     struct strag_messages *messages = strag_traffic_messages(traffic, round);
     traffic->platform->rounds++;
-    if (!load_links(traffic, messages, repeats))
-        return no_memory(traffic, err);
-    price_messages(traffic, messages);
-    return STRAG_OK;
+    int status = load_links(traffic, messages, repeats, err);
+    if (status == STRAG_OK)
+        price_messages(traffic, messages);
+    return status;
 }
 
 int strag_traffic_close(struct strag_traffic *traffic, int status, struct strag_error *err)

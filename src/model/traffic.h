@@ -41,6 +41,7 @@ struct strag_traffic {
     int rank;                          /* whose operations are being visited */
     bool failed;                       /* out of memory for messages */
     bool counts_only;                  /* operations are counted, and no messages noted */
+    int first_seen;                    /* the lowest round of an operation that was counted */
     int64_t visited, visited_most;     /* operations; where there are more, it is given up */
     double busiest;                    /* bytes over the busiest link so far */
 
@@ -72,6 +73,9 @@ int strag_traffic_open(struct strag_traffic *traffic, const struct strag_algorit
  */
 int strag_traffic_narrow(struct strag_traffic *traffic, int messages, int rounds,
                          struct strag_error *err);
+
+/** The first round in which a rank has an operation; the number of rounds: in none. */
+int strag_traffic_joins(struct strag_traffic *traffic, int rank);
 
 /** How many operations a rank has; once there are more than `most`, as many as were counted. */
 int64_t strag_traffic_operations(struct strag_traffic *traffic, int rank, int64_t most);

@@ -111,6 +111,20 @@ int strag_instance_open(struct strag_instance *instance, const struct strag_algo
     return status;
 }
 
+int strag_instance_claim(const struct strag_instance *instance, struct strag_claim *claim,
+                         struct strag_error *err)
+{
+    const struct strag_algorithm *algorithm = instance->algorithm;
+    struct strag_claim whole = instance->claim;
+    if (algorithm->sent_max && instance->problem.n > 1)
+        whole.sent_max = algorithm->sent_max(&instance->problem);
+    if (whole.sent_max < 0)
+        return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for what %d ranks send",
+                          instance->problem.n);
+    *claim = whole;
+    return STRAG_OK;
+}
+
 void strag_instance_close(struct strag_instance *instance)
 {
     if (instance->prepared)

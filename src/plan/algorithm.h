@@ -31,7 +31,8 @@ struct strag_problem {
 struct strag_claim {
     int rounds;      /* exactly */
     int blocks;      /* exactly */
-    double sent_max; /* the most that any one rank sends, in vectors: exactly, up to rounding */
+    double sent_max; /* the most that any one rank sends, in vectors: exactly, up to rounding; 0
+                        where the algorithm has a function for it (strag_instance_claim) */
     bool one_ported; /* in one round a rank sends to one rank at most and receives from one */
 
     /* Forms that wait for a straggler: it takes part from round `before` on, exactly; the others
@@ -96,6 +97,10 @@ struct strag_algorithm {
     int (*choices)(const struct strag_problem *problem, int *blocks);
 
     void (*claim)(const struct strag_problem *problem, struct strag_claim *claim);
+    /** The claim's sent_max, where all ranks have to be looked at for it: only a proof wants to
+     * know it, a plan has to be made quickly. @return negative: out of memory. NULL: the claim has
+     * it. */
+    double (*sent_max)(const struct strag_problem *problem);
     /** Append the rank's operations; n >= 2 here. Many rounds: those that are wanted will do. */
     void (*build)(const struct strag_problem *problem, int rank, struct strag_builder *builder);
     /** Where the blocks start: fill in the denominator, and the numerators of which there are
@@ -110,6 +115,10 @@ struct strag_algorithm {
      * `period` rounds from this one on. The straggler takes part in all of these rounds, or in
      * none. NULL: 1, they follow one another. */
     int (*period)(const struct strag_problem *problem, int round);
+    /** With `alike`, for pipelines: with so many blocks more, every stretch of rounds that are
+     * alike has one more repetition, and nothing else changes but for the length of blocks. The
+     * problem is prepared. NULL: another count of blocks makes another traffic. */
+    int (*unit)(const struct strag_problem *problem);
     /** Rounds of the same kind, that is with the same numbers, carry the same traffic but for an
      * exchange of hosts whose links are equally fast (strag_uplinks has them: those at the full
      * rate), with the ranks on them. Asked where such hosts can be exchanged without a difference:
@@ -157,6 +166,15 @@ struct strag_instance {
 /** @return as strag_algorithm_claim; on failure nothing is left to close */
 int strag_instance_open(struct strag_instance *instance, const struct strag_algorithm *algorithm,
                         const struct strag_problem *problem, struct strag_error *err);
+
+/**
+ * All that the algorithm promises: instance->claim, and what takes long to find.
+ *
+ * @param[out] claim  untouched on failure
+ * @return STRAG_OK or STRAG_ERR_MEMORY
+ */
+int strag_instance_claim(const struct strag_instance *instance, struct strag_claim *claim,
+                         struct strag_error *err);
 
 /** An instance that is all zero is allowed. */
 void strag_instance_close(struct strag_instance *instance);

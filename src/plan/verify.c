@@ -517,12 +517,14 @@ static int verify(const struct strag_algorithm *algorithm, const struct strag_pr
     int status = strag_instance_open(&instance, algorithm, problem, err);
     if (status != STRAG_OK)
         return status;
+    struct strag_claim claim;
     struct strag_plan **plans = calloc((size_t)problem->n, sizeof *plans);
     const struct strag_ranks all = {0, problem->n};
-    status =
-        plans ? strag_instance_plans(&instance, all, progress, plans, err) : out_of_memory(err);
+    status = plans ? strag_instance_claim(&instance, &claim, err) : out_of_memory(err);
+    if (status == STRAG_OK)
+        status = strag_instance_plans(&instance, all, progress, plans, err);
     if (status == STRAG_OK) {
-        status = prove_plans(plans, problem->n, &instance.claim, progress, measure, proof, err);
+        status = prove_plans(plans, problem->n, &claim, progress, measure, proof, err);
         strag_plan_free_all(plans, problem->n);
     }
     free(plans);

@@ -137,7 +137,7 @@ static void second_rates(struct second *second)
         double least = INFINITY;
         int full = -1;
         for (int l = 0; l < second->links->nlinks; l++) {
-            double left = second->links->bandwidth[l], weight = 0;
+            double left = strag_link_bandwidth(second->links, l), weight = 0;
             for (int p = 0; p < second->nparcels; p++) {
                 for (int h = 0; second->parcels[p].phase == FLOWS && h < second->parcels[p].nhops;
                      h++) {

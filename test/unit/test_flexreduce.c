@@ -160,12 +160,13 @@ static bool check_tree(const struct strag_topology *topology)
 {
     struct strag_error err = {""};
     struct strag_measure measure;
+    struct strag_claim claim;
     struct plans plans = plans_of("flexreduce", topology);
     const struct strag_tree *tree = plans.flex->tree;
     int rounds = 0;
     bool more = false;
-    if (strag_verify_plans(plans.list, topology->n, &plans.instance.claim, &measure, NULL, &err) !=
-        STRAG_OK)
+    assert_int_equal(strag_instance_claim(&plans.instance, &claim, &err), STRAG_OK);
+    if (strag_verify_plans(plans.list, topology->n, &claim, &measure, NULL, &err) != STRAG_OK)
         fail_msg("n=%d: %s", topology->n, err.text);
     for (int level = 0; level < tree->levels; level++)
         rounds += 2 * (tree->degree[level] - 1);
@@ -450,8 +451,9 @@ static void run_tree(const char *algorithm, const char *tree, struct rng *rng)
     struct plans plans = plans_of(algorithm, topology);
     struct strag_expressions expressions;
     struct strag_proof *proof = NULL;
-    if (strag_verify_plans(plans.list, topology->n, &plans.instance.claim, NULL, &proof, &err) !=
-        STRAG_OK)
+    struct strag_claim claim;
+    assert_int_equal(strag_instance_claim(&plans.instance, &claim, &err), STRAG_OK);
+    if (strag_verify_plans(plans.list, topology->n, &claim, NULL, &proof, &err) != STRAG_OK)
         fail_msg("%s on %s: %s", algorithm, tree, err.text);
     strag_proof_expressions(proof, &expressions);
     struct world *world = world_create(plans.list, topology->n, 2);

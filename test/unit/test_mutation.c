@@ -320,7 +320,10 @@ static void changed_plans_are_refused(void **state)
         int n = 2 + (int)rng_below(&rng, RANKS_MAX - 1);
         const struct strag_problem problem = {.n = n};
         struct strag_claim claim;
-        assert_int_equal(strag_algorithm_claim(algorithm, &problem, &claim, NULL), STRAG_OK);
+        struct strag_instance instance;
+        assert_int_equal(strag_instance_open(&instance, algorithm, &problem, NULL), STRAG_OK);
+        assert_int_equal(strag_instance_claim(&instance, &claim, NULL), STRAG_OK);
+        strag_instance_close(&instance);
         struct strag_plan **plans = support_plans(algorithm, n);
         assert_int_equal(strag_verify_plans(plans, n, &claim, NULL, NULL, NULL), STRAG_OK);
         for (int k = 0; k < 50; k++)

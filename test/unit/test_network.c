@@ -111,7 +111,7 @@ static void assert_bandwidth(const struct strag_links *links, enum strag_level l
     while (topology->nodes[node].level != level)
         node = topology->nodes[node].parent;
     for (int down = 0; down < 2; down++) {
-        double bandwidth = links->bandwidth[2 * node + down];
+        double bandwidth = strag_link_bandwidth(links, 2 * node + down);
         if (!(bandwidth == expected))
             fail_msg("%s of rank %d: %g, not %g", strag_level_name(level), rank, bandwidth,
                      expected);
@@ -142,7 +142,8 @@ static void bandwidths_of_a_tree(void **state)
 
     net = net_of(parsed("N(S(S(H(0) H@50(1)) S@7(H(2) H(3))) H(4))"), STRAG_TIES_SPLIT);
     int top = net.topology->nodes[net.topology->nodes[net.topology->host_node[0]].parent].parent;
-    assert_true(net.links->bandwidth[2 * top] == 157); /* all below together: 150 and 7 */
+    assert_true(strag_link_bandwidth(net.links, 2 * top) ==
+                157); /* all below together: 150 and 7 */
     net_free(&net);
 }
 

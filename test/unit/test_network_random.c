@@ -295,14 +295,14 @@ static void check_slow(const struct graph *graph, const struct strag_state *stat
             continue;
         double a = factor_of(graph, state, edge.from), b = factor_of(graph, state, edge.to);
         double expected = 60 / fmax(a, b);
-        if (fabs(graph->links->bandwidth[link] - expected) > 1e-9)
+        if (fabs(strag_link_bandwidth(graph->links, link) - expected) > 1e-9)
             fail_msg("%s, link %d: %g, not %g", strag_network_name(graph->topology->network), link,
-                     graph->links->bandwidth[link], expected);
+                     strag_link_bandwidth(graph->links, link), expected);
     }
     for (int link = 0; link < 2 * graph->topology->nnodes; link++) {
         int level = graph->topology->nodes[link / 2].level;
         if (level == STRAG_LEVEL_RANK)
-            assert_true(graph->links->bandwidth[link] == 40);
+            assert_true(strag_link_bandwidth(graph->links, link) == 40);
     }
 }
 
@@ -337,8 +337,8 @@ static void slow_hosts_on_a_tree(void **state)
     assert_int_equal(strag_links_create(topology, &model, NULL, &healthy, &err), STRAG_OK);
     for (int link = 0; link < links->nlinks; link++) {
         bool is_slow = link / 2 == topology->host_node[4];
-        double expected = healthy->bandwidth[link] / (is_slow ? 3 : 1);
-        assert_true(links->bandwidth[link] == expected);
+        double expected = strag_link_bandwidth(healthy, link) / (is_slow ? 3 : 1);
+        assert_true(strag_link_bandwidth(links, link) == expected);
     }
     strag_links_free(links);
     strag_links_free(healthy);

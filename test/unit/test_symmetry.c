@@ -12,6 +12,7 @@
 #include "support.h"
 
 #include <math.h>
+#include <string.h>
 
 static const struct strag_slow one_slow[] = {{1, 2}}, three_slow[] = {{4, 1.5}, {0, 3}, {2, 3}},
                                hardly[] = {{1, 1.01}};
@@ -239,6 +240,102 @@ static void memory_runs_out(void **state)
                 15);
 }
 
+/* ---- Pipelines of more segments ---- */
+
+static int same_as_made(const struct strag_profile *resized,
+                        const struct strag_algorithm *algorithm,
+                        const struct strag_problem *problem, const struct strag_model *model)
+{
+    struct strag_profile *made = profile_of(algorithm, problem, model);
+    assert_non_null(made);
+    for (double bytes = 1; bytes < 1e12; bytes *= 30) {
+        double seconds = strag_profile_seconds(made, bytes);
+        if (fabs(strag_profile_seconds(resized, bytes) - seconds) > 1e-9 * seconds)
+            fail_msg("%s, n = %d, %d blocks, %g bytes: resized %.12g s, made %.12g s",
+                     algorithm->name, problem->n, problem->blocks, bytes,
+                     strag_profile_seconds(resized, bytes), seconds);
+    }
+    strag_profile_free(made);
+    return 1;
+}
+
+/* From every count of blocks to every other one. @return how many could be had that way */
+static int resize_all(const struct strag_algorithm *algorithm, const struct strag_problem *problem)
+{
+    struct strag_model model = strag_model_default(problem->topology->network);
+    int blocks[STRAG_CHOICES_MAX], found = 0;
+    int choices = strag_algorithm_choices(algorithm, problem, blocks);
+    struct strag_problem cut = *problem;
+    for (int from = 0; from < choices && blocks[from] <= 4096; from++) {
+        cut.blocks = blocks[from];
+        struct strag_profile *profile = profile_of(algorithm, &cut, &model);
+        for (int to = 0; profile && to < choices && blocks[to] <= 4096; to++) {
+            struct strag_profile *resized = NULL;
+            struct strag_error err;
+            cut.blocks = blocks[to];
+            assert_int_equal(strag_profile_resize(profile, cut.blocks, 0, &resized, &err),
+                             STRAG_OK);
+            if (resized && to != from)
+                found += same_as_made(resized, algorithm, &cut, &model);
+            strag_profile_free(resized);
+        }
+        strag_profile_free(profile);
+    }
+    return found;
+}
+
+static void more_segments(void **state)
+{
+    (void)state;
+    static const char *const trees[] = {"((2,3),(4))", "(3,3,3)", "(5,2,1)", "((2,2),(2,2),(3))"};
+    int resized[2] = {0, 0};
+    for (size_t i = 0; i < sizeof states / sizeof *states; i++) {
+        for (size_t t = 0; t < sizeof trees / sizeof *trees; t++) {
+            struct strag_topology *topology = machine_tree(trees[t]);
+            const struct strag_problem problem = {
+                .n = topology->n, .topology = topology, .state = &states[i]};
+            resized[0] += resize_all(support_algorithm("flexreduce-pipelined"), &problem);
+            strag_topology_free(topology);
+        }
+        for (int n = 2; n < 40 && states[i].nstragglers && !states[i].nslow; n++) {
+            struct strag_topology *topology = machine_flat(n, 1 + n % 3);
+            const struct strag_problem problem = {
+                .n = n, .topology = topology, .state = &states[i]};
+            resized[1] += resize_all(support_algorithm("straggler-pipeline"), &problem);
+            strag_topology_free(topology);
+        }
+    }
+    assert_true(resized[0] > 100);
+    assert_true(resized[1] > 500);
+}
+
+static void plans_that_are_too_long(void **state)
+{
+    (void)state;
+    struct strag_topology *topology = machine_tree("(3,3,3)");
+    const struct strag_model model = strag_model_default(STRAG_NETWORK_TREE);
+    const struct strag_algorithm *algorithm = support_algorithm("flexreduce-pipelined");
+    int blocks[STRAG_CHOICES_MAX];
+    struct strag_problem problem = {.n = 9, .topology = topology};
+    assert_true(strag_algorithm_choices(algorithm, &problem, blocks) > 2);
+    problem.blocks = blocks[1];
+    struct strag_profile *profile = profile_of(algorithm, &problem, &model), *resized = NULL;
+    struct strag_error err = {""};
+    profile->operations = 100;
+    assert_int_equal(strag_profile_resize(profile, blocks[2], 199, &resized, &err),
+                     STRAG_ERR_UNSUPPORTED);
+    assert_non_null(strstr(err.text, "more than 199 operations"));
+    assert_null(resized);
+    assert_int_equal(strag_profile_resize(profile, blocks[2], 200, &resized, &err), STRAG_OK);
+    assert_int_equal(resized->operations, 200);
+    strag_profile_free(resized);
+    /* Half a segment more is something else. */
+    assert_int_equal(strag_profile_resize(profile, blocks[1] + 1, 0, &resized, &err), STRAG_OK);
+    assert_null(resized);
+    strag_profile_free(profile);
+    strag_topology_free(topology);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -247,6 +344,8 @@ int main(void)
         cmocka_unit_test(on_trees),
         cmocka_unit_test(in_another_order),
         cmocka_unit_test(a_wrong_claim_gives_other_times),
+        cmocka_unit_test(more_segments),
+        cmocka_unit_test(plans_that_are_too_long),
         cmocka_unit_test(memory_runs_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
