@@ -165,11 +165,7 @@ static int select_for_crowd(const struct strag_crowd *crowd, const struct strag_
     return status;
 }
 
-/* Up to so many ranks verbose lines compare with all candidates, also with those that cannot win;
- * with more this takes seconds. */
-enum { EXPLAINED_RANKS = 256 };
-
-/* The cost model's table, and what it rests on. */
+/* The cost model's table, and what it rests on. Verbose lines have all candidates. */
 static int select_table(const struct coll_strag_table_inputs *inputs,
                         const struct strag_problem *problem,
                         const struct coll_strag_decision *decision, struct strag_selection **made,
@@ -181,7 +177,7 @@ static int select_table(const struct coll_strag_table_inputs *inputs,
         /* in order a short vector takes less than over the PML */
         .minimum = settings->minimum_set || !inputs->all_shared ? settings->minimum : 0,
         .strict = settings->minimum_set || decision->reproducible,
-        .quick = !coll_strag_logging || problem->n > EXPLAINED_RANKS,
+        .quick = !coll_strag_logging || problem->n > STRAG_EXPLAINED_RANKS,
         .short_plans = true,
     };
     if (is_crowded(inputs, decision) &&

@@ -37,6 +37,7 @@ src_libstrag_la_SOURCES = \
 	src/algorithms/weighted.c \
 	src/base/nearest.c src/base/nearest.h \
 	src/base/parse.c src/base/parse.h \
+	src/base/progress.h \
 	src/base/status.c src/base/status.h \
 	src/base/text.c src/base/text.h \
 	src/base/yaml.c src/base/yaml.h \

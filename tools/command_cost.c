@@ -3,7 +3,9 @@
  * strag cost: what algorithms take by the link-load model, for a list of sizes.
  */
 #include "algorithms/table.h"
-#include "model/cost.h"
+#include "model/platform.h"
+#include "model/select.h"
+#include "terminal.h"
 #include "write.h"
 
 #include <math.h>
@@ -21,7 +23,9 @@ enum { ALGORITHMS_BESIDE = 6, SIZES_BESIDE = 6 };
  * that is too wide. */
 struct table {
     const struct machine *machine;
+    struct strag_platform *platform; /* what all are priced on */
     int mode;
+    bool quick; /* where there are very many messages, some are looked at */
     size_t *bytes;
     int sizes;
     const struct strag_algorithm *algorithms[STRAG_ALGORITHMS_MAX];
@@ -92,7 +96,7 @@ static void write_text(const struct table *table)
     bool wide = table->columns > ALGORITHMS_BESIDE;
     write_machine(table->machine);
     write_model(table->machine);
-    printf(", mode %s: microseconds", modes[table->mode]);
+    printf(", mode %s%s: microseconds", modes[table->mode], table->quick ? ", quick" : "");
     if (table->columns > 1)
         printf(", * is the least of a %s", wide ? "column" : "row");
     putchar('\n');
@@ -120,7 +124,8 @@ static void write_json(const struct table *table)
 {
     putchar('{');
     write_json_machine(table->machine);
-    printf(",\"mode\":\"%s\",\"costs\":[", modes[table->mode]);
+    printf(",\"mode\":\"%s\",%s\"costs\":[", modes[table->mode],
+           table->quick ? "\"quick\":true," : "");
     for (int c = 0; c < table->columns; c++) {
         for (int s = 0; s < table->sizes; s++)
             printf("%s\n{\"algorithm\":\"%s\",\"bytes\":%zu,\"seconds\":%.9g}", c + s ? "," : "",
@@ -139,8 +144,13 @@ static int estimate_rounds(const struct table *table, const struct strag_algorit
     const struct machine *machine = table->machine;
     struct strag_problem problem = machine->problem;
     struct strag_profile *profile;
+    const struct strag_attempt attempt = {
+        .platform = table->platform,
+        .messages = table->quick ? strag_select_messages(problem.n) : 0,
+        .progress = terminal_progress(),
+    };
     problem.blocks = count;
-    int status = strag_profile_create(algorithm, &problem, &machine->model, &profile, err);
+    int status = strag_profile_attempt(algorithm, &problem, &attempt, &profile, err);
     if (status != STRAG_OK)
         return status;
     for (int s = 0; s < table->sizes; s++) {
@@ -170,6 +180,21 @@ static int estimate_clocks(const struct table *table, const struct strag_algorit
     return status;
 }
 
+/* Of all counts of blocks. Where it is quick, some may have too many messages to look at. */
+static int estimate_choices(const struct table *table, const struct strag_algorithm *algorithm,
+                            const int *choice, int choices, double *least, int *blocks,
+                            struct strag_error *err)
+{
+    int status = STRAG_OK, estimated = 0;
+    for (int c = 0; c < choices; c++) {
+        status = estimate_rounds(table, algorithm, choice[c], least, blocks, err);
+        estimated += status == STRAG_OK;
+        if (status != STRAG_OK && !(table->quick && status == STRAG_ERR_UNSUPPORTED))
+            return status;
+    }
+    return estimated > 0 ? STRAG_OK : status;
+}
+
 /* For each size with the count of blocks that is best for it. */
 static int estimate(const struct table *table, const struct strag_algorithm *algorithm,
                     double *seconds, struct strag_error *err)
@@ -185,10 +210,8 @@ static int estimate(const struct table *table, const struct strag_algorithm *alg
         blocks[s] = choice[0];
         seconds[s] = INFINITY;
     }
-    if (table->mode == ROUNDS || choices > 1) {
-        for (int c = 0; c < choices && status == STRAG_OK; c++)
-            status = estimate_rounds(table, algorithm, choice[c], seconds, blocks, err);
-    }
+    if (table->mode == ROUNDS || choices > 1)
+        status = estimate_choices(table, algorithm, choice, choices, seconds, blocks, err);
     if (status == STRAG_OK && table->mode == CLOCKS)
         status = estimate_clocks(table, algorithm, blocks, seconds, err);
     free(blocks);
@@ -217,17 +240,27 @@ static int add_all_columns(const struct command *command, struct table *table)
 {
     struct strag_error err;
     char out[STRAG_NAMES_MAX] = "";
-    for (int a = 0; strag_algorithms[a]; a++) {
+    int count = 0;
+    while (strag_algorithms[count])
+        count++;
+    for (int a = 0; a < count; a++) {
         if (strag_algorithms[a]->needs_straggler && !table->machine->state.nstragglers)
             continue;
-        int status = add_column(table, strag_algorithms[a], &err);
+        strag_progress_step(terminal_progress(), strag_algorithms[a]->name, a, count);
+        bool long_look = table->quick && strag_algorithms[a]->takes_long &&
+                         strag_algorithms[a]->takes_long(&table->machine->problem);
+        int status =
+            long_look ? STRAG_ERR_UNSUPPORTED : add_column(table, strag_algorithms[a], &err);
         if (status == STRAG_ERR_UNSUPPORTED)
             add_name(out, sizeof out, strag_algorithms[a]->name);
         else if (status != STRAG_OK)
             return complain(command, status, "%s", err.text);
     }
     if (out[0])
-        complain(command, STRAG_ERR_UNSUPPORTED, "not possible here: %s; strag explain says why",
+        complain(command, STRAG_ERR_UNSUPPORTED,
+                 table->quick
+                     ? "left out: %s; without --quick those that can be planned are looked at"
+                     : "not possible here: %s; strag explain says why",
                  out);
     return table->columns ? EXIT_DONE : EXIT_USAGE;
 }
@@ -239,9 +272,14 @@ static int fill(const struct command *command, const struct strag_algorithm *onl
     table->seconds = calloc((size_t)table->sizes * STRAG_ALGORITHMS_MAX, sizeof *table->seconds);
     if (!table->seconds)
         return complain(command, STRAG_ERR_MEMORY, "out of memory for %d sizes", table->sizes);
+    int status = strag_platform_create(&table->machine->problem, &table->machine->model,
+                                       &table->platform, &err);
+    if (status != STRAG_OK)
+        return complain(command, status, "%s", err.text);
     if (!only)
         return add_all_columns(command, table);
-    int status = add_column(table, only, &err);
+    strag_progress_step(terminal_progress(), only->name, 0, 1);
+    status = add_column(table, only, &err);
     return status == STRAG_OK ? EXIT_DONE : complain(command, status, "%s", err.text);
 }
 
@@ -261,10 +299,17 @@ static int run(const struct command *command, const struct arguments *arguments)
                                 !read_word(command, arguments, OPTION_FORMAT, formats, &format) ||
                                 !read_sizes(command, arguments, &table.bytes, &table.sizes)))
         result = EXIT_USAGE;
+    table.quick = arguments->value[OPTION_QUICK] != NULL;
+    if (result == EXIT_DONE && table.quick && table.mode == CLOCKS) {
+        result = complain(command, STRAG_ERR_ARGUMENT,
+                          "--quick is for --mode rounds; --mode clocks looks at every message");
+    }
     if (result == EXIT_DONE)
         result = fill(command, only, &table);
+    clear_terminal();
     if (result == EXIT_DONE)
         writers[format](&table);
+    strag_platform_free(table.platform);
     free(table.seconds);
     free(table.bytes);
     close_machine(&machine);
@@ -274,7 +319,7 @@ static int run(const struct command *command, const struct arguments *arguments)
 const struct command cost_command = {
     .name = "cost",
     .usage = " [ALGORITHM|all] -n RANKS" TOPOLOGY_USAGE STATE_USAGE MODEL_USAGE
-             " --bytes LIST [--blocks M] [--mode rounds|clocks] [--format text|csv|json]",
+             " --bytes LIST [--blocks M] [--mode rounds|clocks] [--quick] [--format text|csv|json]",
     .summary = "Estimate the time of an allreduce by the load on every link.",
     .details =
         "A round lasts as long as its longest message, whose bytes share each link of its route\n"
@@ -288,6 +333,7 @@ const struct command cost_command = {
              "cut the vector into M blocks (default: what is best for each size)"},
             {OPTION_MODE, "rounds|clocks",
              "everybody waits for a round, or every message is simulated"},
+            {OPTION_QUICK, "", "of very many messages look at some: an estimate"},
             {OPTION_FORMAT, "text|csv|json", "how to show it (default: text)"},
         },
     .groups = {&topology_group, &state_group, &model_group},

@@ -6,6 +6,7 @@
 #include "model/bounds.h"
 #include "model/rules.h"
 #include "model/select.h"
+#include "terminal.h"
 #include "write.h"
 
 #include <stdlib.h>
@@ -23,6 +24,7 @@ struct estimate {
 struct explanation {
     const struct machine *machine;
     const struct strag_selection *selection;
+    bool quick;               /* not all candidates were compared, as the component does it */
     struct strag_table table; /* with the rules applied */
     const char *rules;        /* the file; NULL: none was given */
     int line;                 /* of the rule that holds; 0: none does */
@@ -226,6 +228,36 @@ static void write_text_refused(const struct strag_selection *selection)
     }
 }
 
+/* The next one from a on that was not compared, but for those that need a straggler and have none.
+ * @return its index; where there is none, that of the NULL */
+static int find_left_out(const struct explanation *explanation, int a)
+{
+    const struct strag_selection *selection = explanation->selection;
+    const struct strag_problem *problem = &explanation->machine->problem;
+    for (; strag_algorithms[a]; a++) {
+        const struct strag_algorithm *algorithm = strag_algorithms[a];
+        int c = 0;
+        if (algorithm->needs_straggler && !(problem->state && problem->state->nstragglers))
+            continue;
+        while (c < selection->candidates && selection->candidate[c].algorithm != algorithm)
+            c++;
+        if (c == selection->candidates)
+            break;
+    }
+    return a;
+}
+
+static void write_text_left_out(const struct explanation *explanation)
+{
+    const char *separator = "\nleft out, as nowhere better, or too long to plan: ";
+    for (int a = 0; strag_algorithms[a = find_left_out(explanation, a)]; a++) {
+        printf("%s%s", separator, strag_algorithms[a]->name);
+        separator = ", ";
+    }
+    if (separator[0] == ',')
+        putchar('\n');
+}
+
 static void write_text_table(const struct explanation *explanation)
 {
     char text[32];
@@ -250,9 +282,15 @@ static void write_text(struct explanation *explanation)
     write_machine(explanation->machine);
     write_model(explanation->machine);
     putchar('\n');
+    if (explanation->machine->problem.n > STRAG_EXPLAINED_RANKS)
+        puts(explanation->quick ? "a quick table, as the component makes it; --exhaustive compares "
+                                  "all candidates"
+                                : "an exhaustive table: all candidates are compared");
     for (int s = 0; s < explanation->sizes; s++)
         write_text_size(explanation, explanation->bytes[s]);
     write_text_refused(explanation->selection);
+    if (explanation->quick)
+        write_text_left_out(explanation);
     write_text_table(explanation);
 }
 
@@ -322,6 +360,23 @@ static void write_json_refused(const struct strag_selection *selection)
     }
 }
 
+/* Which table it is, where there are two. */
+static void write_json_extent(const struct explanation *explanation)
+{
+    const char *comma = "";
+    if (explanation->machine->problem.n <= STRAG_EXPLAINED_RANKS)
+        return;
+    printf("\"exhaustive\":%s,", explanation->quick ? "false" : "true");
+    if (!explanation->quick)
+        return;
+    fputs("\"left_out\":[", stdout);
+    for (int a = 0; strag_algorithms[a = find_left_out(explanation, a)]; a++) {
+        printf("%s\"%s\"", comma, strag_algorithms[a]->name);
+        comma = ",";
+    }
+    fputs("],", stdout);
+}
+
 static void write_json(struct explanation *explanation)
 {
     putchar('{');
@@ -334,7 +389,9 @@ static void write_json(struct explanation *explanation)
     } else {
         fputs("null", stdout);
     }
-    fputs(",\"sizes\":[", stdout);
+    putchar(',');
+    write_json_extent(explanation);
+    fputs("\"sizes\":[", stdout);
     for (int s = 0; s < explanation->sizes; s++) {
         fputs(s ? ",\n" : "\n", stdout);
         write_json_size(explanation, explanation->bytes[s]);
@@ -382,7 +439,11 @@ static int explain(struct explanation *explanation, void (*writer)(struct explan
     struct strag_error err;
     struct strag_selection *selection;
     const struct machine *machine = explanation->machine;
-    const struct strag_select_options options = {.minimum = explanation->minimum};
+    const struct strag_select_options options = {
+        .minimum = explanation->minimum,
+        .quick = explanation->quick,
+        .progress = terminal_progress(),
+    };
     int status = strag_select(&machine->problem, &machine->model, &options, &selection, &err);
     if (status == STRAG_OK) {
         status = strag_lower_bound(&machine->problem, &machine->model, &explanation->bound, &err);
@@ -391,6 +452,7 @@ static int explain(struct explanation *explanation, void (*writer)(struct explan
     }
     if (status != STRAG_OK)
         return complain(machine->command, status, "%s", err.text);
+    clear_terminal();
     explanation->selection = selection;
     explanation->table = selection->table;
     explanation->estimates = calloc((size_t)selection->candidates, sizeof(struct estimate));
@@ -424,6 +486,8 @@ static int run(const struct command *command, const struct arguments *arguments)
          !read_minimum(command, arguments, &explanation.minimum) ||
          !read_sizes(command, arguments, &explanation.bytes, &explanation.sizes)))
         result = EXIT_USAGE;
+    explanation.quick =
+        !arguments->value[OPTION_EXHAUSTIVE] && machine.problem.n > STRAG_EXPLAINED_RANKS;
     if (result == EXIT_DONE)
         result = explain(&explanation, writers[format]);
     free(explanation.bytes);
@@ -434,11 +498,14 @@ static int run(const struct command *command, const struct arguments *arguments)
 const struct command explain_command = {
     .name = "explain",
     .usage = " -n RANKS" TOPOLOGY_USAGE STATE_USAGE MODEL_USAGE
-             " --bytes LIST [--blocks M] [--minimum SIZE] [--rules FILE] [--format text|json]",
+             " --bytes LIST [--blocks M] [--minimum SIZE] [--rules FILE] [--exhaustive]"
+             " [--format text|json]",
     .summary = "Say which algorithm runs at which size, and why the others lose.",
     .details =
         "The fastest by `strag cost` is chosen, unless a rules file says otherwise. At the end\n"
-        "stands the whole table: from which size on which algorithm runs.",
+        "stands the whole table: from which size on which algorithm runs. With more than 256 "
+        "ranks\n"
+        "it is the table that the component makes: candidates that cannot win are left out.",
     .options =
         {
             {OPTION_RANKS, "RANKS", "how many ranks, from 1 (default: as the topology says)"},
@@ -447,6 +514,7 @@ const struct command explain_command = {
              "cut the vector into M blocks (default: what is best for each size)"},
             {OPTION_MINIMUM, "SIZE", "shorter vectors are for the previous component (default: 0)"},
             {OPTION_RULES, "FILE", "measured choices; strag(1) describes the file"},
+            {OPTION_EXHAUSTIVE, "", "compare all candidates, also with more than 256 ranks"},
             {OPTION_FORMAT, "text|json", "how to show it (default: text)"},
         },
     .groups = {&topology_group, &state_group, &model_group},

@@ -4,47 +4,122 @@
  */
 #include "commands.h"
 #include "plan/show.h"
+#include "terminal.h"
 #include "topology_options.h"
 
 #include <stdlib.h>
 
-typedef int show_function(FILE *out, struct strag_plan *const *plans, int count);
+typedef int show_function(FILE *out, const struct strag_instance *instance,
+                          struct strag_ranks ranks, const struct strag_progress *progress,
+                          struct strag_error *err);
+
+enum format { TEXT, JSON, SVG };
 
 static const char *const formats[] = {"text", "json", "svg", NULL};
 static show_function *const shows[] = {strag_show_text, strag_show_json, strag_show_svg};
 
 enum { ALL_RANKS = -1 };
 
-static int show_plans(const struct command *command, const struct strag_algorithm *algorithm,
-                      const struct strag_problem *problem, int rank, show_function *show)
+/* All ranks of so many are shown without a question, whatever they are; of more, what is not larger
+ * than this. */
+enum { RANKS_UNASKED = 1024 };
+static const double bytes_unasked = 1e8;
+
+/* So many ranks' plans tell how much all are. */
+enum { SAMPLED_RANKS = 16 };
+
+/* About how many bytes an operation is; in SVG a message, drawn with its sender. */
+static const double operation_bytes[] = {[TEXT] = 58, [JSON] = 103, [SVG] = 150};
+static const double wait_bytes = 7;
+
+struct amount {
+    double operations, bytes;
+};
+
+/* Of all ranks, from some of them; the first and the last one often differ from the others. More
+ * than RANKS_UNASKED are asked for. */
+static int estimate_amount(const struct strag_instance *instance, int format, struct amount *amount,
+                           struct strag_error *err)
+{
+    const int n = instance->problem.n, count = SAMPLED_RANKS;
+    *amount = (struct amount){0, 0};
+    strag_progress_step(terminal_progress(), "estimating the output", 0, 1);
+    for (int i = 0; i < count; i++) {
+        struct strag_plan *plan;
+        int rank = (int)((int64_t)i * (n - 1) / (count - 1));
+        int status = strag_instance_plan(instance, rank, &plan, err);
+        if (status != STRAG_OK)
+            return status;
+        double waits = format == SVG ? 0 : (double)plan->ops[plan->nops].after * wait_bytes;
+        double stands_for = i == 0 || i == count - 1 ? 1 : (n - 2.0) / (count - 2);
+        amount->operations += stands_for * plan->nops;
+        amount->bytes += stands_for * (plan->nops * operation_bytes[format] + waits);
+        strag_plan_free(plan);
+    }
+    return STRAG_OK;
+}
+
+/* "17 billion" */
+static const char *count_text(double count, char text[32])
+{
+    static const char *const units[] = {"", " thousand", " million", " billion", " trillion"};
+    int u = 0;
+    for (; u < 4 && count >= 999.5; u++)
+        count /= 1000;
+    snprintf(text, 32, "%.*f%s", u && count < 9.95 ? 1 : 0, count, units[u]);
+    return text;
+}
+
+/* "1.9 TB" */
+static const char *bytes_text(double bytes, char text[32])
+{
+    static const char *const units[] = {"bytes", "kB", "MB", "GB", "TB", "PB"};
+    int u = 0;
+    for (; u < 5 && bytes >= 999.5; u++)
+        bytes /= 1000;
+    snprintf(text, 32, "%.*f %s", u && bytes < 9.95 ? 1 : 0, bytes, units[u]);
+    return text;
+}
+
+/* Nobody means to write very much by leaving out an option. */
+static int ask_for_less(const struct command *command, const struct strag_instance *instance,
+                        int format)
 {
     struct strag_error err;
-    int count = rank == ALL_RANKS ? problem->n : 1;
-    struct strag_plan **plans = calloc((size_t)count, sizeof *plans);
-    if (!plans)
-        return complain(command, STRAG_ERR_MEMORY, "out of memory for %d plans", count);
+    struct amount amount;
+    char operations[32], bytes[32];
+    int status = estimate_amount(instance, format, &amount, &err);
+    if (status != STRAG_OK)
+        return complain(command, status, "%s", err.text);
+    if (amount.bytes <= bytes_unasked)
+        return EXIT_DONE;
+    return complain(command, STRAG_ERR_ARGUMENT,
+                    "the plans of all %d ranks are about %s operations, %s of %s; --rank R shows "
+                    "one rank's, --yes all",
+                    instance->problem.n, count_text(amount.operations, operations),
+                    bytes_text(amount.bytes, bytes), formats[format]);
+}
 
-    int result = EXIT_DONE;
-    int status = rank == ALL_RANKS ? strag_plan_create_all(algorithm, problem, plans, &err)
-                                   : strag_plan_create(algorithm, problem, rank, plans, &err);
-    if (status != STRAG_OK) {
-        result = complain(command, status, "%s", err.text);
-    } else {
-        status = show(stdout, plans, count);
-        /* What is wrong with stdout, main says when it closes it. */
-        if (status == STRAG_ERR_IO)
-            result = EXIT_FALSE;
-        else if (status != STRAG_OK)
-            result = complain(command, status, "%s", strag_status_text(status));
-        strag_plan_free_all(plans, count);
-    }
-    free(plans);
-    return result;
+static int show_plans(const struct command *command, const struct strag_instance *instance,
+                      int rank, int format)
+{
+    struct strag_error err;
+    const struct strag_ranks one = {rank, rank + 1}, all = {0, instance->problem.n};
+    /* Where a terminal gets the plans, too, the line would be in their way. */
+    const struct strag_progress *progress = terminal_progress_of_output();
+    clear_terminal();
+    int status = shows[format](stdout, instance, rank == ALL_RANKS ? all : one, progress, &err);
+    if (status == STRAG_OK)
+        return EXIT_DONE;
+    /* What is wrong with stdout, main says when it closes it. */
+    return status == STRAG_ERR_IO ? EXIT_FALSE : complain(command, status, "%s", err.text);
 }
 
 static int run(const struct command *command, const struct arguments *arguments)
 {
     struct machine machine;
+    struct strag_error err;
+    struct strag_instance instance = {0};
     int rank = ALL_RANKS, format;
     const struct strag_algorithm *algorithm = need_algorithm(command, arguments, "");
     if (!algorithm)
@@ -55,8 +130,18 @@ static int run(const struct command *command, const struct arguments *arguments)
         (!read_integer(command, arguments, OPTION_RANK, 0, problem->n - 1, &rank) ||
          !read_word(command, arguments, OPTION_FORMAT, formats, &format)))
         result = EXIT_USAGE;
+    if (result == EXIT_DONE) {
+        strag_progress_step(terminal_progress(), "preparing", 0, 1);
+        int status = strag_instance_open(&instance, algorithm, problem, &err);
+        if (status != STRAG_OK)
+            result = complain(command, status, "%s", err.text);
+    }
+    if (result == EXIT_DONE && rank == ALL_RANKS && problem->n > RANKS_UNASKED &&
+        !arguments->value[OPTION_YES])
+        result = ask_for_less(command, &instance, format);
     if (result == EXIT_DONE)
-        result = show_plans(command, algorithm, problem, rank, shows[format]);
+        result = show_plans(command, &instance, rank, format);
+    strag_instance_close(&instance);
     close_machine(&machine);
     return result;
 }
@@ -64,10 +149,12 @@ static int run(const struct command *command, const struct arguments *arguments)
 const struct command plan_command = {
     .name = "plan",
     .usage = " ALGORITHM -n RANKS" TOPOLOGY_USAGE STATE_USAGE
-             " [--blocks M] [--root R] [--rank R] [--format text|json|svg]",
+             " [--blocks M] [--root R] [--rank R] [--yes] [--format text|json|svg]",
     .summary = "Show what each rank does, operation by operation.",
-    .details = "text is a table per rank, json is for programs (strag(1) documents it), svg is a\n"
-               "timeline: ranks down, rounds across, one bar per message.",
+    .details =
+        "text is a table per rank, json is for programs (strag(1) documents it), svg is a\n"
+        "timeline: ranks down, rounds across, one bar per message. With more than 1024 ranks\n"
+        "what would be more than 100 MB is written only with --yes.",
     .takes_algorithm = true,
     .options =
         {
@@ -75,6 +162,7 @@ const struct command plan_command = {
             {OPTION_BLOCKS, "M", "cut the vector into M blocks (default: as the algorithm likes)"},
             {OPTION_ROOT, "R", "direct with one block: rank R sums up, 0 or 1 (default: 0)"},
             {OPTION_RANK, "R", "only rank R, from 0 (default: all ranks)"},
+            {OPTION_YES, "", "all ranks, also where that is very much"},
             {OPTION_FORMAT, "text|json|svg", "how to show it (default: text)"},
         },
     .groups = {&topology_group, &state_group},

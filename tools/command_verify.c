@@ -5,6 +5,7 @@
 #include "base/parse.h"
 #include "commands.h"
 #include "plan/verify.h"
+#include "terminal.h"
 #include "topology_options.h"
 
 #include <stdlib.h>
@@ -17,10 +18,12 @@ static int verify_ranks(struct machine *machine, const struct strag_algorithm *a
     int result = place_ranks(machine, n);
     if (result != EXIT_DONE)
         return result;
-    int status = strag_verify(algorithm, &machine->problem, &measure, NULL, &err);
+    int status =
+        strag_verify_watched(algorithm, &machine->problem, terminal_progress(), &measure, &err);
     if (status != STRAG_OK)
         return complain(machine->command, status, "%s n=%d: %s", algorithm->name,
                         machine->problem.n, err.text);
+    clear_terminal();
     printf("verified %s n=%d blocks=%d rounds=%d sent-max=%.6gxS sent-total=%.6gxS "
            "reduce-max=%.6g",
            algorithm->name, measure.n, measure.blocks, measure.rounds - measure.before,

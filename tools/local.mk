@@ -12,6 +12,8 @@ strag_program_sources = \
 	tools/options.c \
 	tools/options.h \
 	tools/strag.c \
+	tools/terminal.c \
+	tools/terminal.h \
 	tools/topology_options.c \
 	tools/topology_options.h \
 	tools/write.c \

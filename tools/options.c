@@ -3,6 +3,7 @@
  * Reading the command line, and the messages about it.
  */
 #include "options.h"
+#include "terminal.h"
 
 #include <stdarg.h>
 #include <string.h>
@@ -18,6 +19,7 @@ const char *option_name(enum option_id id)
 int complain(const struct command *command, int status, const char *format, ...)
 {
     va_list args;
+    clear_terminal();
     va_start(args, format);
     fprintf(stderr, "strag %s: ", command->name);
     vfprintf(stderr, format, args);
@@ -115,8 +117,10 @@ static bool set_option(const struct command *command, int argc, char **argv, int
         return refuse(command, "unknown option '%.40s'; accepted: %s", argv[*at],
                       accepted(command, list, sizeof list));
     }
-    if (value)
-        return set_value(command, use, value, arguments);
+    if (value && !use->value[0])
+        return refuse(command, "%s takes no value, not '%.40s'", names[use->id], value);
+    if (value || !use->value[0])
+        return set_value(command, use, value ? value : "", arguments);
     bool last = *at + 1 == argc;
     if (value_may_be_missing(use) && (last || argv[*at + 1][0] == '-'))
         return set_value(command, use, "", arguments);
@@ -150,7 +154,8 @@ static void write_uses(FILE *out, const char *title, const struct option_use *us
     fprintf(out, "\n%s:\n", title);
     for (const struct option_use *use = uses; use->value; use++) {
         char option[64];
-        snprintf(option, sizeof option, "%s %s", names[use->id], use->value);
+        snprintf(option, sizeof option, "%s%s%s", names[use->id], use->value[0] ? " " : "",
+                 use->value);
         fprintf(out, "  %-27s %s\n", option, use->help);
     }
 }

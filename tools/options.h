@@ -24,6 +24,9 @@ enum { EXIT_DONE = 0, EXIT_FALSE = 1, EXIT_USAGE = 2 };
     X(MODE, "--mode")                                                                              \
     X(MINIMUM, "--minimum")                                                                        \
     X(RULES, "--rules")                                                                            \
+    X(YES, "--yes")                                                                                \
+    X(QUICK, "--quick")                                                                            \
+    X(EXHAUSTIVE, "--exhaustive")                                                                  \
     X(TORUS, "--torus")                                                                            \
     X(MESH, "--mesh")                                                                              \
     X(HYPERX, "--hyperx")                                                                          \
@@ -53,7 +56,8 @@ enum option_id { OPTIONS_LIST(OPTION_ID) OPTIONS };
 /* An option as one command takes it. */
 struct option_use {
     enum option_id id;
-    const char *value; /* what follows it: "RANKS", "text|json|svg"; "[FILE]": may be missing */
+    const char *value; /* what follows it: "RANKS", "text|json|svg"; "[FILE]": may be missing; "":
+                          nothing does */
     const char *help;
 };
 
@@ -64,14 +68,14 @@ struct option_group {
 };
 
 /* What was given: values are texts of argv, NULL where the option was not given, "" where it was
- * given without the value that may be missing. */
+ * given without a value that may be missing, or takes none. */
 struct arguments {
     const char *algorithm;
     const char *value[OPTIONS];
     bool help;
 };
 
-#define OWN_OPTIONS_MAX   6
+#define OWN_OPTIONS_MAX   8
 #define OPTION_GROUPS_MAX 4
 
 struct command {

@@ -3,6 +3,7 @@
  * strag: make, prove, price and draw the plans of allreduces. See strag(1).
  */
 #include "commands.h"
+#include "terminal.h"
 
 #include "config.h"
 
@@ -46,7 +47,7 @@ static void write_program_help(void)
          "  strag COMMAND --help\n"
          "  strag --version\n\n"
          "Exit status: 0 done and true, 1 the check failed or the output could not be written,\n"
-         "2 wrong use.");
+         "2 wrong use, 130 (in the shell) ended by ^C.");
 }
 
 static int run_command(const struct command *command, int argc, char **argv)
@@ -58,7 +59,10 @@ static int run_command(const struct command *command, int argc, char **argv)
         write_help(stdout, command);
         return EXIT_DONE;
     }
-    return command->run(command, &arguments);
+    open_terminal(command->name);
+    int result = command->run(command, &arguments);
+    clear_terminal();
+    return result;
 }
 
 static int wrong_use(const char *what, const char *word)

@@ -179,6 +179,7 @@ static int add_groups(struct draft *draft, struct strag_traffic *traffic, struct
     const struct strag_instance *instance = &traffic->subject.instance;
     int stretch = 0, status = STRAG_OK;
     for (int round = 0; round < instance->claim.rounds && status == STRAG_OK && !draft->pruned;) {
+        strag_progress_part(draft->attempt->progress, round, instance->claim.rounds);
         const struct group group = {round, strag_instance_period(instance, round),
                                     strag_instance_alike(instance, round)};
         int strangers = draft->every > 1 ? find_strangers(draft, instance, round) : 0;
@@ -298,6 +299,7 @@ static int add_kinds(struct draft *draft, struct strag_traffic *traffic, const s
     int status = STRAG_OK;
     for (int k = 0; k < kinds->count && status == STRAG_OK && !draft->pruned; k++) {
         const struct group group = {kinds->list[k].first, 1, kinds->list[k].repeats};
+        strag_progress_part(draft->attempt->progress, k, kinds->count);
         status = add_group(draft, traffic, &group, group.first + 1, err);
     }
     return status;

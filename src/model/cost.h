@@ -21,6 +21,7 @@
 #ifndef STRAG_COST_H
 #define STRAG_COST_H
 
+#include "base/progress.h"
 #include "model/model.h"
 #include "plan/algorithm.h"
 
@@ -83,6 +84,7 @@ struct strag_attempt {
     int operations;        /* a rank's plan may have so many; 0: any number */
     strag_prune_fn *prune; /* NULL: it is finished in any case */
     void *context;         /* for that */
+    const struct strag_progress *progress; /* told how many rounds are done; NULL: nobody is */
 };
 
 /** As strag_profile_create; but if it is pruned, `profile` is set to NULL, and

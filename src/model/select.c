@@ -225,13 +225,9 @@ static void note_times(const struct pricing *pricing)
             rating(candidate->algorithm) * strag_profile_seconds(candidate->profile, look_at(look));
 }
 
-/* 0: all */
-static int messages_for(const struct strag_select_options *options,
-                        const struct strag_problem *problem)
+int strag_select_messages(int n)
 {
-    double more = problem->n > MANY_RANKS ? (double)problem->n / MANY_RANKS : 1;
-    if (!options->quick)
-        return 0;
+    double more = n > MANY_RANKS ? (double)n / MANY_RANKS : 1;
     return (int)fmax(MESSAGES_LEAST, MESSAGES / (more * more));
 }
 
@@ -256,10 +252,11 @@ static int price(struct pricing *pricing, const struct strag_problem *problem,
     cut.blocks = candidate->blocks;
     const struct strag_attempt attempt = {
         .platform = pricing->platform,
-        .messages = messages_for(pricing->options, problem),
+        .messages = pricing->options->quick ? strag_select_messages(problem->n) : 0,
         .operations = wants_short(pricing->options) ? SHORT_OPERATIONS * size_class(problem) : 0,
         .prune = prune ? is_dominated : NULL,
         .context = pricing,
+        .progress = pricing->options->progress,
     };
     int status = strag_profile_attempt(candidate->algorithm, &cut, &attempt, &candidate->profile,
                                        &candidate->refusal);
@@ -344,8 +341,10 @@ static int add_all_candidates(struct pricing *pricing, const struct strag_proble
 {
     const struct strag_algorithm *only = pricing->options->only;
     const struct strag_selection *selection = pricing->selection;
-    int usable = 0;
-    for (int a = 0; strag_algorithms[a]; a++) {
+    int usable = 0, count = 0;
+    for (int a = 0; strag_algorithms[a]; a++)
+        count++;
+    for (int a = 0; a < count; a++) {
         const struct strag_algorithm *algorithm = strag_algorithms[a];
         if (only ? only != algorithm : is_left_out(algorithm, problem))
             continue;
@@ -353,6 +352,7 @@ static int add_all_candidates(struct pricing *pricing, const struct strag_proble
             ((algorithm->adds_nothing && algorithm->adds_nothing(problem)) ||
              (algorithm->takes_long && algorithm->takes_long(problem))))
             continue;
+        strag_progress_step(pricing->options->progress, algorithm->name, a, count);
         int status = add_candidates(pricing, algorithm, problem, err);
         if (status != STRAG_OK)
             return status;

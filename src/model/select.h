@@ -17,6 +17,10 @@ struct strag_entry {
 
 #define STRAG_TABLE_MAX 48
 
+/* Up to so many ranks those who explain a choice compare all candidates, also those that cannot
+ * win; with more that may take minutes. */
+#define STRAG_EXPLAINED_RANKS 256
+
 struct strag_table {
     int entries; /* at least 1 */
     struct strag_entry entry[STRAG_TABLE_MAX];
@@ -62,6 +66,9 @@ struct strag_select_options {
     /* Leave out what takes a rank more than about a millisecond to plan, 4 with more than 16,384
      * ranks. */
     bool short_plans;
+
+    /* Told of each algorithm that is looked at, and of its rounds; NULL: nobody is. */
+    const struct strag_progress *progress;
 };
 
 /** The model is not more exact than that, and it does not know who will be late: messages of ranks
@@ -75,6 +82,10 @@ struct strag_select_options {
  * all takes 12 % more than modelled, with 8 it is 5 %, with 16, 32 or 64 it is 2 %.) By so much may
  * twice as many segments be slower by the model; how many are enough depends on the hosts. */
 #define STRAG_MORE_BLOCKS_MARGIN 0.01
+
+/** About how many messages of a candidate a quick table looks at, for so many ranks: for
+ * strag_attempt.messages. */
+int strag_select_messages(int n);
 
 /** The largest size that tables look at: 1 TiB; above, the last entry holds. */
 #define STRAG_SELECT_BYTES_MAX ((size_t)1 << 40)

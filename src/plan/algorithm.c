@@ -141,14 +141,16 @@ int strag_instance_plan(const struct strag_instance *instance, int rank, struct 
     return strag_builder_finish(builder, plan, err);
 }
 
-int strag_instance_plans(const struct strag_instance *instance, struct strag_plan **plans,
+int strag_instance_plans(const struct strag_instance *instance, struct strag_ranks ranks,
+                         const struct strag_progress *progress, struct strag_plan **plans,
                          struct strag_error *err)
 {
-    int status = STRAG_OK;
-    for (int rank = 0; status == STRAG_OK && rank < instance->problem.n; rank++) {
-        status = strag_instance_plan(instance, rank, &plans[rank], err);
+    int status = STRAG_OK, count = ranks.end - ranks.first;
+    for (int i = 0; status == STRAG_OK && i < count; i++) {
+        strag_progress_part(progress, i, count);
+        status = strag_instance_plan(instance, ranks.first + i, &plans[i], err);
         if (status != STRAG_OK)
-            strag_plan_free_all(plans, rank);
+            strag_plan_free_all(plans, i);
     }
     return status;
 }
@@ -213,7 +215,8 @@ int strag_plan_create_all(const struct strag_algorithm *algorithm,
     struct strag_instance instance;
     int status = strag_instance_open(&instance, algorithm, problem, err);
     if (status == STRAG_OK)
-        status = strag_instance_plans(&instance, plans, err);
+        status =
+            strag_instance_plans(&instance, (struct strag_ranks){0, problem->n}, NULL, plans, err);
     strag_instance_close(&instance);
     return status;
 }

@@ -9,6 +9,7 @@
 #ifndef STRAG_ALGORITHM_H
 #define STRAG_ALGORITHM_H
 
+#include "base/progress.h"
 #include "machine/state.h"
 #include "machine/topology.h"
 #include "plan/plan.h"
@@ -169,8 +170,17 @@ void strag_instance_close(struct strag_instance *instance);
 int strag_instance_plan(const struct strag_instance *instance, int rank, struct strag_plan **plan,
                         struct strag_error *err);
 
-/** Build all n plans; on failure none is left. `plans` has room for n. */
-int strag_instance_plans(const struct strag_instance *instance, struct strag_plan **plans,
+/* From the first rank to the one before `end`. */
+struct strag_ranks {
+    int first, end;
+};
+
+/** Build the plans of some ranks; on failure none is left.
+ *
+ * @param progress     told how many are done; may be NULL
+ * @param[out] plans   one for each of these ranks */
+int strag_instance_plans(const struct strag_instance *instance, struct strag_ranks ranks,
+                         const struct strag_progress *progress, struct strag_plan **plans,
                          struct strag_error *err);
 
 /** Append a rank's operations to a builder: those of all rounds, or of the rounds it wants. */

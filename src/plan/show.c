@@ -12,9 +12,30 @@
 
 __extension__ typedef unsigned __int128 wide;
 
-static int written(FILE *out)
+/* What is done with each of the plans. */
+struct pass {
+    void (*visit)(struct pass *pass, const struct strag_plan *plan);
+    FILE *out; /* nothing more is done once it has failed */
+    struct widths *widths;
+    int first; /* rank */
+};
+
+/* The plans one after the other: each is made, visited and freed. */
+static int visit_plans(struct pass *pass, const struct strag_instance *instance,
+                       struct strag_ranks ranks, const struct strag_progress *progress,
+                       struct strag_error *err)
 {
-    return ferror(out) ? STRAG_ERR_IO : STRAG_OK;
+    pass->first = ranks.first;
+    for (int rank = ranks.first; rank < ranks.end && !ferror(pass->out); rank++) {
+        struct strag_plan *plan;
+        strag_progress_part(progress, rank - ranks.first, ranks.end - ranks.first);
+        int status = strag_instance_plan(instance, rank, &plan, err);
+        if (status != STRAG_OK)
+            return status;
+        pass->visit(pass, plan);
+        strag_plan_free(plan);
+    }
+    return ferror(pass->out) ? STRAG_ERR_IO : STRAG_OK;
 }
 
 /* Columns of a number. */
@@ -33,21 +54,24 @@ static int at_least(int width, int needed)
     return width > needed ? width : needed;
 }
 
-static struct widths measure(struct strag_plan *const *plans, int count)
+static struct widths least_widths(const struct strag_shape *shape)
 {
-    struct widths widths = {
-        .round = at_least(digits(plans[0]->rounds), (int)strlen("round")),
+    return (struct widths){
+        .round = at_least(digits(shape->rounds), (int)strlen("round")),
         .op = (int)strlen("op"),
-        .peer = at_least(digits(plans[0]->n), (int)strlen("peer")),
-        .blocks = at_least(2 * digits(plans[0]->bounds.blocks) + 2, (int)strlen("blocks")),
+        .peer = at_least(digits(shape->n), (int)strlen("peer")),
+        .blocks = at_least(2 * digits(shape->bounds.blocks) + 2, (int)strlen("blocks")),
         .stage = (int)strlen("stage"),
     };
-    for (int p = 0; p < count; p++) {
-        widths.op = at_least(widths.op, digits(plans[p]->nops));
-        for (int s = 0; s < plans[p]->nstages; s++)
-            widths.stage = at_least(widths.stage, (int)strlen(plans[p]->stages[s]));
-    }
-    return widths;
+}
+
+/* What one of the plans needs. */
+static void measure(struct pass *pass, const struct strag_plan *plan)
+{
+    struct widths *widths = pass->widths;
+    widths->op = at_least(widths->op, digits(plan->nops));
+    for (int s = 0; s < plan->nstages; s++)
+        widths->stage = at_least(widths->stage, (int)strlen(plan->stages[s]));
 }
 
 static const char *left_operand(const struct strag_op *op)
@@ -82,8 +106,10 @@ static void text_op(FILE *out, const struct strag_plan *plan, int index,
     fputs(write_waits(out, plan, index) ? "\n" : "-\n", out);
 }
 
-static void text_plan(FILE *out, const struct strag_plan *plan, const struct widths *widths)
+static void text_plan(struct pass *pass, const struct strag_plan *plan)
 {
+    FILE *out = pass->out;
+    const struct widths *widths = pass->widths;
     fprintf(out, "\nrank %d\n", plan->rank);
     for (int c = 0; c < plan->ncopies; c++)
         fprintf(out, "copies blocks %d..%d to the output first\n", plan->copies[c].first,
@@ -99,14 +125,21 @@ static void text_plan(FILE *out, const struct strag_plan *plan, const struct wid
         text_op(out, plan, i, widths);
 }
 
-int strag_show_text(FILE *out, struct strag_plan *const *plans, int count)
+int strag_show_text(FILE *out, const struct strag_instance *instance, struct strag_ranks ranks,
+                    const struct strag_progress *progress, struct strag_error *err)
 {
-    const struct widths widths = measure(plans, count);
-    fprintf(out, "%s n=%d blocks=%d rounds=%d\n", plans[0]->algorithm, plans[0]->n,
-            plans[0]->bounds.blocks, plans[0]->rounds);
-    for (int p = 0; p < count && !ferror(out); p++)
-        text_plan(out, plans[p], &widths);
-    return written(out);
+    const struct strag_shape *shape = &instance->shape;
+    struct widths widths = least_widths(shape);
+    struct pass measuring = {.visit = measure, .out = out, .widths = &widths};
+    struct pass writing = {.visit = text_plan, .out = out, .widths = &widths};
+    strag_progress_step(progress, "planning", 0, 2);
+    int status = visit_plans(&measuring, instance, ranks, progress, err);
+    if (status != STRAG_OK)
+        return status;
+    strag_progress_step(progress, "writing", 1, 2);
+    fprintf(out, "%s n=%d blocks=%d rounds=%d\n", shape->algorithm, shape->n, shape->bounds.blocks,
+            shape->rounds);
+    return visit_plans(&writing, instance, ranks, progress, err);
 }
 
 /* The smallest double that is not below numerator / denominator: floor(double * count) is then the
@@ -148,9 +181,10 @@ static void json_op(FILE *out, const struct strag_plan *plan, int index)
     fputs("]}", out);
 }
 
-static void json_plan(FILE *out, const struct strag_plan *plan)
+static void json_plan(struct pass *pass, const struct strag_plan *plan)
 {
-    fprintf(out, "{\"rank\":%d,\"ops\":[", plan->rank);
+    FILE *out = pass->out;
+    fprintf(out, "%s{\"rank\":%d,\"ops\":[", plan->rank == pass->first ? "\n" : ",\n", plan->rank);
     for (int i = 0; i < plan->nops; i++) {
         fputs(i ? ",\n" : "\n", out);
         json_op(out, plan, i);
@@ -158,16 +192,19 @@ static void json_plan(FILE *out, const struct strag_plan *plan)
     fputs("]}", out);
 }
 
-int strag_show_json(FILE *out, struct strag_plan *const *plans, int count)
+int strag_show_json(FILE *out, const struct strag_instance *instance, struct strag_ranks ranks,
+                    const struct strag_progress *progress, struct strag_error *err)
 {
-    fprintf(out, "{\"algorithm\":\"%s\",\"n\":%d,\"blocks\":%d,", plans[0]->algorithm, plans[0]->n,
-            plans[0]->bounds.blocks);
-    json_bounds(out, &plans[0]->bounds);
+    const struct strag_shape *shape = &instance->shape;
+    struct pass writing = {.visit = json_plan, .out = out};
+    strag_progress_step(progress, "writing", 0, 1);
+    fprintf(out, "{\"algorithm\":\"%s\",\"n\":%d,\"blocks\":%d,", shape->algorithm, shape->n,
+            shape->bounds.blocks);
+    json_bounds(out, &shape->bounds);
     fputs(",\"ranks\":[", out);
-    for (int p = 0; p < count && !ferror(out); p++) {
-        fputs(p ? ",\n" : "\n", out);
-        json_plan(out, plans[p]);
-    }
+    int status = visit_plans(&writing, instance, ranks, progress, err);
+    if (status != STRAG_OK)
+        return status;
     fputs("]}\n", out);
-    return written(out);
+    return ferror(out) ? STRAG_ERR_IO : STRAG_OK;
 }

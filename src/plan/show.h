@@ -5,27 +5,32 @@
 #ifndef STRAG_SHOW_H
 #define STRAG_SHOW_H
 
-#include "plan/plan.h"
+#include "plan/algorithm.h"
 
 #include <stdio.h>
 
 /**
- * Write plans of one collective as text: a table per rank, one operation a line.
+ * Write ranks' plans as text: a table per rank, one operation a line. The plans are made one after
+ * the other, twice each, so that tables look alike and no more than one is in memory.
  *
- * @param plans  one or more, of the same collective
- * @param count  how many
- * @return STRAG_OK, or STRAG_ERR_IO
+ * @param ranks     at least one
+ * @param progress  told how many are written; may be NULL
+ * @return STRAG_OK, STRAG_ERR_IO, or as strag_instance_plan with the reason in err
  */
-int strag_show_text(FILE *out, struct strag_plan *const *plans, int count);
+int strag_show_text(FILE *out, const struct strag_instance *instance, struct strag_ranks ranks,
+                    const struct strag_progress *progress, struct strag_error *err);
 
 /**
- * Write plans as JSON (the format is documented in strag(1) and stable). Each bound is the smallest
- * double that is not below the exact fraction, so floor(bound * count) is the exact first element
- * for every count below 2^50 / blocks.
+ * Write ranks' plans as JSON (the format is documented in strag(1) and stable). Each bound is the
+ * smallest double that is not below the exact fraction, so floor(bound * count) is the exact first
+ * element for every count below 2^50 / blocks. As strag_show_text, but each plan is made once.
  */
-int strag_show_json(FILE *out, struct strag_plan *const *plans, int count);
+int strag_show_json(FILE *out, const struct strag_instance *instance, struct strag_ranks ranks,
+                    const struct strag_progress *progress, struct strag_error *err);
 
-/** Write a timeline: ranks down, rounds across, one coloured bar per message. */
-int strag_show_svg(FILE *out, struct strag_plan *const *plans, int count);
+/** Write a timeline: ranks down, rounds across, one coloured bar per message. As strag_show_text,
+ * but all plans are in memory at the same time. */
+int strag_show_svg(FILE *out, const struct strag_instance *instance, struct strag_ranks ranks,
+                   const struct strag_progress *progress, struct strag_error *err);
 
 #endif

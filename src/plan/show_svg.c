@@ -323,10 +323,12 @@ static void draw(const struct picture *picture)
     fputs("</text>\n</svg>\n", out);
 }
 
-int strag_show_svg(FILE *out, struct strag_plan *const *plans, int count)
+/* Of all plans, in memory. */
+static int draw_plans(FILE *out, struct strag_plan *const *plans, int count,
+                      struct strag_error *err)
 {
     struct picture picture = {.out = out, .plans = plans, .count = count, .any = plans[0]};
-    int status = STRAG_ERR_MEMORY;
+    int status = STRAG_OK;
     picture.shown = calloc((size_t)picture.any->n, sizeof *picture.shown);
     picture.stages = calloc((size_t)count * STRAG_STAGES_MAX, sizeof *picture.stages);
     picture.left = calloc((size_t)picture.any->rounds + 1, sizeof *picture.left);
@@ -336,9 +338,30 @@ int strag_show_svg(FILE *out, struct strag_plan *const *plans, int count)
         place_columns(&picture);
         draw(&picture);
         status = ferror(out) ? STRAG_ERR_IO : STRAG_OK;
+    } else {
+        status =
+            strag_fail(err, STRAG_ERR_MEMORY, "out of memory for a picture of %d ranks", count);
     }
     free(picture.shown);
     free(picture.stages);
     free(picture.left);
+    return status;
+}
+
+int strag_show_svg(FILE *out, const struct strag_instance *instance, struct strag_ranks ranks,
+                   const struct strag_progress *progress, struct strag_error *err)
+{
+    int count = ranks.end - ranks.first;
+    struct strag_plan **plans = calloc((size_t)count, sizeof *plans);
+    if (!plans)
+        return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for %d plans", count);
+    strag_progress_step(progress, "planning", 0, 2);
+    int status = strag_instance_plans(instance, ranks, progress, plans, err);
+    if (status == STRAG_OK) {
+        strag_progress_step(progress, "drawing", 1, 2);
+        status = draw_plans(out, plans, count, err);
+        strag_plan_free_all(plans, count);
+    }
+    free(plans);
     return status;
 }

@@ -44,6 +44,8 @@ struct strag_proof {
     int32_t *queue; /* ranks to look at: a ring of n */
     int queue_head, queue_length;
     int32_t *left, *right; /* the expressions, for the caller */
+    int64_t operations, operations_done;
+    const struct strag_progress *progress; /* during the proof only */
     struct strag_error *err;
 };
 
@@ -135,8 +137,10 @@ static int match(struct strag_proof *proof)
     struct send *sends = NULL;
     size_t *end = calloc(n + 1, sizeof *end), *next = malloc(n * sizeof *next);
     int status = end && next ? sort_sends(proof, end, &sends) : out_of_memory(proof->err);
-    for (int rank = 0; status == STRAG_OK && rank < proof->n; rank++)
+    for (int rank = 0; status == STRAG_OK && rank < proof->n; rank++) {
+        strag_progress_part(proof->progress, rank, proof->n);
         status = match_rank(proof, rank, sends, rank ? end[rank - 1] : 0, end[rank], next);
+    }
     free(sends);
     free(end);
     free(next);
@@ -204,6 +208,7 @@ static bool may_post(const struct strag_proof *proof, int rank, int op)
 static void done(struct strag_proof *proof, int rank, int op)
 {
     proof->events[rank][op].progress = DONE;
+    proof->operations_done++;
     if (--proof->runners[rank].left == 0)
         next_round(proof, rank);
     look_at(proof, rank);
@@ -328,6 +333,7 @@ static int run(struct strag_proof *proof)
         struct runner *runner = &proof->runners[rank];
         proof->queue_head = (proof->queue_head + 1) % proof->n;
         proof->queue_length--;
+        strag_progress_part(proof->progress, proof->operations_done, proof->operations);
         runner->queued = false;
         int begin = runner->begin;
         for (int op = begin; runner->begin == begin && op < runner->end; op++) {
@@ -395,6 +401,7 @@ static void free_run(struct strag_proof *proof)
     proof->runners = NULL;
     proof->queue = NULL;
     proof->plans = NULL;
+    proof->progress = NULL;
     proof->err = NULL;
 }
 
@@ -431,17 +438,32 @@ static int export_expressions(struct strag_proof *proof)
     return STRAG_OK;
 }
 
-static int prove(struct strag_proof *proof)
+/* What a watched proof does, one after the other. */
+enum { PLANNING, CHECKING, MATCHING, RUNNING, STEPS };
+
+static int check_plans(struct strag_proof *proof)
 {
     int status = STRAG_OK;
     for (int rank = 0; status == STRAG_OK && rank < proof->n; rank++)
         status = strag_verify_form(proof->plans, proof->n, rank, proof->err);
-    for (int rank = 0; status == STRAG_OK && rank < proof->n; rank++)
+    for (int rank = 0; status == STRAG_OK && rank < proof->n; rank++) {
+        strag_progress_part(proof->progress, rank, proof->n);
         status = strag_verify_hazards(proof->plans[rank], proof->err);
+        proof->operations += proof->plans[rank]->nops;
+    }
+    return status;
+}
+
+static int prove(struct strag_proof *proof)
+{
+    strag_progress_step(proof->progress, "checking", CHECKING, STEPS);
+    int status = check_plans(proof);
     if (status == STRAG_OK)
         status = allocate_run(proof);
+    strag_progress_step(proof->progress, "matching", MATCHING, STEPS);
     if (status == STRAG_OK)
         status = match(proof);
+    strag_progress_step(proof->progress, "running", RUNNING, STEPS);
     if (status == STRAG_OK)
         status = run(proof);
     if (status == STRAG_OK)
@@ -449,9 +471,9 @@ static int prove(struct strag_proof *proof)
     return status;
 }
 
-int strag_verify_plans(struct strag_plan *const *plans, int n, const struct strag_claim *claim,
-                       struct strag_measure *measure, struct strag_proof **proof_out,
-                       struct strag_error *err)
+static int prove_plans(struct strag_plan *const *plans, int n, const struct strag_claim *claim,
+                       const struct strag_progress *progress, struct strag_measure *measure,
+                       struct strag_proof **proof_out, struct strag_error *err)
 {
     struct strag_measure mine = {0};
     struct strag_proof *proof = calloc(1, sizeof *proof);
@@ -460,6 +482,7 @@ int strag_verify_plans(struct strag_plan *const *plans, int n, const struct stra
     proof->n = n;
     proof->blocks = plans[0]->bounds.blocks;
     proof->plans = plans;
+    proof->progress = progress;
     proof->err = err;
     int status = prove(proof);
     if (status == STRAG_OK)
@@ -478,22 +501,46 @@ int strag_verify_plans(struct strag_plan *const *plans, int n, const struct stra
     return status;
 }
 
-int strag_verify(const struct strag_algorithm *algorithm, const struct strag_problem *problem,
-                 struct strag_measure *measure, struct strag_proof **proof, struct strag_error *err)
+int strag_verify_plans(struct strag_plan *const *plans, int n, const struct strag_claim *claim,
+                       struct strag_measure *measure, struct strag_proof **proof,
+                       struct strag_error *err)
+{
+    return prove_plans(plans, n, claim, NULL, measure, proof, err);
+}
+
+static int verify(const struct strag_algorithm *algorithm, const struct strag_problem *problem,
+                  const struct strag_progress *progress, struct strag_measure *measure,
+                  struct strag_proof **proof, struct strag_error *err)
 {
     struct strag_instance instance;
+    strag_progress_step(progress, "planning", PLANNING, STEPS);
     int status = strag_instance_open(&instance, algorithm, problem, err);
     if (status != STRAG_OK)
         return status;
     struct strag_plan **plans = calloc((size_t)problem->n, sizeof *plans);
-    status = plans ? strag_instance_plans(&instance, plans, err) : out_of_memory(err);
+    const struct strag_ranks all = {0, problem->n};
+    status =
+        plans ? strag_instance_plans(&instance, all, progress, plans, err) : out_of_memory(err);
     if (status == STRAG_OK) {
-        status = strag_verify_plans(plans, problem->n, &instance.claim, measure, proof, err);
+        status = prove_plans(plans, problem->n, &instance.claim, progress, measure, proof, err);
         strag_plan_free_all(plans, problem->n);
     }
     free(plans);
     strag_instance_close(&instance);
     return status;
+}
+
+int strag_verify(const struct strag_algorithm *algorithm, const struct strag_problem *problem,
+                 struct strag_measure *measure, struct strag_proof **proof, struct strag_error *err)
+{
+    return verify(algorithm, problem, NULL, measure, proof, err);
+}
+
+int strag_verify_watched(const struct strag_algorithm *algorithm,
+                         const struct strag_problem *problem, const struct strag_progress *progress,
+                         struct strag_measure *measure, struct strag_error *err)
+{
+    return verify(algorithm, problem, progress, measure, NULL, err);
 }
 
 void strag_proof_expressions(const struct strag_proof *proof, struct strag_expressions *expressions)

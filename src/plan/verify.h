@@ -67,6 +67,12 @@ int strag_verify(const struct strag_algorithm *algorithm, const struct strag_pro
                  struct strag_measure *measure, struct strag_proof **proof,
                  struct strag_error *err);
 
+/** As strag_verify, without the proof; and tells how far it has come. @param progress  may be NULL
+ */
+int strag_verify_watched(const struct strag_algorithm *algorithm,
+                         const struct strag_problem *problem, const struct strag_progress *progress,
+                         struct strag_measure *measure, struct strag_error *err);
+
 /** The expressions of a proof; they live as long as the proof. */
 void strag_proof_expressions(const struct strag_proof *proof,
                              struct strag_expressions *expressions);

@@ -211,6 +211,7 @@ equal 'lines about bucket' "$(wc -l <"$work/err")" 1
 grep -q '^strag explain: --rules: .*bucket needs one rank per host, not 2' "$work/err" ||
     fail "a rule that cannot hold: $(cat "$work/err")"
 refuses 'strag explain: --bytes is missing; usage: strag explain -n RANKS [TOPOLOGY] [STATE] [MODEL]'\
-' --bytes LIST [--blocks M] [--minimum SIZE] [--rules FILE] [--format text|json]' explain -n 4
+' --bytes LIST [--blocks M] [--minimum SIZE] [--rules FILE] [--exhaustive] [--format text|json]'\
+    explain -n 4
 
 summary

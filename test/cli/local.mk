@@ -7,8 +7,10 @@ cli_tests = \
 	test/cli/execute.sh \
 	test/cli/explain.sh \
 	test/cli/golden.sh \
+	test/cli/large.sh \
 	test/cli/output.sh \
 	test/cli/svg.sh \
+	test/cli/terminal.sh \
 	test/cli/topology.sh \
 	test/cli/usage.sh \
 	test/cli/verify.sh
@@ -49,4 +51,5 @@ EXTRA_DIST += \
 	test/cli/golden/ring-3.json \
 	test/cli/golden/ring-3.txt \
 	test/cli/golden/topology-mesh-3x2.txt \
-	test/cli/golden/topology-tree.json
+	test/cli/golden/topology-tree.json \
+	test/cli/terminal.py

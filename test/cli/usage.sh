@@ -16,12 +16,12 @@ topology='--torus, --mesh, --hyperx, --hammingmesh, --tree, --layout, --hosts, -
 state='--straggler, --delay, --slow'
 model='--alpha, --local-alpha, --bandwidth, --local-bandwidth, --link-latency, --hop-latency,'
 model+=' --reduce-bandwidth, --ties'
-plan_takes="-n, --blocks, --root, --rank, --format, $topology, $state, --help"
+plan_takes="-n, --blocks, --root, --rank, --yes, --format, $topology, $state, --help"
 plan_usage='strag plan ALGORITHM -n RANKS [TOPOLOGY] [STATE] [--blocks M] [--root R] [--rank R]'
-plan_usage+=' [--format text|json|svg]'
+plan_usage+=' [--yes] [--format text|json|svg]'
 verify_takes="-n, --blocks, --root, $topology, $state, --help"
-cost_takes="-n, --bytes, --blocks, --mode, --format, $topology, $state, $model, --help"
-explain_takes="-n, --bytes, --blocks, --minimum, --rules, --format, $topology, $state, $model, --help"
+cost_takes="-n, --bytes, --blocks, --mode, --quick, --format, $topology, $state, $model, --help"
+explain_takes="-n, --bytes, --blocks, --minimum, --rules, --exhaustive, --format, $topology, $state, $model, --help"
 sizes='sizes are bytes like 32, or like 2K, 512M, 1G, 1T (times 1024, 1024^2, 1024^3, 1024^4)'
 integer='is not an integer from'
 
@@ -55,12 +55,12 @@ refuses "strag explain: unknown option '--rank'; accepted: $explain_takes" \
 refuses "strag topology: unknown option '--slow'; accepted: -n, --hwloc, --format, $topology, --help" \
     topology -n 8 --slow 1:2
 refuses "strag explain: unexpected 'ring'; usage: strag explain -n RANKS [TOPOLOGY] [STATE] [MODEL]\
- --bytes LIST [--blocks M] [--minimum SIZE] [--rules FILE] [--format text|json]" explain ring -n 8 --bytes 32
+ --bytes LIST [--blocks M] [--minimum SIZE] [--rules FILE] [--exhaustive] [--format text|json]" explain ring -n 8 --bytes 32
 refuses "strag plan: -n is missing; usage: $plan_usage" plan ring
 refuses "strag plan: -n needs a value: -n RANKS" plan ring -n
 refuses "strag plan: --rank needs a value: --rank R" plan ring -n 8 --rank
 refuses "strag cost: --bytes is missing; usage: strag cost [ALGORITHM|all] -n RANKS [TOPOLOGY] [STATE]\
- [MODEL] --bytes LIST [--blocks M] [--mode rounds|clocks] [--format text|csv|json]" cost -n 8
+ [MODEL] --bytes LIST [--blocks M] [--mode rounds|clocks] [--quick] [--format text|csv|json]" cost -n 8
 refuses "strag topology: -n is missing; usage: strag topology [TOPOLOGY|--hwloc [FILE]] [-n RANKS]\
  [--format text|json]" topology
 
@@ -79,6 +79,13 @@ refuses "strag cost: --format: 'svg' is not one of text|csv|json" \
 refuses "strag cost: --mode: 'clock' is not one of rounds|clocks" cost -n 8 --bytes 32 --mode clock
 refuses "strag cost: --ties: 'minus' is not one of split|plus" cost -n 8 --bytes 32 --ties minus
 refuses "strag topology: --format: 'csv' is not one of text|json" topology -n 8 --format csv
+
+# Options without a value.
+refuses "strag plan: --yes takes no value, not '1'" plan ring -n 8 --yes=1
+refuses "strag plan: unknown option '--yesno'; accepted: $plan_takes" plan ring -n 8 --yesno
+refuses "strag plan: one ALGORITHM is accepted, not 'ring' and '1'" plan ring -n 8 --yes 1
+refuses "strag cost: --quick is for --mode rounds; --mode clocks looks at every message" \
+    cost -n 8 --bytes 32 --quick --mode clocks
 
 # Integers.
 for value in 0 -1 +8 8.0 8x ' 8' 0x8 '' 16777217 99999999999999999999999 18446744073709551624; do

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * How far something that may take seconds has come, for those who want to show it.
+ *
+ * Functions that take long have a `const struct strag_progress *`, NULL where nobody wants to know.
+ * They report from the thread that called them, often: what is reported to has to return quickly,
+ * and must not change what is being worked on.
+ */
+#ifndef STRAG_PROGRESS_H
+#define STRAG_PROGRESS_H
+
+#include <stdint.h>
+
+struct strag_progress {
+    /** The next step begins. @param name  "swing", "matching"; a text that stays
+     * @param index  from 0  @param steps  how many there are */
+    void (*step)(void *context, const char *name, int index, int steps);
+    /** So much of the step is done. @param total  at least 1 */
+    void (*part)(void *context, int64_t done, int64_t total);
+    void *context;
+};
+
+static inline void strag_progress_step(const struct strag_progress *progress, const char *name,
+                                       int index, int steps)
+{
+    if (progress)
+        progress->step(progress->context, name, index, steps);
+}
+
+static inline void strag_progress_part(const struct strag_progress *progress, int64_t done,
+                                       int64_t total)
+{
+    if (progress)
+        progress->part(progress->context, done, total);
+}
+
+#endif

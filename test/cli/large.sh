@@ -1,0 +1,133 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Very many ranks: plan asks before it writes very much, explain and cost take a second at most where
+# they may leave something out, and say so.
+set -eu
+# shellcheck source-path=SCRIPTDIR source=common.bash
+. "$(dirname "$0")/common.bash"
+
+# ---- plan: all ranks of many ----
+
+many='the plans of all'
+less='--rank R shows one rank'\''s, --yes all'
+refuses "strag plan: $many 65536 ranks are about 17 billion operations, 1.1 TB of text; $less" \
+    plan ring -n 65536
+refuses "strag plan: $many 65536 ranks are about 17 billion operations, 1.9 TB of json; $less" \
+    plan ring -n 65536 --format json
+for format in text json svg; do
+    gives 2 plan recursive-doubling -n 65536 --format "$format"
+    grep -Eq "^strag plan: $many 65536 ranks are about 2.1 million operations, [0-9]+ MB of $format; $less\$" \
+        "$work/err" || fail "$format: $(cat "$work/err")"
+    equal "lines about $format" "$(wc -l <"$work/err")" 1
+    equal "stdout in $format" "$(cat "$work/out")" ''
+done
+# Where stdout is closed or full, too: it is asked before.
+gives 2 plan ring -n 1025
+status=0
+"$STRAG" plan ring -n 1025 >/dev/full 2>"$work/err" || status=$?
+equal 'exit status to a full device' "$status" 2
+
+# One rank is always shown; so is what is little, and all with at most 1024.
+succeeds plan ring -n 65536 --rank 65535
+equal 'operations of a rank' "$(grep -Ec ' (send|recv|recv_reduce) ' "$work/out")" $((4 * 65535))
+succeeds plan leaders -n 1100 --ranks-per-node 1100
+equal 'ranks of leaders' "$(grep -c '^rank ' "$work/out")" 1100
+rows() { "$STRAG" plan "$@" | grep -c '^rank '; }
+equal 'ring of 1024' "$(rows ring -n 1024)" 1024
+equal 'ring of 1025 with --yes' "$(rows ring -n 1025 --yes)" 1025
+
+# All ranks take the memory of one: that is far less than 16 million operations.
+equal 'ranks in 200 MiB' "$( (ulimit -v 200000; rows ring -n 2048 --yes) )" 2048
+
+# What is estimated is about what is written.
+for args in 'ring -n 1025' 'recursive-doubling -n 65536' 'circulant -n 65000'; do
+    for format in text json svg; do
+        [ "$format $args" != 'svg ring -n 1025' ] || continue
+        # shellcheck disable=SC2086
+        gives 2 plan $args --format "$format"
+        about=$(sed 's/.* operations, \([0-9.]*\) \([kMGT]\)B of .*/\1\2/' "$work/err" | numfmt --from=si)
+        # shellcheck disable=SC2086
+        bytes=$("$STRAG" plan $args --format "$format" --yes | wc -c)
+        checks=$((checks + 1))
+        awk -v a="$about" -v b="$bytes" 'BEGIN { exit !(a > 0.7 * b && a < 1.4 * b) }' ||
+            fail "$args in $format: about $about bytes are announced, $bytes written"
+    done
+done
+
+# ---- explain: the quick table with more than 256 ranks ----
+
+quick='a quick table, as the component makes it; --exhaustive compares all candidates'
+exhaustive='an exhaustive table: all candidates are compared'
+kind() { grep -E '^(a quick|an exhaustive) table' "$work/out" || echo none; }
+for n in 8 256; do
+    for option in '' --exhaustive; do
+        succeeds explain -n "$n" --bytes 1K $option
+        equal "table of $n $option" "$(kind)" none
+    done
+done
+succeeds explain -n 257 --bytes 1K
+equal 'table of 257' "$(kind)" "$quick"
+grep -q '^left out, as nowhere better, or too long to plan: .*torus-doubling' "$work/out" ||
+    fail "what is left out: $(cat "$work/out")"
+succeeds explain -n 257 --bytes 1K --exhaustive
+equal 'table of 257, exhaustive' "$(kind)" "$exhaustive"
+! grep -q '^left out' "$work/out" || fail 'an exhaustive table leaves something out'
+
+# No algorithm is lost: it is a candidate, refused, or left out.
+for option in '' --exhaustive; do
+    succeeds explain -n 300 --ranks-per-node 3 --bytes 1K $option
+    for name in $(symmetric); do
+        # So many ranks' plans it makes only where it is named.
+        [ "$name $option" != 'direct --exhaustive' ] || continue
+        grep -Eq "^( {4}|1K: |left out.*[ ])$name\b|^left out.* $name(,|\$)" "$work/out" ||
+            fail "explain $option does not name $name"
+        checks=$((checks + 1))
+    done
+done
+
+# Large machines: a minute of CPU time each before.
+for machine in '-n 1000 --ranks-per-node 64' '-n 65535 --ranks-per-node 64' '--torus 32x32x64' \
+    '--torus 32x32x32 --ranks-per-node 4' '-n 131000 --ranks-per-node 64' \
+    '-n 131072 --ranks-per-node 64 --slow 5:2'; do
+    # shellcheck disable=SC2086
+    (ulimit -t 20; succeeds explain $machine --bytes 1K,1M) || fail "explain $machine"
+    # shellcheck disable=SC2086
+    (ulimit -t 20; gives 0 cost all $machine --bytes 1K,1M --quick) || fail "cost $machine"
+    checks=$((checks + 2))
+done
+
+# ---- cost --quick: with few messages all are looked at ----
+
+for args in '-n 48' '-n 60 --ranks-per-node 7' '--torus 4x4'; do
+    # shellcheck disable=SC2086
+    "$STRAG" cost all $args --bytes 32,1M --format csv >"$work/all" 2>/dev/null
+    # shellcheck disable=SC2086
+    "$STRAG" cost all $args --bytes 32,1M --format csv --quick >"$work/quick" 2>/dev/null
+    while IFS= read -r line; do
+        grep -qxF -- "$line" "$work/all" || fail "cost $args --quick: $line"
+        checks=$((checks + 1))
+    done <"$work/quick"
+done
+succeeds cost ring -n 8 --bytes 32 --quick
+grep -q ', mode rounds, quick: microseconds$' "$work/out" || fail "$(cat "$work/out")"
+succeeds cost ring -n 8 --bytes 32 --quick --format json
+grep -q '"mode":"rounds","quick":true,"costs"' "$work/out" || fail "$(cat "$work/out")"
+
+if python3 -c 'import json' 2>/dev/null; then
+    for option in '' --exhaustive; do
+        succeeds explain -n 300 --bytes 1K --format json $option
+        python3 - "$work/out" "$option" <<'PYTHON' || fail "JSON of explain $option"
+import json
+import sys
+out = json.load(open(sys.argv[1], encoding="utf-8"))
+assert out["exhaustive"] == (sys.argv[2] != "")
+assert ("left_out" in out) == (sys.argv[2] == "")
+assert sys.argv[2] or "torus-doubling" in out["left_out"]
+PYTHON
+        checks=$((checks + 1))
+    done
+    succeeds explain -n 8 --bytes 1K --format json
+    ! grep -q 'exhaustive\|left_out' "$work/out" || fail 'JSON of few ranks'
+fi
+
+summary

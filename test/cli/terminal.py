@@ -1,0 +1,170 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""What users see at a terminal: terminal.py STRAG
+
+Runs commands that take seconds under a pseudo-terminal: a line on standard error says how far they
+are and is gone at the end; ^C ends them at once. Prints each difference; exit status 1 if there is one.
+"""
+import fcntl
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import termios
+import time
+
+FAILED = []
+CHECKS = 0
+LIMIT = 300  # seconds, for a machine that is very busy
+# A table that takes much longer than any test, and little memory: its ^C has time.
+LONG = "explain --torus 32x32x32 --ranks-per-node 4 --bytes 1K --exhaustive"
+
+
+def check(good, what):
+    global CHECKS
+    CHECKS += 1
+    if not good:
+        FAILED.append(what)
+        print(what)
+
+
+class Session:
+    """A command with a terminal as its standard error, and as its standard output if there is no file"""
+
+    def __init__(self, strag, arguments, out=None, columns=80):
+        self.seen = b""
+        self.pid, self.terminal = pty.fork()
+        if self.pid == 0:
+            fcntl.ioctl(2, termios.TIOCSWINSZ, struct.pack("4H", 24, columns, 0, 0))
+            if out is not None:
+                os.dup2(os.open(out, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), 1)
+            os.execv(strag, [strag, *arguments.split()])
+
+    def read(self, until=None):
+        """Up to the end, or to something that is seen. @return was it seen, or did it end?"""
+        end = time.monotonic() + LIMIT
+        while time.monotonic() < end:
+            if until and re.search(until, self.seen):
+                return True
+            if not select.select([self.terminal], [], [], 1)[0]:
+                continue
+            try:
+                data = os.read(self.terminal, 65536)
+            except OSError:
+                return not until
+            if not data:
+                return not until
+            self.seen += data
+        return False
+
+    def end(self):
+        """@return the exit status as a shell has it"""
+        if not self.read():
+            os.kill(self.pid, signal.SIGKILL)
+        os.close(self.terminal)
+        status = os.waitpid(self.pid, 0)[1]
+        return 128 + os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
+
+
+def screen(seen):
+    """What stands on the terminal in the end: lines, of which the last has no line feed. @return text"""
+    lines = [[]]
+    at = 0
+    for letter in seen.decode():
+        if letter == "\r":
+            at = 0
+        elif letter == "\n":
+            lines.append([])
+            at = 0
+        else:
+            lines[-1][at:at + 1] = [letter]
+            at += 1
+    return "\n".join("".join(line).rstrip() for line in lines)
+
+
+def interrupted(strag):
+    """^C while it is looked at candidates"""
+    session = Session(strag, LONG)
+    check(session.read(rb"strag explain: [a-z-]+, \d+ of \d+, \d+ %, \d+ s"), "explain shows no progress")
+    os.write(session.terminal, b"\x03")
+    began = time.monotonic()
+    status = session.end()
+    check(status == 130, f"^C: exit status {status}")
+    check(time.monotonic() - began < 60, "^C does not end it")
+    check(screen(session.seen) == "strag explain: interrupted; what was written so far is not complete\n",
+          f"after ^C: {screen(session.seen)!r}")
+
+
+def narrow(strag):
+    """The line does not wrap."""
+    session = Session(strag, LONG, columns=24)
+    check(session.read(rb"\rstrag explain: [^\r]*\r"), "no progress on a narrow terminal")
+    os.write(session.terminal, b"\x03")
+    session.end()
+    widths = [len(part) for part in session.seen.split(b"^C")[0].split(b"\r")]
+    check(max(widths) == 23, f"{max(widths)} columns of 24")
+
+
+def finished(strag, folder):
+    """What takes more than a second and ends: nothing of the line stays."""
+    out = os.path.join(folder, "out")
+    for arguments, shows in (("plan ring -n 4096 --yes --format json", rb"strag plan: writing, \d+ %, \d+ s"),
+                             ("verify ring -n 2000", rb"strag verify: running, 4 of 4, \d+ %, \d+ s")):
+        session = Session(strag, arguments, "/dev/null" if "plan" in arguments else out)
+        status = session.end()
+        check(status == 0, f"{arguments}: exit status {status}")
+        check(re.search(shows, session.seen), f"{arguments} shows {session.seen[-200:]}")
+        check(screen(session.seen) == "", f"{arguments} leaves {screen(session.seen)!r}")
+    with open(out, encoding="utf-8") as file:
+        check(file.read().startswith("verified ring n=2000 "), "verify's line")
+    # A line to the same terminal has no progress before it.
+    session = Session(strag, "verify ring -n 2000")
+    session.end()
+    check(screen(session.seen).startswith("verified ring n=2000 blocks=2000 "), screen(session.seen))
+    # Nothing is shown of what is quick, and nothing between operations on the terminal.
+    session = Session(strag, "explain -n 8 --bytes 1K")
+    session.end()
+    check(b"strag explain:" not in session.seen, "progress of what takes no time")
+    session = Session(strag, "plan ring -n 100")
+    time.sleep(2)  # it waits for the terminal
+    session.end()
+    check(b"strag plan:" not in session.seen, "progress within the output")
+
+
+def elsewhere(strag):
+    """Where standard error is no terminal there is no progress, but ^C has its line; ignored, it has none."""
+    for ignored in (False, True):
+        with subprocess.Popen([strag, *LONG.split()], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN)
+                              if ignored else None) as process:
+            time.sleep(2.5)
+            process.send_signal(signal.SIGINT)
+            if ignored:
+                time.sleep(0.5)
+                check(process.poll() is None, "an ignored ^C ends it")
+                process.send_signal(signal.SIGTERM)
+            out, err = process.communicate()
+            wanted = signal.SIGTERM if ignored else signal.SIGINT
+            check(process.returncode == -wanted, f"signal {wanted}: {process.returncode}")
+            check(out == b"" and err == b"strag explain: interrupted; what was written so far is not complete\n",
+                  f"signal {wanted}: {out!r} {err!r}")
+
+
+def main():
+    strag = sys.argv[1]
+    with tempfile.TemporaryDirectory() as folder:
+        interrupted(strag)
+        narrow(strag)
+        finished(strag, folder)
+        elsewhere(strag)
+    print(f"terminal: {CHECKS - len(FAILED)} of {CHECKS} checks passed")
+    sys.exit(1 if FAILED else 0)
+
+
+if __name__ == "__main__":
+    main()
