@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Measurements. `make check` builds the programs and runs none.
 
-EXTRA_DIST += bench/report.py bench/section.py bench/shm.sh bench/soak.py
+EXTRA_DIST += bench/jobs.py bench/jobs.sh bench/report.py bench/section.py bench/shm.sh bench/soak.py
 
 # The Swing paper's figures, from the cost model.
 EXTRA_DIST += \
@@ -21,13 +21,16 @@ EXTRA_DIST += bench/sim/optcc.py
 bench_shared = bench/common.c bench/common.h bench/contender.c
 
 if HAVE_OMPI
-check_PROGRAMS += bench/allreduce bench/watch
+check_PROGRAMS += bench/allreduce bench/jobs bench/watch
 bench_watch_SOURCES = bench/watch.c
 bench_watch_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
 bench_watch_LDADD = $(OMPI_LIBS)
 bench_allreduce_SOURCES = $(bench_shared) bench/allreduce.c
 bench_allreduce_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
 bench_allreduce_LDADD = src/libstrag.la $(OMPI_LIBS)
+bench_jobs_SOURCES = $(bench_shared) bench/jobs.c
+bench_jobs_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
+bench_jobs_LDADD = src/libstrag.la $(OMPI_LIBS)
 endif
 
 # Time and memory of tables and plans at scale.

@@ -43,13 +43,6 @@ def read(folders):
     return tables
 
 
-def size_text(size):
-    for unit, name in ((1 << 20, "MiB"), (1 << 10, "KiB")):
-        if size >= unit and size % unit == 0:
-            return f"{size // unit} {name}"
-    return f"{size} B"
-
-
 def microseconds(rows):
     return statistics.median(float(row["median_us"]) for row in rows)
 
@@ -85,8 +78,8 @@ def show(name, ranks, table):
         mine = ratios(size, stock, first)
         ratio = statistics.median(mine)
         if ratio < bar:
-            missed.append(f"{size_text(bytes_)} ({ratio:.3f})")
-        print(f"| {size_text(bytes_)} | {microseconds(size[first]):.2f} "
+            missed.append(f"{section.size_text(bytes_)} ({ratio:.3f})")
+        print(f"| {section.size_text(bytes_)} | {microseconds(size[first]):.2f} "
               f"| {microseconds(size[stock]):.2f} | {stock} | {ratio:.3f} "
               f"| {mine[0]:.3f} .. {mine[-1]:.3f} | {noise(size):.3f} |")
     print(f"\nTarget: {bar} at every size. Missed: {', '.join(missed) or 'none'}.")

@@ -21,6 +21,14 @@ def get(path, name):
     return old.partition(begin)[2].partition(end)[0]
 
 
+def size_text(size):
+    """64 KiB"""
+    for unit, name in ((1 << 20, "MiB"), (1 << 10, "KiB")):
+        if size >= unit and size % unit == 0:
+            return f"{size // unit} {name}"
+    return f"{size} B"
+
+
 def put(path, name, text):
     """Replace the section, or append it. The file is created if it does not exist."""
     path = pathlib.Path(path)

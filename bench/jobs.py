@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Turn what bench/jobs.sh wrote into a section of doc/results.md.
+
+    python3 bench/jobs.py doc/results.md FOLDER
+
+A time is the median over the launches of a launch's median. Nothing is omitted.
+"""
+import csv
+import pathlib
+import statistics
+import sys
+
+sys.dont_write_bytecode = True
+
+import section
+
+KINDS = {"first": "first call with this size in a job", "set-up": "first call on a later communicator",
+         "later": "later calls", "cycle": "a communicator made, used once and freed"}
+SLOWER = 1.03  # more is slower than stock
+
+
+def read(folder):
+    """{(kind, ranks, bytes): {contender: [microseconds, one per launch]}}, and how many launches"""
+    times = {}
+    files = sorted(folder.glob("jobs-*-*.csv"))
+    for path in files:
+        with path.open(newline="", encoding="utf-8") as file:
+            for row in csv.DictReader(file):
+                key = (row["kind"], int(row["np"]), int(row["bytes"]))
+                times.setdefault(key, {}).setdefault(row["contender"], []).append(
+                    float(row["median_us"]))
+    return times, len({path.stem.rsplit("-", 1)[1] for path in files})
+
+
+def milliseconds(values):
+    return f"{statistics.median(values) / 1000:.3g}"
+
+
+def rows(times, kind):
+    for key in sorted(key for key in times if key[0] == kind):
+        mine, stock = times[key]["strag"], times[key]["stock"]
+        ratio = statistics.median(mine) / statistics.median(stock)
+        again = statistics.median(times[key]["stock-again"]) / statistics.median(stock)
+        cells = [str(key[1]), section.size_text(key[2]), milliseconds(mine), milliseconds(stock),
+                 f"**{ratio:.2f}**" if ratio > SLOWER else f"{ratio:.2f}", f"{again:.2f}"]
+        if kind == "cycle":
+            cells += [f"{1e6 / statistics.median(mine):.0f}", f"{1e6 / statistics.median(stock):.0f}"]
+        yield cells
+
+
+def table(times, kind):
+    head = ["ranks", "size", "strag ms", "stock ms", "strag / stock", "stock again / stock"]
+    head += ["strag a second", "stock a second"] if kind == "cycle" else []
+    lines = [f"### {KINDS[kind].capitalize()}", "", "| " + " | ".join(head) + " |",
+             "|" + "---:|" * len(head)]
+    return lines + ["| " + " | ".join(cells) + " |" for cells in rows(times, kind)] + [""]
+
+
+def main(results, folder):
+    folder = pathlib.Path(folder)
+    times, launches = read(folder)
+    machine = "; ".join(
+        " ".join(line.split()) for line in (folder / "machine.txt").read_text(encoding="utf-8").splitlines())
+    lines = ["## Jobs with many ranks on one host", "",
+             f"Written by `bench/jobs.sh`: {machine}; more ranks than cores. strag's choice and stock "
+             "(Open MPI without strag) take turns in one job, on communicators of their own, made by "
+             "MPI_Comm_dup_with_info; times of the slowest rank, "
+             f"medians over {launches} launch{'es' if launches > 1 else ''}. "
+             "Where strag takes more than 1.03 times as long it is **bold**; "
+             "*stock again / stock* shows the noise.", ""]
+    for kind in KINDS:
+        lines += table(times, kind)
+    section.put(results, "jobs", "\n".join(lines))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
