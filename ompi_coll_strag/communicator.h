@@ -36,6 +36,8 @@ struct coll_strag_module {
     enum coll_strag_setup setup;
     int setup_error; /* of this rank alone: all its later calls fail, too */
 
+    bool is_dup;
+
     /* Filled in by setup. */
     struct coll_strag_decision decision; /* before: pinned alone */
     struct coll_strag_heritage *heritage; /* NULL: there is none; its owner of the next two: */

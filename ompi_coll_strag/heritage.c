@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 static struct {
     pthread_mutex_t lock; /* of all that follows, and of all counts of references */
@@ -95,6 +96,11 @@ static int deleted(MPI_Comm comm, int key, void *value, void *extra)
     (void)extra;
     coll_strag_heritage_release(value);
     return MPI_SUCCESS;
+}
+
+bool coll_strag_is_dup(const ompi_communicator_t *comm)
+{
+    return NULL != strstr(comm->c_name, " DUP FROM ");
 }
 
 static int find_key(void)

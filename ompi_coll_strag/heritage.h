@@ -6,7 +6,8 @@
  * communicators or of their dups.
  *
  * A dup gets it by an attribute that MPI_Comm_dup and MPI_Comm_idup copy: on all ranks or on none,
- * since all are in the same call of the communicator's. Others look for a communicator that has all
+ * since all are in the same call of the communicator's. (MPI_Comm_create_group, which only the
+ * group's ranks call, copies it in some versions, too: that must not count.) Others look for a communicator that has all
  * their ranks; that another rank finds the same one must be asked, by its number.
  */
 #ifndef COLL_STRAG_HERITAGE_H
@@ -58,6 +59,9 @@ bool coll_strag_heritage_attach(struct coll_strag_heritage *heritage, ompi_commu
 
 /** All ranks have it, and all that belongs to it: from now on others may use it. */
 void coll_strag_heritage_publish(struct coll_strag_heritage *heritage);
+
+/** When a communicator is made: is it a dup? Open MPI names it so; what it does not is none. */
+bool coll_strag_is_dup(const ompi_communicator_t *comm);
 
 /** What a dup has from its parent. @return the caller's reference; NULL: it is none, or its parent
  * had nothing to give; the same on all ranks */

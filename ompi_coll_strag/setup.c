@@ -80,6 +80,7 @@ void coll_strag_setup_prepare(struct coll_strag_module *module, ompi_communicato
     const int pinned = coll_strag_pinned(comm, module->first.pinned);
     const bool always = pinned == COLL_STRAG_PREVIOUS || module->first.minimum_set;
     coll_strag_check_keys(comm);
+    module->is_dup = coll_strag_is_dup(comm);
     module->decision.pinned = pinned;
     module->delegate_below = shortest_setup(module);
     module->delegate_limit = always ? ULLONG_MAX : SHORT_CALLS;
@@ -314,6 +315,13 @@ static struct coll_strag_table_inputs inputs_of(const struct setup *setup, int p
     };
 }
 
+static void log_within_hosts(const struct setup *setup)
+{
+    const struct coll_strag_module *module = setup->module;
+    if (module->topology && module->topology->hosts < ompi_comm_size(setup->comm))
+        coll_strag_log(setup->comm, "within hosts: %s", module->shm ? "shared memory" : "the PML");
+}
+
 /* Hosts that the origin's setup found to be slow. */
 static void derive_slow(const struct setup *setup, struct strag_state_record *state)
 {
@@ -353,8 +361,7 @@ static void decide(const struct setup *setup, struct coll_strag_table_inputs *in
     decision->slow_found = coll_strag_finds_slow(setup->comm);
     decision->ports = coll_strag_ports(setup->comm);
     decide_from_ranks(setup, decision);
-    if (module->topology && module->topology->hosts < ompi_comm_size(setup->comm))
-        coll_strag_log(setup->comm, "within hosts: %s", module->shm ? "shared memory" : "the PML");
+    log_within_hosts(setup);
     if (setup->origin && !coll_strag_logging)
         coll_strag_decide_once(inputs, decision);
     else
@@ -581,8 +588,10 @@ static struct coll_strag_offer make_offer(struct setup *setup)
     if (!derive(setup))
         return offer;
     offer.origin = setup->origin->id;
-    if (setup->ranks)
+    if (setup->ranks) {
+        coll_strag_log(setup->comm, "set up from what is known of its ranks");
         fill_in_hosts(setup, &offer.hosts);
+    }
     if (!setup->origin->shared)
         offer.hosts.shared_memory = COLL_STRAG_SHARED_NEVER;
     return offer;
@@ -645,6 +654,11 @@ static int inherit(struct setup *setup, struct coll_strag_heritage *parent)
     module->heritage = parent;
     module->topology = coll_strag_heritage_topology(parent);
     module->lane_of = parent->lane_of;
+    if (ompi_comm_rank(setup->comm) == 0) {
+        coll_strag_log(setup->comm, "set up as its parent");
+        coll_strag_explain_topology(setup->comm, module->topology);
+        log_within_hosts(setup);
+    }
     if (connect_network(setup, &parent->hosts))
         follow(module, &parent->decision);
     if (parent->hosts.transport == COLL_STRAG_UCP)
@@ -678,7 +692,8 @@ static int ask(struct setup *setup)
 
 static int exchange(struct setup *setup)
 {
-    struct coll_strag_heritage *parent = coll_strag_heritage_of(setup->comm);
+    struct coll_strag_heritage *parent =
+        setup->module->is_dup ? coll_strag_heritage_of(setup->comm) : NULL;
     bool may = false;
     int code = OMPI_SUCCESS;
     if (parent && parent->pinned == setup->module->decision.pinned)
