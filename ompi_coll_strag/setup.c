@@ -183,7 +183,6 @@ static void fill_in_hosts(const struct setup *setup, struct coll_strag_hosts *ho
     hosts->shared_memory = shared_memory_wanted(setup);
     hosts->unless_ucp = hosts->shared_memory == COLL_STRAG_SHARED_AUTO;
     hosts->keyed = coll_strag_has_keys(setup->comm);
-    coll_strag_explain_topology(setup->comm, setup->module->topology);
 }
 
 /* A number that no other communicator of the ranks in this one has. */
@@ -209,6 +208,7 @@ static void find_hosts(struct setup *setup, struct coll_strag_hosts *hosts)
     else
         strag_topology_free(topology);
     fill_in_hosts(setup, hosts);
+    coll_strag_explain_topology(setup->comm, setup->module->topology);
     hosts->topology_bytes = setup->module->topology ? size : 0;
     hosts->id = make_id();
 }
@@ -588,10 +588,8 @@ static struct coll_strag_offer make_offer(struct setup *setup)
     if (!derive(setup))
         return offer;
     offer.origin = setup->origin->id;
-    if (setup->ranks) {
-        coll_strag_log(setup->comm, "set up from what is known of its ranks");
+    if (setup->ranks)
         fill_in_hosts(setup, &offer.hosts);
-    }
     if (!setup->origin->shared)
         offer.hosts.shared_memory = COLL_STRAG_SHARED_NEVER;
     return offer;
@@ -614,6 +612,10 @@ static int take_origin(struct setup *setup, const struct coll_strag_hosts *hosts
 {
     struct coll_strag_module *module = setup->module;
     struct coll_strag_heritage *heritage = module->heritage;
+    if (setup->ranks) {
+        coll_strag_log(setup->comm, "set up from what is known of its ranks");
+        coll_strag_explain_topology(setup->comm, module->topology);
+    }
     if (connect_network(setup, hosts) && connect_memory(setup, hosts))
         share_decision(setup);
     heritage->n = ompi_comm_size(setup->comm);
