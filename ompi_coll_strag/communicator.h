@@ -39,11 +39,11 @@ struct coll_strag_module {
     bool is_dup;
 
     /* Filled in by setup. */
-    struct coll_strag_decision decision; /* before: pinned alone */
-    struct coll_strag_heritage *heritage; /* NULL: there is none; its owner of the next two: */
+    struct coll_strag_decision decision;   /* before: pinned alone */
+    struct coll_strag_heritage *heritage;  /* NULL: there is none; its owner of the next two: */
     const struct strag_topology *topology; /* NULL: it could not be made */
-    uint8_t *lane_of;                     /* [rank]: enum coll_strag_lane */
-    uint64_t segments[STRAG_LANES];      /* bytes, by enum coll_strag_lane */
+    uint8_t *lane_of;                      /* [rank]: enum coll_strag_lane */
+    uint64_t segments[STRAG_LANES];        /* bytes, by enum coll_strag_lane */
     struct strag_selection *selection; /* rank 0's, for verbose lines; NULL: none, or the watch's */
     struct strag_shm *shm;             /* NULL: messages within a host go over `transport`, too */
     struct coll_strag_pml_transport pml;

@@ -71,7 +71,7 @@ struct coll_strag_decision {
     int32_t window;   /* calls */
     int32_t links;    /* hosts' links are watched, too */
     int32_t report, reproducible;
-    int32_t slow_found; /* the slow hosts in the state were not named by the user, but found */
+    int32_t slow_found;  /* the slow hosts in the state were not named by the user, but found */
     uint64_t watch_from; /* bytes: shorter calls are not watched */
     uint64_t segments[COLL_STRAG_TRANSPORTS][STRAG_LANES]; /* bytes, by enum coll_strag_lane */
     struct strag_state_record state;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 static struct {
-    pthread_mutex_t lock; /* of all that follows, and of all counts of references */
+    pthread_mutex_t lock;              /* of all that follows, and of all counts of references */
     struct coll_strag_heritage *first; /* those that are valid and have an id; not references */
     int key;                           /* of the attribute; MPI_KEYVAL_INVALID: not yet */
 } state = {.lock = PTHREAD_MUTEX_INITIALIZER, .key = MPI_KEYVAL_INVALID};
@@ -196,8 +196,7 @@ static bool covers(const struct coll_strag_heritage *heritage, ompi_communicator
     return last >= 0;
 }
 
-struct coll_strag_heritage *coll_strag_heritage_find(ompi_communicator_t *comm,
-                                                     int32_t *rank_of)
+struct coll_strag_heritage *coll_strag_heritage_find(ompi_communicator_t *comm, int32_t *rank_of)
 {
     pthread_mutex_lock(&state.lock);
     struct coll_strag_heritage *heritage = state.first;

@@ -7,8 +7,9 @@
  *
  * A dup gets it by an attribute that MPI_Comm_dup and MPI_Comm_idup copy: on all ranks or on none,
  * since all are in the same call of the communicator's. (MPI_Comm_create_group, which only the
- * group's ranks call, copies it in some versions, too: that must not count.) Others look for a communicator that has all
- * their ranks; that another rank finds the same one must be asked, by its number.
+ * group's ranks call, copies it in some versions, too: that must not count.) Others look for a
+ * communicator that has all their ranks; that another rank finds the same one must be asked, by its
+ * number.
  */
 #ifndef COLL_STRAG_HERITAGE_H
 #define COLL_STRAG_HERITAGE_H
@@ -26,10 +27,10 @@ struct coll_strag_heritage {
     bool shared; /* ranks of a host share memory */
     struct coll_strag_hosts hosts;
     struct coll_strag_decision decision;
-    struct strag_topology *topology; /* owned, as what follows */
-    uint8_t *lane_of;                /* [rank]: enum coll_strag_lane */
-    struct strag_shm_hold *hold;     /* NULL: nothing is shared, or the origin has it */
-    opal_process_name_t *names;      /* [rank]; NULL unless it has an id */
+    struct strag_topology *topology;    /* owned, as what follows */
+    uint8_t *lane_of;                   /* [rank]: enum coll_strag_lane */
+    struct strag_shm_hold *hold;        /* NULL: nothing is shared, or the origin has it */
+    opal_process_name_t *names;         /* [rank]; NULL unless it has an id */
     struct coll_strag_heritage *origin; /* that it was derived from, or NULL */
 
     /* this file's */
@@ -73,8 +74,7 @@ struct coll_strag_heritage *coll_strag_heritage_of(ompi_communicator_t *comm);
  * @param[out] rank_of  [ranks of comm]: its rank there
  * @return the caller's reference; NULL: none on this rank. Other ranks may have another answer
  */
-struct coll_strag_heritage *coll_strag_heritage_find(ompi_communicator_t *comm,
-                                                     int32_t *rank_of);
+struct coll_strag_heritage *coll_strag_heritage_find(ompi_communicator_t *comm, int32_t *rank_of);
 
 /** The names of a communicator's processes. @return the caller's to free; NULL: out of memory */
 opal_process_name_t *coll_strag_process_names(ompi_communicator_t *comm);

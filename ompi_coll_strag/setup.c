@@ -1,7 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * When a communicator is made nothing is sent, since Open MPI makes several concurrently. Its first
- * call that needs to know the other ranks does this, once:
+ * call that needs to know the other ranks does one of three things, once (heritage.h).
+ *
+ * A dup inherits, if its parent has been set up and no rank has info keys:
+ *
+ *     all ranks   where are the places in the arenas, and do all agree? an allgather; without
+ *                 shared memory rank 0's agreement alone, a broadcast of 4 bytes
+ *
+ * Another one derives what it needs, if another communicator that has all its ranks has been set
+ * up:
+ *
+ *     all ranks   have all the same strag, and the same origin? (roll_call.c)
+ *     all ranks   those of a host share memory: an allgather
+ *     rank 0      makes the table, or finds it among those that were made (table_cache.c)
+ *     rank 0      -- struct coll_strag_decision -->  all ranks                broadcast
+ *
+ * Else everybody is asked:
  *
  *     all ranks   have all the same strag? (roll_call.c)
  *     all ranks   -- struct coll_strag_rank_info -->  rank 0                  gather
@@ -15,10 +30,17 @@
  *     all ranks   has each all that it needs? an allreduce
  *
  * So only rank 0's files and parameters count, and ranks cannot disagree. The messages are those of
- * the communicator's own gather and broadcast, which are other components'.
+ * the communicator's own gather and broadcast, which are other components'. Which of the three it
+ * is all ranks know alike: a dup's by an attribute that all have or none, the second by the roll
+ * call. A dup begins with the table that its parent began with. It asks all the same whether rank 0
+ * has info keys, since rank 0 may be the only one that has; and desks are new, since two threads
+ * may use parent and dup at once.
+ *
+ * The first two watch their calls from the 16th on: most communicators live shorter.
  *
  * A rank that runs out of memory still takes part in every message. In the end all ranks know, and
- * the previous component runs all calls.
+ * the previous component runs all calls. What can fail on one rank in the first two is done before
+ * their first message, which says so; then everybody is asked.
  */
 #include "setup.h"
 
@@ -260,10 +282,9 @@ static bool connect_memory(struct setup *setup, const struct coll_strag_hosts *h
     if (hosts->shared_memory == COLL_STRAG_SHARED_NEVER || (hosts->unless_ucp && module->ucp))
         return true;
     if (setup->origin)
-        return may_continue(
-            setup, coll_strag_shared_memory_reconnect(setup->comm, &module->previous,
-                                                      module->lane_of, COLL_STRAG_MEMORY, &stop,
-                                                      &module->shm));
+        return may_continue(setup, coll_strag_shared_memory_reconnect(
+                                       setup->comm, &module->previous, module->lane_of,
+                                       COLL_STRAG_MEMORY, &stop, &module->shm));
     return may_continue(setup, coll_strag_shared_memory_connect(setup->comm, &module->previous,
                                                                 module->lane_of, COLL_STRAG_MEMORY,
                                                                 wanted, &module->shm));
@@ -562,7 +583,8 @@ static void forget_origin(struct setup *setup)
     setup->ranks = NULL;
 }
 
-/* Do without messages what can be done; all ranks must then agree that they have the same origin. */
+/* Do without messages what can be done; all ranks must then agree that they have the same origin.
+ */
 static bool derive(struct setup *setup)
 {
     const bool root = ompi_comm_rank(setup->comm) == 0;

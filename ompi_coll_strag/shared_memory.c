@@ -157,14 +157,13 @@ static void log_reason(ompi_communicator_t *comm, enum strag_shm_reason reason, 
 }
 
 /* @return NULL: out of memory */
-static struct strag_shm *create(ompi_communicator_t *comm, const uint8_t *lane_of,
-                                uint8_t lane)
+static struct strag_shm *create(ompi_communicator_t *comm, const uint8_t *lane_of, uint8_t lane)
 {
     const struct strag_shm_host host = {pack, unpack, progress, opal_progress_yield_when_idle,
                                         opal_using_threads()};
     struct strag_shm_process *own = find_process();
-    return lane_of && own ? strag_shm_create(own, &host, ompi_comm_size(comm),
-                                             ompi_comm_rank(comm), lane_of, lane)
+    return lane_of && own ? strag_shm_create(own, &host, ompi_comm_size(comm), ompi_comm_rank(comm),
+                                             lane_of, lane)
                           : NULL;
 }
 

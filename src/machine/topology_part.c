@@ -39,9 +39,9 @@ int strag_topology_part(const struct strag_topology *whole, const int32_t *rank_
             number_of[rank] = NONE;
         for (int i = 0; i < n; i++)
             number_of[rank_of[i]] = i;
-        status = strag_topology_create(
-            whole->network == STRAG_NETWORK_TREE ? NULL : &whole->grid, nodes,
-            copy_nodes(whole, number_of, place_of, nodes), n, part, err);
+        status =
+            strag_topology_create(whole->network == STRAG_NETWORK_TREE ? NULL : &whole->grid, nodes,
+                                  copy_nodes(whole, number_of, place_of, nodes), n, part, err);
     } else {
         (void)strag_fail(err, status, "out of memory for the topology of %d ranks", n);
     }
