@@ -273,6 +273,10 @@ static int run_watched(struct call *call)
                                   module->watch ? coll_strag_watch_selection(module->watch)
                                                 : module->selection,
                                   bytes, &call->choice);
+    if (module->watch_in)
+        code = coll_strag_setup_watch(module, call->comm, bytes);
+    if (code != OMPI_SUCCESS)
+        return code;
     if (!coll_strag_watches(module->watch, bytes))
         return run_choice(call);
     code = coll_strag_watch_begin(module->watch);

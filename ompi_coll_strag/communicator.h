@@ -10,6 +10,7 @@
 #include "decision.h"
 #include "explain.h"
 #include "fingerprint.h"
+#include "heritage.h"
 #include "plans.h"
 #include "previous.h"
 #include "table.h"
@@ -35,17 +36,21 @@ struct coll_strag_module {
     enum coll_strag_setup setup;
     int setup_error; /* of this rank alone: all its later calls fail, too */
 
+    bool is_dup;
+
     /* Filled in by setup. */
-    struct coll_strag_decision decision; /* before: pinned alone */
-    struct strag_topology *topology;     /* NULL: it could not be made */
-    uint8_t *lane_of;                    /* [rank]: enum coll_strag_lane */
-    uint64_t segments[STRAG_LANES];      /* bytes, by enum coll_strag_lane */
+    struct coll_strag_decision decision;   /* before: pinned alone */
+    struct coll_strag_heritage *heritage;  /* NULL: there is none; its owner of the next two: */
+    const struct strag_topology *topology; /* NULL: it could not be made */
+    uint8_t *lane_of;                      /* [rank]: enum coll_strag_lane */
+    uint64_t segments[STRAG_LANES];        /* bytes, by enum coll_strag_lane */
     struct strag_selection *selection; /* rank 0's, for verbose lines; NULL: none, or the watch's */
     struct strag_shm *shm;             /* NULL: messages within a host go over `transport`, too */
     struct coll_strag_pml_transport pml;
     struct coll_strag_transport *ucp;       /* NULL: nothing goes over UCX here */
     struct coll_strag_transport *transport; /* one of these two */
     struct coll_strag_watch *watch;         /* NULL: calls are not watched */
+    int watch_in; /* so many calls that are long enough are not watched before; 0: it has begun */
 
     struct coll_strag_plans plans;
     struct coll_strag_explained explained;

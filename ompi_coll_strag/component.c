@@ -5,6 +5,7 @@
 #include "counters.h"
 #include "device.h"
 #include "fingerprint.h"
+#include "heritage.h"
 #include "log.h"
 #include "module.h"
 #include "place.h"
@@ -14,6 +15,7 @@
 #include "settings.h"
 #include "shared_memory.h"
 #include "table.h"
+#include "table_cache.h"
 #include "ucp/ucp.h"
 
 #include <stdlib.h>
@@ -167,6 +169,8 @@ static int component_close(void)
     coll_strag_fingerprint_free();
     coll_strag_device_close();
     coll_strag_ucp_close();
+    coll_strag_heritage_close();
+    coll_strag_table_cache_free();
     coll_strag_shared_memory_close();
     coll_strag_spaces_free();
     coll_strag_layout_free();

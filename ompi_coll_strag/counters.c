@@ -9,6 +9,15 @@ static struct {
     struct coll_strag_count freed; /* what communicators had counted that are no more */
 } counters = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+static void add(struct coll_strag_count *total, const struct coll_strag_count *count)
+{
+    total->calls += count->calls;
+    total->delegated += count->delegated;
+    total->asked += count->asked;
+    total->derived += count->derived;
+    total->inherited += count->inherited;
+}
+
 void coll_strag_count_begin(struct coll_strag_count *count)
 {
     pthread_mutex_lock(&counters.lock);
@@ -25,12 +34,11 @@ void coll_strag_count_end(struct coll_strag_count *count)
     *count->link = count->next;
     if (count->next)
         count->next->link = count->link;
-    counters.freed.calls += count->calls;
-    counters.freed.delegated += count->delegated;
+    add(&counters.freed, count);
     pthread_mutex_unlock(&counters.lock);
 }
 
-enum counter { CALLS, DELEGATED };
+enum counter { CALLS, DELEGATED, ASKED, DERIVED, INHERITED };
 
 static int read_counter(const struct mca_base_pvar_t *pvar, void *value, void *object)
 {
@@ -39,12 +47,14 @@ static int read_counter(const struct mca_base_pvar_t *pvar, void *value, void *o
     pthread_mutex_lock(&counters.lock);
     total = counters.freed;
     for (const struct coll_strag_count *count = counters.first; count; count = count->next) {
-        total.calls += count->calls;
-        total.delegated += count->delegated;
+        add(&total, count);
     }
     pthread_mutex_unlock(&counters.lock);
-    *(unsigned long long *)value =
-        (enum counter)(uintptr_t)pvar->ctx == CALLS ? total.calls : total.delegated;
+    const unsigned long long totals[] = {
+        [CALLS] = total.calls,     [DELEGATED] = total.delegated, [ASKED] = total.asked,
+        [DERIVED] = total.derived, [INHERITED] = total.inherited,
+    };
+    *(unsigned long long *)value = totals[(uintptr_t)pvar->ctx];
     return OPAL_SUCCESS;
 }
 
@@ -64,4 +74,10 @@ void coll_strag_counters_register(const mca_base_component_t *component)
                      "MPI_Allreduce calls of this process that coll/strag has run");
     register_counter(component, DELEGATED, "delegated",
                      "MPI_Allreduce calls of this process that coll/strag has delegated");
+    register_counter(component, ASKED, "setups_asked",
+                     "communicators whose ranks have told rank 0 where they are");
+    register_counter(component, DERIVED, "setups_derived",
+                     "communicators that were set up from what another one's ranks had told");
+    register_counter(component, INHERITED, "setups_inherited",
+                     "dups that were set up as their parents are");
 }

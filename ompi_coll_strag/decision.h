@@ -44,6 +44,14 @@ struct coll_strag_hosts {
     int32_t transport;       /* enum coll_strag_transport_kind: what is wanted */
     int32_t shared_memory;   /* enum coll_strag_shared_memory */
     int32_t unless_ucp;      /* shared memory only where UCX cannot be used */
+    int32_t keyed;           /* rank 0 has info keys of ours */
+    uint64_t id;             /* a random number; 0: none */
+};
+
+/* What the roll call agrees upon, beside who is there. */
+struct coll_strag_offer {
+    uint64_t origin;               /* id of what all ranks can derive their setup from; 0: none */
+    struct coll_strag_hosts hosts; /* with an origin; rank 0's */
 };
 
 /* Are calls watched, so that stragglers are found? */
@@ -63,6 +71,7 @@ struct coll_strag_decision {
     int32_t window;   /* calls */
     int32_t links;    /* hosts' links are watched, too */
     int32_t report, reproducible;
+    int32_t slow_found;  /* the slow hosts in the state were not named by the user, but found */
     uint64_t watch_from; /* bytes: shorter calls are not watched */
     uint64_t segments[COLL_STRAG_TRANSPORTS][STRAG_LANES]; /* bytes, by enum coll_strag_lane */
     struct strag_state_record state;

@@ -95,6 +95,15 @@ void coll_strag_check_keys(ompi_communicator_t *comm)
     coll_strag_warn_of_keys(&complaints);
 }
 
+bool coll_strag_has_keys(ompi_communicator_t *comm)
+{
+    char name[MPI_MAX_INFO_KEY + 1];
+    for (int k = coll_strag_info_count(comm); k-- > 0;)
+        if (coll_strag_info_name(comm, k, name) && strncmp(name, prefix, strlen(prefix)) == 0)
+            return true;
+    return false;
+}
+
 /* ---- Values ---- */
 
 /* @return as the key's reader, or `otherwise` where there is no such key */

@@ -12,6 +12,9 @@
  * nothing. Costs nothing where the communicator has no info. */
 void coll_strag_check_keys(ompi_communicator_t *comm);
 
+/** Does the communicator have any key of ours on this rank? */
+bool coll_strag_has_keys(ompi_communicator_t *comm);
+
 /** Show a warning of such keys, unless it was shown before. */
 void coll_strag_warn_of_keys(const struct coll_strag_complaints *complaints);
 

@@ -18,6 +18,7 @@ ompi_coll_strag_libcoll_strag_la_SOURCES = \
 	ompi_coll_strag/device.c ompi_coll_strag/device.h \
 	ompi_coll_strag/explain.c ompi_coll_strag/explain.h \
 	ompi_coll_strag/fingerprint.c ompi_coll_strag/fingerprint.h \
+	ompi_coll_strag/heritage.c ompi_coll_strag/heritage.h \
 	ompi_coll_strag/info_keys.c ompi_coll_strag/info_keys.h \
 	ompi_coll_strag/links.c ompi_coll_strag/links.h \
 	ompi_coll_strag/log.c ompi_coll_strag/log.h \
@@ -35,6 +36,7 @@ ompi_coll_strag_libcoll_strag_la_SOURCES = \
 	ompi_coll_strag/shared_memory.c ompi_coll_strag/shared_memory.h \
 	ompi_coll_strag/state.c ompi_coll_strag/state.h \
 	ompi_coll_strag/table.c ompi_coll_strag/table.h \
+	ompi_coll_strag/table_cache.c ompi_coll_strag/table_cache.h \
 	ompi_coll_strag/transport.c ompi_coll_strag/transport.h \
 	ompi_coll_strag/transport_pml.c ompi_coll_strag/transport_pml.h \
 	ompi_coll_strag/ucp/ucp.h \

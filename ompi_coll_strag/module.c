@@ -27,12 +27,11 @@ static void module_destruct(coll_strag_module_t *module)
     coll_strag_count_end(&module->count);
     coll_strag_plans_free(&module->plans, false);
     coll_strag_watch_free(module->watch);
-    strag_topology_free(module->topology);
-    free(module->lane_of);
     strag_selection_free(module->selection);
     coll_strag_pml_free(&module->pml);
     coll_strag_ucp_free(module->ucp);
     coll_strag_shared_memory_free(module->shm);
+    coll_strag_heritage_release(module->heritage);
     COLL_STRAG_FORGET(module, allreduce);
 }
 
@@ -93,6 +92,11 @@ mca_coll_base_module_t *coll_strag_comm_query(ompi_communicator_t *comm, int *pr
     coll_strag_module_t *module = OBJ_NEW(coll_strag_module_t);
     if (NULL == module)
         return NULL;
+    module->heritage = coll_strag_heritage_create();
+    if (NULL == module->heritage) {
+        OBJ_RELEASE(module);
+        return NULL;
+    }
     module->first = first;
     module->super.coll_module_enable = module_enable;
     module->super.coll_module_disable = module_disable;

@@ -18,13 +18,14 @@
 
 #include "log.h"
 
+#include <string.h>
+
 /* Ranks, the lowest of each kind; INT32_MAX: none. */
 struct answer {
     int32_t missing; /* has no strag, or another one */
     int32_t varies;  /* has other parameters than rank 0 */
+    struct coll_strag_offer offer;
 };
-
-static const struct answer all_alike = {INT32_MAX, INT32_MAX};
 
 static bool is_missing(ompi_communicator_t *comm, int rank)
 {
@@ -114,6 +115,8 @@ static void add(struct answer *answer, const struct answer *other)
         answer->missing = other->missing;
     if (other->varies < answer->varies)
         answer->varies = other->varies;
+    if (other->offer.origin != answer->offer.origin)
+        answer->offer.origin = 0;
 }
 
 /* A rank and the bits below its lowest one: its children. Rank 0 has all bits. */
@@ -174,10 +177,13 @@ static int ask(ompi_communicator_t *comm, struct answer *answer)
 }
 
 int coll_strag_roll_call(ompi_communicator_t *comm, const struct coll_strag_fingerprint *first,
-                         bool *all)
+                         struct coll_strag_offer *offer, bool *all)
 {
     struct coll_strag_fingerprint own;
-    struct answer answer = all_alike;
+    struct answer answer;
+    memset(&answer, 0, sizeof answer); /* it is sent, padding and all */
+    answer.missing = answer.varies = INT32_MAX;
+    answer.offer = *offer;
     coll_strag_fingerprint_find(comm, ompi_comm_rank(comm), &own);
     if (coll_strag_fingerprint_varies(&own, first, NULL))
         answer.varies = ompi_comm_rank(comm);
@@ -187,6 +193,7 @@ int coll_strag_roll_call(ompi_communicator_t *comm, const struct coll_strag_fing
     if (code == OMPI_SUCCESS)
         code = spread(comm, &answer);
     *all = code == OMPI_SUCCESS && answer.missing == INT32_MAX;
+    *offer = answer.offer;
     if (code == OMPI_SUCCESS)
         warn_of(comm, first, &answer);
     return code;

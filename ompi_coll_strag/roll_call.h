@@ -6,6 +6,7 @@
 #ifndef COLL_STRAG_ROLL_CALL_H
 #define COLL_STRAG_ROLL_CALL_H
 
+#include "decision.h"
 #include "fingerprint.h"
 
 /**
@@ -20,10 +21,11 @@ bool coll_strag_roll_call_first(ompi_communicator_t *comm, struct coll_strag_fin
  * Before anything else is sent: do all ranks have it? Warns if not, and if parameters vary.
  * Collective among those ranks that have it.
  *
+ * @param[in,out] offer  what this rank has; then what all have alike, with rank 0's hosts
  * @param[out] all  the same on all of them
  * @return OMPI_SUCCESS, or an error of a message
  */
 int coll_strag_roll_call(ompi_communicator_t *comm, const struct coll_strag_fingerprint *first,
-                         bool *all);
+                         struct coll_strag_offer *offer, bool *all);
 
 #endif

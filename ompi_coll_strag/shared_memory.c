@@ -20,6 +20,7 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- What the transport needs of Open MPI ---- */
 
@@ -119,6 +120,13 @@ static int agree(ompi_communicator_t *comm, const struct coll_strag_previous *pr
     return code;
 }
 
+static int exchange(ompi_communicator_t *comm, const struct strag_shm_info *own,
+                    struct strag_shm_info *infos)
+{
+    return comm->c_coll->coll_allgather(own, sizeof *own, MPI_BYTE, infos, sizeof *own, MPI_BYTE,
+                                        comm, comm->c_coll->coll_allgather_module);
+}
+
 /* @param shm    NULL: this rank is out of memory
  * @param infos  [rank]: room, or NULL
  * @param[out] reason, rank  as agree says */
@@ -131,8 +139,7 @@ static int set_up(ompi_communicator_t *comm, const struct coll_strag_previous *p
     int code = agree(comm, previous, reason, rank);
     if (code != OMPI_SUCCESS || *reason != STRAG_SHM_ABLE)
         return code;
-    code = comm->c_coll->coll_allgather(&own, sizeof own, MPI_BYTE, infos, sizeof own, MPI_BYTE,
-                                        comm, comm->c_coll->coll_allgather_module);
+    code = exchange(comm, &own, infos);
     if (code != OMPI_SUCCESS)
         return code;
     *reason = strag_shm_join(shm, infos);
@@ -149,19 +156,75 @@ static void log_reason(ompi_communicator_t *comm, enum strag_shm_reason reason, 
         coll_strag_warn(COLL_STRAG_WARN_NOT_SHARED, comm->c_name, text);
 }
 
+/* @return NULL: out of memory */
+static struct strag_shm *create(ompi_communicator_t *comm, const uint8_t *lane_of, uint8_t lane)
+{
+    const struct strag_shm_host host = {pack, unpack, progress, opal_progress_yield_when_idle,
+                                        opal_using_threads()};
+    struct strag_shm_process *own = find_process();
+    return lane_of && own ? strag_shm_create(own, &host, ompi_comm_size(comm), ompi_comm_rank(comm),
+                                             lane_of, lane)
+                          : NULL;
+}
+
+/* Up to so many ranks the answers are on the stack: no rank can be without room for them. */
+enum { FEW_RANKS = 128 };
+
+/* What no rank says before the exchange goes into its note.
+ * @param infos  [rank]; NULL: this rank is out of memory, which all are told before */
+static int rejoin(ompi_communicator_t *comm, const struct coll_strag_previous *previous,
+                  struct strag_shm *shm, struct strag_shm_info *infos, bool *stop)
+{
+    const int n = ompi_comm_size(comm);
+    struct strag_shm_info own;
+    memset(&own, 0, sizeof own);
+    own.note = *stop || !shm || strag_shm_make(shm, &own) != STRAG_SHM_ABLE;
+    if (n > FEW_RANKS) {
+        bool all;
+        const int code = coll_strag_agree(previous, comm, !own.note && infos, &all);
+        *stop = !all;
+        if (code != OMPI_SUCCESS || *stop)
+            return code;
+    }
+    const int code = exchange(comm, &own, infos);
+    if (code != OMPI_SUCCESS)
+        return code;
+    *stop = false;
+    for (int rank = 0; rank < n; rank++)
+        *stop = *stop || infos[rank].note;
+    return *stop || strag_shm_join(shm, infos) == STRAG_SHM_ABLE ? OMPI_SUCCESS : OMPI_ERROR;
+}
+
+int coll_strag_shared_memory_reconnect(ompi_communicator_t *comm,
+                                       const struct coll_strag_previous *previous,
+                                       const uint8_t *lane_of, uint8_t lane, bool *stop,
+                                       struct strag_shm **shm)
+{
+    struct strag_shm_info few[FEW_RANKS], *infos = few;
+    const int n = ompi_comm_size(comm);
+    if (n > FEW_RANKS)
+        infos = calloc((size_t)n, sizeof *infos);
+    *shm = create(comm, lane_of, lane);
+    const int code = rejoin(comm, previous, *shm, infos, stop);
+    if (infos != few)
+        free(infos);
+    if (code == OMPI_SUCCESS && !*stop)
+        return code;
+    coll_strag_shared_memory_free(*shm);
+    *shm = NULL;
+    return code;
+}
+
 int coll_strag_shared_memory_connect(ompi_communicator_t *comm,
                                      const struct coll_strag_previous *previous,
                                      const uint8_t *lane_of, uint8_t lane, bool wanted,
                                      struct strag_shm **shm)
 {
-    const struct strag_shm_host host = {pack, unpack, progress, opal_progress_yield_when_idle,
-                                        opal_using_threads()};
     const int n = ompi_comm_size(comm), me = ompi_comm_rank(comm);
     struct strag_shm_info *infos = calloc((size_t)n, sizeof *infos);
-    struct strag_shm_process *own = find_process();
     enum strag_shm_reason reason;
     int rank = 0;
-    *shm = lane_of && own ? strag_shm_create(own, &host, n, me, lane_of, lane) : NULL;
+    *shm = create(comm, lane_of, lane);
     int code = set_up(comm, previous, *shm, infos, &reason, &rank);
     free(infos);
     if (code == OMPI_SUCCESS && reason == STRAG_SHM_ABLE)

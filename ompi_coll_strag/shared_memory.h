@@ -22,6 +22,18 @@ int coll_strag_shared_memory_connect(ompi_communicator_t *comm,
                                      const uint8_t *lane_of, uint8_t lane, bool wanted,
                                      struct strag_shm **shm);
 
+/**
+ * The same for ranks that have opened each other's arenas before, and hold them
+ * (strag_shm_hold): in one exchange.
+ *
+ * @param[in,out] stop  this rank wants something else; then whether any does, or cannot share
+ *                      memory: the same on all ranks, and *shm is NULL then
+ */
+int coll_strag_shared_memory_reconnect(ompi_communicator_t *comm,
+                                       const struct coll_strag_previous *previous,
+                                       const uint8_t *lane_of, uint8_t lane, bool *stop,
+                                       struct strag_shm **shm);
+
 /** Get ready for a call. @param size  bytes of data in an element
  * @return NULL: its messages are too short for such an element */
 struct strag_transport *coll_strag_shared_memory_begin(struct strag_shm *shm,

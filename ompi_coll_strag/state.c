@@ -23,6 +23,12 @@ static bool is_auto(const char *text)
     return strcmp(text, "auto") == 0;
 }
 
+bool coll_strag_finds_slow(ompi_communicator_t *comm)
+{
+    char buffer[COLL_STRAG_KEY_MAX];
+    return is_auto(coll_strag_slowdown(comm, buffer));
+}
+
 /* "n1, n2, n3 and 5 more": the job's hosts, each once, and which is nearest to a wrong one. */
 static void list_hosts(const struct strag_rank_location *ranks, int n, const char *wrong,
                        struct strag_nearest *nearest, char *text, size_t size)

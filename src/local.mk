@@ -61,6 +61,7 @@ src_libstrag_la_SOURCES = \
 	src/machine/topology.c src/machine/topology.h \
 	src/machine/topology_box.c \
 	src/machine/topology_pack.c \
+	src/machine/topology_part.c \
 	src/model/bounds.c src/model/bounds.h \
 	src/model/cost.c src/model/cost.h \
 	src/model/cost_clocks.c \

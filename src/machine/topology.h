@@ -103,6 +103,16 @@ struct strag_topology {
 int strag_topology_create(const struct strag_grid *grid, const struct strag_node *nodes, int nnodes,
                           int n, struct strag_topology **topology, struct strag_error *err);
 
+/**
+ * The topology of some of the ranks, numbered anew.
+ *
+ * @param rank_of  [n]: rank i of the part is rank rank_of[i] of the whole; none is there twice
+ * @param[out] part  as `topology` of strag_topology_create
+ * @return as strag_topology_create
+ */
+int strag_topology_part(const struct strag_topology *whole, const int32_t *rank_of, int n,
+                        struct strag_topology **part, struct strag_error *err);
+
 /** n ranks on one switch, a host for each `ranks_per_host` of them (the last may have fewer). */
 int strag_topology_flat(int n, int ranks_per_host, struct strag_topology **topology,
                         struct strag_error *err);

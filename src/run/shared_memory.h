@@ -28,6 +28,7 @@
 
 struct strag_shm;         /* what belongs to a communicator */
 struct strag_shm_process; /* what the communicators of a process have in common */
+struct strag_shm_hold;    /* arenas that stay */
 
 /* Why a rank cannot share memory. */
 enum strag_shm_reason {
@@ -72,7 +73,7 @@ struct strag_shm_info {
     uint32_t desk;          /* offset in the arena, in lines */
     uint32_t slot;          /* bytes of a slot */
     int32_t yields;         /* of its host structure */
-    int32_t padding;
+    int32_t note;           /* the caller's */
 };
 
 /* ---- The process ---- */
@@ -116,6 +117,18 @@ enum strag_shm_reason strag_shm_make(struct strag_shm *shm, struct strag_shm_inf
 
 /** Map the arenas of the others on the host. @param infos  [n]: of all ranks */
 enum strag_shm_reason strag_shm_join(struct strag_shm *shm, const struct strag_shm_info *infos);
+
+/**
+ * Keep what a communicator of this process has opened, so that others of the same ranks can join
+ * later without opening anything: strag_shm_join cannot fail for them.
+ *
+ * @param shm  has joined
+ * @return to be freed with strag_shm_hold_free, before the process; NULL: out of memory
+ */
+struct strag_shm_hold *strag_shm_hold(const struct strag_shm *shm);
+
+/** NULL is allowed. */
+void strag_shm_hold_free(struct strag_shm_hold *hold);
 
 /** Leave: what other ranks may still read stays in the arena until they have left, too. NULL is
  * allowed. */

@@ -129,6 +129,12 @@ static bool has_desk(const struct strag_shm *shm)
     return shm->desk.status != &shm->alone;
 }
 
+static void drop_unused(struct strag_shm_process *process)
+{
+    if (process->communicators == 0 && process->holds == 0)
+        strag_shm_arena_drop(process);
+}
+
 static void destroy(struct strag_shm *shm)
 {
     struct strag_shm_process *process = shm->process;
@@ -143,8 +149,7 @@ static void destroy(struct strag_shm *shm)
     free(shm->receives.pending);
     free(shm->peer);
     free(shm);
-    if (process->communicators == 0)
-        strag_shm_arena_drop(process);
+    drop_unused(process);
 }
 
 static bool have_left(const struct strag_shm *shm)
@@ -196,6 +201,48 @@ void strag_shm_free(struct strag_shm *shm)
     }
     settle(process);
     pthread_mutex_unlock(&process->lock);
+}
+
+/* ---- Keeping what was opened ---- */
+
+struct strag_shm_hold {
+    struct strag_shm_process *process;
+    int count;
+    struct strag_shm_opened *opened[]; /* [count] */
+};
+
+struct strag_shm_hold *strag_shm_hold(const struct strag_shm *shm)
+{
+    struct strag_shm_process *process = shm->process;
+    struct strag_shm_hold *hold = malloc(sizeof *hold + (size_t)shm->n * sizeof *hold->opened);
+    if (!hold)
+        return NULL;
+    hold->process = process;
+    hold->count = 0;
+    pthread_mutex_lock(&process->lock);
+    process->holds++;
+    for (int i = 0; i < shm->n; i++) {
+        if (!shm->peers[i].opened)
+            continue;
+        shm->peers[i].opened->users++;
+        hold->opened[hold->count++] = shm->peers[i].opened;
+    }
+    pthread_mutex_unlock(&process->lock);
+    return hold;
+}
+
+void strag_shm_hold_free(struct strag_shm_hold *hold)
+{
+    if (!hold)
+        return;
+    struct strag_shm_process *process = hold->process;
+    pthread_mutex_lock(&process->lock);
+    for (int i = 0; i < hold->count; i++)
+        strag_shm_arena_close(process, hold->opened[i]);
+    process->holds--;
+    drop_unused(process);
+    pthread_mutex_unlock(&process->lock);
+    free(hold);
 }
 
 /* ---- The process ---- */

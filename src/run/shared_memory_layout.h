@@ -182,6 +182,7 @@ struct strag_shm_process {
     unsigned char *desk_map; /* [units of desks]: is it used? */
     uint64_t desks_made;
     int communicators;
+    int holds;
 
     /* rings */
     struct strag_shm_user *users; /* [rings] */

@@ -198,6 +198,23 @@ void test_counters_moved(struct test_counters before, unsigned long long calls,
                what, now.calls, calls, now.delegated, delegated);
 }
 
+unsigned long long test_counter_read(const char *name)
+{
+    static struct {
+        const char *name;
+        MPI_T_pvar_handle handle;
+        int index;
+    } open[8];
+    int i = 0;
+    while (NULL != open[i].name && strcmp(open[i].name, name) != 0)
+        i++;
+    if (NULL == open[i].name) {
+        open[i].name = name;
+        open[i].handle = counter_open(name, &open[i].index);
+    }
+    return counter_read(open[i].handle, open[i].index);
+}
+
 double test_variable_read(const char *name, MPI_Comm comm)
 {
     MPI_T_pvar_handle handle;

@@ -93,6 +93,9 @@ struct test_counters test_counters_read(void);
 void test_counters_moved(struct test_counters before, unsigned long long calls,
                          unsigned long long delegated, const char *what);
 
+/** A counter of the process, by its name, since it was first read; up to 7 of them. */
+unsigned long long test_counter_read(const char *name);
+
 /** A performance variable of a communicator, an int, a double or an unsigned long long; -1 without
  * strag, where --expect-strag 0 allows that. */
 double test_variable_read(const char *name, MPI_Comm comm);

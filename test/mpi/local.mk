@@ -12,6 +12,7 @@ mpi_tests = \
 	test/mpi/matrix.sh \
 	test/mpi/memory.sh \
 	test/mpi/in_order.sh \
+	test/mpi/inherit.sh \
 	test/mpi/mismatch.sh \
 	test/mpi/mistakes.sh \
 	test/mpi/namespaces.sh \
@@ -48,6 +49,7 @@ check_PROGRAMS += \
 	test/mpi/communicators \
 	test/mpi/device \
 	test/mpi/huge \
+	test/mpi/inherit \
 	test/mpi/killed \
 	test/mpi/late \
 	test/mpi/layout \
@@ -129,6 +131,9 @@ test_mpi_stopped_LDADD = $(mpi_libs)
 test_mpi_storm_SOURCES = test/mpi/storm.c $(mpi_caller)
 test_mpi_storm_CPPFLAGS = $(mpi_cppflags)
 test_mpi_storm_LDADD = $(mpi_libs)
+test_mpi_inherit_SOURCES = test/mpi/inherit.c $(mpi_common)
+test_mpi_inherit_CPPFLAGS = $(mpi_cppflags)
+test_mpi_inherit_LDADD = $(mpi_libs)
 test_mpi_threads_SOURCES = test/mpi/threads.c $(mpi_common)
 test_mpi_threads_CPPFLAGS = $(mpi_cppflags)
 test_mpi_threads_LDADD = $(mpi_libs)

@@ -408,6 +408,32 @@ static void communicators_are_limited(void **state)
     close_host(&host);
 }
 
+/* What is held stays open when the communicator has gone, so that the next one opens nothing. */
+static void held_arenas_stay(void **state)
+{
+    struct host host;
+    struct strag_shm *views[3];
+    struct strag_shm_hold *holds[3];
+    (void)state;
+    open_host(&host, 3, 64 * MIB);
+    assert_int_equal(join(&host, views), STRAG_SHM_ABLE);
+    for (int r = 0; r < 3; r++)
+        assert_non_null(holds[r] = strag_shm_hold(views[r]));
+    leave(&host, views);
+    const size_t mapped = host.processes[0]->mapped;
+    const uint64_t key = host.processes[0]->key;
+    assert_true(mapped > 0);
+    assert_non_null(host.processes[0]->arena.base);
+    assert_int_equal(join(&host, views), STRAG_SHM_ABLE);
+    assert_int_equal(host.processes[0]->mapped, mapped);
+    assert_true(host.processes[0]->key == key);
+    leave(&host, views);
+    for (int r = 0; r < 3; r++)
+        strag_shm_hold_free(holds[r]);
+    strag_shm_hold_free(NULL);
+    close_host(&host);
+}
+
 /* 1024 ranks of a host, in memory that all of this process see: bytes each, and messages to all. */
 static void a_thousand_ranks_fit(void **state)
 {
@@ -501,6 +527,7 @@ int main(void)
         cmocka_unit_test(what_others_read_stays),
         cmocka_unit_test(all_comes_back),
         cmocka_unit_test(communicators_are_limited),
+        cmocka_unit_test(held_arenas_stay),
         cmocka_unit_test(a_thousand_ranks_fit),
         cmocka_unit_test(few_are_at_most_two_for_each_processor),
     };

@@ -481,9 +481,56 @@ static void out_of_memory(void **state)
     assert_int_equal(exhaust("a flat topology", create_flat, NULL), created[0] + 1);
 }
 
+/* ---- Some of the ranks ---- */
+
+static void assert_part(const char *whole, const int32_t *rank_of, int n, const char *expected)
+{
+    struct machine_nodes nodes = machine_parse(whole);
+    struct strag_topology *topology = machine_finish(&nodes, NULL), *part = NULL;
+    char text[400];
+    assert_int_equal(strag_topology_part(topology, rank_of, n, &part, NULL), STRAG_OK);
+    strag_topology_free(topology);
+    machine_check(part);
+    assert_string_equal(machine_describe(part, text, sizeof text), expected);
+    strag_topology_free(part);
+}
+
+static void parts(void **state)
+{
+    (void)state;
+    static const char two_switches[] = "N(S(H=a(0 1) H=b(2)) S(H=c(3) H=d(4)))";
+    assert_part(two_switches, (const int32_t[]){0, 1, 2, 3, 4}, 5, two_switches);
+    assert_part(two_switches, (const int32_t[]){4, 3, 2, 1, 0}, 5,
+                "N(S(H=a(4 3) H=b(2)) S(H=c(1) H=d(0)))");
+    assert_part(two_switches, (const int32_t[]){4, 0, 1}, 3, "N(H=a(1 2) H=d(0))");
+    assert_part(two_switches, (const int32_t[]){2}, 1, "N(H=b(0))");
+    assert_part("N(H(P(0 1) P(2 3)) H(P(4 5) P(6 7)))", (const int32_t[]){6, 7, 0, 2}, 4,
+                "N(H(2 3) H(0 1))");
+}
+
+static int create_part(const void *what, struct strag_error *err, bool *made)
+{
+    struct strag_topology *part = NULL;
+    const int status = strag_topology_part(what, (const int32_t[]){3, 1, 0}, 3, &part, err);
+    *made = part != NULL;
+    strag_topology_free(part);
+    return status;
+}
+
+static void part_out_of_memory(void **state)
+{
+    struct strag_topology *whole = NULL;
+    (void)state;
+    assert_int_equal(strag_topology_flat(4, 2, &whole, NULL), STRAG_OK);
+    assert_true(exhaust("a part", create_part, whole) > 3);
+    strag_topology_free(whole);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(parts),
+        cmocka_unit_test(part_out_of_memory),
         cmocka_unit_test(what_stays),
         cmocka_unit_test(what_is_left_out),
         cmocka_unit_test(level_by_level),

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "heritage.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct {
+    pthread_mutex_t lock;              /* of all that follows, and of all counts of references */
+    struct coll_strag_heritage *first; /* those that are valid and have an id; not references */
+    int key;                           /* of the attribute; MPI_KEYVAL_INVALID: not yet */
+} state = {.lock = PTHREAD_MUTEX_INITIALIZER, .key = MPI_KEYVAL_INVALID};
+
+/* ---- References ---- */
+
+struct coll_strag_heritage *coll_strag_heritage_create(void)
+{
+    struct coll_strag_heritage *heritage = calloc(1, sizeof *heritage);
+    if (heritage)
+        heritage->refs = 1;
+    return heritage;
+}
+
+struct coll_strag_heritage *coll_strag_heritage_retain(struct coll_strag_heritage *heritage)
+{
+    pthread_mutex_lock(&state.lock);
+    heritage->refs++;
+    pthread_mutex_unlock(&state.lock);
+    return heritage;
+}
+
+/* The caller has the lock. */
+static void take_off_list(const struct coll_strag_heritage *heritage)
+{
+    struct coll_strag_heritage **link = &state.first;
+    while (*link && *link != heritage)
+        link = &(*link)->next;
+    if (*link)
+        *link = heritage->next;
+}
+
+void coll_strag_heritage_release(struct coll_strag_heritage *heritage)
+{
+    while (heritage) {
+        struct coll_strag_heritage *origin = heritage->origin;
+        pthread_mutex_lock(&state.lock);
+        const bool last = --heritage->refs == 0;
+        if (last)
+            take_off_list(heritage);
+        pthread_mutex_unlock(&state.lock);
+        if (!last)
+            return;
+        strag_shm_hold_free(heritage->hold);
+        strag_topology_free(heritage->topology);
+        free(heritage->lane_of);
+        free(heritage->names);
+        free(heritage);
+        heritage = origin;
+    }
+}
+
+void coll_strag_heritage_publish(struct coll_strag_heritage *heritage)
+{
+    pthread_mutex_lock(&state.lock);
+    const bool already = heritage->valid;
+    heritage->valid = true;
+    if (heritage->id && !already) {
+        heritage->next = NULL;
+        struct coll_strag_heritage **link = &state.first;
+        while (*link) /* the oldest one comes first: most ranks have that */
+            link = &(*link)->next;
+        *link = heritage;
+    }
+    pthread_mutex_unlock(&state.lock);
+}
+
+/* ---- Dups ---- */
+
+/* Nothing is allocated here, so that no rank can be the only one that fails. */
+static int copied(MPI_Comm comm, int key, void *extra, void *value, void *copy, int *flag)
+{
+    struct coll_strag_heritage *heritage = value;
+    (void)comm;
+    (void)key;
+    (void)extra;
+    *flag = heritage->valid && !heritage->keyed;
+    if (*flag)
+        *(void **)copy = coll_strag_heritage_retain(heritage);
+    return MPI_SUCCESS;
+}
+
+static int deleted(MPI_Comm comm, int key, void *value, void *extra)
+{
+    (void)comm;
+    (void)key;
+    (void)extra;
+    coll_strag_heritage_release(value);
+    return MPI_SUCCESS;
+}
+
+bool coll_strag_is_dup(const ompi_communicator_t *comm)
+{
+    return NULL != strstr(comm->c_name, " DUP FROM ");
+}
+
+static int find_key(void)
+{
+    int made = MPI_KEYVAL_INVALID;
+    pthread_mutex_lock(&state.lock);
+    const int key = state.key;
+    pthread_mutex_unlock(&state.lock);
+    if (key != MPI_KEYVAL_INVALID ||
+        PMPI_Comm_create_keyval(copied, deleted, &made, NULL) != MPI_SUCCESS)
+        return key;
+    pthread_mutex_lock(&state.lock);
+    const bool late = state.key != MPI_KEYVAL_INVALID; /* another thread has made one */
+    if (!late)
+        state.key = made;
+    const int found = state.key;
+    pthread_mutex_unlock(&state.lock);
+    if (late)
+        PMPI_Comm_free_keyval(&made);
+    return found;
+}
+
+bool coll_strag_heritage_attach(struct coll_strag_heritage *heritage, ompi_communicator_t *comm)
+{
+    const int key = find_key();
+    void *before = NULL;
+    int flag = 0;
+    if (key == MPI_KEYVAL_INVALID)
+        return false;
+    /* Where there is no memory for the new one, there must be none of the parent's, either. */
+    if (PMPI_Comm_get_attr(comm, key, (void *)&before, &flag) == MPI_SUCCESS && flag)
+        PMPI_Comm_delete_attr(comm, key);
+    if (PMPI_Comm_set_attr(comm, key, coll_strag_heritage_retain(heritage)) == MPI_SUCCESS)
+        return true;
+    coll_strag_heritage_release(heritage);
+    return false;
+}
+
+struct coll_strag_heritage *coll_strag_heritage_of(ompi_communicator_t *comm)
+{
+    void *value = NULL;
+    int flag = 0;
+    pthread_mutex_lock(&state.lock);
+    const int key = state.key;
+    pthread_mutex_unlock(&state.lock);
+    if (key == MPI_KEYVAL_INVALID || PMPI_Comm_get_attr(comm, key, (void *)&value, &flag) != 0 ||
+        !flag)
+        return NULL;
+    return coll_strag_heritage_retain(value);
+}
+
+void coll_strag_heritage_close(void)
+{
+    state.key = MPI_KEYVAL_INVALID;
+}
+
+/* ---- Others ---- */
+
+opal_process_name_t *coll_strag_process_names(ompi_communicator_t *comm)
+{
+    const int n = ompi_comm_size(comm);
+    opal_process_name_t *names = malloc((size_t)n * sizeof *names);
+    for (int rank = 0; names && rank < n; rank++)
+        names[rank] = ompi_group_get_proc_name(comm->c_local_group, rank);
+    return names;
+}
+
+/* Most often a process's rank there is its number in the job, or a little behind the last one's.
+ * @return -1: it is not there */
+static int rank_there(const struct coll_strag_heritage *heritage, opal_process_name_t name,
+                      int after)
+{
+    const int n = heritage->n;
+    const int guess = name.vpid < (uint32_t)n ? (int)name.vpid : 0;
+    if (opal_compare_proc(heritage->names[guess], name) == 0)
+        return guess;
+    for (int i = 1; i <= n; i++) {
+        const int rank = (after + i) % n;
+        if (opal_compare_proc(heritage->names[rank], name) == 0)
+            return rank;
+    }
+    return -1;
+}
+
+static bool covers(const struct coll_strag_heritage *heritage, ompi_communicator_t *comm,
+                   int32_t *rank_of)
+{
+    const int n = ompi_comm_size(comm);
+    int last = n <= heritage->n ? 0 : -1;
+    for (int rank = 0; last >= 0 && rank < n; rank++)
+        rank_of[rank] = last =
+            rank_there(heritage, ompi_group_get_proc_name(comm->c_local_group, rank), last);
+    return last >= 0;
+}
+
+struct coll_strag_heritage *coll_strag_heritage_find(ompi_communicator_t *comm, int32_t *rank_of)
+{
+    pthread_mutex_lock(&state.lock);
+    struct coll_strag_heritage *heritage = state.first;
+    while (heritage && !covers(heritage, comm, rank_of))
+        heritage = heritage->next;
+    if (heritage)
+        heritage->refs++;
+    pthread_mutex_unlock(&state.lock);
+    return heritage;
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What communicators of the same ranks, or of some of them, need not find out again: the topology,
+ * what rank 0 decided, and the arenas that are open. Made by a setup that ended well on all ranks,
+ * and never changed after that, whatever the watch finds out later. It lives as long as one of its
+ * communicators or of their dups.
+ *
+ * A dup gets it by an attribute that MPI_Comm_dup and MPI_Comm_idup copy: on all ranks or on none,
+ * since all are in the same call of the communicator's. (MPI_Comm_create_group, which only the
+ * group's ranks call, copies it in some versions, too: that must not count.) Others look for a
+ * communicator that has all their ranks; that another rank finds the same one must be asked, by its
+ * number.
+ */
+#ifndef COLL_STRAG_HERITAGE_H
+#define COLL_STRAG_HERITAGE_H
+
+#include "decision.h"
+
+#include "run/shared_memory.h"
+
+struct coll_strag_heritage {
+    uint64_t id; /* the same on all ranks, and random; 0: its parts have their topologies from
+                    another one */
+    int n;
+    int pinned;  /* what was asked for when it was made */
+    bool keyed;  /* rank 0 had info keys, which dups have not */
+    bool shared; /* ranks of a host share memory */
+    struct coll_strag_hosts hosts;
+    struct coll_strag_decision decision;
+    struct strag_topology *topology;    /* owned, as what follows */
+    uint8_t *lane_of;                   /* [rank]: enum coll_strag_lane */
+    struct strag_shm_hold *hold;        /* NULL: nothing is shared, or the origin has it */
+    opal_process_name_t *names;         /* [rank]; NULL unless it has an id */
+    struct coll_strag_heritage *origin; /* that it was derived from, or NULL */
+
+    /* this file's */
+    bool valid;
+    int refs;
+    struct coll_strag_heritage *next;
+};
+
+/** With one reference, the caller's. All is 0. @return NULL: out of memory */
+struct coll_strag_heritage *coll_strag_heritage_create(void);
+
+struct coll_strag_heritage *coll_strag_heritage_retain(struct coll_strag_heritage *heritage);
+
+/** The last one frees it. NULL is allowed. */
+void coll_strag_heritage_release(struct coll_strag_heritage *heritage);
+
+/** Its own, or its origin's, where ranks are numbered alike. NULL: there is none */
+static inline const struct strag_topology *
+coll_strag_heritage_topology(const struct coll_strag_heritage *heritage)
+{
+    const struct strag_topology *own = heritage->topology;
+    return own || !heritage->origin ? own : heritage->origin->topology;
+}
+
+/** Dups of the communicator are to have it, once it is valid. @return false: out of memory */
+bool coll_strag_heritage_attach(struct coll_strag_heritage *heritage, ompi_communicator_t *comm);
+
+/** All ranks have it, and all that belongs to it: from now on others may use it. */
+void coll_strag_heritage_publish(struct coll_strag_heritage *heritage);
+
+/** When a communicator is made: is it a dup? Open MPI names it so; what it does not is none. */
+bool coll_strag_is_dup(const ompi_communicator_t *comm);
+
+/** What a dup has from its parent. @return the caller's reference; NULL: it is none, or its parent
+ * had nothing to give; the same on all ranks */
+struct coll_strag_heritage *coll_strag_heritage_of(ompi_communicator_t *comm);
+
+/**
+ * One that has all ranks of a communicator.
+ *
+ * @param[out] rank_of  [ranks of comm]: its rank there
+ * @return the caller's reference; NULL: none on this rank. Other ranks may have another answer
+ */
+struct coll_strag_heritage *coll_strag_heritage_find(ompi_communicator_t *comm, int32_t *rank_of);
+
+/** The names of a communicator's processes. @return the caller's to free; NULL: out of memory */
+opal_process_name_t *coll_strag_process_names(ompi_communicator_t *comm);
+
+/** The attribute's key. */
+void coll_strag_heritage_close(void);
+
+#endif

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * How communicators are set up that are made from others: by asking all ranks, by what another
+ * one's ranks had told, or as the parent is. strag's counters say which. All results are checked.
+ *
+ *     inherit [--late RANK]    with a rank that is late in 40 calls on MPI_COMM_WORLD, so that its
+ *                              table changes before it is duplicated
+ */
+#include "common.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { COUNT = 16384, THREADS = 3, ROUNDS = 20 };
+
+/* Setups: asked, derived, inherited. */
+struct setups {
+    unsigned long long asked, derived, inherited;
+};
+
+static struct setups read_setups(void)
+{
+    return (struct setups){test_counter_read("coll_strag_setups_asked"),
+                           test_counter_read("coll_strag_setups_derived"),
+                           test_counter_read("coll_strag_setups_inherited")};
+}
+
+/* Rank r contributes (r + 1) * (i % 7 + 1), so that every element depends on who is who. */
+static void use(MPI_Comm comm, const char *what)
+{
+    int rank, n;
+    long *values = test_allocate(COUNT * sizeof *values);
+    TEST_MPI(MPI_Comm_rank(comm, &rank));
+    TEST_MPI(MPI_Comm_size(comm, &n));
+    for (long i = 0; i < COUNT; i++)
+        values[i] = (rank + 1) * (i % 7 + 1);
+    TEST_MPI(MPI_Allreduce(MPI_IN_PLACE, values, COUNT, MPI_LONG, MPI_SUM, comm));
+    long wrong = 0;
+    for (long i = 0; i < COUNT; i++)
+        wrong += values[i] != (long)n * (n + 1) / 2 * (i % 7 + 1);
+    TEST_CHECK(wrong == 0, "%s: %ld of %d elements are wrong", what, wrong, COUNT);
+    free(values);
+}
+
+static void expect(struct setups before, unsigned asked, unsigned derived, unsigned inherited,
+                   const char *what)
+{
+    const struct setups now = read_setups();
+    TEST_CHECK(now.asked - before.asked == asked && now.derived - before.derived == derived &&
+                   now.inherited - before.inherited == inherited,
+               "%s: %llu asked, %llu derived, %llu inherited; %u, %u, %u were expected", what,
+               now.asked - before.asked, now.derived - before.derived,
+               now.inherited - before.inherited, asked, derived, inherited);
+}
+
+/* Use a communicator, and a dup of it. */
+static void use_twice(MPI_Comm comm, const char *what)
+{
+    MPI_Comm dup;
+    use(comm, what);
+    struct setups before = read_setups();
+    int n;
+    TEST_MPI(MPI_Comm_size(comm, &n));
+    TEST_MPI(MPI_Comm_dup(comm, &dup));
+    use(dup, what);
+    expect(before, 0, 0, n > 1, what);
+    TEST_MPI(MPI_Comm_free(&dup));
+}
+
+static void dups(void)
+{
+    struct setups before = read_setups();
+    MPI_Comm comm, second;
+    MPI_Request request;
+    TEST_MPI(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
+    use(comm, "dup");
+    TEST_MPI(MPI_Comm_dup(comm, &second));
+    TEST_MPI(MPI_Comm_free(&comm));
+    use(second, "dup of a dup that is gone");
+    TEST_MPI(MPI_Comm_free(&second));
+    expect(before, 0, 0, 2, "dups");
+    TEST_MPI(MPI_Comm_idup(MPI_COMM_WORLD, &comm, &request));
+    TEST_MPI(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    use(comm, "idup");
+    TEST_MPI(MPI_Comm_free(&comm));
+    const struct setups now = read_setups();
+    TEST_CHECK(now.asked == before.asked, "idup: all ranks were asked");
+}
+
+static void splits(void)
+{
+    struct setups before = read_setups();
+    MPI_Comm comm, part;
+    MPI_Group group;
+    TEST_MPI(MPI_Comm_split(MPI_COMM_WORLD, 0, -test.rank, &comm));
+    use(comm, "reversed");
+    expect(before, 0, 1, 0, "reversed");
+    use_twice(comm, "a dup of reversed");
+    before = read_setups();
+    TEST_MPI(MPI_Comm_split(comm, test.rank % 2, 0, &part));
+    int n;
+    TEST_MPI(MPI_Comm_size(part, &n));
+    use(part, "half of reversed");
+    expect(before, 0, n > 1, 0, "half of reversed");
+    use_twice(part, "a dup of half of reversed");
+    TEST_MPI(MPI_Comm_free(&part));
+    TEST_MPI(MPI_Comm_free(&comm));
+    before = read_setups();
+    TEST_MPI(MPI_Comm_group(MPI_COMM_WORLD, &group));
+    TEST_MPI(MPI_Comm_create_group(MPI_COMM_WORLD, group, 1, &comm));
+    TEST_MPI(MPI_Group_free(&group));
+    use(comm, "create_group");
+    expect(before, 0, 1, 0, "create_group");
+    TEST_MPI(MPI_Comm_free(&comm));
+}
+
+/* @param who  only this rank gives the key; below 0: all do */
+static void keys(const char *key, const char *value, int who)
+{
+    const struct setups before = read_setups();
+    MPI_Comm comm;
+    MPI_Info info;
+    TEST_MPI(MPI_Info_create(&info));
+    if (who < 0 || who == test.rank)
+        TEST_MPI(MPI_Info_set(info, key, value));
+    TEST_MPI(MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &comm));
+    TEST_MPI(MPI_Info_free(&info));
+    use(comm, key);
+    expect(before, 1, 0, 0, key);
+    TEST_MPI(MPI_Comm_free(&comm));
+}
+
+static void *work(void *argument)
+{
+    MPI_Comm *comm = argument, made;
+    int rank;
+    TEST_MPI(MPI_Comm_rank(*comm, &rank));
+    for (int i = 0; i < ROUNDS; i++) {
+        if (i % 3 == 2)
+            TEST_MPI(MPI_Comm_split(*comm, 0, i % 2 ? -rank : rank, &made));
+        else
+            TEST_MPI(MPI_Comm_dup(*comm, &made));
+        use(made, "threads");
+        use(*comm, "threads");
+        TEST_MPI(MPI_Comm_free(&made));
+    }
+    return NULL;
+}
+
+static void threads(void)
+{
+    pthread_t thread[THREADS];
+    MPI_Comm comms[THREADS];
+    for (int t = 0; t < THREADS; t++)
+        TEST_MPI(MPI_Comm_dup(MPI_COMM_WORLD, &comms[t]));
+    for (int t = 0; t < THREADS; t++)
+        if (pthread_create(&thread[t], NULL, work, &comms[t]) != 0)
+            test_die("a thread could not be started");
+    for (int t = 0; t < THREADS; t++)
+        pthread_join(thread[t], NULL);
+    for (int t = 0; t < THREADS; t++)
+        TEST_MPI(MPI_Comm_free(&comms[t]));
+}
+
+static void be_late(int who)
+{
+    const struct timespec delay = {.tv_nsec = 5000000};
+    for (int i = 0; i < 40; i++) {
+        if (test.rank == who)
+            nanosleep(&delay, NULL);
+        use(MPI_COMM_WORLD, "late");
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const char *late = "-1";
+    const struct test_option options[] = {{"late", &late}, {NULL, NULL}};
+    test_start(&argc, &argv, "inherit", MPI_THREAD_MULTIPLE, options);
+    struct setups before = read_setups();
+    use(MPI_COMM_WORLD, "world");
+    expect(before, 1, 0, 0, "world");
+    const int who = (int)test_number("late", late, -1, test.n - 1);
+    if (who >= 0)
+        be_late(who);
+    dups();
+    splits();
+    keys("coll_strag_report", "0", -1);
+    keys("coll_strag_ports", "1", -1);
+    keys("coll_strag_ports", "1", 0); /* on rank 0 alone */
+    threads();
+    return test_finish();
+}
