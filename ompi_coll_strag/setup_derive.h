@@ -5,7 +5,8 @@
  *     all ranks   look for an origin, and make the topology from its own, without a message
  *     all ranks   have all the same strag, and the same origin? (roll_call.c)
  *     all ranks   -- how UCX reaches them -->  all ranks      if rank 0 wants that transport
- *     all ranks   those of a host share memory: an allgather
+ *     all ranks   those of a host share memory: an allgather, with more than 128 ranks an allreduce
+ *                 before it (shared_memory.c)
  *     rank 0      makes the table, or finds it among those that were made (table_cache.c)
  *     rank 0      -- struct coll_strag_decision -->  all ranks                broadcast
  *     all ranks   has each all that it needs? an allreduce    with UCX

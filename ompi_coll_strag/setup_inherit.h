@@ -2,8 +2,9 @@
 /*
  * Setting up a dup as its parent was, which has been set up:
  *
- *     all ranks   where are the places in the arenas, and do all agree? an allgather; without
- *                 shared memory rank 0's agreement alone, a broadcast of 4 bytes
+ *     all ranks   where are the places in the arenas, and do all agree? an allgather, with more
+ *                 than 128 ranks an allreduce before it (shared_memory.c); without shared memory
+ *                 rank 0's agreement alone, a broadcast of 4 bytes
  *     all ranks   -- how UCX reaches them -->  all ranks      if the parent uses that transport
  *     all ranks   has each all that it needs? an allreduce    with UCX
  *     all ranks   can all watch their calls? an allreduce     if calls are watched, and reported
