@@ -18,6 +18,7 @@
 #include "device.h"
 #include "log.h"
 #include "setup.h"
+#include "setup_decide.h"
 #include "shared_memory.h"
 
 #include <limits.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What a communicator's ranks send to rank 0, and what rank 0 decides for all: plain data, sent as
- * it stands in memory (setup.c, watch.c); only a table is packed first (table.h).
+ * it stands in memory (setup_ask.c, watch.c); only a table is packed first (table.h).
  */
 #ifndef COLL_STRAG_DECISION_H
 #define COLL_STRAG_DECISION_H

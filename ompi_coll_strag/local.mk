@@ -33,6 +33,11 @@ ompi_coll_strag_libcoll_strag_la_SOURCES = \
 	ompi_coll_strag/segments.c ompi_coll_strag/segments.h \
 	ompi_coll_strag/settings.c ompi_coll_strag/settings.h \
 	ompi_coll_strag/setup.c ompi_coll_strag/setup.h \
+	ompi_coll_strag/setup_ask.c ompi_coll_strag/setup_ask.h \
+	ompi_coll_strag/setup_decide.c ompi_coll_strag/setup_decide.h \
+	ompi_coll_strag/setup_derive.c ompi_coll_strag/setup_derive.h \
+	ompi_coll_strag/setup_inherit.c ompi_coll_strag/setup_inherit.h \
+	ompi_coll_strag/setup_steps.c ompi_coll_strag/setup_steps.h \
 	ompi_coll_strag/shared_memory.c ompi_coll_strag/shared_memory.h \
 	ompi_coll_strag/state.c ompi_coll_strag/state.h \
 	ompi_coll_strag/table.c ompi_coll_strag/table.h \

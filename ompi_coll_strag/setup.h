@@ -15,13 +15,4 @@ void coll_strag_setup_prepare(struct coll_strag_module *module, ompi_communicato
  */
 int coll_strag_setup(struct coll_strag_module *module, ompi_communicator_t *comm);
 
-/** Where calls are not watched from the first one on: count this one, of so many bytes, and begin
- * when it is time. Collective. @return OMPI_SUCCESS, or an error of MPI's */
-int coll_strag_setup_watch(struct coll_strag_module *module, ompi_communicator_t *comm,
-                           size_t bytes);
-
-/** State or table of the decision are new: forget what rests on the old ones.
- * @param change  what coll_strag_watch_end said */
-void coll_strag_apply_change(struct coll_strag_module *module, enum strag_change change);
-
 #endif

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "setup_derive.h"
+
+#include "explain.h"
+#include "info_keys.h"
+#include "log.h"
+#include "setup_decide.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Before the roll call ---- */
+
+static bool is_identity(const int32_t *rank_of, int n)
+{
+    int rank = 0;
+    while (rank < n && rank_of[rank] == rank)
+        rank++;
+    return rank == n;
+}
+
+/* The topology: the origin's, if ranks are numbered alike. */
+static bool derive_topology(struct setup *setup)
+{
+    const int n = ompi_comm_size(setup->comm);
+    struct coll_strag_heritage *origin = setup->origin;
+    struct strag_topology *part = NULL;
+    if (n == origin->n && is_identity(setup->rank_of, n)) {
+        setup->module->topology = origin->topology;
+        return true;
+    }
+    if (strag_topology_part(origin->topology, setup->rank_of, n, &part, NULL) == STRAG_OK)
+        coll_strag_setup_keep_topology(setup, part);
+    return NULL != part;
+}
+
+void coll_strag_setup_forget_origin(struct setup *setup)
+{
+    struct coll_strag_module *module = setup->module;
+    struct coll_strag_heritage *own = module->heritage;
+    coll_strag_heritage_release(own->origin);
+    strag_topology_free(own->topology);
+    free(own->lane_of);
+    own->origin = setup->origin = NULL;
+    own->topology = NULL;
+    module->topology = NULL;
+    own->lane_of = module->lane_of = NULL;
+    free(setup->ranks);
+    setup->ranks = NULL;
+}
+
+/* Do without messages what can be done; all ranks must then agree that they have the same origin.
+ */
+static bool derive(struct setup *setup)
+{
+    const bool root = ompi_comm_rank(setup->comm) == 0;
+    setup->rank_of = malloc((size_t)ompi_comm_size(setup->comm) * sizeof *setup->rank_of);
+    if (setup->rank_of && !coll_strag_has_keys(setup->comm))
+        setup->origin = coll_strag_heritage_find(setup->comm, setup->rank_of);
+    setup->module->heritage->origin = setup->origin;
+    bool derived = setup->origin && setup->origin->topology && derive_topology(setup) &&
+                   coll_strag_setup_find_lanes(setup) == OMPI_SUCCESS;
+    if (derived && root) {
+        setup->ranks = coll_strag_setup_find_locations(setup->comm, setup->module->topology);
+        derived = NULL != setup->ranks;
+    }
+    if (!derived)
+        coll_strag_setup_forget_origin(setup);
+    return derived;
+}
+
+struct coll_strag_offer coll_strag_setup_make_offer(struct setup *setup)
+{
+    struct coll_strag_offer offer;
+    memset(&offer, 0, sizeof offer); /* it is sent, padding and all */
+    if (!derive(setup))
+        return offer;
+    offer.origin = setup->origin->id;
+    if (setup->ranks)
+        coll_strag_setup_fill_in_hosts(setup, &offer.hosts);
+    if (!setup->origin->shared)
+        offer.hosts.shared_memory = COLL_STRAG_SHARED_NEVER;
+    return offer;
+}
+
+/* ---- After it ---- */
+
+int coll_strag_setup_take_origin(struct setup *setup, const struct coll_strag_hosts *hosts)
+{
+    struct coll_strag_module *module = setup->module;
+    struct coll_strag_heritage *heritage = module->heritage;
+    if (setup->ranks) {
+        coll_strag_log(setup->comm, "set up from what is known of its ranks");
+        coll_strag_explain_topology(setup->comm, module->topology);
+    }
+    if (coll_strag_setup_connect_network(setup, hosts) &&
+        coll_strag_setup_connect_memory(setup, hosts))
+        coll_strag_setup_share_decision(setup);
+    heritage->n = ompi_comm_size(setup->comm);
+    heritage->hosts = *hosts;
+    heritage->pinned = module->decision.pinned;
+    heritage->shared = NULL != module->shm;
+    if (hosts->transport == COLL_STRAG_UCP)
+        coll_strag_setup_conclude(setup);
+    else if (setup->code == OMPI_SUCCESS)
+        coll_strag_heritage_publish(heritage);
+    module->count.derived++;
+    return setup->code == OMPI_SUCCESS ? coll_strag_setup_watch_later(setup) : setup->code;
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "setup_steps.h"
+
+#include "device.h"
+#include "info_keys.h"
+#include "log.h"
+#include "shared_memory.h"
+#include "ucp/ucp.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+bool coll_strag_setup_may_continue(struct setup *setup, int code)
+{
+    if (setup->code == OMPI_SUCCESS || code != OMPI_SUCCESS)
+        setup->code = code;
+    return setup->code == OMPI_SUCCESS || setup->code == OMPI_ERR_OUT_OF_RESOURCE;
+}
+
+int coll_strag_setup_broadcast(ompi_communicator_t *comm, void *data, size_t bytes)
+{
+    return comm->c_coll->coll_bcast(data, (coll_strag_count_t)bytes, MPI_BYTE, 0, comm,
+                                    comm->c_coll->coll_bcast_module);
+}
+
+/* ---- Where the ranks are ---- */
+
+void coll_strag_setup_keep_topology(struct setup *setup, struct strag_topology *topology)
+{
+    setup->module->heritage->topology = topology;
+    setup->module->topology = topology;
+}
+
+struct strag_rank_location *coll_strag_setup_find_locations(ompi_communicator_t *comm,
+                                                            const struct strag_topology *topology)
+{
+    const int n = ompi_comm_size(comm);
+    struct strag_rank_location *ranks = topology ? calloc((size_t)n, sizeof *ranks) : NULL;
+    for (int rank = 0; ranks && rank < n; rank++) {
+        const char *host = topology->nodes[topology->host_node[rank]].name;
+        if (NULL == host) {
+            free(ranks);
+            return NULL;
+        }
+        snprintf(ranks[rank].host, sizeof ranks[rank].host, "%s", host);
+        ranks[rank].core = (struct strag_core){-1, -1, -1};
+        ranks[rank].world = (int32_t)ompi_group_get_proc_name(comm->c_local_group, rank).vpid;
+    }
+    return ranks;
+}
+
+int coll_strag_setup_find_lanes(const struct setup *setup)
+{
+    struct coll_strag_module *module = setup->module;
+    const int n = ompi_comm_size(setup->comm), me = ompi_comm_rank(setup->comm);
+    module->lane_of = module->heritage->lane_of = malloc((size_t)n);
+    if (NULL == module->lane_of)
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    for (int rank = 0; rank < n; rank++) {
+        bool together = module->topology && strag_topology_same_host(module->topology, me, rank);
+        module->lane_of[rank] = together ? COLL_STRAG_MEMORY : COLL_STRAG_NETWORK;
+    }
+    return OMPI_SUCCESS;
+}
+
+/* ---- What messages go over ---- */
+
+static bool device_over_ucp(void)
+{
+    return coll_strag_device_open() && coll_strag_ucp_takes_device();
+}
+
+/* On hosts with several ranks. */
+static enum coll_strag_shared_memory shared_memory_wanted(const struct setup *setup)
+{
+    const struct strag_topology *topology = setup->module->topology;
+    const bool several = topology && topology->hosts < ompi_comm_size(setup->comm);
+    return several ? coll_strag_settings.shared_memory : COLL_STRAG_SHARED_NEVER;
+}
+
+void coll_strag_setup_fill_in_hosts(const struct setup *setup, struct coll_strag_hosts *hosts)
+{
+    hosts->transport = (int32_t)coll_strag_transport_wanted(setup->comm, device_over_ucp);
+    hosts->shared_memory = shared_memory_wanted(setup);
+    hosts->unless_ucp = hosts->shared_memory == COLL_STRAG_SHARED_AUTO;
+    hosts->keyed = coll_strag_has_keys(setup->comm);
+}
+
+bool coll_strag_setup_connect_network(struct setup *setup, const struct coll_strag_hosts *hosts)
+{
+    struct coll_strag_module *module = setup->module;
+    int code = OMPI_SUCCESS;
+    if (hosts->transport == COLL_STRAG_UCP)
+        code = coll_strag_ucp_connect(setup->comm, &module->previous, setup->code == OMPI_SUCCESS,
+                                      &module->ucp);
+    module->transport = module->ucp ? module->ucp : &module->pml.super;
+    if (ompi_comm_rank(setup->comm) == 0)
+        coll_strag_log(setup->comm, "transport: %s", module->ucp ? "ucp" : "pml");
+    return coll_strag_setup_may_continue(setup, code);
+}
+
+bool coll_strag_setup_connect_memory(struct setup *setup, const struct coll_strag_hosts *hosts)
+{
+    struct coll_strag_module *module = setup->module;
+    const bool wanted = hosts->shared_memory == COLL_STRAG_SHARED_WANTED;
+    bool stop = false;
+    if (hosts->shared_memory == COLL_STRAG_SHARED_NEVER || (hosts->unless_ucp && module->ucp))
+        return true;
+    if (setup->origin)
+        return coll_strag_setup_may_continue(
+            setup,
+            coll_strag_shared_memory_reconnect(setup->comm, &module->previous, module->lane_of,
+                                               COLL_STRAG_MEMORY, &stop, &module->shm));
+    return coll_strag_setup_may_continue(
+        setup, coll_strag_shared_memory_connect(setup->comm, &module->previous, module->lane_of,
+                                                COLL_STRAG_MEMORY, wanted, &module->shm));
+}
+
+void coll_strag_setup_log_within_hosts(const struct setup *setup)
+{
+    const struct coll_strag_module *module = setup->module;
+    if (module->topology && module->topology->hosts < ompi_comm_size(setup->comm))
+        coll_strag_log(setup->comm, "within hosts: %s", module->shm ? "shared memory" : "the PML");
+}
+
+/* ---- The end ---- */
+
+void coll_strag_setup_find_shortest(struct coll_strag_module *module)
+{
+    const struct coll_strag_decision *decision = &module->decision;
+    size_t shortest = coll_strag_table_shortest(&decision->table);
+    if (decision->watching != COLL_STRAG_WATCH_NOT && decision->watch_from < shortest)
+        shortest = decision->watch_from;
+    module->delegate_below = decision->pinned == COLL_STRAG_AUTO ? shortest : 0;
+    module->delegate_limit = ULLONG_MAX;
+}
+
+void coll_strag_setup_give_up(struct coll_strag_module *module, enum coll_strag_reason reason)
+{
+    module->decision.pinned = COLL_STRAG_AUTO;
+    module->decision.reason = reason;
+    module->decision.table = (struct strag_table){.entries = 1};
+    module->decision.watching = COLL_STRAG_WATCH_NOT;
+    module->watch_in = 0;
+    coll_strag_watch_free(module->watch);
+    module->watch = NULL;
+    module->pml.meter = NULL;
+    coll_strag_setup_find_shortest(module);
+}
+
+void coll_strag_setup_conclude(struct setup *setup)
+{
+    bool all = false;
+    const bool able = setup->code == OMPI_SUCCESS;
+    if (!coll_strag_setup_may_continue(setup, OMPI_SUCCESS))
+        return;
+    setup->code = coll_strag_agree(&setup->module->previous, setup->comm, able, &all);
+    if (setup->code == OMPI_SUCCESS && !all)
+        coll_strag_setup_give_up(setup->module, COLL_STRAG_NO_MEMORY);
+    if (setup->code == OMPI_SUCCESS && all)
+        coll_strag_heritage_publish(setup->module->heritage);
+}
