@@ -152,8 +152,10 @@ struct coll_strag_heritage *coll_strag_heritage_of(ompi_communicator_t *comm)
     return coll_strag_heritage_retain(value);
 }
 
+/* Those of communicators that were never freed are not looked at any more. */
 void coll_strag_heritage_close(void)
 {
+    state.first = NULL;
     state.key = MPI_KEYVAL_INVALID;
 }
 

@@ -93,7 +93,7 @@ static int exchange(struct setup *setup)
         setup->module->is_dup ? coll_strag_heritage_of(setup->comm) : NULL;
     bool may = false;
     int code = OMPI_SUCCESS;
-    if (parent && parent->pinned == setup->module->decision.pinned)
+    if (parent)
         code = coll_strag_setup_may_inherit(setup, parent, &may);
     if (may)
         return coll_strag_setup_inherit(setup, parent);

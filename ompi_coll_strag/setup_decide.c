@@ -17,15 +17,14 @@ enum { WATCHED_AFTER = 16 };
 
 /* ---- Rank 0's decision ---- */
 
-/* All ranks share memory. */
+/* All ranks share memory. Where it is not known how many processors they have, they are no crowd.
+ */
 static struct strag_crowd crowd_of(const struct strag_shm *shm, int n)
 {
     const int processors = strag_shm_processors(shm);
-    return (struct strag_crowd){
-        .n = n,
-        .processors = processors > 0 ? processors : 1,
-        .window = strag_shm_window(shm),
-    };
+    if (processors == 0)
+        return (struct strag_crowd){.n = 0};
+    return (struct strag_crowd){n, processors, strag_shm_window(shm)};
 }
 
 static struct coll_strag_table_inputs inputs_of(const struct setup *setup, int pinned,
@@ -167,8 +166,10 @@ int coll_strag_setup_watch(struct coll_strag_module *module, ompi_communicator_t
         setup.ranks = coll_strag_setup_find_locations(comm, module->topology);
         if (setup.ranks && !module->selection)
             coll_strag_decide(&inputs, &again, &module->selection);
-        if (!setup.ranks)
+        if (!setup.ranks) {
+            coll_strag_log(comm, "not watched: out of memory, or its hosts are not known");
             setup.code = OMPI_ERR_OUT_OF_RESOURCE;
+        }
     }
     watch(&setup, &inputs);
     free(setup.ranks);

@@ -11,7 +11,8 @@ int coll_strag_setup_may_inherit(struct setup *setup, const struct coll_strag_he
                                  bool *may)
 {
     struct coll_strag_module *module = setup->module;
-    bool stop = coll_strag_has_keys(setup->comm);
+    /* Also a rank that alone is to run another algorithm: rank 0's is then followed. */
+    bool stop = coll_strag_has_keys(setup->comm) || parent->pinned != module->decision.pinned;
     int32_t stops = stop;
     int code;
     if (parent->shared)

@@ -15,7 +15,8 @@ enum { ENTRIES = 32 };
 
 /* Beside the topology. */
 struct circumstances {
-    int32_t n, ports, reproducible, shared, all_shared;
+    int32_t n, ports, reproducible, shared, all_shared, processors;
+    uint64_t window; /* as in struct strag_crowd, and processors, too */
     struct strag_state_record state;
 };
 
@@ -64,6 +65,8 @@ static bool make_key(const struct coll_strag_table_inputs *inputs,
     key->circumstances.reproducible = decision->reproducible;
     key->circumstances.shared = inputs->shared;
     key->circumstances.all_shared = inputs->all_shared;
+    key->circumstances.processors = inputs->crowd.processors;
+    key->circumstances.window = inputs->crowd.window;
     copy_state(&decision->state, &key->circumstances.state);
     if (inputs->topology &&
         strag_topology_pack(inputs->topology, &key->topology, &key->bytes, NULL) != STRAG_OK)
@@ -142,8 +145,10 @@ void coll_strag_decide_once(const struct coll_strag_table_inputs *inputs,
     }
     coll_strag_decide(inputs, decision, &selection);
     strag_selection_free(selection);
-    if (cached)
+    if (cached && decision->reason != COLL_STRAG_UNPLANNED) /* which may be for want of memory */
         add(&key, decision);
+    else if (cached)
+        free(key.topology);
 }
 
 void coll_strag_table_cache_free(void)

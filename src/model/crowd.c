@@ -73,7 +73,9 @@ static void add(struct strag_table *table, size_t from, const struct strag_algor
     struct strag_entry *last = &table->entry[table->entries - 1];
     if (last->algorithm == algorithm && last->blocks == blocks)
         return;
-    if (last->from < from && table->entries < STRAG_TABLE_MAX)
+    if (last->from < from && table->entries == STRAG_TABLE_MAX)
+        return;
+    if (last->from < from)
         last = &table->entry[table->entries++];
     *last = (struct strag_entry){from, algorithm, blocks};
 }

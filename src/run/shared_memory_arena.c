@@ -8,7 +8,8 @@
  * is another process's, the opener does not find the key that it was told. Nobody can make the file
  * shorter, so that a reader never gets SIGBUS; and it is in no core file.
  *
- * All of it goes when the process's last communicator that shares memory does.
+ * All of it goes when the last communicator of the process does that shares memory, or that may
+ * inherit from one that does.
  */
 #define _GNU_SOURCE /* memfd_create */
 

@@ -115,10 +115,9 @@ static void splits(void)
     TEST_MPI(MPI_Comm_free(&comm));
 }
 
-/* @param who  only this rank gives the key; below 0: all do */
-static void keys(const char *key, const char *value, int who)
+/* A dup that was used. @param who  only this rank gives the key; below 0: all do */
+static void use_with_key(const char *key, const char *value, int who)
 {
-    const struct setups before = read_setups();
     MPI_Comm comm;
     MPI_Info info;
     TEST_MPI(MPI_Info_create(&info));
@@ -127,8 +126,26 @@ static void keys(const char *key, const char *value, int who)
     TEST_MPI(MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &comm));
     TEST_MPI(MPI_Info_free(&info));
     use(comm, key);
-    expect(before, 1, 0, 0, key);
     TEST_MPI(MPI_Comm_free(&comm));
+}
+
+static void keys(const char *key, const char *value, int who)
+{
+    const struct setups before = read_setups();
+    use_with_key(key, value, who);
+    expect(before, 1, 0, 0, key);
+}
+
+/* An algorithm that one rank alone asks for. All are asked if the others hear of it, which over the
+ * PML they do of rank 0's only. */
+static void disagreement(int who)
+{
+    const struct setups before = read_setups();
+    use_with_key("coll_strag_algorithm", "ring", who);
+    const struct setups now = read_setups();
+    TEST_CHECK(now.asked - before.asked + now.inherited - before.inherited == 1,
+               "rank %d alone has an algorithm: %llu asked, %llu inherited", who,
+               now.asked - before.asked, now.inherited - before.inherited);
 }
 
 static void *work(void *argument)
@@ -189,6 +206,8 @@ int main(int argc, char **argv)
     keys("coll_strag_report", "0", -1);
     keys("coll_strag_ports", "1", -1);
     keys("coll_strag_ports", "1", 0); /* on rank 0 alone */
+    disagreement(0);
+    disagreement(test.n - 1);
     threads();
     return test_finish();
 }

@@ -3,7 +3,7 @@
 # Communicators inherit what is known of their ranks: dups, splits, reordered and with keys, with
 # threads, after the parent's table has changed; through shared memory, and over the PML.
 set -eu
-# shellmust source=test/mpi/common.sh
+# shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
 
 for ranks in 2 3 4 7; do
