@@ -51,11 +51,12 @@ static void use(MPI_Comm comm, size_t count)
     int rank, n;
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &n);
+    const int sum = n * (n + 1) / 2;
     for (size_t i = 0; i < count; i++)
         bench.send[i] = (float)(rank + 1);
     MPI_Allreduce(bench.send, bench.receive, (int)count, MPI_FLOAT, MPI_SUM, comm);
     for (size_t i = 0; i < count; i++)
-        if (bench.receive[i] != (float)(n * (n + 1) / 2))
+        if (bench.receive[i] != (float)sum)
             bench_die("a result", "it is wrong");
 }
 
