@@ -16,9 +16,14 @@ static struct {
 struct coll_strag_heritage *coll_strag_heritage_create(void)
 {
     struct coll_strag_heritage *heritage = calloc(1, sizeof *heritage);
-    if (heritage)
-        heritage->refs = 1;
-    return heritage;
+    if (NULL == heritage)
+        return NULL;
+    heritage->refs = 1;
+    heritage->plans = strag_plan_store_create();
+    if (heritage->plans)
+        return heritage;
+    free(heritage);
+    return NULL;
 }
 
 struct coll_strag_heritage *coll_strag_heritage_retain(struct coll_strag_heritage *heritage)
@@ -50,6 +55,7 @@ void coll_strag_heritage_release(struct coll_strag_heritage *heritage)
         pthread_mutex_unlock(&state.lock);
         if (!last)
             return;
+        strag_plan_store_release(heritage->plans);
         strag_shm_hold_free(heritage->hold);
         strag_topology_free(heritage->topology);
         free(heritage->lane_of);

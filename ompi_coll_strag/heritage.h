@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What communicators of the same ranks, or of some of them, need not find out again: the topology,
- * what rank 0 decided, and the arenas that are open. Made by a setup that ended well on all ranks,
- * and never changed after that, whatever the watch finds out later. It lives as long as one of its
- * communicators or of their dups.
+ * what rank 0 decided, the arenas that are open, and this rank's plans. Made by a setup that ended
+ * well on all ranks, and never changed after that, whatever the watch finds out later, but for plans
+ * that are added. It lives as long as one of its communicators or of their dups.
  *
  * A dup gets it by an attribute that MPI_Comm_dup and MPI_Comm_idup copy: on all ranks or on none,
  * since all are in the same call of the communicator's. (MPI_Comm_create_group, which only the
@@ -16,6 +16,7 @@
 
 #include "decision.h"
 
+#include "plan/plan_store.h"
 #include "run/shared_memory.h"
 
 struct coll_strag_heritage {
@@ -30,6 +31,7 @@ struct coll_strag_heritage {
     struct strag_topology *topology;    /* owned, as what follows */
     uint8_t *lane_of;                   /* [rank]: enum coll_strag_lane */
     struct strag_shm_hold *hold;        /* NULL: nothing is shared, or the origin has it */
+    struct strag_plan_store *plans;     /* a reference: for this decision's state and ports */
     opal_process_name_t *names;         /* [rank]; NULL unless it has an id */
     struct coll_strag_heritage *origin; /* that it was derived from, or NULL */
 
@@ -39,7 +41,7 @@ struct coll_strag_heritage {
     struct coll_strag_heritage *next;
 };
 
-/** With one reference, the caller's. All is 0. @return NULL: out of memory */
+/** With one reference, the caller's. All is 0, but for an empty store of plans. @return NULL: out of memory */
 struct coll_strag_heritage *coll_strag_heritage_create(void);
 
 struct coll_strag_heritage *coll_strag_heritage_retain(struct coll_strag_heritage *heritage);

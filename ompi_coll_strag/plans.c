@@ -12,8 +12,9 @@ enum { DEPTH = 2 };
 struct coll_strag_plan {
     struct coll_strag_plan *next;
     const struct strag_algorithm *algorithm;
-    int blocks, root; /* as in struct strag_problem */
-    struct strag_plan *plan;
+    int blocks, root;               /* as in struct strag_problem */
+    struct strag_plan_store *store; /* a reference to the plan's */
+    const struct strag_plan *plan;
     struct strag_engine *engine;
 };
 
@@ -28,7 +29,7 @@ static void log_calls(const struct coll_strag_plans *plans, const struct coll_st
 static void free_plan(struct coll_strag_plan *plan)
 {
     strag_engine_free(plan->engine);
-    strag_plan_free(plan->plan);
+    strag_plan_store_release(plan->store);
     free(plan);
 }
 
@@ -42,17 +43,35 @@ struct strag_engine *coll_strag_plans_find(const struct coll_strag_plans *plans,
     return plan ? plan->engine : NULL;
 }
 
+void coll_strag_plans_share(struct coll_strag_plans *plans, struct strag_plan_store *store)
+{
+    plans->store = strag_plan_store_retain(store);
+}
+
+static void log_plan(const struct coll_strag_plans *plans, const struct coll_strag_plan *plan,
+                     bool made)
+{
+    if (plan->plan->rank == 0 && coll_strag_settings.verbose >= 2)
+        coll_strag_log(NULL, "%s: %s, root %d: %s", plans->name, plan->algorithm->name, plan->root,
+                       made ? "planned" : "takes a plan that is there");
+}
+
 int coll_strag_plans_make(struct coll_strag_plans *plans, const struct strag_algorithm *algorithm,
                           const struct strag_problem *problem, int rank,
                           struct strag_engine **engine, struct strag_error *err)
 {
-    struct coll_strag_plan *plan = calloc(1, sizeof *plan);
+    if (NULL == plans->store)
+        plans->store = strag_plan_store_create();
+    struct coll_strag_plan *plan = plans->store ? calloc(1, sizeof *plan) : NULL;
     if (NULL == plan)
         return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for a plan");
+    plan->store = strag_plan_store_retain(plans->store);
+    bool made;
     plan->algorithm = algorithm;
     plan->blocks = problem->blocks;
     plan->root = problem->root;
-    int status = strag_plan_create(algorithm, problem, rank, &plan->plan, err);
+    int status =
+        strag_plan_store_make(plans->store, algorithm, problem, rank, &plan->plan, &made, err);
     if (status == STRAG_OK)
         status = strag_engine_create(plan->plan, DEPTH, &plan->engine, err);
     if (status != STRAG_OK) {
@@ -62,6 +81,7 @@ int coll_strag_plans_make(struct coll_strag_plans *plans, const struct strag_alg
     plan->next = plans->first;
     plans->first = plan;
     *engine = plan->engine;
+    log_plan(plans, plan, made);
     return STRAG_OK;
 }
 
@@ -78,4 +98,6 @@ void coll_strag_plans_free(struct coll_strag_plans *plans, bool for_straggler)
         log_calls(plans, plan);
         free_plan(plan);
     }
+    strag_plan_store_release(plans->store);
+    plans->store = NULL;
 }

@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A communicator's plans and the engines that run them: each is made when it is first used, and
- * kept until the communicator is freed or the plan is of no use any more.
+ * A communicator's engines, and the plans that they run: each is made when it is first used, and
+ * kept until the communicator is freed or the plan is of no use any more. Plans come from a store
+ * that communicators share as long as they would all make the same ones; engines are a
+ * communicator's own.
  */
 #ifndef COLL_STRAG_PLANS_H
 #define COLL_STRAG_PLANS_H
 
 #include "compat/compat.h"
 
-#include "plan/algorithm.h"
+#include "plan/plan_store.h"
 #include "run/engine.h"
 
 struct coll_strag_plan;
 
 struct coll_strag_plans {
     struct coll_strag_plan *first;  /* a list */
+    struct strag_plan_store *store; /* NULL: one of its own, made with the next plan */
     char name[MPI_MAX_OBJECT_NAME]; /* of the communicator, which may be gone before them */
 };
 
@@ -23,12 +26,18 @@ struct strag_engine *coll_strag_plans_find(const struct coll_strag_plans *plans,
                                            const struct strag_algorithm *algorithm, int blocks,
                                            int root);
 
-/** Make a plan that is not. @return STRAG_OK, or why it cannot be made, with a text in err */
+/** Take plans from a store from now on: all would be made for equal problems, as in plan_store.h.
+ * Before the first plan is made. */
+void coll_strag_plans_share(struct coll_strag_plans *plans, struct strag_plan_store *store);
+
+/** An engine that is not there, and its plan, if nobody has made that.
+ * @return STRAG_OK, or why it cannot be made, with a text in err */
 int coll_strag_plans_make(struct coll_strag_plans *plans, const struct strag_algorithm *algorithm,
                           const struct strag_problem *problem, int rank,
                           struct strag_engine **engine, struct strag_error *err);
 
-/** Free them. @param for_straggler  only those that do not wait for a straggler */
+/** Free them; later ones are of a store of their own, since the problem is another one then.
+ * @param for_straggler  only those that wait for a straggler */
 void coll_strag_plans_free(struct coll_strag_plans *plans, bool for_straggler);
 
 #endif

@@ -110,6 +110,7 @@ int coll_strag_setup(struct coll_strag_module *module, ompi_communicator_t *comm
     module->setup = COLL_STRAG_SETUP_RUNNING;
     snprintf(module->plans.name, sizeof module->plans.name, "%s", comm->c_name);
     module->setup_error = exchange(&setup);
+    coll_strag_plans_share(&module->plans, module->heritage->plans);
     free(setup.packed);
     free(setup.info);
     free(setup.ranks);

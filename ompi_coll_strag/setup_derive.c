@@ -85,6 +85,21 @@ struct coll_strag_offer coll_strag_setup_make_offer(struct setup *setup)
 
 /* ---- After it ---- */
 
+/* Plans depend on the topology, and on what is compared here. Engines need no other rank to have
+ * the same store. */
+static void share_plans(struct coll_strag_heritage *heritage)
+{
+    const struct coll_strag_heritage *origin = heritage->origin;
+    const struct coll_strag_decision *own = &heritage->decision, *theirs = &origin->decision;
+    const bool numbered_alike = NULL == heritage->topology;
+    if (!numbered_alike || own->ports != theirs->ports ||
+        own->reproducible != theirs->reproducible ||
+        !strag_state_is_same(&own->state, &theirs->state))
+        return;
+    strag_plan_store_release(heritage->plans);
+    heritage->plans = strag_plan_store_retain(origin->plans);
+}
+
 int coll_strag_setup_take_origin(struct setup *setup, const struct coll_strag_hosts *hosts)
 {
     struct coll_strag_module *module = setup->module;
@@ -96,6 +111,7 @@ int coll_strag_setup_take_origin(struct setup *setup, const struct coll_strag_ho
     if (coll_strag_setup_connect_network(setup, hosts) &&
         coll_strag_setup_connect_memory(setup, hosts))
         coll_strag_setup_share_decision(setup);
+    share_plans(heritage);
     heritage->n = ompi_comm_size(setup->comm);
     heritage->hosts = *hosts;
     heritage->pinned = module->decision.pinned;

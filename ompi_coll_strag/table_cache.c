@@ -76,21 +76,12 @@ static bool make_key(const struct coll_strag_table_inputs *inputs,
     return true;
 }
 
-static bool is_same_state(const struct strag_state_record *a, const struct strag_state_record *b)
-{
-    bool same = a->nstragglers == b->nstragglers && a->nslow == b->nslow &&
-                a->straggler.rank == b->straggler.rank && a->straggler.delay == b->straggler.delay;
-    for (int i = 0; same && i < a->nslow; i++)
-        same = a->slow[i].rank == b->slow[i].rank && a->slow[i].factor == b->slow[i].factor;
-    return same;
-}
-
 static bool are_same(const struct circumstances *a, const struct circumstances *b)
 {
     return a->n == b->n && a->ports == b->ports && a->reproducible == b->reproducible &&
            a->shared == b->shared && a->all_shared == b->all_shared &&
            a->processors == b->processors && a->window == b->window &&
-           is_same_state(&a->state, &b->state);
+           strag_state_is_same(&a->state, &b->state);
 }
 
 static bool is_equal(const struct key *a, const struct key *b)

@@ -78,6 +78,7 @@ src_libstrag_la_SOURCES = \
 	src/plan/algorithm.c src/plan/algorithm.h \
 	src/plan/expression.c src/plan/expression.h \
 	src/plan/plan.c src/plan/plan.h \
+	src/plan/plan_store.c src/plan/plan_store.h \
 	src/plan/show.c src/plan/show.h \
 	src/plan/show_svg.c \
 	src/plan/verify.c src/plan/verify.h \

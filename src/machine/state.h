@@ -5,6 +5,7 @@
 #ifndef STRAG_STATE_H
 #define STRAG_STATE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* A rank whose host's links to the network are `factor` times slower, all of them. */
@@ -51,6 +52,17 @@ static inline struct strag_state strag_state_of(const struct strag_state_record 
 {
     return (struct strag_state){record->nslow, record->slow, record->nstragglers,
                                 &record->straggler};
+}
+
+/** Do both say the same, in the same order? */
+static inline bool strag_state_is_same(const struct strag_state_record *a,
+                                       const struct strag_state_record *b)
+{
+    bool same = a->nstragglers == b->nstragglers && a->nslow == b->nslow &&
+                a->straggler.rank == b->straggler.rank && a->straggler.delay == b->straggler.delay;
+    for (int i = 0; same && i < a->nslow; i++)
+        same = a->slow[i].rank == b->slow[i].rank && a->slow[i].factor == b->slow[i].factor;
+    return same;
 }
 
 /** One more slow rank; none by a factor of 1, or where there is no room. */

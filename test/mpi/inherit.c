@@ -5,6 +5,9 @@
  *
  *     inherit [--late RANK]    with a rank that is late in 40 calls on MPI_COMM_WORLD, so that its
  *                              table changes before it is duplicated
+ *     inherit --share N [--late RANK]
+ *                              N dups and three communicators of the same ranks in use at the same
+ *                              time; then the rank is late on the last dup. inherit.sh counts plans
  */
 #include "common.h"
 
@@ -180,27 +183,61 @@ static void threads(void)
         TEST_MPI(MPI_Comm_free(&comms[t]));
 }
 
-static void be_late(int who)
+static void be_late(MPI_Comm comm, int who)
 {
     const struct timespec delay = {.tv_nsec = 5000000};
     for (int i = 0; i < 40; i++) {
         if (test.rank == who)
             nanosleep(&delay, NULL);
-        use(MPI_COMM_WORLD, "late");
+        use(comm, "late");
     }
+}
+
+/* The last three: split in the same order, of the group, and split in the reverse order. */
+static void make_alike(MPI_Comm *comms, int dups)
+{
+    MPI_Group group;
+    for (int c = 0; c < dups; c++)
+        TEST_MPI(MPI_Comm_dup(c % 2 ? comms[c - 1] : MPI_COMM_WORLD, &comms[c]));
+    TEST_MPI(MPI_Comm_split(MPI_COMM_WORLD, 0, test.rank, &comms[dups]));
+    TEST_MPI(MPI_Comm_group(MPI_COMM_WORLD, &group));
+    TEST_MPI(MPI_Comm_create_group(MPI_COMM_WORLD, group, 1, &comms[dups + 1]));
+    TEST_MPI(MPI_Group_free(&group));
+    TEST_MPI(MPI_Comm_split(MPI_COMM_WORLD, 0, -test.rank, &comms[dups + 2]));
+}
+
+static void share(int dups, int late)
+{
+    const int all = dups + 3;
+    MPI_Comm *comms = test_allocate((size_t)all * sizeof *comms);
+    make_alike(comms, dups);
+    for (int c = 0; c < all; c++)
+        use(comms[c], "alike");
+    if (late >= 0)
+        be_late(comms[dups - 1], late);
+    for (int c = 0; c < all; c++)
+        use(comms[c], "alike, again");
+    for (int c = 0; c < all; c++)
+        TEST_MPI(MPI_Comm_free(&comms[c]));
+    free(comms);
 }
 
 int main(int argc, char **argv)
 {
-    const char *late = "-1";
-    const struct test_option options[] = {{"late", &late}, {NULL, NULL}};
+    const char *late = "-1", *shared = "0";
+    const struct test_option options[] = {{"late", &late}, {"share", &shared}, {NULL, NULL}};
     test_start(&argc, &argv, "inherit", MPI_THREAD_MULTIPLE, options);
     struct setups before = read_setups();
     use(MPI_COMM_WORLD, "world");
     expect(before, 1, 0, 0, "world");
     const int who = (int)test_number("late", late, -1, test.n - 1);
+    const int dups_wanted = (int)test_number("share", shared, 0, 1000);
+    if (dups_wanted > 0) {
+        share(dups_wanted, who);
+        return test_finish();
+    }
     if (who >= 0)
-        be_late(who);
+        be_late(MPI_COMM_WORLD, who);
     dups();
     splits();
     keys("coll_strag_report", "0", -1);

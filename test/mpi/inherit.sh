@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Communicators inherit what is known of their ranks: dups, splits, reordered and with keys, with
-# threads, after the parent's table has changed; through shared memory, and over the PML.
+# threads, after the parent's table has changed; through shared memory, and over the PML. Those that
+# number their ranks alike run one plan.
 set -eu
 # shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
@@ -12,3 +13,42 @@ for ranks in 2 3 4 7; do
 done
 must 4 --mca coll strag --mca coll_strag_watch_size 0 --mca coll_strag_window 4 \
     --mca coll_strag_local_alpha 0.001 "$programs/inherit" --late 2
+
+# has COUNT TEXT: so many lines of $output have it
+has()
+{
+    local found
+    found=$(grep -c -- "$2" <<< "$output" || true)
+    [ "$found" = "$1" ] || fail "$found lines have \"$2\", $1 were expected:"$'\n'"$output"
+}
+
+# share RANKS DUPS MPIRUN-OPTIONS-AND-PROGRAM...: rank 0 plans once for MPI_COMM_WORLD, its dups, a
+# split and the group in the same order; and for those in reverse
+share()
+{
+    local ranks=$1 dups=$2
+    shift 2
+    output=$(mpi "$ranks" --mca coll strag --mca coll_strag_verbose 2 "$@" 2>&1) ||
+        fail "status $?: $*"$'\n'"$output"
+    has 1 'WORLD: .* planned'
+    has $((dups + 2)) 'takes a plan that is there'
+    has "$dups" 'DUP FROM .*takes a plan that is there'
+    has 1 'SPLIT FROM 0: .* planned'
+}
+
+share 3 1 "$programs/inherit" --share 1
+share 4 20 --mca coll_strag_shared_memory 0 "$programs/inherit" --share 20
+has 2 'planned'
+for algorithm in ring direct swing; do
+    share 4 3 --mca coll_strag_algorithm "$algorithm" "$programs/inherit" --share 3
+    has 2 "$algorithm, root 0: planned"
+done
+
+# A dup whose watch has found a straggler plans anew, and nobody else does.
+share 4 3 --mca coll_strag_watch_size 0 --mca coll_strag_window 4 --mca coll_strag_local_alpha 0.001 \
+    "$programs/inherit" --share 3 --late 2
+grep -q 'DUP FROM 0 .*rank 2 is late by .*: the others go ahead' <<< "$output" ||
+    fail "no straggler was found:"$'\n'"$output"
+who=$(grep 'DUP FROM .* planned' <<< "$output" | sed 's/.*: \(.* DUP FROM [0-9]*\): .*/\1/' | sort -u)
+[ "$(wc -l <<< "$who")" = 1 ] && [ -n "$who" ] ||
+    fail "one dup should have planned anew:"$'\n'"$output"

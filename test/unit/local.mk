@@ -32,6 +32,7 @@ unit_tests = \
 	test/unit/test_observe \
 	test/unit/test_optcc \
 	test/unit/test_plan \
+	test/unit/test_plan_store \
 	test/unit/test_placement \
 	test/unit/test_random_plans \
 	test/unit/test_rules \
@@ -214,6 +215,10 @@ test_unit_test_plan_SOURCES = test/unit/test_plan.c
 test_unit_test_plan_CPPFLAGS = $(unit_cppflags)
 test_unit_test_plan_LDFLAGS = $(unit_ldflags)
 test_unit_test_plan_LDADD = $(unit_libs)
+test_unit_test_plan_store_SOURCES = test/unit/test_plan_store.c
+test_unit_test_plan_store_CPPFLAGS = $(unit_cppflags)
+test_unit_test_plan_store_LDFLAGS = $(unit_ldflags)
+test_unit_test_plan_store_LDADD = $(unit_libs)
 test_unit_test_random_plans_SOURCES = test/unit/test_random_plans.c
 test_unit_test_random_plans_CPPFLAGS = $(unit_cppflags)
 test_unit_test_random_plans_LDFLAGS = $(unit_ldflags)
