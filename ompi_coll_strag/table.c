@@ -9,36 +9,6 @@
 
 #include <pthread.h>
 
-/* Messages within a host, and reducing: as strag-tune measured them with 2 and 4 ranks. Reducing a
- * byte takes as long as copying it. (Whole operations, which run in order, take less through
- * shared memory; but algorithms overtake each other where they should.) */
-static const struct local {
-    double alpha, bandwidth; /* seconds, bytes per second */
-} over_pml = {4e-6, 16e9}, over_shm = {0.4e-6, 20e9};
-
-static struct strag_model make_model(const struct coll_strag_table_inputs *inputs)
-{
-    const double *number = coll_strag_settings.number;
-    const struct local *local = inputs->shared ? &over_shm : &over_pml;
-    struct strag_model model =
-        strag_model_default(inputs->topology ? inputs->topology->network : STRAG_NETWORK_TREE);
-    model.local_alpha = local->alpha;
-    model.local_bandwidth = model.reduce_bandwidth = local->bandwidth;
-    double *const fields[COLL_STRAG_NUMBERS] = {
-        [COLL_STRAG_ALPHA] = &model.alpha,
-        [COLL_STRAG_LOCAL_ALPHA] = &model.local_alpha,
-        [COLL_STRAG_BANDWIDTH] = &model.bandwidth,
-        [COLL_STRAG_LOCAL_BANDWIDTH] = &model.local_bandwidth,
-        [COLL_STRAG_LINK_LATENCY] = &model.link_latency,
-        [COLL_STRAG_HOP_LATENCY] = &model.hop_latency,
-        [COLL_STRAG_REDUCE_BANDWIDTH] = &model.reduce_bandwidth,
-    };
-    for (int i = 0; i < COLL_STRAG_NUMBERS; i++)
-        if (number[i] >= 0)
-            *fields[i] = number[i];
-    return model;
-}
-
 /* The rules file, read by the first communicator that needs it. */
 static struct {
     pthread_mutex_t lock;
@@ -111,7 +81,7 @@ static void decide_pinned(const struct coll_strag_table_inputs *inputs,
 {
     struct strag_error err;
     char what[MPI_MAX_OBJECT_NAME + 64];
-    const struct strag_model model = make_model(inputs);
+    const struct strag_model model = inputs->model.model;
     const struct strag_algorithm *algorithm = strag_algorithms[inputs->pinned];
     if (strag_select_one(algorithm, problem, &model, &decision->table, &err) == STRAG_OK)
         return;
@@ -129,7 +99,7 @@ static void apply_rules(const struct coll_strag_table_inputs *inputs,
                         struct coll_strag_decision *decision)
 {
     struct strag_error err;
-    const struct strag_model model = make_model(inputs);
+    const struct strag_model model = inputs->model.model;
     if (strag_rules_apply(rules, problem, &model, &decision->table, &decision->line, &err) !=
         STRAG_OK) {
         decision->line = 0;
@@ -172,7 +142,7 @@ static int select_table(const struct coll_strag_table_inputs *inputs,
                         struct strag_error *err)
 {
     const struct coll_strag_settings *settings = &coll_strag_settings;
-    const struct strag_model model = make_model(inputs);
+    const struct strag_model model = inputs->model.model;
     const struct strag_select_options options = {
         /* in order a short vector takes less than over the PML */
         .minimum = settings->minimum_set || !inputs->all_shared ? settings->minimum : 0,

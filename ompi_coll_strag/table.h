@@ -4,6 +4,7 @@
 #define COLL_STRAG_TABLE_H
 
 #include "decision.h"
+#include "model.h"
 
 #include "model/crowd.h"
 
@@ -15,6 +16,7 @@ struct coll_strag_table_inputs {
     bool shared;              /* messages within hosts go through shared memory, */
     bool all_shared;          /* and so do all of them */
     struct strag_crowd crowd; /* in which case they may share processors; else n is 0 */
+    struct strag_sourced_model model;
 };
 
 /**
