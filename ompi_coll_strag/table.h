@@ -6,7 +6,7 @@
 #include "decision.h"
 #include "model.h"
 
-#include "model/crowd.h"
+#include "model/choice.h"
 
 /* What a table rests on, beside the state of ranks and links. */
 struct coll_strag_table_inputs {
@@ -28,6 +28,12 @@ struct coll_strag_table_inputs {
  */
 void coll_strag_decide(const struct coll_strag_table_inputs *inputs,
                        struct coll_strag_decision *decision, struct strag_selection **selection);
+
+/** All that such a choice rests on. @param state  the decision's, which outlives what is returned
+ */
+struct strag_circumstances coll_strag_circumstances(const struct coll_strag_table_inputs *inputs,
+                                                    const struct coll_strag_decision *decision,
+                                                    const struct strag_state *state);
 
 /** How long the shortest vectors are that an algorithm of ours runs. SIZE_MAX: none are */
 size_t coll_strag_table_shortest(const struct strag_table *table);

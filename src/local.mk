@@ -63,6 +63,7 @@ src_libstrag_la_SOURCES = \
 	src/machine/topology_pack.c \
 	src/machine/topology_part.c \
 	src/model/bounds.c src/model/bounds.h \
+	src/model/choice.c src/model/choice.h \
 	src/model/cost.c src/model/cost.h \
 	src/model/cost_clocks.c \
 	src/model/crowd.c src/model/crowd.h \
