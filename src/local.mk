@@ -70,7 +70,9 @@ src_libstrag_la_SOURCES = \
 	src/model/flows.c src/model/flows.h \
 	src/model/model.h \
 	src/model/network.c src/model/network.h \
+	src/model/model_file.c src/model/model_file.h \
 	src/model/numbers.c src/model/numbers.h \
+	src/model/numbers_yaml.c src/model/numbers_yaml.h \
 	src/model/platform.c src/model/platform.h \
 	src/model/rules.c src/model/rules.h \
 	src/model/sample.c src/model/sample.h \
