@@ -80,6 +80,13 @@ void coll_strag_explain_topology(ompi_communicator_t *comm, const struct strag_t
     coll_strag_log(comm, "topology: %s", line.text);
 }
 
+void coll_strag_explain_model(ompi_communicator_t *comm, const struct strag_sourced_model *model)
+{
+    char text[1024];
+    if (coll_strag_settings.verbose >= 2)
+        coll_strag_log(comm, "model: %s", strag_model_sources(model, NULL, text, sizeof text));
+}
+
 /* ---- The choice ---- */
 
 /* What the model says of the choice, and which other candidate is the best. */

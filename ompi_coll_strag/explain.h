@@ -4,9 +4,13 @@
 #define COLL_STRAG_EXPLAIN_H
 
 #include "decision.h"
+#include "model.h"
 
 /** From coll_strag_verbose 2 on. @param topology  NULL: out of memory */
 void coll_strag_explain_topology(ompi_communicator_t *comm, const struct strag_topology *topology);
+
+/** From coll_strag_verbose 2 on: the model's numbers, and where each of them is from. */
+void coll_strag_explain_model(ompi_communicator_t *comm, const struct strag_sourced_model *model);
 
 /* By size class (the number of bits of a vector's bytes): which outcomes were logged, a bit each.
  */

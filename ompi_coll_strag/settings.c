@@ -36,8 +36,8 @@ enum {
     RULES,
     STRAGGLER,
     SLOWDOWN,
-    NUMBERS, /* and COLL_STRAG_NUMBERS of these */
-    TEXTS = NUMBERS + COLL_STRAG_NUMBERS,
+    NUMBERS, /* of the cost model, by enum strag_model_id */
+    TEXTS = NUMBERS + STRAG_MODEL_NUMBERS,
     OTHERS = 6, /* integers and switches */
 };
 
@@ -48,7 +48,6 @@ static const struct parameter {
     const char *name, *standard;
     mca_base_var_info_lvl_t level;
     const char *help;
-    double low, high, scale; /* numbers: of the text; times scale: seconds or bytes per second */
 } parameters[TEXTS] = {
     [ALGORITHM] = {"algorithm", "auto", OPAL_INFO_LVL_4,
                    "The algorithm: auto, which leaves vectors below coll_strag_minimum_size to the "
@@ -112,34 +111,11 @@ static const struct parameter {
                   "Whose links are slower than the others': WHO:FACTOR between commas, WHO a host "
                   "or a rank of MPI_COMM_WORLD; none; or auto: found out while the job runs; also "
                   "an info key"},
-#define NUMBER(name, standard, low, high, scale, help)                                             \
-    {                                                                                              \
-        name, standard, OPAL_INFO_LVL_6, help, low, high, scale                                    \
-    }
-#define UNKNOWN ". Empty: what suits the kind of network, or of memory"
-    [NUMBERS + COLL_STRAG_ALPHA] =
-        NUMBER("alpha", "", 0, 1e6, 1e-6,
-               "Microseconds that a message between hosts takes, however short" UNKNOWN),
-    [NUMBERS + COLL_STRAG_LOCAL_ALPHA] =
-        NUMBER("local_alpha", "", 0, 1e6, 1e-6,
-               "Microseconds that a message within a host takes, however short" UNKNOWN),
-    [NUMBERS + COLL_STRAG_BANDWIDTH] =
-        NUMBER("bandwidth", "", 1e-3, 1e6, 1e9 / 8,
-               "Gbit/s of a link of the network, each direction, where the layout does not say "
-               "it" UNKNOWN),
-    [NUMBERS + COLL_STRAG_LOCAL_BANDWIDTH] =
-        NUMBER("local_bandwidth", "", 1e-3, 1e6, 1e9 / 8,
-               "Gbit/s that a rank copies to others on its host" UNKNOWN),
-    [NUMBERS + COLL_STRAG_LINK_LATENCY] =
-        NUMBER("link_latency", "", 0, 1e9, 1e-9,
-               "Nanoseconds for each link of the network that a message crosses" UNKNOWN),
-    [NUMBERS + COLL_STRAG_HOP_LATENCY] =
-        NUMBER("hop_latency", "", 0, 1e9, 1e-9,
-               "Nanoseconds for each host or switch that a message enters" UNKNOWN),
-    [NUMBERS + COLL_STRAG_REDUCE_BANDWIDTH] =
-        NUMBER("reduce_bandwidth", "", 0, 1e6, 1e9 / 8,
-               "Gbit/s that a rank reduces; 0: that takes no time" UNKNOWN),
-#undef UNKNOWN
+#define NUMBER(WITH, ID, member, name, unit, least, what, standard)                                \
+    [NUMBERS + STRAG_MODEL_##ID] = {#member, "", OPAL_INFO_LVL_6,                                  \
+                                    "Cost model: " what                                            \
+                                    ". Empty: what suits the kind of network, or of memory"},
+    STRAG_MODEL_NUMBERS_LIST(NUMBER, )
 #undef NUMBER
 };
 
@@ -321,11 +297,8 @@ static void read_machine(struct coll_strag_settings *settings, const struct coll
     settings->straggler =
         coll_strag_check_straggler(&from[STRAGGLER]) ? from[STRAGGLER].text : "auto";
     settings->slowdown = coll_strag_check_slowdown(&from[SLOWDOWN]) ? from[SLOWDOWN].text : "auto";
-    for (int i = 0; i < COLL_STRAG_NUMBERS; i++) {
-        const struct parameter *number = &parameters[NUMBERS + i];
-        settings->number[i] =
-            number->scale * coll_strag_read_number(&from[NUMBERS + i], number->low, number->high);
-    }
+    for (int id = 0; id < STRAG_MODEL_NUMBERS; id++)
+        settings->number[id] = coll_strag_read_number(&from[NUMBERS + id], id);
 }
 
 void coll_strag_settings_read(void)

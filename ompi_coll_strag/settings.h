@@ -10,17 +10,7 @@
 #include "compat/compat.h"
 #include "values.h"
 
-/* The numbers of the cost model. */
-enum coll_strag_number {
-    COLL_STRAG_ALPHA,
-    COLL_STRAG_LOCAL_ALPHA,
-    COLL_STRAG_BANDWIDTH,
-    COLL_STRAG_LOCAL_BANDWIDTH,
-    COLL_STRAG_LINK_LATENCY,
-    COLL_STRAG_HOP_LATENCY,
-    COLL_STRAG_REDUCE_BANDWIDTH,
-    COLL_STRAG_NUMBERS,
-};
+#include "model/numbers.h"
 
 struct coll_strag_settings {
     bool enable;
@@ -45,8 +35,8 @@ struct coll_strag_settings {
     const char *straggler, *slowdown;     /* checked: these can be read */
     struct strag_layout *grid;            /* coll_strag_torus; NULL: none */
     const char *grid_text;
-    bool has_layout_or_rules;          /* by a layout, rules or a grid */
-    double number[COLL_STRAG_NUMBERS]; /* seconds or bytes per second; below 0: not set */
+    bool has_layout_or_rules;           /* by a layout, rules or a grid */
+    double number[STRAG_MODEL_NUMBERS]; /* seconds or bytes per second; below 0: not set */
 };
 
 extern struct coll_strag_settings coll_strag_settings;

@@ -33,14 +33,16 @@ static struct coll_strag_table_inputs inputs_of(const struct setup *setup, int p
     const struct coll_strag_module *module = setup->module;
     const bool shared = module->shm && !reproducible;
     const bool all_shared = shared && strag_shm_is_alone(module->shm);
+    const struct strag_topology *topology = reproducible ? NULL : module->topology;
     return (struct coll_strag_table_inputs){
         .comm = setup->comm,
-        .topology = reproducible ? NULL : module->topology,
+        .topology = topology,
         .pinned = pinned,
         .shared = shared,
         .all_shared = all_shared,
         .crowd = all_shared ? crowd_of(module->shm, ompi_comm_size(setup->comm))
                             : (struct strag_crowd){.n = 0},
+        .model = coll_strag_make_model(topology, shared),
     };
 }
 
@@ -84,6 +86,7 @@ static void decide(const struct setup *setup, struct coll_strag_table_inputs *in
     decision->ports = coll_strag_ports(setup->comm);
     decide_from_ranks(setup, decision);
     coll_strag_setup_log_within_hosts(setup);
+    coll_strag_explain_model(setup->comm, &inputs->model);
     if (setup->origin && !coll_strag_logging)
         coll_strag_decide_once(inputs, decision);
     else

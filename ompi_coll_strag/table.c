@@ -5,39 +5,8 @@
 #include "log.h"
 
 #include "machine/state_text.h"
-#include "model/rules.h"
 
 #include <pthread.h>
-
-/* Messages within a host, and reducing: as strag-tune measured them with 2 and 4 ranks. Reducing a
- * byte takes as long as copying it. (Whole operations, which run in order, take less through
- * shared memory; but algorithms overtake each other where they should.) */
-static const struct local {
-    double alpha, bandwidth; /* seconds, bytes per second */
-} over_pml = {4e-6, 16e9}, over_shm = {0.4e-6, 20e9};
-
-static struct strag_model make_model(const struct coll_strag_table_inputs *inputs)
-{
-    const double *number = coll_strag_settings.number;
-    const struct local *local = inputs->shared ? &over_shm : &over_pml;
-    struct strag_model model =
-        strag_model_default(inputs->topology ? inputs->topology->network : STRAG_NETWORK_TREE);
-    model.local_alpha = local->alpha;
-    model.local_bandwidth = model.reduce_bandwidth = local->bandwidth;
-    double *const fields[COLL_STRAG_NUMBERS] = {
-        [COLL_STRAG_ALPHA] = &model.alpha,
-        [COLL_STRAG_LOCAL_ALPHA] = &model.local_alpha,
-        [COLL_STRAG_BANDWIDTH] = &model.bandwidth,
-        [COLL_STRAG_LOCAL_BANDWIDTH] = &model.local_bandwidth,
-        [COLL_STRAG_LINK_LATENCY] = &model.link_latency,
-        [COLL_STRAG_HOP_LATENCY] = &model.hop_latency,
-        [COLL_STRAG_REDUCE_BANDWIDTH] = &model.reduce_bandwidth,
-    };
-    for (int i = 0; i < COLL_STRAG_NUMBERS; i++)
-        if (number[i] >= 0)
-            *fields[i] = number[i];
-    return model;
-}
 
 /* The rules file, read by the first communicator that needs it. */
 static struct {
@@ -104,119 +73,73 @@ static bool is_elsewhere(ompi_communicator_t *comm, const struct strag_algorithm
            strag_state_names_straggler(coll_strag_straggler(comm, buffer));
 }
 
-/* A pinned algorithm runs at every size, with the blocks that are best there. One that this
- * communicator cannot have leaves it to the previous component. */
-static void decide_pinned(const struct coll_strag_table_inputs *inputs,
-                          const struct strag_problem *problem, struct coll_strag_decision *decision)
+/* One that this communicator cannot have leaves it to the previous component. */
+static void warn_of_pinned(const struct coll_strag_table_inputs *inputs, const char *why)
 {
-    struct strag_error err;
     char what[MPI_MAX_OBJECT_NAME + 64];
-    const struct strag_model model = make_model(inputs);
     const struct strag_algorithm *algorithm = strag_algorithms[inputs->pinned];
-    if (strag_select_one(algorithm, problem, &model, &decision->table, &err) == STRAG_OK)
-        return;
-    decision->reason = COLL_STRAG_UNPLANNED;
-    coll_strag_log(inputs->comm, "%s: %s", algorithm->name, err.text);
+    coll_strag_log(inputs->comm, "%s: %s", algorithm->name, why);
     if (inputs->pinned != coll_strag_settings.pinned || is_elsewhere(inputs->comm, algorithm))
         return;
     snprintf(what, sizeof what, "%s on %s (%d ranks)", algorithm->name, inputs->comm->c_name,
              ompi_comm_size(inputs->comm));
-    coll_strag_warn(COLL_STRAG_WARN_PINNED, what, err.text);
+    coll_strag_warn(COLL_STRAG_WARN_PINNED, what, why);
 }
 
-static void apply_rules(const struct coll_strag_table_inputs *inputs,
-                        const struct strag_rules *rules, const struct strag_problem *problem,
-                        struct coll_strag_decision *decision)
+static void warn(const struct coll_strag_table_inputs *inputs, const struct strag_choice *choice)
 {
-    struct strag_error err;
-    const struct strag_model model = make_model(inputs);
-    if (strag_rules_apply(rules, problem, &model, &decision->table, &decision->line, &err) !=
-        STRAG_OK) {
-        decision->line = 0;
-        coll_strag_log(inputs->comm, "%s", err.text);
-        coll_strag_warn(COLL_STRAG_WARN_RULES, coll_strag_settings.rules_file, err.text);
-    }
-    if (decision->line)
-        decision->reason = COLL_STRAG_RULE;
+    if (choice->status != STRAG_OK && inputs->pinned != COLL_STRAG_AUTO)
+        warn_of_pinned(inputs, choice->why.text);
+    else if (choice->status != STRAG_OK)
+        coll_strag_log(inputs->comm, "%s", choice->why.text);
+    if (choice->rules_status == STRAG_OK)
+        return;
+    coll_strag_log(inputs->comm, "%s", choice->rules_why.text);
+    coll_strag_warn(COLL_STRAG_WARN_RULES, coll_strag_settings.rules_file, choice->rules_why.text);
 }
 
-/* Where ranks share processors, a rank that waits gives the processor to another one, which may be
- * waiting, too. Then the fewest messages are best: few ranks sum up for all (short vectors one, or
- * two in turns: direct.c). */
-static bool is_crowded(const struct coll_strag_table_inputs *inputs,
-                       const struct coll_strag_decision *decision)
-{
-    const struct strag_crowd *crowd = &inputs->crowd;
-    return crowd->n > 2 && crowd->n > crowd->processors && opal_progress_yield_when_idle &&
-           decision->state.nstragglers == 0;
-}
-
-/* The cost model knows nothing of that; its times are for verbose lines and the watch.
- * @return as strag_select; also if the algorithm cannot be planned here */
-static int select_for_crowd(const struct strag_crowd *crowd, const struct strag_problem *problem,
-                            const struct strag_model *model, const struct strag_select_options *as,
-                            struct strag_selection **made, struct strag_error *err)
-{
-    struct strag_select_options options = *as;
-    options.only = strag_algorithm_fewest_switches();
-    const int status = strag_select(problem, model, &options, made, err);
-    if (status == STRAG_OK)
-        strag_crowd_table(crowd, options.only, options.minimum, &(*made)->table);
-    return status;
-}
-
-/* The cost model's table, and what it rests on. Verbose lines have all candidates. */
-static int select_table(const struct coll_strag_table_inputs *inputs,
-                        const struct strag_problem *problem,
-                        const struct coll_strag_decision *decision, struct strag_selection **made,
-                        struct strag_error *err)
+struct strag_circumstances coll_strag_circumstances(const struct coll_strag_table_inputs *inputs,
+                                                    const struct coll_strag_decision *decision,
+                                                    const struct strag_state *state)
 {
     const struct coll_strag_settings *settings = &coll_strag_settings;
-    const struct strag_model model = make_model(inputs);
-    const struct strag_select_options options = {
-        /* in order a short vector takes less than over the PML */
-        .minimum = settings->minimum_set || !inputs->all_shared ? settings->minimum : 0,
-        .strict = settings->minimum_set || decision->reproducible,
-        .quick = !coll_strag_logging || problem->n > STRAG_EXPLAINED_RANKS,
-        .short_plans = true,
+    const bool pinned = inputs->pinned != COLL_STRAG_AUTO;
+    const int n = ompi_comm_size(inputs->comm);
+    return (struct strag_circumstances){
+        .problem = {.n = n, .ports = decision->ports, .topology = inputs->topology, .state = state},
+        .model = inputs->model.model,
+        .options =
+            {
+                /* in order a short vector takes less than over the PML */
+                .minimum = settings->minimum_set || !inputs->all_shared ? settings->minimum : 0,
+                .strict = settings->minimum_set || decision->reproducible,
+                /* verbose lines have all candidates */
+                .quick = !coll_strag_logging || n > STRAG_EXPLAINED_RANKS,
+                .short_plans = true,
+            },
+        .pinned = pinned ? strag_algorithms[inputs->pinned] : NULL,
+        .rules = read_rules(),
+        .crowd = opal_progress_yield_when_idle ? inputs->crowd : (struct strag_crowd){.n = 0},
     };
-    if (is_crowded(inputs, decision) &&
-        select_for_crowd(&inputs->crowd, problem, &model, &options, made, err) == STRAG_OK)
-        return STRAG_OK;
-    return strag_select(problem, &model, &options, made, err);
 }
 
 void coll_strag_decide(const struct coll_strag_table_inputs *inputs,
                        struct coll_strag_decision *decision, struct strag_selection **selection)
 {
-    struct strag_error err;
     const struct strag_state state = strag_state_of(&decision->state);
-    const struct strag_problem problem = {
-        .n = ompi_comm_size(inputs->comm),
-        .ports = decision->ports,
-        .topology = inputs->topology,
-        .state = &state,
-    };
-    const struct strag_rules *rules = read_rules(); /* a pinned algorithm goes before them */
-    struct strag_selection *made = NULL;
+    const struct strag_circumstances circumstances =
+        coll_strag_circumstances(inputs, decision, &state);
+    struct strag_choice choice;
+    strag_choose(&circumstances, &choice);
+    warn(inputs, &choice);
     decision->pinned = inputs->pinned;
-    decision->reason = COLL_STRAG_TOO_SHORT;
-    decision->line = 0;
-    decision->table = (struct strag_table){.entries = 1}; /* the previous component runs all */
-    if (inputs->pinned != COLL_STRAG_AUTO) {
-        decide_pinned(inputs, &problem, decision);
-    } else {
-        if (select_table(inputs, &problem, decision, &made, &err) == STRAG_OK) {
-            decision->table = made->table;
-        } else {
-            coll_strag_log(inputs->comm, "%s", err.text);
-            decision->reason = COLL_STRAG_UNPLANNED;
-        }
-        if (rules)
-            apply_rules(inputs, rules, &problem, decision);
-    }
-    bool wanted = coll_strag_logging || decision->watching != COLL_STRAG_WATCH_NOT;
-    *selection = wanted ? made : NULL;
+    decision->line = choice.line;
+    decision->table = choice.table;
+    decision->reason = choice.line                 ? COLL_STRAG_RULE
+                       : choice.status == STRAG_OK ? COLL_STRAG_TOO_SHORT
+                                                   : COLL_STRAG_UNPLANNED;
+    const bool wanted = coll_strag_logging || decision->watching != COLL_STRAG_WATCH_NOT;
+    *selection = wanted ? choice.selection : NULL;
     if (!wanted)
-        strag_selection_free(made);
+        strag_selection_free(choice.selection);
 }

@@ -4,8 +4,9 @@
 #define COLL_STRAG_TABLE_H
 
 #include "decision.h"
+#include "model.h"
 
-#include "model/crowd.h"
+#include "model/choice.h"
 
 /* What a table rests on, beside the state of ranks and links. */
 struct coll_strag_table_inputs {
@@ -15,6 +16,7 @@ struct coll_strag_table_inputs {
     bool shared;              /* messages within hosts go through shared memory, */
     bool all_shared;          /* and so do all of them */
     struct strag_crowd crowd; /* in which case they may share processors; else n is 0 */
+    struct strag_sourced_model model;
 };
 
 /**
@@ -26,6 +28,12 @@ struct coll_strag_table_inputs {
  */
 void coll_strag_decide(const struct coll_strag_table_inputs *inputs,
                        struct coll_strag_decision *decision, struct strag_selection **selection);
+
+/** All that such a choice rests on. @param state  the decision's, which outlives what is returned
+ */
+struct strag_circumstances coll_strag_circumstances(const struct coll_strag_table_inputs *inputs,
+                                                    const struct coll_strag_decision *decision,
+                                                    const struct strag_state *state);
 
 /** How long the shortest vectors are that an algorithm of ours runs. SIZE_MAX: none are */
 size_t coll_strag_table_shortest(const struct strag_table *table);

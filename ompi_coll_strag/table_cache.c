@@ -17,6 +17,7 @@ enum { ENTRIES = 32 };
 struct circumstances {
     int32_t n, ports, reproducible, shared, all_shared, processors;
     uint64_t window; /* as in struct strag_crowd, and processors, too */
+    double number[STRAG_MODEL_NUMBERS];
     struct strag_state_record state;
 };
 
@@ -67,6 +68,8 @@ static bool make_key(const struct coll_strag_table_inputs *inputs,
     key->circumstances.all_shared = inputs->all_shared;
     key->circumstances.processors = inputs->crowd.processors;
     key->circumstances.window = inputs->crowd.window;
+    for (int id = 0; id < STRAG_MODEL_NUMBERS; id++)
+        key->circumstances.number[id] = strag_model_value(&inputs->model.model, id);
     copy_state(&decision->state, &key->circumstances.state);
     if (inputs->topology &&
         strag_topology_pack(inputs->topology, &key->topology, &key->bytes, NULL) != STRAG_OK)
@@ -78,6 +81,9 @@ static bool make_key(const struct coll_strag_table_inputs *inputs,
 
 static bool are_same(const struct circumstances *a, const struct circumstances *b)
 {
+    for (int id = 0; id < STRAG_MODEL_NUMBERS; id++)
+        if (a->number[id] != b->number[id])
+            return false;
     return a->n == b->n && a->ports == b->ports && a->reproducible == b->reproducible &&
            a->shared == b->shared && a->all_shared == b->all_shared &&
            a->processors == b->processors && a->window == b->window &&

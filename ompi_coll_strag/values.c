@@ -4,6 +4,7 @@
 #include "algorithms/table.h"
 #include "base/parse.h"
 #include "machine/state_text.h"
+#include "model/numbers.h"
 #include "watch/observe.h"
 
 #include <limits.h>
@@ -23,15 +24,16 @@ size_t coll_strag_read_size(const struct coll_strag_source *source, const char *
     return otherwise;
 }
 
-double coll_strag_read_number(const struct coll_strag_source *source, double low, double high)
+double coll_strag_read_number(const struct coll_strag_source *source, int id)
 {
     char accepted[64];
     double value;
     if (coll_strag_source_is(source, ""))
         return -1;
-    if (strag_parse_real(source->text, low, high, &value, NULL) == STRAG_OK)
+    if (strag_model_number_parse(id, source->text, &value, NULL) == STRAG_OK)
         return value;
-    snprintf(accepted, sizeof accepted, "numbers from %g to %g", low, high);
+    snprintf(accepted, sizeof accepted, "numbers from %g to %g", strag_model_numbers[id].least,
+             STRAG_MODEL_NUMBER_MOST);
     coll_strag_complain(source, "not such a number", NULL, accepted, "what suits the network");
     return -1;
 }

@@ -59,8 +59,9 @@ int coll_strag_check_slowdown(const struct coll_strag_source *source);
 size_t coll_strag_read_size(const struct coll_strag_source *source, const char *word,
                             size_t otherwise, size_t low, size_t high, const char *accepted);
 
-/** @return the number, low to high; below 0: the text is empty, or no such number */
-double coll_strag_read_number(const struct coll_strag_source *source, double low, double high);
+/** A number of the cost model. @param id  enum strag_model_id @return seconds, or bytes per second;
+ * below 0: the text is empty, or no such number */
+double coll_strag_read_number(const struct coll_strag_source *source, int id);
 
 /** Calls. @return 0: as suits the number of ranks */
 int coll_strag_read_window(int window, struct coll_strag_complaints *complaints);

@@ -63,12 +63,16 @@ src_libstrag_la_SOURCES = \
 	src/machine/topology_pack.c \
 	src/machine/topology_part.c \
 	src/model/bounds.c src/model/bounds.h \
+	src/model/choice.c src/model/choice.h \
 	src/model/cost.c src/model/cost.h \
 	src/model/cost_clocks.c \
 	src/model/crowd.c src/model/crowd.h \
 	src/model/flows.c src/model/flows.h \
 	src/model/model.h \
 	src/model/network.c src/model/network.h \
+	src/model/model_file.c src/model/model_file.h \
+	src/model/numbers.c src/model/numbers.h \
+	src/model/numbers_yaml.c src/model/numbers_yaml.h \
 	src/model/platform.c src/model/platform.h \
 	src/model/rules.c src/model/rules.h \
 	src/model/sample.c src/model/sample.h \

@@ -12,6 +12,8 @@
  * libyaml that recurse. */
 enum { DEPTH_MAX = 100 };
 
+static const double REAL_MAX = 1e18;
+
 int strag_yaml_line(const yaml_node_t *node)
 {
     return node->start_mark.line < INT_MAX ? (int)node->start_mark.line + 1 : INT_MAX;
@@ -62,6 +64,29 @@ int strag_yaml_integer(struct strag_yaml *yaml, const yaml_node_t *node, void *t
     return strag_yaml_fail_value(yaml, node, "a number");
 }
 
+int strag_yaml_value(const struct strag_yaml *yaml, const yaml_node_t *node, char *text)
+{
+    if (node->type != YAML_SCALAR_NODE)
+        return strag_yaml_fail(yaml, node,
+                               "a single value is expected here, not a list or a mapping");
+    if (node->data.scalar.length >= STRAG_YAML_VALUE_MAX)
+        return strag_yaml_fail(yaml, node, "the value is too long");
+    for (size_t i = 0; i < node->data.scalar.length; i++) {
+        unsigned char byte = node->data.scalar.value[i];
+        text[i] = (char)(byte < ' ' || byte == 0x7f ? '?' : byte);
+    }
+    text[node->data.scalar.length] = '\0';
+    return STRAG_OK;
+}
+
+int strag_yaml_real(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
+{
+    const char *value = strag_yaml_scalar(node);
+    if (value && strag_parse_real(value, 0, REAL_MAX, target, NULL) == STRAG_OK)
+        return STRAG_OK;
+    return strag_yaml_fail_value(yaml, node, "a number");
+}
+
 int strag_yaml_bool(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
 {
     static const char *const words[] = {"false", "true", "no", "yes", "off", "on"};
@@ -80,7 +105,7 @@ int strag_yaml_bool(struct strag_yaml *yaml, const yaml_node_t *node, void *targ
 static int fail_key(const struct strag_yaml *yaml, const yaml_node_t *node, const char *what,
                     const struct strag_yaml_key *keys, const char *name)
 {
-    char known[160] = "";
+    char known[320] = "";
     size_t used = 0;
     for (const struct strag_yaml_key *key = keys; key->name && used < sizeof known; key++)
         used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", used ? ", " : "",

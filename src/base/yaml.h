@@ -78,6 +78,15 @@ int strag_yaml_integer(struct strag_yaml *yaml, const yaml_node_t *node, void *t
 int strag_yaml_fail_value(const struct strag_yaml *yaml, const yaml_node_t *node,
                           const char *needed);
 
+enum { STRAG_YAML_VALUE_MAX = 64 }; /* bytes of a short value, and the end */
+
+/** A short single value, with '?' for what would spoil a message. @param text
+ * STRAG_YAML_VALUE_MAX bytes @return STRAG_OK or STRAG_ERR_ARGUMENT */
+int strag_yaml_value(const struct strag_yaml *yaml, const yaml_node_t *node, char *text);
+
+/** A real number from 0 on. @param target  double * */
+int strag_yaml_real(struct strag_yaml *yaml, const yaml_node_t *node, void *target);
+
 /** A single value; NULL: it is a list or a mapping, or has a NUL in it. */
 const char *strag_yaml_scalar(const yaml_node_t *node);
 

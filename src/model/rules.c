@@ -15,7 +15,6 @@
 
 #define FILE_MAX  ((size_t)1 << 20) /* bytes of a rules file */
 #define RULES_MAX 1024              /* also where aliases make many out of few bytes */
-#define VALUE_MAX 64                /* bytes of a value, and the end */
 
 enum action { ACTION_NONE, ACTION_ALGORITHM, ACTION_PREVIOUS, ACTION_AUTO };
 
@@ -45,29 +44,13 @@ static const struct strag_interval any = {0, INT_MAX};
 
 /* ---- Values ---- */
 
-/* A single value, with '?' for what would spoil a message. */
-static int read_value(const struct strag_yaml *yaml, const yaml_node_t *node, char *text)
-{
-    if (node->type != YAML_SCALAR_NODE)
-        return strag_yaml_fail(yaml, node,
-                               "a single value is expected here, not a list or a mapping");
-    if (node->data.scalar.length >= VALUE_MAX)
-        return strag_yaml_fail(yaml, node, "the value is too long");
-    for (size_t i = 0; i < node->data.scalar.length; i++) {
-        unsigned char byte = node->data.scalar.value[i];
-        text[i] = (char)(byte < ' ' || byte == 0x7f ? '?' : byte);
-    }
-    text[node->data.scalar.length] = '\0';
-    return STRAG_OK;
-}
-
 static int read_interval(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
 {
-    char text[VALUE_MAX];
+    char text[STRAG_YAML_VALUE_MAX];
     struct strag_error why;
     struct strag_interval *list;
     int count;
-    int status = read_value(yaml, node, text);
+    int status = strag_yaml_value(yaml, node, text);
     if (status != STRAG_OK)
         return status;
     if (strchr(text, ','))
@@ -90,8 +73,8 @@ static int read_network(struct strag_yaml *yaml, const yaml_node_t *node, void *
         [STRAG_NETWORK_HYPERX] = "hyperx",
         [STRAG_NETWORK_HAMMINGMESH] = "hammingmesh",
     };
-    char text[VALUE_MAX];
-    int status = read_value(yaml, node, text), network = 0;
+    char text[STRAG_YAML_VALUE_MAX];
+    int status = strag_yaml_value(yaml, node, text), network = 0;
     if (status != STRAG_OK)
         return status;
     while (network <= STRAG_NETWORK_HAMMINGMESH && strcmp(names[network], text) != 0)
@@ -107,11 +90,11 @@ static int read_network(struct strag_yaml *yaml, const yaml_node_t *node, void *
 
 static int read_from(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
 {
-    char text[VALUE_MAX];
+    char text[STRAG_YAML_VALUE_MAX];
     struct strag_error why;
     struct rule *rule = target;
     struct rule_size *entry = &rule->size[rule->nsizes];
-    int status = read_value(yaml, node, text);
+    int status = strag_yaml_value(yaml, node, text);
     if (status != STRAG_OK)
         return status;
     if (strag_parse_bytes(text, &entry->from, &why) != STRAG_OK)
@@ -126,11 +109,11 @@ static int read_from(struct strag_yaml *yaml, const yaml_node_t *node, void *tar
 
 static int read_algorithm(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
 {
-    char text[VALUE_MAX], names[STRAG_NAMES_MAX];
+    char text[STRAG_YAML_VALUE_MAX], names[STRAG_NAMES_MAX];
     struct strag_nearest nearest = {NULL, 0};
     struct rule *rule = target;
     struct rule_size *entry = &rule->size[rule->nsizes];
-    int status = read_value(yaml, node, text);
+    int status = strag_yaml_value(yaml, node, text);
     if (status != STRAG_OK)
         return status;
     entry->algorithm = strag_algorithm_find(text, NULL);
@@ -150,10 +133,10 @@ static int read_algorithm(struct strag_yaml *yaml, const yaml_node_t *node, void
 
 static int read_blocks(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
 {
-    char text[VALUE_MAX];
+    char text[STRAG_YAML_VALUE_MAX];
     struct strag_error why;
     struct rule *rule = target;
-    int status = read_value(yaml, node, text);
+    int status = strag_yaml_value(yaml, node, text);
     if (status != STRAG_OK)
         return status;
     if (strag_parse_integer(text, 1, INT_MAX - 1, &rule->size[rule->nsizes].blocks, &why) !=
@@ -232,8 +215,8 @@ static int read_rules(struct strag_yaml *yaml, const yaml_node_t *node, void *ta
 
 static int read_version(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
 {
-    char text[VALUE_MAX];
-    int status = read_value(yaml, node, text);
+    char text[STRAG_YAML_VALUE_MAX];
+    int status = strag_yaml_value(yaml, node, text);
     if (status == STRAG_OK && strcmp(text, "1") != 0)
         return strag_yaml_fail(yaml, node, "only version 1 of the format is known");
     ((struct strag_rules *)target)->version = true;

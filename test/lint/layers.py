@@ -53,7 +53,7 @@ COMPONENT_LAYERS = [
     ["unknown", "values"],
     ["settings"],
     ["info_keys"],
-    ["decision", "plans", "transport"],
+    ["decision", "model", "plans", "transport"],
     ["transport_pml", "shared_memory", "ucp/*"],
     ["device", "explain", "heritage", "links", "place", "segments", "state", "table"],
     ["fingerprint", "rank_info", "table_cache", "watch"],

@@ -26,6 +26,7 @@ unit_tests = \
 	test/unit/test_link_speed \
 	test/unit/test_loopback \
 	test/unit/test_memory \
+	test/unit/test_model_file \
 	test/unit/test_mutation \
 	test/unit/test_network \
 	test/unit/test_network_random \
@@ -183,6 +184,10 @@ test_unit_test_memory_SOURCES = test/unit/test_memory.c
 test_unit_test_memory_CPPFLAGS = $(unit_cppflags)
 test_unit_test_memory_LDFLAGS = $(unit_ldflags)
 test_unit_test_memory_LDADD = $(unit_libs)
+test_unit_test_model_file_SOURCES = test/unit/test_model_file.c
+test_unit_test_model_file_CPPFLAGS = $(unit_cppflags)
+test_unit_test_model_file_LDFLAGS = $(unit_ldflags)
+test_unit_test_model_file_LDADD = $(unit_libs)
 test_unit_test_mutation_SOURCES = test/unit/test_mutation.c
 test_unit_test_mutation_CPPFLAGS = $(unit_cppflags)
 test_unit_test_mutation_LDFLAGS = $(unit_ldflags)
@@ -321,6 +326,7 @@ fuzz_targets = \
 	test/fuzz/fuzz_layout_coordinates \
 	test/fuzz/fuzz_layout_dims \
 	test/fuzz/fuzz_layout_yaml \
+	test/fuzz/fuzz_models \
 	test/fuzz/fuzz_parse \
 	test/fuzz/fuzz_rules \
 	test/fuzz/fuzz_state
@@ -336,6 +342,8 @@ test_fuzz_fuzz_layout_dims_SOURCES = test/fuzz/fuzz_layout_dims.c $(fuzz_common)
 test_fuzz_fuzz_layout_dims_LDADD = src/libstrag.la
 test_fuzz_fuzz_layout_yaml_SOURCES = test/fuzz/fuzz_layout_yaml.c $(fuzz_common)
 test_fuzz_fuzz_layout_yaml_LDADD = src/libstrag.la
+test_fuzz_fuzz_models_SOURCES = test/fuzz/fuzz_models.c $(fuzz_common)
+test_fuzz_fuzz_models_LDADD = src/libstrag.la
 test_fuzz_fuzz_parse_SOURCES = test/fuzz/fuzz_parse.c test/fuzz/fuzz.h test/fuzz/fuzz_main.c
 test_fuzz_fuzz_parse_LDADD = src/libstrag.la
 test_fuzz_fuzz_rules_SOURCES = test/fuzz/fuzz_rules.c $(fuzz_common)

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "model/choice.h"
+
+/* Where ranks share processors, a rank that waits gives the processor to another one, which may be
+ * waiting, too. Then the fewest messages are best: few ranks sum up for all (short vectors one, or
+ * two in turns: direct.c). The rule knows of no straggler. */
+static bool is_crowded(const struct strag_circumstances *circumstances)
+{
+    const struct strag_crowd *crowd = &circumstances->crowd;
+    const struct strag_state *state = circumstances->problem.state;
+    return crowd->n > 2 && crowd->n > crowd->processors && !(state && state->nstragglers);
+}
+
+static int select_table(const struct strag_circumstances *circumstances,
+                        const struct strag_select_options *options, struct strag_choice *choice)
+{
+    return strag_select(&circumstances->problem, &circumstances->model, options, &choice->selection,
+                        &choice->why);
+}
+
+/* The cost model knows nothing of that; its times are for verbose lines and the watch.
+ * @return as strag_select; also if the algorithm cannot be planned here */
+static int choose_for_crowd(const struct strag_circumstances *circumstances,
+                            struct strag_choice *choice)
+{
+    struct strag_select_options options = circumstances->options;
+    options.only = strag_algorithm_fewest_switches();
+    const int status = select_table(circumstances, &options, choice);
+    if (status == STRAG_OK) {
+        choice->ground = STRAG_BY_CROWD;
+        strag_crowd_table(&circumstances->crowd, options.only, options.minimum, &choice->table);
+    }
+    return status;
+}
+
+static int choose_by_model(const struct strag_circumstances *circumstances,
+                           struct strag_choice *choice)
+{
+    const int status = select_table(circumstances, &circumstances->options, choice);
+    if (status == STRAG_OK) {
+        choice->ground = STRAG_BY_MODEL;
+        choice->table = choice->selection->table;
+    }
+    return status;
+}
+
+static void apply_rules(const struct strag_circumstances *circumstances,
+                        struct strag_choice *choice)
+{
+    choice->rules_status =
+        strag_rules_apply(circumstances->rules, &circumstances->problem, &circumstances->model,
+                          &choice->table, &choice->line, &choice->rules_why);
+    if (choice->rules_status != STRAG_OK)
+        choice->line = 0;
+    if (choice->line)
+        choice->ground = STRAG_BY_RULE;
+}
+
+void strag_choose(const struct strag_circumstances *circumstances, struct strag_choice *choice)
+{
+    *choice = (struct strag_choice){
+        .ground = STRAG_BY_NOTHING,
+        .table = {.entries = 1}, /* the previous component runs all */
+        .status = STRAG_ERR_UNSUPPORTED,
+    };
+    if (circumstances->pinned) {
+        choice->status = strag_select_one(circumstances->pinned, &circumstances->problem,
+                                          &circumstances->model, &choice->table, &choice->why);
+        if (choice->status == STRAG_OK)
+            choice->ground = STRAG_BY_PIN;
+        return;
+    }
+    if (is_crowded(circumstances))
+        choice->status = choose_for_crowd(circumstances, choice);
+    if (choice->status != STRAG_OK)
+        choice->status = choose_by_model(circumstances, choice);
+    if (circumstances->rules)
+        apply_rules(circumstances, choice);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Which algorithm runs for which size, all in all: what is pinned, what rules say, where ranks
+ * share processors, and else what the cost model finds best. The component decides with this, and
+ * `strag explain --saved` repeats it.
+ */
+#ifndef STRAG_CHOICE_H
+#define STRAG_CHOICE_H
+
+#include "model/crowd.h"
+#include "model/rules.h"
+#include "model/select.h"
+
+/* All that a choice rests on. */
+struct strag_circumstances {
+    struct strag_problem problem;
+    struct strag_model model;
+    struct strag_select_options options;  /* without `only` */
+    const struct strag_algorithm *pinned; /* runs at every size; NULL: none does */
+    const struct strag_rules *rules;      /* NULL: none; a pinned algorithm goes before them */
+    struct strag_crowd crowd;             /* where ranks that wait give their processors away, and
+                                             all share memory; else n is 0 */
+};
+
+enum strag_choice_ground {
+    STRAG_BY_MODEL,
+    STRAG_BY_CROWD, /* ranks share processors (model/crowd.h) */
+    STRAG_BY_RULE,
+    STRAG_BY_PIN,
+    STRAG_BY_NOTHING, /* nothing that is wanted can be planned: the previous component runs all */
+};
+
+struct strag_choice {
+    enum strag_choice_ground ground;
+    int line; /* of the rule; 0: none holds */
+    struct strag_table table;
+    struct strag_selection *selection; /* the model's candidates, also where a rule holds; where
+                                          ranks share processors one algorithm's; NULL: the model
+                                          was not asked, or finds none */
+    int status, rules_status;          /* enum strag_status of what is pinned, or the model's; and
+                                          of rules. Where they are not STRAG_OK: */
+    struct strag_error why, rules_why;
+};
+
+/**
+ * Choose. Where nothing can be planned the table leaves all to the previous component; rules that
+ * cannot be applied do not count.
+ *
+ * @param[out] choice  its selection is the caller's to free with strag_selection_free
+ */
+void strag_choose(const struct strag_circumstances *circumstances, struct strag_choice *choice);
+
+#endif

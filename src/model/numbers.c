@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "model/numbers.h"
+
+#include "base/parse.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define UNIT_US   "us", 1e-6
+#define UNIT_NS   "ns", 1e-9
+#define UNIT_GBIT "Gbit/s", 1e9 / 8
+#define NUMBER(WITH, ID, member, name, unit, least, what, standard)                                \
+    [STRAG_MODEL_##                                                                                \
+        ID] = {name, #member, what, UNIT_##unit, least, offsetof(struct strag_model, member)},
+const struct strag_model_number strag_model_numbers[STRAG_MODEL_NUMBERS] = {
+    STRAG_MODEL_NUMBERS_LIST(NUMBER, )};
+
+double *strag_model_at(struct strag_model *model, int id)
+{
+    return (double *)((char *)model + strag_model_numbers[id].offset);
+}
+
+double strag_model_value(const struct strag_model *model, int id)
+{
+    return *(const double *)((const char *)model + strag_model_numbers[id].offset);
+}
+
+int strag_model_number_parse(int id, const char *text, double *value, struct strag_error *err)
+{
+    const struct strag_model_number *number = &strag_model_numbers[id];
+    double read;
+    int status = strag_parse_real(text, number->least, STRAG_MODEL_NUMBER_MOST, &read, err);
+    if (status == STRAG_OK)
+        *value = read * number->scale;
+    return status;
+}
+
+/* ---- Text ---- */
+
+/* The nearest text with so many digits. @return whether it reads back as the value */
+static bool try_text(double number, double value, double scale, int digits, char text[32])
+{
+    snprintf(text, 32, "%.*g", digits, number);
+    return strtod(text, NULL) * scale == value;
+}
+
+const char *strag_scaled_text(double value, double scale, char text[32])
+{
+    const double number = value / scale;
+    for (int digits = 1; digits <= 17; digits++)
+        if (try_text(number, value, scale, digits, text))
+            return text;
+    /* value / scale was rounded: a neighbour may be it */
+    if (!try_text(nextafter(number, 0), value, scale, 17, text) &&
+        !try_text(nextafter(number, INFINITY), value, scale, 17, text))
+        (void)try_text(number, value, scale, 17, text);
+    return text;
+}
+
+const char *strag_model_number_text(int id, double value, char text[32])
+{
+    return strag_scaled_text(value, strag_model_numbers[id].scale, text);
+}
+
+/* ---- Where they are from ---- */
+
+const char *strag_origin_name(enum strag_origin origin)
+{
+    static const char *const names[STRAG_ORIGINS] = {
+        [STRAG_FROM_DEFAULT] = "default",
+        [STRAG_FROM_MEASURED] = "measured",
+        [STRAG_FROM_FILE] = "file",
+        [STRAG_FROM_USER] = "user",
+    };
+    return names[origin];
+}
+
+struct strag_sourced_model strag_model_sourced(const struct strag_model *model)
+{
+    return (struct strag_sourced_model){.model = *model, .measured_error = -1};
+}
+
+bool strag_model_set(struct strag_sourced_model *sourced, int id, double value,
+                     enum strag_origin origin)
+{
+    if (origin < sourced->origin[id])
+        return false;
+    *strag_model_at(&sourced->model, id) = value;
+    sourced->origin[id] = origin;
+    return true;
+}
+
+bool strag_model_is_same(const struct strag_model *a, const struct strag_model *b)
+{
+    bool same = a->ties == b->ties;
+    for (int id = 0; same && id < STRAG_MODEL_NUMBERS; id++)
+        same = strag_model_value(a, id) == strag_model_value(b, id);
+    return same;
+}
+
+/* A text that grows in a buffer, and is cut at its end. */
+struct line {
+    char *text;
+    size_t size, used;
+};
+
+static void add(struct line *line, const char *format, ...) STRAG_PRINTF(2, 3);
+
+static void add(struct line *line, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    if (line->used < line->size) {
+        int length = vsnprintf(line->text + line->used, line->size - line->used, format, args);
+        line->used += length > 0 ? (size_t)length : 0;
+    }
+    va_end(args);
+}
+
+static void add_origin(struct line *line, const struct strag_sourced_model *sourced, int id,
+                       const char *file)
+{
+    const enum strag_origin origin = sourced->origin[id];
+    add(line, " (%s", strag_origin_name(origin));
+    if (origin == STRAG_FROM_FILE && file)
+        add(line, " %s, line %d", file, sourced->line);
+    if (origin == STRAG_FROM_MEASURED && sourced->measured_error >= 0)
+        add(line, " to %.2g %%", 100 * sourced->measured_error);
+    add(line, ")");
+}
+
+const char *strag_model_sources(const struct strag_sourced_model *sourced, const char *file,
+                                char *text, size_t size)
+{
+    struct line line = {text, size, 0};
+    text[0] = '\0';
+    for (int id = 0; id < STRAG_MODEL_NUMBERS; id++) {
+        const struct strag_model_number *number = &strag_model_numbers[id];
+        const double value = strag_model_value(&sourced->model, id) / number->scale;
+        add(&line, "%s%s %.4g %s", id ? ", " : "", number->name, value, number->unit);
+        add_origin(&line, sourced, id, file);
+    }
+    return text;
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The numbers of a cost model, one row each, and where each of them is from. Who reads, writes or
+ * shows them (files, options, parameters, verbose lines) goes over this table.
+ */
+#ifndef STRAG_NUMBERS_H
+#define STRAG_NUMBERS_H
+
+#include "base/status.h"
+#include "model/model.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * ROW(WITH, ID, member of struct strag_model, option and key of a file, unit, least value, what it
+ * is, what is assumed of it), the unit one of US, NS (microseconds, nanoseconds) and GBIT (1e9 bits
+ * per second). Adding a number is adding a row: `--OPTION` of the command, `OPTION:` of a model
+ * file and the parameter coll_strag_MEMBER follow.
+ */
+#define STRAG_MODEL_NUMBERS_LIST(ROW, WITH)                                                        \
+    ROW(WITH, ALPHA, alpha, "alpha", US, 0, "microseconds for a message between hosts", "1")       \
+    ROW(WITH, LOCAL_ALPHA, local_alpha, "local-alpha", US, 0,                                      \
+        "microseconds for a message within a host", "see strag(1)")                                \
+    ROW(WITH, BANDWIDTH, bandwidth, "bandwidth", GBIT, 1e-6,                                       \
+        "Gbit/s of a link, each direction, where no layout says it", "100")                        \
+    ROW(WITH, LOCAL_BANDWIDTH, local_bandwidth, "local-bandwidth", GBIT, 1e-6,                     \
+        "Gbit/s that a rank copies within its host", "400")                                        \
+    ROW(WITH, LINK_LATENCY, link_latency, "link-latency", NS, 0,                                   \
+        "nanoseconds for each link of the network", "100; trees 0")                                \
+    ROW(WITH, HOP_LATENCY, hop_latency, "hop-latency", NS, 0,                                      \
+        "nanoseconds for each host or switch behind a link", "300; trees 0")                       \
+    ROW(WITH, REDUCE_BANDWIDTH, reduce_bandwidth, "reduce-bandwidth", GBIT, 0,                     \
+        "Gbit/s that a rank reduces; 0: for free", "0")
+
+#define STRAG_MODEL_ID(WITH, ID, ...) STRAG_MODEL_##ID,
+enum strag_model_id { STRAG_MODEL_NUMBERS_LIST(STRAG_MODEL_ID, ) STRAG_MODEL_NUMBERS };
+#undef STRAG_MODEL_ID
+
+#define STRAG_MODEL_NUMBER_MOST 1e9 /* of any, in its unit */
+
+struct strag_model_number {
+    const char *name;      /* "local-alpha" */
+    const char *parameter; /* "local_alpha" */
+    const char *what;      /* "microseconds for a message within a host" */
+    const char *unit;      /* "us", "ns", "Gbit/s" */
+    double scale;          /* of the unit: times it seconds, or bytes per second */
+    double least;          /* in the unit; the most is STRAG_MODEL_NUMBER_MOST */
+    size_t offset;         /* in struct strag_model */
+};
+
+/* [enum strag_model_id] */
+extern const struct strag_model_number strag_model_numbers[STRAG_MODEL_NUMBERS];
+
+/** The number's member of a model: seconds, or bytes per second. */
+double *strag_model_at(struct strag_model *model, int id);
+double strag_model_value(const struct strag_model *model, int id);
+
+/**
+ * Read a value in the number's unit, as users type it: 45, 0.5, 1e3.
+ *
+ * @param[out] value  seconds, or bytes per second
+ * @return STRAG_OK, or STRAG_ERR_ARGUMENT with what is accepted (the caller prepends what the text
+ *         is) and `value` untouched
+ */
+int strag_model_number_parse(int id, const char *text, double *value, struct strag_error *err);
+
+/** A value in the number's unit, in as few digits as read back as the same value. @return text */
+const char *strag_model_number_text(int id, double value, char text[32]);
+
+/** The same for any unit. @param scale  as in struct strag_model_number */
+const char *strag_scaled_text(double value, double scale, char text[32]);
+
+/* ---- Where they are from ---- */
+
+/* A later one goes before all earlier ones. */
+enum strag_origin {
+    STRAG_FROM_DEFAULT,  /* strag_model_default, or what suits the transport */
+    STRAG_FROM_MEASURED, /* measured by the job itself */
+    STRAG_FROM_FILE,     /* of a model file */
+    STRAG_FROM_USER,     /* an option, or a parameter */
+    STRAG_ORIGINS,
+};
+
+/** "default", "measured", "file", "user". */
+const char *strag_origin_name(enum strag_origin origin);
+
+/* A model and where it is from. All zero origins: defaults. */
+struct strag_sourced_model {
+    struct strag_model model;
+    enum strag_origin origin[STRAG_MODEL_NUMBERS];
+    int line;              /* of the model file's entry that holds; 0: none does */
+    double measured_error; /* how far what was measured is from the model, relative; below 0: not
+                              known */
+};
+
+/** A model of defaults. */
+struct strag_sourced_model strag_model_sourced(const struct strag_model *model);
+
+/** Set a number unless it is known from an origin that goes before this one. @return whether it
+ * was set */
+bool strag_model_set(struct strag_sourced_model *sourced, int id, double value,
+                     enum strag_origin origin);
+
+/** Are all numbers, and ties, the same? Origins do not count. */
+bool strag_model_is_same(const struct strag_model *a, const struct strag_model *b);
+
+/**
+ * "alpha 45 us (file lab.yaml, line 3), bandwidth 100 Gbit/s (default), ...", cut at the end.
+ *
+ * @param file  what to call the model file; may be NULL where no number is from it
+ * @return text
+ */
+const char *strag_model_sources(const struct strag_sourced_model *sourced, const char *file,
+                                char *text, size_t size);
+
+#endif
