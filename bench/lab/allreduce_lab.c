@@ -13,6 +13,7 @@
 #include "allreduce_lab.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +35,9 @@ struct event {
 static struct {
     int least; /* timed calls of a contender, whatever they take */
     struct arrivals arrivals;
+    bool fresh;        /* a communicator for each size and delay */
+    double latency;    /* seconds, of the network */
+    int first_counted; /* the first call in which all contenders take part */
     const char *links_file, *traffic_file;
     struct event events[EVENTS_MAX];
     int nevents;
@@ -47,14 +51,19 @@ static struct {
 
 const char bench_usage[] =
     "usage: mpirun ... allreduce_lab --contender SPEC... [OPTION...]\n"
-    "  -C, --contender SPEC   NAME[,most=BYTES][,INFO_KEY=VALUE...][,cvar:NAME=INTEGER...];\n"
-    "                         in a value + stands for a comma; most: not with longer vectors\n"
+    "  -C, --contender SPEC   NAME[,most=BYTES][,from=N][,INFO_KEY=VALUE...]\n"
+    "                         [,cvar:NAME=INTEGER...];\n"
+    "                         in a value + stands for a comma; most=BYTES: not with longer\n"
+    "                         vectors; from=N: not before the timed calls number N\n"
     "  -s, --sizes LIST       bytes: 64K..16M (powers of two) or 4,100,2K     [1M]\n"
     "  -i, --iterations N     timed calls per contender and size              [5]\n"
     "  -m, --least N          of these, at least                              [3]\n"
-    "  -t, --seconds T        ... after which a contender drops out           [1000]\n"
+    "  -t, --seconds T        ... after which a contender drops out, from the\n"
+    "                         call on in which all take part                  [1000]\n"
     "  -w, --warmup N         untimed calls per contender and size, of up to\n"
     "                         1M each                                         [1]\n"
+    "  -f, --fresh            after them, make the contenders' communicators anew: what they\n"
+    "                         then do in the first calls is timed, too\n"
     "  -c, --check            check every element of the warm-up calls and of one timed call\n"
     "  -l, --late RANKS       stragglers: 3,5; all; or random: one, drawn for\n"
     "                         each call                                       [none]\n"
@@ -63,6 +72,7 @@ const char bench_usage[] =
     "  -j, --jitter US        all ranks are late by up to that, besides       [0]\n"
     "  -b, --bandwidth MBIT   delays and jitter are not in microseconds, but in times that\n"
     "                         the vector takes at this many Mbit/s\n"
+    "  -D, --latency US       of the network: calls are announced earlier     [0]\n"
     "  -S, --seed N           of what is random, which is the same in call k of all\n"
     "                         contenders                                      [1]\n"
     "  -a, --at N:COMMAND     rank 0 runs the command before the timed calls number N, from 0\n"
@@ -92,6 +102,12 @@ static bool read_option(int letter)
         return true;
     case 'd':
         arrivals_read_delays(&lab.arrivals, optarg);
+        return true;
+    case 'f':
+        lab.fresh = true;
+        return true;
+    case 'D':
+        lab.latency = 1e-6 * bench_real("--latency", optarg, 0, 1e7);
         return true;
     case 'j':
         lab.arrivals.jitter = bench_real("--jitter", optarg, 0, 1e9);
@@ -124,6 +140,8 @@ static void read_options(struct bench *bench, int argc, char **argv)
                                           {"delay", required_argument, NULL, 'd'},
                                           {"jitter", required_argument, NULL, 'j'},
                                           {"bandwidth", required_argument, NULL, 'b'},
+                                          {"fresh", no_argument, NULL, 'f'},
+                                          {"latency", required_argument, NULL, 'D'},
                                           {"seed", required_argument, NULL, 'S'},
                                           {"at", required_argument, NULL, 'a'},
                                           {"links", required_argument, NULL, 'L'},
@@ -131,7 +149,8 @@ static void read_options(struct bench *bench, int argc, char **argv)
                                           {NULL, 0, NULL, 0}};
     *bench = (struct bench){.iterations = 5, .seconds = 1000, .warmup = 1};
     bench_sizes(bench, "1M");
-    bench_read_options(bench, argc, argv, known, BENCH_LETTERS "m:l:d:j:b:S:a:L:T:", read_option);
+    bench_read_options(bench, argc, argv, known,
+                       BENCH_LETTERS "m:fl:d:j:b:D:S:a:L:T:", read_option);
     if (bench->iterations < 1)
         bench_die("--iterations", "at least 1 is accepted");
     if (lab.least > bench->iterations)
@@ -161,6 +180,9 @@ static void prepare(struct bench *bench)
     bench_prepare(bench);
     lab.plan = bench_allocate((1 + (size_t)bench->n) * sizeof *lab.plan);
     lab.moments = bench_allocate(2 * (size_t)bench->n * sizeof *lab.moments);
+    for (int c = 0; c < bench->ncontenders; c++)
+        if (bench->contenders[c].from > lab.first_counted)
+            lab.first_counted = bench->contenders[c].from;
     arrivals_prepare(&lab.arrivals, bench->n);
     open_files(bench);
 }
@@ -191,7 +213,8 @@ struct order {
 /* Rank 0 sets when all ranks call, and which of them later. */
 static void agree(struct bench *bench, const struct order *order)
 {
-    const double lead = 2e-3 + 2e-4 * bench->n; /* seconds, for the broadcast */
+    /* Seconds, for the broadcast: it takes up to log2(n) steps. */
+    const double lead = 2e-3 + 2e-4 * bench->n + lab.latency * (1 + ceil(log2(bench->n)));
     MPI_Barrier(bench->sync);
     if (bench->rank == 0) {
         arrivals_draw(&lab.arrivals, order->delay, order->count * sizeof(float), order->number,
@@ -304,7 +327,8 @@ static void print(const struct bench *bench, const struct order *order, double *
 /* The same on all ranks: every rank has every sample. */
 static bool takes_part(const struct bench *bench, int contender, size_t bytes, int number)
 {
-    if (bytes > bench->contenders[contender].most)
+    const struct contender *who = &bench->contenders[contender];
+    if (bytes > who->most || number < who->from)
         return false;
     return number < lab.least || lab.spent[contender] < bench->seconds;
 }
@@ -333,7 +357,7 @@ static void time_calls(struct bench *bench, size_t bytes, const struct delay *de
             order.contender = c;
             order.number = number;
             struct sample sample = (checked ? checked_call : call)(bench, &order);
-            lab.spent[c] += sample.total;
+            lab.spent[c] += number >= lab.first_counted ? sample.total : 0;
             totals[c * bench->iterations + calls[c]++] = sample.total;
             write_sample(bench, &order, before, &sample);
         }
@@ -352,6 +376,19 @@ static void warm_up(struct bench *bench, size_t bytes, const struct delay *delay
                 checked_call(bench, &order);
 }
 
+/* The contenders' communicators. Their names are in coll/strag's verbose lines. */
+static void make_anew(struct bench *bench, size_t bytes)
+{
+    char name[MPI_MAX_OBJECT_NAME];
+    for (int c = 0; c < bench->ncontenders; c++) {
+        struct contender *contender = &bench->contenders[c];
+        contender_free(contender);
+        contender_create(contender, bench->specs[c]);
+        snprintf(name, sizeof name, "%s/%zu", contender->name, bytes);
+        MPI_Comm_set_name(contender->comm, name);
+    }
+}
+
 static void run_series(struct bench *bench, size_t bytes, const struct delay *delay)
 {
     int calls[CONTENDERS_MAX] = {0};
@@ -359,6 +396,8 @@ static void run_series(struct bench *bench, size_t bytes, const struct delay *de
         bench_allocate((size_t)bench->ncontenders * (size_t)bench->iterations * sizeof *totals);
     bench_fill(bench, bytes / sizeof(float));
     warm_up(bench, bytes, delay);
+    if (lab.fresh)
+        make_anew(bench, bytes);
     if (lab.links.count)
         links_reset(&lab.links, bench->ncontenders);
     for (int c = 0; c < bench->ncontenders; c++)

@@ -22,9 +22,11 @@ class Build:
         self.strag = self.folder / "tools/strag"
         self.benchmark = self.folder / "bench/lab/allreduce_lab"
         self.shim = self.folder / "bench/lab/.libs/poll_shim.so"
+        self.holder = self.folder / "bench/lab/hold_packets"
 
     def missing(self):
-        return [str(path) for path in (self.mpirun, self.strag, self.benchmark, self.shim)
+        return [str(path) for path in (self.mpirun, self.strag, self.benchmark, self.shim,
+                                       self.holder)
                 if not path.exists()]
 
 

@@ -29,6 +29,9 @@ bench_lab_allreduce_lab_SOURCES = $(bench_shared) \
 bench_lab_allreduce_lab_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
 bench_lab_allreduce_lab_LDADD = src/libstrag.la $(OMPI_LIBS) -lm
 
+check_PROGRAMS += bench/lab/hold_packets
+bench_lab_hold_packets_SOURCES = bench/lab/hold_packets.c
+
 # -rpath makes a shared library of it, which is never installed.
 noinst_LTLIBRARIES += bench/lab/poll_shim.la
 bench_lab_poll_shim_la_SOURCES = bench/lab/poll_shim.c

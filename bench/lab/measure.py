@@ -153,7 +153,7 @@ class Point:
             (box.PLACE / name).unlink(missing_ok=True)
         status = launch.run(self.build, self.network, setting, self.program(who, number),
                             self.folder / "mpirun.log", self.options.limit,
-                            frozenset(self.lab.pids.values()), scenario.parameters)
+                            self.lab.keep(), scenario.parameters)
         if status:
             self.failures.append(f"{setting}, launch {number}: mpirun ended with {status}")
         for name in ("samples", "traffic"):
@@ -174,7 +174,7 @@ class Point:
     def measure(self):
         """Measure the point. Returns whether all launches succeeded."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        self.lab = box.Lab(self.network)
+        self.lab = box.Lab(self.network, self.build.holder)
         for old in self.folder.iterdir():
             if old.is_file():
                 old.unlink()
