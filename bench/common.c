@@ -96,15 +96,13 @@ void bench_read_options(struct bench *bench, int argc, char **argv, const struct
 
 void bench_prepare(struct bench *bench)
 {
-    char unmeasured[] = "sync,ompi_comm_coll_preference=^strag";
-    struct contender sync;
     size_t most = 0;
     for (int i = 0; i < bench->sizes; i++)
         most = bench->bytes[i] > most ? bench->bytes[i] : most;
     MPI_Comm_rank(MPI_COMM_WORLD, &bench->rank);
     MPI_Comm_size(MPI_COMM_WORLD, &bench->n);
-    contender_create(&sync, unmeasured);
-    bench->sync = sync.comm;
+    contender_create(&bench->unmeasured, "sync,ompi_comm_coll_preference=^strag");
+    bench->sync = bench->unmeasured.comm;
     for (int c = 0; c < bench->ncontenders; c++)
         contender_create(&bench->contenders[c], bench->specs[c]);
     bench->send = bench_allocate(most);
@@ -115,8 +113,8 @@ void bench_prepare(struct bench *bench)
 void bench_finish(struct bench *bench)
 {
     for (int c = 0; c < bench->ncontenders; c++)
-        MPI_Comm_free(&bench->contenders[c].comm);
-    MPI_Comm_free(&bench->sync);
+        contender_free(&bench->contenders[c]);
+    contender_free(&bench->unmeasured);
     free(bench->bytes);
     free(bench->send);
     free(bench->receive);

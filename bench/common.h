@@ -18,6 +18,8 @@ struct contender {
     const char *name;
     MPI_Comm comm;
     size_t most; /* bytes: not with longer vectors */
+    int from;    /* its first timed call has this number: before it, others call alone */
+    char *text;  /* where the name is */
 };
 
 /* What the command line says, and what is made of it. */
@@ -32,7 +34,8 @@ struct bench {
     int ncontenders;
     /* bench_prepare: */
     int rank, n;
-    MPI_Comm sync; /* for all communication that is not measured */
+    struct contender unmeasured;
+    MPI_Comm sync; /* its: for all communication that is not measured */
     struct contender contenders[CONTENDERS_MAX];
     float *send, *receive; /* room for the longest vector */
 };
@@ -108,13 +111,17 @@ int bench_compare(const void *a, const void *b);
  * Make a communicator as the text says: NAME[,KEY=VALUE...]
  *
  *     NAME,most=1048576                           only for vectors of up to this many bytes
+ *     NAME,from=30                                only from the timed calls number 30 on
  *     NAME,ompi_comm_coll_preference=^strag       info keys of the communicator;
  *     NAME,cvar:coll_tuned_allreduce_algorithm=4  an integer control variable of MPI_T, set while
  *                                                 the communicator is made
  *
  * Values end at commas; in a value `+` stands for a comma. Collective.
  */
-void contender_create(struct contender *contender, char *text);
+void contender_create(struct contender *contender, const char *text);
+
+/** Collective. */
+void contender_free(struct contender *contender);
 
 /* What coll/strag did in a stretch of calls. */
 struct strag_count {

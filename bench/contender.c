@@ -43,7 +43,19 @@ static void set_info(MPI_Info info, const char *key, char *value)
     MPI_Info_set(info, key, value);
 }
 
-void contender_create(struct contender *contender, char *text)
+/* @return  false: it is not about the calls that it takes part in */
+static bool read_calls(struct contender *contender, const char *key, const char *value)
+{
+    if (strcmp(key, "most") == 0)
+        contender->most = (size_t)strtoull(value, NULL, 10);
+    else if (strcmp(key, "from") == 0)
+        contender->from = bench_integer("--contender: from", value, 0, 1000000);
+    else
+        return false;
+    return true;
+}
+
+void contender_create(struct contender *contender, const char *text)
 {
     enum { VARIABLES_MAX = 4 };
     struct variable variables[VARIABLES_MAX];
@@ -51,8 +63,10 @@ void contender_create(struct contender *contender, char *text)
     char *rest = NULL, *value;
     MPI_Info info;
     MPI_Info_create(&info);
-    contender->most = SIZE_MAX;
-    contender->name = strtok_r(text, ",", &rest);
+    *contender = (struct contender){.most = SIZE_MAX, .text = strdup(text)};
+    if (!contender->text)
+        bench_die("--contender", "out of memory");
+    contender->name = strtok_r(contender->text, ",", &rest);
     if (!contender->name)
         bench_die("--contender", "needs a name");
     for (char *key; (key = strtok_r(NULL, ",", &rest));) {
@@ -60,9 +74,9 @@ void contender_create(struct contender *contender, char *text)
         if (!value)
             bench_die(key, "KEY=VALUE is expected");
         *value++ = '\0';
-        if (strcmp(key, "most") == 0)
-            contender->most = (size_t)strtoull(value, NULL, 10);
-        else if (strncmp(key, "cvar:", 5) != 0)
+        if (read_calls(contender, key, value))
+            continue;
+        if (strncmp(key, "cvar:", 5) != 0)
             set_info(info, key, value);
         else if (set < VARIABLES_MAX)
             set_variable(&variables[set++], key + 5, value);
@@ -73,6 +87,12 @@ void contender_create(struct contender *contender, char *text)
     MPI_Info_free(&info);
     while (set > 0)
         restore_variable(&variables[--set]);
+}
+
+void contender_free(struct contender *contender)
+{
+    MPI_Comm_free(&contender->comm);
+    free(contender->text);
 }
 
 /* ---- strag's counters ---- */

@@ -36,7 +36,6 @@ struct series {
 
 static struct bench bench;
 static struct series series[CONTENDERS_MAX][KINDS];
-static char *specs[CONTENDERS_MAX]; /* making a contender uses up its text */
 static int later = 5;
 static FILE *csv;
 
@@ -65,19 +64,9 @@ static void read_options(int argc, char **argv)
         bench_add_contender(&bench, usual[i]);
 }
 
-static char *copy_of(const char *text)
-{
-    char *copy = strdup(text);
-    if (!copy)
-        bench_die("a contender", "out of memory");
-    return copy;
-}
-
 static void prepare(void)
 {
     const size_t room = (size_t)bench.iterations * (size_t)(later > 1 ? later : 1);
-    for (int c = 0; c < bench.ncontenders; c++)
-        specs[c] = copy_of(bench.specs[c]);
     bench_prepare(&bench);
     for (int c = 0; c < bench.ncontenders; c++) {
         for (int k = 0; k < KINDS; k++)
@@ -106,11 +95,10 @@ static double call(MPI_Comm comm, size_t count)
 static void use_one(int contender, size_t count, int number)
 {
     struct contender fresh;
-    char *spec = copy_of(specs[contender]);
     const bool counts = number >= bench.warmup;
     MPI_Barrier(bench.sync);
     const double begin = MPI_Wtime();
-    contender_create(&fresh, spec);
+    contender_create(&fresh, bench.specs[contender]);
     const double made = MPI_Wtime() - begin;
     bench_clear(&bench, count);
     const double first = call(fresh.comm, count);
@@ -122,7 +110,7 @@ static void use_one(int contender, size_t count, int number)
     }
     MPI_Barrier(bench.sync);
     const double end = MPI_Wtime();
-    MPI_Comm_free(&fresh.comm);
+    contender_free(&fresh);
     const double freed = MPI_Wtime() - end;
     if (number == 0)
         note(contender, FIRST, first);
@@ -130,7 +118,6 @@ static void use_one(int contender, size_t count, int number)
         note(contender, SET_UP, first);
         note(contender, CYCLE, made + first + freed);
     }
-    free(spec);
 }
 
 static void report(int contender, enum kind kind, size_t bytes)
@@ -203,7 +190,6 @@ int main(int argc, char **argv)
     for (int c = 0; c < bench.ncontenders; c++) {
         for (int k = 0; k < KINDS; k++)
             free(series[c][k].times);
-        free(specs[c]);
     }
     bench_finish(&bench);
     return 0;

@@ -9,6 +9,7 @@ to be cleaned up. A host is a process of the box with a network and a name of it
 import ctypes
 import os
 import pathlib
+import select
 import shutil
 import signal
 import socket
@@ -23,6 +24,7 @@ CONTROL = "10.255.0.0/16"  # mpirun's own traffic, not shaped
 DATA = "10.1.0.0/16"
 BURST = 20 * 1024  # bytes a link may send at once; a segment of 16 KiB must fit
 QUEUE = 16 << 20  # bytes that wait at a link: none are dropped
+SOON = 10  # seconds in which what holds packets is ready
 
 # TCP as on a quiet network of this size: no cache of old connections, short queues at the sender.
 SETTINGS = {
@@ -178,9 +180,11 @@ def shape(port, rate):
 class Lab:
     """A network, built. Use it inside a box, once."""
 
-    def __init__(self, network):
+    def __init__(self, network, holder=None):
+        """`holder`: the program hold_packets, which a network with latency needs."""
         self.network = network
         self.pids = {}
+        self.holding = None  # the running program
         furnish()
         for node in network.switches + [host.name for host in network.hosts]:
             self.pids[node] = start_node(node)
@@ -197,6 +201,41 @@ class Lab:
             batch("ip", self.lines[node], pid)
             batch("tc", self.shapes[node], pid)
         self.write_files()
+        if network.latency_us:
+            self.add_latency(holder)
+
+    def keep(self):
+        """Processes that must stay when a job is killed."""
+        holding = {self.holding.pid} if self.holding else set()
+        return frozenset(self.pids.values()) | holding
+
+    # ---- Latency ----
+
+    def add_latency(self, holder):
+        """What comes to a host over the data network waits in a queue of the kernel (NFQUEUE), and a
+        program lets it pass later."""
+        hosts = [str(self.pids[host.name]) for host in self.network.hosts]
+        if not shutil.which("iptables"):
+            raise NotPermitted("latency: iptables not found (Debian: iptables)")
+        rule = ["iptables", "-A", "INPUT", "!", "-i", "lo", "-d", DATA, "-j", "NFQUEUE"]
+        for pid in hosts:
+            done = subprocess.run(["nsenter", "--target", pid, "--net", *rule], capture_output=True,
+                                  text=True, check=False)
+            if done.returncode:
+                raise NotPermitted(f"latency: iptables with NFQUEUE: {done.stderr.strip()}")
+        self.holding = subprocess.Popen([str(holder), str(self.network.latency_us), *hosts],
+                                        stdout=subprocess.PIPE)
+        ready, _, _ = select.select([self.holding.stdout], [], [], SOON)
+        if not ready or self.holding.stdout.readline() != b"ready\n":
+            raise NotPermitted("latency: NFQUEUE: hold_packets ended; see above")
+        signal.signal(signal.SIGCHLD, self.end_without_latency)
+
+    def end_without_latency(self, _signal, _frame):
+        """A child has ended. If it is what holds packets, no packet passes any more: end all."""
+        if self.holding.poll() is not None:
+            print(f"lab: hold_packets ended with {self.holding.returncode}: without it packets "
+                  "are lost, so the lab ends", file=sys.stderr, flush=True)
+            os._exit(1)
 
     # ---- Links ----
 

@@ -14,6 +14,7 @@ SLOW = (1, 2)  # all ranks send their vectors to one rank, which takes long ...
 SLOW_MOST = 1 << 20  # ... so that longer vectors are omitted; bytes
 ONE_PORT = ("swing", "bucket")  # on tori these run with one port, too
 DOUBLING_MOST = 256 << 10  # the same for recursive doubling with many ranks
+WHOLE_VECTORS = ("recursive-doubling", "swing-latency")
 NO_STRAG = "ompi_comm_coll_preference=^strag"
 
 
@@ -105,6 +106,37 @@ def for_many(strag, wanted=()):
 def observed(_strag, _wanted=()):
     """strag, which has to detect what happens, and a ring, which does not adapt."""
     return [Contender("strag-auto", "")] + list(tuned_ones([4]))
+
+
+def settled(strag, wanted=()):
+    """strag-auto from the first call on, and when it has settled all others beside it, which know
+    what the links are. What sends whole vectors has shorter ones only."""
+    start = f",from={strag.settle}"
+    for contender in strag_ones(strag, wanted):
+        text = contender.text
+        if contender.algorithm:
+            text += start + strag.told
+            if contender.algorithm in WHOLE_VECTORS:
+                text += f",most={SLOW_MOST}"
+        yield Contender(contender.name, text, contender.algorithm)
+    yield Contender("tuned", NO_STRAG + start)
+    for number in FOR_LONG:
+        most = f",most={SLOW_MOST}" if TUNED[number] in WHOLE_VECTORS else ""
+        yield Contender(f"tuned-{TUNED[number]}",
+                        f"{NO_STRAG},cvar:coll_tuned_allreduce_algorithm={number}{start}{most}")
+
+
+def told_straggler(_strag, _wanted=()):
+    """strag, which is told who is late, and the ring."""
+    return [Contender("strag-auto", "coll_strag_straggler=4:200000")] + list(tuned_ones([4]))
+
+
+def last_ones(_strag, _wanted=()):
+    """Where another rank comes last in every call: strag, with and without its watch, and those of
+    stock that are suited to long vectors."""
+    return [Contender("strag-auto", ""),
+            Contender("strag-unwatched", "coll_strag_straggler=none"),
+            Contender("tuned", NO_STRAG)] + list(tuned_ones((4, 6)))
 
 
 def rings(_strag, _wanted=()):

@@ -22,14 +22,20 @@ class Build:
         self.strag = self.folder / "tools/strag"
         self.benchmark = self.folder / "bench/lab/allreduce_lab"
         self.shim = self.folder / "bench/lab/.libs/poll_shim.so"
+        self.holder = self.folder / "bench/lab/hold_packets"
 
     def missing(self):
-        return [str(path) for path in (self.mpirun, self.strag, self.benchmark, self.shim)
+        return [str(path) for path in (self.mpirun, self.strag, self.benchmark, self.shim,
+                                       self.holder)
                 if not path.exists()]
 
 
 def mca(parameters):
     return [word for name, value in parameters.items() for word in ("--mca", name, value)]
+
+
+# What tells strag the network's speed.
+SPEED = ("coll_strag_alpha", "coll_strag_bandwidth", "coll_strag_layout")
 
 
 def several_ranks(network):
@@ -86,22 +92,24 @@ def environment(build, network, setting):
     return found
 
 
-def command(build, network, setting, program, more=()):
+def command(build, network, setting, program, more=(), without=()):
     hosts = ",".join(f"{host.name}:{host.ranks}" for host in network.hosts)
     words = [str(build.mpirun), "--allow-run-as-root", "-np", str(network.ranks), "--host", hosts,
              "--map-by", network.map_by, "--bind-to", "none"]
-    words += mca({**parameters(network, setting), **dict(more)})
+    told = {**parameters(network, setting), **dict(more)}
+    words += mca({name: value for name, value in told.items() if name not in without})
     for name, value in environment(build, network, setting).items():
         words += ["-x", f"{name}={value}"]
     return words + program
 
 
-def run(build, network, setting, program, log, limit, keep=frozenset(), more=()):
+def run(build, network, setting, program, log, limit, keep=frozenset(), more=(),
+        without=()):
     """Run an MPI program in the lab, with its output in the file `log`. Returns its status. After
-    `limit` seconds all its processes are killed, but not those to `keep`: the lab's nodes. `more`:
-    MCA parameters besides those of the setting."""
+    `limit` seconds all its processes are killed, but not those to `keep`: the lab's own. `more`, `without`:
+    MCA parameters besides those of the setting, and those of them that are not passed."""
     os.environ["OMPI_ALLOW_RUN_AS_ROOT"] = os.environ["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1"
-    words = command(build, network, setting, program, more)
+    words = command(build, network, setting, program, more, without)
     with open(log, "a", encoding="utf-8") as file:
         print("$", " ".join(words), file=file, flush=True)
         try:

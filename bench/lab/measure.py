@@ -13,12 +13,14 @@ import json
 import os
 import pathlib
 import platform
+import re
 import subprocess
 import time
 
 import box
 import contenders
 import launch
+import network
 import stream
 import strag as strag_command
 
@@ -81,6 +83,7 @@ class Point:
         self.network = point.make()
         state = point.state(self.network, scenario.late)
         self.strag = strag_command.Strag(build.strag, self.network, state)
+        self.strag.settle, self.strag.told = scenario.settle, point.told()
         self.lab = None
         self.failures = []
         self.loads = []  # of the machine: before every launch, and at the end
@@ -107,11 +110,15 @@ class Point:
 
     def chosen(self, contender, size):
         """What auto runs at this size, where that stays the same and strag knows all there is."""
-        changes = self.scenario.late or self.point.degraded or len(self.network.hosts) == 1
+        changes = (self.scenario.late or self.scenario.untold or self.point.degraded
+                   or len(self.network.hosts) == 1)
         return self.strag.chosen(size) if contender.is_strag and not changes else None
 
     def costs(self, name, size):
-        """{delay in microseconds: seconds}; of a random delay the shortest."""
+        """{delay in microseconds: seconds}; of a random delay the shortest. None where the straggler
+        is random."""
+        if self.scenario.random_arrivals():
+            return {}
         delays = [float(text.split("-")[0]) for text in self.scenario.delays.split(",")]
         return {f"{delay:g}": self.strag.cost_seconds(name, size, delay) for delay in delays}
 
@@ -122,6 +129,12 @@ class Point:
         """Seconds in which a straggler can send its vector; all hosts have the same links there."""
         ports = [port for port in self.network.ports.values() if port.node == "h0"]
         return size / sum(1 / port.seconds_per_byte for port in ports)
+
+    def bar(self, bar):
+        """A target, with its delay in microseconds."""
+        unit = 1e6 * self.vector(bar.bytes) if self.scenario.of_vector else 1
+        delay = None if bar.delay is None else bar.delay * unit
+        return {**dataclasses.asdict(bar), "delay": delay}
 
     # ---- Running ----
 
@@ -134,7 +147,14 @@ class Point:
                  "--seed", str(number), "--output", str(box.PLACE / "samples"),
                  "--links", str(box.PLACE / "links"), "--traffic", str(box.PLACE / "traffic")]
         if scenario.late:
-            words += ["--late", scenario.late]
+            words += ["--late", scenario.late, "--jitter", f"{scenario.jitter:g}"]
+        if scenario.of_vector:
+            rate = self.network.rate * network.GOODPUT
+            words += ["--bandwidth", f"{rate:g}"]
+        if scenario.untold:
+            words += ["--fresh"]
+        if self.network.latency_us:
+            words += ["--latency", str(self.network.latency_us)]
         for contender in who:
             words += ["--contender", contender.argument()]
         degraded = self.point.degraded
@@ -153,7 +173,8 @@ class Point:
             (box.PLACE / name).unlink(missing_ok=True)
         status = launch.run(self.build, self.network, setting, self.program(who, number),
                             self.folder / "mpirun.log", self.options.limit,
-                            frozenset(self.lab.pids.values()), scenario.parameters)
+                            self.lab.keep(), scenario.parameters,
+                            launch.SPEED if scenario.untold else ())
         if status:
             self.failures.append(f"{setting}, launch {number}: mpirun ended with {status}")
         for name in ("samples", "traffic"):
@@ -171,15 +192,24 @@ class Point:
                 elif line:
                     csv.writer(file).writerow([setting, number] + row)
 
+    def ran(self):
+        """{contender: {bytes: [algorithm]}}: what strag said that it runs, in that order."""
+        line = re.compile(r"coll:strag: (\S+)/(\d+) \(.*: allreduce of .* bytes: (.*) \(")
+        found = {}
+        log = self.folder / "mpirun.log"
+        for match in line.finditer(log.read_text(encoding="utf-8") if log.exists() else ""):
+            found.setdefault(match[1], {}).setdefault(match[2], []).append(match[3])
+        return found
+
     def measure(self):
         """Measure the point. Returns whether all launches succeeded."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        self.lab = box.Lab(self.network)
+        self.lab = box.Lab(self.network, self.build.holder)
         for old in self.folder.iterdir():
             if old.is_file():
                 old.unlink()
         wanted = self.options.algorithms or self.scenario.algorithms
-        who = self.scenario.who(self.strag, wanted)
+        who = list(self.scenario.who(self.strag, wanted))
         calibration = [stream.calibrate(self.lab)]
         for number in range(1, (self.options.launches or self.scenario.rounds) + 1):
             for setting in self.options.settings or self.scenario.settings:
@@ -204,8 +234,10 @@ class Point:
             "machine": machine(self.build), "load": self.loads,
             "calibration": calibration, "failures": self.failures,
             "settings": contenders.MEANING, "exact": self.scenario.exact,
-            "settle": self.scenario.settle,
-            "bars": [dataclasses.asdict(bar) for bar in self.scenario.bars],
+            "settle": self.scenario.settle, "untold": self.scenario.untold, "ran": self.ran(),
+            "latency_us": self.network.latency_us, "unsure": self.scenario.exponential(),
+            "random": self.scenario.random_arrivals(),
+            "bars": [self.bar(bar) for bar in self.scenario.bars + self.point.bars],
             "contenders": [contender.name for contender in who],
             "expect": self.expectations(who),
         }

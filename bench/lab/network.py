@@ -7,15 +7,18 @@ direction of its link:
     star, tree   h0:e0 -> s0, s0:p0 -> h0, s1:u0 -> s0, ...
     torus        h5:p0 -> the neighbour upwards in dimension 0, h5:m1 -> downwards in dimension 1
 
-Rates are in Mbit/s.
+Rates are in Mbit/s. Besides, a network may have a latency: what comes to a host over the data
+network waits for that time, whatever the way that it took.
 """
 import dataclasses
 import itertools
 import math
+import re
 
 # The goodput of TCP, of a link's rate: 1448 of 1514 bytes of a frame, less the acknowledgements of
 # the other direction.
 GOODPUT = 0.9526
+LONGEST_US = 1000000  # of latency
 
 
 class Refused(Exception):
@@ -61,6 +64,7 @@ class Network:
         self.rank_host = []  # with ranks numbered host by host
         self.map_by = "slot"  # how mpirun numbers them
         self.ties = "split"
+        self.latency_us = 0  # from host to host, besides the kernel's own
 
     def add_host(self, ranks):
         number = len(self.hosts)
@@ -76,6 +80,9 @@ class Network:
     @property
     def ranks(self):
         return len(self.rank_host)
+
+    def latency_text(self):
+        return f", latency {self.latency_us / 1000:g} ms" if self.latency_us else ""
 
     def links(self):
         """Each link once: its two ports."""
@@ -202,7 +209,7 @@ class Tree(Network):
         one_kind = len(items) > 8 and len(set(items)) == 1
         text = f"{items[0]},... ({len(items)} times)" if one_kind else self.text
         return (f"tree {text}: {len(self.hosts)} hosts, {self.ranks} ranks, "
-                f"{', '.join(f'{rate:g}' for rate in rates)} Mbit/s")
+                f"{', '.join(f'{rate:g}' for rate in rates)} Mbit/s{self.latency_text()}")
 
     def strag_arguments(self):
         """The same tree for the strag command, with goodput instead of rates and without slow
@@ -323,7 +330,7 @@ class Torus(Network):
 
     def describe(self):
         return (f"torus {self.text}, ties {self.ties}: {len(self.hosts)} hosts, "
-                f"{self.rate:g} Mbit/s per link and direction")
+                f"{self.rate:g} Mbit/s per link and direction{self.latency_text()}")
 
     def strag_arguments(self):
         return ["--torus", self.text, "--ties", self.ties,
@@ -343,6 +350,17 @@ class Torus(Network):
         for port in self.ports.values():
             rates[port.node] += 1 / port.seconds_per_byte
         return max(2 * (ranks - 1) * size / sum(rates.values()), size / min(rates.values()))
+
+
+def microseconds(text):
+    """A latency: 0.2ms, 200us or 0."""
+    units = {"us": 1, "ms": 1000, "s": 1e6}
+    found = re.fullmatch(r"([0-9]*\.?[0-9]+)(us|ms|s)|0", text)
+    value = float(found[1]) * units[found[2]] if found and found[1] else 0
+    if not found or value != round(value) or value > LONGEST_US:
+        raise Refused(f"latency '{text}': 0.2ms, 200us or the like is accepted, in whole "
+                      "microseconds up to 1s")
+    return round(value)
 
 
 def parse(text, rate, ties="split"):

@@ -121,6 +121,52 @@ def degraded_table(point):
     return lines + [""]
 
 
+def settled_table(point):
+    """Where nothing is told: auto beside the best of all others, when it has settled."""
+    settle = point.info["settle"]
+    lines = [f"Calls 1 to {settle} are strag-auto's alone, with a new communicator for each size; "
+             f"the medians are of the calls after them, in milliseconds. *first*: the median of "
+             "calls 1 to 10. *ran*: the algorithms in the order in which strag first ran them; "
+             "previous component: tuned.", "",
+             "| size | first | auto | best | which | auto / best | tuned | auto / tuned | ran |",
+             "|---|---:|---:|---:|---|---:|---:|---:|---|"]
+    for case in point.cases():
+        auto, other = point.best("strag-auto", case), point.best_other("strag-auto", case)
+        tuned = point.best("tuned", case)
+        if not auto or not other:
+            continue
+        early = point.early.get((auto[0], "strag-auto", *case))
+        first = f"{1000 * statistics.median(early.total[:10]):.2f}" if early else ""
+        ran = point.info["ran"].get("strag-auto", {}).get(str(case[0]), [])
+        stock = (f"{1000 * tuned[1].median:.2f} | {auto[1].median / tuned[1].median:.3f}"
+                 if tuned else " | ")
+        lines.append(f"| {results.case_text(case)} | {first} | {1000 * auto[1].median:.2f} "
+                     f"| {1000 * other[2].median:.2f} | {other[0]} "
+                     f"| {auto[1].median / other[2].median:.3f} | {stock} | {', '.join(ran)} |")
+    return lines + [""]
+
+
+def random_table(point):
+    """Where stragglers are random: means."""
+    lines = ["Means, in milliseconds. *after*: from the last arrival, in times that a vector takes. "
+             "*gain*: the ring's and the best stock contender's mean over this one's.", "",
+             "| delays | contender | mean | after | gain, ring | gain, stock |",
+             "|---|---|---:|---:|---:|---:|"]
+    for case in point.cases():
+        means = {name: statistics.mean(point.best(name, case)[1].total)
+                 for name in point.contenders() if point.best(name, case)}
+        stock = min((mean for name, mean in means.items() if not name.startswith("strag")),
+                    default=None)
+        vector = point.info["expect"][str(case[0])]["vector"]
+        for name, mean in means.items():
+            after = statistics.mean(point.best(name, case)[1].after) / vector
+            gains = [f"{other / mean:.3f}" if other else ""
+                     for other in (means.get("tuned-ring"), stock)]
+            lines.append(f"| {results.case_text(case)} | {name} | {1000 * mean:.1f} "
+                         f"| {after:.3f} | {' | '.join(gains)} |")
+    return lines + [""]
+
+
 def show_point(point):
     lines = [f"**{point.info['network']}**", ""]
     measured = point.measured()
@@ -134,6 +180,10 @@ def show_point(point):
         lines += ["The calibration stream is off by more than 5 %: no ratios.", ""]
     if point.info.get("degraded"):
         return lines + degraded_table(point)
+    if point.info.get("random"):
+        return lines + random_table(point)
+    if point.info.get("untold"):
+        return lines + settled_table(point)
     for case in point.cases():
         runs = point.chosen(case)
         lines += [f"{results.case_text(case)}, lower bound {1000 * point.bound(case):.1f} ms"

@@ -3,6 +3,7 @@
 import collections
 import csv
 import json
+import math
 import pathlib
 import statistics
 
@@ -44,9 +45,11 @@ class Point:
         self.folder = pathlib.Path(folder)
         self.info = json.loads((self.folder / "info.json").read_text(encoding="utf-8"))
         self.times = {}  # (setting, contender, bytes, delay): Times
+        self.early = {}  # the same, of calls in which strag has yet to find out
         settle = self.info.get("settle", 0)
         for row in self.rows("samples"):
             if int(row["sample"]) < settle:
+                self.early.setdefault(self.key(row), Times()).add(row)
                 continue
             self.times.setdefault(self.key(row), Times()).add(row)
         self.sent = collections.defaultdict(dict)  # the same key: {port: bytes of a call}
@@ -107,6 +110,12 @@ class Point:
                  if not name.startswith("strag") and self.best(name, case)]
         return min(found, key=lambda item: item[2].median, default=None)
 
+    def best_other(self, contender, case):
+        """(contender, setting, Times) of the fastest one but the given one, or None."""
+        found = [(name, *self.best(name, case)) for name in self.contenders()
+                 if name != contender and self.best(name, case)]
+        return min(found, key=lambda item: item[2].median, default=None)
+
     # ---- A host that is degraded while the job runs ----
 
     def stretches(self, key):
@@ -132,6 +141,8 @@ class Point:
         """Seconds; a straggler cannot end before it has sent one vector."""
         size, delay = case
         bound = self.info["expect"][str(size)]["bound"]
+        if self.info.get("unsure"):
+            return bound
         one_vector = self.info["expect"][str(size)].get("vector", 0)
         return max(bound, delay * 1e-6 + one_vector) if delay else bound
 
@@ -204,11 +215,16 @@ class Point:
         measured are omitted."""
         for bar in self.info.get("bars", []):
             for case in self.cases():
-                found = self.best(bar["contender"], case) if case[0] == bar["bytes"] else None
+                meant = case[0] == bar["bytes"] and self.is_meant(bar, case)
+                found = self.best(bar["contender"], case) if meant else None
                 of = self.aim(bar["of"], bar["contender"], case) if found else None
                 if of:
                     times = found[1]
-                    taken = statistics.median(times.after) if bar["of"] == "vector" else times.median
+                    taken = self.usual(times)
+                    if bar["of"] == "vector":
+                        taken = statistics.median(times.after)
+                    if bar["of"] == "mean-vector":
+                        taken = statistics.mean(times.after)
                     yield (f"{bar['contender']}, {case_text(case)}, over {bar['of']}", taken / of,
                            bar["most"])
 
@@ -218,10 +234,23 @@ class Point:
             return self.model(contender, case)
         if of == "bound":
             return self.bound(case)
-        if of == "vector":
+        if of in ("vector", "mean-vector"):
             return self.info["expect"][str(case[0])]["vector"]
-        found = self.best_stock(case)[1:] if of == "stock" else self.best(of, case)
-        return found[1].median if found else None
+        if of == "best":
+            found = self.best_other(contender, case)
+        else:
+            found = self.best_stock(case)[1:] if of == "stock" else self.best(of, case)
+        return self.usual(found[-1]) if found else None
+
+    def usual(self, times):
+        """The median; where delays are random, the mean."""
+        return statistics.mean(times.total) if self.info.get("random") else times.median
+
+    @staticmethod
+    def is_meant(bar, case):
+        """Has the case the target's delay? A file of results has six digits of it."""
+        delay = bar.get("delay")
+        return delay is None or math.isclose(delay, case[1], rel_tol=1e-4, abs_tol=1)
 
     def noise(self):
         """The largest relative difference of two identical contenders; None: there are none."""

@@ -6,7 +6,7 @@ import typing
 import contenders
 import network
 
-MIB = 1 << 20
+KIB, MIB = 1 << 10, 1 << 20
 ALL_SETTINGS = ("default", "send", "eager", "ucx")
 DEFAULT_AND_SEND = ("default", "send")
 FLAT = ("recursive-doubling", "recursive-halving", "circulant", "ring")
@@ -31,12 +31,20 @@ class Point:
     x: float = 0  # its abscissa in the figure
     map_by: str = "slot"  # how mpirun maps ranks: by slot (host by host) or by node
     degraded: typing.Optional[Degraded] = None
+    bars: tuple = ()  # besides the scenario's
+    latency: str = "0"  # from host to host, besides the kernel's own
 
     def make(self):
         made = network.parse(self.network, self.rate, self.ties)
         made.slow_down(self.slow)
         made.map_by = self.map_by
+        made.latency_us = network.microseconds(self.latency)
         return made
+
+    def told(self):
+        """The slow hosts, for a contender that is told of them."""
+        slow = "+".join(f"h{host}:{factor:g}" for host, factor in self.slow.items())
+        return f",coll_strag_slowdown={slow}" if slow else ""
 
     def state(self, made, late):
         """Options of the strag command for slow links and a straggler."""
@@ -51,8 +59,11 @@ class Bar:
     """A target: a contender at its best setting takes at most this multiple of another time."""
     contender: str
     bytes: int
-    of: str  # "bound"; "model"; "vector": from a straggler's arrival; "stock"; or a contender's name
+    # "bound"; "model"; "vector": median from a straggler's arrival, "mean-vector": the mean; "stock";
+    # "best": the best other contender; or a contender's name
+    of: str
     most: float
+    delay: typing.Optional[float] = None  # only with this one (of a range: from this one on)
 
 
 @dataclasses.dataclass
@@ -70,12 +81,108 @@ class Scenario:
     rounds: int = 1  # launches per setting
     settle: int = 0  # calls that do not count, in which strag detects what happens
     parameters: dict = dataclasses.field(default_factory=dict)  # MCA parameters besides
-    late: str = ""  # ranks
+    untold: bool = False  # strag is not told how fast links are; new communicators for each size
+    late: str = ""  # ranks; random: another one in each call
     delays: str = "0"  # microseconds
+    jitter: float = 0  # all ranks are late by up to that; units as of delays
+    of_vector: bool = False  # delays are in times that a vector takes on a host's link
     exact: float = 0  # allowed deviation of the best times from the model, and of launches from each other
     bars: tuple = ()
     x: str = "bytes"  # what the figure's abscissa is: bytes, delay or the points' x
     x_title: str = "bytes"
+
+    def exponential(self):
+        """Are stragglers late by any time?"""
+        return "exp" in self.delays
+
+    def random_arrivals(self):
+        return bool(self.late == "random" or self.jitter or self.of_vector or self.exponential())
+
+
+def from_first(size, most=1.05):
+    """After the first calls auto is as fast as the best of all others."""
+    return Bar("strag-auto", size, "best", most)
+
+
+STAR_ALGORITHMS = ("ring", "circulant", "recursive-halving", "recursive-doubling", "swing",
+                   "swing-latency", "bine", "direct", "flexreduce")
+UNTOLD_RATE = {4: 100, 5: 50, 8: 100}  # Mbit/s
+
+
+def untold_scenario(hosts):
+    """No speed is told, and every size has a communicator of its own: what auto runs in its first
+    40 calls, and how fast others are in the last 10."""
+    points = [Point(f"{latency}ms", f"star:{hosts}", UNTOLD_RATE[hosts], latency=f"{latency}ms",
+                    x=float(latency)) for latency in ("0.0", "0.2", "2")]
+    sizes = [KIB << shift for shift in range(2, 14, 2)]
+    return Scenario(f"untold-{hosts}", f"{hosts} hosts whose speed is not told", points,
+                    sizes=",".join(map(str, sizes)), settings=("default",), untold=True,
+                    who=contenders.settled, algorithms=STAR_ALGORITHMS, iterations=40, settle=30,
+                    least=33, seconds=3, parameters={"coll_strag_verbose": "1"},
+                    x="point", x_title="added latency in milliseconds",
+                    bars=tuple(from_first(size) for size in sizes))
+
+
+def untold_scenarios():
+    for hosts in (4, 5, 8):
+        yield untold_scenario(hosts)
+    common = {"settings": ("default",), "untold": True, "who": contenders.settled,
+              "parameters": {"coll_strag_verbose": "1"}}
+    sizes = (MIB, 4 * MIB)
+    yield Scenario("untold-long", "Hosts whose speed is not told: 16 MiB",
+                   [Point(f"n={hosts}-{latency}ms", f"star:{hosts}", 100, latency=f"{latency}ms",
+                          x=hosts) for hosts in (4, 8) for latency in ("0.0", "2")],
+                   sizes="16M", algorithms=("ring", "circulant", "recursive-halving", "swing"),
+                   iterations=33, settle=30, least=33, seconds=1, x="point", x_title="ranks",
+                   bars=(from_first(16 * MIB),), **common)
+    for hosts in (4, 8):
+        yield Scenario(
+            f"untold-slow-{hosts}", f"{hosts} hosts, one is slow, nothing is told",
+            [Point(f"x{factor:g}", f"star:{hosts}", 100, slow={1: factor}, x=factor)
+             for factor in (1.3, 2, 3)],
+            sizes="1M,4M", algorithms=("ring", "circulant", "optcc", "weighted",
+                                       "flexreduce-pipelined"),
+            iterations=35, settle=30, least=33, seconds=3, x="point", x_title="slowdown factor",
+            bars=tuple(from_first(size) for size in sizes), **common)
+    yield Scenario("untold-torus", "Torus 8x8 whose speed is not told",
+                   [Point("ties-split", "torus:8x8", TORUS_RATE)], sizes="1M,4M",
+                   algorithms=("bucket", "swing", "hamiltonian"), iterations=22, settle=20, least=22,
+                   seconds=1, bars=tuple(from_first(size) for size in sizes), **common)
+    yield Scenario("untold-slow-7", "Seven hosts, one is slow, nothing is told: 12 MiB",
+                   [Point("x1.7", "star:7", 80, slow={3: 1.7})], sizes="12M",
+                   algorithms=("ring", "optcc", "weighted", "flexreduce-pipelined"), iterations=16,
+                   settle=12, least=15, seconds=1, bars=(from_first(12 * MIB),),
+                   **{**common, "parameters": {"coll_strag_verbose": "1",
+                                               "coll_strag_window": "4"}})
+    yield Scenario("told-late", "Six hosts, one told to be late by 0.2 s: 12 MiB",
+                   [Point("late", "star:6", 80)], sizes="12M", settings=("default",), untold=True,
+                   who=contenders.told_straggler, late="4", delays="200000", iterations=8,
+                   settle=3, least=8, parameters={"coll_strag_verbose": "1"},
+                   bars=(Bar("strag-auto", 12 * MIB, "tuned-ring", 1.03),))
+
+
+def last_scenarios():
+    """Another rank comes last in every call, or all ranks are late at random. Times are in those
+    of a vector: delays, and the bars after the last arrival."""
+    common = {"settings": ("default",), "who": contenders.last_ones, "of_vector": True,
+              "untold": True, "x": "point", "x_title": "ranks", "seconds": 1000,
+              "parameters": {"coll_strag_verbose": "1", "coll_strag_window": str(WINDOW)}}
+    gains = {4: 1.10, 5: 1.13, 7: 1.20, 8: 1.20}
+    for name, text, size, calls, settle in (("", "4 MiB", 4 * MIB, 40, 15),
+                                            ("-long", "16 MiB", 16 * MIB, 24, 12)):
+        points = [Point(f"n={hosts}", f"star:{hosts}", 100, x=hosts,
+                        bars=tuple(Bar("strag-auto", size, of, 1 / gain, delay=1)
+                                   for of in ("tuned-ring", "stock")))
+                  for hosts, gain in gains.items()]
+        yield Scenario(f"last{name}", f"Another straggler in each call: {text}", points,
+                       sizes=str(size), late="random", delays="0,0.25-2,1-2", jitter=0.05,
+                       iterations=calls, settle=settle, least=calls,
+                       bars=(Bar("strag-auto", size, "strag-unwatched", 1.01, delay=0),
+                             Bar("strag-auto", size, "mean-vector", 1.25, delay=0.25)), **common)
+    yield Scenario("last-exponential", "All ranks late by exponential times: 4 MiB",
+                   [Point(f"n={hosts}", f"star:{hosts}", 100, x=hosts) for hosts in (4, 8)],
+                   late="all", delays="0.5-exp", iterations=40, settle=15, least=40,
+                   bars=(Bar("strag-auto", 4 * MIB, "tuned-ring", 1.0),), **common)
 
 
 WINDOW = 5  # calls, of coll/strag's watch, where these are few
@@ -249,6 +356,8 @@ SCENARIOS = [
              sizes="16M", settings=DEFAULT_AND_SEND, who=contenders.for_very_long,
              algorithms=("bucket", "swing"), iterations=2, least=1, seconds=30),
     *many_scenarios(),
+    *untold_scenarios(),
+    *last_scenarios(),
     Scenario("shm", "Shared memory of one host",
              [Point(f"np{ranks}", f"star:1x{ranks}", x=ranks) for ranks in (2, 4, 8)],
              sizes="64K..4M", settings=("default", "ucx"), iterations=50, least=20, seconds=2,
