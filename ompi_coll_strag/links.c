@@ -22,6 +22,10 @@ enum {
     WARM_UP_PIECES = 3, /* pieces that are not measured: a shaper may let as much pass at once */
 };
 
+/* What arrives in a probe is of no interest, nor is what is sent. So all communicators' messages
+ * use this room, even at the same time: it would be their largest part with few ranks. */
+static char received[SLOTS * PIECE], sent[PIECE];
+
 /* ---- Making it ---- */
 
 void coll_strag_links_free(struct coll_strag_links *links)
@@ -32,9 +36,22 @@ void coll_strag_links_free(struct coll_strag_links *links)
     free(links->gathered);
     free(links->rates);
     strag_meter_free(links->meter);
-    free(links->room);
     strag_probe_hosts_free(&links->hosts);
     free(links);
+}
+
+static void find_partners(struct coll_strag_links *links, int me)
+{
+    const struct strag_probe_hosts *hosts = &links->hosts;
+    const int host = hosts->host_of[me];
+    if (hosts->leader[host] != me)
+        return;
+    links->rounds = strag_probe_rounds(hosts->count);
+    for (int r = 0; r < links->rounds; r++)
+        links->partners[r] = (struct coll_strag_partners){
+            .to = hosts->leader[strag_probe_to(hosts->count, r, host)],
+            .from = hosts->leader[strag_probe_from(hosts->count, r, host)],
+        };
 }
 
 static bool make(struct coll_strag_links *links, int me, const struct strag_topology *topology,
@@ -44,11 +61,14 @@ static bool make(struct coll_strag_links *links, int me, const struct strag_topo
     links->meter = strag_meter_create(topology->hosts);
     if (NULL == links->meter || !strag_probe_hosts_make(topology, &links->hosts))
         return false;
-    if (links->hosts.leader[links->hosts.host_of[me]] == me &&
-        NULL == (links->room = calloc(SLOTS + 1, PIECE)))
-        return false;
-    if (me != 0)
+    find_partners(links, me);
+    if (me != 0) {
+        free(links->hosts.leader);
+        free(links->hosts.uplink);
+        links->hosts.leader = NULL;
+        links->hosts.uplink = NULL;
         return true;
+    }
     links->gathered = malloc((size_t)topology->n * entry);
     links->rates = malloc((size_t)topology->hosts * entry);
     links->slowdown = strag_slowdown_create(&links->hosts, state, NULL);
@@ -77,7 +97,6 @@ struct stream {
     ompi_communicator_t *comm;
     int peer;
     bool send;
-    char *room;
     int pieces, posted, done;
     ompi_request_t *requests[SLOTS];
     double begin, end; /* when piece WARM_UP_PIECES - 1 was done, and the last one */
@@ -86,12 +105,10 @@ struct stream {
 static int post_piece(struct stream *stream, size_t bytes, ompi_request_t **request)
 {
     if (stream->send)
-        return MCA_PML_CALL(isend(stream->room + (size_t)SLOTS * PIECE, bytes, MPI_BYTE,
-                                  stream->peer, MCA_COLL_BASE_TAG_ALLREDUCE,
+        return MCA_PML_CALL(isend(sent, bytes, MPI_BYTE, stream->peer, MCA_COLL_BASE_TAG_ALLREDUCE,
                                   MCA_PML_BASE_SEND_STANDARD, stream->comm, request));
-    return MCA_PML_CALL(irecv(stream->room + (size_t)(stream->posted % SLOTS) * PIECE, bytes,
-                              MPI_BYTE, stream->peer, MCA_COLL_BASE_TAG_ALLREDUCE, stream->comm,
-                              request));
+    return MCA_PML_CALL(irecv(received + (size_t)(stream->posted % SLOTS) * PIECE, bytes, MPI_BYTE,
+                              stream->peer, MCA_COLL_BASE_TAG_ALLREDUCE, stream->comm, request));
 }
 
 /* Post what there is room for, and take off what is done. */
@@ -133,18 +150,11 @@ static int send_ready(struct stream *in, struct stream *out)
 }
 
 /* @param[out] rate  bytes per second that came in */
-static int probe_round(const struct coll_strag_links *links, ompi_communicator_t *comm, int round,
+static int probe_round(const struct coll_strag_partners *partners, ompi_communicator_t *comm,
                        int pieces, float *rate)
 {
-    const struct strag_probe_hosts *hosts = &links->hosts;
-    const int host = hosts->host_of[ompi_comm_rank(comm)];
-    struct stream in = {.comm = comm,
-                        .peer = hosts->leader[strag_probe_from(hosts->count, round, host)],
-                        .room = links->room,
-                        .pieces = pieces};
-    struct stream out = in;
-    out.peer = hosts->leader[strag_probe_to(hosts->count, round, host)];
-    out.send = true;
+    struct stream in = {.comm = comm, .peer = partners->from, .pieces = pieces};
+    struct stream out = {.comm = comm, .peer = partners->to, .pieces = pieces, .send = true};
     int code = send_ready(&in, &out);
     while (code == OMPI_SUCCESS && (in.done < pieces || out.done < pieces)) {
         code = advance(&in);
@@ -171,12 +181,11 @@ int coll_strag_links_probe(struct coll_strag_links *links, ompi_communicator_t *
                            double *seconds)
 {
     const int pieces = bytes / PIECE > WARM_UP_PIECES ? (int)(bytes / PIECE) : WARM_UP_PIECES + 1;
-    const int rounds = links->room ? strag_probe_rounds(links->hosts.count) : 0;
     float mine[STRAG_PROBE_ROUNDS] = {0};
     double start = coll_strag_seconds();
     int code = OMPI_SUCCESS;
-    for (int r = 0; r < rounds && code == OMPI_SUCCESS; r++)
-        code = probe_round(links, comm, r, pieces, &mine[r]);
+    for (int r = 0; r < links->rounds && code == OMPI_SUCCESS; r++)
+        code = probe_round(&links->partners[r], comm, pieces, &mine[r]);
     if (code == OMPI_SUCCESS)
         code = comm->c_coll->coll_gather(mine, sizeof mine, MPI_BYTE, links->gathered, sizeof mine,
                                          MPI_BYTE, 0, comm, comm->c_coll->coll_gather_module);

@@ -15,9 +15,12 @@
 
 /* What a communicator's ranks need for it. */
 struct coll_strag_links {
-    struct strag_probe_hosts hosts;
+    struct strag_probe_hosts hosts; /* `leader` and `uplink` on rank 0 alone */
     struct strag_meter *meter;
-    char *room;                      /* a leader's, for messages of probes; else NULL */
+    int rounds; /* of a probe in which this rank takes part: 0 unless it leads its host */
+    struct coll_strag_partners {
+        int32_t to, from; /* ranks */
+    } partners[STRAG_PROBE_ROUNDS];
     struct strag_slowdown *slowdown; /* rank 0's; else NULL */
     float *gathered, *rates;         /* its room for [rank], [host] times STRAG_PROBE_ROUNDS */
 };

@@ -238,8 +238,8 @@ static bool make(struct coll_strag_watch *watch)
 {
     const struct coll_strag_decision *decision = watch->options.decision;
     ompi_communicator_t *comm = watch->options.comm;
-    if (strag_observer_create(ompi_comm_size(comm), decision->window, &watch->observer, NULL) !=
-        STRAG_OK)
+    const int evaluated = watch->options.ranks ? ompi_comm_size(comm) : 0;
+    if (strag_observer_create(evaluated, decision->window, &watch->observer, NULL) != STRAG_OK)
         return false;
     watch->from = decision->watch_from;
     watch->always_measure = watch->look = decision->report;
@@ -267,6 +267,8 @@ int coll_strag_watch_create(const struct coll_strag_watch_options *options, bool
         coll_strag_watch_free(watch);
         watch = NULL;
     }
+    if (watch)
+        watch->options.topology = NULL;
     *made = watch;
     if (NULL == watch)
         return code;

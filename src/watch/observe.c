@@ -57,11 +57,25 @@ struct strag_observer {
 
 /* ---- Making one ---- */
 
+/* What evaluating takes. @return false: out of memory */
+static bool make_room(struct strag_observer *made)
+{
+    const size_t ranks = (size_t)made->n, window = (size_t)made->window;
+    made->recent = calloc(2 * window, sizeof *made->recent);
+    made->points = calloc(ranks, sizeof *made->points);
+    made->sorted = calloc(2 * window > REMEMBERED ? 2 * window : REMEMBERED, sizeof(float));
+    made->refuted = calloc(ranks, sizeof *made->refuted);
+    made->times_last = calloc(ranks, sizeof *made->times_last);
+    made->history = calloc(REMEMBERED, sizeof *made->history);
+    return made->recent && made->points && made->sorted && made->refuted && made->times_last &&
+           made->history;
+}
+
 int strag_observer_create(int n, int calls, struct strag_observer **observer,
                           struct strag_error *err)
 {
-    size_t ranks = (size_t)n, window = (size_t)calls;
-    if (n < 2)
+    const size_t window = (size_t)calls;
+    if (n < 2 && n != 0)
         return strag_fail(err, STRAG_ERR_ARGUMENT, "%d ranks to observe; at least 2 are needed", n);
     if (calls < 2 || calls > STRAG_WINDOW_MAX)
         return strag_fail(err, STRAG_ERR_ARGUMENT, "a window of %d calls; 2 to %d are accepted",
@@ -73,16 +87,9 @@ int strag_observer_create(int n, int calls, struct strag_observer **observer,
         made->verdict.rank = NONE;
         made->own = calloc(window, sizeof *made->own);
         made->notes = calloc(window, sizeof *made->notes);
-        made->recent = calloc(2 * window, sizeof *made->recent);
-        made->points = calloc(ranks, sizeof *made->points);
-        made->sorted = calloc(2 * window > REMEMBERED ? 2 * window : REMEMBERED, sizeof(float));
-        made->refuted = calloc(ranks, sizeof *made->refuted);
         made->suspect = NONE;
-        made->times_last = calloc(ranks, sizeof *made->times_last);
-        made->history = calloc(REMEMBERED, sizeof *made->history);
     }
-    if (!made || !made->own || !made->notes || !made->recent || !made->points || !made->sorted ||
-        !made->refuted || !made->times_last || !made->history) {
+    if (!made || !made->own || !made->notes || (n > 0 && !make_room(made))) {
         strag_observer_free(made);
         return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for observing %d ranks", n);
     }

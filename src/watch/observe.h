@@ -69,7 +69,7 @@ struct strag_last {
 struct strag_observer;
 
 /**
- * @param n       ranks, at least 2
+ * @param n       ranks whose notes are evaluated, at least 2; 0: none are, this observer only notes
  * @param window  calls, 2 to STRAG_WINDOW_MAX
  * @param[out] observer  the caller's to free with strag_observer_free; untouched on failure
  * @return STRAG_OK, STRAG_ERR_ARGUMENT or STRAG_ERR_MEMORY
@@ -87,7 +87,8 @@ enum strag_observe_step strag_observer_add(struct strag_observer *observer, stru
  * @param[out] bytes  the same on all ranks */
 const struct strag_note *strag_observer_notes(const struct strag_observer *observer, size_t *bytes);
 
-/** Evaluate the notes of all ranks: on one rank, or on all with the same verdict.
+/** Evaluate the notes of all ranks, for which the observer was made: on one rank, or on all with
+ * the same verdict.
  * @param stride  from one rank's notes to the next one's, in bytes */
 struct strag_verdict strag_observer_decide(struct strag_observer *observer, const void *notes,
                                            size_t stride);
