@@ -101,18 +101,25 @@ static int mpi_error(int status, const struct coll_strag_module *module)
 static int make_engine(const struct call *call, int root, struct strag_engine **engine)
 {
     struct coll_strag_module *module = call->module;
+    const struct coll_strag_choice *choice = &call->choice;
     const struct strag_state state = strag_state_of(&module->decision.state);
-    struct strag_error err;
-    const struct strag_problem problem = {
+    struct strag_error err = {"out of memory for the topology"};
+    struct strag_topology *unpacked = NULL;
+    int status = STRAG_OK;
+    struct strag_problem problem = {
         .n = ompi_comm_size(call->comm),
-        .blocks = call->choice.blocks,
+        .blocks = choice->blocks,
         .root = root,
         .ports = module->decision.ports,
-        .topology = coll_strag_planning_topology(module),
         .state = &state,
     };
-    int status = coll_strag_plans_make(&module->plans, call->choice.algorithm, &problem,
+    if (!module->decision.reproducible &&
+        !coll_strag_plans_planned(&module->plans, choice->algorithm, choice->blocks, root))
+        status = coll_strag_heritage_topology(module->heritage, &problem.topology, &unpacked);
+    if (status == STRAG_OK)
+        status = coll_strag_plans_make(&module->plans, choice->algorithm, &problem,
                                        ompi_comm_rank(call->comm), engine, &err);
+    strag_topology_free(unpacked);
     if (status != STRAG_OK)
         coll_strag_log(call->comm, "%s", err.text);
     return status;

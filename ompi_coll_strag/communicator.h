@@ -40,8 +40,9 @@ struct coll_strag_module {
 
     /* Filled in by setup. */
     struct coll_strag_decision decision;   /* before: pinned alone */
-    struct coll_strag_heritage *heritage;  /* NULL: there is none; its owner of the next two: */
-    const struct strag_topology *topology; /* NULL: it could not be made */
+    struct coll_strag_heritage *heritage;  /* NULL: there is none; has the next two: */
+    const struct strag_topology *topology; /* on rank 0, on others during setup alone; NULL: it
+                                              could not be made */
     uint8_t *lane_of;                      /* [rank]: enum coll_strag_lane */
     uint64_t segments[STRAG_LANES];        /* bytes, by enum coll_strag_lane */
     struct strag_selection *selection; /* rank 0's, for verbose lines; NULL: none, or the watch's */
@@ -58,13 +59,6 @@ struct coll_strag_module {
 
 OBJ_CLASS_DECLARATION(coll_strag_module_t);
 typedef struct coll_strag_module coll_strag_module_t;
-
-/** The topology that plans and their choice may depend on. NULL: none */
-static inline const struct strag_topology *
-coll_strag_planning_topology(const struct coll_strag_module *module)
-{
-    return module->decision.reproducible ? NULL : module->topology;
-}
 
 /** Does a call of so many bytes go to the previous component whatever it is? Before setup this is
  * what all ranks know without having to ask. */

@@ -34,6 +34,22 @@ struct coll_strag_heritage *coll_strag_heritage_retain(struct coll_strag_heritag
     return heritage;
 }
 
+int coll_strag_heritage_topology(const struct coll_strag_heritage *heritage,
+                                 const struct strag_topology **topology,
+                                 struct strag_topology **unpacked)
+{
+    const struct coll_strag_heritage *owner =
+        heritage->numbered_as_origin ? heritage->origin : heritage;
+    int status = STRAG_OK;
+    *topology = owner->topology;
+    *unpacked = NULL;
+    if (owner->packed)
+        status = strag_topology_unpack(owner->packed, owner->packed_bytes, unpacked, NULL);
+    if (owner->packed)
+        *topology = *unpacked;
+    return status;
+}
+
 /* The caller has the lock. */
 static void take_off_list(const struct coll_strag_heritage *heritage)
 {
@@ -58,8 +74,10 @@ void coll_strag_heritage_release(struct coll_strag_heritage *heritage)
         strag_plan_store_release(heritage->plans);
         strag_shm_hold_free(heritage->hold);
         strag_topology_free(heritage->topology);
+        free(heritage->packed);
         free(heritage->lane_of);
-        free(heritage->names);
+        free(heritage->vpids);
+        free(heritage->jobids);
         free(heritage);
         heritage = origin;
     }
@@ -167,27 +185,51 @@ void coll_strag_heritage_close(void)
 
 /* ---- Others ---- */
 
-opal_process_name_t *coll_strag_process_names(ompi_communicator_t *comm)
+static opal_process_name_t name_there(const struct coll_strag_heritage *heritage, int rank)
 {
-    const int n = ompi_comm_size(comm);
-    opal_process_name_t *names = malloc((size_t)n * sizeof *names);
-    for (int rank = 0; names && rank < n; rank++)
-        names[rank] = ompi_group_get_proc_name(comm->c_local_group, rank);
-    return names;
+    opal_process_name_t name = heritage->first;
+    name.vpid = heritage->vpids ? heritage->vpids[rank] : name.vpid + (uint32_t)rank;
+    name.jobid = heritage->jobids ? heritage->jobids[rank] : name.jobid;
+    return name;
 }
 
-/* Most often a process's rank there is its number in the job, or a little behind the last one's.
- * @return -1: it is not there */
+/* Where the names follow one another, as in MPI_COMM_WORLD, the first one says it all. */
+bool coll_strag_heritage_note_names(struct coll_strag_heritage *heritage, ompi_communicator_t *comm)
+{
+    const size_t n = (size_t)ompi_comm_size(comm);
+    const opal_process_name_t first = ompi_group_get_proc_name(comm->c_local_group, 0);
+    bool follow = true, together = true;
+    heritage->first = first;
+    for (size_t rank = 1; rank < n; rank++) {
+        const opal_process_name_t name = ompi_group_get_proc_name(comm->c_local_group, (int)rank);
+        follow = follow && name.vpid == first.vpid + rank;
+        together = together && name.jobid == first.jobid;
+    }
+    heritage->vpids = follow ? NULL : malloc(n * sizeof *heritage->vpids);
+    heritage->jobids = together ? NULL : malloc(n * sizeof *heritage->jobids);
+    for (size_t rank = 0; rank < n; rank++) {
+        const opal_process_name_t name = ompi_group_get_proc_name(comm->c_local_group, (int)rank);
+        if (heritage->vpids)
+            heritage->vpids[rank] = name.vpid;
+        if (heritage->jobids)
+            heritage->jobids[rank] = name.jobid;
+    }
+    return (follow || heritage->vpids) && (together || heritage->jobids);
+}
+
+/* Most often a process's rank there is as far from rank 0 as their numbers in the job, or a little
+ * behind the last one's. @return -1: it is not there */
 static int rank_there(const struct coll_strag_heritage *heritage, opal_process_name_t name,
                       int after)
 {
     const int n = heritage->n;
-    const int guess = name.vpid < (uint32_t)n ? (int)name.vpid : 0;
-    if (opal_compare_proc(heritage->names[guess], name) == 0)
+    const uint32_t behind = name.vpid - heritage->first.vpid;
+    const int guess = behind < (uint32_t)n ? (int)behind : 0;
+    if (opal_compare_proc(name_there(heritage, guess), name) == 0)
         return guess;
     for (int i = 1; i <= n; i++) {
         const int rank = (after + i) % n;
-        if (opal_compare_proc(heritage->names[rank], name) == 0)
+        if (opal_compare_proc(name_there(heritage, rank), name) == 0)
             return rank;
     }
     return -1;

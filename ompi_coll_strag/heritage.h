@@ -2,8 +2,8 @@
 /*
  * What communicators of the same ranks, or of some of them, need not find out again: the topology,
  * what rank 0 decided, the arenas that are open, and this rank's plans. Made by a setup that ended
- * well on all ranks, and never changed after that, whatever the watch finds out later, but for plans
- * that are added. It lives as long as one of its communicators or of their dups.
+ * well on all ranks, and never changed after that, whatever the watch finds out later, but for
+ * plans that are added. It lives as long as one of its communicators or of their dups.
  *
  * A dup gets it by an attribute that MPI_Comm_dup and MPI_Comm_idup copy: on all ranks or on none,
  * since all are in the same call of the communicator's. (MPI_Comm_create_group, which only the
@@ -28,11 +28,17 @@ struct coll_strag_heritage {
     bool shared; /* ranks of a host share memory */
     struct coll_strag_hosts hosts;
     struct coll_strag_decision decision;
-    struct strag_topology *topology;    /* owned, as what follows */
+    struct strag_topology *topology; /* on rank 0; owned, as what follows */
+    void *packed;                    /* on other ranks: the same, as bytes; both NULL: there is
+                                        none, or the ranks are numbered as in the origin, ... */
+    size_t packed_bytes;
+    bool numbered_as_origin;            /* ... whose topology it is, then */
     uint8_t *lane_of;                   /* [rank]: enum coll_strag_lane */
     struct strag_shm_hold *hold;        /* NULL: nothing is shared, or the origin has it */
     struct strag_plan_store *plans;     /* a reference: for this decision's state and ports */
-    opal_process_name_t *names;         /* [rank]; NULL unless it has an id */
+    opal_process_name_t first;          /* rank 0's name, if it has an id */
+    uint32_t *vpids;                    /* [rank]: of the names; NULL: they follow the first one */
+    uint32_t *jobids;                   /* [rank]; NULL: all have the first one's */
     struct coll_strag_heritage *origin; /* that it was derived from, or NULL */
 
     /* this file's */
@@ -41,7 +47,8 @@ struct coll_strag_heritage {
     struct coll_strag_heritage *next;
 };
 
-/** With one reference, the caller's. All is 0, but for an empty store of plans. @return NULL: out of memory */
+/** With one reference, the caller's. All is 0, but for an empty store of plans. @return NULL: out
+ * of memory */
 struct coll_strag_heritage *coll_strag_heritage_create(void);
 
 struct coll_strag_heritage *coll_strag_heritage_retain(struct coll_strag_heritage *heritage);
@@ -49,13 +56,16 @@ struct coll_strag_heritage *coll_strag_heritage_retain(struct coll_strag_heritag
 /** The last one frees it. NULL is allowed. */
 void coll_strag_heritage_release(struct coll_strag_heritage *heritage);
 
-/** Its own, or its origin's, where ranks are numbered alike. NULL: there is none */
-static inline const struct strag_topology *
-coll_strag_heritage_topology(const struct coll_strag_heritage *heritage)
-{
-    const struct strag_topology *own = heritage->topology;
-    return own || !heritage->origin ? own : heritage->origin->topology;
-}
+/**
+ * Its topology, for a while.
+ *
+ * @param[out] topology  NULL: there is none
+ * @param[out] unpacked  the caller's to free; NULL where the heritage has it as it is
+ * @return STRAG_OK or STRAG_ERR_MEMORY
+ */
+int coll_strag_heritage_topology(const struct coll_strag_heritage *heritage,
+                                 const struct strag_topology **topology,
+                                 struct strag_topology **unpacked);
 
 /** Dups of the communicator are to have it, once it is valid. @return false: out of memory */
 bool coll_strag_heritage_attach(struct coll_strag_heritage *heritage, ompi_communicator_t *comm);
@@ -78,8 +88,10 @@ struct coll_strag_heritage *coll_strag_heritage_of(ompi_communicator_t *comm);
  */
 struct coll_strag_heritage *coll_strag_heritage_find(ompi_communicator_t *comm, int32_t *rank_of);
 
-/** The names of a communicator's processes. @return the caller's to free; NULL: out of memory */
-opal_process_name_t *coll_strag_process_names(ompi_communicator_t *comm);
+/** Note the names of a communicator's processes, before it is published.
+ * @return false: out of memory */
+bool coll_strag_heritage_note_names(struct coll_strag_heritage *heritage,
+                                    ompi_communicator_t *comm);
 
 /** The attribute's key. */
 void coll_strag_heritage_close(void);

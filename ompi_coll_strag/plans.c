@@ -43,6 +43,12 @@ struct strag_engine *coll_strag_plans_find(const struct coll_strag_plans *plans,
     return plan ? plan->engine : NULL;
 }
 
+bool coll_strag_plans_planned(const struct coll_strag_plans *plans,
+                              const struct strag_algorithm *algorithm, int blocks, int root)
+{
+    return plans->store && strag_plan_store_find(plans->store, algorithm, blocks, root);
+}
+
 void coll_strag_plans_share(struct coll_strag_plans *plans, struct strag_plan_store *store)
 {
     plans->store = strag_plan_store_retain(store);

@@ -26,6 +26,10 @@ struct strag_engine *coll_strag_plans_find(const struct coll_strag_plans *plans,
                                            const struct strag_algorithm *algorithm, int blocks,
                                            int root);
 
+/** Is its plan there, though nothing has run it yet in this communicator? */
+bool coll_strag_plans_planned(const struct coll_strag_plans *plans,
+                              const struct strag_algorithm *algorithm, int blocks, int root);
+
 /** Take plans from a store from now on: all would be made for equal problems, as in plan_store.h.
  * Before the first plan is made. */
 void coll_strag_plans_share(struct coll_strag_plans *plans, struct strag_plan_store *store);

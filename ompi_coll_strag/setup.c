@@ -111,6 +111,9 @@ int coll_strag_setup(struct coll_strag_module *module, ompi_communicator_t *comm
     snprintf(module->plans.name, sizeof module->plans.name, "%s", comm->c_name);
     module->setup_error = exchange(&setup);
     coll_strag_plans_share(&module->plans, module->heritage->plans);
+    if (ompi_comm_rank(comm) != 0)
+        module->topology = NULL;
+    strag_topology_free(setup.unpacked);
     free(setup.packed);
     free(setup.info);
     free(setup.ranks);

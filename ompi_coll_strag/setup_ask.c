@@ -52,7 +52,7 @@ static int gather(struct setup *setup, bool *ready)
     return code;
 }
 
-/* The topology's bytes, and on other ranks than 0 what they say. */
+/* The topology's bytes, which other ranks than 0 keep, and on these what they say. */
 static int share_topology(struct setup *setup, size_t size)
 {
     struct strag_topology *topology = NULL;
@@ -67,10 +67,14 @@ static int share_topology(struct setup *setup, size_t size)
         coll_strag_log(setup->comm, "the topology from rank 0: %s", err.text);
         code = OMPI_ERR_OUT_OF_RESOURCE;
     }
-    if (topology)
-        coll_strag_setup_keep_topology(setup, topology);
-    if (!root)
-        free(bytes);
+    if (!topology) {
+        if (!root)
+            free(bytes);
+        return code;
+    }
+    coll_strag_setup_keep_topology(setup, topology);
+    setup->module->heritage->packed = bytes;
+    setup->module->heritage->packed_bytes = size;
     return code;
 }
 
@@ -133,10 +137,10 @@ static bool prepare_heritage(const struct setup *setup)
     heritage->keyed = heritage->hosts.keyed;
     heritage->pinned = module->decision.pinned;
     heritage->shared = NULL != module->shm;
-    heritage->names = coll_strag_process_names(setup->comm);
     if (module->shm)
         heritage->hold = strag_shm_hold(module->shm);
-    return heritage->names && (heritage->hold || !module->shm);
+    return coll_strag_heritage_note_names(heritage, setup->comm) &&
+           (heritage->hold || !module->shm);
 }
 
 int coll_strag_setup_ask_all(struct setup *setup, bool attached)

@@ -49,9 +49,13 @@ static struct coll_strag_table_inputs inputs_of(const struct setup *setup, int p
 /* Hosts that the origin's setup found to be slow. */
 static void derive_slow(const struct setup *setup, struct strag_state_record *state)
 {
-    const struct strag_topology *whole = setup->origin->topology;
     const struct strag_state_record *found = &setup->origin->decision.state;
-    for (int i = 0; i < found->nslow; i++) {
+    const struct strag_topology *whole = NULL;
+    struct strag_topology *unpacked = NULL;
+    if (found->nslow > 0 &&
+        coll_strag_heritage_topology(setup->origin, &whole, &unpacked) != STRAG_OK)
+        coll_strag_log(setup->comm, "out of memory: slow hosts that are known are left out");
+    for (int i = 0; whole && i < found->nslow; i++) {
         int rank = 0;
         while (rank < ompi_comm_size(setup->comm) &&
                !strag_topology_same_host(whole, found->slow[i].rank, setup->rank_of[rank]))
@@ -59,6 +63,7 @@ static void derive_slow(const struct setup *setup, struct strag_state_record *st
         if (rank < ompi_comm_size(setup->comm))
             strag_state_add_slow(state, rank, found->slow[i].factor);
     }
+    strag_topology_free(unpacked);
 }
 
 /* What the ranks themselves know: from what they sent, or from what they sent to the origin. */
@@ -106,10 +111,15 @@ void coll_strag_setup_follow(struct coll_strag_module *module,
 static void watch(struct setup *setup, const struct coll_strag_table_inputs *inputs)
 {
     struct coll_strag_module *module = setup->module;
+    const struct strag_topology *topology = module->topology;
+    struct strag_topology *unpacked = NULL;
+    if (NULL == topology &&
+        coll_strag_heritage_topology(module->heritage, &topology, &unpacked) != STRAG_OK)
+        setup->code = OMPI_ERR_OUT_OF_RESOURCE;
     const struct coll_strag_watch_options options = {
         .comm = setup->comm,
         .previous = &module->previous,
-        .topology = module->topology,
+        .topology = topology,
         .decision = &module->decision,
         .ranks = setup->ranks,
         .selection = &module->selection,
@@ -118,6 +128,7 @@ static void watch(struct setup *setup, const struct coll_strag_table_inputs *inp
     };
     coll_strag_setup_may_continue(
         setup, coll_strag_watch_create(&options, setup->code == OMPI_SUCCESS, &module->watch));
+    strag_topology_free(unpacked);
     const struct coll_strag_links *links =
         module->watch ? coll_strag_watch_links(module->watch) : NULL;
     if (links) {

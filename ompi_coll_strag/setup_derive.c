@@ -19,19 +19,33 @@ static bool is_identity(const int32_t *rank_of, int n)
     return rank == n;
 }
 
+/* Its own topology: rank 0 keeps it, others the bytes. */
+static bool keep_part(struct setup *setup, struct strag_topology *part)
+{
+    struct coll_strag_heritage *own = setup->module->heritage;
+    coll_strag_setup_keep_topology(setup, part);
+    return ompi_comm_rank(setup->comm) == 0 ||
+           strag_topology_pack(part, &own->packed, &own->packed_bytes, NULL) == STRAG_OK;
+}
+
 /* The topology: the origin's, if ranks are numbered alike. */
 static bool derive_topology(struct setup *setup)
 {
     const int n = ompi_comm_size(setup->comm);
-    struct coll_strag_heritage *origin = setup->origin;
-    struct strag_topology *part = NULL;
+    const struct coll_strag_heritage *origin = setup->origin;
+    const struct strag_topology *whole;
+    struct strag_topology *unpacked, *part = NULL;
+    if (coll_strag_heritage_topology(origin, &whole, &unpacked) != STRAG_OK || NULL == whole)
+        return false;
     if (n == origin->n && is_identity(setup->rank_of, n)) {
-        setup->module->topology = origin->topology;
+        setup->module->heritage->numbered_as_origin = true;
+        setup->module->topology = whole;
+        setup->unpacked = unpacked;
         return true;
     }
-    if (strag_topology_part(origin->topology, setup->rank_of, n, &part, NULL) == STRAG_OK)
-        coll_strag_setup_keep_topology(setup, part);
-    return NULL != part;
+    (void)strag_topology_part(whole, setup->rank_of, n, &part, NULL);
+    strag_topology_free(unpacked);
+    return part && keep_part(setup, part);
 }
 
 void coll_strag_setup_forget_origin(struct setup *setup)
@@ -40,9 +54,13 @@ void coll_strag_setup_forget_origin(struct setup *setup)
     struct coll_strag_heritage *own = module->heritage;
     coll_strag_heritage_release(own->origin);
     strag_topology_free(own->topology);
+    strag_topology_free(setup->unpacked);
+    free(own->packed);
     free(own->lane_of);
     own->origin = setup->origin = NULL;
-    own->topology = NULL;
+    own->numbered_as_origin = false;
+    own->topology = setup->unpacked = NULL;
+    own->packed = NULL;
     module->topology = NULL;
     own->lane_of = module->lane_of = NULL;
     free(setup->ranks);
@@ -58,7 +76,7 @@ static bool derive(struct setup *setup)
     if (setup->rank_of && !coll_strag_has_keys(setup->comm))
         setup->origin = coll_strag_heritage_find(setup->comm, setup->rank_of);
     setup->module->heritage->origin = setup->origin;
-    bool derived = setup->origin && setup->origin->topology && derive_topology(setup) &&
+    bool derived = setup->origin && derive_topology(setup) &&
                    coll_strag_setup_find_lanes(setup) == OMPI_SUCCESS;
     if (derived && root) {
         setup->ranks = coll_strag_setup_find_locations(setup->comm, setup->module->topology);
@@ -91,8 +109,7 @@ static void share_plans(struct coll_strag_heritage *heritage)
 {
     const struct coll_strag_heritage *origin = heritage->origin;
     const struct coll_strag_decision *own = &heritage->decision, *theirs = &origin->decision;
-    const bool numbered_alike = NULL == heritage->topology;
-    if (!numbered_alike || own->ports != theirs->ports ||
+    if (!heritage->numbered_as_origin || own->ports != theirs->ports ||
         own->reproducible != theirs->reproducible ||
         !strag_state_is_same(&own->state, &theirs->state))
         return;

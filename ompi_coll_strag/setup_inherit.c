@@ -29,9 +29,9 @@ int coll_strag_setup_inherit(struct setup *setup, struct coll_strag_heritage *pa
     struct coll_strag_module *module = setup->module;
     coll_strag_heritage_release(module->heritage);
     module->heritage = parent;
-    module->topology = coll_strag_heritage_topology(parent);
     module->lane_of = parent->lane_of;
     if (ompi_comm_rank(setup->comm) == 0) {
+        module->topology = parent->numbered_as_origin ? parent->origin->topology : parent->topology;
         coll_strag_log(setup->comm, "set up as its parent");
         coll_strag_explain_topology(setup->comm, module->topology);
         coll_strag_setup_log_within_hosts(setup);

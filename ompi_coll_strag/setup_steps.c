@@ -27,7 +27,10 @@ int coll_strag_setup_broadcast(ompi_communicator_t *comm, void *data, size_t byt
 
 void coll_strag_setup_keep_topology(struct setup *setup, struct strag_topology *topology)
 {
-    setup->module->heritage->topology = topology;
+    if (ompi_comm_rank(setup->comm) == 0)
+        setup->module->heritage->topology = topology;
+    else
+        setup->unpacked = topology;
     setup->module->topology = topology;
 }
 

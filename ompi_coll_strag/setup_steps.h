@@ -23,6 +23,9 @@ struct setup {
     struct strag_rank_location *ranks; /* [rank]: where they are */
     void *packed;                      /* the topology; NULL: there is none */
 
+    /* other ranks' */
+    struct strag_topology *unpacked; /* the module's topology while it is set up; NULL: none */
+
     /* with an origin */
     struct coll_strag_heritage *origin; /* the module's heritage has the reference to it; NULL: all
                                            is asked anew */
@@ -37,7 +40,8 @@ int coll_strag_setup_broadcast(ompi_communicator_t *comm, void *data, size_t byt
 
 /* ---- Where the ranks are ---- */
 
-/** @param topology  the heritage's from now on */
+/** The module's from now on, until the end of setup or, on rank 0, of the heritage.
+ * @param topology  taken over */
 void coll_strag_setup_keep_topology(struct setup *setup, struct strag_topology *topology);
 
 /** Host and rank in the job: from the topology, and the processes' names.

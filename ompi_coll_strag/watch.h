@@ -19,11 +19,11 @@ typedef void coll_strag_watch_report(const ompi_communicator_t *comm,
                                      const struct strag_watch_summary *summary,
                                      const struct strag_rank_location *ranks);
 
-/* What it needs of its communicator; all of it outlives the watch. */
+/* What it needs of its communicator; all but the topology outlives the watch. */
 struct coll_strag_watch_options {
     ompi_communicator_t *comm;
     const struct coll_strag_previous *previous;
-    const struct strag_topology *topology; /* NULL: links are not watched */
+    const struct strag_topology *topology; /* for create alone; NULL: links are not watched */
     struct coll_strag_decision *decision;  /* state and table of it are kept up to date */
 
     /* On rank 0 */
