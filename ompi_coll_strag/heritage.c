@@ -76,7 +76,7 @@ void coll_strag_heritage_release(struct coll_strag_heritage *heritage)
         strag_topology_free(heritage->topology);
         free(heritage->packed);
         free(heritage->lane_of);
-        free(heritage->vpids);
+        strag_numbers_free(&heritage->vpids);
         free(heritage->jobids);
         free(heritage);
         heritage = origin;
@@ -188,33 +188,48 @@ void coll_strag_heritage_close(void)
 static opal_process_name_t name_there(const struct coll_strag_heritage *heritage, int rank)
 {
     opal_process_name_t name = heritage->first;
-    name.vpid = heritage->vpids ? heritage->vpids[rank] : name.vpid + (uint32_t)rank;
-    name.jobid = heritage->jobids ? heritage->jobids[rank] : name.jobid;
+    if (heritage->in_order)
+        name.vpid += (uint32_t)rank;
+    else
+        name.vpid = (uint32_t)strag_number_at(&heritage->vpids, rank);
+    if (heritage->jobids)
+        name.jobid = heritage->jobids[rank];
     return name;
+}
+
+/* Those that are not in order, or not of one job. @return false: out of memory */
+static bool copy_names(struct coll_strag_heritage *heritage, ompi_communicator_t *comm,
+                       bool together)
+{
+    const size_t n = (size_t)ompi_comm_size(comm);
+    int32_t *vpids = malloc(n * sizeof *vpids);
+    heritage->jobids = together ? NULL : malloc(n * sizeof *heritage->jobids);
+    for (size_t rank = 0; rank < n; rank++) {
+        const opal_process_name_t name = ompi_group_get_proc_name(comm->c_local_group, (int)rank);
+        if (vpids)
+            vpids[rank] = (int32_t)name.vpid;
+        if (heritage->jobids)
+            heritage->jobids[rank] = name.jobid;
+    }
+    const bool copied = vpids && (together || heritage->jobids) &&
+                        strag_numbers_make(vpids, (int)n, &heritage->vpids);
+    free(vpids);
+    return copied;
 }
 
 /* Where the names follow one another, as in MPI_COMM_WORLD, the first one says it all. */
 bool coll_strag_heritage_note_names(struct coll_strag_heritage *heritage, ompi_communicator_t *comm)
 {
-    const size_t n = (size_t)ompi_comm_size(comm);
     const opal_process_name_t first = ompi_group_get_proc_name(comm->c_local_group, 0);
     bool follow = true, together = true;
     heritage->first = first;
-    for (size_t rank = 1; rank < n; rank++) {
-        const opal_process_name_t name = ompi_group_get_proc_name(comm->c_local_group, (int)rank);
-        follow = follow && name.vpid == first.vpid + rank;
+    for (int rank = 1; rank < ompi_comm_size(comm); rank++) {
+        const opal_process_name_t name = ompi_group_get_proc_name(comm->c_local_group, rank);
+        follow = follow && name.vpid == first.vpid + (uint32_t)rank;
         together = together && name.jobid == first.jobid;
     }
-    heritage->vpids = follow ? NULL : malloc(n * sizeof *heritage->vpids);
-    heritage->jobids = together ? NULL : malloc(n * sizeof *heritage->jobids);
-    for (size_t rank = 0; rank < n; rank++) {
-        const opal_process_name_t name = ompi_group_get_proc_name(comm->c_local_group, (int)rank);
-        if (heritage->vpids)
-            heritage->vpids[rank] = name.vpid;
-        if (heritage->jobids)
-            heritage->jobids[rank] = name.jobid;
-    }
-    return (follow || heritage->vpids) && (together || heritage->jobids);
+    heritage->in_order = follow && together;
+    return heritage->in_order || copy_names(heritage, comm, together);
 }
 
 /* Most often a process's rank there is as far from rank 0 as their numbers in the job, or a little

@@ -16,6 +16,7 @@
 
 #include "decision.h"
 
+#include "base/numbers.h"
 #include "plan/plan_store.h"
 #include "run/shared_memory.h"
 
@@ -37,7 +38,8 @@ struct coll_strag_heritage {
     struct strag_shm_hold *hold;        /* NULL: nothing is shared, or the origin has it */
     struct strag_plan_store *plans;     /* a reference: for this decision's state and ports */
     opal_process_name_t first;          /* rank 0's name, if it has an id */
-    uint32_t *vpids;                    /* [rank]: of the names; NULL: they follow the first one */
+    bool in_order;                      /* the others follow it in the same job; or else: */
+    struct strag_numbers vpids;         /* [rank] */
     uint32_t *jobids;                   /* [rank]; NULL: all have the first one's */
     struct coll_strag_heritage *origin; /* that it was derived from, or NULL */
 

@@ -36,13 +36,14 @@ void coll_strag_links_free(struct coll_strag_links *links)
     free(links->gathered);
     free(links->rates);
     strag_meter_free(links->meter);
-    strag_probe_hosts_free(&links->hosts);
+    strag_numbers_free(&links->host_of);
+    strag_probe_hosts_free(&links->probed);
     free(links);
 }
 
 static void find_partners(struct coll_strag_links *links, int me)
 {
-    const struct strag_probe_hosts *hosts = &links->hosts;
+    const struct strag_probe_hosts *hosts = &links->probed;
     const int host = hosts->host_of[me];
     if (hosts->leader[host] != me)
         return;
@@ -58,20 +59,19 @@ static bool make(struct coll_strag_links *links, int me, const struct strag_topo
                  const struct strag_state_record *state)
 {
     const size_t entry = STRAG_PROBE_ROUNDS * sizeof(float);
+    struct strag_probe_hosts *all = &links->probed;
     links->meter = strag_meter_create(topology->hosts);
-    if (NULL == links->meter || !strag_probe_hosts_make(topology, &links->hosts))
+    if (NULL == links->meter || !strag_probe_hosts_make(topology, all) ||
+        !strag_numbers_make(all->host_of, all->ranks, &links->host_of))
         return false;
     find_partners(links, me);
     if (me != 0) {
-        free(links->hosts.leader);
-        free(links->hosts.uplink);
-        links->hosts.leader = NULL;
-        links->hosts.uplink = NULL;
+        strag_probe_hosts_free(all);
         return true;
     }
     links->gathered = malloc((size_t)topology->n * entry);
     links->rates = malloc((size_t)topology->hosts * entry);
-    links->slowdown = strag_slowdown_create(&links->hosts, state, NULL);
+    links->slowdown = strag_slowdown_create(all, state, NULL);
     return links->gathered && links->rates && links->slowdown;
 }
 
@@ -171,9 +171,9 @@ static int probe_round(const struct coll_strag_partners *partners, ompi_communic
 static void sort_rates(struct coll_strag_links *links)
 {
     const size_t rounds = STRAG_PROBE_ROUNDS;
-    for (size_t host = 0; host < (size_t)links->hosts.count; host++)
+    for (size_t host = 0; host < (size_t)links->probed.count; host++)
         memcpy(links->rates + host * rounds,
-               links->gathered + (size_t)links->hosts.leader[host] * rounds,
+               links->gathered + (size_t)links->probed.leader[host] * rounds,
                rounds * sizeof *links->rates);
 }
 

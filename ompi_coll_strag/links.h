@@ -7,6 +7,7 @@
 
 #include "compat/compat.h"
 
+#include "base/numbers.h"
 #include "machine/state.h"
 #include "machine/topology.h"
 #include "watch/meter.h"
@@ -15,14 +16,17 @@
 
 /* What a communicator's ranks need for it. */
 struct coll_strag_links {
-    struct strag_probe_hosts hosts; /* `leader` and `uplink` on rank 0 alone */
+    struct strag_numbers host_of; /* [rank] */
     struct strag_meter *meter;
     int rounds; /* of a probe in which this rank takes part: 0 unless it leads its host */
     struct coll_strag_partners {
         int32_t to, from; /* ranks */
     } partners[STRAG_PROBE_ROUNDS];
-    struct strag_slowdown *slowdown; /* rank 0's; else NULL */
-    float *gathered, *rates;         /* its room for [rank], [host] times STRAG_PROBE_ROUNDS */
+
+    /* rank 0's; else nothing */
+    struct strag_probe_hosts probed;
+    struct strag_slowdown *slowdown;
+    float *gathered, *rates; /* room for [rank], [host] times STRAG_PROBE_ROUNDS */
 };
 
 /** Without messages. @param[out] made  NULL where there is nothing to find out

@@ -15,6 +15,14 @@
 
 #include <stdlib.h>
 
+/* The rest of what a communicator takes is src/'s: test_footprint counts that, and this beside it.
+ */
+_Static_assert(
+    sizeof(coll_strag_module_t) + sizeof(struct coll_strag_heritage) +
+            sizeof(struct coll_strag_links) + 512 <=
+        8 * 1024,
+    "a communicator's structures, with its watch, are larger than test_footprint thinks");
+
 static void module_construct(coll_strag_module_t *module)
 {
     const mca_coll_base_module_t super = module->super;

@@ -133,7 +133,7 @@ static void watch(struct setup *setup, const struct coll_strag_table_inputs *inp
         module->watch ? coll_strag_watch_links(module->watch) : NULL;
     if (links) {
         module->pml.meter = links->meter;
-        module->pml.host_of = links->hosts.host_of;
+        module->pml.host_of = &links->host_of;
     }
 }
 

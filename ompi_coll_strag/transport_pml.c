@@ -57,10 +57,11 @@ static int posted(struct coll_strag_pml_transport *transport, struct coll_strag_
 /* @return -1: on this host, or links are not watched */
 static int32_t metered_host(const struct coll_strag_pml_transport *transport, int peer)
 {
-    const int32_t *host_of = transport->host_of;
-    if (NULL == transport->meter || host_of[peer] == host_of[ompi_comm_rank(transport->super.comm)])
+    if (NULL == transport->meter)
         return -1;
-    return host_of[peer];
+    const int32_t host = strag_number_at(transport->host_of, peer);
+    const int32_t own = strag_number_at(transport->host_of, ompi_comm_rank(transport->super.comm));
+    return host == own ? -1 : host;
 }
 
 static int pml_send(struct strag_transport *base, struct strag_transfer *transfer, int peer,

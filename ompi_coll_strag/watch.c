@@ -10,7 +10,7 @@
  * MPI wants collectives of a communicator in the same order on all ranks, so it cannot be mixed up
  * with the user's; and it progresses in whatever MPI call a rank is. All ranks are in call w + w/8
  * when rank 0 sends the update, so the broadcast does not wait. All use it from the next call
- * on, and so choose alike.
+ * on, and so choose alike. Until then the notes are sent from where the observer keeps them.
  *
  * The notes also have what the rank's meter says of its host's links. If rank 0 suspects one, the
  * update asks for a probe; all ranks do that at once, and a second update follows.
@@ -46,9 +46,8 @@ struct coll_strag_watch {
 
     double start, barrier_time;       /* of this call; when all were there, below 0: not known */
     ompi_request_t *barrier, *gather; /* under way, or NULL */
-    size_t notes_bytes;
-    void *notes;     /* of the last window, while they are under way */
-    void *all_notes; /* rank 0's, of all ranks */
+    size_t notes_bytes;               /* the observer's, and the meter's behind them */
+    void *all_notes;                  /* rank 0's, of all ranks */
 
     struct strag_watch_summary summary;
     struct coll_strag_links *links; /* NULL: they are not watched */
@@ -191,7 +190,6 @@ void coll_strag_watch_free(struct coll_strag_watch *watch)
     strag_observer_free(watch->observer);
     coll_strag_links_free(watch->links);
     strag_judge_free(watch->judge);
-    free(watch->notes);
     free(watch->all_notes);
     free(watch);
 }
@@ -239,7 +237,8 @@ static bool make(struct coll_strag_watch *watch)
     const struct coll_strag_decision *decision = watch->options.decision;
     ompi_communicator_t *comm = watch->options.comm;
     const int evaluated = watch->options.ranks ? ompi_comm_size(comm) : 0;
-    if (strag_observer_create(evaluated, decision->window, &watch->observer, NULL) != STRAG_OK)
+    if (strag_observer_create(evaluated, decision->window, sizeof(struct strag_meter_note),
+                              &watch->observer, NULL) != STRAG_OK)
         return false;
     watch->from = decision->watch_from;
     watch->always_measure = watch->look = decision->report;
@@ -250,9 +249,7 @@ static bool make(struct coll_strag_watch *watch)
         return false;
     if (watch->links)
         watch->notes_bytes += sizeof(struct strag_meter_note);
-    watch->notes = malloc(watch->notes_bytes);
-    return NULL != watch->notes && (!watch->options.ranks || make_judge(watch)) &&
-           register_teardown(comm);
+    return (!watch->options.ranks || make_judge(watch)) && register_teardown(comm);
 }
 
 int coll_strag_watch_create(const struct coll_strag_watch_options *options, bool able,
@@ -301,18 +298,16 @@ static int send_notes(struct coll_strag_watch *watch)
         if (code != OMPI_SUCCESS)
             return code;
     }
-    const struct strag_note *notes = strag_observer_notes(watch->observer, &bytes);
-    memcpy(watch->notes, notes, bytes);
+    struct strag_note *notes = strag_observer_notes(watch->observer, &bytes);
     if (watch->links) {
         struct strag_meter_note note;
         strag_meter_take(watch->links->meter, &note);
-        memcpy((char *)watch->notes + bytes, &note, sizeof note);
+        memcpy((char *)notes + bytes, &note, sizeof note);
     }
     if (watch->judge)
         strag_judge_begin_window(watch->judge);
-    return comm->c_coll->coll_igather(watch->notes, count, MPI_BYTE, watch->all_notes, count,
-                                      MPI_BYTE, 0, comm, &watch->gather,
-                                      comm->c_coll->coll_igather_module);
+    return comm->c_coll->coll_igather(notes, count, MPI_BYTE, watch->all_notes, count, MPI_BYTE, 0,
+                                      comm, &watch->gather, comm->c_coll->coll_igather_module);
 }
 
 /* Rank 0's update, from its judge; what changed is logged. */
@@ -382,6 +377,8 @@ static int decide(struct coll_strag_watch *watch, enum strag_change *change)
         code = broadcast_update(watch, &update, change);
     if (code == OMPI_SUCCESS && update.probe)
         code = probe(watch, &update, change);
+    if (code == OMPI_SUCCESS) /* rank 0 has all notes: this does not wait for other ranks */
+        code = ompi_request_wait(&watch->gather, MPI_STATUS_IGNORE);
     return code;
 }
 

@@ -6,7 +6,7 @@
  * them columns         the nodes' levels, numbers of children, first children, ranks, positions,
  *                     uplinks, and which have names, each as runs of equal steps
  *     names           how many bytes each shares with the one before, at its beginning and at its
- *                     end, how many are between, and these
+ *                     end, how many are between, and these; then how many names count on from it
  *
  * On machines of equal hosts a column is a few runs: 64 ranks on each of 64 hosts have the numbers
  * 0, 1, .. 4095, one run. Where ranks are numbered at random a run is two of them. A run is its
@@ -15,6 +15,9 @@
  */
 #include "machine/topology.h"
 
+#include "base/text.h"
+
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -167,52 +170,94 @@ static void write_column(struct writer *writer, const struct strag_topology *top
     }
 }
 
-static void write_names(struct writer *writer, const struct strag_topology *topology)
+/* n0099 becomes n0100. @return false: it has no digits, or all are 9 */
+static bool count_on(char *name)
 {
-    const char *before = "";
-    for (int i = 0; i < topology->nnodes; i++) {
-        const char *name = topology->nodes[i].name;
-        size_t begin = 0, end = 0;
-        if (!name)
-            continue;
-        const size_t length = strlen(name), other = strlen(before);
-        while (begin < length && begin < other && name[begin] == before[begin])
-            begin++;
-        while (begin + end < length && begin + end < other &&
-               name[length - 1 - end] == before[other - 1 - end])
-            end++;
-        const size_t more = length - begin - end;
-        write_number(writer, begin);
-        write_number(writer, end);
-        write_number(writer, more);
-        for (size_t c = 0; c < more; c++)
-            write_byte(writer, (unsigned char)name[begin + c]);
-        before = name;
-    }
+    size_t end = strlen(name);
+    while (end > 0 && !isdigit((unsigned char)name[end - 1]))
+        end--;
+    for (; end > 0 && name[end - 1] == '9'; end--)
+        name[end - 1] = '0';
+    if (end == 0 || !isdigit((unsigned char)name[end - 1]))
+        return false;
+    name[end - 1]++;
+    return true;
 }
 
+static void write_name(struct writer *writer, const char *name, const char *before)
+{
+    const size_t length = strlen(name), other = strlen(before);
+    size_t begin = 0, end = 0;
+    while (begin < length && begin < other && name[begin] == before[begin])
+        begin++;
+    while (begin + end < length && begin + end < other &&
+           name[length - 1 - end] == before[other - 1 - end])
+        end++;
+    write_number(writer, begin);
+    write_number(writer, end);
+    write_number(writer, length - begin - end);
+    for (size_t c = begin; c < length - end; c++)
+        write_byte(writer, (unsigned char)name[c]);
+}
+
+/* @return the next node with a name, from this one on; nnodes: none */
+static int find_name(const struct strag_node *nodes, int nnodes, int from)
+{
+    while (from < nnodes && !nodes[from].name)
+        from++;
+    return from;
+}
+
+/* @return false: out of memory */
+static bool write_names(struct writer *writer, const struct strag_topology *topology)
+{
+    const struct strag_node *nodes = topology->nodes;
+    const int nnodes = topology->nnodes;
+    const char *before = "";
+    for (int i = find_name(nodes, nnodes, 0); i < nnodes;) {
+        const char *name = nodes[i].name;
+        char *next = strag_text_copy(name, strlen(name));
+        uint64_t more = 0;
+        if (!next)
+            return false;
+        write_name(writer, name, before);
+        i = find_name(nodes, nnodes, i + 1);
+        for (; i < nnodes && count_on(next) && strcmp(nodes[i].name, next) == 0; more++) {
+            name = nodes[i].name;
+            i = find_name(nodes, nnodes, i + 1);
+        }
+        write_number(writer, more);
+        free(next);
+        before = name;
+    }
+    return true;
+}
+
+/* @param bytes  NULL: only count. @return 0: out of memory */
 static size_t write_all(const struct strag_topology *topology, unsigned char *bytes)
 {
     struct writer writer = {bytes, 0};
     for (int column = 0; column < COLUMNS; column++)
         write_column(&writer, topology, (enum column)column);
-    write_names(&writer, topology);
-    return writer.length;
+    return write_names(&writer, topology) ? writer.length : 0;
 }
 
 int strag_topology_pack(const struct strag_topology *topology, void **bytes, size_t *size,
                         struct strag_error *err)
 {
     const struct head head = pack_head(topology);
-    const size_t length = sizeof head + write_all(topology, NULL);
-    char *buffer = topology->nnodes <= NODES_MOST ? malloc(length) : NULL;
+    const size_t written = topology->nnodes <= NODES_MOST ? write_all(topology, NULL) : 0;
+    char *buffer = written ? malloc(sizeof head + written) : NULL;
+    if (buffer && write_all(topology, (unsigned char *)buffer + sizeof head) != written) {
+        free(buffer);
+        buffer = NULL;
+    }
     if (!buffer)
         return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for packing %d nodes",
                           topology->nnodes);
     memcpy(buffer, &head, sizeof head);
-    (void)write_all(topology, (unsigned char *)buffer + sizeof head);
     *bytes = buffer;
-    *size = length;
+    *size = sizeof head + written;
     return STRAG_OK;
 }
 
@@ -308,17 +353,23 @@ static char *read_name(struct reader *reader, const char *before)
 static int read_nodes(struct reader *reader, struct strag_node *nodes, int nnodes)
 {
     const char *before = NULL;
+    uint64_t more = 0;
     for (int column = 0; column < COLUMNS; column++)
         read_column(reader, nodes, nnodes, (enum column)column);
     find_parents(reader, nodes, nnodes);
     for (int i = 0; i < nnodes && !reader->bad; i++) {
         if (!nodes[i].leaves)
             continue;
-        nodes[i].name = read_name(reader, before);
-        if (!nodes[i].name && !reader->bad)
-            return STRAG_ERR_MEMORY;
+        const bool counts_on = more > 0;
+        nodes[i].name =
+            counts_on ? strag_text_copy(before, strlen(before)) : read_name(reader, before);
+        if (!nodes[i].name)
+            return reader->bad ? STRAG_ERR_ARGUMENT : STRAG_ERR_MEMORY;
+        reader->bad = counts_on && !count_on(nodes[i].name);
+        more = counts_on ? more - 1 : read_number(reader);
         before = nodes[i].name;
     }
+    reader->bad = reader->bad || more > 0;
     return reader->bad || reader->left ? STRAG_ERR_ARGUMENT : STRAG_OK;
 }
 

@@ -23,7 +23,7 @@ struct strag_meter {
     struct group *group[]; /* NULL: nothing was sent there yet */
 };
 
-enum { GROUP = 16 }; /* hosts */
+enum { GROUP = 8 }; /* hosts */
 
 struct group {
     bool measured;

@@ -34,8 +34,9 @@ struct strag_observer {
     int n, window;
 
     uint64_t added;           /* calls of this rank */
-    struct strag_note *own;   /* [window]: being filled */
-    struct strag_note *notes; /* [window]: the last full one */
+    struct strag_note *own;   /* [window]: of these, and the caller's room */
+    struct strag_note *early; /* [earlies]: a window's first, while the last one is being sent */
+    int earlies;
 
     struct strag_last *recent; /* [2 * window]: the previous window, then this one */
     int known;                 /* calls in there: 0, window or 2 * window */
@@ -71,7 +72,7 @@ static bool make_room(struct strag_observer *made)
            made->history;
 }
 
-int strag_observer_create(int n, int calls, struct strag_observer **observer,
+int strag_observer_create(int n, int calls, size_t room, struct strag_observer **observer,
                           struct strag_error *err)
 {
     const size_t window = (size_t)calls;
@@ -85,11 +86,12 @@ int strag_observer_create(int n, int calls, struct strag_observer **observer,
         made->window = calls;
         made->n = n;
         made->verdict.rank = NONE;
-        made->own = calloc(window, sizeof *made->own);
-        made->notes = calloc(window, sizeof *made->notes);
+        made->earlies = calls / 8 ? calls / 8 : 1;
+        made->own = calloc(1, window * sizeof *made->own + room);
+        made->early = calloc((size_t)made->earlies, sizeof *made->early);
         made->suspect = NONE;
     }
-    if (!made || !made->own || !made->notes || (n > 0 && !make_room(made))) {
+    if (!made || !made->own || !made->early || (n > 0 && !make_room(made))) {
         strag_observer_free(made);
         return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for observing %d ranks", n);
     }
@@ -102,7 +104,7 @@ void strag_observer_free(struct strag_observer *observer)
     if (!observer)
         return;
     free(observer->own);
-    free(observer->notes);
+    free(observer->early);
     free(observer->recent);
     free(observer->points);
     free(observer->sorted);
@@ -116,21 +118,21 @@ void strag_observer_free(struct strag_observer *observer)
 
 enum strag_observe_step strag_observer_add(struct strag_observer *observer, struct strag_note note)
 {
-    uint64_t window = (uint64_t)observer->window, at = observer->added++ % window;
-    observer->own[at] = note;
-    if (at + 1 == window) {
-        memcpy(observer->notes, observer->own, (size_t)window * sizeof *observer->own);
+    const uint64_t window = (uint64_t)observer->window, later = (uint64_t)observer->earlies;
+    const uint64_t at = observer->added++ % window;
+    if (at == later)
+        memcpy(observer->own, observer->early, later * sizeof *observer->early);
+    *(at < later ? &observer->early[at] : &observer->own[at]) = note;
+    if (at + 1 == window)
         return STRAG_OBSERVE_SEND;
-    }
-    bool sent = observer->added > window;
-    uint64_t later = window / 8 ? window / 8 : 1;
+    const bool sent = observer->added > window;
     return sent && at + 1 == later ? STRAG_OBSERVE_DECIDE : STRAG_OBSERVE_NOTHING;
 }
 
-const struct strag_note *strag_observer_notes(const struct strag_observer *observer, size_t *bytes)
+struct strag_note *strag_observer_notes(const struct strag_observer *observer, size_t *bytes)
 {
-    *bytes = (size_t)observer->window * sizeof *observer->notes;
-    return observer->notes;
+    *bytes = (size_t)observer->window * sizeof *observer->own;
+    return observer->own;
 }
 
 /* ---- The verdict ---- */

@@ -71,10 +71,11 @@ struct strag_observer;
 /**
  * @param n       ranks whose notes are evaluated, at least 2; 0: none are, this observer only notes
  * @param window  calls, 2 to STRAG_WINDOW_MAX
+ * @param room    bytes behind the notes that are the caller's, to send something else with them
  * @param[out] observer  the caller's to free with strag_observer_free; untouched on failure
  * @return STRAG_OK, STRAG_ERR_ARGUMENT or STRAG_ERR_MEMORY
  */
-int strag_observer_create(int n, int window, struct strag_observer **observer,
+int strag_observer_create(int n, int window, size_t room, struct strag_observer **observer,
                           struct strag_error *err);
 
 /** NULL is allowed. */
@@ -83,9 +84,10 @@ void strag_observer_free(struct strag_observer *observer);
 /** Note one of this rank's calls. */
 enum strag_observe_step strag_observer_add(struct strag_observer *observer, struct strag_note note);
 
-/** This rank's notes of the last full window, valid until the next one is full.
- * @param[out] bytes  the same on all ranks */
-const struct strag_note *strag_observer_notes(const struct strag_observer *observer, size_t *bytes);
+/** This rank's notes of the window that is full, and the caller's room behind them: as they are
+ * from STRAG_OBSERVE_SEND until the call after STRAG_OBSERVE_DECIDE is noted.
+ * @param[out] bytes  of the notes; the same on all ranks */
+struct strag_note *strag_observer_notes(const struct strag_observer *observer, size_t *bytes);
 
 /** Evaluate the notes of all ranks, for which the observer was made: on one rank, or on all with
  * the same verdict.

@@ -120,6 +120,7 @@ void strag_probe_hosts_free(struct strag_probe_hosts *hosts)
     free(hosts->host_of);
     free(hosts->leader);
     free(hosts->uplink);
+    *hosts = (struct strag_probe_hosts){0};
 }
 
 void strag_slowdown_state(const struct strag_slowdown *slowdown, struct strag_state_record *state)

@@ -15,6 +15,7 @@ unit_tests = \
 	test/unit/test_failure \
 	test/unit/test_flex_plan \
 	test/unit/test_flexreduce \
+	test/unit/test_footprint \
 	test/unit/test_hamiltonian \
 	test/unit/test_hierarchy \
 	test/unit/test_hwloc \
@@ -132,6 +133,10 @@ test_unit_test_failure_SOURCES = test/unit/test_failure.c
 test_unit_test_failure_CPPFLAGS = $(unit_cppflags)
 test_unit_test_failure_LDFLAGS = $(unit_ldflags)
 test_unit_test_failure_LDADD = $(unit_libs)
+test_unit_test_footprint_SOURCES = test/unit/test_footprint.c
+test_unit_test_footprint_CPPFLAGS = $(unit_cppflags)
+test_unit_test_footprint_LDFLAGS = $(unit_ldflags)
+test_unit_test_footprint_LDADD = $(unit_libs)
 test_unit_test_hamiltonian_SOURCES = test/unit/test_hamiltonian.c
 test_unit_test_hamiltonian_CPPFLAGS = $(unit_cppflags)
 test_unit_test_hamiltonian_LDFLAGS = $(unit_ldflags)

@@ -2,6 +2,7 @@
 /* The linker sends every call of malloc and its relatives to the functions here. */
 #include "memory.h"
 
+#include <malloc.h>
 #include <stddef.h>
 
 /* The names are the linker's: --wrap=malloc. */
@@ -62,6 +63,7 @@ static bool fails(void)
 static void *born(void *memory)
 {
     watch.report.live += counted() && memory;
+    watch.report.bytes += counted() ? (long)malloc_usable_size(memory) : 0;
     return memory;
 }
 
@@ -79,12 +81,16 @@ void *__wrap_realloc(void *old, size_t size)
 {
     if (fails())
         return NULL;
+    const long before = counted() ? (long)malloc_usable_size(old) : 0;
     void *memory = __real_realloc(old, size);
+    if (old && memory && counted())
+        watch.report.bytes += (long)malloc_usable_size(memory) - before;
     return old ? memory : born(memory);
 }
 
 void __wrap_free(void *old)
 {
     watch.report.live -= counted() && old;
+    watch.report.bytes -= counted() ? (long)malloc_usable_size(old) : 0;
     __real_free(old);
 }

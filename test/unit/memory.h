@@ -11,6 +11,7 @@
 struct memory_report {
     long allocations; /* successful or not */
     long live;        /* allocated and not freed again */
+    long bytes;       /* of these, as the allocator rounds them */
     bool failed;      /* the allocation that was to fail did */
 };
 

@@ -109,7 +109,7 @@ static struct cluster *cluster_make(bool stragglers, bool links)
     }
     assert_int_equal(strag_topology_flat(RANKS, 1, &cluster->topology, NULL), STRAG_OK);
     assert_true(strag_probe_hosts_make(cluster->topology, &cluster->hosts));
-    assert_int_equal(strag_observer_create(RANKS, WINDOW, &cluster->observer, NULL), STRAG_OK);
+    assert_int_equal(strag_observer_create(RANKS, WINDOW, 0, &cluster->observer, NULL), STRAG_OK);
     cluster->slowdown = strag_slowdown_create(&cluster->hosts, &quiet, NULL);
     assert_non_null(cluster->slowdown);
     make_table(cluster, &quiet, &usual);

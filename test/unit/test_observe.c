@@ -42,7 +42,7 @@ static struct job job_create(int n, struct rng *rng)
     assert_non_null(job.gathered);
     for (int rank = 0; rank < n; rank++) {
         struct strag_error err;
-        if (strag_observer_create(n, WINDOW, &job.observers[rank], &err) != STRAG_OK)
+        if (strag_observer_create(n, WINDOW, 0, &job.observers[rank], &err) != STRAG_OK)
             fail_msg("%s", err.text);
     }
     return job;
@@ -328,7 +328,7 @@ static void what_is_reported(void **state)
 {
     (void)state;
     struct strag_observer *observer;
-    assert_int_equal(strag_observer_create(3, 4, &observer, NULL), STRAG_OK);
+    assert_int_equal(strag_observer_create(3, 4, 0, &observer, NULL), STRAG_OK);
     assert_int_equal(strag_observer_report(observer).rank, -1);
     static const enum strag_observe_step steps[] = {
         STRAG_OBSERVE_NOTHING, STRAG_OBSERVE_NOTHING, STRAG_OBSERVE_NOTHING, STRAG_OBSERVE_SEND,
@@ -338,9 +338,14 @@ static void what_is_reported(void **state)
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
         assert_int_equal(strag_observer_add(observer, (struct strag_note){(float)i, 8}), steps[i]);
     size_t bytes;
+    assert_int_equal(strag_observer_add(observer, (struct strag_note){10, 8}),
+                     STRAG_OBSERVE_NOTHING);
+    assert_int_equal(strag_observer_add(observer, (struct strag_note){11, 8}), STRAG_OBSERVE_SEND);
     const struct strag_note *own = strag_observer_notes(observer, &bytes);
-    for (int i = 0; i < 4; i++)
-        assert_true(own[i].seconds == (float)(4 + i) && own[i].wait == 8);
+    assert_int_equal(strag_observer_add(observer, (struct strag_note){12, 9}),
+                     STRAG_OBSERVE_DECIDE);
+    for (int i = 0; i < 4; i++) /* the call after the window has changed nothing */
+        assert_true(own[i].seconds == (float)(8 + i) && own[i].wait == 8);
     /* Rank 1 is last by 1, 2, 3 and, as nobody was measured, not at all. */
     struct strag_note notes[12] = {
         {10, -1}, {10, -1}, {10, -1}, {10, -1}, /* rank 0 */
@@ -400,7 +405,7 @@ static void options_that_make_no_sense(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct strag_observer *observer = NULL;
         struct strag_error err = {""};
-        assert_int_equal(strag_observer_create(cases[i].n, cases[i].window, &observer, &err),
+        assert_int_equal(strag_observer_create(cases[i].n, cases[i].window, 0, &observer, &err),
                          STRAG_ERR_ARGUMENT);
         assert_string_equal(err.text, cases[i].why);
         assert_null(observer);
@@ -410,7 +415,7 @@ static void options_that_make_no_sense(void **state)
 static int try_create(const void *what, struct strag_error *err, bool *made)
 {
     struct strag_observer *observer = NULL;
-    int status = strag_observer_create(*(const int *)what, WINDOW, &observer, err);
+    int status = strag_observer_create(*(const int *)what, WINDOW, 0, &observer, err);
     *made = observer != NULL;
     strag_observer_free(observer);
     return status;

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a rank that is not rank 0 keeps for a communicator, beyond its plans and without shared
+ * memory: at most 64 KiB with 4,096 ranks, whatever the machine and the order of the ranks. The
+ * same functions are called as by the component, and their memory is counted:
+ *
+ *     first     all ranks were asked: the packed topology, the names of processes out of order
+ *     dup       nothing of its own but the watch
+ *     split     the packed topology, of ranks numbered anew
+ *     half      the same, of every other rank
+ *
+ * all of them watched, with links, while messages go to 24 partners.
+ */
+#include "base/numbers.h"
+#include "machine/topology.h"
+#include "watch/meter.h"
+#include "watch/observe.h"
+#include "watch/slowdown.h"
+
+#include "machines.h"
+#include "memory.h"
+#include "support.h"
+
+enum {
+    KIB = 1024,
+    RANKS = 4096,
+    MOST = 64 * KIB,
+    PARTNERS = 24, /* 12 rounds, each with another one to send to and to receive from */
+
+    /* The component's own structures: module.c asserts that they are no larger. */
+    FIXED = 7 * KIB,
+};
+
+enum kind { FIRST, DUP, SPLIT, HALF, KINDS };
+
+/* ---- What is kept ---- */
+
+struct kept {
+    void *packed;
+    uint8_t *lane_of;
+    struct strag_numbers vpids;
+    struct strag_observer *observer;
+    struct strag_numbers host_of;
+    struct strag_meter *meter;
+};
+
+static void watch(struct kept *kept, const struct strag_topology *topology)
+{
+    struct strag_probe_hosts hosts;
+    const int n = topology->n, window = n / 2 > 100 ? n / 2 : 100; /* as the component's default */
+    assert_int_equal(
+        strag_observer_create(0, window, sizeof(struct strag_meter_note), &kept->observer, NULL),
+        STRAG_OK);
+    kept->meter = strag_meter_create(topology->hosts);
+    assert_non_null(kept->meter);
+    assert_true(strag_probe_hosts_make(topology, &hosts));
+    assert_true(strag_numbers_make(hosts.host_of, n, &kept->host_of));
+    strag_probe_hosts_free(&hosts);
+    for (int i = 1; i <= PARTNERS; i++)
+        strag_meter_begin(kept->meter, strag_number_at(&kept->host_of, i * (n / (PARTNERS + 1))));
+}
+
+/* @return bytes */
+static long keep(const struct strag_topology *topology, enum kind kind, bool in_order)
+{
+    struct kept kept = {0};
+    size_t size, n = (size_t)topology->n;
+    memory_watch(0);
+    if (kind != DUP) {
+        assert_int_equal(strag_topology_pack(topology, &kept.packed, &size, NULL), STRAG_OK);
+        kept.lane_of = malloc(n);
+        assert_non_null(kept.lane_of);
+    }
+    if (kind == FIRST && !in_order)
+        assert_true(strag_numbers_make(topology->leaf_rank, topology->n, &kept.vpids));
+    watch(&kept, topology);
+    const long bytes = memory_unwatch().bytes;
+    free(kept.packed);
+    free(kept.lane_of);
+    strag_numbers_free(&kept.vpids);
+    strag_observer_free(kept.observer);
+    strag_numbers_free(&kept.host_of);
+    strag_meter_free(kept.meter);
+    return bytes + FIXED;
+}
+
+/* ---- Machines ---- */
+
+/* Hosts in order, with names; the last one has the ranks that are left. */
+static struct strag_topology *make_hosts(int ranks_per_host)
+{
+    struct machine_nodes nodes = machine_nodes_create();
+    for (int rank = 0, host = 0; rank < RANKS; rank++) {
+        if (rank % ranks_per_host == 0) {
+            char name[40];
+            host = machine_node(&nodes, 0, STRAG_LEVEL_HOST);
+            snprintf(name, sizeof name, "node%04d.cluster.example.org", rank / ranks_per_host);
+            nodes.list[host].name = strdup(name);
+        }
+        machine_rank(&nodes, host, rank);
+    }
+    return machine_finish(&nodes, NULL);
+}
+
+static struct strag_topology *part(const struct strag_topology *whole, const int32_t *rank_of,
+                                   int n)
+{
+    struct strag_topology *made = NULL;
+    assert_int_equal(strag_topology_part(whole, rank_of, n, &made, NULL), STRAG_OK);
+    return made;
+}
+
+enum order { AS_THEY_ARE, REVERSED, CYCLIC, RANDOM, ORDERS };
+
+static void fill_order(int32_t *rank_of, enum order order, struct rng *rng)
+{
+    for (int i = 0; i < RANKS; i++)
+        rank_of[i] = order == REVERSED ? RANKS - 1 - i : order == CYCLIC ? i % 64 * 64 + i / 64 : i;
+    for (int i = RANKS - 1; order == RANDOM && i > 0; i--) {
+        const int j = (int)rng_below(rng, (unsigned)i + 1);
+        const int32_t other = rank_of[i];
+        rank_of[i] = rank_of[j];
+        rank_of[j] = other;
+    }
+}
+
+/* ---- Tests ---- */
+
+static void check(const char *machine, const struct strag_topology *whole, struct rng *rng)
+{
+    static const char *const orders[] = {"in order", "reversed", "cyclic", "random"};
+    static const char *const kinds[] = {"first", "dup", "split", "half"};
+    int32_t *rank_of = malloc(RANKS * sizeof *rank_of), *half = malloc(RANKS * sizeof *half);
+    assert_true(rank_of && half);
+    for (int order = 0; order < ORDERS; order++) {
+        fill_order(rank_of, (enum order)order, rng);
+        for (int i = 0; i < RANKS / 2; i++)
+            half[i] = rank_of[2 * i];
+        struct strag_topology *all = part(whole, rank_of, RANKS);
+        struct strag_topology *some = part(whole, half, RANKS / 2);
+        print_message("%-22s %-9s", machine, orders[order]);
+        for (int kind = 0; kind < KINDS; kind++) {
+            const long bytes =
+                keep(kind == HALF ? some : all, (enum kind)kind, order == AS_THEY_ARE);
+            print_message(" %s %5.1f KiB", kinds[kind], (double)bytes / KIB);
+            assert_in_range(bytes, FIXED, MOST);
+        }
+        print_message("\n");
+        strag_topology_free(all);
+        strag_topology_free(some);
+    }
+    free(rank_of);
+    free(half);
+}
+
+static void at_most_64_kib(void **state)
+{
+    (void)state;
+    struct rng rng = {support_seed("test_footprint")};
+    static const int ranks_per_host[] = {RANKS, 128, 64, 60, 4, 1};
+    for (size_t i = 0; i < sizeof ranks_per_host / sizeof *ranks_per_host; i++) {
+        char machine[40];
+        struct strag_topology *topology = make_hosts(ranks_per_host[i]);
+        snprintf(machine, sizeof machine, "%d ranks per host", ranks_per_host[i]);
+        check(machine, topology, &rng);
+        strag_topology_free(topology);
+    }
+    struct strag_topology *torus = machine_grid(STRAG_NETWORK_TORUS, true, "16x16x16", NULL, 1);
+    check("torus 16x16x16", torus, &rng);
+    strag_topology_free(torus);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(at_most_64_kib)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
