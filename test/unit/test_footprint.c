@@ -170,8 +170,30 @@ static void at_most_64_kib(void **state)
     strag_topology_free(torus);
 }
 
+/* Two bytes each where they do, else four. */
+static void numbers(void **state)
+{
+    (void)state;
+    const int32_t few[] = {0, 65535, 7}, many[] = {1, 65536, INT32_MAX};
+    struct strag_numbers made;
+    assert_true(strag_numbers_make(few, 3, &made));
+    assert_true(made.narrow && !made.wide);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(strag_number_at(&made, i), few[i]);
+    strag_numbers_free(&made);
+    assert_true(strag_numbers_make(many, 3, &made));
+    assert_true(made.wide && !made.narrow);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(strag_number_at(&made, i), many[i]);
+    strag_numbers_free(&made);
+    memory_watch(1);
+    const bool failed = !strag_numbers_make(few, 3, &made);
+    assert_int_equal(memory_unwatch().live, 0);
+    assert_true(failed && !made.narrow && !made.wide);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(at_most_64_kib)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(numbers), cmocka_unit_test(at_most_64_kib)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

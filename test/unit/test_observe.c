@@ -421,6 +421,32 @@ static int try_create(const void *what, struct strag_error *err, bool *made)
     return status;
 }
 
+/* It says when to send, and what, as the others do. */
+static void only_notes(void **state)
+{
+    (void)state;
+    enum { ROOM = 40 };
+    struct strag_observer *observer;
+    size_t bytes;
+    assert_int_equal(strag_observer_create(0, 16, ROOM, &observer, NULL), STRAG_OK);
+    for (int call = 0; call < 50; call++) {
+        const enum strag_observe_step step =
+            strag_observer_add(observer, (struct strag_note){(float)call, -1});
+        assert_int_equal(step, call % 16 == 15               ? STRAG_OBSERVE_SEND
+                               : call > 16 && call % 16 == 1 ? STRAG_OBSERVE_DECIDE
+                                                             : STRAG_OBSERVE_NOTHING);
+        if (call < 15 || call % 16 > 1) /* a full window stays as it is until the decision */
+            continue;
+        const struct strag_note *notes = strag_observer_notes(observer, &bytes);
+        assert_int_equal(bytes, 16 * sizeof *notes);
+        for (int i = 0; i < 16; i++)
+            assert_true(notes[i].seconds == (float)(call / 16 * 16 - 16 + i));
+    }
+    memset((char *)strag_observer_notes(observer, &bytes) + 16 * sizeof(struct strag_note), 1,
+           ROOM);
+    strag_observer_free(observer);
+}
+
 static void memory_runs_out(void **state)
 {
     (void)state;
@@ -441,6 +467,7 @@ int main(void)
         cmocka_unit_test(what_is_reported),
         cmocka_unit_test(options_that_make_no_sense),
         cmocka_unit_test(memory_runs_out),
+        cmocka_unit_test(only_notes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

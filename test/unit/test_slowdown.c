@@ -8,6 +8,7 @@
 #include "watch/slowdown.h"
 
 #include "exhaust.h"
+#include "memory.h"
 #include "support.h"
 #include "wires.h"
 
@@ -82,6 +83,34 @@ static void test_note_room(void **state)
     strag_meter_take(meter, &note);
     assert_int_equal(note.to[0].host, -1);
     strag_meter_free(meter);
+}
+
+/* Few of very many hosts; and without memory for the sums nothing is measured, and nothing breaks.
+ */
+static void test_many_hosts(void **state)
+{
+    (void)state;
+    enum { HOSTS = 5000 };
+    static const int hosts[] = {0, 7, 8, 1000, HOSTS - 1};
+    for (int fails = 0; fails < 2; fails++) {
+        struct strag_meter *meter = strag_meter_create(HOSTS);
+        struct strag_meter_note note;
+        for (int i = 0; i < 5; i++) {
+            memory_watch(fails ? 1 : 0);
+            strag_meter_begin(meter, hosts[i]);
+            (void)memory_unwatch();
+            strag_meter_begin(meter, hosts[i]);
+            strag_meter_end(meter, hosts[i], 1, 10 * i);
+            strag_meter_end(meter, hosts[i], 100, 10 * i + i + 1);
+        }
+        strag_meter_take(meter, &note);
+        for (int i = 0; i < 5 && !fails; i++) {
+            assert_int_equal(note.to[i].host, hosts[4 - i]);
+            assert_true(note.to[i].seconds == (float)(5 - i) && note.to[i].bytes == 100);
+        }
+        assert_int_equal(note.to[fails ? 0 : 5].host, -1);
+        strag_meter_free(meter);
+    }
 }
 
 /* ---- Jobs ---- */
@@ -534,7 +563,7 @@ int main(void)
         cmocka_unit_test(test_verdicts),      cmocka_unit_test(test_seen),
         cmocka_unit_test(test_not_slow),      cmocka_unit_test(test_budget),
         cmocka_unit_test(test_bytes),         cmocka_unit_test(test_partners),
-        cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_out_of_memory), cmocka_unit_test(test_many_hosts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

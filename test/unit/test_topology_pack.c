@@ -3,7 +3,7 @@
 #include "machines.h"
 #include "support.h"
 
-enum { SAMPLES = 11 };
+enum { SAMPLES = 13 };
 
 static struct strag_topology *parsed(const char *text, const struct strag_grid *grid)
 {
@@ -36,6 +36,13 @@ static struct strag_topology *sample(int number)
         return machine_grid(STRAG_NETWORK_TORUS, false, "2x3x2x2", NULL, 1);
     case 9:
         return machine_grid(STRAG_NETWORK_HYPERX, false, "3x4", NULL, 2);
+    case 10: /* names that count on, and some that only seem to */
+        return parsed(
+            "N(S=a(H=n008-x(0) H=n009-x(1) H=n010-x(2) H(3) H=n011-x(4)) S=b98(H=9(5) H=10(6)"
+            " H=99(7) H=00(8) H=01(9) H=z(10) H=zz(11) H=zz1z(12) H=zz2z(13)))",
+            NULL);
+    case 11: /* ranks without any order */
+        return parsed("N(H=b(5 1 9) H=a(0 7) H=c(2 8 3 6 4))", NULL);
     default:
         return machine_grid(STRAG_NETWORK_HAMMINGMESH, false, "4x3", "2x3", 1);
     }
@@ -218,10 +225,37 @@ static void damaged_bytes(void **state)
     assert_in_range(refused, cases, SAMPLES * cases - cases);
 }
 
+/* Equal hosts take a few runs, however many they are. */
+static void equal_hosts_are_short(void **state)
+{
+    (void)state;
+    struct machine_nodes nodes = machine_nodes_create();
+    for (int h = 0; h < 200; h++) {
+        char name[32];
+        const int host = machine_node(&nodes, 0, STRAG_LEVEL_HOST);
+        snprintf(name, sizeof name, "node%04d.example.org", h + 950);
+        nodes.list[host].name = strdup(name);
+        for (int r = 0; r < 50; r++)
+            machine_rank(&nodes, host, 50 * h + r);
+    }
+    struct strag_topology *topology = machine_finish(&nodes, NULL), *again;
+    struct strag_error err;
+    size_t size;
+    char *bytes = packed(topology, &size);
+    print_message("200 hosts of 50 ranks: %zu bytes\n", size);
+    assert_in_range(size, 100, 250);
+    assert_int_equal(unpack(bytes, size, &again, &err), STRAG_OK);
+    assert_same(topology, again);
+    free(bytes);
+    strag_topology_free(again);
+    strag_topology_free(topology);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(round_trips),
+        cmocka_unit_test(equal_hosts_are_short),
         cmocka_unit_test(truncations),
         cmocka_unit_test(damaged_bytes),
     };
