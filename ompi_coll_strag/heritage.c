@@ -76,7 +76,7 @@ void coll_strag_heritage_release(struct coll_strag_heritage *heritage)
         strag_topology_free(heritage->topology);
         free(heritage->packed);
         free(heritage->lane_of);
-        strag_numbers_free(&heritage->vpids);
+        strag_compact_free(&heritage->vpids);
         free(heritage->jobids);
         free(heritage);
         heritage = origin;
@@ -191,7 +191,7 @@ static opal_process_name_t name_there(const struct coll_strag_heritage *heritage
     if (heritage->in_order)
         name.vpid += (uint32_t)rank;
     else
-        name.vpid = (uint32_t)strag_number_at(&heritage->vpids, rank);
+        name.vpid = (uint32_t)strag_compact_at(&heritage->vpids, rank);
     if (heritage->jobids)
         name.jobid = heritage->jobids[rank];
     return name;
@@ -212,7 +212,7 @@ static bool copy_names(struct coll_strag_heritage *heritage, ompi_communicator_t
             heritage->jobids[rank] = name.jobid;
     }
     const bool copied = vpids && (together || heritage->jobids) &&
-                        strag_numbers_make(vpids, (int)n, &heritage->vpids);
+                        strag_compact_make(vpids, (int)n, &heritage->vpids);
     free(vpids);
     return copied;
 }

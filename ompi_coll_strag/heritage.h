@@ -16,7 +16,7 @@
 
 #include "decision.h"
 
-#include "base/numbers.h"
+#include "base/compact.h"
 #include "plan/plan_store.h"
 #include "run/shared_memory.h"
 
@@ -39,7 +39,7 @@ struct coll_strag_heritage {
     struct strag_plan_store *plans;     /* a reference: for this decision's state and ports */
     opal_process_name_t first;          /* rank 0's name, if it has an id */
     bool in_order;                      /* the others follow it in the same job; or else: */
-    struct strag_numbers vpids;         /* [rank] */
+    struct strag_compact vpids;         /* [rank] */
     uint32_t *jobids;                   /* [rank]; NULL: all have the first one's */
     struct coll_strag_heritage *origin; /* that it was derived from, or NULL */
 

@@ -36,7 +36,7 @@ void coll_strag_links_free(struct coll_strag_links *links)
     free(links->gathered);
     free(links->rates);
     strag_meter_free(links->meter);
-    strag_numbers_free(&links->host_of);
+    strag_compact_free(&links->host_of);
     strag_probe_hosts_free(&links->probed);
     free(links);
 }
@@ -62,7 +62,7 @@ static bool make(struct coll_strag_links *links, int me, const struct strag_topo
     struct strag_probe_hosts *all = &links->probed;
     links->meter = strag_meter_create(topology->hosts);
     if (NULL == links->meter || !strag_probe_hosts_make(topology, all) ||
-        !strag_numbers_make(all->host_of, all->ranks, &links->host_of))
+        !strag_compact_make(all->host_of, all->ranks, &links->host_of))
         return false;
     find_partners(links, me);
     if (me != 0) {

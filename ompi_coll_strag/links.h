@@ -7,7 +7,7 @@
 
 #include "compat/compat.h"
 
-#include "base/numbers.h"
+#include "base/compact.h"
 #include "machine/state.h"
 #include "machine/topology.h"
 #include "watch/meter.h"
@@ -16,7 +16,7 @@
 
 /* What a communicator's ranks need for it. */
 struct coll_strag_links {
-    struct strag_numbers host_of; /* [rank] */
+    struct strag_compact host_of; /* [rank] */
     struct strag_meter *meter;
     int rounds; /* of a probe in which this rank takes part: 0 unless it leads its host */
     struct coll_strag_partners {

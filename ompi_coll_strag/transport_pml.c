@@ -59,8 +59,8 @@ static int32_t metered_host(const struct coll_strag_pml_transport *transport, in
 {
     if (NULL == transport->meter)
         return -1;
-    const int32_t host = strag_number_at(transport->host_of, peer);
-    const int32_t own = strag_number_at(transport->host_of, ompi_comm_rank(transport->super.comm));
+    const int32_t host = strag_compact_at(transport->host_of, peer);
+    const int32_t own = strag_compact_at(transport->host_of, ompi_comm_rank(transport->super.comm));
     return host == own ? -1 : host;
 }
 

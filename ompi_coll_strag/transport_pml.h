@@ -5,13 +5,13 @@
 
 #include "transport.h"
 
-#include "base/numbers.h"
+#include "base/compact.h"
 #include "watch/meter.h"
 
 struct coll_strag_pml_transport {
     struct coll_strag_transport super;
     struct strag_meter *meter;           /* of sends to other hosts; NULL: links are not watched */
-    const struct strag_numbers *host_of; /* [rank], for the meter */
+    const struct strag_compact *host_of; /* [rank], for the meter */
 };
 
 void coll_strag_pml_init(struct coll_strag_pml_transport *transport, ompi_communicator_t *comm);

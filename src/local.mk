@@ -36,7 +36,7 @@ src_libstrag_la_SOURCES = \
 	src/algorithms/uplinks.c src/algorithms/uplinks.h \
 	src/algorithms/weighted.c \
 	src/base/nearest.c src/base/nearest.h \
-	src/base/numbers.c src/base/numbers.h \
+	src/base/compact.c src/base/compact.h \
 	src/base/parse.c src/base/parse.h \
 	src/base/progress.h \
 	src/base/status.c src/base/status.h \

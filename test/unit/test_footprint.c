@@ -11,7 +11,7 @@
  *
  * all of them watched, with links, while messages go to 24 partners.
  */
-#include "base/numbers.h"
+#include "base/compact.h"
 #include "machine/topology.h"
 #include "watch/meter.h"
 #include "watch/observe.h"
@@ -38,9 +38,9 @@ enum kind { FIRST, DUP, SPLIT, HALF, KINDS };
 struct kept {
     void *packed;
     uint8_t *lane_of;
-    struct strag_numbers vpids;
+    struct strag_compact vpids;
     struct strag_observer *observer;
-    struct strag_numbers host_of;
+    struct strag_compact host_of;
     struct strag_meter *meter;
 };
 
@@ -54,10 +54,10 @@ static void watch(struct kept *kept, const struct strag_topology *topology)
     kept->meter = strag_meter_create(topology->hosts);
     assert_non_null(kept->meter);
     assert_true(strag_probe_hosts_make(topology, &hosts));
-    assert_true(strag_numbers_make(hosts.host_of, n, &kept->host_of));
+    assert_true(strag_compact_make(hosts.host_of, n, &kept->host_of));
     strag_probe_hosts_free(&hosts);
     for (int i = 1; i <= PARTNERS; i++)
-        strag_meter_begin(kept->meter, strag_number_at(&kept->host_of, i * (n / (PARTNERS + 1))));
+        strag_meter_begin(kept->meter, strag_compact_at(&kept->host_of, i * (n / (PARTNERS + 1))));
 }
 
 /* @return bytes */
@@ -72,14 +72,14 @@ static long keep(const struct strag_topology *topology, enum kind kind, bool in_
         assert_non_null(kept.lane_of);
     }
     if (kind == FIRST && !in_order)
-        assert_true(strag_numbers_make(topology->leaf_rank, topology->n, &kept.vpids));
+        assert_true(strag_compact_make(topology->leaf_rank, topology->n, &kept.vpids));
     watch(&kept, topology);
     const long bytes = memory_unwatch().bytes;
     free(kept.packed);
     free(kept.lane_of);
-    strag_numbers_free(&kept.vpids);
+    strag_compact_free(&kept.vpids);
     strag_observer_free(kept.observer);
-    strag_numbers_free(&kept.host_of);
+    strag_compact_free(&kept.host_of);
     strag_meter_free(kept.meter);
     return bytes + FIXED;
 }
@@ -175,19 +175,19 @@ static void numbers(void **state)
 {
     (void)state;
     const int32_t few[] = {0, 65535, 7}, many[] = {1, 65536, INT32_MAX};
-    struct strag_numbers made;
-    assert_true(strag_numbers_make(few, 3, &made));
+    struct strag_compact made;
+    assert_true(strag_compact_make(few, 3, &made));
     assert_true(made.narrow && !made.wide);
     for (int i = 0; i < 3; i++)
-        assert_int_equal(strag_number_at(&made, i), few[i]);
-    strag_numbers_free(&made);
-    assert_true(strag_numbers_make(many, 3, &made));
+        assert_int_equal(strag_compact_at(&made, i), few[i]);
+    strag_compact_free(&made);
+    assert_true(strag_compact_make(many, 3, &made));
     assert_true(made.wide && !made.narrow);
     for (int i = 0; i < 3; i++)
-        assert_int_equal(strag_number_at(&made, i), many[i]);
-    strag_numbers_free(&made);
+        assert_int_equal(strag_compact_at(&made, i), many[i]);
+    strag_compact_free(&made);
     memory_watch(1);
-    const bool failed = !strag_numbers_make(few, 3, &made);
+    const bool failed = !strag_compact_make(few, 3, &made);
     assert_int_equal(memory_unwatch().live, 0);
     assert_true(failed && !made.narrow && !made.wide);
 }

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Arrays that are as long as there are ranks, in as few bytes as do. */
+#ifndef STRAG_COMPACT_H
+#define STRAG_COMPACT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct strag_compact {
+    uint16_t *narrow; /* where all are below 65,536 */
+    int32_t *wide;    /* else; one of the two is NULL */
+};
+
+/**
+ * @param values   n of them, 0 or more
+ * @param[out] compact  to be freed with strag_compact_free
+ * @return false: out of memory, and there is nothing to free
+ */
+bool strag_compact_make(const int32_t *values, int n, struct strag_compact *compact);
+
+/** All zero is allowed. */
+void strag_compact_free(struct strag_compact *compact);
+
+static inline int32_t strag_compact_at(const struct strag_compact *compact, int i)
+{
+    return compact->narrow ? (int32_t)compact->narrow[i] : compact->wide[i];
+}
+
+#endif
