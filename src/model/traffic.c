@@ -92,7 +92,9 @@ static bool writes(struct strag_traffic *traffic, const struct strag_op *op)
     struct strag_written *last = &traffic->written[traffic->rank];
     const bool again =
         last->count == op->count && last->first == op->first && last->round >= op->round - 1;
-    *last = (struct strag_written){op->first, op->count, op->round};
+    last->first = op->first;
+    last->count = op->count;
+    last->round = op->round;
     return !again;
 }
 
@@ -102,6 +104,15 @@ static void note_change(struct strag_traffic *traffic, const struct strag_op *op
     struct strag_written *last = &traffic->written[traffic->rank];
     if (op->first < last->first + last->count && last->first < op->first + op->count)
         last->count = 0;
+}
+
+/* @return how many messages of the round the rank reads before this one */
+static int read_before(struct strag_traffic *traffic, const struct strag_op *op)
+{
+    struct strag_written *rank = &traffic->written[traffic->rank];
+    rank->read = rank->read_round == op->round + 1 ? rank->read + 1 : 0;
+    rank->read_round = op->round + 1;
+    return rank->read;
 }
 
 /* What is sent counts where a rank is looked at, and the one that receives it is not. */
@@ -120,6 +131,14 @@ static double receiving(const struct strag_traffic *traffic, const struct strag_
         return amount / model->local_bandwidth;
     return op->kind == STRAG_RECV_REDUCE && model->reduce_bandwidth > 0
                ? amount / model->reduce_bandwidth
+               : 0;
+}
+
+/* Seconds until the receiver comes to a message. */
+static double waiting(struct strag_traffic *traffic, const struct strag_op *op)
+{
+    return op->kind != STRAG_SEND && is_written(traffic, op->peer, traffic->rank)
+               ? read_before(traffic, op) * traffic->subject.links->model.local_alpha
                : 0;
 }
 
@@ -163,6 +182,7 @@ static void visit(void *context, const struct strag_op *op)
                         .from = sends ? traffic->rank : op->peer,
                         .to = sends ? op->peer : traffic->rank,
                         .amount = amount,
+                        .latency = waiting(traffic, op),
                         .reducing = receiving(traffic, op, amount),
                     });
 }
@@ -307,7 +327,7 @@ static int load_links(struct strag_traffic *traffic, struct strag_messages *mess
         struct strag_route route = route_of(traffic, message, hops);
         for (int h = 0; h < route.nhops; h++)
             load_hop(traffic, message, &hops[h], repeats);
-        message->latency = route.latency;
+        message->latency += route.latency;
         used += (size_t)route.nhops;
         message->hops_end = used;
         traffic->visited += route.nhops / HOPS_PER_OPERATION;

@@ -32,10 +32,12 @@ void strag_subject_visit(struct strag_subject *subject, int rank, struct strag_r
 /** @return status, or what was wrong with the algorithm if status is STRAG_OK */
 int strag_subject_close(struct strag_subject *subject, int status, struct strag_error *err);
 
-/* The range of blocks that a rank has written last (strag_model.written_once). */
+/* Of a rank (strag_model.written_once): the range of blocks that it has written last, and the
+ * messages that it has read in a round. */
 struct strag_written {
     int first, count; /* 0: none, or it has changed since */
     int round;
+    int read, read_round; /* the round, plus 1 */
 };
 
 struct strag_traffic {

@@ -36,20 +36,31 @@ static struct strag_topology *host_of(int n)
     return topology;
 }
 
-/* Vectors that the model says a rank copies and sums up one after another. */
-static double modelled(const struct strag_algorithm *algorithm, int n)
+static double seconds_of(const struct strag_algorithm *algorithm, int n, double alpha, double bytes)
 {
     struct strag_topology *topology = host_of(n);
     const struct strag_problem problem = {.n = n, .topology = topology};
-    const struct strag_model model = model_of(true, 0);
+    const struct strag_model model = model_of(true, alpha);
     struct strag_profile *profile;
     struct strag_error err;
     if (strag_profile_create(algorithm, &problem, &model, &profile, &err) != STRAG_OK)
         fail_msg("%s, n = %d: %s", algorithm->name, n, err.text);
-    const double seconds = strag_profile_seconds(profile, 1);
+    const double seconds = strag_profile_seconds(profile, bytes);
     strag_profile_free(profile);
     strag_topology_free(topology);
-    return seconds / pace;
+    return seconds;
+}
+
+/* Vectors that the model says a rank copies and sums up one after another. */
+static double modelled(const struct strag_algorithm *algorithm, int n)
+{
+    return seconds_of(algorithm, n, 0, 1) / pace;
+}
+
+/* Messages that it reads one after another. */
+static double messages(const char *name, int n)
+{
+    return seconds_of(support_algorithm(name), n, 1, 0);
 }
 
 static void assert_modelled(const char *name, int n, double expected)
@@ -111,6 +122,16 @@ static void known_counts(void **state)
     }
     assert_modelled("circulant", 64, 4 * 63.0 / 64);
     assert_modelled("recursive-doubling", 64, 12);
+}
+
+/* Where a range goes beyond the last block, circulant's message is two. */
+static void messages_are_read_one_after_another(void **state)
+{
+    (void)state;
+    assert_true(messages("recursive-doubling", 64) == 6);
+    assert_true(messages("recursive-halving", 64) == 12);
+    assert_true(messages("flexreduce", 64) == 126);
+    assert_true(messages("circulant", 64) == 22);
 }
 
 /* Rounds end everywhere before the next begins: no rank is counted more than the model says. */
@@ -177,6 +198,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(known_counts),
+        cmocka_unit_test(messages_are_read_one_after_another),
         cmocka_unit_test(no_less_than_is_counted),
         cmocka_unit_test(long_vectors_are_written_once),
     };
