@@ -9,10 +9,10 @@
  *
  *     strag    the plan that the component would run, through the memory that it shares
  *     tuned    Open MPI 4.1's own: the algorithm of its fixed decision
- *              (coll_tuned_decision_fixed.c) for an operator that commutes, over btl vader. Up to
+ *              (in coll_tuned_decision_fixed) for an operator that commutes, over btl vader. Up to
  *              4 KiB (its eager limit) a message is copied in and out; above, the kernel copies it
  *              once for the receiver (CMA). The vector is first copied to the receive buffer.
- *     xhc      of Open MPI 6 (coll_xhc_allreduce.c), on one level, which runs only where its
+ *     xhc      of Open MPI 6 (in coll_xhc_allreduce), on one level, which runs only where its
  *              priority is raised, and above 4 KiB only with XPMEM: then each rank sums up a part
  *              of all vectors where they are, and copies the sum. Parts have 4 KiB at least.
  *
