@@ -98,6 +98,17 @@ static void warn(const struct coll_strag_table_inputs *inputs, const struct stra
     coll_strag_warn(COLL_STRAG_WARN_RULES, coll_strag_settings.rules_file, choice->rules_why.text);
 }
 
+/* With a processor for each rank, what a call takes is what ranks copy and sum up. With up to
+ * MEASURED_RANKS the choice is the one that was measured. */
+static struct strag_model model_of(const struct coll_strag_table_inputs *inputs)
+{
+    enum { MEASURED_RANKS = 4 };
+    const struct strag_crowd *crowd = &inputs->crowd;
+    struct strag_model model = inputs->model.model;
+    model.written_once = crowd->n > MEASURED_RANKS && crowd->n <= crowd->processors;
+    return model;
+}
+
 struct strag_circumstances coll_strag_circumstances(const struct coll_strag_table_inputs *inputs,
                                                     const struct coll_strag_decision *decision,
                                                     const struct strag_state *state)
@@ -107,7 +118,7 @@ struct strag_circumstances coll_strag_circumstances(const struct coll_strag_tabl
     const int n = ompi_comm_size(inputs->comm);
     return (struct strag_circumstances){
         .problem = {.n = n, .ports = decision->ports, .topology = inputs->topology, .state = state},
-        .model = inputs->model.model,
+        .model = model_of(inputs),
         .options =
             {
                 /* in order a short vector takes less than over the PML */

@@ -37,6 +37,7 @@ struct planner {
     int32_t *heap;                  /* numbers of claimants, the one to be served first on top */
     struct strag_flex_range *given; /* all ranges after a level, node after node */
     int ngiven;
+    size_t room; /* of all four, but of `given` twice as much */
 };
 
 /* ---- Shares ---- */
@@ -315,16 +316,18 @@ static bool arrange(const struct planner *planner, int level, struct strag_flex_
 {
     const struct strag_tree *tree = planner->flex->tree;
     const struct strag_flex_range *given = planner->given;
-    list->at = calloc((size_t)tree->n + 1, sizeof *list->at);
+    int32_t *at = list->at = calloc((size_t)tree->n + 1, sizeof *list->at);
     list->ranges = malloc(((size_t)planner->ngiven + 1) * sizeof *list->ranges);
     if (!list->at || !list->ranges)
         return false;
     for (int i = 0; i < planner->ngiven; i++)
-        list->at[group_of(tree, level, given[i].position)]++;
-    for (int p = 1; p <= tree->n; p++)
-        list->at[p] += list->at[p - 1];
+        at[group_of(tree, level, given[i].position)]++;
+    for (int p = 0, sum = 0; p <= tree->n; p++) { /* from counts to the groups' ends */
+        sum += at[p];
+        at[p] = sum;
+    }
     for (int i = planner->ngiven - 1; i >= 0; i--) /* from the groups' ends on */
-        list->ranges[--list->at[group_of(tree, level, given[i].position)]] = given[i];
+        list->ranges[--at[group_of(tree, level, given[i].position)]] = given[i];
     return true;
 }
 
@@ -332,6 +335,8 @@ static bool arrange(const struct planner *planner, int level, struct strag_flex_
 static bool make_room(struct planner *planner)
 {
     size_t count = (size_t)planner->ngiven + 1;
+    if (count <= planner->room)
+        return true;
     free(planner->claimants);
     free(planner->spare);
     free(planner->heap);
@@ -340,6 +345,7 @@ static bool make_room(struct planner *planner)
     planner->spare = malloc(count * sizeof *planner->spare);
     planner->heap = malloc(count * sizeof *planner->heap);
     planner->given = malloc(2 * count * sizeof *planner->given);
+    planner->room = count;
     return count < INT32_MAX / 2 && planner->claimants && planner->spare && planner->heap &&
            planner->given;
 }

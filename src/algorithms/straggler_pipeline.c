@@ -123,33 +123,50 @@ static void find_bases(const struct schedule *schedule, uint32_t *mask)
 
 static void widen(const struct schedule *schedule, struct windows *windows)
 {
-    uint32_t *mask = windows->mask;
-    for (int v = 0; v < schedule->n; v++)
-        windows->twice[v] = mask[v] | mask[down(schedule, v, windows->length)];
-    windows->mask = windows->twice;
+    const int n = schedule->n, length = windows->length;
+    uint32_t *mask = windows->mask, *twice = windows->twice;
+    for (int v = 0; v < length; v++)
+        twice[v] = mask[v] | mask[v + n - length];
+    for (int v = length; v < n; v++)
+        twice[v] = mask[v] | mask[v - length];
+    windows->mask = twice;
     windows->twice = mask;
     windows->length *= 2;
 }
 
 static int highest(uint32_t mask)
 {
-    return 31 - __builtin_clz(mask);
+    return 31 ^ __builtin_clz(mask);
 }
 
-/* One column of the table. @param had  base blocks that a node had in earlier turns */
-static void fill_turn(struct schedule *schedule, int k, const uint32_t *base,
-                      const struct windows *windows, uint32_t *had)
+/* A part of a column, in which no node is the first one that a distance leads back from: it takes
+ * most of a plan's time. @param had  base blocks that a node had in earlier turns */
+static void fill_nodes(const struct schedule *schedule, int k, int first, int end,
+                       const uint32_t *base, const struct windows *windows, uint32_t *had)
 {
-    int near = schedule->s[k], far = schedule->s[k + 1], q = schedule->q;
-    int8_t *column = schedule->table + (size_t)k * (size_t)schedule->n;
-    for (int v = 0; v < schedule->n; v++) {
-        uint32_t wanted = windows->mask[down(schedule, v, near)] |
-                          windows->mask[down(schedule, v, far - windows->length)];
-        wanted &= ~had[v];
-        int block = highest(wanted ? wanted : base[down(schedule, v, far)]);
+    const int n = schedule->n, q = schedule->q, near = schedule->s[k], far = schedule->s[k + 1];
+    const int inner = far - windows->length;
+    const uint32_t *mask = windows->mask, *at_near = mask + down(schedule, first, near),
+                   *at_inner = mask + down(schedule, first, inner),
+                   *at_far = base + down(schedule, first, far);
+    int8_t *column = schedule->table + (size_t)k * (size_t)n;
+    for (int v = first; v < end; v++) {
+        uint32_t wanted = (*at_near++ | *at_inner++) & ~had[v], other = *at_far++;
+        int block = highest(wanted ? wanted : other);
         had[v] |= UINT32_C(1) << block;
         column[v] = (int8_t)(block == q ? highest(base[v]) : block - q);
     }
+}
+
+/* One column of the table: the nodes from which a distance leads back to others' ends begin parts
+ * of their own. */
+static void fill_turn(struct schedule *schedule, int k, const uint32_t *base,
+                      const struct windows *windows, uint32_t *had)
+{
+    const int far = schedule->s[k + 1];
+    const int parts[] = {0, schedule->s[k], far - windows->length, far, schedule->n};
+    for (int p = 0; p < 4; p++)
+        fill_nodes(schedule, k, parts[p], parts[p + 1], base, windows, had);
 }
 
 static int fill_table(struct schedule *schedule)

@@ -259,15 +259,19 @@ static int window_first(const struct weighted *weighted, int piece)
     return (int)((int64_t)piece * weighted->body / weighted->pieces);
 }
 
+/* Blocks may be hundreds of thousands: nothing is divided for each. */
 static void bounds(const struct strag_problem *problem, struct strag_bounds *bounds)
 {
     const struct weighted *weighted = problem->prepared;
-    int64_t start = 0;
-    for (int b = 0; b < bounds->blocks; b++) {
-        int number = b / weighted->pieces % weighted->owners, piece = b % weighted->pieces;
-        int rounds = window_first(weighted, piece + 1) - window_first(weighted, piece);
-        bounds->numerator[b] = start;
-        start += weighted->share[owner_place(weighted, number)] * rounds;
+    int64_t start = 0, window[PIECES_MAX];
+    for (int piece = 0; piece < weighted->pieces; piece++)
+        window[piece] = window_first(weighted, piece + 1) - window_first(weighted, piece);
+    for (int b = 0, number = 0; b < bounds->blocks; number = (number + 1) % weighted->owners) {
+        const int64_t share = weighted->share[owner_place(weighted, number)];
+        for (int piece = 0; piece < weighted->pieces; piece++) {
+            bounds->numerator[b++] = start;
+            start += share * window[piece];
+        }
     }
     bounds->numerator[bounds->blocks] = start;
     bounds->denominator = start;

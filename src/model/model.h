@@ -22,6 +22,12 @@ struct strag_model {
     double hop_latency;      /* and for each host or switch that it then enters */
     double reduce_bandwidth; /* bytes per second that a rank reduces; 0: that is free */
     enum strag_ties ties;
+
+    /* Ranks of a host send by writing into memory that all of them read: what a rank sends
+     * unchanged to several it writes once, what is reduced is read where it was written, and only
+     * what is replaced is copied out. A rank does one of these after the other. For mode `rounds`
+     * (cost.h). */
+    bool written_once;
 };
 
 /**

@@ -23,6 +23,8 @@ enum { ROUNDS_ON_GRIDS = 256 };
  * of a large job does. */
 enum { GATHERED_RANKS = 1 << 17 };
 
+static const double NOT_OWN = -1;
+
 /* ---- Subjects ---- */
 
 int strag_subject_open(struct strag_subject *subject, const struct strag_algorithm *algorithm,
@@ -77,6 +79,42 @@ static double link_bandwidth(const struct strag_subject *subject, int from, int 
                                                                : links->model.bandwidth;
 }
 
+/* Between ranks that read what others have written? */
+static bool is_written(const struct strag_traffic *traffic, int from, int to)
+{
+    return traffic->written && strag_topology_same_host(traffic->subject.links->topology, from, to);
+}
+
+/* Has the rank that is visited to write this, or is it there already? The rounds between two that
+ * are looked at may be unknown. */
+static bool writes(struct strag_traffic *traffic, const struct strag_op *op)
+{
+    struct strag_written *last = &traffic->written[traffic->rank];
+    const bool again =
+        last->count == op->count && last->first == op->first && last->round >= op->round - 1;
+    last->first = op->first;
+    last->count = op->count;
+    last->round = op->round;
+    return !again;
+}
+
+/* What the rank receives changes what it has. */
+static void note_change(struct strag_traffic *traffic, const struct strag_op *op)
+{
+    struct strag_written *last = &traffic->written[traffic->rank];
+    if (op->first < last->first + last->count && last->first < op->first + op->count)
+        last->count = 0;
+}
+
+/* @return how many messages of the round the rank reads before this one */
+static int read_before(struct strag_traffic *traffic, const struct strag_op *op)
+{
+    struct strag_written *rank = &traffic->written[traffic->rank];
+    rank->read = rank->read_round == op->round + 1 ? rank->read + 1 : 0;
+    rank->read_round = op->round + 1;
+    return rank->read;
+}
+
 /* What is sent counts where a rank is looked at, and the one that receives it is not. */
 static bool counts(const struct strag_traffic *traffic, const struct strag_op *op)
 {
@@ -84,35 +122,69 @@ static bool counts(const struct strag_traffic *traffic, const struct strag_op *o
     return op->kind != STRAG_SEND || (sample && sample->sends && sample->unit[op->peer] < 0);
 }
 
-static void visit(void *context, const struct strag_op *op)
+/* Seconds per byte of the vector that a receiver is busy with a message that has arrived. */
+static double receiving(const struct strag_traffic *traffic, const struct strag_op *op,
+                        double amount)
 {
-    struct strag_traffic *traffic = context;
-    traffic->visited++;
-    if (op->round < traffic->first_seen)
-        traffic->first_seen = op->round;
-    if (traffic->counts_only || !counts(traffic, op) || traffic->failed)
-        return;
-    const struct strag_subject *subject = &traffic->subject;
-    struct strag_messages *messages = strag_traffic_messages(traffic, op->round);
+    const struct strag_model *model = &traffic->subject.links->model;
+    if (op->kind == STRAG_RECV && is_written(traffic, op->peer, traffic->rank))
+        return amount / model->local_bandwidth;
+    return op->kind == STRAG_RECV_REDUCE && model->reduce_bandwidth > 0
+               ? amount / model->reduce_bandwidth
+               : 0;
+}
+
+/* Seconds until the receiver comes to a message. */
+static double waiting(struct strag_traffic *traffic, const struct strag_op *op)
+{
+    return op->kind != STRAG_SEND && is_written(traffic, op->peer, traffic->rank)
+               ? read_before(traffic, op) * traffic->subject.links->model.local_alpha
+               : 0;
+}
+
+static void add_message(struct strag_traffic *traffic, int round,
+                        const struct strag_message *message)
+{
+    struct strag_messages *messages = strag_traffic_messages(traffic, round);
+    double takes = message->amount / link_bandwidth(&traffic->subject, message->from, message->to);
     if (!strag_array_grow(&messages->list, &messages->room, messages->count + 1,
                           sizeof *messages->list)) {
         traffic->failed = true;
         return;
     }
-    bool sends = op->kind == STRAG_SEND;
-    double amount = strag_block_fraction(&subject->instance.shape.bounds, op->first, op->count);
-    double takes = amount / link_bandwidth(subject, op->peer, traffic->rank);
-    double reducing = subject->links->model.reduce_bandwidth;
-    if (takes > messages->heaviest_takes) {
+    if (message->from != message->to && takes > messages->heaviest_takes) {
         messages->heaviest = messages->count;
         messages->heaviest_takes = takes;
     }
-    messages->list[messages->count++] = (struct strag_message){
-        .from = sends ? traffic->rank : op->peer,
-        .to = sends ? op->peer : traffic->rank,
-        .amount = amount,
-        .reducing = op->kind == STRAG_RECV_REDUCE && reducing > 0 ? amount / reducing : 0,
-    };
+    messages->list[messages->count++] = *message;
+}
+
+/* Writing is a message from a rank to itself. */
+static void visit(void *context, const struct strag_op *op)
+{
+    struct strag_traffic *traffic = context;
+    const bool sends = op->kind == STRAG_SEND;
+    traffic->visited++;
+    if (op->round < traffic->first_seen)
+        traffic->first_seen = op->round;
+    if (traffic->counts_only || traffic->failed || (!traffic->written && !counts(traffic, op)))
+        return;
+    const double amount =
+        strag_block_fraction(&traffic->subject.instance.shape.bounds, op->first, op->count);
+    if (traffic->written && !sends)
+        note_change(traffic, op);
+    if (sends && is_written(traffic, traffic->rank, op->peer) && writes(traffic, op))
+        add_message(traffic, op->round,
+                    &(struct strag_message){traffic->rank, traffic->rank, .amount = amount});
+    if (counts(traffic, op))
+        add_message(traffic, op->round,
+                    &(struct strag_message){
+                        .from = sends ? traffic->rank : op->peer,
+                        .to = sends ? op->peer : traffic->rank,
+                        .amount = amount,
+                        .latency = waiting(traffic, op),
+                        .reducing = receiving(traffic, op, amount),
+                    });
 }
 
 /* @return how many ranks stand for all */
@@ -139,6 +211,11 @@ int strag_traffic_open(struct strag_traffic *traffic, const struct strag_algorit
     if (status != STRAG_OK)
         return strag_traffic_close(traffic, status, err);
     traffic->receivers = count_receivers(traffic);
+    if (platform->links->model.written_once) {
+        traffic->written = calloc((size_t)problem->n, sizeof *traffic->written);
+        if (!traffic->written)
+            return strag_traffic_close(traffic, no_memory(traffic, err), err);
+    }
     return STRAG_OK;
 }
 
@@ -176,11 +253,31 @@ static bool grow_hops(struct strag_platform *platform, size_t used)
     return true;
 }
 
+/* One of the two links that only a rank itself uses? */
+static bool is_own(const struct strag_traffic *traffic, int rank, int link)
+{
+    return link / 2 == traffic->subject.links->topology->leaf_node[rank];
+}
+
+/* A rank's own links stand for the rank where it writes and reads: upwards it writes, which is a
+ * message by itself, downwards it reads what others have written.
+ * @return for how many seconds per byte of the vector; NOT_OWN: the link is another one */
+static double own_work(const struct strag_traffic *traffic, const struct strag_message *message,
+                       int link)
+{
+    if (message->from == message->to || !is_written(traffic, message->from, message->to))
+        return NOT_OWN;
+    return is_own(traffic, message->from, link) ? 0
+           : is_own(traffic, message->to, link) ? message->reducing
+                                                : NOT_OWN;
+}
+
 /* What a message adds to a link on its route; the hop then names the one that stands for it. */
 static void load_hop(struct strag_traffic *traffic, const struct strag_message *message,
                      struct strag_hop *hop, int repeats)
 {
     struct strag_platform *platform = traffic->platform;
+    const double own = own_work(traffic, message, hop->link);
     double weight = 1;
     if (traffic->sample) {
         struct strag_sampled_hop sampled = strag_sample_hop(traffic->sample, platform->links,
@@ -201,10 +298,20 @@ static void load_hop(struct strag_traffic *traffic, const struct strag_message *
         load->traffic = platform->traffics;
         load->total = 0;
     }
-    load->busy += bytes * strag_platform_pace(platform, hop->link);
+    load->busy += own == NOT_OWN ? bytes * strag_platform_pace(platform, hop->link) : own * weight;
     load->total += bytes * repeats;
     if (load->total > traffic->busiest)
         traffic->busiest = load->total;
+}
+
+static struct strag_route route_of(const struct strag_traffic *traffic,
+                                   const struct strag_message *message, struct strag_hop *hops)
+{
+    struct strag_links *links = traffic->subject.links;
+    if (message->from != message->to)
+        return strag_links_route(links, message->from, message->to, hops);
+    hops[0] = (struct strag_hop){2 * links->topology->leaf_node[message->from], 1};
+    return (struct strag_route){0, 1};
 }
 
 /* Long routes count as well: a ring of very many hosts has messages through thousands of links. */
@@ -217,11 +324,10 @@ static int load_links(struct strag_traffic *traffic, struct strag_messages *mess
         if (!grow_hops(traffic->platform, used))
             return no_memory(traffic, err);
         struct strag_hop *hops = traffic->platform->hops + used;
-        struct strag_route route =
-            strag_links_route(traffic->subject.links, message->from, message->to, hops);
+        struct strag_route route = route_of(traffic, message, hops);
         for (int h = 0; h < route.nhops; h++)
             load_hop(traffic, message, &hops[h], repeats);
-        message->latency = route.latency;
+        message->latency += route.latency;
         used += (size_t)route.nhops;
         message->hops_end = used;
         traffic->visited += route.nhops / HOPS_PER_OPERATION;
@@ -231,14 +337,19 @@ static int load_links(struct strag_traffic *traffic, struct strag_messages *mess
     return STRAG_OK;
 }
 
+/* What is written is read afterwards, by a rank that reads one message after another. */
 static void price_messages(const struct strag_traffic *traffic, struct strag_messages *messages)
 {
     size_t h = 0;
     for (int m = 0; m < messages->count; m++) {
         struct strag_message *message = &messages->list[m];
+        const bool reads =
+            message->from != message->to && is_written(traffic, message->from, message->to);
         for (; h < message->hops_end; h++) {
             double busy = traffic->platform->load[traffic->platform->hops[h].link].busy;
-            if (busy > message->per_byte)
+            if (reads && h + 1 == message->hops_end)
+                message->reducing = busy;
+            else if (busy > message->per_byte)
                 message->per_byte = busy;
         }
     }
@@ -316,17 +427,16 @@ int strag_traffic_gather(struct strag_traffic *traffic, struct strag_rounds roun
 struct strag_message strag_traffic_alone(struct strag_traffic *traffic, int round)
 {
     const struct strag_messages *messages = strag_traffic_messages(traffic, round);
-    struct strag_links *links = traffic->subject.links;
     if (messages->count == 0)
         return (struct strag_message){0};
     struct strag_message message = messages->list[messages->heaviest];
     struct strag_hop *hops = traffic->platform->hops;
-    struct strag_route route = strag_links_route(links, message.from, message.to, hops);
+    struct strag_route route = route_of(traffic, &message, hops);
     message.latency = route.latency;
     for (int h = 0; h < route.nhops; h++) {
         double busy =
             hops[h].share * message.amount * strag_platform_pace(traffic->platform, hops[h].link);
-        if (busy > message.per_byte)
+        if (busy > message.per_byte && own_work(traffic, &message, hops[h].link) == NOT_OWN)
             message.per_byte = busy;
     }
     return message;
@@ -345,6 +455,7 @@ int strag_traffic_round(struct strag_traffic *traffic, int round, int repeats,
 
 int strag_traffic_close(struct strag_traffic *traffic, int status, struct strag_error *err)
 {
+    free(traffic->written);
     strag_symmetry_close(&traffic->symmetry);
     return strag_subject_close(&traffic->subject, status, err);
 }

@@ -32,6 +32,14 @@ void strag_subject_visit(struct strag_subject *subject, int rank, struct strag_r
 /** @return status, or what was wrong with the algorithm if status is STRAG_OK */
 int strag_subject_close(struct strag_subject *subject, int status, struct strag_error *err);
 
+/* Of a rank (strag_model.written_once): the range of blocks that it has written last, and the
+ * messages that it has read in a round. */
+struct strag_written {
+    int first, count; /* 0: none, or it has changed since */
+    int round;
+    int read, read_round; /* the round, plus 1 */
+};
+
 struct strag_traffic {
     struct strag_subject subject;
     struct strag_platform *platform;
@@ -44,6 +52,7 @@ struct strag_traffic {
     int first_seen;                    /* the lowest round of an operation that was counted */
     int64_t visited, visited_most;     /* operations; where there are more, it is given up */
     double busiest;                    /* bytes over the busiest link so far */
+    struct strag_written *written;     /* [rank]; NULL: messages are not written once for all */
 
     struct strag_rounds gathered; /* platform->messages are theirs */
 };

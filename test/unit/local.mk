@@ -59,7 +59,8 @@ unit_tests = \
 	test/unit/test_torus \
 	test/unit/test_torus_doubling \
 	test/unit/test_verify \
-	test/unit/test_weighted
+	test/unit/test_weighted \
+	test/unit/test_written
 
 check_LTLIBRARIES += test/unit/libunit.la
 check_PROGRAMS += $(unit_tests)
@@ -323,6 +324,10 @@ test_unit_test_weighted_SOURCES = test/unit/test_weighted.c
 test_unit_test_weighted_CPPFLAGS = $(unit_cppflags)
 test_unit_test_weighted_LDFLAGS = $(unit_ldflags)
 test_unit_test_weighted_LDADD = $(unit_libs)
+test_unit_test_written_SOURCES = test/unit/test_written.c
+test_unit_test_written_CPPFLAGS = $(unit_cppflags)
+test_unit_test_written_LDFLAGS = $(unit_ldflags)
+test_unit_test_written_LDADD = $(unit_libs)
 endif
 
 # Each runs on its corpus and on texts made from it; test/fuzz/run.sh fuzzes with libFuzzer.
