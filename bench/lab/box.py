@@ -41,6 +41,11 @@ SETTINGS = {
 }
 OPTIONAL = ("ipv6/conf/all/disable_ipv6", "ipv6/conf/default/disable_ipv6")
 
+def control_address(host):
+    """A host's address on the network of mpirun's own traffic."""
+    return f"10.255.0.{host + 1}"
+
+
 libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -248,7 +253,7 @@ class Lab:
                       f"link set c{number} master ctl up"]
         batch("ip", lines)
         for number, host in enumerate(self.network.hosts):
-            batch("ip", ["link set c0 up", f"addr add 10.255.0.{number + 1}/16 dev c0"],
+            batch("ip", ["link set c0 up", f"addr add {control_address(number)}/16 dev c0"],
                   self.pids[host.name])
 
     def join(self, one, other):
@@ -326,7 +331,7 @@ class Lab:
     def write_files(self):
         names = ["127.0.0.1 localhost", "10.255.255.254 head"]
         for number, host in enumerate(self.network.hosts):
-            names.append(f"10.255.0.{number + 1} {host.name}")
+            names.append(f"{control_address(number)} {host.name}")
             (PLACE / f"{host.name}.pid").write_text(str(self.pids[host.name]))
         (PLACE / "hosts").write_text("\n".join(names) + "\n")
         (PLACE / "layout.conf").write_text(self.network.layout())

@@ -74,6 +74,17 @@ def sizes_of(text):
     return found
 
 
+def algorithms_in(log):
+    """{contender: {bytes: [algorithm]}}, in the order in which strag's verbose lines name them. A
+    communicator is called CONTENDER/BYTES; other lengths are those of warm-up calls."""
+    line = re.compile(r"coll:strag: (\S+)/(\d+) \(.*: allreduce of (\d+) \.\. (\d+) bytes: (.*) \(")
+    found = {}
+    for match in line.finditer(log):
+        if int(match[3]) <= int(match[2]) <= int(match[4]):
+            found.setdefault(match[1], {}).setdefault(match[2], []).append(match[5])
+    return found
+
+
 class Point:
     """A point while it is measured."""
 
@@ -193,13 +204,9 @@ class Point:
                     csv.writer(file).writerow([setting, number] + row)
 
     def ran(self):
-        """{contender: {bytes: [algorithm]}}: what strag said that it runs, in that order."""
-        line = re.compile(r"coll:strag: (\S+)/(\d+) \(.*: allreduce of .* bytes: (.*) \(")
-        found = {}
+        """What strag said that it runs."""
         log = self.folder / "mpirun.log"
-        for match in line.finditer(log.read_text(encoding="utf-8") if log.exists() else ""):
-            found.setdefault(match[1], {}).setdefault(match[2], []).append(match[3])
-        return found
+        return algorithms_in(log.read_text(encoding="utf-8")) if log.exists() else {}
 
     def measure(self):
         """Measure the point. Returns whether all launches succeeded."""

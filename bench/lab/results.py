@@ -7,8 +7,11 @@ import math
 import pathlib
 import statistics
 
+import stream
+
 HEADER = 66  # bytes of Ethernet, IP and TCP (with timestamps) before a packet's data
-TRUSTED = 0.05  # allowed deviation of the calibration stream
+TRUSTED = 0.05  # allowed deviation of the calibration stream ...
+LATENCY = 0.10  # ... and of the latency
 NOT_BELOW = 0.97  # of the lower bound; faster: the traffic took another route
 LONG = 1 << 20  # bytes; shorter vectors profit from the burst of a link
 LINKS = 0.03  # allowed deviation of bytes on a link from the plan's
@@ -194,7 +197,7 @@ class Point:
                 found.append(f"{where}: a link carried {100 * error:.1f} % more or less than "
                              "planned")
         for name, ratio in self.calibrations():
-            if abs(ratio - 1) > TRUSTED:
+            if abs(ratio - 1) > (LATENCY if name == stream.LATENCY else TRUSTED):
                 found.append(f"calibration: {name}: {ratio:.3f} of the expected time")
         return found + self.inexact() + self.slow_defaults()
 
