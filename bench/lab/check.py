@@ -134,7 +134,8 @@ def check_teardown(program):
 def run(options, number):
     """In a box: one of the check's labs. Returns the exit status."""
     options = types.SimpleNamespace(**{**vars(options), "iterations": 0, "launches": 0,
-                                       "settings": None, "algorithms": None, "limit": 100})
+                                       "settings": None, "algorithms": None, "limit": 100,
+                                       "add": False})
     all_of_it = scenario()
     point = all_of_it.points[number]
     with tempfile.TemporaryDirectory() as folder:

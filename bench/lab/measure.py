@@ -85,6 +85,14 @@ def algorithms_in(log):
     return found
 
 
+def united(old, new):
+    """The information on two runs of a point, of which the second measured other sizes."""
+    joined = {name: old[name] + new[name] for name in ("load", "calibration", "failures")}
+    more = [name for name in new["contenders"] if name not in old["contenders"]]
+    return {**new, **joined, "contenders": old["contenders"] + more,
+            "expect": {**old["expect"], **{str(size): found for size, found in new["expect"].items()}}}
+
+
 class Point:
     """A point while it is measured."""
 
@@ -213,7 +221,7 @@ class Point:
         self.folder.mkdir(parents=True, exist_ok=True)
         self.lab = box.Lab(self.network, self.build.holder)
         for old in self.folder.iterdir():
-            if old.is_file():
+            if old.is_file() and not self.options.add:
                 old.unlink()
         wanted = self.options.algorithms or self.scenario.algorithms
         who = list(self.scenario.who(self.strag, wanted))
@@ -248,4 +256,7 @@ class Point:
             "contenders": [contender.name for contender in who],
             "expect": self.expectations(who),
         }
-        (self.folder / "info.json").write_text(json.dumps(info, indent=1) + "\n")
+        path = self.folder / "info.json"
+        if path.exists():  # other sizes, measured earlier
+            info = united(json.loads(path.read_text(encoding="utf-8")), info)
+        path.write_text(json.dumps(info, indent=1) + "\n")

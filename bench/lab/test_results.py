@@ -177,6 +177,15 @@ class Report(unittest.TestCase):
         self.assertEqual(measure.algorithms_in(log),
                          {"strag-auto": {"65536": ["swing in 4 blocks", "ring"]}})
 
+    def test_sizes_measured_later(self):
+        old, new = Made().info, Made(stream=1.2).info
+        new["expect"] = {1024: new["expect"][str(SIZE)]}
+        new["contenders"] = ["tuned", "han"]
+        both = measure.united(old, new)
+        self.assertEqual(sorted(both["expect"]), ["1024", str(SIZE)])
+        self.assertEqual(both["contenders"], ["strag-ring", "tuned", "han"])
+        self.assertEqual(both["calibration"], [{"stream": 1.0}, {"stream": 1.2}])
+
     def test_other_scenarios_remain(self):
         """A report of a folder without results leaves what is there, of known scenarios."""
         old = "## The lab\n\nText\n\n### Torus 2x4\n\nwas measured\n\n### Unknown\n\nx\n"
