@@ -148,21 +148,17 @@ def settled_table(point):
 def random_table(point):
     """Where stragglers are random: means."""
     lines = ["Means, in milliseconds. *after*: from the last arrival, in times that a vector takes. "
-             "*gain*: the ring's and the best stock contender's mean over this one's.", "",
-             "| delays | contender | mean | after | gain, ring | gain, stock |",
-             "|---|---|---:|---:|---:|---:|"]
+             "*gain*: the ring's mean over this one's.", "",
+             "| delays | contender | mean | after | gain |", "|---|---|---:|---:|---:|"]
     for case in point.cases():
         means = {name: statistics.mean(point.best(name, case)[1].total)
                  for name in point.contenders() if point.best(name, case)}
-        stock = min((mean for name, mean in means.items() if not name.startswith("strag")),
-                    default=None)
         vector = point.info["expect"][str(case[0])]["vector"]
         for name, mean in means.items():
             after = statistics.mean(point.best(name, case)[1].after) / vector
-            gains = [f"{other / mean:.3f}" if other else ""
-                     for other in (means.get("tuned-ring"), stock)]
+            gain = f"{means['tuned-ring'] / mean:.3f}" if "tuned-ring" in means else ""
             lines.append(f"| {results.case_text(case)} | {name} | {1000 * mean:.1f} "
-                         f"| {after:.3f} | {' | '.join(gains)} |")
+                         f"| {after:.3f} | {gain} |")
     return lines + [""]
 
 

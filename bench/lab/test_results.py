@@ -147,9 +147,10 @@ class Report(unittest.TestCase):
                                             {**bar, "of": "stock", "delay": 0},
                                             {**bar, "of": "stock", "delay": 1e5}])
         made.samples = [("strag-ring", "strag", time) for time in (0.4, 0.4, 0.7)]
-        made.samples += [("tuned", "other", time) for time in (1.0, 1.0, 1.3)]
+        made.samples += [("tuned-ring", "other", time) for time in (1.0, 1.0, 1.3)]
+        made.info["contenders"].append("tuned-ring")
         text = "\n".join(report.show_point(made.point()))
-        self.assertIn("| 4 MiB | strag-ring | 500.0 | 1.250 |  | 2.200 |", text)
+        self.assertIn("| 4 MiB | strag-ring | 500.0 | 1.250 | 2.200 |", text)
         self.assertEqual([(of.split()[-1], round(ratio, 3)) for of, ratio, _ in made.point().bars()],
                          [("mean-vector", 1.25), ("stock", 0.455)])
 
