@@ -157,8 +157,8 @@ def random_table(point):
         for name, mean in means.items():
             after = statistics.mean(point.best(name, case)[1].after) / vector
             gain = f"{means['tuned-ring'] / mean:.3f}" if "tuned-ring" in means else ""
-            lines.append(f"| {results.case_text(case)} | {name} | {1000 * mean:.1f} "
-                         f"| {after:.3f} | {gain} |")
+            lines.append(f"| {results.drawn_text(case, point.delays[case])} | {name} "
+                         f"| {1000 * mean:.1f} | {after:.3f} | {gain} |")
     return lines + [""]
 
 

@@ -154,6 +154,12 @@ class Report(unittest.TestCase):
         self.assertEqual([(of.split()[-1], round(ratio, 3)) for of, ratio, _ in made.point().bars()],
                          [("mean-vector", 1.25), ("stock", 0.455)])
 
+    def test_drawn_delays(self):
+        for delay, text in (("0-0", "4 MiB"), ("2e+06-2e+06", "4 MiB, 2000 ms late"),
+                            ("88060.1-704482", "4 MiB, 88 to 704 ms late"),
+                            ("176120-exp", "4 MiB, exponential, mean 176 ms")):
+            self.assertEqual(results.drawn_text((SIZE, 0), delay), text)
+
     def test_late_by_any_time(self):
         """An exponential delay is no bound."""
         made = Made(seconds=0.5)
