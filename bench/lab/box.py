@@ -26,6 +26,10 @@ BURST = 20 * 1024  # bytes a link may send at once; a segment of 16 KiB must fit
 QUEUE = 16 << 20  # bytes that wait at a link: none are dropped
 SOON = 10  # seconds in which what holds packets is ready
 
+# No slow start; and no packet is lost, but with slow links some wait for longer than the usual 0.2 s,
+# after which TCP would send them again.
+ROUTE = "initcwnd 200 initrwnd 200 rto_min 20s"
+
 # TCP as on a quiet network of this size: no cache of old connections, short queues at the sender.
 SETTINGS = {
     "ipv4/tcp_congestion_control": "reno",
@@ -33,6 +37,7 @@ SETTINGS = {
     "ipv4/tcp_limit_output_bytes": "32768",
     "ipv4/tcp_slow_start_after_idle": "0",
     "ipv4/tcp_no_metrics_save": "1",
+    "ipv4/tcp_early_retrans": "0",
     "ipv4/conf/all/rp_filter": "0",
     "ipv4/conf/default/rp_filter": "0",
     "ipv4/ip_forward": "1",
@@ -40,6 +45,11 @@ SETTINGS = {
     "ipv6/conf/default/disable_ipv6": "1",
 }
 OPTIONAL = ("ipv6/conf/all/disable_ipv6", "ipv6/conf/default/disable_ipv6")
+
+def control_address(host):
+    """A host's address on the network of mpirun's own traffic."""
+    return f"10.255.0.{host + 1}"
+
 
 libc = ctypes.CDLL(None, use_errno=True)
 
@@ -248,7 +258,7 @@ class Lab:
                       f"link set c{number} master ctl up"]
         batch("ip", lines)
         for number, host in enumerate(self.network.hosts):
-            batch("ip", ["link set c0 up", f"addr add 10.255.0.{number + 1}/16 dev c0"],
+            batch("ip", ["link set c0 up", f"addr add {control_address(number)}/16 dev c0"],
                   self.pids[host.name])
 
     def join(self, one, other):
@@ -274,8 +284,7 @@ class Lab:
                 self.lines[port.node].append(f"link set dev {port.interface} master br0")
         for host in network.hosts:
             self.lines[host.name] += [f"addr add {host.address}/16 dev e0",
-                                      f"route change {DATA} dev e0 src {host.address} "
-                                      "initcwnd 200 initrwnd 200"]
+                                      f"route change {DATA} dev e0 src {host.address} {ROUTE}"]
             for other in network.hosts:
                 mac = self.mac(network.ports[f"{other.name}:e0"])
                 self.lines[host.name].append(f"neigh replace {other.address} lladdr {mac} dev e0 "
@@ -299,7 +308,7 @@ class Lab:
                     port = network.next_port(number, target)
                     via = network.hosts[int(port.peer[1:])].address
                     lines.append(f"route add {other.address} via {via} dev {port.interface} "
-                                 f"onlink src {host.address} initcwnd 200 initrwnd 200")
+                                 f"onlink src {host.address} {ROUTE}")
             self.lines[host.name] += lines
 
     def shares(self, port):
@@ -326,7 +335,7 @@ class Lab:
     def write_files(self):
         names = ["127.0.0.1 localhost", "10.255.255.254 head"]
         for number, host in enumerate(self.network.hosts):
-            names.append(f"10.255.0.{number + 1} {host.name}")
+            names.append(f"{control_address(number)} {host.name}")
             (PLACE / f"{host.name}.pid").write_text(str(self.pids[host.name]))
         (PLACE / "hosts").write_text("\n".join(names) + "\n")
         (PLACE / "layout.conf").write_text(self.network.layout())

@@ -11,6 +11,7 @@
  * It wakes when the next packet is due, and then takes note of all that have come since: each of
  * those is due later. Only if none is held does it wait for one. The kernel says when a packet came
  * (it does so for all while some socket wants time stamps), so that being late here delays nothing.
+ * Waking takes time, too, mostly the same: the program sets out that much earlier.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -40,6 +41,7 @@ enum {
     NOTES = 64,             /* read at once */
     NOTE_SIZE = 512,        /* bytes; of the packet itself there is nothing in it */
     NETWORKS_MOST = 64,
+    LEAD_MOST_NS = 100 * 1000, /* a machine that is busier than that is too late */
     LONGEST_US = 1000 * 1000
 };
 
@@ -59,6 +61,7 @@ static struct queue queues[NETWORKS_MOST];
 static struct pollfd sockets[NETWORKS_MOST];
 static int networks;
 static int64_t delay; /* nanoseconds */
+static int64_t lead;  /* nanoseconds: how late waking is, in a moving mean */
 
 static void die(const char *what, const char *why)
 {
@@ -239,7 +242,7 @@ static void drain(struct queue *queue)
 /* Let all packets pass that are due. @return when the next one is; INT64_MAX: none is held */
 static int64_t release(struct queue *queue)
 {
-    const int64_t clock = now(CLOCK_MONOTONIC);
+    const int64_t clock = now(CLOCK_MONOTONIC) + lead;
     struct nfqnl_msg_verdict_hdr verdict = {htonl(NF_ACCEPT), 0};
     bool some = false;
     for (; queue->first != queue->end; queue->first++) {
@@ -257,12 +260,21 @@ static int64_t release(struct queue *queue)
     return queue->first == queue->end ? INT64_MAX : queue->ring[queue->first % PACKETS_MOST].due;
 }
 
+/* Sleep until shortly before that, and see how late that is. */
 static void wait_until(int64_t due)
 {
-    struct timespec time = {due / 1000000000, due % 1000000000};
-    if (due != INT64_MAX)
-        clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, NULL);
-    else if (poll(sockets, (nfds_t)networks, -1) < 0 && errno != EINTR)
+    const int64_t most = delay / 4 < LEAD_MOST_NS ? delay / 4 : LEAD_MOST_NS;
+    const int64_t until = due - lead;
+    struct timespec time = {until / 1000000000, until % 1000000000};
+    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, NULL);
+    int64_t late = now(CLOCK_MONOTONIC) - until;
+    late = late < 0 ? 0 : late;
+    lead += ((late < most ? late : most) - lead) / 16;
+}
+
+static void wait_for_packets(void)
+{
+    if (poll(sockets, (nfds_t)networks, -1) < 0 && errno != EINTR)
         die("poll", strerror(errno));
 }
 
@@ -278,7 +290,10 @@ static void hold(void)
             int64_t due = release(&queues[i]);
             next = due < next ? due : next;
         }
-        wait_until(next);
+        if (next == INT64_MAX)
+            wait_for_packets();
+        else if (next > now(CLOCK_MONOTONIC) + lead)
+            wait_until(next);
     }
 }
 

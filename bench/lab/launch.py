@@ -106,8 +106,8 @@ def command(build, network, setting, program, more=(), without=()):
 def run(build, network, setting, program, log, limit, keep=frozenset(), more=(),
         without=()):
     """Run an MPI program in the lab, with its output in the file `log`. Returns its status. After
-    `limit` seconds all its processes are killed, but not those to `keep`: the lab's own. `more`, `without`:
-    MCA parameters besides those of the setting, and those of them that are not passed."""
+    `limit` seconds all its processes are killed, but not those to `keep`: the lab's own. `more`: MCA
+    parameters besides those of the setting; `without`: those that are not passed."""
     os.environ["OMPI_ALLOW_RUN_AS_ROOT"] = os.environ["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1"
     words = command(build, network, setting, program, more, without)
     with open(log, "a", encoding="utf-8") as file:

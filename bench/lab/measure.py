@@ -74,6 +74,25 @@ def sizes_of(text):
     return found
 
 
+def algorithms_in(log):
+    """{contender: {bytes: [algorithm]}}, in the order in which strag's verbose lines name them. A
+    communicator is called CONTENDER/BYTES; other lengths are those of warm-up calls."""
+    line = re.compile(r"coll:strag: (\S+)/(\d+) \(.*: allreduce of (\d+) \.\. (\d+) bytes: (.*) \(")
+    found = {}
+    for match in line.finditer(log):
+        if int(match[3]) <= int(match[2]) <= int(match[4]):
+            found.setdefault(match[1], {}).setdefault(match[2], []).append(match[5])
+    return found
+
+
+def united(old, new):
+    """The information on two runs of a point, of which the second measured other sizes."""
+    joined = {name: old[name] + new[name] for name in ("load", "calibration", "failures")}
+    more = [name for name in new["contenders"] if name not in old["contenders"]]
+    return {**new, **joined, "contenders": old["contenders"] + more,
+            "expect": {**old["expect"], **{str(size): found for size, found in new["expect"].items()}}}
+
+
 class Point:
     """A point while it is measured."""
 
@@ -193,20 +212,16 @@ class Point:
                     csv.writer(file).writerow([setting, number] + row)
 
     def ran(self):
-        """{contender: {bytes: [algorithm]}}: what strag said that it runs, in that order."""
-        line = re.compile(r"coll:strag: (\S+)/(\d+) \(.*: allreduce of .* bytes: (.*) \(")
-        found = {}
+        """What strag said that it runs."""
         log = self.folder / "mpirun.log"
-        for match in line.finditer(log.read_text(encoding="utf-8") if log.exists() else ""):
-            found.setdefault(match[1], {}).setdefault(match[2], []).append(match[3])
-        return found
+        return algorithms_in(log.read_text(encoding="utf-8")) if log.exists() else {}
 
     def measure(self):
         """Measure the point. Returns whether all launches succeeded."""
         self.folder.mkdir(parents=True, exist_ok=True)
         self.lab = box.Lab(self.network, self.build.holder)
         for old in self.folder.iterdir():
-            if old.is_file():
+            if old.is_file() and not self.options.add:
                 old.unlink()
         wanted = self.options.algorithms or self.scenario.algorithms
         who = list(self.scenario.who(self.strag, wanted))
@@ -241,4 +256,7 @@ class Point:
             "contenders": [contender.name for contender in who],
             "expect": self.expectations(who),
         }
-        (self.folder / "info.json").write_text(json.dumps(info, indent=1) + "\n")
+        path = self.folder / "info.json"
+        if path.exists():  # other sizes, measured earlier
+            info = united(json.loads(path.read_text(encoding="utf-8")), info)
+        path.write_text(json.dumps(info, indent=1) + "\n")

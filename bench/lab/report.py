@@ -123,11 +123,10 @@ def degraded_table(point):
 
 def settled_table(point):
     """Where nothing is told: auto beside the best of all others, when it has settled."""
-    settle = point.info["settle"]
-    lines = [f"Calls 1 to {settle} are strag-auto's alone, with a new communicator for each size; "
-             f"the medians are of the calls after them, in milliseconds. *first*: the median of "
-             "calls 1 to 10. *ran*: the algorithms in the order in which strag first ran them; "
-             "previous component: tuned.", "",
+    first = point.info["settle"] + 1
+    lines = ["Each size has new communicators. Medians, in milliseconds, are of the calls from number "
+             f"{first} on; *first*: of strag-auto's calls 1 to 10. *ran*: its algorithms in the order "
+             "in which strag first ran them; previous component: tuned.", "",
              "| size | first | auto | best | which | auto / best | tuned | auto / tuned | ran |",
              "|---|---:|---:|---:|---|---:|---:|---:|---|"]
     for case in point.cases():
@@ -149,21 +148,17 @@ def settled_table(point):
 def random_table(point):
     """Where stragglers are random: means."""
     lines = ["Means, in milliseconds. *after*: from the last arrival, in times that a vector takes. "
-             "*gain*: the ring's and the best stock contender's mean over this one's.", "",
-             "| delays | contender | mean | after | gain, ring | gain, stock |",
-             "|---|---|---:|---:|---:|---:|"]
+             "*gain*: the ring's mean over this one's.", "",
+             "| delays | contender | mean | after | gain |", "|---|---|---:|---:|---:|"]
     for case in point.cases():
         means = {name: statistics.mean(point.best(name, case)[1].total)
                  for name in point.contenders() if point.best(name, case)}
-        stock = min((mean for name, mean in means.items() if not name.startswith("strag")),
-                    default=None)
         vector = point.info["expect"][str(case[0])]["vector"]
         for name, mean in means.items():
             after = statistics.mean(point.best(name, case)[1].after) / vector
-            gains = [f"{other / mean:.3f}" if other else ""
-                     for other in (means.get("tuned-ring"), stock)]
-            lines.append(f"| {results.case_text(case)} | {name} | {1000 * mean:.1f} "
-                         f"| {after:.3f} | {' | '.join(gains)} |")
+            gain = f"{means['tuned-ring'] / mean:.3f}" if "tuned-ring" in means else ""
+            lines.append(f"| {results.drawn_text(case, point.delays[case])} | {name} "
+                         f"| {1000 * mean:.1f} | {after:.3f} | {gain} |")
     return lines + [""]
 
 

@@ -7,8 +7,11 @@ import math
 import pathlib
 import statistics
 
+import stream
+
 HEADER = 66  # bytes of Ethernet, IP and TCP (with timestamps) before a packet's data
-TRUSTED = 0.05  # allowed deviation of the calibration stream
+TRUSTED = 0.05  # allowed deviation of the calibration stream ...
+LATENCY = 0.10  # ... and of the latency
 NOT_BELOW = 0.97  # of the lower bound; faster: the traffic took another route
 LONG = 1 << 20  # bytes; shorter vectors profit from the burst of a link
 LINKS = 0.03  # allowed deviation of bytes on a link from the plan's
@@ -45,9 +48,11 @@ class Point:
         self.folder = pathlib.Path(folder)
         self.info = json.loads((self.folder / "info.json").read_text(encoding="utf-8"))
         self.times = {}  # (setting, contender, bytes, delay): Times
+        self.delays = {}  # {(bytes, delay): as it was drawn: LOW-HIGH or MEAN-exp, microseconds}
         self.early = {}  # the same, of calls in which strag has yet to find out
         settle = self.info.get("settle", 0)
         for row in self.rows("samples"):
+            self.delays[self.key(row)[2:]] = row["delay_us"]
             if int(row["sample"]) < settle:
                 self.early.setdefault(self.key(row), Times()).add(row)
                 continue
@@ -194,7 +199,7 @@ class Point:
                 found.append(f"{where}: a link carried {100 * error:.1f} % more or less than "
                              "planned")
         for name, ratio in self.calibrations():
-            if abs(ratio - 1) > TRUSTED:
+            if abs(ratio - 1) > (LATENCY if name == stream.LATENCY else TRUSTED):
                 found.append(f"calibration: {name}: {ratio:.3f} of the expected time")
         return found + self.inexact() + self.slow_defaults()
 
@@ -288,6 +293,17 @@ def size_text(size):
 def case_text(case):
     size, delay = case
     return f"{size_text(size)}, {delay / 1000:g} ms late" if delay else size_text(size)
+
+
+def drawn_text(case, delay):
+    """A case whose delays are random: "4 MiB, 88 to 704 ms late"."""
+    low, high = delay.split("-")
+    low = float(low) / 1000
+    if high == "exp":
+        return f"{size_text(case[0])}, exponential, mean {low:.0f} ms"
+    high = float(high) / 1000
+    late = f"{low:.0f} to {high:.0f}" if high > low else f"{low:.0f}"
+    return f"{size_text(case[0])}, {late} ms late" if high else size_text(case[0])
 
 
 def read(folder, labels=None):

@@ -168,11 +168,10 @@ def last_scenarios():
               "untold": True, "x": "point", "x_title": "ranks", "seconds": 1000,
               "parameters": {"coll_strag_verbose": "1", "coll_strag_window": str(WINDOW)}}
     gains = {4: 1.10, 5: 1.13, 7: 1.20, 8: 1.20}
-    for name, text, size, calls, settle in (("", "4 MiB", 4 * MIB, 40, 15),
-                                            ("-long", "16 MiB", 16 * MIB, 24, 12)):
+    for name, text, size, calls, settle in (("", "4 MiB", 4 * MIB, 28, 10),
+                                            ("-long", "16 MiB", 16 * MIB, 20, 10)):
         points = [Point(f"n={hosts}", f"star:{hosts}", 100, x=hosts,
-                        bars=tuple(Bar("strag-auto", size, of, 1 / gain, delay=1)
-                                   for of in ("tuned-ring", "stock")))
+                        bars=(Bar("strag-auto", size, "tuned-ring", 1 / gain, delay=1),))
                   for hosts, gain in gains.items()]
         yield Scenario(f"last{name}", f"Another straggler in each call: {text}", points,
                        sizes=str(size), late="random", delays="0,0.25-2,1-2", jitter=0.05,
@@ -181,7 +180,7 @@ def last_scenarios():
                              Bar("strag-auto", size, "mean-vector", 1.25, delay=0.25)), **common)
     yield Scenario("last-exponential", "All ranks late by exponential times: 4 MiB",
                    [Point(f"n={hosts}", f"star:{hosts}", 100, x=hosts) for hosts in (4, 8)],
-                   late="all", delays="0.5-exp", iterations=40, settle=15, least=40,
+                   late="all", delays="0.5-exp", iterations=50, settle=10, least=50,
                    bars=(Bar("strag-auto", 4 * MIB, "tuned-ring", 1.0),), **common)
 
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Plain TCP streams between hosts of a lab: the goodput of its links, without MPI."""
+"""Plain TCP between hosts of a lab: the goodput of its links and its latency, without MPI."""
 import os
 import socket
+import statistics
 import struct
 import time
 
@@ -12,6 +13,9 @@ PIECE = memoryview(bytes(256 * 1024))
 START_UP = 0.3  # seconds until all streams are connected ...
 START_UP_EACH = 0.01  # ... and more for each of them
 BURSTS = 50  # that many bytes at least: a link passes the first burst unshaped
+LATENCY = "added latency"  # its name in a calibration
+PINGS = 50  # of a round trip
+PING = b"ping"
 LIMIT = 60  # seconds for any of them; beyond that, something is broken
 
 
@@ -78,6 +82,55 @@ def run(lab, pairs, size):
     return seconds
 
 
+def answer(port, ready):
+    """Send back what comes, until the other side closes."""
+    with socket.create_server(("0.0.0.0", port)) as listener:
+        os.write(ready, b".")
+        connection, _ = listener.accept()
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        while data := connection.recv(len(PING)):
+            connection.send(data)
+
+
+def ping(address, port, result):
+    with socket.create_connection((address, port), timeout=10) as connection:
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        times = []
+        for _ in range(PINGS):
+            start = time.monotonic()
+            connection.send(PING)
+            connection.recv(len(PING))
+            times.append(time.monotonic() - start)
+    os.write(result, struct.pack("d", statistics.median(times)))
+
+
+def round_trip(lab, address):
+    """Seconds from host 0 to host 1, which has that address, and back; the median of some."""
+    readable, ready = os.pipe()
+    result, write_end = os.pipe()
+    children = [lab.exercise(1, lambda: answer(PORT, ready))]
+    os.close(ready)
+    if os.read(readable, 1) != b".":
+        raise RuntimeError("what answers could not be started")
+    children.append(lab.exercise(0, lambda: ping(address, PORT, write_end)))
+    os.close(write_end)
+    found = os.read(result, 8)
+    for child in children:
+        os.waitpid(child, 0)
+    os.close(readable)
+    os.close(result)
+    if len(found) != 8:
+        raise RuntimeError("a connection broke off")
+    return struct.unpack("d", found)[0]
+
+
+def added_latency(lab):
+    """How much later data arrives than over the network of mpirun's own traffic, which has no
+    latency, over what was asked for."""
+    more = round_trip(lab, lab.network.hosts[1].address) - round_trip(lab, box.control_address(1))
+    return more / (2e-6 * lab.network.latency_us)
+
+
 def compare(lab, pairs, about_seconds=1.5):
     """The time of streams over that of the rates: 1 is exact, above 1 slower."""
     per_byte = lab.network.busiest_seconds({pair: 1 for pair in pairs})
@@ -108,6 +161,8 @@ def calibrate(lab):
     if len(network.hosts) < 2:
         return {}
     found = {"stream": compare(lab, [(0, 1), (1, 0)])}
+    if network.latency_us:
+        found[LATENCY] = added_latency(lab)
     if network.kind == "tree":
         found["all hosts to the next"] = compare(lab, round_robin(lab))
         return found

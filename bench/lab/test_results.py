@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Does the report see what is wrong? From made-up files of one lab, whose figures are known."""
+import collections
 import json
 import pathlib
 import sys
@@ -8,9 +9,11 @@ import unittest
 
 sys.dont_write_bytecode = True
 
+import measure
 import network
 import report
 import results
+import stream
 
 SIZE = 4 << 20
 PORT = "h0:e0"
@@ -39,8 +42,10 @@ class Made:
             (folder / "info.json").write_text(json.dumps(self.info))
             lines = ["setting,launch,contender,bytes,delay_us,sample,ran,late_s,first_exit_s,"
                      "total_s,after_s"]
-            lines += [f"default,1,{who},{SIZE},0-0,0,{ran},0,0,{time},{time}"
-                      for who, ran, time in self.samples]
+            calls = collections.Counter()
+            for who, ran, time in self.samples:
+                lines.append(f"default,1,{who},{SIZE},0-0,{calls[who]},{ran},0,0,{time},{time}")
+                calls[who] += 1
             (folder / "samples.csv").write_text("\n".join(lines) + "\n")
             header = "setting,launch,contender,bytes,delay_us,calls,link,sent_bytes,sent_packets"
             bytes_on_wire = int(self.sent) + 100 * results.HEADER
@@ -117,6 +122,77 @@ class Report(unittest.TestCase):
         self.assertIn("over model | 1.250 | 1.07 | **no** |",
                       "\n".join(report.show_bars([made.point()])))
 
+    def test_settled(self):
+        """auto takes 3 s at first and 0.6 s later, when another algorithm of strag takes 0.5."""
+        made = Made()
+        made.info.update(settle=2, untold=True,
+                         ran={"strag-auto": {str(SIZE): ["swing in 4 blocks", "ring"]}},
+                         bars=[{"contender": "strag-auto", "bytes": SIZE, "of": "best",
+                                "most": 1.05, "delay": None}])
+        made.info["contenders"].append("strag-auto")
+        made.samples = [("strag-auto", "strag", time) for time in (3.0, 3.0, 0.6, 0.6)]
+        made.samples += [(who, ran, time) for who, ran, time in (
+            ("strag-ring", "strag", 9.0), ("strag-ring", "strag", 9.0), ("strag-ring", "strag", 0.5),
+            ("tuned", "other", 9.0), ("tuned", "other", 9.0), ("tuned", "other", 0.8))]
+        self.assertIn("| 4 MiB | 3000.00 | 600.00 | 500.00 | strag-ring | 1.200 | 800.00 | 0.750 "
+                      "| swing in 4 blocks, ring |", "\n".join(report.show_point(made.point())))
+        self.assertIn("| point | strag-auto, 4 MiB, over best | 1.200 | 1.05 | **no** |",
+                      report.show_bars([made.point()]))
+
+    def test_random_stragglers(self):
+        """Means, and targets of one delay only; the vector takes 400 ms."""
+        made = Made()
+        bar = {"contender": "strag-ring", "bytes": SIZE, "most": 1.2}
+        made.info.update(random=True, bars=[{**bar, "of": "mean-vector", "delay": 0},
+                                            {**bar, "of": "stock", "delay": 0},
+                                            {**bar, "of": "stock", "delay": 1e5}])
+        made.samples = [("strag-ring", "strag", time) for time in (0.4, 0.4, 0.7)]
+        made.samples += [("tuned-ring", "other", time) for time in (1.0, 1.0, 1.3)]
+        made.info["contenders"].append("tuned-ring")
+        text = "\n".join(report.show_point(made.point()))
+        self.assertIn("| 4 MiB | strag-ring | 500.0 | 1.250 | 2.200 |", text)
+        self.assertEqual([(of.split()[-1], round(ratio, 3)) for of, ratio, _ in made.point().bars()],
+                         [("mean-vector", 1.25), ("stock", 0.455)])
+
+    def test_drawn_delays(self):
+        for delay, text in (("0-0", "4 MiB"), ("2e+06-2e+06", "4 MiB, 2000 ms late"),
+                            ("88060.1-704482", "4 MiB, 88 to 704 ms late"),
+                            ("176120-exp", "4 MiB, exponential, mean 176 ms")):
+            self.assertEqual(results.drawn_text((SIZE, 0), delay), text)
+
+    def test_late_by_any_time(self):
+        """An exponential delay is no bound."""
+        made = Made(seconds=0.5)
+        self.assertEqual(made.point().bound((SIZE, 2e6)), 2.4)
+        made.info["unsure"] = True
+        self.assertEqual(made.point().bound((SIZE, 2e6)), 0.4)
+
+    def test_latency_is_less_exact(self):
+        made = Made()
+        made.info["calibration"] = [{"stream": 1.0, stream.LATENCY: ratio} for ratio in (1.09, 1.11)]
+        self.assertEqual(made.point().misses(),
+                         ["calibration: added latency: 1.110 of the expected time"])
+
+    def test_algorithms_in_log(self):
+        """Lines of a contender's own size only; those of warm-up calls have another one."""
+        line = "[h0:00102] coll:strag: {} (cid 4, 4 ranks): allreduce of {} bytes: {} (auto: modelled)"
+        log = "\n".join(line.format(*words) for words in (
+            ("strag-auto/65536", "65536 .. 131071", "swing in 4 blocks"),
+            ("strag-auto/65536", "65536 .. 131071", "ring"),
+            ("strag-auto/65536", "262144 .. 524287", "circulant"),
+            ("MPI COMMUNICATOR 4 DUP FROM 0", "65536 .. 131071", "direct")))
+        self.assertEqual(measure.algorithms_in(log),
+                         {"strag-auto": {"65536": ["swing in 4 blocks", "ring"]}})
+
+    def test_sizes_measured_later(self):
+        old, new = Made().info, Made(stream=1.2).info
+        new["expect"] = {1024: new["expect"][str(SIZE)]}
+        new["contenders"] = ["tuned", "han"]
+        both = measure.united(old, new)
+        self.assertEqual(sorted(both["expect"]), ["1024", str(SIZE)])
+        self.assertEqual(both["contenders"], ["strag-ring", "tuned", "han"])
+        self.assertEqual(both["calibration"], [{"stream": 1.0}, {"stream": 1.2}])
+
     def test_other_scenarios_remain(self):
         """A report of a folder without results leaves what is there, of known scenarios."""
         old = "## The lab\n\nText\n\n### Torus 2x4\n\nwas measured\n\n### Unknown\n\nx\n"
@@ -155,6 +231,13 @@ class Networks(unittest.TestCase):
         made = network.Torus("4x2", 50)
         self.assertEqual(made.sources(made.ports["h1:p0"]), [0, 1])
         self.assertEqual(made.sources(made.ports["h0:p0"]), [0])
+
+    def test_latency(self):
+        self.assertEqual([network.microseconds(text) for text in ("0", "0.2ms", "200us", "1s")],
+                         [0, 200, 200, 1000000])
+        for text in ("", "2", "-1ms", "0.0001ms", "2s", "ms", "1.2.3ms"):
+            with self.assertRaises(network.Refused):
+                network.microseconds(text)
 
     def test_many_hosts_in_short(self):
         self.assertEqual(network.star(32, 10).describe(),
