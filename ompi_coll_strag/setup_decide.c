@@ -34,7 +34,7 @@ static struct coll_strag_table_inputs inputs_of(const struct setup *setup, int p
     const bool shared = module->shm && !reproducible;
     const bool all_shared = shared && strag_shm_is_alone(module->shm);
     const struct strag_topology *topology = reproducible ? NULL : module->topology;
-    return (struct coll_strag_table_inputs){
+    struct coll_strag_table_inputs inputs = {
         .comm = setup->comm,
         .topology = topology,
         .pinned = pinned,
@@ -42,8 +42,11 @@ static struct coll_strag_table_inputs inputs_of(const struct setup *setup, int p
         .all_shared = all_shared,
         .crowd = all_shared ? crowd_of(module->shm, ompi_comm_size(setup->comm))
                             : (struct strag_crowd){.n = 0},
-        .model = coll_strag_make_model(topology, shared),
     };
+    if (ompi_comm_rank(setup->comm) == 0)
+        inputs.model = coll_strag_make_model(
+            topology, shared, reproducible ? COLL_STRAG_TRANSPORTS : (int)module->transport->kind);
+    return inputs;
 }
 
 /* Hosts that the origin's setup found to be slow. */

@@ -424,8 +424,8 @@ static int apply_rules(struct explanation *explanation)
         return EXIT_DONE;
     int status = strag_rules_read(explanation->rules, &rules, &err);
     if (status == STRAG_OK) {
-        status = strag_rules_apply(rules, &machine->problem, &machine->model, &explanation->table,
-                                   &explanation->line, &err);
+        status = strag_rules_apply(rules, &machine->problem, &machine->sourced.model,
+                                   &explanation->table, &explanation->line, &err);
         strag_rules_free(rules);
     }
     if (status == STRAG_OK)
@@ -444,9 +444,11 @@ static int explain(struct explanation *explanation, void (*writer)(struct explan
         .quick = explanation->quick,
         .progress = terminal_progress(),
     };
-    int status = strag_select(&machine->problem, &machine->model, &options, &selection, &err);
+    int status =
+        strag_select(&machine->problem, &machine->sourced.model, &options, &selection, &err);
     if (status == STRAG_OK) {
-        status = strag_lower_bound(&machine->problem, &machine->model, &explanation->bound, &err);
+        status = strag_lower_bound(&machine->problem, &machine->sourced.model, &explanation->bound,
+                                   &err);
         if (status != STRAG_OK)
             strag_selection_free(selection);
     }

@@ -42,18 +42,16 @@ const struct option_group state_group = {
         },
 };
 
+#define NUMBER_USE(WITH, ID, member, name, unit, least, what, standard)                            \
+    {OPTION_##ID, #unit, what " (default: " standard ")"},
 const struct option_group model_group = {
     .title = "MODEL (Gbit/s are 1e9 bits a second)",
     .uses =
         (const struct option_use[]){
-            {OPTION_ALPHA, "US", "microseconds for a message between hosts (default: 1)"},
-            {OPTION_LOCAL_ALPHA, "US", "and within a host (default: see strag(1))"},
-            {OPTION_BANDWIDTH, "GBIT", "Gbit/s of a link, each direction (default: 100)"},
-            {OPTION_LOCAL_BANDWIDTH, "GBIT", "Gbit/s of a rank within its host (default: 400)"},
-            {OPTION_LINK_LATENCY, "NS", "nanoseconds for each link (default: 100; trees 0)"},
-            {OPTION_HOP_LATENCY, "NS", "and each host or switch behind it (default: 300; trees 0)"},
-            {OPTION_REDUCE_BANDWIDTH, "GBIT", "Gbit/s that a rank reduces (default: 0, for free)"},
-            {OPTION_TIES, "split|plus", "equally long ways round a ring (default: split)"},
+            {OPTION_MODEL, "FILE",
+             "numbers for the options below that are not given; see strag(1)"},
+            STRAG_MODEL_NUMBERS_LIST(NUMBER_USE, ){
+                OPTION_TIES, "split|plus", "equally long ways round a ring (default: split)"},
             {0},
         },
 };
@@ -223,39 +221,63 @@ static int read_late(struct machine *machine)
     return EXIT_DONE;
 }
 
-/* A real option in its unit; *value stays the default where it is not given. */
-static bool read_scaled(const struct machine *machine, enum option_id id, double low, double unit,
-                        double *value)
+#define NUMBER_OPTION(WITH, ID, ...) [STRAG_MODEL_##ID] = OPTION_##ID,
+static const enum option_id number_options[STRAG_MODEL_NUMBERS] = {
+    STRAG_MODEL_NUMBERS_LIST(NUMBER_OPTION, )};
+
+/* Only a file knows what the job's hosts are called; what else is not known fits. */
+static int read_model_file(struct machine *machine)
 {
-    double number;
-    if (!machine->arguments->value[id])
-        return true;
-    if (!read_real(machine->command, machine->arguments, id, low, 1e9, &number))
-        return false;
-    *value = number * unit;
+    struct strag_error err;
+    struct strag_models *models;
+    char list[512];
+    const char *file = machine->arguments->value[OPTION_MODEL];
+    const struct strag_machine_kind kind = {
+        machine->kind == OPTION_LAYOUT ? machine->topology : NULL, STRAG_OVER_ANY, true};
+    if (!file)
+        return EXIT_DONE;
+    int status = strag_models_read(file, &models, &err);
+    if (status != STRAG_OK)
+        return wrong_value(machine, OPTION_MODEL, status, &err);
+    const struct strag_model_entry *entry = strag_models_find(models, &kind);
+    if (entry)
+        strag_models_use(entry, &machine->sourced);
+    int result = entry ? EXIT_DONE
+                       : complain(machine->command, STRAG_ERR_ARGUMENT,
+                                  "--model: %s has no model for these hosts; it has: %s", file,
+                                  strag_models_list(models, list, sizeof list));
+    strag_models_free(models);
+    return result;
+}
+
+/* What is given goes before the file. */
+static bool read_numbers(struct machine *machine)
+{
+    struct strag_error err;
+    double value;
+    for (int id = 0; id < STRAG_MODEL_NUMBERS; id++) {
+        const char *text = machine->arguments->value[number_options[id]];
+        int status = text ? strag_model_number_parse(id, text, &value, &err) : STRAG_OK;
+        if (status != STRAG_OK)
+            return refuse_value(machine->command, number_options[id], status, &err);
+        if (text)
+            strag_model_set(&machine->sourced, id, value, STRAG_FROM_USER);
+    }
     return true;
 }
 
 static int read_model(struct machine *machine)
 {
     static const char *const ties[] = {"split", "plus", NULL};
-    static const double us = 1e-6, ns = 1e-9, gbit = 1e9 / 8, least_gbit = 1e-6;
-    struct strag_model *model = &machine->model;
+    const struct strag_model standard =
+        strag_model_default(machine->layout ? machine->layout->network : STRAG_NETWORK_TREE);
     int chosen;
-    *model = strag_model_default(machine->layout ? machine->layout->network : STRAG_NETWORK_TREE);
-    bool good =
-        read_scaled(machine, OPTION_ALPHA, 0, us, &model->alpha) &&
-        read_scaled(machine, OPTION_LOCAL_ALPHA, 0, us, &model->local_alpha) &&
-        read_scaled(machine, OPTION_BANDWIDTH, least_gbit, gbit, &model->bandwidth) &&
-        read_scaled(machine, OPTION_LOCAL_BANDWIDTH, least_gbit, gbit, &model->local_bandwidth) &&
-        read_scaled(machine, OPTION_LINK_LATENCY, 0, ns, &model->link_latency) &&
-        read_scaled(machine, OPTION_HOP_LATENCY, 0, ns, &model->hop_latency) &&
-        read_scaled(machine, OPTION_REDUCE_BANDWIDTH, 0, gbit, &model->reduce_bandwidth) &&
-        read_word(machine->command, machine->arguments, OPTION_TIES, ties, &chosen);
-    if (!good)
+    machine->sourced = strag_model_sourced(&standard);
+    if (!read_numbers(machine) ||
+        !read_word(machine->command, machine->arguments, OPTION_TIES, ties, &chosen))
         return EXIT_USAGE;
     if (machine->arguments->value[OPTION_TIES])
-        model->ties = chosen == 0 ? STRAG_TIES_SPLIT : STRAG_TIES_PLUS;
+        machine->sourced.model.ties = chosen == 0 ? STRAG_TIES_SPLIT : STRAG_TIES_PLUS;
     return EXIT_DONE;
 }
 
@@ -390,7 +412,8 @@ int place_ranks(struct machine *machine, int n)
         return result;
     machine->problem.n = machine->topology ? machine->topology->n : n;
     machine->problem.topology = machine->topology;
-    return check_state(machine);
+    result = check_state(machine);
+    return result == EXIT_DONE ? read_model_file(machine) : result;
 }
 
 int place_on_one_switch(struct machine *machine)

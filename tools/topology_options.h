@@ -9,7 +9,7 @@
 #include "commands.h"
 #include "machine/layout.h"
 #include "machine/state.h"
-#include "model/model.h"
+#include "model/model_file.h"
 
 /* For --help and for reading. */
 extern const struct option_group topology_group, state_group, model_group;
@@ -36,7 +36,7 @@ struct machine {
     struct strag_state state;
 
     struct strag_problem problem; /* of the ranks that were placed */
-    struct strag_model model;
+    struct strag_sourced_model sourced;
 };
 
 /**

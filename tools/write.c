@@ -58,9 +58,24 @@ void write_machine(const struct machine *machine)
                machine->slow[s].factor);
 }
 
+/* "from lab.yaml, line 3: alpha, bandwidth" */
+static void write_model_file(const struct machine *machine)
+{
+    const char *separator = ": ";
+    if (machine->sourced.line == 0)
+        return;
+    printf("; from %s, line %d", machine->arguments->value[OPTION_MODEL], machine->sourced.line);
+    for (int id = 0; id < STRAG_MODEL_NUMBERS; id++) {
+        if (machine->sourced.origin[id] != STRAG_FROM_FILE)
+            continue;
+        printf("%s%s", separator, strag_model_numbers[id].name);
+        separator = ", ";
+    }
+}
+
 void write_model(const struct machine *machine)
 {
-    const struct strag_model *model = &machine->model;
+    const struct strag_model *model = &machine->sourced.model;
     printf("alpha = %g us, bandwidth = %g Gbit/s", model->alpha * 1e6, model->bandwidth * 8 / 1e9);
     if (model->link_latency > 0 || model->hop_latency > 0)
         printf(", link = %g ns, hop = %g ns", model->link_latency * 1e9, model->hop_latency * 1e9);
@@ -71,6 +86,7 @@ void write_model(const struct machine *machine)
         printf(", reducing = %g Gbit/s", model->reduce_bandwidth * 8 / 1e9);
     if (model->ties == STRAG_TIES_PLUS)
         printf(", ties = plus");
+    write_model_file(machine);
 }
 
 void write_json_string(const char *text)
@@ -101,9 +117,26 @@ static void write_json_state(const struct machine *machine)
         putchar(']');
 }
 
+static void write_json_model_file(const struct machine *machine)
+{
+    const char *comma = "";
+    if (machine->sourced.line == 0)
+        return;
+    fputs(",\"model\":{\"file\":", stdout);
+    write_json_string(machine->arguments->value[OPTION_MODEL]);
+    printf(",\"line\":%d,\"numbers\":[", machine->sourced.line);
+    for (int id = 0; id < STRAG_MODEL_NUMBERS; id++) {
+        if (machine->sourced.origin[id] != STRAG_FROM_FILE)
+            continue;
+        printf("%s\"%s\"", comma, strag_model_numbers[id].name);
+        comma = ",";
+    }
+    fputs("]}", stdout);
+}
+
 void write_json_machine(const struct machine *machine)
 {
-    const struct strag_model *model = &machine->model;
+    const struct strag_model *model = &machine->sourced.model;
     char title[TITLE_MAX];
     printf("\"n\":%d,\"topology\":", machine->problem.n);
     write_json_string(machine_title(machine, title, sizeof title));
@@ -117,4 +150,5 @@ void write_json_machine(const struct machine *machine)
            model->hop_latency * 1e9);
     printf(",\"reduce_bandwidth_gbit\":%.9g,\"ties\":\"%s\"", model->reduce_bandwidth * 8 / 1e9,
            model->ties == STRAG_TIES_SPLIT ? "split" : "plus");
+    write_json_model_file(machine);
 }
