@@ -32,6 +32,7 @@ struct coll_strag_settings {
     bool report;       /* at the end of each communicator */
     bool reproducible;
     const char *layout_file, *rules_file, *model_file; /* "": none */
+    const char *save_file;                             /* "": none; may have a %c */
     const char *straggler, *slowdown;                  /* checked: these can be read */
     struct strag_layout *grid;                         /* coll_strag_torus; NULL: none */
     const char *grid_text;

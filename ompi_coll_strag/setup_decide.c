@@ -4,6 +4,7 @@
 #include "info_keys.h"
 #include "log.h"
 #include "report.h"
+#include "save.h"
 #include "segments.h"
 #include "setup_steps.h"
 #include "state.h"
@@ -94,6 +95,7 @@ static void decide(const struct setup *setup, struct coll_strag_table_inputs *in
         coll_strag_decide_once(inputs, decision);
     else
         coll_strag_decide(inputs, decision, &module->selection);
+    coll_strag_save(inputs, decision);
 }
 
 /* ---- Following it ---- */

@@ -68,9 +68,6 @@ int strag_model_number_parse(int id, const char *text, double *value, struct str
 /** A value in the number's unit, in as few digits as read back as the same value. @return text */
 const char *strag_model_number_text(int id, double value, char text[32]);
 
-/** The same for any unit. @param scale  as in struct strag_model_number */
-const char *strag_scaled_text(double value, double scale, char text[32]);
-
 /* ---- Where they are from ---- */
 
 /* A later one goes before all earlier ones. */

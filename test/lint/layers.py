@@ -56,7 +56,7 @@ COMPONENT_LAYERS = [
     ["decision", "model", "plans", "transport"],
     ["transport_pml", "shared_memory", "ucp/*"],
     ["device", "explain", "heritage", "links", "place", "segments", "state", "table"],
-    ["fingerprint", "rank_info", "table_cache", "watch"],
+    ["fingerprint", "rank_info", "save", "table_cache", "watch"],
     ["report"],
     ["communicator"],
     ["roll_call"],
