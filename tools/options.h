@@ -37,6 +37,7 @@ enum { EXIT_DONE = 0, EXIT_FALSE = 1, EXIT_USAGE = 2 };
     X(HAMMINGMESH, "--hammingmesh")                                                                \
     X(TREE, "--tree")                                                                              \
     X(LAYOUT, "--layout")                                                                          \
+    X(SAVED, "--saved")                                                                            \
     X(HWLOC, "--hwloc")                                                                            \
     X(HOSTS, "--hosts")                                                                            \
     X(RANKS_PER_NODE, "--ranks-per-node")                                                          \

@@ -23,6 +23,7 @@ const struct option_group topology_group = {
             {OPTION_HAMMINGMESH, "BOARD:GRID", "boards of 2x2 hosts, 16x16 of them: 2x2:16x16"},
             {OPTION_TREE, "TEXT", "ranks per host 2,3; with switches ((2,3),(4)); @GBIT: uplink"},
             {OPTION_LAYOUT, "FILE", "topology.conf, topology.yaml or a coordinates file"},
+            {OPTION_SAVED, "FILE", "what a job saved (coll_strag_save), with its state and model"},
             {OPTION_HOSTS, "LIST", "with one of these: the job's hosts only, like n[01-16,20]"},
             {OPTION_RANKS_PER_NODE, "G", "ranks on each host (default: 1, or as the layout says)"},
             {OPTION_PORTS, "N",
@@ -58,7 +59,7 @@ const struct option_group model_group = {
 
 static const enum option_id topologies[] = {
     OPTION_TORUS, OPTION_MESH,   OPTION_HYPERX, OPTION_HAMMINGMESH,
-    OPTION_TREE,  OPTION_LAYOUT, OPTION_HWLOC,
+    OPTION_TREE,  OPTION_LAYOUT, OPTION_SAVED,  OPTION_HWLOC,
 };
 #define TOPOLOGIES (sizeof topologies / sizeof *topologies)
 
@@ -119,6 +120,8 @@ static int read_description(enum option_id kind, const char *text, struct machin
         return strag_layout_from_tree(text, layout, err);
     case OPTION_LAYOUT:
         return strag_layout_read(text, layout, err);
+    case OPTION_SAVED:
+        return strag_saved_read(text, &machine->saved, err);
     default:
         break;
     }
@@ -281,6 +284,40 @@ static int read_model(struct machine *machine)
     return EXIT_DONE;
 }
 
+/* A saved file says what these options would. */
+static int check_saved(const struct machine *machine)
+{
+    static const enum option_id own[] = {OPTION_RANKS, OPTION_MINIMUM,        OPTION_RULES,
+                                         OPTION_HOSTS, OPTION_RANKS_PER_NODE, OPTION_PORTS};
+    const struct option_group *const groups[] = {&state_group, &model_group};
+    const char *const *value = machine->arguments->value;
+    int found = -1;
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        found = value[own[i]] ? (int)own[i] : found;
+    for (size_t g = 0; g < sizeof groups / sizeof *groups; g++)
+        for (const struct option_use *use = groups[g]->uses; use->value; use++)
+            found = value[use->id] ? (int)use->id : found;
+    if (found < 0)
+        return EXIT_DONE;
+    return complain(machine->command, STRAG_ERR_ARGUMENT,
+                    "--saved says itself what the job had; leave %s out",
+                    option_name((enum option_id)found));
+}
+
+static int fill_saved(struct machine *machine)
+{
+    const struct strag_problem *problem = &machine->saved->circumstances.problem;
+    machine->topology = (struct strag_topology *)problem->topology;
+    machine->state = *problem->state;
+    machine->sourced = machine->saved->model;
+    machine->problem.n = problem->n;
+    machine->problem.ports = problem->ports;
+    machine->problem.topology = problem->topology;
+    machine->problem.state =
+        machine->state.nstragglers || machine->state.nslow ? &machine->state : NULL;
+    return EXIT_DONE;
+}
+
 int open_machine(const struct command *command, const struct arguments *arguments,
                  struct machine *machine)
 {
@@ -293,6 +330,8 @@ int open_machine(const struct command *command, const struct arguments *argument
         !read_integer(command, arguments, OPTION_ROOT, 0, RANKS_MAX - 1, &machine->problem.root))
         return EXIT_USAGE;
     int result = read_layout(machine);
+    if (result == EXIT_DONE && machine->saved)
+        return check_saved(machine);
     if (result == EXIT_DONE)
         result = read_model(machine);
     if (result == EXIT_DONE)
@@ -400,6 +439,8 @@ static int check_state(struct machine *machine)
 int place_ranks(struct machine *machine, int n)
 {
     int result = EXIT_DONE;
+    if (machine->saved)
+        return fill_saved(machine);
     strag_topology_free(machine->topology);
     machine->topology = NULL;
     if (machine->kind == OPTION_HWLOC)
@@ -435,9 +476,17 @@ int read_machine(const struct command *command, const struct arguments *argument
     return place_ranks(machine, n);
 }
 
+const char *model_file_name(const struct machine *machine)
+{
+    return machine->saved ? machine->saved->model_file : machine->arguments->value[OPTION_MODEL];
+}
+
 void close_machine(struct machine *machine)
 {
-    strag_topology_free(machine->topology);
+    if (!machine->saved || machine->topology != machine->saved->circumstances.problem.topology)
+        strag_topology_free(machine->topology);
+    strag_saved_free(machine->saved);
+    machine->saved = NULL;
     strag_layout_free(machine->layout);
     free(machine->cores);
     free(machine->slow);

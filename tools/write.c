@@ -52,24 +52,31 @@ void write_machine(const struct machine *machine)
     else
         puts("different numbers of ranks on them");
     for (int l = 0; l < machine->state.nstragglers; l++)
-        printf("rank %d is %g us late\n", machine->straggler.rank, machine->straggler.delay * 1e6);
+        printf("rank %d is %g us late\n", machine->state.straggler->rank,
+               machine->state.straggler->delay * 1e6);
     for (int s = 0; s < machine->state.nslow; s++)
-        printf("the links of rank %d's host are %g times slower\n", machine->slow[s].rank,
-               machine->slow[s].factor);
+        printf("the links of rank %d's host are %g times slower\n", machine->state.slow[s].rank,
+               machine->state.slow[s].factor);
 }
 
-/* "from lab.yaml, line 3: alpha, bandwidth" */
-static void write_model_file(const struct machine *machine)
+/* "; from lab.yaml, line 3: alpha, bandwidth; user: hop-latency": what is no default. On a command
+ * line one sees what is the user's. */
+static void write_origins(const struct machine *machine)
 {
-    const char *separator = ": ";
-    if (machine->sourced.line == 0)
-        return;
-    printf("; from %s, line %d", machine->arguments->value[OPTION_MODEL], machine->sourced.line);
-    for (int id = 0; id < STRAG_MODEL_NUMBERS; id++) {
-        if (machine->sourced.origin[id] != STRAG_FROM_FILE)
-            continue;
-        printf("%s%s", separator, strag_model_numbers[id].name);
-        separator = ", ";
+    const struct strag_sourced_model *model = &machine->sourced;
+    const int last = machine->saved ? STRAG_FROM_USER : STRAG_FROM_FILE;
+    for (int origin = STRAG_FROM_MEASURED; origin <= last; origin++) {
+        const char *separator = ": ";
+        for (int id = 0; id < STRAG_MODEL_NUMBERS; id++) {
+            if ((int)model->origin[id] != origin)
+                continue;
+            if (separator[0] == ':' && origin == STRAG_FROM_FILE && model->line > 0)
+                printf("; from %s, line %d", model_file_name(machine), model->line);
+            else if (separator[0] == ':')
+                printf("; %s", strag_origin_name((enum strag_origin)origin));
+            printf("%s%s", separator, strag_model_numbers[id].name);
+            separator = ", ";
+        }
     }
 }
 
@@ -86,7 +93,7 @@ void write_model(const struct machine *machine)
         printf(", reducing = %g Gbit/s", model->reduce_bandwidth * 8 / 1e9);
     if (model->ties == STRAG_TIES_PLUS)
         printf(", ties = plus");
-    write_model_file(machine);
+    write_origins(machine);
 }
 
 void write_json_string(const char *text)
@@ -106,32 +113,38 @@ void write_json_string(const char *text)
 static void write_json_state(const struct machine *machine)
 {
     if (machine->state.nstragglers)
-        printf(",\"straggler\":%d,\"delay_us\":%.9g", machine->straggler.rank,
-               machine->straggler.delay * 1e6);
+        printf(",\"straggler\":%d,\"delay_us\":%.9g", machine->state.straggler->rank,
+               machine->state.straggler->delay * 1e6);
     if (machine->state.nslow)
         printf(",\"slow\":[");
     for (int s = 0; s < machine->state.nslow; s++)
-        printf("%s{\"rank\":%d,\"factor\":%.9g}", s ? "," : "", machine->slow[s].rank,
-               machine->slow[s].factor);
+        printf("%s{\"rank\":%d,\"factor\":%.9g}", s ? "," : "", machine->state.slow[s].rank,
+               machine->state.slow[s].factor);
     if (machine->state.nslow)
         putchar(']');
 }
 
-static void write_json_model_file(const struct machine *machine)
+/* What is no default, as above. */
+static void write_json_origins(const struct machine *machine)
 {
+    const struct strag_sourced_model *model = &machine->sourced;
     const char *comma = "";
-    if (machine->sourced.line == 0)
+    if (!model_file_name(machine) && !machine->saved)
         return;
-    fputs(",\"model\":{\"file\":", stdout);
-    write_json_string(machine->arguments->value[OPTION_MODEL]);
-    printf(",\"line\":%d,\"numbers\":[", machine->sourced.line);
+    if (model->line > 0) {
+        fputs(",\"model\":{\"file\":", stdout);
+        write_json_string(model_file_name(machine));
+        printf(",\"line\":%d}", model->line);
+    }
+    fputs(",\"origins\":{", stdout);
     for (int id = 0; id < STRAG_MODEL_NUMBERS; id++) {
-        if (machine->sourced.origin[id] != STRAG_FROM_FILE)
+        if (model->origin[id] == STRAG_FROM_DEFAULT)
             continue;
-        printf("%s\"%s\"", comma, strag_model_numbers[id].name);
+        printf("%s\"%s\":\"%s\"", comma, strag_model_numbers[id].parameter,
+               strag_origin_name(model->origin[id]));
         comma = ",";
     }
-    fputs("]}", stdout);
+    putchar('}');
 }
 
 void write_json_machine(const struct machine *machine)
@@ -150,5 +163,5 @@ void write_json_machine(const struct machine *machine)
            model->hop_latency * 1e9);
     printf(",\"reduce_bandwidth_gbit\":%.9g,\"ties\":\"%s\"", model->reduce_bandwidth * 8 / 1e9,
            model->ties == STRAG_TIES_SPLIT ? "split" : "plus");
-    write_json_model_file(machine);
+    write_json_origins(machine);
 }

@@ -274,7 +274,7 @@ static void join(struct reading *reading)
     struct strag_circumstances *rests = &saved->circumstances;
     for (int id = 0; id < STRAG_MODEL_NUMBERS; id++)
         *strag_model_at(&saved->model.model, id) = reading->number[id];
-    saved->model.line = reading->model_line;
+    saved->model.line = reading->model_file.text ? reading->model_line : 0;
     saved->model.measured_error = -1;
     rests->model = saved->model.model;
     reading->state = strag_state_of(&reading->record);
