@@ -5,6 +5,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #define UNIT_US   "us", 1e-6
 #define UNIT_NS   "ns", 1e-9
@@ -63,7 +64,9 @@ bool strag_model_set(struct strag_sourced_model *sourced, int id, double value,
 {
     if (origin < sourced->origin[id])
         return false;
-    *strag_model_at(&sourced->model, id) = value;
+    char text[32];
+    snprintf(text, sizeof text, "%.9g", value / strag_model_numbers[id].scale);
+    *strag_model_at(&sourced->model, id) = strtod(text, NULL) * strag_model_numbers[id].scale;
     sourced->origin[id] = origin;
     return true;
 }

@@ -94,8 +94,8 @@ struct strag_sourced_model {
 /** A model of defaults. */
 struct strag_sourced_model strag_model_sourced(const struct strag_model *model);
 
-/** Set a number unless it is known from an origin that goes before this one. @return whether it
- * was set */
+/** Set a number unless it is known from an origin that goes before this one. It is rounded to nine
+ * digits in its unit, so that files can have the same number. @return whether it was set */
 bool strag_model_set(struct strag_sourced_model *sourced, int id, double value,
                      enum strag_origin origin);
 
