@@ -7,6 +7,7 @@
 #include "fingerprint.h"
 #include "heritage.h"
 #include "log.h"
+#include "model.h"
 #include "module.h"
 #include "place.h"
 #include "rank_info.h"
@@ -175,6 +176,7 @@ static int component_close(void)
     coll_strag_spaces_free();
     coll_strag_layout_free();
     coll_strag_rules_free();
+    coll_strag_model_free();
     coll_strag_settings_free();
     coll_strag_log_close();
     return OMPI_SUCCESS;

@@ -84,7 +84,9 @@ void coll_strag_explain_model(ompi_communicator_t *comm, const struct strag_sour
 {
     char text[1024];
     if (coll_strag_settings.verbose >= 2)
-        coll_strag_log(comm, "model: %s", strag_model_sources(model, NULL, text, sizeof text));
+        coll_strag_log(
+            comm, "model: %s",
+            strag_model_sources(model, coll_strag_settings.model_file, text, sizeof text));
 }
 
 /* ---- The choice ---- */

@@ -31,6 +31,7 @@ ompi_coll_strag_libcoll_strag_la_SOURCES = \
 	ompi_coll_strag/reducer.c ompi_coll_strag/reducer.h \
 	ompi_coll_strag/report.c ompi_coll_strag/report.h \
 	ompi_coll_strag/roll_call.c ompi_coll_strag/roll_call.h \
+	ompi_coll_strag/save.c ompi_coll_strag/save.h \
 	ompi_coll_strag/segments.c ompi_coll_strag/segments.h \
 	ompi_coll_strag/settings.c ompi_coll_strag/settings.h \
 	ompi_coll_strag/setup.c ompi_coll_strag/setup.h \

@@ -120,6 +120,8 @@ void coll_strag_warn(enum coll_strag_warning warning, const char *what, const ch
         [COLL_STRAG_WARN_LAYOUT] = {"no layout", FIRST_AND_OTHER_HOSTS},
         [COLL_STRAG_WARN_TORUS] = {"no layout", FIRST_RANK},
         [COLL_STRAG_WARN_RULES] = {"no rules", FIRST_AND_OTHER_HOSTS},
+        [COLL_STRAG_WARN_MODEL] = {"no model", FIRST_AND_OTHER_HOSTS},
+        [COLL_STRAG_WARN_SAVE] = {"not saved", ANY_RANK},
         [COLL_STRAG_WARN_PINNED] = {"cannot be planned", FIRST_RANK},
         [COLL_STRAG_WARN_NO_HOST] = {"bad parameters", FIRST_RANK},
         [COLL_STRAG_WARN_NO_UCP] = {"no ucp", ANY_RANK},

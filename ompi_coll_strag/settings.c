@@ -34,6 +34,8 @@ enum {
     LAYOUT,
     TORUS,
     RULES,
+    MODEL,
+    SAVE,
     STRAGGLER,
     SLOWDOWN,
     NUMBERS, /* of the cost model, by enum strag_model_id */
@@ -103,6 +105,14 @@ static const struct parameter {
     [RULES] = {"rules", "", OPAL_INFO_LVL_4,
                "A file with rules that say which algorithm runs for which size (strag-tune writes "
                "such files). All ranks use the file that a communicator's rank 0 finds"},
+    [MODEL] = {"model", "", OPAL_INFO_LVL_4,
+               "A file with the numbers of the cost model for each kind of machine (strag-tune "
+               "--model writes such files); the parameters below go before it. All ranks use the "
+               "file that a communicator's rank 0 finds"},
+    [SAVE] = {"save", "", OPAL_INFO_LVL_4,
+              "A file to write: what rank 0 of the job chose for its largest communicator so far, "
+              "and all that the choice rests on, for strag explain --saved FILE. With %c in its "
+              "name one file for each communicator; its name takes the place of %c"},
     [STRAGGLER] = {"straggler", "auto", OPAL_INFO_LVL_4,
                    "A rank of MPI_COMM_WORLD that comes late to most calls, and perhaps by how "
                    "much: RANK[:MICROSECONDS]. auto: find out whether there is one, and go ahead "
@@ -290,6 +300,8 @@ static void read_machine(struct coll_strag_settings *settings, const struct coll
 {
     settings->layout_file = from[LAYOUT].text;
     settings->rules_file = from[RULES].text;
+    settings->model_file = from[MODEL].text;
+    settings->save_file = from[SAVE].text;
     settings->grid = coll_strag_read_grid(&from[TORUS]);
     settings->grid_text = from[TORUS].text;
     settings->has_layout_or_rules =

@@ -31,9 +31,10 @@ struct coll_strag_settings {
     int window;        /* calls; 0: as suits the number of ranks */
     bool report;       /* at the end of each communicator */
     bool reproducible;
-    const char *layout_file, *rules_file; /* "": none */
-    const char *straggler, *slowdown;     /* checked: these can be read */
-    struct strag_layout *grid;            /* coll_strag_torus; NULL: none */
+    const char *layout_file, *rules_file, *model_file; /* "": none */
+    const char *save_file;                             /* "": none; may have a %c */
+    const char *straggler, *slowdown;                  /* checked: these can be read */
+    struct strag_layout *grid;                         /* coll_strag_torus; NULL: none */
     const char *grid_text;
     bool has_layout_or_rules;           /* by a layout, rules or a grid */
     double number[STRAG_MODEL_NUMBERS]; /* seconds or bytes per second; below 0: not set */

@@ -4,6 +4,7 @@
 #include "info_keys.h"
 #include "log.h"
 #include "report.h"
+#include "save.h"
 #include "segments.h"
 #include "setup_steps.h"
 #include "state.h"
@@ -34,7 +35,7 @@ static struct coll_strag_table_inputs inputs_of(const struct setup *setup, int p
     const bool shared = module->shm && !reproducible;
     const bool all_shared = shared && strag_shm_is_alone(module->shm);
     const struct strag_topology *topology = reproducible ? NULL : module->topology;
-    return (struct coll_strag_table_inputs){
+    struct coll_strag_table_inputs inputs = {
         .comm = setup->comm,
         .topology = topology,
         .pinned = pinned,
@@ -42,8 +43,11 @@ static struct coll_strag_table_inputs inputs_of(const struct setup *setup, int p
         .all_shared = all_shared,
         .crowd = all_shared ? crowd_of(module->shm, ompi_comm_size(setup->comm))
                             : (struct strag_crowd){.n = 0},
-        .model = coll_strag_make_model(topology, shared),
     };
+    if (ompi_comm_rank(setup->comm) == 0)
+        inputs.model = coll_strag_make_model(
+            topology, shared, reproducible ? COLL_STRAG_TRANSPORTS : (int)module->transport->kind);
+    return inputs;
 }
 
 /* Hosts that the origin's setup found to be slow. */
@@ -96,6 +100,7 @@ static void decide(const struct setup *setup, struct coll_strag_table_inputs *in
         coll_strag_decide_once(inputs, decision);
     else
         coll_strag_decide(inputs, decision, &module->selection);
+    coll_strag_save(inputs, decision);
 }
 
 /* ---- Following it ---- */

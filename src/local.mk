@@ -63,6 +63,7 @@ src_libstrag_la_SOURCES = \
 	src/machine/topology_box.c \
 	src/machine/topology_pack.c \
 	src/machine/topology_part.c \
+	src/machine/topology_text.c src/machine/topology_text.h \
 	src/model/bounds.c src/model/bounds.h \
 	src/model/choice.c src/model/choice.h \
 	src/model/cost.c src/model/cost.h \
@@ -70,13 +71,16 @@ src_libstrag_la_SOURCES = \
 	src/model/crowd.c src/model/crowd.h \
 	src/model/flows.c src/model/flows.h \
 	src/model/model.h \
-	src/model/network.c src/model/network.h \
 	src/model/model_file.c src/model/model_file.h \
+	src/model/network.c src/model/network.h \
 	src/model/numbers.c src/model/numbers.h \
 	src/model/numbers_yaml.c src/model/numbers_yaml.h \
 	src/model/platform.c src/model/platform.h \
 	src/model/rules.c src/model/rules.h \
+	src/model/rules_yaml.h \
 	src/model/sample.c src/model/sample.h \
+	src/model/saved.c src/model/saved.h \
+	src/model/saved_write.c \
 	src/model/select.c src/model/select.h \
 	src/model/symmetry.c src/model/symmetry.h \
 	src/model/traffic.c src/model/traffic.h \

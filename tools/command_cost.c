@@ -174,7 +174,7 @@ static int estimate_clocks(const struct table *table, const struct strag_algorit
         for (end = first + 1; end < table->sizes && blocks[end] == blocks[first]; end++)
             ;
         problem.blocks = blocks[first];
-        status = strag_cost_clocks(algorithm, &problem, &table->machine->model,
+        status = strag_cost_clocks(algorithm, &problem, &table->machine->sourced.model,
                                    table->bytes + first, end - first, seconds + first, err);
     }
     return status;
@@ -272,7 +272,7 @@ static int fill(const struct command *command, const struct strag_algorithm *onl
     table->seconds = calloc((size_t)table->sizes * STRAG_ALGORITHMS_MAX, sizeof *table->seconds);
     if (!table->seconds)
         return complain(command, STRAG_ERR_MEMORY, "out of memory for %d sizes", table->sizes);
-    int status = strag_platform_create(&table->machine->problem, &table->machine->model,
+    int status = strag_platform_create(&table->machine->problem, &table->machine->sourced.model,
                                        &table->platform, &err);
     if (status != STRAG_OK)
         return complain(command, status, "%s", err.text);

@@ -4,10 +4,11 @@
  */
 #include "base/parse.h"
 #include "model/bounds.h"
-#include "model/rules.h"
-#include "model/select.h"
+#include "model/choice.h"
 #include "terminal.h"
 #include "write.h"
+
+#include "config.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,8 +27,9 @@ struct explanation {
     const struct strag_selection *selection;
     bool quick;               /* not all candidates were compared, as the component does it */
     struct strag_table table; /* with the rules applied */
-    const char *rules;        /* the file; NULL: none was given */
-    int line;                 /* of the rule that holds; 0: none does */
+    enum strag_choice_ground ground;
+    const char *rules; /* the file; NULL: none was given */
+    int line;          /* of the rule that holds; 0: none does */
     size_t minimum;
     size_t *bytes;
     int sizes;
@@ -158,6 +160,13 @@ static void write_blocks(int blocks)
         printf("%d blocks, ", blocks);
 }
 
+/* As the job's verbose lines have it. */
+static void write_chosen_blocks(int blocks)
+{
+    if (blocks)
+        printf(" in %d block%s", blocks, blocks == 1 ? "" : "s");
+}
+
 /* How far the time is from what no algorithm can beat. */
 static void write_text_bound(const struct strag_lower_bound *bound, size_t bytes, double seconds)
 {
@@ -178,6 +187,8 @@ static void write_text_size(struct explanation *explanation, size_t bytes)
     const struct strag_algorithm *chosen = strag_table_find(&explanation->table, bytes);
     const struct estimate *winner = estimate_size(explanation, bytes);
     printf("\n%s: %s", size_text(bytes, text), chosen_name(chosen));
+    if (explanation->machine->saved)
+        write_chosen_blocks(strag_table_entry(&explanation->table, bytes)->blocks);
     if (!chosen)
         printf("; of these %s", winner->candidate->algorithm->name);
     printf(", %s us\n", time_text(winner->seconds, text));
@@ -258,23 +269,45 @@ static void write_text_left_out(const struct explanation *explanation)
         putchar('\n');
 }
 
-static void write_text_table(const struct explanation *explanation)
+static void write_table(const struct strag_table *table)
 {
     char text[32];
-    if (!explanation->rules)
-        fputs("\nby the model", stdout);
-    else if (explanation->line)
-        printf("\nby the rule in line %d of %s", explanation->line, explanation->rules);
-    else
-        printf("\nby the model; no rule of %s holds", explanation->rules);
-    if (explanation->minimum)
-        printf(", with --minimum %s", size_text(explanation->minimum, text));
-    fputs(":\n", stdout);
-    for (int e = 0; e < explanation->table.entries; e++) {
-        const struct strag_entry *entry = &explanation->table.entry[e];
+    for (int e = 0; e < table->entries; e++) {
+        const struct strag_entry *entry = &table->entry[e];
         printf("    from %-10s %s", size_text(entry->from, text), chosen_name(entry->algorithm));
         printf(entry->blocks ? ", %d blocks\n" : "\n", entry->blocks);
     }
+}
+
+static void write_text_table(const struct explanation *explanation)
+{
+    const struct strag_saved *saved = explanation->machine->saved;
+    char text[32];
+    switch (explanation->ground) {
+    case STRAG_BY_RULE:
+        printf("\nby the rule in line %d of %s", explanation->line, explanation->rules);
+        break;
+    case STRAG_BY_CROWD:
+        printf("\n%d ranks share %d processors: by what messages cost there, which the model does "
+               "not know",
+               saved->circumstances.crowd.n, saved->circumstances.crowd.processors);
+        break;
+    case STRAG_BY_PIN:
+        fputs("\npinned by coll_strag_algorithm", stdout);
+        break;
+    case STRAG_BY_NOTHING:
+        fputs("\nwhat is wanted cannot be planned", stdout);
+        break;
+    case STRAG_BY_MODEL:
+        fputs("\nby the model", stdout);
+        if (explanation->rules)
+            printf("; no rule of %s holds", explanation->rules);
+        break;
+    }
+    if (explanation->minimum)
+        printf(", with --minimum %s", size_text(explanation->minimum, text));
+    fputs(":\n", stdout);
+    write_table(&explanation->table);
 }
 
 static void write_text(struct explanation *explanation)
@@ -413,56 +446,110 @@ static void (*const writers[])(struct explanation *explanation) = {write_text, w
 
 /* ---- What to explain ---- */
 
-/* The rules, which must be right also where they do not hold. */
-static int apply_rules(struct explanation *explanation)
+/* A rules file, which must be right also where its rules do not hold. NULL: none is given. */
+static int read_rules(struct explanation *explanation, struct strag_rules **rules)
 {
     struct strag_error err;
-    struct strag_rules *rules;
     const struct machine *machine = explanation->machine;
-    explanation->rules = machine->arguments->value[OPTION_RULES];
-    if (!explanation->rules)
+    *rules = NULL;
+    explanation->rules =
+        machine->saved ? machine->saved->rules_file : machine->arguments->value[OPTION_RULES];
+    if (!explanation->rules || machine->saved)
         return EXIT_DONE;
-    int status = strag_rules_read(explanation->rules, &rules, &err);
-    if (status == STRAG_OK) {
-        status = strag_rules_apply(rules, &machine->problem, &machine->model, &explanation->table,
-                                   &explanation->line, &err);
-        strag_rules_free(rules);
-    }
+    int status = strag_rules_read(explanation->rules, rules, &err);
     if (status == STRAG_OK)
         return EXIT_DONE;
     return complain(machine->command, status == STRAG_ERR_IO ? STRAG_ERR_ARGUMENT : status,
                     "--rules: %s", err.text);
 }
 
+/* All that the choice rests on: what options say, or what a job saved. */
+static struct strag_circumstances circumstances_of(struct explanation *explanation,
+                                                   const struct strag_rules *rules)
+{
+    const struct machine *machine = explanation->machine;
+    struct strag_circumstances made = {
+        .problem = machine->problem,
+        .model = machine->sourced.model,
+        .options = {.minimum = explanation->minimum},
+        .rules = rules,
+    };
+    if (machine->saved) {
+        made = machine->saved->circumstances;
+        explanation->minimum = made.options.minimum;
+    }
+    made.options.quick = explanation->quick;
+    made.options.progress = terminal_progress();
+    return made;
+}
+
+/* Where the model was not asked, it still says what it thinks of the candidates.
+ * @return STRAG_OK, or why there is nothing to explain */
+static int ask_model(const struct strag_circumstances *circumstances, struct strag_choice *choice)
+{
+    if (choice->rules_status != STRAG_OK)
+        return choice->rules_status;
+    if (choice->selection)
+        return STRAG_OK;
+    if (!circumstances->pinned)
+        return choice->status;
+    return strag_select(&circumstances->problem, &circumstances->model, &circumstances->options,
+                        &choice->selection, &choice->why);
+}
+
+/* Does this strag choose what the job's did? */
+static int compare_with_saved(const struct explanation *explanation)
+{
+    const struct strag_saved *saved = explanation->machine->saved;
+    if (!saved || strag_saved_same_table(&saved->table, &explanation->table))
+        return EXIT_DONE;
+    puts("\nbut the job ran:");
+    write_table(&saved->table);
+    return complain(explanation->machine->command, STRAG_ERR_FALSE,
+                    "--saved: the job's table, by strag %s, is not this strag's (%s)",
+                    saved->version ? saved->version : "of an unknown version", PACKAGE_VERSION);
+}
+
+static int explain_choice(struct explanation *explanation, const struct strag_choice *choice,
+                          void (*writer)(struct explanation *explanation))
+{
+    const struct strag_selection *selection = choice->selection;
+    explanation->selection = selection;
+    explanation->table = choice->table;
+    explanation->ground = choice->ground;
+    explanation->line = choice->line;
+    explanation->estimates = calloc((size_t)selection->candidates, sizeof(struct estimate));
+    if (!explanation->estimates)
+        return complain(explanation->machine->command, STRAG_ERR_MEMORY, "out of memory");
+    writer(explanation);
+    free(explanation->estimates);
+    return compare_with_saved(explanation);
+}
+
 static int explain(struct explanation *explanation, void (*writer)(struct explanation *explanation))
 {
     struct strag_error err;
-    struct strag_selection *selection;
+    struct strag_rules *rules;
     const struct machine *machine = explanation->machine;
-    const struct strag_select_options options = {
-        .minimum = explanation->minimum,
-        .quick = explanation->quick,
-        .progress = terminal_progress(),
-    };
-    int status = strag_select(&machine->problem, &machine->model, &options, &selection, &err);
-    if (status == STRAG_OK) {
-        status = strag_lower_bound(&machine->problem, &machine->model, &explanation->bound, &err);
-        if (status != STRAG_OK)
-            strag_selection_free(selection);
-    }
-    if (status != STRAG_OK)
-        return complain(machine->command, status, "%s", err.text);
+    int result = read_rules(explanation, &rules);
+    if (result != EXIT_DONE)
+        return result;
+    const struct strag_circumstances circumstances = circumstances_of(explanation, rules);
+    struct strag_choice choice;
+    strag_choose(&circumstances, &choice);
+    int status = ask_model(&circumstances, &choice);
+    if (status == STRAG_OK)
+        status = strag_lower_bound(&machine->problem, &machine->sourced.model, &explanation->bound,
+                                   &err);
+    else
+        err = choice.rules_status != STRAG_OK ? choice.rules_why : choice.why;
     clear_terminal();
-    explanation->selection = selection;
-    explanation->table = selection->table;
-    explanation->estimates = calloc((size_t)selection->candidates, sizeof(struct estimate));
-    int result = explanation->estimates
-                     ? apply_rules(explanation)
-                     : complain(machine->command, STRAG_ERR_MEMORY, "out of memory");
-    if (result == EXIT_DONE)
-        writer(explanation);
-    free(explanation->estimates);
-    strag_selection_free(selection);
+    result = status == STRAG_OK
+                 ? explain_choice(explanation, &choice, writer)
+                 : complain(machine->command, status, "%s%s",
+                            choice.rules_status != STRAG_OK ? "--rules: " : "", err.text);
+    strag_selection_free(choice.selection);
+    strag_rules_free(rules);
     return result;
 }
 
@@ -486,8 +573,9 @@ static int run(const struct command *command, const struct arguments *arguments)
          !read_minimum(command, arguments, &explanation.minimum) ||
          !read_sizes(command, arguments, &explanation.bytes, &explanation.sizes)))
         result = EXIT_USAGE;
-    explanation.quick =
-        !arguments->value[OPTION_EXHAUSTIVE] && machine.problem.n > STRAG_EXPLAINED_RANKS;
+    explanation.quick = !arguments->value[OPTION_EXHAUSTIVE] &&
+                        (machine.saved ? machine.saved->circumstances.options.quick
+                                       : machine.problem.n > STRAG_EXPLAINED_RANKS);
     if (result == EXIT_DONE)
         result = explain(&explanation, writers[format]);
     free(explanation.bytes);

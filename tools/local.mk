@@ -29,7 +29,8 @@ dist_man_MANS += doc/strag.1
 dist_man_MANS += doc/strag-tune.1
 if HAVE_OMPI
 bin_PROGRAMS += tools/strag-tune
-tools_strag_tune_SOURCES = tools/strag_tune.c tools/tune_rules.c tools/tune_rules.h
+tools_strag_tune_SOURCES = tools/strag_tune.c tools/tune_model.c tools/tune_model.h \
+	tools/tune_rules.c tools/tune_rules.h
 tools_strag_tune_CPPFLAGS = $(AM_CPPFLAGS) $(YAML_CFLAGS) $(OMPI_CPPFLAGS)
 tools_strag_tune_LDADD = src/libstrag.la $(YAML_LIBS) $(OMPI_LIBS)
 endif

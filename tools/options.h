@@ -6,12 +6,16 @@
 #define STRAG_OPTIONS_H
 
 #include "base/status.h"
+#include "model/numbers.h"
 
 #include <stdbool.h>
 #include <stdio.h>
 
 /* Exit statuses, as strag(1) promises them. */
 enum { EXIT_DONE = 0, EXIT_FALSE = 1, EXIT_USAGE = 2 };
+
+/* A number of the cost model: --local-alpha. */
+#define OPTION_OF_NUMBER(X, ID, member, name, ...) X(ID, "--" name)
 
 /* All options; TORUS to HWLOC are the topologies. */
 #define OPTIONS_LIST(X)                                                                            \
@@ -33,6 +37,7 @@ enum { EXIT_DONE = 0, EXIT_FALSE = 1, EXIT_USAGE = 2 };
     X(HAMMINGMESH, "--hammingmesh")                                                                \
     X(TREE, "--tree")                                                                              \
     X(LAYOUT, "--layout")                                                                          \
+    X(SAVED, "--saved")                                                                            \
     X(HWLOC, "--hwloc")                                                                            \
     X(HOSTS, "--hosts")                                                                            \
     X(RANKS_PER_NODE, "--ranks-per-node")                                                          \
@@ -40,13 +45,8 @@ enum { EXIT_DONE = 0, EXIT_FALSE = 1, EXIT_USAGE = 2 };
     X(STRAGGLER, "--straggler")                                                                    \
     X(DELAY, "--delay")                                                                            \
     X(SLOW, "--slow")                                                                              \
-    X(ALPHA, "--alpha")                                                                            \
-    X(LOCAL_ALPHA, "--local-alpha")                                                                \
-    X(BANDWIDTH, "--bandwidth")                                                                    \
-    X(LOCAL_BANDWIDTH, "--local-bandwidth")                                                        \
-    X(LINK_LATENCY, "--link-latency")                                                              \
-    X(HOP_LATENCY, "--hop-latency")                                                                \
-    X(REDUCE_BANDWIDTH, "--reduce-bandwidth")                                                      \
+    X(MODEL, "--model")                                                                            \
+    STRAG_MODEL_NUMBERS_LIST(OPTION_OF_NUMBER, X)                                                  \
     X(TIES, "--ties")
 
 #define OPTION_ID(id, name) OPTION_##id,

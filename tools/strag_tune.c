@@ -10,8 +10,10 @@
  */
 #include "algorithms/table.h"
 #include "base/parse.h"
+#include "model/model_file.h"
 #include "model/select.h"
 #include "plan/algorithm.h"
+#include "tune_model.h"
 #include "tune_rules.h"
 
 #include <errno.h>
@@ -45,6 +47,9 @@ static const char usage[] =
     "  -t, --seconds T     time for one size                                     [2]\n"
     "  -o, --output FILE   where the rules go                                    [output]\n"
     "  -m, --merge         keep the rules that FILE has for other jobs\n"
+    "  -M, --model [FILE]  measure the cost model's numbers, for mpirun --mca coll_strag_model "
+    "FILE\n"
+    "                      [model.yaml beside the rules]; without --output nothing else\n"
     "  -h, --help\n";
 
 struct options {
@@ -53,7 +58,8 @@ struct options {
     double seconds;
     const char *output; /* NULL: standard output */
     bool merge;
-    char *old; /* text to be merged with; rank 0's */
+    const char *model; /* file for the cost model's numbers; NULL: they are not wanted */
+    char *old;         /* text to be merged with; rank 0's */
 };
 
 struct counters {
@@ -136,15 +142,18 @@ static void read_sizes(struct options *options, const char *text, int rank)
 
 static void read_options(struct options *options, int argc, char **argv, int rank)
 {
-    static const struct option known[] = {
-        {"sizes", required_argument, NULL, 's'},  {"seconds", required_argument, NULL, 't'},
-        {"output", required_argument, NULL, 'o'}, {"merge", no_argument, NULL, 'm'},
-        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0}};
+    static const struct option known[] = {{"sizes", required_argument, NULL, 's'},
+                                          {"seconds", required_argument, NULL, 't'},
+                                          {"output", required_argument, NULL, 'o'},
+                                          {"merge", no_argument, NULL, 'm'},
+                                          {"model", optional_argument, NULL, 'M'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
     struct strag_error err;
     *options = (struct options){.seconds = 2};
     read_sizes(options, "4..16M", rank);
     opterr = 0;
-    for (int letter; (letter = getopt_long(argc, argv, "s:t:o:mh", known, NULL)) != -1;) {
+    for (int letter; (letter = getopt_long(argc, argv, "s:t:o:mM::h", known, NULL)) != -1;) {
         if (letter == 's') {
             read_sizes(options, optarg, rank);
         } else if (letter == 't') {
@@ -154,6 +163,10 @@ static void read_options(struct options *options, int argc, char **argv, int ran
             options->output = optarg;
         } else if (letter == 'm') {
             options->merge = true;
+        } else if (letter == 'M') {
+            options->model = optarg ? optarg : "";
+            if (!optarg && optind < argc && argv[optind][0] != '-')
+                options->model = argv[optind++];
         } else if (letter == 'h') {
             if (rank == 0)
                 fputs(usage, stdout);
@@ -307,7 +320,6 @@ static bool runs_itself(const struct tune *tune, int contender)
 
 static void add_contenders(struct tune *tune)
 {
-    tune->sync = communicator("ompi_comm_coll_preference", "^strag");
     tune->names[0] = "previous";
     tune->comms[0] = communicator("ompi_comm_coll_preference", "^strag");
     tune->contenders = 1;
@@ -445,6 +457,45 @@ static void measure_all(const struct tune *tune, double *medians)
     }
 }
 
+/* ---- The model ---- */
+
+/* The model's file, unless it was named: beside the rules. */
+static void name_model(const struct options *options, char *name, size_t size)
+{
+    const char *slash = options->output ? strrchr(options->output, '/') : NULL;
+    if (options->model[0])
+        snprintf(name, size, "%s", options->model);
+    else
+        snprintf(name, size, "%.*smodel.yaml", slash ? (int)(slash + 1 - options->output) : 0,
+                 slash ? options->output : "");
+}
+
+static void write_model(const char *name, struct strag_model_entry *entry)
+{
+    const struct strag_models models = {.count = 1, .entry = entry};
+    FILE *stream = fopen(name, "w");
+    if (!stream || !strag_models_write(&models, stream) || fclose(stream) != 0)
+        die("%s: %s", name, strerror(errno));
+    for (int id = 0; id < STRAG_MODEL_NUMBERS; id++)
+        if (entry->value[id] >= 0)
+            fprintf(stderr, "strag-tune: %s %.4g %s\n", strag_model_numbers[id].name,
+                    entry->value[id] / strag_model_numbers[id].scale, strag_model_numbers[id].unit);
+}
+
+/* That the file can be written is found out before anything is measured. */
+static void tune_model(const struct tune *tune)
+{
+    struct strag_model_entry entry;
+    char name[4096];
+    name_model(&tune->options, name, sizeof name);
+    FILE *stream = tune->rank == 0 ? fopen(name, "a") : NULL;
+    if (tune->rank == 0 && (!stream || fclose(stream) != 0))
+        die("%s: %s", name, strerror(errno));
+    tune_model_measure(tune->sync, &entry);
+    if (tune->rank == 0)
+        write_model(name, &entry);
+}
+
 /* ---- The end ---- */
 
 static void write_rules(const struct tune *tune, const double *medians)
@@ -462,6 +513,17 @@ static void write_rules(const struct tune *tune, const double *medians)
         (options->output && fclose(stream) != 0))
         die("%s: %s", name, strerror(errno));
     free(text);
+}
+
+static void tune_rules(struct tune *tune)
+{
+    prepare(tune);
+    double *medians =
+        allocate(sizeof *medians * (size_t)tune->options.sizes * (size_t)tune->contenders);
+    measure_all(tune, medians);
+    if (tune->rank == 0)
+        write_rules(tune, medians);
+    free(medians);
 }
 
 static void finish(struct tune *tune)
@@ -491,13 +553,11 @@ int main(int argc, char **argv)
         check_old(&tune);
     }
     open_counters();
-    prepare(&tune);
-    double *medians =
-        allocate(sizeof *medians * (size_t)tune.options.sizes * (size_t)tune.contenders);
-    measure_all(&tune, medians);
-    if (tune.rank == 0)
-        write_rules(&tune, medians);
-    free(medians);
+    tune.sync = communicator("ompi_comm_coll_preference", "^strag");
+    if (tune.options.model)
+        tune_model(&tune);
+    if (!tune.options.model || tune.options.output)
+        tune_rules(&tune);
     finish(&tune);
     return 0;
 }

@@ -23,6 +23,7 @@ const struct option_group topology_group = {
             {OPTION_HAMMINGMESH, "BOARD:GRID", "boards of 2x2 hosts, 16x16 of them: 2x2:16x16"},
             {OPTION_TREE, "TEXT", "ranks per host 2,3; with switches ((2,3),(4)); @GBIT: uplink"},
             {OPTION_LAYOUT, "FILE", "topology.conf, topology.yaml or a coordinates file"},
+            {OPTION_SAVED, "FILE", "what a job saved (coll_strag_save), with its state and model"},
             {OPTION_HOSTS, "LIST", "with one of these: the job's hosts only, like n[01-16,20]"},
             {OPTION_RANKS_PER_NODE, "G", "ranks on each host (default: 1, or as the layout says)"},
             {OPTION_PORTS, "N",
@@ -42,25 +43,23 @@ const struct option_group state_group = {
         },
 };
 
+#define NUMBER_USE(WITH, ID, member, name, unit, least, what, standard)                            \
+    {OPTION_##ID, #unit, what " (default: " standard ")"},
 const struct option_group model_group = {
     .title = "MODEL (Gbit/s are 1e9 bits a second)",
     .uses =
         (const struct option_use[]){
-            {OPTION_ALPHA, "US", "microseconds for a message between hosts (default: 1)"},
-            {OPTION_LOCAL_ALPHA, "US", "and within a host (default: see strag(1))"},
-            {OPTION_BANDWIDTH, "GBIT", "Gbit/s of a link, each direction (default: 100)"},
-            {OPTION_LOCAL_BANDWIDTH, "GBIT", "Gbit/s of a rank within its host (default: 400)"},
-            {OPTION_LINK_LATENCY, "NS", "nanoseconds for each link (default: 100; trees 0)"},
-            {OPTION_HOP_LATENCY, "NS", "and each host or switch behind it (default: 300; trees 0)"},
-            {OPTION_REDUCE_BANDWIDTH, "GBIT", "Gbit/s that a rank reduces (default: 0, for free)"},
-            {OPTION_TIES, "split|plus", "equally long ways round a ring (default: split)"},
+            {OPTION_MODEL, "FILE",
+             "numbers for the options below that are not given; see strag(1)"},
+            STRAG_MODEL_NUMBERS_LIST(NUMBER_USE, ){
+                OPTION_TIES, "split|plus", "equally long ways round a ring (default: split)"},
             {0},
         },
 };
 
 static const enum option_id topologies[] = {
     OPTION_TORUS, OPTION_MESH,   OPTION_HYPERX, OPTION_HAMMINGMESH,
-    OPTION_TREE,  OPTION_LAYOUT, OPTION_HWLOC,
+    OPTION_TREE,  OPTION_LAYOUT, OPTION_SAVED,  OPTION_HWLOC,
 };
 #define TOPOLOGIES (sizeof topologies / sizeof *topologies)
 
@@ -121,6 +120,8 @@ static int read_description(enum option_id kind, const char *text, struct machin
         return strag_layout_from_tree(text, layout, err);
     case OPTION_LAYOUT:
         return strag_layout_read(text, layout, err);
+    case OPTION_SAVED:
+        return strag_saved_read(text, &machine->saved, err);
     default:
         break;
     }
@@ -223,39 +224,97 @@ static int read_late(struct machine *machine)
     return EXIT_DONE;
 }
 
-/* A real option in its unit; *value stays the default where it is not given. */
-static bool read_scaled(const struct machine *machine, enum option_id id, double low, double unit,
-                        double *value)
+#define NUMBER_OPTION(WITH, ID, ...) [STRAG_MODEL_##ID] = OPTION_##ID,
+static const enum option_id number_options[STRAG_MODEL_NUMBERS] = {
+    STRAG_MODEL_NUMBERS_LIST(NUMBER_OPTION, )};
+
+/* Only a file knows what the job's hosts are called; what else is not known fits. */
+static int read_model_file(struct machine *machine)
 {
-    double number;
-    if (!machine->arguments->value[id])
-        return true;
-    if (!read_real(machine->command, machine->arguments, id, low, 1e9, &number))
-        return false;
-    *value = number * unit;
+    struct strag_error err;
+    struct strag_models *models;
+    char list[512];
+    const char *file = machine->arguments->value[OPTION_MODEL];
+    const struct strag_machine_kind kind = {
+        machine->kind == OPTION_LAYOUT ? machine->topology : NULL, STRAG_OVER_ANY, true};
+    if (!file)
+        return EXIT_DONE;
+    int status = strag_models_read(file, &models, &err);
+    if (status != STRAG_OK)
+        return wrong_value(machine, OPTION_MODEL, status, &err);
+    const struct strag_model_entry *entry = strag_models_find(models, &kind);
+    if (entry)
+        strag_models_use(entry, &machine->sourced);
+    int result = entry ? EXIT_DONE
+                       : complain(machine->command, STRAG_ERR_ARGUMENT,
+                                  "--model: %s has no model for these hosts; it has: %s", file,
+                                  strag_models_list(models, list, sizeof list));
+    strag_models_free(models);
+    return result;
+}
+
+/* What is given goes before the file. */
+static bool read_numbers(struct machine *machine)
+{
+    struct strag_error err;
+    double value;
+    for (int id = 0; id < STRAG_MODEL_NUMBERS; id++) {
+        const char *text = machine->arguments->value[number_options[id]];
+        int status = text ? strag_model_number_parse(id, text, &value, &err) : STRAG_OK;
+        if (status != STRAG_OK)
+            return refuse_value(machine->command, number_options[id], status, &err);
+        if (text)
+            strag_model_set(&machine->sourced, id, value, STRAG_FROM_USER);
+    }
     return true;
 }
 
 static int read_model(struct machine *machine)
 {
     static const char *const ties[] = {"split", "plus", NULL};
-    static const double us = 1e-6, ns = 1e-9, gbit = 1e9 / 8, least_gbit = 1e-6;
-    struct strag_model *model = &machine->model;
+    const struct strag_model standard =
+        strag_model_default(machine->layout ? machine->layout->network : STRAG_NETWORK_TREE);
     int chosen;
-    *model = strag_model_default(machine->layout ? machine->layout->network : STRAG_NETWORK_TREE);
-    bool good =
-        read_scaled(machine, OPTION_ALPHA, 0, us, &model->alpha) &&
-        read_scaled(machine, OPTION_LOCAL_ALPHA, 0, us, &model->local_alpha) &&
-        read_scaled(machine, OPTION_BANDWIDTH, least_gbit, gbit, &model->bandwidth) &&
-        read_scaled(machine, OPTION_LOCAL_BANDWIDTH, least_gbit, gbit, &model->local_bandwidth) &&
-        read_scaled(machine, OPTION_LINK_LATENCY, 0, ns, &model->link_latency) &&
-        read_scaled(machine, OPTION_HOP_LATENCY, 0, ns, &model->hop_latency) &&
-        read_scaled(machine, OPTION_REDUCE_BANDWIDTH, 0, gbit, &model->reduce_bandwidth) &&
-        read_word(machine->command, machine->arguments, OPTION_TIES, ties, &chosen);
-    if (!good)
+    machine->sourced = strag_model_sourced(&standard);
+    if (!read_numbers(machine) ||
+        !read_word(machine->command, machine->arguments, OPTION_TIES, ties, &chosen))
         return EXIT_USAGE;
     if (machine->arguments->value[OPTION_TIES])
-        model->ties = chosen == 0 ? STRAG_TIES_SPLIT : STRAG_TIES_PLUS;
+        machine->sourced.model.ties = chosen == 0 ? STRAG_TIES_SPLIT : STRAG_TIES_PLUS;
+    return EXIT_DONE;
+}
+
+/* A saved file says what these options would. */
+static int check_saved(const struct machine *machine)
+{
+    static const enum option_id own[] = {OPTION_RANKS, OPTION_MINIMUM,        OPTION_RULES,
+                                         OPTION_HOSTS, OPTION_RANKS_PER_NODE, OPTION_PORTS};
+    const struct option_group *const groups[] = {&state_group, &model_group};
+    const char *const *value = machine->arguments->value;
+    int found = -1;
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        found = value[own[i]] ? (int)own[i] : found;
+    for (size_t g = 0; g < sizeof groups / sizeof *groups; g++)
+        for (const struct option_use *use = groups[g]->uses; use->value; use++)
+            found = value[use->id] ? (int)use->id : found;
+    if (found < 0)
+        return EXIT_DONE;
+    return complain(machine->command, STRAG_ERR_ARGUMENT,
+                    "--saved says itself what the job had; leave %s out",
+                    option_name((enum option_id)found));
+}
+
+static int fill_saved(struct machine *machine)
+{
+    const struct strag_problem *problem = &machine->saved->circumstances.problem;
+    machine->topology = (struct strag_topology *)problem->topology;
+    machine->state = *problem->state;
+    machine->sourced = machine->saved->model;
+    machine->problem.n = problem->n;
+    machine->problem.ports = problem->ports;
+    machine->problem.topology = problem->topology;
+    machine->problem.state =
+        machine->state.nstragglers || machine->state.nslow ? &machine->state : NULL;
     return EXIT_DONE;
 }
 
@@ -271,6 +330,8 @@ int open_machine(const struct command *command, const struct arguments *argument
         !read_integer(command, arguments, OPTION_ROOT, 0, RANKS_MAX - 1, &machine->problem.root))
         return EXIT_USAGE;
     int result = read_layout(machine);
+    if (result == EXIT_DONE && machine->saved)
+        return check_saved(machine);
     if (result == EXIT_DONE)
         result = read_model(machine);
     if (result == EXIT_DONE)
@@ -378,6 +439,8 @@ static int check_state(struct machine *machine)
 int place_ranks(struct machine *machine, int n)
 {
     int result = EXIT_DONE;
+    if (machine->saved)
+        return fill_saved(machine);
     strag_topology_free(machine->topology);
     machine->topology = NULL;
     if (machine->kind == OPTION_HWLOC)
@@ -390,7 +453,8 @@ int place_ranks(struct machine *machine, int n)
         return result;
     machine->problem.n = machine->topology ? machine->topology->n : n;
     machine->problem.topology = machine->topology;
-    return check_state(machine);
+    result = check_state(machine);
+    return result == EXIT_DONE ? read_model_file(machine) : result;
 }
 
 int place_on_one_switch(struct machine *machine)
@@ -412,9 +476,17 @@ int read_machine(const struct command *command, const struct arguments *argument
     return place_ranks(machine, n);
 }
 
+const char *model_file_name(const struct machine *machine)
+{
+    return machine->saved ? machine->saved->model_file : machine->arguments->value[OPTION_MODEL];
+}
+
 void close_machine(struct machine *machine)
 {
-    strag_topology_free(machine->topology);
+    if (!machine->saved || machine->topology != machine->saved->circumstances.problem.topology)
+        strag_topology_free(machine->topology);
+    strag_saved_free(machine->saved);
+    machine->saved = NULL;
     strag_layout_free(machine->layout);
     free(machine->cores);
     free(machine->slow);

@@ -9,7 +9,8 @@
 #include "commands.h"
 #include "machine/layout.h"
 #include "machine/state.h"
-#include "model/model.h"
+#include "model/model_file.h"
+#include "model/saved.h"
 
 /* For --help and for reading. */
 extern const struct option_group topology_group, state_group, model_group;
@@ -28,7 +29,8 @@ struct machine {
     struct strag_layout *layout; /* NULL: none was named */
     struct strag_core *cores;    /* --hwloc */
     int ncores;
-    int ranks_per_node; /* 0: not given */
+    int ranks_per_node;              /* 0: not given */
+    const struct strag_saved *saved; /* --saved: it says all of the following; else NULL */
 
     struct strag_topology *topology; /* NULL: as problem.topology */
     struct strag_slow *slow;
@@ -36,7 +38,7 @@ struct machine {
     struct strag_state state;
 
     struct strag_problem problem; /* of the ranks that were placed */
-    struct strag_model model;
+    struct strag_sourced_model sourced;
 };
 
 /**
@@ -62,6 +64,9 @@ int place_on_one_switch(struct machine *machine);
 /** Open a machine, and place as many ranks as -n or the topology gives. As open_machine. */
 int read_machine(const struct command *command, const struct arguments *arguments,
                  struct machine *machine);
+
+/** What to call the file that numbers of the model are from. @return NULL: none are */
+const char *model_file_name(const struct machine *machine);
 
 /** Free what the machine has. */
 void close_machine(struct machine *machine);

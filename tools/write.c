@@ -52,15 +52,37 @@ void write_machine(const struct machine *machine)
     else
         puts("different numbers of ranks on them");
     for (int l = 0; l < machine->state.nstragglers; l++)
-        printf("rank %d is %g us late\n", machine->straggler.rank, machine->straggler.delay * 1e6);
+        printf("rank %d is %g us late\n", machine->state.straggler->rank,
+               machine->state.straggler->delay * 1e6);
     for (int s = 0; s < machine->state.nslow; s++)
-        printf("the links of rank %d's host are %g times slower\n", machine->slow[s].rank,
-               machine->slow[s].factor);
+        printf("the links of rank %d's host are %g times slower\n", machine->state.slow[s].rank,
+               machine->state.slow[s].factor);
+}
+
+/* "; from lab.yaml, line 3: alpha, bandwidth; user: hop-latency": what is no default. On a command
+ * line one sees what is the user's. */
+static void write_origins(const struct machine *machine)
+{
+    const struct strag_sourced_model *model = &machine->sourced;
+    const int last = machine->saved ? STRAG_FROM_USER : STRAG_FROM_FILE;
+    for (int origin = STRAG_FROM_MEASURED; origin <= last; origin++) {
+        const char *separator = ": ";
+        for (int id = 0; id < STRAG_MODEL_NUMBERS; id++) {
+            if ((int)model->origin[id] != origin)
+                continue;
+            if (separator[0] == ':' && origin == STRAG_FROM_FILE && model->line > 0)
+                printf("; from %s, line %d", model_file_name(machine), model->line);
+            else if (separator[0] == ':')
+                printf("; %s", strag_origin_name((enum strag_origin)origin));
+            printf("%s%s", separator, strag_model_numbers[id].name);
+            separator = ", ";
+        }
+    }
 }
 
 void write_model(const struct machine *machine)
 {
-    const struct strag_model *model = &machine->model;
+    const struct strag_model *model = &machine->sourced.model;
     printf("alpha = %g us, bandwidth = %g Gbit/s", model->alpha * 1e6, model->bandwidth * 8 / 1e9);
     if (model->link_latency > 0 || model->hop_latency > 0)
         printf(", link = %g ns, hop = %g ns", model->link_latency * 1e9, model->hop_latency * 1e9);
@@ -71,6 +93,7 @@ void write_model(const struct machine *machine)
         printf(", reducing = %g Gbit/s", model->reduce_bandwidth * 8 / 1e9);
     if (model->ties == STRAG_TIES_PLUS)
         printf(", ties = plus");
+    write_origins(machine);
 }
 
 void write_json_string(const char *text)
@@ -90,20 +113,43 @@ void write_json_string(const char *text)
 static void write_json_state(const struct machine *machine)
 {
     if (machine->state.nstragglers)
-        printf(",\"straggler\":%d,\"delay_us\":%.9g", machine->straggler.rank,
-               machine->straggler.delay * 1e6);
+        printf(",\"straggler\":%d,\"delay_us\":%.9g", machine->state.straggler->rank,
+               machine->state.straggler->delay * 1e6);
     if (machine->state.nslow)
         printf(",\"slow\":[");
     for (int s = 0; s < machine->state.nslow; s++)
-        printf("%s{\"rank\":%d,\"factor\":%.9g}", s ? "," : "", machine->slow[s].rank,
-               machine->slow[s].factor);
+        printf("%s{\"rank\":%d,\"factor\":%.9g}", s ? "," : "", machine->state.slow[s].rank,
+               machine->state.slow[s].factor);
     if (machine->state.nslow)
         putchar(']');
 }
 
+/* What is no default, as above. */
+static void write_json_origins(const struct machine *machine)
+{
+    const struct strag_sourced_model *model = &machine->sourced;
+    const char *comma = "";
+    if (!model_file_name(machine) && !machine->saved)
+        return;
+    if (model->line > 0) {
+        fputs(",\"model\":{\"file\":", stdout);
+        write_json_string(model_file_name(machine));
+        printf(",\"line\":%d}", model->line);
+    }
+    fputs(",\"origins\":{", stdout);
+    for (int id = 0; id < STRAG_MODEL_NUMBERS; id++) {
+        if (model->origin[id] == STRAG_FROM_DEFAULT)
+            continue;
+        printf("%s\"%s\":\"%s\"", comma, strag_model_numbers[id].parameter,
+               strag_origin_name(model->origin[id]));
+        comma = ",";
+    }
+    putchar('}');
+}
+
 void write_json_machine(const struct machine *machine)
 {
-    const struct strag_model *model = &machine->model;
+    const struct strag_model *model = &machine->sourced.model;
     char title[TITLE_MAX];
     printf("\"n\":%d,\"topology\":", machine->problem.n);
     write_json_string(machine_title(machine, title, sizeof title));
@@ -117,4 +163,5 @@ void write_json_machine(const struct machine *machine)
            model->hop_latency * 1e9);
     printf(",\"reduce_bandwidth_gbit\":%.9g,\"ties\":\"%s\"", model->reduce_bandwidth * 8 / 1e9,
            model->ties == STRAG_TIES_SPLIT ? "split" : "plus");
+    write_json_origins(machine);
 }

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "base/parse.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -227,4 +229,26 @@ int strag_parse_real(const char *text, double low, double high, double *value,
                           quoted(whole(text)), text, low, high);
     *value = number;
     return STRAG_OK;
+}
+
+/* The nearest text with so many digits. @return whether it reads back as the value */
+static bool try_text(double number, double value, double scale, int digits, char text[32])
+{
+    snprintf(text, 32, "%.*g", digits, number);
+    if (strchr(text, 'e') && number >= 1 && number < 1e15) /* 100, not 1e+02 */
+        snprintf(text, 32, "%.0f", strtod(text, NULL));
+    return strtod(text, NULL) * scale == value;
+}
+
+const char *strag_real_text(double value, double scale, char text[32])
+{
+    const double number = value / scale;
+    for (int digits = 1; digits <= 17; digits++)
+        if (try_text(number, value, scale, digits, text))
+            return text;
+    /* value / scale was rounded: a neighbour may be it */
+    if (!try_text(nextafter(number, 0), value, scale, 17, text) &&
+        !try_text(nextafter(number, INFINITY), value, scale, 17, text))
+        (void)try_text(number, value, scale, 17, text);
+    return text;
 }

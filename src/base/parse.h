@@ -56,4 +56,14 @@ int strag_parse_intervals(const char *text, int low, int high, struct strag_inte
 int strag_parse_real(const char *text, double low, double high, double *value,
                      struct strag_error *err);
 
+/**
+ * A number in a unit, in as few digits as are read back as the same bits: strag_parse_real's value
+ * times `scale`.
+ *
+ * @param value  at least 0
+ * @param scale  of the unit: 1e-6 for microseconds
+ * @return text
+ */
+const char *strag_real_text(double value, double scale, char text[32]);
+
 #endif

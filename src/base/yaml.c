@@ -100,6 +100,17 @@ int strag_yaml_bool(struct strag_yaml *yaml, const yaml_node_t *node, void *targ
     return strag_yaml_fail_value(yaml, node, "true or false");
 }
 
+void strag_yaml_write_text(FILE *stream, const char *text)
+{
+    putc('"', stream);
+    for (const char *c = text; *c; c++) {
+        if (*c == '"' || *c == '\\')
+            putc('\\', stream);
+        putc(*c >= ' ' && *c <= '~' ? *c : '?', stream);
+    }
+    putc('"', stream);
+}
+
 /* ---- Mappings and lists ---- */
 
 static int fail_key(const struct strag_yaml *yaml, const yaml_node_t *node, const char *what,

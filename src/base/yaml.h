@@ -11,6 +11,7 @@
 
 #include "base/text.h"
 
+#include <stdio.h>
 #include <yaml.h>
 
 struct strag_yaml {
@@ -86,6 +87,9 @@ int strag_yaml_value(const struct strag_yaml *yaml, const yaml_node_t *node, cha
 
 /** A real number from 0 on. @param target  double * */
 int strag_yaml_real(struct strag_yaml *yaml, const yaml_node_t *node, void *target);
+
+/** Write a text in quotes, as YAML has them; what is not printable ASCII becomes '?'. */
+void strag_yaml_write_text(FILE *stream, const char *text);
 
 /** A single value; NULL: it is a list or a mapping, or has a NUL in it. */
 const char *strag_yaml_scalar(const yaml_node_t *node);

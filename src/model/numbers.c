@@ -3,7 +3,6 @@
 
 #include "base/parse.h"
 
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,31 +36,9 @@ int strag_model_number_parse(int id, const char *text, double *value, struct str
     return status;
 }
 
-/* ---- Text ---- */
-
-/* The nearest text with so many digits. @return whether it reads back as the value */
-static bool try_text(double number, double value, double scale, int digits, char text[32])
-{
-    snprintf(text, 32, "%.*g", digits, number);
-    return strtod(text, NULL) * scale == value;
-}
-
-const char *strag_scaled_text(double value, double scale, char text[32])
-{
-    const double number = value / scale;
-    for (int digits = 1; digits <= 17; digits++)
-        if (try_text(number, value, scale, digits, text))
-            return text;
-    /* value / scale was rounded: a neighbour may be it */
-    if (!try_text(nextafter(number, 0), value, scale, 17, text) &&
-        !try_text(nextafter(number, INFINITY), value, scale, 17, text))
-        (void)try_text(number, value, scale, 17, text);
-    return text;
-}
-
 const char *strag_model_number_text(int id, double value, char text[32])
 {
-    return strag_scaled_text(value, strag_model_numbers[id].scale, text);
+    return strag_real_text(value, strag_model_numbers[id].scale, text);
 }
 
 /* ---- Where they are from ---- */
@@ -87,7 +64,9 @@ bool strag_model_set(struct strag_sourced_model *sourced, int id, double value,
 {
     if (origin < sourced->origin[id])
         return false;
-    *strag_model_at(&sourced->model, id) = value;
+    char text[32];
+    snprintf(text, sizeof text, "%.9g", value / strag_model_numbers[id].scale);
+    *strag_model_at(&sourced->model, id) = strtod(text, NULL) * strag_model_numbers[id].scale;
     sourced->origin[id] = origin;
     return true;
 }

@@ -68,9 +68,6 @@ int strag_model_number_parse(int id, const char *text, double *value, struct str
 /** A value in the number's unit, in as few digits as read back as the same value. @return text */
 const char *strag_model_number_text(int id, double value, char text[32]);
 
-/** The same for any unit. @param scale  as in struct strag_model_number */
-const char *strag_scaled_text(double value, double scale, char text[32]);
-
 /* ---- Where they are from ---- */
 
 /* A later one goes before all earlier ones. */
@@ -97,8 +94,8 @@ struct strag_sourced_model {
 /** A model of defaults. */
 struct strag_sourced_model strag_model_sourced(const struct strag_model *model);
 
-/** Set a number unless it is known from an origin that goes before this one. @return whether it
- * was set */
+/** Set a number unless it is known from an origin that goes before this one. It is rounded to nine
+ * digits in its unit, so that files can have the same number. @return whether it was set */
 bool strag_model_set(struct strag_sourced_model *sourced, int id, double value,
                      enum strag_origin origin);
 

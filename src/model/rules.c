@@ -6,7 +6,7 @@
 
 #include "algorithms/table.h"
 #include "base/parse.h"
-#include "base/yaml.h"
+#include "model/rules_yaml.h"
 
 #include <limits.h>
 #include <stdint.h>
@@ -178,6 +178,22 @@ static int read_sizes(struct strag_yaml *yaml, const yaml_node_t *node, void *ta
 
 /* ---- Rules ---- */
 
+/* @return one more rule, which always holds; NULL: out of memory */
+static struct rule *add_rule(struct strag_rules *rules, int line)
+{
+    if (!strag_array_grow(&rules->rule, &rules->room, rules->count + 1, sizeof *rules->rule))
+        return NULL;
+    struct rule *rule = &rules->rule[rules->count++];
+    *rule = (struct rule){
+        .line = line,
+        .hosts = any,
+        .ranks_per_host = any,
+        .ranks = any,
+        .network = -1,
+    };
+    return rule;
+}
+
 static int read_rule(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
 {
     static const struct strag_yaml_key keys[] = {
@@ -191,16 +207,9 @@ static int read_rule(struct strag_yaml *yaml, const yaml_node_t *node, void *tar
     struct strag_rules *rules = target;
     if (rules->count == RULES_MAX)
         return strag_yaml_fail(yaml, node, "more than %d rules", RULES_MAX);
-    if (!strag_array_grow(&rules->rule, &rules->room, rules->count + 1, sizeof *rules->rule))
+    struct rule *rule = add_rule(rules, strag_yaml_line(node));
+    if (!rule)
         return strag_source_memory(&yaml->source);
-    struct rule *rule = &rules->rule[rules->count++];
-    *rule = (struct rule){
-        .line = strag_yaml_line(node),
-        .hosts = any,
-        .ranks_per_host = any,
-        .ranks = any,
-        .network = -1,
-    };
     int status = strag_yaml_mapping(yaml, node, "rule", keys, rule);
     if (status == STRAG_OK && rule->nsizes == 0)
         return strag_yaml_fail(yaml, node, "the rule has no 'sizes'");
@@ -277,6 +286,49 @@ void strag_rules_free(struct strag_rules *rules)
     free(rules->rule);
     free(rules->name);
     free(rules);
+}
+
+/* ---- One rule in another file ---- */
+
+int strag_rules_yaml_sizes(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
+{
+    struct strag_rules *rules = calloc(1, sizeof *rules);
+    *(struct strag_rules **)target = rules;
+    struct rule *rule = rules ? add_rule(rules, strag_yaml_line(node)) : NULL;
+    return rule ? read_sizes(yaml, node, rule) : strag_source_memory(&yaml->source);
+}
+
+int strag_rules_set_source(struct strag_rules *rules, const char *name, int line,
+                           struct strag_error *err)
+{
+    char *copy = strag_text_copy(name, strlen(name));
+    if (!copy)
+        return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for rules");
+    free(rules->name);
+    rules->name = copy;
+    for (int i = 0; i < rules->count; i++)
+        rules->rule[i].line = line;
+    return STRAG_OK;
+}
+
+static void write_size(const struct rule_size *size, FILE *stream, int indent)
+{
+    fprintf(stream, "%*s- {from: %zu, algorithm: %s", indent, "", size->from,
+            size->action == ACTION_AUTO       ? "auto"
+            : size->action == ACTION_PREVIOUS ? "previous"
+                                              : size->algorithm->name);
+    if (size->blocks)
+        fprintf(stream, ", blocks: %d", size->blocks);
+    fputs("}\n", stream);
+}
+
+void strag_rules_write_sizes(const struct strag_rules *rules, int line, FILE *stream, int indent)
+{
+    int r = 0;
+    while (r < rules->count && rules->rule[r].line != line)
+        r++;
+    for (int i = 0; r < rules->count && i < rules->rule[r].nsizes; i++)
+        write_size(&rules->rule[r].size[i], stream, indent);
 }
 
 /* ---- Applying ---- */

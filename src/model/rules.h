@@ -22,6 +22,8 @@
 
 #include "model/select.h"
 
+#include <stdio.h>
+
 struct strag_rules;
 
 /**
@@ -52,5 +54,18 @@ void strag_rules_free(struct strag_rules *rules);
 int strag_rules_apply(const struct strag_rules *rules, const struct strag_problem *problem,
                       const struct strag_model *model, struct strag_table *table, int *line,
                       struct strag_error *err);
+
+/**
+ * Write the sizes of one rule, as a file has them: "- {from: 0, algorithm: ring}".
+ *
+ * @param line    where the rule begins
+ * @param indent  blanks before each line
+ */
+void strag_rules_write_sizes(const struct strag_rules *rules, int line, FILE *stream, int indent);
+
+/** Rules of one rule that always holds, in the line of a file of this name: for sizes that were
+ * read by strag_rules_yaml_sizes. @return STRAG_OK or STRAG_ERR_MEMORY, and nothing is changed */
+int strag_rules_set_source(struct strag_rules *rules, const char *name, int line,
+                           struct strag_error *err);
 
 #endif

@@ -11,7 +11,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 top=$(cd "$here/../.." && pwd)
 seconds=${1:-300}
 shift || true
-[ $# -gt 0 ] || set -- parse layout_conf layout_yaml layout_coordinates layout_dims models rules state
+[ $# -gt 0 ] || set -- parse layout_conf layout_yaml layout_coordinates layout_dims models rules saved state
 
 # All of libstrag but what talks to a machine or a network, and the target.
 build() {

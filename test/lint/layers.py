@@ -56,7 +56,7 @@ COMPONENT_LAYERS = [
     ["decision", "model", "plans", "transport"],
     ["transport_pml", "shared_memory", "ucp/*"],
     ["device", "explain", "heritage", "links", "place", "segments", "state", "table"],
-    ["fingerprint", "rank_info", "table_cache", "watch"],
+    ["fingerprint", "rank_info", "save", "table_cache", "watch"],
     ["report"],
     ["communicator"],
     ["roll_call"],
@@ -72,7 +72,8 @@ COMPONENT_LAYERS = [
 # Headers of others, and who may include them: folders, or files.
 OTHERS = [
     (r"(ompi|opal|orte|pmix|ompi_config|opal_config)[./].*", ["ompi_coll_strag"]),
-    (r"mpi(-ext)?\.h", ["ompi_coll_strag/compat", "tools/strag_tune.c", "bench", "test/dist", "test/gpu",
+    (r"mpi(-ext)?\.h", ["ompi_coll_strag/compat", "tools/strag_tune.c",
+                        "tools/tune_model.c", "tools/tune_model.h", "bench", "test/dist", "test/gpu",
                         "test/mpi", "test/sim"]),
     (r"smpi/.*|simgrid/.*", ["test/sim"]),
     (r"uc[ptsm]/.*", ["ompi_coll_strag", "test/cuda/ucp"]),

@@ -18,6 +18,7 @@ mpi_tests = \
 	test/mpi/namespaces.sh \
 	test/mpi/no_memory.sh \
 	test/mpi/params.sh \
+	test/mpi/save.sh \
 	test/mpi/signals.sh \
 	test/mpi/soak.sh \
 	test/mpi/spawn.sh \

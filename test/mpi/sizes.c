@@ -11,6 +11,7 @@
  *           split-type   MPI_Comm_split_type
  *           halves       MPI_Comm_split, without keys
  *     --times N          it is made N times, and used that often (1)
+ *     --descending 1     the longest vector first: shorter ones find strag set up
  *     --short N          instead: N allreduces of 1 KiB on MPI_COMM_WORLD
  */
 #include "suite.h"
@@ -22,10 +23,12 @@
 /* 4, 4000, 40000 and 1200000 bytes: auto delegates two of them and runs two. */
 static const int counts[] = {1, 1000, 10000, 300000};
 
+static bool descending;
+
 static void run(MPI_Comm comm, const char *name)
 {
     for (int k = 0; k < 4; k++)
-        suite_allreduce(comm, name, counts[k], 3);
+        suite_allreduce(comm, name, counts[descending ? 3 - k : k], 3);
 }
 
 /* @param list  "K=V;K=V" */
@@ -74,11 +77,12 @@ static void run_two(const char *keys, const char *how, long times)
 
 int main(int argc, char **argv)
 {
-    const char *text = "0", *keys = "", *how = "dup", *times = "1";
-    const struct test_option options[] = {
-        {"short", &text}, {"keys", &keys}, {"how", &how}, {"times", &times}, {NULL, NULL}};
+    const char *text = "0", *keys = "", *how = "dup", *times = "1", *order = "0";
+    const struct test_option options[] = {{"short", &text},  {"keys", &keys},        {"how", &how},
+                                          {"times", &times}, {"descending", &order}, {NULL, NULL}};
     test_start(&argc, &argv, "sizes", MPI_THREAD_SINGLE, options);
     const int calls = (int)test_number("short", text, 0, 1000000);
+    descending = test_number("descending", order, 0, 1);
     const struct test_counters before = test_counters_read();
     if (calls)
         suite_allreduce(MPI_COMM_WORLD, "MPI_COMM_WORLD", 256, calls);

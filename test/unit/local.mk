@@ -39,6 +39,7 @@ unit_tests = \
 	test/unit/test_random_plans \
 	test/unit/test_rules \
 	test/unit/test_sample \
+	test/unit/test_saved \
 	test/unit/test_scale \
 	test/unit/test_select \
 	test/unit/test_shared_memory \
@@ -242,6 +243,10 @@ test_unit_test_sample_SOURCES = test/unit/test_sample.c
 test_unit_test_sample_CPPFLAGS = $(unit_cppflags)
 test_unit_test_sample_LDFLAGS = $(unit_ldflags)
 test_unit_test_sample_LDADD = $(unit_libs)
+test_unit_test_saved_SOURCES = test/unit/test_saved.c
+test_unit_test_saved_CPPFLAGS = $(unit_cppflags)
+test_unit_test_saved_LDFLAGS = $(unit_ldflags)
+test_unit_test_saved_LDADD = $(unit_libs)
 test_unit_test_scale_SOURCES = test/unit/test_scale.c
 test_unit_test_scale_CPPFLAGS = $(unit_cppflags)
 test_unit_test_scale_LDFLAGS = $(unit_ldflags)
@@ -339,6 +344,7 @@ fuzz_targets = \
 	test/fuzz/fuzz_models \
 	test/fuzz/fuzz_parse \
 	test/fuzz/fuzz_rules \
+	test/fuzz/fuzz_saved \
 	test/fuzz/fuzz_state
 check_PROGRAMS += $(fuzz_targets)
 TESTS += $(fuzz_targets)
@@ -358,5 +364,7 @@ test_fuzz_fuzz_parse_SOURCES = test/fuzz/fuzz_parse.c test/fuzz/fuzz.h test/fuzz
 test_fuzz_fuzz_parse_LDADD = src/libstrag.la
 test_fuzz_fuzz_rules_SOURCES = test/fuzz/fuzz_rules.c $(fuzz_common)
 test_fuzz_fuzz_rules_LDADD = src/libstrag.la
+test_fuzz_fuzz_saved_SOURCES = test/fuzz/fuzz_saved.c $(fuzz_common)
+test_fuzz_fuzz_saved_LDADD = src/libstrag.la
 test_fuzz_fuzz_state_SOURCES = test/fuzz/fuzz_state.c $(fuzz_common)
 test_fuzz_fuzz_state_LDADD = src/libstrag.la

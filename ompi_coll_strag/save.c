@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "save.h"
+
+#include "log.h"
+
+#include "model/saved.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <string.h>
+
+/* Ranks of the largest communicator that was saved under a name without %c. */
+static struct {
+    pthread_mutex_t lock;
+    int most;
+} saved = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* The communicator's name, for the name of a file. Communicators of other processes may be called
+ * the same: those that rank 0 of the job is not in the lead of have their leader's rank, too. */
+static void file_part(const ompi_communicator_t *comm, char *part, size_t size)
+{
+    char cid[32];
+    const unsigned leader = OPAL_PROC_MY_NAME.vpid;
+    int length = comm->c_name[0]
+                     ? snprintf(part, size, "%s", comm->c_name)
+                     : snprintf(part, size, "cid-%s", coll_strag_cid(comm, cid, sizeof cid));
+    for (char *c = part; *c; c++)
+        if (!isalnum((unsigned char)*c) && *c != '.' && *c != '_' && *c != '-')
+            *c = '-';
+    if (leader > 0 && length > 0 && (size_t)length < size)
+        snprintf(part + length, size - (size_t)length, "-of-rank-%u", leader);
+}
+
+/* The file's name for this communicator. @return false: it is too long */
+static bool name_file(const ompi_communicator_t *comm, char *name, size_t size)
+{
+    const char *wanted = coll_strag_settings.save_file, *mark = strstr(wanted, "%c");
+    char part[MPI_MAX_OBJECT_NAME + 32] = "";
+    if (mark)
+        file_part(comm, part, sizeof part);
+    const int length =
+        mark ? snprintf(name, size, "%.*s%s%s", (int)(mark - wanted), wanted, part, mark + 2)
+             : snprintf(name, size, "%s", wanted);
+    return length > 0 && (size_t)length < size;
+}
+
+/* Is this communicator to be saved? */
+static bool is_wanted(const ompi_communicator_t *comm)
+{
+    const char *name = coll_strag_settings.save_file;
+    const int n = ompi_comm_size((ompi_communicator_t *)comm);
+    if (name[0] == '\0')
+        return false;
+    if (strstr(name, "%c"))
+        return true;
+    if (!coll_strag_speaks())
+        return false;
+    pthread_mutex_lock(&saved.lock);
+    const bool larger = n > saved.most;
+    if (larger)
+        saved.most = n;
+    pthread_mutex_unlock(&saved.lock);
+    return larger;
+}
+
+static bool write_file(const char *name, const struct strag_saved *what)
+{
+    FILE *stream = fopen(name, "w");
+    if (!stream)
+        return false;
+    const bool written = strag_saved_write(what, stream);
+    return fclose(stream) == 0 && written;
+}
+
+void coll_strag_save(const struct coll_strag_table_inputs *inputs,
+                     const struct coll_strag_decision *decision)
+{
+    const struct coll_strag_settings *settings = &coll_strag_settings;
+    const struct strag_state state = strag_state_of(&decision->state);
+    const struct strag_saved what = {
+        .version = coll_strag_version,
+        .communicator = inputs->comm->c_name,
+        .circumstances = coll_strag_circumstances(inputs, decision, &state),
+        .model = inputs->model,
+        .model_file = settings->model_file,
+        .rules_file = settings->rules_file,
+        .reproducible = decision->reproducible,
+        .shared_memory = inputs->all_shared ? STRAG_SHARED_ALL
+                         : inputs->shared   ? STRAG_SHARED_HOSTS
+                                            : STRAG_SHARED_NONE,
+        .table = decision->table,
+        .line = decision->line,
+    };
+    char name[PATH_MAX];
+    if (!is_wanted(inputs->comm))
+        return;
+    errno = ENAMETOOLONG;
+    if (!name_file(inputs->comm, name, sizeof name) || !write_file(name, &what)) {
+        const char *why = strerror(errno);
+        coll_strag_log(inputs->comm, "%s: %s", name, why);
+        coll_strag_warn(COLL_STRAG_WARN_SAVE, name, why);
+        return;
+    }
+    coll_strag_log(inputs->comm, "saved in %s", name);
+}

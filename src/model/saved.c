@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Reading what a choice rested on.
+ */
+#include "model/saved.h"
+
+#include "algorithms/table.h"
+#include "base/parse.h"
+#include "machine/topology_text.h"
+#include "model/numbers_yaml.h"
+#include "model/rules_yaml.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FILE_MAX  ((size_t)64 << 20) /* bytes of a file */
+#define RANKS_MAX (1 << 24)
+
+static const double us = 1e-6;
+
+/* What was read, and all that it points to. */
+struct reading {
+    struct strag_saved saved; /* first: it is what users get */
+    struct strag_state_record record;
+    struct strag_state state;
+    struct strag_topology *topology;
+    struct strag_rules *rules;
+    struct strag_text version, communicator, model_file, rules_file;
+    double number[STRAG_MODEL_NUMBERS]; /* below 0: not given */
+    int rules_line, model_line;
+    bool format; /* is the key there? */
+};
+
+/* ---- Values ---- */
+
+static int read_word(struct strag_yaml *yaml, const yaml_node_t *node, const char *const *words,
+                     const char *accepted, int *found)
+{
+    char text[STRAG_YAML_VALUE_MAX];
+    int status = strag_yaml_value(yaml, node, text), w = 0;
+    if (status != STRAG_OK)
+        return status;
+    while (words[w] && strcmp(words[w], text) != 0)
+        w++;
+    if (!words[w])
+        return strag_yaml_fail(yaml, node, "%s: no '%s'; accepted: %s", yaml->key, text, accepted);
+    *found = w;
+    return STRAG_OK;
+}
+
+static int read_size(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
+{
+    char text[STRAG_YAML_VALUE_MAX];
+    struct strag_error why;
+    int status = strag_yaml_value(yaml, node, text);
+    if (status == STRAG_OK && strag_parse_bytes(text, target, &why) != STRAG_OK)
+        return strag_yaml_fail(yaml, node, "%s: %.160s", yaml->key, why.text);
+    return status;
+}
+
+/* Microseconds. @param target  double *, seconds */
+static int read_delay(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
+{
+    double delay;
+    int status = strag_yaml_real(yaml, node, &delay);
+    if (status == STRAG_OK)
+        *(double *)target = delay * us;
+    return status;
+}
+
+static int read_shared(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
+{
+    static const char *const words[] = {"none", "hosts", "all", NULL};
+    return read_word(yaml, node, words, "none, hosts, all", target);
+}
+
+/* ---- Algorithms ---- */
+
+/* @param target  const struct strag_algorithm **; NULL for "previous" */
+static int read_algorithm(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
+{
+    char text[STRAG_YAML_VALUE_MAX];
+    struct strag_error why;
+    int status = strag_yaml_value(yaml, node, text);
+    if (status != STRAG_OK)
+        return status;
+    const struct strag_algorithm *found = strag_algorithm_find(text, &why);
+    if (!found && strcmp(text, "previous") != 0)
+        return strag_yaml_fail(yaml, node, "%s: %s, previous", yaml->key, why.text);
+    *(const struct strag_algorithm **)target = found;
+    return STRAG_OK;
+}
+
+static int read_entry(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
+{
+    static const struct strag_yaml_key keys[] = {
+        {"from", read_size, offsetof(struct strag_entry, from)},
+        {"algorithm", read_algorithm, offsetof(struct strag_entry, algorithm)},
+        {"blocks", strag_yaml_integer, offsetof(struct strag_entry, blocks)},
+        {NULL, NULL, 0},
+    };
+    struct strag_table *table = target;
+    if (table->entries == STRAG_TABLE_MAX)
+        return strag_yaml_fail(yaml, node, "a table has %d sizes at most", STRAG_TABLE_MAX);
+    struct strag_entry *entry = &table->entry[table->entries++];
+    int status = strag_yaml_mapping(yaml, node, "size", keys, entry);
+    const bool first = table->entries == 1;
+    if (status == STRAG_OK && (first ? entry->from != 0 : entry->from <= entry[-1].from))
+        return strag_yaml_fail(yaml, node, "sizes begin with 0 and ascend");
+    return status;
+}
+
+static int read_table(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
+{
+    return strag_yaml_list(yaml, node, "sizes", read_entry, target);
+}
+
+/* ---- The state, and who shares processors ---- */
+
+static int read_straggler(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
+{
+    static const struct strag_yaml_key keys[] = {
+        {"rank", strag_yaml_integer, offsetof(struct strag_straggler, rank)},
+        {"delay", read_delay, offsetof(struct strag_straggler, delay)},
+        {NULL, NULL, 0},
+    };
+    struct strag_state_record *record = target;
+    record->nstragglers = 1;
+    return strag_yaml_mapping(yaml, node, "straggler", keys, &record->straggler);
+}
+
+static int read_slow(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
+{
+    static const struct strag_yaml_key keys[] = {
+        {"rank", strag_yaml_integer, offsetof(struct strag_slow, rank)},
+        {"factor", strag_yaml_real, offsetof(struct strag_slow, factor)},
+        {NULL, NULL, 0},
+    };
+    struct strag_state_record *record = target;
+    struct strag_slow slow = {0, 0};
+    int status = strag_yaml_mapping(yaml, node, "slow rank", keys, &slow);
+    if (status == STRAG_OK && (slow.factor <= 1 || record->nslow == STRAG_SLOW_MAX))
+        return strag_yaml_fail(yaml, node, "a factor above 1 is needed, of at most %d ranks",
+                               STRAG_SLOW_MAX);
+    if (status == STRAG_OK)
+        strag_state_add_slow(record, slow.rank, slow.factor);
+    return status;
+}
+
+static int read_slow_list(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
+{
+    return strag_yaml_list(yaml, node, "slow ranks", read_slow, target);
+}
+
+static int read_crowd(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
+{
+    static const struct strag_yaml_key keys[] = {
+        {"ranks", strag_yaml_integer, offsetof(struct strag_crowd, n)},
+        {"processors", strag_yaml_integer, offsetof(struct strag_crowd, processors)},
+        {"window", read_size, offsetof(struct strag_crowd, window)},
+        {NULL, NULL, 0},
+    };
+    struct strag_crowd *crowd = target;
+    int status = strag_yaml_mapping(yaml, node, "crowd", keys, crowd);
+    if (status == STRAG_OK && (crowd->n < 1 || crowd->processors < 1 || crowd->window < 1))
+        return strag_yaml_fail(yaml, node, "'ranks', 'processors' and 'window' are needed, from 1");
+    return status;
+}
+
+/* ---- The model ---- */
+
+static int read_model(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
+{
+    struct strag_yaml_key keys[STRAG_MODEL_NUMBERS + 1] = {{NULL, NULL, 0}};
+    strag_numbers_keys(keys, offsetof(struct reading, number));
+    return strag_yaml_mapping(yaml, node, "model", keys, target);
+}
+
+static int read_origin(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
+{
+    const char *const words[] = {
+        strag_origin_name(STRAG_FROM_DEFAULT), strag_origin_name(STRAG_FROM_MEASURED),
+        strag_origin_name(STRAG_FROM_FILE), strag_origin_name(STRAG_FROM_USER), NULL};
+    int found = 0;
+    int status = read_word(yaml, node, words, "default, measured, file, user", &found);
+    if (status == STRAG_OK)
+        ((enum strag_origin *)target)[strag_numbers_find(yaml->key)] = (enum strag_origin)found;
+    return status;
+}
+
+static int read_origins(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
+{
+    struct strag_yaml_key keys[STRAG_MODEL_NUMBERS + 1] = {{NULL, NULL, 0}};
+    for (int id = 0; id < STRAG_MODEL_NUMBERS; id++)
+        keys[id] = (struct strag_yaml_key){strag_model_numbers[id].name, read_origin, 0};
+    return strag_yaml_mapping(yaml, node, "model", keys, target);
+}
+
+/* ---- The file ---- */
+
+static int read_format(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
+{
+    char text[STRAG_YAML_VALUE_MAX];
+    int status = strag_yaml_value(yaml, node, text);
+    if (status == STRAG_OK && strcmp(text, "1") != 0)
+        return strag_yaml_fail(yaml, node, "only version 1 of the format is known");
+    *(bool *)target = true;
+    return status;
+}
+
+#define AT(member) offsetof(struct reading, member)
+static const struct strag_yaml_key file_keys[] = {
+    {"strag-saved", read_format, AT(format)},
+    {"version", strag_yaml_text, AT(version)},
+    {"communicator", strag_yaml_text, AT(communicator)},
+    {"ranks", strag_yaml_integer, AT(saved.circumstances.problem.n)},
+    {"ports", strag_yaml_integer, AT(saved.circumstances.problem.ports)},
+    {"minimum", read_size, AT(saved.circumstances.options.minimum)},
+    {"strict", strag_yaml_bool, AT(saved.circumstances.options.strict)},
+    {"quick", strag_yaml_bool, AT(saved.circumstances.options.quick)},
+    {"short-plans", strag_yaml_bool, AT(saved.circumstances.options.short_plans)},
+    {"reproducible", strag_yaml_bool, AT(saved.reproducible)},
+    {"shared-memory", read_shared, AT(saved.shared_memory)},
+    {"crowd", read_crowd, AT(saved.circumstances.crowd)},
+    {"straggler", read_straggler, AT(record)},
+    {"slow", read_slow_list, AT(record)},
+    {"pinned", read_algorithm, AT(saved.circumstances.pinned)},
+    {"model", read_model, 0},
+    {"origins", read_origins, AT(saved.model.origin)},
+    {"model-file", strag_yaml_text, AT(model_file)},
+    {"model-line", strag_yaml_integer, AT(model_line)},
+    {"rules", strag_rules_yaml_sizes, AT(rules)},
+    {"rules-file", strag_yaml_text, AT(rules_file)},
+    {"rules-line", strag_yaml_integer, AT(rules_line)},
+    {"table", read_table, AT(saved.table)},
+    {"topology", strag_topology_yaml, AT(topology)},
+    {NULL, NULL, 0},
+};
+#undef AT
+
+/* Members that are given apart belong together. */
+static int check_all(struct strag_yaml *yaml, const yaml_node_t *node,
+                     const struct reading *reading)
+{
+    const struct strag_circumstances *rests = &reading->saved.circumstances;
+    const struct strag_state_record *record = &reading->record;
+    const int n = rests->problem.n;
+    bool ranks = record->nstragglers == 0 || record->straggler.rank < n;
+    for (int i = 0; i < record->nslow; i++)
+        ranks = ranks && record->slow[i].rank < n;
+    if (!reading->format || n < 1 || n > RANKS_MAX || reading->saved.table.entries == 0)
+        return strag_yaml_fail(yaml, node,
+                               "'strag-saved: 1', 'ranks:' from 1 to %d and 'table:' "
+                               "are expected",
+                               RANKS_MAX);
+    for (int id = 0; id < STRAG_MODEL_NUMBERS; id++)
+        if (reading->number[id] < 0)
+            return strag_yaml_fail(yaml, node, "the model has no '%s'",
+                                   strag_model_numbers[id].name);
+    if (!ranks || (reading->topology && reading->topology->n != n) ||
+        (rests->crowd.n > 0 && rests->crowd.n != n))
+        return strag_yaml_fail(yaml, node,
+                               "there are %d 'ranks', and the straggler, slow ranks, the crowd or "
+                               "the topology have others",
+                               n);
+    return STRAG_OK;
+}
+
+/* Let the parts point to each other. */
+static void join(struct reading *reading)
+{
+    struct strag_saved *saved = &reading->saved;
+    struct strag_circumstances *rests = &saved->circumstances;
+    for (int id = 0; id < STRAG_MODEL_NUMBERS; id++)
+        *strag_model_at(&saved->model.model, id) = reading->number[id];
+    saved->model.line = reading->model_file.text ? reading->model_line : 0;
+    saved->model.measured_error = -1;
+    rests->model = saved->model.model;
+    reading->state = strag_state_of(&reading->record);
+    rests->problem.state = &reading->state;
+    rests->problem.topology = reading->topology;
+    rests->rules = reading->rules;
+    saved->version = reading->version.text;
+    saved->communicator = reading->communicator.text;
+    saved->model_file = reading->model_file.text;
+    saved->rules_file = reading->rules_file.text;
+    saved->line = reading->rules ? reading->rules_line : 0;
+}
+
+static int read_file(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
+{
+    struct reading *reading = target;
+    int status = strag_yaml_mapping(yaml, node, "saved file", file_keys, reading);
+    if (status == STRAG_OK)
+        status = check_all(yaml, node, reading);
+    if (status == STRAG_OK && reading->rules)
+        status = strag_rules_set_source(
+            reading->rules, reading->rules_file.text ? reading->rules_file.text : yaml->source.name,
+            reading->rules_line, yaml->source.err);
+    if (status == STRAG_OK)
+        join(reading);
+    return status;
+}
+
+int strag_saved_parse(const char *text, size_t length, const char *name,
+                      const struct strag_saved **saved, struct strag_error *err)
+{
+    static const struct strag_yaml_format format = {
+        read_file, "the file is empty; 'strag-saved: 1' is expected", false};
+    const struct strag_source source = {name, err};
+    if (length > FILE_MAX)
+        return strag_source_fail(&source, 1, "more than %zu bytes", FILE_MAX);
+    struct reading *reading = calloc(1, sizeof *reading);
+    if (!reading)
+        return strag_source_memory(&source);
+    for (int id = 0; id < STRAG_MODEL_NUMBERS; id++)
+        reading->number[id] = -1;
+    int status = strag_yaml_read(&source, text, length, &format, reading);
+    if (status == STRAG_OK)
+        *saved = &reading->saved;
+    else
+        strag_saved_free(&reading->saved);
+    return status;
+}
+
+int strag_saved_read(const char *file, const struct strag_saved **saved, struct strag_error *err)
+{
+    char *text = NULL;
+    size_t length = 0;
+    int status = strag_file_read(file, FILE_MAX, &text, &length, err);
+    if (status == STRAG_OK)
+        status = strag_saved_parse(text, length, file, saved, err);
+    free(text);
+    return status;
+}
+
+void strag_saved_free(const struct strag_saved *saved)
+{
+    struct reading *reading = (struct reading *)saved;
+    if (!reading)
+        return;
+    strag_topology_free(reading->topology);
+    strag_rules_free(reading->rules);
+    free(reading->version.text);
+    free(reading->communicator.text);
+    free(reading->model_file.text);
+    free(reading->rules_file.text);
+    free(reading);
+}
+
+bool strag_saved_same_table(const struct strag_table *a, const struct strag_table *b)
+{
+    bool same = a->entries == b->entries;
+    for (int e = 0; same && e < a->entries; e++)
+        same = a->entry[e].from == b->entry[e].from &&
+               a->entry[e].algorithm == b->entry[e].algorithm &&
+               a->entry[e].blocks == b->entry[e].blocks;
+    return same;
+}

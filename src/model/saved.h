@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a job's choice of algorithms rested on, as the component writes it (coll_strag_save) and
+ * `strag explain --saved` reads it:
+ *
+ *     strag-saved: 1
+ *     version: "0.1.0"            # of strag
+ *     communicator: "MPI_COMM_WORLD"
+ *     ranks: 4
+ *     ports: 0                    # 0: what is best for an algorithm
+ *     minimum: 8192               # bytes: shorter vectors are for the previous component ...
+ *     strict: false               # ... without exception
+ *     quick: true                 # candidates that cannot win were left out
+ *     short-plans: true           # and those that take long to plan
+ *     reproducible: false
+ *     shared-memory: all          # messages that go through it: none, hosts (within hosts), all
+ *     crowd: {ranks: 4, processors: 2, window: 524288}   # where ranks share processors
+ *     straggler: {rank: 3, delay: 200}                   # us
+ *     slow: [{rank: 2, factor: 1.7}]
+ *     pinned: ring
+ *     model: {alpha: 1, ...}      # all numbers, in the units of model files
+ *     origins: {alpha: user}      # of those that are no defaults: measured, file, user
+ *     model-file: "lab.yaml"      # whose entry in this line was used:
+ *     model-line: 3
+ *     rules: [{from: 0, algorithm: ring}]                # the sizes of the rule that holds
+ *     rules-file: "rules.yaml"
+ *     rules-line: 4
+ *     table: [{from: 0, algorithm: previous}, {from: 8192, algorithm: ring, blocks: 4}]
+ *     topology: ...               # machine/topology_text.h; left out where it must not count
+ *
+ * Numbers are read back as the same bits.
+ */
+#ifndef STRAG_SAVED_H
+#define STRAG_SAVED_H
+
+#include "machine/state.h"
+#include "model/choice.h"
+#include "model/numbers.h"
+
+#include <stdio.h>
+
+enum strag_saved_shared {
+    STRAG_SHARED_NONE,
+    STRAG_SHARED_HOSTS, /* messages within hosts go through shared memory */
+    STRAG_SHARED_ALL,   /* and so do all */
+};
+
+struct strag_saved {
+    const char *version, *communicator;       /* NULL: not known */
+    struct strag_circumstances circumstances; /* its model is `model`'s */
+    struct strag_sourced_model model;
+    const char *model_file, *rules_file; /* NULL: none */
+    bool reproducible;
+    int shared_memory;        /* enum strag_saved_shared */
+    struct strag_table table; /* what was chosen */
+    int line;                 /* of the rule that holds; 0: none */
+};
+
+/** Write a file. @return whether nothing failed */
+bool strag_saved_write(const struct strag_saved *saved, FILE *stream);
+
+/**
+ * Read a file.
+ *
+ * @param[out] saved  the caller's to free with strag_saved_free; untouched on failure
+ * @return STRAG_OK, STRAG_ERR_ARGUMENT with "FILE:LINE: what is wrong", STRAG_ERR_IO,
+ *         STRAG_ERR_MEMORY
+ */
+int strag_saved_read(const char *file, const struct strag_saved **saved, struct strag_error *err);
+
+/** The same for text in memory. @param name  what messages call it */
+int strag_saved_parse(const char *text, size_t length, const char *name,
+                      const struct strag_saved **saved, struct strag_error *err);
+
+/** One that was read. NULL is allowed. */
+void strag_saved_free(const struct strag_saved *saved);
+
+/** Do both tables choose the same at every size? */
+bool strag_saved_same_table(const struct strag_table *a, const struct strag_table *b);
+
+#endif

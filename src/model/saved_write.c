@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Writing what a choice rested on.
+ */
+#include "machine/topology_text.h"
+#include "model/numbers_yaml.h"
+#include "model/saved.h"
+
+#include "base/parse.h"
+
+static const char *yes_or_no(bool value)
+{
+    return value ? "true" : "false";
+}
+
+static void write_text(FILE *stream, const char *key, const char *text)
+{
+    if (!text || !text[0])
+        return;
+    fprintf(stream, "%s: ", key);
+    strag_yaml_write_text(stream, text);
+    putc('\n', stream);
+}
+
+static void write_crowd(const struct strag_crowd *crowd, FILE *stream)
+{
+    if (crowd->n > 0)
+        fprintf(stream, "crowd: {ranks: %d, processors: %d, window: %zu}\n", crowd->n,
+                crowd->processors, crowd->window);
+}
+
+static void write_state(const struct strag_state *state, FILE *stream)
+{
+    char text[32];
+    if (state && state->nstragglers > 0)
+        fprintf(stream, "straggler: {rank: %d, delay: %s}\n", state->straggler->rank,
+                strag_real_text(state->straggler->delay, 1e-6, text));
+    if (!state || state->nslow == 0)
+        return;
+    fputs("slow:\n", stream);
+    for (int i = 0; i < state->nslow; i++)
+        fprintf(stream, "  - {rank: %d, factor: %s}\n", state->slow[i].rank,
+                strag_real_text(state->slow[i].factor, 1, text));
+}
+
+static void write_model(const struct strag_saved *saved, FILE *stream)
+{
+    const struct strag_sourced_model *model = &saved->model;
+    const char *separator = "";
+    fputs("model:\n", stream);
+    for (int id = 0; id < STRAG_MODEL_NUMBERS; id++) {
+        fputs("  ", stream);
+        strag_numbers_write(stream, id, strag_model_value(&model->model, id));
+        fprintf(stream, "  # %s\n", strag_model_numbers[id].unit);
+    }
+    fputs("origins: {", stream);
+    for (int id = 0; id < STRAG_MODEL_NUMBERS; id++) {
+        if (model->origin[id] == STRAG_FROM_DEFAULT)
+            continue;
+        fprintf(stream, "%s%s: %s", separator, strag_model_numbers[id].name,
+                strag_origin_name(model->origin[id]));
+        separator = ", ";
+    }
+    fputs("}\n", stream);
+    if (model->line == 0)
+        return;
+    write_text(stream, "model-file", saved->model_file);
+    fprintf(stream, "model-line: %d\n", model->line);
+}
+
+static void write_table(const struct strag_table *table, FILE *stream)
+{
+    fputs("table:\n", stream);
+    for (int e = 0; e < table->entries; e++) {
+        const struct strag_entry *entry = &table->entry[e];
+        fprintf(stream, "  - {from: %zu, algorithm: %s", entry->from,
+                entry->algorithm ? entry->algorithm->name : "previous");
+        if (entry->blocks)
+            fprintf(stream, ", blocks: %d", entry->blocks);
+        fputs("}\n", stream);
+    }
+}
+
+static void write_rules(const struct strag_saved *saved, FILE *stream)
+{
+    if (saved->line == 0)
+        return;
+    fputs("rules:\n", stream);
+    strag_rules_write_sizes(saved->circumstances.rules, saved->line, stream, 2);
+    write_text(stream, "rules-file", saved->rules_file);
+    fprintf(stream, "rules-line: %d\n", saved->line);
+}
+
+bool strag_saved_write(const struct strag_saved *saved, FILE *stream)
+{
+    static const char *const shared[] = {"none", "hosts", "all"};
+    const struct strag_circumstances *rests = &saved->circumstances;
+    fputs(
+        "# What strag chose, and all that it rests on: strag explain --saved FILE --bytes 1K..16M\n"
+        "strag-saved: 1\n",
+        stream);
+    write_text(stream, "version", saved->version);
+    write_text(stream, "communicator", saved->communicator);
+    fprintf(stream, "ranks: %d\nports: %d\nminimum: %zu\nstrict: %s\n", rests->problem.n,
+            rests->problem.ports, rests->options.minimum, yes_or_no(rests->options.strict));
+    fprintf(stream, "quick: %s\nshort-plans: %s\nreproducible: %s\nshared-memory: %s\n",
+            yes_or_no(rests->options.quick), yes_or_no(rests->options.short_plans),
+            yes_or_no(saved->reproducible), shared[saved->shared_memory]);
+    write_crowd(&rests->crowd, stream);
+    write_state(rests->problem.state, stream);
+    if (rests->pinned)
+        fprintf(stream, "pinned: %s\n", rests->pinned->name);
+    write_model(saved, stream);
+    write_rules(saved, stream);
+    write_table(&saved->table, stream);
+    if (rests->problem.topology) {
+        fputs("topology:\n", stream);
+        strag_topology_write(rests->problem.topology, stream, 2);
+    }
+    return !ferror(stream);
+}

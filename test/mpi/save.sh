@@ -1,0 +1,177 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# coll_strag_save: `strag explain --saved FILE` names at every size what the job runs, in as many
+# blocks: with and without shared memory, where ranks share processors, on made-up hosts with a
+# layout, with a slow host, a straggler, rules, a model file. And which communicators are saved.
+set -eu
+# shellcheck source=test/mpi/common.sh
+. "${srcdir:-.}/test/mpi/common.sh"
+
+files=$builddir/save-test.$$
+output=$files/output
+saved=$files/saved.yaml
+mkdir "$files"
+trap 'rm -rf "$files"' EXIT
+
+# run RANKS OPTIONS-AND-PROGRAM...: it must succeed; its output goes to a file
+run()
+{
+    rm -f "$saved"
+    if ! mpi "$1" --mca coll strag --mca coll_strag_verbose "${verbose:-1}" --mca coll_strag_save "${save_as:-$saved}" "${@:2}" \
+        > "$output" 2>&1; then
+        cat "$output"
+        fail "mpirun -np $*"
+    fi
+}
+
+# What the job ran, and what the command says of the file: lines "BYTES WHAT". Before strag is set
+# up, short vectors are left to others: the longest is first.
+ran()
+{
+    sed -nE 's/.* MPI_COMM_WORLD .*: allreduce of ([0-9]+) \.\. [0-9]+ bytes: (previous component|[a-z-]+( in [0-9]+ blocks?)?) \(.*/\1 \2/p' \
+        "$output" | sed -E 's/^2048 /4000 /; s/^32768 /40000 /; s/^1048576 /1200000 /' |
+        sort -n
+}
+explained()
+{
+    "$STRAG" explain --saved "$saved" --bytes 4,4000,40000,1200000 > "$files/explain" ||
+        fail "strag explain --saved: $(cat "$files/explain")"
+    sed -nE 's/^([0-9]+): (the )?(previous component|[a-z-]+( in [0-9]+ blocks?)?)[,;] .*/\1 \3/p' "$files/explain"
+}
+
+# agrees WHAT RANKS OPTIONS-AND-PROGRAM...
+agrees()
+{
+    local what=$1
+    shift
+    run "$@"
+    ran > "$files/ran"
+    explained > "$files/explained"
+    if [ "$(wc -l < "$files/ran")" -ne 4 ] || ! cmp -s "$files/ran" "$files/explained"; then
+        cat "$output" "$saved" "$files/explain"
+        diff "$files/ran" "$files/explained" || true
+        fail "$what, np $1: the command does not say what ran"
+    fi
+    echo "ok: $what, np $1: $(tr '\n' ';' < "$files/ran")"
+}
+
+# ---- On one host ----
+
+sizes=("$programs/sizes" --descending 1)
+for ranks in 2 4 5 16; do
+    agrees 'shared memory' "$ranks" "${sizes[@]}"
+    agrees 'no shared memory' "$ranks" --mca coll_strag_shared_memory 0 "${sizes[@]}"
+done
+grep -q '^crowd:' "$saved" && fail "a crowd without shared memory"
+agrees 'a minimum' 4 --mca coll_strag_minimum_size 100 "${sizes[@]}"
+grep -q '^minimum: 100$' "$saved" || fail "the minimum is not in the file"
+grep -q '^strict: true$' "$saved" || fail "a minimum that the user sets has exceptions"
+agrees reproducible 5 --mca coll_strag_reproducible 1 "${sizes[@]}"
+! grep -q '^topology:' "$saved" || fail "a topology that must not count"
+# Where nobody looks at verbose lines, candidates that cannot win are left out.
+verbose=0 run 5 --mca coll_strag_shared_memory 0 "${sizes[@]}"
+grep -q '^quick: true$' "$saved" || fail "not a quick table"
+"$STRAG" explain --saved "$saved" --bytes 1M > /dev/null || fail "another table than the quick one"
+agrees pinned 5 --mca coll_strag_algorithm bine "${sizes[@]}"
+agrees straggler 5 --mca coll_strag_straggler 3:20000 --mca coll_strag_shared_memory 0 "${sizes[@]}"
+grep -q '^straggler: {rank: 3, delay: 20000}$' "$saved" || fail "the straggler is not in the file"
+
+cat > "$files/rules.yaml" << 'END'
+strag-rules: 1
+rules:
+  - hosts: 2
+    sizes: [{from: 0, algorithm: ring}]
+  - ranks: 4
+    sizes:
+      - {from: 0, algorithm: previous}
+      - {from: 3K, algorithm: direct, blocks: 2}
+      - {from: 64K, algorithm: auto}
+END
+agrees rules 4 --mca coll_strag_rules "$files/rules.yaml" "${sizes[@]}"
+grep -q "^by the rule in line 5 of $files/rules.yaml" "$files/explain" || fail "not by the rule"
+sed 's/direct, blocks: 2/ring, blocks: 8/' "$files/rules.yaml" > "$files/bad-rules.yaml"
+agrees 'rules of no use' 4 --mca coll_strag_rules "$files/bad-rules.yaml" "${sizes[@]}"
+cat > "$files/model.yaml" << 'END'
+strag-models: 1
+models:
+  - {name: other, hosts: "nowhere*", alpha: 1e6}
+  - {name: here, transport: pml, local-alpha: 300, local-bandwidth: 0.5}
+END
+agrees 'a model file' 4 --mca coll_strag_shared_memory 0 --mca coll_strag_model "$files/model.yaml" \
+    --mca coll_strag_local_bandwidth 2 "${sizes[@]}"
+grep -q "from $files/model.yaml, line 4: local-alpha; user: local-bandwidth" "$files/explain" ||
+    fail "where the numbers are from"
+grep -q '^  local-bandwidth: 2 ' "$saved" || fail "the user's number does not go before the file's"
+
+# ---- On made-up hosts ----
+
+if unshare --uts true 2> /dev/null; then
+    cat > "$files/on-hosts" << 'END'
+#!/bin/bash
+# on-hosts PER HOSTS PROGRAM...: PER ranks in turn on each of the hosts HOST,HOST,...
+per=$1
+IFS=, read -r -a hosts <<< "$2"
+shift 2
+# shellcheck disable=SC2016 # expanded by the inner shell
+exec unshare --uts bash -c 'hostname "$0" && exec "$@"' "${hosts[OMPI_COMM_WORLD_RANK / per % ${#hosts[@]}]}" "$@"
+END
+    chmod +x "$files/on-hosts"
+    cat > "$files/topology.conf" << 'END'
+SwitchName=s0 Nodes=n[0-1]
+SwitchName=s1 Nodes=n[2-3]
+SwitchName=top Switches=s[0-1]
+END
+    layout=(--mca coll_strag_layout "$files/topology.conf")
+    agrees 'a layout' 8 "${layout[@]}" "$files/on-hosts" 2 n0,n1,n2,n3 "${sizes[@]}"
+    grep -q 'name: "n3"' "$saved" || fail "the hosts have no names"
+    agrees 'a layout, interleaved' 8 "${layout[@]}" "$files/on-hosts" 1 n0,n1,n2,n3 "${sizes[@]}"
+    agrees 'uneven hosts' 5 "${layout[@]}" "$files/on-hosts" 2 n0,n1,n2 "${sizes[@]}"
+    agrees 'a slow host' 4 "${layout[@]}" --mca coll_strag_slowdown n2:1.7 "$files/on-hosts" 1 \
+        n0,n1,n2,n3 "${sizes[@]}"
+    grep -q '{rank: 2, factor: 1.7}' "$saved" || fail "the slow host is not in the file"
+    agrees 'a torus' 6 --mca coll_strag_torus 3x2 "$files/on-hosts" 1 a,b,c,d,e,f "${sizes[@]}"
+    agrees 'a straggler on hosts' 8 "${layout[@]}" --mca coll_strag_straggler 5 "$files/on-hosts" 2 \
+        n0,n1,n2,n3 "${sizes[@]}"
+    cat > "$files/hosts.yaml" << 'END'
+strag-models: 1
+models:
+  - {name: wrong, hosts: "n[0-2]", alpha: 1e6}
+  - {name: right, hosts: "m*,n[0-9]", alpha: 45, bandwidth: 0.1}
+END
+    agrees 'a model for hosts' 4 "${layout[@]}" --mca coll_strag_model "$files/hosts.yaml" \
+        "$files/on-hosts" 1 n0,n1,n2,n3 "${sizes[@]}"
+    grep -q "^alpha = 45 us, bandwidth = 0.1 Gbit/s.*; from .*, line 4: alpha, bandwidth$" \
+        "$files/explain" || fail "not the model of these hosts"
+else
+    echo "skipped: made-up hosts (unshare --uts is not allowed)"
+fi
+
+# ---- Which communicators ----
+
+# Without %c the largest that the job's rank 0 decides for; with it each under its name.
+run 4 "${sizes[@]}" --how halves
+grep -q '^communicator: "MPI_COMM_WORLD"$' "$saved" || fail "not the largest communicator"
+save_as=$files/of-%c.yaml run 4 "${sizes[@]}" --how halves
+for name in MPI_COMM_WORLD the-duplicate the-duplicate-of-rank-2; do
+    "$STRAG" explain --saved "$files/of-$name.yaml" --bytes 1M > "$files/explain" ||
+        fail "no file for $name"
+done
+grep -q '^ranks: 2$' "$files/of-the-duplicate-of-rank-2.yaml" || fail "not the half"
+[ ! -e "$saved" ] || fail "a file of the other name, too"
+save_as=$files/nowhere/x.yaml run 4 "${sizes[@]}"
+[ "$(grep -c 'cannot write this file (coll_strag_save)' "$output")" -eq 1 ] ||
+    { cat "$output"; fail "not one warning of a file that cannot be written"; }
+grep -q "$files/nowhere/x.yaml" "$output"
+echo "ok: which communicators"
+
+# ---- A table of another strag ----
+
+run 4 --mca coll_strag_shared_memory 0 "${sizes[@]}"
+sed -i 's/algorithm: ring/algorithm: bine/' "$saved"
+if "$STRAG" explain --saved "$saved" --bytes 1M > "$files/explain" 2> "$output"; then
+    fail "another table is not noticed"
+fi
+grep -q '^but the job ran:$' "$files/explain" || fail "it does not say what the job ran"
+grep -q "^strag explain: --saved: the job's table, by strag .*, is not this strag's" "$output" ||
+    fail "no message of another table"
+echo "ok: another table"

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tune_model.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+    PAIRS_MAX = 4,
+    SAMPLES_MAX = 501,
+    SAMPLES_LEAST = 5,
+    SHORT = 8,            /* bytes */
+    LONG = 256 << 10,     /* bytes; and four times that, for the slope */
+    LONG_SLOW = 64 << 10, /* the same on slow links */
+    REDUCED = 256 << 10,  /* bytes */
+    TAG = 18
+};
+
+/* Seconds for one size; and above which a long message's way there and back is slow. */
+static const double time_for_size = 0.1, slow = 0.1;
+
+/* Both ranks of a pair call it, alike; what it does with so many bytes takes the time. */
+typedef void exchange(MPI_Comm pair, int rank, char *memory, int bytes);
+
+static void ping(MPI_Comm pair, int rank, char *memory, int bytes)
+{
+    if (rank == 0)
+        MPI_Send(memory, bytes, MPI_BYTE, 1, TAG, pair);
+    MPI_Recv(memory, bytes, MPI_BYTE, 1 - rank, TAG, pair, MPI_STATUS_IGNORE);
+    if (rank == 1)
+        MPI_Send(memory, bytes, MPI_BYTE, 0, TAG, pair);
+}
+
+static void allreduce(MPI_Comm pair, int rank, char *memory, int bytes)
+{
+    (void)rank;
+    MPI_Allreduce(MPI_IN_PLACE, memory, bytes / (int)sizeof(float), MPI_FLOAT, MPI_MAX, pair);
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Sleep until all ranks are here. */
+static void meet(MPI_Comm sync)
+{
+    const struct timespec nap = {0, 1000000};
+    MPI_Request request;
+    int here = 0;
+    MPI_Ibarrier(sync, &request);
+    for (MPI_Test(&request, &here, MPI_STATUS_IGNORE); !here;
+         MPI_Test(&request, &here, MPI_STATUS_IGNORE))
+        nanosleep(&nap, NULL);
+}
+
+/* The median time of an exchange; the pair's first rank decides when it is enough. */
+static double time_exchange(MPI_Comm pair, exchange *run, char *memory, int bytes)
+{
+    double times[SAMPLES_MAX], start;
+    int rank, count = 0, more = 1;
+    MPI_Comm_rank(pair, &rank);
+    run(pair, rank, memory, bytes); /* connects, or sets strag up */
+    const double begin = MPI_Wtime();
+    while (more) {
+        start = MPI_Wtime();
+        run(pair, rank, memory, bytes);
+        times[count++] = MPI_Wtime() - start;
+        more =
+            count < SAMPLES_MAX && (count < SAMPLES_LEAST || MPI_Wtime() - begin < time_for_size);
+        if (rank == 0)
+            MPI_Send(&more, 1, MPI_INT, 1, TAG, pair);
+        else
+            MPI_Recv(&more, 1, MPI_INT, 0, TAG, pair, MPI_STATUS_IGNORE);
+    }
+    qsort(times, (size_t)count, sizeof *times, by_value);
+    return times[count / 2];
+}
+
+/* What a pair's exchanges take. */
+struct line {
+    double constant; /* seconds: a short one */
+    double per_byte; /* seconds */
+    double error;    /* of the line through both at the shorter long one, relative */
+};
+
+static struct line measure_line(MPI_Comm pair, exchange *run, char *memory)
+{
+    int bytes = LONG, is_slow;
+    double seconds = time_exchange(pair, run, memory, SHORT);
+    const double start = MPI_Wtime();
+    int rank;
+    MPI_Comm_rank(pair, &rank);
+    run(pair, rank, memory, LONG);
+    is_slow = MPI_Wtime() - start > slow;
+    if (rank == 0)
+        MPI_Send(&is_slow, 1, MPI_INT, 1, TAG, pair);
+    else
+        MPI_Recv(&is_slow, 1, MPI_INT, 0, TAG, pair, MPI_STATUS_IGNORE);
+    if (is_slow)
+        bytes = LONG_SLOW;
+    const double shorter = time_exchange(pair, run, memory, bytes);
+    const double longer = time_exchange(pair, run, memory, 4 * bytes);
+    struct line line = {seconds, fmax(longer - shorter, longer / 100) / (3. * bytes), 0};
+    line.error = fabs(line.constant + line.per_byte * bytes - shorter) / shorter;
+    return line;
+}
+
+/* Two ranks measure, and all get the result. @param key  an info key with its value; NULL: none */
+static struct line measure_pair(MPI_Comm sync, int first, int second, exchange *run,
+                                const char *const *key)
+{
+    struct line line = {0, 0, 0};
+    MPI_Comm plain, pair;
+    MPI_Info info;
+    int rank;
+    MPI_Comm_rank(sync, &rank);
+    const int inside = rank == first || rank == second;
+    MPI_Comm_split(MPI_COMM_WORLD, inside ? 0 : MPI_UNDEFINED, rank == first ? 0 : 1, &plain);
+    if (inside) {
+        char *memory = calloc(4, LONG);
+        if (!memory)
+            MPI_Abort(MPI_COMM_WORLD, 2);
+        MPI_Info_create(&info);
+        if (key)
+            MPI_Info_set(info, key[0], key[1]);
+        MPI_Comm_dup_with_info(plain, info, &pair);
+        MPI_Info_free(&info);
+        line = measure_line(pair, run, memory);
+        MPI_Comm_free(&pair);
+        MPI_Comm_free(&plain);
+        free(memory);
+    }
+    meet(sync);
+    MPI_Bcast(&line, 3, MPI_DOUBLE, first, sync);
+    return line;
+}
+
+/* ---- Where the ranks are ---- */
+
+/* The first ranks of hosts, and two ranks of one host; -1: there are none. */
+struct places {
+    int *leader;
+    int hosts, ranks, neighbour[2];
+};
+
+static struct places find_places(MPI_Comm sync)
+{
+    char own[MPI_MAX_PROCESSOR_NAME] = "";
+    struct places places = {.neighbour = {-1, -1}};
+    int length;
+    MPI_Comm_size(sync, &places.ranks);
+    MPI_Get_processor_name(own, &length);
+    char *all = malloc((size_t)places.ranks * sizeof own);
+    places.leader = malloc((size_t)places.ranks * sizeof *places.leader);
+    if (!all || !places.leader)
+        MPI_Abort(MPI_COMM_WORLD, 2);
+    MPI_Allgather(own, sizeof own, MPI_CHAR, all, sizeof own, MPI_CHAR, sync);
+    for (int rank = 0; rank < places.ranks; rank++) {
+        int h = 0;
+        while (h < places.hosts && strcmp(all + (size_t)places.leader[h] * sizeof own,
+                                          all + (size_t)rank * sizeof own) != 0)
+            h++;
+        if (h == places.hosts) {
+            places.leader[places.hosts++] = rank;
+        } else if (places.neighbour[0] < 0) {
+            places.neighbour[0] = places.leader[h];
+            places.neighbour[1] = rank;
+        }
+    }
+    free(all);
+    return places;
+}
+
+/* ---- The numbers ---- */
+
+/* As a file is to have it: four digits in the number's unit. */
+static double tidy(int id, double value)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%.4g", value / strag_model_numbers[id].scale);
+    return strtod(text, NULL) * strag_model_numbers[id].scale;
+}
+
+static void measure_between(MPI_Comm sync, const struct places *places,
+                            struct strag_model_entry *entry)
+{
+    const int pairs = places->hosts == 2          ? 1
+                      : places->hosts < PAIRS_MAX ? places->hosts
+                                                  : PAIRS_MAX;
+    double alpha[PAIRS_MAX], per_byte[PAIRS_MAX], error[PAIRS_MAX];
+    for (int p = 0; p < pairs; p++) {
+        const int host = (int)((long)p * places->hosts / pairs);
+        const struct line line = measure_pair(
+            sync, places->leader[host], places->leader[(host + 1) % places->hosts], ping, NULL);
+        alpha[p] = line.constant / 2; /* there, and back */
+        per_byte[p] = line.per_byte / 2;
+        error[p] = line.error;
+    }
+    qsort(alpha, (size_t)pairs, sizeof *alpha, by_value);
+    qsort(per_byte, (size_t)pairs, sizeof *per_byte, by_value);
+    qsort(error, (size_t)pairs, sizeof *error, by_value);
+    entry->value[STRAG_MODEL_ALPHA] = tidy(STRAG_MODEL_ALPHA, alpha[pairs / 2]);
+    entry->value[STRAG_MODEL_BANDWIDTH] = tidy(STRAG_MODEL_BANDWIDTH, 1 / per_byte[pairs / 2]);
+    entry->error = error[pairs / 2];
+}
+
+/* Seconds for a byte; rank 0's, for all. */
+static double measure_reduction(MPI_Comm sync)
+{
+    double times[SAMPLES_MAX], per_byte = 0;
+    int rank, count = 0;
+    MPI_Comm_rank(sync, &rank);
+    if (rank == 0) {
+        float *from = calloc(2, REDUCED), *to = from + REDUCED / sizeof *from;
+        if (!from)
+            MPI_Abort(MPI_COMM_WORLD, 2);
+        for (const double begin = MPI_Wtime();
+             count < SAMPLES_LEAST || (count < SAMPLES_MAX && MPI_Wtime() - begin < time_for_size);
+             count++) {
+            const double start = MPI_Wtime();
+            MPI_Reduce_local(from, to, REDUCED / sizeof *from, MPI_FLOAT, MPI_SUM);
+            times[count] = MPI_Wtime() - start;
+        }
+        qsort(times, (size_t)count, sizeof *times, by_value);
+        per_byte = times[count / 2] / REDUCED;
+        free(from);
+    }
+    meet(sync);
+    MPI_Bcast(&per_byte, 1, MPI_DOUBLE, 0, sync);
+    return per_byte;
+}
+
+/* A byte is sent and reduced: what the reduction does not take, sending does, but a tenth at least.
+ */
+static void measure_within(MPI_Comm sync, const struct places *places, double reduction,
+                           struct strag_model_entry *entry)
+{
+    static const char *const pinned[] = {"coll_strag_algorithm", "recursive-doubling"};
+    const struct line line =
+        measure_pair(sync, places->neighbour[0], places->neighbour[1], allreduce, pinned);
+    const double sending = fmax(line.per_byte - reduction, line.per_byte / 10);
+    entry->value[STRAG_MODEL_LOCAL_ALPHA] = tidy(STRAG_MODEL_LOCAL_ALPHA, line.constant);
+    entry->value[STRAG_MODEL_LOCAL_BANDWIDTH] = tidy(STRAG_MODEL_LOCAL_BANDWIDTH, 1 / sending);
+}
+
+void tune_model_measure(MPI_Comm sync, struct strag_model_entry *entry)
+{
+    struct places places = find_places(sync);
+    const time_t now = time(NULL);
+    struct tm today;
+    *entry = (struct strag_model_entry){
+        .error = -1, .ranks = places.ranks, .hosts_measured = places.hosts};
+    for (int id = 0; id < STRAG_MODEL_NUMBERS; id++)
+        entry->value[id] = -1;
+    if (localtime_r(&now, &today))
+        strftime(entry->date, sizeof entry->date, "%Y-%m-%d", &today);
+    const double reduction = measure_reduction(sync);
+    entry->value[STRAG_MODEL_REDUCE_BANDWIDTH] = tidy(STRAG_MODEL_REDUCE_BANDWIDTH, 1 / reduction);
+    if (places.hosts > 1)
+        measure_between(sync, &places, entry);
+    if (places.neighbour[0] >= 0)
+        measure_within(sync, &places, reduction, entry);
+    free(places.leader);
+}

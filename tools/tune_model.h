@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * strag-tune --model: the numbers of the cost model, measured on the job's own hosts, as a model
+ * file (src/model/model_file.h).
+ *
+ *     alpha, bandwidth          pings between the first ranks of up to four pairs of hosts: half of
+ *                               a short one's time, and the slope between two long ones, so that
+ *                               what a link lets pass at once (a shaper's burst, a socket's buffer)
+ *                               does not count
+ *     local-alpha,              allreduces of two ranks of a host by recursive-doubling: one
+ *     local-bandwidth           message each way and one reduction, over whatever strag uses there
+ *     reduce-bandwidth          MPI_Reduce_local
+ *
+ * Each is a median. All takes about a second, on links of 10 Mbit/s about ten. Ranks that have
+ * nothing to do sleep.
+ */
+#ifndef STRAG_TUNE_MODEL_H
+#define STRAG_TUNE_MODEL_H
+
+#include "model/model_file.h"
+
+#include <mpi.h>
+
+/**
+ * Measure. Collective over MPI_COMM_WORLD, in which there are two ranks at least.
+ *
+ * @param sync   of all ranks, without strag: for all that is not measured
+ * @param entry  what cannot be measured here stays below 0 (between hosts: there is one); the same
+ *               on all ranks
+ */
+void tune_model_measure(MPI_Comm sync, struct strag_model_entry *entry);
+
+#endif
