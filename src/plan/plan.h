@@ -76,7 +76,9 @@ struct strag_range {
 struct strag_plan {
     const char *algorithm; /* the algorithm's static name */
     int n, rank;
-    int rounds; /* 1 + the highest round of the whole collective (0: no rank sends) */
+    int rounds;   /* 1 + the highest round of the whole collective (0: no rank sends) */
+    bool in_step; /* ranks had better not go on to a round before they have received the earlier
+                     ones */
     struct strag_bounds bounds;
 
     int nops;
@@ -126,6 +128,7 @@ struct strag_shape {
     const char *algorithm;      /* static */
     int n;                      /* ranks */
     int rounds;                 /* of the whole collective */
+    bool in_step;               /* as in struct strag_claim */
     struct strag_bounds bounds; /* copied, with its numerators */
 };
 
