@@ -75,8 +75,8 @@ static int make_shape(struct strag_instance *instance, struct strag_error *err)
         .algorithm = instance->algorithm->name,
         .n = instance->problem.n,
         .rounds = instance->claim.rounds,
-        .in_step = instance->claim.in_step,
         .bounds = bounds,
+        .in_step = instance->claim.in_step,
     };
     return STRAG_OK;
 }

@@ -77,8 +77,7 @@ struct strag_plan {
     const char *algorithm; /* the algorithm's static name */
     int n, rank;
     int rounds;   /* 1 + the highest round of the whole collective (0: no rank sends) */
-    bool in_step; /* ranks had better not go on to a round before they have received the earlier
-                     ones */
+    bool in_step; /* a round is better left until the earlier ones are received */
     struct strag_bounds bounds;
 
     int nops;
@@ -128,8 +127,8 @@ struct strag_shape {
     const char *algorithm;      /* static */
     int n;                      /* ranks */
     int rounds;                 /* of the whole collective */
-    bool in_step;               /* as in struct strag_claim */
     struct strag_bounds bounds; /* copied, with its numerators */
+    bool in_step;               /* as in struct strag_claim */
 };
 
 /** @return a builder, or NULL when out of memory */
