@@ -65,6 +65,7 @@ static void set_lanes(const struct call *call, struct strag_transport *shared,
         engine_call->lanes[l] = (struct strag_lane){
             .segment = segment_elements(segment, call),
             .slots = slots[l],
+            .in_step = l == COLL_STRAG_NETWORK,
         };
     }
     engine_call->lane_of = module->lane_of;

@@ -47,6 +47,7 @@ void strag_butterfly_claim(const struct strag_problem *problem, struct strag_cla
         .blocks = whole ? parts : parts * p,
         .sent_max = (whole ? field.steps : 2.0 * (p - 1) / p) + field.folds,
         .one_ported = parts == 1,
+        .in_step = !whole && field.folds == 0, /* measured: those that are folded in lose more */
     };
 }
 

@@ -82,6 +82,7 @@ static void claim(const struct strag_problem *problem, struct strag_claim *claim
         .blocks = n,
         .sent_max = 2.0 * (n - 1) / n,
         .one_ported = true,
+        .in_step = true,
     };
 }
 

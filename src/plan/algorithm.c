@@ -76,6 +76,7 @@ static int make_shape(struct strag_instance *instance, struct strag_error *err)
         .n = instance->problem.n,
         .rounds = instance->claim.rounds,
         .bounds = bounds,
+        .in_step = instance->claim.in_step,
     };
     return STRAG_OK;
 }

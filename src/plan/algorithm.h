@@ -35,6 +35,11 @@ struct strag_claim {
                         where the algorithm has a function for it (strag_instance_claim) */
     bool one_ported; /* in one round a rank sends to one rank at most and receives from one */
 
+    /* From round to round ranks go to other partners, with messages that need most of what arrived
+     * before: a rank that goes on too early takes bandwidth from what its next partner still waits
+     * for. Over a network a round's sends are better left until earlier rounds are received. */
+    bool in_step;
+
     /* Forms that wait for a straggler: it takes part from round `before` on, exactly; the others
      * use the rounds until then. */
     bool waits;

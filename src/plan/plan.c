@@ -139,6 +139,7 @@ struct strag_builder *strag_builder_create(const struct strag_shape *shape, int 
     builder->plan->n = shape->n;
     builder->plan->rank = rank;
     builder->plan->rounds = shape->rounds;
+    builder->plan->in_step = shape->in_step;
     builder->wanted = (struct strag_rounds){0, shape->rounds};
     return builder;
 }

@@ -76,7 +76,8 @@ struct strag_range {
 struct strag_plan {
     const char *algorithm; /* the algorithm's static name */
     int n, rank;
-    int rounds; /* 1 + the highest round of the whole collective (0: no rank sends) */
+    int rounds;   /* 1 + the highest round of the whole collective (0: no rank sends) */
+    bool in_step; /* a round is better left until the earlier ones are received */
     struct strag_bounds bounds;
 
     int nops;
@@ -127,6 +128,7 @@ struct strag_shape {
     int n;                      /* ranks */
     int rounds;                 /* of the whole collective */
     struct strag_bounds bounds; /* copied, with its numerators */
+    bool in_step;               /* as in struct strag_claim */
 };
 
 /** @return a builder, or NULL when out of memory */

@@ -10,6 +10,12 @@
  * to LOOKAHEAD rounds beyond the lowest unfinished one may be active; but a round's sends go before
  * those of later rounds, so that these never take the link away from it.
  *
+ * That concerns a rank's own link. What it sends too early takes bandwidth from what its next
+ * partner still waits for, and that one's link the other way is idle meanwhile: 8 hosts that swap
+ * halves of 512 KiB by TCP took 1.35 times as long as their links need, since what is in a socket's
+ * buffer is sent beside the next round's messages. So plans that go from partner to partner (in
+ * step) send in a round, over a lane that says so, when all earlier rounds are received.
+ *
  * That is the pipeline (pipeline.h). Where a transport transfers short messages immediately,
  * vectors of one segment are run without it, one operation after another (in_order.h).
  *
@@ -40,6 +46,9 @@ struct strag_lane {
     size_t segment;                    /* elements, at least 1; the same on both sides */
     int slots;                         /* segments of temporary space, at least 1 */
     struct strag_transport *transport; /* NULL: the call's */
+
+    /* Messages share links: plans that are better run in step (plan->in_step) are. */
+    bool in_step;
 };
 
 enum { STRAG_LANES = 2 };

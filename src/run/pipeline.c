@@ -56,6 +56,7 @@ struct lane {
     size_t offset, slot_elements;
     int *free; /* slots, a stack */
     int nfree;
+    bool in_step;   /* sends wait for the receives of earlier rounds */
     bool kept_back; /* in this pass: an earlier operation has to have the next slot */
 };
 
@@ -449,7 +450,8 @@ static bool pass_receives(struct strag_pipeline *pipeline)
 }
 
 /* Post sends. While one has more to send than may be in flight, later rounds send nothing in its
- * lane: links would carry their segments in place of the ones that others wait for. */
+ * lane: links would carry their segments in place of the ones that others wait for. In step, they
+ * send nothing either while something is to be received. */
 static bool pass_sends(struct strag_pipeline *pipeline)
 {
     bool changed = false;
@@ -459,6 +461,9 @@ static bool pass_sends(struct strag_pipeline *pipeline)
     for (int i = pipeline->head; i < pipeline->tail && pipeline->status == STRAG_OK; i++) {
         const struct strag_op *op = &pipeline->plan->ops[i];
         const struct run *run = &pipeline->runs[i];
+        if (op->kind != STRAG_SEND && run->done < run->end && op->round < last[run->lane] &&
+            pipeline->lanes[run->lane].in_step)
+            last[run->lane] = op->round;
         if (op->kind != STRAG_SEND || op->round > last[run->lane])
             continue;
         changed |= post_all(pipeline, i);
@@ -545,6 +550,7 @@ static int prepare_space(struct strag_pipeline *pipeline)
     for (int l = 0; l < STRAG_LANES; l++) {
         const struct strag_lane *wanted = &call->lanes[l];
         struct lane *lane = &pipeline->lanes[l];
+        lane->in_step = wanted->in_step && pipeline->plan->in_step;
         lane->offset = elements;
         lane->free = pipeline->free_slots + slots;
         lane->slot_elements = call->count < wanted->segment ? call->count : wanted->segment;

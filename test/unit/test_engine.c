@@ -82,6 +82,7 @@ static struct call_options random_options(struct rng *rng, int n)
         if (rng_one_in(rng, 8))
             options.lanes[l].segment = rng_one_in(rng, 2) ? SIZE_MAX : 300;
         options.lanes[l].slots = 1 + (int)rng_below(rng, 5);
+        options.lanes[l].in_step = rng_one_in(rng, 2);
     }
     options.host = rng_one_in(rng, 2) ? 0 : 1 + (int)rng_below(rng, (unsigned)n);
     options.in_place = rng_one_in(rng, 3);
@@ -276,7 +277,8 @@ static int note_progress(struct strag_transport *transport)
 /* Rank 0 of 5: block 0 to three ranks, then once more after it has changed, block 1 to two. */
 static struct strag_plan *plan_of_sends(void)
 {
-    const struct strag_shape shape = {"test", 5, 7, {.blocks = 2, .denominator = 2}};
+    const struct strag_shape shape = {
+        .algorithm = "test", .n = 5, .rounds = 7, .bounds = {.blocks = 2, .denominator = 2}};
     struct strag_builder *builder = strag_builder_create(&shape, 0);
     struct strag_plan *plan = NULL;
     struct strag_error err = {""};
@@ -326,6 +328,96 @@ static void sends_of_the_same_values_are_numbered_alike(void **state)
     assert_int_equal(noting.contents[1][3][0], second);
     strag_engine_free(engine);
     strag_plan_free(plan);
+}
+
+/* ---- In step ---- */
+
+/* A transport where nothing arrives until the test says so. */
+struct holding {
+    struct strag_transport base;
+    struct strag_transfer *expected; /* the last receive that was posted */
+    int sends[4];                    /* [peer] */
+};
+
+static int hold_send(struct strag_transport *transport, struct strag_transfer *transfer, int peer,
+                     const void *buffer, size_t elements)
+{
+    (void)buffer;
+    (void)elements;
+    ((struct holding *)transport)->sends[peer]++;
+    transfer->complete(transfer, STRAG_OK);
+    return STRAG_OK;
+}
+
+static int hold_recv(struct strag_transport *transport, struct strag_transfer *transfer, int peer,
+                     void *buffer, size_t elements)
+{
+    (void)peer;
+    (void)buffer;
+    (void)elements;
+    ((struct holding *)transport)->expected = transfer;
+    return STRAG_OK;
+}
+
+/* Rank 0 of 4 swaps block 0 for block 1 of rank 1 in round 0, and sends block 2 to ranks 2 and 3 in
+ * round 1, for which it needs nothing that it receives. */
+static struct strag_plan *plan_in_step(bool in_step)
+{
+    const struct strag_shape shape = {
+        "test", 4, 2, {.blocks = 3, .denominator = 3}, .in_step = in_step};
+    struct strag_builder *builder = strag_builder_create(&shape, 0);
+    struct strag_plan *plan = NULL;
+    struct strag_error err = {""};
+    strag_send(builder, 0, 1, 0, 1);
+    strag_recv(builder, 0, 1, 1, 1);
+    strag_send(builder, 1, 2, 2, 1);
+    strag_send(builder, 1, 3, 2, 1);
+    assert_int_equal(strag_builder_finish(builder, &plan, &err), STRAG_OK);
+    return plan;
+}
+
+/* @param peer3  the lane of rank 3; all others are in lane 0
+ * @return sends to ranks 2 (tens) and 3 (ones) before the message of rank 1 has arrived */
+static int sends_ahead(bool plan_wants, bool lane_wants, uint8_t peer3)
+{
+    struct strag_plan *plan = plan_in_step(plan_wants);
+    struct strag_engine *engine = NULL;
+    struct strag_reducer reducer = {NULL, NULL, NULL, NULL, NULL};
+    char buffer[3] = {0};
+    const uint8_t lane_of[4] = {0, 0, 0, peer3};
+    struct holding holding = {
+        .base = {.send = hold_send, .recv = hold_recv, .progress = note_progress}};
+    const struct strag_call call = {
+        .input = buffer,
+        .output = buffer,
+        .count = 3,
+        .extent = 1,
+        .lanes = {{.segment = 1, .slots = 1, .in_step = lane_wants}, {.segment = 1, .slots = 1}},
+        .lane_of = lane_of,
+        .transport = &holding.base,
+        .reducer = &reducer,
+    };
+    assert_int_equal(strag_engine_create(plan, 1, &engine, NULL), STRAG_OK);
+    assert_int_equal(strag_engine_start(engine, &call), STRAG_OK);
+    assert_int_equal(strag_engine_progress(engine), STRAG_PENDING);
+    assert_int_equal(holding.sends[1], 1);
+    const int ahead = 10 * holding.sends[2] + holding.sends[3];
+    holding.expected->complete(holding.expected, STRAG_OK);
+    assert_int_equal(strag_engine_progress(engine), STRAG_OK);
+    assert_int_equal(holding.sends[2], 1);
+    assert_int_equal(holding.sends[3], 1);
+    strag_engine_free(engine);
+    strag_plan_free(plan);
+    return ahead;
+}
+
+static void in_step_a_round_waits_for_what_is_to_be_received(void **state)
+{
+    (void)state;
+    assert_int_equal(sends_ahead(false, true, 0), 11);
+    assert_int_equal(sends_ahead(true, false, 0), 11);
+    assert_int_equal(sends_ahead(true, true, 0), 0);
+    assert_int_equal(sends_ahead(true, true, 1), 1); /* the other lane goes on */
 }
 
 /* ---- The interface ---- */
@@ -426,6 +518,7 @@ int main(void)
         cmocka_unit_test(no_memory_for_more_slots),
         cmocka_unit_test(messages_in_place_need_no_space),
         cmocka_unit_test(sends_of_the_same_values_are_numbered_alike),
+        cmocka_unit_test(in_step_a_round_waits_for_what_is_to_be_received),
         cmocka_unit_test(random_cases),
     };
     return cmocka_run_group_tests(tests, NULL, forget_plans);

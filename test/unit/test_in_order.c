@@ -246,7 +246,10 @@ static void a_rank_tells_for_whom_it_waits(void **state)
 
 static struct strag_builder *builder_of(int n, int rank, int rounds, int blocks)
 {
-    const struct strag_shape shape = {"test", n, rounds, {.blocks = blocks, .denominator = blocks}};
+    const struct strag_shape shape = {.algorithm = "test",
+                                      .n = n,
+                                      .rounds = rounds,
+                                      .bounds = {.blocks = blocks, .denominator = blocks}};
     struct strag_builder *builder = strag_builder_create(&shape, rank);
     assert_non_null(builder);
     return builder;
