@@ -568,6 +568,9 @@ static int run(const struct command *command, const struct arguments *arguments)
     struct explanation explanation = {.machine = &machine};
     int format;
     int result = read_machine(command, arguments, &machine);
+    if (result == EXIT_DONE && machine.saved && arguments->value[OPTION_BLOCKS])
+        result = complain(command, STRAG_ERR_ARGUMENT,
+                          "--saved says itself what the job had; leave --blocks out");
     if (result == EXIT_DONE &&
         (!read_word(command, arguments, OPTION_FORMAT, formats, &format) ||
          !read_minimum(command, arguments, &explanation.minimum) ||

@@ -214,4 +214,78 @@ refuses 'strag explain: --bytes is missing; usage: strag explain -n RANKS [TOPOL
 ' --bytes LIST [--blocks M] [--minimum SIZE] [--rules FILE] [--exhaustive] [--format text|json]'\
     explain -n 4
 
+# ---- --model ----
+
+cat >"$work/model.yaml" <<'YAML'
+strag-models: 1
+models:
+  - {name: gpu, hosts: "g*", alpha: 2}
+  - {name: rest, hosts: "n[0-2]", transport: ucp, alpha: 45, bandwidth: 0.1}
+YAML
+printf 'SwitchName=s Nodes=n[0-2]\n' >"$work/n.conf"
+printf 'SwitchName=s Nodes=n[0-3]\n' >"$work/other.conf"
+succeeds explain --layout "$work/n.conf" --bytes 1M --model "$work/model.yaml"
+says "alpha = 45 us, bandwidth = 0.1 Gbit/s; from $work/model.yaml, line 4: alpha, bandwidth"
+succeeds explain --layout "$work/n.conf" --bytes 1M --model "$work/model.yaml" --alpha 3
+says "alpha = 3 us, bandwidth = 0.1 Gbit/s; from $work/model.yaml, line 4: bandwidth"
+succeeds cost -n 3 --bytes 1M --model "$work/model.yaml" --format json
+grep -q '"alpha_us":2,.*"model":{"file":".*model.yaml","line":3},"origins":{"alpha":"file"}' "$work/out" ||
+    fail "what is not known fits: $(cat "$work/out")"
+refuses "strag explain: --model: $work/model.yaml has no model for these hosts; it has: gpu (line 3, hosts g*), rest\
+ (line 4, hosts n[0-2], transport ucp)" \
+    explain --layout "$work/other.conf" --bytes 1M --model "$work/model.yaml"
+refuses "strag explain: --model: $work/none: cannot be opened: No such file or directory" \
+    explain -n 4 --bytes 32 --model "$work/none"
+sed 's/alpha: 45/beta: 45/' "$work/model.yaml" >"$work/wrong.yaml"
+refuses "strag cost: --model: $work/wrong.yaml:4: a model has no key 'beta'; it has name, hosts, transport, measured,\
+ alpha, local-alpha, bandwidth, local-bandwidth, link-latency, hop-latency, reduce-bandwidth" \
+    cost -n 4 --bytes 32 --model "$work/wrong.yaml"
+
+# ---- --saved ----
+
+cat >"$work/saved.yaml" <<'YAML'
+strag-saved: 1
+version: "0.1.0"
+communicator: "MPI_COMM_WORLD"
+ranks: 4
+shared-memory: all
+quick: true
+short-plans: true
+crowd: {ranks: 4, processors: 2, window: 524288}
+model: {alpha: 1, local-alpha: 0.4, bandwidth: 100, local-bandwidth: 160, link-latency: 0, hop-latency: 0,
+        reduce-bandwidth: 160}
+origins: {local-alpha: user}
+table: [{from: 0, algorithm: direct, blocks: 1}]
+topology:
+  nodes:
+    - {level: network}
+    - {level: host, parent: 0, name: "n0"}
+    - {level: rank, parent: 1, ranks: "0..3"}
+YAML
+succeeds explain --saved "$work/saved.yaml" --bytes 1K
+says "n = 4, saved $work/saved.yaml, 1 host, 4 ranks on each"
+says 'alpha = 1 us, bandwidth = 100 Gbit/s, within a host alpha = 0.4 us, bandwidth = 160 Gbit/s, reducing = 160 Gbit/s;'\
+' user: local-alpha'
+says '1K: direct in 1 block, 2.861 us'
+says '4 ranks share 2 processors: by what messages cost there, which the model does not know:'
+succeeds verify direct --saved "$work/saved.yaml" --blocks 1
+says 'verified direct n=4 blocks=1 rounds=6 sent-max=3xS sent-total=6xS reduce-max=3'
+succeeds topology --saved "$work/saved.yaml"
+says 'host n0: ranks 0-3'
+refuses 'strag explain: --saved says itself what the job had; leave --alpha out' \
+    explain --saved "$work/saved.yaml" --bytes 1K --alpha 3
+refuses 'strag explain: --saved says itself what the job had; leave --blocks out' \
+    explain --saved "$work/saved.yaml" --bytes 1K --blocks 4
+refuses 'strag explain: --torus and --saved contradict each other; give one of --torus, --mesh, --hyperx, --hammingmesh,'\
+' --tree, --layout, --saved' explain --saved "$work/saved.yaml" --bytes 1K --torus 2x2
+refuses "strag plan: --saved: $work/model.yaml:1: a saved file has no key 'strag-models'; it has strag-saved, version,\
+ communicator, ranks, ports, minimum, strict, quick, short-plans, reproducible, shared-memory, crowd, straggler, slow,\
+ pinned, model, origins, model-file, model-line, rules, rules-file, rules-line, table, topology" \
+    plan ring --saved "$work/model.yaml"
+sed 's/table: .*/table: [{from: 0, algorithm: ring}]/' "$work/saved.yaml" >"$work/another.yaml"
+gives 1 explain --saved "$work/another.yaml" --bytes 1K
+grep -q "^strag explain: --saved: the job's table, by strag 0.1.0, is not this strag's" "$work/err" ||
+    fail "another table: $(cat "$work/err")"
+says 'but the job ran:'
+
 summary

@@ -70,6 +70,23 @@ for ranks in 2 3 4 5 6 7 8 9; do
     echo "ok: np $ranks"
 done
 
+# The model alone, which the command and the component then use; and beside the rules.
+run 4 "${tune[@]}" --model "$folder/own.yaml"
+for number in local-alpha local-bandwidth reduce-bandwidth; do
+    grep -Eq "^ +-? *$number: [0-9.]+ " "$folder/own.yaml" || { cat "$folder/own.yaml"; fail "no $number"; }
+done
+! grep -q ' bandwidth:' "$folder/own.yaml" || fail "a network's bandwidth on one host"
+grep -q 'ranks: 4, hosts: 1}' "$folder/own.yaml" || fail "not what was measured on"
+"$STRAG" explain -n 4 --ranks-per-node 4 --bytes 1M --model "$folder/own.yaml" > "$output"
+grep -q "from $folder/own.yaml, line 4: local-alpha, local-bandwidth, reduce-bandwidth$" "$output" ||
+    { cat "$output"; fail "the command does not use it"; }
+run 2 --mca coll strag --mca coll_strag_model "$folder/own.yaml" --mca coll_strag_verbose 2 "$programs/sizes"
+grep -Eq "MPI_COMM_WORLD .*: model: .*local-alpha [0-9.e+]+ us \(file $folder/own.yaml, line 4\)" "$output" ||
+    { cat "$output"; fail "the component does not use it"; }
+run 2 "${tune[@]}" --sizes 4 --output "$folder/beside.yaml" --model
+[ -s "$folder/model.yaml" ] && [ -s "$folder/beside.yaml" ] || fail "not both files"
+echo "ok: the model"
+
 # Merging: other jobs' rules and all comments stay, the same job's rule is replaced.
 cat > "$rules" << 'END'
 # mine
@@ -121,6 +138,7 @@ refused '--nothing: unknown option' 2 "${tune[@]}" --nothing
 refused 'coll/strag is not used' 2 "$builddir/tools/strag-tune" --sizes 4
 refused 'coll/strag was not loaded' 2 --mca coll ^strag "$builddir/tools/strag-tune" --sizes 4
 refused 'nowhere/rules: No such file' 2 "${tune[@]}" --sizes 4 --output "$folder/nowhere/rules"
+refused 'nowhere/model: No such file' 2 "${tune[@]}" --model "$folder/nowhere/model"
 run 2 "${tune[@]}" --help
 grep -q '^usage: mpirun' "$output" || fail "--help says nothing"
 echo "ok: wrong use"

@@ -46,7 +46,7 @@ static struct strag_models *parse(const char *text)
 static void a_row_for_each_number(void **state)
 {
     (void)state;
-    const struct strag_model model = {1, 2, 3, 4, 5, 6, 7, STRAG_TIES_SPLIT};
+    const struct strag_model model = {1, 2, 3, 4, 5, 6, 7, STRAG_TIES_SPLIT, false};
     double sum = 0;
     assert_int_equal(STRAG_MODEL_NUMBERS, 7);
     assert_int_equal(sizeof model, STRAG_MODEL_NUMBERS * sizeof(double) + sizeof(double));
