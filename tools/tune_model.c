@@ -215,9 +215,12 @@ static double measure_reduction(MPI_Comm sync)
     int rank, count = 0;
     MPI_Comm_rank(sync, &rank);
     if (rank == 0) {
-        float *from = calloc(2, REDUCED), *to = from + REDUCED / sizeof *from;
-        if (!from)
+        float *from = calloc(2, REDUCED);
+        if (!from) {
             MPI_Abort(MPI_COMM_WORLD, 2);
+            exit(2);
+        }
+        float *to = from + REDUCED / sizeof *from;
         for (const double begin = MPI_Wtime();
              count < SAMPLES_LEAST || (count < SAMPLES_MAX && MPI_Wtime() - begin < time_for_size);
              count++) {

@@ -199,13 +199,13 @@ static bool matches(const char *patterns, const char *name)
 static bool fits_hosts(const char *patterns, const struct strag_machine_kind *kind)
 {
     const struct strag_topology *topology = kind->topology;
-    bool fits = topology || kind->lenient;
-    for (int i = 0; fits && topology && i < topology->nnodes; i++) {
+    bool all = topology || kind->lenient;
+    for (int i = 0; all && topology && i < topology->nnodes; i++) {
         const struct strag_node *node = &topology->nodes[i];
         if (node->level == STRAG_LEVEL_HOST)
-            fits = node->name ? matches(patterns, node->name) : kind->lenient;
+            all = node->name ? matches(patterns, node->name) : kind->lenient;
     }
-    return fits;
+    return all;
 }
 
 static bool fits(const struct strag_model_entry *entry, const struct strag_machine_kind *kind)

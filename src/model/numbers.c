@@ -18,12 +18,14 @@ const struct strag_model_number strag_model_numbers[STRAG_MODEL_NUMBERS] = {
 
 double *strag_model_at(struct strag_model *model, int id)
 {
-    return (double *)((char *)model + strag_model_numbers[id].offset);
+    void *member = (char *)model + strag_model_numbers[id].offset;
+    return member;
 }
 
 double strag_model_value(const struct strag_model *model, int id)
 {
-    return *(const double *)((const char *)model + strag_model_numbers[id].offset);
+    const void *member = (const char *)model + strag_model_numbers[id].offset;
+    return *(const double *)member;
 }
 
 int strag_model_number_parse(int id, const char *text, double *value, struct strag_error *err)

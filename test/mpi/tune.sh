@@ -84,7 +84,9 @@ run 2 --mca coll strag --mca coll_strag_model "$folder/own.yaml" --mca coll_stra
 grep -Eq "MPI_COMM_WORLD .*: model: .*local-alpha [0-9.e+]+ us \(file $folder/own.yaml, line 4\)" "$output" ||
     { cat "$output"; fail "the component does not use it"; }
 run 2 "${tune[@]}" --sizes 4 --output "$folder/beside.yaml" --model
-[ -s "$folder/model.yaml" ] && [ -s "$folder/beside.yaml" ] || fail "not both files"
+if [ ! -s "$folder/model.yaml" ] || [ ! -s "$folder/beside.yaml" ]; then
+    fail "not both files"
+fi
 echo "ok: the model"
 
 # Merging: other jobs' rules and all comments stay, the same job's rule is replaced.
