@@ -191,7 +191,7 @@ static void measure_between(MPI_Comm sync, const struct places *places,
     const int pairs = places->hosts == 2          ? 1
                       : places->hosts < PAIRS_MAX ? places->hosts
                                                   : PAIRS_MAX;
-    double alpha[PAIRS_MAX], per_byte[PAIRS_MAX], error[PAIRS_MAX];
+    double alpha[PAIRS_MAX] = {0}, per_byte[PAIRS_MAX] = {0}, error[PAIRS_MAX] = {0};
     for (int p = 0; p < pairs; p++) {
         const int host = (int)((long)p * places->hosts / pairs);
         const struct line line = measure_pair(
