@@ -121,12 +121,21 @@ def degraded_table(point):
     return lines + [""]
 
 
+def ran_text(algorithms):
+    """Few are named; of many, which may be trials, the last."""
+    different = list(dict.fromkeys(algorithms))
+    if len(different) <= 3:
+        return ", ".join(different)
+    return f"{len(different) - 1} others, {algorithms[-1]}"
+
+
 def settled_table(point):
     """Where nothing is told: auto beside the best of all others, when it has settled."""
     first = point.info["settle"] + 1
     lines = ["Each size has new communicators. Medians, in milliseconds, are of the calls from number "
              f"{first} on; *first*: of strag-auto's calls 1 to 10. *ran*: its algorithms in the order "
-             "in which strag first ran them; previous component: tuned.", "",
+             "in which strag first ran them, of more than three the last; previous component: tuned.",
+             "",
              "| size | first | auto | best | which | auto / best | tuned | auto / tuned | ran |",
              "|---|---:|---:|---:|---|---:|---:|---:|---|"]
     for case in point.cases():
@@ -141,7 +150,7 @@ def settled_table(point):
                  if tuned else " | ")
         lines.append(f"| {results.case_text(case)} | {first} | {1000 * auto[1].median:.2f} "
                      f"| {1000 * other[2].median:.2f} | {other[0]} "
-                     f"| {auto[1].median / other[2].median:.3f} | {stock} | {', '.join(ran)} |")
+                     f"| {auto[1].median / other[2].median:.3f} | {stock} | {ran_text(ran)} |")
     return lines + [""]
 
 

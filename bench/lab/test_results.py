@@ -139,6 +139,10 @@ class Report(unittest.TestCase):
         self.assertIn("| point | strag-auto, 4 MiB, over best | 1.200 | 1.05 | **no** |",
                       report.show_bars([made.point()]))
 
+    def test_many_algorithms(self):
+        self.assertEqual(report.ran_text(["ring", "bine", "ring"]), "ring, bine")
+        self.assertEqual(report.ran_text(["ring", "bine", "swing", "direct", "bine"]), "3 others, bine")
+
     def test_random_stragglers(self):
         """Means, and targets of one delay only; the vector takes 400 ms."""
         made = Made()
