@@ -39,6 +39,7 @@ struct call {
     ompi_op_t *op;
     const struct coll_strag_buffer_locations *locations; /* NULL: all is in host memory */
     struct coll_strag_choice choice;
+    bool tried; /* a trial made the choice */
 };
 
 /* ---- Running it ---- */
@@ -241,8 +242,15 @@ static int look_up(struct call *call)
         return code;
     const struct strag_entry *entry =
         strag_table_entry(&module->decision.table, call->count * call->size);
+    const struct strag_trial_run *trial =
+        coll_strag_watch_trial(module->watch, call->count * call->size);
     call->choice = (struct coll_strag_choice){entry->algorithm, entry->blocks,
                                               (enum coll_strag_reason)module->decision.reason};
+    call->tried = NULL != trial;
+    if (trial) {
+        call->choice.algorithm = trial->algorithm;
+        call->choice.blocks = trial->blocks;
+    }
     return code;
 }
 
@@ -288,10 +296,11 @@ static int run_watched(struct call *call)
         return code;
     if (!coll_strag_watches(module->watch, bytes))
         return run_choice(call);
-    code = coll_strag_watch_begin(module->watch);
+    code = coll_strag_watch_begin(module->watch, bytes);
     if (code == OMPI_SUCCESS)
         code = run_choice(call);
-    const struct strag_watched_call over = {bytes, call->choice.algorithm, call->choice.blocks};
+    const struct strag_watched_call over = {bytes, call->choice.algorithm, call->choice.blocks,
+                                            call->tried};
     code = coll_strag_watch_end(module->watch, &over, code, &change);
     coll_strag_apply_change(module, change);
     return code;

@@ -6,6 +6,7 @@
 #ifndef COLL_STRAG_DECISION_H
 #define COLL_STRAG_DECISION_H
 
+#include "measured.h"
 #include "settings.h"
 
 #include "algorithms/table.h"
@@ -45,6 +46,7 @@ struct coll_strag_hosts {
     int32_t shared_memory;   /* enum coll_strag_shared_memory */
     int32_t unless_ucp;      /* shared memory only where UCX cannot be used */
     int32_t keyed;           /* rank 0 has info keys of ours */
+    int32_t ping;            /* the rank that rank 0 exchanges messages with; 0: none */
     uint64_t id;             /* a random number; 0: none */
 };
 
@@ -70,10 +72,13 @@ struct coll_strag_decision {
     int32_t watching; /* enum coll_strag_watching */
     int32_t window;   /* calls */
     int32_t links;    /* hosts' links are watched, too */
+    int32_t learning; /* calls teach the model, and trials are made (watch/learn.h) */
+    int32_t same_window; /* all windows have as many calls */
     int32_t report, reproducible;
     int32_t slow_found;  /* the slow hosts in the state were not named by the user, but found */
     uint64_t watch_from; /* bytes: shorter calls are not watched */
     uint64_t segments[COLL_STRAG_TRANSPORTS][STRAG_LANES]; /* bytes, by enum coll_strag_lane */
+    struct coll_strag_measured measured;
     struct strag_state_record state;
     struct strag_table table;
 };

@@ -22,8 +22,10 @@ ompi_coll_strag_libcoll_strag_la_SOURCES = \
 	ompi_coll_strag/info_keys.c ompi_coll_strag/info_keys.h \
 	ompi_coll_strag/links.c ompi_coll_strag/links.h \
 	ompi_coll_strag/log.c ompi_coll_strag/log.h \
+	ompi_coll_strag/measured.c ompi_coll_strag/measured.h \
 	ompi_coll_strag/model.c ompi_coll_strag/model.h \
 	ompi_coll_strag/module.c ompi_coll_strag/module.h \
+	ompi_coll_strag/ping.c ompi_coll_strag/ping.h \
 	ompi_coll_strag/place.c ompi_coll_strag/place.h \
 	ompi_coll_strag/plans.c ompi_coll_strag/plans.h \
 	ompi_coll_strag/previous.h \

@@ -2,6 +2,7 @@
 #include "model.h"
 
 #include "log.h"
+#include "measured.h"
 
 #include "model/model_file.h"
 
@@ -77,5 +78,6 @@ struct strag_sourced_model coll_strag_make_model(const struct strag_topology *to
     for (int id = 0; id < STRAG_MODEL_NUMBERS; id++)
         if (number[id] >= 0)
             strag_model_set(&made, id, number[id], STRAG_FROM_USER);
+    coll_strag_measured_use(shared, &made);
     return made;
 }

@@ -40,7 +40,7 @@ enum {
     SLOWDOWN,
     NUMBERS, /* of the cost model, by enum strag_model_id */
     TEXTS = NUMBERS + STRAG_MODEL_NUMBERS,
-    OTHERS = 6, /* integers and switches */
+    OTHERS = 7, /* integers and switches */
 };
 
 static char *texts[TEXTS]; /* as the user gave them */
@@ -237,6 +237,13 @@ static void register_switches(const mca_base_component_t *component,
 {
     register_one(component, "enable", "Whether coll/strag may be used at all", OPAL_INFO_LVL_4,
                  MCA_BASE_VAR_TYPE_BOOL, NULL, &settings->enable);
+    register_one(
+        component, "learn",
+        "Between hosts: find out from the first calls how fast the network is, and by a few "
+        "trials which algorithm is the fastest where several are modelled to be nearly so. "
+        "Without it, and with coll_strag_reproducible, the cost model's numbers are those "
+        "that were set",
+        OPAL_INFO_LVL_4, MCA_BASE_VAR_TYPE_BOOL, NULL, &settings->learn);
     register_one(component, "report",
                  "Report at the end of each communicator which rank was late, how often and by how "
                  "much, and what going ahead without it has saved",
@@ -250,7 +257,7 @@ static void register_switches(const mca_base_component_t *component,
 void coll_strag_settings_register(const mca_base_component_t *component)
 {
     struct coll_strag_settings *settings = &coll_strag_settings;
-    *settings = (struct coll_strag_settings){.enable = true};
+    *settings = (struct coll_strag_settings){.enable = true, .learn = true};
     registered.count = 0;
     register_switches(component, settings);
     register_integers(component, settings);

@@ -14,6 +14,7 @@
 
 struct coll_strag_settings {
     bool enable;
+    bool learn; /* from calls how fast the machine is */
     int priority;
     bool priority_set; /* by the user */
     int verbose;

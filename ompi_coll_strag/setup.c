@@ -17,7 +17,8 @@
  * has info keys, since rank 0 may be the only one that has; and desks are new, since two threads
  * may use parent and dup at once.
  *
- * The first two watch their calls from the 16th on: most communicators live shorter.
+ * The first two watch their calls from the 16th on, from the 4th where there is something to be
+ * learnt: most communicators live shorter.
  *
  * A rank that runs out of memory still takes part in every message. In the end all ranks know, and
  * the previous component runs all calls. What can fail on one rank in the first two is done before
@@ -105,7 +106,7 @@ int coll_strag_setup(struct coll_strag_module *module, ompi_communicator_t *comm
 {
     struct setup setup = {.module = module, .comm = comm};
     if (NULL == comm->c_coll->coll_gather || NULL == comm->c_coll->coll_bcast ||
-        NULL == comm->c_coll->coll_allgather)
+        NULL == comm->c_coll->coll_allgather || NULL == comm->c_coll->coll_barrier)
         return OMPI_ERR_NOT_SUPPORTED; /* a choice of components that Open MPI itself refuses */
     module->setup = COLL_STRAG_SETUP_RUNNING;
     snprintf(module->plans.name, sizeof module->plans.name, "%s", comm->c_name);

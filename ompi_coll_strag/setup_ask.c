@@ -3,6 +3,8 @@
 
 #include "explain.h"
 #include "log.h"
+#include "model.h"
+#include "ping.h"
 #include "place.h"
 #include "rank_info.h"
 #include "setup_decide.h"
@@ -108,12 +110,48 @@ static void find_hosts(struct setup *setup, struct coll_strag_hosts *hosts)
     hosts->id = make_id();
 }
 
+/* ---- How fast the network is ---- */
+
+/* Rank 0: whether nobody knows, and whom to ask. @return 0: nobody */
+static int find_ping(const struct setup *setup, const struct coll_strag_hosts *hosts)
+{
+    const struct coll_strag_module *module = setup->module;
+    const struct coll_strag_settings *settings = &coll_strag_settings;
+    if (!settings->learn || settings->reproducible || !module->topology ||
+        module->decision.pinned != COLL_STRAG_AUTO || hosts->transport == COLL_STRAG_UCP)
+        return 0;
+    const struct strag_sourced_model model =
+        coll_strag_make_model(module->topology, false, COLL_STRAG_PML);
+    if (model.origin[STRAG_MODEL_ALPHA] != STRAG_FROM_DEFAULT &&
+        model.origin[STRAG_MODEL_BANDWIDTH] != STRAG_FROM_DEFAULT)
+        return 0;
+    int peer = 1;
+    while (peer < module->topology->n && strag_topology_same_host(module->topology, 0, peer))
+        peer++;
+    return peer < module->topology->n ? peer : 0;
+}
+
+static int ping(const struct setup *setup, int peer)
+{
+    struct coll_strag_measured measured = {{0}};
+    const int me = ompi_comm_rank(setup->comm);
+    int code = OMPI_SUCCESS;
+    if (peer && (me == 0 || me == peer))
+        code = coll_strag_ping(setup->comm, peer, &measured.number[STRAG_MODEL_ALPHA],
+                               &measured.number[STRAG_MODEL_BANDWIDTH]);
+    if (code == OMPI_SUCCESS)
+        coll_strag_measured_keep(&measured, false);
+    return code;
+}
+
 static bool share_hosts(struct setup *setup)
 {
     struct coll_strag_hosts hosts;
     memset(&hosts, 0, sizeof hosts); /* it is sent, padding and all */
-    if (setup->info)
+    if (setup->info) {
         find_hosts(setup, &hosts);
+        hosts.ping = find_ping(setup, &hosts);
+    }
     int code = coll_strag_setup_broadcast(setup->comm, &hosts, sizeof hosts);
     if (code == OMPI_SUCCESS && hosts.topology_bytes)
         code = share_topology(setup, hosts.topology_bytes);
@@ -122,7 +160,8 @@ static bool share_hosts(struct setup *setup)
     setup->module->heritage->hosts = hosts;
     return coll_strag_setup_may_continue(setup, code) &&
            coll_strag_setup_connect_network(setup, &hosts) &&
-           coll_strag_setup_connect_memory(setup, &hosts);
+           coll_strag_setup_connect_memory(setup, &hosts) &&
+           coll_strag_setup_may_continue(setup, ping(setup, hosts.ping));
 }
 
 /* ---- All together ---- */

@@ -13,8 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* So many calls are not watched: most communicators live shorter. */
-enum { WATCHED_AFTER = 16 };
+/* So many calls are not watched: most communicators live shorter. Where there is something to be
+ * learnt they are fewer. */
+enum { WATCHED_AFTER = 16, LEARNT_AFTER = 4 };
 
 /* ---- Rank 0's decision ---- */
 
@@ -95,6 +96,7 @@ static void decide(const struct setup *setup, struct coll_strag_table_inputs *in
     decision->ports = coll_strag_ports(setup->comm);
     decide_from_ranks(setup, decision);
     coll_strag_setup_log_within_hosts(setup);
+    decision->measured = coll_strag_measured_of(&inputs->model);
     coll_strag_explain_model(setup->comm, &inputs->model);
     if (setup->origin && !coll_strag_logging)
         coll_strag_decide_once(inputs, decision);
@@ -109,6 +111,7 @@ void coll_strag_setup_follow(struct coll_strag_module *module,
                              const struct coll_strag_decision *decision)
 {
     module->decision = *decision;
+    coll_strag_measured_keep(&decision->measured, module->shm != NULL);
     memcpy(module->segments, decision->segments[module->transport->kind], sizeof module->segments);
     coll_strag_setup_find_shortest(module);
 }
@@ -125,6 +128,7 @@ static void watch(struct setup *setup, const struct coll_strag_table_inputs *inp
         .comm = setup->comm,
         .previous = &module->previous,
         .topology = topology,
+        .shared = NULL != module->shm,
         .decision = &module->decision,
         .ranks = setup->ranks,
         .selection = &module->selection,
@@ -165,7 +169,8 @@ void coll_strag_apply_change(struct coll_strag_module *module, enum strag_change
 {
     if (change == STRAG_CHANGE_NOTHING)
         return;
-    coll_strag_plans_free(&module->plans, change == STRAG_CHANGE_STRAGGLER);
+    if (change != STRAG_CHANGE_TABLE)
+        coll_strag_plans_free(&module->plans, change == STRAG_CHANGE_STRAGGLER);
     memset(&module->explained, 0, sizeof module->explained);
     coll_strag_setup_find_shortest(module);
 }
@@ -176,7 +181,8 @@ int coll_strag_setup_watch(struct coll_strag_module *module, ompi_communicator_t
                            size_t bytes)
 {
     struct setup setup = {.module = module, .comm = comm};
-    if (bytes < module->decision.watch_from || --module->watch_in > 0)
+    const size_t from = module->decision.learning ? COLL_STRAG_LEARN_FROM : SIZE_MAX;
+    if ((bytes < module->decision.watch_from && bytes < from) || --module->watch_in > 0)
         return OMPI_SUCCESS;
     struct coll_strag_table_inputs inputs =
         inputs_of(&setup, module->decision.pinned, module->decision.reproducible);
@@ -201,6 +207,6 @@ int coll_strag_setup_watch_later(struct setup *setup)
     const bool now = module->decision.report;
     if (module->decision.watching == COLL_STRAG_WATCH_NOT)
         return setup->code;
-    module->watch_in = now ? 1 : WATCHED_AFTER;
+    module->watch_in = now ? 1 : module->decision.learning ? LEARNT_AFTER : WATCHED_AFTER;
     return now ? coll_strag_setup_watch(module, setup->comm, SIZE_MAX) : setup->code;
 }

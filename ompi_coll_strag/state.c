@@ -129,4 +129,8 @@ void coll_strag_decide_watching(ompi_communicator_t *comm, bool pinned,
     }
     if (is_auto(coll_strag_straggler(comm, buffer)) && !fixed)
         decision->watching = COLL_STRAG_WATCH_SWITCH;
+    decision->same_window = settings->window > 0;
+    decision->learning = settings->learn && !fixed && topology && topology->hosts > 1;
+    if (decision->learning && decision->watching == COLL_STRAG_WATCH_NOT)
+        decision->watching = COLL_STRAG_WATCH_ONLY;
 }

@@ -47,22 +47,42 @@ size_t coll_strag_table_shortest(const struct strag_table *table)
 }
 
 /* The number takes the pointer's place, plus 1, so that NULL stays NULL. */
+static const struct strag_algorithm *pack(const struct strag_algorithm *algorithm)
+{
+    uintptr_t number = 0;
+    while (algorithm && strag_algorithms[number++] != algorithm)
+        continue;
+    return (const struct strag_algorithm *)number;
+}
+
+static const struct strag_algorithm *unpack(const struct strag_algorithm *packed)
+{
+    const uintptr_t number = (uintptr_t)packed;
+    return number ? strag_algorithms[number - 1] : NULL;
+}
+
 void coll_strag_table_pack(struct strag_table *table)
 {
-    for (int e = 0; e < table->entries; e++) {
-        uintptr_t number = 0;
-        while (table->entry[e].algorithm && strag_algorithms[number++] != table->entry[e].algorithm)
-            continue;
-        table->entry[e].algorithm = (const struct strag_algorithm *)number;
-    }
+    for (int e = 0; e < table->entries; e++)
+        table->entry[e].algorithm = pack(table->entry[e].algorithm);
 }
 
 void coll_strag_table_unpack(struct strag_table *table)
 {
-    for (int e = 0; e < table->entries; e++) {
-        uintptr_t number = (uintptr_t)table->entry[e].algorithm;
-        table->entry[e].algorithm = number ? strag_algorithms[number - 1] : NULL;
-    }
+    for (int e = 0; e < table->entries; e++)
+        table->entry[e].algorithm = unpack(table->entry[e].algorithm);
+}
+
+void coll_strag_trial_pack(struct strag_trial *trial)
+{
+    for (int r = 0; r < trial->runs; r++)
+        trial->run[r].algorithm = pack(trial->run[r].algorithm);
+}
+
+void coll_strag_trial_unpack(struct strag_trial *trial)
+{
+    for (int r = 0; r < trial->runs; r++)
+        trial->run[r].algorithm = unpack(trial->run[r].algorithm);
 }
 
 /* Does the algorithm wait for a straggler, which is named, but not in this communicator? */

@@ -7,6 +7,7 @@
 #include "model.h"
 
 #include "model/choice.h"
+#include "watch/trials.h"
 
 /* What a table rests on, beside the state of ranks and links. */
 struct coll_strag_table_inputs {
@@ -42,6 +43,10 @@ size_t coll_strag_table_shortest(const struct strag_table *table);
  * they travel as their number in strag_algorithms. */
 void coll_strag_table_pack(struct strag_table *table);
 void coll_strag_table_unpack(struct strag_table *table);
+
+/** The same for the runs of a trial. */
+void coll_strag_trial_pack(struct strag_trial *trial);
+void coll_strag_trial_unpack(struct strag_trial *trial);
 
 /** Free the rules file, at the end. */
 void coll_strag_rules_free(void);

@@ -27,9 +27,13 @@
 #include "log.h"
 #include "transport.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Of a class of sizes: short calls are watched until there were so many. */
+enum { SEEN_MOST = 96 };
 
 /* How long to wait, after an error, for what is still under way. */
 static const double drain_seconds = 1.0;
@@ -44,15 +48,21 @@ struct coll_strag_watch {
     bool failed;         /* a call ended with an error: nothing is waited for any more */
     bool over;           /* the communicator is being freed, or MPI ends */
 
+    bool brief;                       /* this call is too short to look for stragglers in it */
     double start, barrier_time;       /* of this call; when all were there, below 0: not known */
     ompi_request_t *barrier, *gather; /* under way, or NULL */
-    size_t notes_bytes;               /* the observer's, and the meter's behind them */
+    size_t notes_bytes;               /* of each rank, and the meter's behind them */
     void *all_notes;                  /* rank 0's, of all ranks */
 
     struct strag_watch_summary summary;
     struct coll_strag_links *links; /* NULL: they are not watched */
 
-    struct strag_judge *judge; /* rank 0's; NULL elsewhere */
+    uint8_t seen[STRAG_SIZE_CLASSES]; /* calls of each class of sizes, up to SEEN_MOST */
+    struct strag_trial trials[STRAG_TRIALS_AT_ONCE];
+    int tried[STRAG_TRIALS_AT_ONCE]; /* calls of these so far */
+
+    struct strag_judge *judge;     /* rank 0's; NULL elsewhere */
+    struct strag_learner *learner; /* likewise, and NULL where nothing is learnt */
 
     struct coll_strag_watch *next; /* in the list */
 };
@@ -63,9 +73,17 @@ struct update {
     int32_t change;       /* enum strag_change: state and table are new */
     int32_t probe;        /* links are to be probed at once, ... */
     uint64_t probe_bytes; /* ... with messages of so many bytes */
-    struct strag_state_record state;
-    struct strag_table table; /* packed */
+    int32_t window;       /* calls of this window, and of the next ones; 0: as it is */
+    int32_t begun[STRAG_TRIALS_AT_ONCE]; /* which trials are new */
     struct strag_watch_summary summary;
+};
+
+/* What follows where it is new. */
+struct news {
+    struct coll_strag_measured measured;
+    struct strag_state_record state;
+    struct strag_table table;                        /* packed, as */
+    struct strag_trial trials[STRAG_TRIALS_AT_ONCE]; /* ... these */
 };
 
 /* ---- All watches of this process ---- */
@@ -190,21 +208,46 @@ void coll_strag_watch_free(struct coll_strag_watch *watch)
     strag_observer_free(watch->observer);
     coll_strag_links_free(watch->links);
     strag_judge_free(watch->judge);
+    strag_learner_free(watch->learner);
     free(watch->all_notes);
     free(watch);
 }
 
 /* As in struct strag_judge_options. */
 static double make_table(void *context, const struct strag_state_record *state,
-                         struct strag_judge_table *made)
+                         const struct strag_sourced_model *model, struct strag_judge_table *made)
 {
     const struct coll_strag_watch *watch = context;
+    struct coll_strag_table_inputs inputs = watch->options.inputs;
     struct coll_strag_decision decision = *watch->options.decision;
     double start = coll_strag_seconds();
     decision.state = *state;
-    coll_strag_decide(&watch->options.inputs, &decision, &made->selection);
+    if (model)
+        inputs.model = *model;
+    coll_strag_decide(&inputs, &decision, &made->selection);
     made->table = decision.table;
     return coll_strag_seconds() - start;
+}
+
+/* Bytes of a rank's notes of the longest window. */
+static size_t notes_room(const struct coll_strag_watch *watch)
+{
+    return (size_t)watch->options.decision->window * sizeof(struct strag_note) +
+           sizeof(struct strag_meter_note);
+}
+
+/* @return false: out of memory */
+static bool make_learner(struct coll_strag_watch *watch)
+{
+    const struct coll_strag_watch_options *options = &watch->options;
+    const struct strag_problem problem = {
+        .n = ompi_comm_size(options->comm),
+        .ports = options->decision->ports,
+        .topology = options->inputs.topology,
+    };
+    if (options->decision->learning)
+        watch->learner = strag_learner_create(&problem, &options->inputs.model);
+    return watch->learner || !options->decision->learning;
 }
 
 /* Rank 0's part. */
@@ -213,16 +256,20 @@ static bool make_judge(struct coll_strag_watch *watch)
     const struct coll_strag_watch_options *options = &watch->options;
     const struct coll_strag_decision *decision = options->decision;
     const struct strag_judge_table usual = {decision->table, *options->selection};
+    if (!make_learner(watch))
+        return false;
     const struct strag_judge_options judge = {
         .n = ompi_comm_size(options->comm),
         .window = decision->window,
+        .same_window = decision->same_window,
+        .learner = watch->learner,
         .stragglers = decision->watching == COLL_STRAG_WATCH_SWITCH,
         .observer = watch->observer,
         .slowdown = watch->links ? watch->links->slowdown : NULL,
         .make = make_table,
         .context = watch,
     };
-    watch->all_notes = malloc((size_t)judge.n * watch->notes_bytes);
+    watch->all_notes = malloc((size_t)judge.n * notes_room(watch));
     if (watch->all_notes)
         watch->judge = strag_judge_create(&judge, options->ranks, &decision->state, &usual,
                                           coll_strag_seconds());
@@ -243,12 +290,11 @@ static bool make(struct coll_strag_watch *watch)
     watch->from = decision->watch_from;
     watch->always_measure = watch->look = decision->report;
     watch->summary = strag_watch_summary_none();
-    strag_observer_notes(watch->observer, &watch->notes_bytes);
+    if (decision->learning && !decision->same_window)
+        strag_observer_set_window(watch->observer, STRAG_FIRST_WINDOW);
     if (decision->links &&
         !coll_strag_links_create(comm, watch->options.topology, &decision->state, &watch->links))
         return false;
-    if (watch->links)
-        watch->notes_bytes += sizeof(struct strag_meter_note);
     return (!watch->options.ranks || make_judge(watch)) && register_teardown(comm);
 }
 
@@ -291,7 +337,6 @@ struct strag_selection *coll_strag_watch_selection(const struct coll_strag_watch
 static int send_notes(struct coll_strag_watch *watch)
 {
     ompi_communicator_t *comm = watch->options.comm;
-    const coll_strag_count_t count = (coll_strag_count_t)watch->notes_bytes;
     size_t bytes;
     if (NULL != watch->gather) {
         int code = ompi_request_wait(&watch->gather, MPI_STATUS_IGNORE);
@@ -303,9 +348,12 @@ static int send_notes(struct coll_strag_watch *watch)
         struct strag_meter_note note;
         strag_meter_take(watch->links->meter, &note);
         memcpy((char *)notes + bytes, &note, sizeof note);
+        bytes += sizeof note;
     }
+    watch->notes_bytes = bytes;
     if (watch->judge)
         strag_judge_begin_window(watch->judge);
+    const coll_strag_count_t count = (coll_strag_count_t)bytes;
     return comm->c_coll->coll_igather(notes, count, MPI_BYTE, watch->all_notes, count, MPI_BYTE, 0,
                                       comm, &watch->gather, comm->c_coll->coll_igather_module);
 }
@@ -319,29 +367,80 @@ static void fill_in(const struct coll_strag_watch *watch, enum strag_change chan
         coll_strag_log(watch->options.comm, "%s", log);
     update->change = (int32_t)change;
     update->summary = *strag_judge_summary(watch->judge);
-    update->state = *strag_judge_state(watch->judge);
-    update->table = strag_judge_current(watch->judge)->table;
-    coll_strag_table_pack(&update->table);
+}
+
+static bool has_news(const struct update *update)
+{
+    bool news = update->change != STRAG_CHANGE_NOTHING;
+    for (int t = 0; t < STRAG_TRIALS_AT_ONCE; t++)
+        news = news || update->begun[t];
+    return news;
+}
+
+static void fill_in_news(const struct coll_strag_watch *watch, struct news *news)
+{
+    if (watch->learner)
+        news->measured = coll_strag_measured_of(strag_learner_model(watch->learner));
+    news->state = *strag_judge_state(watch->judge);
+    news->table = strag_judge_current(watch->judge)->table;
+    coll_strag_table_pack(&news->table);
+    for (int t = 0; t < STRAG_TRIALS_AT_ONCE; t++) {
+        news->trials[t] = strag_judge_trials(watch->judge)[t];
+        coll_strag_trial_pack(&news->trials[t]);
+    }
+}
+
+/* What is new is followed from the next call on. */
+static void follow_news(struct coll_strag_watch *watch, const struct update *update,
+                        struct news *news)
+{
+    for (int t = 0; t < STRAG_TRIALS_AT_ONCE; t++) {
+        if (update->change == STRAG_CHANGE_LINKS)
+            watch->trials[t].runs = 0;
+        if (!update->begun[t])
+            continue;
+        coll_strag_trial_unpack(&news->trials[t]);
+        watch->trials[t] = news->trials[t];
+        watch->tried[t] = 0;
+    }
+    if (update->change == STRAG_CHANGE_NOTHING)
+        return;
+    coll_strag_measured_keep(&news->measured, watch->options.shared);
+    coll_strag_table_unpack(&news->table);
+    watch->options.decision->state = news->state;
+    watch->options.decision->table = news->table;
+}
+
+static int broadcast(const struct coll_strag_watch *watch, void *data, size_t bytes)
+{
+    ompi_communicator_t *comm = watch->options.comm;
+    return comm->c_coll->coll_bcast(data, (coll_strag_count_t)bytes, MPI_BYTE, 0, comm,
+                                    comm->c_coll->coll_bcast_module);
 }
 
 /* Rank 0's update goes to all, and all follow it. */
 static int broadcast_update(struct coll_strag_watch *watch, struct update *update,
                             enum strag_change *change)
 {
-    ompi_communicator_t *comm = watch->options.comm;
-    int code = comm->c_coll->coll_bcast(update, sizeof *update, MPI_BYTE, 0, comm,
-                                        comm->c_coll->coll_bcast_module);
+    struct news news;
+    int code = broadcast(watch, update, sizeof *update);
     if (code != OMPI_SUCCESS)
         return code;
     watch->look = update->look || watch->always_measure;
+    if (update->window)
+        strag_observer_set_window(watch->observer, update->window);
     pthread_mutex_lock(&watches.lock);
     watch->summary = update->summary;
     pthread_mutex_unlock(&watches.lock);
-    if (update->change == STRAG_CHANGE_NOTHING)
+    if (!has_news(update))
         return code;
-    watch->options.decision->state = update->state;
-    watch->options.decision->table = update->table;
-    coll_strag_table_unpack(&watch->options.decision->table);
+    memset(&news, 0, sizeof news);
+    if (watch->judge)
+        fill_in_news(watch, &news);
+    code = broadcast(watch, &news, sizeof news);
+    if (code != OMPI_SUCCESS)
+        return code;
+    follow_news(watch, update, &news);
     *change = update->change > (int)*change ? (enum strag_change)update->change : *change;
     return code;
 }
@@ -353,11 +452,25 @@ static int probe(struct coll_strag_watch *watch, struct update *update, enum str
         coll_strag_links_probe(watch->links, watch->options.comm, update->probe_bytes, &seconds);
     if (code != OMPI_SUCCESS)
         return code;
+    update->window = 0;
+    memset(update->begun, 0, sizeof update->begun);
     if (watch->judge) {
         enum strag_change links = strag_judge_probed(watch->judge, watch->links->rates, seconds);
         fill_in(watch, links, update);
     }
     return broadcast_update(watch, update, change);
+}
+
+static void fill_in_judgement(const struct coll_strag_watch *watch,
+                              const struct strag_judgement *judgement, struct update *update)
+{
+    update->look = judgement->look;
+    update->probe = judgement->probe;
+    update->probe_bytes = judgement->probe_bytes;
+    update->window = judgement->window;
+    for (int t = 0; t < STRAG_TRIALS_AT_ONCE; t++)
+        update->begun[t] = judgement->begun[t];
+    fill_in(watch, judgement->change, update);
 }
 
 static int decide(struct coll_strag_watch *watch, enum strag_change *change)
@@ -366,12 +479,9 @@ static int decide(struct coll_strag_watch *watch, enum strag_change *change)
     memset(&update, 0, sizeof update);
     int code = watch->judge ? ompi_request_wait(&watch->gather, MPI_STATUS_IGNORE) : OMPI_SUCCESS;
     if (watch->judge && code == OMPI_SUCCESS) {
-        struct strag_judgement judgement = strag_judge_window(
+        const struct strag_judgement judgement = strag_judge_window(
             watch->judge, watch->all_notes, watch->notes_bytes, coll_strag_seconds());
-        update.look = judgement.look;
-        update.probe = judgement.probe;
-        update.probe_bytes = judgement.probe_bytes;
-        fill_in(watch, judgement.change, &update);
+        fill_in_judgement(watch, &judgement, &update);
     }
     if (code == OMPI_SUCCESS)
         code = broadcast_update(watch, &update, change);
@@ -382,11 +492,31 @@ static int decide(struct coll_strag_watch *watch, enum strag_change *change)
     return code;
 }
 
+/* ---- Trials ---- */
+
+const struct strag_trial_run *coll_strag_watch_trial(struct coll_strag_watch *watch, size_t bytes)
+{
+    for (int t = 0; watch && t < STRAG_TRIALS_AT_ONCE; t++) {
+        const struct strag_trial *trial = &watch->trials[t];
+        if (trial->runs == 0 || bytes < trial->from || bytes >= trial->to)
+            continue;
+        const struct strag_trial_run *run = strag_trial_find(trial, watch->tried[t]++);
+        if (run)
+            return run;
+        watch->trials[t].runs = 0;
+    }
+    return NULL;
+}
+
 /* ---- A call ---- */
 
 bool coll_strag_watches(const struct coll_strag_watch *watch, size_t bytes)
 {
-    return watch && bytes >= watch->from && !watch->inside && !watch->failed && !watch->over;
+    if (!watch || watch->inside || watch->failed || watch->over)
+        return false;
+    return bytes >= watch->from ||
+           (watch->options.decision->learning && bytes >= COLL_STRAG_LEARN_FROM &&
+            watch->seen[strag_size_class(bytes)] < SEEN_MOST);
 }
 
 /* The barrier is complete, in this thread or another. */
@@ -397,13 +527,14 @@ static int barrier_done(ompi_request_t *request)
     return OMPI_SUCCESS;
 }
 
-int coll_strag_watch_begin(struct coll_strag_watch *watch)
+int coll_strag_watch_begin(struct coll_strag_watch *watch, size_t bytes)
 {
     ompi_communicator_t *comm = watch->options.comm;
     watch->inside = true;
     watch->barrier_time = -1;
+    watch->brief = bytes < watch->from;
     watch->start = coll_strag_seconds();
-    if (!watch->look)
+    if (!watch->look || watch->brief)
         return OMPI_SUCCESS;
     int code =
         comm->c_coll->coll_ibarrier(comm, &watch->barrier, comm->c_coll->coll_ibarrier_module);
@@ -417,7 +548,7 @@ int coll_strag_watch_begin(struct coll_strag_watch *watch)
 static int take_note(struct coll_strag_watch *watch, struct strag_note *note)
 {
     double seconds = coll_strag_seconds() - watch->start;
-    *note = (struct strag_note){.seconds = (float)seconds, .wait = -1};
+    *note = (struct strag_note){.seconds = (float)(watch->brief ? -seconds : seconds), .wait = -1};
     if (NULL == watch->barrier)
         return OMPI_SUCCESS;
     int code = ompi_request_wait(&watch->barrier, MPI_STATUS_IGNORE);
@@ -425,6 +556,17 @@ static int take_note(struct coll_strag_watch *watch, struct strag_note *note)
     if (code == OMPI_SUCCESS && watch->barrier_time >= 0)
         note->wait = (float)(watch->barrier_time - watch->start);
     return code;
+}
+
+/* Where a class of sizes is new, its first window is short. The same on all ranks. */
+static void count_call(struct coll_strag_watch *watch, size_t bytes)
+{
+    const struct coll_strag_decision *decision = watch->options.decision;
+    if (!decision->learning)
+        return;
+    uint8_t *seen = &watch->seen[strag_size_class(bytes)];
+    if (*seen < SEEN_MOST && ++*seen == STRAG_FIRST_WINDOW && !decision->same_window)
+        strag_observer_set_window(watch->observer, 1);
 }
 
 int coll_strag_watch_end(struct coll_strag_watch *watch, const struct strag_watched_call *call,
@@ -436,7 +578,8 @@ int coll_strag_watch_end(struct coll_strag_watch *watch, const struct strag_watc
         code = take_note(watch, &note);
     if (code == OMPI_SUCCESS) {
         if (watch->judge)
-            strag_judge_add(watch->judge, call, (double)note.seconds);
+            strag_judge_add(watch->judge, call, fabs((double)note.seconds));
+        count_call(watch, call->bytes);
         enum strag_observe_step step = strag_observer_add(watch->observer, note);
         if (step == STRAG_OBSERVE_SEND)
             code = send_notes(watch);

@@ -14,6 +14,9 @@
 
 struct coll_strag_watch;
 
+/* The shortest calls that teach something. */
+#define COLL_STRAG_LEARN_FROM ((size_t)4 << 10)
+
 /** On rank 0, when the communicator or MPI comes to its end. @param ranks  [rank] */
 typedef void coll_strag_watch_report(const ompi_communicator_t *comm,
                                      const struct strag_watch_summary *summary,
@@ -24,6 +27,7 @@ struct coll_strag_watch_options {
     ompi_communicator_t *comm;
     const struct coll_strag_previous *previous;
     const struct strag_topology *topology; /* for create alone; NULL: links are not watched */
+    bool shared;                           /* messages within hosts go through shared memory */
     struct coll_strag_decision *decision;  /* state and table of it are kept up to date */
 
     /* On rank 0 */
@@ -55,8 +59,12 @@ struct strag_selection *coll_strag_watch_selection(const struct coll_strag_watch
 /** Is a call of so many bytes to be watched? The same on all ranks. `watch` may be NULL. */
 bool coll_strag_watches(const struct coll_strag_watch *watch, size_t bytes);
 
+/** What a call of so many bytes runs because it is to be tried. To be asked once for each call, on
+ * all ranks. `watch` may be NULL. @return NULL: what the table says */
+const struct strag_trial_run *coll_strag_watch_trial(struct coll_strag_watch *watch, size_t bytes);
+
 /** Before such a call. */
-int coll_strag_watch_begin(struct coll_strag_watch *watch);
+int coll_strag_watch_begin(struct coll_strag_watch *watch, size_t bytes);
 
 /** After it. @param code  what it ended with; returned, if it is an error
  * @param[out] change  what the caller has to do: drop plans for a straggler, or all plans */

@@ -103,12 +103,15 @@ src_libstrag_la_SOURCES = \
 	src/run/shared_memory_room.c \
 	src/run/shared_memory_wait.c \
 	src/run/transport.h \
+	src/watch/calibrate.c src/watch/calibrate.h \
 	src/watch/judge.c src/watch/judge.h \
+	src/watch/learn.c src/watch/learn.h \
 	src/watch/link_speed.c src/watch/link_speed.h \
 	src/watch/meter.c src/watch/meter.h \
 	src/watch/observe.c src/watch/observe.h \
 	src/watch/slowdown.c src/watch/slowdown.h \
-	src/watch/summary.c src/watch/summary.h
+	src/watch/summary.c src/watch/summary.h \
+	src/watch/trials.c src/watch/trials.h
 src_libstrag_la_CPPFLAGS = $(AM_CPPFLAGS) $(HWLOC_CFLAGS) $(YAML_CFLAGS)
 src_libstrag_la_LIBADD = -lm $(PTHREAD_LIBS) $(HWLOC_LIBS) $(YAML_LIBS)
 EXTRA_DIST += src/base/README.md src/machine/README.md src/plan/README.md src/algorithms/README.md \

@@ -4,11 +4,15 @@
  * or one for links that have become slow.
  *
  *     a window's notes ──► observer: a straggler?     ──► the straggler's table, if it helps
- *                     └──► slowdown: a slow link?     ──► a probe ──► another table
+ *                     ├──► slowdown: a slow link?     ──► a probe ──► another table
+ *                     └──► learner: another machine than the model's?  ──► another table, trials
  *
- * The model's speeds are only the user's estimates. As the ratio of the delay to the call matters,
- * a delay is scaled: divided by the ratio of the calls' measured time to the modelled one, both
- * without the straggler.
+ * The model's speeds are estimates, with a learner good ones. As the ratio of the delay to the call
+ * matters, a delay is scaled: divided by the ratio of the calls' measured time to the modelled one,
+ * both without the straggler.
+ *
+ * A learner's first windows are short: they double, from STRAG_FIRST_WINDOW calls to the full
+ * length, and end with a trial's last call.
  *
  * Making tables may take 1 % of the time: after a long one the next has to wait.
  *
@@ -18,8 +22,12 @@
 #define STRAG_JUDGE_H
 
 #include "model/select.h"
+#include "watch/learn.h"
 #include "watch/slowdown.h"
 #include "watch/summary.h"
+
+/* With a learner. */
+enum { STRAG_FIRST_WINDOW = 4 };
 
 /* Algorithms by size, and the selection they are from (may be NULL), which the structure owns. */
 struct strag_judge_table {
@@ -28,15 +36,19 @@ struct strag_judge_table {
 };
 
 struct strag_judge_options {
-    int n;           /* ranks */
-    int window;      /* calls */
-    bool stragglers; /* make tables for them */
+    int n;            /* ranks */
+    int window;       /* calls, at most */
+    bool same_window; /* all have as many */
+    bool stragglers;  /* make tables for them */
     struct strag_observer *observer;
     struct strag_slowdown *slowdown; /* NULL: links are not watched */
 
-    /* Make the table for a state. @return seconds that it took */
+    struct strag_learner *learner; /* NULL: nothing is learnt */
+
+    /* Make the table for a state. @param model  NULL: that of the table before
+     * @return seconds that it took */
     double (*make)(void *context, const struct strag_state_record *state,
-                   struct strag_judge_table *made);
+                   const struct strag_sourced_model *model, struct strag_judge_table *made);
     void *context;
 };
 
@@ -45,19 +57,24 @@ struct strag_watched_call {
     size_t bytes;
     const struct strag_algorithm *algorithm; /* NULL: the previous component */
     int blocks;
+    bool tried; /* a trial said so */
 };
 
 enum strag_change {
     STRAG_CHANGE_NOTHING,
+    STRAG_CHANGE_TABLE,     /* all plans are as good as before */
     STRAG_CHANGE_STRAGGLER, /* new state and table: plans for a straggler are invalid */
     STRAG_CHANGE_LINKS,     /* all plans are invalid */
 };
 
 struct strag_judgement {
     enum strag_change change;
-    bool look;          /* measure waits from now on */
-    bool probe;         /* probe all hosts ... */
-    size_t probe_bytes; /* ... with messages of so many bytes */
+    bool look;                        /* measure waits from now on */
+    bool probe;                       /* probe all hosts ... */
+    size_t probe_bytes;               /* ... with messages of so many bytes */
+    int window;                       /* calls of this window, and of the next ones; 0: as it is */
+    bool begun[STRAG_TRIALS_AT_ONCE]; /* which of the trials are new: they begin with the next call
+                                       */
 };
 
 struct strag_judge;
@@ -96,6 +113,9 @@ enum strag_change strag_judge_probed(struct strag_judge *judge, const float *rat
 /** In force from the next call on; valid until the next judgement. */
 const struct strag_state_record *strag_judge_state(const struct strag_judge *judge);
 const struct strag_judge_table *strag_judge_current(const struct strag_judge *judge);
+
+/** [STRAG_TRIALS_AT_ONCE] What calls of some sizes run beside the table, until it has run. */
+const struct strag_trial *strag_judge_trials(const struct strag_judge *judge);
 
 const struct strag_watch_summary *strag_judge_summary(const struct strag_judge *judge);
 

@@ -31,17 +31,19 @@ static const double share_on = 0.75, share_off = 0.4;
 static const double least_delay = 0.1;
 
 struct strag_observer {
-    int n, window;
+    int n, longest; /* ranks; calls of a window at most */
 
-    uint64_t added;           /* calls of this rank */
-    struct strag_note *own;   /* [window]: of these, and the caller's room */
-    struct strag_note *early; /* [earlies]: a window's first, while the last one is being sent */
-    int earlies;
+    int filled, window;       /* calls of the window being filled; how many it will have */
+    int sent;                 /* calls of the last full window; 0: there was none */
+    bool undecided;           /* it has been sent, and no verdict asked for */
+    struct strag_note *own;   /* [longest]: of this rank's calls, and the caller's room */
+    struct strag_note *early; /* a window's first, while the last one is being sent */
+    int earlies;              /* of these, not yet among its own */
 
-    struct strag_last *recent; /* [2 * window]: the previous window, then this one */
-    int known;                 /* calls in there: 0, window or 2 * window */
+    struct strag_last *recent; /* [2 * longest]: the window before, then the one evaluated last */
+    int before, now;           /* calls of these */
     int32_t *points;           /* [rank]: room to count */
-    float *sorted;             /* room for 2 * window delays */
+    float *sorted;             /* room for 2 * longest delays */
     struct strag_verdict verdict;
 
     int suspect;          /* by durations, being looked at closely; or NONE */
@@ -61,7 +63,7 @@ struct strag_observer {
 /* What evaluating takes. @return false: out of memory */
 static bool make_room(struct strag_observer *made)
 {
-    const size_t ranks = (size_t)made->n, window = (size_t)made->window;
+    const size_t ranks = (size_t)made->n, window = (size_t)made->longest;
     made->recent = calloc(2 * window, sizeof *made->recent);
     made->points = calloc(ranks, sizeof *made->points);
     made->sorted = calloc(2 * window > REMEMBERED ? 2 * window : REMEMBERED, sizeof(float));
@@ -70,6 +72,12 @@ static bool make_room(struct strag_observer *made)
     made->history = calloc(REMEMBERED, sizeof *made->history);
     return made->recent && made->points && made->sorted && made->refuted && made->times_last &&
            made->history;
+}
+
+/* The notes have to arrive: so many calls after a window's end it is evaluated. */
+static int later(int window)
+{
+    return window / 8 ? window / 8 : 1;
 }
 
 int strag_observer_create(int n, int calls, size_t room, struct strag_observer **observer,
@@ -83,12 +91,11 @@ int strag_observer_create(int n, int calls, size_t room, struct strag_observer *
                           calls, STRAG_WINDOW_MAX);
     struct strag_observer *made = calloc(1, sizeof *made);
     if (made) {
-        made->window = calls;
+        made->window = made->longest = calls;
         made->n = n;
         made->verdict.rank = NONE;
-        made->earlies = calls / 8 ? calls / 8 : 1;
         made->own = calloc(1, window * sizeof *made->own + room);
-        made->early = calloc((size_t)made->earlies, sizeof *made->early);
+        made->early = calloc((size_t)later(calls), sizeof *made->early);
         made->suspect = NONE;
     }
     if (!made || !made->own || !made->early || (n > 0 && !make_room(made))) {
@@ -118,20 +125,39 @@ void strag_observer_free(struct strag_observer *observer)
 
 enum strag_observe_step strag_observer_add(struct strag_observer *observer, struct strag_note note)
 {
-    const uint64_t window = (uint64_t)observer->window, later = (uint64_t)observer->earlies;
-    const uint64_t at = observer->added++ % window;
-    if (at == later)
-        memcpy(observer->own, observer->early, later * sizeof *observer->early);
-    *(at < later ? &observer->early[at] : &observer->own[at]) = note;
-    if (at + 1 == window)
+    const int at = observer->filled++;
+    if (!observer->undecided && observer->earlies > 0) {
+        memcpy(observer->own, observer->early, (size_t)observer->earlies * sizeof *observer->early);
+        observer->earlies = 0;
+    }
+    *(observer->undecided ? &observer->early[observer->earlies++] : &observer->own[at]) = note;
+    if (observer->filled == observer->window) {
+        observer->sent = observer->window;
+        observer->filled = 0;
+        observer->undecided = true;
+        if (observer->window <= later(observer->sent))
+            observer->window = later(observer->sent) + 1;
         return STRAG_OBSERVE_SEND;
-    const bool sent = observer->added > window;
-    return sent && at + 1 == later ? STRAG_OBSERVE_DECIDE : STRAG_OBSERVE_NOTHING;
+    }
+    if (!observer->undecided || observer->filled < later(observer->sent))
+        return STRAG_OBSERVE_NOTHING;
+    observer->undecided = false;
+    return STRAG_OBSERVE_DECIDE;
+}
+
+void strag_observer_set_window(struct strag_observer *observer, int calls)
+{
+    int least = observer->filled + 1;
+    if (observer->undecided && least <= later(observer->sent))
+        least = later(observer->sent) + 1;
+    observer->window = calls < least ? least : calls;
+    if (observer->window > observer->longest)
+        observer->window = observer->longest;
 }
 
 struct strag_note *strag_observer_notes(const struct strag_observer *observer, size_t *bytes)
 {
-    *bytes = (size_t)observer->window * sizeof *observer->own;
+    *bytes = (size_t)observer->sent * sizeof *observer->own;
     return observer->own;
 }
 
@@ -187,18 +213,19 @@ static struct strag_last find_last(const struct strag_observer *observer, const 
 /* The current window becomes the previous one, the new one the current. */
 static void take_over(struct strag_observer *observer, const void *notes, size_t stride)
 {
-    int window = observer->window;
-    memmove(observer->recent, observer->recent + window, (size_t)window * sizeof *observer->recent);
-    for (int call = 0; call < window; call++) {
+    memmove(observer->recent, observer->recent + observer->before,
+            (size_t)observer->now * sizeof *observer->recent);
+    observer->before = observer->now;
+    observer->now = observer->sent;
+    for (int call = 0; call < observer->now; call++) {
         struct strag_last last = find_last(observer, notes, stride, call);
-        observer->recent[window + call] = last;
+        observer->recent[observer->before + call] = last;
         if (!last.close)
             continue;
         observer->history[observer->calls++ % REMEMBERED] = last;
         if (last.rank != NONE)
             observer->times_last[last.rank]++;
     }
-    observer->known = observer->known ? 2 * window : window;
 }
 
 struct count {
@@ -247,7 +274,7 @@ static float relative_delay(const struct strag_observer *observer, const struct 
                             int rank)
 {
     int count = 0;
-    for (int i = 0; i < observer->window; i++) {
+    for (int i = 0; i < observer->now; i++) {
         if (calls[i].rank == rank)
             observer->sorted[count++] = calls[i].delay / calls[i].seconds;
     }
@@ -266,29 +293,29 @@ static bool is_other_delay(double a, double b)
  * than the share suffices, so that chance does not delay the verdict by a window. */
 static int find_straggler(struct strag_observer *observer)
 {
-    const struct strag_last *calls = observer->recent + 2 * observer->window - observer->known;
+    const struct strag_last *calls = observer->recent;
+    const int known = observer->before + observer->now;
     int now = observer->verdict.rank;
-    struct count close = count_points(observer, calls, observer->known, true);
+    struct count close = count_points(observer, calls, known, true);
     if (now != NONE && observer->points[now] < share_off * close.calls)
         now = NONE;
-    if (close.most == NONE || observer->known < 2 * observer->window ||
-        4 * close.calls < 3 * observer->window ||
+    if (close.most == NONE || observer->before == 0 || 4 * close.calls < 3 * observer->now ||
         close.points < a_little_less * share_on * close.calls)
         return now;
-    count_points(observer, calls, observer->known, false);
-    return observer->points[close.most] >= share_on * observer->known ? close.most : now;
+    count_points(observer, calls, known, false);
+    return observer->points[close.most] >= share_on * known ? close.most : now;
 }
 
 /* Is a closer look needed without a straggler? */
 static bool suspects(struct strag_observer *observer)
 {
-    const struct strag_last *calls = observer->recent + observer->window;
-    struct count close = count_points(observer, calls, observer->window, true);
+    const struct strag_last *calls = observer->recent + observer->before;
+    struct count close = count_points(observer, calls, observer->now, true);
     if (++observer->refuted_for > FORGET) {
         observer->refuted_for = 0;
         memset(observer->refuted, 0, (size_t)observer->n * sizeof *observer->refuted);
     }
-    if (4 * close.calls >= 3 * observer->window) {
+    if (4 * close.calls >= 3 * observer->now) {
         bool keep = close.points >= share_off * close.calls;
         if (!keep && observer->suspect != NONE)
             observer->refuted[observer->suspect] = observer->suspected;
@@ -296,7 +323,7 @@ static bool suspects(struct strag_observer *observer)
             observer->suspect = NONE;
         return keep;
     }
-    struct count all = count_points(observer, calls, observer->window, false);
+    struct count all = count_points(observer, calls, observer->now, false);
     if (all.points < (share_on + share_off) / 2 * all.calls)
         return false;
     float straggler = relative_delay(observer, calls, all.most);
@@ -315,8 +342,8 @@ struct strag_verdict strag_observer_decide(struct strag_observer *observer, cons
     int now = find_straggler(observer);
     double delay = 0;
     if (now != NONE) {
-        int count =
-            sort_delays(observer->recent, 2 * observer->window, now, true, observer->sorted);
+        int count = sort_delays(observer->recent, observer->before + observer->now, now, true,
+                                observer->sorted);
         delay = count ? (double)observer->sorted[count / 2] : observer->verdict.delay;
     }
     observer->verdict.changed = now != before || is_other_delay(delay, observer->verdict.delay);
@@ -331,7 +358,7 @@ struct strag_verdict strag_observer_decide(struct strag_observer *observer, cons
 
 struct strag_last strag_observer_call(const struct strag_observer *observer, int call)
 {
-    return observer->recent[observer->window + call];
+    return observer->recent[observer->before + call];
 }
 
 /* ---- The report ---- */

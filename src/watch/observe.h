@@ -70,7 +70,7 @@ struct strag_observer;
 
 /**
  * @param n       ranks whose notes are evaluated, at least 2; 0: none are, this observer only notes
- * @param window  calls, 2 to STRAG_WINDOW_MAX
+ * @param window  calls at most, and until strag_observer_set_window; 2 to STRAG_WINDOW_MAX
  * @param room    bytes behind the notes that are the caller's, to send something else with them
  * @param[out] observer  the caller's to free with strag_observer_free; untouched on failure
  * @return STRAG_OK, STRAG_ERR_ARGUMENT or STRAG_ERR_MEMORY
@@ -84,6 +84,11 @@ void strag_observer_free(struct strag_observer *observer);
 /** Note one of this rank's calls. */
 enum strag_observe_step strag_observer_add(struct strag_observer *observer, struct strag_note note);
 
+/** The window that is being filled ends after so many calls, and so do the next ones; not before
+ * the next call, nor before the one with which the last window is evaluated. The same on all ranks,
+ * between the same calls. @param calls  more than strag_observer_create was told: as many */
+void strag_observer_set_window(struct strag_observer *observer, int calls);
+
 /** This rank's notes of the window that is full, and the caller's room behind them: as they are
  * from STRAG_OBSERVE_SEND until the call after STRAG_OBSERVE_DECIDE is noted.
  * @param[out] bytes  of the notes; the same on all ranks */
@@ -95,7 +100,7 @@ struct strag_note *strag_observer_notes(const struct strag_observer *observer, s
 struct strag_verdict strag_observer_decide(struct strag_observer *observer, const void *notes,
                                            size_t stride);
 
-/** A call of the window that was evaluated last. @param call  0 to window - 1 */
+/** A call of the window that was evaluated last. @param call  from 0 on */
 struct strag_last strag_observer_call(const struct strag_observer *observer, int call);
 
 /** Add the modelled seconds by which a call is shorter (or longer: below 0) due to the verdict. */

@@ -196,7 +196,7 @@ open_mpi_warns 'Valid values : 0: .*false.*, 1: .*true' --mca coll strag \
 eval "$("$STRAG_MPIRUN" --print-env)"
 "$OMPI_INFO" --param coll strag --level 9 > "$output"
 for parameter in enable priority verbose algorithm segment_size minimum_size layout torus ports transport \
-    shared_memory shared_memory_size straggler window watch_size report reproducible \
+    shared_memory shared_memory_size straggler window watch_size learn report reproducible \
     slowdown rules model save \
     alpha local_alpha bandwidth local_bandwidth link_latency hop_latency reduce_bandwidth; do
     lines 1 "parameter \"coll_strag_$parameter\""

@@ -6,6 +6,7 @@ unit_tests = \
 	test/unit/test_bounds \
 	test/unit/test_bucket \
 	test/unit/test_butterfly \
+	test/unit/test_calibrate \
 	test/unit/test_clocks \
 	test/unit/test_cost \
 	test/unit/test_crowd \
@@ -59,6 +60,7 @@ unit_tests = \
 	test/unit/test_topology_pack \
 	test/unit/test_torus \
 	test/unit/test_torus_doubling \
+	test/unit/test_trials \
 	test/unit/test_verify \
 	test/unit/test_weighted \
 	test/unit/test_written
@@ -111,6 +113,14 @@ test_unit_test_clocks_SOURCES = test/unit/test_clocks.c
 test_unit_test_clocks_CPPFLAGS = $(unit_cppflags)
 test_unit_test_clocks_LDFLAGS = $(unit_ldflags)
 test_unit_test_clocks_LDADD = $(unit_libs)
+test_unit_test_calibrate_SOURCES = test/unit/test_calibrate.c
+test_unit_test_calibrate_CPPFLAGS = $(unit_cppflags)
+test_unit_test_calibrate_LDFLAGS = $(unit_ldflags)
+test_unit_test_calibrate_LDADD = $(unit_libs)
+test_unit_test_trials_SOURCES = test/unit/test_trials.c
+test_unit_test_trials_CPPFLAGS = $(unit_cppflags)
+test_unit_test_trials_LDFLAGS = $(unit_ldflags)
+test_unit_test_trials_LDADD = $(unit_libs)
 test_unit_test_cost_SOURCES = test/unit/test_cost.c
 test_unit_test_cost_CPPFLAGS = $(unit_cppflags)
 test_unit_test_cost_LDFLAGS = $(unit_ldflags)

@@ -46,7 +46,7 @@ struct cluster {
 /* ---- Tables ---- */
 
 static double make_table(void *context, const struct strag_state_record *state,
-                         struct strag_judge_table *made)
+                         const struct strag_sourced_model *model, struct strag_judge_table *made)
 {
     struct cluster *cluster = context;
     struct strag_state_record used = *state;
@@ -56,9 +56,10 @@ static double make_table(void *context, const struct strag_state_record *state,
     const struct strag_state view = strag_state_of(&used);
     const struct strag_problem problem = {
         .n = RANKS, .topology = cluster->topology, .state = &view};
-    const struct strag_model model = strag_model_default(STRAG_NETWORK_TREE);
+    const struct strag_model standard = strag_model_default(STRAG_NETWORK_TREE);
     const struct strag_select_options options = {.quick = true};
-    if (strag_select(&problem, &model, &options, &made->selection, &err) != STRAG_OK)
+    if (strag_select(&problem, model ? &model->model : &standard, &options, &made->selection,
+                     &err) != STRAG_OK)
         fail_msg("%s", err.text);
     made->table = made->selection->table;
     cluster->made++;
@@ -112,7 +113,7 @@ static struct cluster *cluster_make(bool stragglers, bool links)
     assert_int_equal(strag_observer_create(RANKS, WINDOW, 0, &cluster->observer, NULL), STRAG_OK);
     cluster->slowdown = strag_slowdown_create(&cluster->hosts, &quiet, NULL);
     assert_non_null(cluster->slowdown);
-    make_table(cluster, &quiet, &usual);
+    make_table(cluster, &quiet, NULL, &usual);
     cluster->options = (struct strag_judge_options){
         .n = RANKS,
         .window = WINDOW,
@@ -156,7 +157,7 @@ static enum strag_change window(struct cluster *cluster)
 {
     const double seconds = SCALE * modelled(cluster);
     const struct strag_watched_call call = {bytes, current(cluster)->algorithm,
-                                            current(cluster)->blocks};
+                                            current(cluster)->blocks, false};
     for (int c = 0; c < WINDOW; c++) {
         for (int r = 0; r < RANKS; r++) {
             double wait = r != cluster->straggler && cluster->straggler >= 0 ? cluster->delay : 0;
@@ -166,6 +167,7 @@ static enum strag_change window(struct cluster *cluster)
             };
         }
         strag_judge_add(cluster->judge, &call, seconds + cluster->delay);
+        (void)strag_observer_add(cluster->observer, cluster->notes[0].calls[c]);
         cluster->now += seconds + cluster->delay;
     }
     note_meters(cluster, WINDOW * seconds);
@@ -503,7 +505,7 @@ static void out_of_memory(void **unused)
 {
     (void)unused;
     struct cluster *cluster = cluster_make(true, true);
-    assert_int_equal(exhaust("strag_judge_create", attempt, cluster), 4);
+    assert_int_equal(exhaust("strag_judge_create", attempt, cluster), 5);
     strag_judge_free(NULL);
     cluster_free(cluster);
 }

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Newton's method in logarithms; weights make absolute deviations of squares, again in every step.
+ */
+#include "watch/calibrate.h"
+
+#include "base/text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { STEPS = 12 };
+
+/* Deviations below that are noise. */
+static const double noise = 0.05;
+
+/* By how much a number is changed to see what it does. */
+static const double nudge = 1e-3;
+
+/* A step changes a number by a factor of 30 at most, as shares change on the way. */
+static const double longest_step = 3.4;
+
+/* Smaller steps end it. */
+static const double shortest_step = 1e-4;
+
+/* A number is known if its logarithm is doubtful by less. */
+static const double well_known = 0.25;
+
+struct problem {
+    const struct strag_fit_call *calls;
+    strag_price_fn *price;
+    void *context;
+    int count;
+    int call[STRAG_FIT_CALLS_MAX]; /* those that count */
+    int numbers;
+    int number[STRAG_MODEL_NUMBERS]; /* those that are sought */
+    double doubt[STRAG_MODEL_NUMBERS];
+    double moved[STRAG_MODEL_NUMBERS]; /* from the value before, as a logarithm */
+
+    double deviation[STRAG_FIT_CALLS_MAX];
+    double share[STRAG_FIT_CALLS_MAX][STRAG_MODEL_NUMBERS];
+    double matrix[STRAG_MODEL_NUMBERS][STRAG_MODEL_NUMBERS], side[STRAG_MODEL_NUMBERS];
+};
+
+static bool is_time(double seconds)
+{
+    return seconds > 0 && seconds < INFINITY;
+}
+
+/* Make it take longer: by more seconds, or fewer bytes per second. */
+static void lengthen(struct strag_model *model, int id, double logarithm)
+{
+    bool rate = strag_model_numbers[id].scale > 1;
+    *strag_model_at(model, id) *= exp(rate ? -logarithm : logarithm);
+}
+
+static double price(const struct problem *problem, int call, const struct strag_model *model)
+{
+    return problem->price(problem->context, problem->call[call], model);
+}
+
+/* ---- Where it stands ---- */
+
+static void find_deviations(struct problem *problem, const struct strag_model *model)
+{
+    for (int c = 0; c < problem->count; c++)
+        problem->deviation[c] =
+            log(problem->calls[problem->call[c]].seconds / price(problem, c, model));
+}
+
+static void find_shares(struct problem *problem, const struct strag_model *model)
+{
+    double now[STRAG_FIT_CALLS_MAX] = {0};
+    for (int c = 0; c < problem->count; c++)
+        now[c] = price(problem, c, model);
+    for (int i = 0; i < problem->numbers; i++) {
+        struct strag_model dearer = *model;
+        lengthen(&dearer, problem->number[i], nudge);
+        for (int c = 0; c < problem->count; c++)
+            problem->share[c][i] = log(price(problem, c, &dearer) / now[c]) / nudge;
+    }
+}
+
+/* The median of |modelled / measured - 1|. */
+static double find_error(const struct problem *problem)
+{
+    double errors[STRAG_FIT_CALLS_MAX] = {0};
+    for (int c = 0; c < problem->count; c++)
+        errors[c] = fabs(exp(-problem->deviation[c]) - 1);
+    qsort(errors, (size_t)problem->count, sizeof *errors, strag_compare_double);
+    return problem->count % 2 ? errors[problem->count / 2]
+                              : (errors[problem->count / 2 - 1] + errors[problem->count / 2]) / 2;
+}
+
+/* ---- A step ---- */
+
+static void set_up(struct problem *problem)
+{
+    memset(problem->matrix, 0, sizeof problem->matrix);
+    memset(problem->side, 0, sizeof problem->side);
+    for (int i = 0; i < problem->numbers; i++) {
+        double tie = 1 / (problem->doubt[i] * problem->doubt[i]);
+        problem->matrix[i][i] = tie;
+        problem->side[i] = -tie * problem->moved[i];
+    }
+    for (int c = 0; c < problem->count; c++) {
+        double weight = problem->calls[problem->call[c]].weight /
+                        (noise * fmax(noise, fabs(problem->deviation[c])));
+        for (int i = 0; i < problem->numbers; i++) {
+            problem->side[i] += weight * problem->share[c][i] * problem->deviation[c];
+            for (int j = 0; j < problem->numbers; j++)
+                problem->matrix[i][j] += weight * problem->share[c][i] * problem->share[c][j];
+        }
+    }
+}
+
+/* Gauss and Jordan; the matrix is symmetric and positive, and becomes its inverse. */
+static void invert(struct problem *problem)
+{
+    const int n = problem->numbers;
+    for (int p = 0; p < n; p++) {
+        double pivot = problem->matrix[p][p];
+        problem->matrix[p][p] = 1;
+        for (int j = 0; j < n; j++)
+            problem->matrix[p][j] /= pivot;
+        for (int i = 0; i < n; i++) {
+            double factor = problem->matrix[i][p];
+            if (i == p)
+                continue;
+            problem->matrix[i][p] = 0;
+            for (int j = 0; j < n; j++)
+                problem->matrix[i][j] -= factor * problem->matrix[p][j];
+        }
+    }
+}
+
+/* @return the longest step of a number */
+static double take_step(struct problem *problem, struct strag_model *model)
+{
+    double longest = 0;
+    find_shares(problem, model);
+    set_up(problem);
+    invert(problem);
+    for (int i = 0; i < problem->numbers; i++) {
+        double step = 0;
+        for (int j = 0; j < problem->numbers; j++)
+            step += problem->matrix[i][j] * problem->side[j];
+        step = fmax(-longest_step, fmin(longest_step, step));
+        problem->moved[i] += step;
+        lengthen(model, problem->number[i], step);
+        longest = fmax(longest, fabs(step));
+    }
+    find_deviations(problem, model);
+    return longest;
+}
+
+/* ---- All of it ---- */
+
+static void choose_calls(struct problem *problem, int count, const struct strag_model *model)
+{
+    for (int c = 0; c < count && problem->count < STRAG_FIT_CALLS_MAX; c++) {
+        problem->call[problem->count] = c;
+        if (is_time(problem->calls[c].seconds) && problem->calls[c].weight > 0 &&
+            is_time(price(problem, problem->count, model)))
+            problem->count++;
+    }
+}
+
+static void choose_numbers(struct problem *problem, const struct strag_model *before,
+                           const double *doubt, const struct strag_model *model)
+{
+    for (int k = 0; k < STRAG_MODEL_NUMBERS; k++) {
+        if (!(doubt[k] > 0) || !is_time(strag_model_value(model, k)) ||
+            !is_time(strag_model_value(before, k)))
+            continue;
+        const double ratio = strag_model_value(model, k) / strag_model_value(before, k);
+        problem->moved[problem->numbers] =
+            strag_model_numbers[k].scale > 1 ? -log(ratio) : log(ratio);
+        problem->number[problem->numbers] = k;
+        problem->doubt[problem->numbers++] = doubt[k];
+    }
+}
+
+static bool has_numbers(const struct strag_model *model)
+{
+    bool all = true;
+    for (int k = 0; k < STRAG_MODEL_NUMBERS; k++)
+        all = all && !isnan(strag_model_value(model, k));
+    return all;
+}
+
+struct strag_fit strag_calibrate(const struct strag_fit_call *calls, int count,
+                                 strag_price_fn *price_call, void *context,
+                                 const struct strag_model *before, const double *doubt,
+                                 struct strag_model *model)
+{
+    struct problem problem = {.calls = calls, .price = price_call, .context = context};
+    struct strag_fit fit = {.calls = 0};
+    struct strag_model sought = *model;
+    memcpy(fit.doubt, doubt, sizeof fit.doubt);
+    choose_calls(&problem, count, model);
+    choose_numbers(&problem, before, doubt, model);
+    if (problem.count == 0)
+        return fit;
+    find_deviations(&problem, model);
+    fit.before = fit.error = find_error(&problem);
+    for (int step = 0; step < STEPS && problem.numbers > 0; step++) {
+        if (take_step(&problem, &sought) < shortest_step)
+            break;
+    }
+    const double error = find_error(&problem);
+    if (!has_numbers(&sought) || !(error < INFINITY))
+        return fit;
+    fit.calls = problem.count;
+    fit.error = error;
+    for (int i = 0; i < problem.numbers; i++) {
+        double left = sqrt(problem.matrix[i][i]);
+        fit.doubt[problem.number[i]] = left;
+        fit.known[problem.number[i]] = left < well_known && left < problem.doubt[i] / 2;
+    }
+    *model = sought;
+    return fit;
+}

@@ -1,0 +1,501 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "watch/trials.h"
+
+#include "base/text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    SAMPLES = 8,      /* that are kept of each */
+    BEFORE = 3,       /* calls of a class before its trial */
+    FINALISTS = 3,    /* in a final, */
+    FINAL_CALLS = 3,  /* each of which runs so many times */
+    FREE_CALLS = 30,  /* a class's first ones, in which trials are not bounded */
+    PER_ALGORITHM = 2 /* counts of blocks that are tried */
+};
+
+/* What is modelled to take longer than the best by more than that is not tried. */
+static const double margin = 0.2;
+
+/* Who is slower than the fastest by more than that is not in the final. */
+static const double final_margin = 0.1;
+
+/* The winner has to be faster by that than what the table says. */
+static const double hysteresis = 0.02;
+
+/* The part of a class's time that later trials may lose, and what each call is thought to. */
+static const double most_lost = 0.02, thought_lost = 0.1;
+
+/* A call that takes longer measures an algorithm alone: connections and plans are made in less. */
+static const double long_call = 20e-3;
+
+/* Sizes that differ by less are the same size. */
+static const double same_size = 1.045;
+
+enum phase { NEW, HEATS, FINAL, OVER };
+
+struct form {
+    struct strag_trial_run what;
+    double modelled;
+    int count; /* calls so far */
+    float seconds[SAMPLES];
+};
+
+struct class
+{
+    enum phase phase;
+    double size;   /* of its trials; 0: no calls so far */
+    int elsewhere; /* calls in a row of other sizes */
+    int calls;
+    double seconds;
+    bool again;        /* there were second heats */
+    int forms, wanted; /* ... and calls that the trial at hand still has to come */
+    int winner;        /* once it is over */
+    struct form form[STRAG_TRIAL_RUNS];
+};
+
+struct strag_trials {
+    struct class classes[STRAG_SIZE_CLASSES];
+};
+
+int strag_trial_calls(const struct strag_trial *trial)
+{
+    int calls = 0;
+    for (int r = 0; r < trial->runs; r++)
+        calls += trial->run[r].calls;
+    return calls;
+}
+
+const struct strag_trial_run *strag_trial_find(const struct strag_trial *trial, int call)
+{
+    int run = 0;
+    while (run < trial->runs && call >= trial->run[run].calls)
+        call -= trial->run[run++].calls;
+    return run < trial->runs ? &trial->run[run] : NULL;
+}
+
+struct strag_trials *strag_trials_create(void)
+{
+    return calloc(1, sizeof(struct strag_trials));
+}
+
+void strag_trials_free(struct strag_trials *trials)
+{
+    free(trials);
+}
+
+void strag_trials_forget(struct strag_trials *trials)
+{
+    memset(trials, 0, sizeof *trials);
+}
+
+int strag_size_class(size_t bytes)
+{
+    int size_class = bytes > 1 ? (int)lround(log2((double)bytes)) : 0;
+    return size_class < STRAG_SIZE_CLASSES ? size_class : STRAG_SIZE_CLASSES - 1;
+}
+
+/* ---- Calls ---- */
+
+static bool is_same_size(double a, double b)
+{
+    return a < b * same_size && b < a * same_size;
+}
+
+static struct form *find_form(struct class *class, const struct strag_algorithm *algorithm,
+                              int blocks)
+{
+    for (int f = 0; f < class->forms; f++) {
+        struct strag_trial_run *what = &class->form[f].what;
+        if (what->algorithm == algorithm && what->blocks == blocks)
+            return &class->form[f];
+    }
+    return NULL;
+}
+
+/* Before a trial the class has what tables said. */
+static struct form *find_or_add(struct class *class, const struct strag_trial_run *what)
+{
+    struct form *form = find_form(class, what->algorithm, what->blocks);
+    if (form || class->phase != NEW)
+        return form;
+    if (class->forms == STRAG_TRIAL_RUNS)
+        class->forms = 0;
+    form = &class->form[class->forms++];
+    *form = (struct form){.what = {what->algorithm, what->blocks, 0}};
+    return form;
+}
+
+/* A class's size is what most of its calls have. */
+void strag_trials_note(struct strag_trials *trials, size_t bytes,
+                       const struct strag_trial_run *what, bool tried, double seconds)
+{
+    struct class *class = &trials->classes[strag_size_class(bytes)];
+    class->calls++;
+    class->seconds += seconds;
+    if (class->size > 0 && !is_same_size(class->size, (double)bytes)) {
+        if (class->phase != NEW || ++class->elsewhere < BEFORE)
+            return;
+        class->size = 0;
+        class->forms = 0;
+    }
+    class->elsewhere = 0;
+    if (!(class->size > 0))
+        class->size = (double)bytes;
+    struct form *form = find_or_add(class, what);
+    if (form)
+        form->seconds[form->count++ % SAMPLES] = (float)seconds;
+    if (tried && class->wanted > 0)
+        class->wanted--;
+}
+
+/* The first call of a short one may have made connections and plans, and does not count.
+ * @param[out] sorted  [SAMPLES] @return how many */
+static int sort_samples(const struct form *form, float *sorted)
+{
+    int count = form->count < SAMPLES ? form->count : SAMPLES;
+    int first = count > 1 && count < SAMPLES && (double)form->seconds[0] < long_call;
+    memcpy(sorted, form->seconds + first, (size_t)(count - first) * sizeof *sorted);
+    qsort(sorted, (size_t)(count - first), sizeof *sorted, strag_compare_float);
+    return count - first;
+}
+
+/* @return INFINITY: it never ran */
+static double shortest(const struct form *form)
+{
+    float sorted[SAMPLES];
+    return sort_samples(form, sorted) > 0 ? (double)sorted[0] : INFINITY;
+}
+
+/* @param[out] doubt  of the median, by what the calls scatter; seconds */
+static double median(const struct form *form, double *doubt)
+{
+    float sorted[SAMPLES], apart[SAMPLES];
+    const int count = sort_samples(form, sorted);
+    if (count == 0)
+        return *doubt = INFINITY;
+    const float middle =
+        count % 2 ? sorted[count / 2] : (sorted[count / 2 - 1] + sorted[count / 2]) / 2;
+    for (int i = 0; i < count; i++)
+        apart[i] = fabsf(sorted[i] - middle);
+    qsort(apart, (size_t)count, sizeof *apart, strag_compare_float);
+    *doubt = 1.5 * (double)apart[count / 2] / sqrt(count);
+    return (double)middle;
+}
+
+/* ---- Who is tried ---- */
+
+/* How much longer than modelled an algorithm took at sizes nearby, by what it is fair to expect
+ * that it will again. @return 1: it was not tried there */
+static double experience(const struct strag_trials *trials, int size_class,
+                         const struct strag_offer *offer)
+{
+    static const int near[] = {-1, 1};
+    double ratio = 1;
+    for (int i = 0; i < 2; i++) {
+        int c = size_class + near[i];
+        if (c < 0 || c >= STRAG_SIZE_CLASSES || trials->classes[c].phase < FINAL)
+            continue;
+        const struct class *class = &trials->classes[c];
+        for (int f = 0; f < class->forms; f++) {
+            const struct form *form = &class->form[f];
+            if (form->what.algorithm == offer->algorithm && form->count > 0 && form->modelled > 0)
+                ratio = shortest(form) / form->modelled;
+        }
+    }
+    return ratio;
+}
+
+struct entrant {
+    const struct strag_offer *offer;
+    double expected;
+};
+
+static int compare_entrants(const void *a, const void *b)
+{
+    const struct entrant *x = a, *y = b;
+    if (x->expected != y->expected)
+        return x->expected < y->expected ? -1 : 1;
+    return x->offer < y->offer ? -1 : 1;
+}
+
+static void add_form(struct class *class, const struct strag_offer *offer)
+{
+    struct form *form = find_form(class, offer->algorithm, offer->blocks);
+    if (!form) {
+        form = &class->form[class->forms++];
+        *form = (struct form){.what = {offer->algorithm, offer->blocks, 0}};
+    }
+    form->modelled = offer->seconds;
+}
+
+static int count_forms(const struct class *class, const struct strag_algorithm *algorithm)
+{
+    int count = 0;
+    for (int f = 0; f < class->forms; f++)
+        count += class->form[f].what.algorithm == algorithm;
+    return count;
+}
+
+/* Others than the table's choice have not run here, or not for long: what ran before is forgotten
+ * unless it is that. */
+static void keep_only(struct class *class, const struct strag_offer *usual)
+{
+    const struct form *form = find_form(class, usual->algorithm, usual->blocks);
+    struct form kept = form ? *form : (struct form){.what = {usual->algorithm, usual->blocks, 0}};
+    kept.modelled = usual->seconds;
+    class->form[0] = kept;
+    class->forms = 1;
+}
+
+/* The table's choice is the first form; the others in the order of what is expected of them, each
+ * algorithm with one count of blocks before any has a second one.
+ * @return what a trial is thought to lose, in calls of the class; 0: there is nobody to try */
+static void choose_forms(const struct strag_trials *trials, int size_class, struct class *class,
+                         const struct strag_offer *offers, int count)
+{
+    struct entrant *entrants = malloc((size_t)count * sizeof *entrants);
+    keep_only(class, offers);
+    if (!entrants)
+        return;
+    double best = fmin(shortest(&class->form[0]), offers->seconds);
+    for (int i = 0; i < count; i++) {
+        entrants[i] = (struct entrant){&offers[i], offers[i].seconds *
+                                                       experience(trials, size_class, &offers[i])};
+        best = fmin(best, offers[i].seconds);
+    }
+    if (shortest(&class->form[0]) < INFINITY) /* it is as good as the best, if all are better than
+                                                 modelled */
+        best = fmax(best, shortest(&class->form[0]));
+    qsort(entrants, (size_t)count, sizeof *entrants, compare_entrants);
+    for (int most = 1; most <= PER_ALGORITHM; most++) {
+        for (int i = 0; i < count && class->forms < STRAG_TRIAL_RUNS; i++) {
+            const struct strag_offer *offer = entrants[i].offer;
+            if (entrants[i].expected <= (1 + margin) * best &&
+                count_forms(class, offer->algorithm) < most)
+                add_form(class, offer);
+        }
+    }
+    free(entrants);
+}
+
+static bool may_lose(const struct class *class, int runs)
+{
+    double calls = 2.0 * (runs - 1) + FINAL_CALLS * (FINALISTS - 1);
+    return class->calls <= FREE_CALLS || thought_lost * calls <= most_lost * class->calls;
+}
+
+/* ---- Heats and final ---- */
+
+static void give_out(struct class *class, const bool *runs, int calls, struct strag_trial *trial)
+{
+    *trial = (struct strag_trial){
+        .from = (uint64_t)ceil(class->size / same_size),
+        .to = (uint64_t)ceil(class->size * same_size),
+    };
+    class->wanted = 0;
+    for (int f = 0; f < class->forms; f++) {
+        if (!runs[f])
+            continue;
+        struct strag_trial_run *run = &trial->run[trial->runs++];
+        *run = class->form[f].what;
+        run->calls = calls;
+        class->wanted += calls;
+    }
+}
+
+static void begin_heats(struct class *class, struct strag_trial *trial)
+{
+    bool runs[STRAG_TRIAL_RUNS];
+    for (int f = 0; f < class->forms; f++)
+        runs[f] = class->form[f].count < 2;
+    class->phase = HEATS;
+    give_out(class, runs, class->seconds / class->calls > long_call ? 1 : 2, trial);
+}
+
+static double best_so_far(const struct class *class)
+{
+    double best = INFINITY;
+    for (int f = 0; f < class->forms; f++)
+        best = fmin(best, shortest(&class->form[f]));
+    return best;
+}
+
+/* What the model has learnt from the heats may speak for others. @return whether there are any */
+static bool add_promising(struct class *class, const struct strag_offer *offers, int count)
+{
+    const double best = best_so_far(class);
+    const int before = class->forms;
+    for (int i = 0; i < count && class->forms < STRAG_TRIAL_RUNS && !class->again; i++) {
+        if (offers[i].seconds < best && !find_form(class, offers[i].algorithm, offers[i].blocks) &&
+            count_forms(class, offers[i].algorithm) < PER_ALGORITHM)
+            add_form(class, &offers[i]);
+    }
+    class->again = true;
+    return class->forms > before;
+}
+
+/* Ranks by the shortest call. */
+static void begin_final(struct class *class, struct strag_trial *trial)
+{
+    bool runs[STRAG_TRIAL_RUNS] = {false};
+    const double best = best_so_far(class);
+    int finalists = 0;
+    for (int place = 0; place < FINALISTS; place++) {
+        int next = -1;
+        for (int f = 0; f < class->forms; f++) {
+            if (!runs[f] && shortest(&class->form[f]) <= (1 + final_margin) * best &&
+                (next < 0 || shortest(&class->form[f]) < shortest(&class->form[next])))
+                next = f;
+        }
+        if (next < 0)
+            break;
+        runs[next] = true;
+        class->winner = finalists++ ? class->winner : next;
+    }
+    class->phase = finalists > 1 ? FINAL : OVER;
+    trial->runs = 0;
+    if (finalists > 1)
+        give_out(class, runs, FINAL_CALLS, trial);
+}
+
+/* The first form is what the table says. */
+static void end_final(struct class *class)
+{
+    double usual_doubt, least = INFINITY;
+    const double usual = median(&class->form[0], &usual_doubt);
+    int best = 0;
+    for (int f = 0; f < class->forms; f++) {
+        double doubt;
+        const double seconds = median(&class->form[f], &doubt);
+        if (class->form[f].count > FINAL_CALLS && seconds < least) {
+            least = seconds;
+            best = f;
+        }
+    }
+    double doubt;
+    const double seconds = median(&class->form[best], &doubt);
+    class->winner =
+        seconds < usual * (1 - hysteresis) && seconds + hypot(doubt, usual_doubt) < usual ? best
+                                                                                          : 0;
+    class->phase = OVER;
+}
+
+bool strag_trials_next(struct strag_trials *trials, size_t bytes, const struct strag_offer *offers,
+                       int count, struct strag_trial *trial)
+{
+    const int size_class = strag_size_class(bytes);
+    struct class *class = &trials->classes[size_class];
+    trial->runs = 0;
+    if (class->wanted > 0 || class->phase == OVER || !(class->size > 0) || count == 0)
+        return false;
+    if (class->phase == NEW) {
+        if (class->calls < BEFORE)
+            return false;
+        choose_forms(trials, size_class, class, offers, count);
+        if (!may_lose(class, class->forms))
+            return false;
+        if (class->forms > 1) {
+            begin_heats(class, trial);
+        } else {
+            class->phase = OVER;
+            class->winner = 0;
+        }
+    } else if (class->phase == HEATS) {
+        if (add_promising(class, offers, count))
+            begin_heats(class, trial);
+        else
+            begin_final(class, trial);
+    } else {
+        end_final(class);
+    }
+    return trial->runs > 0;
+}
+
+int strag_trials_left(const struct strag_trials *trials, size_t bytes)
+{
+    return trials->classes[strag_size_class(bytes)].wanted;
+}
+
+size_t strag_trials_size(const struct strag_trials *trials, int size_class)
+{
+    return size_class < STRAG_SIZE_CLASSES ? (size_t)trials->classes[size_class].size : 0;
+}
+
+/* ---- What follows ---- */
+
+/* Add an entry unless it says what the one before says; one that begins where the last one does
+ * takes its place. */
+static void append(struct strag_table *table, struct strag_entry entry)
+{
+    if (table->entries > 0 && table->entry[table->entries - 1].from >= entry.from)
+        table->entries--;
+    const struct strag_entry *last = table->entries > 0 ? &table->entry[table->entries - 1] : NULL;
+    if (last && last->algorithm == entry.algorithm && last->blocks == entry.blocks)
+        return;
+    if (table->entries < STRAG_TABLE_MAX)
+        table->entry[table->entries++] = entry;
+}
+
+/* @param from, to  bytes: from <= size < to */
+static void put(struct strag_table *table, size_t from, size_t to,
+                const struct strag_trial_run *what)
+{
+    struct strag_table made = {.entries = 0};
+    struct strag_entry behind = *strag_table_entry(table, to);
+    behind.from = to;
+    for (int e = 0; e < table->entries && table->entry[e].from < from; e++)
+        append(&made, table->entry[e]);
+    append(&made, (struct strag_entry){from, what->algorithm, what->blocks});
+    append(&made, behind);
+    for (int e = 0; e < table->entries; e++) {
+        if (table->entry[e].from > to)
+            append(&made, table->entry[e]);
+    }
+    if (made.entries < STRAG_TABLE_MAX)
+        *table = made;
+}
+
+void strag_trials_apply(const struct strag_trials *trials, struct strag_table *table)
+{
+    for (int c = 1; c < STRAG_SIZE_CLASSES; c++) {
+        const struct class *class = &trials->classes[c];
+        if (class->phase == OVER)
+            put(table, (size_t)ceil(exp2(c - 0.5)), (size_t)ceil(exp2(c + 0.5)),
+                &class->form[class->winner].what);
+    }
+}
+
+const char *strag_trials_text(const struct strag_trials *trials, size_t bytes, char *text,
+                              size_t size)
+{
+    const struct class *class = &trials->classes[strag_size_class(bytes)];
+    size_t used = 0;
+    text[0] = '\0';
+    if (class->phase != OVER)
+        return text;
+    for (int f = 0; f <= class->forms && used < size; f++) {
+        const bool end = f == class->forms;
+        const struct form *form = &class->form[end ? class->winner : f];
+        const char *name = form->what.algorithm ? form->what.algorithm->name : "previous";
+        double doubt;
+        if (!end && form->count == 0)
+            continue;
+        used += (size_t)snprintf(text + used, size - used, "%s%s",
+                                 end    ? ": "
+                                 : used ? ", "
+                                        : "",
+                                 name);
+        if (form->what.blocks && used < size)
+            used += (size_t)snprintf(text + used, size - used, " in %d blocks", form->what.blocks);
+        if (used < size && end)
+            snprintf(text + used, size - used, " runs");
+        else if (used < size)
+            used +=
+                (size_t)snprintf(text + used, size - used, " %.4g ms", 1e3 * median(form, &doubt));
+    }
+    return text;
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Which algorithm is the fastest in truth, where the model thinks that several nearly are.
+ *
+ * Sizes are put into classes, an octave each (2^k is in the middle of class k). Of each class:
+ *
+ *     1. Some calls have run with what the table says, at about the same size.
+ *     2. Heats: what is modelled to take at most a fifth longer runs in one or two calls, one after
+ *        the other, at most STRAG_TRIAL_RUNS - 1 algorithms. Of each the shortest call counts.
+ *        If the model, which has learnt from them, then promises more of others, once these, too.
+ *     3. The final: those within a tenth of the fastest, three at most, run three times more. Of
+ * each the median counts. Another one than the table's wins if it is faster by 2 %, and by what the
+ *        calls of both scatter.
+ *
+ * The winner runs from then on, and there is no second trial: so noise can make a choice wrong by
+ * about as much as calls scatter, but never change it again and again. Only if links change all
+ * begins anew. Whatever a trial may lose is modelled before: after a class's first 30 calls no
+ * trial begins before it would lose 2 % of the class's time so far at most.
+ *
+ * One rank decides; all run the calls of a struct strag_trial, which each counts itself.
+ */
+#ifndef STRAG_TRIALS_H
+#define STRAG_TRIALS_H
+
+#include "model/select.h"
+
+#include <stdint.h>
+
+enum { STRAG_TRIAL_RUNS = 8, STRAG_SIZE_CLASSES = 48 };
+
+/* An algorithm, and as many consecutive calls. NULL: the previous component. */
+struct strag_trial_run {
+    const struct strag_algorithm *algorithm;
+    int32_t blocks, calls;
+};
+
+/* What the next calls of some sizes run; plain data, but for the pointers. */
+struct strag_trial {
+    uint64_t from, to; /* bytes: from <= size < to */
+    int32_t runs;      /* 0: none */
+    struct strag_trial_run run[STRAG_TRIAL_RUNS];
+};
+
+/** All of its calls. */
+int strag_trial_calls(const struct strag_trial *trial);
+
+/** What a call runs. @param call  from 0 on @return NULL: the trial is over */
+const struct strag_trial_run *strag_trial_find(const struct strag_trial *trial, int call);
+
+/* What could run at a size, and its modelled seconds. */
+struct strag_offer {
+    const struct strag_algorithm *algorithm;
+    int blocks;
+    double seconds;
+};
+
+struct strag_trials;
+
+/** @return NULL: out of memory */
+struct strag_trials *strag_trials_create(void);
+
+/** NULL is allowed. */
+void strag_trials_free(struct strag_trials *trials);
+
+/** Nothing that was measured holds any more. */
+void strag_trials_forget(struct strag_trials *trials);
+
+/** The class of a size. */
+int strag_size_class(size_t bytes);
+
+/** A call has taken so many seconds from the last rank's arrival on.
+ * @param tried  it ran what a trial said */
+void strag_trials_note(struct strag_trials *trials, size_t bytes,
+                       const struct strag_trial_run *what, bool tried, double seconds);
+
+/**
+ * After a window's calls were noted: what is to be tried at a class's size, if anything.
+ *
+ * @param bytes   of a call in that class; the trial is of the size that most calls of the class had
+ * @param offers  what could run there; the table's choice is the first one
+ * @param[out] trial  the calls that are wanted
+ * @return whether there are any; false also where a trial is not over yet
+ */
+bool strag_trials_next(struct strag_trials *trials, size_t bytes, const struct strag_offer *offers,
+                       int count, struct strag_trial *trial);
+
+/** How many calls of a trial at a size of this class are still to come. */
+int strag_trials_left(const struct strag_trials *trials, size_t bytes);
+
+/** The size of a class that trials are made at. @return 0: it had no calls */
+size_t strag_trials_size(const struct strag_trials *trials, int size_class);
+
+/** Put the winners into a table, each at the sizes of its class. */
+void strag_trials_apply(const struct strag_trials *trials, struct strag_table *table);
+
+/** What was measured in the class of a size, for the log: "ring 1.2 ms, swing (8 blocks) 1.3 ms:
+ * ring runs". @return text; "": no trial is over */
+const char *strag_trials_text(const struct strag_trials *trials, size_t bytes, char *text,
+                              size_t size);
+
+#endif

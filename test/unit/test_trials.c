@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Trials, simulated: jobs whose calls scatter by 1, 5 and 20 %, with algorithms of which the model
+ * knows the times only roughly. How close to the best comes what runs, how often does it change,
+ * and what do trials cost?
+ *
+ * STRAG_CASES: random jobs of each kind.
+ */
+#include "watch/trials.h"
+
+#include "support.h"
+
+#include <math.h>
+
+enum { MOST = 12 };
+
+/* One size; what could run, what that takes, and what it is modelled to take. */
+struct job {
+    struct rng rng;
+    struct strag_trials *trials;
+    size_t bytes;
+    double noise; /* of a call, relative */
+    int count;
+    double truth[MOST];
+    struct strag_offer offers[MOST];
+    struct strag_trial trial;
+    int tried;
+    struct strag_table table;
+    int changes, calls;
+    double seconds; /* in expectation */
+};
+
+/* Twelve sums make a normal distribution; a call never takes less than half. */
+static double scatter(struct job *job)
+{
+    double sum = -6;
+    for (int i = 0; i < 12; i++)
+        sum += rng_below(&job->rng, 10001) / 10000.0;
+    return fmax(0.5, 1 + job->noise * sum);
+}
+
+static struct job job_make(uint64_t seed, double noise, int count)
+{
+    struct job job = {.rng = {seed}, .bytes = 1 << 20, .noise = noise, .count = count};
+    job.trials = strag_trials_create();
+    assert_non_null(job.trials);
+    for (int i = 0; i < count; i++)
+        job.offers[i] = (struct strag_offer){strag_algorithms[i], 0, 1e-3};
+    job.table = (struct strag_table){1, {{0, strag_algorithms[0], 0}}};
+    return job;
+}
+
+static int find(const struct job *job, const struct strag_algorithm *algorithm)
+{
+    int i = 0;
+    while (job->offers[i].algorithm != algorithm)
+        i++;
+    return i;
+}
+
+static const struct strag_algorithm *choice(const struct job *job)
+{
+    return strag_table_find(&job->table, job->bytes);
+}
+
+static void call(struct job *job)
+{
+    struct strag_trial_run run = {choice(job), 0, 0};
+    const struct strag_trial_run *tried =
+        job->trial.runs > 0 ? strag_trial_find(&job->trial, job->tried) : NULL;
+    if (tried) {
+        run = *tried;
+        job->tried++;
+    }
+    const double truth = job->truth[find(job, run.algorithm)];
+    strag_trials_note(job->trials, job->bytes, &run, tried != NULL, truth * scatter(job));
+    job->seconds += truth;
+    job->calls++;
+}
+
+/* Offers are the table's choice, then all others. */
+static void window(struct job *job, int calls)
+{
+    struct strag_offer offers[MOST];
+    const struct strag_algorithm *before = choice(job);
+    struct strag_trial next;
+    for (int c = 0; c < calls; c++)
+        call(job);
+    const int usual = find(job, before);
+    offers[0] = job->offers[usual];
+    for (int i = 0, to = 1; i < job->count; i++) {
+        if (i != usual)
+            offers[to++] = job->offers[i];
+    }
+    if (strag_trials_next(job->trials, job->bytes, offers, job->count, &next)) {
+        job->trial = next;
+        job->tried = 0;
+    }
+    strag_trials_apply(job->trials, &job->table);
+    job->changes += choice(job) != before;
+}
+
+static void run(struct job *job, int calls)
+{
+    while (job->calls < calls) {
+        int left = strag_trials_left(job->trials, job->bytes);
+        window(job, left > 0 ? left : 4);
+    }
+}
+
+static double best(const struct job *job)
+{
+    double least = INFINITY;
+    for (int i = 0; i < job->count; i++)
+        least = fmin(least, job->truth[i]);
+    return least;
+}
+
+/* ---- One job ---- */
+
+static void finds_the_best(void **state)
+{
+    (void)state;
+    struct job job = job_make(1, 0.005, 5);
+    static const double truth[] = {1.3e-3, 1.1e-3, 1e-3, 1.02e-3, 5e-3};
+    char text[256];
+    memcpy(job.truth, truth, sizeof truth);
+    job.offers[4].seconds = 1.3e-3; /* not tried */
+    run(&job, 3);
+    assert_int_equal(job.trial.runs, 4); /* the first has two calls that count */
+    run(&job, 30);
+    assert_ptr_equal(choice(&job), strag_algorithms[2]);
+    assert_int_equal(job.changes, 1);
+    assert_ptr_equal(strag_table_find(&job.table, 1500000), strag_algorithms[0]);
+    assert_ptr_equal(strag_table_find(&job.table, 1400000), strag_algorithms[2]);
+    assert_ptr_equal(strag_table_find(&job.table, 700000), strag_algorithms[0]);
+    strag_trials_text(job.trials, job.bytes, text, sizeof text);
+    assert_non_null(strstr(text, "runs"));
+    run(&job, 300);
+    assert_int_equal(job.changes, 1);
+    strag_trials_forget(job.trials);
+    assert_string_equal(strag_trials_text(job.trials, job.bytes, text, sizeof text), "");
+    strag_trials_free(job.trials);
+}
+
+/* The previous component may be it, too. */
+static void previous(void **state)
+{
+    (void)state;
+    struct job job = job_make(2, 0.01, 3);
+    job.offers[2].algorithm = NULL;
+    job.truth[0] = job.truth[1] = 1e-3;
+    job.truth[2] = 0.8e-3;
+    run(&job, 40);
+    assert_null(choice(&job));
+    strag_trials_free(job.trials);
+}
+
+/* Where the model sees one candidate only, nothing is tried. */
+static void nobody(void **state)
+{
+    (void)state;
+    struct job job = job_make(3, 0.05, 3);
+    for (int i = 0; i < 3; i++)
+        job.truth[i] = job.offers[i].seconds = 1e-3 * (1 + 0.25 * i);
+    run(&job, 100);
+    assert_int_equal(job.trial.runs, 0);
+    assert_int_equal(job.changes, 0);
+    strag_trials_free(job.trials);
+}
+
+/* A class whose first calls nobody looked at waits until a trial costs little. */
+static void late(void **state)
+{
+    (void)state;
+    struct job job = job_make(4, 0.01, 8);
+    const struct strag_trial_run usual = {strag_algorithms[0], 0, 0};
+    for (int i = 0; i < 8; i++)
+        job.truth[i] = 1e-3;
+    for (int c = 0; c < 50; c++)
+        strag_trials_note(job.trials, job.bytes, &usual, false, 1e-3);
+    window(&job, 1);
+    assert_int_equal(job.trial.runs, 0);
+    for (int c = 0; c < 100; c++)
+        strag_trials_note(job.trials, job.bytes, &usual, false, 1e-3);
+    window(&job, 1);
+    assert_int_equal(job.trial.runs, 7);
+    strag_trials_free(job.trials);
+}
+
+/* Calls of other sizes in the class do not count. */
+static void sizes(void **state)
+{
+    (void)state;
+    struct job job = job_make(5, 0.01, 4);
+    const struct strag_trial_run usual = {strag_algorithms[0], 0, 0};
+    for (int i = 0; i < 4; i++)
+        job.truth[i] = 1e-3 * (1 + 0.1 * (3 - i));
+    strag_trials_note(job.trials, 900000, &usual, false, 1e-5);
+    run(&job, 8);
+    assert_int_equal(strag_trials_size(job.trials, strag_size_class(job.bytes)), job.bytes);
+    strag_trials_note(job.trials, 900000, &usual, false, 1e-9);
+    run(&job, 60);
+    assert_ptr_equal(choice(&job), strag_algorithms[3]);
+    assert_true(job.trial.from <= job.bytes && job.bytes < job.trial.to);
+    assert_int_equal(strag_size_class(0), 0);
+    assert_int_equal(strag_size_class(1 << 20), 20);
+    assert_int_equal(strag_size_class(SIZE_MAX), STRAG_SIZE_CLASSES - 1);
+    strag_trials_free(job.trials);
+}
+
+/* ---- Many jobs ---- */
+
+/* Up to twelve algorithms whose times differ by up to 40 %, of which the model knows nothing. */
+static void many(double noise, double mean_most, double worst_most)
+{
+    char name[48];
+    snprintf(name, sizeof name, "calls that scatter by %g %%", 100 * noise);
+    struct rng rng = {support_seed(name)};
+    const long cases = support_cases(1000);
+    double mean = 0, worst = 0, cost = 0, untried = 0;
+    for (long c = 0; c < cases; c++) {
+        struct job job = job_make(rng_next(&rng), noise, 2 + (int)rng_below(&rng, 7));
+        for (int i = 0; i < job.count; i++) {
+            job.truth[i] = 1e-3 * (1 + 0.4 * rng_below(&rng, 1000) / 1000);
+            job.offers[i].seconds = 1e-3 * (1 + 0.1 * rng_below(&rng, 1000) / 1000);
+        }
+        run(&job, 36);
+        assert_true(job.changes <= 1);
+        double lost = job.truth[find(&job, choice(&job))] / best(&job) - 1;
+        cost += job.seconds / (job.calls * best(&job)) - 1;
+        untried += job.truth[0] / best(&job) - 1;
+        mean += lost;
+        worst = fmax(worst, lost);
+        run(&job, 500);
+        assert_true(job.changes <= 1);
+        strag_trials_free(job.trials);
+    }
+    print_message("above the best: %.2g %% in the mean, %.2g %% at worst, untried %.2g %%; the "
+                  "first calls took %.2g %% more than the best\n",
+                  100 * mean / (double)cases, 100 * worst, 100 * untried / (double)cases,
+                  100 * cost / (double)cases);
+    assert_true(mean / (double)cases <= mean_most);
+    assert_true(worst <= worst_most);
+}
+
+static void one_percent(void **state)
+{
+    (void)state;
+    many(0.01, 0.005, 0.05);
+}
+
+static void five_percent(void **state)
+{
+    (void)state;
+    many(0.05, 0.02, 0.25);
+}
+
+static void twenty_percent(void **state)
+{
+    (void)state;
+    many(0.2, 0.12, 0.45);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(finds_the_best), cmocka_unit_test(previous),
+        cmocka_unit_test(nobody),         cmocka_unit_test(late),
+        cmocka_unit_test(sizes),          cmocka_unit_test(one_percent),
+        cmocka_unit_test(five_percent),   cmocka_unit_test(twenty_percent),
+    };
+    return cmocka_run_group_tests_name("trials", tests, NULL, NULL);
+}
