@@ -48,6 +48,8 @@ struct strag_learner {
     int nkinds;
     uint64_t calls;
     bool news; /* kinds have calls that were not fitted */
+    int wait,
+        longer; /* windows until the next fit; and if that changes nothing, until the one after */
 
     struct strag_trials *trials;
     size_t size[WINDOW_SIZES]; /* of the last window, one of each class; 0: none */
@@ -104,6 +106,7 @@ void strag_learner_forget(struct strag_learner *learner)
     learner->nkinds = 0;
     learner->window = 0;
     learner->news = false;
+    learner->wait = learner->longer = 0;
     strag_trials_forget(learner->trials);
 }
 
@@ -233,10 +236,11 @@ static bool is_surprising(const struct strag_learner *learner,
 
 /* ---- The fit ---- */
 
-/* Pricing takes the longer the more ranks there are. */
+/* Pricing takes the longer the more ranks there are; where a fit changes nothing the next one has
+ * to wait for 1, 3, 7 ... windows. */
 static int kinds_for(int n)
 {
-    return n <= 64 ? 24 : n <= 256 ? 12 : n <= 4096 ? 4 : 2;
+    return n <= 64 ? 8 : n <= 256 ? 6 : n <= 4096 ? 4 : 2;
 }
 
 static int compare_kinds(const void *a, const void *b)
@@ -304,9 +308,11 @@ bool strag_learner_fit(struct strag_learner *learner, const struct strag_state_r
     struct strag_fit_call calls[STRAG_FIT_CALLS_MAX];
     struct strag_model model = learner->now.model;
     learner->log[0] = '\0';
-    if (!learner->news || !is_surprising(learner, selection))
+    if (!learner->news || learner->wait-- > 0 || !is_surprising(learner, selection))
         return false;
     learner->news = false;
+    learner->longer = 2 * learner->longer + 1;
+    learner->wait = learner->longer;
     pricing.problem.state = &state;
     const int count = choose_kinds(learner, &pricing, calls);
     const struct strag_fit fit = strag_calibrate(
@@ -315,8 +321,10 @@ bool strag_learner_fit(struct strag_learner *learner, const struct strag_state_r
     if (fit.calls == 0)
         return false;
     const bool moved = adopt(learner, &fit, &model);
-    if (moved)
+    if (moved) {
+        learner->wait = learner->longer = 0;
         log_fit(learner, &fit);
+    }
     return moved;
 }
 
