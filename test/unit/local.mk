@@ -2,6 +2,7 @@
 # The tests of libstrag, with cmocka; and the fuzz targets for what reads a user's text.
 if HAVE_CMOCKA
 unit_tests = \
+	test/unit/test_arrivals \
 	test/unit/test_bine \
 	test/unit/test_bounds \
 	test/unit/test_bucket \
@@ -91,6 +92,10 @@ test_unit_libunit_la_SOURCES = \
 	test/unit/wires.c test/unit/wires.h \
 	test/unit/world.c test/unit/world.h
 
+test_unit_test_arrivals_SOURCES = test/unit/test_arrivals.c
+test_unit_test_arrivals_CPPFLAGS = $(unit_cppflags)
+test_unit_test_arrivals_LDFLAGS = $(unit_ldflags)
+test_unit_test_arrivals_LDADD = $(unit_libs)
 test_unit_test_bine_SOURCES = test/unit/test_bine.c
 test_unit_test_bine_CPPFLAGS = $(unit_cppflags)
 test_unit_test_bine_LDFLAGS = $(unit_ldflags)
