@@ -34,6 +34,9 @@
 /* How long to wait, after an error, for what is still under way. */
 static const double drain_seconds = 1.0;
 
+/* To find out who is there: the last one's, a vote, the decision. */
+static const double messages_in_turn = 3;
+
 struct coll_strag_watch {
     struct coll_strag_watch_options options;
     struct strag_observer *observer;
@@ -54,6 +57,9 @@ struct coll_strag_watch {
 
     struct strag_judge *judge; /* rank 0's; NULL elsewhere */
 
+    struct strag_dynamic_policy policy;   /* in force */
+    struct coll_strag_arrivals *arrivals; /* NULL: it never will be */
+
     struct coll_strag_watch *next; /* in the list */
 };
 
@@ -64,7 +70,8 @@ struct update {
     int32_t probe;        /* links are to be probed at once, ... */
     uint64_t probe_bytes; /* ... with messages of so many bytes */
     struct strag_state_record state;
-    struct strag_table table; /* packed */
+    struct strag_table table;           /* packed */
+    struct strag_dynamic_policy policy; /* its table packed */
     struct strag_watch_summary summary;
 };
 
@@ -185,6 +192,8 @@ void coll_strag_watch_free(struct coll_strag_watch *watch)
     if (NULL == watch)
         return;
     take_off_list(watch);
+    coll_strag_arrivals_free(watch->arrivals);
+    watch->arrivals = NULL;
     if (NULL != watch->gather || NULL != watch->barrier)
         return;
     strag_observer_free(watch->observer);
@@ -207,6 +216,18 @@ static double make_table(void *context, const struct strag_state_record *state,
     return coll_strag_seconds() - start;
 }
 
+/* As in struct strag_judge_options. */
+static double make_any(void *context, const struct strag_state_record *state,
+                       struct strag_selection **made, double *price)
+{
+    const struct coll_strag_watch *watch = context;
+    double start = coll_strag_seconds();
+    const double latency =
+        coll_strag_select_without(&watch->options.inputs, watch->options.decision, state, made);
+    *price = messages_in_turn * latency;
+    return coll_strag_seconds() - start;
+}
+
 /* Rank 0's part. */
 static bool make_judge(struct coll_strag_watch *watch)
 {
@@ -216,10 +237,15 @@ static bool make_judge(struct coll_strag_watch *watch)
     const struct strag_judge_options judge = {
         .n = ompi_comm_size(options->comm),
         .window = decision->window,
-        .stragglers = decision->watching == COLL_STRAG_WATCH_SWITCH,
+        .stragglers = decision->watching == COLL_STRAG_WATCH_SWITCH &&
+                      decision->dynamic != STRAG_DYNAMIC_ALWAYS,
+        .dynamic =
+            watch->arrivals ? (enum strag_dynamic_use)decision->dynamic : STRAG_DYNAMIC_NEVER,
+        .dynamic_from = decision->watch_from,
         .observer = watch->observer,
         .slowdown = watch->links ? watch->links->slowdown : NULL,
         .make = make_table,
+        .make_any = make_any,
         .context = watch,
     };
     watch->all_notes = malloc((size_t)judge.n * watch->notes_bytes);
@@ -249,7 +275,29 @@ static bool make(struct coll_strag_watch *watch)
         return false;
     if (watch->links)
         watch->notes_bytes += sizeof(struct strag_meter_note);
+    if (decision->dynamic != STRAG_DYNAMIC_NEVER &&
+        ompi_comm_size(comm) >= STRAG_ARRIVALS_RANKS_MIN) {
+        watch->arrivals = coll_strag_arrivals_create(comm);
+        if (NULL == watch->arrivals)
+            return false;
+    }
     return (!watch->options.ranks || make_judge(watch)) && register_teardown(comm);
+}
+
+/* The first one. */
+static int broadcast_policy(struct coll_strag_watch *watch)
+{
+    ompi_communicator_t *comm = watch->options.comm;
+    if (watch->judge)
+        watch->policy = *strag_judge_policy(watch->judge);
+    coll_strag_table_pack(&watch->policy.table);
+    const int code = comm->c_coll->coll_bcast(&watch->policy, sizeof watch->policy, MPI_BYTE, 0,
+                                              comm, comm->c_coll->coll_bcast_module);
+    if (code == OMPI_SUCCESS)
+        coll_strag_table_unpack(&watch->policy.table);
+    else
+        watch->policy.on = false;
+    return code;
 }
 
 int coll_strag_watch_create(const struct coll_strag_watch_options *options, bool able,
@@ -269,6 +317,9 @@ int coll_strag_watch_create(const struct coll_strag_watch_options *options, bool
     *made = watch;
     if (NULL == watch)
         return code;
+    if (code == OMPI_SUCCESS && watch->arrivals &&
+        options->decision->dynamic == STRAG_DYNAMIC_ALWAYS)
+        code = broadcast_policy(watch);
     pthread_mutex_lock(&watches.lock);
     watch->next = watches.first;
     watches.first = watch;
@@ -321,7 +372,9 @@ static void fill_in(const struct coll_strag_watch *watch, enum strag_change chan
     update->summary = *strag_judge_summary(watch->judge);
     update->state = *strag_judge_state(watch->judge);
     update->table = strag_judge_current(watch->judge)->table;
+    update->policy = *strag_judge_policy(watch->judge);
     coll_strag_table_pack(&update->table);
+    coll_strag_table_pack(&update->policy.table);
 }
 
 /* Rank 0's update goes to all, and all follow it. */
@@ -337,6 +390,8 @@ static int broadcast_update(struct coll_strag_watch *watch, struct update *updat
     pthread_mutex_lock(&watches.lock);
     watch->summary = update->summary;
     pthread_mutex_unlock(&watches.lock);
+    watch->policy = update->policy;
+    coll_strag_table_unpack(&watch->policy.table);
     if (update->change == STRAG_CHANGE_NOTHING)
         return code;
     watch->options.decision->state = update->state;
@@ -395,6 +450,41 @@ static int barrier_done(ompi_request_t *request)
     struct coll_strag_watch *watch = request->req_complete_cb_data;
     watch->barrier_time = coll_strag_seconds();
     return OMPI_SUCCESS;
+}
+
+/* What one rank alone knows must not count: another one would wait for it. */
+int coll_strag_watch_agree(struct coll_strag_watch *watch, size_t bytes,
+                           struct coll_strag_without *without)
+{
+    *without = (struct coll_strag_without){.turn = STRAG_DYNAMIC_OUTSIDE, .rank = -1};
+    if (!watch || !watch->arrivals)
+        return OMPI_SUCCESS;
+    const struct strag_dynamic_policy *policy = &watch->policy;
+    const struct strag_arrivals_roles roles = {policy->coordinator, policy->deputy,
+                                               policy->witness};
+    without->turn =
+        strag_dynamic_turn_of(policy, bytes, coll_strag_arrivals_calls(watch->arrivals));
+    if (without->turn == STRAG_DYNAMIC_OUTSIDE)
+        return OMPI_SUCCESS;
+    const bool open = without->turn == STRAG_DYNAMIC_OPEN;
+    const double patience = policy->patience + policy->patience_per_byte * (double)bytes;
+    const int code = coll_strag_arrivals_agree(watch->arrivals, &roles, open ? patience : INFINITY,
+                                               &without->rank);
+    if (code != OMPI_SUCCESS || without->rank < 0)
+        return code;
+    const struct strag_entry *entry = strag_table_entry(&policy->table, bytes);
+    without->algorithm = entry->algorithm;
+    without->blocks = entry->blocks;
+    without->plans = coll_strag_arrivals_plans(watch->arrivals, without->rank);
+    return code;
+}
+
+int coll_strag_watch_agreed(struct coll_strag_watch *watch,
+                            const struct coll_strag_without *without, int code)
+{
+    if (without->turn == STRAG_DYNAMIC_OUTSIDE)
+        return code;
+    return coll_strag_arrivals_end(watch->arrivals, code);
 }
 
 int coll_strag_watch_begin(struct coll_strag_watch *watch)

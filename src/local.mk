@@ -104,6 +104,7 @@ src_libstrag_la_SOURCES = \
 	src/run/shared_memory_room.c \
 	src/run/shared_memory_wait.c \
 	src/run/transport.h \
+	src/watch/dynamic.c src/watch/dynamic.h \
 	src/watch/judge.c src/watch/judge.h \
 	src/watch/link_speed.c src/watch/link_speed.h \
 	src/watch/meter.c src/watch/meter.h \

@@ -161,7 +161,8 @@ static void act(struct strag_arrivals *arrivals, const struct strag_arrivals_por
 void strag_arrivals_begin(struct strag_arrivals *arrivals, const struct strag_arrivals_roles *roles,
                           const struct strag_arrivals_port *port)
 {
-    *inbox_of(arrivals, arrivals->call) = (struct inbox){.decided = false}; /* for the next but one */
+    *inbox_of(arrivals, arrivals->call) =
+        (struct inbox){.decided = false}; /* for the next but one */
     arrivals->call++;
     arrivals->roles = *roles;
     arrivals->missing = 0;
@@ -223,14 +224,13 @@ void strag_arrivals_receive(struct strag_arrivals *arrivals, int from,
         act(arrivals, port);
 }
 
-/* The coordinator is one of those that are there, so the deputy only ever waits for it. */
+/* A deputy that has not voted has not heard of the coordinator. */
 bool strag_arrivals_waits_for_one(const struct strag_arrivals *arrivals)
 {
     if (arrivals->decision != STRAG_ARRIVALS_UNDECIDED || arrivals->missing != 1)
         return false;
     return (is_coordinator(arrivals) && is_elected(arrivals)) ||
-           (is_deputy(arrivals) && arrivals->vote == NOBODY &&
-            !has_come(arrivals, arrivals->roles.coordinator));
+           (is_deputy(arrivals) && arrivals->vote == NOBODY);
 }
 
 void strag_arrivals_expire(struct strag_arrivals *arrivals, const struct strag_arrivals_port *port)

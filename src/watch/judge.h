@@ -10,6 +10,8 @@
  * a delay is scaled: divided by the ratio of the calls' measured time to the modelled one, both
  * without the straggler.
  *
+ * Where another rank is late in each call, the judge decides upon the policy of that (dynamic.h).
+ *
  * Making tables may take 1 % of the time: after a long one the next has to wait.
  *
  * No clock and no messages: one rank judges for all.
@@ -18,6 +20,7 @@
 #define STRAG_JUDGE_H
 
 #include "model/select.h"
+#include "watch/dynamic.h"
 #include "watch/slowdown.h"
 #include "watch/summary.h"
 
@@ -31,6 +34,13 @@ struct strag_judge_options {
     int n;           /* ranks */
     int window;      /* calls */
     bool stragglers; /* make tables for them */
+    enum strag_dynamic_use dynamic;
+    size_t dynamic_from; /* bytes, with STRAG_DYNAMIC_ALWAYS */
+    /* The candidates that go ahead without a straggler, whichever (the state names one).
+     * @param[out] price  modelled seconds that finding out who comes last costs in a call
+     * @return seconds that it took; *made NULL: there are none */
+    double (*make_any)(void *context, const struct strag_state_record *state,
+                       struct strag_selection **made, double *price);
     struct strag_observer *observer;
     struct strag_slowdown *slowdown; /* NULL: links are not watched */
 
@@ -45,6 +55,8 @@ struct strag_watched_call {
     size_t bytes;
     const struct strag_algorithm *algorithm; /* NULL: the previous component */
     int blocks;
+    enum strag_dynamic_turn turn; /* in the dynamic regime: */
+    int without;                  /* the rank that was not waited for; -1: all were */
 };
 
 enum strag_change {
@@ -96,6 +108,9 @@ enum strag_change strag_judge_probed(struct strag_judge *judge, const float *rat
 /** In force from the next call on; valid until the next judgement. */
 const struct strag_state_record *strag_judge_state(const struct strag_judge *judge);
 const struct strag_judge_table *strag_judge_current(const struct strag_judge *judge);
+
+/** Of whoever comes last; from the next call on. */
+const struct strag_dynamic_policy *strag_judge_policy(const struct strag_judge *judge);
 
 const struct strag_watch_summary *strag_judge_summary(const struct strag_judge *judge);
 

@@ -3,6 +3,7 @@
 if HAVE_CMOCKA
 unit_tests = \
 	test/unit/test_arrivals \
+	test/unit/test_arrivals_run \
 	test/unit/test_bine \
 	test/unit/test_bounds \
 	test/unit/test_bucket \
@@ -96,6 +97,10 @@ test_unit_test_arrivals_SOURCES = test/unit/test_arrivals.c
 test_unit_test_arrivals_CPPFLAGS = $(unit_cppflags)
 test_unit_test_arrivals_LDFLAGS = $(unit_ldflags)
 test_unit_test_arrivals_LDADD = $(unit_libs)
+test_unit_test_arrivals_run_SOURCES = test/unit/test_arrivals_run.c
+test_unit_test_arrivals_run_CPPFLAGS = $(unit_cppflags)
+test_unit_test_arrivals_run_LDFLAGS = $(unit_ldflags)
+test_unit_test_arrivals_run_LDADD = $(unit_libs)
 test_unit_test_bine_SOURCES = test/unit/test_bine.c
 test_unit_test_bine_CPPFLAGS = $(unit_cppflags)
 test_unit_test_bine_LDFLAGS = $(unit_ldflags)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Who is there? All orders of arrivals, messages and timers, with up to five ranks and two calls:
- * never two decisions for a call, all ranks get the same one, nobody waits for ever, no message is
- * left, and one late rank, whichever, keeps nobody waiting. A state that was met before is not
- * looked at again; of each its hash is kept, 128 bits.
+ * Who is there? All orders of arrivals, messages and timers, with up to five ranks, and three calls
+ * (two with five ranks): never two decisions for a call, all ranks get the same one, nobody waits
+ * for ever, no message is left, and one late rank, whichever, keeps nobody waiting. A state that
+ * was met before is not looked at again; of each its hash is kept, 128 bits.
  */
 #include "run/arrivals.h"
 
@@ -11,7 +11,7 @@
 
 enum {
     RANKS_MAX = 5,
-    CALLS = 2,
+    CALLS_MAX = 3,
     UNDER_WAY = 6, /* messages between two ranks, at most */
     BYTES_MAX = 160,
     NOBODY = -1,
@@ -19,10 +19,11 @@ enum {
 
 enum phase { OUTSIDE, DECIDING, RUNNING, ENDING };
 
-/* Roles in a call. */
+/* What is explored. */
 struct setting {
-    int n, held; /* this rank comes to call 0 when the others have gone ahead; NOBODY: any order */
-    struct strag_arrivals_roles roles[CALLS];
+    int n, calls;
+    int held; /* this rank comes to call 0 when the others have gone ahead; NOBODY: any order */
+    struct strag_arrivals_roles roles[CALLS_MAX];
 };
 
 struct channel {
@@ -38,7 +39,7 @@ struct rank {
 struct state {
     struct rank rank[RANKS_MAX];
     struct channel channel[RANKS_MAX][RANKS_MAX]; /* from, to */
-    int8_t decision[CALLS], by[CALLS];
+    int8_t decision[CALLS_MAX], by[CALLS_MAX];
 };
 
 /* The states met, and those whose successors are still to be looked at. */
@@ -166,7 +167,7 @@ static bool has_started(const struct state *state, int rank, int calls)
 /* The held rank comes when the others have started, with a decision that is "without it". */
 static bool may_arrive(const struct setting *setting, const struct state *state, int r)
 {
-    if (state->rank[r].phase != OUTSIDE || state->rank[r].calls == CALLS)
+    if (state->rank[r].phase != OUTSIDE || state->rank[r].calls == setting->calls)
         return false;
     if (r != setting->held || state->rank[r].calls > 0)
         return true;
@@ -264,7 +265,7 @@ static int successors(struct exploration *exploration, const struct state *state
 static void check_over(const struct setting *setting, const struct state *state)
 {
     for (int r = 0; r < setting->n; r++) {
-        if (state->rank[r].phase != OUTSIDE || state->rank[r].calls < CALLS)
+        if (state->rank[r].phase != OUTSIDE || state->rank[r].calls < setting->calls)
             fail_msg("rank %d of %d waits for ever in call %d", r, setting->n,
                      state->rank[r].calls - 1);
         for (int to = 0; to < setting->n; to++)
@@ -279,7 +280,7 @@ static struct state first_state(const struct setting *setting)
     assert_true(strag_arrivals_bytes(setting->n) <= BYTES_MAX);
     for (int r = 0; r < setting->n; r++)
         strag_arrivals_init(arrivals_of(&state, r), setting->n, r);
-    for (int c = 0; c < CALLS; c++) {
+    for (int c = 0; c < CALLS_MAX; c++) {
         state.decision[c] = STRAG_ARRIVALS_UNDECIDED;
         state.by[c] = NOBODY;
     }
@@ -303,9 +304,10 @@ static void explore(const struct setting *setting)
         check_over(setting, &state);
         ends++;
     }
-    printf("%d ranks, coordinator, deputy, witness %d %d %d, then %d %d %d, held %d: %zu states, "
+    printf("%d ranks, %d calls, coordinator, deputy, witness %d %d %d, then %d %d %d, held %d: %zu "
+           "states, "
            "%zu ends\n",
-           setting->n, roles[0].coordinator, roles[0].deputy, roles[0].witness,
+           setting->n, setting->calls, roles[0].coordinator, roles[0].deputy, roles[0].witness,
            roles[1].coordinator, roles[1].deputy, roles[1].witness, setting->held,
            exploration.count, ends);
     free(exploration.met);
@@ -315,11 +317,12 @@ static void explore(const struct setting *setting)
 static void all_orders_with_up_to_five_ranks(void **context)
 {
     (void)context;
-    static const struct strag_arrivals_roles second[] = {
-        {0, 1, 2}, {1, 0, 2}, {2, 1, 0}, {1, 2, 0}, {3, 0, 1}, {3, 4, 1}};
+    static const struct strag_arrivals_roles second[] = {{0, 1, 2}, {1, 0, 2}, {2, 1, 0},
+                                                         {1, 2, 0}, {3, 0, 1}, {3, 4, 1}};
     for (int n = 3; n <= RANKS_MAX; n++) {
         for (int i = 0; i < n + 1; i++) {
-            const struct setting setting = {n, NOBODY, {{0, 1, 2}, second[i]}};
+            const struct setting setting = {
+                n, n < RANKS_MAX ? 3 : 2, NOBODY, {{0, 1, 2}, second[i], {0, 2, 1}}};
             explore(&setting);
         }
     }
@@ -330,7 +333,7 @@ static void one_late_rank_keeps_nobody_waiting(void **context)
     (void)context;
     for (int n = 3; n <= RANKS_MAX; n++) {
         for (int held = 0; held < n; held++) {
-            const struct setting setting = {n, held, {{0, 1, 2}, {0, 1, 2}}};
+            const struct setting setting = {n, 2, held, {{0, 1, 2}, {0, 1, 2}}};
             explore(&setting);
         }
     }

@@ -156,7 +156,8 @@ static enum strag_change window(struct cluster *cluster)
 {
     const double seconds = SCALE * modelled(cluster);
     const struct strag_watched_call call = {bytes, current(cluster)->algorithm,
-                                            current(cluster)->blocks};
+                                            current(cluster)->blocks, STRAG_DYNAMIC_OUTSIDE,
+                                            NOBODY};
     for (int c = 0; c < WINDOW; c++) {
         for (int r = 0; r < RANKS; r++) {
             double wait = r != cluster->straggler && cluster->straggler >= 0 ? cluster->delay : 0;
@@ -503,7 +504,7 @@ static void out_of_memory(void **unused)
 {
     (void)unused;
     struct cluster *cluster = cluster_make(true, true);
-    assert_int_equal(exhaust("strag_judge_create", attempt, cluster), 4);
+    assert_int_equal(exhaust("strag_judge_create", attempt, cluster), 7);
     strag_judge_free(NULL);
     cluster_free(cluster);
 }
