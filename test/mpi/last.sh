@@ -13,7 +13,8 @@ if [ "${STRAG_TEST_FULL:-0}" = 1 ]; then
     mpi_limit=1200
 fi
 
-strag=(--mca coll strag --mca coll_strag_local_alpha 0.1 --mca coll_strag_watch_size 2K)
+model=(--mca coll strag --mca coll_strag_local_alpha 0.1)
+strag=("${model[@]}" --mca coll_strag_watch_size 2K)
 dynamic=(--mca coll_strag_straggler dynamic)
 
 for n in "${ranks[@]}"; do
@@ -31,7 +32,7 @@ must 3 "${strag[@]}" "${dynamic[@]}" --mca coll_strag_window 8 --mca coll_strag_
 must 3 "${strag[@]}" --mca coll_strag_straggler 1:1000 --mca coll_strag_window 8 "$programs/last" \
     --calls 300 --ahead 0
 # Threads, communicators that come and go, nonblocking collectives under way.
-must 3 "${strag[@]}" "${dynamic[@]}" --mca coll_strag_minimum_size 0 --mca coll_strag_watch_size 0 \
+must 3 "${model[@]}" "${dynamic[@]}" --mca coll_strag_minimum_size 0 --mca coll_strag_watch_size 0 \
     --mca coll_strag_window 4 "$programs/threads" --rounds 100
-must 4 "${strag[@]}" "${dynamic[@]}" --mca coll_strag_minimum_size 0 --mca coll_strag_watch_size 0 \
+must 4 "${model[@]}" "${dynamic[@]}" --mca coll_strag_minimum_size 0 --mca coll_strag_watch_size 0 \
     --mca coll_strag_window 3 "$programs/watch" --calls 300
