@@ -112,10 +112,11 @@ void strag_judge_free(struct strag_judge *judge)
 /* What runs without whoever comes last: without the last rank, as without any other. */
 static void make_any(struct strag_judge *judge, double now)
 {
+    const double a_little = 1e-9; /* seconds: with 0 it would not be late to the model */
     struct strag_state_record state = judge->state;
     struct strag_selection *made = NULL;
     state.nstragglers = 1;
-    state.straggler = (struct strag_straggler){judge->options.n - 1, 0};
+    state.straggler = (struct strag_straggler){judge->options.n - 1, a_little};
     double took = judge->options.make_any(judge->options.context, &state, &made, &judge->price);
     judge->next_time = now + took + took / busy_share;
     strag_selection_free(judge->any);

@@ -12,6 +12,7 @@ unit_tests = \
 	test/unit/test_cost \
 	test/unit/test_crowd \
 	test/unit/test_direct \
+	test/unit/test_dynamic \
 	test/unit/test_engine \
 	test/unit/test_expression \
 	test/unit/test_failure \
@@ -101,6 +102,10 @@ test_unit_test_arrivals_run_SOURCES = test/unit/test_arrivals_run.c
 test_unit_test_arrivals_run_CPPFLAGS = $(unit_cppflags)
 test_unit_test_arrivals_run_LDFLAGS = $(unit_ldflags)
 test_unit_test_arrivals_run_LDADD = $(unit_libs)
+test_unit_test_dynamic_SOURCES = test/unit/test_dynamic.c
+test_unit_test_dynamic_CPPFLAGS = $(unit_cppflags)
+test_unit_test_dynamic_LDFLAGS = $(unit_ldflags)
+test_unit_test_dynamic_LDADD = $(unit_libs)
 test_unit_test_bine_SOURCES = test/unit/test_bine.c
 test_unit_test_bine_CPPFLAGS = $(unit_cppflags)
 test_unit_test_bine_LDFLAGS = $(unit_ldflags)
