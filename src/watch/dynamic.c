@@ -16,9 +16,9 @@ static const double known_to = 0.1;
 
 enum {
     STEPS = 10, /* patience is one of so many parts of the break-even delay */
-    MEASURED_LEAST = 4,
-    MEASURED_MOST = 16, /* calls that wait for all */
-    FORGET = 64,        /* windows after which what was refuted is tried again */
+    MEASURED_LEAST = 3,
+    MEASURED_MOST = 8, /* calls that wait for all */
+    FORGET = 64,       /* windows after which what was refuted is tried again */
     FIRST = 12,
     SIZES = 28, /* the table has vectors of 2^12 to 2^39 bytes */
 };

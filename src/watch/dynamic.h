@@ -49,7 +49,7 @@ struct strag_dynamic_policy {
         table; /* what runs without the last rank; no algorithm: all are waited for */
 };
 
-enum { STRAG_DYNAMIC_TURN = 8 };
+enum { STRAG_DYNAMIC_TURN = 16 };
 
 /* How a call was begun. */
 enum strag_dynamic_turn {
