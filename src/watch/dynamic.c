@@ -15,10 +15,10 @@ static const double share_on = 0.03, share_off = 0.01;
 static const double known_to = 0.1;
 
 enum {
-    STEPS = 10, /* patience is one of so many parts of the break-even delay */
-    MEASURED_LEAST = 3,
-    MEASURED_MOST = 8, /* calls that wait for all */
-    FORGET = 64,       /* windows after which what was refuted is tried again */
+    STEPS = 10,         /* patience is one of so many parts of the break-even delay */
+    MEASURED_LEAST = 3, /* calls that wait for all, and calls that need not */
+    MEASURED_MOST = 128,
+    FORGET = 64, /* windows after which what was refuted is tried again */
     FIRST = 12,
     SIZES = 28, /* the table has vectors of 2^12 to 2^39 bytes */
 };
@@ -319,7 +319,7 @@ static void measure(struct strag_dynamic *dynamic, const struct strag_dynamic_ca
     const double error = sqrt(error_squared(&dynamic->open) + error_squared(&dynamic->waits));
     if (dynamic->known || dynamic->waits.count < MEASURED_LEAST)
         return;
-    dynamic->known = error <= known_to * fabs(saves) || dynamic->waits.count >= MEASURED_MOST;
+    dynamic->known = error <= known_to * fabs(saves) || dynamic->open.count >= MEASURED_MOST;
     if (!dynamic->known)
         return;
     dynamic->policy.measure = false;
@@ -371,7 +371,21 @@ static void refute(struct strag_dynamic *dynamic, double share)
     dynamic->policy.on = dynamic->use == STRAG_DYNAMIC_ALWAYS;
 }
 
-static void enter_or_leave(struct strag_dynamic *dynamic, const struct gain *gain, double price)
+/* The calls of the window before waited for all: they count for the measurement. */
+static void enter(struct strag_dynamic *dynamic, const struct strag_dynamic_call *calls, int count,
+                  double scale)
+{
+    dynamic->policy.on = dynamic->policy.measure = true;
+    dynamic->known = false;
+    dynamic->open = dynamic->waits = (struct sample){.count = 0};
+    for (int c = 0; c < count; c++) {
+        if (calls[c].seconds > 0 && calls[c].together < INFINITY)
+            add(&dynamic->waits, calls[c].seconds / (scale * calls[c].together));
+    }
+}
+
+/* @return whether to enter */
+static bool enters_or_leaves(struct strag_dynamic *dynamic, const struct gain *gain, double price)
 {
     const bool forced = dynamic->use == STRAG_DYNAMIC_ALWAYS, on = dynamic->policy.on;
     const double all_price = price * gain->calls;
@@ -382,12 +396,9 @@ static void enter_or_leave(struct strag_dynamic *dynamic, const struct gain *gai
         refute(dynamic, INFINITY);
     else if (!on && !clear && !forced)
         refute(dynamic, gain->seconds / fmax(gain->all, 1e-9) + share_on);
-    else if (!on && clear) {
-        dynamic->policy.on = dynamic->policy.measure = true;
-        dynamic->open = dynamic->waits = (struct sample){.count = 0};
-        dynamic->known = false;
-    } else if (on && !enough && !forced)
+    else if (on && !enough && !forced)
         dynamic->policy.on = false;
+    return !on && clear;
 }
 
 bool strag_dynamic_window(struct strag_dynamic *dynamic, const struct strag_dynamic_call *calls,
@@ -409,7 +420,8 @@ bool strag_dynamic_window(struct strag_dynamic *dynamic, const struct strag_dyna
     if (4 * close < 3 * count)
         return dynamic->policy.on || strag_dynamic_suspects(dynamic, calls, count);
     const struct gain gain = best_gain(calls, count, scale);
-    enter_or_leave(dynamic, &gain, price);
+    if (enters_or_leaves(dynamic, &gain, price))
+        enter(dynamic, calls, count, scale);
     give_roles(dynamic);
     set_patience(dynamic, call, scale, gain.part);
     if (dynamic->use != STRAG_DYNAMIC_ALWAYS)

@@ -343,15 +343,21 @@ void strag_observer_saved(struct strag_observer *observer, double seconds)
     observer->saved += seconds;
 }
 
-/* The rank that was last most often of those that were so less often than these. */
-static int next_often(const struct strag_observer *observer, int before)
+/* Was a rank last less often than another one, or as often with a higher number? */
+static bool is_after(const struct strag_observer *observer, int rank, int other)
 {
     const uint64_t *times = observer->times_last;
+    return rank > other ? times[rank] <= times[other] : times[rank] < times[other];
+}
+
+/* The next rank by how often they were last, the most often first. @return NONE: no more */
+static int next_often(const struct strag_observer *observer, int before)
+{
     int most = NONE;
     for (int rank = 0; rank < observer->n; rank++) {
-        const bool after = before == NONE || times[rank] < times[before] ||
-                           (times[rank] == times[before] && rank > before);
-        if (after && times[rank] > 0 && (most == NONE || times[rank] > times[most]))
+        if (observer->times_last[rank] > 0 &&
+            (before == NONE || is_after(observer, rank, before)) &&
+            (most == NONE || is_after(observer, most, rank)))
             most = rank;
     }
     return most;
