@@ -34,6 +34,7 @@ struct strag_dynamic {
     enum strag_dynamic_use use;
     const struct strag_selection *selection; /* NULL: there is no table */
     struct strag_dynamic_policy policy;
+    size_t least;    /* bytes: shorter vectors always wait for all */
     double *last;    /* [rank]: calls in which it was last, the older the less */
     double refuted;  /* share of the time that was suspected and not found; 0: none was */
     int refuted_for; /* windows */
@@ -267,7 +268,7 @@ void strag_dynamic_begin(struct strag_dynamic *dynamic, const struct strag_selec
     struct strag_dynamic_policy *policy = &dynamic->policy;
     give_roles(dynamic);
     strag_dynamic_table(dynamic, selection);
-    policy->from = from;
+    policy->from = dynamic->least = from;
     policy->measure = true;
     const struct strag_dynamic_call call = {
         .bytes = bytes, .together = together, .ahead = strag_dynamic_ahead(dynamic, bytes)};
@@ -424,8 +425,10 @@ bool strag_dynamic_window(struct strag_dynamic *dynamic, const struct strag_dyna
         enter(dynamic, calls, count, scale);
     give_roles(dynamic);
     set_patience(dynamic, call, scale, gain.part);
-    if (dynamic->use != STRAG_DYNAMIC_ALWAYS)
-        dynamic->policy.from = shortest_gain(calls, count, scale, gain.part, price);
+    if (dynamic->use != STRAG_DYNAMIC_ALWAYS) {
+        const size_t from = shortest_gain(calls, count, scale, gain.part, price);
+        dynamic->policy.from = from < dynamic->least ? dynamic->least : from;
+    }
     return dynamic->policy.on;
 }
 

@@ -20,6 +20,18 @@
  * saves time is measured: every TURN calls one waits for all, until the difference is known to a
  * tenth (or enough calls were spent on that). If there is none, the regime is left for long.
  *
+ * Where several ranks are late, all but the last one are waited for. No plan goes ahead without
+ * two; one that did, and still ended a vector's time on a link after the last arrival, would be
+ * worth, from the first arrival on in times of the vector on a link (drawn 8000 times; pipelines
+ * take 4 % more than on paper):
+ *
+ *                                            all are      without    without    without
+ *     8 ranks                                waited for   the last   two        three
+ *     two are late, by 0.25 to 2             3.19         2.98       2.58       2.59
+ *     three are                              3.34         3.24       2.90       2.74
+ *     all are, exponentially, mean 0.5       3.11         3.00       2.82       2.74
+ *     the same with 4 ranks                  2.54         2.58       2.51       2.42
+ *
  * No clock and no messages: one rank decides for all.
  */
 #ifndef STRAG_DYNAMIC_H
@@ -94,7 +106,7 @@ void strag_dynamic_free(struct strag_dynamic *dynamic);
  * @param selection  as below
  * @param bytes      of a long vector, with which the others are in proportion
  * @param together   modelled seconds of waiting for all with it
- * @param from       bytes: shorter vectors wait for all
+ * @param from       bytes: shorter vectors wait for all, always
  */
 void strag_dynamic_begin(struct strag_dynamic *dynamic, const struct strag_selection *selection,
                          size_t bytes, double together, size_t from);

@@ -35,7 +35,7 @@ struct strag_judge_options {
     int window;      /* calls */
     bool stragglers; /* make tables for them */
     enum strag_dynamic_use dynamic;
-    size_t dynamic_from; /* bytes, with STRAG_DYNAMIC_ALWAYS */
+    size_t dynamic_from; /* bytes: shorter vectors always wait for all */
     /* The candidates that go ahead without a straggler, whichever (the state names one).
      * @param[out] price  modelled seconds that finding out who comes last costs in a call
      * @return seconds that it took; *made NULL: there are none */
