@@ -5,6 +5,7 @@
  *     coll_strag_allreduce     vectors that are known to be too short go to the previous component
  *     run_watched              setup at the first call that needs it (setup.c); the table's choice;
  *                              notes of calls that are watched for stragglers (watch.c)
+ *     run_agreed               who is there, where another rank may be late in each call
  *     run_choice               the previous component, or copies where a device's memory needs them
  *     run                      plan and engine (plans.c), transports and reducer, until it is done
  *
@@ -39,7 +40,9 @@ struct call {
     ompi_op_t *op;
     const struct coll_strag_buffer_locations *locations; /* NULL: all is in host memory */
     struct coll_strag_choice choice;
-    bool tried; /* a trial made the choice */
+    bool tried;                        /* a trial made the choice */
+    bool from_table;                   /* the model did */
+    struct coll_strag_without without; /* the rank that is not waited for */
 };
 
 /* ---- Running it ---- */
@@ -99,15 +102,26 @@ static int mpi_error(int status, const struct coll_strag_module *module)
     }
 }
 
+static struct coll_strag_plans *plans_of(const struct call *call)
+{
+    return call->without.rank >= 0 ? call->without.plans : &call->module->plans;
+}
+
 /* @param root  the rank that works for all, in plans that have one */
 static int make_engine(const struct call *call, int root, struct strag_engine **engine)
 {
     struct coll_strag_module *module = call->module;
     const struct coll_strag_choice *choice = &call->choice;
-    const struct strag_state state = strag_state_of(&module->decision.state);
+    struct coll_strag_plans *plans = plans_of(call);
+    const struct strag_straggler last = {call->without.rank, 0};
+    struct strag_state state = strag_state_of(&module->decision.state);
     struct strag_error err = {"out of memory for the topology"};
     struct strag_topology *unpacked = NULL;
     int status = STRAG_OK;
+    if (last.rank >= 0) {
+        state.nstragglers = 1;
+        state.straggler = &last;
+    }
     struct strag_problem problem = {
         .n = ompi_comm_size(call->comm),
         .blocks = choice->blocks,
@@ -116,10 +130,10 @@ static int make_engine(const struct call *call, int root, struct strag_engine **
         .state = &state,
     };
     if (!module->decision.reproducible &&
-        !coll_strag_plans_planned(&module->plans, choice->algorithm, choice->blocks, root))
+        !coll_strag_plans_planned(plans, choice->algorithm, choice->blocks, root))
         status = coll_strag_heritage_topology(module->heritage, &problem.topology, &unpacked);
     if (status == STRAG_OK)
-        status = coll_strag_plans_make(&module->plans, choice->algorithm, &problem,
+        status = coll_strag_plans_make(plans, choice->algorithm, &problem,
                                        ompi_comm_rank(call->comm), engine, &err);
     strag_topology_free(unpacked);
     if (status != STRAG_OK)
@@ -154,7 +168,7 @@ static int run(const struct call *call)
     if (shared && call->choice.blocks == 1 && call->choice.algorithm->rooted)
         root = strag_shm_choose_root(module->shm, call->count * call->size);
     engine =
-        coll_strag_plans_find(&module->plans, call->choice.algorithm, call->choice.blocks, root);
+        coll_strag_plans_find(plans_of(call), call->choice.algorithm, call->choice.blocks, root);
     if (status == STRAG_OK && !engine)
         status = make_engine(call, root, &engine);
     if (status != STRAG_OK)
@@ -244,6 +258,8 @@ static int look_up(struct call *call)
         strag_table_entry(&module->decision.table, call->count * call->size);
     const struct strag_trial_run *trial =
         coll_strag_watch_trial(module->watch, call->count * call->size);
+    /* a rule of the user's goes before all */
+    call->from_table = module->decision.line == 0 && NULL == trial;
     call->choice = (struct coll_strag_choice){entry->algorithm, entry->blocks,
                                               (enum coll_strag_reason)module->decision.reason};
     call->tried = NULL != trial;
@@ -277,6 +293,21 @@ static int choose(struct call *call)
     return OMPI_SUCCESS;
 }
 
+/* Where another rank may be late in each call: without the one that is, or as it was chosen. */
+static int run_agreed(struct call *call)
+{
+    const size_t bytes = call->count * call->size;
+    struct coll_strag_watch *watch = call->from_table ? call->module->watch : NULL;
+    int code = coll_strag_watch_agree(watch, bytes, &call->without);
+    if (call->without.rank >= 0) {
+        call->choice.algorithm = call->without.algorithm;
+        call->choice.blocks = call->without.blocks;
+    }
+    if (code == OMPI_SUCCESS)
+        code = run_choice(call);
+    return coll_strag_watch_agreed(watch, &call->without, code);
+}
+
 static int run_watched(struct call *call)
 {
     struct coll_strag_module *module = call->module;
@@ -295,12 +326,13 @@ static int run_watched(struct call *call)
     if (code != OMPI_SUCCESS)
         return code;
     if (!coll_strag_watches(module->watch, bytes))
-        return run_choice(call);
+        return run_agreed(call);
     code = coll_strag_watch_begin(module->watch, bytes);
     if (code == OMPI_SUCCESS)
-        code = run_choice(call);
-    const struct strag_watched_call over = {bytes, call->choice.algorithm, call->choice.blocks,
-                                            call->tried};
+        code = run_agreed(call);
+    const struct strag_watched_call over = {
+        bytes,       call->choice.algorithm, call->choice.blocks,
+        call->tried, call->without.turn,     call->without.rank};
     code = coll_strag_watch_end(module->watch, &over, code, &change);
     coll_strag_apply_change(module, change);
     return code;
@@ -322,6 +354,7 @@ static __attribute__((noinline)) int start_call(const void *sbuf, void *rbuf,
         .dtype = dtype,
         .op = op,
         .locations = locations,
+        .without.rank = -1,
     };
     ompi_datatype_type_size(dtype, &call.size);
     if (coll_strag_delegates_early(module, call.count * call.size) && !coll_strag_logging)

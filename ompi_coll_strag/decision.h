@@ -14,6 +14,7 @@
 #include "machine/state.h"
 #include "model/select.h"
 #include "run/engine.h"
+#include "watch/dynamic.h"
 
 /* Messages within a host are cut in another way than those to other hosts. */
 enum coll_strag_lane { COLL_STRAG_MEMORY, COLL_STRAG_NETWORK };
@@ -71,6 +72,7 @@ struct coll_strag_decision {
     int32_t ports;    /* as in struct strag_problem */
     int32_t watching; /* enum coll_strag_watching */
     int32_t window;   /* calls */
+    int32_t dynamic;  /* enum strag_dynamic_use, where they are */
     int32_t links;    /* hosts' links are watched, too */
     int32_t learning; /* calls teach the model, and trials are made (watch/learn.h) */
     int32_t same_window; /* all windows have as many calls */

@@ -9,6 +9,7 @@ if HAVE_OMPI
 noinst_LTLIBRARIES += ompi_coll_strag/libcoll_strag.la
 ompi_coll_strag_libcoll_strag_la_SOURCES = \
 	ompi_coll_strag/allreduce.c ompi_coll_strag/allreduce.h \
+	ompi_coll_strag/arrivals.c ompi_coll_strag/arrivals.h \
 	ompi_coll_strag/communicator.h \
 	ompi_coll_strag/compat/compat.h \
 	ompi_coll_strag/complaints.c ompi_coll_strag/complaints.h \

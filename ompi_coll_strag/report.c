@@ -20,8 +20,8 @@ void coll_strag_report(const ompi_communicator_t *comm, const struct strag_watch
 
 struct values {
     int late_rank, late_most, slow_rank;
-    double late_delay, late_share, late_median, late_saved, slow_factor;
-    unsigned long long late_switches, slow_probes;
+    double late_delay, late_share, late_median, late_saved, last_saved, slow_factor;
+    unsigned long long late_switches, last_calls, last_ahead, slow_probes;
 };
 
 #define FIELD(NAME) #NAME, offsetof(struct values, NAME), sizeof(((struct values *)0)->NAME)
@@ -45,6 +45,12 @@ static const struct variable {
      "How often another rank, or none, was found to be late"},
     {FIELD(late_saved), MCA_BASE_VAR_TYPE_DOUBLE,
      "Seconds that going ahead without stragglers has saved, as modelled; below 0: lost"},
+    {FIELD(last_calls), MCA_BASE_VAR_TYPE_UNSIGNED_LONG_LONG,
+     "Calls in which it was found out who is there, as far as windows have ended"},
+    {FIELD(last_ahead), MCA_BASE_VAR_TYPE_UNSIGNED_LONG_LONG,
+     "... and that the others began without whoever came last"},
+    {FIELD(last_saved), MCA_BASE_VAR_TYPE_DOUBLE,
+     "Seconds that this has saved, as measured where it was; below 0: lost"},
     {FIELD(slow_rank), MCA_BASE_VAR_TYPE_INT,
      "A rank on the host with the slowest link now; -1: none is slow"},
     {FIELD(slow_factor), MCA_BASE_VAR_TYPE_DOUBLE,
@@ -67,6 +73,9 @@ static int read_variable(const struct mca_base_pvar_t *pvar, void *value, void *
         .late_median = summary.observed.median,
         .late_switches = (unsigned long long)summary.observed.switches,
         .late_saved = summary.observed.saved,
+        .last_calls = (unsigned long long)summary.dynamic.calls,
+        .last_ahead = (unsigned long long)summary.dynamic.ahead,
+        .last_saved = summary.dynamic.saved + summary.dynamic.modelled,
         .slow_rank = slow ? summary.slowest.rank : -1,
         .slow_factor = slow ? summary.slowest.factor : 1,
         .slow_probes = summary.slowest.probes,

@@ -115,8 +115,9 @@ static const struct parameter {
               "name one file for each communicator; its name takes the place of %c"},
     [STRAGGLER] = {"straggler", "auto", OPAL_INFO_LVL_4,
                    "A rank of MPI_COMM_WORLD that comes late to most calls, and perhaps by how "
-                   "much: RANK[:MICROSECONDS]. auto: find out whether there is one, and go ahead "
-                   "without it where that helps; none: wait for all. Also an info key"},
+                   "much: RANK[:MICROSECONDS]. auto: find out whether there is one, or another one "
+                   "in each call, and go ahead without it where that helps; dynamic: find out in "
+                   "each call who comes last; none: wait for all. Also an info key"},
     [SLOWDOWN] = {"slowdown", "auto", OPAL_INFO_LVL_4,
                   "Whose links are slower than the others': WHO:FACTOR between commas, WHO a host "
                   "or a rank of MPI_COMM_WORLD; none; or auto: found out while the job runs; also "

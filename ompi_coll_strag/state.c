@@ -111,6 +111,22 @@ static int usual_window(int n)
     return suits < WINDOW ? WINDOW : suits > STRAG_WINDOW_MAX ? STRAG_WINDOW_MAX : suits;
 }
 
+/* Where all ranks are on one host a delay is hardly ever worth it, and what is modelled of messages
+ * there is too little to say when. */
+static void decide_dynamic(const char *straggler, bool fixed, const struct strag_topology *topology,
+                           struct coll_strag_decision *decision)
+{
+    decision->dynamic = STRAG_DYNAMIC_NEVER;
+    if (fixed)
+        return;
+    if (is_auto(straggler) && topology && topology->hosts > 1)
+        decision->dynamic = STRAG_DYNAMIC_AUTO;
+    if (!strag_state_is_dynamic(straggler))
+        return;
+    decision->dynamic = STRAG_DYNAMIC_ALWAYS;
+    decision->watching = COLL_STRAG_WATCH_SWITCH;
+}
+
 void coll_strag_decide_watching(ompi_communicator_t *comm, bool pinned,
                                 const struct strag_topology *topology,
                                 struct coll_strag_decision *decision)
@@ -127,8 +143,10 @@ void coll_strag_decide_watching(ompi_communicator_t *comm, bool pinned,
         decision->links = true;
         decision->watching = COLL_STRAG_WATCH_ONLY;
     }
-    if (is_auto(coll_strag_straggler(comm, buffer)) && !fixed)
+    const char *straggler = coll_strag_straggler(comm, buffer);
+    if (is_auto(straggler) && !fixed)
         decision->watching = COLL_STRAG_WATCH_SWITCH;
+    decide_dynamic(straggler, fixed, topology, decision);
     decision->same_window = settings->window > 0;
     decision->learning = settings->learn && !fixed && topology && topology->hosts > 1;
     if (decision->learning && decision->watching == COLL_STRAG_WATCH_NOT)

@@ -174,3 +174,21 @@ void coll_strag_decide(const struct coll_strag_table_inputs *inputs,
     if (!wanted)
         strag_selection_free(choice.selection);
 }
+
+double coll_strag_select_without(const struct coll_strag_table_inputs *inputs,
+                                 const struct coll_strag_decision *decision,
+                                 const struct strag_state_record *state,
+                                 struct strag_selection **selection)
+{
+    struct strag_error err;
+    const struct strag_state view = strag_state_of(state);
+    const struct strag_circumstances all = coll_strag_circumstances(inputs, decision, &view);
+    const struct strag_select_options options = {
+        .only = strag_algorithm_any_straggler(),
+        .short_plans = true,
+    };
+    *selection = NULL;
+    if (strag_select(&all.problem, &all.model, &options, selection, &err) != STRAG_OK)
+        coll_strag_log(inputs->comm, "%s", err.text);
+    return inputs->all_shared ? all.model.local_alpha : all.model.alpha;
+}

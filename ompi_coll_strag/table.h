@@ -36,6 +36,14 @@ struct strag_circumstances coll_strag_circumstances(const struct coll_strag_tabl
                                                     const struct coll_strag_decision *decision,
                                                     const struct strag_state *state);
 
+/** The candidates that go ahead without the straggler of a state, as without any other rank.
+ * @param[out] selection  the caller's to free; NULL: there are none
+ * @return modelled seconds of a short message */
+double coll_strag_select_without(const struct coll_strag_table_inputs *inputs,
+                                 const struct coll_strag_decision *decision,
+                                 const struct strag_state_record *state,
+                                 struct strag_selection **selection);
+
 /** How long the shortest vectors are that an algorithm of ours runs. SIZE_MAX: none are */
 size_t coll_strag_table_shortest(const struct strag_table *table);
 

@@ -38,6 +38,9 @@ enum { SEEN_MOST = 96 };
 /* How long to wait, after an error, for what is still under way. */
 static const double drain_seconds = 1.0;
 
+/* To find out who is there: the last one's, a vote, the decision. */
+static const double messages_in_turn = 3;
+
 struct coll_strag_watch {
     struct coll_strag_watch_options options;
     struct strag_observer *observer;
@@ -64,6 +67,9 @@ struct coll_strag_watch {
     struct strag_judge *judge;     /* rank 0's; NULL elsewhere */
     struct strag_learner *learner; /* likewise, and NULL where nothing is learnt */
 
+    struct strag_dynamic_policy policy;   /* in force */
+    struct coll_strag_arrivals *arrivals; /* NULL: it never will be */
+
     struct coll_strag_watch *next; /* in the list */
 };
 
@@ -75,6 +81,7 @@ struct update {
     uint64_t probe_bytes; /* ... with messages of so many bytes */
     int32_t window;       /* calls of this window, and of the next ones; 0: as it is */
     int32_t begun[STRAG_TRIALS_AT_ONCE]; /* which trials are new */
+    int32_t dynamic;                     /* the policy of whoever comes last is new, or goes on */
     struct strag_watch_summary summary;
 };
 
@@ -83,7 +90,8 @@ struct news {
     struct coll_strag_measured measured;
     struct strag_state_record state;
     struct strag_table table;                        /* packed, as */
-    struct strag_trial trials[STRAG_TRIALS_AT_ONCE]; /* ... these */
+    struct strag_trial trials[STRAG_TRIALS_AT_ONCE]; /* ... these, ... */
+    struct strag_dynamic_policy policy;              /* ... and its table */
 };
 
 /* ---- All watches of this process ---- */
@@ -203,6 +211,8 @@ void coll_strag_watch_free(struct coll_strag_watch *watch)
     if (NULL == watch)
         return;
     take_off_list(watch);
+    coll_strag_arrivals_free(watch->arrivals);
+    watch->arrivals = NULL;
     if (NULL != watch->gather || NULL != watch->barrier)
         return;
     strag_observer_free(watch->observer);
@@ -250,6 +260,21 @@ static bool make_learner(struct coll_strag_watch *watch)
     return watch->learner || !options->decision->learning;
 }
 
+/* As in struct strag_judge_options. */
+static double make_any(void *context, const struct strag_state_record *state,
+                       const struct strag_sourced_model *model, struct strag_selection **made,
+                       double *price)
+{
+    const struct coll_strag_watch *watch = context;
+    struct coll_strag_table_inputs inputs = watch->options.inputs;
+    double start = coll_strag_seconds();
+    if (model)
+        inputs.model = *model;
+    const double latency = coll_strag_select_without(&inputs, watch->options.decision, state, made);
+    *price = messages_in_turn * latency;
+    return coll_strag_seconds() - start;
+}
+
 /* Rank 0's part. */
 static bool make_judge(struct coll_strag_watch *watch)
 {
@@ -263,10 +288,15 @@ static bool make_judge(struct coll_strag_watch *watch)
         .window = decision->window,
         .same_window = decision->same_window,
         .learner = watch->learner,
-        .stragglers = decision->watching == COLL_STRAG_WATCH_SWITCH,
+        .stragglers = decision->watching == COLL_STRAG_WATCH_SWITCH &&
+                      decision->dynamic != STRAG_DYNAMIC_ALWAYS,
+        .dynamic =
+            watch->arrivals ? (enum strag_dynamic_use)decision->dynamic : STRAG_DYNAMIC_NEVER,
+        .dynamic_from = decision->watch_from,
         .observer = watch->observer,
         .slowdown = watch->links ? watch->links->slowdown : NULL,
         .make = make_table,
+        .make_any = make_any,
         .context = watch,
     };
     watch->all_notes = malloc((size_t)judge.n * notes_room(watch));
@@ -295,7 +325,29 @@ static bool make(struct coll_strag_watch *watch)
     if (decision->links &&
         !coll_strag_links_create(comm, watch->options.topology, &decision->state, &watch->links))
         return false;
+    if (decision->dynamic != STRAG_DYNAMIC_NEVER &&
+        ompi_comm_size(comm) >= STRAG_ARRIVALS_RANKS_MIN) {
+        watch->arrivals = coll_strag_arrivals_create(comm);
+        if (NULL == watch->arrivals)
+            return false;
+    }
     return (!watch->options.ranks || make_judge(watch)) && register_teardown(comm);
+}
+
+/* The first one. */
+static int broadcast_policy(struct coll_strag_watch *watch)
+{
+    ompi_communicator_t *comm = watch->options.comm;
+    if (watch->judge)
+        watch->policy = *strag_judge_policy(watch->judge);
+    coll_strag_table_pack(&watch->policy.table);
+    const int code = comm->c_coll->coll_bcast(&watch->policy, sizeof watch->policy, MPI_BYTE, 0,
+                                              comm, comm->c_coll->coll_bcast_module);
+    if (code == OMPI_SUCCESS)
+        coll_strag_table_unpack(&watch->policy.table);
+    else
+        watch->policy.on = false;
+    return code;
 }
 
 int coll_strag_watch_create(const struct coll_strag_watch_options *options, bool able,
@@ -315,6 +367,9 @@ int coll_strag_watch_create(const struct coll_strag_watch_options *options, bool
     *made = watch;
     if (NULL == watch)
         return code;
+    if (code == OMPI_SUCCESS && watch->arrivals &&
+        options->decision->dynamic == STRAG_DYNAMIC_ALWAYS)
+        code = broadcast_policy(watch);
     pthread_mutex_lock(&watches.lock);
     watch->next = watches.first;
     watches.first = watch;
@@ -367,11 +422,12 @@ static void fill_in(const struct coll_strag_watch *watch, enum strag_change chan
         coll_strag_log(watch->options.comm, "%s", log);
     update->change = (int32_t)change;
     update->summary = *strag_judge_summary(watch->judge);
+    update->dynamic = watch->policy.on || strag_judge_policy(watch->judge)->on;
 }
 
 static bool has_news(const struct update *update)
 {
-    bool news = update->change != STRAG_CHANGE_NOTHING;
+    bool news = update->change != STRAG_CHANGE_NOTHING || update->dynamic;
     for (int t = 0; t < STRAG_TRIALS_AT_ONCE; t++)
         news = news || update->begun[t];
     return news;
@@ -388,6 +444,8 @@ static void fill_in_news(const struct coll_strag_watch *watch, struct news *news
         news->trials[t] = strag_judge_trials(watch->judge)[t];
         coll_strag_trial_pack(&news->trials[t]);
     }
+    news->policy = *strag_judge_policy(watch->judge);
+    coll_strag_table_pack(&news->policy.table);
 }
 
 /* What is new is followed from the next call on. */
@@ -403,6 +461,8 @@ static void follow_news(struct coll_strag_watch *watch, const struct update *upd
         watch->trials[t] = news->trials[t];
         watch->tried[t] = 0;
     }
+    coll_strag_table_unpack(&news->policy.table);
+    watch->policy = news->policy;
     if (update->change == STRAG_CHANGE_NOTHING)
         return;
     coll_strag_measured_keep(&news->measured, watch->options.shared);
@@ -525,6 +585,41 @@ static int barrier_done(ompi_request_t *request)
     struct coll_strag_watch *watch = request->req_complete_cb_data;
     watch->barrier_time = coll_strag_seconds();
     return OMPI_SUCCESS;
+}
+
+/* What one rank alone knows must not count: another one would wait for it. */
+int coll_strag_watch_agree(struct coll_strag_watch *watch, size_t bytes,
+                           struct coll_strag_without *without)
+{
+    *without = (struct coll_strag_without){.turn = STRAG_DYNAMIC_OUTSIDE, .rank = -1};
+    if (!watch || !watch->arrivals)
+        return OMPI_SUCCESS;
+    const struct strag_dynamic_policy *policy = &watch->policy;
+    const struct strag_arrivals_roles roles = {policy->coordinator, policy->deputy,
+                                               policy->witness};
+    without->turn =
+        strag_dynamic_turn_of(policy, bytes, coll_strag_arrivals_calls(watch->arrivals));
+    if (without->turn == STRAG_DYNAMIC_OUTSIDE)
+        return OMPI_SUCCESS;
+    const bool open = without->turn == STRAG_DYNAMIC_OPEN;
+    const double patience = policy->patience + policy->patience_per_byte * (double)bytes;
+    const int code = coll_strag_arrivals_agree(watch->arrivals, &roles, open ? patience : INFINITY,
+                                               &without->rank);
+    if (code != OMPI_SUCCESS || without->rank < 0)
+        return code;
+    const struct strag_entry *entry = strag_table_entry(&policy->table, bytes);
+    without->algorithm = entry->algorithm;
+    without->blocks = entry->blocks;
+    without->plans = coll_strag_arrivals_plans(watch->arrivals, without->rank);
+    return code;
+}
+
+int coll_strag_watch_agreed(struct coll_strag_watch *watch,
+                            const struct coll_strag_without *without, int code)
+{
+    if (without->turn == STRAG_DYNAMIC_OUTSIDE)
+        return code;
+    return coll_strag_arrivals_end(watch->arrivals, code);
 }
 
 int coll_strag_watch_begin(struct coll_strag_watch *watch, size_t bytes)

@@ -6,6 +6,7 @@
 #ifndef COLL_STRAG_WATCH_H
 #define COLL_STRAG_WATCH_H
 
+#include "arrivals.h"
 #include "links.h"
 #include "previous.h"
 #include "table.h"
@@ -62,6 +63,25 @@ bool coll_strag_watches(const struct coll_strag_watch *watch, size_t bytes);
 /** What a call of so many bytes runs because it is to be tried. To be asked once for each call, on
  * all ranks. `watch` may be NULL. @return NULL: what the table says */
 const struct strag_trial_run *coll_strag_watch_trial(struct coll_strag_watch *watch, size_t bytes);
+/* Who is not waited for in a call. */
+struct coll_strag_without {
+    enum strag_dynamic_turn turn;
+    int rank;                                /* -1: all are waited for */
+    const struct strag_algorithm *algorithm; /* what runs without it */
+    int blocks;
+    struct coll_strag_plans *plans; /* for it */
+};
+
+/** Before a call of so many bytes, watched or not, that runs what the table says: where the policy
+ * says so, find out who is there. Collective. `watch` may be NULL. @param[out] without  the same on
+ * all ranks
+ * @return OMPI_SUCCESS, or an error of MPI's */
+int coll_strag_watch_agree(struct coll_strag_watch *watch, size_t bytes,
+                           struct coll_strag_without *without);
+
+/** After it. @param code  what it ended with; returned, if it is an error */
+int coll_strag_watch_agreed(struct coll_strag_watch *watch,
+                            const struct coll_strag_without *without, int code);
 
 /** Before such a call. */
 int coll_strag_watch_begin(struct coll_strag_watch *watch, size_t bytes);

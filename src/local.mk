@@ -92,6 +92,7 @@ src_libstrag_la_SOURCES = \
 	src/plan/show_svg.c \
 	src/plan/verify.c src/plan/verify.h \
 	src/plan/verify_plan.c src/plan/verify_plan.h \
+	src/run/arrivals.c src/run/arrivals.h \
 	src/run/engine.c src/run/engine.h \
 	src/run/in_order.c src/run/in_order.h \
 	src/run/pipeline.c src/run/pipeline.h \
@@ -104,6 +105,7 @@ src_libstrag_la_SOURCES = \
 	src/run/shared_memory_wait.c \
 	src/run/transport.h \
 	src/watch/calibrate.c src/watch/calibrate.h \
+	src/watch/dynamic.c src/watch/dynamic.h \
 	src/watch/judge.c src/watch/judge.h \
 	src/watch/learn.c src/watch/learn.h \
 	src/watch/link_speed.c src/watch/link_speed.h \

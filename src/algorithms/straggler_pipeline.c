@@ -427,6 +427,7 @@ const struct strag_algorithm strag_straggler_pipeline = {
     .rounds = "m + ceil(log2 n)",
     .sent = "about 2",
     .needs_straggler = true,
+    .any_straggler = true,
     .check = check,
     .prepare = prepare,
     .release = release,

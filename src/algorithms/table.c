@@ -81,3 +81,11 @@ const struct strag_algorithm *strag_algorithm_fewest_switches(void)
         a++;
     return strag_algorithms[a];
 }
+
+const struct strag_algorithm *strag_algorithm_any_straggler(void)
+{
+    int a = 0;
+    while (strag_algorithms[a] && !strag_algorithms[a]->any_straggler)
+        a++;
+    return strag_algorithms[a];
+}

@@ -30,6 +30,9 @@ void strag_algorithms_offer(struct strag_nearest *nearest, const char *wrong);
 /** The algorithm with `fewest_switches`. */
 const struct strag_algorithm *strag_algorithm_fewest_switches(void);
 
+/** The one that can go ahead without any rank. */
+const struct strag_algorithm *strag_algorithm_any_straggler(void);
+
 /** All names, "ring, recursive-doubling, ...", cut at the buffer's end. @return buffer */
 char *strag_algorithm_names(char *buffer, size_t size);
 

@@ -11,12 +11,22 @@ static const double long_delay = 1; /* seconds, where none is given */
 
 enum { FACTOR_MAX = 1000, RANK_MAX = INT_MAX - 1 };
 
-const char strag_straggler_accepted[] = "auto, none, or RANK[:MICROSECONDS]";
+const char strag_straggler_accepted[] = "auto, dynamic, none, or RANK[:MICROSECONDS]";
 const char strag_slow_accepted[] = "auto, none, or WHO:FACTOR[,...], WHO a rank or a host";
 
 static bool names_nothing(const char *text)
 {
     return text[0] == '\0' || strcmp(text, "none") == 0 || strcmp(text, "auto") == 0;
+}
+
+bool strag_state_is_dynamic(const char *text)
+{
+    return strcmp(text, "dynamic") == 0;
+}
+
+bool strag_state_names_straggler(const char *text)
+{
+    return !names_nothing(text) && !strag_state_is_dynamic(text);
 }
 
 static int parse_straggler(const char *text, struct strag_straggler *straggler,
@@ -40,7 +50,7 @@ int strag_state_read_straggler(const char *text, const struct strag_rank_locatio
 {
     struct strag_straggler straggler;
     int r = 0;
-    if (names_nothing(text))
+    if (!strag_state_names_straggler(text))
         return STRAG_OK;
     int status = parse_straggler(text, &straggler, err);
     if (status != STRAG_OK)
@@ -117,11 +127,6 @@ bool strag_state_next_elsewhere(const char **rest, const struct strag_rank_locat
 
 /* ---- Checking ---- */
 
-bool strag_state_names_straggler(const char *text)
-{
-    return !names_nothing(text);
-}
-
 static int check_rank(int rank, int job, struct strag_error *err)
 {
     if (rank < job)
@@ -133,7 +138,7 @@ static int check_rank(int rank, int job, struct strag_error *err)
 int strag_state_check_straggler(const char *text, int job, struct strag_error *err)
 {
     struct strag_straggler straggler;
-    if (names_nothing(text))
+    if (!strag_state_names_straggler(text))
         return STRAG_OK;
     int status = parse_straggler(text, &straggler, err);
     return status == STRAG_OK ? check_rank(straggler.rank, job, err) : status;

@@ -29,6 +29,9 @@ int strag_state_check_slow(const char *text, int job, struct strag_error *err);
 /** Does a text that passes the check name a straggler? */
 bool strag_state_names_straggler(const char *text);
 
+/** Is it "dynamic": nobody is waited for who comes last by too much, whichever rank? */
+bool strag_state_is_dynamic(const char *text);
+
 /**
  * Add those of the ranks that are named; others are ignored.
  *

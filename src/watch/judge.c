@@ -11,6 +11,8 @@
 /* The part of the time that making tables may take. */
 static const double busy_share = 0.01;
 
+enum { LONG = 4 << 20 }; /* bytes that no latency matters for */
+
 struct call {
     struct strag_watched_call what;
     int straggler; /* that it did not wait for; -1: it waited for all ranks */
@@ -29,6 +31,11 @@ struct strag_judge {
     struct strag_judge_table usual, ahead; /* without and with a straggler */
     bool is_ahead;                         /* `ahead` is in force */
 
+    struct strag_dynamic *dynamic;
+    struct strag_dynamic_call *dynamic_calls; /* [window]: scratch */
+    double price;                             /* of finding out who that is: modelled seconds */
+    struct strag_selection *any;              /* without whoever comes last, or NULL */
+
     double scale;               /* measured seconds for a modelled one; 0: unknown */
     struct strag_verdict acted; /* the verdict that was last acted upon */
     double next_time;           /* no table is made before */
@@ -37,6 +44,36 @@ struct strag_judge {
     struct strag_watch_summary summary;
     char log[640];
 };
+
+/* ---- Modelled times ---- */
+
+/* Modelled seconds of a call with a straggler's delay. The previous component is assumed to run the
+ * best plan of those that wait for all ranks. @return INFINITY: unknown */
+static double modelled(const struct strag_selection *selection,
+                       const struct strag_watched_call *call, double delay)
+{
+    double least = INFINITY;
+    for (int c = 0; selection && c < selection->candidates; c++) {
+        const struct strag_candidate *candidate = &selection->candidate[c];
+        bool wanted = call->algorithm ? candidate->algorithm == call->algorithm &&
+                                            candidate->blocks == call->blocks
+                                      : !candidate->algorithm->needs_straggler;
+        if (!candidate->profile || !wanted)
+            continue;
+        struct strag_profile profile = *candidate->profile;
+        profile.delay = delay;
+        least = fmin(least, strag_profile_seconds(&profile, (double)call->bytes));
+    }
+    return least;
+}
+
+/* What the usual table runs. */
+static struct strag_watched_call usual_call(const struct strag_judge *judge, size_t bytes)
+{
+    const struct strag_entry *entry = strag_table_entry(&judge->usual.table, bytes);
+    return (struct strag_watched_call){bytes, entry->algorithm,      entry->blocks,
+                                       false, STRAG_DYNAMIC_OUTSIDE, -1};
+}
 
 /* ---- Making one ---- */
 
@@ -77,11 +114,35 @@ void strag_judge_free(struct strag_judge *judge)
         return;
     strag_selection_free(judge->usual.selection);
     strag_selection_free(judge->ahead.selection);
+    strag_selection_free(judge->any);
+    strag_dynamic_free(judge->dynamic);
+    free(judge->dynamic_calls);
     free(judge->ranks);
     free(judge->calls);
     free(judge->ratios);
     free(judge->durations);
     free(judge);
+}
+
+/* @return NULL: as it was */
+static const struct strag_sourced_model *model_of(const struct strag_judge *judge)
+{
+    return judge->options.learner ? strag_learner_model(judge->options.learner) : NULL;
+}
+
+/* What runs without whoever comes last: without the last rank, as without any other. */
+static void make_any(struct strag_judge *judge, double now)
+{
+    const double a_little = 1e-9; /* seconds: with 0 it would not be late to the model */
+    struct strag_state_record state = judge->state;
+    struct strag_selection *made = NULL;
+    state.nstragglers = 1;
+    state.straggler = (struct strag_straggler){judge->options.n - 1, a_little};
+    double took = judge->options.make_any(judge->options.context, &state, model_of(judge), &made,
+                                          &judge->price);
+    judge->next_time = now + took + took / busy_share;
+    strag_selection_free(judge->any);
+    judge->any = made;
 }
 
 struct strag_judge *strag_judge_create(const struct strag_judge_options *options,
@@ -98,7 +159,10 @@ struct strag_judge *strag_judge_create(const struct strag_judge_options *options
     judge->calls = calloc(2 * window, sizeof *judge->calls);
     judge->ratios = malloc(window * sizeof *judge->ratios);
     judge->durations = malloc(n * sizeof *judge->durations);
-    if (!judge->ranks || !judge->calls || !judge->ratios || !judge->durations) {
+    judge->dynamic = strag_dynamic_create(options->n, options->dynamic);
+    judge->dynamic_calls = calloc(window, sizeof *judge->dynamic_calls);
+    if (!judge->ranks || !judge->calls || !judge->ratios || !judge->durations || !judge->dynamic ||
+        !judge->dynamic_calls) {
         strag_judge_free(judge);
         return NULL;
     }
@@ -111,6 +175,11 @@ struct strag_judge *strag_judge_create(const struct strag_judge_options *options
     judge->window_end = now;
     judge->summary = strag_watch_summary_none();
     note_slowest(judge);
+    if (options->dynamic == STRAG_DYNAMIC_ALWAYS)
+        make_any(judge, now);
+    const struct strag_watched_call long_call = usual_call(judge, LONG);
+    strag_dynamic_begin(judge->dynamic, judge->any, LONG,
+                        modelled(judge->usual.selection, &long_call, 0), options->dynamic_from);
     return judge;
 }
 
@@ -127,10 +196,13 @@ void strag_judge_add(struct strag_judge *judge, const struct strag_watched_call 
 {
     struct strag_watch_summary *summary = &judge->summary;
     struct call *mine = &judge->calls[judge->filled++ % judge->options.window];
+    const bool outside = call->turn == STRAG_DYNAMIC_OUTSIDE;
     summary->calls++;
-    *mine = (struct call){*call, goes_ahead(call->algorithm) ? judge->acted.rank : -1};
+    *mine = (struct call){*call, !outside                      ? call->without
+                                 : goes_ahead(call->algorithm) ? judge->acted.rank
+                                                               : -1};
     summary->seconds += seconds;
-    if (mine->straggler >= 0 && summary->ahead_from == 0)
+    if (mine->straggler >= 0 && outside && summary->ahead_from == 0)
         summary->ahead_from = summary->calls;
 }
 
@@ -142,27 +214,7 @@ void strag_judge_begin_window(struct strag_judge *judge)
            (size_t)judge->sent * sizeof *judge->calls);
 }
 
-/* ---- Modelled times ---- */
-
-/* Modelled seconds of a call with a straggler's delay. The previous component is assumed to run the
- * best plan of those that wait for all ranks. @return INFINITY: unknown */
-static double modelled(const struct strag_selection *selection,
-                       const struct strag_watched_call *call, double delay)
-{
-    double least = INFINITY;
-    for (int c = 0; selection && c < selection->candidates; c++) {
-        const struct strag_candidate *candidate = &selection->candidate[c];
-        bool wanted = call->algorithm ? candidate->algorithm == call->algorithm &&
-                                            candidate->blocks == call->blocks
-                                      : !candidate->algorithm->needs_straggler;
-        if (!candidate->profile || !wanted)
-            continue;
-        struct strag_profile profile = *candidate->profile;
-        profile.delay = delay;
-        least = fmin(least, strag_profile_seconds(&profile, (double)call->bytes));
-    }
-    return least;
-}
+/* ---- Measured and modelled ---- */
 
 /* The median of a window's calls that waited for all ranks. */
 static void find_scale(struct strag_judge *judge)
@@ -186,11 +238,9 @@ static void find_saved(struct strag_judge *judge)
     for (int c = 0; c < judge->sent; c++) {
         const struct call *call = &judge->calls[judge->options.window + c];
         struct strag_last last = strag_observer_call(judge->options.observer, c);
-        if (call->straggler < 0)
+        if (call->straggler < 0 || call->what.turn != STRAG_DYNAMIC_OUTSIDE)
             continue;
-        const struct strag_entry *entry = strag_table_entry(&judge->usual.table, call->what.bytes);
-        const struct strag_watched_call usual = {call->what.bytes, entry->algorithm, entry->blocks,
-                                                 false};
+        const struct strag_watched_call usual = usual_call(judge, call->what.bytes);
         double delay = last.rank == call->straggler ? (double)last.delay / judge->scale : 0;
         double saved = modelled(judge->usual.selection, &usual, 0) + delay -
                        modelled(judge->ahead.selection, &call->what, delay);
@@ -220,12 +270,6 @@ static bool helps_now(const struct strag_judge *judge)
             return true;
     }
     return false;
-}
-
-/* @return NULL: as it was */
-static const struct strag_sourced_model *model_of(const struct strag_judge *judge)
-{
-    return judge->options.learner ? strag_learner_model(judge->options.learner) : NULL;
 }
 
 /* The table for a straggler. @return whether it helps */
@@ -277,6 +321,63 @@ static void act(struct strag_judge *judge, const struct strag_verdict *verdict, 
     judge->state.nstragglers = ahead;
 }
 
+/* ---- Whoever comes last ---- */
+
+static void fill_dynamic_calls(struct strag_judge *judge)
+{
+    for (int c = 0; c < judge->sent; c++) {
+        const struct call *call = &judge->calls[judge->options.window + c];
+        const struct strag_last last = strag_observer_call(judge->options.observer, c);
+        const struct strag_watched_call usual = usual_call(judge, call->what.bytes);
+        judge->dynamic_calls[c] = (struct strag_dynamic_call){
+            .bytes = call->what.bytes,
+            .last = last.rank,
+            .gap = (double)last.delay,
+            .seconds = (double)last.seconds,
+            .close = last.close,
+            .turn = call->what.turn,
+            .went_ahead = call->what.without >= 0,
+            .together = modelled(judge->usual.selection, &usual, 0),
+            .ahead = strag_dynamic_ahead(judge->dynamic, call->what.bytes),
+        };
+    }
+}
+
+static void log_dynamic(struct strag_judge *judge, bool before)
+{
+    const struct strag_dynamic_policy *policy = strag_dynamic_policy(judge->dynamic);
+    if (policy->on != before)
+        snprintf(judge->log, sizeof judge->log,
+                 policy->on ? "another rank is late in each call: the others go ahead after "
+                              "%.3g us and %.3g us per MiB"
+                            : "whoever comes last is waited for",
+                 1e6 * policy->patience, 1e6 * 1048576 * policy->patience_per_byte);
+}
+
+/* One straggler that the others go ahead without is the better known.
+ * @return whether to look closely */
+static bool look_for_the_last(struct strag_judge *judge, double now)
+{
+    const bool before = strag_dynamic_policy(judge->dynamic)->on;
+    if (judge->options.dynamic == STRAG_DYNAMIC_NEVER || !(judge->scale > 0))
+        return false;
+    fill_dynamic_calls(judge);
+    bool look = strag_dynamic_suspects(judge->dynamic, judge->dynamic_calls, judge->sent);
+    if (judge->is_ahead) {
+        strag_dynamic_leave(judge->dynamic);
+    } else if (judge->any) {
+        look = strag_dynamic_window(judge->dynamic, judge->dynamic_calls, judge->sent, judge->scale,
+                                    judge->scale * judge->price);
+    } else if ((look || judge->options.dynamic == STRAG_DYNAMIC_ALWAYS) &&
+               now >= judge->next_time) {
+        make_any(judge, now);
+        strag_dynamic_table(judge->dynamic, judge->any);
+    }
+    log_dynamic(judge, before);
+    judge->summary.dynamic = strag_dynamic_report(judge->dynamic);
+    return look && !judge->is_ahead;
+}
+
 /* ---- Slow links ---- */
 
 static void look_at_links(struct strag_judge *judge, const void *notes, size_t stride, double now,
@@ -325,6 +426,9 @@ enum strag_change strag_judge_probed(struct strag_judge *judge, const float *rat
     strag_selection_free(judge->usual.selection);
     judge->usual.selection = NULL;
     options->make(options->context, &judge->state, model_of(judge), &judge->usual);
+    strag_dynamic_table(judge->dynamic, NULL);
+    strag_selection_free(judge->any);
+    judge->any = NULL;
     note_slowest(judge);
     log_links(judge);
     return STRAG_CHANGE_LINKS;
@@ -383,6 +487,10 @@ static bool make_usual(struct strag_judge *judge, const struct strag_state_recor
         strag_selection_free(judge->usual.selection);
         judge->usual = made;
         judge->stale = false;
+        if (judge->any) {
+            make_any(judge, now);
+            strag_dynamic_table(judge->dynamic, judge->any);
+        }
     }
     strag_learner_apply(judge->options.learner, &judge->usual.table);
     return !is_same_table(&before, &judge->usual.table);
@@ -431,12 +539,14 @@ struct strag_judgement strag_judge_window(struct strag_judge *judge, const void 
     struct strag_verdict verdict = strag_observer_decide(observer, notes, stride);
     struct strag_judgement judgement = {.look = verdict.look};
     judge->log[0] = '\0';
-    if (judge->options.stragglers) {
+    if (judge->options.stragglers || judge->options.dynamic != STRAG_DYNAMIC_NEVER)
         find_scale(judge);
+    if (judge->options.stragglers) {
         find_saved(judge);
         if (verdict.rank != judge->acted.rank || verdict.delay != judge->acted.delay)
             act(judge, &verdict, now, &judgement);
     }
+    judgement.look = look_for_the_last(judge, now) || judgement.look;
     if (judge->options.learner)
         learn(judge, notes, stride, now, &judgement);
     look_at_links(judge, notes, stride, now, &judgement);
@@ -460,6 +570,11 @@ const struct strag_judge_table *strag_judge_current(const struct strag_judge *ju
 const struct strag_trial *strag_judge_trials(const struct strag_judge *judge)
 {
     return judge->trials;
+}
+
+const struct strag_dynamic_policy *strag_judge_policy(const struct strag_judge *judge)
+{
+    return strag_dynamic_policy(judge->dynamic);
 }
 
 const struct strag_watch_summary *strag_judge_summary(const struct strag_judge *judge)

@@ -14,6 +14,8 @@
  * A learner's first windows are short: they double, from STRAG_FIRST_WINDOW calls to the full
  * length, and end with a trial's last call.
  *
+ * Where another rank is late in each call, the judge decides upon the policy of that (dynamic.h).
+ *
  * Making tables may take 1 % of the time: after a long one the next has to wait.
  *
  * No clock and no messages: one rank judges for all.
@@ -22,6 +24,7 @@
 #define STRAG_JUDGE_H
 
 #include "model/select.h"
+#include "watch/dynamic.h"
 #include "watch/learn.h"
 #include "watch/slowdown.h"
 #include "watch/summary.h"
@@ -40,6 +43,15 @@ struct strag_judge_options {
     int window;       /* calls, at most */
     bool same_window; /* all have as many */
     bool stragglers;  /* make tables for them */
+    enum strag_dynamic_use dynamic;
+    size_t dynamic_from; /* bytes: shorter vectors always wait for all */
+    /* The candidates that go ahead without a straggler, whichever (the state names one), priced
+     * with the model as in `make`.
+     * @param[out] price  modelled seconds that finding out who comes last costs in a call
+     * @return seconds that it took; *made NULL: there are none */
+    double (*make_any)(void *context, const struct strag_state_record *state,
+                       const struct strag_sourced_model *model, struct strag_selection **made,
+                       double *price);
     struct strag_observer *observer;
     struct strag_slowdown *slowdown; /* NULL: links are not watched */
 
@@ -57,7 +69,9 @@ struct strag_watched_call {
     size_t bytes;
     const struct strag_algorithm *algorithm; /* NULL: the previous component */
     int blocks;
-    bool tried; /* a trial said so */
+    bool tried;                   /* a trial said so */
+    enum strag_dynamic_turn turn; /* in the dynamic regime: */
+    int without;                  /* the rank that was not waited for; -1: all were */
 };
 
 enum strag_change {
@@ -116,6 +130,9 @@ const struct strag_judge_table *strag_judge_current(const struct strag_judge *ju
 
 /** [STRAG_TRIALS_AT_ONCE] What calls of some sizes run beside the table, until it has run. */
 const struct strag_trial *strag_judge_trials(const struct strag_judge *judge);
+
+/** Of whoever comes last; from the next call on. */
+const struct strag_dynamic_policy *strag_judge_policy(const struct strag_judge *judge);
 
 const struct strag_watch_summary *strag_judge_summary(const struct strag_judge *judge);
 

@@ -14,6 +14,7 @@
 
 enum {
     NONE = -1,
+    ANY = -2,          /* whichever rank */
     REMEMBERED = 1024, /* calls whose last rank and delay are kept for the report */
     FORGET = 64,       /* windows after which a refuted suspicion may come up again */
 };
@@ -256,13 +257,14 @@ static struct count count_points(struct strag_observer *observer, const struct s
     return count;
 }
 
-/* A rank's delays in a list of calls, ascending. @return how many */
+/* A rank's delays in a list of calls, or ANY rank's, ascending. @return how many */
 static int sort_delays(const struct strag_last *calls, int ncalls, int rank, bool close,
                        float *sorted)
 {
     int count = 0;
     for (int i = 0; i < ncalls; i++) {
-        if (calls[i].rank == rank && (calls[i].close || !close))
+        const bool is = rank == ANY ? calls[i].rank != NONE : calls[i].rank == rank;
+        if (is && (calls[i].close || !close))
             sorted[count++] = calls[i].delay;
     }
     qsort(sorted, (size_t)count, sizeof *sorted, strag_compare_float);
@@ -368,29 +370,54 @@ void strag_observer_saved(struct strag_observer *observer, double seconds)
     observer->saved += seconds;
 }
 
+/* Was a rank last less often than another one, or as often with a higher number? */
+static bool is_after(const struct strag_observer *observer, int rank, int other)
+{
+    const uint64_t *times = observer->times_last;
+    return rank > other ? times[rank] <= times[other] : times[rank] < times[other];
+}
+
+/* The next rank by how often they were last, the most often first. @return NONE: no more */
+static int next_often(const struct strag_observer *observer, int before)
+{
+    int most = NONE;
+    for (int rank = 0; rank < observer->n; rank++) {
+        if (observer->times_last[rank] > 0 &&
+            (before == NONE || is_after(observer, rank, before)) &&
+            (most == NONE || is_after(observer, most, rank)))
+            most = rank;
+    }
+    return most;
+}
+
+static void set_percentiles(const struct strag_observer *observer, int rank, double *median,
+                            double *percentile95)
+{
+    int known = observer->calls < REMEMBERED ? (int)observer->calls : REMEMBERED;
+    int count = sort_delays(observer->history, known, rank, true, observer->sorted);
+    if (count > 0) {
+        *median = (double)observer->sorted[(count - 1) / 2];
+        *percentile95 = (double)observer->sorted[(count * 95 + 99) / 100 - 1];
+    }
+}
+
 struct strag_observed strag_observer_report(const struct strag_observer *observer)
 {
     struct strag_observed report = {
         .calls = observer->calls,
-        .rank = NONE,
+        .rank = next_often(observer, NONE),
         .switches = observer->switches,
         .saved = observer->saved,
     };
-    uint64_t most = 0;
-    for (int rank = 0; rank < observer->n; rank++) {
-        if (observer->times_last[rank] > most) {
-            most = observer->times_last[rank];
-            report.rank = rank;
-        }
-    }
     if (report.rank == NONE)
         return report;
-    report.share = (double)most / (double)observer->calls;
-    int known = observer->calls < REMEMBERED ? (int)observer->calls : REMEMBERED;
-    int count = sort_delays(observer->history, known, report.rank, true, observer->sorted);
-    if (count > 0) {
-        report.median = (double)observer->sorted[(count - 1) / 2];
-        report.percentile95 = (double)observer->sorted[(count * 95 + 99) / 100 - 1];
+    for (int i = 0, rank = report.rank; i < STRAG_OFTEN && rank != NONE; i++) {
+        report.often[i].rank = rank;
+        report.often[i].share = (double)observer->times_last[rank] / (double)observer->calls;
+        rank = next_often(observer, rank);
     }
+    report.share = report.often[0].share;
+    set_percentiles(observer, report.rank, &report.median, &report.percentile95);
+    set_percentiles(observer, ANY, &report.any_median, &report.any_percentile95);
     return report;
 }

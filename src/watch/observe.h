@@ -106,7 +106,9 @@ struct strag_last strag_observer_call(const struct strag_observer *observer, int
 /** Add the modelled seconds by which a call is shorter (or longer: below 0) due to the verdict. */
 void strag_observer_saved(struct strag_observer *observer, double seconds);
 
-/* For the user: the rank that slows the job down. */
+enum { STRAG_OFTEN = 4 };
+
+/* For the user: the rank that slows the job down, and who else does. */
 struct strag_observed {
     uint64_t calls;              /* looked at closely */
     int rank;                    /* that was last most often; -1: none */
@@ -114,6 +116,12 @@ struct strag_observed {
     double median, percentile95; /* of its delay in its last calls of these, seconds */
     int switches;                /* how often the verdict named another rank, or none */
     double saved;                /* seconds, as modelled */
+
+    struct { /* the ranks that were last most often, in what share of the calls; 0: no more */
+        int rank;
+        double share;
+    } often[STRAG_OFTEN];
+    double any_median, any_percentile95; /* of all ranks' delays in the last calls */
 };
 
 struct strag_observed strag_observer_report(const struct strag_observer *observer);

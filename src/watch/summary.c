@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "watch/summary.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -71,6 +72,39 @@ static size_t add_slowest(const struct strag_slowest *slowest, const char *name,
     return strlen(text);
 }
 
+/* "12.1 s (measured: 24 % +- 2 % of ...)", or what was modelled until then */
+static struct part dynamic_saved_part(const struct strag_dynamic_summary *dynamic)
+{
+    const double saved = dynamic->error > 0 ? dynamic->saved : dynamic->modelled;
+    const struct part what =
+        part("%s %s", saved < 0 ? "lost" : "saved", time_part(fabs(saved)).text);
+    if (dynamic->error > 0)
+        return part("that %s (measured: %.0f %% +- %.0f %% of the time from the last arrival on)",
+                    what.text, 100 * dynamic->saves, 100 * dynamic->error);
+    return part("that %s (modelled)", what.text);
+}
+
+/* Who came last, where nobody waited for it. @return characters */
+static size_t add_dynamic(const struct strag_watch_summary *summary, const char *name, char *text,
+                          size_t size)
+{
+    const struct strag_dynamic_summary *dynamic = &summary->dynamic;
+    const struct strag_observed *observed = &summary->observed;
+    struct part often = {""};
+    if (dynamic->calls == 0)
+        return 0;
+    for (int i = 0; i < STRAG_OFTEN && observed->often[i].share > 0; i++)
+        often = part("%s%srank %d in %.0f %%", often.text, i ? ", " : "", observed->often[i].rank,
+                     100 * observed->often[i].share);
+    snprintf(text, size,
+             "strag: %s: %llu of %llu calls went ahead without whoever came last (%s of %llu "
+             "calls; median %s, 95 %% below %s); %s\n",
+             name, (unsigned long long)dynamic->ahead, (unsigned long long)dynamic->calls,
+             often.text, (unsigned long long)observed->calls, time_part(observed->any_median).text,
+             time_part(observed->any_percentile95).text, dynamic_saved_part(dynamic).text);
+    return strlen(text);
+}
+
 void strag_watch_summary_text(const struct strag_watch_summary *summary, const char *name,
                               const struct strag_rank_location *ranks, char *text, size_t size)
 {
@@ -78,6 +112,7 @@ void strag_watch_summary_text(const struct strag_watch_summary *summary, const c
     const unsigned long long calls = observed->calls;
     const double percent = 100 * observed->share;
     size_t used = add_slowest(&summary->slowest, name, ranks, text, size);
+    used += add_dynamic(summary, name, text + used, size - used);
     text += used;
     size -= used;
     if (observed->rank < 0)

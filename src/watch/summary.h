@@ -7,6 +7,7 @@
 #define STRAG_SUMMARY_H
 
 #include "machine/job.h"
+#include "watch/dynamic.h"
 #include "watch/observe.h"
 
 /* The host with the slowest link, or the last that had it. */
@@ -27,6 +28,7 @@ struct strag_watch_summary {
     uint64_t ahead_from; /* the first call that did not wait for a straggler; 0: all did */
     double seconds;      /* that rank 0 was in them */
     struct strag_slowest slowest;
+    struct strag_dynamic_summary dynamic; /* whoever came last */
 };
 
 /** Before the first call. */

@@ -55,7 +55,7 @@ COMPONENT_LAYERS = [
     ["info_keys"],
     ["decision", "model", "plans", "transport"],
     ["transport_pml", "shared_memory", "ucp/*"],
-    ["device", "explain", "heritage", "links", "ping", "place", "segments", "state", "table"],
+    ["arrivals", "device", "explain", "heritage", "links", "ping", "place", "segments", "state", "table"],
     ["fingerprint", "rank_info", "save", "table_cache", "watch"],
     ["report"],
     ["communicator"],

@@ -5,6 +5,7 @@ mpi_tests = \
 	test/mpi/collectives.sh \
 	test/mpi/device.sh \
 	test/mpi/huge.sh \
+	test/mpi/last.sh \
 	test/mpi/late.sh \
 	test/mpi/layout.sh \
 	test/mpi/limits.sh \
@@ -52,6 +53,7 @@ check_PROGRAMS += \
 	test/mpi/huge \
 	test/mpi/inherit \
 	test/mpi/killed \
+	test/mpi/last \
 	test/mpi/late \
 	test/mpi/layout \
 	test/mpi/links \
@@ -88,6 +90,9 @@ test_mpi_huge_LDADD = $(mpi_libs)
 test_mpi_killed_SOURCES = test/mpi/killed.c
 test_mpi_killed_CPPFLAGS = $(mpi_cppflags)
 test_mpi_killed_LDADD = $(mpi_libs)
+test_mpi_last_SOURCES = test/mpi/last.c $(mpi_common)
+test_mpi_last_CPPFLAGS = $(mpi_cppflags)
+test_mpi_last_LDADD = $(mpi_libs)
 test_mpi_late_SOURCES = test/mpi/late.c $(mpi_common)
 test_mpi_late_CPPFLAGS = $(mpi_cppflags)
 test_mpi_late_LDADD = $(mpi_libs)

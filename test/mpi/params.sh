@@ -105,7 +105,7 @@ expect 24 0 --mca coll strag --mca coll_strag_algorithm swing --mca coll_strag_p
 expect 0 24 --mca coll strag --mca coll_strag_algorithm swing --mca coll_strag_ports 2 # one host
 
 # Late ranks and slow links, by rank and by host
-for state in straggler=2 straggler=0:1500 straggler=none straggler=auto slowdown=1:2 slowdown=1:1.5,0:4 \
+for state in straggler=2 straggler=0:1500 straggler=none straggler=auto straggler=dynamic slowdown=1:2 slowdown=1:1.5,0:4 \
     "slowdown=$(hostname):2" slowdown=elsewhere:3 slowdown=none slowdown=auto; do
     expect 12 12 --mca coll strag --mca "coll_strag_${state%%=*}" "${state#*=}"
 done
@@ -159,7 +159,7 @@ bad=(
     'torus/sizes such as 8x8x4.*; used: none/x/4y/0x4/mesh:/mesh:4x/hyperx:x/cube:4x4'
     'transport/auto, pml.*; used: auto/x/UCP/pml,ucp'
     'ports/auto, or 1 to 16; used: auto/x/0/-1/17'
-    'straggler/auto, none, or RANK.*; used: auto/x/-1/1:/1:x/5000000000'
+    'straggler/auto, dynamic, none, or RANK.*; used: auto/x/-1/1:/1:x/5000000000'
     'slowdown/auto, none, or WHO:FACTOR.*; used: auto/x/1:0.5/:2/a:1,b/1:1e9'
     'window/0, or 2 to 4096 calls; used: 0/-1/1/4097'
     "alpha/$numbers/x/-1" "local_alpha/$numbers/1e99" "bandwidth/$numbers/0"

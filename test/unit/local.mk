@@ -2,6 +2,8 @@
 # The tests of libstrag, with cmocka; and the fuzz targets for what reads a user's text.
 if HAVE_CMOCKA
 unit_tests = \
+	test/unit/test_arrivals \
+	test/unit/test_arrivals_run \
 	test/unit/test_bine \
 	test/unit/test_bounds \
 	test/unit/test_bucket \
@@ -11,6 +13,7 @@ unit_tests = \
 	test/unit/test_cost \
 	test/unit/test_crowd \
 	test/unit/test_direct \
+	test/unit/test_dynamic \
 	test/unit/test_engine \
 	test/unit/test_expression \
 	test/unit/test_failure \
@@ -93,6 +96,18 @@ test_unit_libunit_la_SOURCES = \
 	test/unit/wires.c test/unit/wires.h \
 	test/unit/world.c test/unit/world.h
 
+test_unit_test_arrivals_SOURCES = test/unit/test_arrivals.c
+test_unit_test_arrivals_CPPFLAGS = $(unit_cppflags)
+test_unit_test_arrivals_LDFLAGS = $(unit_ldflags)
+test_unit_test_arrivals_LDADD = $(unit_libs)
+test_unit_test_arrivals_run_SOURCES = test/unit/test_arrivals_run.c
+test_unit_test_arrivals_run_CPPFLAGS = $(unit_cppflags)
+test_unit_test_arrivals_run_LDFLAGS = $(unit_ldflags)
+test_unit_test_arrivals_run_LDADD = $(unit_libs)
+test_unit_test_dynamic_SOURCES = test/unit/test_dynamic.c
+test_unit_test_dynamic_CPPFLAGS = $(unit_cppflags)
+test_unit_test_dynamic_LDFLAGS = $(unit_ldflags)
+test_unit_test_dynamic_LDADD = $(unit_libs)
 test_unit_test_bine_SOURCES = test/unit/test_bine.c
 test_unit_test_bine_CPPFLAGS = $(unit_cppflags)
 test_unit_test_bine_LDFLAGS = $(unit_ldflags)

@@ -156,8 +156,9 @@ static void note_meters(struct cluster *cluster, double seconds)
 static enum strag_change window(struct cluster *cluster)
 {
     const double seconds = SCALE * modelled(cluster);
-    const struct strag_watched_call call = {bytes, current(cluster)->algorithm,
-                                            current(cluster)->blocks, false};
+    const struct strag_watched_call call = {
+        bytes, current(cluster)->algorithm, current(cluster)->blocks,
+        false, STRAG_DYNAMIC_OUTSIDE,       NOBODY};
     for (int c = 0; c < WINDOW; c++) {
         for (int r = 0; r < RANKS; r++) {
             double wait = r != cluster->straggler && cluster->straggler >= 0 ? cluster->delay : 0;
@@ -448,7 +449,7 @@ static void hosts(void **unused)
 static void assert_text(const struct strag_watch_summary *summary, const char *expected)
 {
     struct strag_rank_location ranks[3] = {{.host = "x"}, {.host = "y"}, {.host = "z"}};
-    char text[1024];
+    char text[2048];
     strag_watch_summary_text(summary, "MPI_COMM_WORLD", ranks, text, sizeof text);
     assert_string_equal(text, expected);
 }
@@ -459,7 +460,7 @@ static void text(void **unused)
     struct strag_watch_summary summary = strag_watch_summary_none();
     summary.observed.calls = 200;
     assert_text(&summary, "strag: MPI_COMM_WORLD: no rank was late in 200 calls\n");
-    summary.observed = (struct strag_observed){200, 1, 0.25, 2e-3, 0.5, 1, -2};
+    summary.observed = (struct strag_observed){200, 1, 0.25, 2e-3, 0.5, 1, -2, .any_median = 0};
     summary.world = 1;
     assert_text(&summary,
                 "strag: MPI_COMM_WORLD: no rank was late in most of 200 calls; most often "
@@ -485,6 +486,28 @@ static void text(void **unused)
     assert_text(&summary,
                 "strag: MPI_COMM_WORLD: host z's link was 1.5 times slower than others, from call "
                 "4 to call 90\nstrag: MPI_COMM_WORLD: no rank was late in 200 calls\n");
+
+    summary.slowest.rank = -1;
+    summary.dynamic = (struct strag_dynamic_summary){.calls = 120, .ahead = 80, .modelled = 3};
+    summary.observed.often[0].rank = 2;
+    summary.observed.often[0].share = 0.4;
+    summary.observed.often[1].rank = 0;
+    summary.observed.often[1].share = 0.35;
+    summary.observed.any_median = 0.1;
+    summary.observed.any_percentile95 = 0.4;
+    assert_text(&summary,
+                "strag: MPI_COMM_WORLD: 80 of 120 calls went ahead without whoever came "
+                "last (rank 2 in 40 %, rank 0 in 35 % of 200 calls; median 100 ms, 95 % "
+                "below 400 ms); that saved 3 s (modelled)\nstrag: MPI_COMM_WORLD: no rank "
+                "was late in 200 calls\n");
+    summary.dynamic.saved = -2;
+    summary.dynamic.saves = -0.05;
+    summary.dynamic.error = 0.01;
+    assert_text(&summary,
+                "strag: MPI_COMM_WORLD: 80 of 120 calls went ahead without whoever came "
+                "last (rank 2 in 40 %, rank 0 in 35 % of 200 calls; median 100 ms, 95 % "
+                "below 400 ms); that lost 2 s (measured: -5 % +- 1 % of the time from the "
+                "last arrival on)\nstrag: MPI_COMM_WORLD: no rank was late in 200 calls\n");
 }
 
 /* ---- Memory ---- */
@@ -505,7 +528,7 @@ static void out_of_memory(void **unused)
 {
     (void)unused;
     struct cluster *cluster = cluster_make(true, true);
-    assert_int_equal(exhaust("strag_judge_create", attempt, cluster), 5);
+    assert_int_equal(exhaust("strag_judge_create", attempt, cluster), 8);
     strag_judge_free(NULL);
     cluster_free(cluster);
 }

@@ -55,6 +55,10 @@ static void straggler(void **state)
     straggler_is("0:250", 0, 0, 0); /* of the job, but not here */
     straggler_is("auto", 0, 0, 0);
     straggler_is("none", 0, 0, 0);
+    straggler_is("dynamic", 0, 0, 0);
+    assert_true(strag_state_is_dynamic("dynamic"));
+    assert_false(strag_state_is_dynamic("auto"));
+    assert_false(strag_state_names_straggler("dynamic"));
     straggler_is("", 0, 0, 0);
     refused(strag_state_check_straggler, "x", "'x' is not an integer from 0 to 2147483646");
     refused(strag_state_check_straggler, "1:", "'' is not a number from 0 to 1e+12");

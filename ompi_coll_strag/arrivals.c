@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One receive is posted at a time, from any rank: what comes says for which call it is. It is
+ * posted only while a message of this call is still to come, so that between calls there is none.
+ *
+ * Messages are sent without waiting, since the one to whom a decision goes may not be there; over
+ * TCP not even connected. At the end of a call it is there, and has received them.
+ */
+#include "arrivals.h"
+
+#include "transport.h"
+
+#include <stdlib.h>
+
+/* No collective of Open MPI's has this tag: blocking ones begin at MCA_COLL_BASE_TAG_ALLGATHER, and
+ * go down from there. */
+enum { TAG = MCA_COLL_BASE_TAG_ALLGATHER + 1 };
+
+/* Messages that a rank sends in a call, beside decisions: here, and votes. */
+enum { OTHER_MESSAGES = 8 };
+
+/* Of so many stragglers plans are kept; who was longest not late makes room. */
+enum { KEPT = 16 };
+
+/* How long to wait, after an error, for what is still under way. */
+static const double drain_seconds = 1.0;
+
+struct outgoing {
+    ompi_request_t *request; /* NULL: the place is free */
+    struct strag_arrivals_message message;
+};
+
+struct kept {
+    int without; /* NOBODY: nothing */
+    uint64_t used;
+    struct coll_strag_plans plans;
+};
+
+enum { NOBODY = -1 };
+
+struct coll_strag_arrivals {
+    ompi_communicator_t *comm;
+    uint64_t calls;
+    struct strag_arrivals *state;
+    struct strag_arrivals_port port;
+    int code; /* the first error of a send in this call */
+
+    ompi_request_t *incoming; /* posted, or NULL */
+    struct strag_arrivals_message message;
+    int places, next;          /* next: probably free */
+    struct outgoing *outgoing; /* [places] */
+
+    struct kept kept[KEPT];
+};
+
+/* ---- Messages ---- */
+
+static void send_message(void *context, int to, const struct strag_arrivals_message *message)
+{
+    struct coll_strag_arrivals *arrivals = context;
+    struct outgoing *outgoing = &arrivals->outgoing[arrivals->next];
+    for (int tried = 0; outgoing->request; tried++) {
+        if (tried == arrivals->places) { /* after errors: they will not be sent any more */
+            arrivals->code = OMPI_ERR_OUT_OF_RESOURCE;
+            return;
+        }
+        arrivals->next = (arrivals->next + 1) % arrivals->places;
+        outgoing = &arrivals->outgoing[arrivals->next];
+    }
+    arrivals->next = (arrivals->next + 1) % arrivals->places;
+    outgoing->message = *message;
+    const int code =
+        MCA_PML_CALL(isend(&outgoing->message, sizeof outgoing->message, MPI_BYTE, to, TAG,
+                           MCA_PML_BASE_SEND_STANDARD, arrivals->comm, &outgoing->request));
+    if (code != OMPI_SUCCESS) {
+        outgoing->request = NULL;
+        arrivals->code = code;
+    }
+}
+
+/* @return whether all messages are sent; an error is noted */
+static bool all_sent(struct coll_strag_arrivals *arrivals)
+{
+    bool all = true;
+    for (int place = 0; place < arrivals->places; place++) {
+        ompi_request_t **request = &arrivals->outgoing[place].request;
+        if (!*request)
+            continue;
+        if (!REQUEST_COMPLETE(*request)) {
+            all = false;
+            continue;
+        }
+        const int code = (*request)->req_status.MPI_ERROR;
+        if (code != MPI_SUCCESS)
+            arrivals->code = code;
+        ompi_request_free(request);
+        *request = NULL;
+    }
+    return all;
+}
+
+static int post(struct coll_strag_arrivals *arrivals)
+{
+    if (arrivals->incoming || !strag_arrivals_wants(arrivals->state))
+        return OMPI_SUCCESS;
+    return MCA_PML_CALL(irecv(&arrivals->message, sizeof arrivals->message, MPI_BYTE,
+                              MPI_ANY_SOURCE, TAG, arrivals->comm, &arrivals->incoming));
+}
+
+/* Take what has come, and post the next receive. @param[out] came  whether something has */
+static int receive(struct coll_strag_arrivals *arrivals, bool *came)
+{
+    *came = false;
+    int code = post(arrivals);
+    if (code != OMPI_SUCCESS || !arrivals->incoming || !REQUEST_COMPLETE(arrivals->incoming))
+        return code;
+    __atomic_thread_fence(__ATOMIC_ACQUIRE); /* another thread may have completed it */
+    const ompi_status_public_t status = arrivals->incoming->req_status;
+    ompi_request_free(&arrivals->incoming);
+    arrivals->incoming = NULL;
+    *came = true;
+    if (status.MPI_ERROR != MPI_SUCCESS)
+        return status.MPI_ERROR;
+    const struct strag_arrivals_message message = arrivals->message;
+    strag_arrivals_receive(arrivals->state, status.MPI_SOURCE, &message, &arrivals->port);
+    return arrivals->code;
+}
+
+/* After an error: what cannot be stopped is left to the PML. */
+static void stop(struct coll_strag_arrivals *arrivals)
+{
+    const double end = coll_strag_seconds() + drain_seconds;
+    if (arrivals->incoming)
+        ompi_request_cancel(arrivals->incoming);
+    while (arrivals->incoming && !REQUEST_COMPLETE(arrivals->incoming) &&
+           coll_strag_seconds() < end)
+        opal_progress();
+    if (arrivals->incoming && REQUEST_COMPLETE(arrivals->incoming)) {
+        ompi_request_free(&arrivals->incoming);
+        arrivals->incoming = NULL;
+    }
+    while (!all_sent(arrivals) && coll_strag_seconds() < end)
+        opal_progress();
+}
+
+/* ---- A call ---- */
+
+/* Until the decision, or until all has come and gone. */
+static int wait_for(struct coll_strag_arrivals *arrivals, double patience, bool end)
+{
+    struct strag_arrivals *state = arrivals->state;
+    double since = -1; /* from when on one rank alone is missing */
+    int code = arrivals->code;
+    for (bool came; code == OMPI_SUCCESS;) {
+        if (end ? all_sent(arrivals) && !strag_arrivals_wants(state)
+                : strag_arrivals_decision(state) != STRAG_ARRIVALS_UNDECIDED)
+            break;
+        code = receive(arrivals, &came);
+        if (came || code != OMPI_SUCCESS)
+            continue;
+        if (isfinite(patience) && strag_arrivals_waits_for_one(state)) {
+            const double now = coll_strag_seconds();
+            since = since < 0 ? now : since;
+            if (now - since >= patience)
+                strag_arrivals_expire(state, &arrivals->port);
+        }
+        opal_progress();
+        code = arrivals->code;
+    }
+    return code == OMPI_SUCCESS ? arrivals->code : code;
+}
+
+int coll_strag_arrivals_agree(struct coll_strag_arrivals *arrivals,
+                              const struct strag_arrivals_roles *roles, double patience,
+                              int *without)
+{
+    arrivals->code = OMPI_SUCCESS;
+    arrivals->calls++;
+    strag_arrivals_begin(arrivals->state, roles, &arrivals->port);
+    const int code = wait_for(arrivals, patience, false);
+    *without = strag_arrivals_decision(arrivals->state);
+    return code;
+}
+
+int coll_strag_arrivals_end(struct coll_strag_arrivals *arrivals, int code)
+{
+    if (code == OMPI_SUCCESS)
+        code = wait_for(arrivals, INFINITY, true);
+    if (code != OMPI_SUCCESS)
+        stop(arrivals);
+    return code;
+}
+
+uint64_t coll_strag_arrivals_calls(const struct coll_strag_arrivals *arrivals)
+{
+    return arrivals->calls;
+}
+
+/* ---- Plans ---- */
+
+struct coll_strag_plans *coll_strag_arrivals_plans(struct coll_strag_arrivals *arrivals,
+                                                   int without)
+{
+    struct kept *found = &arrivals->kept[0];
+    for (int k = 0; k < KEPT && found->without != without; k++) {
+        struct kept *kept = &arrivals->kept[k];
+        if (kept->without == without || kept->used < found->used)
+            found = kept;
+    }
+    if (found->without != without)
+        coll_strag_plans_free(&found->plans, false);
+    found->without = without;
+    found->used = arrivals->calls;
+    return &found->plans;
+}
+
+/* ---- Making one ---- */
+
+void coll_strag_arrivals_free(struct coll_strag_arrivals *arrivals)
+{
+    if (NULL == arrivals)
+        return;
+    for (int k = 0; k < KEPT; k++)
+        coll_strag_plans_free(&arrivals->kept[k].plans, false);
+    if (arrivals->incoming || (arrivals->outgoing && !all_sent(arrivals)))
+        return;
+    free(arrivals->state);
+    free(arrivals->outgoing);
+    free(arrivals);
+}
+
+struct coll_strag_arrivals *coll_strag_arrivals_create(ompi_communicator_t *comm)
+{
+    const int n = ompi_comm_size(comm);
+    struct coll_strag_arrivals *arrivals = calloc(1, sizeof *arrivals);
+    if (NULL == arrivals)
+        return NULL;
+    arrivals->comm = comm;
+    arrivals->port = (struct strag_arrivals_port){send_message, arrivals};
+    arrivals->places = n + OTHER_MESSAGES;
+    arrivals->state = malloc(strag_arrivals_bytes(n));
+    arrivals->outgoing = calloc((size_t)arrivals->places, sizeof *arrivals->outgoing);
+    for (int k = 0; k < KEPT; k++)
+        arrivals->kept[k].without = NOBODY;
+    if (NULL == arrivals->state || NULL == arrivals->outgoing) {
+        arrivals->places = 0;
+        coll_strag_arrivals_free(arrivals);
+        return NULL;
+    }
+    strag_arrivals_init(arrivals->state, n, ompi_comm_rank(comm));
+    return arrivals;
+}

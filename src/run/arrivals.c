@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "run/arrivals.h"
+
+#include <string.h>
+
+enum { NOBODY = -1 };
+
+/* What has come for a call; for the next one, too, from ranks that are in it already. */
+struct inbox {
+    bool take, leave;    /* from the deputy */
+    bool decided;        /* by somebody else: */
+    int32_t by, without; /* STRAG_ARRIVALS_ALL: without nobody */
+};
+
+struct strag_arrivals {
+    int32_t n, me;
+    uint32_t call; /* this one; between calls: the last one */
+    struct strag_arrivals_roles roles;
+    struct inbox inbox[2]; /* call c: c % 2 */
+
+    int32_t missing;           /* ranks that have not come */
+    int32_t vote;              /* whom this rank has voted for: as deputy, or as witness */
+    bool refused_deputy;       /* as witness: the deputy knows */
+    int32_t granted, answered; /* as a candidate: votes, and answers */
+    int32_t decision, by;
+
+    uint32_t next[]; /* [rank]: the first call that it has not come to, as far as is known */
+};
+
+size_t strag_arrivals_bytes(int n)
+{
+    return sizeof(struct strag_arrivals) + (size_t)n * sizeof(uint32_t);
+}
+
+void strag_arrivals_init(struct strag_arrivals *arrivals, int n, int rank)
+{
+    memset(arrivals, 0, strag_arrivals_bytes(n));
+    arrivals->n = n;
+    arrivals->me = rank;
+    arrivals->call = UINT32_MAX;
+    arrivals->roles = (struct strag_arrivals_roles){NOBODY, NOBODY, NOBODY};
+    arrivals->decision = STRAG_ARRIVALS_ALL;
+}
+
+/* ---- What is known ---- */
+
+static bool is_coordinator(const struct strag_arrivals *arrivals)
+{
+    return arrivals->me == arrivals->roles.coordinator;
+}
+
+static bool is_deputy(const struct strag_arrivals *arrivals)
+{
+    return arrivals->me == arrivals->roles.deputy;
+}
+
+static bool is_witness(const struct strag_arrivals *arrivals)
+{
+    return arrivals->me == arrivals->roles.witness;
+}
+
+static struct inbox *inbox_of(struct strag_arrivals *arrivals, uint32_t call)
+{
+    return &arrivals->inbox[call % 2];
+}
+
+static bool has_come(const struct strag_arrivals *arrivals, int rank)
+{
+    return rank == arrivals->me || (int32_t)(arrivals->next[rank] - arrivals->call) > 0;
+}
+
+/* There is one. */
+static int first_missing(const struct strag_arrivals *arrivals)
+{
+    int rank = 0;
+    while (has_come(arrivals, rank))
+        rank++;
+    return rank;
+}
+
+/* As a candidate: its own vote, and another one. */
+static bool is_elected(const struct strag_arrivals *arrivals)
+{
+    return arrivals->granted > 0;
+}
+
+/* ---- What is said ---- */
+
+static void say(const struct strag_arrivals *arrivals, const struct strag_arrivals_port *port,
+                int to, enum strag_arrivals_kind kind, int rank)
+{
+    const struct strag_arrivals_message message = {arrivals->call, (int32_t)kind, rank};
+    port->send(port->context, to, &message);
+}
+
+static void decide(struct strag_arrivals *arrivals, const struct strag_arrivals_port *port,
+                   int without)
+{
+    arrivals->decision = without;
+    arrivals->by = arrivals->me;
+    for (int rank = 0; rank < arrivals->n; rank++) {
+        if (rank != arrivals->me)
+            say(arrivals, port, rank, STRAG_ARRIVALS_DECIDE, without);
+    }
+}
+
+static void vote(struct strag_arrivals *arrivals, const struct strag_arrivals_port *port, int rank)
+{
+    arrivals->vote = rank;
+    if (rank != arrivals->me)
+        say(arrivals, port, rank, STRAG_ARRIVALS_GRANT, NOBODY);
+    if (is_deputy(arrivals))
+        say(arrivals, port, arrivals->roles.witness,
+            rank == arrivals->me ? STRAG_ARRIVALS_TAKE : STRAG_ARRIVALS_LEAVE, NOBODY);
+}
+
+/* ---- What follows from what is known ---- */
+
+static void act_as_deputy(struct strag_arrivals *arrivals, const struct strag_arrivals_port *port)
+{
+    const int coordinator = arrivals->roles.coordinator;
+    if (arrivals->vote == NOBODY && has_come(arrivals, coordinator))
+        vote(arrivals, port, coordinator);
+    if (arrivals->vote == arrivals->me && is_elected(arrivals) &&
+        arrivals->decision == STRAG_ARRIVALS_UNDECIDED)
+        decide(arrivals, port, coordinator);
+}
+
+static void act_as_witness(struct strag_arrivals *arrivals, const struct strag_arrivals_port *port)
+{
+    const struct strag_arrivals_roles *roles = &arrivals->roles;
+    const bool take = inbox_of(arrivals, arrivals->call)->take;
+    if (arrivals->vote == NOBODY && has_come(arrivals, roles->coordinator))
+        vote(arrivals, port, roles->coordinator);
+    if (arrivals->vote == NOBODY && take)
+        vote(arrivals, port, roles->deputy);
+    if (take && arrivals->vote == roles->coordinator && !arrivals->refused_deputy) {
+        arrivals->refused_deputy = true;
+        say(arrivals, port, roles->deputy, STRAG_ARRIVALS_DENY, NOBODY);
+    }
+}
+
+static void act(struct strag_arrivals *arrivals, const struct strag_arrivals_port *port)
+{
+    const struct inbox *inbox = inbox_of(arrivals, arrivals->call);
+    if (inbox->decided && arrivals->decision == STRAG_ARRIVALS_UNDECIDED) {
+        arrivals->decision = inbox->without;
+        arrivals->by = inbox->by;
+    }
+    if (is_deputy(arrivals))
+        act_as_deputy(arrivals, port);
+    if (is_witness(arrivals))
+        act_as_witness(arrivals, port);
+    if (is_coordinator(arrivals) && is_elected(arrivals) && arrivals->missing == 0 &&
+        arrivals->decision == STRAG_ARRIVALS_UNDECIDED)
+        decide(arrivals, port, STRAG_ARRIVALS_ALL);
+}
+
+/* ---- What happens ---- */
+
+void strag_arrivals_begin(struct strag_arrivals *arrivals, const struct strag_arrivals_roles *roles,
+                          const struct strag_arrivals_port *port)
+{
+    *inbox_of(arrivals, arrivals->call) =
+        (struct inbox){.decided = false}; /* for the next but one */
+    arrivals->call++;
+    arrivals->roles = *roles;
+    arrivals->missing = 0;
+    for (int rank = 0; rank < arrivals->n; rank++)
+        arrivals->missing += !has_come(arrivals, rank);
+    arrivals->vote = NOBODY;
+    arrivals->refused_deputy = false;
+    arrivals->granted = arrivals->answered = 0;
+    arrivals->decision = STRAG_ARRIVALS_UNDECIDED;
+    arrivals->by = NOBODY;
+    if (!is_coordinator(arrivals))
+        say(arrivals, port, roles->coordinator, STRAG_ARRIVALS_HERE, NOBODY);
+    if (!is_deputy(arrivals))
+        say(arrivals, port, roles->deputy, STRAG_ARRIVALS_HERE, NOBODY);
+    if (is_coordinator(arrivals))
+        say(arrivals, port, roles->witness, STRAG_ARRIVALS_HERE, NOBODY);
+    act(arrivals, port);
+}
+
+static void answer(struct strag_arrivals *arrivals, bool granted,
+                   const struct strag_arrivals_port *port)
+{
+    arrivals->answered++;
+    arrivals->granted += granted;
+    if (is_deputy(arrivals) && !granted) /* the coordinator decides: it is to hear this, too */
+        say(arrivals, port, arrivals->roles.coordinator, STRAG_ARRIVALS_DENY, NOBODY);
+}
+
+void strag_arrivals_receive(struct strag_arrivals *arrivals, int from,
+                            const struct strag_arrivals_message *message,
+                            const struct strag_arrivals_port *port)
+{
+    const bool current = message->call == arrivals->call;
+    struct inbox *inbox = inbox_of(arrivals, message->call);
+    if (!current && message->call != arrivals->call + 1)
+        return; /* of a call that ended with an error */
+    switch (message->kind) {
+    case STRAG_ARRIVALS_HERE:
+        arrivals->next[from] = message->call + 1;
+        arrivals->missing -= current;
+        break;
+    case STRAG_ARRIVALS_TAKE:
+        inbox->take = true;
+        break;
+    case STRAG_ARRIVALS_LEAVE:
+        inbox->leave = true;
+        break;
+    case STRAG_ARRIVALS_DECIDE:
+        inbox->decided = true;
+        inbox->by = from;
+        inbox->without = message->rank;
+        break;
+    default:
+        if (current)
+            answer(arrivals, message->kind == STRAG_ARRIVALS_GRANT, port);
+        break;
+    }
+    if (current)
+        act(arrivals, port);
+}
+
+/* A deputy that has not voted has not heard of the coordinator. */
+bool strag_arrivals_waits_for_one(const struct strag_arrivals *arrivals)
+{
+    if (arrivals->decision != STRAG_ARRIVALS_UNDECIDED || arrivals->missing != 1)
+        return false;
+    return (is_coordinator(arrivals) && is_elected(arrivals)) ||
+           (is_deputy(arrivals) && arrivals->vote == NOBODY);
+}
+
+void strag_arrivals_expire(struct strag_arrivals *arrivals, const struct strag_arrivals_port *port)
+{
+    if (!strag_arrivals_waits_for_one(arrivals))
+        return;
+    if (is_coordinator(arrivals))
+        decide(arrivals, port, first_missing(arrivals));
+    else
+        vote(arrivals, port, arrivals->me);
+}
+
+int strag_arrivals_decision(const struct strag_arrivals *arrivals)
+{
+    return arrivals->decision;
+}
+
+bool strag_arrivals_wants(const struct strag_arrivals *arrivals)
+{
+    const struct strag_arrivals_roles *roles = &arrivals->roles;
+    const struct inbox *inbox = &arrivals->inbox[arrivals->call % 2];
+    const bool deputy_decided = arrivals->by == roles->deputy;
+    if (arrivals->decision == STRAG_ARRIVALS_UNDECIDED)
+        return true;
+    if ((is_coordinator(arrivals) || is_deputy(arrivals)) && arrivals->missing > 0)
+        return true;
+    if (is_coordinator(arrivals))
+        return !deputy_decided && arrivals->answered < 2;
+    if (is_deputy(arrivals))
+        return arrivals->vote == arrivals->me && arrivals->answered < 1;
+    if (is_witness(arrivals))
+        return !has_come(arrivals, roles->coordinator) || !(inbox->take || inbox->leave);
+    return false;
+}

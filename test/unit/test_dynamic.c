@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Whoever comes last: when the policy goes ahead, after which patience, and when it gives up; in
+ * simulated windows of calls whose gaps are drawn, on eight hosts.
+ */
+#include "watch/dynamic.h"
+
+#include "exhaust.h"
+#include "support.h"
+
+#include <math.h>
+
+enum { RANKS = 8, WINDOW = 50, NOBODY = -1 };
+
+static const size_t bytes = 256 << 20;
+static const double scale = 100;  /* the machine is so many times slower than the model */
+static const double price = 1e-4; /* seconds */
+
+struct job {
+    struct rng rng;
+    struct strag_topology *topology;
+    struct strag_selection *usual, *any;
+    struct strag_dynamic *dynamic;
+    double link;        /* modelled seconds of the vector on a link */
+    double together;    /* of an allreduce that waits for all */
+    double least, most; /* of gaps, in times of `link` */
+    bool look;
+    double truth; /* what going ahead really saves of what is modelled */
+    uint64_t number;
+};
+
+static struct strag_selection *select_for(const struct job *job, bool straggler)
+{
+    const struct strag_straggler last = {RANKS - 1, 1e-9};
+    const struct strag_state state = {.nstragglers = straggler, .straggler = &last};
+    const struct strag_problem problem = {.n = RANKS, .topology = job->topology, .state = &state};
+    const struct strag_model model = strag_model_default(STRAG_NETWORK_TREE);
+    const struct strag_select_options options = {
+        .only = straggler ? strag_algorithm_any_straggler() : NULL, .short_plans = true};
+    struct strag_selection *made = NULL;
+    struct strag_error err;
+    if (strag_select(&problem, &model, &options, &made, &err) != STRAG_OK)
+        fail_msg("%s", err.text);
+    return made;
+}
+
+static double least_time(const struct strag_selection *selection)
+{
+    double least = INFINITY;
+    for (int c = 0; c < selection->candidates; c++) {
+        const struct strag_profile *profile = selection->candidate[c].profile;
+        if (profile)
+            least = fmin(least, strag_profile_seconds(profile, (double)bytes));
+    }
+    return least;
+}
+
+static struct job *job_make(enum strag_dynamic_use use)
+{
+    struct job *job = calloc(1, sizeof *job);
+    assert_non_null(job);
+    job->rng = (struct rng){support_seed("test_dynamic")};
+    assert_int_equal(strag_topology_flat(RANKS, 1, &job->topology, NULL), STRAG_OK);
+    job->usual = select_for(job, false);
+    job->any = select_for(job, true);
+    job->together = least_time(job->usual);
+    job->link = job->together * RANKS / (2 * (RANKS - 1));
+    job->truth = 1;
+    job->dynamic = strag_dynamic_create(RANKS, use);
+    assert_non_null(job->dynamic);
+    strag_dynamic_begin(job->dynamic, use == STRAG_DYNAMIC_ALWAYS ? job->any : NULL, bytes,
+                        job->together, bytes / 4);
+    return job;
+}
+
+static void job_free(struct job *job)
+{
+    strag_dynamic_free(job->dynamic);
+    strag_selection_free(job->usual);
+    strag_selection_free(job->any);
+    strag_topology_free(job->topology);
+    free(job);
+}
+
+static const struct strag_dynamic_policy *policy(const struct job *job)
+{
+    return strag_dynamic_policy(job->dynamic);
+}
+
+static double patience(const struct job *job)
+{
+    return policy(job)->patience + policy(job)->patience_per_byte * (double)bytes;
+}
+
+/* Real seconds from the last arrival on. */
+static double after(const struct job *job, double gap, double waited)
+{
+    struct strag_profile ahead = *strag_dynamic_ahead(job->dynamic, bytes);
+    const double together = scale * job->together;
+    ahead.delay = (gap - waited) / scale;
+    const double saved =
+        together - (waited + scale * strag_profile_seconds(&ahead, (double)bytes) - gap);
+    return together - job->truth * saved;
+}
+
+/* @return mean seconds from the last arrival on, in times of the vector on a link */
+static double window(struct job *job)
+{
+    struct strag_dynamic_call calls[WINDOW];
+    double sum = 0;
+    for (int c = 0; c < WINDOW; c++) {
+        const double drawn = (double)(rng_next(&job->rng) >> 11) * 0x1p-53;
+        struct strag_dynamic_call *call = &calls[c];
+        *call = (struct strag_dynamic_call){
+            .bytes = bytes,
+            .last = (int)rng_below(&job->rng, RANKS - 1), /* rank 7 never is */
+            .gap = scale * job->link * (job->least + (job->most - job->least) * drawn),
+            .close = job->look,
+            .turn = strag_dynamic_turn_of(policy(job), bytes, job->number++),
+            .together = job->together,
+            .ahead = strag_dynamic_ahead(job->dynamic, bytes),
+        };
+        call->went_ahead = call->turn == STRAG_DYNAMIC_OPEN && call->gap > patience(job);
+        call->seconds =
+            call->went_ahead ? after(job, call->gap, patience(job)) : scale * job->together;
+        sum += call->seconds;
+    }
+    job->look = strag_dynamic_suspects(job->dynamic, calls, WINDOW);
+    if (job->look && !strag_dynamic_ahead(job->dynamic, bytes))
+        strag_dynamic_table(job->dynamic, job->any);
+    else
+        job->look = strag_dynamic_window(job->dynamic, calls, WINDOW, scale, price);
+    return sum / WINDOW / scale / job->link;
+}
+
+/* ---- Tests ---- */
+
+static void random_stragglers_are_not_waited_for(void **unused)
+{
+    (void)unused;
+    struct job *job = job_make(STRAG_DYNAMIC_AUTO);
+    for (int w = 0; w < 3; w++)
+        window(job);
+    assert_false(policy(job)->on);
+    assert_false(job->look);
+
+    job->least = 0.2;
+    job->most = 2;
+    for (int w = 0; w < 4; w++)
+        window(job);
+    assert_true(policy(job)->on);
+    assert_true(job->look);
+    assert_int_equal(policy(job)->coordinator, 7);
+    assert_int_not_equal(policy(job)->deputy, 7);
+    assert_int_not_equal(policy(job)->witness, 7);
+    assert_int_not_equal(policy(job)->witness, policy(job)->deputy);
+    /* Nobody is late by less than 0.2, so there is nothing to wait for; 2/n is the break-even. */
+    assert_true(patience(job) > 0 && patience(job) < 0.2 * scale * job->link);
+    for (int w = 0; w < 4; w++)
+        window(job);
+    const struct strag_dynamic_summary summary = strag_dynamic_report(job->dynamic);
+    assert_false(policy(job)->measure);
+    assert_true(summary.error > 0 && summary.error < 0.1 * summary.saves);
+    const double mean = window(job);
+    assert_true(mean > 1 && mean < 1.25);
+    assert_true(fabs(1 - summary.saves - mean * job->link / job->together) < 0.05);
+    assert_true(summary.ahead > summary.calls / 2);
+    assert_true(summary.saved > 0);
+
+    job->least = job->most = 0;
+    for (int w = 0; w < 3; w++)
+        window(job);
+    assert_false(policy(job)->on);
+    for (int w = 0; w < 3; w++)
+        window(job);
+    assert_false(job->look);
+    job_free(job);
+}
+
+/* Patience never is longer than the break-even delay, 2/n; and that is right where a delay between
+ * it and a little more is all there is. */
+static void short_delays_are_waited_for(void **unused)
+{
+    (void)unused;
+    struct job *job = job_make(STRAG_DYNAMIC_ALWAYS);
+    assert_true(policy(job)->on);
+    assert_true(fabs(patience(job) / job->link - 0.25) < 0.1);
+    job->look = true;
+    job->most = 0.2;
+    window(job);
+    assert_true(policy(job)->on); /* as it was told */
+    assert_true(patience(job) > 0.15 * scale * job->link);
+    assert_true(patience(job) < 0.35 * scale * job->link);
+    const double mean = window(job);
+    assert_true(mean < 1.005 * job->together / job->link);
+    job_free(job);
+}
+
+static void what_saves_nothing_is_given_up(void **unused)
+{
+    (void)unused;
+    struct job *job = job_make(STRAG_DYNAMIC_AUTO);
+    job->least = 0.2;
+    job->most = 2;
+    job->truth = -0.1;
+    int on = 0;
+    for (int w = 0; w < 8; w++) {
+        window(job);
+        on += policy(job)->on;
+    }
+    assert_in_range(on, 1, 3);
+    assert_false(policy(job)->on);
+    for (int w = 0; w < 40; w++) {
+        window(job);
+        assert_false(policy(job)->on);
+        assert_false(job->look);
+    }
+    job_free(job);
+}
+
+static void with_two_ranks_or_by_order_it_is_off(void **unused)
+{
+    (void)unused;
+    struct job *job = job_make(STRAG_DYNAMIC_NEVER);
+    job->least = job->most = 1;
+    window(job);
+    assert_false(job->look);
+    assert_false(policy(job)->on);
+    job_free(job);
+    struct strag_dynamic *two = strag_dynamic_create(2, STRAG_DYNAMIC_ALWAYS);
+    assert_non_null(two);
+    strag_dynamic_begin(two, NULL, bytes, 1, 0);
+    assert_false(strag_dynamic_policy(two)->on);
+    strag_dynamic_free(two);
+}
+
+static void turns(void **unused)
+{
+    (void)unused;
+    struct job *job = job_make(STRAG_DYNAMIC_ALWAYS);
+    struct strag_dynamic_policy changed = *policy(job);
+    int waits = 0;
+    for (uint64_t number = 0; number < 64; number++)
+        waits += strag_dynamic_turn_of(&changed, bytes, number) == STRAG_DYNAMIC_WAITS;
+    assert_int_equal(waits, 64 / STRAG_DYNAMIC_TURN);
+    assert_int_equal(strag_dynamic_turn_of(&changed, bytes / 4 - 1, 1), STRAG_DYNAMIC_OUTSIDE);
+    changed.measure = false;
+    assert_int_equal(strag_dynamic_turn_of(&changed, bytes, 0), STRAG_DYNAMIC_OPEN);
+    changed.on = false;
+    assert_int_equal(strag_dynamic_turn_of(&changed, bytes, 0), STRAG_DYNAMIC_OUTSIDE);
+    job_free(job);
+}
+
+static int attempt(const void *what, struct strag_error *err, bool *made)
+{
+    (void)what;
+    struct strag_dynamic *dynamic = strag_dynamic_create(RANKS, STRAG_DYNAMIC_AUTO);
+    *made = dynamic != NULL;
+    strag_dynamic_free(dynamic);
+    return *made ? STRAG_OK : strag_fail(err, STRAG_ERR_MEMORY, "out of memory");
+}
+
+static void out_of_memory(void **unused)
+{
+    (void)unused;
+    assert_int_equal(exhaust("strag_dynamic_create", attempt, NULL), 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(random_stragglers_are_not_waited_for),
+        cmocka_unit_test(short_delays_are_waited_for),
+        cmocka_unit_test(what_saves_nothing_is_given_up),
+        cmocka_unit_test(with_two_ranks_or_by_order_it_is_off),
+        cmocka_unit_test(turns),
+        cmocka_unit_test(out_of_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
