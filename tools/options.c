@@ -8,7 +8,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#define OPTION_NAME(id, name) name,
+#define OPTION_NAME(id, name) (name),
 static const char *const names[OPTIONS] = {OPTIONS_LIST(OPTION_NAME)};
 
 const char *option_name(enum option_id id)

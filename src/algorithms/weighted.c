@@ -263,7 +263,7 @@ static int window_first(const struct weighted *weighted, int piece)
 static void bounds(const struct strag_problem *problem, struct strag_bounds *bounds)
 {
     const struct weighted *weighted = problem->prepared;
-    int64_t start = 0, window[PIECES_MAX];
+    int64_t start = 0, window[PIECES_MAX] = {0};
     for (int piece = 0; piece < weighted->pieces; piece++)
         window[piece] = window_first(weighted, piece + 1) - window_first(weighted, piece);
     for (int b = 0, number = 0; b < bounds->blocks; number = (number + 1) % weighted->owners) {

@@ -50,5 +50,6 @@ share 4 3 --mca coll_strag_watch_size 0 --mca coll_strag_window 4 --mca coll_str
 grep -q 'DUP FROM 0 .*rank 2 is late by .*: the others go ahead' <<< "$output" ||
     fail "no straggler was found:"$'\n'"$output"
 who=$(grep 'DUP FROM .* planned' <<< "$output" | sed 's/.*: \(.* DUP FROM [0-9]*\): .*/\1/' | sort -u)
-[ "$(wc -l <<< "$who")" = 1 ] && [ -n "$who" ] ||
+if [ "$(wc -l <<< "$who")" != 1 ] || [ -z "$who" ]; then
     fail "one dup should have planned anew:"$'\n'"$output"
+fi

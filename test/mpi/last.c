@@ -62,7 +62,7 @@ static uint64_t hash(const double *values, int count)
 static void allreduce(long call)
 {
     static const int limits[] = {300, 4000, COUNT_MAX, COUNT_MAX};
-    const MPI_Comm comm = job.comms[drawn(3, call) % COMMS];
+    MPI_Comm comm = job.comms[drawn(3, call) % COMMS];
     const int count = 1 + (int)(drawn(4, call) % (uint64_t)limits[drawn(5, call) % 4]);
     const int sum = test.n * (test.n + 1) / 2;
     int mine = test.rank, all = 0;

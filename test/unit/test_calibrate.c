@@ -111,7 +111,7 @@ static void noisy(void **state)
     static const char *const algorithms[] = {"ring", "recursive-halving", "circulant",
                                              "recursive-doubling"};
     struct rng rng = {support_seed("noisy machines")};
-    double alphas[1000], bandwidths[1000];
+    double alphas[1000] = {0}, bandwidths[1000] = {0};
     int nalphas = 0, nbandwidths = 0;
     long cases = support_cases(100);
     (void)state;

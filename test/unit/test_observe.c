@@ -430,8 +430,9 @@ static void only_notes(void **state)
             continue;
         const struct strag_note *notes = strag_observer_notes(observer, &bytes);
         assert_int_equal(bytes, 16 * sizeof *notes);
+        const int first = call / 16 * 16 - 16;
         for (int i = 0; i < 16; i++)
-            assert_true(notes[i].seconds == (float)(call / 16 * 16 - 16 + i));
+            assert_true(notes[i].seconds == (float)(first + i));
     }
     memset((char *)strag_observer_notes(observer, &bytes) + 16 * sizeof(struct strag_note), 1,
            ROOM);
