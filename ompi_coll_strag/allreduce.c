@@ -256,8 +256,11 @@ static int look_up(struct call *call)
         return code;
     const struct strag_entry *entry =
         strag_table_entry(&module->decision.table, call->count * call->size);
-    const struct strag_trial_run *trial =
-        coll_strag_watch_trial(module->watch, call->count * call->size);
+    const size_t bytes = call->count * call->size;
+    /* where ranks that log nothing would not look it up, none is tried */
+    const struct strag_trial_run *trial = coll_strag_delegates_early(module, bytes)
+                                              ? NULL
+                                              : coll_strag_watch_trial(module->watch, bytes);
     /* a rule of the user's goes before all */
     call->from_table = module->decision.line == 0 && NULL == trial;
     call->choice = (struct coll_strag_choice){entry->algorithm, entry->blocks,

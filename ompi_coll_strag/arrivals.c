@@ -12,9 +12,10 @@
 
 #include <stdlib.h>
 
-/* No collective of Open MPI's has this tag: blocking ones begin at MCA_COLL_BASE_TAG_ALLGATHER, and
- * go down from there. */
-enum { TAG = MCA_COLL_BASE_TAG_ALLGATHER + 1 };
+/* Nothing of Open MPI's has this tag, -6: blocking collectives begin at
+ * MCA_COLL_BASE_TAG_ALLGATHER, -10, and go down from there; since 5.0 communicators are made with
+ * -7, -8 and -9. */
+enum { TAG = MCA_COLL_BASE_TAG_ALLGATHER + 4 };
 
 /* Messages that a rank sends in a call, beside decisions: here, and votes. */
 enum { OTHER_MESSAGES = 8 };
@@ -136,8 +137,12 @@ static void stop(struct coll_strag_arrivals *arrivals)
            coll_strag_seconds() < end)
         opal_progress();
     if (arrivals->incoming && REQUEST_COMPLETE(arrivals->incoming)) {
+        const ompi_status_public_t status = arrivals->incoming->req_status;
         ompi_request_free(&arrivals->incoming);
         arrivals->incoming = NULL;
+        if (!status._cancelled && status.MPI_ERROR == MPI_SUCCESS) /* it may be of the next call */
+            strag_arrivals_receive(arrivals->state, status.MPI_SOURCE, &arrivals->message,
+                                   &arrivals->port);
     }
     while (!all_sent(arrivals) && coll_strag_seconds() < end)
         opal_progress();

@@ -51,6 +51,7 @@ ompi_coll_strag_libcoll_strag_la_SOURCES = \
 	ompi_coll_strag/transport_pml.c ompi_coll_strag/transport_pml.h \
 	ompi_coll_strag/ucp/ucp.h \
 	ompi_coll_strag/unknown.c ompi_coll_strag/unknown.h \
+	ompi_coll_strag/update.c ompi_coll_strag/update.h \
 	ompi_coll_strag/values.c ompi_coll_strag/values.h \
 	ompi_coll_strag/watch.c ompi_coll_strag/watch.h
 if HAVE_UCX

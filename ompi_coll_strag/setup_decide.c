@@ -111,7 +111,6 @@ void coll_strag_setup_follow(struct coll_strag_module *module,
                              const struct coll_strag_decision *decision)
 {
     module->decision = *decision;
-    coll_strag_measured_keep(&decision->measured, module->shm != NULL);
     memcpy(module->segments, decision->segments[module->transport->kind], sizeof module->segments);
     coll_strag_setup_find_shortest(module);
 }
@@ -160,6 +159,7 @@ void coll_strag_setup_share_decision(struct setup *setup)
         return;
     coll_strag_table_unpack(&decision.table);
     coll_strag_setup_follow(module, &decision);
+    coll_strag_measured_keep(&decision.measured, module->shm != NULL);
     module->heritage->decision = decision;
     if (decision.watching != COLL_STRAG_WATCH_NOT && !setup->origin)
         watch(setup, &inputs);

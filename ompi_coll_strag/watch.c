@@ -4,7 +4,7 @@
  *
  *     call w       all ranks   -- struct strag_note [w] -->  rank 0     a gather, not waited for
  *     call w + w/8 rank 0      waits for it if it must, judges
- *                  rank 0      -- struct update -->  all ranks     a broadcast
+ *                  rank 0      -- update -->  all ranks     a broadcast (update.h)
  *
  * The gather is the communicator's own nonblocking one, started by all ranks within the same call.
  * MPI wants collectives of a communicator in the same order on all ranks, so it cannot be mixed up
@@ -26,6 +26,7 @@
 
 #include "log.h"
 #include "transport.h"
+#include "update.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -71,27 +72,6 @@ struct coll_strag_watch {
     struct coll_strag_arrivals *arrivals; /* NULL: it never will be */
 
     struct coll_strag_watch *next; /* in the list */
-};
-
-/* What rank 0 sends after a window. */
-struct update {
-    int32_t look;         /* note waits from now on */
-    int32_t change;       /* enum strag_change: state and table are new */
-    int32_t probe;        /* links are to be probed at once, ... */
-    uint64_t probe_bytes; /* ... with messages of so many bytes */
-    int32_t window;       /* calls of this window, and of the next ones; 0: as it is */
-    int32_t begun[STRAG_TRIALS_AT_ONCE]; /* which trials are new */
-    int32_t dynamic;                     /* the policy of whoever comes last is new, or goes on */
-    struct strag_watch_summary summary;
-};
-
-/* What follows where it is new. */
-struct news {
-    struct coll_strag_measured measured;
-    struct strag_state_record state;
-    struct strag_table table;                        /* packed, as */
-    struct strag_trial trials[STRAG_TRIALS_AT_ONCE]; /* ... these, ... */
-    struct strag_dynamic_policy policy;              /* ... and its table */
 };
 
 /* ---- All watches of this process ---- */
@@ -246,7 +226,14 @@ static size_t notes_room(const struct coll_strag_watch *watch)
            sizeof(struct strag_meter_note);
 }
 
-/* @return false: out of memory */
+/* Sizes that the user leaves to the previous component. */
+static size_t least_of_ours(void)
+{
+    const struct coll_strag_settings *settings = &coll_strag_settings;
+    return settings->minimum_set ? settings->minimum : 0;
+}
+
+/* A rule of the user's is not tried against others. @return false: out of memory */
 static bool make_learner(struct coll_strag_watch *watch)
 {
     const struct coll_strag_watch_options *options = &watch->options;
@@ -255,8 +242,11 @@ static bool make_learner(struct coll_strag_watch *watch)
         .ports = options->decision->ports,
         .topology = options->inputs.topology,
     };
+    const size_t least =
+        least_of_ours() > COLL_STRAG_LEARN_FROM ? least_of_ours() : COLL_STRAG_LEARN_FROM;
     if (options->decision->learning)
-        watch->learner = strag_learner_create(&problem, &options->inputs.model);
+        watch->learner = strag_learner_create(&problem, &options->inputs.model,
+                                              options->decision->line ? SIZE_MAX : least);
     return watch->learner || !options->decision->learning;
 }
 
@@ -292,7 +282,8 @@ static bool make_judge(struct coll_strag_watch *watch)
                       decision->dynamic != STRAG_DYNAMIC_ALWAYS,
         .dynamic =
             watch->arrivals ? (enum strag_dynamic_use)decision->dynamic : STRAG_DYNAMIC_NEVER,
-        .dynamic_from = decision->watch_from,
+        .dynamic_from =
+            decision->watch_from > least_of_ours() ? decision->watch_from : least_of_ours(),
         .observer = watch->observer,
         .slowdown = watch->links ? watch->links->slowdown : NULL,
         .make = make_table,
@@ -415,7 +406,7 @@ static int send_notes(struct coll_strag_watch *watch)
 
 /* Rank 0's update, from its judge; what changed is logged. */
 static void fill_in(const struct coll_strag_watch *watch, enum strag_change change,
-                    struct update *update)
+                    struct coll_strag_update *update)
 {
     const char *log = strag_judge_log(watch->judge);
     if (log[0])
@@ -425,48 +416,22 @@ static void fill_in(const struct coll_strag_watch *watch, enum strag_change chan
     update->dynamic = watch->policy.on || strag_judge_policy(watch->judge)->on;
 }
 
-static bool has_news(const struct update *update)
-{
-    bool news = update->change != STRAG_CHANGE_NOTHING || update->dynamic;
-    for (int t = 0; t < STRAG_TRIALS_AT_ONCE; t++)
-        news = news || update->begun[t];
-    return news;
-}
-
-static void fill_in_news(const struct coll_strag_watch *watch, struct news *news)
-{
-    if (watch->learner)
-        news->measured = coll_strag_measured_of(strag_learner_model(watch->learner));
-    news->state = *strag_judge_state(watch->judge);
-    news->table = strag_judge_current(watch->judge)->table;
-    coll_strag_table_pack(&news->table);
-    for (int t = 0; t < STRAG_TRIALS_AT_ONCE; t++) {
-        news->trials[t] = strag_judge_trials(watch->judge)[t];
-        coll_strag_trial_pack(&news->trials[t]);
-    }
-    news->policy = *strag_judge_policy(watch->judge);
-    coll_strag_table_pack(&news->policy.table);
-}
-
 /* What is new is followed from the next call on. */
-static void follow_news(struct coll_strag_watch *watch, const struct update *update,
-                        struct news *news)
+static void follow_news(struct coll_strag_watch *watch, const struct coll_strag_update *update,
+                        const struct coll_strag_news *news)
 {
     for (int t = 0; t < STRAG_TRIALS_AT_ONCE; t++) {
         if (update->change == STRAG_CHANGE_LINKS)
             watch->trials[t].runs = 0;
         if (!update->begun[t])
             continue;
-        coll_strag_trial_unpack(&news->trials[t]);
         watch->trials[t] = news->trials[t];
         watch->tried[t] = 0;
     }
-    coll_strag_table_unpack(&news->policy.table);
     watch->policy = news->policy;
     if (update->change == STRAG_CHANGE_NOTHING)
         return;
     coll_strag_measured_keep(&news->measured, watch->options.shared);
-    coll_strag_table_unpack(&news->table);
     watch->options.decision->state = news->state;
     watch->options.decision->table = news->table;
 }
@@ -479,10 +444,10 @@ static int broadcast(const struct coll_strag_watch *watch, void *data, size_t by
 }
 
 /* Rank 0's update goes to all, and all follow it. */
-static int broadcast_update(struct coll_strag_watch *watch, struct update *update,
+static int broadcast_update(struct coll_strag_watch *watch, struct coll_strag_update *update,
                             enum strag_change *change)
 {
-    struct news news;
+    struct coll_strag_news news;
     int code = broadcast(watch, update, sizeof *update);
     if (code != OMPI_SUCCESS)
         return code;
@@ -492,20 +457,21 @@ static int broadcast_update(struct coll_strag_watch *watch, struct update *updat
     pthread_mutex_lock(&watches.lock);
     watch->summary = update->summary;
     pthread_mutex_unlock(&watches.lock);
-    if (!has_news(update))
+    if (!coll_strag_update_has_news(update))
         return code;
-    memset(&news, 0, sizeof news);
     if (watch->judge)
-        fill_in_news(watch, &news);
+        coll_strag_news_fill(watch->judge, watch->learner, &news);
     code = broadcast(watch, &news, sizeof news);
     if (code != OMPI_SUCCESS)
         return code;
+    coll_strag_news_unpack(update, &news);
     follow_news(watch, update, &news);
     *change = update->change > (int)*change ? (enum strag_change)update->change : *change;
     return code;
 }
 
-static int probe(struct coll_strag_watch *watch, struct update *update, enum strag_change *change)
+static int probe(struct coll_strag_watch *watch, struct coll_strag_update *update,
+                 enum strag_change *change)
 {
     double seconds;
     int code =
@@ -522,7 +488,8 @@ static int probe(struct coll_strag_watch *watch, struct update *update, enum str
 }
 
 static void fill_in_judgement(const struct coll_strag_watch *watch,
-                              const struct strag_judgement *judgement, struct update *update)
+                              const struct strag_judgement *judgement,
+                              struct coll_strag_update *update)
 {
     update->look = judgement->look;
     update->probe = judgement->probe;
@@ -535,7 +502,7 @@ static void fill_in_judgement(const struct coll_strag_watch *watch,
 
 static int decide(struct coll_strag_watch *watch, enum strag_change *change)
 {
-    struct update update;
+    struct coll_strag_update update;
     memset(&update, 0, sizeof update);
     int code = watch->judge ? ompi_request_wait(&watch->gather, MPI_STATUS_IGNORE) : OMPI_SUCCESS;
     if (watch->judge && code == OMPI_SUCCESS) {
@@ -554,11 +521,16 @@ static int decide(struct coll_strag_watch *watch, enum strag_change *change)
 
 /* ---- Trials ---- */
 
+static bool covers(const struct strag_trial *trial, size_t bytes)
+{
+    return trial->runs > 0 && trial->from <= bytes && bytes < trial->to;
+}
+
 const struct strag_trial_run *coll_strag_watch_trial(struct coll_strag_watch *watch, size_t bytes)
 {
     for (int t = 0; watch && t < STRAG_TRIALS_AT_ONCE; t++) {
         const struct strag_trial *trial = &watch->trials[t];
-        if (trial->runs == 0 || bytes < trial->from || bytes >= trial->to)
+        if (!covers(trial, bytes))
             continue;
         const struct strag_trial_run *run = strag_trial_find(trial, watch->tried[t]++);
         if (run)
@@ -570,13 +542,17 @@ const struct strag_trial_run *coll_strag_watch_trial(struct coll_strag_watch *wa
 
 /* ---- A call ---- */
 
+/* All calls of a trial are. */
 bool coll_strag_watches(const struct coll_strag_watch *watch, size_t bytes)
 {
     if (!watch || watch->inside || watch->failed || watch->over)
         return false;
-    return bytes >= watch->from ||
-           (watch->options.decision->learning && bytes >= COLL_STRAG_LEARN_FROM &&
-            watch->seen[strag_size_class(bytes)] < SEEN_MOST);
+    bool wanted = bytes >= watch->from ||
+                  (watch->options.decision->learning && bytes >= COLL_STRAG_LEARN_FROM &&
+                   watch->seen[strag_size_class(bytes)] < SEEN_MOST);
+    for (int t = 0; t < STRAG_TRIALS_AT_ONCE && !wanted; t++)
+        wanted = covers(&watch->trials[t], bytes);
+    return wanted;
 }
 
 /* The barrier is complete, in this thread or another. */

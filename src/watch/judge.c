@@ -499,7 +499,7 @@ static bool make_usual(struct strag_judge *judge, const struct strag_state_recor
 /* Windows double, but end with a trial. */
 static int next_window(const struct strag_judge *judge)
 {
-    const int left = strag_learner_calls_left(judge->options.learner);
+    const int left = judge->is_ahead ? 0 : strag_learner_calls_left(judge->options.learner);
     const int next = left > 0 ? judge->filled + left : 2 * judge->sent;
     return judge->options.same_window     ? 0
            : next < judge->options.window ? next

@@ -76,14 +76,14 @@ static void find_doubts(struct strag_learner *learner)
 }
 
 struct strag_learner *strag_learner_create(const struct strag_problem *problem,
-                                           const struct strag_sourced_model *model)
+                                           const struct strag_sourced_model *model, size_t least)
 {
     struct strag_learner *learner = calloc(1, sizeof *learner);
     if (!learner)
         return NULL;
     learner->problem = *problem;
     learner->before = learner->now = *model;
-    learner->trials = strag_trials_create();
+    learner->trials = strag_trials_create(least);
     find_doubts(learner);
     if (learner->trials)
         return learner;
@@ -107,6 +107,7 @@ void strag_learner_forget(struct strag_learner *learner)
     learner->window = 0;
     learner->news = false;
     learner->wait = learner->longer = 0;
+    learner->left = 0;
     strag_trials_forget(learner->trials);
 }
 

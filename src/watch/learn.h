@@ -32,10 +32,11 @@ struct strag_learner;
 /**
  * @param problem  of which blocks and state do not count; what it points to outlives the learner
  * @param model    before any call
+ * @param least    bytes: no trials with shorter vectors; SIZE_MAX: none at all
  * @return NULL: out of memory
  */
 struct strag_learner *strag_learner_create(const struct strag_problem *problem,
-                                           const struct strag_sourced_model *model);
+                                           const struct strag_sourced_model *model, size_t least);
 
 /** NULL is allowed. */
 void strag_learner_free(struct strag_learner *learner);

@@ -58,6 +58,7 @@ struct class
 };
 
 struct strag_trials {
+    size_t least; /* bytes: shorter vectors are left alone */
     struct class classes[STRAG_SIZE_CLASSES];
 };
 
@@ -77,9 +78,12 @@ const struct strag_trial_run *strag_trial_find(const struct strag_trial *trial, 
     return run < trial->runs ? &trial->run[run] : NULL;
 }
 
-struct strag_trials *strag_trials_create(void)
+struct strag_trials *strag_trials_create(size_t least)
 {
-    return calloc(1, sizeof(struct strag_trials));
+    struct strag_trials *trials = calloc(1, sizeof *trials);
+    if (trials)
+        trials->least = least;
+    return trials;
 }
 
 void strag_trials_free(struct strag_trials *trials)
@@ -89,13 +93,24 @@ void strag_trials_free(struct strag_trials *trials)
 
 void strag_trials_forget(struct strag_trials *trials)
 {
-    memset(trials, 0, sizeof *trials);
+    memset(trials->classes, 0, sizeof trials->classes);
 }
 
 int strag_size_class(size_t bytes)
 {
     int size_class = bytes > 1 ? (int)lround(log2((double)bytes)) : 0;
     return size_class < STRAG_SIZE_CLASSES ? size_class : STRAG_SIZE_CLASSES - 1;
+}
+
+/* The first size of a class: the one before ends there. */
+static size_t class_begin(int size_class)
+{
+    return (size_t)ceil(exp2(size_class - 0.5));
+}
+
+static size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
 }
 
 /* ---- Calls ---- */
@@ -290,11 +305,16 @@ static bool may_lose(const struct class *class, int runs)
 
 /* ---- Heats and final ---- */
 
-static void give_out(struct class *class, const bool *runs, int calls, struct strag_trial *trial)
+/* Sizes of the class alone: its calls are counted there. */
+static void give_out(const struct strag_trials *trials, struct class *class, const bool *runs,
+                     int calls, struct strag_trial *trial)
 {
+    const int size_class = (int)(class - trials->classes);
+    const size_t from = (size_t)ceil(class->size / same_size);
+    const size_t to = (size_t)ceil(class->size * same_size), end = class_begin(size_class + 1);
     *trial = (struct strag_trial){
-        .from = (uint64_t)ceil(class->size / same_size),
-        .to = (uint64_t)ceil(class->size * same_size),
+        .from = larger(larger(from, class_begin(size_class)), trials->least),
+        .to = to < end ? to : end,
     };
     class->wanted = 0;
     for (int f = 0; f < class->forms; f++) {
@@ -307,13 +327,14 @@ static void give_out(struct class *class, const bool *runs, int calls, struct st
     }
 }
 
-static void begin_heats(struct class *class, struct strag_trial *trial)
+static void begin_heats(const struct strag_trials *trials, struct class *class,
+                        struct strag_trial *trial)
 {
     bool runs[STRAG_TRIAL_RUNS];
     for (int f = 0; f < class->forms; f++)
         runs[f] = class->form[f].count < 2;
     class->phase = HEATS;
-    give_out(class, runs, class->seconds / class->calls > long_call ? 1 : 2, trial);
+    give_out(trials, class, runs, class->seconds / class->calls > long_call ? 1 : 2, trial);
 }
 
 static double best_so_far(const struct class *class)
@@ -339,7 +360,8 @@ static bool add_promising(struct class *class, const struct strag_offer *offers,
 }
 
 /* Ranks by the shortest call. */
-static void begin_final(struct class *class, struct strag_trial *trial)
+static void begin_final(const struct strag_trials *trials, struct class *class,
+                        struct strag_trial *trial)
 {
     bool runs[STRAG_TRIAL_RUNS] = {false};
     const double best = best_so_far(class);
@@ -359,7 +381,7 @@ static void begin_final(struct class *class, struct strag_trial *trial)
     class->phase = finalists > 1 ? FINAL : OVER;
     trial->runs = 0;
     if (finalists > 1)
-        give_out(class, runs, FINAL_CALLS, trial);
+        give_out(trials, class, runs, FINAL_CALLS, trial);
 }
 
 /* The first form is what the table says. */
@@ -390,7 +412,8 @@ bool strag_trials_next(struct strag_trials *trials, size_t bytes, const struct s
     const int size_class = strag_size_class(bytes);
     struct class *class = &trials->classes[size_class];
     trial->runs = 0;
-    if (class->wanted > 0 || class->phase == OVER || !(class->size > 0) || count == 0)
+    if (class->wanted > 0 || class->phase == OVER || !(class->size > 0) || count == 0 ||
+        class->size < (double)trials->least)
         return false;
     if (class->phase == NEW) {
         if (class->calls < BEFORE)
@@ -399,16 +422,16 @@ bool strag_trials_next(struct strag_trials *trials, size_t bytes, const struct s
         if (!may_lose(class, class->forms))
             return false;
         if (class->forms > 1) {
-            begin_heats(class, trial);
+            begin_heats(trials, class, trial);
         } else {
             class->phase = OVER;
             class->winner = 0;
         }
     } else if (class->phase == HEATS) {
         if (add_promising(class, offers, count))
-            begin_heats(class, trial);
+            begin_heats(trials, class, trial);
         else
-            begin_final(class, trial);
+            begin_final(trials, class, trial);
     } else {
         end_final(class);
     }
@@ -464,7 +487,7 @@ void strag_trials_apply(const struct strag_trials *trials, struct strag_table *t
     for (int c = 1; c < STRAG_SIZE_CLASSES; c++) {
         const struct class *class = &trials->classes[c];
         if (class->phase == OVER)
-            put(table, (size_t)ceil(exp2(c - 0.5)), (size_t)ceil(exp2(c + 0.5)),
+            put(table, larger(class_begin(c), trials->least), class_begin(c + 1),
                 &class->form[class->winner].what);
     }
 }

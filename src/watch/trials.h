@@ -56,8 +56,9 @@ struct strag_offer {
 
 struct strag_trials;
 
-/** @return NULL: out of memory */
-struct strag_trials *strag_trials_create(void);
+/** @param least  bytes: shorter vectors run what the table says; SIZE_MAX: all do
+ * @return NULL: out of memory */
+struct strag_trials *strag_trials_create(size_t least);
 
 /** NULL is allowed. */
 void strag_trials_free(struct strag_trials *trials);

@@ -199,7 +199,7 @@ fi
 
 # ---- Wrong use ----
 
-kinds='--torus, --mesh, --hyperx, --hammingmesh, --tree, --layout'
+kinds='--torus, --mesh, --hyperx, --hammingmesh, --tree, --layout, --saved'
 refuses "strag plan: --torus and --tree contradict each other; give one of $kinds" \
     plan ring --torus 2x2 --tree 2,2
 refuses "strag topology: --mesh and --hwloc contradict each other; give one of $kinds, --hwloc" \

@@ -93,7 +93,7 @@ run 12 12 --mca coll_strag_algorithm prevoius
 warned 'coll_strag_algorithm = "prevoius": no such algorithm \(nearest: previous\)'
 ranks="the job's are 0 to 3; accepted:"
 run 12 12 --mca coll_strag_straggler 99
-warned "coll_strag_straggler = \"99\": there is no rank 99; $ranks auto, none, or RANK\[:MICROSECONDS\]; used: auto"
+warned "coll_strag_straggler = \"99\": there is no rank 99; $ranks auto, dynamic, none, or RANK\[:MICROSECONDS\]; used: auto"
 run 12 12 --mca coll_strag_slowdown 1:2,99:2
 warned "coll_strag_slowdown = \"1:2,99:2\": there is no rank 99; $ranks auto, none, or WHO:FACTOR.*; used: auto"
 run 12 12 --mca coll_strag_slowdown nodeX:2

@@ -42,7 +42,7 @@ static double scatter(struct job *job)
 static struct job job_make(uint64_t seed, double noise, int count)
 {
     struct job job = {.rng = {seed}, .bytes = 1 << 20, .noise = noise, .count = count};
-    job.trials = strag_trials_create();
+    job.trials = strag_trials_create(0);
     assert_non_null(job.trials);
     for (int i = 0; i < count; i++)
         job.offers[i] = (struct strag_offer){strag_algorithms[i], 0, 1e-3};
