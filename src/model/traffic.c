@@ -302,7 +302,9 @@ static void load_hop(struct strag_traffic *traffic, const struct strag_message *
         load->traffic = platform->traffics;
         load->total = 0;
     }
-    load->busy += own == NOT_OWN ? bytes * strag_platform_pace(platform, hop->link) : own * weight;
+    if (!(load->pace > 0))
+        load->pace = strag_platform_pace(platform, hop->link);
+    load->busy += own == NOT_OWN ? bytes * load->pace : own * weight;
     load->total += bytes * repeats;
     if (load->total > traffic->busiest)
         traffic->busiest = load->total;
