@@ -271,13 +271,33 @@ static void sort_claimants(struct planner *planner, int count, bool served)
     }
 }
 
-/* A range's part of its child's share: what lies before the range is given to those before it. */
-static int64_t portion(const struct planner *planner, const struct strag_flex_range *range,
-                       int64_t share)
+/* How much of a child's share is given to what lies before a place in the vector. */
+static int64_t share_before(const struct planner *planner, int64_t place, int64_t share)
 {
-    wide whole = (wide)planner->flex->whole;
-    return (int64_t)((wide)range->end * (wide)share / whole -
-                     (wide)range->first * (wide)share / whole);
+    int64_t whole = planner->flex->whole;
+    if (place == 0 || place == whole)
+        return place == 0 ? 0 : share;
+    return (int64_t)((wide)place * (wide)share / (wide)whole);
+}
+
+/* A child's ranges claim what is given to them of its share. They tile the vector, so that most
+ * begin where the one before them ends. @return how many claimants there are then */
+static int add_claimants(struct planner *planner, const struct strag_flex_list *held,
+                         const struct strag_tree_node *child, int64_t share, int count)
+{
+    int64_t place = 0, before = 0;
+    for (int i = held->at[child->first_leaf]; i < held->at[child->first_leaf + child->leaves];
+         i++) {
+        const struct strag_flex_range *range = &held->ranges[i];
+        if (range->first != place)
+            before = share_before(planner, range->first, share);
+        int64_t after = share_before(planner, range->end, share);
+        if (after > before)
+            planner->claimants[count++] = (struct claimant){*range, after - before, i};
+        place = range->end;
+        before = after;
+    }
+    return count;
 }
 
 /* Hand out the ranges below one node. */
@@ -290,12 +310,7 @@ static void plan_node(struct planner *planner, int level, int index)
     strag_flex_shares(tree, index, planner->form.rates, planner->flex->whole, planner->shares);
     for (int c = 0; c < node->children; c++) {
         const struct strag_tree_node *child = &tree->nodes[node->first_child + c];
-        for (int i = held->at[child->first_leaf]; i < held->at[child->first_leaf + child->leaves];
-             i++) {
-            int64_t wanted = portion(planner, &held->ranges[i], planner->shares[c]);
-            if (wanted > 0)
-                planner->claimants[count++] = (struct claimant){held->ranges[i], wanted, i};
-        }
+        count = add_claimants(planner, held, child, planner->shares[c], count);
     }
     sort_claimants(planner, count, !planner->form.split);
     if (planner->form.split)
