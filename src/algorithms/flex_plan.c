@@ -367,11 +367,13 @@ static bool make_room(struct planner *planner)
            planner->given;
 }
 
-static void find_groups(struct planner *planner, int level)
+/* @return of a level, for put_in_groups */
+static const int32_t *find_groups(struct planner *planner, int level)
 {
     const struct strag_tree *tree = planner->flex->tree;
-    for (int p = 0; p < tree->n; p++)
+    for (int p = 0; p < tree->n && level > 0; p++)
         planner->group[p] = group_of(tree, level, p);
+    return level > 0 ? planner->group : NULL;
 }
 
 /* One level of the tree. Leaves that are below none of its nodes are groups and keep their ranges.
@@ -380,9 +382,12 @@ static bool plan_level(struct planner *planner, int level)
 {
     const struct strag_tree *tree = planner->flex->tree;
     struct strag_flex_list *held = &planner->flex->lists[3 * level + 1];
-    find_groups(planner, level);
-    if (!put_in_groups(tree, planner->group, planner->given, planner->ngiven, held) ||
-        !make_room(planner))
+    if (level == 0)
+        *held = planner->flex->lists[0];
+    else if (!put_in_groups(tree, find_groups(planner, level), planner->given, planner->ngiven,
+                            held))
+        return false;
+    if (!make_room(planner))
         return false;
     planner->ngiven = 0;
     for (int i = 0; i < tree->nnodes; i++) {
@@ -547,15 +552,16 @@ static bool count_all(struct planner *planner, const struct block_table *table)
     const struct strag_flex *flex = planner->flex;
     const struct strag_tree *tree = flex->tree;
     count_in_blocks(table, flex->lists[0].ranges, tree->n);
-    count_in_blocks(table, flex->lists[1].ranges, tree->n);
     for (int level = 0; level < tree->levels; level++) {
         struct strag_flex_list *after = &flex->lists[3 * level + 2];
         int count;
         struct strag_flex_range *ranges = ranges_after(planner, level, &count);
         count_in_blocks(table, ranges, count);
-        find_groups(planner, level);
-        if (!put_in_groups(tree, planner->group, ranges, count, after) ||
-            !put_in_groups(tree, NULL, after->ranges, count, after + 1))
+        if (!put_in_groups(tree, find_groups(planner, level), ranges, count, after))
+            return false;
+        if (level == 0)
+            after[1] = *after;
+        else if (!put_in_groups(tree, NULL, after->ranges, count, after + 1))
             return false;
     }
     return true;
@@ -566,6 +572,8 @@ static bool count_all(struct planner *planner, const struct block_table *table)
 static void free_lists(struct strag_flex *flex)
 {
     for (int l = 0; flex->lists && l <= 3 * flex->tree->levels; l++) {
+        if (l == 1 || l == 3)
+            continue; /* the same as the one before it */
         free(flex->lists[l].ranges);
         free(flex->lists[l].at);
     }
