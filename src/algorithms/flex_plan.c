@@ -5,11 +5,11 @@
  */
 #include "algorithms/flex_plan.h"
 
+#include "algorithms/flex_cuts.h"
 #include "algorithms/skips.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 __extension__ typedef unsigned __int128 wide;
 
@@ -418,50 +418,6 @@ static struct strag_flex_range *ranges_after(const struct planner *planner, int 
 
 /* ---- Blocks ---- */
 
-/* Where the ascending run ends that begins at `first`. */
-static size_t run_end(const int64_t *values, size_t first, size_t count)
-{
-    size_t end = first + 1;
-    while (end < count && values[end] > values[end - 1])
-        end++;
-    return end;
-}
-
-/* Merge two runs, values that both have once. @return how many */
-static size_t merge(const int64_t *a, size_t na, const int64_t *b, size_t nb, int64_t *merged)
-{
-    size_t i = 0, j = 0, count = 0;
-    while (i < na && j < nb) { /* without a branch that nobody can predict */
-        int64_t x = a[i], y = b[j], value = x < y ? x : y;
-        i += x == value;
-        j += y == value;
-        merged[count++] = value;
-    }
-    memcpy(merged + count, a + i, (na - i) * sizeof *a);
-    count += na - i;
-    memcpy(merged + count, b + j, (nb - j) * sizeof *b);
-    return count + nb - j;
-}
-
-/* Sort values that are a few ascending runs, many of them with the same values, and keep each once.
- * @param spare  as much room again  @return how many are kept */
-static size_t merge_runs(int64_t *values, size_t count, int64_t *spare)
-{
-    while (run_end(values, 0, count) < count) {
-        size_t kept = 0;
-        for (size_t first = 0; first < count;) {
-            size_t middle = run_end(values, first, count);
-            size_t end = middle < count ? run_end(values, middle, count) : middle;
-            kept +=
-                merge(values + first, middle - first, values + middle, end - middle, spare + kept);
-            first = end;
-        }
-        memcpy(values, spare, kept * sizeof *values);
-        count = kept;
-    }
-    return count;
-}
-
 /* All ends of ranges, sorted, each once. @return false when out of memory */
 static bool find_cuts(struct planner *planner)
 {
@@ -485,69 +441,30 @@ static bool find_cuts(struct planner *planner)
         int64_t *cuts = flex->cuts + ends;
         for (int i = 0; i < count; i++)
             cuts[i] = ranges[i].end;
-        ends += merge_runs(cuts, (size_t)count, spare);
+        ends += strag_merge_runs(cuts, (size_t)count, spare);
     }
-    flex->blocks = (int)merge_runs(flex->cuts, ends, spare) - 1;
+    flex->blocks = (int)strag_merge_runs(flex->cuts, ends, spare) - 1;
     free(spare);
     return true;
 }
 
-/* The block that begins at a cut, for all cuts. */
-struct block_table {
-    const struct strag_flex *flex;
-    int bits;
-    int32_t *block; /* at the cut's hash, or behind it; NONE: nothing */
-};
-
-static size_t hash_of(const struct block_table *table, int64_t cut)
-{
-    return (size_t)((uint64_t)cut * UINT64_C(0x9e3779b97f4a7c15) >> (64 - table->bits));
-}
-
-/* @return false when out of memory */
-static bool open_table(const struct strag_flex *flex, struct block_table *table)
-{
-    *table = (struct block_table){.flex = flex, .bits = 1};
-    while (table->bits < 31 && (INT64_C(1) << table->bits) < 2 * ((int64_t)flex->blocks + 1))
-        table->bits++;
-    size_t size = (size_t)1 << table->bits;
-    table->block = malloc(size * sizeof *table->block);
-    for (size_t i = 0; table->block && i < size; i++)
-        table->block[i] = NONE;
-    for (int b = 0; table->block && b <= flex->blocks; b++) {
-        size_t at = hash_of(table, flex->cuts[b]);
-        while (table->block[at] != NONE)
-            at = (at + 1) & (size - 1);
-        table->block[at] = b;
-    }
-    return table->block != NULL;
-}
-
-static int32_t look_up(const struct block_table *table, int64_t cut)
-{
-    size_t at = hash_of(table, cut), mask = ((size_t)1 << table->bits) - 1;
-    while (table->flex->cuts[table->block[at]] != cut)
-        at = (at + 1) & mask;
-    return table->block[at];
-}
-
 /* From fractions of `whole` to blocks. Where a range begins the one before it has often ended. */
-static void count_in_blocks(const struct block_table *table, struct strag_flex_range *ranges,
+static void count_in_blocks(const struct strag_cut_table *table, struct strag_flex_range *ranges,
                             int count)
 {
     int64_t before = 0, block = 0; /* the end of the one before */
     for (int i = 0; i < count; i++) {
         struct strag_flex_range *range = &ranges[i];
         int64_t end = range->end;
-        range->first = range->first == before ? block : look_up(table, range->first);
-        block = range->end = look_up(table, end);
+        range->first = range->first == before ? block : strag_cut_table_find(table, range->first);
+        block = range->end = strag_cut_table_find(table, end);
         before = end;
     }
 }
 
 /* All that is counted in blocks once is then put in the other groups.
  * @return false when out of memory */
-static bool count_all(struct planner *planner, const struct block_table *table)
+static bool count_all(struct planner *planner, const struct strag_cut_table *table)
 {
     const struct strag_flex *flex = planner->flex;
     const struct strag_tree *tree = flex->tree;
@@ -617,9 +534,10 @@ static int plan(struct planner *planner)
     flex->whole = exact ? find_whole(flex->tree) : many_divisors;
     if (plan_levels(planner) != STRAG_OK || !find_cuts(planner))
         return STRAG_ERR_MEMORY;
-    struct block_table table;
-    bool good = open_table(flex, &table) && count_all(planner, &table);
-    free(table.block);
+    struct strag_cut_table table;
+    bool good =
+        strag_cut_table_open(flex->cuts, flex->blocks + 1, &table) && count_all(planner, &table);
+    strag_cut_table_close(&table);
     return good ? STRAG_OK : STRAG_ERR_MEMORY;
 }
 
