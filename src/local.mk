@@ -11,6 +11,7 @@ src_libstrag_la_SOURCES = \
 	src/algorithms/butterfly.c src/algorithms/butterfly.h \
 	src/algorithms/circulant.c src/algorithms/circulant.h \
 	src/algorithms/direct.c \
+	src/algorithms/flex_cuts.c src/algorithms/flex_cuts.h \
 	src/algorithms/flex_plan.c src/algorithms/flex_plan.h \
 	src/algorithms/flexreduce.c \
 	src/algorithms/fold.h \

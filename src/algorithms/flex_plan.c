@@ -5,11 +5,11 @@
  */
 #include "algorithms/flex_plan.h"
 
+#include "algorithms/flex_cuts.h"
 #include "algorithms/skips.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 __extension__ typedef unsigned __int128 wide;
 
@@ -33,6 +33,7 @@ struct planner {
     struct strag_flex *flex;
     struct strag_flex_form form;
     int64_t *shares; /* of a node's children */
+    int32_t *group;  /* [position]: of the level at hand */
     struct claimant *claimants, *spare;
     int32_t *heap;                  /* numbers of claimants, the one to be served first on top */
     struct strag_flex_range *given; /* all ranges after a level, node after node */
@@ -270,13 +271,33 @@ static void sort_claimants(struct planner *planner, int count, bool served)
     }
 }
 
-/* A range's part of its child's share: what lies before the range is given to those before it. */
-static int64_t portion(const struct planner *planner, const struct strag_flex_range *range,
-                       int64_t share)
+/* How much of a child's share is given to what lies before a place in the vector. */
+static int64_t share_before(const struct planner *planner, int64_t place, int64_t share)
 {
-    wide whole = (wide)planner->flex->whole;
-    return (int64_t)((wide)range->end * (wide)share / whole -
-                     (wide)range->first * (wide)share / whole);
+    int64_t whole = planner->flex->whole;
+    if (place == 0 || place == whole)
+        return place == 0 ? 0 : share;
+    return (int64_t)((wide)place * (wide)share / (wide)whole);
+}
+
+/* A child's ranges claim what is given to them of its share. They tile the vector, so that most
+ * begin where the one before them ends. @return how many claimants there are then */
+static int add_claimants(struct planner *planner, const struct strag_flex_list *held,
+                         const struct strag_tree_node *child, int64_t share, int count)
+{
+    int64_t place = 0, before = 0;
+    for (int i = held->at[child->first_leaf]; i < held->at[child->first_leaf + child->leaves];
+         i++) {
+        const struct strag_flex_range *range = &held->ranges[i];
+        if (range->first != place)
+            before = share_before(planner, range->first, share);
+        int64_t after = share_before(planner, range->end, share);
+        if (after > before)
+            planner->claimants[count++] = (struct claimant){*range, after - before, i};
+        place = range->end;
+        before = after;
+    }
+    return count;
 }
 
 /* Hand out the ranges below one node. */
@@ -289,12 +310,7 @@ static void plan_node(struct planner *planner, int level, int index)
     strag_flex_shares(tree, index, planner->form.rates, planner->flex->whole, planner->shares);
     for (int c = 0; c < node->children; c++) {
         const struct strag_tree_node *child = &tree->nodes[node->first_child + c];
-        for (int i = held->at[child->first_leaf]; i < held->at[child->first_leaf + child->leaves];
-             i++) {
-            int64_t wanted = portion(planner, &held->ranges[i], planner->shares[c]);
-            if (wanted > 0)
-                planner->claimants[count++] = (struct claimant){held->ranges[i], wanted, i};
-        }
+        count = add_claimants(planner, held, child, planner->shares[c], count);
     }
     sort_claimants(planner, count, !planner->form.split);
     if (planner->form.split)
@@ -305,29 +321,30 @@ static void plan_node(struct planner *planner, int level, int index)
 
 /* The first position of a position's group: what is below a child of a level's node. On level 0,
  * where these are leaves, each position is a group. */
-static int group_of(const struct strag_tree *tree, int level, int position)
+static int32_t group_of(const struct strag_tree *tree, int level, int position)
 {
     int child = level > 0 ? strag_tree_ancestor(tree, level - 1, position) : NONE;
     return child == NONE ? position : tree->nodes[child].first_leaf;
 }
 
-/* Put the ranges that were given in the groups of a level. @return false when out of memory */
-static bool arrange(const struct planner *planner, int level, struct strag_flex_list *list)
+/* Put ranges in the groups of a level, in which they keep their order.
+ * @param group  [position]; NULL: each position is one  @return false when out of memory */
+static bool put_in_groups(const struct strag_tree *tree, const int32_t *group,
+                          const struct strag_flex_range *ranges, int count,
+                          struct strag_flex_list *list)
 {
-    const struct strag_tree *tree = planner->flex->tree;
-    const struct strag_flex_range *given = planner->given;
     int32_t *at = list->at = calloc((size_t)tree->n + 1, sizeof *list->at);
-    list->ranges = malloc(((size_t)planner->ngiven + 1) * sizeof *list->ranges);
+    list->ranges = malloc(((size_t)count + 1) * sizeof *list->ranges);
     if (!list->at || !list->ranges)
         return false;
-    for (int i = 0; i < planner->ngiven; i++)
-        at[group_of(tree, level, given[i].position)]++;
+    for (int i = 0; i < count; i++)
+        at[group ? group[ranges[i].position] : ranges[i].position]++;
     for (int p = 0, sum = 0; p <= tree->n; p++) { /* from counts to the groups' ends */
         sum += at[p];
         at[p] = sum;
     }
-    for (int i = planner->ngiven - 1; i >= 0; i--) /* from the groups' ends on */
-        list->ranges[--at[group_of(tree, level, given[i].position)]] = given[i];
+    for (int i = count - 1; i >= 0; i--) /* from the groups' ends on */
+        list->ranges[--at[group ? group[ranges[i].position] : ranges[i].position]] = ranges[i];
     return true;
 }
 
@@ -350,12 +367,27 @@ static bool make_room(struct planner *planner)
            planner->given;
 }
 
-/* One level of the tree. Leaves that are below none of its nodes keep their ranges. */
+/* @return of a level, for put_in_groups */
+static const int32_t *find_groups(struct planner *planner, int level)
+{
+    const struct strag_tree *tree = planner->flex->tree;
+    for (int p = 0; p < tree->n && level > 0; p++)
+        planner->group[p] = group_of(tree, level, p);
+    return level > 0 ? planner->group : NULL;
+}
+
+/* One level of the tree. Leaves that are below none of its nodes are groups and keep their ranges.
+ */
 static bool plan_level(struct planner *planner, int level)
 {
     const struct strag_tree *tree = planner->flex->tree;
-    struct strag_flex_list *lists = &planner->flex->lists[3 * level];
-    if (!arrange(planner, level, &lists[1]) || !make_room(planner))
+    struct strag_flex_list *held = &planner->flex->lists[3 * level + 1];
+    if (level == 0)
+        *held = planner->flex->lists[0];
+    else if (!put_in_groups(tree, find_groups(planner, level), planner->given, planner->ngiven,
+                            held))
+        return false;
+    if (!make_room(planner))
         return false;
     planner->ngiven = 0;
     for (int i = 0; i < tree->nnodes; i++) {
@@ -363,67 +395,39 @@ static bool plan_level(struct planner *planner, int level)
             plan_node(planner, level, i);
     }
     for (int p = 0; p < tree->n; p++) {
-        int count;
-        const struct strag_flex_range *own = strag_flex_own(planner->flex, level, p, false, &count);
-        for (int i = 0; i < count && strag_tree_ancestor(tree, level, p) == NONE; i++)
-            planner->given[planner->ngiven++] = own[i];
+        if (strag_tree_ancestor(tree, level, p) != NONE)
+            continue;
+        for (int i = held->at[p]; i < held->at[p + 1]; i++)
+            planner->given[planner->ngiven++] = held->ranges[i];
     }
-    return arrange(planner, level, &lists[2]) && arrange(planner, 0, &lists[3]);
+    return true;
+}
+
+/* What there is after a level, node after node, so that the ranges of each tile the vector. */
+static struct strag_flex_range *ranges_after(const struct planner *planner, int level, int *count)
+{
+    const struct strag_flex *flex = planner->flex;
+    if (level + 1 == flex->tree->levels) {
+        *count = planner->ngiven;
+        return planner->given;
+    }
+    const struct strag_flex_list *next = &flex->lists[3 * (level + 1) + 1];
+    *count = next->at[flex->tree->n];
+    return next->ranges;
 }
 
 /* ---- Blocks ---- */
 
-/* Where the ascending run ends that begins at `first`. */
-static size_t run_end(const int64_t *values, size_t first, size_t count)
-{
-    size_t end = first + 1;
-    while (end < count && values[end] > values[end - 1])
-        end++;
-    return end;
-}
-
-/* Merge two runs, values that both have once. @return how many */
-static size_t merge(const int64_t *a, size_t na, const int64_t *b, size_t nb, int64_t *merged)
-{
-    size_t i = 0, j = 0, count = 0;
-    while (i < na && j < nb) { /* without a branch that nobody can predict */
-        int64_t x = a[i], y = b[j], value = x < y ? x : y;
-        i += x == value;
-        j += y == value;
-        merged[count++] = value;
-    }
-    memcpy(merged + count, a + i, (na - i) * sizeof *a);
-    count += na - i;
-    memcpy(merged + count, b + j, (nb - j) * sizeof *b);
-    return count + nb - j;
-}
-
-/* Sort values that are a few ascending runs, many of them with the same values, and keep each once.
- * @param spare  as much room again  @return how many are kept */
-static size_t merge_runs(int64_t *values, size_t count, int64_t *spare)
-{
-    while (run_end(values, 0, count) < count) {
-        size_t kept = 0;
-        for (size_t first = 0; first < count;) {
-            size_t middle = run_end(values, first, count);
-            size_t end = middle < count ? run_end(values, middle, count) : middle;
-            kept +=
-                merge(values + first, middle - first, values + middle, end - middle, spare + kept);
-            first = end;
-        }
-        memcpy(values, spare, kept * sizeof *values);
-        count = kept;
-    }
-    return count;
-}
-
 /* All ends of ranges, sorted, each once. @return false when out of memory */
-static bool find_cuts(struct strag_flex *flex)
+static bool find_cuts(struct planner *planner)
 {
-    int n = flex->tree->n, last = 3 * flex->tree->levels;
+    struct strag_flex *flex = planner->flex;
+    int levels = flex->tree->levels, count;
     size_t ends = 1;
-    for (int l = 2; l <= last; l += 3) /* in groups, in which they ascend */
-        ends += (size_t)flex->lists[l].at[n];
+    for (int level = 0; level < levels; level++) {
+        (void)ranges_after(planner, level, &count);
+        ends += (size_t)count;
+    }
     flex->cuts = malloc(ends * sizeof *flex->cuts);
     int64_t *spare = malloc(ends * sizeof *spare);
     if (!flex->cuts || !spare || ends >= INT32_MAX) {
@@ -432,77 +436,52 @@ static bool find_cuts(struct strag_flex *flex)
     }
     flex->cuts[0] = 0;
     ends = 1;
-    for (int l = 2; l <= last; l += 3) {
-        for (int i = 0; i < flex->lists[l].at[n]; i++)
-            flex->cuts[ends++] = flex->lists[l].ranges[i].end;
+    for (int level = 0; level < levels; level++) {
+        const struct strag_flex_range *ranges = ranges_after(planner, level, &count);
+        int64_t *cuts = flex->cuts + ends;
+        for (int i = 0; i < count; i++)
+            cuts[i] = ranges[i].end;
+        ends += strag_merge_runs(cuts, (size_t)count, spare);
     }
-    flex->blocks = (int)merge_runs(flex->cuts, ends, spare) - 1;
+    flex->blocks = (int)strag_merge_runs(flex->cuts, ends, spare) - 1;
     free(spare);
     return true;
 }
 
-/* The block that begins at a cut, for all cuts. */
-struct block_table {
-    const struct strag_flex *flex;
-    int bits;
-    int32_t *block; /* at the cut's hash, or behind it; NONE: nothing */
-};
-
-static size_t hash_of(const struct block_table *table, int64_t cut)
-{
-    return (size_t)((uint64_t)cut * UINT64_C(0x9e3779b97f4a7c15) >> (64 - table->bits));
-}
-
-/* @return false when out of memory */
-static bool open_table(const struct strag_flex *flex, struct block_table *table)
-{
-    *table = (struct block_table){.flex = flex, .bits = 1};
-    while (table->bits < 31 && (INT64_C(1) << table->bits) < 2 * ((int64_t)flex->blocks + 1))
-        table->bits++;
-    size_t size = (size_t)1 << table->bits;
-    table->block = malloc(size * sizeof *table->block);
-    for (size_t i = 0; table->block && i < size; i++)
-        table->block[i] = NONE;
-    for (int b = 0; table->block && b <= flex->blocks; b++) {
-        size_t at = hash_of(table, flex->cuts[b]);
-        while (table->block[at] != NONE)
-            at = (at + 1) & (size - 1);
-        table->block[at] = b;
-    }
-    return table->block != NULL;
-}
-
-static int32_t look_up(const struct block_table *table, int64_t cut)
-{
-    size_t at = hash_of(table, cut), mask = ((size_t)1 << table->bits) - 1;
-    while (table->flex->cuts[table->block[at]] != cut)
-        at = (at + 1) & mask;
-    return table->block[at];
-}
-
 /* From fractions of `whole` to blocks. Where a range begins the one before it has often ended. */
-static void count_in_blocks(const struct block_table *table, struct strag_flex_list *list)
+static void count_in_blocks(const struct strag_cut_table *table, struct strag_flex_range *ranges,
+                            int count)
 {
     int64_t before = 0, block = 0; /* the end of the one before */
-    for (int i = 0; i < list->at[table->flex->tree->n]; i++) {
-        struct strag_flex_range *range = &list->ranges[i];
+    for (int i = 0; i < count; i++) {
+        struct strag_flex_range *range = &ranges[i];
         int64_t end = range->end;
-        range->first = range->first == before ? block : look_up(table, range->first);
-        block = range->end = look_up(table, end);
+        range->first = range->first == before ? block : strag_cut_table_find(table, range->first);
+        block = range->end = strag_cut_table_find(table, end);
         before = end;
     }
 }
 
-/* The same ranges in another order: each position's are one group. */
-static void copy_by_position(const struct strag_flex *flex, const struct strag_flex_list *from,
-                             struct strag_flex_list *to)
+/* All that is counted in blocks once is then put in the other groups.
+ * @return false when out of memory */
+static bool count_all(struct planner *planner, const struct strag_cut_table *table)
 {
-    int n = flex->tree->n;
-    for (int i = 0; i < from->at[n]; i++)
-        to->ranges[to->at[from->ranges[i].position]++] = from->ranges[i];
-    for (int p = n; p > 0; p--) /* each is where the next one was */
-        to->at[p] = to->at[p - 1];
-    to->at[0] = 0;
+    const struct strag_flex *flex = planner->flex;
+    const struct strag_tree *tree = flex->tree;
+    count_in_blocks(table, flex->lists[0].ranges, tree->n);
+    for (int level = 0; level < tree->levels; level++) {
+        struct strag_flex_list *after = &flex->lists[3 * level + 2];
+        int count;
+        struct strag_flex_range *ranges = ranges_after(planner, level, &count);
+        count_in_blocks(table, ranges, count);
+        if (!put_in_groups(tree, find_groups(planner, level), ranges, count, after))
+            return false;
+        if (level == 0)
+            after[1] = *after;
+        else if (!put_in_groups(tree, NULL, after->ranges, count, after + 1))
+            return false;
+    }
+    return true;
 }
 
 /* ---- Planning ---- */
@@ -510,6 +489,8 @@ static void copy_by_position(const struct strag_flex *flex, const struct strag_f
 static void free_lists(struct strag_flex *flex)
 {
     for (int l = 0; flex->lists && l <= 3 * flex->tree->levels; l++) {
+        if (l == 1 || l == 3)
+            continue; /* the same as the one before it */
         free(flex->lists[l].ranges);
         free(flex->lists[l].at);
     }
@@ -528,7 +509,7 @@ static int plan_levels(struct planner *planner)
         return STRAG_ERR_MEMORY;
     for (int p = 0; p < n; p++)
         planner->given[p] = (struct strag_flex_range){0, flex->whole, p};
-    if (!arrange(planner, 0, &flex->lists[0]))
+    if (!put_in_groups(flex->tree, NULL, planner->given, n, &flex->lists[0]))
         return STRAG_ERR_MEMORY;
     for (int level = 0; level < flex->tree->levels; level++) {
         if (!plan_level(planner, level))
@@ -546,23 +527,18 @@ static int plan(struct planner *planner)
 {
     struct strag_flex *flex = planner->flex;
     planner->shares = malloc((size_t)flex->tree->n * sizeof *planner->shares);
-    if (!planner->shares)
+    planner->group = malloc((size_t)flex->tree->n * sizeof *planner->group);
+    if (!planner->shares || !planner->group)
         return STRAG_ERR_MEMORY;
     bool exact = !planner->form.rates || all_alike(flex->tree);
     flex->whole = exact ? find_whole(flex->tree) : many_divisors;
-    if (plan_levels(planner) != STRAG_OK || !find_cuts(flex))
+    if (plan_levels(planner) != STRAG_OK || !find_cuts(planner))
         return STRAG_ERR_MEMORY;
-    struct block_table table;
-    if (!open_table(flex, &table))
-        return STRAG_ERR_MEMORY;
-    for (int l = 0; l <= 3 * flex->tree->levels; l++) {
-        if (l == 0 || l % 3)
-            count_in_blocks(&table, &flex->lists[l]);
-        else
-            copy_by_position(flex, &flex->lists[l - 1], &flex->lists[l]);
-    }
-    free(table.block);
-    return STRAG_OK;
+    struct strag_cut_table table;
+    bool good =
+        strag_cut_table_open(flex->cuts, flex->blocks + 1, &table) && count_all(planner, &table);
+    strag_cut_table_close(&table);
+    return good ? STRAG_OK : STRAG_ERR_MEMORY;
 }
 
 int strag_flex_create(struct strag_tree *tree, struct strag_flex_form form,
@@ -577,6 +553,7 @@ int strag_flex_create(struct strag_tree *tree, struct strag_flex_form form,
         strag_tree_free(tree);
     }
     free(planner.shares);
+    free(planner.group);
     free(planner.claimants);
     free(planner.spare);
     free(planner.heap);

@@ -61,7 +61,8 @@ struct strag_flex {
     int blocks;
     int64_t *cuts; /* blocks + 1: where they start, out of `whole` */
     /* Each position's ranges before level l: 3l, and so 3(l+1) after it; in groups of what is below
-     * a child of a node of the level: 3l + 1 before it, 3l + 2 after it. */
+     * a child of a node of the level: 3l + 1 before it, 3l + 2 after it. On level 0, where these
+     * are leaves, list 1 is list 0, and list 3 is list 2: the same memory. */
     struct strag_flex_list *lists;
 };
 

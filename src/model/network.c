@@ -319,18 +319,19 @@ static void add_hop(struct strag_links *links, int link, double share)
 static void climb(struct strag_links *links, int from, int to)
 {
     const struct strag_node *nodes = links->topology->nodes;
+    struct strag_hop *hop = links->end;
     int down = 0, top = from;
     for (int other = to; top != other;) {
         if (top > other) {
-            add_hop(links, 2 * top, 1);
+            *hop++ = (struct strag_hop){2 * top, 1};
             top = nodes[top].parent;
         } else {
             other = nodes[other].parent;
             down++;
         }
     }
-    links->end += down;
-    struct strag_hop *hop = links->end;
+    hop += down;
+    links->end = hop;
     for (; to != top; to = nodes[to].parent)
         *--hop = (struct strag_hop){2 * to + 1, 1};
 }

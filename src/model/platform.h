@@ -13,6 +13,7 @@
 struct strag_load {
     double busy;      /* seconds in the round at hand, per byte of the vector */
     double total;     /* bytes in all rounds, per byte of the vector */
+    double pace;      /* strag_platform_pace, once it was asked for; else 0 */
     uint32_t round;   /* that `busy` belongs to */
     uint32_t traffic; /* that `total` belongs to */
 };

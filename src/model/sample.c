@@ -521,18 +521,10 @@ void strag_sample_close(struct strag_sample *sample)
     *sample = (struct strag_sample){0};
 }
 
-struct strag_sampled_hop strag_sample_hop(const struct strag_sample *sample,
-                                          const struct strag_links *links, int from, int to,
-                                          int link)
+struct strag_sampled_hop strag_sample_class(const struct strag_sample *sample,
+                                            const struct strag_links *links, int to, int link)
 {
-    if (link >= 2 * links->topology->nnodes) {
-        int dim, number = class_of(sample, links, link, &dim);
-        bool counts = sample->lines[sample->unit[to]] >> dim & 1;
-        return (struct strag_sampled_hop){links->nlinks + number, counts ? sample->part[dim] : 0};
-    }
-    int unit = sample->unit[link % 2 ? to : from], row = sample->row[link / 2];
-    if (unit == NONE || row == STRAG_ROW_UNKNOWN)
-        return (struct strag_sampled_hop){link, 0};
-    double weight = row == STRAG_ROW_EXACT ? 1 : sample->weight[row * sample->chosen + unit];
-    return (struct strag_sampled_hop){link, weight};
+    int dim, number = class_of(sample, links, link, &dim);
+    bool counts = sample->lines[sample->unit[to]] >> dim & 1;
+    return (struct strag_sampled_hop){links->nlinks + number, counts ? sample->part[dim] : 0};
 }

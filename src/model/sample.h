@@ -94,9 +94,22 @@ struct strag_sampled_hop {
     double weight; /* for what it carries; 0: this message tells nothing of it */
 };
 
+/** As strag_sample_hop, of a link of a grid. */
+struct strag_sampled_hop strag_sample_class(const struct strag_sample *sample,
+                                            const struct strag_links *links, int to, int link);
+
 /** What a message tells of a link on its route. One of its ranks at least is looked at. */
-struct strag_sampled_hop strag_sample_hop(const struct strag_sample *sample,
-                                          const struct strag_links *links, int from, int to,
-                                          int link);
+static inline struct strag_sampled_hop strag_sample_hop(const struct strag_sample *sample,
+                                                        const struct strag_links *links, int from,
+                                                        int to, int link)
+{
+    if (link >= links->in_tree)
+        return strag_sample_class(sample, links, to, link);
+    int unit = sample->unit[link % 2 ? to : from], row = sample->row[link / 2];
+    if (unit < 0 || row == STRAG_ROW_UNKNOWN)
+        return (struct strag_sampled_hop){link, 0};
+    double weight = row == STRAG_ROW_EXACT ? 1 : sample->weight[row * sample->chosen + unit];
+    return (struct strag_sampled_hop){link, weight};
+}
 
 #endif

@@ -147,7 +147,8 @@ static void add_message(struct strag_traffic *traffic, int round,
 {
     struct strag_messages *messages = strag_traffic_messages(traffic, round);
     double takes = message->amount / link_bandwidth(&traffic->subject, message->from, message->to);
-    if (!strag_array_grow(&messages->list, &messages->room, messages->count + 1,
+    if (messages->count >= messages->room &&
+        !strag_array_grow(&messages->list, &messages->room, messages->count + 1,
                           sizeof *messages->list)) {
         traffic->failed = true;
         return;
@@ -167,7 +168,10 @@ static void visit(void *context, const struct strag_op *op)
     traffic->visited++;
     if (op->round < traffic->first_seen)
         traffic->first_seen = op->round;
-    if (traffic->counts_only || traffic->failed || (!traffic->written && !counts(traffic, op)))
+    if (traffic->counts_only || traffic->failed)
+        return;
+    const bool counted = counts(traffic, op);
+    if (!counted && !traffic->written)
         return;
     const double amount =
         strag_block_fraction(&traffic->subject.instance.shape.bounds, op->first, op->count);
@@ -176,7 +180,7 @@ static void visit(void *context, const struct strag_op *op)
     if (sends && is_written(traffic, traffic->rank, op->peer) && writes(traffic, op))
         add_message(traffic, op->round,
                     &(struct strag_message){traffic->rank, traffic->rank, .amount = amount});
-    if (counts(traffic, op))
+    if (counted)
         add_message(traffic, op->round,
                     &(struct strag_message){
                         .from = sends ? traffic->rank : op->peer,
@@ -277,7 +281,7 @@ static void load_hop(struct strag_traffic *traffic, const struct strag_message *
                      struct strag_hop *hop, int repeats)
 {
     struct strag_platform *platform = traffic->platform;
-    const double own = own_work(traffic, message, hop->link);
+    const double own = traffic->written ? own_work(traffic, message, hop->link) : NOT_OWN;
     double weight = 1;
     if (traffic->sample) {
         struct strag_sampled_hop sampled = strag_sample_hop(traffic->sample, platform->links,
@@ -298,7 +302,9 @@ static void load_hop(struct strag_traffic *traffic, const struct strag_message *
         load->traffic = platform->traffics;
         load->total = 0;
     }
-    load->busy += own == NOT_OWN ? bytes * strag_platform_pace(platform, hop->link) : own * weight;
+    if (!(load->pace > 0))
+        load->pace = strag_platform_pace(platform, hop->link);
+    load->busy += own == NOT_OWN ? bytes * load->pace : own * weight;
     load->total += bytes * repeats;
     if (load->total > traffic->busiest)
         traffic->busiest = load->total;

@@ -318,22 +318,47 @@ static bool finds_input(struct strag_builder *builder, const struct strag_op *op
     return !in_output;
 }
 
+/* What is wrong with an operation; NULL: nothing. */
+static inline const char *find_bug(const struct strag_plan *plan, int round, int peer, int first,
+                                   int count)
+{
+    if (first < 0 || count < 0 || first > plan->bounds.blocks - count)
+        return "a range outside the vector";
+    if (peer < 0 || peer >= plan->n || peer == plan->rank)
+        return "a peer that is no other rank";
+    if (round < (plan->nops ? plan->ops[plan->nops - 1].round : 0) || round >= plan->rounds)
+        return "a round out of order";
+    return NULL;
+}
+
+/* Put an operation in the plan that is made. */
+static void append(struct strag_builder *builder, const struct strag_op *made)
+{
+    struct strag_plan *plan = builder->plan;
+    /* One more than the operations: the last only closes the list of waits. */
+    if (!grow(builder, &plan->ops, &builder->ops_room, plan->nops + 1, sizeof *plan->ops) ||
+        !grow(builder, &builder->waiter, &builder->waiter_room, plan->nops,
+              sizeof *builder->waiter))
+        return;
+    builder->waiter[plan->nops] = NONE;
+    struct strag_op *op = &plan->ops[plan->nops];
+    *op = *made;
+    split(builder, op->first);
+    split(builder, op->first + op->count);
+    op->from_input = op->kind != STRAG_RECV && finds_input(builder, op);
+    find_waits(builder, op, plan->nops);
+    plan->nops++;
+}
+
+/* Most calls come from visits, which are short. */
 static void add(struct strag_builder *builder, enum strag_kind kind, bool own_left, int round,
                 int peer, int first, int count)
 {
-    struct strag_plan *plan = builder->plan;
     if (count == 0 || builder->status != STRAG_OK)
         return;
-    if (first < 0 || count < 0 || first > plan->bounds.blocks - count) {
-        fail(builder, STRAG_ERR_ARGUMENT, "a range outside the vector");
-        return;
-    }
-    if (peer < 0 || peer >= plan->n || peer == plan->rank) {
-        fail(builder, STRAG_ERR_ARGUMENT, "a peer that is no other rank");
-        return;
-    }
-    if (round < (plan->nops ? plan->ops[plan->nops - 1].round : 0) || round >= plan->rounds) {
-        fail(builder, STRAG_ERR_ARGUMENT, "a round out of order");
+    const char *bug = find_bug(builder->plan, round, peer, first, count);
+    if (bug) {
+        fail(builder, STRAG_ERR_ARGUMENT, bug);
         return;
     }
     if (builder->visit && !strag_is_wanted(builder->wanted, round))
@@ -348,23 +373,10 @@ static void add(struct strag_builder *builder, enum strag_kind kind, bool own_le
         .round = round,
         .after = (uint32_t)builder->after_length,
     };
-    if (builder->visit) {
+    if (builder->visit)
         builder->visit(builder->context, &made);
-        return;
-    }
-    /* One more than the operations: the last only closes the list of waits. */
-    if (!grow(builder, &plan->ops, &builder->ops_room, plan->nops + 1, sizeof *plan->ops) ||
-        !grow(builder, &builder->waiter, &builder->waiter_room, plan->nops,
-              sizeof *builder->waiter))
-        return;
-    builder->waiter[plan->nops] = NONE;
-    struct strag_op *op = &plan->ops[plan->nops];
-    *op = made;
-    split(builder, first);
-    split(builder, first + count);
-    op->from_input = kind != STRAG_RECV && finds_input(builder, op);
-    find_waits(builder, op, plan->nops);
-    plan->nops++;
+    else
+        append(builder, &made);
 }
 
 void strag_send(struct strag_builder *builder, int round, int peer, int first, int count)
@@ -400,7 +412,8 @@ void strag_cyclic(struct strag_builder *builder, enum strag_kind kind, int round
     first %= blocks;
     int head = count < blocks - first ? count : blocks - first;
     add(builder, kind, false, round, peer, first, head);
-    add(builder, kind, false, round, peer, 0, count - head);
+    if (head < count)
+        add(builder, kind, false, round, peer, 0, count - head);
 }
 
 int strag_visitor_finish(struct strag_builder *builder, struct strag_error *err)
