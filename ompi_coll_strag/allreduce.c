@@ -258,9 +258,10 @@ static int look_up(struct call *call)
         strag_table_entry(&module->decision.table, call->count * call->size);
     const size_t bytes = call->count * call->size;
     /* where ranks that log nothing would not look it up, none is tried */
-    const struct strag_trial_run *trial = coll_strag_delegates_early(module, bytes)
-                                              ? NULL
-                                              : coll_strag_watch_trial(module->watch, bytes);
+    const struct strag_trial_run *trial =
+        module->decision.learning && !coll_strag_delegates_early(module, bytes)
+            ? coll_strag_watch_trial(module->watch, bytes)
+            : NULL;
     /* a rule of the user's goes before all */
     call->from_table = module->decision.line == 0 && NULL == trial;
     call->choice = (struct coll_strag_choice){entry->algorithm, entry->blocks,
@@ -301,6 +302,8 @@ static int run_agreed(struct call *call)
 {
     const size_t bytes = call->count * call->size;
     struct coll_strag_watch *watch = call->from_table ? call->module->watch : NULL;
+    if (call->module->decision.dynamic == STRAG_DYNAMIC_NEVER)
+        return run_choice(call);
     int code = coll_strag_watch_agree(watch, bytes, &call->without);
     if (call->without.rank >= 0) {
         call->choice.algorithm = call->without.algorithm;

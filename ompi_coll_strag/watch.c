@@ -547,9 +547,10 @@ bool coll_strag_watches(const struct coll_strag_watch *watch, size_t bytes)
 {
     if (!watch || watch->inside || watch->failed || watch->over)
         return false;
-    bool wanted = bytes >= watch->from ||
-                  (watch->options.decision->learning && bytes >= COLL_STRAG_LEARN_FROM &&
-                   watch->seen[strag_size_class(bytes)] < SEEN_MOST);
+    if (bytes >= watch->from || !watch->options.decision->learning)
+        return bytes >= watch->from;
+    bool wanted =
+        bytes >= COLL_STRAG_LEARN_FROM && watch->seen[strag_size_class(bytes)] < SEEN_MOST;
     for (int t = 0; t < STRAG_TRIALS_AT_ONCE && !wanted; t++)
         wanted = covers(&watch->trials[t], bytes);
     return wanted;
