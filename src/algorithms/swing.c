@@ -190,7 +190,8 @@ static void claim(const struct strag_problem *problem, struct strag_claim *claim
         .blocks = swing->torus.parts * blocks,
         .sent_max = (2.0 * (blocks - 1) + swaps) / blocks,
         .one_ported = swing->torus.parts == 1 && strag_swing_is_even(swing),
-        .in_step = swing->scatter_steps > 0,
+        /* measured: what is left over of an odd number of ranks loses more */
+        .in_step = swing->scatter_steps > 0 && strag_swing_is_even(swing),
     };
 }
 
