@@ -79,6 +79,21 @@ int strag_yaml_value(const struct strag_yaml *yaml, const yaml_node_t *node, cha
     return STRAG_OK;
 }
 
+int strag_yaml_word(struct strag_yaml *yaml, const yaml_node_t *node, const char *const *words,
+                    const char *accepted, int *found)
+{
+    char text[STRAG_YAML_VALUE_MAX];
+    int status = strag_yaml_value(yaml, node, text), w = 0;
+    if (status != STRAG_OK)
+        return status;
+    while (words[w] && strcmp(words[w], text) != 0)
+        w++;
+    if (!words[w])
+        return strag_yaml_fail(yaml, node, "%s: no '%s'; accepted: %s", yaml->key, text, accepted);
+    *found = w;
+    return STRAG_OK;
+}
+
 int strag_yaml_real(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
 {
     const char *value = strag_yaml_scalar(node);

@@ -85,6 +85,12 @@ enum { STRAG_YAML_VALUE_MAX = 64 }; /* bytes of a short value, and the end */
  * STRAG_YAML_VALUE_MAX bytes @return STRAG_OK or STRAG_ERR_ARGUMENT */
 int strag_yaml_value(const struct strag_yaml *yaml, const yaml_node_t *node, char *text);
 
+/** One of some words. @param words  closed by NULL @param accepted  them, for the message
+ * @param[out] found  its index; untouched on failure
+ * @return STRAG_OK or STRAG_ERR_ARGUMENT */
+int strag_yaml_word(struct strag_yaml *yaml, const yaml_node_t *node, const char *const *words,
+                    const char *accepted, int *found);
+
 /** A real number from 0 on. @param target  double * */
 int strag_yaml_real(struct strag_yaml *yaml, const yaml_node_t *node, void *target);
 

@@ -123,30 +123,15 @@ struct entry {
     int intervals;
 };
 
-static int find_word(struct strag_yaml *yaml, const yaml_node_t *node, const char *const *words,
-                     const char *accepted, int *found)
-{
-    char text[STRAG_YAML_VALUE_MAX];
-    int status = strag_yaml_value(yaml, node, text), w = 0;
-    if (status != STRAG_OK)
-        return status;
-    while (words[w] && strcmp(words[w], text) != 0)
-        w++;
-    if (!words[w])
-        return strag_yaml_fail(yaml, node, "%s: no '%s'; accepted: %s", yaml->key, text, accepted);
-    *found = w;
-    return STRAG_OK;
-}
-
 static int read_network(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
 {
-    return find_word(yaml, node, networks, "tree, torus, hyperx, hammingmesh", target);
+    return strag_yaml_word(yaml, node, networks, "tree, torus, hyperx, hammingmesh", target);
 }
 
 static int read_level(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
 {
-    return find_word(yaml, node, levels, "rank, cache, numa, package, host, switch, network",
-                     target);
+    return strag_yaml_word(yaml, node, levels, "rank, cache, numa, package, host, switch, network",
+                           target);
 }
 
 /* A list of at most STRAG_DIMS_MAX, of which the next is item[count]. */

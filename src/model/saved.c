@@ -34,21 +34,6 @@ struct reading {
 
 /* ---- Values ---- */
 
-static int read_word(struct strag_yaml *yaml, const yaml_node_t *node, const char *const *words,
-                     const char *accepted, int *found)
-{
-    char text[STRAG_YAML_VALUE_MAX];
-    int status = strag_yaml_value(yaml, node, text), w = 0;
-    if (status != STRAG_OK)
-        return status;
-    while (words[w] && strcmp(words[w], text) != 0)
-        w++;
-    if (!words[w])
-        return strag_yaml_fail(yaml, node, "%s: no '%s'; accepted: %s", yaml->key, text, accepted);
-    *found = w;
-    return STRAG_OK;
-}
-
 static int read_size(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
 {
     char text[STRAG_YAML_VALUE_MAX];
@@ -72,7 +57,7 @@ static int read_delay(struct strag_yaml *yaml, const yaml_node_t *node, void *ta
 static int read_shared(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
 {
     static const char *const words[] = {"none", "hosts", "all", NULL};
-    return read_word(yaml, node, words, "none, hosts, all", target);
+    return strag_yaml_word(yaml, node, words, "none, hosts, all", target);
 }
 
 /* ---- Algorithms ---- */
@@ -183,7 +168,7 @@ static int read_origin(struct strag_yaml *yaml, const yaml_node_t *node, void *t
         strag_origin_name(STRAG_FROM_DEFAULT), strag_origin_name(STRAG_FROM_MEASURED),
         strag_origin_name(STRAG_FROM_FILE), strag_origin_name(STRAG_FROM_USER), NULL};
     int found = 0;
-    int status = read_word(yaml, node, words, "default, measured, file, user", &found);
+    int status = strag_yaml_word(yaml, node, words, "default, measured, file, user", &found);
     if (status == STRAG_OK)
         ((enum strag_origin *)target)[strag_numbers_find(yaml->key)] = (enum strag_origin)found;
     return status;
