@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""doc/results.md has one section per generator; each replaces its own section only."""
+"""Files such as doc/results.md have one section per generator; each replaces its own section only."""
 import pathlib
 
 TITLE = """\

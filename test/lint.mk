@@ -12,8 +12,8 @@ lint_includes = -I$(top_srcdir)/tools -I$(top_srcdir)/test/unit \
 .PHONY: lint lint-format lint-layers lint-references lint-cppcheck lint-tidy lint-shell
 lint: lint-format lint-layers lint-references lint-cppcheck lint-tidy lint-shell
 
-TESTS += test/lint/layers.sh test/lint/references.sh
-EXTRA_DIST += test/lint/layers.py test/lint/layers.sh test/lint/references.py test/lint/references.sh
+TESTS += test/lint/layers.sh test/lint/references.sh test/lint/summary.sh
+EXTRA_DIST += test/lint/layers.py test/lint/layers.sh test/lint/references.py test/lint/references.sh test/lint/summary.sh
 
 lint-format:
 	clang-format --dry-run -Werror $(lint_code)

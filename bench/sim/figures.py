@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Reproduce figures 7 to 9 and 11 to 16 of the Swing paper with the cost model.
 
-    python3 bench/sim/figures.py STRAG FOLDER doc/results.md
+    python3 bench/sim/figures.py STRAG FOLDER doc/papers.md
 
 STRAG is the command. FOLDER gets figNN.csv and figNN.svg; the results get a section with the
 model's answer to each of the paper's sentences. README.md has the parameters.
@@ -174,7 +174,7 @@ def report(prices):
 def main():
     if len(sys.argv) != 4:
         sys.exit("usage: figures.py STRAG FOLDER RESULTS: the command, the folder for figures, and "
-                 "doc/results.md")
+                 "doc/papers.md")
     folder = pathlib.Path(sys.argv[2])
     folder.mkdir(parents=True, exist_ok=True)
     prices = Prices(sys.argv[1])

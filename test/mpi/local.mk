@@ -12,6 +12,7 @@ mpi_tests = \
 	test/mpi/links.sh \
 	test/mpi/matrix.sh \
 	test/mpi/memory.sh \
+	test/mpi/guide.sh \
 	test/mpi/in_order.sh \
 	test/mpi/inherit.sh \
 	test/mpi/mismatch.sh \

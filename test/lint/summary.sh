@@ -1,0 +1,75 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# The first pages of doc/results.md and README.md say what bench/summary.py finds in doc/results.md, and
+# it finds what is in a small file.
+set -eu
+: "${srcdir:?run me by make check}"
+if ! python3 -c '' 2>/dev/null; then
+    echo "skipped: python3 is needed"
+    exit 77
+fi
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+mkdir "$work/figures"
+
+cp "$srcdir/doc/results.md" "$srcdir/README.md" "$work"
+chmod u+w "$work"/*.md
+python3 "$srcdir/bench/summary.py" "$work/results.md" "$work/README.md"
+for file in doc/results.md README.md doc/figures/summary.svg; do
+    cmp "$srcdir/$file" "$work/${file#doc/}" ||
+        { echo "FAIL: $file is not what bench/summary.py makes of doc/results.md" >&2; exit 1; }
+done
+
+cat >"$work/results.md" <<'END'
+<!-- summary: begin -->
+<!-- summary: end -->
+### auto, short vectors, against all of Open MPI's: 2 ranks
+
+| size | strag us | stock us | stock is | stock / strag | lowest .. highest | stock / stock again |
+|---:|---:|---:|---|---:|---:|---:|
+| 4 B | 1.00 | 2.00 | sm | 2.000 | 2.000 .. 2.000 | 1.000 |
+| 8 KiB | 1.00 | 0.90 | sm | 0.900 | 0.900 .. 0.900 | 1.000 |
+
+Target: 0.97 at every size. Missed: 8 KiB (0.900).
+
+### Eight hosts, one is slow
+
+4 MiB, lower bound 100.0 ms:
+
+| contender | default | best | at | spread | best / bound | best / model | best / cost | stock | links |
+|---|---:|---:|---|---:|---:|---:|---:|---:|---:|
+| strag-auto | 100.0 | 100.0 | default | 0.0 % | 1.000 |  |  | 1.500 |  |
+| tuned | 300.0 | 150.0 | send | 0.0 % | 1.500 |  |  | 1.000 |  |
+
+Missed:
+
+- x2: strag-auto, 4 MiB: something
+- x2: calibration: something else
+
+### 32 hosts, one straggler, which strag has to detect
+
+1 MiB, 900.0 ms late, lower bound 1780.6 ms:
+
+| contender | default | best | at | spread | best / bound | best / model | best / cost | stock | links |
+|---|---:|---:|---|---:|---:|---:|---:|---:|---:|
+| strag-auto | 1000.0 | 1000.0 | default | 0.0 % | 1.000 |  |  | 9.000 |  |
+
+| contender | 0 ms late | 900 ms late |
+|---|---:|---:|
+| strag-auto | 1708.8 | 900.0 |
+| tuned-ring | 1718.6 | 1800.0 |
+| tuned | 1718.6 | 1900.0 |
+END
+: >"$work/README.md"
+python3 "$srcdir/bench/summary.py" "$work/results.md" "$work/README.md"
+cat >"$work/expected" <<'END'
+| one host, 2 ranks |  | 0.90 .. **1.45** .. 2.00 |
+| one or two hosts with slow links | 3.00 | 1.50 |
+| one rank late, from its arrival on |  | 2.00 |
+END
+diff <(grep '^| one' "$work/README.md") "$work/expected"
+grep -q '(and 1 that concern' "$work/results.md"
+grep -qF -- "- [Eight hosts, one is slow](#eight-hosts-one-is-slow): x2: strag-auto, 4 MiB: something" \
+    "$work/results.md"
+grep -qF -- '2-ranks): 8 KiB (0.900)' "$work/results.md"
