@@ -90,6 +90,7 @@ src_libstrag_la_SOURCES = \
 	src/plan/plan.c src/plan/plan.h \
 	src/plan/plan_store.c src/plan/plan_store.h \
 	src/plan/show.c src/plan/show.h \
+	src/plan/show_rounds.c src/plan/show_rounds.h \
 	src/plan/show_svg.c \
 	src/plan/verify.c src/plan/verify.h \
 	src/plan/verify_plan.c src/plan/verify_plan.h \

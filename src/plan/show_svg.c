@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Plans as a picture: ranks down, rounds across, one coloured bar per message.
+ * Plans as a picture: ranks down, rounds across, one coloured bar per message, and an arrow from it
+ * to the receiver's row.
  *
  * A bar stands on its sender's row and names the receiver and, if it is long enough, the blocks.
  * Where the sender's plan is not among those shown (one rank alone), the message stands in a second
  * lane of its receiver's row, as an outline, and names the sender. The length of a bar is a
  * constant, which has room for the peer's name, and a part in proportion to the message; messages
- * of one rank in one round stand side by side. A round is as wide as its widest rank.
+ * of one rank in one round stand side by side. A round is as wide as its widest rank, and the room
+ * for the arrows behind it. show_rounds.h says which rounds are left out.
  */
 #include "plan/show.h"
+#include "plan/show_rounds.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +26,10 @@
 #define SIZE_PART_MIN 6.0    /* of the largest message, beyond the label's room */
 #define SIZE_PART_MAX 110.0
 #define WIDTH_MIN     720.0 /* for the title and the legend */
+#define GAP_WIDTH     46.0  /* of a column in place of rounds that are left out */
+#define ARROWS_MIN    22.0  /* room for a round's arrows, and so much more for each rank */
+#define ARROWS_RANK   0.9
+enum { ARROWS_MOST = 64 }; /* ranks; with more they would only be grey */
 
 /* The colours of stages: dark enough for white letters (contrast 4.5 and more), and the first four
  * also told apart without red or green receptors. */
@@ -46,7 +53,11 @@ struct picture {
     bool *shown;          /* [rank]: its plan is here */
     struct stage *stages; /* in the order of their first rounds */
     int nstages;
-    double *left;   /* [round]: where its column starts; one more for the end of the last */
+    struct strag_column *columns;
+    int ncolumns;
+    int *column_of; /* [round]: -1: it is left out */
+    double *left;   /* [column]: where it starts; one more for the end of the last */
+    double arrows;  /* room for arrows in each column; 0: there are none */
     double largest; /* message, as a fraction of the vector */
 
     int lanes;        /* 1, or 2: sent, and received from ranks not shown */
@@ -61,9 +72,11 @@ static double fraction(const struct strag_bounds *bounds, const struct strag_op 
     return strag_block_fraction(bounds, op->first, op->count);
 }
 
-/* The lane that the operation's message is drawn in, or -1: it is drawn elsewhere. */
+/* The lane that the operation's message is drawn in, or -1: it is drawn elsewhere, or left out. */
 static int lane_of(const struct picture *picture, const struct strag_op *op)
 {
+    if (picture->column_of[op->round] < 0)
+        return -1;
     if (op->kind == STRAG_SEND)
         return 0;
     return picture->shown[op->peer] ? -1 : 1;
@@ -122,6 +135,8 @@ static void choose_heights(struct picture *picture)
     picture->font = lane >= 26 ? 12 : lane >= 20 ? 11 : 10;
     /* A digit is 0.6 of the font's size wide, the arrow 0.9. */
     picture->label = picture->font * (0.6 * digits(picture->any->n - 1) + 0.9) + 5;
+    if (picture->count == picture->any->n && picture->count > 1 && picture->count <= ARROWS_MOST)
+        picture->arrows = ARROWS_MIN + ARROWS_RANK * picture->count;
 }
 
 static double bar_width(const struct picture *picture, const struct strag_op *op)
@@ -130,30 +145,32 @@ static double bar_width(const struct picture *picture, const struct strag_op *op
            picture->size_part * fraction(&picture->any->bounds, op) / picture->largest;
 }
 
-/* Set the widths of the columns to what the widest rank needs, with `left` as [round + 1].
+/* Set the widths of the columns to what the widest rank needs, with `left` as [column + 1].
  * @return all together */
 static double measure_columns(struct picture *picture)
 {
-    double *column = picture->left + 1, sum = 0;
-    for (int r = 0; r < picture->any->rounds; r++)
-        column[r] = picture->label + GAP;
+    double *width = picture->left + 1, sum = 0;
+    for (int c = 0; c < picture->ncolumns; c++)
+        width[c] = picture->columns[c].left_out ? GAP_WIDTH : picture->label + GAP;
     for (int p = 0; p < picture->count; p++) {
         const struct strag_plan *plan = picture->plans[p];
         double used[2] = {0, 0};
         for (int i = 0; i < plan->nops; i++) {
             const struct strag_op *op = &plan->ops[i];
-            int lane = lane_of(picture, op);
+            int lane = lane_of(picture, op), c = picture->column_of[op->round];
             if (i > 0 && op[-1].round != op->round)
                 used[0] = used[1] = 0;
             if (lane < 0)
                 continue;
             used[lane] += bar_width(picture, op) + GAP;
-            if (used[lane] > column[op->round])
-                column[op->round] = used[lane];
+            if (used[lane] > width[c])
+                width[c] = used[lane];
         }
     }
-    for (int r = 0; r < picture->any->rounds; r++)
-        sum += column[r];
+    for (int c = 0; c < picture->ncolumns; c++) {
+        width[c] += picture->columns[c].left_out ? 0 : picture->arrows;
+        sum += width[c];
+    }
     return sum;
 }
 
@@ -163,13 +180,14 @@ static void place_columns(struct picture *picture)
     double constant = measure_columns(picture);
     picture->size_part = 1;
     double all = measure_columns(picture);
-    double part = all > constant ? (BARS_WIDTH - constant) / (all - constant) : 0;
+    double room = BARS_WIDTH + picture->arrows * picture->ncolumns;
+    double part = all > constant ? (room - constant) / (all - constant) : 0;
     part = part > SIZE_PART_MAX ? SIZE_PART_MAX : part;
     picture->size_part = part < SIZE_PART_MIN ? SIZE_PART_MIN : part;
     measure_columns(picture);
     picture->left[0] = MARGIN + ROW_NAME;
-    for (int r = 0; r < picture->any->rounds; r++)
-        picture->left[r + 1] += picture->left[r];
+    for (int c = 0; c < picture->ncolumns; c++)
+        picture->left[c + 1] += picture->left[c];
 }
 
 static void draw_style(const struct picture *picture)
@@ -186,14 +204,25 @@ static void draw_style(const struct picture *picture)
             ".m text{fill:#fff}\n"
             ".m .in{fill:#fff;stroke-width:1.5}\n"
             ".b{fill-opacity:.8}\n"
+            ".m path{fill:none;stroke-opacity:.6}\n"
             ".m:hover{opacity:.6}\n"
+            ".m:hover path{stroke-opacity:1}\n"
             ".band{fill:#f4f6f8}\n"
             ".rule{stroke:#d5dae0}\n",
             picture->font);
     for (int s = 0; s < picture->nstages; s++)
-        fprintf(picture->out, ".s%d rect{fill:%s;stroke:%s}.s%d .from{fill:%s}\n", s,
-                colours[s % COLOURS], colours[s % COLOURS], s, colours[s % COLOURS]);
+        fprintf(picture->out,
+                ".s%d rect{fill:%s;stroke:%s}.s%d .from{fill:%s}.s%d path{stroke:%s;"
+                "marker-end:url(#h%d)}\n",
+                s, colours[s % COLOURS], colours[s % COLOURS], s, colours[s % COLOURS], s,
+                colours[s % COLOURS], s);
     fputs("</style>\n", picture->out);
+    for (int s = 0; s < picture->nstages && picture->arrows > 0; s++)
+        fprintf(picture->out,
+                "<marker id=\"h%d\" viewBox=\"0 0 6 6\" refX=\"5\" refY=\"3\" markerWidth=\"6\" "
+                "markerHeight=\"6\" markerUnits=\"userSpaceOnUse\" orient=\"auto\">"
+                "<polygon points=\"0,0 6,3 0,6\" fill=\"%s\"/></marker>\n",
+                s, colours[s % COLOURS]);
 }
 
 static void draw_title(const struct picture *picture)
@@ -216,25 +245,52 @@ static void draw_title(const struct picture *picture)
     }
 }
 
+static void draw_left_out(const struct picture *picture, int c, double y)
+{
+    const struct strag_column *column = &picture->columns[c];
+    const int last = column->round + column->left_out - 1;
+    char like[32] = "left out";
+    if (column->alike)
+        snprintf(like, sizeof like, "like round %d", column->round - 1);
+    fprintf(picture->out,
+            "<g class=\"gap\"><title>rounds %d to %d: %s</title><text class=\"number\" x=\"%.1f\" "
+            "y=\"%g\">… %d …</text></g>\n",
+            column->round, last, like, picture->left[c] + GAP_WIDTH / 2, y, column->left_out);
+}
+
 /* The rounds' numbers, but for those that would run into the one before. */
 static void draw_rounds(const struct picture *picture, double y, double bottom)
 {
-    int rounds = picture->any->rounds;
-    double room = 7.0 * digits(rounds) + 6;
+    double room = 7.0 * digits(picture->any->rounds) + 6;
     fprintf(picture->out, "<text class=\"axis rank\" x=\"%g\" y=\"%g\">round</text>\n",
             MARGIN + ROW_NAME - 10, y);
     double free_from = 0;
-    for (int r = 0; r < rounds; r++) {
-        double middle = (picture->left[r] + picture->left[r + 1] - GAP) / 2;
+    for (int c = 0; c < picture->ncolumns; c++) {
+        double middle = (picture->left[c] + picture->left[c + 1] - GAP) / 2;
         fprintf(picture->out,
                 "<line class=\"rule\" x1=\"%.1f\" y1=\"%g\" x2=\"%.1f\" y2=\"%g\"/>\n",
-                picture->left[r] - GAP / 2, HEADER, picture->left[r] - GAP / 2, bottom);
-        if (middle - room / 2 < free_from)
+                picture->left[c] - GAP / 2, HEADER, picture->left[c] - GAP / 2, bottom);
+        if (picture->columns[c].left_out)
+            draw_left_out(picture, c, y);
+        if (picture->columns[c].left_out || middle - room / 2 < free_from)
             continue;
         free_from = middle + room / 2;
         fprintf(picture->out, "<text class=\"number\" x=\"%.1f\" y=\"%g\">%d</text>\n", middle, y,
-                r);
+                picture->columns[c].round);
     }
+}
+
+/* From the bar, past the others of its round, to the receiver's row. */
+static void draw_arrow(const struct picture *picture, const struct strag_plan *plan,
+                       const struct strag_op *op, double x, double y)
+{
+    const double end = picture->left[picture->column_of[op->round] + 1] - GAP;
+    const double from = end - picture->arrows, middle = end - picture->arrows / 2;
+    const double to = y + picture->row * (op->peer - plan->rank);
+    fprintf(picture->out, "<path d=\"M%.1f %.1fH%.1fC%.1f %.1f %.1f %.1f %.1f %.1f\" ", x, y, from,
+            middle, y, middle, to, end, to);
+    fprintf(picture->out, "stroke-width=\"%.2g\"/>",
+            0.8 + 1.6 * fraction(&plan->bounds, op) / picture->largest);
 }
 
 static void draw_message(const struct picture *picture, const struct strag_plan *plan, int index,
@@ -265,25 +321,24 @@ static void draw_message(const struct picture *picture, const struct strag_plan 
     if (picture->label + picture->font * (0.6 * length + 0.7) < width)
         fprintf(picture->out, "<tspan class=\"b\" dx=\"%g\">%s</tspan>", 0.6 * picture->font,
                 blocks);
-    fputs("</text></g>\n", picture->out);
+    fputs("</text>", picture->out);
+    if (picture->arrows > 0)
+        draw_arrow(picture, plan, op, x + width, y + picture->row / 2);
+    fputs("</g>\n", picture->out);
 }
 
 static void draw_row(const struct picture *picture, int index)
 {
     const struct strag_plan *plan = picture->plans[index];
-    double top = HEADER + picture->row * index;
+    const double top = HEADER + picture->row * index;
     double x[2] = {0, 0};
-    if (index % 2 == 0)
-        fprintf(picture->out,
-                "<rect class=\"band\" x=\"%g\" y=\"%g\" width=\"%.1f\" height=\"%g\"/>\n", MARGIN,
-                top, picture->left[plan->rounds] - MARGIN, picture->row);
     fprintf(picture->out, "<text class=\"rank\" x=\"%g\" y=\"%.1f\">rank %d</text>\n",
             MARGIN + ROW_NAME - 10, top + picture->row / 2 + 0.36 * picture->font, plan->rank);
     for (int i = 0; i < plan->nops; i++) {
         const struct strag_op *op = &plan->ops[i];
-        int lane = lane_of(picture, op);
-        if (i == 0 || op[-1].round != op->round)
-            x[0] = x[1] = picture->left[op->round];
+        const int lane = lane_of(picture, op), column = picture->column_of[op->round];
+        if (column >= 0 && (i == 0 || op[-1].round != op->round))
+            x[0] = x[1] = picture->left[column];
         if (lane < 0)
             continue;
         draw_message(picture, plan, i, x[lane], top + lane * picture->row / picture->lanes);
@@ -291,11 +346,20 @@ static void draw_row(const struct picture *picture, int index)
     }
 }
 
+/* Every other row is shaded. */
+static void draw_bands(const struct picture *picture)
+{
+    for (int p = 0; p < picture->count; p += 2)
+        fprintf(picture->out,
+                "<rect class=\"band\" x=\"%g\" y=\"%g\" width=\"%.1f\" height=\"%g\"/>\n", MARGIN,
+                HEADER + picture->row * p, picture->left[picture->ncolumns] - MARGIN, picture->row);
+}
+
 static void draw(const struct picture *picture)
 {
     FILE *out = picture->out;
     double bottom = HEADER + picture->row * picture->count;
-    double width = picture->left[picture->any->rounds] + MARGIN;
+    double width = picture->left[picture->ncolumns] + MARGIN;
     width = width < WIDTH_MIN ? WIDTH_MIN : width;
     fprintf(out,
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
@@ -306,6 +370,7 @@ static void draw(const struct picture *picture)
     draw_style(picture);
     fputs("<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n", out);
     draw_title(picture);
+    draw_bands(picture);
     for (int p = 0; p < picture->count && !ferror(out); p++)
         draw_row(picture, p);
     draw_rounds(picture, HEADER - 8, bottom);
@@ -320,7 +385,27 @@ static void draw(const struct picture *picture)
         fputs("A bar is a message. →3 4..7: to rank 3, blocks 4 to 7; ←3: from rank 3. Longer bars "
               "are larger messages.",
               out);
+    if (picture->ncolumns < picture->any->rounds)
+        fputs(" … 5 …: so many rounds are left out.", out);
     fputs("</text>\n</svg>\n", out);
+}
+
+/* @return whether there was memory */
+static bool choose_rounds(struct picture *picture)
+{
+    const int rounds = picture->any->rounds;
+    picture->ncolumns = strag_show_rounds(picture->plans, picture->count, &picture->columns);
+    picture->column_of = calloc((size_t)rounds + 1, sizeof *picture->column_of);
+    picture->left = calloc((size_t)rounds + 1, sizeof *picture->left);
+    if (!picture->columns || !picture->column_of || !picture->left)
+        return false;
+    for (int r = 0; r < rounds; r++)
+        picture->column_of[r] = -1;
+    for (int c = 0; c < picture->ncolumns; c++) {
+        if (!picture->columns[c].left_out)
+            picture->column_of[picture->columns[c].round] = c;
+    }
+    return true;
 }
 
 /* Of all plans, in memory. */
@@ -331,8 +416,7 @@ static int draw_plans(FILE *out, struct strag_plan *const *plans, int count,
     int status = STRAG_OK;
     picture.shown = calloc((size_t)picture.any->n, sizeof *picture.shown);
     picture.stages = calloc((size_t)count * STRAG_STAGES_MAX, sizeof *picture.stages);
-    picture.left = calloc((size_t)picture.any->rounds + 1, sizeof *picture.left);
-    if (picture.shown && picture.stages && picture.left) {
+    if (picture.shown && picture.stages && choose_rounds(&picture)) {
         survey(&picture);
         choose_heights(&picture);
         place_columns(&picture);
@@ -344,6 +428,8 @@ static int draw_plans(FILE *out, struct strag_plan *const *plans, int count,
     }
     free(picture.shown);
     free(picture.stages);
+    free(picture.columns);
+    free(picture.column_of);
     free(picture.left);
     return status;
 }

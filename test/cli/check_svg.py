@@ -5,9 +5,12 @@
 usage: check_svg.py SVG JSON [SVG JSON]...
 
 Every message is one bar whose tooltip says what the plan says, in the sender's row (or, if only the
-receiver's plan is there, in its row), right of the bars of earlier rounds, inside the picture.
+receiver's plan is there, in its row), right of the bars of earlier rounds, inside the picture; with all
+ranks an arrow ends in the receiver's row. Rounds that are left out are named, and those that are said
+to be like another one are.
 """
 import json
+import re
 import sys
 import xml.etree.ElementTree as ElementTree
 
@@ -32,10 +35,45 @@ def expected_titles(plan):
                    f"{share:.4g} % of the vector; operation {op['id']} ({op['kind']}) of rank {me}")
 
 
+def left_out(root, plan):
+    """The rounds that are not shown. Raises ValueError if a claim about them is wrong."""
+    messages = {}
+    for rank in plan["ranks"]:
+        for op in rank["ops"]:
+            messages.setdefault(op["round"], []).append(
+                (rank["rank"], op["kind"], op["peer"], op["count"]))
+    rounds = set()
+    for gap in (g for g in root.iter(SVG + "g") if g.get("class") == "gap"):
+        words = gap.find(SVG + "title").text
+        first, last, like = re.fullmatch(r"rounds (\d+) to (\d+): (?:like round (\d+)|left out)",
+                                         words).groups()
+        gone = range(int(first), int(last) + 1)
+        if like and any(messages[round_] != messages[int(like)] for round_ in gone):
+            raise ValueError("they are not: " + words)
+        if len(messages) <= 24 or not gone:
+            raise ValueError("there is room: " + words)
+        rounds.update(gone)
+    return rounds
+
+
+def check_arrows(messages, expected, tops, height):
+    """Each ends in the middle of the receiver's row."""
+    for g, (_, _, _, title) in zip(messages, expected):
+        receiver = int(re.search(r"to rank (\d+),", title)[1])
+        end = float(g.find(SVG + "path").get("d").split(" ")[-1])
+        if abs(end - tops[receiver, True] - height / 2) > 0.1:
+            return "its arrow ends elsewhere: " + title
+    return None
+
+
 def check(root, plan):
+    try:
+        gone = left_out(root, plan)
+    except ValueError as wrong:
+        return str(wrong)
     width, height = float(root.get("width")), float(root.get("height"))
     messages = [g for g in root.iter(SVG + "g") if g.get("class", "").startswith("m ")]
-    expected = list(expected_titles(plan))
+    expected = [one for one in expected_titles(plan) if one[2] not in gone]
     titles = [g.find(SVG + "title").text for g in messages]
     if titles != [title for *_, title in expected]:
         return "bars and messages differ"
@@ -55,6 +93,12 @@ def check(root, plan):
         ends_of_rounds[round_] = max(x + w, ends_of_rounds.get(round_, 0))
     if len(set(tops.values())) != len(tops):
         return "two ranks in one row"
+    ranks = len(plan["ranks"])
+    if messages and ranks == plan["n"] and ranks <= 64 and len(tops) == ranks:
+        bar_height = float(messages[0].find(SVG + "rect").get("height"))
+        wrong = check_arrows(messages, expected, tops, bar_height)
+        if wrong:
+            return wrong
     for round_ in starts_of_rounds:
         if round_ and starts_of_rounds[round_] < ends_of_rounds.get(round_ - 1, 0):
             return f"round {round_} begins before the one before it ends"
