@@ -3,6 +3,7 @@
  * strag cost: what algorithms take by the link-load model, for a list of sizes.
  */
 #include "algorithms/table.h"
+#include "cost_svg.h"
 #include "model/platform.h"
 #include "model/select.h"
 #include "terminal.h"
@@ -134,8 +135,37 @@ static void write_json(const struct table *table)
     puts("]}");
 }
 
-static const char *const formats[] = {"text", "csv", "json", NULL};
-static void (*const writers[])(const struct table *table) = {write_text, write_csv, write_json};
+/* ---- A picture ---- */
+
+/* @return NULL, or why there can be none */
+static const char *no_picture(const struct table *table)
+{
+    if (table->machine->problem.n < 2)
+        return "one rank takes no time: --format svg needs two or more";
+    for (int s = 0; s < table->sizes; s++) {
+        if (table->bytes[s] == 0 || (s > 0 && table->bytes[s] <= table->bytes[s - 1]))
+            return "--format svg needs sizes above 0, in ascending order";
+    }
+    return table->sizes < 2 ? "--format svg needs two sizes or more" : NULL;
+}
+
+static void write_svg(const struct table *table)
+{
+    struct curve curves[STRAG_ALGORITHMS_MAX];
+    char machine[4096], title[4128];
+    for (int c = 0; c < table->columns; c++)
+        curves[c] = (struct curve){table->algorithms[c]->name, column_of(table, c)};
+    snprintf(title, sizeof title, "n = %d, %s", table->machine->problem.n,
+             machine_title(table->machine, machine, sizeof machine));
+    if (!cost_svg(title, table->bytes, table->sizes, curves, table->columns))
+        fputs("strag cost: out of memory for a picture\n", stderr);
+}
+
+enum { SVG = 3 };
+
+static const char *const formats[] = {"text", "csv", "json", [SVG] = "svg", NULL};
+static void (*const writers[])(const struct table *table) = {write_text, write_csv, write_json,
+                                                             write_svg};
 
 /* Mode `rounds`, of one count of blocks. Where `least` knows no less, it and the count are set. */
 static int estimate_rounds(const struct table *table, const struct strag_algorithm *algorithm,
@@ -304,6 +334,8 @@ static int run(const struct command *command, const struct arguments *arguments)
         result = complain(command, STRAG_ERR_ARGUMENT,
                           "--quick is for --mode rounds; --mode clocks looks at every message");
     }
+    if (result == EXIT_DONE && format == SVG && no_picture(&table))
+        result = complain(command, STRAG_ERR_ARGUMENT, "%s", no_picture(&table));
     if (result == EXIT_DONE)
         result = fill(command, only, &table);
     clear_terminal();
@@ -318,8 +350,9 @@ static int run(const struct command *command, const struct arguments *arguments)
 
 const struct command cost_command = {
     .name = "cost",
-    .usage = " [ALGORITHM|all] -n RANKS" TOPOLOGY_USAGE STATE_USAGE MODEL_USAGE
-             " --bytes LIST [--blocks M] [--mode rounds|clocks] [--quick] [--format text|csv|json]",
+    .usage =
+        " [ALGORITHM|all] -n RANKS" TOPOLOGY_USAGE STATE_USAGE MODEL_USAGE
+        " --bytes LIST [--blocks M] [--mode rounds|clocks] [--quick] [--format text|csv|json|svg]",
     .summary = "Estimate the time of an allreduce by the load on every link.",
     .details =
         "A round lasts as long as its longest message, whose bytes share each link of its route\n"
@@ -334,7 +367,7 @@ const struct command cost_command = {
             {OPTION_MODE, "rounds|clocks",
              "everybody waits for a round, or every message is simulated"},
             {OPTION_QUICK, "", "of very many messages look at some: an estimate"},
-            {OPTION_FORMAT, "text|csv|json", "how to show it (default: text)"},
+            {OPTION_FORMAT, "text|csv|json|svg", "how to show it (default: text)"},
         },
     .groups = {&topology_group, &state_group, &model_group},
     .run = run,

@@ -9,6 +9,8 @@ strag_program_sources = \
 	tools/command_verify.c \
 	tools/commands.c \
 	tools/commands.h \
+	tools/cost_svg.c \
+	tools/cost_svg.h \
 	tools/options.c \
 	tools/options.h \
 	tools/strag.c \

@@ -36,7 +36,11 @@ enum { ARROWS_MOST = 64 }; /* ranks; with more they would only be grey */
 static const char *const colours[] = {
     "#2f6db3", "#c2561a", "#1b7f5c", "#5a2a6b", "#8a6d00", "#5b6470", "#b3354f", "#1f7f93",
 };
-enum { COLOURS = sizeof colours / sizeof *colours };
+
+const char *strag_show_colour(int index)
+{
+    return colours[(size_t)index % (sizeof colours / sizeof *colours)];
+}
 
 /* A stage that is used, and the first round that uses it. */
 struct stage {
@@ -214,15 +218,15 @@ static void draw_style(const struct picture *picture)
         fprintf(picture->out,
                 ".s%d rect{fill:%s;stroke:%s}.s%d .from{fill:%s}.s%d path{stroke:%s;"
                 "marker-end:url(#h%d)}\n",
-                s, colours[s % COLOURS], colours[s % COLOURS], s, colours[s % COLOURS], s,
-                colours[s % COLOURS], s);
+                s, strag_show_colour(s), strag_show_colour(s), s, strag_show_colour(s), s,
+                strag_show_colour(s), s);
     fputs("</style>\n", picture->out);
     for (int s = 0; s < picture->nstages && picture->arrows > 0; s++)
         fprintf(picture->out,
                 "<marker id=\"h%d\" viewBox=\"0 0 6 6\" refX=\"5\" refY=\"3\" markerWidth=\"6\" "
                 "markerHeight=\"6\" markerUnits=\"userSpaceOnUse\" orient=\"auto\">"
                 "<polygon points=\"0,0 6,3 0,6\" fill=\"%s\"/></marker>\n",
-                s, colours[s % COLOURS]);
+                s, strag_show_colour(s));
 }
 
 static void draw_title(const struct picture *picture)

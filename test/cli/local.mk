@@ -26,6 +26,7 @@ test_cli_strag_broken_LDADD = src/libstrag.la
 
 EXTRA_DIST += \
 	$(cli_tests) \
+	test/cli/check_cost_svg.py \
 	test/cli/check_svg.py \
 	test/cli/common.bash \
 	test/cli/contract.py \

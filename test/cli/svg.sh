@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# The SVG timeline: well-formed XML, one bar per message, inside the picture, none over another.
+# Pictures: well-formed XML. Of a plan: one bar per message, inside the picture, none over another. Of
+# costs: the figures of the CSV.
 set -eu
 # shellcheck source-path=SCRIPTDIR source=common.bash
 . "$(dirname "$0")/common.bash"
@@ -46,4 +47,23 @@ grep -v 'round 1, .*: rank 4 to' "${files[0]}" >"$work/less.svg"
 if python3 "$here/check_svg.py" "$work/less.svg" "${files[1]}" >"$work/out"; then
     fail 'a missing bar passes'
 fi
+
+# Costs: the same figures as in CSV, and names in order.
+costs() {
+    "$STRAG" cost all "$@" --format svg >"$work/cost.svg" 2>"$work/err"
+    "$STRAG" cost all "$@" --format csv >"$work/cost.csv" 2>"$work/err"
+    python3 "$here/check_cost_svg.py" "$work/cost.svg" "$work/cost.csv" || fail "cost $*"
+    checks=$((checks + 1))
+}
+costs --torus 8x8 --bytes 32..1G
+costs -n 8 --slow 3:2 --bytes 1K..64M
+costs -n 2 --bytes 4,1M
+costs --torus 4x4 --mode clocks --bytes 1K,1M,16M
+sed -i 's/ points="[^ ]*/ points="60.0,90.0/' "$work/cost.svg"
+if python3 "$here/check_cost_svg.py" "$work/cost.svg" "$work/cost.csv" 2>"$work/out"; then
+    fail 'a curve in another place passes'
+fi
+refuses 'strag cost: --format svg needs sizes above 0, in ascending order' cost ring -n 4 --bytes 1M,4K --format svg
+refuses 'strag cost: --format svg needs two sizes or more' cost ring -n 4 --bytes 1M --format svg
+refuses 'strag cost: one rank takes no time: --format svg needs two or more' cost ring -n 1 --bytes 1K,1M --format svg
 summary

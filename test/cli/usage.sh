@@ -60,7 +60,7 @@ refuses "strag plan: -n is missing; usage: $plan_usage" plan ring
 refuses "strag plan: -n needs a value: -n RANKS" plan ring -n
 refuses "strag plan: --rank needs a value: --rank R" plan ring -n 8 --rank
 refuses "strag cost: --bytes is missing; usage: strag cost [ALGORITHM|all] -n RANKS [TOPOLOGY] [STATE]\
- [MODEL] --bytes LIST [--blocks M] [--mode rounds|clocks] [--quick] [--format text|csv|json]" cost -n 8
+ [MODEL] --bytes LIST [--blocks M] [--mode rounds|clocks] [--quick] [--format text|csv|json|svg]" cost -n 8
 refuses "strag topology: -n is missing; usage: strag topology [TOPOLOGY|--hwloc [FILE]] [-n RANKS]\
  [--format text|json]" topology
 
@@ -74,8 +74,8 @@ refuses "strag plan: ring cuts the vector of 8 ranks into 8 blocks; 7 is not pos
 refuses "strag verify: ring n=9: ring cuts the vector of 9 ranks into 9 blocks; 8 is not possible" \
     verify ring -n 9,8 --blocks 8
 refuses "strag plan: --format: 'csv' is not one of text|json|svg" plan ring -n 8 --format csv
-refuses "strag cost: --format: 'svg' is not one of text|csv|json" \
-    cost -n 8 --bytes 32 --format svg
+refuses "strag cost: --format: 'png' is not one of text|csv|json|svg" \
+    cost -n 8 --bytes 32 --format png
 refuses "strag cost: --mode: 'clock' is not one of rounds|clocks" cost -n 8 --bytes 32 --mode clock
 refuses "strag cost: --ties: 'minus' is not one of split|plus" cost -n 8 --bytes 32 --ties minus
 refuses "strag topology: --format: 'csv' is not one of text|json" topology -n 8 --format csv

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cost_svg.h"
+
+#include "plan/show.h"
+#include "write.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* All lengths are in SVG user units, a pixel each. */
+#define LEFT    60.0
+#define TOP     86.0
+#define WIDTH   760.0 /* of the axes */
+#define HEIGHT  330.0
+#define NAMES   190.0 /* to the right of them */
+#define BOTTOM  64.0
+#define BAND    18.0 /* the fastest's name, above the axes */
+#define HIGHEST 8.0  /* times as long as the fastest: the upper edge */
+
+#define SAME    2e-3 /* of each other: two curves are one line */
+
+enum { CURVES = 8, TICKS = 10 };
+
+static const double ratios[] = {1, 1.2, 1.5, 2, 3, 4, 6, HIGHEST};
+
+struct chart {
+    const struct curve *curves;
+    const size_t *bytes; /* [size] */
+    int sizes;
+    int *fastest;      /* [size]: a curve */
+    int drawn[CURVES]; /* curves, in the order of colours */
+    int ndrawn;
+};
+
+static double x_of(const struct chart *chart, double bytes)
+{
+    const double low = log2((double)chart->bytes[0]);
+    const double high = log2((double)chart->bytes[chart->sizes - 1]);
+    return LEFT + WIDTH * (log2(bytes) - low) / (high - low);
+}
+
+static double y_of(double ratio)
+{
+    return TOP + HEIGHT * (1 - log2(fmin(ratio, HIGHEST)) / log2(HIGHEST));
+}
+
+static double least(const struct chart *chart, int size)
+{
+    return chart->curves[chart->fastest[size]].seconds[size];
+}
+
+static int colour_of(const struct chart *chart, int curve)
+{
+    int c = 0;
+    while (c < chart->ndrawn && chart->drawn[c] != curve)
+        c++;
+    return c;
+}
+
+/* ---- Which ---- */
+
+/* Of equals the first. */
+static void find_fastest(struct chart *chart, int ncurves)
+{
+    for (int s = 0; s < chart->sizes; s++) {
+        int best = 0;
+        for (int c = 1; c < ncurves; c++) {
+            if (chart->curves[c].seconds[s] < chart->curves[best].seconds[s] * (1 - 1e-9))
+                best = c;
+        }
+        chart->fastest[s] = best;
+    }
+}
+
+/* How near it comes to the fastest at any size; 0: at some it is the fastest. */
+static double distance(const struct chart *chart, int curve)
+{
+    double nearest = INFINITY;
+    for (int s = 0; s < chart->sizes; s++) {
+        if (chart->fastest[s] == curve)
+            return 0;
+        nearest = fmin(nearest, chart->curves[curve].seconds[s] / least(chart, s));
+    }
+    return nearest;
+}
+
+/* Would it lie on one that is drawn? */
+static bool is_hidden(const struct chart *chart, int curve)
+{
+    for (int d = 0; d < chart->ndrawn; d++) {
+        int s = 0;
+        while (s < chart->sizes &&
+               fabs(chart->curves[curve].seconds[s] / chart->curves[chart->drawn[d]].seconds[s] -
+                    1) < SAME)
+            s++;
+        if (s == chart->sizes)
+            return true;
+    }
+    return false;
+}
+
+static void choose_curves(struct chart *chart, int ncurves)
+{
+    for (int nearest = 0; nearest >= 0 && chart->ndrawn < CURVES;) {
+        nearest = -1;
+        for (int c = 0; c < ncurves; c++) {
+            if (!is_hidden(chart, c) &&
+                (nearest < 0 || distance(chart, c) < distance(chart, nearest)))
+                nearest = c;
+        }
+        if (nearest >= 0)
+            chart->drawn[chart->ndrawn++] = nearest;
+    }
+}
+
+/* ---- Drawing ---- */
+
+static void draw_head(const char *title)
+{
+    const double width = LEFT + WIDTH + NAMES, height = TOP + HEIGHT + BOTTOM;
+    printf("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+           "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%g\" height=\"%g\" "
+           "viewBox=\"0 0 %g %g\">\n<title>",
+           width, height, width, height);
+    write_xml_text(title);
+    printf("</title>\n<style>\n"
+           "text{font-family:Helvetica,Arial,\"DejaVu Sans\",sans-serif;font-size:12px;fill:#222}\n"
+           ".title{font-size:16px;font-weight:bold}\n"
+           ".grey{fill:#666}\n.middle{text-anchor:middle}\n.end{text-anchor:end}\n"
+           ".rule{stroke:#d5dae0}\n.cross{stroke:#888;stroke-dasharray:4 3}\n"
+           ".curve{fill:none;stroke-width:2}\n"
+           "</style>\n<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n"
+           "<text class=\"title\" x=\"24\" y=\"28\">");
+    write_xml_text(title);
+    printf(
+        "</text>\n<text class=\"grey\" x=\"24\" y=\"48\">Modelled time over that of the fastest, "
+        "which is named above, by the vector's size</text>\n");
+}
+
+/* Sizes, with what the fastest takes there; and times over it. */
+static void draw_axes(const struct chart *chart)
+{
+    const int step = (chart->sizes + TICKS - 1) / TICKS;
+    char text[48];
+    for (int s = 0; s < chart->sizes; s += step) {
+        const double x = x_of(chart, (double)chart->bytes[s]);
+        printf("<line class=\"rule\" x1=\"%.1f\" y1=\"%g\" x2=\"%.1f\" y2=\"%g\"/>\n", x, TOP, x,
+               TOP + HEIGHT);
+        printf("<text class=\"middle\" x=\"%.1f\" y=\"%g\">%s</text>\n", x, TOP + HEIGHT + 18,
+               size_text(chart->bytes[s], text));
+        printf("<text class=\"middle grey\" x=\"%.1f\" y=\"%g\">%s us</text>\n", x,
+               TOP + HEIGHT + 36, time_text(least(chart, s), text));
+    }
+    for (size_t r = 0; r < sizeof ratios / sizeof *ratios; r++) {
+        const double y = y_of(ratios[r]);
+        printf("<line class=\"rule\" x1=\"%g\" y1=\"%.1f\" x2=\"%g\" y2=\"%.1f\"/>"
+               "<text class=\"end\" x=\"%g\" y=\"%.1f\">%g%s</text>\n",
+               LEFT, y, LEFT + WIDTH, y, LEFT - 8, y + 4, ratios[r],
+               ratios[r] < HIGHEST ? "" : " up");
+    }
+}
+
+/* Where the line between two sizes of one curve crosses that of another one. */
+static double crossing(const struct chart *chart, int s)
+{
+    const struct curve *old = &chart->curves[chart->fastest[s]];
+    const struct curve *new = &chart->curves[chart->fastest[s + 1]];
+    const double before = log(new->seconds[s] / old->seconds[s]);
+    const double behind = log(old->seconds[s + 1] / new->seconds[s + 1]);
+    const double part = before + behind > 0 ? before / (before + behind) : 0.5;
+    const double low = log2((double)chart->bytes[s]), high = log2((double)chart->bytes[s + 1]);
+    return exp2(low + part * (high - low));
+}
+
+static void draw_winner(const struct chart *chart, int curve, double left, double right)
+{
+    const char *colour = strag_show_colour(colour_of(chart, curve));
+    const char *name = chart->curves[curve].name;
+    printf("<g class=\"fastest\"><title>%s</title><rect x=\"%.1f\" y=\"%g\" width=\"%.1f\" "
+           "height=\"%g\" fill=\"%s\"/>",
+           name, left, TOP - BAND - 4, right - left, BAND, colour);
+    if (right - left > 7.5 * (double)strlen(name))
+        printf("<text class=\"middle\" x=\"%.1f\" y=\"%g\" style=\"fill:#fff\">%s</text>",
+               (left + right) / 2, TOP - 9, name);
+    puts("</g>");
+}
+
+static void draw_winners(const struct chart *chart)
+{
+    const int last = chart->sizes - 1;
+    double left = LEFT;
+    for (int s = 0; s <= last; s++) {
+        if (s < last && chart->fastest[s + 1] == chart->fastest[s])
+            continue;
+        const double right = s < last ? x_of(chart, crossing(chart, s)) : LEFT + WIDTH;
+        draw_winner(chart, chart->fastest[s], left, right);
+        if (s < last)
+            printf("<line class=\"cross\" x1=\"%.1f\" y1=\"%g\" x2=\"%.1f\" y2=\"%g\"/>\n", right,
+                   TOP - 4, right, TOP + HEIGHT);
+        left = right;
+    }
+}
+
+static void draw_curve(const struct chart *chart, int index)
+{
+    const struct curve *curve = &chart->curves[chart->drawn[index]];
+    const char *colour = strag_show_colour(index);
+    const double y = TOP + 12 + 20 * index;
+    printf("<polyline class=\"curve\" stroke=\"%s\" points=\"", colour);
+    for (int s = 0; s < chart->sizes; s++)
+        printf("%s%.1f,%.1f", s > 0 ? " " : "", x_of(chart, (double)chart->bytes[s]),
+               y_of(curve->seconds[s] / least(chart, s)));
+    printf("\"><title>%s</title></polyline>\n", curve->name);
+    printf("<rect x=\"%g\" y=\"%g\" width=\"14\" height=\"4\" fill=\"%s\"/>"
+           "<text x=\"%g\" y=\"%g\">%s</text>\n",
+           LEFT + WIDTH + 16, y - 6, colour, LEFT + WIDTH + 36, y, curve->name);
+}
+
+static void draw_rest(const struct chart *chart, int ncurves)
+{
+    if (ncurves > chart->ndrawn)
+        printf("<text class=\"grey\" x=\"%g\" y=\"%g\">%d more: slower, or alike</text>\n",
+               LEFT + WIDTH + 16, TOP + 12 + 20.0 * chart->ndrawn, ncurves - chart->ndrawn);
+}
+
+bool cost_svg(const char *title, const size_t *bytes, int sizes, const struct curve *curves,
+              int ncurves)
+{
+    struct chart chart = {.curves = curves, .bytes = bytes, .sizes = sizes};
+    chart.fastest = calloc((size_t)sizes, sizeof *chart.fastest);
+    if (!chart.fastest)
+        return false;
+    find_fastest(&chart, ncurves);
+    choose_curves(&chart, ncurves);
+    draw_head(title);
+    draw_axes(&chart);
+    draw_winners(&chart);
+    for (int c = chart.ndrawn - 1; c >= 0; c--)
+        draw_curve(&chart, c);
+    draw_rest(&chart, ncurves);
+    puts("</svg>");
+    free(chart.fastest);
+    return true;
+}
