@@ -72,6 +72,7 @@ src_libstrag_la_SOURCES = \
 	src/model/crowd.c src/model/crowd.h \
 	src/model/flows.c src/model/flows.h \
 	src/model/model.h \
+	src/model/loads.c src/model/loads.h \
 	src/model/model_file.c src/model/model_file.h \
 	src/model/network.c src/model/network.h \
 	src/model/numbers.c src/model/numbers.h \

@@ -2,6 +2,7 @@
 /*
  * strag topology: the machine as it was read, and the placement of ranks.
  */
+#include "topology_svg.h"
 #include "write.h"
 
 #include <math.h>
@@ -421,36 +422,52 @@ static void write_json(const struct machine *machine)
     puts("]}");
 }
 
-static const char *const formats[] = {"text", "json", NULL};
-static void (*const writers[])(const struct machine *machine) = {write_text, write_json};
+enum { TEXT, JSON, SVG };
+
+static const char *const formats[] = {"text", "json", "svg", NULL};
 
 static int run(const struct command *command, const struct arguments *arguments)
 {
     struct machine machine;
+    const struct strag_algorithm *algorithm = NULL;
     int format;
+    if (arguments->algorithm) {
+        algorithm = need_algorithm(command, arguments, "");
+        if (!algorithm)
+            return EXIT_USAGE;
+    }
     int result = read_machine(command, arguments, &machine);
     if (result == EXIT_DONE && !machine.topology)
         result = place_on_one_switch(&machine);
     if (result == EXIT_DONE && !read_word(command, arguments, OPTION_FORMAT, formats, &format))
         result = EXIT_USAGE;
-    if (result == EXIT_DONE)
-        writers[format](&machine);
+    if (result == EXIT_DONE && algorithm && format != SVG)
+        result = complain(command, STRAG_ERR_ARGUMENT,
+                          "ALGORITHM says whose traffic a picture shows: add --format svg");
+    if (result == EXIT_DONE && format == SVG)
+        result = topology_svg(command, &machine, algorithm);
+    else if (result == EXIT_DONE && format == JSON)
+        write_json(&machine);
+    else if (result == EXIT_DONE)
+        write_text(&machine);
     close_machine(&machine);
     return result;
 }
 
 const struct command topology_command = {
     .name = "topology",
-    .usage = " [TOPOLOGY|--hwloc [FILE]] [-n RANKS] [--format text|json]",
+    .usage = " [ALGORITHM] [TOPOLOGY|--hwloc [FILE]] [-n RANKS] [--format text|json|svg]",
     .summary = "Show what was read of the machine, and how ranks were placed.",
     .details =
-        "Ranks fill the hosts one after another. Uplinks are shown where the layout says them.",
+        "Ranks fill the hosts one after another. Uplinks are shown where the layout says them.\n"
+        "svg is a picture; with ALGORITHM it shows how busy its plan makes every link.",
+    .takes_algorithm = true,
     .options =
         {
             {OPTION_RANKS, "RANKS", "how many ranks, from 1 (default: as the topology says)"},
             {OPTION_HWLOC, "[FILE]",
              "the cores of this machine, or of one that lstopo wrote as XML"},
-            {OPTION_FORMAT, "text|json", "how to show it (default: text)"},
+            {OPTION_FORMAT, "text|json|svg", "how to show it (default: text)"},
         },
     .groups = {&topology_group},
     .run = run,

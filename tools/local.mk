@@ -18,6 +18,8 @@ strag_program_sources = \
 	tools/terminal.h \
 	tools/topology_options.c \
 	tools/topology_options.h \
+	tools/topology_svg.c \
+	tools/topology_svg.h \
 	tools/write.c \
 	tools/write.h
 

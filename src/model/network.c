@@ -75,6 +75,48 @@ static int grid_link(const struct strag_links *links, int position, int d, int w
     return 2 * links->topology->nnodes + position * links->per_position + links->before[d] + which;
 }
 
+static struct strag_link_ends grid_link_ends(const struct strag_links *links, int position, int d,
+                                             int which)
+{
+    const struct strag_grid *grid = &links->topology->grid;
+    const bool boards = grid->network == STRAG_NETWORK_HAMMINGMESH;
+    const int x = position / links->stride[d] % grid->size[d];
+    const int ring = boards ? grid->board[d] : grid->size[d];
+    const int inside = x % ring, edge = which % 2 == PLUS ? ring - 1 : 0;
+    const int step = which == PLUS ? 1 : -1;
+    struct strag_link_ends ends = {d, position, position + step * links->stride[d]};
+    if (grid->network == STRAG_NETWORK_HYPERX) {
+        ends.to = position + (which - x) * links->stride[d];
+    } else if (which >= FROM_PLUS) {
+        ends = (struct strag_link_ends){d, -1, position};
+    } else if (inside == edge && boards) {
+        ends.to = -1;
+    } else if (inside == edge) {
+        ends.to = position - step * (ring - 1) * links->stride[d];
+    }
+    const bool none = ends.to == ends.from || (which >= FROM_PLUS && boards && inside != edge) ||
+                      (inside == edge && grid->network == STRAG_NETWORK_TORUS && !grid->wrap[d]);
+    return none ? (struct strag_link_ends){d, -1, -1} : ends;
+}
+
+struct strag_link_ends strag_link_ends(const struct strag_links *links, int link)
+{
+    const struct strag_topology *topology = links->topology;
+    if (link < 2 * topology->nnodes) {
+        const int node = link / 2, parent = topology->nodes[node].parent;
+        if (parent < 0)
+            return (struct strag_link_ends){-1, -1, -1};
+        return link % 2 == 0 ? (struct strag_link_ends){-1, node, parent}
+                             : (struct strag_link_ends){-1, parent, node};
+    }
+    link -= 2 * topology->nnodes;
+    const int position = link / links->per_position, rest = link % links->per_position;
+    int d = topology->grid.dims - 1;
+    while (links->before[d] > rest)
+        d--;
+    return grid_link_ends(links, position, d, rest - links->before[d]);
+}
+
 /* ---- Bandwidths ---- */
 
 static double node_bandwidth(const struct strag_links *links, const struct strag_node *node)

@@ -85,6 +85,17 @@ static inline double strag_link_bandwidth(const struct strag_links *links, int l
     return links->nslowed ? strag_links_slowed(links, link) : links->model.bandwidth;
 }
 
+/* What a link joins: nodes of the tree, or positions of the grid. */
+struct strag_link_ends {
+    int dim; /* of the grid; -1: an uplink of the tree */
+    int from,
+        to; /* -1: a HammingMesh's switch beyond the edge of a board; both: there is no link */
+};
+
+/** @param link  0 .. links->nlinks - 1: has a number where a mesh ends, too, and from a HyperX's
+ * position to itself */
+struct strag_link_ends strag_link_ends(const struct strag_links *links, int link);
+
 /** NULL is allowed. */
 void strag_links_free(struct strag_links *links);
 

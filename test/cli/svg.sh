@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Pictures: well-formed XML. Of a plan: one bar per message, inside the picture, none over another. Of
-# costs: the figures of the CSV.
+# machines: every link, and the busiest. Of costs: the figures of the CSV.
 set -eu
 # shellcheck source-path=SCRIPTDIR source=common.bash
 . "$(dirname "$0")/common.bash"
@@ -47,6 +47,27 @@ grep -v 'round 1, .*: rank 4 to' "${files[0]}" >"$work/less.svg"
 if python3 "$here/check_svg.py" "$work/less.svg" "${files[1]}" >"$work/out"; then
     fail 'a missing bar passes'
 fi
+
+# Machines: a line for each direction of a link, and the busiest one, worked out by hand.
+# machine LINES BUSIEST ARGUMENT...
+machine() {
+    local lines=$1 busiest=$2
+    shift 2
+    succeeds topology "$@" --format svg
+    python3 -c 'import sys, xml.etree.ElementTree as tree; tree.parse(sys.argv[1])' "$work/out" ||
+        fail "topology $*: not XML"
+    equal "lines of $*" "$(grep -c '^<path class="link"' "$work/out")" "$lines"
+    equal "busiest of $*" "$(sed -n 's/.*Busiest (red): \(.*\)<.text>/\1/p' "$work/out")" "$busiest"
+}
+machine 16 '' -n 8
+machine 16 'host of rank 0 to network: 1.75 of the vector, 100 Gbit/s' ring -n 8
+# 2 (1 - 1/16) vectors over 4 links.
+machine 64 '(0,0) to (1,0): 0.4688 of the vector, 100 Gbit/s' swing --torus 4x4
+machine 48 '(0,0) to (1,0): 2 of the vector, 100 Gbit/s' recursive-doubling --mesh 4x4 --ports 1
+machine 96 '(0,0) to (1,0): 0.4688 of the vector, 100 Gbit/s' swing --hyperx 4x4
+machine 96 '(0,0) to (1,0): 1.875 of the vector, 100 Gbit/s' ring --hammingmesh 2x2:2x2
+machine 36 'switch old to network top: 8 of the vector, 100 Gbit/s' recursive-doubling \
+    --layout "$here/../../examples/oversubscribed.conf"
 
 # Costs: the same figures as in CSV, and names in order.
 costs() {

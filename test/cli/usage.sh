@@ -61,8 +61,8 @@ refuses "strag plan: -n needs a value: -n RANKS" plan ring -n
 refuses "strag plan: --rank needs a value: --rank R" plan ring -n 8 --rank
 refuses "strag cost: --bytes is missing; usage: strag cost [ALGORITHM|all] -n RANKS [TOPOLOGY] [STATE]\
  [MODEL] --bytes LIST [--blocks M] [--mode rounds|clocks] [--quick] [--format text|csv|json|svg]" cost -n 8
-refuses "strag topology: -n is missing; usage: strag topology [TOPOLOGY|--hwloc [FILE]] [-n RANKS]\
- [--format text|json]" topology
+refuses "strag topology: -n is missing; usage: strag topology [ALGORITHM] [TOPOLOGY|--hwloc [FILE]]\
+ [-n RANKS] [--format text|json|svg]" topology
 
 # Contradictions.
 refuses "strag plan: -n is given twice, as '8' and as '9'; give it once" plan ring -n 8 -n 9
@@ -78,7 +78,9 @@ refuses "strag cost: --format: 'png' is not one of text|csv|json|svg" \
     cost -n 8 --bytes 32 --format png
 refuses "strag cost: --mode: 'clock' is not one of rounds|clocks" cost -n 8 --bytes 32 --mode clock
 refuses "strag cost: --ties: 'minus' is not one of split|plus" cost -n 8 --bytes 32 --ties minus
-refuses "strag topology: --format: 'csv' is not one of text|json" topology -n 8 --format csv
+refuses "strag topology: --format: 'csv' is not one of text|json|svg" topology -n 8 --format csv
+refuses "strag topology: ALGORITHM says whose traffic a picture shows: add --format svg" topology ring -n 8
+refuses 'strag topology: --format svg draws at most 1024 hosts' topology -n 1025 --format svg
 
 # Options without a value.
 refuses "strag plan: --yes takes no value, not '1'" plan ring -n 8 --yes=1

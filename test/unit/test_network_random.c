@@ -95,6 +95,17 @@ static struct edge read_link(const struct graph *graph, int link)
     return edge_of(grid, at, d, rest + used);
 }
 
+/* strag_link_ends says the same, but of switches only that they are there. */
+static void assert_ends(const struct graph *graph, int link)
+{
+    const int positions = strag_grid_positions(&graph->topology->grid);
+    const struct edge edge = graph->edges[link];
+    const struct strag_link_ends ends = strag_link_ends(graph->links, link);
+    assert_in_range(ends.dim, 0, graph->topology->grid.dims - 1);
+    assert_int_equal(ends.from, edge.from < positions ? edge.from : -1);
+    assert_int_equal(ends.to, edge.to < positions ? edge.to : -1);
+}
+
 static struct graph graph_of(struct strag_topology *topology, enum strag_ties ties,
                              const struct strag_state *state)
 {
@@ -115,6 +126,8 @@ static struct graph graph_of(struct strag_topology *topology, enum strag_ties ti
     for (int link = 0; link < graph.links->nlinks; link++)
         graph.edges[link] =
             link < 2 * topology->nnodes ? (struct edge){-1, -1} : read_link(&graph, link);
+    for (int link = 2 * topology->nnodes; link < graph.links->nlinks; link++)
+        assert_ends(&graph, link);
     return graph;
 }
 
