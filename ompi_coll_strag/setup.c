@@ -36,9 +36,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* So many short calls are delegated before a communicator finds out whether shared memory makes
- * them faster: most communicators live shorter than finding out takes. */
-enum { SHORT_CALLS = 32 };
+/* So many short calls are delegated before a communicator finds out whether another way is faster:
+ * most communicators live shorter than finding out takes. Between hosts a call takes as long as
+ * several of setup's messages, where ranks share memory very much less. */
+enum { SHORT_CALLS = 32, SHORT_CALLS_BETWEEN_HOSTS = 4 };
 
 /* ---- Before ---- */
 
@@ -54,6 +55,16 @@ static size_t shortest_setup(const struct coll_strag_module *module)
     return first->watch_from < first->minimum ? first->watch_from : first->minimum;
 }
 
+/* Are there several hosts, as all ranks know alike? Of their own job's processes all do. */
+static bool is_between_hosts(ompi_communicator_t *comm)
+{
+    ompi_group_t *group = comm->c_local_group;
+    bool one_job = true;
+    for (int rank = 0; rank < ompi_comm_size(comm) && one_job; rank++)
+        one_job = ompi_group_get_proc_name(group, rank).jobid == OPAL_PROC_MY_NAME.jobid;
+    return one_job && ompi_group_have_remote_peers(group);
+}
+
 void coll_strag_setup_prepare(struct coll_strag_module *module, ompi_communicator_t *comm)
 {
     const int pinned = coll_strag_pinned(comm, module->first.pinned);
@@ -62,7 +73,9 @@ void coll_strag_setup_prepare(struct coll_strag_module *module, ompi_communicato
     module->is_dup = coll_strag_is_dup(comm);
     module->decision.pinned = pinned;
     module->delegate_below = shortest_setup(module);
-    module->delegate_limit = always ? ULLONG_MAX : SHORT_CALLS;
+    module->delegate_limit = always                   ? ULLONG_MAX
+                             : is_between_hosts(comm) ? SHORT_CALLS_BETWEEN_HOSTS
+                                                      : SHORT_CALLS;
 }
 
 /* ---- One of the three ---- */

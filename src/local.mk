@@ -114,6 +114,7 @@ src_libstrag_la_SOURCES = \
 	src/watch/link_speed.c src/watch/link_speed.h \
 	src/watch/meter.c src/watch/meter.h \
 	src/watch/observe.c src/watch/observe.h \
+	src/watch/offers.c src/watch/offers.h \
 	src/watch/slowdown.c src/watch/slowdown.h \
 	src/watch/summary.c src/watch/summary.h \
 	src/watch/trials.c src/watch/trials.h

@@ -100,6 +100,7 @@ static void claim(const struct strag_problem *problem, struct strag_claim *claim
         .blocks = m,
         .sent_max = m < n && owner < 1 ? 1 : owner,
         .one_ported = true,
+        .chain = 2,
     };
 }
 

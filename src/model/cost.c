@@ -380,6 +380,7 @@ int strag_profile_attempt(const struct strag_algorithm *algorithm,
         draft.profile->delay = strag_state_delay(problem->state);
         draft.joins = find_joins(&traffic);
         draft.profile->blocks = instance->claim.blocks;
+        draft.profile->chain = instance->claim.chain;
         draft.profile->unit =
             algorithm->unit && problem->n > 1 ? algorithm->unit(&instance->problem) : 0;
         status = add_parts(&draft, &traffic, err);
@@ -463,6 +464,18 @@ void strag_profile_free(struct strag_profile *profile)
     free(profile->parts);
     free(profile->lines);
     free(profile);
+}
+
+double strag_profile_spare(const struct strag_profile *profile)
+{
+    double latency = 0;
+    int rounds = 0;
+    for (int p = 0; p < profile->nparts; p++)
+        rounds += profile->parts[p].repeats;
+    if (profile->chain == 0 || profile->chain >= rounds)
+        return 0;
+    latency = strag_profile_end(profile, 0, profile->nparts, 0, 0);
+    return latency * (rounds - profile->chain) / rounds;
 }
 
 double strag_profile_end(const struct strag_profile *profile, int first, int end, double begin,

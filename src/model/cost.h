@@ -45,6 +45,7 @@ struct strag_profile {
     int nlines;
     struct strag_cost_line *lines;
     int blocks, unit;   /* strag_algorithm.unit; 0: it has none */
+    int chain;          /* strag_claim.chain */
     int64_t operations; /* of a rank's plan, where that was asked for */
     double busiest; /* bytes over the busiest link in the whole plan, per byte of the vector; where
                        rounds are of a kind (strag_algorithm.kind) equal hosts' links in the mean */
@@ -76,6 +77,11 @@ struct strag_cost_line strag_partial_profile_line(const struct strag_partial_pro
 
 /** Is the estimate known well enough to be of no use? Asked again and again while it is made. */
 typedef bool strag_prune_fn(void *context, const struct strag_partial_profile *partial);
+
+/** A network's latency is counted in every round. Where messages do not need one another
+ * (strag_claim.chain) it may be that it counts once for several rounds: how much shorter that is at
+ * the most, seconds. */
+double strag_profile_spare(const struct strag_profile *profile);
 
 struct strag_platform;
 

@@ -35,6 +35,11 @@ struct strag_claim {
                         where the algorithm has a function for it (strag_instance_claim) */
     bool one_ported; /* in one round a rank sends to one rank at most and receives from one */
 
+    /* The most messages in a row of which each needs what the one before brought: where rounds do
+     * not need one another a network's latency counts once for all of them. 0: a message needs
+     * those of the round before, as far as is known. */
+    int chain;
+
     /* From round to round ranks go to other partners, with messages that need most of what arrived
      * before: a rank that goes on too early takes bandwidth from what its next partner still waits
      * for. Over a network a round's sends are better left until earlier rounds are received. */

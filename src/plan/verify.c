@@ -24,6 +24,7 @@ enum progress {
 struct event {
     int32_t partner;  /* the peer's operation it matches */
     uint8_t progress; /* enum progress */
+    uint16_t chain;   /* messages in a row that led to what it leaves, itself among them */
     int32_t *values;  /* ARRIVED: the expressions that came, one per block */
 };
 
@@ -45,6 +46,7 @@ struct strag_proof {
     int queue_head, queue_length;
     int32_t *left, *right; /* the expressions, for the caller */
     int64_t operations, operations_done;
+    int chain;                             /* the longest one */
     const struct strag_progress *progress; /* during the proof only */
     struct strag_error *err;
 };
@@ -205,9 +207,27 @@ static bool may_post(const struct strag_proof *proof, int rank, int op)
     return true;
 }
 
+/* Messages that led to what an operation needs. */
+static uint16_t chain_before(const struct strag_proof *proof, int rank, int op)
+{
+    int length;
+    const int32_t *after = strag_plan_after(proof->plans[rank], op, &length);
+    uint16_t longest = 0;
+    for (int i = 0; i < length; i++) {
+        uint16_t chain = proof->events[rank][after[i]].chain;
+        longest = chain > longest ? chain : longest;
+    }
+    return longest;
+}
+
+/* Its message has come by now, which has set the chain. */
 static void done(struct strag_proof *proof, int rank, int op)
 {
-    proof->events[rank][op].progress = DONE;
+    struct event *event = &proof->events[rank][op];
+    const uint16_t before = chain_before(proof, rank, op);
+    event->chain = event->chain > before ? event->chain : before;
+    proof->chain = event->chain > proof->chain ? event->chain : proof->chain;
+    event->progress = DONE;
     proof->operations_done++;
     if (--proof->runners[rank].left == 0)
         next_round(proof, rank);
@@ -267,7 +287,9 @@ static int deliver(struct strag_proof *proof, int from, int send, int to, int re
     struct event *event = &proof->events[to][recv];
     size_t blocks = (size_t)proof->blocks, size = (size_t)op->count * sizeof *proof->held;
     const int32_t *values = proof->held + (size_t)from * blocks + op->first;
+    const uint16_t before = chain_before(proof, from, send);
     int status = STRAG_OK;
+    event->chain = before < UINT16_MAX ? (uint16_t)(before + 1) : before;
     if (op->kind == STRAG_RECV) {
         memcpy(proof->held + (size_t)to * blocks + op->first, values, size);
         done(proof, to, recv);
@@ -487,6 +509,7 @@ static int prove_plans(struct strag_plan *const *plans, int n, const struct stra
     int status = prove(proof);
     if (status == STRAG_OK)
         status = strag_measure_plans(plans, n, &mine, err);
+    mine.chain = proof->chain;
     if (status == STRAG_OK && claim)
         status = strag_check_claim(plans, &mine, claim, err);
     if (status == STRAG_OK && proof_out)

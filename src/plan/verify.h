@@ -20,8 +20,9 @@
  *     (two ranks that swap a range do so element by element);
  *   - sum: every rank ends with every contribution exactly once in every block;
  *   - bits: all ranks end with the same expression, hence with identical bits;
- *   - claims: rounds, blocks, bytes sent and ports are as the algorithm states, and the straggler's
- *     first round, where the algorithm waits for one.
+ *   - claims: rounds, blocks, bytes sent and ports are as the algorithm states, no more messages
+ *     need one another in a row, and the straggler's first round is, where the algorithm waits for
+ *     one.
  */
 #ifndef STRAG_VERIFY_H
 #define STRAG_VERIFY_H
@@ -33,6 +34,7 @@ struct strag_measure {
     double sent_max;   /* the most one rank sends, in vectors */
     double sent_total; /* all ranks together, in vectors */
     double reduce_max; /* the most one rank reduces, in vectors */
+    int chain;         /* messages in a row, each needing what the one before brought */
     bool waits;        /* as claimed: the others go ahead of a straggler, */
     int before;        /* who takes part from this round on */
 };

@@ -308,6 +308,10 @@ int strag_check_claim(struct strag_plan *const *plans, struct strag_measure *mea
     if (measure->blocks != claim->blocks)
         return strag_fail(err, STRAG_ERR_FALSE, "%s n=%d: %d blocks; it claims %d", name,
                           measure->n, measure->blocks, claim->blocks);
+    if (claim->chain > 0 && measure->chain > claim->chain)
+        return strag_fail(err, STRAG_ERR_FALSE,
+                          "%s n=%d: %d messages need one another in a row; it claims %d", name,
+                          measure->n, measure->chain, claim->chain);
     if (fabs(measure->sent_max - claim->sent_max) > 1e-9 * (1 + claim->sent_max))
         return strag_fail(err, STRAG_ERR_FALSE,
                           "%s n=%d: a rank sends %.9g vectors; it claims %.9g", name, measure->n,

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Newton's method in logarithms; weights make absolute deviations of squares, again in every step.
+ * Where shares change much on the way it finds the next valley, not the lowest: hence several
+ * beginnings.
  */
 #include "watch/calibrate.h"
 
@@ -23,6 +25,14 @@ static const double longest_step = 3.4;
 
 /* Smaller steps end it. */
 static const double shortest_step = 1e-4;
+
+/* Where the median deviation is larger, as a logarithm, other beginnings are tried; ... */
+static const double astray = 0.4;
+
+/* ... a number is so far from what it is thought to be at most, in times of its doubt, and found in
+ * so many halvings. */
+static const double farthest = 2;
+enum { HALVINGS = 16 };
 
 /* A number is known if its logarithm is doubtful by less. */
 static const double well_known = 0.25;
@@ -91,6 +101,16 @@ static double find_error(const struct problem *problem)
     qsort(errors, (size_t)problem->count, sizeof *errors, strag_compare_double);
     return problem->count % 2 ? errors[problem->count / 2]
                               : (errors[problem->count / 2 - 1] + errors[problem->count / 2]) / 2;
+}
+
+/* The same of |log(measured / modelled)|. */
+static double find_deviation(const struct problem *problem)
+{
+    double deviations[STRAG_FIT_CALLS_MAX] = {0};
+    for (int c = 0; c < problem->count; c++)
+        deviations[c] = fabs(problem->deviation[c]);
+    qsort(deviations, (size_t)problem->count, sizeof *deviations, strag_compare_double);
+    return deviations[problem->count / 2];
 }
 
 /* ---- A step ---- */
@@ -170,6 +190,7 @@ static void choose_calls(struct problem *problem, int count, const struct strag_
 static void choose_numbers(struct problem *problem, const struct strag_model *before,
                            const double *doubt, const struct strag_model *model)
 {
+    problem->numbers = 0;
     for (int k = 0; k < STRAG_MODEL_NUMBERS; k++) {
         if (!(doubt[k] > 0) || !is_time(strag_model_value(model, k)) ||
             !is_time(strag_model_value(before, k)))
@@ -190,6 +211,81 @@ static bool has_numbers(const struct strag_model *model)
     return all;
 }
 
+/* What is to be as small as it can be. */
+static double sum_of(const struct problem *problem)
+{
+    double sum = 0;
+    for (int c = 0; c < problem->count; c++) {
+        const double deviation = fabs(problem->deviation[c]) / noise;
+        sum += problem->calls[problem->call[c]].weight * fmin(deviation, deviation * deviation);
+    }
+    for (int i = 0; i < problem->numbers; i++)
+        sum += pow(problem->moved[i] / problem->doubt[i], 2);
+    return sum;
+}
+
+/* From a model down to the nearest valley. @return the sum there; INFINITY: numbers were lost */
+static double descend(struct problem *problem, const struct strag_model *before,
+                      const double *doubt, struct strag_model *model)
+{
+    choose_numbers(problem, before, doubt, model);
+    find_deviations(problem, model);
+    for (int step = 0; step < STEPS && problem->numbers > 0; step++) {
+        if (take_step(problem, model) < shortest_step)
+            break;
+    }
+    const double sum = sum_of(problem);
+    return has_numbers(model) && find_error(problem) < INFINITY && !isnan(sum) ? sum : INFINITY;
+}
+
+/* The call that counts most, exactly, by moving one number alone. */
+static void explain_by(const struct problem *problem, int number, const struct strag_model *before,
+                       struct strag_model *model)
+{
+    int call = 0;
+    for (int c = 1; c < problem->count; c++) {
+        if (problem->calls[problem->call[c]].weight > problem->calls[problem->call[call]].weight)
+            call = c;
+    }
+    const double seconds = problem->calls[problem->call[call]].seconds;
+    const double most = farthest * problem->doubt[number];
+    double low = -most, high = most;
+    for (int h = 0; h < HALVINGS; h++) {
+        const double middle = (low + high) / 2;
+        *strag_model_at(model, problem->number[number]) =
+            strag_model_value(before, problem->number[number]);
+        lengthen(model, problem->number[number], middle);
+        if (price(problem, call, model) < seconds)
+            low = middle;
+        else
+            high = middle;
+    }
+}
+
+/* @param[in,out] sought  where to begin, and the best that was found */
+static bool search(struct problem *problem, const struct strag_model *before, const double *doubt,
+                   struct strag_model *sought)
+{
+    const struct strag_model begin = *sought;
+    struct problem best = *problem;
+    const bool wide = find_deviation(problem) > astray;
+    double least = descend(&best, before, doubt, sought);
+    choose_numbers(problem, before, doubt, &begin);
+    for (int i = 0; i < problem->numbers && wide && problem->numbers > 1; i++) {
+        struct strag_model other = begin;
+        struct problem again = *problem;
+        explain_by(problem, i, before, &other);
+        const double sum = descend(&again, before, doubt, &other);
+        if (sum < least) {
+            least = sum;
+            best = again;
+            *sought = other;
+        }
+    }
+    *problem = best;
+    return least < INFINITY;
+}
+
 struct strag_fit strag_calibrate(const struct strag_fit_call *calls, int count,
                                  strag_price_fn *price_call, void *context,
                                  const struct strag_model *before, const double *doubt,
@@ -200,20 +296,14 @@ struct strag_fit strag_calibrate(const struct strag_fit_call *calls, int count,
     struct strag_model sought = *model;
     memcpy(fit.doubt, doubt, sizeof fit.doubt);
     choose_calls(&problem, count, model);
-    choose_numbers(&problem, before, doubt, model);
     if (problem.count == 0)
         return fit;
     find_deviations(&problem, model);
     fit.before = fit.error = find_error(&problem);
-    for (int step = 0; step < STEPS && problem.numbers > 0; step++) {
-        if (take_step(&problem, &sought) < shortest_step)
-            break;
-    }
-    const double error = find_error(&problem);
-    if (!has_numbers(&sought) || !(error < INFINITY))
+    if (!search(&problem, before, doubt, &sought))
         return fit;
     fit.calls = problem.count;
-    fit.error = error;
+    fit.error = find_error(&problem);
     for (int i = 0; i < problem.numbers; i++) {
         double left = sqrt(problem.matrix[i][i]);
         fit.doubt[problem.number[i]] = left;

@@ -16,6 +16,11 @@
  * the calls do not tell: with one algorithm at one size the number with the largest share moves,
  * the others hardly.
  *
+ * Calls of one plan and size may tell either number: 60 ms of a plan of three rounds are 20 ms of
+ * latency, or a slow link. So where they take very much longer than modelled, the search also
+ * begins with each number that alone would explain it; the least sum of all counts, which moves
+ * what is in doubt rather than what was measured before.
+ *
  * No clock and no messages; the same calls give the same numbers.
  */
 #ifndef STRAG_CALIBRATE_H

@@ -518,8 +518,8 @@ static void learn(struct strag_judge *judge, const void *notes, size_t stride, d
         judge->stale = true;
     bool other = make_usual(judge, &state, now);
     if (!judge->is_ahead) {
-        strag_learner_try(learner, judge->usual.selection, &judge->usual.table, judge->trials,
-                          judgement->begun);
+        strag_learner_try(learner, &state, judge->usual.selection, &judge->usual.table,
+                          judge->trials, judgement->begun);
         other = make_usual(judge, &state, now) || other;
     }
     if (other && !judge->is_ahead && judgement->change < STRAG_CHANGE_TABLE)

@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "model/platform.h"
+#include "watch/offers.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -174,14 +175,6 @@ static double median_of(const struct kind *kind)
 
 /* ---- Modelled times ---- */
 
-/* From the last arrival on, if it is by `delay` later than all others. */
-static double from_last_arrival(const struct strag_profile *from, double bytes, double delay)
-{
-    struct strag_profile profile = *from;
-    profile.delay = delay;
-    return strag_profile_seconds(&profile, bytes) - delay;
-}
-
 /* @return NAN: it cannot be told */
 static double price(void *context, int call, const struct strag_model *model)
 {
@@ -205,7 +198,7 @@ static double price(void *context, int call, const struct strag_model *model)
         !profile)
         return NAN;
     double delay = kind->algorithm->needs_straggler ? (double)kind->delay : 0;
-    double seconds = from_last_arrival(profile, (double)kind->bytes, delay);
+    double seconds = strag_from_last_arrival(profile, (double)kind->bytes, delay);
     strag_profile_free(profile);
     return seconds;
 }
@@ -217,8 +210,9 @@ static double expected(const struct strag_selection *selection, const struct kin
         const struct strag_candidate *candidate = &selection->candidate[c];
         if (candidate->algorithm == kind->algorithm && candidate->blocks == kind->blocks &&
             candidate->profile)
-            return from_last_arrival(candidate->profile, (double)kind->bytes,
-                                     kind->algorithm->needs_straggler ? (double)kind->delay : 0);
+            return strag_from_last_arrival(candidate->profile, (double)kind->bytes,
+                                           kind->algorithm->needs_straggler ? (double)kind->delay
+                                                                            : 0);
     }
     return NAN;
 }
@@ -341,35 +335,6 @@ const double *strag_learner_doubt(const struct strag_learner *learner)
 
 /* ---- Trials ---- */
 
-/* The table's choice first; the previous component is thought to run the best of Open MPI's own.
- * @param[out] offers  room for all candidates and two more @return how many */
-static int make_offers(const struct strag_selection *selection, const struct strag_entry *usual,
-                       size_t bytes, struct strag_offer *offers)
-{
-    double stock = INFINITY;
-    int count = 1;
-    offers[0] = (struct strag_offer){usual->algorithm, usual->blocks, INFINITY};
-    for (int c = 0; c < selection->candidates; c++) {
-        const struct strag_candidate *candidate = &selection->candidate[c];
-        if (!candidate->profile)
-            continue;
-        const double seconds =
-            from_last_arrival(candidate->profile, (double)bytes, candidate->profile->delay);
-        if (candidate->algorithm->stock)
-            stock = fmin(stock, seconds);
-        if (candidate->algorithm == usual->algorithm && candidate->blocks == usual->blocks)
-            offers[0].seconds = seconds;
-        else
-            offers[count++] =
-                (struct strag_offer){candidate->algorithm, candidate->blocks, seconds};
-    }
-    if (!usual->algorithm)
-        offers[0].seconds = stock;
-    else if (stock < INFINITY)
-        offers[count++] = (struct strag_offer){NULL, 0, stock};
-    return count;
-}
-
 static bool is_running(const struct strag_learner *learner, const struct strag_trial *trial)
 {
     return trial->runs > 0 && strag_trials_left(learner->trials, (size_t)trial->from) > 0;
@@ -412,18 +377,42 @@ static bool look_at_class(struct strag_learner *learner, const struct strag_sele
 {
     char text[8];
     const bool was_over = strag_trials_text(learner->trials, bytes, text, sizeof text)[0];
-    const int count = make_offers(selection, strag_table_entry(table, bytes), bytes, offers);
+    const int count = strag_offers_make(selection, strag_table_entry(table, bytes), bytes, offers);
     const bool more = strag_trials_next(learner->trials, bytes, offers, count, next);
     if (!was_over)
         log_winner(learner, bytes);
     return more;
 }
 
-void strag_learner_try(struct strag_learner *learner, const struct strag_selection *selection,
-                       const struct strag_table *table, struct strag_trial *trials, bool *begun)
+/* Is there a size in the window whose trial is still to come? */
+static bool wants_offers(const struct strag_learner *learner)
 {
-    struct strag_offer *offers =
-        selection ? malloc(((size_t)selection->candidates + 2) * sizeof *offers) : NULL;
+    int i = 0;
+    while (i < learner->window && strag_trials_is_over(learner->trials, learner->size[i]))
+        i++;
+    return i < learner->window;
+}
+
+/* Room for the offers of a selection, which becomes complete. @return NULL: out of memory, or there
+ * is nothing to try */
+static struct strag_offer *prepare_offers(const struct strag_learner *learner,
+                                          const struct strag_state_record *record,
+                                          struct strag_selection *selection)
+{
+    const struct strag_state state = strag_state_of(record);
+    struct strag_problem problem = learner->problem;
+    problem.state = &state;
+    if (!selection || !wants_offers(learner) ||
+        strag_offers_complete(selection, &problem, &learner->now.model) != STRAG_OK)
+        return NULL;
+    return malloc(((size_t)selection->candidates + 2) * sizeof(struct strag_offer));
+}
+
+void strag_learner_try(struct strag_learner *learner, const struct strag_state_record *state,
+                       struct strag_selection *selection, const struct strag_table *table,
+                       struct strag_trial *trials, bool *begun)
+{
+    struct strag_offer *offers = prepare_offers(learner, state, selection);
     memset(begun, 0, STRAG_TRIALS_AT_ONCE * sizeof *begun);
     learner->left = 0;
     for (int i = 0; offers && i < learner->window; i++) {

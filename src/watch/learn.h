@@ -66,12 +66,15 @@ const double *strag_learner_doubt(const struct strag_learner *learner);
 /**
  * Begin trials of the sizes that the last window had, and go on with those whose calls have come.
  *
+ * @param state      of which the selection is
+ * @param selection  of the learner's model; candidates that are worth a trial are added. NULL: none
  * @param trials  [STRAG_TRIALS_AT_ONCE]: replaced where they are over. Those who run them begin to
  *                count a new one's calls at 0
  * @param[out] begun  [STRAG_TRIALS_AT_ONCE]: which are new
  */
-void strag_learner_try(struct strag_learner *learner, const struct strag_selection *selection,
-                       const struct strag_table *table, struct strag_trial *trials, bool *begun);
+void strag_learner_try(struct strag_learner *learner, const struct strag_state_record *state,
+                       struct strag_selection *selection, const struct strag_table *table,
+                       struct strag_trial *trials, bool *begun);
 
 /** Calls until all trials are over if sizes come as in the last window; 0: none is under way. */
 int strag_learner_calls_left(const struct strag_learner *learner);

@@ -9,12 +9,13 @@
 #include <string.h>
 
 enum {
-    SAMPLES = 8,      /* that are kept of each */
-    BEFORE = 3,       /* calls of a class before its trial */
-    FINALISTS = 3,    /* in a final, */
-    FINAL_CALLS = 3,  /* each of which runs so many times */
-    FREE_CALLS = 30,  /* a class's first ones, in which trials are not bounded */
-    PER_ALGORITHM = 2 /* counts of blocks that are tried */
+    SAMPLES = 8,       /* that are kept of each */
+    BEFORE = 3,        /* calls of a class before its trial */
+    FINALISTS = 3,     /* in a final, */
+    FINAL_CALLS = 3,   /* each of which runs so many times */
+    FREE_CALLS = 30,   /* a class's first ones, in which trials are not bounded */
+    PER_ALGORITHM = 2, /* counts of blocks that are tried */
+    PORTION = 2        /* algorithms that are tried at once, of very long calls */
 };
 
 /* What is modelled to take longer than the best by more than that is not tried. */
@@ -26,11 +27,23 @@ static const double final_margin = 0.1;
 /* The winner has to be faster by that than what the table says. */
 static const double hysteresis = 0.02;
 
-/* The part of a class's time that later trials may lose, and what each call is thought to. */
-static const double most_lost = 0.02, thought_lost = 0.1;
+/* What trials may lose, in calls: among a class's first ones, ... */
+static const double free_lost = 10;
+
+/* ... of very long calls so many and a share of the calls so far, ... */
+static const double long_lost = 1, long_share = 0.1;
+
+/* ... and later a share of all its calls. */
+static const double most_lost = 0.02;
+
+/* What a call is thought to lose at the least. */
+static const double thought_lost = 0.1;
 
 /* A call that takes longer measures an algorithm alone: connections and plans are made in less. */
 static const double long_call = 20e-3;
+
+/* Of those that take longer a trial is felt. */
+static const double very_long_call = 0.1;
 
 /* Sizes that differ by less are the same size. */
 static const double same_size = 1.045;
@@ -52,6 +65,8 @@ struct class
     int calls;
     double seconds;
     bool again;        /* there were second heats */
+    double thought;    /* calls that its trial is thought to lose */
+    double lost;       /* ... and really has lost, before the final */
     int forms, wanted; /* ... and calls that the trial at hand still has to come */
     int winner;        /* once it is over */
     struct form form[STRAG_TRIAL_RUNS];
@@ -144,6 +159,32 @@ static struct form *find_or_add(struct class *class, const struct strag_trial_ru
     return form;
 }
 
+/* The first call of a short one may have made connections and plans, and does not count.
+ * @param[out] sorted  [SAMPLES] @return how many */
+static int sort_samples(const struct form *form, float *sorted)
+{
+    int count = form->count < SAMPLES ? form->count : SAMPLES;
+    int first = count > 1 && count < SAMPLES && (double)form->seconds[0] < long_call;
+    memcpy(sorted, form->seconds + first, (size_t)(count - first) * sizeof *sorted);
+    qsort(sorted, (size_t)(count - first), sizeof *sorted, strag_compare_float);
+    return count - first;
+}
+
+/* @return INFINITY: it never ran */
+static double shortest(const struct form *form)
+{
+    float sorted[SAMPLES];
+    return sort_samples(form, sorted) > 0 ? (double)sorted[0] : INFINITY;
+}
+
+static double best_so_far(const struct class *class)
+{
+    double best = INFINITY;
+    for (int f = 0; f < class->forms; f++)
+        best = fmin(best, shortest(&class->form[f]));
+    return best;
+}
+
 /* A class's size is what most of its calls have. */
 void strag_trials_note(struct strag_trials *trials, size_t bytes,
                        const struct strag_trial_run *what, bool tried, double seconds)
@@ -163,26 +204,10 @@ void strag_trials_note(struct strag_trials *trials, size_t bytes,
     struct form *form = find_or_add(class, what);
     if (form)
         form->seconds[form->count++ % SAMPLES] = (float)seconds;
+    if (tried && class->phase == HEATS)
+        class->lost += fmax(0, seconds / best_so_far(class) - 1);
     if (tried && class->wanted > 0)
         class->wanted--;
-}
-
-/* The first call of a short one may have made connections and plans, and does not count.
- * @param[out] sorted  [SAMPLES] @return how many */
-static int sort_samples(const struct form *form, float *sorted)
-{
-    int count = form->count < SAMPLES ? form->count : SAMPLES;
-    int first = count > 1 && count < SAMPLES && (double)form->seconds[0] < long_call;
-    memcpy(sorted, form->seconds + first, (size_t)(count - first) * sizeof *sorted);
-    qsort(sorted, (size_t)(count - first), sizeof *sorted, strag_compare_float);
-    return count - first;
-}
-
-/* @return INFINITY: it never ran */
-static double shortest(const struct form *form)
-{
-    float sorted[SAMPLES];
-    return sort_samples(form, sorted) > 0 ? (double)sorted[0] : INFINITY;
 }
 
 /* @param[out] doubt  of the median, by what the calls scatter; seconds */
@@ -204,12 +229,12 @@ static double median(const struct form *form, double *doubt)
 /* ---- Who is tried ---- */
 
 /* How much longer than modelled an algorithm took at sizes nearby, by what it is fair to expect
- * that it will again. @return 1: it was not tried there */
+ * that it will again. @return 0: it was not tried there */
 static double experience(const struct strag_trials *trials, int size_class,
                          const struct strag_offer *offer)
 {
     static const int near[] = {-1, 1};
-    double ratio = 1;
+    double ratio = 0;
     for (int i = 0; i < 2; i++) {
         int c = size_class + near[i];
         if (c < 0 || c >= STRAG_SIZE_CLASSES || trials->classes[c].phase < FINAL)
@@ -224,9 +249,10 @@ static double experience(const struct strag_trials *trials, int size_class,
     return ratio;
 }
 
+/* What may be tried: how long it takes if all goes well, and if not. */
 struct entrant {
     const struct strag_offer *offer;
-    double expected;
+    double expected, worst;
 };
 
 static int compare_entrants(const void *a, const void *b)
@@ -266,9 +292,42 @@ static void keep_only(struct class *class, const struct strag_offer *usual)
     class->forms = 1;
 }
 
+static struct entrant enter(const struct strag_trials *trials, int size_class,
+                            const struct strag_offer *offer)
+{
+    const double ratio = experience(trials, size_class, offer);
+    if (ratio > 0)
+        return (struct entrant){offer, ratio * offer->seconds, ratio * offer->seconds};
+    return (struct entrant){offer, offer->seconds - offer->spare, offer->seconds};
+}
+
+static bool is_very_long(const struct class *class)
+{
+    return class->calls > 0 && class->seconds / class->calls > very_long_call;
+}
+
+static int heat_calls(const struct class *class)
+{
+    return class->seconds / class->calls > long_call ? 1 : 2;
+}
+
+/* Calls that a trial may lose which begins now. */
+static double may_lose(const struct class *class)
+{
+    if (class->calls > FREE_CALLS)
+        return most_lost * class->calls;
+    return is_very_long(class) ? long_lost + long_share * class->calls : free_lost;
+}
+
+/* The most that may ever be granted in the first calls: what would lose more is not tried at all.
+ */
+static double most_granted(const struct class *class)
+{
+    return is_very_long(class) ? long_lost + long_share * FREE_CALLS : free_lost;
+}
+
 /* The table's choice is the first form; the others in the order of what is expected of them, each
- * algorithm with one count of blocks before any has a second one.
- * @return what a trial is thought to lose, in calls of the class; 0: there is nobody to try */
+ * algorithm with one count of blocks before any has a second one. */
 static void choose_forms(const struct strag_trials *trials, int size_class, struct class *class,
                          const struct strag_offer *offers, int count)
 {
@@ -278,29 +337,29 @@ static void choose_forms(const struct strag_trials *trials, int size_class, stru
         return;
     double best = fmin(shortest(&class->form[0]), offers->seconds);
     for (int i = 0; i < count; i++) {
-        entrants[i] = (struct entrant){&offers[i], offers[i].seconds *
-                                                       experience(trials, size_class, &offers[i])};
+        entrants[i] = enter(trials, size_class, &offers[i]);
         best = fmin(best, offers[i].seconds);
     }
     if (shortest(&class->form[0]) < INFINITY) /* it is as good as the best, if all are better than
                                                  modelled */
         best = fmax(best, shortest(&class->form[0]));
     qsort(entrants, (size_t)count, sizeof *entrants, compare_entrants);
+    class->thought = FINAL_CALLS * (FINALISTS - 1) * thought_lost;
     for (int most = 1; most <= PER_ALGORITHM; most++) {
         for (int i = 0; i < count && class->forms < STRAG_TRIAL_RUNS; i++) {
             const struct strag_offer *offer = entrants[i].offer;
-            if (entrants[i].expected <= (1 + margin) * best &&
-                count_forms(class, offer->algorithm) < most)
-                add_form(class, offer);
+            const double lost =
+                heat_calls(class) * fmax(thought_lost, entrants[i].worst / best - 1);
+            if (entrants[i].expected > (1 + margin) * best ||
+                find_form(class, offer->algorithm, offer->blocks) ||
+                count_forms(class, offer->algorithm) >= most ||
+                class->thought + lost > most_granted(class))
+                continue;
+            add_form(class, offer);
+            class->thought += lost;
         }
     }
     free(entrants);
-}
-
-static bool may_lose(const struct class *class, int runs)
-{
-    double calls = 2.0 * (runs - 1) + FINAL_CALLS * (FINALISTS - 1);
-    return class->calls <= FREE_CALLS || thought_lost * calls <= most_lost * class->calls;
 }
 
 /* ---- Heats and final ---- */
@@ -331,18 +390,22 @@ static void begin_heats(const struct strag_trials *trials, struct class *class,
                         struct strag_trial *trial)
 {
     bool runs[STRAG_TRIAL_RUNS];
-    for (int f = 0; f < class->forms; f++)
-        runs[f] = class->form[f].count < 2;
+    const int calls = heat_calls(class), most = is_very_long(class) ? PORTION : STRAG_TRIAL_RUNS;
+    for (int f = 0, count = 0; f < class->forms; f++) {
+        runs[f] = class->form[f].count < calls && count < most;
+        count += runs[f];
+    }
     class->phase = HEATS;
-    give_out(trials, class, runs, class->seconds / class->calls > long_call ? 1 : 2, trial);
+    give_out(trials, class, runs, calls, trial);
 }
 
-static double best_so_far(const struct class *class)
+/* The others of a very long call's heats: not if enough was lost with those that ran. */
+static bool has_more_heats(const struct class *class)
 {
-    double best = INFINITY;
+    bool more = false;
     for (int f = 0; f < class->forms; f++)
-        best = fmin(best, shortest(&class->form[f]));
-    return best;
+        more = more || class->form[f].count == 0;
+    return more && class->lost <= most_granted(class);
 }
 
 /* What the model has learnt from the heats may speak for others. @return whether there are any */
@@ -356,7 +419,7 @@ static bool add_promising(struct class *class, const struct strag_offer *offers,
             add_form(class, &offers[i]);
     }
     class->again = true;
-    return class->forms > before;
+    return class->forms > before && class->lost <= most_granted(class);
 }
 
 /* Ranks by the shortest call. */
@@ -419,7 +482,7 @@ bool strag_trials_next(struct strag_trials *trials, size_t bytes, const struct s
         if (class->calls < BEFORE)
             return false;
         choose_forms(trials, size_class, class, offers, count);
-        if (!may_lose(class, class->forms))
+        if (class->forms > 1 && class->thought > may_lose(class))
             return false;
         if (class->forms > 1) {
             begin_heats(trials, class, trial);
@@ -428,7 +491,7 @@ bool strag_trials_next(struct strag_trials *trials, size_t bytes, const struct s
             class->winner = 0;
         }
     } else if (class->phase == HEATS) {
-        if (add_promising(class, offers, count))
+        if (has_more_heats(class) || add_promising(class, offers, count))
             begin_heats(trials, class, trial);
         else
             begin_final(trials, class, trial);
@@ -436,6 +499,11 @@ bool strag_trials_next(struct strag_trials *trials, size_t bytes, const struct s
         end_final(class);
     }
     return trial->runs > 0;
+}
+
+bool strag_trials_is_over(const struct strag_trials *trials, size_t bytes)
+{
+    return trials->classes[strag_size_class(bytes)].phase == OVER;
 }
 
 int strag_trials_left(const struct strag_trials *trials, size_t bytes)

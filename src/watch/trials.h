@@ -5,17 +5,23 @@
  * Sizes are put into classes, an octave each (2^k is in the middle of class k). Of each class:
  *
  *     1. Some calls have run with what the table says, at about the same size.
- *     2. Heats: what is modelled to take at most a fifth longer runs in one or two calls, one after
- *        the other, at most STRAG_TRIAL_RUNS - 1 algorithms. Of each the shortest call counts.
- *        If the model, which has learnt from them, then promises more of others, once these, too.
+ *     2. Heats: what is modelled to take at most a fifth longer, if all latencies overlap that can,
+ *        runs in one or two calls, one after the other, at most STRAG_TRIAL_RUNS - 1 algorithms.
+ *        Of each the shortest call counts. If the model, which has learnt from them, then promises
+ *        more of others, once these, too.
  *     3. The final: those within a tenth of the fastest, three at most, run three times more. Of
  * each the median counts. Another one than the table's wins if it is faster by 2 %, and by what the
  *        calls of both scatter.
  *
  * The winner runs from then on, and there is no second trial: so noise can make a choice wrong by
  * about as much as calls scatter, but never change it again and again. Only if links change all
- * begins anew. Whatever a trial may lose is modelled before: after a class's first 30 calls no
- * trial begins before it would lose 2 % of the class's time so far at most.
+ * begins anew.
+ *
+ * What a trial may lose is bounded before, by the model (nothing is thought to lose less than a
+ * tenth): in a class's first 30 calls 10 calls' time, of calls of a tenth of a second or more one
+ * plus a tenth of the calls so far, 4 in all; later 2 % of the class's time so far. Algorithms that
+ * would lose more are not tried. Very long calls come in portions of two algorithms, and when these
+ * have really lost what was granted the others do not run.
  *
  * One rank decides; all run the calls of a struct strag_trial, which each counts itself.
  */
@@ -52,6 +58,7 @@ struct strag_offer {
     const struct strag_algorithm *algorithm;
     int blocks;
     double seconds;
+    double spare; /* of these: latencies that may overlap with others (strag_profile_spare) */
 };
 
 struct strag_trials;
@@ -84,6 +91,9 @@ void strag_trials_note(struct strag_trials *trials, size_t bytes,
  */
 bool strag_trials_next(struct strag_trials *trials, size_t bytes, const struct strag_offer *offers,
                        int count, struct strag_trial *trial);
+
+/** Is there nothing more to be tried at sizes of this class? */
+bool strag_trials_is_over(const struct strag_trials *trials, size_t bytes);
 
 /** How many calls of a trial at a size of this class are still to come. */
 int strag_trials_left(const struct strag_trials *trials, size_t bytes);

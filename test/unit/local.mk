@@ -36,6 +36,7 @@ unit_tests = \
 	test/unit/test_network \
 	test/unit/test_network_random \
 	test/unit/test_observe \
+	test/unit/test_offers \
 	test/unit/test_optcc \
 	test/unit/test_plan \
 	test/unit/test_plan_store \
@@ -236,6 +237,10 @@ test_unit_test_optcc_SOURCES = test/unit/test_optcc.c
 test_unit_test_optcc_CPPFLAGS = $(unit_cppflags)
 test_unit_test_optcc_LDFLAGS = $(unit_ldflags)
 test_unit_test_optcc_LDADD = $(unit_libs)
+test_unit_test_offers_SOURCES = test/unit/test_offers.c
+test_unit_test_offers_CPPFLAGS = $(unit_cppflags)
+test_unit_test_offers_LDFLAGS = $(unit_ldflags)
+test_unit_test_offers_LDADD = $(unit_libs)
 test_unit_test_observe_SOURCES = test/unit/test_observe.c
 test_unit_test_observe_CPPFLAGS = $(unit_cppflags)
 test_unit_test_observe_LDFLAGS = $(unit_ldflags)

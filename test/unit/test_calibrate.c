@@ -105,6 +105,41 @@ static void exact(void **state)
     machine_free(&machine);
 }
 
+/* A ping has told the latency, and the bandwidth is anything: 64 ms of three rounds are the link's.
+ * And the other way round. */
+static void either_number(void **state)
+{
+    (void)state;
+    struct machine machine = machine_make(8, 1, 2e-3, 11.9e6);
+    struct strag_model before = strag_model_default(STRAG_NETWORK_TREE), model;
+    double doubt[STRAG_MODEL_NUMBERS];
+    doubt_network(doubt);
+    doubt[STRAG_MODEL_ALPHA] = 1;
+    before.alpha = 2.1e-3;
+    model = before;
+    add(&machine, "recursive-doubling", 256 << 10);
+    struct strag_fit fit =
+        strag_calibrate(machine.calls, 1, price, &machine, &before, doubt, &model);
+    assert_int_equal(fit.calls, 1);
+    assert_true(fit.error < 0.01);
+    assert_close("alpha", model.alpha, 2e-3, 0.15);
+    assert_close("bandwidth", model.bandwidth, 11.9e6, 0.15);
+    machine_free(&machine);
+
+    machine = machine_make(8, 1, 2e-3, 11.9e6);
+    doubt_network(doubt);
+    doubt[STRAG_MODEL_BANDWIDTH] = 1;
+    before = strag_model_default(STRAG_NETWORK_TREE);
+    before.bandwidth = 11e6;
+    model = before;
+    add(&machine, "ring", 64 << 10);
+    fit = strag_calibrate(machine.calls, 1, price, &machine, &before, doubt, &model);
+    assert_true(fit.error < 0.01);
+    assert_close("alpha", model.alpha, 2e-3, 0.15);
+    assert_close("bandwidth", model.bandwidth, 11.9e6, 0.15);
+    machine_free(&machine);
+}
+
 /* Random machines, calls that scatter by 5 %, and one kind in five that somebody disturbed. */
 static void noisy(void **state)
 {
@@ -254,8 +289,9 @@ static void nonsense(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(exact),    cmocka_unit_test(noisy), cmocka_unit_test(hosts),
-        cmocka_unit_test(one_kind), cmocka_unit_test(told),  cmocka_unit_test(nonsense),
+        cmocka_unit_test(exact),    cmocka_unit_test(either_number), cmocka_unit_test(noisy),
+        cmocka_unit_test(hosts),    cmocka_unit_test(one_kind), cmocka_unit_test(told),
+        cmocka_unit_test(nonsense),
     };
     return cmocka_run_group_tests_name("calibrate", tests, NULL, NULL);
 }

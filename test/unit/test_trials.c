@@ -45,7 +45,7 @@ static struct job job_make(uint64_t seed, double noise, int count)
     job.trials = strag_trials_create(0);
     assert_non_null(job.trials);
     for (int i = 0; i < count; i++)
-        job.offers[i] = (struct strag_offer){strag_algorithms[i], 0, 1e-3};
+        job.offers[i] = (struct strag_offer){strag_algorithms[i], 0, 1e-3, 0};
     job.table = (struct strag_table){1, {{0, strag_algorithms[0], 0}}};
     return job;
 }
@@ -188,6 +188,58 @@ static void late(void **state)
     strag_trials_free(job.trials);
 }
 
+/* Thought to take three times as long as the best, though in less time if latencies overlap: tried
+ * if they are to be found nearly as good then, as long as that does not cost too much. */
+static void overlapping(void **state)
+{
+    (void)state;
+    struct job job = job_make(6, 0.01, 4);
+    for (int i = 0; i < 4; i++)
+        job.truth[i] = 1e-3;
+    job.truth[1] = 0.7e-3;
+    job.truth[2] = job.truth[3] = 9e-3;
+    job.offers[1].seconds = 3e-3;
+    job.offers[1].spare = 2.2e-3;
+    job.offers[2].seconds = 3e-3;
+    job.offers[2].spare = 1.7e-3; /* still too long */
+    job.offers[3].seconds = 7e-3; /* might lose 12 calls' time */
+    job.offers[3].spare = 6.5e-3;
+    run(&job, 5);
+    assert_int_equal(job.trial.runs, 1);
+    assert_ptr_equal(job.trial.run[0].algorithm, strag_algorithms[1]);
+    run(&job, 20);
+    assert_ptr_equal(choice(&job), strag_algorithms[1]);
+    strag_trials_free(job.trials);
+}
+
+/* Trials of very long calls begin when they have little to lose, and end when they have lost that:
+ * the model is wrong by a factor of three here. */
+static void very_long(void **state)
+{
+    (void)state;
+    struct job job = job_make(7, 0.01, 7);
+    for (int i = 0; i < 7; i++) {
+        job.truth[i] = i == 0 ? 1 : 3;
+        job.offers[i].seconds = 1 + 0.01 * i;
+    }
+    run(&job, 4);
+    assert_int_equal(job.trial.runs, 2);
+    run(&job, 8);
+    assert_int_equal(job.trial.runs, 2); /* 4 calls' time are lost: no more than that is granted */
+    run(&job, 40);
+    assert_true(job.seconds <= 40 + 3 * 2 + 0.01);
+    assert_ptr_equal(choice(&job), strag_algorithms[0]);
+    assert_true(strag_trials_is_over(job.trials, job.bytes));
+    strag_trials_free(job.trials);
+
+    job = job_make(8, 0.01, 7);
+    for (int i = 0; i < 7; i++)
+        job.truth[i] = job.offers[i].seconds = 1 + 0.01 * (6 - i);
+    run(&job, 28);
+    assert_ptr_equal(choice(&job), strag_algorithms[6]);
+    strag_trials_free(job.trials);
+}
+
 /* Calls of other sizes in the class do not count. */
 static void sizes(void **state)
 {
@@ -267,6 +319,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_the_best), cmocka_unit_test(previous),
         cmocka_unit_test(nobody),         cmocka_unit_test(late),
+        cmocka_unit_test(overlapping),    cmocka_unit_test(very_long),
         cmocka_unit_test(sizes),          cmocka_unit_test(one_percent),
         cmocka_unit_test(five_percent),   cmocka_unit_test(twenty_percent),
     };
