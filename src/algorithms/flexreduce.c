@@ -304,7 +304,7 @@ static void claim(const struct strag_problem *problem, struct strag_claim *claim
         .rounds = prepared->rounds,
         .blocks = flex->blocks * prepared->segments,
         .one_ported = prepared->segments == 1 && strag_tree_symmetric(flex->tree),
-        .chain = prepared->nstages,
+        .chain = prepared->segments == 1 ? prepared->nstages : 0,
     };
 }
 

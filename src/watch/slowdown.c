@@ -14,6 +14,9 @@
 /* Two probes agree on a host if their factors differ by less. */
 static const double agreement = 1.12;
 
+/* What is left of a probe's scatter after another one. */
+static const double scatter_kept = 0.8;
+
 /* A meter's rate counts if its messages waited for more than this part of the calls' time. */
 static const double least_wait = 0.02;
 
@@ -21,6 +24,7 @@ struct host {
     double nominal; /* the fastest one's is 1 */
     double factor;  /* in force; 1: not slow */
     double pending; /* the factor by the last probe */
+    double last;    /* the rate of its slower link in the last probe; 0: there was none */
     double out, in; /* scratch: the best rates; 0: unknown */
     double seen;    /* the factor by the meters of the last window, or 1 */
 };
@@ -33,6 +37,7 @@ struct strag_slowdown {
     double *sorted; /* [hosts] */
 
     double reference;  /* bytes per second of a fast link; 0: unknown */
+    double scatter;    /* of fast links' rates in the last probes, relative */
     double took, idle; /* seconds of a probe; since the last one */
     double tolerated;  /* a suspicion of this strength was refuted */
     int remembered;    /* windows left for which this holds */
@@ -43,7 +48,7 @@ struct strag_slowdown {
 struct strag_slowdown_options strag_slowdown_default(void)
 {
     return (struct strag_slowdown_options){
-        .least = 1.1, .share = 0.003, .more = 0.08, .thought = 2e-3, .remember = 16};
+        .least = 1.1, .sure = 4, .share = 0.003, .more = 0.08, .thought = 2e-3, .remember = 16};
 }
 
 /* ---- Making one ---- */
@@ -283,12 +288,39 @@ static double speed(const struct host *host)
     return fmin(host->out, host->in);
 }
 
+/* How much fast links' rates scatter: how far the faster half of the hosts, of which
+ * slowdown->sorted has the speeds in rising order, are from their slowest, and how far most hosts
+ * have moved since the last probe. Of a normal distribution both are the standard deviation. */
+static void find_scatter(struct strag_slowdown *slowdown)
+{
+    static const double of_mean = 1.2533, of_median = 1.4826;
+    const int hosts = slowdown->hosts, first = hosts / 2;
+    double sum = 0, moved = 0;
+    for (int h = first; h < hosts; h++)
+        sum += log(slowdown->sorted[h] / slowdown->sorted[first]);
+    for (int h = 0; h < hosts; h++) {
+        struct host *host = &slowdown->host[h];
+        slowdown->sorted[h] = host->last > 0 ? fabs(log(speed(host) / host->last)) : 0;
+        host->last = speed(host);
+    }
+    qsort(slowdown->sorted, (size_t)hosts, sizeof *slowdown->sorted, strag_compare_double);
+    moved = of_median * slowdown->sorted[hosts / 2] / sqrt(2);
+    slowdown->scatter =
+        fmax(fmax(of_mean * sum / (hosts - first), moved), scatter_kept * slowdown->scatter);
+}
+
+/* From which factor on a host is slow that was not. */
+static double least_factor(const struct strag_slowdown *slowdown)
+{
+    return fmax(slowdown->options.least, 1 + slowdown->options.sure * slowdown->scatter);
+}
+
 /* A host's factor by a probe, or 1. A slow host needs less to remain slow. */
 static double judge(const struct strag_slowdown *slowdown, const struct host *host)
 {
-    double factor = slowdown->reference / speed(host), least = slowdown->options.least;
+    double factor = slowdown->reference / speed(host), least = least_factor(slowdown);
     if (host->factor > 1)
-        least = 1 + (least - 1) / 2;
+        least = 1 + (slowdown->options.least - 1) / 2;
     return factor >= least ? factor : 1;
 }
 
@@ -328,7 +360,7 @@ static bool compare(struct strag_slowdown *slowdown, bool *sure)
         double factor = none ? 1 : judge(slowdown, host);
         bool other = !agree(factor, host->factor);
         bool again = slowdown->is_pending && agree(factor, host->pending);
-        bool seen = factor > host->factor && host->seen >= slowdown->options.least;
+        bool seen = factor > host->factor && host->seen >= least_factor(slowdown);
         changed = changed || other;
         *sure = *sure && (!other || again || seen);
         host->pending = factor;
@@ -345,6 +377,7 @@ bool strag_slowdown_probed(struct strag_slowdown *slowdown, const float *rates, 
         for (int h = 0; h < slowdown->hosts; h++)
             slowdown->sorted[h] = speed(&slowdown->host[h]);
         slowdown->reference = upper_quartile(slowdown, slowdown->hosts);
+        find_scatter(slowdown);
         changed = compare(slowdown, &sure);
         if (!changed && slowdown->suspicion > slowdown->tolerated) {
             slowdown->tolerated = slowdown->suspicion;

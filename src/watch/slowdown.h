@@ -26,6 +26,10 @@
  * wait, and meters measure nothing. While a host is slow every window has a probe, since its plan
  * uses its links less than others. Options limit the share of the job's time that probes take.
  *
+ * On a machine that others use, too, rates scatter, and the slowest of many hosts seems to be slow
+ * by chance. So a host is slow only by four times as much as the faster half of the hosts scatter
+ * in this probe, or lately did: 1.1 where they scatter by 2.5 % or less, 1.2 with 5 %.
+ *
  * A suspicion that a probe refutes is remembered: for a while only a stronger one counts.
  *
  * One process decides for all; the same calls give the same decisions.
@@ -42,14 +46,15 @@
 enum { STRAG_PROBE_ROUNDS = 3, STRAG_PROBE_HOSTS_MIN = 3 };
 
 struct strag_slowdown_options {
-    double least;   /* a host is slow from this factor on, until below half of its excess over 1 */
+    double least;   /* a host is slow from this factor on, until below half of its excess over 1; */
+    double sure;    /* but the excess is so many times the scatter of rates at the least */
     double share;   /* of the job's time for probes */
     double more;    /* with a suspicion, or while a host is slow */
     double thought; /* assumed seconds of the first probe */
     int remember;   /* windows for which a refuted suspicion counts */
 };
 
-/** 1.1; 0.003; 0.08; 2 ms; 16. */
+/** 1.1; 4; 0.003; 0.08; 2 ms; 16. */
 struct strag_slowdown_options strag_slowdown_default(void);
 
 struct strag_slowdown;

@@ -335,13 +335,14 @@ static void choose_forms(const struct strag_trials *trials, int size_class, stru
     keep_only(class, offers);
     if (!entrants)
         return;
-    double best = fmin(shortest(&class->form[0]), offers->seconds);
+    double best = offers->seconds;
     for (int i = 0; i < count; i++) {
         entrants[i] = enter(trials, size_class, &offers[i]);
         best = fmin(best, offers[i].seconds);
     }
-    if (shortest(&class->form[0]) < INFINITY) /* it is as good as the best, if all are better than
-                                                 modelled */
+    /* If it takes longer than modelled, so will others; if not, they will not take as long, either
+     */
+    if (shortest(&class->form[0]) < INFINITY)
         best = fmax(best, shortest(&class->form[0]));
     qsort(entrants, (size_t)count, sizeof *entrants, compare_entrants);
     class->thought = FINAL_CALLS * (FINALISTS - 1) * thought_lost;

@@ -460,6 +460,34 @@ static void test_not_slow(void **state)
     strag_slowdown_free(slowdown);
 }
 
+/* Where fast links scatter by 5 % the slowest is not slow by 1.15, twice; by 1.5 it is. After quiet
+ * probes 1.15 is. */
+static void test_scatter(void **state)
+{
+    (void)state;
+    struct strag_slowdown *slowdown = strag_slowdown_create(&own_hosts, &none_known, NULL);
+    assert_non_null(slowdown);
+    assert_false(probed(slowdown, (double[HOSTS]){9, 9.6, 9.4, 9.9, 8.1, 9.5, 8.5, 9}));
+    assert_true(next_window(slowdown, 1));
+    assert_false(probed(slowdown, (double[HOSTS]){9.6, 9, 9.9, 9.1, 8.1, 10.1, 8.6, 9.7}));
+    assert_true(next_window(slowdown, 1));
+    assert_false(probed(slowdown, (double[HOSTS]){9, 9.6, 8.6, 9.1, 6, 9.5, 8.5, 9}));
+    assert_true(next_window(slowdown, 0));
+    assert_true(probed(slowdown, (double[HOSTS]){9, 9.6, 8.6, 9.1, 6, 9.5, 8.5, 9}));
+    assert_factors(slowdown, (double[HOSTS]){1, 1, 1, 1, 1.5, 1, 1, 1});
+    strag_slowdown_free(slowdown);
+
+    slowdown = strag_slowdown_create(&own_hosts, &none_known, NULL);
+    assert_non_null(slowdown);
+    assert_false(probed(slowdown, (double[HOSTS]){9, 9.6, 8.6, 9.1, 9, 9.9, 8.5, 9}));
+    for (int i = 0; i < 10; i++)
+        assert_false(probed(slowdown, (double[HOSTS]){9, 9, 9, 9, 9, 9, 9, 9}));
+    assert_false(probed(slowdown, (double[HOSTS]){9, 9, 9, 9, 7.8, 9, 9, 9}));
+    assert_true(probed(slowdown, (double[HOSTS]){9, 9, 9, 9, 7.8, 9, 9, 9}));
+    assert_factors(slowdown, (double[HOSTS]){1, 1, 1, 1, 1.15, 1, 1, 1});
+    strag_slowdown_free(slowdown);
+}
+
 /* What probes may take of the job's time. */
 static void test_budget(void **state)
 {
@@ -561,9 +589,10 @@ int main(void)
         cmocka_unit_test(test_one_slow_host), cmocka_unit_test(test_two_ranks_per_host),
         cmocka_unit_test(test_random_jobs),   cmocka_unit_test(test_only_seems_so),
         cmocka_unit_test(test_verdicts),      cmocka_unit_test(test_seen),
-        cmocka_unit_test(test_not_slow),      cmocka_unit_test(test_budget),
-        cmocka_unit_test(test_bytes),         cmocka_unit_test(test_partners),
-        cmocka_unit_test(test_out_of_memory), cmocka_unit_test(test_many_hosts),
+        cmocka_unit_test(test_not_slow),      cmocka_unit_test(test_scatter),
+        cmocka_unit_test(test_budget),        cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_partners),      cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_many_hosts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -156,6 +156,18 @@ static void previous(void **state)
     strag_trials_free(job.trials);
 }
 
+/* All take a fifth of what is modelled: that is no reason to try nobody. */
+static void faster_than_modelled(void **state)
+{
+    (void)state;
+    struct job job = job_make(9, 0.01, 4);
+    for (int i = 0; i < 4; i++)
+        job.truth[i] = 0.2e-3 * (1 - 0.1 * i);
+    run(&job, 40);
+    assert_ptr_equal(choice(&job), strag_algorithms[3]);
+    strag_trials_free(job.trials);
+}
+
 /* Where the model sees one candidate only, nothing is tried. */
 static void nobody(void **state)
 {
@@ -318,10 +330,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_the_best), cmocka_unit_test(previous),
-        cmocka_unit_test(nobody),         cmocka_unit_test(late),
-        cmocka_unit_test(overlapping),    cmocka_unit_test(very_long),
-        cmocka_unit_test(sizes),          cmocka_unit_test(one_percent),
-        cmocka_unit_test(five_percent),   cmocka_unit_test(twenty_percent),
+        cmocka_unit_test(nobody),         cmocka_unit_test(faster_than_modelled),
+        cmocka_unit_test(late),           cmocka_unit_test(overlapping),
+        cmocka_unit_test(very_long),      cmocka_unit_test(sizes),
+        cmocka_unit_test(one_percent),    cmocka_unit_test(five_percent),
+        cmocka_unit_test(twenty_percent),
     };
     return cmocka_run_group_tests_name("trials", tests, NULL, NULL);
 }
