@@ -290,7 +290,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exact),    cmocka_unit_test(either_number), cmocka_unit_test(noisy),
-        cmocka_unit_test(hosts),    cmocka_unit_test(one_kind), cmocka_unit_test(told),
+        cmocka_unit_test(hosts),    cmocka_unit_test(one_kind),      cmocka_unit_test(told),
         cmocka_unit_test(nonsense),
     };
     return cmocka_run_group_tests_name("calibrate", tests, NULL, NULL);
