@@ -161,7 +161,7 @@ static int run(const struct call *call)
     struct strag_transport *shared = NULL;
     int root = 0;
     int status = coll_strag_reducer_init(&reducer, call->op, call->dtype);
-    coll_strag_transport_begin(module->transport, call->dtype, call->size);
+    coll_strag_transport_begin(module->transport, call->dtype, call->size, false);
     if (module->shm)
         shared = coll_strag_shared_memory_begin(module->shm, &reducer, call->size);
     reducer.in_place = NULL != shared && NULL != shared->recv_in_place;
@@ -250,8 +250,8 @@ static int run_choice(const struct call *call)
 static int look_up(struct call *call)
 {
     struct coll_strag_module *module = call->module;
-    const int code = module->setup == COLL_STRAG_SETUP_DONE ? module->setup_error
-                                                            : coll_strag_setup(module, call->comm);
+    const int code =
+        coll_strag_is_set_up(module) ? module->setup_error : coll_strag_setup(module, call->comm);
     if (code != OMPI_SUCCESS)
         return code;
     const struct strag_entry *entry =
@@ -290,8 +290,6 @@ static int choose(struct call *call)
         call->choice.reason = COLL_STRAG_NOT_COMMUTATIVE;
     else if (extent <= 0)
         call->choice.reason = COLL_STRAG_EXTENT;
-    else if (module->setup == COLL_STRAG_SETUP_RUNNING)
-        call->choice.reason = COLL_STRAG_BUSY;
     else
         return look_up(call);
     return OMPI_SUCCESS;

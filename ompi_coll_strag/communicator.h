@@ -21,6 +21,8 @@
 
 enum coll_strag_setup { COLL_STRAG_SETUP_NOT_YET, COLL_STRAG_SETUP_RUNNING, COLL_STRAG_SETUP_DONE };
 
+struct setup;
+
 struct coll_strag_module {
     mca_coll_base_module_t super;
     bool enabled;
@@ -33,8 +35,11 @@ struct coll_strag_module {
     size_t delegate_below;
     unsigned long long delegate_limit;
 
-    enum coll_strag_setup setup;
-    int setup_error; /* of this rank alone: all its later calls fail, too */
+    enum coll_strag_setup setup; /* atomic: coll_strag_is_set_up */
+    int setup_error;             /* of this rank alone: all its later calls fail, too */
+    struct setup *in_setup;      /* what setup needs until it is done (setup_steps.h); then NULL */
+    bool in_progress;            /* a thread has entered; atomic: coll_strag_enter */
+    bool waited_for;             /* a blocking call goes on with setup; atomic */
 
     bool is_dup;
 
@@ -59,6 +64,24 @@ struct coll_strag_module {
 
 OBJ_CLASS_DECLARATION(coll_strag_module_t);
 typedef struct coll_strag_module coll_strag_module_t;
+
+/** Is setup done? Then all that it has filled in may be read, whichever thread did it. */
+static inline bool coll_strag_is_set_up(const struct coll_strag_module *module)
+{
+    return __atomic_load_n(&module->setup, __ATOMIC_ACQUIRE) == COLL_STRAG_SETUP_DONE;
+}
+
+/** Several threads may come by to make progress: one at a time may, who then leaves again.
+ * @return false: another one does, or this one already */
+static inline bool coll_strag_enter(struct coll_strag_module *module)
+{
+    return !__atomic_exchange_n(&module->in_progress, true, __ATOMIC_ACQUIRE);
+}
+
+static inline void coll_strag_leave(struct coll_strag_module *module)
+{
+    __atomic_store_n(&module->in_progress, false, __ATOMIC_RELEASE);
+}
 
 /** Does a call of so many bytes go to the previous component whatever it is? Before setup this is
  * what all ranks know without having to ask. */

@@ -14,6 +14,7 @@
 #include "reducer.h"
 #include "report.h"
 #include "settings.h"
+#include "setup.h"
 #include "shared_memory.h"
 #include "table.h"
 #include "table_cache.h"
@@ -168,6 +169,7 @@ static int component_open(void)
 static int component_close(void)
 {
     coll_strag_fingerprint_free();
+    coll_strag_setup_close();
     coll_strag_device_close();
     coll_strag_ucp_close();
     coll_strag_heritage_close();

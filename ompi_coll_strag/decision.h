@@ -28,7 +28,6 @@ enum coll_strag_reason {
     COLL_STRAG_OFF,       /* coll_strag_algorithm is previous */
     COLL_STRAG_RULE,      /* a rule says so */
     COLL_STRAG_UNPLANNED, /* the pinned algorithm cannot be planned, or none can */
-    COLL_STRAG_BUSY,      /* the call comes out of our own setup */
     COLL_STRAG_STRANGER,  /* a rank has no strag, or another one */
     COLL_STRAG_NO_MEMORY, /* a rank had none left during setup */
 };

@@ -42,11 +42,14 @@ ompi_coll_strag_libcoll_strag_la_SOURCES = \
 	ompi_coll_strag/setup_decide.c ompi_coll_strag/setup_decide.h \
 	ompi_coll_strag/setup_derive.c ompi_coll_strag/setup_derive.h \
 	ompi_coll_strag/setup_inherit.c ompi_coll_strag/setup_inherit.h \
+	ompi_coll_strag/setup_memory.c ompi_coll_strag/setup_memory.h \
+	ompi_coll_strag/setup_network.c ompi_coll_strag/setup_network.h \
 	ompi_coll_strag/setup_steps.c ompi_coll_strag/setup_steps.h \
 	ompi_coll_strag/shared_memory.c ompi_coll_strag/shared_memory.h \
 	ompi_coll_strag/state.c ompi_coll_strag/state.h \
 	ompi_coll_strag/table.c ompi_coll_strag/table.h \
 	ompi_coll_strag/table_cache.c ompi_coll_strag/table_cache.h \
+	ompi_coll_strag/teardown.c ompi_coll_strag/teardown.h \
 	ompi_coll_strag/transport.c ompi_coll_strag/transport.h \
 	ompi_coll_strag/transport_pml.c ompi_coll_strag/transport_pml.h \
 	ompi_coll_strag/ucp/ucp.h \

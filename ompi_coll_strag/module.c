@@ -33,6 +33,7 @@ static void module_construct(coll_strag_module_t *module)
 static void module_destruct(coll_strag_module_t *module)
 {
     coll_strag_count_end(&module->count);
+    coll_strag_setup_free(module->in_setup);
     coll_strag_plans_free(&module->plans, false);
     coll_strag_watch_free(module->watch);
     strag_selection_free(module->selection);
@@ -63,7 +64,7 @@ static int module_enable(mca_coll_base_module_t *base, ompi_communicator_t *comm
         return OMPI_ERR_NOT_FOUND;
     }
     coll_strag_setup_prepare(module, comm);
-    coll_strag_pml_init(&module->pml, comm);
+    coll_strag_pml_init(&module->pml, comm, MCA_COLL_BASE_TAG_ALLREDUCE);
     COLL_STRAG_INSTALL(module, comm, allreduce);
     module->enabled = true;
     return OMPI_SUCCESS;
@@ -101,7 +102,8 @@ mca_coll_base_module_t *coll_strag_comm_query(ompi_communicator_t *comm, int *pr
     if (NULL == module)
         return NULL;
     module->heritage = coll_strag_heritage_create();
-    if (NULL == module->heritage) {
+    module->in_setup = coll_strag_setup_create(module, comm);
+    if (NULL == module->heritage || NULL == module->in_setup) {
         OBJ_RELEASE(module);
         return NULL;
     }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Each rank looks up its neighbours in a binomial tree, two on average, so that no process has to
- * look up thousands. What is missing below travels up, the answer down. Seven ranks, of which 4 has
- * no strag:
+ * Each rank looks up its neighbours in the tree of run/exchange.h, two on average, so that no
+ * process has to look up thousands. What is missing below travels up, the answer down. Seven ranks,
+ * of which 4 has no strag:
  *
  *            0            5 -> 4   not sent: 5 sees that its parent is missing
  *         /  |  \         6 -> 4   nor does 6
@@ -19,13 +19,6 @@
 #include "log.h"
 
 #include <string.h>
-
-/* Ranks, the lowest of each kind; INT32_MAX: none. */
-struct answer {
-    int32_t missing; /* has no strag, or another one */
-    int32_t varies;  /* has other parameters than rank 0 */
-    struct coll_strag_offer offer;
-};
 
 static bool is_missing(ompi_communicator_t *comm, int rank)
 {
@@ -70,7 +63,7 @@ static void warn(ompi_communicator_t *comm, enum coll_strag_warning warning, int
 }
 
 static void warn_of(ompi_communicator_t *comm, const struct coll_strag_fingerprint *first,
-                    const struct answer *answer)
+                    const struct coll_strag_answer *answer)
 {
     char what[COLL_STRAG_DIFFERENCE_MAX];
     struct coll_strag_fingerprint theirs;
@@ -95,106 +88,55 @@ bool coll_strag_roll_call_first(ompi_communicator_t *comm, struct coll_strag_fin
     return false;
 }
 
-/* ---- The tree ---- */
+/* ---- The agreement ---- */
 
-static int send_answer(ompi_communicator_t *comm, const struct answer *answer, int rank)
+static void add(void *context, void *value, const void *other)
 {
-    return MCA_PML_CALL(send(answer, sizeof *answer, MPI_BYTE, rank, MCA_COLL_BASE_TAG_ALLREDUCE,
-                             MCA_PML_BASE_SEND_STANDARD, comm));
-}
-
-static int receive_answer(ompi_communicator_t *comm, struct answer *answer, int rank)
-{
-    return MCA_PML_CALL(recv(answer, sizeof *answer, MPI_BYTE, rank, MCA_COLL_BASE_TAG_ALLREDUCE,
-                             comm, MPI_STATUS_IGNORE));
-}
-
-static void add(struct answer *answer, const struct answer *other)
-{
-    if (other->missing < answer->missing)
-        answer->missing = other->missing;
-    if (other->varies < answer->varies)
-        answer->varies = other->varies;
-    if (other->offer.origin != answer->offer.origin)
+    struct coll_strag_answer *answer = value;
+    const struct coll_strag_answer *theirs = other;
+    (void)context;
+    if (theirs->missing < answer->missing)
+        answer->missing = theirs->missing;
+    if (theirs->varies < answer->varies)
+        answer->varies = theirs->varies;
+    if (theirs->offer.origin != answer->offer.origin)
         answer->offer.origin = 0;
 }
 
-/* A rank and the bits below its lowest one: its children. Rank 0 has all bits. */
-static int first_child_bit(int rank, int n)
+static bool takes_part(void *context, void *value, int neighbour)
 {
-    int bit = 1;
-    while (rank ? !(rank & bit) : bit < n)
-        bit <<= 1;
-    return bit >> 1;
+    const struct coll_strag_roll_call *call = context;
+    struct coll_strag_answer *answer = value;
+    const bool missing = is_missing(call->comm, neighbour);
+    if (missing && neighbour < answer->missing)
+        answer->missing = neighbour;
+    return !missing;
 }
 
-/* From those below. */
-static int gather(ompi_communicator_t *comm, struct answer *answer)
-{
-    const int n = ompi_comm_size(comm), me = ompi_comm_rank(comm);
-    for (int bit = 1; bit <= first_child_bit(me, n); bit <<= 1) {
-        const int child = me | bit;
-        struct answer theirs = {.missing = child, .varies = INT32_MAX};
-        int code = OMPI_SUCCESS;
-        if (child >= n)
-            continue;
-        if (!is_missing(comm, child))
-            code = receive_answer(comm, &theirs, child);
-        if (code != OMPI_SUCCESS)
-            return code;
-        add(answer, &theirs);
-    }
-    return OMPI_SUCCESS;
-}
+_Static_assert(sizeof(struct coll_strag_answer) <= STRAG_EXCHANGE_VALUE,
+               "an answer is too long to be agreed upon");
 
-/* To those below. */
-static int spread(ompi_communicator_t *comm, const struct answer *answer)
+void coll_strag_roll_call_begin(struct coll_strag_roll_call *call, struct strag_exchange *exchange,
+                                ompi_communicator_t *comm,
+                                const struct coll_strag_fingerprint *first,
+                                const struct coll_strag_offer *offer)
 {
-    const int n = ompi_comm_size(comm), me = ompi_comm_rank(comm);
-    for (int bit = first_child_bit(me, n); bit > 0; bit >>= 1) {
-        const int child = me | bit;
-        if (child >= n || is_missing(comm, child))
-            continue;
-        int code = send_answer(comm, answer, child);
-        if (code != OMPI_SUCCESS)
-            return code;
-    }
-    return OMPI_SUCCESS;
-}
-
-/* Up to the parent, and back. */
-static int ask(ompi_communicator_t *comm, struct answer *answer)
-{
-    const int me = ompi_comm_rank(comm), parent = me & (me - 1);
-    if (me == 0)
-        return OMPI_SUCCESS;
-    if (is_missing(comm, parent)) {
-        answer->missing = parent;
-        return OMPI_SUCCESS;
-    }
-    int code = send_answer(comm, answer, parent);
-    return code == OMPI_SUCCESS ? receive_answer(comm, answer, parent) : code;
-}
-
-int coll_strag_roll_call(ompi_communicator_t *comm, const struct coll_strag_fingerprint *first,
-                         struct coll_strag_offer *offer, bool *all)
-{
+    const struct strag_agreement agreement = {add, takes_part, call};
+    struct coll_strag_answer *answer = &call->answer;
     struct coll_strag_fingerprint own;
-    struct answer answer;
-    memset(&answer, 0, sizeof answer); /* it is sent, padding and all */
-    answer.missing = answer.varies = INT32_MAX;
-    answer.offer = *offer;
+    memset(call, 0, sizeof *call); /* it is sent, padding and all */
+    call->comm = comm;
+    call->first = first;
+    answer->missing = answer->varies = INT32_MAX;
+    answer->offer = *offer;
     coll_strag_fingerprint_find(comm, ompi_comm_rank(comm), &own);
     if (coll_strag_fingerprint_varies(&own, first, NULL))
-        answer.varies = ompi_comm_rank(comm);
-    int code = gather(comm, &answer);
-    if (code == OMPI_SUCCESS)
-        code = ask(comm, &answer);
-    if (code == OMPI_SUCCESS)
-        code = spread(comm, &answer);
-    *all = code == OMPI_SUCCESS && answer.missing == INT32_MAX;
-    *offer = answer.offer;
-    if (code == OMPI_SUCCESS)
-        warn_of(comm, first, &answer);
-    return code;
+        answer->varies = ompi_comm_rank(comm);
+    strag_exchange_agree(exchange, answer, sizeof *answer, &agreement);
+}
+
+bool coll_strag_roll_call_end(const struct coll_strag_roll_call *call)
+{
+    warn_of(call->comm, call->first, &call->answer);
+    return call->answer.missing == INT32_MAX;
 }

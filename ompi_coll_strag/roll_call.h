@@ -9,6 +9,8 @@
 #include "decision.h"
 #include "fingerprint.h"
 
+#include "run/exchange.h"
+
 /**
  * When a communicator is made: look at its rank 0. Nothing is sent.
  *
@@ -17,15 +19,32 @@
  */
 bool coll_strag_roll_call_first(ompi_communicator_t *comm, struct coll_strag_fingerprint *first);
 
+/* An answer of this rank's, then that of all. */
+struct coll_strag_roll_call {
+    ompi_communicator_t *comm;
+    const struct coll_strag_fingerprint *first;
+    struct coll_strag_answer {
+        /* Ranks, the lowest of each kind; INT32_MAX: none. */
+        int32_t missing; /* has no strag, or another one */
+        int32_t varies;  /* has other parameters than rank 0 */
+        struct coll_strag_offer offer;
+    } answer;
+};
+
 /**
- * Before anything else is sent: do all ranks have it? Warns if not, and if parameters vary.
- * Collective among those ranks that have it.
+ * Before anything else is sent: do all ranks have it? Collective among those ranks that have it.
  *
- * @param[in,out] offer  what this rank has; then what all have alike, with rank 0's hosts
- * @param[out] all  the same on all of them
- * @return OMPI_SUCCESS, or an error of a message
+ * @param call      this rank's part; it stays where it is until the exchange is over
+ * @param exchange  the roll call is begun in it
+ * @param offer     what this rank has
  */
-int coll_strag_roll_call(ompi_communicator_t *comm, const struct coll_strag_fingerprint *first,
-                         struct coll_strag_offer *offer, bool *all);
+void coll_strag_roll_call_begin(struct coll_strag_roll_call *call, struct strag_exchange *exchange,
+                                ompi_communicator_t *comm,
+                                const struct coll_strag_fingerprint *first,
+                                const struct coll_strag_offer *offer);
+
+/** It is over: call->answer.offer is what all have alike, with rank 0's hosts. Warns if not all
+ * have strag, and if parameters vary. @return whether all have it; the same on all that have */
+bool coll_strag_roll_call_end(const struct coll_strag_roll_call *call);
 
 #endif

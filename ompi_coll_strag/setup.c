@@ -10,8 +10,7 @@
  * Their headers say who sends what. All but the first begin with a roll call: have all the same
  * strag (roll_call.c)?
  *
- * So only rank 0's files and parameters count, and ranks cannot disagree. The messages are those of
- * the communicator's own gather and broadcast, which are other components'. Which of the three it
+ * So only rank 0's files and parameters count, and ranks cannot disagree. Which of the three it
  * is all ranks know alike: a dup's by an attribute that all have or none, the second by the roll
  * call. A dup begins with the table that its parent began with. It asks all the same whether rank 0
  * has info keys, since rank 0 may be the only one that has; and desks are new, since two threads
@@ -20,21 +19,33 @@
  * The first two watch their calls from the 16th on, from the 4th where there is something to be
  * learnt: most communicators live shorter.
  *
+ * Each of the three is a list of steps (setup_steps.h), and between these a rank waits for nobody:
+ * where a nonblocking call has begun, they are taken from Open MPI's progress, while the program is
+ * elsewhere. So the messages cannot be those of the communicator's collectives, which would get out
+ * of step with the user's. They have a tag of their own.
+ *
  * A rank that runs out of memory still takes part in every message. In the end all ranks know, and
  * the previous component runs all calls. What can fail on one rank in the first two is done before
- * their first message, which says so; then everybody is asked.
+ * their first message, which says so; then everybody is asked. An error of a message ends setup on
+ * this rank, and all its later calls fail.
  */
 #include "setup.h"
 
 #include "info_keys.h"
-#include "roll_call.h"
 #include "setup_ask.h"
 #include "setup_derive.h"
 #include "setup_inherit.h"
+#include "shared_memory.h"
 
 #include <limits.h>
+#include <pthread.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Nothing of Open MPI's has this tag, -5 (arrivals.c says what there is). PMLs that keep some bits
+ * of a tag keep the lowest ones, 24 over UCX, so that it stays another one than all others. */
+enum { TAG = MCA_COLL_BASE_TAG_ALLGATHER + 5 };
 
 /* So many short calls are delegated before a communicator finds out whether another way is faster:
  * most communicators live shorter than finding out takes. Between hosts a call takes as long as
@@ -78,60 +89,236 @@ void coll_strag_setup_prepare(struct coll_strag_module *module, ompi_communicato
                                                       : SHORT_CALLS;
 }
 
+struct setup *coll_strag_setup_create(struct coll_strag_module *module, ompi_communicator_t *comm)
+{
+    const int n = ompi_comm_size(comm);
+    const size_t few = n <= COLL_STRAG_SETUP_FEW_RANKS ? (size_t)n : 0;
+    struct setup *setup = malloc(sizeof *setup + few * sizeof *setup->few_infos);
+    if (NULL == setup)
+        return NULL;
+    memset(setup, 0, offsetof(struct setup, exchange)); /* that has much which need not be 0 */
+    memset(&setup->teardown, 0, sizeof *setup - offsetof(struct setup, teardown));
+    setup->module = module;
+    return setup;
+}
+
 /* ---- One of the three ---- */
 
-static int ask(struct setup *setup)
+static coll_strag_setup_step hold_roll_call, end_roll_call, end_may_inherit;
+
+static coll_strag_setup_step *const may_inherit[] = {COLL_STRAG_SETUP_MAY_INHERIT_STEPS,
+                                                     end_may_inherit, NULL};
+static coll_strag_setup_step *const inherit[] = {COLL_STRAG_SETUP_INHERIT_STEPS, NULL};
+static coll_strag_setup_step *const roll_call[] = {hold_roll_call, end_roll_call, NULL};
+static coll_strag_setup_step *const derive[] = {COLL_STRAG_SETUP_DERIVE_STEPS, NULL};
+static coll_strag_setup_step *const ask[] = {COLL_STRAG_SETUP_ASK_STEPS, NULL};
+
+static void end_may_inherit(struct setup *setup)
+{
+    setup->next = coll_strag_setup_may_inherit(setup) ? inherit : roll_call;
+}
+
+static void hold_roll_call(struct setup *setup)
 {
     struct coll_strag_module *module = setup->module;
-    const bool attached = coll_strag_heritage_attach(module->heritage, setup->comm);
     struct coll_strag_offer offer;
-    bool alike;
+    coll_strag_heritage_release(setup->parent);
+    setup->parent = NULL;
+    setup->attached = coll_strag_heritage_attach(module->heritage, setup->comm);
     memset(&offer, 0, sizeof offer);
-    if (attached)
+    if (setup->attached)
         offer = coll_strag_setup_make_offer(setup);
-    int code = coll_strag_roll_call(setup->comm, &module->first, &offer, &alike);
-    if (code == OMPI_SUCCESS && !alike)
-        coll_strag_setup_give_up(module, COLL_STRAG_STRANGER);
-    if (code != OMPI_SUCCESS || !alike)
-        return code;
-    if (offer.origin)
-        return coll_strag_setup_take_origin(setup, &offer.hosts);
-    if (setup->origin)
-        coll_strag_setup_forget_origin(setup);
-    return coll_strag_setup_ask_all(setup, attached);
+    coll_strag_roll_call_begin(&setup->roll_call, &setup->exchange, setup->comm, &module->first,
+                               &offer);
 }
 
-static int exchange(struct setup *setup)
+static void end_roll_call(struct setup *setup)
 {
-    struct coll_strag_heritage *parent =
-        setup->module->is_dup ? coll_strag_heritage_of(setup->comm) : NULL;
-    bool may = false;
-    int code = OMPI_SUCCESS;
-    if (parent)
-        code = coll_strag_setup_may_inherit(setup, parent, &may);
-    if (may)
-        return coll_strag_setup_inherit(setup, parent);
-    coll_strag_heritage_release(parent);
-    return code == OMPI_SUCCESS ? ask(setup) : code;
+    const struct coll_strag_offer *offer = &setup->roll_call.answer.offer;
+    if (!coll_strag_roll_call_end(&setup->roll_call)) {
+        coll_strag_setup_give_up(setup->module, COLL_STRAG_STRANGER);
+        setup->next = NULL;
+    } else if (offer->origin) {
+        setup->hosts = &offer->hosts;
+        setup->next = derive;
+    } else {
+        if (setup->origin)
+            coll_strag_setup_forget_origin(setup);
+        setup->next = ask;
+    }
 }
 
-int coll_strag_setup(struct coll_strag_module *module, ompi_communicator_t *comm)
+/* ---- Without a blocking call ---- */
+
+/* Those that nonblocking calls have begun go on in opal_progress. */
+static struct {
+    pthread_mutex_t lock;
+    struct setup *first;
+    bool registered;
+} running = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static _Thread_local bool going_on; /* this thread has the lock, in go_on */
+
+/* Called by Open MPI all the time. One thread does it for all, and not in the midst of it. */
+static int go_on(void)
 {
-    struct setup setup = {.module = module, .comm = comm};
-    if (NULL == comm->c_coll->coll_gather || NULL == comm->c_coll->coll_bcast ||
-        NULL == comm->c_coll->coll_allgather || NULL == comm->c_coll->coll_barrier)
-        return OMPI_ERR_NOT_SUPPORTED; /* a choice of components that Open MPI itself refuses */
+    if (NULL == __atomic_load_n(&running.first, __ATOMIC_RELAXED) || going_on ||
+        pthread_mutex_trylock(&running.lock) != 0)
+        return 0;
+    going_on = true;
+    for (struct setup *setup = running.first, *next; setup; setup = next) {
+        next = setup->next_running; /* this one may be freed */
+        (void)coll_strag_setup_progress(setup->module, setup->comm);
+    }
+    going_on = false;
+    pthread_mutex_unlock(&running.lock);
+    return 0;
+}
+
+static void put_on_list(struct setup *setup)
+{
+    pthread_mutex_lock(&running.lock);
+    setup->next_running = running.first;
+    __atomic_store_n(&running.first, setup, __ATOMIC_RELAXED);
+    if (!running.registered)
+        running.registered = opal_progress_register(go_on) == OPAL_SUCCESS;
+    pthread_mutex_unlock(&running.lock);
+}
+
+static void take_off_list(const struct setup *setup)
+{
+    if (!going_on)
+        pthread_mutex_lock(&running.lock);
+    struct setup **link = &running.first;
+    while (*link && *link != setup)
+        link = &(*link)->next_running;
+    if (*link)
+        __atomic_store_n(link, setup->next_running, __ATOMIC_RELAXED);
+    if (!going_on)
+        pthread_mutex_unlock(&running.lock);
+}
+
+/* The communicator is being freed, or MPI ends. All ranks have begun or will, since the call that
+ * does it comes before that one on all of them. */
+static void end_early(struct coll_strag_teardown *teardown)
+{
+    struct setup *setup = (struct setup *)((char *)teardown - offsetof(struct setup, teardown));
+    (void)coll_strag_setup(setup->module, setup->comm);
+}
+
+/* ---- From the beginning to the end ---- */
+
+static void begin(struct setup *setup, ompi_communicator_t *comm, bool blocking)
+{
+    struct coll_strag_module *module = setup->module;
+    struct coll_strag_transport *messages = &setup->pml.super;
     module->setup = COLL_STRAG_SETUP_RUNNING;
     snprintf(module->plans.name, sizeof module->plans.name, "%s", comm->c_name);
-    module->setup_error = exchange(&setup);
+    coll_strag_pml_init(&setup->pml, comm, TAG);
+    messages->messages = setup->under_way;
+    messages->room = STRAG_EXCHANGE_UNDER_WAY;
+    coll_strag_transport_begin(messages, MPI_BYTE, 1, true);
+    strag_exchange_init(&setup->exchange, &messages->super, ompi_comm_size(comm),
+                        ompi_comm_rank(comm));
+    setup->comm = comm;
+    setup->blocking = blocking;
+    setup->parent = module->is_dup ? coll_strag_heritage_of(comm) : NULL;
+    setup->next = setup->parent ? may_inherit : roll_call;
+    if (blocking)
+        return;
+    put_on_list(setup);
+    /* without memory for that, what is under way is cancelled when the communicator is freed */
+    (void)coll_strag_teardown_attach(&setup->teardown, comm, end_early);
+}
+
+void coll_strag_setup_free(struct setup *setup)
+{
+    if (NULL == setup)
+        return;
+    coll_strag_teardown_leave(&setup->teardown);
+    take_off_list(setup);
+    if (setup->next && strag_exchange_stop(&setup->exchange) == STRAG_PENDING) {
+        coll_strag_heritage_retain(setup->module->heritage); /* all is left to the messages */
+        return;
+    }
+    coll_strag_heritage_release(setup->parent);
+    coll_strag_watch_free(setup->watch);
+    coll_strag_shared_memory_free(setup->shm);
+    coll_strag_ucp_forget(&setup->ucp);
+    strag_topology_free(setup->unpacked);
+    if (setup->infos != setup->few_infos)
+        free(setup->infos);
+    free(setup->packed);
+    free(setup->info);
+    free(setup->ranks);
+    free(setup->rank_of);
+    free(setup);
+}
+
+static void end(struct setup *setup)
+{
+    struct coll_strag_module *module = setup->module;
+    module->setup_error = setup->code;
     coll_strag_plans_share(&module->plans, module->heritage->plans);
-    if (ompi_comm_rank(comm) != 0)
+    if (ompi_comm_rank(setup->comm) != 0)
         module->topology = NULL;
-    strag_topology_free(setup.unpacked);
-    free(setup.packed);
-    free(setup.info);
-    free(setup.ranks);
-    free(setup.rank_of);
-    module->setup = COLL_STRAG_SETUP_DONE;
+    module->in_setup = NULL;
+    coll_strag_setup_free(setup);
+    __atomic_store_n(&module->setup, COLL_STRAG_SETUP_DONE, __ATOMIC_RELEASE);
+}
+
+/* @return whether it is over */
+static bool take_steps(struct setup *setup)
+{
+    const struct coll_strag_transport *messages = &setup->pml.super;
+    int status = strag_exchange_progress(&setup->exchange);
+    while (status == STRAG_OK && coll_strag_setup_may_continue(setup, OMPI_SUCCESS) &&
+           setup->next && *setup->next) {
+        coll_strag_setup_step *step = *setup->next++;
+        step(setup);
+        status = strag_exchange_progress(&setup->exchange);
+    }
+    if (status < STRAG_OK)
+        setup->code = messages->mpi_error != MPI_SUCCESS ? messages->mpi_error : OMPI_ERROR;
+    return status != STRAG_PENDING;
+}
+
+static void advance(struct coll_strag_module *module, ompi_communicator_t *comm, bool blocking)
+{
+    if (!coll_strag_enter(module))
+        return;
+    struct setup *setup = module->in_setup;
+    if (module->setup == COLL_STRAG_SETUP_NOT_YET)
+        begin(setup, comm, blocking);
+    if (setup && take_steps(setup))
+        end(setup);
+    coll_strag_leave(module);
+}
+
+/* Meanwhile progress leaves the steps to this thread, outside of Open MPI's own progress. */
+int coll_strag_setup(struct coll_strag_module *module, ompi_communicator_t *comm)
+{
+    __atomic_store_n(&module->waited_for, true, __ATOMIC_RELAXED);
+    advance(module, comm, true);
+    while (!coll_strag_is_set_up(module)) {
+        opal_progress();
+        advance(module, comm, true);
+    }
+    __atomic_store_n(&module->waited_for, false, __ATOMIC_RELAXED);
     return module->setup_error;
+}
+
+int coll_strag_setup_progress(struct coll_strag_module *module, ompi_communicator_t *comm)
+{
+    if (!coll_strag_is_set_up(module) && !__atomic_load_n(&module->waited_for, __ATOMIC_RELAXED))
+        advance(module, comm, false);
+    return coll_strag_is_set_up(module) ? STRAG_OK : STRAG_PENDING;
+}
+
+void coll_strag_setup_close(void)
+{
+    if (running.registered)
+        opal_progress_unregister(go_on);
+    running.registered = false;
+    running.first = NULL;
 }

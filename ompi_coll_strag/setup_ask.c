@@ -6,78 +6,35 @@
 #include "model.h"
 #include "ping.h"
 #include "place.h"
-#include "rank_info.h"
-#include "setup_decide.h"
 
 #include "base/text.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- The messages ---- */
+/* ---- Everybody's facts ---- */
 
-/* Long data goes in pieces, so that a rank without memory for it can let it pass.
- * @param data  NULL: let it pass */
-static int broadcast_long(ompi_communicator_t *comm, char *data, size_t bytes)
+/* Rank 0 says whether it has room for what all ranks know. */
+void coll_strag_setup_make_room(struct setup *setup)
 {
-    char piece[8192] = {0};
-    for (size_t done = 0; done < bytes; done += sizeof piece) {
-        size_t length = bytes - done < sizeof piece ? bytes - done : sizeof piece;
-        int code = coll_strag_setup_broadcast(comm, data ? data + done : piece, length);
-        if (code != OMPI_SUCCESS)
-            return code;
+    const size_t n = (size_t)ompi_comm_size(setup->comm);
+    if (ompi_comm_rank(setup->comm) == 0) {
+        setup->info = calloc(n, sizeof *setup->info);
+        setup->ranks = malloc(n * sizeof *setup->ranks);
     }
-    return OMPI_SUCCESS;
+    setup->numbers[0] = setup->info && setup->ranks;
+    strag_exchange_broadcast(&setup->exchange, setup->numbers, sizeof setup->numbers[0]);
 }
 
-/* What all ranks know, on rank 0; first it says whether it has room for that.
- * @param[out] ready  whether it had; the same on all ranks */
-static int gather(struct setup *setup, bool *ready)
+void coll_strag_setup_tell_own(struct setup *setup)
 {
-    ompi_communicator_t *comm = setup->comm;
-    const int n = ompi_comm_size(comm);
-    const struct coll_strag_rank_info own =
-        coll_strag_rank_info(comm, setup->module->decision.pinned);
-    int32_t room = 1;
-    if (ompi_comm_rank(comm) == 0) {
-        setup->info = calloc((size_t)n, sizeof *setup->info);
-        setup->ranks = malloc((size_t)n * sizeof *setup->ranks);
-        room = NULL != setup->info && NULL != setup->ranks;
+    if (!setup->numbers[0]) {
+        coll_strag_setup_give_up(setup->module, COLL_STRAG_NO_MEMORY);
+        setup->next = NULL;
+        return;
     }
-    int code = coll_strag_setup_broadcast(comm, &room, sizeof room);
-    *ready = room;
-    if (code == OMPI_SUCCESS && room)
-        code = comm->c_coll->coll_gather(&own, sizeof own, MPI_BYTE, setup->info, sizeof own,
-                                         MPI_BYTE, 0, comm, comm->c_coll->coll_gather_module);
-    for (int rank = 0; code == OMPI_SUCCESS && room && setup->ranks && rank < n; rank++)
-        setup->ranks[rank] = setup->info[rank].location;
-    return code;
-}
-
-/* The topology's bytes, which other ranks than 0 keep, and on these what they say. */
-static int share_topology(struct setup *setup, size_t size)
-{
-    struct strag_topology *topology = NULL;
-    struct strag_error err;
-    const bool root = ompi_comm_rank(setup->comm) == 0;
-    void *bytes = root ? setup->packed : malloc(size);
-    int code = broadcast_long(setup->comm, bytes, size);
-    if (code == OMPI_SUCCESS && !bytes)
-        code = OMPI_ERR_OUT_OF_RESOURCE;
-    if (code == OMPI_SUCCESS && !root &&
-        strag_topology_unpack(bytes, size, &topology, &err) != STRAG_OK) {
-        coll_strag_log(setup->comm, "the topology from rank 0: %s", err.text);
-        code = OMPI_ERR_OUT_OF_RESOURCE;
-    }
-    if (!topology) {
-        if (!root)
-            free(bytes);
-        return code;
-    }
-    coll_strag_setup_keep_topology(setup, topology);
-    setup->module->heritage->packed = bytes;
-    setup->module->heritage->packed_bytes = size;
-    return code;
+    setup->own = coll_strag_rank_info(setup->comm, setup->module->decision.pinned);
+    strag_exchange_gather(&setup->exchange, &setup->own, sizeof setup->own, setup->info);
 }
 
 /* ---- Hosts ---- */
@@ -112,12 +69,18 @@ static void find_hosts(struct setup *setup, struct coll_strag_hosts *hosts)
 
 /* ---- How fast the network is ---- */
 
-/* Rank 0: whether nobody knows, and whom to ask. @return 0: nobody */
+/*
+ * Rank 0: whether nobody knows, and whom to ask. What is measured is how long both take to answer,
+ * so both must do nothing else: where a nonblocking call began setup, either may be in its program
+ * for a while, and nobody is asked. All ranks begin setup by the same call, so if it is a blocking
+ * one both are in it, and stay there until they are through; and only there the step is taken
+ * (setup.c). @return 0: nobody
+ */
 static int find_ping(const struct setup *setup, const struct coll_strag_hosts *hosts)
 {
     const struct coll_strag_module *module = setup->module;
     const struct coll_strag_settings *settings = &coll_strag_settings;
-    if (!settings->learn || settings->reproducible || !module->topology ||
+    if (!setup->blocking || !settings->learn || settings->reproducible || !module->topology ||
         module->decision.pinned != COLL_STRAG_AUTO || hosts->transport == COLL_STRAG_UCP)
         return 0;
     const struct strag_sourced_model model =
@@ -131,37 +94,70 @@ static int find_ping(const struct setup *setup, const struct coll_strag_hosts *h
     return peer < module->topology->n ? peer : 0;
 }
 
-static int ping(const struct setup *setup, int peer)
+/* Rank 0 has heard of all: what is wanted, and how long the topology is. */
+void coll_strag_setup_tell_hosts(struct setup *setup)
+{
+    struct coll_strag_hosts *hosts = &setup->module->heritage->hosts;
+    memset(hosts, 0, sizeof *hosts); /* it is sent, padding and all */
+    setup->hosts = hosts;
+    for (int rank = 0; setup->info && rank < ompi_comm_size(setup->comm); rank++)
+        setup->ranks[rank] = setup->info[rank].location;
+    if (setup->info) {
+        find_hosts(setup, hosts);
+        hosts->ping = find_ping(setup, hosts);
+    }
+    strag_exchange_broadcast(&setup->exchange, hosts, sizeof *hosts);
+}
+
+/* Other ranks keep the topology's bytes. */
+void coll_strag_setup_tell_topology(struct setup *setup)
+{
+    const size_t bytes = setup->hosts->topology_bytes;
+    if (ompi_comm_rank(setup->comm) != 0 && bytes)
+        setup->packed = malloc(bytes);
+    if (bytes && !setup->packed)
+        setup->code = OMPI_ERR_OUT_OF_RESOURCE;
+    strag_exchange_broadcast(&setup->exchange, setup->packed, bytes);
+}
+
+/* @return whether this rank has what rank 0 told it */
+static bool keep_topology(struct setup *setup)
+{
+    struct coll_strag_heritage *heritage = setup->module->heritage;
+    struct strag_topology *topology;
+    struct strag_error err;
+    const size_t bytes = setup->hosts->topology_bytes;
+    if (ompi_comm_rank(setup->comm) == 0 || !bytes || !setup->packed)
+        return true;
+    if (strag_topology_unpack(setup->packed, bytes, &topology, &err) != STRAG_OK) {
+        coll_strag_log(setup->comm, "the topology from rank 0: %s", err.text);
+        return false;
+    }
+    coll_strag_setup_keep_topology(setup, topology);
+    heritage->packed = setup->packed;
+    heritage->packed_bytes = bytes;
+    setup->packed = NULL;
+    return true;
+}
+
+void coll_strag_setup_keep_told(struct setup *setup)
+{
+    if (!keep_topology(setup))
+        setup->code = OMPI_ERR_OUT_OF_RESOURCE;
+    if (setup->code == OMPI_SUCCESS)
+        setup->code = coll_strag_setup_find_lanes(setup);
+}
+
+void coll_strag_setup_ping(struct setup *setup)
 {
     struct coll_strag_measured measured = {{0}};
-    const int me = ompi_comm_rank(setup->comm);
+    const int me = ompi_comm_rank(setup->comm), peer = setup->hosts->ping;
     int code = OMPI_SUCCESS;
     if (peer && (me == 0 || me == peer))
         code = coll_strag_ping(setup->comm, peer, &measured.number[STRAG_MODEL_ALPHA],
                                &measured.number[STRAG_MODEL_BANDWIDTH]);
-    if (code == OMPI_SUCCESS)
+    if (coll_strag_setup_may_continue(setup, code))
         coll_strag_measured_keep(&measured, false);
-    return code;
-}
-
-static bool share_hosts(struct setup *setup)
-{
-    struct coll_strag_hosts hosts;
-    memset(&hosts, 0, sizeof hosts); /* it is sent, padding and all */
-    if (setup->info) {
-        find_hosts(setup, &hosts);
-        hosts.ping = find_ping(setup, &hosts);
-    }
-    int code = coll_strag_setup_broadcast(setup->comm, &hosts, sizeof hosts);
-    if (code == OMPI_SUCCESS && hosts.topology_bytes)
-        code = share_topology(setup, hosts.topology_bytes);
-    if (code == OMPI_SUCCESS)
-        code = coll_strag_setup_find_lanes(setup);
-    setup->module->heritage->hosts = hosts;
-    return coll_strag_setup_may_continue(setup, code) &&
-           coll_strag_setup_connect_network(setup, &hosts) &&
-           coll_strag_setup_connect_memory(setup, &hosts) &&
-           coll_strag_setup_may_continue(setup, ping(setup, hosts.ping));
 }
 
 /* ---- All together ---- */
@@ -182,19 +178,10 @@ static bool prepare_heritage(const struct setup *setup)
            (heritage->hold || !module->shm);
 }
 
-int coll_strag_setup_ask_all(struct setup *setup, bool attached)
+void coll_strag_setup_end_ask(struct setup *setup)
 {
-    bool ready;
-    int code = gather(setup, &ready);
-    if (code == OMPI_SUCCESS && !ready)
-        coll_strag_setup_give_up(setup->module, COLL_STRAG_NO_MEMORY);
-    if (code != OMPI_SUCCESS || !ready)
-        return code;
-    if (share_hosts(setup))
-        coll_strag_setup_share_decision(setup);
-    if (setup->code == OMPI_SUCCESS && !(attached && prepare_heritage(setup)))
+    if (setup->code == OMPI_SUCCESS && !(setup->attached && prepare_heritage(setup)))
         setup->code = OMPI_ERR_OUT_OF_RESOURCE;
-    coll_strag_setup_conclude(setup);
+    setup->concludes = true;
     setup->module->count.asked++;
-    return setup->code;
 }

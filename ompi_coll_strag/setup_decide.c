@@ -6,7 +6,6 @@
 #include "report.h"
 #include "save.h"
 #include "segments.h"
-#include "setup_steps.h"
 #include "state.h"
 #include "table_cache.h"
 
@@ -29,23 +28,23 @@ static struct strag_crowd crowd_of(const struct strag_shm *shm, int n)
     return (struct strag_crowd){n, processors, strag_shm_window(shm)};
 }
 
-static struct coll_strag_table_inputs inputs_of(const struct setup *setup, int pinned,
+static struct coll_strag_table_inputs inputs_of(const struct coll_strag_module *module,
+                                                ompi_communicator_t *comm, int pinned,
                                                 bool reproducible)
 {
-    const struct coll_strag_module *module = setup->module;
     const bool shared = module->shm && !reproducible;
     const bool all_shared = shared && strag_shm_is_alone(module->shm);
     const struct strag_topology *topology = reproducible ? NULL : module->topology;
     struct coll_strag_table_inputs inputs = {
-        .comm = setup->comm,
+        .comm = comm,
         .topology = topology,
         .pinned = pinned,
         .shared = shared,
         .all_shared = all_shared,
-        .crowd = all_shared ? crowd_of(module->shm, ompi_comm_size(setup->comm))
-                            : (struct strag_crowd){.n = 0},
+        .crowd =
+            all_shared ? crowd_of(module->shm, ompi_comm_size(comm)) : (struct strag_crowd){.n = 0},
     };
-    if (ompi_comm_rank(setup->comm) == 0)
+    if (ompi_comm_rank(comm) == 0)
         inputs.model = coll_strag_make_model(
             topology, shared, reproducible ? COLL_STRAG_TRANSPORTS : (int)module->transport->kind);
     return inputs;
@@ -84,13 +83,14 @@ static void decide_from_ranks(const struct setup *setup, struct coll_strag_decis
         derive_slow(setup, &decision->state);
 }
 
-static void decide(const struct setup *setup, struct coll_strag_table_inputs *inputs,
-                   struct coll_strag_decision *decision)
+/* On rank 0. */
+static void decide(struct setup *setup, struct coll_strag_decision *decision)
 {
     struct coll_strag_module *module = setup->module;
+    struct coll_strag_table_inputs *inputs = &setup->inputs;
     const int pinned = module->decision.pinned;
     coll_strag_decide_watching(setup->comm, pinned != COLL_STRAG_AUTO, module->topology, decision);
-    *inputs = inputs_of(setup, pinned, decision->reproducible);
+    *inputs = inputs_of(module, setup->comm, pinned, decision->reproducible);
     coll_strag_read_state(setup->comm, setup->ranks, inputs->topology, &decision->state);
     decision->slow_found = coll_strag_finds_slow(setup->comm);
     decision->ports = coll_strag_ports(setup->comm);
@@ -105,6 +105,17 @@ static void decide(const struct setup *setup, struct coll_strag_table_inputs *in
     coll_strag_save(inputs, decision);
 }
 
+void coll_strag_setup_decide(struct setup *setup)
+{
+    struct coll_strag_decision *decision = &setup->module->heritage->decision;
+    memset(decision, 0, sizeof *decision); /* it is sent, padding and all */
+    setup->inputs.comm = setup->comm;
+    if (setup->ranks)
+        decide(setup, decision);
+    coll_strag_table_pack(&decision->table);
+    strag_exchange_broadcast(&setup->exchange, decision, sizeof *decision);
+}
+
 /* ---- Following it ---- */
 
 void coll_strag_setup_follow(struct coll_strag_module *module,
@@ -115,54 +126,14 @@ void coll_strag_setup_follow(struct coll_strag_module *module,
     coll_strag_setup_find_shortest(module);
 }
 
-static void watch(struct setup *setup, const struct coll_strag_table_inputs *inputs)
+void coll_strag_setup_take_decision(struct setup *setup)
 {
     struct coll_strag_module *module = setup->module;
-    const struct strag_topology *topology = module->topology;
-    struct strag_topology *unpacked = NULL;
-    if (NULL == topology &&
-        coll_strag_heritage_topology(module->heritage, &topology, &unpacked) != STRAG_OK)
-        setup->code = OMPI_ERR_OUT_OF_RESOURCE;
-    const struct coll_strag_watch_options options = {
-        .comm = setup->comm,
-        .previous = &module->previous,
-        .topology = topology,
-        .shared = NULL != module->shm,
-        .decision = &module->decision,
-        .ranks = setup->ranks,
-        .selection = &module->selection,
-        .inputs = *inputs,
-        .report = coll_strag_report,
-    };
-    coll_strag_setup_may_continue(
-        setup, coll_strag_watch_create(&options, setup->code == OMPI_SUCCESS, &module->watch));
-    strag_topology_free(unpacked);
-    const struct coll_strag_links *links =
-        module->watch ? coll_strag_watch_links(module->watch) : NULL;
-    if (links) {
-        module->pml.meter = links->meter;
-        module->pml.host_of = &links->host_of;
-    }
-}
-
-void coll_strag_setup_share_decision(struct setup *setup)
-{
-    struct coll_strag_module *module = setup->module;
-    struct coll_strag_table_inputs inputs = {.comm = setup->comm};
-    struct coll_strag_decision decision;
-    memset(&decision, 0, sizeof decision);
-    if (setup->ranks)
-        decide(setup, &inputs, &decision);
-    coll_strag_table_pack(&decision.table);
-    if (!coll_strag_setup_may_continue(
-            setup, coll_strag_setup_broadcast(setup->comm, &decision, sizeof decision)))
-        return;
-    coll_strag_table_unpack(&decision.table);
-    coll_strag_setup_follow(module, &decision);
-    coll_strag_measured_keep(&decision.measured, module->shm != NULL);
-    module->heritage->decision = decision;
-    if (decision.watching != COLL_STRAG_WATCH_NOT && !setup->origin)
-        watch(setup, &inputs);
+    struct coll_strag_decision *decision = &module->heritage->decision;
+    coll_strag_table_unpack(&decision->table);
+    coll_strag_setup_follow(module, decision);
+    coll_strag_measured_keep(&decision->measured, module->shm != NULL);
+    setup->watches = decision->watching != COLL_STRAG_WATCH_NOT && !setup->origin;
 }
 
 void coll_strag_apply_change(struct coll_strag_module *module, enum strag_change change)
@@ -175,38 +146,161 @@ void coll_strag_apply_change(struct coll_strag_module *module, enum strag_change
     coll_strag_setup_find_shortest(module);
 }
 
+/* ---- Watching ---- */
+
+/* @param ranks  on rank 0: where they are
+ * @return NULL: out of memory */
+static struct coll_strag_watch *make_watch(struct coll_strag_module *module,
+                                           ompi_communicator_t *comm,
+                                           const struct strag_rank_location *ranks,
+                                           const struct coll_strag_table_inputs *inputs)
+{
+    const struct strag_topology *topology = module->topology;
+    struct strag_topology *unpacked = NULL;
+    if (NULL == topology &&
+        coll_strag_heritage_topology(module->heritage, &topology, &unpacked) != STRAG_OK)
+        return NULL;
+    const struct coll_strag_watch_options options = {
+        .comm = comm,
+        .topology = topology,
+        .shared = NULL != module->shm,
+        .decision = &module->decision,
+        .ranks = ranks,
+        .selection = &module->selection,
+        .inputs = *inputs,
+        .report = coll_strag_report,
+    };
+    struct coll_strag_watch *watch = coll_strag_watch_make(&options);
+    strag_topology_free(unpacked);
+    return watch;
+}
+
+/* All have made theirs. @param policy  as in coll_strag_watch_start */
+static void start_watch(struct coll_strag_module *module, struct coll_strag_watch *watch,
+                        bool policy)
+{
+    coll_strag_watch_start(watch, policy);
+    module->watch = watch;
+    const struct coll_strag_links *links = coll_strag_watch_links(watch);
+    if (links) {
+        module->pml.meter = links->meter;
+        module->pml.host_of = &links->host_of;
+    }
+}
+
+void coll_strag_setup_make_watch(struct setup *setup)
+{
+    if (!setup->watches)
+        return;
+    if (setup->code == OMPI_SUCCESS)
+        setup->watch = make_watch(setup->module, setup->comm, setup->ranks, &setup->inputs);
+    setup->numbers[0] = NULL != setup->watch;
+    strag_exchange_minimum(&setup->exchange, setup->numbers, 1);
+}
+
+void coll_strag_setup_agree_on_watch(struct setup *setup)
+{
+    if (!setup->watches)
+        return;
+    setup->watches = setup->numbers[0];
+    if (!setup->watches) {
+        coll_strag_watch_free(setup->watch);
+        setup->watch = NULL;
+        return;
+    }
+    struct strag_dynamic_policy *policy = coll_strag_watch_policy(setup->watch);
+    setup->policy = NULL != policy;
+    if (policy)
+        strag_exchange_broadcast(&setup->exchange, policy, sizeof *policy);
+}
+
+void coll_strag_setup_start_watch(struct setup *setup)
+{
+    if (!setup->watches)
+        return;
+    start_watch(setup->module, setup->watch, setup->policy);
+    setup->watch = NULL;
+}
+
 /* ---- Watching later ---- */
+
+/* On rank 0: what a watch needs to know of the decision. @return where ranks are, to be freed;
+ * NULL: out of memory, or the hosts have no names */
+static struct strag_rank_location *look_again(struct coll_strag_module *module,
+                                              ompi_communicator_t *comm,
+                                              const struct coll_strag_table_inputs *inputs)
+{
+    struct coll_strag_decision again = module->decision; /* for the candidates' times */
+    struct strag_rank_location *ranks = coll_strag_setup_find_locations(comm, module->topology);
+    if (ranks && !module->selection)
+        coll_strag_decide(inputs, &again, &module->selection);
+    if (!ranks)
+        coll_strag_log(comm, "not watched: out of memory, or its hosts are not known");
+    return ranks;
+}
+
+static bool is_first(ompi_communicator_t *comm)
+{
+    return ompi_comm_rank(comm) == 0;
+}
+
+/* Can all? Then rank 0's first policy goes to all, if there is one.
+ * @param watch  NULL: this rank cannot */
+static int agree_on_watch(struct coll_strag_module *module, ompi_communicator_t *comm,
+                          struct coll_strag_watch *watch)
+{
+    bool all;
+    int code = coll_strag_agree(&module->previous, comm, NULL != watch, &all);
+    if (!all) {
+        coll_strag_watch_free(watch);
+        return code;
+    }
+    struct strag_dynamic_policy *policy = coll_strag_watch_policy(watch);
+    if (policy)
+        code = comm->c_coll->coll_bcast(policy, sizeof *policy, MPI_BYTE, 0, comm,
+                                        comm->c_coll->coll_bcast_module);
+    start_watch(module, watch, NULL != policy);
+    return code;
+}
 
 int coll_strag_setup_watch(struct coll_strag_module *module, ompi_communicator_t *comm,
                            size_t bytes)
 {
-    struct setup setup = {.module = module, .comm = comm};
     const size_t from = module->decision.learning ? COLL_STRAG_LEARN_FROM : SIZE_MAX;
     if ((bytes < module->decision.watch_from && bytes < from) || --module->watch_in > 0)
         return OMPI_SUCCESS;
-    struct coll_strag_table_inputs inputs =
-        inputs_of(&setup, module->decision.pinned, module->decision.reproducible);
-    if (ompi_comm_rank(comm) == 0) {
-        struct coll_strag_decision again = module->decision; /* for the candidates' times */
-        setup.ranks = coll_strag_setup_find_locations(comm, module->topology);
-        if (setup.ranks && !module->selection)
-            coll_strag_decide(&inputs, &again, &module->selection);
-        if (!setup.ranks) {
-            coll_strag_log(comm, "not watched: out of memory, or its hosts are not known");
-            setup.code = OMPI_ERR_OUT_OF_RESOURCE;
-        }
-    }
-    watch(&setup, &inputs);
-    free(setup.ranks);
-    return setup.code == OMPI_ERR_OUT_OF_RESOURCE ? OMPI_SUCCESS : setup.code;
+    const struct coll_strag_table_inputs inputs =
+        inputs_of(module, comm, module->decision.pinned, module->decision.reproducible);
+    struct strag_rank_location *ranks = is_first(comm) ? look_again(module, comm, &inputs) : NULL;
+    struct coll_strag_watch *watch =
+        ranks || !is_first(comm) ? make_watch(module, comm, ranks, &inputs) : NULL;
+    free(ranks);
+    return agree_on_watch(module, comm, watch);
 }
 
-int coll_strag_setup_watch_later(struct setup *setup)
+void coll_strag_setup_watch_later(struct setup *setup)
 {
     struct coll_strag_module *module = setup->module;
-    const bool now = module->decision.report;
-    if (module->decision.watching == COLL_STRAG_WATCH_NOT)
-        return setup->code;
-    module->watch_in = now ? 1 : module->decision.learning ? LEARNT_AFTER : WATCHED_AFTER;
-    return now ? coll_strag_setup_watch(module, setup->comm, SIZE_MAX) : setup->code;
+    const struct coll_strag_decision *decision = &module->decision;
+    setup->watches = false;
+    if (setup->code != OMPI_SUCCESS || decision->watching == COLL_STRAG_WATCH_NOT)
+        return;
+    setup->watches = decision->report;
+    if (!setup->watches) {
+        module->watch_in = decision->learning ? LEARNT_AFTER : WATCHED_AFTER;
+        return;
+    }
+    setup->inputs = inputs_of(module, setup->comm, decision->pinned, decision->reproducible);
+    free(setup->ranks);
+    setup->ranks = NULL;
+    if (is_first(setup->comm))
+        setup->ranks = look_again(module, setup->comm, &setup->inputs);
+    if (is_first(setup->comm) && !setup->ranks)
+        setup->code = OMPI_ERR_OUT_OF_RESOURCE;
+}
+
+void coll_strag_setup_end_watch_later(struct setup *setup)
+{
+    if (setup->code == OMPI_ERR_OUT_OF_RESOURCE)
+        setup->code = OMPI_SUCCESS; /* calls are not watched, and that is all */
 }

@@ -3,24 +3,34 @@
 #ifndef COLL_STRAG_SETUP_DECIDE_H
 #define COLL_STRAG_SETUP_DECIDE_H
 
-#include "communicator.h"
+#include "setup_steps.h"
 
-struct setup;
+/* Rank 0 decides, all follow. */
+#define COLL_STRAG_SETUP_DECIDE_STEPS coll_strag_setup_decide, coll_strag_setup_take_decision
 
-/** Rank 0 decides, all follow, and watch their calls if they are to from the first one on.
- * Collective; errors are noted in `setup`. */
-void coll_strag_setup_share_decision(struct setup *setup);
+coll_strag_setup_step coll_strag_setup_decide, coll_strag_setup_take_decision;
+
+/* If calls are to be watched from the first one on (setup->watches): can all? If not, none are. */
+#define COLL_STRAG_SETUP_WATCH_STEPS                                                               \
+    coll_strag_setup_make_watch, coll_strag_setup_agree_on_watch, coll_strag_setup_start_watch
+
+coll_strag_setup_step coll_strag_setup_make_watch, coll_strag_setup_agree_on_watch,
+    coll_strag_setup_start_watch;
+
+/* With an origin or a parent: if calls are watched at all, then from a later one on; at once where
+ * the user wants a report. */
+#define COLL_STRAG_SETUP_WATCH_LATER_STEPS                                                         \
+    coll_strag_setup_watch_later, COLL_STRAG_SETUP_WATCH_STEPS, coll_strag_setup_end_watch_later
+
+coll_strag_setup_step coll_strag_setup_watch_later, coll_strag_setup_end_watch_later;
 
 /** What was decided holds from now on. */
 void coll_strag_setup_follow(struct coll_strag_module *module,
                              const struct coll_strag_decision *decision);
 
-/** If calls are watched at all, then from a later one on; at once where the user wants a report.
- * Collective. @return OMPI_SUCCESS, or how setup went */
-int coll_strag_setup_watch_later(struct setup *setup);
-
 /** Where calls are not watched from the first one on: count this one, of so many bytes, and begin
- * when it is time. Collective. @return OMPI_SUCCESS, or an error of MPI's */
+ * when it is time. Collective, of blocking calls alone: it uses the communicator's own collectives.
+ * @return OMPI_SUCCESS, or an error of MPI's */
 int coll_strag_setup_watch(struct coll_strag_module *module, ompi_communicator_t *comm,
                            size_t bytes);
 

@@ -4,7 +4,6 @@
 #include "explain.h"
 #include "info_keys.h"
 #include "log.h"
-#include "setup_decide.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -117,26 +116,33 @@ static void share_plans(struct coll_strag_heritage *heritage)
     heritage->plans = strag_plan_store_retain(origin->plans);
 }
 
-int coll_strag_setup_take_origin(struct setup *setup, const struct coll_strag_hosts *hosts)
+void coll_strag_setup_take_origin(struct setup *setup)
+{
+    struct coll_strag_module *module = setup->module;
+    module->heritage->n = ompi_comm_size(setup->comm);
+    module->heritage->hosts = *setup->hosts;
+    module->count.derived++;
+    if (!setup->ranks)
+        return;
+    coll_strag_log(setup->comm, "set up from what is known of its ranks");
+    coll_strag_explain_topology(setup->comm, module->topology);
+}
+
+void coll_strag_setup_want_to_rejoin(struct setup *setup)
+{
+    setup->stop = false;
+    setup->rejoins = coll_strag_setup_memory_is_wanted(setup);
+    setup->lane_of = setup->module->lane_of;
+}
+
+void coll_strag_setup_end_derive(struct setup *setup)
 {
     struct coll_strag_module *module = setup->module;
     struct coll_strag_heritage *heritage = module->heritage;
-    if (setup->ranks) {
-        coll_strag_log(setup->comm, "set up from what is known of its ranks");
-        coll_strag_explain_topology(setup->comm, module->topology);
-    }
-    if (coll_strag_setup_connect_network(setup, hosts) &&
-        coll_strag_setup_connect_memory(setup, hosts))
-        coll_strag_setup_share_decision(setup);
     share_plans(heritage);
-    heritage->n = ompi_comm_size(setup->comm);
-    heritage->hosts = *hosts;
     heritage->pinned = module->decision.pinned;
     heritage->shared = NULL != module->shm;
-    if (hosts->transport == COLL_STRAG_UCP)
-        coll_strag_setup_conclude(setup);
-    else if (setup->code == OMPI_SUCCESS)
+    setup->concludes = setup->hosts->transport == COLL_STRAG_UCP;
+    if (!setup->concludes && setup->code == OMPI_SUCCESS)
         coll_strag_heritage_publish(heritage);
-    module->count.derived++;
-    return setup->code == OMPI_SUCCESS ? coll_strag_setup_watch_later(setup) : setup->code;
 }

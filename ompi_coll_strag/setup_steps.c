@@ -4,8 +4,6 @@
 #include "device.h"
 #include "info_keys.h"
 #include "log.h"
-#include "shared_memory.h"
-#include "ucp/ucp.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -15,12 +13,6 @@ bool coll_strag_setup_may_continue(struct setup *setup, int code)
     if (setup->code == OMPI_SUCCESS || code != OMPI_SUCCESS)
         setup->code = code;
     return setup->code == OMPI_SUCCESS || setup->code == OMPI_ERR_OUT_OF_RESOURCE;
-}
-
-int coll_strag_setup_broadcast(ompi_communicator_t *comm, void *data, size_t bytes)
-{
-    return comm->c_coll->coll_bcast(data, (coll_strag_count_t)bytes, MPI_BYTE, 0, comm,
-                                    comm->c_coll->coll_bcast_module);
 }
 
 /* ---- Where the ranks are ---- */
@@ -89,36 +81,6 @@ void coll_strag_setup_fill_in_hosts(const struct setup *setup, struct coll_strag
     hosts->keyed = coll_strag_has_keys(setup->comm);
 }
 
-bool coll_strag_setup_connect_network(struct setup *setup, const struct coll_strag_hosts *hosts)
-{
-    struct coll_strag_module *module = setup->module;
-    int code = OMPI_SUCCESS;
-    if (hosts->transport == COLL_STRAG_UCP)
-        code = coll_strag_ucp_connect(setup->comm, &module->previous, setup->code == OMPI_SUCCESS,
-                                      &module->ucp);
-    module->transport = module->ucp ? module->ucp : &module->pml.super;
-    if (ompi_comm_rank(setup->comm) == 0)
-        coll_strag_log(setup->comm, "transport: %s", module->ucp ? "ucp" : "pml");
-    return coll_strag_setup_may_continue(setup, code);
-}
-
-bool coll_strag_setup_connect_memory(struct setup *setup, const struct coll_strag_hosts *hosts)
-{
-    struct coll_strag_module *module = setup->module;
-    const bool wanted = hosts->shared_memory == COLL_STRAG_SHARED_WANTED;
-    bool stop = false;
-    if (hosts->shared_memory == COLL_STRAG_SHARED_NEVER || (hosts->unless_ucp && module->ucp))
-        return true;
-    if (setup->origin)
-        return coll_strag_setup_may_continue(
-            setup,
-            coll_strag_shared_memory_reconnect(setup->comm, &module->previous, module->lane_of,
-                                               COLL_STRAG_MEMORY, &stop, &module->shm));
-    return coll_strag_setup_may_continue(
-        setup, coll_strag_shared_memory_connect(setup->comm, &module->previous, module->lane_of,
-                                                COLL_STRAG_MEMORY, wanted, &module->shm));
-}
-
 void coll_strag_setup_log_within_hosts(const struct setup *setup)
 {
     const struct coll_strag_module *module = setup->module;
@@ -153,15 +115,21 @@ void coll_strag_setup_give_up(struct coll_strag_module *module, enum coll_strag_
     coll_strag_setup_find_shortest(module);
 }
 
+void coll_strag_setup_ask_all_well(struct setup *setup)
+{
+    if (!setup->concludes)
+        return;
+    setup->numbers[0] = setup->code == OMPI_SUCCESS;
+    strag_exchange_minimum(&setup->exchange, setup->numbers, 1);
+}
+
 void coll_strag_setup_conclude(struct setup *setup)
 {
-    bool all = false;
-    const bool able = setup->code == OMPI_SUCCESS;
-    if (!coll_strag_setup_may_continue(setup, OMPI_SUCCESS))
+    if (!setup->concludes)
         return;
-    setup->code = coll_strag_agree(&setup->module->previous, setup->comm, able, &all);
-    if (setup->code == OMPI_SUCCESS && !all)
-        coll_strag_setup_give_up(setup->module, COLL_STRAG_NO_MEMORY);
-    if (setup->code == OMPI_SUCCESS && all)
+    setup->code = OMPI_SUCCESS;
+    if (setup->numbers[0])
         coll_strag_heritage_publish(setup->module->heritage);
+    else
+        coll_strag_setup_give_up(setup->module, COLL_STRAG_NO_MEMORY);
 }

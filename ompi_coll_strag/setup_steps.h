@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The steps that the ways of setting a communicator up (setup.c) have in common. The setups' own
- * header: no other file needs it.
+ * What the ways of setting a communicator up (setup.c) have in common. The setups' own header: no
+ * other file needs it.
+ *
+ * A way is a list of steps. A step does what can be done without others, and at its end may begin
+ * an exchange (run/exchange.h); the next step comes once that is over. What a step begins only
+ * under a condition the next one asks for under the same.
  *
  * Errors are noted in `code` of struct setup. One of a message ends setup on this rank; a rank that
  * is out of memory goes on, so that no other rank waits for it, until coll_strag_setup_conclude.
@@ -10,33 +14,80 @@
 #define COLL_STRAG_SETUP_STEPS_H
 
 #include "communicator.h"
+#include "rank_info.h"
+#include "roll_call.h"
+#include "teardown.h"
+#include "ucp/ucp.h"
 
-/** On one rank, while it lasts. What it points to is its own, and freed when it ends; module, comm
- * and origin are not. */
+#include "run/exchange.h"
+
+typedef void coll_strag_setup_step(struct setup *setup);
+
+/* Up to so many ranks there is room from the beginning for what they tell each other of shared
+ * memory: no rank can be without. */
+enum { COLL_STRAG_SETUP_FEW_RANKS = 128 };
+
+/* On one rank, while it lasts: made with the communicator, so that no rank can be without it. What
+ * it points to is its own, and freed when it ends; module, comm, hosts, lane_of and origin are not.
+ */
 struct setup {
     struct coll_strag_module *module;
     ompi_communicator_t *comm;
-    int code; /* how it went so far; OMPI_ERR_OUT_OF_RESOURCE: this rank still takes part */
+    bool blocking; /* a blocking call began it, so all ranks are in one until it is done */
+    int code;      /* how it went so far; OMPI_ERR_OUT_OF_RESOURCE: this rank still takes part */
+    coll_strag_setup_step *const *next; /* in a list that ends with NULL */
+
+    /* its messages */
+    struct coll_strag_pml_transport pml;
+    struct coll_strag_message under_way[STRAG_EXCHANGE_UNDER_WAY];
+    struct strag_exchange exchange;
+    struct coll_strag_teardown teardown;
+    struct setup *next_running;              /* in setup.c's list */
+    int32_t numbers[COLL_STRAG_UCP_NUMBERS]; /* to be agreed upon, or rank 0's */
+    struct coll_strag_roll_call roll_call;
+    struct coll_strag_rank_info own;
+
+    const struct coll_strag_hosts *hosts; /* what rank 0 wants, once that is known */
 
     /* rank 0's; NULL elsewhere */
     struct coll_strag_rank_info *info; /* [rank]; NULL unless all is asked anew */
     struct strag_rank_location *ranks; /* [rank]: where they are */
-    void *packed;                      /* the topology; NULL: there is none */
+    struct coll_strag_table_inputs inputs;
+
+    void *packed; /* the topology; NULL: there is none, or the heritage has it */
 
     /* other ranks' */
     struct strag_topology *unpacked; /* the module's topology while it is set up; NULL: none */
 
-    /* with an origin */
+    /* with an origin, or a parent */
     struct coll_strag_heritage *origin; /* the module's heritage has the reference to it; NULL: all
                                            is asked anew */
     int32_t *rank_of;                   /* [rank]: its rank there */
+    struct coll_strag_heritage *parent; /* a reference, until the module's heritage has it */
+
+    bool attached;  /* dups will have the heritage */
+    bool concludes; /* there is a conclusion */
+
+    /* setup_network.c's */
+    bool connects;
+    struct coll_strag_ucp_joining ucp;
+
+    /* setup_memory.c's */
+    bool joins, rejoins, stop;
+    const uint8_t *lane_of;
+    struct strag_shm *shm; /* until it is the module's */
+    struct strag_shm_info own_info, *infos;
+
+    /* setup_decide.c's */
+    bool watches;                   /* from the first call on */
+    struct coll_strag_watch *watch; /* until it is the module's */
+    bool policy;
+
+    struct strag_shm_info few_infos[]; /* [rank]; none with more than COLL_STRAG_SETUP_FEW_RANKS */
 };
 
 /** Note how a step ended. @return whether this rank goes on after a step that ended with `code` */
 bool coll_strag_setup_may_continue(struct setup *setup, int code);
-
-/** Rank 0's data to all, by the communicator's own broadcast. @return OMPI_SUCCESS, or its error */
-int coll_strag_setup_broadcast(ompi_communicator_t *comm, void *data, size_t bytes);
 
 /* ---- Where the ranks are ---- */
 
@@ -58,12 +109,6 @@ int coll_strag_setup_find_lanes(const struct setup *setup);
 /** Rank 0: what is wanted, once it is known where the ranks are. */
 void coll_strag_setup_fill_in_hosts(const struct setup *setup, struct coll_strag_hosts *hosts);
 
-/** What messages between hosts go over. Collective. @return whether this rank goes on */
-bool coll_strag_setup_connect_network(struct setup *setup, const struct coll_strag_hosts *hosts);
-
-/** What those within a host go over. Collective. @return whether this rank goes on */
-bool coll_strag_setup_connect_memory(struct setup *setup, const struct coll_strag_hosts *hosts);
-
 /** On rank 0. */
 void coll_strag_setup_log_within_hosts(const struct setup *setup);
 
@@ -75,8 +120,10 @@ void coll_strag_setup_find_shortest(struct coll_strag_module *module);
 /** The previous component runs all calls from now on. The same on all ranks. */
 void coll_strag_setup_give_up(struct coll_strag_module *module, enum coll_strag_reason reason);
 
-/** Has each rank all that it needs? If so, others may use the heritage; if not, all give up. An
- * error of a message stays this rank's own. Collective. */
-void coll_strag_setup_conclude(struct setup *setup);
+/* Has each rank all that it needs? If so, others may use the heritage; if not, all give up. An
+ * error of a message stays this rank's own. Nothing is asked unless setup->concludes. */
+#define COLL_STRAG_SETUP_CONCLUDE_STEPS coll_strag_setup_ask_all_well, coll_strag_setup_conclude
+
+coll_strag_setup_step coll_strag_setup_ask_all_well, coll_strag_setup_conclude;
 
 #endif

@@ -7,10 +7,11 @@
 static const double drain_seconds = 1.0;
 
 void coll_strag_transport_begin(struct coll_strag_transport *transport, ompi_datatype_t *dtype,
-                                size_t size)
+                                size_t size, bool polls)
 {
     transport->dtype = dtype;
     transport->size = size;
+    transport->polls = polls;
     transport->buffers = COLL_STRAG_HOST;
     transport->mpi_error = MPI_SUCCESS;
     transport->drain_until = 0;

@@ -48,13 +48,15 @@ struct coll_strag_transport {
     ompi_datatype_t *dtype;
     size_t size; /* bytes of data in an element */
     enum coll_strag_buffers buffers;
+    bool polls;         /* as in coll_strag_transport_begin */
     int mpi_error;      /* the first one */
     double drain_until; /* seconds: 0 until a message of the call has to be given up */
 };
 
-/** Get ready for a call. */
+/** Get ready for a call. @param polls  its progress is called from opal_progress: it looks, and
+ * does not call that itself */
 void coll_strag_transport_begin(struct coll_strag_transport *transport, ompi_datatype_t *dtype,
-                                size_t size);
+                                size_t size, bool polls);
 
 /** Keep the first error. @return STRAG_ERR_TRANSPORT */
 int coll_strag_transport_failed(struct coll_strag_transport *transport, int mpi_error);

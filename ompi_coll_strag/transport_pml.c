@@ -54,10 +54,11 @@ static int posted(struct coll_strag_pml_transport *transport, struct coll_strag_
     return STRAG_OK;
 }
 
-/* @return -1: on this host, or links are not watched */
+/* Where a call is left alone for a while, what it sends says nothing of links.
+ * @return -1: on this host, or links are not watched */
 static int32_t metered_host(const struct coll_strag_pml_transport *transport, int peer)
 {
-    if (NULL == transport->meter)
+    if (NULL == transport->meter || transport->super.polls)
         return -1;
     const int32_t host = strag_compact_at(transport->host_of, peer);
     const int32_t own = strag_compact_at(transport->host_of, ompi_comm_rank(transport->super.comm));
@@ -75,9 +76,8 @@ static int pml_send(struct strag_transport *base, struct strag_transfer *transfe
     ompi_request_t *request = MPI_REQUEST_NULL;
     if (!coll_strag_transport_reserve(&transport->super))
         return STRAG_ERR_MEMORY;
-    int code = MCA_PML_CALL(isend(buffer, elements, transport->super.dtype, peer,
-                                  MCA_COLL_BASE_TAG_ALLREDUCE, MCA_PML_BASE_SEND_STANDARD,
-                                  transport->super.comm, &request));
+    int code = MCA_PML_CALL(isend(buffer, elements, transport->super.dtype, peer, transport->tag,
+                                  MCA_PML_BASE_SEND_STANDARD, transport->super.comm, &request));
     return posted(transport, &message, code, request);
 }
 
@@ -90,8 +90,8 @@ static int pml_recv(struct strag_transport *base, struct strag_transfer *transfe
     ompi_request_t *request = MPI_REQUEST_NULL;
     if (!coll_strag_transport_reserve(&transport->super))
         return STRAG_ERR_MEMORY;
-    int code = MCA_PML_CALL(irecv(buffer, elements, transport->super.dtype, peer,
-                                  MCA_COLL_BASE_TAG_ALLREDUCE, transport->super.comm, &request));
+    int code = MCA_PML_CALL(irecv(buffer, elements, transport->super.dtype, peer, transport->tag,
+                                  transport->super.comm, &request));
     return posted(transport, &message, code, request);
 }
 
@@ -116,15 +116,17 @@ static bool scan(struct coll_strag_pml_transport *pml)
 static int pml_progress(struct strag_transport *base)
 {
     struct coll_strag_pml_transport *transport = own(base);
-    if (transport->super.nmessages == 0 || scan(transport))
+    if (transport->super.nmessages == 0 || scan(transport) || transport->super.polls)
         return STRAG_OK;
     opal_progress();
     scan(transport);
     return STRAG_OK;
 }
 
-/* A receive that is not matched yet can be cancelled; anything else is given some time. After
- * that it is left to the PML, which frees the request when it completes. */
+/* A receive that is not matched yet can be cancelled; anything else is given some time, unless the
+ * transport only polls. After that it is left to the PML, which frees the request when it
+ * completes.
+ */
 static int pml_cancel(struct strag_transport *base, struct strag_transfer *transfer)
 {
     struct coll_strag_pml_transport *transport = own(base);
@@ -134,7 +136,8 @@ static int pml_cancel(struct strag_transport *base, struct strag_transfer *trans
     ompi_request_t *request = message.request;
     if (!message.send)
         ompi_request_cancel(request);
-    while (!REQUEST_COMPLETE(request) && coll_strag_transport_drains(&transport->super))
+    while (!REQUEST_COMPLETE(request) && !transport->super.polls &&
+           coll_strag_transport_drains(&transport->super))
         opal_progress();
     if (!REQUEST_COMPLETE(request)) {
         ompi_request_free(&request);
@@ -144,7 +147,8 @@ static int pml_cancel(struct strag_transport *base, struct strag_transfer *trans
     return STRAG_OK;
 }
 
-void coll_strag_pml_init(struct coll_strag_pml_transport *transport, ompi_communicator_t *comm)
+void coll_strag_pml_init(struct coll_strag_pml_transport *transport, ompi_communicator_t *comm,
+                         int tag)
 {
     *transport = (struct coll_strag_pml_transport){
         .super = {.super = {.send = pml_send,
@@ -153,6 +157,7 @@ void coll_strag_pml_init(struct coll_strag_pml_transport *transport, ompi_commun
                             .cancel = pml_cancel},
                   .kind = COLL_STRAG_PML,
                   .comm = comm},
+        .tag = tag,
     };
 }
 

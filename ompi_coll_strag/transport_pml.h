@@ -10,11 +10,13 @@
 
 struct coll_strag_pml_transport {
     struct coll_strag_transport super;
-    struct strag_meter *meter;           /* of sends to other hosts; NULL: links are not watched */
+    int tag;                   /* of its messages; no others of the communicator have it */
+    struct strag_meter *meter; /* of sends to other hosts; NULL: links are not watched */
     const struct strag_compact *host_of; /* [rank], for the meter */
 };
 
-void coll_strag_pml_init(struct coll_strag_pml_transport *transport, ompi_communicator_t *comm);
+void coll_strag_pml_init(struct coll_strag_pml_transport *transport, ompi_communicator_t *comm,
+                         int tag);
 void coll_strag_pml_free(struct coll_strag_pml_transport *transport);
 
 /** Is the PML ob1? */

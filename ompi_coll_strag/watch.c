@@ -25,11 +25,13 @@
 #include "watch.h"
 
 #include "log.h"
+#include "teardown.h"
 #include "transport.h"
 #include "update.h"
 
 #include <math.h>
 #include <pthread.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -71,6 +73,7 @@ struct coll_strag_watch {
     struct strag_dynamic_policy policy;   /* in force */
     struct coll_strag_arrivals *arrivals; /* NULL: it never will be */
 
+    struct coll_strag_teardown teardown;
     struct coll_strag_watch *next; /* in the list */
 };
 
@@ -79,8 +82,6 @@ struct coll_strag_watch {
 static struct {
     pthread_mutex_t lock; /* guards first, and all summaries */
     struct coll_strag_watch *first;
-    bool attached; /* an attribute of MPI_COMM_SELF calls `deleted` in MPI_Finalize; atomic */
-    bool ended;    /* it has done so */
 } watches = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static void take_off_list(const struct coll_strag_watch *watch)
@@ -94,22 +95,16 @@ static void take_off_list(const struct coll_strag_watch *watch)
     pthread_mutex_unlock(&watches.lock);
 }
 
-/* A communicator's watch, or with NULL any that is not over. @param[out] summary  of it, or NULL */
-static struct coll_strag_watch *find_watch(const void *comm, struct strag_watch_summary *summary)
-{
-    pthread_mutex_lock(&watches.lock);
-    struct coll_strag_watch *watch = watches.first;
-    while (watch && (comm ? watch->options.comm != comm : watch->over))
-        watch = watch->next;
-    if (watch && summary)
-        *summary = watch->summary;
-    pthread_mutex_unlock(&watches.lock);
-    return watch;
-}
-
 bool coll_strag_watch_summary(const void *comm, struct strag_watch_summary *summary)
 {
-    return NULL != comm && NULL != find_watch(comm, summary);
+    pthread_mutex_lock(&watches.lock);
+    const struct coll_strag_watch *watch = watches.first;
+    while (watch && watch->options.comm != comm)
+        watch = watch->next;
+    if (watch)
+        *summary = watch->summary;
+    pthread_mutex_unlock(&watches.lock);
+    return NULL != watch;
 }
 
 /* ---- Nothing may be under way when a communicator or MPI comes to its end ---- */
@@ -127,60 +122,16 @@ static void complete(const struct coll_strag_watch *watch, ompi_request_t **requ
     }
 }
 
-static void end_watch(struct coll_strag_watch *watch)
+static void end_watch(struct coll_strag_teardown *teardown)
 {
-    if (watch->over)
-        return;
+    struct coll_strag_watch *watch =
+        (struct coll_strag_watch *)((char *)teardown - offsetof(struct coll_strag_watch, teardown));
     watch->over = true;
     if (watch->always_measure && watch->judge && watch->summary.calls > 0)
         watch->options.report(watch->options.comm, &watch->summary,
                               strag_judge_ranks(watch->judge));
     complete(watch, &watch->barrier);
     complete(watch, &watch->gather);
-}
-
-/*
- * An attribute of the communicator is deleted: MPI_Comm_free does that first, in the user's own
- * thread. Later would be too late: as long as messages are under way the communicator is not
- * destroyed, and then it is by the last one of them, in the midst of Open MPI's progress, where
- * nothing can be waited for.
- *
- * An attribute of MPI_COMM_SELF is deleted, its value is NULL: MPI_Finalize does that first.
- */
-static int deleted(MPI_Comm comm, int key, void *value, void *extra)
-{
-    struct coll_strag_watch *watch = value && !watches.ended ? find_watch(comm, NULL) : NULL;
-    (void)key;
-    (void)extra;
-    if (watch)
-        end_watch(watch);
-    while (!value && (watch = find_watch(NULL, NULL)) != NULL)
-        end_watch(watch);
-    watches.ended = watches.ended || !value;
-    return MPI_SUCCESS;
-}
-
-/* The key is gone with the attribute. */
-static bool attach(ompi_communicator_t *comm, void *value)
-{
-    int key;
-    if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, deleted, &key, NULL) != MPI_SUCCESS)
-        return false;
-    bool attached = PMPI_Comm_set_attr(comm, key, value) == MPI_SUCCESS;
-    PMPI_Comm_free_keyval(&key);
-    return attached;
-}
-
-/* With sessions alone there is no MPI_COMM_SELF to speak of, and all communicators are freed. */
-static bool register_teardown(ompi_communicator_t *comm)
-{
-    int initialized = 0;
-    if (watches.ended)
-        return false;
-    if (!__atomic_exchange_n(&watches.attached, true, __ATOMIC_RELAXED) &&
-        PMPI_Initialized(&initialized) == MPI_SUCCESS && initialized)
-        attach(MPI_COMM_SELF, NULL);
-    return attach(comm, &watches);
 }
 
 /* ---- Making one ---- */
@@ -191,6 +142,7 @@ void coll_strag_watch_free(struct coll_strag_watch *watch)
     if (NULL == watch)
         return;
     take_off_list(watch);
+    coll_strag_teardown_leave(&watch->teardown);
     coll_strag_arrivals_free(watch->arrivals);
     watch->arrivals = NULL;
     if (NULL != watch->gather || NULL != watch->barrier)
@@ -322,50 +274,42 @@ static bool make(struct coll_strag_watch *watch)
         if (NULL == watch->arrivals)
             return false;
     }
-    return (!watch->options.ranks || make_judge(watch)) && register_teardown(comm);
+    return (!watch->options.ranks || make_judge(watch)) &&
+           coll_strag_teardown_attach(&watch->teardown, comm, end_watch);
 }
 
-/* The first one. */
-static int broadcast_policy(struct coll_strag_watch *watch)
+struct coll_strag_watch *coll_strag_watch_make(const struct coll_strag_watch_options *options)
 {
-    ompi_communicator_t *comm = watch->options.comm;
+    struct coll_strag_watch *watch = calloc(1, sizeof *watch);
+    if (NULL == watch)
+        return NULL;
+    watch->options = *options;
+    const bool made = make(watch);
+    watch->options.topology = NULL;
+    if (made)
+        return watch;
+    coll_strag_watch_free(watch);
+    return NULL;
+}
+
+struct strag_dynamic_policy *coll_strag_watch_policy(struct coll_strag_watch *watch)
+{
+    if (!watch->arrivals || watch->options.decision->dynamic != STRAG_DYNAMIC_ALWAYS)
+        return NULL;
     if (watch->judge)
         watch->policy = *strag_judge_policy(watch->judge);
     coll_strag_table_pack(&watch->policy.table);
-    const int code = comm->c_coll->coll_bcast(&watch->policy, sizeof watch->policy, MPI_BYTE, 0,
-                                              comm, comm->c_coll->coll_bcast_module);
-    if (code == OMPI_SUCCESS)
-        coll_strag_table_unpack(&watch->policy.table);
-    else
-        watch->policy.on = false;
-    return code;
+    return &watch->policy;
 }
 
-int coll_strag_watch_create(const struct coll_strag_watch_options *options, bool able,
-                            struct coll_strag_watch **made)
+void coll_strag_watch_start(struct coll_strag_watch *watch, bool policy)
 {
-    struct coll_strag_watch *watch = able ? calloc(1, sizeof *watch) : NULL;
-    if (watch)
-        watch->options = *options;
-    bool all;
-    int code = coll_strag_agree(options->previous, options->comm, watch && make(watch), &all);
-    if (!all) {
-        coll_strag_watch_free(watch);
-        watch = NULL;
-    }
-    if (watch)
-        watch->options.topology = NULL;
-    *made = watch;
-    if (NULL == watch)
-        return code;
-    if (code == OMPI_SUCCESS && watch->arrivals &&
-        options->decision->dynamic == STRAG_DYNAMIC_ALWAYS)
-        code = broadcast_policy(watch);
+    if (policy)
+        coll_strag_table_unpack(&watch->policy.table);
     pthread_mutex_lock(&watches.lock);
     watch->next = watches.first;
     watches.first = watch;
     pthread_mutex_unlock(&watches.lock);
-    return code;
 }
 
 const struct coll_strag_links *coll_strag_watch_links(const struct coll_strag_watch *watch)

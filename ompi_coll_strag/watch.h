@@ -8,7 +8,6 @@
 
 #include "arrivals.h"
 #include "links.h"
-#include "previous.h"
 #include "table.h"
 
 #include "watch/judge.h"
@@ -26,27 +25,30 @@ typedef void coll_strag_watch_report(const ompi_communicator_t *comm,
 /* What it needs of its communicator; all but the topology outlives the watch. */
 struct coll_strag_watch_options {
     ompi_communicator_t *comm;
-    const struct coll_strag_previous *previous;
-    const struct strag_topology *topology; /* for create alone; NULL: links are not watched */
+    const struct strag_topology *topology; /* for make alone; NULL: links are not watched */
     bool shared;                           /* messages within hosts go through shared memory */
     struct coll_strag_decision *decision;  /* state and table of it are kept up to date */
 
     /* On rank 0 */
-    const struct strag_rank_location *ranks; /* [rank]; copied by create; NULL on other ranks */
+    const struct strag_rank_location *ranks; /* [rank]; copied by make; NULL on other ranks */
     struct strag_selection **selection;      /* of the table; taken over: NULL then */
     struct coll_strag_table_inputs inputs;   /* for other tables */
     coll_strag_watch_report *report;
 };
 
-/**
- * Get ready to watch calls. Collective.
- *
- * @param able        false: this rank is out of memory
- * @param[out] watch  NULL on all ranks if one of them is not able to
- * @return OMPI_SUCCESS, or an error of MPI's
+/* Getting ready to watch calls takes two steps on every rank. Between them all agree whether all
+ * have made theirs; if not, they free it. Then rank 0's first policy goes to all, if there is one.
  */
-int coll_strag_watch_create(const struct coll_strag_watch_options *options, bool able,
-                            struct coll_strag_watch **watch);
+
+/** @return NULL: out of memory */
+struct coll_strag_watch *coll_strag_watch_make(const struct coll_strag_watch_options *options);
+
+/** The first policy, rank 0's of which is to be broadcast, byte for byte. @return NULL: there is
+ * none; the same on all ranks */
+struct strag_dynamic_policy *coll_strag_watch_policy(struct coll_strag_watch *watch);
+
+/** All have made theirs. @param policy  it was broadcast */
+void coll_strag_watch_start(struct coll_strag_watch *watch, bool policy);
 
 /** NULL is allowed. */
 void coll_strag_watch_free(struct coll_strag_watch *watch);

@@ -97,6 +97,7 @@ src_libstrag_la_SOURCES = \
 	src/plan/verify_plan.c src/plan/verify_plan.h \
 	src/run/arrivals.c src/run/arrivals.h \
 	src/run/engine.c src/run/engine.h \
+	src/run/exchange.c src/run/exchange.h \
 	src/run/in_order.c src/run/in_order.h \
 	src/run/pipeline.c src/run/pipeline.h \
 	src/run/reducer.h \

@@ -1,17 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The ranks of a communicator exchange how UCX reaches them. It goes like this on all of
- * them, whatever happens to one:
- *
- *     1  allreduce   have all opened UCX? how long is the longest address? do all know all others,
- *                    from communicators before?
- *     2  allreduce   have all room for what comes?
- *     3  allgather   a card of each: its number for the communicator; if they do not know each
- *                    other, also its address
- *     4  allreduce   has every rank reached a rank on its own host, and one on another?
- *
- * If the answer is no, all ranks go on over the PML, and the lowest of those that failed says why.
- *
  * Endpoints to all other ranks are made when they are first needed. Two are made here, since with
  * an unlucky choice of UCX_TLS none could be made.
  *
@@ -29,219 +17,183 @@
 #include <unistd.h>
 
 /* What a rank sends to all others; if they need it, its address follows, padded. */
-struct peer_info {
+struct card {
     uint32_t id;
     int32_t pid;
     uint64_t start_time;
 };
 
-/* One exchange, on one rank. */
-struct exchange {
-    const struct coll_strag_previous *previous;
-    ompi_communicator_t *comm;
-    int n, rank;
-    size_t stride; /* bytes from one card to the next */
-    char *peer_infos;
-    struct coll_strag_ucp_peer **peers;
-    uint32_t *ids;
-    struct coll_strag_ucp_transport *transport;
-    bool connected;
-    char reason[COLL_STRAG_REASON_MAX]; /* why this rank is not able */
-};
-
-static opal_process_name_t name_of(const struct exchange *exchange, int rank)
+static opal_process_name_t name_of(const struct coll_strag_ucp_joining *joining, int rank)
 {
-    return ompi_comm_peer_lookup(exchange->comm, rank)->super.proc_name;
+    return ompi_comm_peer_lookup(joining->comm, rank)->super.proc_name;
 }
 
-static bool is_local(const struct exchange *exchange, int rank)
+static bool is_local(const struct coll_strag_ucp_joining *joining, int rank)
 {
-    return OPAL_PROC_ON_LOCAL_NODE(ompi_comm_peer_lookup(exchange->comm, rank)->super.proc_flags);
+    return OPAL_PROC_ON_LOCAL_NODE(ompi_comm_peer_lookup(joining->comm, rank)->super.proc_flags);
 }
 
-/* ---- The messages ---- */
-
-/* Are all able? Otherwise the lowest rank that is not says why. Our own allreduce hands on what
- * comes during the exchange.
- *
- * @param[in,out] more  two numbers of which the least are wanted; NULL: none
- * @param[out] all      is every rank able? */
-static int agree(const struct exchange *exchange, bool able, int32_t *more, bool *all)
+/* In the first number: above all ranks if it is able. */
+static int32_t encode(const struct coll_strag_ucp_joining *joining, bool able)
 {
-    int32_t values[3] = {able ? INT32_MAX : exchange->rank};
-    if (more)
-        memcpy(values + 1, more, 2 * sizeof *more);
-    int code = coll_strag_minimum(exchange->previous, exchange->comm, values, more ? 3 : 1);
-    *all = code == OMPI_SUCCESS && values[0] == INT32_MAX;
-    if (more)
-        memcpy(more, values + 1, 2 * sizeof *more);
-    if (code == OMPI_SUCCESS && values[0] == exchange->rank) {
-        char who[COLL_STRAG_REASON_MAX], host[72] = "?";
+    return able ? INT32_MAX : joining->rank;
+}
+
+bool coll_strag_ucp_agreed(const struct coll_strag_ucp_joining *joining, const int32_t *numbers)
+{
+    char who[sizeof joining->reason], host[72] = "?";
+    if (numbers[0] == joining->rank) {
         (void)gethostname(host, sizeof host - 1);
-        snprintf(who, sizeof who, "rank %d of %s, on %s", exchange->rank, exchange->comm->c_name,
+        snprintf(who, sizeof who, "rank %d of %s, on %s", joining->rank, joining->comm->c_name,
                  host);
-        coll_strag_warn(COLL_STRAG_WARN_NO_UCP, who, exchange->reason);
+        coll_strag_warn(COLL_STRAG_WARN_NO_UCP, who, joining->reason);
     }
-    return code;
+    return numbers[0] == INT32_MAX;
 }
 
-static int exchange_infos(const struct exchange *exchange)
-{
-    ompi_communicator_t *comm = exchange->comm;
-    return comm->c_coll->coll_allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, exchange->peer_infos,
-                                        (coll_strag_count_t)exchange->stride, MPI_BYTE, comm,
-                                        comm->c_coll->coll_allgather_module);
-}
-
-/* ---- What a rank does in between ---- */
+/* ---- What they need to know of each other ---- */
 
 /* Is there a rank of which the address is not known yet? */
-static bool knows_all(const struct exchange *exchange)
+static bool knows_all(const struct coll_strag_ucp_joining *joining)
 {
     bool all = true;
     pthread_mutex_lock(&coll_strag_ucp.lock);
-    for (int rank = 0; rank < exchange->n && all; rank++)
-        all = rank == exchange->rank || coll_strag_ucp_find(name_of(exchange, rank));
+    for (int rank = 0; rank < joining->n && all; rank++)
+        all = rank == joining->rank || coll_strag_ucp_find(name_of(joining, rank));
     pthread_mutex_unlock(&coll_strag_ucp.lock);
     return all;
 }
 
-/* @param longest  bytes of an address; 0: none is needed */
-static bool make_room(struct exchange *exchange, size_t longest)
+static struct card *card_of(const struct coll_strag_ucp_joining *joining, int rank)
 {
-    const size_t n = (size_t)exchange->n, align = sizeof(uint64_t);
-    exchange->stride = sizeof(struct peer_info) + (longest + align - 1) / align * align;
-    exchange->peer_infos = exchange->stride <= INT_MAX ? calloc(n, exchange->stride) : NULL;
-    exchange->peers = calloc(n, sizeof(struct coll_strag_ucp_peer *));
-    exchange->ids = calloc(n, sizeof *exchange->ids);
-    exchange->transport = calloc(1, sizeof *exchange->transport);
-    snprintf(exchange->reason, sizeof exchange->reason, "out of memory");
-    return exchange->peer_infos && exchange->peers && exchange->ids && exchange->transport;
+    return (struct card *)(void *)(joining->cards + (size_t)rank * joining->stride);
 }
 
-static struct peer_info *info_of(const struct exchange *exchange, int rank)
+void coll_strag_ucp_begin(struct coll_strag_ucp_joining *joining, ompi_communicator_t *comm,
+                          bool able, int32_t numbers[COLL_STRAG_UCP_NUMBERS])
 {
-    return (struct peer_info *)(void *)(exchange->peer_infos + (size_t)rank * exchange->stride);
+    const char *why = "out of memory";
+    *joining = (struct coll_strag_ucp_joining){
+        .comm = comm, .n = ompi_comm_size(comm), .rank = ompi_comm_rank(comm)};
+    const bool open = able && coll_strag_ucp_open(&why);
+    snprintf(joining->reason, sizeof joining->reason, "%s", why);
+    numbers[0] = encode(joining, open);
+    numbers[1] = open ? -(int32_t)coll_strag_ucp.address_bytes : 0; /* the longest is wanted */
+    numbers[2] = open && knows_all(joining);
 }
 
-static void write_info(struct exchange *exchange, bool with_address)
+/* Addresses are needed where not all know all others. */
+void coll_strag_ucp_make_room(struct coll_strag_ucp_joining *joining, int32_t *numbers)
+{
+    const size_t n = (size_t)joining->n, align = sizeof(uint64_t);
+    const size_t longest = numbers[2] ? 0 : (size_t)-numbers[1];
+    joining->stride = sizeof(struct card) + (longest + align - 1) / align * align;
+    joining->cards = calloc(n, joining->stride);
+    joining->peers = calloc(n, sizeof(struct coll_strag_ucp_peer *));
+    joining->ids = calloc(n, sizeof *joining->ids);
+    joining->transport = calloc(1, sizeof *joining->transport);
+    snprintf(joining->reason, sizeof joining->reason, "out of memory");
+    numbers[0] =
+        encode(joining, joining->cards && joining->peers && joining->ids && joining->transport);
+}
+
+void *coll_strag_ucp_write_card(struct coll_strag_ucp_joining *joining, size_t *bytes)
 {
     struct coll_strag_ucp_process *ucp = &coll_strag_ucp;
-    struct peer_info *peer_info = info_of(exchange, exchange->rank);
+    struct card *card = card_of(joining, joining->rank);
     pthread_mutex_lock(&ucp->lock);
-    *peer_info = (struct peer_info){
+    *card = (struct card){
         .id = ucp->next_id++, .pid = (int32_t)getpid(), .start_time = ucp->start_time};
     pthread_mutex_unlock(&ucp->lock);
-    if (with_address)
-        memcpy(peer_info + 1, ucp->address, ucp->address_bytes);
+    if (joining->stride > sizeof *card)
+        memcpy(card + 1, ucp->address, ucp->address_bytes);
+    *bytes = joining->stride;
+    return joining->cards;
 }
+
+/* ---- What follows from it ---- */
 
 /* A process of this host can be watched if it is seen from here: it may have a name space of its
  * own for numbers of processes. */
-static struct coll_strag_ucp_peer *add_peer(const struct exchange *exchange, int rank)
+static struct coll_strag_ucp_peer *add_peer(const struct coll_strag_ucp_joining *joining, int rank)
 {
-    const struct peer_info *peer_info = info_of(exchange, rank);
-    struct coll_strag_ucp_peer *peer = coll_strag_ucp_find(name_of(exchange, rank));
+    const struct card *card = card_of(joining, rank);
+    struct coll_strag_ucp_peer *peer = coll_strag_ucp_find(name_of(joining, rank));
     if (peer)
         return peer;
-    peer = coll_strag_ucp_add(name_of(exchange, rank), peer_info + 1,
-                              exchange->stride - sizeof *peer_info);
+    peer = coll_strag_ucp_add(name_of(joining, rank), card + 1, joining->stride - sizeof *card);
     if (NULL == peer)
         return NULL;
-    peer->local = is_local(exchange, rank);
-    peer->pid = peer_info->pid;
-    peer->start_time =
-        peer->local && coll_strag_ucp_start_time(peer_info->pid) == peer_info->start_time
-            ? peer_info->start_time
-            : 0;
+    peer->local = is_local(joining, rank);
+    peer->pid = card->pid;
+    peer->start_time = peer->local && coll_strag_ucp_start_time(card->pid) == card->start_time
+                           ? card->start_time
+                           : 0;
     return peer;
 }
 
 /* The first rank after this one, cyclically, that is on this host, or is not. @return -1: none */
-static int next_rank(const struct exchange *exchange, bool local)
+static int next_rank(const struct coll_strag_ucp_joining *joining, bool local)
 {
-    for (int step = 1; step < exchange->n; step++) {
-        int rank = (exchange->rank + step) % exchange->n;
-        if (is_local(exchange, rank) == local)
+    for (int step = 1; step < joining->n; step++) {
+        int rank = (joining->rank + step) % joining->n;
+        if (is_local(joining, rank) == local)
             return rank;
     }
     return -1;
 }
 
-static bool try_to_reach(struct exchange *exchange, int rank)
+static bool try_to_reach(struct coll_strag_ucp_joining *joining, int rank)
 {
     if (rank < 0)
         return true;
-    ucs_status_t status = coll_strag_ucp_reach(exchange->peers[rank]);
+    ucs_status_t status = coll_strag_ucp_reach(joining->peers[rank]);
     if (status != UCS_OK)
-        snprintf(exchange->reason, sizeof exchange->reason, "rank %d is out of UCX's reach: %s",
-                 rank, coll_strag_ucp.library.ucs_status_string(status));
+        snprintf(joining->reason, sizeof joining->reason, "rank %d is out of UCX's reach: %s", rank,
+                 coll_strag_ucp.library.ucs_status_string(status));
     return status == UCS_OK;
 }
 
-static bool read_infos(struct exchange *exchange)
+static bool read_cards(struct coll_strag_ucp_joining *joining)
 {
     bool able = true;
     pthread_mutex_lock(&coll_strag_ucp.lock);
-    for (int rank = 0; rank < exchange->n && able; rank++) {
-        exchange->ids[rank] = info_of(exchange, rank)->id;
-        if (rank != exchange->rank) {
-            exchange->peers[rank] = add_peer(exchange, rank);
-            able = NULL != exchange->peers[rank];
+    for (int rank = 0; rank < joining->n && able; rank++) {
+        joining->ids[rank] = card_of(joining, rank)->id;
+        if (rank != joining->rank) {
+            joining->peers[rank] = add_peer(joining, rank);
+            able = NULL != joining->peers[rank];
         }
     }
-    able = able && try_to_reach(exchange, next_rank(exchange, true)) &&
-           try_to_reach(exchange, next_rank(exchange, false));
+    able = able && try_to_reach(joining, next_rank(joining, true)) &&
+           try_to_reach(joining, next_rank(joining, false));
     pthread_mutex_unlock(&coll_strag_ucp.lock);
     return able;
 }
 
-/* ---- All of it ---- */
-
-/* @return OMPI_SUCCESS, or an error of a message */
-static int run_exchange(struct exchange *exchange, bool able)
+void coll_strag_ucp_read_cards(struct coll_strag_ucp_joining *joining, int32_t *numbers)
 {
-    const char *why = "out of memory";
-    bool all, open = able && coll_strag_ucp_open(&why);
-    snprintf(exchange->reason, sizeof exchange->reason, "%s", why);
-    int32_t more[2] = {open ? -(int32_t)coll_strag_ucp.address_bytes : 0,
-                       open && knows_all(exchange)};
-    int code = agree(exchange, open, more, &all);
-    if (!all)
-        return code;
-    bool known = more[1];
-    code = agree(exchange, make_room(exchange, known ? 0 : (size_t)-more[0]), NULL, &all);
-    if (!all)
-        return code;
-    write_info(exchange, !known);
-    code = exchange_infos(exchange);
-    if (code != OMPI_SUCCESS)
-        return code;
-    code = agree(exchange, read_infos(exchange), NULL, &all);
-    if (!all)
-        return code;
-    coll_strag_ucp_transport_init(exchange->transport, exchange->comm, exchange->peers,
-                                  exchange->ids);
-    exchange->connected = true;
-    return OMPI_SUCCESS;
+    numbers[0] = encode(joining, read_cards(joining));
 }
 
-int coll_strag_ucp_connect(ompi_communicator_t *comm, const struct coll_strag_previous *previous,
-                           bool able, struct coll_strag_transport **transport)
+struct coll_strag_transport *coll_strag_ucp_take(struct coll_strag_ucp_joining *joining)
 {
-    struct exchange exchange = {
-        .previous = previous,
-        .comm = comm,
-        .n = ompi_comm_size(comm),
-        .rank = ompi_comm_rank(comm),
-    };
-    int code = run_exchange(&exchange, able);
-    free(exchange.peer_infos);
-    *transport = exchange.connected ? &exchange.transport->super : NULL;
-    if (exchange.connected)
-        return code;
-    free(exchange.peers);
-    free(exchange.ids);
-    free(exchange.transport);
-    return code;
+    struct coll_strag_ucp_transport *transport = joining->transport;
+    coll_strag_ucp_transport_init(transport, joining->comm, joining->peers, joining->ids);
+    joining->transport = NULL;
+    joining->peers = NULL;
+    joining->ids = NULL;
+    return &transport->super;
+}
+
+void coll_strag_ucp_forget(struct coll_strag_ucp_joining *joining)
+{
+    free(joining->cards);
+    free(joining->peers);
+    free(joining->ids);
+    free(joining->transport);
+    joining->cards = NULL;
+    joining->peers = NULL;
+    joining->ids = NULL;
+    joining->transport = NULL;
 }

@@ -264,8 +264,12 @@ static int ucp_progress(struct strag_transport *base)
     struct coll_strag_ucp_transport *transport = own(base);
     if (transport->super.nmessages == 0 || scan(transport))
         return STRAG_OK;
-    opal_progress();
-    if (scan(transport) || ++transport->idle < IDLE_LOOKS)
+    if (!transport->super.polls) {
+        opal_progress();
+        if (scan(transport))
+            return STRAG_OK;
+    }
+    if (++transport->idle < IDLE_LOOKS)
         return STRAG_OK;
     return wait_longer(transport);
 }

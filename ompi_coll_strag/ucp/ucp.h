@@ -3,26 +3,57 @@
  * The engine's transport over UCX. On a build without UCX there is none (none.c).
  *
  *     process.c     the library, this process's worker, the way to its peers
- *     connect.c     a communicator's ranks exchange how they are reached
+ *     connect.c     what a communicator's ranks exchange of how they are reached
  *     messages.c    the engine's messages
  *     internal.h    what these share
  */
 #ifndef COLL_STRAG_UCP_H
 #define COLL_STRAG_UCP_H
 
-#include "../previous.h"
 #include "../transport.h"
 
-/**
- * Let a communicator's messages go over UCX; or over the PML, if that is not possible on any rank.
- * Collective.
- *
- * @param able            false: this rank is out of memory
- * @param[out] transport  to be freed with coll_strag_ucp_free; NULL on all ranks, or on none
- * @return OMPI_SUCCESS, or an error of a message
- */
-int coll_strag_ucp_connect(ompi_communicator_t *comm, const struct coll_strag_previous *previous,
-                           bool able, struct coll_strag_transport **transport);
+struct coll_strag_ucp_peer;
+struct coll_strag_ucp_transport;
+
+/* What a communicator's messages over UCX need to be known on each rank, while it is found out
+ * (setup_network.c has the exchanges). If that is not possible on all ranks, all use the PML. */
+struct coll_strag_ucp_joining {
+    ompi_communicator_t *comm;
+    int n, rank;
+    size_t stride; /* bytes of a card */
+    char *cards;   /* [rank] */
+    struct coll_strag_ucp_peer **peers;
+    uint32_t *ids;
+    struct coll_strag_ucp_transport *transport;
+    char reason[240]; /* why this rank is not able */
+};
+
+/* What ranks agree on: the least of these, of which the first says who is not able. */
+enum { COLL_STRAG_UCP_NUMBERS = 3 };
+
+/** Open UCX. @param able  false: this rank is out of memory
+ * @param[out] numbers  this rank's */
+void coll_strag_ucp_begin(struct coll_strag_ucp_joining *joining, ompi_communicator_t *comm,
+                          bool able, int32_t numbers[COLL_STRAG_UCP_NUMBERS]);
+
+/** Are all able? If not, the lowest rank that is not says why. @param numbers  all ranks' least */
+bool coll_strag_ucp_agreed(const struct coll_strag_ucp_joining *joining, const int32_t *numbers);
+
+/** Room for what comes. @param[in,out] numbers  all ranks' least after coll_strag_ucp_begin; then
+ * the first one is this rank's */
+void coll_strag_ucp_make_room(struct coll_strag_ucp_joining *joining, int32_t *numbers);
+
+/** This rank's card is in its place. @param[out] bytes  of a card @return [rank]: cards */
+void *coll_strag_ucp_write_card(struct coll_strag_ucp_joining *joining, size_t *bytes);
+
+/** All cards are there: reach others. @param[out] numbers  the first one is this rank's */
+void coll_strag_ucp_read_cards(struct coll_strag_ucp_joining *joining, int32_t *numbers);
+
+/** All have reached them. @return to be freed with coll_strag_ucp_free */
+struct coll_strag_transport *coll_strag_ucp_take(struct coll_strag_ucp_joining *joining);
+
+/** What has not been taken. Allowed before anything else, if all is 0. */
+void coll_strag_ucp_forget(struct coll_strag_ucp_joining *joining);
 
 /** NULL is allowed. */
 void coll_strag_ucp_free(struct coll_strag_transport *transport);

@@ -15,6 +15,7 @@ unit_tests = \
 	test/unit/test_direct \
 	test/unit/test_dynamic \
 	test/unit/test_engine \
+	test/unit/test_exchange \
 	test/unit/test_expression \
 	test/unit/test_failure \
 	test/unit/test_flex_plan \
@@ -153,6 +154,10 @@ test_unit_test_engine_SOURCES = test/unit/test_engine.c
 test_unit_test_engine_CPPFLAGS = $(unit_cppflags)
 test_unit_test_engine_LDFLAGS = $(unit_ldflags)
 test_unit_test_engine_LDADD = $(unit_libs)
+test_unit_test_exchange_SOURCES = test/unit/test_exchange.c
+test_unit_test_exchange_CPPFLAGS = $(unit_cppflags)
+test_unit_test_exchange_LDFLAGS = $(unit_ldflags)
+test_unit_test_exchange_LDADD = $(unit_libs)
 test_unit_test_expression_SOURCES = test/unit/test_expression.c
 test_unit_test_expression_CPPFLAGS = $(unit_cppflags)
 test_unit_test_expression_LDFLAGS = $(unit_ldflags)
