@@ -2,7 +2,6 @@
 /*
  * strag cost: what algorithms take by the link-load model, for a list of sizes.
  */
-#include "algorithms/table.h"
 #include "cost_svg.h"
 #include "model/platform.h"
 #include "model/select.h"
@@ -264,25 +263,23 @@ static void add_name(char *names, size_t size, const char *name)
     snprintf(names + length, size - length, "%s%s", length ? ", " : "", name);
 }
 
-/* `all` leaves out what cannot be planned here, and says so; but not of algorithms for stragglers
- * where no rank is late. */
-static int add_all_columns(const struct command *command, struct table *table)
+/* What cannot be planned is left out, and named; but not algorithms for stragglers where no rank is
+ * late. */
+static int add_all_columns(const struct command *command, const struct algorithms *named,
+                           struct table *table)
 {
     struct strag_error err;
     char out[STRAG_NAMES_MAX] = "";
-    int count = 0;
-    while (strag_algorithms[count])
-        count++;
-    for (int a = 0; a < count; a++) {
-        if (strag_algorithms[a]->needs_straggler && !table->machine->state.nstragglers)
+    for (int a = 0; a < named->count; a++) {
+        const struct strag_algorithm *algorithm = named->algorithm[a];
+        if (algorithm->needs_straggler && !table->machine->state.nstragglers)
             continue;
-        strag_progress_step(terminal_progress(), strag_algorithms[a]->name, a, count);
-        bool long_look = table->quick && strag_algorithms[a]->takes_long &&
-                         strag_algorithms[a]->takes_long(&table->machine->problem);
-        int status =
-            long_look ? STRAG_ERR_UNSUPPORTED : add_column(table, strag_algorithms[a], &err);
+        strag_progress_step(terminal_progress(), algorithm->name, a, named->count);
+        bool long_look = table->quick && algorithm->takes_long &&
+                         algorithm->takes_long(&table->machine->problem);
+        int status = long_look ? STRAG_ERR_UNSUPPORTED : add_column(table, algorithm, &err);
         if (status == STRAG_ERR_UNSUPPORTED)
-            add_name(out, sizeof out, strag_algorithms[a]->name);
+            add_name(out, sizeof out, algorithm->name);
         else if (status != STRAG_OK)
             return complain(command, status, "%s", err.text);
     }
@@ -295,8 +292,20 @@ static int add_all_columns(const struct command *command, struct table *table)
     return table->columns ? EXIT_DONE : EXIT_USAGE;
 }
 
-static int fill(const struct command *command, const struct strag_algorithm *only,
-                struct table *table)
+static int add_named_columns(const struct command *command, const struct algorithms *named,
+                             struct table *table)
+{
+    struct strag_error err;
+    for (int a = 0; a < named->count; a++) {
+        strag_progress_step(terminal_progress(), named->algorithm[a]->name, a, named->count);
+        int status = add_column(table, named->algorithm[a], &err);
+        if (status != STRAG_OK)
+            return complain(command, status, "%s", err.text);
+    }
+    return EXIT_DONE;
+}
+
+static int fill(const struct command *command, const struct algorithms *named, struct table *table)
 {
     struct strag_error err;
     table->seconds = calloc((size_t)table->sizes * STRAG_ALGORITHMS_MAX, sizeof *table->seconds);
@@ -306,24 +315,18 @@ static int fill(const struct command *command, const struct strag_algorithm *onl
                                        &table->platform, &err);
     if (status != STRAG_OK)
         return complain(command, status, "%s", err.text);
-    if (!only)
-        return add_all_columns(command, table);
-    strag_progress_step(terminal_progress(), only->name, 0, 1);
-    status = add_column(table, only, &err);
-    return status == STRAG_OK ? EXIT_DONE : complain(command, status, "%s", err.text);
+    return named->all ? add_all_columns(command, named, table)
+                      : add_named_columns(command, named, table);
 }
 
 static int run(const struct command *command, const struct arguments *arguments)
 {
     struct machine machine;
     struct table table = {.machine = &machine};
-    const struct strag_algorithm *only = NULL;
+    struct algorithms named;
     int format;
-    if (arguments->algorithm && strcmp(arguments->algorithm, "all") != 0) {
-        only = need_algorithm(command, arguments, ", all");
-        if (!only)
-            return EXIT_USAGE;
-    }
+    if (!read_algorithms(command, arguments, "all", &named))
+        return EXIT_USAGE;
     int result = read_machine(command, arguments, &machine);
     if (result == EXIT_DONE && (!read_word(command, arguments, OPTION_MODE, modes, &table.mode) ||
                                 !read_word(command, arguments, OPTION_FORMAT, formats, &format) ||
@@ -337,7 +340,7 @@ static int run(const struct command *command, const struct arguments *arguments)
     if (result == EXIT_DONE && format == SVG && no_picture(&table))
         result = complain(command, STRAG_ERR_ARGUMENT, "%s", no_picture(&table));
     if (result == EXIT_DONE)
-        result = fill(command, only, &table);
+        result = fill(command, &named, &table);
     clear_terminal();
     if (result == EXIT_DONE)
         writers[format](&table);
@@ -351,7 +354,7 @@ static int run(const struct command *command, const struct arguments *arguments)
 const struct command cost_command = {
     .name = "cost",
     .usage =
-        " [ALGORITHM|all] -n RANKS" TOPOLOGY_USAGE STATE_USAGE MODEL_USAGE
+        " [ALGORITHM[,ALGORITHM...]|all] -n RANKS" TOPOLOGY_USAGE STATE_USAGE MODEL_USAGE
         " --bytes LIST [--blocks M] [--mode rounds|clocks] [--quick] [--format text|csv|json|svg]",
     .summary = "Estimate the time of an allreduce by the load on every link.",
     .details =

@@ -121,7 +121,7 @@ static int run(const struct command *command, const struct arguments *arguments)
     struct strag_error err;
     struct strag_instance instance = {0};
     int rank = ALL_RANKS, format;
-    const struct strag_algorithm *algorithm = need_algorithm(command, arguments, "");
+    const struct strag_algorithm *algorithm = need_algorithm(command, arguments);
     if (!algorithm)
         return EXIT_USAGE;
     int result = read_machine(command, arguments, &machine);

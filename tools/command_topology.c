@@ -432,7 +432,7 @@ static int run(const struct command *command, const struct arguments *arguments)
     const struct strag_algorithm *algorithm = NULL;
     int format;
     if (arguments->algorithm) {
-        algorithm = need_algorithm(command, arguments, "");
+        algorithm = need_algorithm(command, arguments);
         if (!algorithm)
             return EXIT_USAGE;
     }

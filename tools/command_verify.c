@@ -10,33 +10,81 @@
 
 #include <stdlib.h>
 
-/* Prove one n on the machine; 0: as many ranks as it has. EXIT_FALSE: the next n may follow. */
-static int verify_ranks(struct machine *machine, const struct strag_algorithm *algorithm, int n)
+enum { TEXT, JSON };
+
+static const char *const formats[] = {"text", "json", NULL};
+static const char opening[] = "{\"verified\":[";
+
+/* What is proved, and how it is said. */
+struct proofs {
+    struct machine *machine;
+    struct algorithms named;
+    int format;
+    int written; /* so far */
+};
+
+static void write_text(const struct strag_algorithm *algorithm, const struct strag_measure *measure)
 {
+    printf("verified %s n=%d blocks=%d rounds=%d sent-max=%.6gxS sent-total=%.6gxS "
+           "reduce-max=%.6g",
+           algorithm->name, measure->n, measure->blocks, measure->rounds - measure->before,
+           measure->sent_max, measure->sent_total, measure->reduce_max);
+    if (measure->waits)
+        printf(" rounds-before=%d", measure->before);
+    putchar('\n');
+}
+
+static void write_json(const struct strag_algorithm *algorithm, const struct strag_measure *measure,
+                       bool first)
+{
+    printf("%s\n{\"algorithm\":\"%s\",\"n\":%d,\"blocks\":%d,\"rounds\":%d,"
+           "\"rounds_before\":%d,\"sent_max\":%.9g,\"sent_total\":%.9g,\"reduce_max\":%.9g}",
+           first ? opening : ",", algorithm->name, measure->n, measure->blocks,
+           measure->rounds - measure->before, measure->before, measure->sent_max,
+           measure->sent_total, measure->reduce_max);
+}
+
+/* Prove one n on the machine; 0: as many ranks as it has. EXIT_FALSE: the next may follow. */
+static int verify_one(struct proofs *proofs, const struct strag_algorithm *algorithm, int n)
+{
+    struct machine *machine = proofs->machine;
     struct strag_error err;
     struct strag_measure measure;
     int result = place_ranks(machine, n);
     if (result != EXIT_DONE)
         return result;
+    if (proofs->named.all && algorithm->needs_straggler && !machine->state.nstragglers)
+        return EXIT_DONE;
     int status =
         strag_verify_watched(algorithm, &machine->problem, terminal_progress(), &measure, &err);
+    if (status == STRAG_ERR_UNSUPPORTED && proofs->named.all)
+        return EXIT_DONE;
     if (status != STRAG_OK)
         return complain(machine->command, status, "%s n=%d: %s", algorithm->name,
                         machine->problem.n, err.text);
     clear_terminal();
-    printf("verified %s n=%d blocks=%d rounds=%d sent-max=%.6gxS sent-total=%.6gxS "
-           "reduce-max=%.6g",
-           algorithm->name, measure.n, measure.blocks, measure.rounds - measure.before,
-           measure.sent_max, measure.sent_total, measure.reduce_max);
-    if (measure.waits)
-        printf(" rounds-before=%d", measure.before);
-    putchar('\n');
+    if (proofs->format == JSON)
+        write_json(algorithm, &measure, proofs->written == 0);
+    else
+        write_text(algorithm, &measure);
+    proofs->written++;
     fflush(stdout);
     return EXIT_DONE;
 }
 
-static int verify_list(struct machine *machine, const struct strag_algorithm *algorithm)
+static int verify_ranks(struct proofs *proofs, int n)
 {
+    int result = EXIT_DONE;
+    for (int a = 0; a < proofs->named.count && result != EXIT_USAGE && !ferror(stdout); a++) {
+        int one = verify_one(proofs, proofs->named.algorithm[a], n);
+        result = one == EXIT_DONE ? result : one;
+    }
+    return result;
+}
+
+static int verify_list(struct proofs *proofs)
+{
+    const struct machine *machine = proofs->machine;
     struct strag_error err;
     struct strag_interval *intervals;
     int count, result = EXIT_DONE;
@@ -49,7 +97,7 @@ static int verify_list(struct machine *machine, const struct strag_algorithm *al
     for (int i = 0; i < count; i++) {
         int n = intervals[i].first;
         for (; n <= intervals[i].last && result != EXIT_USAGE && !ferror(stdout); n++) {
-            int one = verify_ranks(machine, algorithm, n);
+            int one = verify_ranks(proofs, n);
             result = one == EXIT_DONE ? result : one;
         }
     }
@@ -60,24 +108,29 @@ static int verify_list(struct machine *machine, const struct strag_algorithm *al
 static int run(const struct command *command, const struct arguments *arguments)
 {
     struct machine machine;
-    const struct strag_algorithm *algorithm = need_algorithm(command, arguments, "");
-    if (!algorithm)
+    struct proofs proofs = {.machine = &machine};
+    if (!read_algorithms(command, arguments, NULL, &proofs.named))
         return EXIT_USAGE;
     int result = open_machine(command, arguments, &machine);
     if (result == EXIT_DONE && machine.kind == OPTIONS &&
         !need_option(command, arguments, OPTION_RANKS))
         result = EXIT_USAGE;
+    if (result == EXIT_DONE &&
+        !read_word(command, arguments, OPTION_FORMAT, formats, &proofs.format))
+        result = EXIT_USAGE;
     if (result == EXIT_DONE)
-        result = arguments->value[OPTION_RANKS] ? verify_list(&machine, algorithm)
-                                                : verify_ranks(&machine, algorithm, 0);
+        result = arguments->value[OPTION_RANKS] ? verify_list(&proofs) : verify_ranks(&proofs, 0);
+    if (proofs.format == JSON && result != EXIT_USAGE)
+        printf("%s]}\n", proofs.written ? "" : opening);
     close_machine(&machine);
     return result;
 }
 
 const struct command verify_command = {
     .name = "verify",
-    .usage = " ALGORITHM -n RANKS[,RANKS|FIRST..LAST...]" TOPOLOGY_USAGE STATE_USAGE
-             " [--blocks M] [--root R]",
+    .usage =
+        " ALGORITHM[,ALGORITHM...]|all -n RANKS[,RANKS|FIRST..LAST...]" TOPOLOGY_USAGE STATE_USAGE
+        " [--blocks M] [--root R] [--format text|json]",
     .summary = "Prove that the plans of all ranks are an allreduce.",
     .details =
         "Every rank ends with every contribution exactly once and with the same bits, sends and\n"
@@ -85,13 +138,14 @@ const struct command verify_command = {
         "claims. One line for each n (S is the vector):\n"
         "  verified ring n=8 blocks=8 rounds=14 sent-max=1.75xS sent-total=14xS reduce-max=0.875\n"
         "Where the others go ahead of a straggler, rounds counts from its arrival, and\n"
-        "rounds-before=.. follows.",
+        "rounds-before=.. follows. all leaves out what cannot be planned.",
     .takes_algorithm = true,
     .options =
         {
             {OPTION_RANKS, "RANKS", "how many ranks; also a list with ranges: 2..256,1000,1024"},
             {OPTION_BLOCKS, "M", "cut the vector into M blocks (default: as the algorithm likes)"},
             {OPTION_ROOT, "R", "direct with one block: rank R sums up, 0 or 1 (default: 0)"},
+            {OPTION_FORMAT, "text|json", "how to show it (default: text)"},
         },
     .groups = {&topology_group, &state_group},
     .run = run,

@@ -3,25 +3,68 @@
  * The readers of arguments that commands share.
  */
 #include "commands.h"
-#include "algorithms/table.h"
 #include "base/parse.h"
 
 #include <string.h>
 
-const struct strag_algorithm *need_algorithm(const struct command *command,
-                                             const struct arguments *arguments, const char *also)
+static bool has_operand(const struct command *command, const struct arguments *arguments,
+                        const char *also)
 {
-    struct strag_error err;
     char names[STRAG_NAMES_MAX];
-    if (!arguments->algorithm) {
+    if (!arguments->algorithm)
         complain(command, STRAG_ERR_ARGUMENT, "no ALGORITHM is given; there are: %s%s",
                  strag_algorithm_names(names, sizeof names), also);
-        return NULL;
-    }
-    const struct strag_algorithm *found = strag_algorithm_find(arguments->algorithm, &err);
+    return arguments->algorithm != NULL;
+}
+
+static const struct strag_algorithm *find(const struct command *command, const char *name,
+                                          const char *also)
+{
+    struct strag_error err;
+    const struct strag_algorithm *found = strag_algorithm_find(name, &err);
     if (!found)
         complain(command, STRAG_ERR_ARGUMENT, "%s%s", err.text, also);
     return found;
+}
+
+const struct strag_algorithm *need_algorithm(const struct command *command,
+                                             const struct arguments *arguments)
+{
+    return has_operand(command, arguments, "") ? find(command, arguments->algorithm, "") : NULL;
+}
+
+/* Each is taken once. */
+static void add_algorithm(struct algorithms *named, const struct strag_algorithm *algorithm)
+{
+    int a = 0;
+    while (a < named->count && named->algorithm[a] != algorithm)
+        a++;
+    if (a == named->count)
+        named->algorithm[named->count++] = algorithm;
+}
+
+bool read_algorithms(const struct command *command, const struct arguments *arguments,
+                     const char *otherwise, struct algorithms *named)
+{
+    char name[64];
+    const char *text = arguments->algorithm ? arguments->algorithm : otherwise;
+    *named = (struct algorithms){.count = 0};
+    if (!text)
+        return has_operand(command, arguments, ", all");
+    if (strcmp(text, "all") == 0) {
+        named->all = true;
+        for (int a = 0; strag_algorithms[a]; a++)
+            add_algorithm(named, strag_algorithms[a]);
+        return true;
+    }
+    for (const char *next = text; next; next = strchr(next, ',') ? strchr(next, ',') + 1 : NULL) {
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(next, ","), next);
+        const struct strag_algorithm *found = find(command, name, ", all");
+        if (!found)
+            return false;
+        add_algorithm(named, found);
+    }
+    return true;
 }
 
 const char *need_option(const struct command *command, const struct arguments *arguments,

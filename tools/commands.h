@@ -8,8 +8,8 @@
 #ifndef STRAG_COMMANDS_H
 #define STRAG_COMMANDS_H
 
+#include "algorithms/table.h"
 #include "options.h"
-#include "plan/algorithm.h"
 
 /* More ranks than any machine has: a mistyped -n does not eat all memory. */
 #define RANKS_MAX (1 << 24)
@@ -17,11 +17,25 @@
 /**
  * The algorithm that was named.
  *
- * @param also  what the explanation adds to the names of the algorithms: "" or ", all"
  * @return it, or NULL after an explanation
  */
 const struct strag_algorithm *need_algorithm(const struct command *command,
-                                             const struct arguments *arguments, const char *also);
+                                             const struct arguments *arguments);
+
+/* Algorithms of the table, in the order in which they were named. */
+struct algorithms {
+    const struct strag_algorithm *algorithm[STRAG_ALGORITHMS_MAX];
+    int count;
+    bool all; /* by "all": what cannot be planned is left out */
+};
+
+/**
+ * The algorithms that were named: one, several between commas, or all.
+ *
+ * @param otherwise  what is meant where none is named: "all"; NULL: one must be
+ */
+bool read_algorithms(const struct command *command, const struct arguments *arguments,
+                     const char *otherwise, struct algorithms *named);
 
 /** The text of an option that the command cannot do without. @return it, or NULL as above */
 const char *need_option(const struct command *command, const struct arguments *arguments,

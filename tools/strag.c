@@ -12,22 +12,46 @@
 #include <errno.h>
 #include <string.h>
 
+enum { TEXT, WIDE, JSON };
+
+static const char *const list_formats[] = {"text", "wide", "json", NULL};
+
+static void write_entry(const struct strag_algorithm *algorithm, int format, bool first)
+{
+    if (format == JSON)
+        printf("%s\n{\"name\":\"%s\",\"rounds\":\"%s\",\"sent\":\"%s\",\"summary\":\"%s\","
+               "\"needs_straggler\":%s}",
+               first ? "" : ",", algorithm->name, algorithm->rounds, algorithm->sent,
+               algorithm->summary, algorithm->needs_straggler ? "true" : "false");
+    else if (format == WIDE)
+        printf("%-21s rounds %-26s sent %-22s %s\n", algorithm->name, algorithm->rounds,
+               algorithm->sent, algorithm->summary);
+    else
+        printf("%-21s %s\n", algorithm->name, algorithm->summary);
+}
+
 static int run_list(const struct command *command, const struct arguments *arguments)
 {
-    (void)command;
-    (void)arguments;
+    int format;
+    if (!read_word(command, arguments, OPTION_FORMAT, list_formats, &format))
+        return EXIT_USAGE;
+    if (format == JSON)
+        printf("{\"algorithms\":[");
     for (int a = 0; strag_algorithms[a]; a++)
-        printf("%-21s rounds %-26s sent %-22s %s\n", strag_algorithms[a]->name,
-               strag_algorithms[a]->rounds, strag_algorithms[a]->sent,
-               strag_algorithms[a]->summary);
+        write_entry(strag_algorithms[a], format, a == 0);
+    if (format == JSON)
+        puts("]}");
     return EXIT_DONE;
 }
 
 static const struct command list_command = {
     .name = "list",
-    .usage = "",
-    .summary = "List the algorithms: name, rounds, vectors sent per rank, what it is good for.",
-    .details = "n is the number of ranks, p the largest power of two that is not above n.",
+    .usage = " [--format text|wide|json]",
+    .summary = "List the algorithms: name, and what it is good for.",
+    .details =
+        "wide also has its rounds, and how many vectors a rank sends: n is the number of ranks, p\n"
+        "the largest power of two that is not above n.",
+    .options = {{OPTION_FORMAT, "text|wide|json", "how to show it (default: text)"}},
     .run = run_list,
 };
 

@@ -76,7 +76,7 @@ static int like(const struct strag_problem *problem, enum strag_machine machine,
 
 const struct strag_algorithm strag_bine = {
     .name = "bine",
-    .summary = "butterflies in base -2, near ranks first; least traffic in few rounds if n = 2^k",
+    .summary = "butterflies in base -2, near ranks first; least traffic in few rounds, n = 2^k",
     .rounds = "2 sum(log2 d_i) (+2 per d_i != 2^k)",
     .sent = "2(p-1)/p (+1 per d_i != 2^k)",
     .form = &near_first,

@@ -191,8 +191,7 @@ static int like(const struct strag_problem *problem, enum strag_machine machine,
 
 const struct strag_algorithm strag_bucket = {
     .name = "bucket",
-    .summary = "rings in one dimension of a torus after the other; least traffic, links to "
-               "neighbours only",
+    .summary = "rings, one dimension of a torus after the other; least traffic, to neighbours",
     .rounds = "2 sum(d_i - 1)",
     .sent = "2(n-1)/n",
     .check = check,

@@ -166,7 +166,7 @@ static void build(const struct strag_problem *problem, int rank, struct strag_bu
 
 const struct strag_algorithm strag_direct = {
     .name = "direct",
-    .summary = "straight to the rank that sums a block up, and back; for ranks that share memory",
+    .summary = "to the rank that sums a block up, and back; for ranks that share memory",
     .rounds = "2(n-1)",
     .sent = "2(n-1)/n",
     .fewest_switches = true,

@@ -474,7 +474,7 @@ const struct strag_algorithm strag_flexreduce = {
 
 const struct strag_algorithm strag_flexreduce_pipelined = {
     .name = "flexreduce-pipelined",
-    .summary = "flexreduce in k segments, so that its L levels overlap; shares by uplinks' rates",
+    .summary = "flexreduce in k segments: its L levels overlap; shares by uplinks' rates",
     .rounds = "(k+2L-1)(d_top-1)",
     .sent = "about 2(n-1)/n",
     .prefers_more_blocks = true,

@@ -37,7 +37,7 @@ static const struct strag_butterfly halving = {.line = true, .peer = peer, .half
 
 const struct strag_algorithm strag_recursive_halving = {
     .name = "recursive-halving",
-    .summary = "pairs swap halves, then put them together; least traffic in few rounds if n = 2^k",
+    .summary = "pairs swap halves, then join them; least traffic in few rounds if n = 2^k",
     .rounds = "2 log2 p (+2 if n > p)",
     .sent = "2(p-1)/p (+1 if n > p)",
     .stock = true,

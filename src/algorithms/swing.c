@@ -291,7 +291,7 @@ static int choices(const struct strag_problem *problem, int *blocks)
 
 const struct strag_algorithm strag_swing = {
     .name = "swing",
-    .summary = "pairs close on a torus swap halves, at middle sizes in the first steps only; any n",
+    .summary = "pairs close on a torus swap halves; at middle sizes in the first steps only",
     .rounds = "2 sum ceil(log2 d_i)",
     .sent = "2(n-1)/n",
     .check = check,

@@ -149,6 +149,9 @@ alpha = 1 us, bandwidth = 100 Gbit/s, link = 100 ns, hop = 300 ns, within a host
 "$STRAG" cost ring -n 1000 --bytes 32..1G --format csv >"$work/out"
 equal 'last of ring' "$(tail -n 1 "$work/out")" 'ring,1000,1073741824,0.173624893'
 
+succeeds cost swing,ring -n 4 --bytes 4K --format csv
+equal 'of a list' "$(cut -d , -f 1 "$work/out" | tr '\n' ' ')" 'algorithm swing ring '
+
 # `all` omits what cannot be planned, with a message; by name it is an error.
 STRAG=$STRAG_BROKEN
 gives 0 cost -n 3 --bytes 32 --format csv
@@ -156,5 +159,4 @@ equal 'left out' "$(cat "$work/err")" \
     'strag cost: not possible here: even-only; strag explain says why'
 equal 'the others' "$(tail -n +2 "$work/out" | cut -d , -f 1 | tr '\n' ' ')" 'unfinished boastful '
 refuses 'strag cost: n = 3 is odd; even-only needs an even n' cost even-only -n 3 --bytes 32
-
 summary

@@ -19,7 +19,7 @@ model+=' --reduce-bandwidth, --ties'
 plan_takes="-n, --blocks, --root, --rank, --yes, --format, $topology, $state, --help"
 plan_usage='strag plan ALGORITHM -n RANKS [TOPOLOGY] [STATE] [--blocks M] [--root R] [--rank R]'
 plan_usage+=' [--yes] [--format text|json|svg]'
-verify_takes="-n, --blocks, --root, $topology, $state, --help"
+verify_takes="-n, --blocks, --root, --format, $topology, $state, --help"
 cost_takes="-n, --bytes, --blocks, --mode, --quick, --format, $topology, $state, $model, --help"
 explain_takes="-n, --bytes, --blocks, --minimum, --rules, --exhaustive, --format, $topology, $state, $model, --help"
 sizes='sizes are bytes like 32, or like 2K, 512M, 1G, 1T (times 1024, 1024^2, 1024^3, 1024^4)'
@@ -33,22 +33,26 @@ refuses "strag: unknown option '--verbose'; accepted: $commands" --verbose
 refuses "strag: unexpected argument 'x'; accepted: $commands" --version x
 
 # Operands.
-refuses "strag list: unexpected 'ring'; usage: strag list" list ring
+refuses "strag list: unexpected 'ring'; usage: strag list [--format text|wide|json]" list ring
 refuses "strag plan: no ALGORITHM is given; $there_are" plan -n 8
 refuses "strag plan: unknown algorithm 'rign' (nearest: ring); $there_are" plan rign -n 8
-refuses "strag verify: unknown algorithm 'all' (nearest: ring); $there_are" verify all -n 8
+refuses "strag plan: unknown algorithm 'all' (nearest: ring); $there_are" plan all -n 8
+refuses "strag verify: unknown algorithm 'rign' (nearest: ring); $there_are, all" verify ring,rign -n 8
+refuses "strag verify: unknown algorithm '' (nearest: ring); $there_are, all" verify ring, -n 8
+refuses "strag verify: no ALGORITHM is given; $there_are, all" verify -n 8
 refuses "strag cost: unknown algorithm 'rign' (nearest: ring); $there_are, all" cost rign -n 8 --bytes 32
 refuses "strag plan: one ALGORITHM is accepted, not 'ring' and 'circulant'" plan ring circulant -n 8
 
 # Options that a command does not take, or that stand alone.
-refuses "strag list: unknown option '--format'; accepted: --help" list --format json
+refuses "strag list: unknown option '--forma'; accepted: --format, --help" list --forma json
+refuses "strag list: --format: 'csv' is not one of text|wide|json" list --format csv
 refuses "strag plan: unknown option '--alpha'; accepted: $plan_takes" plan ring -n 8 --alpha 3
 refuses "strag plan: unknown option '--hwloc'; accepted: $plan_takes" plan ring -n 8 --hwloc
 refuses "strag plan: unknown option '--ran'; accepted: $plan_takes" plan ring -n 8 --ran 3
 refuses "strag plan: unknown option '--ranks'; accepted: $plan_takes" plan ring -n 8 --ranks 3
 refuses "strag plan: unknown option '-'; accepted: $plan_takes" plan - -n 8
 refuses "strag verify: unknown option '--rank'; accepted: $verify_takes" verify ring -n 8 --rank 1
-refuses "strag verify: unknown option '--format'; accepted: $verify_takes" verify ring -n 8 --format json
+refuses "strag verify: --format: 'csv' is not one of text|json" verify ring -n 8 --format csv
 refuses "strag cost: unknown option '--rank'; accepted: $cost_takes" cost -n 8 --bytes 32 --rank 1
 refuses "strag explain: unknown option '--rank'; accepted: $explain_takes" \
     explain -n 8 --bytes 32 --rank 1
@@ -59,8 +63,8 @@ refuses "strag explain: unexpected 'ring'; usage: strag explain -n RANKS [TOPOLO
 refuses "strag plan: -n is missing; usage: $plan_usage" plan ring
 refuses "strag plan: -n needs a value: -n RANKS" plan ring -n
 refuses "strag plan: --rank needs a value: --rank R" plan ring -n 8 --rank
-refuses "strag cost: --bytes is missing; usage: strag cost [ALGORITHM|all] -n RANKS [TOPOLOGY] [STATE]\
- [MODEL] --bytes LIST [--blocks M] [--mode rounds|clocks] [--quick] [--format text|csv|json|svg]" cost -n 8
+refuses "strag cost: --bytes is missing; usage: strag cost [ALGORITHM[,ALGORITHM...]|all] -n RANKS\
+ [TOPOLOGY] [STATE] [MODEL] --bytes LIST [--blocks M] [--mode rounds|clocks] [--quick] [--format text|csv|json|svg]" cost -n 8
 refuses "strag topology: -n is missing; usage: strag topology [ALGORITHM] [TOPOLOGY|--hwloc [FILE]]\
  [-n RANKS] [--format text|json|svg]" topology
 
@@ -157,7 +161,13 @@ succeeds --version
 succeeds list
 equal 'names listed' "$(cut -d ' ' -f 1 "$work/out" | tr '\n' ' ')" \
     "$names"
+grep -q '^ring  *neighbours only; ' "$work/out" || fail "$(cat "$work/out")"
+equal 'lines of list above 100 columns' "$(grep -cE '.{101}' "$work/out")" 0
+succeeds list --format wide
 grep -q '^ring  *rounds 2(n-1)  *sent 2(n-1)/n  *[a-z]' "$work/out" || fail "$(cat "$work/out")"
+succeeds list --format json
+grep -qF '{"name":"ring","rounds":"2(n-1)","sent":"2(n-1)/n","summary":"neighbours only; ' "$work/out" ||
+    fail "$(cat "$work/out")"
 succeeds --help
 for command in list plan verify cost explain topology; do
     grep -q "^  strag $command\b" "$work/out" || fail "--help does not name $command"

@@ -164,6 +164,18 @@ for name in $(waiting); do
         verify "$name" -n 6
 done
 
+# Several algorithms, each once; all: those that can be planned. As JSON.
+succeeds verify swing,ring,swing -n 4,6
+equal 'of a list' "$(cut -d ' ' -f 2,3 "$work/out" | tr '\n' ' ')" 'swing n=4 ring n=4 swing n=6 ring n=6 '
+succeeds verify all --torus 2x2
+equal 'of all on a torus' "$(grep -c '^verified' "$work/out")" \
+    "$(grep -vcE '^(straggler-pipeline|stragglar|broadcast-after|flexreduce|flexreduce-pipelined|blueconnect) ' <("$STRAG" list))"
+succeeds verify ring,circulant -n 2 --format json
+equal 'as JSON' "$(tail -n 2 "$work/out")" \
+    '{"algorithm":"ring","n":2,"blocks":2,"rounds":2,"rounds_before":0,"sent_max":1,"sent_total":2,"reduce_max":0.5},
+{"algorithm":"circulant","n":2,"blocks":2,"rounds":2,"rounds_before":0,"sent_max":1,"sent_total":2,"reduce_max":0.5}]}'
+equal 'begins' "$(head -n 1 "$work/out")" '{"verified":['
+
 # Detected: a plan that is no allreduce from n = 3 on; one that sends more than it claims.
 STRAG=$STRAG_BROKEN
 gives 1 verify unfinished -n 2..4
@@ -179,5 +191,4 @@ gives 2 verify even-only -n 2,3,2
 equal 'stderr of even-only' "$(cat "$work/err")" \
     'strag verify: even-only n=3: n = 3 is odd; even-only needs an even n'
 equal 'even-only up to the refusal' "$(wc -l <"$work/out")" 1
-
 summary
