@@ -9,6 +9,10 @@ strag_program_sources = \
 	tools/command_verify.c \
 	tools/commands.c \
 	tools/commands.h \
+	tools/explain_json.c \
+	tools/explain_text.c \
+	tools/explanation.c \
+	tools/explanation.h \
 	tools/options.c \
 	tools/options.h \
 	tools/strag.c \
