@@ -11,10 +11,10 @@
 #include <pthread.h>
 #include <string.h>
 
-/* Ranks of the largest communicator that was saved under a name without %c. */
+/* One at a time: threads may save communicators under one name. */
 static struct {
     pthread_mutex_t lock;
-    int most;
+    int most; /* ranks of the largest communicator that was saved under a name without %c */
 } saved = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* The communicator's name, for the name of a file. Communicators of other processes may be called
@@ -46,7 +46,7 @@ static bool name_file(const ompi_communicator_t *comm, char *name, size_t size)
     return length > 0 && (size_t)length < size;
 }
 
-/* Is this communicator to be saved? */
+/* Is this communicator to be saved? With the lock held. */
 static bool is_wanted(const ompi_communicator_t *comm)
 {
     const char *name = coll_strag_settings.save_file;
@@ -57,12 +57,10 @@ static bool is_wanted(const ompi_communicator_t *comm)
         return true;
     if (!coll_strag_speaks())
         return false;
-    pthread_mutex_lock(&saved.lock);
-    const bool larger = n > saved.most;
-    if (larger)
-        saved.most = n;
-    pthread_mutex_unlock(&saved.lock);
-    return larger;
+    if (n <= saved.most)
+        return false;
+    saved.most = n;
+    return true;
 }
 
 static bool write_file(const char *name, const struct strag_saved *what)
@@ -94,11 +92,17 @@ void coll_strag_save(const struct coll_strag_table_inputs *inputs,
         .line = decision->line,
     };
     char name[PATH_MAX];
-    if (!is_wanted(inputs->comm))
-        return;
+    pthread_mutex_lock(&saved.lock);
+    const bool wanted = is_wanted(inputs->comm);
     errno = ENAMETOOLONG;
-    if (!name_file(inputs->comm, name, sizeof name) || !write_file(name, &what)) {
-        const char *why = strerror(errno);
+    const bool written =
+        wanted && name_file(inputs->comm, name, sizeof name) && write_file(name, &what);
+    const int error = errno;
+    pthread_mutex_unlock(&saved.lock);
+    if (!wanted)
+        return;
+    if (!written) {
+        const char *why = strerror(error);
         coll_strag_log(inputs->comm, "%s: %s", name, why);
         coll_strag_warn(COLL_STRAG_WARN_SAVE, name, why);
         return;

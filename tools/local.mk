@@ -11,6 +11,10 @@ strag_program_sources = \
 	tools/commands.h \
 	tools/cost_svg.c \
 	tools/cost_svg.h \
+	tools/explain_json.c \
+	tools/explain_text.c \
+	tools/explanation.c \
+	tools/explanation.h \
 	tools/options.c \
 	tools/options.h \
 	tools/strag.c \

@@ -3,7 +3,7 @@
  * Hosts' links are watched: calls until they have been probed several times, or until they should
  * have been. Every result is checked.
  *
- *     links [--count N] [--expect probes|none]
+ *     links [--count N] [--also N] [--expect probes|none]     also: of every second call
  */
 #include "common.h"
 
@@ -14,21 +14,22 @@
 enum { PROBES = 3, CALLS_MOST = 20000, CALLS_WITHOUT = 200 };
 
 static struct {
-    int count;
+    int count, also;
     double *input, *output;
 } job;
 
 /* Values whose sum is exact in any order. */
 static void allreduce(MPI_Comm comm, int call)
 {
+    const int count = call % 2 ? job.also : job.count;
     int rank, n;
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &n);
-    for (int i = 0; i < job.count; i++)
+    for (int i = 0; i < count; i++)
         job.input[i] = (double)(rank + 1) * (double)(i % 1000 + call % 7);
-    TEST_MPI(MPI_Allreduce(job.input, job.output, job.count, MPI_DOUBLE, MPI_SUM, comm));
+    TEST_MPI(MPI_Allreduce(job.input, job.output, count, MPI_DOUBLE, MPI_SUM, comm));
     long wrong = 0;
-    for (int i = 0; i < job.count; i++)
+    for (int i = 0; i < count; i++)
         wrong += job.output[i] != (double)n * (double)(n + 1) / 2 * (double)(i % 1000 + call % 7);
     TEST_CHECK(wrong == 0, "call %d: %ld elements are wrong", call, wrong);
 }
@@ -54,11 +55,13 @@ static int probes_of(MPI_Comm comm, int calls)
 
 int main(int argc, char **argv)
 {
-    const char *count = "32768", *expect = "probes";
-    const struct test_option options[] = {{"count", &count}, {"expect", &expect}, {NULL, NULL}};
+    const char *count = "32768", *also = NULL, *expect = "probes";
+    const struct test_option options[] = {
+        {"count", &count}, {"also", &also}, {"expect", &expect}, {NULL, NULL}};
     MPI_Comm comm;
     test_start(&argc, &argv, "links", MPI_THREAD_SINGLE, options);
     job.count = (int)test_number("count", count, 1, 100000000);
+    job.also = also ? (int)test_number("also", also, 1, job.count) : job.count;
     job.input = test_allocate((size_t)job.count * sizeof *job.input);
     job.output = test_allocate((size_t)job.count * sizeof *job.output);
     bool wanted = strcmp(expect, "probes") == 0;

@@ -26,6 +26,7 @@ mpi_tests = \
 	test/mpi/spawn.sh \
 	test/mpi/strangers.sh \
 	test/mpi/threads.sh \
+	test/mpi/trials.sh \
 	test/mpi/tune.sh \
 	test/mpi/types.sh \
 	test/mpi/upstream.sh \
@@ -62,6 +63,7 @@ check_PROGRAMS += \
 	test/mpi/memory \
 	test/mpi/mismatch \
 	test/mpi/refuse \
+	test/mpi/savers \
 	test/mpi/sizes \
 	test/mpi/strangers \
 	test/mpi/soak \
@@ -119,7 +121,14 @@ test_mpi_failing_malloc_la_SOURCES = test/mpi/failing_malloc.c
 test_mpi_failing_malloc_la_CPPFLAGS = $(mpi_cppflags)
 test_mpi_failing_malloc_la_LIBADD = $(DL_LIBS)
 test_mpi_failing_malloc_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared -rpath /nowhere
+check_LTLIBRARIES += test/mpi/slow_fclose.la
+test_mpi_slow_fclose_la_SOURCES = test/mpi/slow_fclose.c
+test_mpi_slow_fclose_la_LIBADD = $(DL_LIBS)
+test_mpi_slow_fclose_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared -rpath /nowhere
 test_mpi_refuse_SOURCES = test/mpi/refuse.c
+test_mpi_savers_SOURCES = test/mpi/savers.c $(mpi_common)
+test_mpi_savers_CPPFLAGS = $(mpi_cppflags)
+test_mpi_savers_LDADD = $(mpi_libs)
 test_mpi_sizes_SOURCES = test/mpi/sizes.c $(mpi_suite) $(mpi_common)
 test_mpi_sizes_CPPFLAGS = $(mpi_cppflags)
 test_mpi_sizes_LDADD = $(mpi_libs)

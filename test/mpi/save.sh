@@ -165,6 +165,16 @@ save_as=$files/nowhere/x.yaml run 4 "${sizes[@]}"
 grep -q "$files/nowhere/x.yaml" "$output"
 echo "ok: which communicators"
 
+# ---- Two at once ----
+
+# The first communicator's file is closed a second after the second one, which is larger, begins to
+# be saved: that has to wait.
+run 3 -x LD_PRELOAD="$builddir/test/mpi/.libs/slow_fclose.so" -x SLOW_FCLOSE=2000 "$programs/savers"
+"$STRAG" explain --saved "$saved" --bytes 1M > "$files/explain" ||
+    { cat "$saved"; fail "two communicators were saved into one file"; }
+grep -q '^ranks: 3$' "$saved" || fail "not the larger communicator"
+echo "ok: two at once"
+
 # ---- A table of another strag ----
 
 run 4 --mca coll_strag_shared_memory 0 "${sizes[@]}"

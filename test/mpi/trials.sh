@@ -1,0 +1,100 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Which algorithm is the fastest is tried out in a job's own calls, but never against what the user
+# said: a rule, a minimum, an algorithm; nor where results are to be the same in every run.
+#
+# Five made-up hosts. The model is told that messages take next to nothing, so that a call takes
+# longer than it thinks of any algorithm: then all of them are worth trying.
+set -eu
+# shellcheck source=test/mpi/common.sh
+. "${srcdir:-.}/test/mpi/common.sh"
+
+if ! unshare --uts true 2> /dev/null; then
+    echo "skipped: this user may not give processes host names of their own (unshare --uts)"
+    exit 77
+fi
+
+files=$builddir/trials-test.$$
+output=$files/output
+mkdir "$files"
+trap 'rm -rf "$files"' EXIT
+
+cat > "$files/on-hosts" << 'END'
+#!/bin/bash
+# shellcheck disable=SC2016 # expanded by the inner shell
+exec unshare --uts bash -c 'hostname "$0" && exec "$@"' "n$OMPI_COMM_WORLD_RANK" "$@"
+END
+chmod +x "$files/on-hosts"
+
+also=()
+
+# run BYTES OPTIONS...: 200 calls of so many bytes; what was planned, and what was tried, goes to files
+run()
+{
+    local bytes=$1
+    shift
+    if ! mpi 5 --mca coll strag --mca coll_strag_verbose 2 --mca coll_strag_slowdown none \
+        --mca coll_strag_alpha 0.1 --mca coll_strag_bandwidth 1000 \
+        --mca coll_strag_reduce_bandwidth 1000 "$@" "$files/on-hosts" \
+        "$programs/links" --expect none --count $((bytes / 8)) ${also[@]+"${also[@]}"} \
+        > "$output" 2>&1; then
+        cat "$output"
+        fail "mpirun $*"
+    fi
+    sed -n 's/.*: \([a-z-]*\), root 0: planned$/\1/p' "$output" | sort -u > "$files/planned"
+    grep -o 'tried at [0-9]* bytes: [^;]*' "$output" | cut -d ' ' -f 3- > "$files/tried" || true
+}
+
+# tries BYTES OPTIONS...: several algorithms run, and the log says so
+tries()
+{
+    run "$@"
+    if [ "$(wc -l < "$files/planned")" -lt 3 ] ||
+        ! grep -q "^$1 bytes: .* ms, .* ms, .* ms" "$files/tried"; then
+        cat "$output"
+        fail "nothing was tried at $1 bytes: ${*:2}"
+    fi
+    echo "ok: tried at $1 bytes: $(tr '\n' ' ' < "$files/planned")"
+}
+
+# runs WHAT BYTES OPTIONS...: this algorithm alone; "": none of ours
+runs()
+{
+    local what=$1
+    shift
+    run "$@"
+    if [ "$(cat "$files/planned")" != "$what" ] || [ -s "$files/tried" ]; then
+        cat "$output"
+        fail "not '$what' alone at $1 bytes, but '$(tr '\n' ' ' < "$files/planned")': ${*:2}"
+    fi
+    grep -q '^links: np 5: 0 probes in 200 calls$' "$output" || fail "not 200 calls"
+    echo "ok: ${what:-the previous component} alone at $1 bytes: ${*:2}"
+}
+
+cat > "$files/rules.yaml" << 'END'
+strag-rules: 1
+rules:
+  - hosts: 5
+    sizes:
+      - {from: 0, algorithm: previous}
+      - {from: 16K, algorithm: bine}
+      - {from: 256K, algorithm: auto}
+END
+
+tries 32768
+runs bine 32768 --mca coll_strag_rules "$files/rules.yaml"
+runs '' 8192 --mca coll_strag_rules "$files/rules.yaml"
+runs swing 32768 --mca coll_strag_algorithm swing
+runs '' 32768 --mca coll_strag_minimum_size 64K
+also=(--also 4096)
+tries 65536 --mca coll_strag_minimum_size 64K
+! grep -q '^32768' "$files/tried" || { cat "$output"; fail "tried below the minimum"; }
+also=()
+for option in 'learn 0' 'reproducible 1'; do
+    run 32768 --mca "coll_strag_${option% *}" "${option#* }"
+    if [ "$(wc -l < "$files/planned")" -ne 1 ] || [ -s "$files/tried" ]; then
+        cat "$output"
+        fail "tried with coll_strag_$option"
+    fi
+    echo "ok: nothing is tried with coll_strag_$option"
+done

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "explanation.h"
+
+#include "write.h"
+
+#include <stdio.h>
+
+static const char *chosen_name(const struct strag_algorithm *algorithm)
+{
+    return algorithm ? algorithm->name : "the previous component";
+}
+
+/* Where an algorithm was given the count. */
+static void write_blocks(int blocks)
+{
+    if (blocks)
+        printf("%d blocks, ", blocks);
+}
+
+/* As the job's verbose lines have it. */
+static void write_chosen_blocks(int blocks)
+{
+    if (blocks)
+        printf(" in %d block%s", blocks, blocks == 1 ? "" : "s");
+}
+
+/* How far the time is from what no algorithm can beat. */
+static void write_text_bound(const struct strag_lower_bound *bound, size_t bytes, double seconds)
+{
+    char text[48];
+    double shared = bound->shared * (double)bytes, one_flow = bound->one_flow * (double)bytes;
+    if (!(shared > 0))
+        return;
+    printf("    %-21s %s us: %.2fx", "lower bound", time_text(shared, text), seconds / shared);
+    if (one_flow > shared)
+        printf("; with one flow at a time per link %s us: %.2fx", time_text(one_flow, text),
+               seconds / one_flow);
+    putchar('\n');
+}
+
+static void write_text_size(struct explanation *explanation, size_t bytes)
+{
+    char text[48], why[256];
+    const struct strag_algorithm *chosen = strag_table_find(&explanation->table, bytes);
+    const struct estimate *winner = explain_size(explanation, bytes);
+    printf("\n%s: %s", size_text(bytes, text), chosen_name(chosen));
+    if (explanation->machine->saved)
+        write_chosen_blocks(strag_table_entry(&explanation->table, bytes)->blocks);
+    if (!chosen)
+        printf("; of these %s", winner->candidate->algorithm->name);
+    printf(", %s us\n", time_text(winner->seconds, text));
+    printf("    %-21s ", winner->candidate->algorithm->name);
+    write_blocks(winner->candidate->blocks);
+    printf("%d rounds, latency %s us", winner->rounds, time_text(winner->latency, text));
+    printf(", bytes %s us", time_text(winner->transfer, text));
+    if (winner->idle > 0)
+        printf(", idle %s us", time_text(winner->idle, text));
+    putchar('\n');
+    write_text_bound(&explanation->bound, bytes, winner->seconds);
+    for (int e = 0; e < explanation->count; e++) {
+        const struct estimate *loser = &explanation->estimates[e];
+        if (loser == winner)
+            continue;
+        printf("    %-21s ", loser->candidate->algorithm->name);
+        write_blocks(loser->candidate->blocks);
+        printf("%s us, ", time_text(loser->seconds, text));
+        if (winner->seconds > 0)
+            printf("%.2fx: ", loser->seconds / winner->seconds);
+        puts(explain_loser(loser, winner, why, sizeof why));
+    }
+}
+
+static void write_text_refused(const struct strag_selection *selection)
+{
+    const char *title = "\nnot possible here:\n";
+    for (int c = 0; c < selection->candidates; c++) {
+        if (!explain_is_refused(selection, c))
+            continue;
+        printf("%s    %-21s %s\n", title, selection->candidate[c].algorithm->name,
+               selection->candidate[c].refusal.text);
+        title = "";
+    }
+}
+
+static void write_text_left_out(const struct explanation *explanation)
+{
+    const char *separator = "\nleft out, as nowhere better, or too long to plan: ";
+    for (int a = 0; strag_algorithms[a = explain_left_out(explanation, a)]; a++) {
+        printf("%s%s", separator, strag_algorithms[a]->name);
+        separator = ", ";
+    }
+    if (separator[0] == ',')
+        putchar('\n');
+}
+
+void explain_write_table(const struct strag_table *table)
+{
+    char text[32];
+    for (int e = 0; e < table->entries; e++) {
+        const struct strag_entry *entry = &table->entry[e];
+        printf("    from %-10s %s", size_text(entry->from, text), chosen_name(entry->algorithm));
+        printf(entry->blocks ? ", %d blocks\n" : "\n", entry->blocks);
+    }
+}
+
+static void write_text_table(const struct explanation *explanation)
+{
+    const struct strag_saved *saved = explanation->machine->saved;
+    char text[32];
+    switch (explanation->ground) {
+    case STRAG_BY_RULE:
+        printf("\nby the rule in line %d of %s", explanation->line, explanation->rules);
+        break;
+    case STRAG_BY_CROWD:
+        printf("\n%d ranks share %d processors: by what messages cost there, which the model does "
+               "not know",
+               saved->circumstances.crowd.n, saved->circumstances.crowd.processors);
+        break;
+    case STRAG_BY_PIN:
+        fputs("\npinned by coll_strag_algorithm", stdout);
+        break;
+    case STRAG_BY_NOTHING:
+        fputs("\nwhat is wanted cannot be planned", stdout);
+        break;
+    case STRAG_BY_MODEL:
+        fputs("\nby the model", stdout);
+        if (explanation->rules)
+            printf("; no rule of %s holds", explanation->rules);
+        break;
+    }
+    if (explanation->minimum)
+        printf(", with --minimum %s", size_text(explanation->minimum, text));
+    fputs(":\n", stdout);
+    explain_write_table(&explanation->table);
+}
+
+void explain_write_text(struct explanation *explanation)
+{
+    write_machine(explanation->machine);
+    write_model(explanation->machine);
+    putchar('\n');
+    if (explanation->machine->problem.n > STRAG_EXPLAINED_RANKS)
+        puts(explanation->quick ? "a quick table, as the component makes it; --exhaustive compares "
+                                  "all candidates"
+                                : "an exhaustive table: all candidates are compared");
+    for (int s = 0; s < explanation->sizes; s++)
+        write_text_size(explanation, explanation->bytes[s]);
+    write_text_refused(explanation->selection);
+    if (explanation->quick)
+        write_text_left_out(explanation);
+    write_text_table(explanation);
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "explanation.h"
+
+#include "write.h"
+
+#include <stdlib.h>
+
+static struct estimate estimate(const struct strag_candidate *candidate, double bytes)
+{
+    const struct strag_profile *profile = candidate->profile;
+    int rounds = 0;
+    for (int p = 0; p < profile->nparts; p++)
+        rounds += profile->parts[p].repeats;
+    double early = strag_profile_end(profile, 0, profile->before, 0, bytes);
+    double latency = strag_profile_end(profile, 0, profile->nparts, 0, 0);
+    return (struct estimate){
+        .candidate = candidate,
+        .rounds = rounds,
+        .seconds = strag_profile_seconds(profile, bytes),
+        .latency = latency,
+        .transfer = strag_profile_end(profile, 0, profile->nparts, 0, bytes) - latency,
+        .idle = profile->delay > early ? profile->delay - early : 0,
+    };
+}
+
+/* The faster one first; of equals the first in the table of algorithms. */
+static int compare_estimates(const void *a, const void *b)
+{
+    const struct estimate *left = a, *right = b;
+    if (left->seconds != right->seconds)
+        return left->seconds < right->seconds ? -1 : 1;
+    return left->candidate < right->candidate ? -1 : 1;
+}
+
+/* Of an algorithm's candidates only one is shown: that of the table, or its fastest. */
+static bool is_shown(const struct strag_candidate *candidate, const struct estimate *other,
+                     const struct strag_entry *chosen, size_t bytes)
+{
+    bool same = chosen->algorithm == candidate->algorithm;
+    if (same && (chosen->blocks == candidate->blocks || chosen->blocks == other->candidate->blocks))
+        return chosen->blocks == candidate->blocks;
+    return strag_profile_seconds(candidate->profile, (double)bytes) < other->seconds;
+}
+
+const struct estimate *explain_size(struct explanation *explanation, size_t bytes)
+{
+    const struct strag_selection *selection = explanation->selection;
+    const struct strag_entry *chosen = strag_table_entry(&explanation->table, bytes);
+    struct estimate *estimates = explanation->estimates;
+    int count = 0;
+    for (int c = 0; c < selection->candidates; c++) {
+        const struct strag_candidate *candidate = &selection->candidate[c];
+        if (!candidate->profile)
+            continue;
+        bool again = count && estimates[count - 1].candidate->algorithm == candidate->algorithm;
+        if (again && !is_shown(candidate, &estimates[count - 1], chosen, bytes))
+            continue;
+        count += !again;
+        estimates[count - 1] = estimate(candidate, (double)bytes);
+    }
+    explanation->count = count;
+    qsort(estimates, (size_t)count, sizeof *estimates, compare_estimates);
+    for (int e = 0; e < count; e++) {
+        if (estimates[e].candidate->algorithm == chosen->algorithm)
+            return &estimates[e];
+    }
+    return estimates;
+}
+
+const char *explain_loser(const struct estimate *loser, const struct estimate *winner, char *buffer,
+                          size_t size)
+{
+    char mine[48], theirs[48];
+    double latency = loser->latency - winner->latency;
+    double transfer = loser->transfer - winner->transfer;
+    double idle = loser->idle - winner->idle;
+    double busiest = loser->candidate->profile->busiest;
+    double least = winner->candidate->profile->busiest;
+    if (loser->seconds <= winner->seconds) { /* closer than selection tells apart, or a rule won */
+        bool less = loser->seconds < winner->seconds * (1 - 1e-9);
+        const struct strag_algorithm *other = winner->candidate->algorithm;
+        snprintf(buffer, size, "%s by the model%s", less ? "faster" : "as fast",
+                 !less ? ""
+                 : other->straggler_tolerant
+                     ? ", but no more than it may err; the other one suffers least from stragglers"
+                 : other->prefers_more_blocks
+                     ? ", but no more than it may err; the other one needs ranks in step the least"
+                     : "");
+    } else if (idle > latency && idle > transfer) {
+        snprintf(buffer, size, "waits for the straggler: %s us idle against %s us",
+                 time_text(loser->idle, mine), time_text(winner->idle, theirs));
+    } else if (transfer > latency && busiest > least * (1 + 1e-9)) {
+        snprintf(buffer, size,
+                 "more bytes on the busiest link, %.4g vectors against %.4g: %s us against %s us",
+                 busiest, least, time_text(loser->transfer, mine),
+                 time_text(winner->transfer, theirs));
+    } else if (transfer > latency) {
+        snprintf(buffer, size,
+                 "its rounds load the links less evenly: the bytes take %s us against %s us",
+                 time_text(loser->transfer, mine), time_text(winner->transfer, theirs));
+    } else if (loser->rounds > winner->rounds) {
+        snprintf(buffer, size, "more rounds, %d against %d: latency %s us against %s us",
+                 loser->rounds, winner->rounds, time_text(loser->latency, mine),
+                 time_text(winner->latency, theirs));
+    } else {
+        snprintf(buffer, size, "longer routes in its %d rounds: latency %s us against %s us",
+                 loser->rounds, time_text(loser->latency, mine),
+                 time_text(winner->latency, theirs));
+    }
+    return buffer;
+}
+
+bool explain_is_refused(const struct strag_selection *selection, int c)
+{
+    const struct strag_candidate *candidate = &selection->candidate[c];
+    if (c > 0 && candidate[-1].algorithm == candidate->algorithm)
+        return false;
+    for (int i = c; i < selection->candidates; i++) {
+        if (selection->candidate[i].algorithm == candidate->algorithm &&
+            selection->candidate[i].profile)
+            return false;
+    }
+    return true;
+}
+
+int explain_left_out(const struct explanation *explanation, int a)
+{
+    const struct strag_selection *selection = explanation->selection;
+    const struct strag_problem *problem = &explanation->machine->problem;
+    for (; strag_algorithms[a]; a++) {
+        const struct strag_algorithm *algorithm = strag_algorithms[a];
+        int c = 0;
+        if (algorithm->needs_straggler && !(problem->state && problem->state->nstragglers))
+            continue;
+        while (c < selection->candidates && selection->candidate[c].algorithm != algorithm)
+            c++;
+        if (c == selection->candidates)
+            break;
+    }
+    return a;
+}
