@@ -107,16 +107,16 @@ silent
 
 # Wrong on other ranks than 0: the same default there; and rank 0's parameter holds where they differ.
 for value in 'ports=x' 'algorithm=rign' 'straggler=99' 'slowdown=99:2'; do
-    mpi 1 "${strag[@]}" "$programs/sizes" : -np 3 "${strag[@]}" -x "OMPI_MCA_coll_strag_$value" \
-        "$programs/sizes" > "$output" 2>&1 || { cat "$output"; fail "wrong on other ranks: $value"; }
+    mpi 4 "${strag[@]}" "${own[@]}" NOTHING= "OMPI_MCA_coll_strag_$value" "$programs/sizes" \
+        > "$output" 2>&1 || { cat "$output"; fail "wrong on other ranks: $value"; }
     lines 1 '^sizes: calls 12, delegated 12$'
     what="$value, on other ranks than 0"
     silent
 done
 for first in ring previous; do
     other=$([ "$first" = ring ] && echo previous || echo ring)
-    mpi 1 "${strag[@]}" -x "OMPI_MCA_coll_strag_algorithm=$first" "$programs/sizes" : -np 3 "${strag[@]}" \
-        -x "OMPI_MCA_coll_strag_algorithm=$other" "$programs/sizes" > "$output" 2>&1 ||
+    mpi 4 "${strag[@]}" "${own[@]}" "OMPI_MCA_coll_strag_algorithm=$first" \
+        "OMPI_MCA_coll_strag_algorithm=$other" "$programs/sizes" > "$output" 2>&1 ||
         { cat "$output"; fail "$first on rank 0, $other on others"; }
     lines 1 "^sizes: calls $([ "$first" = ring ] && echo 24, delegated 0 || echo 0, delegated 24)\$"
     echo "ok: $first on rank 0, $other on the others"

@@ -93,8 +93,8 @@ expect 0 24 --mca coll strag --mca coll_strag_algorithm previous
 few=("$programs/sizes" --short 40)
 for verbose in 0 1; do
     for other in 0 1; do
-        mpi 1 --mca coll strag -x OMPI_MCA_coll_strag_verbose="$verbose" "${few[@]}" : -np 1 \
-            --mca coll strag -x OMPI_MCA_coll_strag_verbose="$other" "${few[@]}" > "$output" 2>&1 ||
+        mpi 2 --mca coll strag "${own[@]}" OMPI_MCA_coll_strag_verbose="$verbose" \
+            OMPI_MCA_coll_strag_verbose="$other" "${few[@]}" > "$output" 2>&1 ||
             { cat "$output"; fail "short calls, verbose on rank 0: $verbose, on rank 1: $other"; }
         lines 1 '^sizes: calls 8, delegated 32$'
     done
