@@ -31,8 +31,10 @@ install()
     local left
     cd /strag/build
     make install
+    trap 'make uninstall' ERR # what is left would be in the next run's way
     OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 builddir=/strag/build \
         bash /strag/source/test/matrix/installed.sh
+    trap - ERR
     make uninstall
     left=$(find /usr /etc \( -type f -o -type l \) -name '*strag*')
     if [ -n "$left" ]; then

@@ -56,6 +56,21 @@ fail()
     exit 1
 }
 
+ompi_version=$("$OMPI_INFO" --version | sed -n 's/^Open MPI v//p')
+
+# without PATTERN REASON: is this a version of Open MPI that makes a part of a test impossible? Says so.
+without()
+{
+    # shellcheck disable=SC2254 # a pattern
+    case $ompi_version in
+        $1)
+            echo "left out with Open MPI $ompi_version: $2"
+            return 0
+            ;;
+    esac
+    return 1
+}
+
 # The components that Open MPI 4.1 and 5.0 choose here anyway. Opening the others, only to find no
 # network, takes a third of a short job's time.
 export OMPI_MCA_pml=${OMPI_MCA_pml-ob1}
