@@ -7,8 +7,10 @@
 #   OMPI_VERSION                    such as 4.1.4
 #   OMPI_CPPFLAGS OMPI_CFLAGS       to compile against its internal headers
 #   OMPI_LIBS                       to link a component
-#   OMPI_PLUGINDIR OMPI_PKGDATADIR  where its own components and help texts are
+#   OMPI_PLUGINDIR                  where its own components are
 #   OMPI_COMPONENT_PATH PMIX_PLUGINDIR   for strag-mpirun
+#   PMIX_HIDING PMIX_CONFDIR        the folder where mpirun has its processes look for components
+#                                   instead, if it does, and PMIx's folder of parameters
 AC_DEFUN([STRAG_OMPI], [
   AC_ARG_WITH([ompi],
     [AS_HELP_STRING([--with-ompi@<:@=DIR@:>@],
@@ -33,9 +35,10 @@ AC_DEFUN([STRAG_OMPI], [
   AC_SUBST([OMPI_CFLAGS])
   AC_SUBST([OMPI_LIBS])
   AC_SUBST([OMPI_PLUGINDIR])
-  AC_SUBST([OMPI_PKGDATADIR])
   AC_SUBST([OMPI_COMPONENT_PATH])
   AC_SUBST([PMIX_PLUGINDIR])
+  AC_SUBST([PMIX_HIDING])
+  AC_SUBST([PMIX_CONFDIR])
   AM_CONDITIONAL([HAVE_OMPI], [test "$with_ompi" != no])
 ])
 
@@ -97,24 +100,53 @@ AC_DEFUN([STRAG_OMPI_PATHS], [
   STRAG_OMPI_PATH([strag_ompi_incdir], [incdir])
   STRAG_OMPI_PATH([strag_ompi_pkgincludedir], [pkgincludedir])
   STRAG_OMPI_PATH([OMPI_PLUGINDIR], [pkglibdir])
-  STRAG_OMPI_PATH([OMPI_PKGDATADIR], [pkgdatadir])
 
   # How to load a component from another folder as well: 4.1 needs its own folder named too; later
   # versions do not, but their mpirun exports a path of PMIx's that must be named instead.
   AS_CASE([$OMPI_VERSION],
-    [4.*], [OMPI_COMPONENT_PATH=:$OMPI_PLUGINDIR PMIX_PLUGINDIR=],
-    [OMPI_COMPONENT_PATH=
-     PKG_CHECK_EXISTS([pmix], [strag_pmix_libdir=`$PKG_CONFIG --variable=libdir pmix`],
-                      [strag_pmix_libdir=$strag_ompi_libdir])
-     PMIX_PLUGINDIR=$strag_pmix_libdir/pmix])
+    [4.*], [OMPI_COMPONENT_PATH=:$OMPI_PLUGINDIR PMIX_PLUGINDIR= PMIX_LIBS= strag_pmix_incdirs=],
+    [STRAG_PMIX
+     OMPI_COMPONENT_PATH= PMIX_PLUGINDIR=$strag_pmix_libdir/pmix])
+  PMIX_HIDING=
+  AS_CASE([$OMPI_VERSION], [5.*], [STRAG_PMIX_HIDING])
+])
+
+# The PMIx that Open MPI uses, from 5.0 on: the one installed beside it, or else the system's. Its
+# headers are included by Open MPI's own.
+AC_DEFUN([STRAG_PMIX], [
+  AC_MSG_CHECKING([for the PMIx of Open MPI])
+  strag_pkg_config="env PKG_CONFIG_PATH=$strag_ompi_libdir/pkgconfig:$PKG_CONFIG_PATH $PKG_CONFIG"
+  AS_IF([$strag_pkg_config --exists pmix 2>/dev/null],
+    [strag_pmix_libdir=`$strag_pkg_config --variable=libdir pmix`
+     strag_pmix_incdirs=`$strag_pkg_config --cflags-only-I pmix | sed 's/-I//g'`
+     PMIX_LIBS=`$strag_pkg_config --libs pmix`
+     AC_MSG_RESULT([`$strag_pkg_config --modversion pmix` in $strag_pmix_libdir])],
+    [test -f "$strag_ompi_incdir/pmix.h"],
+    [strag_pmix_libdir=$strag_ompi_libdir
+     strag_pmix_incdirs=
+     PMIX_LIBS="-L$strag_ompi_libdir -lpmix"
+     AC_MSG_RESULT([$strag_pmix_libdir])],
+    [AC_MSG_RESULT([no])
+     AC_MSG_ERROR([Open MPI $OMPI_VERSION needs PMIx's headers and pmix.pc, which are not here. Debian and Ubuntu: apt-get install libpmix-dev; elsewhere: name the folder of pmix.pc in PKG_CONFIG_PATH])])
+])
+
+# Open MPI 5.0's mpirun hands all that PMIx's parameter files say of components on to its processes:
+# if that is a path (Debian), they do not look for components in Open MPI's own folder.
+AC_DEFUN([STRAG_PMIX_HIDING], [
+  AC_MSG_CHECKING([whether PMIx hides Open MPI's components])
+  for strag_dir in "$strag_pmix_libdir/../share" "$strag_pmix_libdir/../etc" /etc/pmix; do
+    AS_IF([test -z "$PMIX_HIDING" && test -f "$strag_dir/pmix-mca-params.conf"],
+      [[PMIX_HIDING=`sed -n 's/^ *mca_base_component_path *= *\([^: ]*\).*/\1/p' "$strag_dir/pmix-mca-params.conf" | tail -n 1`]
+       PMIX_CONFDIR=`cd "$strag_dir" && pwd`])
+  done
+  AS_IF([test -n "$PMIX_HIDING"], [AC_MSG_RESULT([yes: $PMIX_CONFDIR/pmix-mca-params.conf])],
+        [AC_MSG_RESULT([no])])
 ])
 
 AC_DEFUN([STRAG_OMPI_FLAGS], [
   # As system headers, so that our warnings are about our code.
   strag_dirs="`"$MPICC" --showme:incdirs 2>/dev/null` $strag_ompi_incdir $strag_ompi_pkgincludedir"
-  AS_CASE([$OMPI_VERSION], [4.*], [],
-    [PKG_CHECK_EXISTS([pmix],
-       [strag_dirs="$strag_dirs `$PKG_CONFIG --cflags-only-I pmix | sed 's/-I//g'`"])])
+  strag_dirs="$strag_dirs $strag_pmix_incdirs"
   OMPI_CPPFLAGS=
   for strag_dir in $strag_dirs; do
     AS_CASE([" $OMPI_CPPFLAGS "],
@@ -130,6 +162,7 @@ AC_DEFUN([STRAG_OMPI_FLAGS], [
   for strag_lib in open_mpi open-pal; do
     AS_IF([test -e "$strag_ompi_libdir/lib$strag_lib.so"], [OMPI_LIBS="$OMPI_LIBS -l$strag_lib"])
   done
+  OMPI_LIBS="$OMPI_LIBS $PMIX_LIBS"
 ])
 
 # Can a component be compiled and linked?
@@ -182,5 +215,6 @@ AC_DEFUN([STRAG_PLUGINDIR], [
     [/*], [plugindir=$with_plugindir],
     [AC_MSG_ERROR([--with-plugindir=$with_plugindir: an absolute path is needed])])
   AC_SUBST([plugindir])
-  AM_CONDITIONAL([PLUGIN_AT_HOME], [test "x$plugindir" = "x$OMPI_PLUGINDIR"])
+  AM_CONDITIONAL([PMIX_HIDES_PLUGINS],
+    [test -n "$PMIX_HIDING" && test "x$plugindir" = "x$OMPI_PLUGINDIR"])
 ])

@@ -18,6 +18,7 @@
 #include "shared_memory.h"
 #include "table.h"
 #include "table_cache.h"
+#include "texts.h"
 #include "ucp/ucp.h"
 
 #include <stdlib.h>
@@ -56,12 +57,11 @@ OMPI_DECLSPEC mca_coll_base_component_t mca_coll_strag_component = {
 
 static int component_register(void)
 {
-    coll_strag_log_register();
     if (strcmp(opal_version_string, STRAG_OMPI_VERSION) != 0) {
         /* Where that version keeps the rank is not known. */
         const char *rank = getenv("PMIX_RANK");
         if (NULL == rank || strcmp(rank, "0") == 0)
-            coll_strag_help("wrong version", STRAG_OMPI_VERSION, opal_version_string);
+            coll_strag_show(coll_strag_text_wrong_version, STRAG_OMPI_VERSION, opal_version_string);
         return OMPI_ERR_NOT_AVAILABLE;
     }
     const mca_base_component_t *self = &mca_coll_strag_component.collm_version;
@@ -127,7 +127,7 @@ static void open_companions(void)
     size_t before = opal_list_get_size(list);
     if (mca_base_component_find(NULL, framework, true, true) != OPAL_SUCCESS) {
         if (coll_strag_speaks())
-            coll_strag_help("no companions", "they were not found", "");
+            coll_strag_show(coll_strag_text_no_companions, "they were not found", "");
         return;
     }
     mca_base_component_list_item_t *item, *next;

@@ -2,6 +2,7 @@
 #include "info_keys.h"
 
 #include "base/text.h"
+#include "texts.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -79,7 +80,7 @@ static bool is_new(const char *text)
 void coll_strag_warn_of_keys(const struct coll_strag_complaints *complaints)
 {
     if (complaints->length && is_new(complaints->text))
-        coll_strag_help("bad info keys", complaints->text, "");
+        coll_strag_show(coll_strag_text_bad_info_keys, complaints->text, "");
 }
 
 void coll_strag_check_keys(ompi_communicator_t *comm)

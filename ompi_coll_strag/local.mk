@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The component: mca_coll_strag.so, and its help texts beside it.
-
-strag_help = ompi_coll_strag/help-mca-coll-strag.txt
+# The component: mca_coll_strag.so.
 
 if HAVE_OMPI
 # The objects are in a library of their own: Open MPI tries to load every file called mca_* in the
@@ -50,6 +48,7 @@ ompi_coll_strag_libcoll_strag_la_SOURCES = \
 	ompi_coll_strag/table.c ompi_coll_strag/table.h \
 	ompi_coll_strag/table_cache.c ompi_coll_strag/table_cache.h \
 	ompi_coll_strag/teardown.c ompi_coll_strag/teardown.h \
+	ompi_coll_strag/texts.c ompi_coll_strag/texts.h \
 	ompi_coll_strag/transport.c ompi_coll_strag/transport.h \
 	ompi_coll_strag/transport_pml.c ompi_coll_strag/transport_pml.h \
 	ompi_coll_strag/ucp/ucp.h \
@@ -76,9 +75,10 @@ ompi_coll_strag_libcoll_strag_la_LIBADD = src/libstrag.la cuda/libstaging.la $(D
 # "exec" in the name: installed with the programs, before install-exec-hook.
 pluginexecdir = $(plugindir)
 pluginexec_LTLIBRARIES = ompi_coll_strag/mca_coll_strag.la
-pluginexec_DATA = $(strag_help)
+pluginexec_DATA =
 
-# So it does for the plug-in for devices and its kernels.
+# The component looks for its plug-in for devices, and for the kernels, in its own folder, installed
+# or not.
 noinst_DATA += ompi_coll_strag/.libs/strag_cuda.so
 ompi_coll_strag/.libs/strag_cuda.so: cuda/strag_cuda.la ompi_coll_strag/mca_coll_strag.la
 	$(AM_V_GEN)cp -f cuda/.libs/strag_cuda.so $@
@@ -92,24 +92,32 @@ ompi_coll_strag_mca_coll_strag_la_LIBADD = ompi_coll_strag/libcoll_strag.la $(OM
 ompi_coll_strag_mca_coll_strag_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared \
 	-export-symbols-regex '^mca_coll_strag_component$$' -Wl,-z,defs
 
-# The component looks for its help texts in its own folder, installed or not.
-noinst_DATA += ompi_coll_strag/.libs/help-mca-coll-strag.txt
-ompi_coll_strag/.libs/help-mca-coll-strag.txt: $(strag_help) ompi_coll_strag/mca_coll_strag.la
-	$(AM_V_GEN)$(INSTALL_DATA) $(srcdir)/$(strag_help) $@
-
-if PLUGIN_AT_HOME
-ompihelpdir = $(OMPI_PKGDATADIR)
-ompihelp_DATA = $(strag_help)
-endif
-
 # Open MPI opens the .so; libtool's .la has no use there, and without it uninstall needs help.
 install-exec-hook:
 	cd $(DESTDIR)$(pluginexecdir) && rm -f mca_coll_strag.la strag_cuda.la
+	$(install_beside_pmix)
 uninstall-hook:
 	rm -f $(DESTDIR)$(pluginexecdir)/mca_coll_strag.so $(DESTDIR)$(pluginexecdir)/strag_cuda.so
+	$(uninstall_beside_pmix)
+
+if PMIX_HIDES_PLUGINS
+# Where mpirun gives the ranks PMIx's plug-in folder for Open MPI's own, a link there leads to the
+# component. Its name ends in .o because PMIx complains of every file in that folder that is not its
+# own, but for these; and a parameter has Open MPI try that ending, too.
+pmix_link = $(DESTDIR)$(PMIX_HIDING)/mca_coll_strag.o
+pmix_conf = $(DESTDIR)$(PMIX_CONFDIR)/pmix-mca-params-override.conf
+our_pmix_conf = $(srcdir)/ompi_coll_strag/pmix-mca-params-override.conf
+install_beside_pmix = $(MKDIR_P) $(DESTDIR)$(PMIX_HIDING) $(DESTDIR)$(PMIX_CONFDIR) && \
+	ln -sf $(plugindir)/mca_coll_strag.so $(pmix_link) && \
+	if test -e $(pmix_conf) && ! cmp -s $(our_pmix_conf) $(pmix_conf); then \
+		echo 'warning: $(pmix_conf) is not of strag: add the line of $(our_pmix_conf) to it, or mpirun does not find the component' >&2; \
+	else $(INSTALL_DATA) $(our_pmix_conf) $(pmix_conf); fi
+uninstall_beside_pmix = rm -f $(pmix_link) && \
+	if cmp -s $(our_pmix_conf) $(pmix_conf); then rm -f $(pmix_conf); fi
+endif
 endif
 
-EXTRA_DIST += $(strag_help) \
+EXTRA_DIST += ompi_coll_strag/pmix-mca-params-override.conf \
 	ompi_coll_strag/compat/include/ompi/mpi/fortran/base/fint_2_int.h \
 	ompi_coll_strag/compat/include/opal/mca/threads/pthreads/threads_pthreads.h \
 	ompi_coll_strag/compat/include/opal/mca/threads/pthreads/threads_pthreads_mutex.h \

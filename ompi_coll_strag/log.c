@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "log.h"
 
+#include "texts.h"
+
 #include <dlfcn.h>
-#include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { FRAMEWORK_VERBOSE_LEVEL = 10 }; /* coll_base_verbose from which we log there */
-
-static const char help_file[] = "help-mca-coll-strag.txt";
 
 #define TEXT(number)                   #number
 #define VERSION(major, minor, release) TEXT(major) "." TEXT(minor) "." TEXT(release)
@@ -27,19 +26,14 @@ static struct {
 const char *coll_strag_folder(char *buffer, size_t size)
 {
     Dl_info info;
-    const char *slash = NULL;
-    if (dladdr(help_file, &info) && info.dli_fname)
-        slash = strrchr(info.dli_fname, '/');
-    size_t length = slash ? (size_t)(slash + 1 - info.dli_fname) : 0;
-    snprintf(buffer, size, "%.*s", length < size ? (int)length : 0, slash ? info.dli_fname : "");
+    char *path = NULL;
+    if (dladdr(coll_strag_version, &info) && info.dli_fname)
+        path = realpath(info.dli_fname, NULL);
+    const char *slash = path ? strrchr(path, '/') : NULL;
+    size_t length = slash ? (size_t)(slash + 1 - path) : 0;
+    snprintf(buffer, size, "%.*s", length < size ? (int)length : 0, slash ? path : "");
+    free(path);
     return buffer;
-}
-
-void coll_strag_log_register(void)
-{
-    char folder[PATH_MAX];
-    if (coll_strag_folder(folder, sizeof folder)[0])
-        opal_show_help_add_dir(folder);
 }
 
 void coll_strag_log_open(int verbose)
@@ -79,13 +73,27 @@ void coll_strag_log(ompi_communicator_t *comm, const char *format, ...)
         opal_output_verbose(0, stream, "coll:strag: %s", text);
 }
 
-/* Not by opal_show_help: it sends the text to mpirun, and that of 4.1.4 loses one of three. */
-void coll_strag_help(const char *topic, const char *what, const char *why)
+/* Not by opal_show_help: it sends the text to mpirun, and that of 4.1.4 loses one of three. In one
+ * piece, so that those of several processes do not mix. */
+void coll_strag_show(const char *text, const char *what, const char *why)
 {
-    char *text = opal_show_help_string(help_file, topic, true, what, why);
-    if (text)
-        fputs(text, stderr);
-    free(text);
+    static const char dashes[] =
+        "--------------------------------------------------------------------------\n";
+    const char *values[] = {what, why}, *gap;
+    char *all = NULL;
+    size_t length;
+    FILE *stream = open_memstream(&all, &length);
+    if (NULL == stream)
+        return;
+    fputs(dashes, stream);
+    for (int v = 0; v < 2 && NULL != (gap = strstr(text, "%s")); v++) {
+        fprintf(stream, "%.*s%s", (int)(gap - text), text, values[v]);
+        text = gap + strlen("%s");
+    }
+    fprintf(stream, "%s%s", text, dashes);
+    if (fclose(stream) == 0)
+        fputs(all, stderr);
+    free(all);
 }
 
 /* Has there been this warning? From now on there has. */
@@ -111,25 +119,25 @@ bool coll_strag_speaks(void)
 void coll_strag_warn(enum coll_strag_warning warning, const char *what, const char *why)
 {
     static const struct {
-        const char *topic;
+        const char *text;
         enum { ANY_RANK, FIRST_RANK, FIRST_AND_OTHER_HOSTS, ONE_PER_HOST } who;
     } warnings[] = {
-        [COLL_STRAG_WARN_PARAMETERS] = {"bad parameters", FIRST_RANK},
-        [COLL_STRAG_WARN_DIFFERENT] = {"different parameters", ANY_RANK},
-        [COLL_STRAG_WARN_NOT_EVERYWHERE] = {"not everywhere", ANY_RANK},
-        [COLL_STRAG_WARN_LAYOUT] = {"no layout", FIRST_AND_OTHER_HOSTS},
-        [COLL_STRAG_WARN_TORUS] = {"no layout", FIRST_RANK},
-        [COLL_STRAG_WARN_RULES] = {"no rules", FIRST_AND_OTHER_HOSTS},
-        [COLL_STRAG_WARN_MODEL] = {"no model", FIRST_AND_OTHER_HOSTS},
-        [COLL_STRAG_WARN_SAVE] = {"not saved", ANY_RANK},
-        [COLL_STRAG_WARN_PINNED] = {"cannot be planned", FIRST_RANK},
-        [COLL_STRAG_WARN_NO_HOST] = {"bad parameters", FIRST_RANK},
-        [COLL_STRAG_WARN_NO_UCP] = {"no ucp", ANY_RANK},
-        [COLL_STRAG_WARN_LOST] = {"lost", ANY_RANK},
-        [COLL_STRAG_WARN_NOT_SHARED] = {"not shared", ANY_RANK},
-        [COLL_STRAG_WARN_NO_PLUGIN] = {"no plug-in", ONE_PER_HOST},
-        [COLL_STRAG_WARN_STAGED] = {"device buffers", ONE_PER_HOST},
-        [COLL_STRAG_WARN_NO_KERNELS] = {"no kernels", ONE_PER_HOST},
+        [COLL_STRAG_WARN_PARAMETERS] = {coll_strag_text_bad_parameters, FIRST_RANK},
+        [COLL_STRAG_WARN_DIFFERENT] = {coll_strag_text_different_parameters, ANY_RANK},
+        [COLL_STRAG_WARN_NOT_EVERYWHERE] = {coll_strag_text_not_everywhere, ANY_RANK},
+        [COLL_STRAG_WARN_LAYOUT] = {coll_strag_text_no_layout, FIRST_AND_OTHER_HOSTS},
+        [COLL_STRAG_WARN_TORUS] = {coll_strag_text_no_layout, FIRST_RANK},
+        [COLL_STRAG_WARN_RULES] = {coll_strag_text_no_rules, FIRST_AND_OTHER_HOSTS},
+        [COLL_STRAG_WARN_MODEL] = {coll_strag_text_no_model, FIRST_AND_OTHER_HOSTS},
+        [COLL_STRAG_WARN_SAVE] = {coll_strag_text_not_saved, ANY_RANK},
+        [COLL_STRAG_WARN_PINNED] = {coll_strag_text_cannot_be_planned, FIRST_RANK},
+        [COLL_STRAG_WARN_NO_HOST] = {coll_strag_text_bad_parameters, FIRST_RANK},
+        [COLL_STRAG_WARN_NO_UCP] = {coll_strag_text_no_ucp, ANY_RANK},
+        [COLL_STRAG_WARN_LOST] = {coll_strag_text_lost, ANY_RANK},
+        [COLL_STRAG_WARN_NOT_SHARED] = {coll_strag_text_not_shared, ANY_RANK},
+        [COLL_STRAG_WARN_NO_PLUGIN] = {coll_strag_text_no_plugin, ONE_PER_HOST},
+        [COLL_STRAG_WARN_STAGED] = {coll_strag_text_device_buffers, ONE_PER_HOST},
+        [COLL_STRAG_WARN_NO_KERNELS] = {coll_strag_text_no_kernels, ONE_PER_HOST},
     };
     const int who = warnings[warning].who;
     if ((who == FIRST_RANK && !log_state.first) ||
@@ -137,7 +145,7 @@ void coll_strag_warn(enum coll_strag_warning warning, const char *what, const ch
         (who == ONE_PER_HOST && opal_process_info.my_local_rank != 0))
         return;
     if (!is_warned(warning))
-        coll_strag_help(warnings[warning].topic, what, why);
+        coll_strag_show(warnings[warning].text, what, why);
 }
 
 void coll_strag_warned(enum coll_strag_warning warning)

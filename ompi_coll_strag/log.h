@@ -31,9 +31,6 @@ enum coll_strag_warning {
 /* strag's, such as 1.2.0. */
 extern const char coll_strag_version[];
 
-/** The help texts are beside the .so, wherever that was installed. */
-void coll_strag_log_register(void);
-
 /** Open a stream of our own, where that is wanted. */
 void coll_strag_log_open(int verbose);
 void coll_strag_log_close(void);
@@ -49,16 +46,16 @@ void coll_strag_log(ompi_communicator_t *comm, const char *format, ...) STRAG_PR
  * that one's. */
 bool coll_strag_speaks(void);
 
-/** Warn once per process and kind. @param what, why  go into the text of the help file */
+/** Warn once per process and kind. @param what, why  go into its text */
 void coll_strag_warn(enum coll_strag_warning warning, const char *what, const char *why);
 
 /** Another process has warned of it: this one need not. */
 void coll_strag_warned(enum coll_strag_warning warning);
 
-/** Show a text of the help file, as often as it is asked for. */
-void coll_strag_help(const char *topic, const char *what, const char *why);
+/** Show a text of texts.h, as often as it is asked for. @param what, why  for its %s */
+void coll_strag_show(const char *text, const char *what, const char *why);
 
-/** The folder of the component's .so, with a slash at the end. @return "" where it is not known */
+/** The folder of the component's .so, not of a link to it, with a slash at the end. @return "" where it is not known */
 const char *coll_strag_folder(char *buffer, size_t size);
 
 #endif

@@ -45,6 +45,8 @@ static const char usage[] =
     "\n"
     "  -s, --sizes LIST    bytes of the vectors: 4..16M (powers of two), 100,2K   [4..16M]\n"
     "  -t, --seconds T     time for one size                                     [2]\n"
+    "  -c, --components LIST  of Open MPI, to be compared: names, or none\n"
+    "                                                       [acoll,han,sm,ucc,xhc]\n"
     "  -o, --output FILE   where the rules go                                    [output]\n"
     "  -m, --merge         keep the rules that FILE has for other jobs\n"
     "  -M, --model [FILE]  measure the cost model's numbers, for mpirun --mca coll_strag_model "
@@ -57,6 +59,7 @@ struct options {
     int sizes;
     double seconds;
     const char *output; /* NULL: standard output */
+    const char *components;
     bool merge;
     const char *model; /* file for the cost model's numbers; NULL: they are not wanted */
     char *old;         /* text to be merged with; rank 0's */
@@ -70,9 +73,10 @@ struct tune {
     struct options options;
     int rank;
     struct tune_job job;
-    MPI_Comm sync; /* for all communication that is not measured */
-    int contenders;
+    MPI_Comm sync;         /* for all communication that is not measured */
+    int contenders, shown; /* the last ones are other components, shown only */
     const char *names[CONTENDERS_MAX];
+    char *components; /* their names' text */
     MPI_Comm comms[CONTENDERS_MAX];
     float *send, *receive;
     double *times; /* [contender * SAMPLES_MAX + sample] */
@@ -144,21 +148,24 @@ static void read_options(struct options *options, int argc, char **argv, int ran
 {
     static const struct option known[] = {{"sizes", required_argument, NULL, 's'},
                                           {"seconds", required_argument, NULL, 't'},
+                                          {"components", required_argument, NULL, 'c'},
                                           {"output", required_argument, NULL, 'o'},
                                           {"merge", no_argument, NULL, 'm'},
                                           {"model", optional_argument, NULL, 'M'},
                                           {"help", no_argument, NULL, 'h'},
                                           {NULL, 0, NULL, 0}};
     struct strag_error err;
-    *options = (struct options){.seconds = 2};
+    *options = (struct options){.seconds = 2, .components = "acoll,han,sm,ucc,xhc"};
     read_sizes(options, "4..16M", rank);
     opterr = 0;
-    for (int letter; (letter = getopt_long(argc, argv, "s:t:o:mM::h", known, NULL)) != -1;) {
+    for (int letter; (letter = getopt_long(argc, argv, "s:t:c:o:mM::h", known, NULL)) != -1;) {
         if (letter == 's') {
             read_sizes(options, optarg, rank);
         } else if (letter == 't') {
             if (strag_parse_real(optarg, 0.001, 3600, &options->seconds, &err) != STRAG_OK)
                 refuse(rank, "--seconds", err.text);
+        } else if (letter == 'c') {
+            options->components = optarg;
         } else if (letter == 'o') {
             options->output = optarg;
         } else if (letter == 'm') {
@@ -208,7 +215,7 @@ static void check_old(const struct tune *tune)
     static const size_t bytes = 4;
     static const double seconds = 1;
     static const char *const names[] = {"previous"};
-    const struct tune_results nothing = {1, 1, names, &bytes, &seconds};
+    const struct tune_results nothing = {1, 0, 1, names, &bytes, &seconds};
     struct strag_error err;
     char *text;
     if (!tune->options.old)
@@ -318,6 +325,51 @@ static bool runs_itself(const struct tune *tune, int contender)
     return all[0];
 }
 
+static void leave_out(const struct tune *tune, const char *name)
+{
+    if (tune->rank == 0)
+        fprintf(stderr, "strag-tune: %s cannot run on this job, and is left out\n", name);
+}
+
+/* Is the component here, with a priority that it can be given? */
+static bool is_there(const char *component)
+{
+    char variable[128];
+    int index;
+    snprintf(variable, sizeof variable, "coll_%s_priority", component);
+    return MPI_T_cvar_get_index(variable, &index) == MPI_SUCCESS;
+}
+
+/* Those components of the list that are here and run the call where they are preferred; strag does
+ * where they decline. */
+static void add_components(struct tune *tune)
+{
+    char *list = strdup(tune->options.components), *rest = NULL;
+    if (!list)
+        die("out of memory");
+    for (char *name = strtok_r(list, ",", &rest); name && tune->contenders < CONTENDERS_MAX;
+         name = strtok_r(NULL, ",", &rest)) {
+        const int c = tune->contenders;
+        const struct counters before = read_counters();
+        if (!is_there(name))
+            continue;
+        tune->comms[c] = communicator("ompi_comm_coll_preference", name);
+        call(tune, c, 1);
+        const struct counters now = read_counters();
+        int none = now.calls == before.calls && now.delegated == before.delegated;
+        MPI_Allreduce(MPI_IN_PLACE, &none, 1, MPI_INT, MPI_MIN, tune->sync);
+        if (none) {
+            tune->names[c] = name;
+            tune->contenders++;
+            tune->shown++;
+        } else {
+            MPI_Comm_free(&tune->comms[c]);
+            leave_out(tune, name);
+        }
+    }
+    tune->components = list;
+}
+
 static void add_contenders(struct tune *tune)
 {
     tune->names[0] = "previous";
@@ -333,11 +385,10 @@ static void add_contenders(struct tune *tune)
             tune->contenders++;
         } else {
             MPI_Comm_free(&tune->comms[c]);
-            if (tune->rank == 0)
-                fprintf(stderr, "strag-tune: %s cannot run on this job, and is left out\n",
-                        strag_algorithms[a]->name);
+            leave_out(tune, strag_algorithms[a]->name);
         }
     }
+    add_components(tune);
 }
 
 static void prepare(struct tune *tune)
@@ -441,6 +492,27 @@ static void measure(const struct tune *tune, size_t bytes, double *medians)
     }
 }
 
+/* A component that is the fastest by far enough at some size could be the previous one. */
+static void advise(const struct tune *tune, const double *medians)
+{
+    for (int c = tune->contenders - tune->shown; c < tune->contenders; c++) {
+        int sizes = 0;
+        for (int s = 0; s < tune->options.sizes; s++) {
+            const double *here = medians + (size_t)s * (size_t)tune->contenders;
+            int best = 0;
+            for (int other = 1; other < tune->contenders; other++)
+                best = here[other] < here[best] ? other : best;
+            sizes += best == c;
+        }
+        if (sizes > 0)
+            fprintf(
+                stderr,
+                "strag-tune: %s is the fastest at %d of %d sizes; with --mca coll_%s_priority 50 "
+                "it would be the previous component, here and for jobs: measure again with it\n",
+                tune->names[c], sizes, tune->options.sizes, tune->names[c]);
+    }
+}
+
 static void measure_all(const struct tune *tune, double *medians)
 {
     const struct options *options = &tune->options;
@@ -501,8 +573,8 @@ static void tune_model(const struct tune *tune)
 static void write_rules(const struct tune *tune, const double *medians)
 {
     const struct options *options = &tune->options;
-    const struct tune_results results = {tune->contenders, options->sizes, tune->names,
-                                         options->bytes, medians};
+    const struct tune_results results = {tune->contenders, tune->shown,    options->sizes,
+                                         tune->names,      options->bytes, medians};
     struct strag_error err;
     char *text;
     const char *name = options->output ? options->output : "standard output";
@@ -521,8 +593,10 @@ static void tune_rules(struct tune *tune)
     double *medians =
         allocate(sizeof *medians * (size_t)tune->options.sizes * (size_t)tune->contenders);
     measure_all(tune, medians);
-    if (tune->rank == 0)
+    if (tune->rank == 0) {
+        advise(tune, medians);
         write_rules(tune, medians);
+    }
     free(medians);
 }
 
@@ -533,6 +607,7 @@ static void finish(struct tune *tune)
     MPI_Comm_free(&tune->sync);
     free(tune->options.bytes);
     free(tune->options.old);
+    free(tune->components);
     free(tune->send);
     free(tune->receive);
     free(tune->times);

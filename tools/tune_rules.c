@@ -28,7 +28,7 @@ static void choose(const struct tune_results *results, int *chosen)
     for (int s = 0; s < results->sizes; s++) {
         const double *seconds = results->seconds + (size_t)s * (size_t)results->contenders;
         int best = 0;
-        for (int c = 1; c < results->contenders; c++)
+        for (int c = 1; c < results->contenders - results->shown; c++)
             if (seconds[c] < seconds[best])
                 best = c;
         if (seconds[best] < better * seconds[now])

@@ -15,9 +15,10 @@ struct tune_job {
     int ranks_per_host; /* 0: not all alike */
 };
 
-/* Medians in seconds. Contender 0 is the previous component. */
+/* Medians in seconds. Contender 0 is the previous component; the last ones are other components of
+ * Open MPI, to which no rule can lead: they are shown. */
 struct tune_results {
-    int contenders, sizes;
+    int contenders, shown, sizes;
     const char *const *names; /* [contender], as a rules file calls them */
     const size_t *bytes;      /* [size], ascending */
     const double *seconds;    /* [size * contenders + contender] */

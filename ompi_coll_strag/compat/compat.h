@@ -39,7 +39,6 @@
 #include "opal/util/info.h"
 #include "opal/util/output.h"
 #include "opal/util/proc.h"
-#include "opal/util/show_help.h"
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -48,6 +48,7 @@ MAY_INCLUDE = {
 COMPONENT = "ompi_coll_strag"
 COMPONENT_LAYERS = [
     ["compat/*"],
+    ["texts"],
     ["counters", "log", "previous", "reducer"],
     ["complaints"],
     ["measured", "unknown", "values"],

@@ -217,6 +217,12 @@ unsigned long long test_counter_read(const char *name)
 
 double test_variable_read(const char *name, MPI_Comm comm)
 {
+    /* Open MPI 6.0 takes the address of a handle for that of the communicator, and looks at its
+     * flags: they must be 0 (doc/upstream/mpit-bound.md). */
+    static struct {
+        MPI_Comm handle;
+        char zeros[4096];
+    } bound;
     MPI_T_pvar_handle handle;
     char text[128];
     int index, count, length = (int)sizeof(text), verbosity, class, bind, readonly, continuous,
@@ -230,7 +236,8 @@ double test_variable_read(const char *name, MPI_Comm comm)
     }
     TEST_MPI(MPI_T_pvar_get_info(index, text, &length, &verbosity, &class, &type, &enumeration,
                                  NULL, NULL, &bind, &readonly, &continuous, &atomic));
-    TEST_MPI(MPI_T_pvar_handle_alloc(counter_session, index, &comm, &handle, &count));
+    bound.handle = comm;
+    TEST_MPI(MPI_T_pvar_handle_alloc(counter_session, index, &bound.handle, &handle, &count));
     union {
         int number;
         double real;

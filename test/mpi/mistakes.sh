@@ -59,17 +59,20 @@ warned "coll_strag_priorty = \"1\": ${unknown}_priority\)" \
     "coll_strag_minsize = \"\": ${unknown}_"
 lines 3 "$unknown"
 
-# In files, and with what is wrong otherwise
+# In files, and with what is wrong otherwise. (mpirun of Open MPI 6.0.0rc2 reads them itself: a comment
+# behind a value is a part of it, and they go before the command line.)
 printf '%s\n' '# coll_strag_comment = 1' ' coll_strag_windw=7 # no' 'coll_strag_window = 50' \
     'coll_strag_algorthm = ring' 'coll_starg_ports = 1' > "$file"
 run 12 12 --mca mca_base_param_files "$file"
-warned "coll_strag_windw = \"7\": ${unknown}_window\)" \
+warned "coll_strag_windw = \"7( # no)?\": ${unknown}_window\)" \
     "coll_strag_algorthm = \"ring\": ${unknown}_algorithm\)"
 lines 2 "$unknown"
 run 12 12 --mca mca_base_param_files "$file" --mca coll_strag_algorthm swing --mca coll_strag_ports x
-warned 'coll_strag_ports = "x"' 'coll_strag_windw = "7"' 'coll_strag_algorthm = "swing"'
+warned 'coll_strag_ports = "x"' 'coll_strag_windw = "7( # no)?"' 'coll_strag_algorthm = "(swing|ring)"'
 lines 2 "$unknown"
-echo '-mca coll_strag_verbose 0 --mca coll_strag_window 50 -mca coll_strag_rulez a' > "$file"
+dash=-
+! without '[5-9].*' 'a single dash in a file of --tune' || dash=--
+echo "${dash}mca coll_strag_verbose 0 --mca coll_strag_window 50 ${dash}mca coll_strag_rulez a" > "$file"
 run 12 12 --tune "$file"
 warned "coll_strag_rulez = \"a\": ${unknown}_rules\)"
 lines 1 "$unknown"
@@ -107,16 +110,16 @@ silent
 
 # Wrong on other ranks than 0: the same default there; and rank 0's parameter holds where they differ.
 for value in 'ports=x' 'algorithm=rign' 'straggler=99' 'slowdown=99:2'; do
-    mpi 1 "${strag[@]}" "$programs/sizes" : -np 3 "${strag[@]}" -x "OMPI_MCA_coll_strag_$value" \
-        "$programs/sizes" > "$output" 2>&1 || { cat "$output"; fail "wrong on other ranks: $value"; }
+    mpi 4 "${strag[@]}" "${own[@]}" NOTHING= "OMPI_MCA_coll_strag_$value" "$programs/sizes" \
+        > "$output" 2>&1 || { cat "$output"; fail "wrong on other ranks: $value"; }
     lines 1 '^sizes: calls 12, delegated 12$'
     what="$value, on other ranks than 0"
     silent
 done
 for first in ring previous; do
     other=$([ "$first" = ring ] && echo previous || echo ring)
-    mpi 1 "${strag[@]}" -x "OMPI_MCA_coll_strag_algorithm=$first" "$programs/sizes" : -np 3 "${strag[@]}" \
-        -x "OMPI_MCA_coll_strag_algorithm=$other" "$programs/sizes" > "$output" 2>&1 ||
+    mpi 4 "${strag[@]}" "${own[@]}" "OMPI_MCA_coll_strag_algorithm=$first" \
+        "OMPI_MCA_coll_strag_algorithm=$other" "$programs/sizes" > "$output" 2>&1 ||
         { cat "$output"; fail "$first on rank 0, $other on others"; }
     lines 1 "^sizes: calls $([ "$first" = ring ] && echo 24, delegated 0 || echo 0, delegated 24)\$"
     echo "ok: $first on rank 0, $other on the others"

@@ -20,7 +20,7 @@ run()
         -x FAILING_MALLOC_RANK="$1" --mca coll strag "$programs/strangers" \
         > "$output" 2>&1 || status=$?
     if [ "$status" = 124 ] || [ "$status" = 137 ] ||
-        grep -Eq 'signal|checks, [1-9][0-9]* failed' "$output" ||
+        grep -Eq '(exited on|received) signal|checks, [1-9][0-9]* failed' "$output" ||
         { [ "$status" = 0 ] && ! grep -q ' checks, 0 failed$' "$output"; }; then
         cat "$output"
         fail "exit status $status: rank $1, allocation $2, all after it: $3"

@@ -16,7 +16,6 @@ mkdir -p "$work/other"
 # Another version: the same component, with another number in it.
 version=$(sed -n 's/^PACKAGE_VERSION = //p' "$builddir/Makefile")
 other=$(tr 0-8 1-9 <<< "$version")
-cp "$builddir"/ompi_coll_strag/.libs/*.txt "$work/other"
 LC_ALL=C sed "s/${version//./\\.}/$other/g" "$builddir/ompi_coll_strag/.libs/mca_coll_strag.so" \
     > "$work/other/mca_coll_strag.so"
 if cmp -s "$work/other/mca_coll_strag.so" "$builddir/ompi_coll_strag/.libs/mca_coll_strag.so"; then

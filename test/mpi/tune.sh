@@ -89,6 +89,14 @@ if [ ! -s "$folder/model.yaml" ] || [ ! -s "$folder/beside.yaml" ]; then
 fi
 echo "ok: the model"
 
+# Other components are measured and shown, and no rule leads to them.
+run 4 "${tune[@]}" --sizes 4,64K --components tuned,nonesuch,basic --output "$rules"
+grep -Eq '# +bytes +previous .* direct +tuned +basic$' "$rules" || { cat "$rules"; fail "components"; }
+! grep -Eq 'algorithm: (tuned|basic)' "$rules" || { cat "$rules"; fail "a rule for another component"; }
+run 4 "${tune[@]}" --sizes 4 --components none --output "$rules"
+grep -Eq '# +bytes +previous .* direct$' "$rules" || { cat "$rules"; fail "no components"; }
+echo "ok: other components"
+
 # Merging: other jobs' rules and all comments stay, the same job's rule is replaced.
 cat > "$rules" << 'END'
 # mine

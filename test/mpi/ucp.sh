@@ -32,7 +32,7 @@ for other in pml auto; do
     lines 2 'coll:strag: .*: transport: pml$'
 done
 # All ranks use rank 0's value.
-run 1 "${over[@]}" -x OMPI_MCA_coll_strag_transport=ucp "$programs/sizes" : -np 2
+run 3 "${over[@]}" "${own[@]}" OMPI_MCA_coll_strag_transport=ucp NOTHING=
 lines 2 'coll:strag: .*: transport: ucp$'
 echo "ok: which value is used"
 
@@ -55,8 +55,7 @@ falls_back()
 ucp=(--mca coll_strag_transport ucp)
 falls_back 'UCX cannot be started' 3 "${over[@]}" "${ucp[@]}" -x UCX_TLS=nothing
 falls_back "out of UCX's reach" 3 "${over[@]}" "${ucp[@]}" -x UCX_TLS=self
-falls_back "out of UCX's reach" 1 "${over[@]}" "${ucp[@]}" "$programs/sizes" : -np 1 \
-    -x UCX_TLS=posix,self "$programs/sizes" : -np 1 -x UCX_TLS=tcp,self
+falls_back "out of UCX's reach" 3 "${over[@]}" "${ucp[@]}" "${own[@]}" UCX_TLS=posix,self UCX_TLS=tcp,self
 
 # ---- Right results ----
 
