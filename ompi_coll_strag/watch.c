@@ -127,9 +127,11 @@ static void end_watch(struct coll_strag_teardown *teardown)
     struct coll_strag_watch *watch =
         (struct coll_strag_watch *)((char *)teardown - offsetof(struct coll_strag_watch, teardown));
     watch->over = true;
-    if (watch->always_measure && watch->judge && watch->summary.calls > 0)
-        watch->options.report(watch->options.comm, &watch->summary,
-                              strag_judge_ranks(watch->judge));
+    if (watch->always_measure && watch->judge && watch->summary.calls > 0) {
+        const struct strag_sourced_model *learnt = strag_judge_model(watch->judge);
+        watch->options.report(watch->options.comm, &watch->summary, strag_judge_ranks(watch->judge),
+                              learnt ? learnt : &watch->options.inputs.model);
+    }
     complete(watch, &watch->barrier);
     complete(watch, &watch->gather);
 }
