@@ -28,6 +28,7 @@
 #include "teardown.h"
 #include "transport.h"
 #include "update.h"
+#include "winners.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -201,6 +202,8 @@ static bool make_learner(struct coll_strag_watch *watch)
     if (options->decision->learning)
         watch->learner = strag_learner_create(&problem, &options->inputs.model,
                                               options->decision->line ? SIZE_MAX : least);
+    if (watch->learner)
+        coll_strag_winners_use(&options->inputs, options->decision, watch->learner);
     return watch->learner || !options->decision->learning;
 }
 
@@ -444,6 +447,8 @@ static void fill_in_judgement(const struct coll_strag_watch *watch,
     for (int t = 0; t < STRAG_TRIALS_AT_ONCE; t++)
         update->begun[t] = judgement->begun[t];
     fill_in(watch, judgement->change, update);
+    if (watch->learner && strag_learner_found(watch->learner))
+        coll_strag_winners_keep(&watch->options.inputs, watch->options.decision, watch->learner);
 }
 
 static int decide(struct coll_strag_watch *watch, enum strag_change *change)

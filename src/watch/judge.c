@@ -42,7 +42,7 @@ struct strag_judge {
     bool stale;                 /* the usual table is of numbers that have changed */
     double window_end;          /* of the previous window */
     struct strag_watch_summary summary;
-    char log[640];
+    char log[768];
 };
 
 /* ---- Modelled times ---- */

@@ -486,8 +486,14 @@ static void text(void **unused)
     assert_text(&summary,
                 "strag: MPI_COMM_WORLD: host z's link was 1.5 times slower than others, from call "
                 "4 to call 90\nstrag: MPI_COMM_WORLD: no rank was late in 200 calls\n");
+}
 
-    summary.slowest.rank = -1;
+/* Who came last, and calls that went ahead without. */
+static void text_of_the_last(void **unused)
+{
+    (void)unused;
+    struct strag_watch_summary summary = strag_watch_summary_none();
+    summary.observed.calls = 200;
     summary.dynamic = (struct strag_dynamic_summary){.calls = 120, .ahead = 80, .modelled = 3};
     summary.observed.often[0].rank = 2;
     summary.observed.often[0].share = 0.4;
@@ -563,10 +569,12 @@ static void out_of_memory(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(straggler),  cmocka_unit_test(other_delay),   cmocka_unit_test(no_help),
-        cmocka_unit_test(busy),       cmocka_unit_test(report_only),   cmocka_unit_test(slow_link),
-        cmocka_unit_test(both),       cmocka_unit_test(hosts),         cmocka_unit_test(text),
-        cmocka_unit_test(model_text), cmocka_unit_test(out_of_memory),
+        cmocka_unit_test(straggler),   cmocka_unit_test(other_delay),
+        cmocka_unit_test(no_help),     cmocka_unit_test(busy),
+        cmocka_unit_test(report_only), cmocka_unit_test(slow_link),
+        cmocka_unit_test(both),        cmocka_unit_test(hosts),
+        cmocka_unit_test(text),        cmocka_unit_test(text_of_the_last),
+        cmocka_unit_test(model_text),  cmocka_unit_test(out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
