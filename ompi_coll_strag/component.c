@@ -20,6 +20,7 @@
 #include "table_cache.h"
 #include "texts.h"
 #include "ucp/ucp.h"
+#include "winners.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -174,6 +175,7 @@ static int component_close(void)
     coll_strag_ucp_close();
     coll_strag_heritage_close();
     coll_strag_table_cache_free();
+    coll_strag_winners_free();
     coll_strag_shared_memory_close();
     coll_strag_spaces_free();
     coll_strag_layout_free();

@@ -5,7 +5,8 @@
 #include <string.h>
 
 void coll_strag_report(const ompi_communicator_t *comm, const struct strag_watch_summary *summary,
-                       const struct strag_rank_location *ranks)
+                       const struct strag_rank_location *ranks,
+                       const struct strag_sourced_model *model)
 {
     char cid[32], name[MPI_MAX_OBJECT_NAME + 32], text[2048];
     if (comm->c_name[0])
@@ -14,13 +15,16 @@ void coll_strag_report(const ompi_communicator_t *comm, const struct strag_watch
         snprintf(name, sizeof name, "communicator %s", coll_strag_cid(comm, cid, sizeof cid));
     strag_watch_summary_text(summary, name, ranks, text, sizeof text);
     fputs(text, stderr);
+    strag_watch_model_text(summary, name, model, coll_strag_settings.model_file, text, sizeof text);
+    fputs(text, stderr);
 }
 
 /* ---- Performance variables ---- */
 
 struct values {
     int late_rank, late_most, slow_rank;
-    double late_delay, late_share, late_median, late_saved, last_saved, slow_factor;
+    double late_delay, late_share, late_median, late_saved, late_waited, last_saved, slow_factor,
+        model_error;
     unsigned long long late_switches, last_calls, last_ahead, slow_probes;
 };
 
@@ -45,6 +49,9 @@ static const struct variable {
      "How often another rank, or none, was found to be late"},
     {FIELD(late_saved), MCA_BASE_VAR_TYPE_DOUBLE,
      "Seconds that going ahead without stragglers has saved, as modelled; below 0: lost"},
+    {FIELD(late_waited), MCA_BASE_VAR_TYPE_DOUBLE,
+     "Seconds for which all other ranks were there before the last one, in the calls that were "
+     "looked at closely, as measured"},
     {FIELD(last_calls), MCA_BASE_VAR_TYPE_UNSIGNED_LONG_LONG,
      "Calls in which it was found out who is there, as far as windows have ended"},
     {FIELD(last_ahead), MCA_BASE_VAR_TYPE_UNSIGNED_LONG_LONG,
@@ -57,6 +64,8 @@ static const struct variable {
      "How many times slower than others that link is; 1: none is"},
     {FIELD(slow_probes), MCA_BASE_VAR_TYPE_UNSIGNED_LONG_LONG,
      "How often the links of all hosts were probed"},
+    {FIELD(model_error), MCA_BASE_VAR_TYPE_DOUBLE,
+     "How far calls are from what they are modelled to take, relative; below 0: not known"},
 };
 
 static int read_variable(const struct mca_base_pvar_t *pvar, void *value, void *comm)
@@ -73,12 +82,14 @@ static int read_variable(const struct mca_base_pvar_t *pvar, void *value, void *
         .late_median = summary.observed.median,
         .late_switches = (unsigned long long)summary.observed.switches,
         .late_saved = summary.observed.saved,
+        .late_waited = summary.observed.waited,
         .last_calls = (unsigned long long)summary.dynamic.calls,
         .last_ahead = (unsigned long long)summary.dynamic.ahead,
         .last_saved = summary.dynamic.saved + summary.dynamic.modelled,
         .slow_rank = slow ? summary.slowest.rank : -1,
         .slow_factor = slow ? summary.slowest.factor : 1,
         .slow_probes = summary.slowest.probes,
+        .model_error = summary.model_error,
     };
     memcpy(value, (const char *)&values + variable->offset, variable->size);
     return OPAL_SUCCESS;

@@ -28,6 +28,7 @@
 #include "teardown.h"
 #include "transport.h"
 #include "update.h"
+#include "winners.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -127,9 +128,11 @@ static void end_watch(struct coll_strag_teardown *teardown)
     struct coll_strag_watch *watch =
         (struct coll_strag_watch *)((char *)teardown - offsetof(struct coll_strag_watch, teardown));
     watch->over = true;
-    if (watch->always_measure && watch->judge && watch->summary.calls > 0)
-        watch->options.report(watch->options.comm, &watch->summary,
-                              strag_judge_ranks(watch->judge));
+    if (watch->always_measure && watch->judge && watch->summary.calls > 0) {
+        const struct strag_sourced_model *learnt = strag_judge_model(watch->judge);
+        watch->options.report(watch->options.comm, &watch->summary, strag_judge_ranks(watch->judge),
+                              learnt ? learnt : &watch->options.inputs.model);
+    }
     complete(watch, &watch->barrier);
     complete(watch, &watch->gather);
 }
@@ -199,6 +202,8 @@ static bool make_learner(struct coll_strag_watch *watch)
     if (options->decision->learning)
         watch->learner = strag_learner_create(&problem, &options->inputs.model,
                                               options->decision->line ? SIZE_MAX : least);
+    if (watch->learner)
+        coll_strag_winners_use(&options->inputs, options->decision, watch->learner);
     return watch->learner || !options->decision->learning;
 }
 
@@ -442,6 +447,8 @@ static void fill_in_judgement(const struct coll_strag_watch *watch,
     for (int t = 0; t < STRAG_TRIALS_AT_ONCE; t++)
         update->begun[t] = judgement->begun[t];
     fill_in(watch, judgement->change, update);
+    if (watch->learner && strag_learner_found(watch->learner))
+        coll_strag_winners_keep(&watch->options.inputs, watch->options.decision, watch->learner);
 }
 
 static int decide(struct coll_strag_watch *watch, enum strag_change *change)

@@ -17,10 +17,12 @@ struct coll_strag_watch;
 /* The shortest calls that teach something. */
 #define COLL_STRAG_LEARN_FROM ((size_t)4 << 10)
 
-/** On rank 0, when the communicator or MPI comes to its end. @param ranks  [rank] */
+/** On rank 0, when the communicator or MPI comes to its end. @param ranks  [rank]
+ * @param model  of the last table */
 typedef void coll_strag_watch_report(const ompi_communicator_t *comm,
                                      const struct strag_watch_summary *summary,
-                                     const struct strag_rank_location *ranks);
+                                     const struct strag_rank_location *ranks,
+                                     const struct strag_sourced_model *model);
 
 /* What it needs of its communicator; all but the topology outlives the watch. */
 struct coll_strag_watch_options {

@@ -203,14 +203,6 @@ static void choose_numbers(struct problem *problem, const struct strag_model *be
     }
 }
 
-static bool has_numbers(const struct strag_model *model)
-{
-    bool all = true;
-    for (int k = 0; k < STRAG_MODEL_NUMBERS; k++)
-        all = all && !isnan(strag_model_value(model, k));
-    return all;
-}
-
 /* What is to be as small as it can be. */
 static double sum_of(const struct problem *problem)
 {
@@ -224,18 +216,32 @@ static double sum_of(const struct problem *problem)
     return sum;
 }
 
-/* From a model down to the nearest valley. @return the sum there; INFINITY: numbers were lost */
+/* From a model down to the nearest valley: the lowest place on the way, which may be where it
+ * began.
+ * @return the sum there */
 static double descend(struct problem *problem, const struct strag_model *before,
                       const double *doubt, struct strag_model *model)
 {
+    struct strag_model lowest = *model;
     choose_numbers(problem, before, doubt, model);
     find_deviations(problem, model);
+    struct problem there = *problem;
+    double least = sum_of(problem);
     for (int step = 0; step < STEPS && problem->numbers > 0; step++) {
-        if (take_step(problem, model) < shortest_step)
+        const double longest = take_step(problem, model), sum = sum_of(problem);
+        if (step == 0) /* what is known there */
+            memcpy(there.matrix, problem->matrix, sizeof there.matrix);
+        if (sum < least) {
+            least = sum;
+            lowest = *model;
+            there = *problem;
+        }
+        if (longest < shortest_step)
             break;
     }
-    const double sum = sum_of(problem);
-    return has_numbers(model) && find_error(problem) < INFINITY && !isnan(sum) ? sum : INFINITY;
+    *problem = there;
+    *model = lowest;
+    return least;
 }
 
 /* The call that counts most, exactly, by moving one number alone. */
@@ -263,7 +269,7 @@ static void explain_by(const struct problem *problem, int number, const struct s
 }
 
 /* @param[in,out] sought  where to begin, and the best that was found */
-static bool search(struct problem *problem, const struct strag_model *before, const double *doubt,
+static void search(struct problem *problem, const struct strag_model *before, const double *doubt,
                    struct strag_model *sought)
 {
     const struct strag_model begin = *sought;
@@ -283,7 +289,6 @@ static bool search(struct problem *problem, const struct strag_model *before, co
         }
     }
     *problem = best;
-    return least < INFINITY;
 }
 
 struct strag_fit strag_calibrate(const struct strag_fit_call *calls, int count,
@@ -300,8 +305,7 @@ struct strag_fit strag_calibrate(const struct strag_fit_call *calls, int count,
         return fit;
     find_deviations(&problem, model);
     fit.before = fit.error = find_error(&problem);
-    if (!search(&problem, before, doubt, &sought))
-        return fit;
+    search(&problem, before, doubt, &sought);
     fit.calls = problem.count;
     fit.error = find_error(&problem);
     for (int i = 0; i < problem.numbers; i++) {

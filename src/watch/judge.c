@@ -42,7 +42,7 @@ struct strag_judge {
     bool stale;                 /* the usual table is of numbers that have changed */
     double window_end;          /* of the previous window */
     struct strag_watch_summary summary;
-    char log[640];
+    char log[768];
 };
 
 /* ---- Modelled times ---- */
@@ -216,7 +216,8 @@ void strag_judge_begin_window(struct strag_judge *judge)
 
 /* ---- Measured and modelled ---- */
 
-/* The median of a window's calls that waited for all ranks. */
+/* Of a window's calls that waited for all ranks: how long they take, and how far that is from what
+ * is modelled; in the median. */
 static void find_scale(struct strag_judge *judge)
 {
     int count = 0;
@@ -227,9 +228,14 @@ static void find_scale(struct strag_judge *judge)
         if (call->straggler < 0 && seconds > 0 && expected > 0 && expected < INFINITY)
             judge->ratios[count++] = seconds / expected;
     }
+    if (count == 0)
+        return;
     qsort(judge->ratios, (size_t)count, sizeof *judge->ratios, strag_compare_double);
-    if (count > 0)
-        judge->scale = judge->ratios[count / 2];
+    judge->scale = judge->ratios[count / 2];
+    for (int c = 0; c < count; c++)
+        judge->ratios[c] = fabs(1 / judge->ratios[c] - 1);
+    qsort(judge->ratios, (size_t)count, sizeof *judge->ratios, strag_compare_double);
+    judge->summary.model_error = judge->ratios[count / 2];
 }
 
 /* How much longer the calls that went ahead would have taken with the usual table. */
@@ -539,8 +545,7 @@ struct strag_judgement strag_judge_window(struct strag_judge *judge, const void 
     struct strag_verdict verdict = strag_observer_decide(observer, notes, stride);
     struct strag_judgement judgement = {.look = verdict.look};
     judge->log[0] = '\0';
-    if (judge->options.stragglers || judge->options.dynamic != STRAG_DYNAMIC_NEVER)
-        find_scale(judge);
+    find_scale(judge);
     if (judge->options.stragglers) {
         find_saved(judge);
         if (verdict.rank != judge->acted.rank || verdict.delay != judge->acted.delay)
@@ -585,6 +590,11 @@ const struct strag_watch_summary *strag_judge_summary(const struct strag_judge *
 const struct strag_rank_location *strag_judge_ranks(const struct strag_judge *judge)
 {
     return judge->ranks;
+}
+
+const struct strag_sourced_model *strag_judge_model(const struct strag_judge *judge)
+{
+    return model_of(judge);
 }
 
 const char *strag_judge_log(const struct strag_judge *judge)

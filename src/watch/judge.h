@@ -136,6 +136,9 @@ const struct strag_dynamic_policy *strag_judge_policy(const struct strag_judge *
 
 const struct strag_watch_summary *strag_judge_summary(const struct strag_judge *judge);
 
+/** What was learnt of the machine. @return NULL: nothing is learnt */
+const struct strag_sourced_model *strag_judge_model(const struct strag_judge *judge);
+
 /** What the last window or probe changed, for the log; "": nothing. */
 const char *strag_judge_log(const struct strag_judge *judge);
 

@@ -55,8 +55,9 @@ struct strag_learner {
     struct strag_trials *trials;
     size_t size[WINDOW_SIZES]; /* of the last window, one of each class; 0: none */
     int calls_of[WINDOW_SIZES], window;
-    int left; /* calls, for trials */
-    char log[320];
+    int left;   /* calls, for trials */
+    bool found; /* one has ended in the last window */
+    char log[768];
 };
 
 /* ---- Making one ---- */
@@ -362,7 +363,7 @@ static int duration(const struct strag_learner *learner, int calls, int calls_of
 
 static void log_winner(struct strag_learner *learner, size_t bytes)
 {
-    char text[256];
+    char text[512];
     const size_t used = strlen(learner->log);
     strag_trials_text(learner->trials, bytes, text, sizeof text);
     if (text[0])
@@ -381,6 +382,7 @@ static bool look_at_class(struct strag_learner *learner, const struct strag_sele
     const bool more = strag_trials_next(learner->trials, bytes, offers, count, next);
     if (!was_over)
         log_winner(learner, bytes);
+    learner->found |= !was_over && strag_trials_is_over(learner->trials, bytes);
     return more;
 }
 
@@ -415,6 +417,7 @@ void strag_learner_try(struct strag_learner *learner, const struct strag_state_r
     struct strag_offer *offers = prepare_offers(learner, state, selection);
     memset(begun, 0, STRAG_TRIALS_AT_ONCE * sizeof *begun);
     learner->left = 0;
+    learner->found = false;
     for (int i = 0; offers && i < learner->window; i++) {
         const size_t bytes = strag_trials_size(learner->trials, strag_size_class(learner->size[i]));
         struct strag_trial *place = find_place(learner, trials, begun);
@@ -439,6 +442,22 @@ int strag_learner_calls_left(const struct strag_learner *learner)
 void strag_learner_apply(const struct strag_learner *learner, struct strag_table *table)
 {
     strag_trials_apply(learner->trials, table);
+}
+
+bool strag_learner_found(const struct strag_learner *learner)
+{
+    return learner->found;
+}
+
+bool strag_learner_outcome(const struct strag_learner *learner,
+                           struct strag_trials_outcome *outcome)
+{
+    return strag_trials_find_outcome(learner->trials, outcome);
+}
+
+void strag_learner_adopt(struct strag_learner *learner, const struct strag_trials_outcome *outcome)
+{
+    strag_trials_adopt(learner->trials, outcome);
 }
 
 const char *strag_learner_log(const struct strag_learner *learner)

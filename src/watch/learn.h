@@ -82,6 +82,16 @@ int strag_learner_calls_left(const struct strag_learner *learner);
 /** Put what trials found into a table. */
 void strag_learner_apply(const struct strag_learner *learner, struct strag_table *table);
 
+/** Has a trial ended in this window? */
+bool strag_learner_found(const struct strag_learner *learner);
+
+/** What trials have found, for others on an equal machine. @return whether it is anything */
+bool strag_learner_outcome(const struct strag_learner *learner,
+                           struct strag_trials_outcome *outcome);
+
+/** Begin with what others have found. */
+void strag_learner_adopt(struct strag_learner *learner, const struct strag_trials_outcome *outcome);
+
 /** What was found out in this window, for the log; "": nothing. */
 const char *strag_learner_log(const struct strag_learner *learner);
 

@@ -56,7 +56,7 @@ struct strag_observer {
     uint64_t *times_last;       /* [rank]: in these */
     struct strag_last *history; /* [REMEMBERED]: call c of these is at c % REMEMBERED */
     int switches;
-    double saved;
+    double saved, waited, spent; /* seconds */
 };
 
 /* ---- Making one ---- */
@@ -224,8 +224,11 @@ static void take_over(struct strag_observer *observer, const void *notes, size_t
         if (!last.close)
             continue;
         observer->history[observer->calls++ % REMEMBERED] = last;
-        if (last.rank != NONE)
-            observer->times_last[last.rank]++;
+        observer->spent += (double)last.seconds;
+        if (last.rank == NONE)
+            continue;
+        observer->waited += (double)last.delay;
+        observer->times_last[last.rank]++;
     }
 }
 
@@ -390,15 +393,18 @@ static int next_often(const struct strag_observer *observer, int before)
     return most;
 }
 
-static void set_percentiles(const struct strag_observer *observer, int rank, double *median,
-                            double *percentile95)
+/* The delay that so many percent of `count` are not longer than. */
+static double percentile(const float *sorted, int count, int percent)
+{
+    const int at = (count * percent + 99) / 100 - 1;
+    return (double)sorted[at > 0 ? at : 0];
+}
+
+/* Of the calls that are remembered. @return how many delays */
+static int sort_remembered(const struct strag_observer *observer, int rank)
 {
     int known = observer->calls < REMEMBERED ? (int)observer->calls : REMEMBERED;
-    int count = sort_delays(observer->history, known, rank, true, observer->sorted);
-    if (count > 0) {
-        *median = (double)observer->sorted[(count - 1) / 2];
-        *percentile95 = (double)observer->sorted[(count * 95 + 99) / 100 - 1];
-    }
+    return sort_delays(observer->history, known, rank, true, observer->sorted);
 }
 
 struct strag_observed strag_observer_report(const struct strag_observer *observer)
@@ -408,7 +414,10 @@ struct strag_observed strag_observer_report(const struct strag_observer *observe
         .rank = next_often(observer, NONE),
         .switches = observer->switches,
         .saved = observer->saved,
+        .waited = observer->waited,
+        .spent = observer->spent,
     };
+    const float *sorted = observer->sorted;
     if (report.rank == NONE)
         return report;
     for (int i = 0, rank = report.rank; i < STRAG_OFTEN && rank != NONE; i++) {
@@ -417,7 +426,18 @@ struct strag_observed strag_observer_report(const struct strag_observer *observe
         rank = next_often(observer, rank);
     }
     report.share = report.often[0].share;
-    set_percentiles(observer, report.rank, &report.median, &report.percentile95);
-    set_percentiles(observer, ANY, &report.any_median, &report.any_percentile95);
+    int count = sort_remembered(observer, report.rank);
+    if (count > 0) {
+        report.median = percentile(sorted, count, 50);
+        report.percentile95 = percentile(sorted, count, 95);
+    }
+    count = sort_remembered(observer, ANY);
+    if (count > 0) {
+        report.any_quarter = percentile(sorted, count, 25);
+        report.any_median = percentile(sorted, count, 50);
+        report.any_three_quarters = percentile(sorted, count, 75);
+        report.any_percentile95 = percentile(sorted, count, 95);
+        report.any_longest = (double)sorted[count - 1];
+    }
     return report;
 }

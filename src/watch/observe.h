@@ -121,7 +121,11 @@ struct strag_observed {
         int rank;
         double share;
     } often[STRAG_OFTEN];
-    double any_median, any_percentile95; /* of all ranks' delays in the last calls */
+    double any_median, any_percentile95; /* of all ranks' delays in the last calls, and ... */
+    double any_quarter, any_three_quarters, any_longest; /* ... a quarter is below, three are */
+    double
+        waited;   /* seconds in all calls from the last but one arrival to the last one, measured */
+    double spent; /* ... and from there to the end of these calls */
 };
 
 struct strag_observed strag_observer_report(const struct strag_observer *observer);

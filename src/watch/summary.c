@@ -84,24 +84,40 @@ static struct part dynamic_saved_part(const struct strag_dynamic_summary *dynami
     return part("that %s (modelled)", what.text);
 }
 
-/* Who came last, where nobody waited for it. @return characters */
+/* Where nobody waited for whoever came last. @return characters */
 static size_t add_dynamic(const struct strag_watch_summary *summary, const char *name, char *text,
                           size_t size)
 {
     const struct strag_dynamic_summary *dynamic = &summary->dynamic;
-    const struct strag_observed *observed = &summary->observed;
-    struct part often = {""};
     if (dynamic->calls == 0)
+        return 0;
+    snprintf(text, size, "strag: %s: %llu of %llu calls went ahead without whoever came last; %s\n",
+             name, (unsigned long long)dynamic->ahead, (unsigned long long)dynamic->calls,
+             dynamic_saved_part(dynamic).text);
+    return strlen(text);
+}
+
+/* Who came last how often, how much later than the others, and what that comes to.
+ * @return characters */
+static size_t add_arrivals(const struct strag_observed *observed, const char *name, char *text,
+                           size_t size)
+{
+    struct part often = {""};
+    const double all = observed->waited + observed->spent;
+    if (observed->calls == 0 || !(observed->often[0].share > 0))
         return 0;
     for (int i = 0; i < STRAG_OFTEN && observed->often[i].share > 0; i++)
         often = part("%s%srank %d in %.0f %%", often.text, i ? ", " : "", observed->often[i].rank,
                      100 * observed->often[i].share);
     snprintf(text, size,
-             "strag: %s: %llu of %llu calls went ahead without whoever came last (%s of %llu "
-             "calls; median %s, 95 %% below %s); %s\n",
-             name, (unsigned long long)dynamic->ahead, (unsigned long long)dynamic->calls,
-             often.text, (unsigned long long)observed->calls, time_part(observed->any_median).text,
-             time_part(observed->any_percentile95).text, dynamic_saved_part(dynamic).text);
+             "strag: %s: last was %s of %llu calls; all others were there before it by %s in the "
+             "median, 25 %% below %s, 75 %% below %s, 95 %% below %s, %s at most; by %s in all, "
+             "%.0f %% of these calls' time (measured)\n",
+             name, often.text, (unsigned long long)observed->calls,
+             time_part(observed->any_median).text, time_part(observed->any_quarter).text,
+             time_part(observed->any_three_quarters).text,
+             time_part(observed->any_percentile95).text, time_part(observed->any_longest).text,
+             time_part(observed->waited).text, all > 0 ? 100 * observed->waited / all : 0);
     return strlen(text);
 }
 
@@ -112,6 +128,7 @@ void strag_watch_summary_text(const struct strag_watch_summary *summary, const c
     const unsigned long long calls = observed->calls;
     const double percent = 100 * observed->share;
     size_t used = add_slowest(&summary->slowest, name, ranks, text, size);
+    used += add_arrivals(observed, name, text + used, size - used);
     used += add_dynamic(summary, name, text + used, size - used);
     text += used;
     size -= used;
@@ -134,5 +151,17 @@ void strag_watch_summary_text(const struct strag_watch_summary *summary, const c
 struct strag_watch_summary strag_watch_summary_none(void)
 {
     return (struct strag_watch_summary){
-        .straggler = -1, .observed.rank = -1, .world = -1, .slowest.rank = -1};
+        .straggler = -1, .observed.rank = -1, .world = -1, .slowest.rank = -1, .model_error = -1};
+}
+
+void strag_watch_model_text(const struct strag_watch_summary *summary, const char *name,
+                            const struct strag_sourced_model *model, const char *file, char *text,
+                            size_t size)
+{
+    char sources[768];
+    struct part fits = {""};
+    if (summary->model_error >= 0)
+        fits = part("; calls take what it says to %.2g %%", 100 * summary->model_error);
+    strag_model_sources(model, file, sources, sizeof sources);
+    snprintf(text, size, "strag: %s: model: %s%s\n", name, sources, fits.text);
 }

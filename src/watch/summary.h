@@ -7,6 +7,7 @@
 #define STRAG_SUMMARY_H
 
 #include "machine/job.h"
+#include "model/numbers.h"
 #include "watch/dynamic.h"
 #include "watch/observe.h"
 
@@ -29,18 +30,30 @@ struct strag_watch_summary {
     double seconds;      /* that rank 0 was in them */
     struct strag_slowest slowest;
     struct strag_dynamic_summary dynamic; /* whoever came last */
+    double model_error; /* how far calls are from what they are modelled to take, relative, in the
+                           median of the last window; below 0: not known */
 };
 
 /** Before the first call. */
 struct strag_watch_summary strag_watch_summary_none(void);
 
 /**
- * One line on the rank that slows the job down, after one on a slow host if there is one.
+ * One line on the rank that slows the job down; before it one each, where there is something to
+ * tell, on a slow host, on who came last in how many calls, and on calls that went ahead.
  *
  * @param name   the communicator's
  * @param ranks  one per rank
  */
 void strag_watch_summary_text(const struct strag_watch_summary *summary, const char *name,
                               const struct strag_rank_location *ranks, char *text, size_t size);
+
+/**
+ * A line on the cost model: its numbers, where each is from, and how well it fits.
+ *
+ * @param file  the model file's name; may be NULL where no number is from it
+ */
+void strag_watch_model_text(const struct strag_watch_summary *summary, const char *name,
+                            const struct strag_sourced_model *model, const char *file, char *text,
+                            size_t size);
 
 #endif

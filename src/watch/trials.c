@@ -298,7 +298,8 @@ static struct entrant enter(const struct strag_trials *trials, int size_class,
     const double ratio = experience(trials, size_class, offer);
     if (ratio > 0)
         return (struct entrant){offer, ratio * offer->seconds, ratio * offer->seconds};
-    return (struct entrant){offer, offer->seconds - offer->spare, offer->seconds};
+    const double spare = offer->spare > margin * offer->seconds ? offer->spare : 0;
+    return (struct entrant){offer, offer->seconds - spare, offer->seconds};
 }
 
 static bool is_very_long(const struct class *class)
@@ -558,6 +559,45 @@ void strag_trials_apply(const struct strag_trials *trials, struct strag_table *t
         if (class->phase == OVER)
             put(table, larger(class_begin(c), trials->least), class_begin(c + 1),
                 &class->form[class->winner].what);
+    }
+}
+
+bool strag_trials_find_outcome(const struct strag_trials *trials,
+                               struct strag_trials_outcome *outcome)
+{
+    bool any = false;
+    memset(outcome, 0, sizeof *outcome);
+    for (int c = 0; c < STRAG_SIZE_CLASSES; c++) {
+        const struct class *class = &trials->classes[c];
+        if (class->phase != OVER || class->forms < 2)
+            continue;
+        outcome->winner[c] = class->form[class->winner].what;
+        outcome->size[c] = class->size;
+        any = true;
+    }
+    return any;
+}
+
+void strag_trials_merge(struct strag_trials_outcome *outcome,
+                        const struct strag_trials_outcome *newer)
+{
+    for (int c = 0; c < STRAG_SIZE_CLASSES; c++) {
+        if (!(newer->size[c] > 0))
+            continue;
+        outcome->size[c] = newer->size[c];
+        outcome->winner[c] = newer->winner[c];
+    }
+}
+
+void strag_trials_adopt(struct strag_trials *trials, const struct strag_trials_outcome *outcome)
+{
+    for (int c = 0; c < STRAG_SIZE_CLASSES; c++) {
+        struct class *class = &trials->classes[c];
+        if (!(outcome->size[c] > 0) || outcome->size[c] < (double)trials->least ||
+            class->phase != NEW)
+            continue;
+        *class = (struct class){.phase = OVER, .size = outcome->size[c], .forms = 1};
+        class->form[0].what = outcome->winner[c];
     }
 }
 

@@ -104,6 +104,24 @@ size_t strag_trials_size(const struct strag_trials *trials, int size_class);
 /** Put the winners into a table, each at the sizes of its class. */
 void strag_trials_apply(const struct strag_trials *trials, struct strag_table *table);
 
+/* What trials have found, a class each; plain data, but for the pointers. */
+struct strag_trials_outcome {
+    struct strag_trial_run winner[STRAG_SIZE_CLASSES];
+    double size[STRAG_SIZE_CLASSES]; /* bytes, at which that was tried; 0: nothing was found */
+};
+
+/** All that was found so far by trying several. @return whether it is anything */
+bool strag_trials_find_outcome(const struct strag_trials *trials,
+                               struct strag_trials_outcome *outcome);
+
+/** Add what is newer. */
+void strag_trials_merge(struct strag_trials_outcome *outcome,
+                        const struct strag_trials_outcome *newer);
+
+/** Take over what others have found on an equal machine: there are no more trials of these sizes.
+ */
+void strag_trials_adopt(struct strag_trials *trials, const struct strag_trials_outcome *outcome);
+
 /** What was measured in the class of a size, for the log: "ring 1.2 ms, swing (8 blocks) 1.3 ms:
  * ring runs". @return text; "": no trial is over */
 const char *strag_trials_text(const struct strag_trials *trials, size_t bytes, char *text,

@@ -9,6 +9,7 @@ mpi_tests = \
 	test/mpi/late.sh \
 	test/mpi/layout.sh \
 	test/mpi/limits.sh \
+	test/mpi/learn.sh \
 	test/mpi/links.sh \
 	test/mpi/matrix.sh \
 	test/mpi/memory.sh \
@@ -58,6 +59,7 @@ check_PROGRAMS += \
 	test/mpi/last \
 	test/mpi/late \
 	test/mpi/layout \
+	test/mpi/learn \
 	test/mpi/links \
 	test/mpi/matrix \
 	test/mpi/memory \
@@ -102,6 +104,9 @@ test_mpi_late_LDADD = $(mpi_libs)
 test_mpi_layout_SOURCES = test/mpi/layout.c $(mpi_suite) $(mpi_common)
 test_mpi_layout_CPPFLAGS = $(mpi_cppflags) $(HWLOC_CFLAGS)
 test_mpi_layout_LDADD = $(mpi_libs) $(HWLOC_LIBS)
+test_mpi_learn_SOURCES = test/mpi/learn.c $(mpi_common)
+test_mpi_learn_CPPFLAGS = $(mpi_cppflags)
+test_mpi_learn_LDADD = $(mpi_libs)
 test_mpi_links_SOURCES = test/mpi/links.c $(mpi_common)
 test_mpi_links_CPPFLAGS = $(mpi_cppflags)
 test_mpi_links_LDADD = $(mpi_libs)

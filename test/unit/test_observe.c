@@ -367,6 +367,9 @@ static void what_is_reported(void **state)
     assert_int_equal(report.calls, 8);
     assert_int_equal(report.rank, 1);
     assert_true(report.share == 0.75 && report.median == 2 && report.percentile95 == 3);
+    assert_true(report.any_quarter == 1 && report.any_median == 2 &&
+                report.any_three_quarters == 3 && report.any_longest == 3);
+    assert_true(report.waited == 12 && report.spent == 30);
     notes[0].wait = 2; /* rank 0 is last by 6 */
     notes[3].seconds = 0;
     verdict = strag_observer_decide(observer, notes, stride);

@@ -252,6 +252,40 @@ static void very_long(void **state)
     strag_trials_free(job.trials);
 }
 
+/* What was found is another one's from its first window on, who tries nothing of that size; of
+ * others, and below its least size, all is as it was. */
+static void adopted(void **state)
+{
+    (void)state;
+    struct job job = job_make(10, 0.01, 4);
+    struct strag_trials_outcome outcome, merged = {.size[3] = 8};
+    for (int i = 0; i < 4; i++)
+        job.truth[i] = 1e-3 * (1 - 0.1 * i);
+    assert_false(strag_trials_find_outcome(job.trials, &outcome));
+    run(&job, 40);
+    assert_true(strag_trials_find_outcome(job.trials, &outcome));
+    strag_trials_free(job.trials);
+    strag_trials_merge(&merged, &outcome);
+    assert_true(merged.size[3] == 8 && merged.size[20] == 1 << 20);
+
+    job = job_make(11, 0.01, 4);
+    for (int i = 0; i < 4; i++)
+        job.truth[i] = 1e-3 * (1 - 0.1 * i);
+    strag_trials_adopt(job.trials, &outcome);
+    window(&job, 1);
+    assert_ptr_equal(choice(&job), strag_algorithms[3]);
+    assert_ptr_equal(strag_table_find(&job.table, 1500000), strag_algorithms[0]);
+    run(&job, 60);
+    assert_int_equal(job.trial.runs, 0);
+    assert_false(strag_trials_find_outcome(job.trials, &merged)); /* of its own */
+    strag_trials_free(job.trials);
+
+    struct strag_trials *none = strag_trials_create(2 << 20);
+    strag_trials_adopt(none, &outcome);
+    assert_false(strag_trials_is_over(none, 1 << 20));
+    strag_trials_free(none);
+}
+
 /* Calls of other sizes in the class do not count. */
 static void sizes(void **state)
 {
@@ -332,9 +366,9 @@ int main(void)
         cmocka_unit_test(finds_the_best), cmocka_unit_test(previous),
         cmocka_unit_test(nobody),         cmocka_unit_test(faster_than_modelled),
         cmocka_unit_test(late),           cmocka_unit_test(overlapping),
-        cmocka_unit_test(very_long),      cmocka_unit_test(sizes),
-        cmocka_unit_test(one_percent),    cmocka_unit_test(five_percent),
-        cmocka_unit_test(twenty_percent),
+        cmocka_unit_test(adopted),        cmocka_unit_test(very_long),
+        cmocka_unit_test(sizes),          cmocka_unit_test(one_percent),
+        cmocka_unit_test(five_percent),   cmocka_unit_test(twenty_percent),
     };
     return cmocka_run_group_tests_name("trials", tests, NULL, NULL);
 }

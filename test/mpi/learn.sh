@@ -1,0 +1,57 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Calls between hosts teach how fast the machine is and which algorithm is the fastest; a dup begins
+# with what its parent's trials have found. The hosts are names, as in links.sh.
+set -eu
+# shellcheck source=test/mpi/common.sh
+. "${srcdir:-.}/test/mpi/common.sh"
+
+if ! unshare --uts true 2> /dev/null; then
+    echo "skipped: this user may not give processes host names of their own (unshare --uts)"
+    exit 77
+fi
+
+files=$builddir/learn-test.$$
+mkdir "$files"
+trap 'rm -rf "$files"' EXIT
+output=$files/output
+
+cat > "$files/on-hosts" << 'END'
+#!/bin/bash
+# on-hosts PROGRAM...: each rank on a host of its own, n0, n1, ...
+# shellcheck disable=SC2016 # expanded by the inner shell
+exec unshare --uts bash -c 'hostname "$0" && exec "$@"' "n$OMPI_COMM_WORLD_RANK" "$@"
+END
+chmod +x "$files/on-hosts"
+
+# learn RANKS OPTIONS...: the program runs, with right results
+learn()
+{
+    local ranks=$1
+    shift
+    mpi "$ranks" --mca coll strag --mca coll_strag_verbose 1 "$@" "$files/on-hosts" \
+        "$programs/learn" > "$output" 2>&1 || { tail -n 40 "$output"; fail "learn: $*"; }
+    grep '^learn: np' "$output" | tail -n 1
+}
+
+# tried NAME: how many trials of a communicator have ended
+tried()
+{
+    grep -c "coll:strag: $1 .*tried at 65536 bytes: .* runs" "$output" || true
+}
+
+learn 4 --mca coll_strag_slowdown none
+[ "$(tried first)" -eq 1 ] || fail "$(tried first) trials on the first communicator: $(cat "$output")"
+[ "$(tried second)" -eq 0 ] || fail "the dup tries again: $(cat "$output")"
+winner=$(sed -n 's/.*coll:strag: first .*tried at 65536 bytes: .*: \(.*\) runs.*/\1/p' "$output")
+ran=$(grep -c 'coll:strag: second .*allreduce of 65536' "$output")
+[ "$ran" -le 2 ] || fail "the dup ran $ran algorithms, not its parent's first and its winner: $(cat "$output")"
+last=$(grep 'coll:strag: second .*allreduce of 65536' "$output" | tail -n 1)
+case $winner in
+    previous) [[ $last == *': previous component'* ]] ;;
+    *) [[ $last == *": $winner "* ]] ;;
+esac || fail "the winner is $winner, but the dup runs: $last"
+echo "ok: $winner"
+
+learn 4 --mca coll_strag_learn 0
+[ "$(tried '.*')" -eq 0 ] || fail "trials without learning: $(cat "$output")"
