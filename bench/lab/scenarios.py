@@ -106,7 +106,7 @@ def from_first(size, most=1.05):
 
 STAR_ALGORITHMS = ("ring", "circulant", "recursive-halving", "recursive-doubling", "swing",
                    "swing-latency", "bine", "direct", "flexreduce")
-UNTOLD_RATE = {4: 100, 5: 50, 8: 100}  # Mbit/s
+UNTOLD_RATE = {4: 100, 5: 50, 7: 50, 8: 100}  # Mbit/s
 
 
 def untold_scenario(hosts):
@@ -124,7 +124,7 @@ def untold_scenario(hosts):
 
 
 def untold_scenarios():
-    for hosts in (4, 5, 8):
+    for hosts in UNTOLD_RATE:
         yield untold_scenario(hosts)
     common = {"settings": ("default",), "untold": True, "who": contenders.settled,
               "parameters": {"coll_strag_verbose": "1"}}
