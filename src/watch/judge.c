@@ -392,6 +392,8 @@ static void look_at_links(struct strag_judge *judge, const void *notes, size_t s
         return;
     for (int c = 0; c < judge->sent; c++)
         calls += (double)strag_observer_call(options->observer, c).seconds;
+    if (judge->arrivals)
+        calls = INFINITY; /* messages wait for ranks, too, and meters say nothing of links */
     const char *meters = (const char *)notes + stride - sizeof(struct strag_meter_note);
     judgement->probe =
         strag_slowdown_window(options->slowdown, meters, stride, calls, now - judge->window_end);

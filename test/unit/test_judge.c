@@ -382,19 +382,22 @@ static struct strag_learner *start_learning(struct cluster *cluster)
     return cluster->options.learner;
 }
 
-/* A trial is not begun where another rank is late in each call, but when that is over. */
+/* Where another rank is late in each call no trial is begun, and meters do not count; when that is
+ * over both happens. */
 static void last_ones(void **unused)
 {
     (void)unused;
-    struct cluster *cluster = cluster_make(true, false);
+    struct cluster *cluster = cluster_make(true, true);
     struct strag_learner *learner = start_learning(cluster);
     const struct strag_dynamic_policy *policy = strag_judge_policy(cluster->judge);
     cluster->rotates = true;
     cluster->delay = cluster->seconds;
+    cluster->factor[4] = 2;
     window(cluster);
     assert_true(cluster->last.look);
     for (int w = 0; w < 6; w++) {
         assert_false(trial_began(cluster));
+        assert_false(cluster->last.probe);
         window(cluster);
     }
     assert_true(policy->on);
@@ -407,6 +410,7 @@ static void last_ones(void **unused)
         window(cluster);
     assert_false(policy->on);
     assert_in_range(waited, 1, 5);
+    assert_true(cluster->last.probe);
     cluster_free(cluster);
     strag_learner_free(learner);
 }
