@@ -106,7 +106,7 @@ def from_first(size, most=1.05):
 
 STAR_ALGORITHMS = ("ring", "circulant", "recursive-halving", "recursive-doubling", "swing",
                    "swing-latency", "bine", "direct", "flexreduce")
-UNTOLD_RATE = {4: 100, 5: 50, 8: 100}  # Mbit/s
+UNTOLD_RATE = {4: 100, 5: 50, 7: 50, 8: 100}  # Mbit/s
 
 
 def untold_scenario(hosts):
@@ -124,7 +124,7 @@ def untold_scenario(hosts):
 
 
 def untold_scenarios():
-    for hosts in (4, 5, 8):
+    for hosts in UNTOLD_RATE:
         yield untold_scenario(hosts)
     common = {"settings": ("default",), "untold": True, "who": contenders.settled,
               "parameters": {"coll_strag_verbose": "1"}}
@@ -168,8 +168,8 @@ def last_scenarios():
               "untold": True, "x": "point", "x_title": "ranks", "seconds": 1000,
               "parameters": {"coll_strag_verbose": "1", "coll_strag_window": str(WINDOW)}}
     gains = {4: 1.10, 5: 1.13, 7: 1.20, 8: 1.20}
-    for name, text, size, calls, settle in (("", "4 MiB", 4 * MIB, 28, 10),
-                                            ("-long", "16 MiB", 16 * MIB, 20, 10)):
+    for name, text, size, calls, settle in (("", "4 MiB", 4 * MIB, 30, 12),
+                                            ("-long", "16 MiB", 16 * MIB, 22, 12)):
         points = [Point(f"n={hosts}", f"star:{hosts}", 100, x=hosts,
                         bars=(Bar("strag-auto", size, "tuned-ring", 1 / gain, delay=1),))
                   for hosts, gain in gains.items()]
@@ -180,7 +180,7 @@ def last_scenarios():
                              Bar("strag-auto", size, "mean-vector", 1.25, delay=0.25)), **common)
     yield Scenario("last-exponential", "All ranks late by exponential times: 4 MiB",
                    [Point(f"n={hosts}", f"star:{hosts}", 100, x=hosts) for hosts in (4, 8)],
-                   late="all", delays="0.5-exp", iterations=50, settle=10, least=50,
+                   late="all", delays="0.5-exp", iterations=50, settle=12, least=50,
                    bars=(Bar("strag-auto", 4 * MIB, "tuned-ring", 1.0),), **common)
 
 

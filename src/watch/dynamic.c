@@ -447,6 +447,6 @@ enum strag_dynamic_turn strag_dynamic_turn_of(const struct strag_dynamic_policy 
 {
     if (!policy->on || bytes < policy->from || !strag_table_find(&policy->table, bytes))
         return STRAG_DYNAMIC_OUTSIDE;
-    return policy->measure && number % STRAG_DYNAMIC_TURN == 0 ? STRAG_DYNAMIC_WAITS
-                                                               : STRAG_DYNAMIC_OPEN;
+    const bool waits = policy->measure && number % STRAG_DYNAMIC_TURN == STRAG_DYNAMIC_TURN - 1;
+    return waits ? STRAG_DYNAMIC_WAITS : STRAG_DYNAMIC_OPEN;
 }

@@ -34,6 +34,7 @@ struct strag_judge {
     struct strag_dynamic *dynamic;
     struct strag_dynamic_call *dynamic_calls; /* [window]: scratch */
     double price;                             /* of finding out who that is: modelled seconds */
+    bool arrivals;                            /* finding out is on, or looked into */
     struct strag_selection *any;              /* without whoever comes last, or NULL */
 
     double scale;               /* measured seconds for a modelled one; 0: unknown */
@@ -381,7 +382,9 @@ static bool look_for_the_last(struct strag_judge *judge, double now)
     }
     log_dynamic(judge, before);
     judge->summary.dynamic = strag_dynamic_report(judge->dynamic);
-    return look && !judge->is_ahead;
+    look = look && !judge->is_ahead;
+    judge->arrivals = look || strag_dynamic_policy(judge->dynamic)->on;
+    return look;
 }
 
 /* ---- Slow links ---- */
@@ -395,6 +398,8 @@ static void look_at_links(struct strag_judge *judge, const void *notes, size_t s
         return;
     for (int c = 0; c < judge->sent; c++)
         calls += (double)strag_observer_call(options->observer, c).seconds;
+    if (judge->arrivals)
+        calls = INFINITY; /* messages wait for ranks, too, and meters say nothing of links */
     const char *meters = (const char *)notes + stride - sizeof(struct strag_meter_note);
     judgement->probe =
         strag_slowdown_window(options->slowdown, meters, stride, calls, now - judge->window_end);
@@ -502,11 +507,19 @@ static bool make_usual(struct strag_judge *judge, const struct strag_state_recor
     return !is_same_table(&before, &judge->usual.table);
 }
 
-/* Windows double, but end with a trial. */
+/* Not where arrivals decide what a call takes: calls of trials wait for all. */
+static bool may_try(const struct strag_judge *judge)
+{
+    return !judge->is_ahead && !judge->arrivals;
+}
+
+/* Windows double, but end with a trial; while it is found out whether to wait for the last rank
+ * they do not. */
 static int next_window(const struct strag_judge *judge)
 {
-    const int left = judge->is_ahead ? 0 : strag_learner_calls_left(judge->options.learner);
-    const int next = left > 0 ? judge->filled + left : 2 * judge->sent;
+    const int left = may_try(judge) ? strag_learner_calls_left(judge->options.learner) : 0;
+    const bool finds_out = judge->arrivals && !strag_dynamic_policy(judge->dynamic)->on;
+    const int next = left > 0 ? judge->filled + left : (finds_out ? 1 : 2) * judge->sent;
     return judge->options.same_window     ? 0
            : next < judge->options.window ? next
                                           : judge->options.window;
@@ -523,7 +536,7 @@ static void learn(struct strag_judge *judge, const void *notes, size_t stride, d
     if (strag_learner_fit(learner, &state, judge->usual.selection))
         judge->stale = true;
     bool other = make_usual(judge, &state, now);
-    if (!judge->is_ahead) {
+    if (may_try(judge)) {
         strag_learner_try(learner, &state, judge->usual.selection, &judge->usual.table,
                           judge->trials, judgement->begun);
         other = make_usual(judge, &state, now) || other;

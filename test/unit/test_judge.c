@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The judge, on a synthetic cluster whose clock runs SCALE times slower than the model's:
- * stragglers that are found, heal, and are followed by others; links that become slow and fast
- * again.
+ * stragglers that are found, heal, and are followed by others; another one in each call; links that
+ * become slow and fast again.
  */
 #include "watch/judge.h"
 
+#include "algorithms/table.h"
 #include "exhaust.h"
 #include "support.h"
 
@@ -40,6 +41,8 @@ struct cluster {
 
     int straggler; /* NOBODY: all are in time */
     double delay;
+    bool rotates;         /* another one in each call */
+    double seconds;       /* of a call; 0: SCALE times what is modelled */
     double factor[RANKS]; /* of hosts' links */
 };
 
@@ -155,11 +158,13 @@ static void note_meters(struct cluster *cluster, double seconds)
 /* A window of calls. @return what changed */
 static enum strag_change window(struct cluster *cluster)
 {
-    const double seconds = SCALE * modelled(cluster);
+    const double seconds = cluster->seconds > 0 ? cluster->seconds : SCALE * modelled(cluster);
     const struct strag_watched_call call = {
         bytes, current(cluster)->algorithm, current(cluster)->blocks,
         false, STRAG_DYNAMIC_OUTSIDE,       NOBODY};
     for (int c = 0; c < WINDOW; c++) {
+        if (cluster->rotates)
+            cluster->straggler = (5 * c + 3) % RANKS;
         for (int r = 0; r < RANKS; r++) {
             double wait = r != cluster->straggler && cluster->straggler >= 0 ? cluster->delay : 0;
             cluster->notes[r].calls[c] = (struct strag_note){
@@ -329,6 +334,85 @@ static void report_only(void **unused)
     assert_int_equal(strag_judge_summary(cluster->judge)->straggler, 6);
     assert_int_equal(strag_judge_summary(cluster->judge)->calls, 600);
     cluster_free(cluster);
+}
+
+/* ---- Whoever comes last ---- */
+
+static double make_any(void *context, const struct strag_state_record *state,
+                       const struct strag_sourced_model *model, struct strag_selection **made,
+                       double *price)
+{
+    struct cluster *cluster = context;
+    struct strag_error err;
+    const struct strag_state view = strag_state_of(state);
+    const struct strag_problem problem = {
+        .n = RANKS, .topology = cluster->topology, .state = &view};
+    const struct strag_select_options options = {.only = strag_algorithm_any_straggler()};
+    if (strag_select(&problem, &model->model, &options, made, &err) != STRAG_OK)
+        fail_msg("%s", err.text);
+    *price = 3 * model->model.alpha;
+    return 1e-3;
+}
+
+static bool trial_began(const struct cluster *cluster)
+{
+    bool began = false;
+    for (int t = 0; t < STRAG_TRIALS_AT_ONCE; t++)
+        began = began || cluster->last.begun[t];
+    return began;
+}
+
+/* A judge that learns, and may go ahead without whoever comes last. */
+static struct strag_learner *start_learning(struct cluster *cluster)
+{
+    static const struct strag_state_record quiet = {.nslow = 0};
+    const struct strag_problem problem = {.n = RANKS, .topology = cluster->topology};
+    const struct strag_model standard = strag_model_default(STRAG_NETWORK_TREE);
+    const struct strag_sourced_model model = strag_model_sourced(&standard);
+    struct strag_judge_table usual = {.selection = NULL};
+    cluster->options.learner = strag_learner_create(&problem, &model, 0);
+    cluster->options.dynamic = STRAG_DYNAMIC_AUTO;
+    cluster->options.make_any = make_any;
+    strag_judge_free(cluster->judge);
+    make_table(cluster, &quiet, &model, &usual);
+    cluster->judge = strag_judge_create(&cluster->options, cluster->ranks, &quiet, &usual, 0);
+    assert_non_null(cluster->options.learner);
+    assert_non_null(cluster->judge);
+    cluster->seconds = SCALE * modelled(cluster);
+    return cluster->options.learner;
+}
+
+/* Where another rank is late in each call no trial is begun, and meters do not count; when that is
+ * over both happens. */
+static void last_ones(void **unused)
+{
+    (void)unused;
+    struct cluster *cluster = cluster_make(true, true);
+    struct strag_learner *learner = start_learning(cluster);
+    const struct strag_dynamic_policy *policy = strag_judge_policy(cluster->judge);
+    cluster->rotates = true;
+    cluster->delay = cluster->seconds;
+    cluster->factor[4] = 2;
+    window(cluster);
+    assert_true(cluster->last.look);
+    for (int w = 0; w < 6; w++) {
+        assert_false(trial_began(cluster));
+        assert_false(cluster->last.probe);
+        window(cluster);
+    }
+    assert_true(policy->on);
+
+    cluster->rotates = false;
+    cluster->straggler = NOBODY;
+    cluster->delay = 0;
+    int waited = 0;
+    while (!trial_began(cluster) && waited++ < 6)
+        window(cluster);
+    assert_false(policy->on);
+    assert_in_range(waited, 1, 5);
+    assert_true(cluster->last.probe);
+    cluster_free(cluster);
+    strag_learner_free(learner);
 }
 
 /* ---- Slow links ---- */
@@ -569,12 +653,13 @@ static void out_of_memory(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(straggler),   cmocka_unit_test(other_delay),
-        cmocka_unit_test(no_help),     cmocka_unit_test(busy),
-        cmocka_unit_test(report_only), cmocka_unit_test(slow_link),
-        cmocka_unit_test(both),        cmocka_unit_test(hosts),
-        cmocka_unit_test(text),        cmocka_unit_test(text_of_the_last),
-        cmocka_unit_test(model_text),  cmocka_unit_test(out_of_memory),
+        cmocka_unit_test(straggler),     cmocka_unit_test(other_delay),
+        cmocka_unit_test(no_help),       cmocka_unit_test(busy),
+        cmocka_unit_test(report_only),   cmocka_unit_test(slow_link),
+        cmocka_unit_test(both),          cmocka_unit_test(hosts),
+        cmocka_unit_test(text),          cmocka_unit_test(text_of_the_last),
+        cmocka_unit_test(model_text),    cmocka_unit_test(last_ones),
+        cmocka_unit_test(out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
