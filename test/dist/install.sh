@@ -37,6 +37,7 @@ find "$work/root" ! -type d -printf '/%P\n' | sort > "$work/files"
 {
     echo /usr/local/bin/strag
     echo /usr/local/bin/strag-tune
+    echo /usr/local/share/doc/strag/CHANGELOG.md
     echo /usr/local/share/doc/strag/LICENSE
     echo /usr/local/share/doc/strag/README.md
     echo /usr/local/share/man/man1/strag-tune.1
