@@ -3,15 +3,28 @@
 # What run.sh does inside a chroot, as README.md tells users to: inside.sh build | check TESTS | install
 set -eu
 
+# what make install leaves in Open MPI's folders
+installed()
+{
+    find /usr /etc \( -type f -o -type l \) \( -name '*strag*' -o -name pmix-mca-params-override.conf \) "$@"
+}
+
+# what make check is to build: not the unit tests, which know nothing of MPI
+programs()
+{
+    make -s print-check_PROGRAMS | tr ' ' '\n' | grep -Ev '^test/(unit|sim|fuzz|cuda)/' | paste -s -d ' '
+}
+
 build()
 {
+    installed -delete # by a run that was interrupted
     cd /strag/source
     autoreconf -i
     mkdir -p /strag/build
     cd /strag/build
     /strag/source/configure --enable-werror
     make -j "$(nproc)"
-    make -j "$(nproc)" check-programs
+    make -j "$(nproc)" check-programs check_PROGRAMS="$(programs)"
 }
 
 # check TESTS: none named: all that depend on Open MPI
@@ -22,7 +35,7 @@ check()
     if [ -z "$tests" ]; then
         tests=$(make -s print-TESTS | tr ' ' '\n' | grep -E '^test/(mpi|cli|dist|app)/' | paste -s -d ' ')
     fi
-    make -j "$(nproc)" -k check TESTS="$tests"
+    make -j "$(nproc)" -k check TESTS="$tests" check_PROGRAMS="$(programs)"
 }
 
 # Into the folders that configure chose; and out of them again.
@@ -36,7 +49,7 @@ install()
         bash /strag/source/test/matrix/installed.sh
     trap - ERR
     make uninstall
-    left=$(find /usr /etc \( -type f -o -type l \) -name '*strag*')
+    left=$(installed)
     if [ -n "$left" ]; then
         echo "FAIL: left by make uninstall: $left"
         exit 1
