@@ -213,6 +213,8 @@ static void begin(struct setup *setup, ompi_communicator_t *comm, bool blocking)
     struct coll_strag_module *module = setup->module;
     struct coll_strag_transport *messages = &setup->pml.super;
     module->setup = COLL_STRAG_SETUP_RUNNING;
+    module->delegate_below = 0; /* what is delegated will be said in the end, at another time on
+                                   each rank: a blocking call waits for it */
     snprintf(module->plans.name, sizeof module->plans.name, "%s", comm->c_name);
     coll_strag_pml_init(&setup->pml, comm, TAG);
     messages->messages = setup->under_way;

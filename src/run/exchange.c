@@ -141,18 +141,13 @@ static void take_piece(struct strag_exchange *x)
         post(x, false, parent_of(x), place_of(x), piece_of(x));
 }
 
-static void begin_broadcast(struct strag_exchange *x, void *data, size_t bytes)
+void strag_exchange_broadcast(struct strag_exchange *x, void *data, size_t bytes)
 {
     x->data = data;
     x->bytes = bytes;
     x->done = 0;
     x->step = NULL;
     take_piece(x);
-}
-
-void strag_exchange_broadcast(struct strag_exchange *x, void *data, size_t bytes)
-{
-    begin_broadcast(x, data, bytes);
 }
 
 /* ---- Gather ---- */
@@ -173,13 +168,6 @@ static size_t next_piece(const struct strag_exchange *x, int *child)
     return least(left, STRAG_EXCHANGE_PIECE);
 }
 
-static void gather_over(struct strag_exchange *x)
-{
-    x->step = NULL;
-    if (x->spread)
-        begin_broadcast(x, x->data, x->bytes * (size_t)x->n);
-}
-
 /* Rank 0: each message goes where its entries belong. */
 static void collect(struct strag_exchange *x)
 {
@@ -191,7 +179,7 @@ static void collect(struct strag_exchange *x)
         x->next += bytes;
     }
     if (x->next == all)
-        x->step = gather_over;
+        x->step = NULL;
 }
 
 static size_t fill(struct strag_exchange *x, const char *from, size_t bytes)
@@ -213,7 +201,7 @@ static void relay(struct strag_exchange *x)
         x->sent += x->held;
         x->held = 0;
         if (x->sent == all)
-            x->step = gather_over;
+            x->step = NULL;
         return;
     }
     int child;
@@ -223,13 +211,11 @@ static void relay(struct strag_exchange *x)
     post(x, false, child, x->incoming, x->arrived);
 }
 
-static void begin_gather(struct strag_exchange *x, const void *own, size_t bytes, void *all,
-                         bool spread)
+void strag_exchange_gather(struct strag_exchange *x, const void *own, size_t bytes, void *all)
 {
     x->own = own;
     x->bytes = bytes;
     x->data = all;
-    x->spread = spread;
     x->next = bytes;
     x->taken = x->sent = x->held = x->arrived = x->used = 0;
     if (x->me == 0)
@@ -237,14 +223,38 @@ static void begin_gather(struct strag_exchange *x, const void *own, size_t bytes
     x->step = x->me == 0 ? collect : relay;
 }
 
-void strag_exchange_gather(struct strag_exchange *x, const void *own, size_t bytes, void *all)
+/* ---- Allgather ---- */
+
+/* Entries of `count` ranks from `first` on, cyclically: two messages where they reach beyond the
+ * last rank. */
+static void post_entries(struct strag_exchange *x, bool send, int peer, int first, int count)
 {
-    begin_gather(x, own, bytes, all, false);
+    first %= x->n;
+    const int here = count < x->n - first ? count : x->n - first;
+    post(x, send, peer, x->data + (size_t)first * x->bytes, (size_t)here * x->bytes);
+    if (here < count)
+        post(x, send, peer, x->data, (size_t)(count - here) * x->bytes);
+}
+
+/* This rank has the entries of `bit` ranks from itself on. */
+static void double_entries(struct strag_exchange *x)
+{
+    if (x->bit >= x->n) {
+        x->step = NULL;
+        return;
+    }
+    const int count = x->bit < x->n - x->bit ? x->bit : x->n - x->bit;
+    post_entries(x, false, (x->me + x->bit) % x->n, x->me + x->bit, count);
+    post_entries(x, true, (x->me - x->bit + x->n) % x->n, x->me, count);
+    x->bit <<= 1;
 }
 
 void strag_exchange_allgather(struct strag_exchange *x, void *all, size_t bytes)
 {
-    begin_gather(x, (char *)all + (size_t)x->me * bytes, bytes, all, true);
+    x->data = all;
+    x->bytes = bytes;
+    x->bit = 1;
+    x->step = double_entries;
 }
 
 /* ---- Agreement ---- */

@@ -5,20 +5,25 @@
  * on whenever its owner calls strag_exchange_progress, which looks and returns. So a rank may be in
  * the midst of an exchange while its program does something else.
  *
- * All go over a binomial tree: a rank's parent is its number without the lowest bit that is set,
- * and the ranks below it are those from its own number up to the next one that has as many zeros at
- * its end. Seven ranks:
+ * All but the allgather go over a binomial tree: a rank's parent is its number without the lowest
+ * bit that is set, and the ranks below it are those from its own number up to the next one that has
+ * as many zeros at its end. Seven ranks:
  *
  *            0            gather:     6 -> 4, 5 -> 4;  3 -> 2;  4 -> 0 (what 5 and 6 have, too),
  *         /  |  \                     2 -> 0, 1 -> 0
  *        1   2   4        broadcast:  0 -> 4, 2, 1;  4 -> 6, 5;  2 -> 3
- *            |   | \      allgather:  a gather, then a broadcast of what was gathered
- *            3   5  6     agreement:  values are added up on the way to rank 0; the sum comes back
+ *            |   | \      agreement:  values are added up on the way to rank 0; the sum comes back
+ *            3   5  6
  *
- * Twice log2(n) messages one behind the other, and no rank has more than log2(n) neighbours, so
- * that few connections are needed. Beside what the caller gives, a rank takes no memory, and
- * allocates none: what passes through it goes in pieces of 4 KB. So a rank that is out of memory
- * can still take part: it lets a broadcast pass, and says so in the next agreement.
+ * In an allgather what each rank has doubles: from the one 1, 2, 4 and so on behind it a rank gets
+ * what that has, cyclically. So a gather or broadcast takes log2(n) messages one behind the other,
+ * as an allgather does, and an agreement twice as many; and no rank has more than 3 log2(n)
+ * neighbours, so that few connections are needed.
+ *
+ * Beside what the caller gives, a rank takes no memory, and allocates none: what passes through it
+ * on the tree goes in pieces of 4 KB. With 4,096 ranks, rank 0 alone has what is gathered. So a
+ * rank that is out of memory can still take part: it lets a broadcast pass, and says so in the next
+ * agreement.
  *
  * Messages between two ranks have to match in order, as in run/transport.h; and all ranks begin the
  * same exchanges in the same order, each when it likes.
@@ -70,15 +75,15 @@ struct strag_exchange {
     const char *own;
     size_t bytes; /* of an entry, of all that is broadcast, or of a value */
     size_t done;  /* bytes that were broadcast */
-    bool spread;  /* broadcast what was gathered */
 
     /* A gather, in bytes; those of this rank and all below it are one stream, in the ranks' order.
      */
     size_t taken, next, sent;   /* of the own entry; of the stream, come from below, and sent */
     size_t held, arrived, used; /* in `outgoing`; in `incoming`, and taken from there */
 
-    /* A broadcast, or an agreement: the child that is me + bit is next. */
-    int bit;
+    int bit; /* the child that is me + bit is next; in an allgather: so many entries are there */
+
+    /* An agreement. */
     struct strag_agreement agreement;
     uint32_t children; /* bits of those that take part */
     bool has_parent;   /* it takes part */

@@ -49,7 +49,7 @@ COMPONENT = "ompi_coll_strag"
 COMPONENT_LAYERS = [
     ["compat/*"],
     ["texts"],
-    ["counters", "log", "previous", "reducer"],
+    ["counters", "log", "previous", "reducer", "teardown"],
     ["complaints"],
     ["measured", "unknown", "values"],
     ["settings"],
@@ -64,7 +64,7 @@ COMPONENT_LAYERS = [
     ["communicator"],
     ["roll_call"],
     ["setup_steps"],
-    ["setup_decide"],
+    ["setup_decide", "setup_memory", "setup_network"],
     ["setup_ask", "setup_derive", "setup_inherit"],
     ["setup"],
     ["allreduce"],
