@@ -14,6 +14,7 @@
 #include "plans.h"
 #include "previous.h"
 #include "table.h"
+#include "teardown.h"
 #include "transport_pml.h"
 #include "watch.h"
 
@@ -38,8 +39,9 @@ struct coll_strag_module {
     enum coll_strag_setup setup; /* atomic: coll_strag_is_set_up */
     int setup_error;             /* of this rank alone: all its later calls fail, too */
     struct setup *in_setup;      /* what setup needs until it is done (setup_steps.h); then NULL */
-    bool in_progress;            /* a thread has entered; atomic: coll_strag_enter */
-    bool waited_for;             /* a blocking call goes on with setup; atomic */
+    struct coll_strag_teardown teardown; /* of a setup that no blocking call has begun */
+    bool in_progress;                    /* a thread has entered; atomic: coll_strag_enter */
+    bool waited_for;                     /* a blocking call goes on with setup; atomic */
 
     bool is_dup;
 

@@ -97,7 +97,7 @@ struct setup *coll_strag_setup_create(struct coll_strag_module *module, ompi_com
     if (NULL == setup)
         return NULL;
     memset(setup, 0, offsetof(struct setup, exchange)); /* that has much which need not be 0 */
-    memset(&setup->teardown, 0, sizeof *setup - offsetof(struct setup, teardown));
+    memset(&setup->next_running, 0, sizeof *setup - offsetof(struct setup, next_running));
     setup->module = module;
     return setup;
 }
@@ -202,8 +202,10 @@ static void take_off_list(const struct setup *setup)
  * does it comes before that one on all of them. */
 static void end_early(struct coll_strag_teardown *teardown)
 {
-    struct setup *setup = (struct setup *)((char *)teardown - offsetof(struct setup, teardown));
-    (void)coll_strag_setup(setup->module, setup->comm);
+    struct coll_strag_module *module =
+        (struct coll_strag_module *)((char *)teardown -
+                                     offsetof(struct coll_strag_module, teardown));
+    (void)coll_strag_setup(module, teardown->comm); /* another thread may have just ended it */
 }
 
 /* ---- From the beginning to the end ---- */
@@ -230,14 +232,14 @@ static void begin(struct setup *setup, ompi_communicator_t *comm, bool blocking)
         return;
     put_on_list(setup);
     /* without memory for that, what is under way is cancelled when the communicator is freed */
-    (void)coll_strag_teardown_attach(&setup->teardown, comm, end_early);
+    (void)coll_strag_teardown_attach(&module->teardown, comm, end_early);
 }
 
 void coll_strag_setup_free(struct setup *setup)
 {
     if (NULL == setup)
         return;
-    coll_strag_teardown_leave(&setup->teardown);
+    coll_strag_teardown_leave(&setup->module->teardown);
     take_off_list(setup);
     if (setup->next && strag_exchange_stop(&setup->exchange) == STRAG_PENDING) {
         coll_strag_heritage_retain(setup->module->heritage); /* all is left to the messages */

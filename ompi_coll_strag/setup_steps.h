@@ -16,7 +16,6 @@
 #include "communicator.h"
 #include "rank_info.h"
 #include "roll_call.h"
-#include "teardown.h"
 #include "ucp/ucp.h"
 
 #include "run/exchange.h"
@@ -41,7 +40,6 @@ struct setup {
     struct coll_strag_pml_transport pml;
     struct coll_strag_message under_way[STRAG_EXCHANGE_UNDER_WAY];
     struct strag_exchange exchange;
-    struct coll_strag_teardown teardown;
     struct setup *next_running;              /* in setup.c's list */
     int32_t numbers[COLL_STRAG_UCP_NUMBERS]; /* to be agreed upon, or rank 0's */
     struct coll_strag_roll_call roll_call;
