@@ -311,11 +311,13 @@ static void call(const struct tune *tune, int contender, size_t count)
                   tune->comms[contender]);
 }
 
-/* Does strag run this call itself, on all ranks? */
-static bool runs_itself(const struct tune *tune, int contender)
+/* Does strag run a call on this communicator itself, on all ranks? */
+static bool runs_itself(const struct tune *tune, MPI_Comm comm)
 {
+    const float mine = 1;
+    float sum;
     const struct counters before = read_counters();
-    call(tune, contender, 1);
+    MPI_Allreduce(&mine, &sum, 1, MPI_FLOAT, MPI_SUM, comm);
     const struct counters now = read_counters();
     int moved[2] = {now.calls == before.calls + 1, now.delegated == before.delegated + 1}, all[2];
     MPI_Reduce(moved, all, 2, MPI_INT, MPI_MIN, 0, tune->sync);
@@ -381,7 +383,7 @@ static void add_contenders(struct tune *tune)
             continue; /* here is none */
         tune->names[c] = strag_algorithms[a]->name;
         tune->comms[c] = communicator("coll_strag_algorithm", tune->names[c]);
-        if (runs_itself(tune, c)) {
+        if (runs_itself(tune, tune->comms[c])) {
             tune->contenders++;
         } else {
             MPI_Comm_free(&tune->comms[c]);
@@ -554,11 +556,15 @@ static void write_model(const char *name, struct strag_model_entry *entry)
                     entry->value[id] / strag_model_numbers[id].scale, strag_model_numbers[id].unit);
 }
 
-/* That the file can be written is found out before anything is measured. */
+/* That strag is used, and that the file can be written, is found out before anything is measured.
+ */
 static void tune_model(const struct tune *tune)
 {
     struct strag_model_entry entry;
     char name[4096];
+    MPI_Comm comm = communicator("coll_strag_algorithm", "auto");
+    runs_itself(tune, comm);
+    MPI_Comm_free(&comm);
     name_model(&tune->options, name, sizeof name);
     FILE *stream = tune->rank == 0 ? fopen(name, "a") : NULL;
     if (tune->rank == 0 && (!stream || fclose(stream) != 0))

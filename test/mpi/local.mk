@@ -29,6 +29,7 @@ mpi_tests = \
 	test/mpi/threads.sh \
 	test/mpi/trials.sh \
 	test/mpi/tune.sh \
+	test/mpi/tune_model.sh \
 	test/mpi/types.sh \
 	test/mpi/upstream.sh \
 	test/mpi/watch.sh
@@ -126,6 +127,10 @@ test_mpi_failing_malloc_la_SOURCES = test/mpi/failing_malloc.c
 test_mpi_failing_malloc_la_CPPFLAGS = $(mpi_cppflags)
 test_mpi_failing_malloc_la_LIBADD = $(DL_LIBS)
 test_mpi_failing_malloc_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared -rpath /nowhere
+check_LTLIBRARIES += test/mpi/told_clock.la
+test_mpi_told_clock_la_SOURCES = test/mpi/told_clock.c
+test_mpi_told_clock_la_CPPFLAGS = $(mpi_cppflags)
+test_mpi_told_clock_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared -rpath /nowhere
 check_LTLIBRARIES += test/mpi/slow_fclose.la
 test_mpi_slow_fclose_la_SOURCES = test/mpi/slow_fclose.c
 test_mpi_slow_fclose_la_LIBADD = $(DL_LIBS)

@@ -146,6 +146,9 @@ refused '--seconds: .*is not a number' 2 "${tune[@]}" --seconds x
 refused '--merge: needs --output' 2 "${tune[@]}" --merge
 refused '--nothing: unknown option' 2 "${tune[@]}" --nothing
 refused 'coll/strag is not used' 2 "$builddir/tools/strag-tune" --sizes 4
+refused 'coll/strag is not used.*2 ranks or more' 1 "${tune[@]}" --model "$folder/alone.yaml"
+refused 'coll/strag is not used' 2 "$builddir/tools/strag-tune" --model "$folder/alone.yaml"
+[ ! -e "$folder/alone.yaml" ] || fail "a model without strag, or of one rank"
 refused 'coll/strag was not loaded' 2 --mca coll ^strag "$builddir/tools/strag-tune" --sizes 4
 refused 'nowhere/rules: No such file' 2 "${tune[@]}" --sizes 4 --output "$folder/nowhere/rules"
 refused 'nowhere/model: No such file' 2 "${tune[@]}" --model "$folder/nowhere/model"
