@@ -18,17 +18,26 @@ static int select_table(const struct strag_circumstances *circumstances,
                         &choice->why);
 }
 
-/* The cost model knows nothing of that; its times are for verbose lines and the watch.
+/* The cost model knows nothing of that; its times are for verbose lines and the watch. Where there
+ * are so many processors that it is right for short vectors, it is asked.
  * @return as strag_select; also if the algorithm cannot be planned here */
 static int choose_for_crowd(const struct strag_circumstances *circumstances,
                             struct strag_choice *choice)
 {
+    const struct strag_crowd *crowd = &circumstances->crowd;
+    const struct strag_algorithm *direct = strag_algorithm_fewest_switches();
     struct strag_select_options options = circumstances->options;
-    options.only = strag_algorithm_fewest_switches();
-    const int status = select_table(circumstances, &options, choice);
+    const bool both = strag_crowd_exchanges_below(crowd) > 0;
+    int status = direct->check(&circumstances->problem, &choice->why);
+    if (status != STRAG_OK)
+        return status;
+    if (!both)
+        options.only = direct;
+    status = select_table(circumstances, &options, choice);
     if (status == STRAG_OK) {
         choice->ground = STRAG_BY_CROWD;
-        strag_crowd_table(&circumstances->crowd, options.only, options.minimum, &choice->table);
+        strag_crowd_table(crowd, direct, options.minimum, both ? &choice->selection->table : NULL,
+                          &choice->table);
     }
     return status;
 }

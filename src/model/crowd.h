@@ -24,12 +24,22 @@ struct strag_crowd {
 int strag_crowd_blocks(const struct strag_crowd *crowd, size_t bytes);
 
 /**
+ * Below so many bytes ranks that exchange in a few rounds (recursive doubling and its likes) are
+ * thought to take at most two thirds of that: there are so many processors that one rank's messages
+ * take longer than all others' rounds. Such sizes are the cost model's.
+ *
+ * @return 0: none are, as with 1 and 2 processors always
+ */
+size_t strag_crowd_exchanges_below(const struct strag_crowd *crowd);
+
+/**
  * Make that the table.
  *
  * @param algorithm  with `fewest_switches`
  * @param from       bytes; shorter vectors are left to the previous component
+ * @param modelled   the cost model's table, for sizes that are its; NULL: it is not wanted
  */
 void strag_crowd_table(const struct strag_crowd *crowd, const struct strag_algorithm *algorithm,
-                       size_t from, struct strag_table *table);
+                       size_t from, const struct strag_table *modelled, struct strag_table *table);
 
 #endif

@@ -552,7 +552,8 @@ int strag_shm_choose_root(struct strag_shm *shm, size_t bytes)
 {
     if (!shm->few || bytes > TURNS_MAX)
         return 0;
-    shm->super.hint_wait = shm_hint_wait;
+    if (shm->n >= 2 * shm->processors)
+        shm->super.hint_wait = shm_hint_wait;
     return (int)(shm->call % 2);
 }
 
