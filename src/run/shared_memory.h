@@ -160,8 +160,9 @@ void strag_shm_end(struct strag_shm *shm);
 
 /**
  * For a call, after its begin, whose plan has a root that works for all: which rank is that best?
- * Where few ranks share a processor they take turns in short calls, and those that wait look who
- * can go on there. (With many ranks it takes as long for all of them to come by.)
+ * Where few ranks share a processor they take turns in short calls, and if there are two for each,
+ * those that wait look who can go on there. (With many ranks it takes as long for all of them to
+ * come by.)
  *
  * @param bytes  of the whole vector
  * @return 0 or 1; the same on all ranks

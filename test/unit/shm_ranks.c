@@ -420,7 +420,7 @@ static void join(struct shm_ranks *ranks)
     for (int r = 0; r < n; r++) {
         ranks->views[r] = allocated(strag_shm_create(ranks->processes[r], &host, n, r, lane_of, 0));
         assert_int_equal(strag_shm_make(ranks->views[r], &infos[r]), STRAG_SHM_ABLE);
-        infos[r].processors = ranks->options.few ? n : 0;
+        infos[r].processors = ranks->options.few ? (n + 1) / 2 : 0;
     }
     for (int r = 0; r < n && !ranks->options.file; r++) {
         for (int k = 0; k < n; k++) {

@@ -486,18 +486,18 @@ static void a_thousand_ranks_fit(void **state)
 static void few_are_at_most_two_for_each_processor(void **state)
 {
     (void)state;
-    static const struct {
+    const struct {
         int n, yields;
         int processors[4]; /* of the ranks: number, and set, */
         uint64_t set[4];
-        bool few;
+        bool few, watch; /* who waits, watches its neighbours */
     } cases[] = {
-        {2, 1, {1, 1}, {7, 7}, true},
-        {2, 0, {1, 1}, {7, 7}, false},
-        {3, 1, {1, 1, 1}, {7, 7, 7}, false},
-        {3, 1, {1, 1, 1}, {7, 7, 8}, true},
-        {4, 1, {2, 2, 2, 2}, {7, 7, 7, 7}, true},
-        {4, 1, {1, 1, 0, 1}, {7, 7, 0, 8}, false}, /* one does not know */
+        {2, 1, {1, 1}, {7, 7}, true, true},
+        {2, 0, {1, 1}, {7, 7}, false, false},
+        {3, 1, {1, 1, 1}, {7, 7, 7}, false, false},
+        {3, 1, {2, 2, 2}, {7, 7, 7}, true, sysconf(_SC_NPROCESSORS_ONLN) == 1},
+        {4, 1, {2, 2, 2, 2}, {7, 7, 7, 7}, true, true},
+        {4, 1, {1, 1, 0, 1}, {7, 7, 0, 8}, false, false}, /* one does not know */
     };
     struct strag_shm_process *process = strag_shm_process_create(4, 1 << 20);
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
@@ -509,6 +509,8 @@ static void few_are_at_most_two_for_each_processor(void **state)
                                                .processor_set = cases[c].set[r]};
         (void)strag_shm_join(shm, infos); /* there are no others */
         assert_int_equal(shm->few, cases[c].few);
+        strag_shm_choose_root(shm, 8);
+        assert_int_equal(shm->super.hint_wait != NULL, cases[c].watch);
         strag_shm_free(shm);
     }
     strag_shm_process_free(process);
