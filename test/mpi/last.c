@@ -2,8 +2,9 @@
 /*
  * Another rank comes last in each call, and who does is not waited for: calls of random lengths on
  * two communicators, before which one rank, all of them or none sleep; also while a nonblocking
- * collective of the user's is under way. All ranks must have the same bits, and the right ones; of
- * the calls some must have gone ahead, all must end.
+ * collective of the user's is under way, and a receive of the user's for any message. All ranks
+ * must have the same bits, and the right ones; of the calls some must have gone ahead, all must
+ * end; and the receive gets what the user sends, and nothing else.
  *
  *     last [--calls N] [--delay US] [--ahead 0|1]     ahead: 0: none must have gone ahead
  */
@@ -19,6 +20,8 @@ enum { COUNT_MAX = 40000, BATCH = 64, COMMS = 2 };
 static struct {
     long calls, delay;
     MPI_Comm comms[COMMS];
+    MPI_Request any[COMMS]; /* receives from any rank, with any tag */
+    int received[COMMS];
     double *input, *output;
     uint64_t hashes[2 * BATCH]; /* of results, and their complements */
 } job;
@@ -100,6 +103,30 @@ static void open_comms(void)
 {
     TEST_MPI(MPI_Comm_dup(MPI_COMM_WORLD, &job.comms[0]));
     TEST_MPI(MPI_Comm_split(MPI_COMM_WORLD, 0, -test.rank, &job.comms[1]));
+    for (int c = 0; c < COMMS; c++)
+        TEST_MPI(MPI_Irecv(&job.received[c], 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, job.comms[c],
+                           &job.any[c]));
+}
+
+/* Nothing has come by itself; then a message comes from the rank before. */
+static void check_any(int c)
+{
+    const int sent = 1000 * c + test.rank;
+    MPI_Status status;
+    int rank, came;
+    TEST_MPI(MPI_Barrier(job.comms[c]));
+    TEST_MPI(MPI_Test(&job.any[c], &came, &status));
+    if (!TEST_CHECK(!came, "the user's receive got a message with tag %d", status.MPI_TAG))
+        test_die("a message was lost");
+    TEST_MPI(MPI_Barrier(job.comms[c]));
+    TEST_MPI(MPI_Comm_rank(job.comms[c], &rank));
+    TEST_MPI(MPI_Send(&sent, 1, MPI_INT, (rank + 1) % test.n, 77, job.comms[c]));
+    TEST_MPI(MPI_Wait(&job.any[c], &status));
+    const int from = (rank + test.n - 1) % test.n, world = c == 1 ? test.n - 1 - from : from;
+    TEST_CHECK(status.MPI_TAG == 77 && status.MPI_SOURCE == from &&
+                   job.received[c] == 1000 * c + world,
+               "the user's receive: tag %d, rank %d, %d", status.MPI_TAG, status.MPI_SOURCE,
+               job.received[c]);
 }
 
 static void close_comms(long *calls, long *ahead)
@@ -107,6 +134,7 @@ static void close_comms(long *calls, long *ahead)
     for (int c = 0; c < COMMS; c++) {
         *calls += (long)test_variable_read("coll_strag_last_calls", job.comms[c]);
         *ahead += (long)test_variable_read("coll_strag_last_ahead", job.comms[c]);
+        check_any(c);
         TEST_MPI(MPI_Comm_free(&job.comms[c]));
     }
 }
