@@ -229,6 +229,8 @@ static bool move(struct run *run, int rank, int index)
 
 static void set_up(struct run *run)
 {
+    if (run->n <= 0 || run->blocks <= 0)
+        fail_msg("%d ranks, %d blocks", run->n, run->blocks);
     size_t cells = (size_t)run->n * (size_t)run->blocks;
     run->input = calloc(cells, sizeof *run->input);
     run->output = calloc(cells, sizeof *run->output);
