@@ -11,6 +11,7 @@
 #include "explain.h"
 #include "fingerprint.h"
 #include "heritage.h"
+#include "info_keys.h"
 #include "plans.h"
 #include "previous.h"
 #include "table.h"
@@ -42,6 +43,7 @@ struct coll_strag_module {
     bool waited_for;             /* a blocking call goes on with setup; atomic */
 
     bool is_dup;
+    struct coll_strag_keys keys; /* when it was made */
 
     /* Filled in by setup. */
     struct coll_strag_decision decision;   /* before: pinned alone */

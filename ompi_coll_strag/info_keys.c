@@ -96,12 +96,65 @@ void coll_strag_check_keys(ompi_communicator_t *comm)
     coll_strag_warn_of_keys(&complaints);
 }
 
+_Static_assert(sizeof(struct coll_strag_keys) / sizeof(uint64_t) == KEYS, "a hash for each key");
+
+/* 0: there is no such key. Its text too. */
+static uint64_t key_hash(ompi_communicator_t *comm, enum key key, char text[COLL_STRAG_KEY_MAX])
+{
+    return coll_strag_info_latest(comm, keys[key].name, text, COLL_STRAG_KEY_MAX)
+               ? strag_hash(STRAG_HASH_START, text, strlen(text)) | 1
+               : 0;
+}
+
+void coll_strag_note_keys(ompi_communicator_t *comm, struct coll_strag_keys *noted)
+{
+    char text[COLL_STRAG_KEY_MAX];
+    const bool none = coll_strag_info_count(comm) == 0;
+    for (int k = 0; k < KEYS; k++)
+        noted->hash[k] = none ? 0 : key_hash(comm, (enum key)k, text);
+}
+
+/* Of the keys from `first` on, those that are not as they were noted. */
+static void complain_late(ompi_communicator_t *comm, const struct coll_strag_keys *noted,
+                          enum key first, enum key end)
+{
+    struct coll_strag_complaints complaints = {.length = 0};
+    char text[COLL_STRAG_KEY_MAX], called[64];
+    for (int k = (int)first; k < (int)end; k++) {
+        const uint64_t hash = key_hash(comm, (enum key)k, text);
+        if (hash == 0 || hash == noted->hash[k])
+            continue;
+        const struct coll_strag_source source = {called, text, &complaints};
+        snprintf(called, sizeof called, "%s (info key)", keys[k].name);
+        coll_strag_complain(&source, "set by MPI_Comm_set_info, too late", NULL,
+                            "a key given to MPI_Comm_dup_with_info or MPI_Comm_split_type",
+                            "what was there before");
+    }
+    coll_strag_warn_of_keys(&complaints);
+}
+
+void coll_strag_use_keys(ompi_communicator_t *comm, struct coll_strag_keys *noted)
+{
+    if (coll_strag_info_count(comm) == 0)
+        return;
+    const uint64_t algorithm = noted->hash[ALGORITHM];
+    complain_late(comm, noted, ALGORITHM, ALGORITHM + 1);
+    coll_strag_note_keys(comm, noted);
+    noted->hash[ALGORITHM] = algorithm;
+}
+
+void coll_strag_check_late_keys(ompi_communicator_t *comm, const struct coll_strag_keys *noted)
+{
+    if (coll_strag_info_count(comm) > 0 && ompi_comm_rank(comm) == 0)
+        complain_late(comm, noted, ALGORITHM, KEYS);
+}
+
 bool coll_strag_has_keys(ompi_communicator_t *comm)
 {
     char name[MPI_MAX_INFO_KEY + 1];
     for (int k = coll_strag_info_count(comm); k-- > 0;)
-        if (coll_strag_info_name(comm, k, name) && strncmp(name, prefix, strlen(prefix)) == 0)
-            return true;
+        if (coll_strag_info_name(comm, k, name) && strstr(name, prefix))
+            return true; /* also one that compat.h's coll_strag_info_latest finds */
     return false;
 }
 
@@ -112,8 +165,8 @@ static int read_key(ompi_communicator_t *comm, enum key key, int otherwise)
 {
     char text[COLL_STRAG_KEY_MAX];
     const struct coll_strag_source source = {keys[key].name, text, NULL};
-    return coll_strag_info(comm, keys[key].name, text, sizeof text) ? keys[key].read(&source)
-                                                                    : otherwise;
+    return coll_strag_info_latest(comm, keys[key].name, text, sizeof text) ? keys[key].read(&source)
+                                                                           : otherwise;
 }
 
 /* The same for texts. @param otherwise  the parameter */
@@ -121,7 +174,7 @@ static const char *text_of(ompi_communicator_t *comm, enum key key, char *buffer
                            const char *otherwise)
 {
     const struct coll_strag_source source = {keys[key].name, buffer, NULL};
-    if (!coll_strag_info(comm, keys[key].name, buffer, COLL_STRAG_KEY_MAX))
+    if (!coll_strag_info_latest(comm, keys[key].name, buffer, COLL_STRAG_KEY_MAX))
         return otherwise;
     return keys[key].read(&source) ? buffer : "auto";
 }

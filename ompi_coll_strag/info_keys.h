@@ -15,6 +15,23 @@ void coll_strag_check_keys(ompi_communicator_t *comm);
 /** Does the communicator have any key of ours on this rank? */
 bool coll_strag_has_keys(ompi_communicator_t *comm);
 
+/* What the keys were when they were read. */
+struct coll_strag_keys {
+    uint64_t hash[6];
+};
+
+/** Note them, when the communicator is made. Costs nothing where it has no info. */
+void coll_strag_note_keys(ompi_communicator_t *comm, struct coll_strag_keys *keys);
+
+/** On the communicator's rank 0, in the setup: from here on they count; but the algorithm, on which
+ * ranks must agree before, was read when the communicator was made: warn where that has changed. */
+void coll_strag_use_keys(ompi_communicator_t *comm, struct coll_strag_keys *keys);
+
+/** On its rank 0, at the end: warn, once, of keys that MPI_Comm_set_info has changed since. (Open
+ * MPI has forgotten the keys where a communicator was freed; MPI_COMM_WORLD has them to the end.)
+ */
+void coll_strag_check_late_keys(ompi_communicator_t *comm, const struct coll_strag_keys *keys);
+
 /** Show a warning of such keys, unless it was shown before. */
 void coll_strag_warn_of_keys(const struct coll_strag_complaints *complaints);
 

@@ -7,6 +7,7 @@
 
 #include "allreduce.h"
 #include "communicator.h"
+#include "info_keys.h"
 #include "log.h"
 #include "roll_call.h"
 #include "setup.h"
@@ -63,6 +64,7 @@ static int module_enable(mca_coll_base_module_t *base, ompi_communicator_t *comm
         COLL_STRAG_FORGET(module, allreduce);
         return OMPI_ERR_NOT_FOUND;
     }
+    coll_strag_note_keys(comm, &module->keys);
     coll_strag_setup_prepare(module, comm);
     coll_strag_pml_init(&module->pml, comm, MCA_COLL_BASE_TAG_ALLREDUCE);
     COLL_STRAG_INSTALL(module, comm, allreduce);
@@ -73,8 +75,10 @@ static int module_enable(mca_coll_base_module_t *base, ompi_communicator_t *comm
 static int module_disable(mca_coll_base_module_t *base, ompi_communicator_t *comm)
 {
     coll_strag_module_t *module = (coll_strag_module_t *)base;
-    if (module->enabled)
+    if (module->enabled) {
         COLL_STRAG_RESTORE(module, comm, allreduce);
+        coll_strag_check_late_keys(comm, &module->keys);
+    }
     module->enabled = false;
     coll_strag_pml_keep(comm);
     return OMPI_SUCCESS;

@@ -89,6 +89,7 @@ static void decide(struct setup *setup, struct coll_strag_decision *decision)
     struct coll_strag_module *module = setup->module;
     struct coll_strag_table_inputs *inputs = &setup->inputs;
     const int pinned = module->decision.pinned;
+    coll_strag_use_keys(setup->comm, &module->keys);
     coll_strag_decide_watching(setup->comm, pinned != COLL_STRAG_AUTO, module->topology, decision);
     *inputs = inputs_of(module, setup->comm, pinned, decision->reproducible);
     coll_strag_read_state(setup->comm, setup->ranks, inputs->topology, &decision->state);

@@ -213,6 +213,20 @@ static inline bool coll_strag_info(const ompi_communicator_t *comm, const char *
     return found;
 }
 
+/* The same, where MPI_Comm_set_info may have set it: 4.1 keeps a key in which nobody is interested
+ * under another name. */
+static inline bool coll_strag_info_latest(const ompi_communicator_t *comm, const char *key,
+                                          char *value, size_t size)
+{
+#if OMPI_MAJOR_VERSION < 5
+    char saved[MPI_MAX_INFO_KEY + 1];
+    snprintf(saved, sizeof saved, OPAL_INFO_SAVE_PREFIX "%s", key);
+    if (!coll_strag_info(comm, key, value, size))
+        key = saved;
+#endif
+    return coll_strag_info(comm, key, value, size);
+}
+
 /* How many info keys a communicator has. */
 static inline int coll_strag_info_count(const ompi_communicator_t *comm)
 {

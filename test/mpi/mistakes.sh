@@ -179,6 +179,10 @@ lines 2 "$warning"
 run 12 12 -- --keys "other=1;coll_strag_straggler=3;coll_strag_slowdown=$here:2;coll_strag_report=0"
 silent
 
+# Set before the first call: too late for the algorithm, in time for the others (below).
+run 12 12 -- --how set-info --times 3 --keys 'other=1;coll_strag_algorithm=ring;coll_strag_ports=1'
+warned 'coll_strag_algorithm \(info key\) = "ring": set by MPI_Comm_set_info, too late; accepted: a key given to MPI_Comm_dup_with_info .*; used: what was there before'
+
 # ---- Off, and auto, on one communicator ----
 
 run 6 30 -- --keys coll_strag_algorithm=previous --times 2
@@ -198,5 +202,9 @@ if "$OMPI_INFO" --param coll strag --level 9 | grep -q 'ucp (UCX'; then
     run 12 12 --mca coll_strag_transport ucp --mca coll_strag_verbose 1 -- --keys coll_strag_transport=auto
     lines 1 'MPI_COMM_WORLD .*: transport: ucp'
     lines 1 'the duplicate .*: transport: pml'
+    silent
+    run 12 12 --mca coll_strag_verbose 1 -- --how set-info --keys coll_strag_transport=ucp
+    lines 1 'MPI_COMM_WORLD .*: transport: pml'
+    lines 1 'the duplicate .*: transport: ucp'
     silent
 fi

@@ -10,6 +10,7 @@
  *     --how dup          MPI_Comm_dup_with_info
  *           split-type   MPI_Comm_split_type
  *           halves       MPI_Comm_split, without keys
+ *           set-info     MPI_Comm_dup, then MPI_Comm_set_info
  *     --times N          it is made N times, and used that often (1)
  *     --descending 1     the longest vector first: shorter ones find strag set up
  *     --short N          instead: N allreduces of 1 KiB on MPI_COMM_WORLD
@@ -56,10 +57,14 @@ static MPI_Comm make_second(const char *keys, const char *how)
         TEST_MPI(MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &comm));
     else if (strcmp(how, "split-type") == 0)
         TEST_MPI(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, info, &comm));
+    else if (strcmp(how, "set-info") == 0)
+        TEST_MPI(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
     else if (strcmp(how, "halves") == 0)
         TEST_MPI(MPI_Comm_split(MPI_COMM_WORLD, 2 * test.rank < test.n, 0, &comm));
     else
-        test_die("--how %s: dup, split-type and halves are accepted", how);
+        test_die("--how %s: dup, split-type, set-info and halves are accepted", how);
+    if (strcmp(how, "set-info") == 0)
+        TEST_MPI(MPI_Comm_set_info(comm, info));
     TEST_MPI(MPI_Info_free(&info));
     return comm;
 }
