@@ -3,8 +3,15 @@
 # What run.sh does inside a chroot, as README.md tells users to: inside.sh build | check TESTS | install
 set -eu
 
+# what make install leaves in Open MPI's folders
+installed()
+{
+    find /usr /etc \( -type f -o -type l \) \( -name '*strag*' -o -name pmix-mca-params-override.conf \) "$@"
+}
+
 build()
 {
+    installed -delete # by a run that was interrupted
     cd /strag/source
     autoreconf -i
     mkdir -p /strag/build
@@ -36,7 +43,7 @@ install()
         bash /strag/source/test/matrix/installed.sh
     trap - ERR
     make uninstall
-    left=$(find /usr /etc \( -type f -o -type l \) -name '*strag*')
+    left=$(installed)
     if [ -n "$left" ]; then
         echo "FAIL: left by make uninstall: $left"
         exit 1
