@@ -101,7 +101,7 @@ _Static_assert(sizeof(struct coll_strag_keys) / sizeof(uint64_t) == KEYS, "a has
 /* 0: there is no such key. Its text too. */
 static uint64_t key_hash(ompi_communicator_t *comm, enum key key, char text[COLL_STRAG_KEY_MAX])
 {
-    return coll_strag_info_latest(comm, keys[key].name, text, COLL_STRAG_KEY_MAX)
+    return coll_strag_info(comm, keys[key].name, text, COLL_STRAG_KEY_MAX)
                ? strag_hash(STRAG_HASH_START, text, strlen(text)) | 1
                : 0;
 }
@@ -154,7 +154,7 @@ bool coll_strag_has_keys(ompi_communicator_t *comm)
     char name[MPI_MAX_INFO_KEY + 1];
     for (int k = coll_strag_info_count(comm); k-- > 0;)
         if (coll_strag_info_name(comm, k, name) && strstr(name, prefix))
-            return true; /* also one that compat.h's coll_strag_info_latest finds */
+            return true; /* also under the other name that compat.h knows */
     return false;
 }
 
@@ -165,8 +165,8 @@ static int read_key(ompi_communicator_t *comm, enum key key, int otherwise)
 {
     char text[COLL_STRAG_KEY_MAX];
     const struct coll_strag_source source = {keys[key].name, text, NULL};
-    return coll_strag_info_latest(comm, keys[key].name, text, sizeof text) ? keys[key].read(&source)
-                                                                           : otherwise;
+    return coll_strag_info(comm, keys[key].name, text, sizeof text) ? keys[key].read(&source)
+                                                                    : otherwise;
 }
 
 /* The same for texts. @param otherwise  the parameter */
@@ -174,7 +174,7 @@ static const char *text_of(ompi_communicator_t *comm, enum key key, char *buffer
                            const char *otherwise)
 {
     const struct coll_strag_source source = {keys[key].name, buffer, NULL};
-    if (!coll_strag_info_latest(comm, keys[key].name, buffer, COLL_STRAG_KEY_MAX))
+    if (!coll_strag_info(comm, keys[key].name, buffer, COLL_STRAG_KEY_MAX))
         return otherwise;
     return keys[key].read(&source) ? buffer : "auto";
 }

@@ -207,24 +207,14 @@ static inline bool coll_strag_info(const ompi_communicator_t *comm, const char *
     found = snprintf(value, size, "%s", text->string) < (int)size;
     OBJ_RELEASE(text);
 #else
-    if (opal_info_get(comm->super.s_info, key, (int)size - 1, value, &found) != OPAL_SUCCESS)
-        return false;
+    /* What MPI_Comm_set_info sets stands under another name if nobody is interested in it. */
+    char saved[MPI_MAX_INFO_KEY + sizeof OPAL_INFO_SAVE_PREFIX];
+    snprintf(saved, sizeof saved, OPAL_INFO_SAVE_PREFIX "%s", key);
+    opal_info_get(comm->super.s_info, key, (int)size - 1, value, &found);
+    if (!found)
+        opal_info_get(comm->super.s_info, saved, (int)size - 1, value, &found);
 #endif
     return found;
-}
-
-/* The same, where MPI_Comm_set_info may have set it: 4.1 keeps a key in which nobody is interested
- * under another name. */
-static inline bool coll_strag_info_latest(const ompi_communicator_t *comm, const char *key,
-                                          char *value, size_t size)
-{
-#if OMPI_MAJOR_VERSION < 5
-    char saved[MPI_MAX_INFO_KEY + 1];
-    snprintf(saved, sizeof saved, OPAL_INFO_SAVE_PREFIX "%s", key);
-    if (!coll_strag_info(comm, key, value, size))
-        key = saved;
-#endif
-    return coll_strag_info(comm, key, value, size);
 }
 
 /* How many info keys a communicator has. */
