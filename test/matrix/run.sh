@@ -21,7 +21,7 @@ the Debian suite that has this version: 4.1 (bookworm), 5.0 (trixie), 6.0 (sid).
   --help
 
 Needs root, debootstrap and util-linux, and for a new chroot the mirror. Known failures of Open MPI
-itself are in test/matrix/known-failures. STRAG_TEST_SLOWER=3 for a busy machine: three times the
+itself are in test/matrix/known-failures.txt. STRAG_TEST_SLOWER=3 for a busy machine: three times the
 tests' time limits. Exit status: 0: nothing else failed; 1; 2: wrong usage.
 END
 }
@@ -148,7 +148,7 @@ known()
     awk -v version="$1" -v test="$2" '
         /^#/ || NF == 0 { next }
         index(version, $1) == 1 && test == $2 { $1 = $2 = ""; sub(/^ */, ""); print }
-        ' "$here/known-failures"
+        ' "$here/known-failures.txt"
 }
 
 # judge VERSION: what the tests' results are worth
@@ -161,7 +161,7 @@ judge()
             PASS,) passed=$((passed + 1)) ;;
             PASS,*)
                 passed=$((passed + 1))
-                say "NOTE  $version $test passed, but is known to fail ($reason): if it always does, take it out of test/matrix/known-failures"
+                say "NOTE  $version $test passed, but is known to fail ($reason): if it always does, take it out of test/matrix/known-failures.txt"
                 ;;
             SKIP,*)
                 skipped=$((skipped + 1))
