@@ -46,7 +46,7 @@ static const char usage[] =
     "  -s, --sizes LIST    bytes of the vectors: 4..16M (powers of two), 100,2K   [4..16M]\n"
     "  -t, --seconds T     time for one size                                     [2]\n"
     "  -c, --components LIST  of Open MPI, to be compared: names, or none\n"
-    "                                                       [acoll,han,sm,ucc,xhc]\n"
+    "                                                       [acoll,han,sm,ucc]\n"
     "  -o, --output FILE   where the rules go                                    [output]\n"
     "  -m, --merge         keep the rules that FILE has for other jobs\n"
     "  -M, --model [FILE]  measure the cost model's numbers, for mpirun --mca coll_strag_model "
@@ -155,7 +155,7 @@ static void read_options(struct options *options, int argc, char **argv, int ran
                                           {"help", no_argument, NULL, 'h'},
                                           {NULL, 0, NULL, 0}};
     struct strag_error err;
-    *options = (struct options){.seconds = 2, .components = "acoll,han,sm,ucc,xhc"};
+    *options = (struct options){.seconds = 2, .components = "acoll,han,sm,ucc"};
     read_sizes(options, "4..16M", rank);
     opterr = 0;
     for (int letter; (letter = getopt_long(argc, argv, "s:t:c:o:mM::h", known, NULL)) != -1;) {
