@@ -109,7 +109,7 @@ name=$(basename "$file" .c)
 echo "ok: $name is listed, proved and priced"
 STRAG=$strag bash "$srcdir/test/cli/contract.sh" || [ $? = 77 ] || fail 'other algorithms are not what they were'
 
-if [ -f "$builddir/test/unit/.libs/libunit.a" ]; then
+if [ -f "$builddir/test/unit/test_plan-test_plan.o" ]; then
     libraries="$(value unit_ldflags) $builddir/test/unit/.libs/libunit.a $libraries $(value CMOCKA_LIBS)"
     for test in plan mutation engine failure memory in_order cost clocks straggler; do
         linked "test_$test" "$builddir/test/unit/test_$test-test_$test.o"

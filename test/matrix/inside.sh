@@ -9,6 +9,12 @@ installed()
     find /usr /etc \( -type f -o -type l \) \( -name '*strag*' -o -name pmix-mca-params-override.conf \) "$@"
 }
 
+# what make check is to build: not the unit tests, which know nothing of MPI
+programs()
+{
+    make -s print-check_PROGRAMS | tr ' ' '\n' | grep -Ev '^test/(unit|sim|fuzz|cuda)/' | paste -s -d ' '
+}
+
 build()
 {
     installed -delete # by a run that was interrupted
@@ -18,7 +24,7 @@ build()
     cd /strag/build
     /strag/source/configure --enable-werror
     make -j "$(nproc)"
-    make -j "$(nproc)" check-programs
+    make -j "$(nproc)" check-programs check_PROGRAMS="$(programs)"
 }
 
 # check TESTS: none named: all that depend on Open MPI
@@ -29,7 +35,7 @@ check()
     if [ -z "$tests" ]; then
         tests=$(make -s print-TESTS | tr ' ' '\n' | grep -E '^test/(mpi|cli|dist|app)/' | paste -s -d ' ')
     fi
-    make -j "$(nproc)" -k check TESTS="$tests"
+    make -j "$(nproc)" -k check TESTS="$tests" check_PROGRAMS="$(programs)"
 }
 
 # Into the folders that configure chose; and out of them again.
