@@ -180,7 +180,7 @@ run 12 12 -- --keys "other=1;coll_strag_straggler=3;coll_strag_slowdown=$here:2;
 silent
 
 # Set before the first call: too late for the algorithm, in time for the others (below).
-run 12 12 -- --how set-info --times 3 --keys 'other=1;coll_strag_algorithm=ring;coll_strag_ports=1'
+run 24 24 -- --how set-info --times 3 --keys 'other=1;coll_strag_algorithm=ring;coll_strag_ports=1'
 warned 'coll_strag_algorithm \(info key\) = "ring": set by MPI_Comm_set_info, too late; accepted: a key given to MPI_Comm_dup_with_info .*; used: what was there before'
 
 # ---- Off, and auto, on one communicator ----
