@@ -268,9 +268,10 @@ static void explain_by(const struct problem *problem, int number, const struct s
     }
 }
 
-/* @param[in,out] sought  where to begin, and the best that was found */
-static void search(struct problem *problem, const struct strag_model *before, const double *doubt,
-                   struct strag_model *sought)
+/* @param[in,out] sought  where to begin, and the best that was found
+ * @return its sum */
+static double search(struct problem *problem, const struct strag_model *before, const double *doubt,
+                     struct strag_model *sought)
 {
     const struct strag_model begin = *sought;
     struct problem best = *problem;
@@ -289,6 +290,7 @@ static void search(struct problem *problem, const struct strag_model *before, co
         }
     }
     *problem = best;
+    return least;
 }
 
 struct strag_fit strag_calibrate(const struct strag_fit_call *calls, int count,
@@ -305,7 +307,7 @@ struct strag_fit strag_calibrate(const struct strag_fit_call *calls, int count,
         return fit;
     find_deviations(&problem, model);
     fit.before = fit.error = find_error(&problem);
-    search(&problem, before, doubt, &sought);
+    fit.sum = search(&problem, before, doubt, &sought);
     fit.calls = problem.count;
     fit.error = find_error(&problem);
     for (int i = 0; i < problem.numbers; i++) {

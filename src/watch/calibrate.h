@@ -46,6 +46,7 @@ typedef double strag_price_fn(void *context, int call, const struct strag_model 
 struct strag_fit {
     int calls;                         /* that counted; 0: nothing was found out */
     double before, error;              /* median of |modelled / measured - 1| */
+    double sum;                        /* the least one: smaller is a better explanation */
     bool known[STRAG_MODEL_NUMBERS];   /* by these calls, to about a quarter */
     double doubt[STRAG_MODEL_NUMBERS]; /* now: by what factor it may be wrong, as a logarithm */
 };

@@ -449,21 +449,29 @@ enum strag_change strag_judge_probed(struct strag_judge *judge, const float *rat
 
 /* From the last arrival to the end: the median duration, less what one rank was later than all
  * others. The shortest one may be that of a rank that ended early (measured, 8 hosts over TCP,
- * 256 KiB: up to 15 % less than until the last end, the median 1 to 4 %). Of calls that are too
- * short to look for stragglers in them ranks send their durations with a minus.
+ * 256 KiB: up to 15 % less than until the last end, the median 1 to 4 %).
+ *
+ * Of calls that are too short to look for stragglers in them ranks send their durations with a
+ * minus. These are messages' latencies, one after the other: a rank that is late by d finds the
+ * others' messages there and ends early by d, the others late by d: so the time is the mean of its
+ * duration and theirs. (Less what it was later, it would be shorter by d than any call can be.)
  * @param[out] delay  of that one rank */
 static double find_seconds(const struct strag_judge *judge, const void *notes, size_t stride,
                            int call, double *delay)
 {
     const int n = judge->options.n;
+    bool brief = false;
     for (int rank = 0; rank < n; rank++) {
         struct strag_note note;
         memcpy(&note, (const char *)notes + (size_t)rank * stride + (size_t)call * sizeof note,
                sizeof note);
         judge->durations[rank] = fabs((double)note.seconds);
+        brief = brief || note.seconds < 0;
     }
     qsort(judge->durations, (size_t)n, sizeof *judge->durations, strag_compare_double);
     *delay = judge->durations[1] - judge->durations[0];
+    if (brief)
+        return (judge->durations[0] + judge->durations[n / 2]) / 2;
     return judge->durations[n / 2] - *delay;
 }
 

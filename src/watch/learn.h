@@ -3,6 +3,10 @@
  * What a job's calls teach of its machine: the model's numbers (calibrate.h), and where the model
  * thinks that several algorithms are nearly the best, which of them is (trials.h).
  *
+ * Where messages do not need one another (strag_claim.chain), it depends on what the latency is
+ * whether it counts once or for each of them: that of a long line counts once, the work of a slow
+ * processor each time. Both are tried; what explains the calls better holds.
+ *
  * Calls of the same plan and size are of a kind, of which the median counts. While links are what
  * they were, all that was measured is kept: the latest STRAG_FIT_CALLS_MAX kinds.
  *

@@ -25,11 +25,12 @@ int strag_offers_complete(struct strag_selection *selection, const struct strag_
  * All candidates' times at a size, from the last arrival on. The first one is what the table says;
  * the previous component is thought to run the best of Open MPI's own.
  *
+ * @param overlap  latencies are known to overlap where they can
  * @param[out] offers  room for all candidates and two more
  * @return how many
  */
 int strag_offers_make(const struct strag_selection *selection, const struct strag_entry *usual,
-                      size_t bytes, struct strag_offer *offers);
+                      size_t bytes, bool overlap, struct strag_offer *offers);
 
 /** Seconds from the last arrival on, of a rank that is by `delay` later than all others. */
 double strag_from_last_arrival(const struct strag_profile *profile, double bytes, double delay);

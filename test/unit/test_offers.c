@@ -90,7 +90,7 @@ static void spare(void **state)
 
     struct strag_offer offers[128];
     const struct strag_entry ring = {0, strag_algorithm_find("ring", NULL), 0};
-    const int count = strag_offers_make(selection, &ring, 16384, offers);
+    const int count = strag_offers_make(selection, &ring, 16384, false, offers);
     assert_true(count <= selection->candidates + 2);
     assert_ptr_equal(offers[0].algorithm, ring.algorithm);
     double stock = INFINITY;
@@ -98,8 +98,19 @@ static void spare(void **state)
         if (offers[i].algorithm && offers[i].algorithm->stock)
             stock = fmin(stock, offers[i].seconds);
     }
+    const double ring_seconds = offers[0].seconds;
+    for (int i = 0; i < count; i++) {
+        if (offers[i].algorithm == strag_algorithm_find("direct", NULL) && offers[i].blocks == 8)
+            assert_true(fabs(offers[i].seconds - ring_seconds) < 1e-9 && offers[i].spare > 23e-3);
+    }
     assert_null(offers[count - 1].algorithm);
     assert_true(offers[count - 1].seconds == stock);
+    assert_int_equal(strag_offers_make(selection, &ring, 16384, true, offers), count);
+    for (int i = 0; i < count; i++) {
+        if (offers[i].algorithm == strag_algorithm_find("direct", NULL) && offers[i].blocks == 8)
+            assert_true(fabs(ring_seconds - offers[i].seconds - 12 * 2e-3) < 1e-9 &&
+                        offers[i].spare == 0);
+    }
     strag_selection_free(selection);
 }
 
