@@ -10,6 +10,8 @@
 
 #include "transport.h"
 
+#include "run/kept.h"
+
 #include <stdlib.h>
 
 /* Nothing of Open MPI's has this tag, -6: blocking collectives begin at
@@ -20,9 +22,6 @@ enum { TAG = MCA_COLL_BASE_TAG_ALLGATHER + 4 };
 /* Messages that a rank sends in a call, beside decisions: here, and votes. */
 enum { OTHER_MESSAGES = 8 };
 
-/* Of so many stragglers plans are kept; who was longest not late makes room. */
-enum { KEPT = 16 };
-
 /* How long to wait, after an error, for what is still under way. */
 static const double drain_seconds = 1.0;
 
@@ -30,14 +29,6 @@ struct outgoing {
     ompi_request_t *request; /* NULL: the place is free */
     struct strag_arrivals_message message;
 };
-
-struct kept {
-    int without; /* NOBODY: nothing */
-    uint64_t used;
-    struct coll_strag_plans plans;
-};
-
-enum { NOBODY = -1 };
 
 struct coll_strag_arrivals {
     ompi_communicator_t *comm;
@@ -51,7 +42,8 @@ struct coll_strag_arrivals {
     int places, next;          /* next: probably free */
     struct outgoing *outgoing; /* [places] */
 
-    struct kept kept[KEPT];
+    struct strag_kept kept;
+    struct coll_strag_plans plans[STRAG_KEPT]; /* without these ranks */
 };
 
 /* ---- Messages ---- */
@@ -206,17 +198,13 @@ uint64_t coll_strag_arrivals_calls(const struct coll_strag_arrivals *arrivals)
 struct coll_strag_plans *coll_strag_arrivals_plans(struct coll_strag_arrivals *arrivals,
                                                    int without)
 {
-    struct kept *found = &arrivals->kept[0];
-    for (int k = 0; k < KEPT && found->without != without; k++) {
-        struct kept *kept = &arrivals->kept[k];
-        if (kept->without == without || kept->used < found->used)
-            found = kept;
-    }
-    if (found->without != without)
-        coll_strag_plans_free(&found->plans, false);
-    found->without = without;
-    found->used = arrivals->calls;
-    return &found->plans;
+    bool made;
+    const int place = strag_kept_find(&arrivals->kept, without, arrivals->calls, &made);
+    if (place < 0)
+        return NULL;
+    if (made)
+        coll_strag_plans_free(&arrivals->plans[place], false);
+    return &arrivals->plans[place];
 }
 
 /* ---- Making one ---- */
@@ -225,8 +213,8 @@ void coll_strag_arrivals_free(struct coll_strag_arrivals *arrivals)
 {
     if (NULL == arrivals)
         return;
-    for (int k = 0; k < KEPT; k++)
-        coll_strag_plans_free(&arrivals->kept[k].plans, false);
+    for (int k = 0; k < STRAG_KEPT; k++)
+        coll_strag_plans_free(&arrivals->plans[k], false);
     if (arrivals->incoming || (arrivals->outgoing && !all_sent(arrivals)))
         return;
     free(arrivals->state);
@@ -245,8 +233,7 @@ struct coll_strag_arrivals *coll_strag_arrivals_create(ompi_communicator_t *comm
     arrivals->places = n + OTHER_MESSAGES;
     arrivals->state = malloc(strag_arrivals_bytes(n));
     arrivals->outgoing = calloc((size_t)arrivals->places, sizeof *arrivals->outgoing);
-    for (int k = 0; k < KEPT; k++)
-        arrivals->kept[k].without = NOBODY;
+    strag_kept_init(&arrivals->kept);
     if (NULL == arrivals->state || NULL == arrivals->outgoing) {
         arrivals->places = 0;
         coll_strag_arrivals_free(arrivals);

@@ -539,6 +539,8 @@ int coll_strag_watch_agree(struct coll_strag_watch *watch, size_t bytes,
     without->algorithm = entry->algorithm;
     without->blocks = entry->blocks;
     without->plans = coll_strag_arrivals_plans(watch->arrivals, without->rank);
+    if (NULL == without->plans)
+        without->rank = -1;
     return code;
 }
 

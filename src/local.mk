@@ -99,6 +99,7 @@ src_libstrag_la_SOURCES = \
 	src/run/engine.c src/run/engine.h \
 	src/run/exchange.c src/run/exchange.h \
 	src/run/in_order.c src/run/in_order.h \
+	src/run/kept.c src/run/kept.h \
 	src/run/pipeline.c src/run/pipeline.h \
 	src/run/reducer.h \
 	src/run/shared_memory.c src/run/shared_memory.h \

@@ -37,6 +37,7 @@ unit_tests = \
 	test/unit/test_network \
 	test/unit/test_network_random \
 	test/unit/test_observe \
+	test/unit/test_kept \
 	test/unit/test_learn \
 	test/unit/test_offers \
 	test/unit/test_optcc \
@@ -243,6 +244,10 @@ test_unit_test_optcc_SOURCES = test/unit/test_optcc.c
 test_unit_test_optcc_CPPFLAGS = $(unit_cppflags)
 test_unit_test_optcc_LDFLAGS = $(unit_ldflags)
 test_unit_test_optcc_LDADD = $(unit_libs)
+test_unit_test_kept_SOURCES = test/unit/test_kept.c
+test_unit_test_kept_CPPFLAGS = $(unit_cppflags)
+test_unit_test_kept_LDFLAGS = $(unit_ldflags)
+test_unit_test_kept_LDADD = $(unit_libs)
 test_unit_test_learn_SOURCES = test/unit/test_learn.c
 test_unit_test_learn_CPPFLAGS = $(unit_cppflags)
 test_unit_test_learn_LDFLAGS = $(unit_ldflags)
