@@ -452,9 +452,9 @@ enum strag_change strag_judge_probed(struct strag_judge *judge, const float *rat
  * 256 KiB: up to 15 % less than until the last end, the median 1 to 4 %).
  *
  * Of calls that are too short to look for stragglers in them ranks send their durations with a
- * minus. These are messages' latencies, one after the other: a rank that is late by d finds the
- * others' messages there and ends early by d, the others late by d: so the time is the mean of its
- * duration and theirs. (Less what it was later, it would be shorter by d than any call can be.)
+ * minus. These are messages' latencies in a row: a rank that is late finds the others' messages
+ * there, and ends early by as much; so do roots of trees that are not late. Nothing is subtracted
+ * there, as calls would seem shorter than any can be. Some have nobody late, and those count.
  * @param[out] delay  of that one rank */
 static double find_seconds(const struct strag_judge *judge, const void *notes, size_t stride,
                            int call, double *delay)
@@ -471,7 +471,7 @@ static double find_seconds(const struct strag_judge *judge, const void *notes, s
     qsort(judge->durations, (size_t)n, sizeof *judge->durations, strag_compare_double);
     *delay = judge->durations[1] - judge->durations[0];
     if (brief)
-        return (judge->durations[0] + judge->durations[n / 2]) / 2;
+        return judge->durations[n / 2];
     return judge->durations[n / 2] - *delay;
 }
 
