@@ -447,41 +447,14 @@ enum strag_change strag_judge_probed(struct strag_judge *judge, const float *rat
 
 /* ---- Learning ---- */
 
-/* From the last arrival to the end: the median duration, less what one rank was later than all
- * others. The shortest one may be that of a rank that ended early (measured, 8 hosts over TCP,
- * 256 KiB: up to 15 % less than until the last end, the median 1 to 4 %).
- *
- * Of calls that are too short to look for stragglers in them ranks send their durations with a
- * minus. These are messages' latencies in a row: a rank that is late finds the others' messages
- * there, and ends early by as much; so do roots of trees that are not late. Nothing is subtracted
- * there, as calls would seem shorter than any can be. Some have nobody late, and those count.
- * @param[out] delay  of that one rank */
-static double find_seconds(const struct strag_judge *judge, const void *notes, size_t stride,
-                           int call, double *delay)
-{
-    const int n = judge->options.n;
-    bool brief = false;
-    for (int rank = 0; rank < n; rank++) {
-        struct strag_note note;
-        memcpy(&note, (const char *)notes + (size_t)rank * stride + (size_t)call * sizeof note,
-               sizeof note);
-        judge->durations[rank] = fabs((double)note.seconds);
-        brief = brief || note.seconds < 0;
-    }
-    qsort(judge->durations, (size_t)n, sizeof *judge->durations, strag_compare_double);
-    *delay = judge->durations[1] - judge->durations[0];
-    if (brief)
-        return judge->durations[n / 2];
-    return judge->durations[n / 2] - *delay;
-}
-
 /* What a straggler that was found has changed teaches nothing. */
 static void note_calls(struct strag_judge *judge, const void *notes, size_t stride)
 {
     for (int c = 0; c < judge->sent; c++) {
         const struct call *call = &judge->calls[judge->options.window + c];
         double delay;
-        const double seconds = find_seconds(judge, notes, stride, c, &delay);
+        const double seconds =
+            strag_observer_seconds(notes, stride, judge->options.n, c, judge->durations, &delay);
         const struct strag_learned_call learned = {
             .bytes = call->what.bytes,
             .what = {call->what.algorithm, call->what.blocks, 0},

@@ -449,9 +449,25 @@ static void memory_runs_out(void **state)
     assert_true(exhaust("an observer", try_create, &n) >= 8);
 }
 
+/* Rank 1 is late by 3: from its arrival on it took 5. A short call takes what most ranks need. */
+static void seconds_of_calls(void **state)
+{
+    (void)state;
+    const struct strag_note notes[] = {
+        {8, -1}, {-8, -1}, /* rank 0 */
+        {5, -1}, {-4, -1}, /* rank 1 */
+        {9, -1}, {-9, -1}, /* rank 2 */
+    };
+    const size_t stride = 2 * sizeof *notes;
+    double scratch[3], delay;
+    assert_true(strag_observer_seconds(notes, stride, 3, 0, scratch, &delay) == 5 && delay == 3);
+    assert_true(strag_observer_seconds(notes, stride, 3, 1, scratch, &delay) == 8 && delay == 4);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(seconds_of_calls),
         cmocka_unit_test(a_late_rank_is_found),
         cmocka_unit_test(noise_changes_nothing),
         cmocka_unit_test(another_rank_is_followed),
