@@ -65,8 +65,7 @@ struct coll_strag_watch {
     struct coll_strag_links *links; /* NULL: they are not watched */
 
     uint8_t seen[STRAG_SIZE_CLASSES]; /* calls of each class of sizes, up to SEEN_MOST */
-    struct strag_trial trials[STRAG_TRIALS_AT_ONCE];
-    int tried[STRAG_TRIALS_AT_ONCE]; /* calls of these so far */
+    struct strag_trials_running trials;
 
     struct strag_judge *judge;     /* rank 0's; NULL elsewhere */
     struct strag_learner *learner; /* likewise, and NULL where nothing is learnt */
@@ -371,11 +370,9 @@ static void follow_news(struct coll_strag_watch *watch, const struct coll_strag_
 {
     for (int t = 0; t < STRAG_TRIALS_AT_ONCE; t++) {
         if (update->change == STRAG_CHANGE_LINKS)
-            watch->trials[t].runs = 0;
-        if (!update->begun[t])
-            continue;
-        watch->trials[t] = news->trials[t];
-        watch->tried[t] = 0;
+            watch->trials.trial[t].runs = 0;
+        if (update->begun[t])
+            strag_trial_begin(&watch->trials, t, &news->trials[t]);
     }
     watch->policy = news->policy;
     if (update->change == STRAG_CHANGE_NOTHING)
@@ -472,23 +469,9 @@ static int decide(struct coll_strag_watch *watch, enum strag_change *change)
 
 /* ---- Trials ---- */
 
-static bool covers(const struct strag_trial *trial, size_t bytes)
-{
-    return trial->runs > 0 && trial->from <= bytes && bytes < trial->to;
-}
-
 const struct strag_trial_run *coll_strag_watch_trial(struct coll_strag_watch *watch, size_t bytes)
 {
-    for (int t = 0; watch && t < STRAG_TRIALS_AT_ONCE; t++) {
-        const struct strag_trial *trial = &watch->trials[t];
-        if (!covers(trial, bytes))
-            continue;
-        const struct strag_trial_run *run = strag_trial_find(trial, watch->tried[t]++);
-        if (run)
-            return run;
-        watch->trials[t].runs = 0;
-    }
-    return NULL;
+    return watch ? strag_trial_next(&watch->trials, bytes) : NULL;
 }
 
 /* ---- A call ---- */
@@ -500,11 +483,8 @@ bool coll_strag_watches(const struct coll_strag_watch *watch, size_t bytes)
         return false;
     if (bytes >= watch->from || !watch->options.decision->learning)
         return bytes >= watch->from;
-    bool wanted =
-        bytes >= COLL_STRAG_LEARN_FROM && watch->seen[strag_size_class(bytes)] < SEEN_MOST;
-    for (int t = 0; t < STRAG_TRIALS_AT_ONCE && !wanted; t++)
-        wanted = covers(&watch->trials[t], bytes);
-    return wanted;
+    return (bytes >= COLL_STRAG_LEARN_FROM && watch->seen[strag_size_class(bytes)] < SEEN_MOST) ||
+           strag_trial_has(&watch->trials, bytes);
 }
 
 /* The barrier is complete, in this thread or another. */

@@ -85,6 +85,7 @@ src_libstrag_la_SOURCES = \
 	src/model/saved_write.c \
 	src/model/select.c src/model/select.h \
 	src/model/symmetry.c src/model/symmetry.h \
+	src/model/table_put.c src/model/table_put.h \
 	src/model/traffic.c src/model/traffic.h \
 	src/plan/algorithm.c src/plan/algorithm.h \
 	src/plan/expression.c src/plan/expression.h \
@@ -119,6 +120,7 @@ src_libstrag_la_SOURCES = \
 	src/watch/offers.c src/watch/offers.h \
 	src/watch/slowdown.c src/watch/slowdown.h \
 	src/watch/summary.c src/watch/summary.h \
+	src/watch/trial.c src/watch/trial.h \
 	src/watch/trials.c src/watch/trials.h
 src_libstrag_la_CPPFLAGS = $(AM_CPPFLAGS) $(HWLOC_CFLAGS) $(YAML_CFLAGS)
 src_libstrag_la_LIBADD = -lm $(PTHREAD_LIBS) $(HWLOC_LIBS) $(YAML_LIBS)

@@ -19,9 +19,6 @@
 #include "watch/calibrate.h"
 #include "watch/trials.h"
 
-/* Trials at the same time, of different sizes. */
-enum { STRAG_TRIALS_AT_ONCE = 2 };
-
 /* What ran, and how long. */
 struct strag_learned_call {
     size_t bytes;

@@ -2,6 +2,7 @@
 #include "watch/trials.h"
 
 #include "base/text.h"
+#include "model/table_put.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -76,22 +77,6 @@ struct strag_trials {
     size_t least; /* bytes: shorter vectors are left alone */
     struct class classes[STRAG_SIZE_CLASSES];
 };
-
-int strag_trial_calls(const struct strag_trial *trial)
-{
-    int calls = 0;
-    for (int r = 0; r < trial->runs; r++)
-        calls += trial->run[r].calls;
-    return calls;
-}
-
-const struct strag_trial_run *strag_trial_find(const struct strag_trial *trial, int call)
-{
-    int run = 0;
-    while (run < trial->runs && call >= trial->run[run].calls)
-        call -= trial->run[run++].calls;
-    return run < trial->runs ? &trial->run[run] : NULL;
-}
 
 struct strag_trials *strag_trials_create(size_t least)
 {
@@ -520,45 +505,15 @@ size_t strag_trials_size(const struct strag_trials *trials, int size_class)
 
 /* ---- What follows ---- */
 
-/* Add an entry unless it says what the one before says; one that begins where the last one does
- * takes its place. */
-static void append(struct strag_table *table, struct strag_entry entry)
-{
-    if (table->entries > 0 && table->entry[table->entries - 1].from >= entry.from)
-        table->entries--;
-    const struct strag_entry *last = table->entries > 0 ? &table->entry[table->entries - 1] : NULL;
-    if (last && last->algorithm == entry.algorithm && last->blocks == entry.blocks)
-        return;
-    if (table->entries < STRAG_TABLE_MAX)
-        table->entry[table->entries++] = entry;
-}
-
-/* @param from, to  bytes: from <= size < to */
-static void put(struct strag_table *table, size_t from, size_t to,
-                const struct strag_trial_run *what)
-{
-    struct strag_table made = {.entries = 0};
-    struct strag_entry behind = *strag_table_entry(table, to);
-    behind.from = to;
-    for (int e = 0; e < table->entries && table->entry[e].from < from; e++)
-        append(&made, table->entry[e]);
-    append(&made, (struct strag_entry){from, what->algorithm, what->blocks});
-    append(&made, behind);
-    for (int e = 0; e < table->entries; e++) {
-        if (table->entry[e].from > to)
-            append(&made, table->entry[e]);
-    }
-    if (made.entries < STRAG_TABLE_MAX)
-        *table = made;
-}
-
 void strag_trials_apply(const struct strag_trials *trials, struct strag_table *table)
 {
     for (int c = 1; c < STRAG_SIZE_CLASSES; c++) {
         const struct class *class = &trials->classes[c];
+        const struct strag_trial_run *what = &class->form[class->winner].what;
         if (class->phase == OVER)
-            put(table, larger(class_begin(c), trials->least), class_begin(c + 1),
-                &class->form[class->winner].what);
+            strag_table_put(
+                table, larger(class_begin(c), trials->least), class_begin(c + 1),
+                &(struct strag_entry){.algorithm = what->algorithm, .blocks = what->blocks});
     }
 }
 

@@ -29,29 +29,9 @@
 #define STRAG_TRIALS_H
 
 #include "model/select.h"
+#include "watch/trial.h"
 
-#include <stdint.h>
-
-enum { STRAG_TRIAL_RUNS = 8, STRAG_SIZE_CLASSES = 48 };
-
-/* An algorithm, and as many consecutive calls. NULL: the previous component. */
-struct strag_trial_run {
-    const struct strag_algorithm *algorithm;
-    int32_t blocks, calls;
-};
-
-/* What the next calls of some sizes run; plain data, but for the pointers. */
-struct strag_trial {
-    uint64_t from, to; /* bytes: from <= size < to */
-    int32_t runs;      /* 0: none */
-    struct strag_trial_run run[STRAG_TRIAL_RUNS];
-};
-
-/** All of its calls. */
-int strag_trial_calls(const struct strag_trial *trial);
-
-/** What a call runs. @param call  from 0 on @return NULL: the trial is over */
-const struct strag_trial_run *strag_trial_find(const struct strag_trial *trial, int call);
+enum { STRAG_SIZE_CLASSES = 48 };
 
 /* What could run at a size, and its modelled seconds. */
 struct strag_offer {

@@ -8,6 +8,7 @@
  */
 #include "watch/trials.h"
 
+#include "model/table_put.h"
 #include "support.h"
 
 #include <math.h>
@@ -307,6 +308,59 @@ static void sizes(void **state)
     strag_trials_free(job.trials);
 }
 
+/* ---- On every rank ---- */
+
+/* Each rank counts the calls of two trials, of different sizes, by itself. */
+static void running(void **state)
+{
+    (void)state;
+    struct strag_trials_running running = {.calls = {0}};
+    const struct strag_trial trial = {
+        1000, 2000, 2, {{strag_algorithms[0], 0, 1}, {strag_algorithms[1], 4, 2}}};
+    const struct strag_trial other = {5000, 6000, 1, {{NULL, 0, 1}}};
+    assert_int_equal(strag_trial_calls(&trial), 3);
+    assert_false(strag_trial_has(&running, 1500));
+    strag_trial_begin(&running, 1, &trial);
+    strag_trial_begin(&running, 0, &other);
+    assert_true(strag_trial_has(&running, 1000) && strag_trial_has(&running, 5999));
+    assert_false(strag_trial_has(&running, 2000) || strag_trial_has(&running, 999));
+    assert_null(strag_trial_next(&running, 3000));
+    assert_ptr_equal(strag_trial_next(&running, 1500)->algorithm, strag_algorithms[0]);
+    assert_null(strag_trial_next(&running, 5500)->algorithm);
+    assert_int_equal(strag_trial_next(&running, 1500)->blocks, 4);
+    assert_int_equal(strag_trial_next(&running, 1500)->blocks, 4);
+    assert_null(strag_trial_next(&running, 1500));
+    assert_false(strag_trial_has(&running, 1500));
+    assert_null(strag_trial_next(&running, 5500));
+}
+
+/* In the middle, at an entry's beginning, and as what is there already. */
+static void table(void **state)
+{
+    (void)state;
+    const struct strag_algorithm *a = strag_algorithms[0], *b = strag_algorithms[1],
+                                 *c = strag_algorithms[2];
+    struct strag_table table = {2, {{0, a, 0}, {1000, b, 8}}};
+    strag_table_put(&table, 400, 600, &(struct strag_entry){0, c, 2});
+    assert_int_equal(table.entries, 4);
+    assert_ptr_equal(strag_table_find(&table, 399), a);
+    assert_ptr_equal(strag_table_find(&table, 400), c);
+    assert_ptr_equal(strag_table_find(&table, 599), c);
+    assert_ptr_equal(strag_table_find(&table, 600), a);
+    strag_table_put(&table, 600, 1000, &(struct strag_entry){0, b, 8});
+    assert_int_equal(table.entries, 3);
+    assert_ptr_equal(strag_table_find(&table, 600), b);
+    strag_table_put(&table, 400, 600, &(struct strag_entry){0, a, 0});
+    assert_int_equal(table.entries, 2);
+    assert_int_equal(table.entry[1].from, 600);
+    struct strag_table full = {.entries = STRAG_TABLE_MAX};
+    for (int e = 0; e < STRAG_TABLE_MAX; e++)
+        full.entry[e] = (struct strag_entry){(size_t)e * 100, e % 2 ? a : b, 0};
+    const struct strag_table before = full;
+    strag_table_put(&full, 110, 120, &(struct strag_entry){0, c, 0});
+    assert_memory_equal(&before, &full, sizeof full);
+}
+
 /* ---- Many jobs ---- */
 
 /* Up to twelve algorithms whose times differ by up to 40 %, of which the model knows nothing. */
@@ -365,7 +419,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_the_best), cmocka_unit_test(previous),
         cmocka_unit_test(nobody),         cmocka_unit_test(faster_than_modelled),
-        cmocka_unit_test(late),           cmocka_unit_test(overlapping),
+        cmocka_unit_test(late),           cmocka_unit_test(running),
+        cmocka_unit_test(table),          cmocka_unit_test(overlapping),
         cmocka_unit_test(adopted),        cmocka_unit_test(very_long),
         cmocka_unit_test(sizes),          cmocka_unit_test(one_percent),
         cmocka_unit_test(five_percent),   cmocka_unit_test(twenty_percent),
