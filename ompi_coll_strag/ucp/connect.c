@@ -18,7 +18,7 @@
 
 /* What a rank sends to all others; if they need it, its address follows, padded. */
 struct card {
-    uint32_t id;
+    int32_t id;
     int32_t pid;
     uint64_t start_time;
 };
@@ -89,7 +89,7 @@ void coll_strag_ucp_make_room(struct coll_strag_ucp_joining *joining, int32_t *n
     const size_t longest = numbers[2] ? 0 : (size_t)-numbers[1];
     joining->stride = sizeof(struct card) + (longest + align - 1) / align * align;
     joining->cards = calloc(n, joining->stride);
-    joining->peers = calloc(n, sizeof(struct coll_strag_ucp_peer *));
+    joining->peers = calloc(n, sizeof *joining->peers);
     joining->ids = calloc(n, sizeof *joining->ids);
     joining->transport = calloc(1, sizeof *joining->transport);
     snprintf(joining->reason, sizeof joining->reason, "out of memory");
@@ -103,7 +103,10 @@ void *coll_strag_ucp_write_card(struct coll_strag_ucp_joining *joining, size_t *
     struct card *card = card_of(joining, joining->rank);
     pthread_mutex_lock(&ucp->lock);
     *card = (struct card){
-        .id = ucp->next_id++, .pid = (int32_t)getpid(), .start_time = ucp->start_time};
+        .id = (int32_t)(ucp->next_id++ & INT32_MAX),
+        .pid = (int32_t)getpid(),
+        .start_time = ucp->start_time,
+    };
     pthread_mutex_unlock(&ucp->lock);
     if (joining->stride > sizeof *card)
         memcpy(card + 1, ucp->address, ucp->address_bytes);
@@ -147,11 +150,20 @@ static bool try_to_reach(struct coll_strag_ucp_joining *joining, int rank)
 {
     if (rank < 0)
         return true;
-    ucs_status_t status = coll_strag_ucp_reach(joining->peers[rank]);
+    ucs_status_t status = coll_strag_ucp_reach(coll_strag_ucp.all[joining->peers[rank]]);
     if (status != UCS_OK)
         snprintf(joining->reason, sizeof joining->reason, "rank %d is out of UCX's reach: %s", rank,
                  coll_strag_ucp.library.ucs_status_string(status));
     return status == UCS_OK;
+}
+
+/* @return of the rank's process; -1: out of memory */
+static int32_t find_number(const struct coll_strag_ucp_joining *joining, int rank)
+{
+    if (rank == joining->rank)
+        return coll_strag_ucp_own();
+    const struct coll_strag_ucp_peer *peer = add_peer(joining, rank);
+    return peer ? peer->number : -1;
 }
 
 static bool read_cards(struct coll_strag_ucp_joining *joining)
@@ -160,11 +172,11 @@ static bool read_cards(struct coll_strag_ucp_joining *joining)
     pthread_mutex_lock(&coll_strag_ucp.lock);
     for (int rank = 0; rank < joining->n && able; rank++) {
         joining->ids[rank] = card_of(joining, rank)->id;
-        if (rank != joining->rank) {
-            joining->peers[rank] = add_peer(joining, rank);
-            able = NULL != joining->peers[rank];
-        }
+        joining->peers[rank] = find_number(joining, rank);
+        able = joining->peers[rank] >= 0;
     }
+    able = able && strag_compact_make(joining->peers, joining->n, &joining->kept_peers) &&
+           strag_compact_make(joining->ids, joining->n, &joining->kept_ids);
     able = able && try_to_reach(joining, next_rank(joining, true)) &&
            try_to_reach(joining, next_rank(joining, false));
     pthread_mutex_unlock(&coll_strag_ucp.lock);
@@ -179,10 +191,10 @@ void coll_strag_ucp_read_cards(struct coll_strag_ucp_joining *joining, int32_t *
 struct coll_strag_transport *coll_strag_ucp_take(struct coll_strag_ucp_joining *joining)
 {
     struct coll_strag_ucp_transport *transport = joining->transport;
-    coll_strag_ucp_transport_init(transport, joining->comm, joining->peers, joining->ids);
+    coll_strag_ucp_transport_init(transport, joining->comm, &joining->kept_peers,
+                                  &joining->kept_ids);
     joining->transport = NULL;
-    joining->peers = NULL;
-    joining->ids = NULL;
+    joining->kept_peers = joining->kept_ids = (struct strag_compact){NULL};
     return &transport->super;
 }
 
@@ -192,8 +204,7 @@ void coll_strag_ucp_forget(struct coll_strag_ucp_joining *joining)
     free(joining->peers);
     free(joining->ids);
     free(joining->transport);
-    joining->cards = NULL;
-    joining->peers = NULL;
-    joining->ids = NULL;
-    joining->transport = NULL;
+    strag_compact_free(&joining->kept_peers);
+    strag_compact_free(&joining->kept_ids);
+    *joining = (struct coll_strag_ucp_joining){.comm = joining->comm};
 }

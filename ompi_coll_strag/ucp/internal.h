@@ -8,6 +8,8 @@
 
 #include "ucp.h"
 
+#include "base/compact.h"
+
 #include <ucp/api/ucp.h>
 
 /*
@@ -43,6 +45,7 @@ enum { COLL_STRAG_REASON_MAX = 240 }; /* bytes of a text that says why something
 
 /* A process, on whatever host: what all communicators know of it. It stays until the end. */
 struct coll_strag_ucp_peer {
+    int32_t number; /* among all */
     ucp_address_t *address;
     ucp_ep_h endpoint;    /* NULL: not needed yet */
     ucs_status_t failure; /* UCS_OK: none is known */
@@ -64,8 +67,11 @@ struct coll_strag_ucp_process {
     ucp_address_t *address;
     size_t address_bytes;
     uint64_t start_time;
-    opal_hash_table_t *peers; /* by name: struct coll_strag_ucp_peer */
-    uint32_t next_id;         /* communicators so far */
+    opal_hash_table_t *peers;         /* by name: struct coll_strag_ucp_peer */
+    struct coll_strag_ucp_peer **all; /* [number]; NULL: this process itself */
+    int nall, all_room;
+    int own;          /* its number, plus 1; 0: it has none yet */
+    uint32_t next_id; /* communicators so far */
 };
 
 extern struct coll_strag_ucp_process coll_strag_ucp;
@@ -74,10 +80,10 @@ extern struct coll_strag_ucp_process coll_strag_ucp;
 struct coll_strag_ucp_transport {
     struct coll_strag_transport super;
     int rank;
-    struct coll_strag_ucp_peer **peers; /* [rank]; the own one is NULL */
-    uint32_t *ids;                      /* [rank]: the number that it gave the communicator */
-    unsigned idle;                      /* looks without a result */
-    double watched;                     /* seconds: when it was last looked whether peers run */
+    struct strag_compact peers; /* [rank]: its process's number here */
+    struct strag_compact ids;   /* [rank]: the number that it gave the communicator */
+    unsigned idle;              /* looks without a result */
+    double watched;             /* seconds: when it was last looked whether peers run */
 };
 
 /**
@@ -95,6 +101,9 @@ struct coll_strag_ucp_peer *coll_strag_ucp_find(opal_process_name_t name);
 struct coll_strag_ucp_peer *coll_strag_ucp_add(opal_process_name_t name, const void *address,
                                                size_t bytes);
 
+/** The number of this process. @return -1: out of memory */
+int32_t coll_strag_ucp_own(void);
+
 /** Make the endpoint to a process, unless it is there. @return UCS_OK, or why not */
 ucs_status_t coll_strag_ucp_reach(struct coll_strag_ucp_peer *peer);
 
@@ -107,10 +116,10 @@ void coll_strag_ucp_watch(struct coll_strag_ucp_peer *peer);
 /**
  * The transport of a communicator.
  *
- * @param peers, ids  [n], the transport's from now on
+ * @param peers, ids  the transport's from now on
  */
 void coll_strag_ucp_transport_init(struct coll_strag_ucp_transport *transport,
-                                   ompi_communicator_t *comm, struct coll_strag_ucp_peer **peers,
-                                   uint32_t *ids);
+                                   ompi_communicator_t *comm, const struct strag_compact *peers,
+                                   const struct strag_compact *ids);
 
 #endif

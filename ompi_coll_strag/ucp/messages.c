@@ -49,15 +49,24 @@ static int mpi_code(ucs_status_t status)
     }
 }
 
+/* Under the lock. */
+static struct coll_strag_ucp_peer *peer_of(const struct coll_strag_ucp_transport *transport,
+                                           int rank)
+{
+    return coll_strag_ucp.all[strag_compact_at(&transport->peers, rank)];
+}
+
 /* ---- Errors ---- */
 
 static int lost(struct coll_strag_ucp_transport *transport, int peer, ucs_status_t status)
 {
     char who[128];
+    pthread_mutex_lock(&coll_strag_ucp.lock);
+    const bool ended = peer_of(transport, peer)->ended;
+    pthread_mutex_unlock(&coll_strag_ucp.lock);
     snprintf(who, sizeof who, "rank %d of %s", peer, transport->super.comm->c_name);
     coll_strag_warn(COLL_STRAG_WARN_LOST, who,
-                    transport->peers[peer]->ended ? "its process has ended"
-                                                  : library()->ucs_status_string(status));
+                    ended ? "its process has ended" : library()->ucs_status_string(status));
     return coll_strag_transport_failed(&transport->super, MPI_ERR_OTHER);
 }
 
@@ -140,9 +149,9 @@ static ucs_memory_type_t memory_type(const struct coll_strag_transport *transpor
     return types[transport->buffers];
 }
 
-static uint64_t tag(uint32_t id, int sender)
+static uint64_t tag(const struct coll_strag_ucp_transport *transport, int receiver, int sender)
 {
-    return (uint64_t)id << 32 | (uint32_t)sender;
+    return (uint64_t)strag_compact_at(&transport->ids, receiver) << 32 | (uint32_t)sender;
 }
 
 /* Post it; under the lock. A receive is never complete at once: UCX up to 1.13 would not say how
@@ -150,19 +159,18 @@ static uint64_t tag(uint32_t id, int sender)
 static void *post(struct coll_strag_ucp_transport *transport,
                   const struct coll_strag_message *message, void *data)
 {
-    const struct coll_strag_ucp_peer *peer = transport->peers[message->peer];
+    const struct coll_strag_ucp_peer *peer = peer_of(transport, message->peer);
     ucp_request_param_t param = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_MEMORY_TYPE,
         .memory_type = memory_type(&transport->super),
     };
     if (message->send)
         return library()->ucp_tag_send_nbx(peer->endpoint, data, message->bytes,
-                                           tag(transport->ids[message->peer], transport->rank),
-                                           &param);
+                                           tag(transport, message->peer, transport->rank), &param);
     param.op_attr_mask |= UCP_OP_ATTR_FLAG_NO_IMM_CMPL;
     return library()->ucp_tag_recv_nbx(coll_strag_ucp.worker, data, message->bytes,
-                                       tag(transport->ids[transport->rank], message->peer),
-                                       UINT64_MAX, &param);
+                                       tag(transport, transport->rank, message->peer), UINT64_MAX,
+                                       &param);
 }
 
 /* Send or receive. A receiver makes the endpoint, too: UCX reports on it when the sender fails. */
@@ -175,7 +183,7 @@ static int start(struct coll_strag_ucp_transport *transport, struct coll_strag_m
     if (NULL == data)
         return STRAG_ERR_MEMORY;
     pthread_mutex_lock(&coll_strag_ucp.lock);
-    ucs_status_t status = coll_strag_ucp_reach(transport->peers[message->peer]);
+    ucs_status_t status = coll_strag_ucp_reach(peer_of(transport, message->peer));
     void *request = status == UCS_OK ? post(transport, message, data) : NULL;
     pthread_mutex_unlock(&coll_strag_ucp.lock);
     if (UCS_PTR_IS_ERR(request))
@@ -241,8 +249,8 @@ static int check_peers(struct coll_strag_ucp_transport *transport, bool watch)
     for (size_t i = 0; i < transport->super.nmessages && status == UCS_OK; i++) {
         peer = transport->super.messages[i].peer;
         if (watch)
-            coll_strag_ucp_watch(transport->peers[peer]);
-        status = transport->peers[peer]->failure;
+            coll_strag_ucp_watch(peer_of(transport, peer));
+        status = peer_of(transport, peer)->failure;
     }
     pthread_mutex_unlock(&coll_strag_ucp.lock);
     return status == UCS_OK ? STRAG_OK : lost(transport, peer, status);
@@ -314,8 +322,8 @@ static int ucp_cancel(struct strag_transport *base, struct strag_transfer *trans
 /* ---- A transport's life ---- */
 
 void coll_strag_ucp_transport_init(struct coll_strag_ucp_transport *transport,
-                                   ompi_communicator_t *comm, struct coll_strag_ucp_peer **peers,
-                                   uint32_t *ids)
+                                   ompi_communicator_t *comm, const struct strag_compact *peers,
+                                   const struct strag_compact *ids)
 {
     *transport = (struct coll_strag_ucp_transport){
         .super = {.super = {.send = ucp_send,
@@ -325,8 +333,8 @@ void coll_strag_ucp_transport_init(struct coll_strag_ucp_transport *transport,
                   .kind = COLL_STRAG_UCP,
                   .comm = comm},
         .rank = ompi_comm_rank(comm),
-        .peers = peers,
-        .ids = ids,
+        .peers = *peers,
+        .ids = *ids,
     };
 }
 
@@ -336,7 +344,7 @@ void coll_strag_ucp_free(struct coll_strag_transport *base)
     if (NULL == base)
         return;
     free(transport->super.messages);
-    free(transport->peers);
-    free(transport->ids);
+    strag_compact_free(&transport->peers);
+    strag_compact_free(&transport->ids);
     free(transport);
 }

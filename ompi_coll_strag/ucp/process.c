@@ -17,6 +17,8 @@
  */
 #include "internal.h"
 
+#include "base/text.h"
+
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
@@ -117,6 +119,9 @@ static void close_worker(struct coll_strag_ucp_process *ucp)
         dlclose(ucp->handle);
     if (ucp->peers)
         OBJ_RELEASE(ucp->peers);
+    free(ucp->all);
+    ucp->all = NULL;
+    ucp->nall = ucp->all_room = ucp->own = 0;
     ucp->address = NULL;
     ucp->worker = NULL;
     ucp->context = NULL;
@@ -188,6 +193,23 @@ struct coll_strag_ucp_peer *coll_strag_ucp_find(opal_process_name_t name)
     return peer;
 }
 
+/* @param peer  NULL: this process @return its number, or -1: out of memory */
+static int32_t add_to_all(struct coll_strag_ucp_peer *peer)
+{
+    struct coll_strag_ucp_process *ucp = &coll_strag_ucp;
+    if (!strag_array_grow(&ucp->all, &ucp->all_room, ucp->nall + 1, sizeof *ucp->all))
+        return -1;
+    ucp->all[ucp->nall] = peer;
+    return ucp->nall++;
+}
+
+int32_t coll_strag_ucp_own(void)
+{
+    if (coll_strag_ucp.own == 0)
+        coll_strag_ucp.own = add_to_all(NULL) + 1;
+    return coll_strag_ucp.own - 1;
+}
+
 struct coll_strag_ucp_peer *coll_strag_ucp_add(opal_process_name_t name, const void *address,
                                                size_t bytes)
 {
@@ -195,8 +217,10 @@ struct coll_strag_ucp_peer *coll_strag_ucp_add(opal_process_name_t name, const v
     if (NULL == peer)
         return NULL;
     peer->address = malloc(bytes);
-    if (NULL == peer->address || opal_hash_table_set_value_uint64(
-                                     coll_strag_ucp.peers, key_of(name), peer) != OPAL_SUCCESS) {
+    peer->number = peer->address ? add_to_all(peer) : -1;
+    if (peer->number < 0 || opal_hash_table_set_value_uint64(coll_strag_ucp.peers, key_of(name),
+                                                             peer) != OPAL_SUCCESS) {
+        coll_strag_ucp.nall -= peer->number >= 0;
         free(peer->address);
         free(peer);
         return NULL;

@@ -12,7 +12,8 @@
 
 #include "../transport.h"
 
-struct coll_strag_ucp_peer;
+#include "base/compact.h"
+
 struct coll_strag_ucp_transport;
 
 /* What a communicator's messages over UCX need to be known on each rank, while it is found out
@@ -20,10 +21,10 @@ struct coll_strag_ucp_transport;
 struct coll_strag_ucp_joining {
     ompi_communicator_t *comm;
     int n, rank;
-    size_t stride; /* bytes of a card */
-    char *cards;   /* [rank] */
-    struct coll_strag_ucp_peer **peers;
-    uint32_t *ids;
+    size_t stride;        /* bytes of a card */
+    char *cards;          /* [rank] */
+    int32_t *peers, *ids; /* [rank]: its process's number here; that which it gave this one */
+    struct strag_compact kept_peers, kept_ids; /* the same, for the transport */
     struct coll_strag_ucp_transport *transport;
     char reason[240]; /* why this rank is not able */
 };

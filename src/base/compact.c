@@ -7,13 +7,19 @@
 bool strag_compact_make(const int32_t *values, int n, struct strag_compact *compact)
 {
     const size_t count = (size_t)n;
-    bool narrow = true;
-    for (int i = 0; i < n; i++)
+    const int64_t step = n > 1 ? (int64_t)values[1] - values[0] : 0;
+    bool narrow = true, even = true;
+    for (int i = 0; i < n; i++) {
         narrow = narrow && values[i] <= UINT16_MAX;
-    *compact = (struct strag_compact){
-        .narrow = narrow ? malloc(count * sizeof *compact->narrow) : NULL,
-        .wide = narrow ? NULL : malloc(count * sizeof *compact->wide),
-    };
+        even = even && values[i] == values[0] + i * step;
+    }
+    *compact = (struct strag_compact){.first = values[0], .step = (int32_t)step};
+    if (even)
+        return true;
+    if (narrow)
+        compact->narrow = malloc(count * sizeof *compact->narrow);
+    else
+        compact->wide = malloc(count * sizeof *compact->wide);
     if (compact->wide)
         memcpy(compact->wide, values, count * sizeof *values);
     for (int i = 0; compact->narrow && i < n; i++)

@@ -8,11 +8,12 @@
 
 struct strag_compact {
     uint16_t *narrow; /* where all are below 65,536 */
-    int32_t *wide;    /* else; one of the two is NULL */
+    int32_t *wide; /* else; one of the two is NULL, or both where each is the one before it, ... */
+    int32_t first, step; /* ... and so much more */
 };
 
 /**
- * @param values   n of them, 0 or more
+ * @param values   n of them, at least one, each 0 or more
  * @param[out] compact  to be freed with strag_compact_free
  * @return false: out of memory, and there is nothing to free
  */
@@ -23,7 +24,9 @@ void strag_compact_free(struct strag_compact *compact);
 
 static inline int32_t strag_compact_at(const struct strag_compact *compact, int i)
 {
-    return compact->narrow ? (int32_t)compact->narrow[i] : compact->wide[i];
+    return compact->narrow ? (int32_t)compact->narrow[i]
+           : compact->wide ? compact->wide[i]
+                           : compact->first + i * compact->step;
 }
 
 #endif
