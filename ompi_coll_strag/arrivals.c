@@ -3,8 +3,11 @@
  * One receive is posted at a time, from any rank: what comes says for which call it is. It is
  * posted only while a message of this call is still to come, so that between calls there is none.
  *
- * Messages are sent without waiting, since the one to whom a decision goes may not be there; over
- * TCP not even connected. At the end of a call it is there, and has received them.
+ * Messages are sent without waiting for the rank they go to, since it may not be there; over TCP
+ * not even connected. At the end of a call it is there, and has received them.
+ *
+ * With the state of run/arrivals.h, two bits for each rank, this is all that a communicator takes,
+ * and only once the regime has begun.
  */
 #include "arrivals.h"
 
@@ -17,8 +20,10 @@
  * -7, -8 and -9. */
 enum { TAG = MCA_COLL_BASE_TAG_ALLGATHER + 4 };
 
-/* Messages that a rank sends in a call, beside decisions: here, and votes. */
-enum { OTHER_MESSAGES = 8 };
+/* Messages under way. Who decides sends to all, when one rank at most is not in the call: in its
+ * way may be what was sent to that one, which is less than this, and no others, since these
+ * receive. */
+enum { PLACES = 24 };
 
 /* Of so many stragglers plans are kept; who was longest not late makes room. */
 enum { KEPT = 16 };
@@ -48,42 +53,23 @@ struct coll_strag_arrivals {
 
     ompi_request_t *incoming; /* posted, or NULL */
     struct strag_arrivals_message message;
-    int places, next;          /* next: probably free */
-    struct outgoing *outgoing; /* [places] */
+    int next; /* probably free */
+    struct outgoing outgoing[PLACES];
 
-    struct kept kept[KEPT];
+    struct kept *kept; /* [KEPT]; NULL: nobody was left out yet */
 };
 
-/* ---- Messages ---- */
+/* test_footprint counts that beside what is in src/. */
+_Static_assert(sizeof(struct coll_strag_arrivals) <= 1024,
+               "whoever comes last takes more memory than test_footprint thinks");
 
-static void send_message(void *context, int to, const struct strag_arrivals_message *message)
-{
-    struct coll_strag_arrivals *arrivals = context;
-    struct outgoing *outgoing = &arrivals->outgoing[arrivals->next];
-    for (int tried = 0; outgoing->request; tried++) {
-        if (tried == arrivals->places) { /* after errors: they will not be sent any more */
-            arrivals->code = OMPI_ERR_OUT_OF_RESOURCE;
-            return;
-        }
-        arrivals->next = (arrivals->next + 1) % arrivals->places;
-        outgoing = &arrivals->outgoing[arrivals->next];
-    }
-    arrivals->next = (arrivals->next + 1) % arrivals->places;
-    outgoing->message = *message;
-    const int code =
-        MCA_PML_CALL(isend(&outgoing->message, sizeof outgoing->message, MPI_BYTE, to, TAG,
-                           MCA_PML_BASE_SEND_STANDARD, arrivals->comm, &outgoing->request));
-    if (code != OMPI_SUCCESS) {
-        outgoing->request = NULL;
-        arrivals->code = code;
-    }
-}
+/* ---- Messages ---- */
 
 /* @return whether all messages are sent; an error is noted */
 static bool all_sent(struct coll_strag_arrivals *arrivals)
 {
     bool all = true;
-    for (int place = 0; place < arrivals->places; place++) {
+    for (int place = 0; place < PLACES; place++) {
         ompi_request_t **request = &arrivals->outgoing[place].request;
         if (!*request)
             continue;
@@ -98,6 +84,39 @@ static bool all_sent(struct coll_strag_arrivals *arrivals)
         *request = NULL;
     }
     return all;
+}
+
+/* @return NULL: there is none, after an error */
+static struct outgoing *find_place(struct coll_strag_arrivals *arrivals)
+{
+    for (;;) {
+        for (int tried = 0; tried < PLACES; tried++) {
+            struct outgoing *outgoing = &arrivals->outgoing[arrivals->next];
+            arrivals->next = (arrivals->next + 1) % PLACES;
+            if (!outgoing->request)
+                return outgoing;
+        }
+        opal_progress();
+        all_sent(arrivals);
+        if (arrivals->code != OMPI_SUCCESS) /* they may not be sent any more */
+            return NULL;
+    }
+}
+
+static void send_message(void *context, int to, const struct strag_arrivals_message *message)
+{
+    struct coll_strag_arrivals *arrivals = context;
+    struct outgoing *outgoing = find_place(arrivals);
+    if (NULL == outgoing)
+        return;
+    outgoing->message = *message;
+    const int code =
+        MCA_PML_CALL(isend(&outgoing->message, sizeof outgoing->message, MPI_BYTE, to, TAG,
+                           MCA_PML_BASE_SEND_STANDARD, arrivals->comm, &outgoing->request));
+    if (code != OMPI_SUCCESS) {
+        outgoing->request = NULL;
+        arrivals->code = code;
+    }
 }
 
 static int post(struct coll_strag_arrivals *arrivals)
@@ -203,9 +222,19 @@ uint64_t coll_strag_arrivals_calls(const struct coll_strag_arrivals *arrivals)
 
 /* ---- Plans ---- */
 
+static struct kept *keep_plans(void)
+{
+    struct kept *kept = calloc(KEPT, sizeof *kept);
+    for (int k = 0; kept && k < KEPT; k++)
+        kept[k].without = NOBODY;
+    return kept;
+}
+
 struct coll_strag_plans *coll_strag_arrivals_plans(struct coll_strag_arrivals *arrivals,
                                                    int without)
 {
+    if (NULL == arrivals->kept && NULL == (arrivals->kept = keep_plans()))
+        return NULL;
     struct kept *found = &arrivals->kept[0];
     for (int k = 0; k < KEPT && found->without != without; k++) {
         struct kept *kept = &arrivals->kept[k];
@@ -225,12 +254,13 @@ void coll_strag_arrivals_free(struct coll_strag_arrivals *arrivals)
 {
     if (NULL == arrivals)
         return;
-    for (int k = 0; k < KEPT; k++)
+    for (int k = 0; arrivals->kept && k < KEPT; k++)
         coll_strag_plans_free(&arrivals->kept[k].plans, false);
-    if (arrivals->incoming || (arrivals->outgoing && !all_sent(arrivals)))
+    free(arrivals->kept);
+    arrivals->kept = NULL;
+    if (arrivals->incoming || !all_sent(arrivals))
         return;
     free(arrivals->state);
-    free(arrivals->outgoing);
     free(arrivals);
 }
 
@@ -242,14 +272,9 @@ struct coll_strag_arrivals *coll_strag_arrivals_create(ompi_communicator_t *comm
         return NULL;
     arrivals->comm = comm;
     arrivals->port = (struct strag_arrivals_port){send_message, arrivals};
-    arrivals->places = n + OTHER_MESSAGES;
     arrivals->state = malloc(strag_arrivals_bytes(n));
-    arrivals->outgoing = calloc((size_t)arrivals->places, sizeof *arrivals->outgoing);
-    for (int k = 0; k < KEPT; k++)
-        arrivals->kept[k].without = NOBODY;
-    if (NULL == arrivals->state || NULL == arrivals->outgoing) {
-        arrivals->places = 0;
-        coll_strag_arrivals_free(arrivals);
+    if (NULL == arrivals->state) {
+        free(arrivals);
         return NULL;
     }
     strag_arrivals_init(arrivals->state, n, ompi_comm_rank(comm));

@@ -39,7 +39,7 @@ int coll_strag_arrivals_agree(struct coll_strag_arrivals *arrivals,
  * @param code  what the call ended with; returned, if it is an error: then nothing is waited for */
 int coll_strag_arrivals_end(struct coll_strag_arrivals *arrivals, int code);
 
-/** Where plans without a rank are kept; those used last. */
+/** Where plans without a rank are kept; those used last. @return NULL: out of memory */
 struct coll_strag_plans *coll_strag_arrivals_plans(struct coll_strag_arrivals *arrivals,
                                                    int without);
 

@@ -72,7 +72,8 @@ struct coll_strag_watch {
     struct strag_learner *learner; /* likewise, and NULL where nothing is learnt */
 
     struct strag_dynamic_policy policy;   /* in force */
-    struct coll_strag_arrivals *arrivals; /* NULL: it never will be */
+    bool may_be_dynamic;                  /* it may come into force */
+    struct coll_strag_arrivals *arrivals; /* NULL: it was not yet */
 
     struct coll_strag_teardown teardown;
     struct coll_strag_watch *next; /* in the list */
@@ -238,7 +239,7 @@ static bool make_judge(struct coll_strag_watch *watch)
         .stragglers = decision->watching == COLL_STRAG_WATCH_SWITCH &&
                       decision->dynamic != STRAG_DYNAMIC_ALWAYS,
         .dynamic =
-            watch->arrivals ? (enum strag_dynamic_use)decision->dynamic : STRAG_DYNAMIC_NEVER,
+            watch->may_be_dynamic ? (enum strag_dynamic_use)decision->dynamic : STRAG_DYNAMIC_NEVER,
         .dynamic_from =
             decision->watch_from > least_of_ours() ? decision->watch_from : least_of_ours(),
         .observer = watch->observer,
@@ -273,8 +274,9 @@ static bool make(struct coll_strag_watch *watch)
     if (decision->links &&
         !coll_strag_links_create(comm, watch->options.topology, &decision->state, &watch->links))
         return false;
-    if (decision->dynamic != STRAG_DYNAMIC_NEVER &&
-        ompi_comm_size(comm) >= STRAG_ARRIVALS_RANKS_MIN) {
+    watch->may_be_dynamic = decision->dynamic != STRAG_DYNAMIC_NEVER &&
+                            ompi_comm_size(comm) >= STRAG_ARRIVALS_RANKS_MIN;
+    if (watch->may_be_dynamic && decision->dynamic == STRAG_DYNAMIC_ALWAYS) {
         watch->arrivals = coll_strag_arrivals_create(comm);
         if (NULL == watch->arrivals)
             return false;
@@ -365,9 +367,25 @@ static void fill_in(const struct coll_strag_watch *watch, enum strag_change chan
     update->dynamic = watch->policy.on || strag_judge_policy(watch->judge)->on;
 }
 
+/* The regime begins: what it needs is made on all ranks, or on none, and then it does not begin. */
+static int begin_dynamic(struct coll_strag_watch *watch)
+{
+    const struct coll_strag_watch_options *options = &watch->options;
+    bool all;
+    watch->arrivals = coll_strag_arrivals_create(options->comm);
+    const int code =
+        coll_strag_agree(options->previous, options->comm, NULL != watch->arrivals, &all);
+    if (!all) {
+        coll_strag_arrivals_free(watch->arrivals);
+        watch->arrivals = NULL;
+        watch->policy.on = false;
+    }
+    return code;
+}
+
 /* What is new is followed from the next call on. */
-static void follow_news(struct coll_strag_watch *watch, const struct coll_strag_update *update,
-                        const struct coll_strag_news *news)
+static int follow_news(struct coll_strag_watch *watch, const struct coll_strag_update *update,
+                       const struct coll_strag_news *news)
 {
     for (int t = 0; t < STRAG_TRIALS_AT_ONCE; t++) {
         if (update->change == STRAG_CHANGE_LINKS)
@@ -378,11 +396,12 @@ static void follow_news(struct coll_strag_watch *watch, const struct coll_strag_
         watch->tried[t] = 0;
     }
     watch->policy = news->policy;
-    if (update->change == STRAG_CHANGE_NOTHING)
-        return;
-    coll_strag_measured_keep(&news->measured, watch->options.shared);
-    watch->options.decision->state = news->state;
-    watch->options.decision->table = news->table;
+    if (update->change != STRAG_CHANGE_NOTHING) {
+        coll_strag_measured_keep(&news->measured, watch->options.shared);
+        watch->options.decision->state = news->state;
+        watch->options.decision->table = news->table;
+    }
+    return watch->policy.on && NULL == watch->arrivals ? begin_dynamic(watch) : OMPI_SUCCESS;
 }
 
 static int broadcast(const struct coll_strag_watch *watch, void *data, size_t bytes)
@@ -414,7 +433,7 @@ static int broadcast_update(struct coll_strag_watch *watch, struct coll_strag_up
     if (code != OMPI_SUCCESS)
         return code;
     coll_strag_news_unpack(update, &news);
-    follow_news(watch, update, &news);
+    code = follow_news(watch, update, &news);
     *change = update->change > (int)*change ? (enum strag_change)update->change : *change;
     return code;
 }
@@ -539,7 +558,7 @@ int coll_strag_watch_agree(struct coll_strag_watch *watch, size_t bytes,
     without->algorithm = entry->algorithm;
     without->blocks = entry->blocks;
     without->plans = coll_strag_arrivals_plans(watch->arrivals, without->rank);
-    return code;
+    return without->plans ? OMPI_SUCCESS : OMPI_ERR_OUT_OF_RESOURCE;
 }
 
 int coll_strag_watch_agreed(struct coll_strag_watch *watch,

@@ -24,12 +24,21 @@ struct strag_arrivals {
     int32_t granted, answered; /* as a candidate: votes, and answers */
     int32_t decision, by;
 
-    uint32_t next[]; /* [rank]: the first call that it has not come to, as far as is known */
+    uint32_t come[]; /* bits of ranks that have come, as far as is known: to calls c with c % 2 = 0,
+                        behind them those with 1. A rank that has come to the next call has come to
+                        this one, though only that one was told. */
 };
+
+enum { BITS = 32 };
+
+static size_t words_of(int n)
+{
+    return ((size_t)n + BITS - 1) / BITS;
+}
 
 size_t strag_arrivals_bytes(int n)
 {
-    return sizeof(struct strag_arrivals) + (size_t)n * sizeof(uint32_t);
+    return sizeof(struct strag_arrivals) + 2 * words_of(n) * sizeof(uint32_t);
 }
 
 void strag_arrivals_init(struct strag_arrivals *arrivals, int n, int rank)
@@ -64,9 +73,16 @@ static struct inbox *inbox_of(struct strag_arrivals *arrivals, uint32_t call)
     return &arrivals->inbox[call % 2];
 }
 
+static uint32_t *come_to(struct strag_arrivals *arrivals, uint32_t call)
+{
+    return arrivals->come + call % 2 * words_of(arrivals->n);
+}
+
 static bool has_come(const struct strag_arrivals *arrivals, int rank)
 {
-    return rank == arrivals->me || (int32_t)(arrivals->next[rank] - arrivals->call) > 0;
+    const size_t word = (size_t)rank / BITS, words = words_of(arrivals->n);
+    return rank == arrivals->me ||
+           ((arrivals->come[word] | arrivals->come[words + word]) >> rank % BITS & 1);
 }
 
 /* There is one. */
@@ -161,8 +177,9 @@ static void act(struct strag_arrivals *arrivals, const struct strag_arrivals_por
 void strag_arrivals_begin(struct strag_arrivals *arrivals, const struct strag_arrivals_roles *roles,
                           const struct strag_arrivals_port *port)
 {
-    *inbox_of(arrivals, arrivals->call) =
-        (struct inbox){.decided = false}; /* for the next but one */
+    /* for the next but one: */
+    *inbox_of(arrivals, arrivals->call) = (struct inbox){.decided = false};
+    memset(come_to(arrivals, arrivals->call), 0, words_of(arrivals->n) * sizeof(uint32_t));
     arrivals->call++;
     arrivals->roles = *roles;
     arrivals->missing = 0;
@@ -201,7 +218,7 @@ void strag_arrivals_receive(struct strag_arrivals *arrivals, int from,
         return; /* of a call that ended with an error */
     switch (message->kind) {
     case STRAG_ARRIVALS_HERE:
-        arrivals->next[from] = message->call + 1;
+        come_to(arrivals, message->call)[from / BITS] |= UINT32_C(1) << from % BITS;
         arrivals->missing -= current;
         break;
     case STRAG_ARRIVALS_TAKE:

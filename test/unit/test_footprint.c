@@ -9,10 +9,15 @@
  *     split     the packed topology, of ranks numbered anew
  *     half      the same, of every other rank
  *
- * all of them watched, with links, while messages go to 24 partners.
+ * all of them watched, with links, while messages go to 24 partners. What comes on top:
+ *
+ *     last      between hosts, once the dynamic regime has begun
+ *     UCX       the processes' numbers, in the order in which they were met, that is of the ranks
+ * of the first communicator, and what number each gave to this one
  */
 #include "base/compact.h"
 #include "machine/topology.h"
+#include "run/arrivals.h"
 #include "watch/meter.h"
 #include "watch/observe.h"
 #include "watch/slowdown.h"
@@ -25,10 +30,15 @@ enum {
     KIB = 1024,
     RANKS = 4096,
     MOST = 64 * KIB,
+
+    /* With what comes on top. All but one rank per host in random order are below 64. */
+    MOST_WITH_BOTH = 66 * KIB + KIB / 2,
+
     PARTNERS = 24, /* 12 rounds, each with another one to send to and to receive from */
 
-    /* The component's own structures: module.c asserts that they are no larger. */
+    /* The component's own structures: module.c and arrivals.c assert that they are no larger. */
     FIXED = 7 * KIB,
+    LAST_FIXED = KIB,
 };
 
 enum kind { FIRST, DUP, SPLIT, HALF, KINDS };
@@ -58,6 +68,38 @@ static void watch(struct kept *kept, const struct strag_topology *topology)
     strag_probe_hosts_free(&hosts);
     for (int i = 1; i <= PARTNERS; i++)
         strag_meter_begin(kept->meter, strag_compact_at(&kept->host_of, i * (n / (PARTNERS + 1))));
+}
+
+/* The state of whoever comes last. @return bytes */
+static long keep_last(int n)
+{
+    memory_watch(0);
+    struct strag_arrivals *state = malloc(strag_arrivals_bytes(n));
+    assert_non_null(state);
+    strag_arrivals_init(state, n, 1);
+    const long bytes = memory_unwatch().bytes;
+    free(state);
+    return bytes + LAST_FIXED;
+}
+
+/* @param rank_of  [n]: in the first communicator; NULL: this is that one  @return bytes */
+static long keep_ucx(const int32_t *rank_of, int n)
+{
+    struct strag_compact peers, ids;
+    int32_t *numbers = calloc((size_t)n, sizeof *numbers);
+    assert_non_null(numbers);
+    memory_watch(0);
+    assert_true(strag_compact_make(numbers, n, &ids));
+    for (int i = 0; i < n; i++)
+        numbers[i] = rank_of ? rank_of[i] : i;
+    assert_true(strag_compact_make(numbers, n, &peers));
+    for (int i = 0; i < n; i += n / 7)
+        assert_int_equal(strag_compact_at(&peers, i), numbers[i]);
+    const long bytes = memory_unwatch().bytes;
+    strag_compact_free(&peers);
+    strag_compact_free(&ids);
+    free(numbers);
+    return bytes;
 }
 
 /* @return bytes */
@@ -138,14 +180,18 @@ static void check(const char *machine, const struct strag_topology *whole, struc
             half[i] = rank_of[2 * i];
         struct strag_topology *all = part(whole, rank_of, RANKS);
         struct strag_topology *some = part(whole, half, RANKS / 2);
+        const long last = keep_last(RANKS), ucx = keep_ucx(order ? rank_of : NULL, RANKS);
         print_message("%-22s %-9s", machine, orders[order]);
         for (int kind = 0; kind < KINDS; kind++) {
             const long bytes =
                 keep(kind == HALF ? some : all, (enum kind)kind, order == AS_THEY_ARE);
             print_message(" %s %5.1f KiB", kinds[kind], (double)bytes / KIB);
             assert_in_range(bytes, FIXED, MOST);
+            assert_in_range(bytes + last + (kind >= SPLIT ? ucx : 0), FIXED, MOST_WITH_BOTH);
         }
-        print_message("\n");
+        print_message(" last +%.1f, UCX +%.1f\n", (double)last / KIB, (double)ucx / KIB);
+        assert_in_range(last, LAST_FIXED, LAST_FIXED + 5 * KIB / 4);
+        assert_in_range(ucx, 0, order == RANDOM || order == CYCLIC ? 2 * RANKS + 64 : 0);
         strag_topology_free(all);
         strag_topology_free(some);
     }
@@ -170,11 +216,11 @@ static void at_most_64_kib(void **state)
     strag_topology_free(torus);
 }
 
-/* Two bytes each where they do, else four. */
+/* Two bytes each where they do, else four; none where each is the one before it and so much. */
 static void numbers(void **state)
 {
     (void)state;
-    const int32_t few[] = {0, 65535, 7}, many[] = {1, 65536, INT32_MAX};
+    const int32_t few[] = {0, 65535, 7}, many[] = {1, 65536, INT32_MAX}, back[] = {9, 6, 3, 0};
     struct strag_compact made;
     assert_true(strag_compact_make(few, 3, &made));
     assert_true(made.narrow && !made.wide);
@@ -186,6 +232,10 @@ static void numbers(void **state)
     for (int i = 0; i < 3; i++)
         assert_int_equal(strag_compact_at(&made, i), many[i]);
     strag_compact_free(&made);
+    assert_true(strag_compact_make(back, 4, &made));
+    assert_true(!made.wide && !made.narrow);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(strag_compact_at(&made, i), back[i]);
     memory_watch(1);
     const bool failed = !strag_compact_make(few, 3, &made);
     assert_int_equal(memory_unwatch().live, 0);
