@@ -12,6 +12,7 @@ src_libstrag_la_SOURCES = \
 	src/algorithms/circulant.c src/algorithms/circulant.h \
 	src/algorithms/direct.c \
 	src/algorithms/flex_cuts.c src/algorithms/flex_cuts.h \
+	src/algorithms/flex_shares.c src/algorithms/flex_shares.h \
 	src/algorithms/flex_plan.c src/algorithms/flex_plan.h \
 	src/algorithms/flexreduce.c \
 	src/algorithms/fold.h \

@@ -1,153 +1,51 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Planning takes O(levels * r log r) for r ranges. Ranges are fractions of `whole` while they are
- * made; at the end all their ends become the cuts between blocks, and they are counted in blocks.
+ * Planning takes O(levels * r log r) for r ranges, and next to nothing for the log where nodes side
+ * by side are alike. Ranges are fractions of `whole` while they are made; at the end all their ends
+ * become the cuts between blocks, and they are counted in blocks.
  */
 #include "algorithms/flex_plan.h"
 
 #include "algorithms/flex_cuts.h"
-#include "algorithms/skips.h"
+#include "algorithms/flex_shares.h"
 
-#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 __extension__ typedef unsigned __int128 wide;
 
 enum { NONE = -1 };
-
-/* lcm(1 .. 40), about 2^52.2: what is divided by up to 40 once stays exact. Times 512 segments it
- * is below the 2^62 that strag_bounds allows. */
-static const int64_t many_divisors = INT64_C(5342931457063200);
 
 /* So many ranges are never too many; see flex_plan.h. */
 static const int many_ranges = 2500;
 
 /* Someone who waits for a new range: a leaf with one of its old ones. */
 struct claimant {
-    struct strag_flex_range range; /* the old one */
-    int64_t wanted;                /* what is still to be given */
-    int32_t number;
+    int64_t first, end; /* the old one */
+    int64_t wanted;     /* what is still to be given */
+    int32_t position, number;
+};
+
+/* All ranges after a level, in groups from left to right: below a node of the level, or a leaf that
+ * is below none. Those of a group tile the vector: a range begins where the one before it ends, the
+ * group's first one at 0. */
+struct given {
+    int count;
+    int64_t *end;
+    int32_t *position;
+    int32_t *at; /* [first position of a group]: its first range; [n]: count */
 };
 
 struct planner {
     struct strag_flex *flex;
     struct strag_flex_form form;
-    int64_t *shares; /* of a node's children */
-    int32_t *group;  /* [position]: of the level at hand */
+    int64_t *shares;     /* of a node's children */
+    int32_t *group;      /* [position]: of the level at hand */
+    struct given *given; /* [level + 1]; [0]: before the lowest one */
     struct claimant *claimants, *spare;
-    int32_t *heap;                  /* numbers of claimants, the one to be served first on top */
-    struct strag_flex_range *given; /* all ranges after a level, node after node */
-    int ngiven;
-    size_t room; /* of all four, but of `given` twice as much */
+    int32_t *heap; /* numbers of claimants, the one to be served first on top */
+    size_t room;   /* of all three */
 };
-
-/* ---- Shares ---- */
-
-static double rate_of(const struct strag_tree_node *child, bool said)
-{
-    return (said ? child->uplink : 1) / child->slowed;
-}
-
-/* By how much the rates ask for unequal shares. Uplinks count as alike where not all are said. */
-struct rates {
-    bool said, alike;
-    double time; /* T: all a child's traffic, sent one vector per unit of time and rate */
-    double sum;  /* of what the children ask for */
-};
-
-/* What a child asks for: with this share its uplink is busy during all of the time. */
-static double wish(const struct rates *rates, const struct strag_tree_node *child)
-{
-    double more = rates->time * rate_of(child, rates->said) - 1;
-    return more > 0 ? more : 0;
-}
-
-static struct rates find_rates(const struct strag_tree *tree, const struct strag_tree_node *node)
-{
-    const struct strag_tree_node *children = &tree->nodes[node->first_child];
-    struct rates rates = {.said = true, .alike = true};
-    for (int c = 0; c < node->children; c++)
-        rates.said = rates.said && children[c].uplink > 0;
-    double least = rate_of(&children[0], rates.said), most = least, sum = 0;
-    for (int c = 0; c < node->children; c++) {
-        double rate = rate_of(&children[c], rates.said);
-        least = rate < least ? rate : least;
-        most = rate > most ? rate : most;
-        sum += rate;
-    }
-    rates.alike = !(most > least);
-    rates.time = 2 * (node->children - 1) / sum;
-    if (rates.time < 1 / least)
-        rates.time = 1 / least;
-    for (int c = 0; c < node->children; c++)
-        rates.sum += wish(&rates, &children[c]);
-    rates.alike = rates.alike || !isfinite(rates.sum); /* beyond what numbers can tell apart */
-    return rates;
-}
-
-void strag_flex_shares(const struct strag_tree *tree, int node, bool rates, int64_t whole,
-                       int64_t *shares)
-{
-    const struct strag_tree_node *above = &tree->nodes[node];
-    int degree = above->children;
-    struct rates found = {.alike = true};
-    if (rates && degree > 2)
-        found = find_rates(tree, above);
-    double asked = 0;
-    int64_t given = 0;
-    for (int c = 0; c < degree; c++) {
-        int64_t until = (int64_t)((wide)whole * (unsigned)(c + 1) / (unsigned)degree);
-        if (!found.alike && c + 1 < degree) {
-            asked += wish(&found, &tree->nodes[above->first_child + c]);
-            until = (int64_t)((double)whole * (asked / found.sum));
-            until = until > whole ? whole : until;
-        }
-        shares[c] = until - given;
-        given = until;
-    }
-}
-
-/* ---- The denominator ---- */
-
-/* The product of the degrees above a node, or 0 if it is above `limit`. */
-static int64_t product_above(const struct strag_tree *tree, int node, int64_t limit)
-{
-    int64_t product = 1;
-    for (int i = tree->nodes[node].parent; i != NONE; i = tree->nodes[i].parent) {
-        if (product > limit / tree->nodes[i].children)
-            return 0;
-        product *= tree->nodes[i].children;
-    }
-    return product;
-}
-
-/* The least common denominator of all portions, or many_divisors. */
-static int64_t find_whole(const struct strag_tree *tree)
-{
-    int64_t whole = 1;
-    for (int i = 0, parent = NONE; i < tree->nnodes; i++) {
-        if (tree->nodes[i].children || tree->nodes[i].parent == parent)
-            continue;
-        parent = tree->nodes[i].parent;
-        int64_t product = product_above(tree, i, many_divisors);
-        if (product == 0)
-            return many_divisors;
-        int64_t times = product / strag_gcd(whole, product);
-        if (whole > many_divisors / times)
-            return many_divisors;
-        whole *= times;
-    }
-    return whole;
-}
-
-static bool all_alike(const struct strag_tree *tree)
-{
-    for (int i = 0; i < tree->nnodes; i++) {
-        if (tree->nodes[i].children > 2 && !find_rates(tree, &tree->nodes[i]).alike)
-            return false;
-    }
-    return true;
-}
 
 /* ---- Who gets the next part of the vector ---- */
 
@@ -155,10 +53,10 @@ static bool all_alike(const struct strag_tree *tree)
 static bool is_before(const struct planner *planner, int32_t a, int32_t b)
 {
     const struct claimant *x = &planner->claimants[a], *y = &planner->claimants[b];
-    if (x->range.end != y->range.end)
-        return x->range.end < y->range.end;
-    if (x->range.first != y->range.first)
-        return x->range.first < y->range.first;
+    if (x->end != y->end)
+        return x->end < y->end;
+    if (x->first != y->first)
+        return x->first < y->first;
     return x->number < y->number;
 }
 
@@ -187,35 +85,38 @@ static int32_t pop(struct planner *planner, int *size)
     return top;
 }
 
-/* Give [first, end) to a position; `start` is where the node's ranges begin. */
-static void give(struct planner *planner, int start, int64_t first, int64_t end, int32_t position)
+/* Give what follows, up to `end`, to a position; `start` is where the node's ranges begin. */
+static void give(struct given *given, int start, int64_t end, int32_t position)
 {
-    struct strag_flex_range *last = planner->given + planner->ngiven - 1;
-    if (first == end)
+    int count = given->count;
+    if (end == (count > start ? given->end[count - 1] : 0))
         return;
-    if (planner->ngiven > start && last->position == position)
-        last->end = end;
-    else
-        planner->given[planner->ngiven++] = (struct strag_flex_range){first, end, position};
+    if (count > start && given->position[count - 1] == position) {
+        given->end[count - 1] = end;
+        return;
+    }
+    given->end[count] = end;
+    given->position[count] = position;
+    given->count++;
 }
 
 /* Share the vector among claimants, who are sorted by the start of their old ranges. */
-static void share_out_split(struct planner *planner, int count)
+static void share_out_split(struct planner *planner, struct given *given, int count)
 {
     struct claimant *claimants = planner->claimants;
-    int waiting = 0, released = 0, start = planner->ngiven;
+    int waiting = 0, released = 0, start = given->count;
     int64_t progress = 0;
     while (released < count || waiting > 0) {
-        while (released < count && (waiting == 0 || claimants[released].range.first <= progress)) {
+        while (released < count && (waiting == 0 || claimants[released].first <= progress)) {
             push(planner, &waiting, released);
             released++;
         }
         int32_t number = pop(planner, &waiting);
         struct claimant *first = &claimants[number];
         int64_t end = progress + first->wanted;
-        if (released < count && claimants[released].range.first < end)
-            end = claimants[released].range.first; /* someone more urgent may come */
-        give(planner, start, progress, end, first->range.position);
+        if (released < count && claimants[released].first < end)
+            end = claimants[released].first; /* someone more urgent may come */
+        give(given, start, end, first->position);
         first->wanted -= end - progress;
         progress = end;
         if (first->wanted > 0)
@@ -223,26 +124,33 @@ static void share_out_split(struct planner *planner, int count)
     }
 }
 
-/* Likewise where each gets one range: in the order in which they are to be served. */
-static void share_out_whole(struct planner *planner, int count)
+/* Likewise where each gets one range, in the order in which they are to be served.
+ * @param within  the new ranges are to lie within the old ones
+ * @return false: one does not, and nothing is given */
+static bool share_out_whole(struct planner *planner, struct given *given, int count, bool within)
 {
-    int start = planner->ngiven;
+    int start = given->count;
     int64_t progress = 0;
     for (int c = 0; c < count; c++) {
         const struct claimant *claimant = &planner->claimants[c];
-        give(planner, start, progress, progress + claimant->wanted, claimant->range.position);
+        if (within && progress < claimant->first) {
+            given->count = start;
+            return false;
+        }
         progress += claimant->wanted;
+        give(given, start, progress, claimant->position);
     }
+    return true;
 }
 
-/* ---- Levels ---- */
+/* ---- Claims ---- */
 
 /* In which order claimants are sorted: by the start of their old ranges, or as they are served. */
 static bool is_behind(const struct claimant *x, const struct claimant *y, bool served)
 {
-    if (served && x->range.end != y->range.end)
-        return x->range.end > y->range.end;
-    return x->range.first > y->range.first;
+    if (served && x->end != y->end)
+        return x->end > y->end;
+    return x->first > y->first;
 }
 
 static int sorted_end(const struct claimant *claimants, int first, int count, bool served)
@@ -253,7 +161,7 @@ static int sorted_end(const struct claimant *claimants, int first, int count, bo
     return end;
 }
 
-/* Those of one child are in order: runs are merged, of equals the one in front first. */
+/* They are in order for stretches: these are merged, of equals the one in front first. */
 static void sort_claimants(struct planner *planner, int count, bool served)
 {
     while (sorted_end(planner->claimants, 0, count, served) < count) {
@@ -280,44 +188,187 @@ static int64_t share_before(const struct planner *planner, int64_t place, int64_
     return (int64_t)((wide)place * (wide)share / (wide)whole);
 }
 
-/* A child's ranges claim what is given to them of its share. They tile the vector, so that most
- * begin where the one before them ends. @return how many claimants there are then */
-static int add_claimants(struct planner *planner, const struct strag_flex_list *held,
-                         const struct strag_tree_node *child, int64_t share, int count)
+/* The old ranges below a child. */
+struct held {
+    int first, count;
+};
+
+static struct held held_by(const struct planner *planner, const struct given *held, int child)
 {
-    int64_t place = 0, before = 0;
-    for (int i = held->at[child->first_leaf]; i < held->at[child->first_leaf + child->leaves];
-         i++) {
-        const struct strag_flex_range *range = &held->ranges[i];
-        if (range->first != place)
-            before = share_before(planner, range->first, share);
-        int64_t after = share_before(planner, range->end, share);
-        if (after > before)
-            planner->claimants[count++] = (struct claimant){*range, after - before, i};
-        place = range->end;
-        before = after;
+    const struct strag_tree_node *node = &planner->flex->tree->nodes[child];
+    int first = held->at[node->first_leaf];
+    return (struct held){first, held->at[node->first_leaf + node->leaves] - first};
+}
+
+static bool is_same(const struct given *held, struct held a, struct held b)
+{
+    return a.count == b.count && memcmp(held->end + a.first, held->end + b.first,
+                                        (size_t)a.count * sizeof *held->end) == 0;
+}
+
+/* The children from this one to the one before `end` have the same old ranges: their claims follow
+ * each other range by range. @return how many claimants there are then */
+static int add_claimants(struct planner *planner, const struct given *held,
+                         const struct strag_tree_node *node, int child, int end, int count)
+{
+    const int children = end - child;
+    const struct held first = held_by(planner, held, node->first_child + child);
+    const int64_t *shares = planner->shares + child;
+    int64_t before = 0;
+    for (int i = 0; i < first.count; i++) {
+        int64_t place = held->end[first.first + i], wanted = 0;
+        for (int c = 0; c < children; c++) {
+            int number = first.first + c * first.count + i;
+            if (c == 0 || shares[c] != shares[c - 1])
+                wanted = share_before(planner, place, shares[c]) -
+                         share_before(planner, before, shares[c]);
+            if (wanted > 0)
+                planner->claimants[count++] = (struct claimant){
+                    before, place, wanted, held->position[number], (int32_t)number};
+        }
+        before = place;
     }
     return count;
 }
 
-/* Hand out the ranges below one node. */
+/* Of all that is held below a node's children, which are side by side. */
+static int add_all_claimants(struct planner *planner, const struct given *held,
+                             const struct strag_tree_node *node)
+{
+    int count = 0;
+    for (int child = 0, end; child < node->children; child = end) {
+        const struct held first = held_by(planner, held, node->first_child + child);
+        end = child + 1;
+        while (end < node->children &&
+               is_same(held, first, held_by(planner, held, node->first_child + end)))
+            end++;
+        count = add_claimants(planner, held, node, child, end, count);
+    }
+    return count;
+}
+
+/* ---- Levels ---- */
+
+/* Hand out the ranges below one node. Where new ranges in the order of the old ones' ends lie
+ * within these, it does not matter whether they might be split. */
 static void plan_node(struct planner *planner, int level, int index)
 {
-    const struct strag_tree *tree = planner->flex->tree;
-    const struct strag_tree_node *node = &tree->nodes[index];
-    const struct strag_flex_list *held = &planner->flex->lists[3 * level + 1];
-    int count = 0;
-    strag_flex_shares(tree, index, planner->form.rates, planner->flex->whole, planner->shares);
-    for (int c = 0; c < node->children; c++) {
-        const struct strag_tree_node *child = &tree->nodes[node->first_child + c];
-        count = add_claimants(planner, held, child, planner->shares[c], count);
-    }
-    sort_claimants(planner, count, !planner->form.split);
-    if (planner->form.split)
-        share_out_split(planner, count);
-    else
-        share_out_whole(planner, count);
+    const struct strag_tree_node *node = &planner->flex->tree->nodes[index];
+    const struct given *held = &planner->given[level];
+    struct given *given = &planner->given[level + 1];
+    strag_flex_shares(planner->flex->tree, index, planner->form.rates, planner->flex->whole,
+                      planner->shares);
+    int count = add_all_claimants(planner, held, node);
+    sort_claimants(planner, count, true);
+    if (share_out_whole(planner, given, count, planner->form.split))
+        return;
+    count = add_all_claimants(planner, held, node);
+    sort_claimants(planner, count, false);
+    share_out_split(planner, given, count);
 }
+
+static bool make_given(struct planner *planner, int level, int most)
+{
+    struct given *given = &planner->given[level];
+    size_t n = (size_t)planner->flex->tree->n;
+    given->end = malloc(((size_t)most + 1) * sizeof *given->end);
+    given->position = malloc(((size_t)most + 1) * sizeof *given->position);
+    given->at = malloc((n + 1) * sizeof *given->at);
+    return given->end && given->position && given->at;
+}
+
+static void free_given(struct given *given)
+{
+    free(given->end);
+    free(given->position);
+    free(given->at);
+    *given = (struct given){0};
+}
+
+static void free_all_given(struct planner *planner)
+{
+    for (int level = 0; planner->given && level <= planner->flex->tree->levels; level++)
+        free_given(&planner->given[level]);
+}
+
+static void free_claimants(struct planner *planner)
+{
+    free(planner->claimants);
+    free(planner->spare);
+    free(planner->heap);
+    planner->claimants = planner->spare = NULL;
+    planner->heap = NULL;
+    planner->room = 0;
+}
+
+/* Room for what a level gives: a range is cut at most where another one begins. */
+static bool make_room(struct planner *planner, int level)
+{
+    const int held = planner->given[level].count;
+    const size_t count = (size_t)held + 1;
+    if (!make_given(planner, level + 1, planner->form.split ? 2 * held : held))
+        return false;
+    if (count <= planner->room)
+        return true;
+    free_claimants(planner);
+    planner->claimants = malloc(count * sizeof *planner->claimants);
+    planner->spare = malloc(count * sizeof *planner->spare);
+    planner->heap = malloc(count * sizeof *planner->heap);
+    planner->room = count;
+    return count < INT32_MAX / 2 && planner->claimants && planner->spare && planner->heap;
+}
+
+/* One level of the tree. Leaves that are below none of its nodes are groups and keep what they
+ * have: the whole vector. */
+static bool plan_level(struct planner *planner, int level)
+{
+    const struct strag_tree *tree = planner->flex->tree;
+    if (!make_room(planner, level))
+        return false;
+    struct given *given = &planner->given[level + 1];
+    for (int p = 0; p < tree->n;) {
+        int index = strag_tree_ancestor(tree, level, p);
+        given->at[p] = given->count;
+        if (index == NONE) {
+            give(given, given->count, planner->flex->whole, p++);
+            continue;
+        }
+        plan_node(planner, level, index);
+        p += tree->nodes[index].leaves;
+    }
+    given->at[tree->n] = given->count;
+    return true;
+}
+
+/* ---- Blocks ---- */
+
+/* All ends of ranges, sorted, each once. @return false when out of memory */
+static bool find_cuts(struct planner *planner)
+{
+    struct strag_flex *flex = planner->flex;
+    size_t cuts = 1, room = 1;
+    for (int level = 1; level <= flex->tree->levels; level++)
+        room += (size_t)planner->given[level].count;
+    int64_t *spare = malloc(room * sizeof *spare);
+    flex->cuts = malloc(room * sizeof *flex->cuts);
+    if (!flex->cuts || !spare || room >= INT32_MAX) {
+        free(spare);
+        return false;
+    }
+    flex->cuts[0] = 0;
+    for (int level = 1; level <= flex->tree->levels; level++) {
+        const struct given *given = &planner->given[level];
+        size_t count = (size_t)given->count;
+        memcpy(flex->cuts + cuts, given->end, count * sizeof *given->end);
+        count = strag_merge_runs(flex->cuts + cuts, count, spare);
+        cuts = strag_merge_runs(flex->cuts, cuts + count, spare);
+    }
+    flex->blocks = (int)cuts - 1;
+    free(spare);
+    return true;
+}
+
+/* ---- Lists ---- */
 
 /* The first position of a position's group: what is below a child of a level's node. On level 0,
  * where these are leaves, each position is a group. */
@@ -327,13 +378,23 @@ static int32_t group_of(const struct strag_tree *tree, int level, int position)
     return child == NONE ? position : tree->nodes[child].first_leaf;
 }
 
-/* Put ranges in the groups of a level, in which they keep their order.
+/* @return of a level, for put_in_groups */
+static const int32_t *find_groups(struct planner *planner, int level)
+{
+    const struct strag_tree *tree = planner->flex->tree;
+    for (int p = 0; p < tree->n && level > 0; p++)
+        planner->group[p] = group_of(tree, level, p);
+    return level > 0 ? planner->group : NULL;
+}
+
+/* Put a list's ranges in other groups, in which they keep their order.
  * @param group  [position]; NULL: each position is one  @return false when out of memory */
 static bool put_in_groups(const struct strag_tree *tree, const int32_t *group,
-                          const struct strag_flex_range *ranges, int count,
-                          struct strag_flex_list *list)
+                          const struct strag_flex_list *from, struct strag_flex_list *list)
 {
     int32_t *at = list->at = calloc((size_t)tree->n + 1, sizeof *list->at);
+    const struct strag_flex_range *ranges = from->ranges;
+    int count = from->at[tree->n];
     list->ranges = malloc(((size_t)count + 1) * sizeof *list->ranges);
     if (!list->at || !list->ranges)
         return false;
@@ -348,137 +409,44 @@ static bool put_in_groups(const struct strag_tree *tree, const int32_t *group,
     return true;
 }
 
-/* Room for what a level gives: a range is cut at most where another one begins. */
-static bool make_room(struct planner *planner)
+/* What was given, which is not needed any more, counted in blocks; the groups are the same.
+ * @return false when out of memory */
+static bool count_in_blocks(const struct strag_flex *flex, const struct strag_cut_table *table,
+                            struct given *given, struct strag_flex_list *list)
 {
-    size_t count = (size_t)planner->ngiven + 1;
-    if (count <= planner->room)
-        return true;
-    free(planner->claimants);
-    free(planner->spare);
-    free(planner->heap);
-    free(planner->given);
-    planner->claimants = malloc(count * sizeof *planner->claimants);
-    planner->spare = malloc(count * sizeof *planner->spare);
-    planner->heap = malloc(count * sizeof *planner->heap);
-    planner->given = malloc(2 * count * sizeof *planner->given);
-    planner->room = count;
-    return count < INT32_MAX / 2 && planner->claimants && planner->spare && planner->heap &&
-           planner->given;
-}
-
-/* @return of a level, for put_in_groups */
-static const int32_t *find_groups(struct planner *planner, int level)
-{
-    const struct strag_tree *tree = planner->flex->tree;
-    for (int p = 0; p < tree->n && level > 0; p++)
-        planner->group[p] = group_of(tree, level, p);
-    return level > 0 ? planner->group : NULL;
-}
-
-/* One level of the tree. Leaves that are below none of its nodes are groups and keep their ranges.
- */
-static bool plan_level(struct planner *planner, int level)
-{
-    const struct strag_tree *tree = planner->flex->tree;
-    struct strag_flex_list *held = &planner->flex->lists[3 * level + 1];
-    if (level == 0)
-        *held = planner->flex->lists[0];
-    else if (!put_in_groups(tree, find_groups(planner, level), planner->given, planner->ngiven,
-                            held))
+    int32_t block = 0;
+    list->ranges = malloc(((size_t)given->count + 1) * sizeof *list->ranges);
+    if (!list->ranges)
         return false;
-    if (!make_room(planner))
-        return false;
-    planner->ngiven = 0;
-    for (int i = 0; i < tree->nnodes; i++) {
-        if (tree->nodes[i].children && tree->nodes[i].level == level)
-            plan_node(planner, level, i);
+    for (int i = 0; i < given->count; i++) {
+        int32_t end = strag_cut_table_find(table, given->end[i]);
+        list->ranges[i] = (struct strag_flex_range){block, end, given->position[i]};
+        block = end == flex->blocks ? 0 : end;
     }
-    for (int p = 0; p < tree->n; p++) {
-        if (strag_tree_ancestor(tree, level, p) != NONE)
-            continue;
-        for (int i = held->at[p]; i < held->at[p + 1]; i++)
-            planner->given[planner->ngiven++] = held->ranges[i];
-    }
+    list->at = given->at;
+    given->at = NULL;
+    free_given(given);
     return true;
-}
-
-/* What there is after a level, node after node, so that the ranges of each tile the vector. */
-static struct strag_flex_range *ranges_after(const struct planner *planner, int level, int *count)
-{
-    const struct strag_flex *flex = planner->flex;
-    if (level + 1 == flex->tree->levels) {
-        *count = planner->ngiven;
-        return planner->given;
-    }
-    const struct strag_flex_list *next = &flex->lists[3 * (level + 1) + 1];
-    *count = next->at[flex->tree->n];
-    return next->ranges;
-}
-
-/* ---- Blocks ---- */
-
-/* All ends of ranges, sorted, each once. @return false when out of memory */
-static bool find_cuts(struct planner *planner)
-{
-    struct strag_flex *flex = planner->flex;
-    int levels = flex->tree->levels, count;
-    size_t ends = 1;
-    for (int level = 0; level < levels; level++) {
-        (void)ranges_after(planner, level, &count);
-        ends += (size_t)count;
-    }
-    flex->cuts = malloc(ends * sizeof *flex->cuts);
-    int64_t *spare = malloc(ends * sizeof *spare);
-    if (!flex->cuts || !spare || ends >= INT32_MAX) {
-        free(spare);
-        return false;
-    }
-    flex->cuts[0] = 0;
-    ends = 1;
-    for (int level = 0; level < levels; level++) {
-        const struct strag_flex_range *ranges = ranges_after(planner, level, &count);
-        int64_t *cuts = flex->cuts + ends;
-        for (int i = 0; i < count; i++)
-            cuts[i] = ranges[i].end;
-        ends += strag_merge_runs(cuts, (size_t)count, spare);
-    }
-    flex->blocks = (int)strag_merge_runs(flex->cuts, ends, spare) - 1;
-    free(spare);
-    return true;
-}
-
-/* From fractions of `whole` to blocks. Where a range begins the one before it has often ended. */
-static void count_in_blocks(const struct strag_cut_table *table, struct strag_flex_range *ranges,
-                            int count)
-{
-    int64_t before = 0, block = 0; /* the end of the one before */
-    for (int i = 0; i < count; i++) {
-        struct strag_flex_range *range = &ranges[i];
-        int64_t end = range->end;
-        range->first = range->first == before ? block : strag_cut_table_find(table, range->first);
-        block = range->end = strag_cut_table_find(table, end);
-        before = end;
-    }
 }
 
 /* All that is counted in blocks once is then put in the other groups.
  * @return false when out of memory */
-static bool count_all(struct planner *planner, const struct strag_cut_table *table)
+static bool make_lists(struct planner *planner, const struct strag_cut_table *table)
 {
     const struct strag_flex *flex = planner->flex;
     const struct strag_tree *tree = flex->tree;
-    count_in_blocks(table, flex->lists[0].ranges, tree->n);
+    struct strag_flex_list *lists = flex->lists;
+    if (!count_in_blocks(flex, table, &planner->given[0], &lists[0]))
+        return false;
+    lists[1] = lists[0];
     for (int level = 0; level < tree->levels; level++) {
-        struct strag_flex_list *after = &flex->lists[3 * level + 2];
-        int count;
-        struct strag_flex_range *ranges = ranges_after(planner, level, &count);
-        count_in_blocks(table, ranges, count);
-        if (!put_in_groups(tree, find_groups(planner, level), ranges, count, after))
+        struct strag_flex_list *after = &lists[3 * level + 2];
+        if (!count_in_blocks(flex, table, &planner->given[level + 1], after + 2) ||
+            !put_in_groups(tree, find_groups(planner, level), after + 2, after))
             return false;
         if (level == 0)
             after[1] = *after;
-        else if (!put_in_groups(tree, NULL, after->ranges, count, after + 1))
+        else if (!put_in_groups(tree, NULL, after, after + 1))
             return false;
     }
     return true;
@@ -488,7 +456,7 @@ static bool count_all(struct planner *planner, const struct strag_cut_table *tab
 
 static void free_lists(struct strag_flex *flex)
 {
-    for (int l = 0; flex->lists && l <= 3 * flex->tree->levels; l++) {
+    for (int l = 0; flex->lists && l <= 3 * flex->tree->levels + 1; l++) {
         if (l == 1 || l == 3)
             continue; /* the same as the one before it */
         free(flex->lists[l].ranges);
@@ -497,25 +465,35 @@ static void free_lists(struct strag_flex *flex)
     free(flex->lists);
 }
 
+/* At first everybody has the whole vector. */
+static bool begin(struct planner *planner)
+{
+    const int n = planner->flex->tree->n;
+    if (!make_given(planner, 0, n))
+        return false;
+    struct given *given = &planner->given[0];
+    for (int p = 0; p < n; p++) {
+        given->at[p] = p;
+        give(given, p, planner->flex->whole, p);
+    }
+    given->at[n] = n;
+    return true;
+}
+
 /* All levels, or those until there are too many ranges. */
 static int plan_levels(struct planner *planner)
 {
     struct strag_flex *flex = planner->flex;
     int n = flex->tree->n;
     flex->split = planner->form.split;
-    flex->lists = calloc(3 * (size_t)flex->tree->levels + 1, sizeof *flex->lists);
-    planner->ngiven = n;
-    if (!flex->lists || !make_room(planner))
-        return STRAG_ERR_MEMORY;
-    for (int p = 0; p < n; p++)
-        planner->given[p] = (struct strag_flex_range){0, flex->whole, p};
-    if (!put_in_groups(flex->tree, NULL, planner->given, n, &flex->lists[0]))
+    if (!begin(planner))
         return STRAG_ERR_MEMORY;
     for (int level = 0; level < flex->tree->levels; level++) {
         if (!plan_level(planner, level))
             return STRAG_ERR_MEMORY;
-        if (flex->split && planner->ngiven > many_ranges && planner->ngiven / 4 >= n) {
-            free_lists(flex);
+        const int count = planner->given[level + 1].count;
+        if (flex->split && count > many_ranges && count / 4 >= n) {
+            free_all_given(planner);
             planner->form.split = false;
             return plan_levels(planner);
         }
@@ -526,19 +504,33 @@ static int plan_levels(struct planner *planner)
 static int plan(struct planner *planner)
 {
     struct strag_flex *flex = planner->flex;
-    planner->shares = malloc((size_t)flex->tree->n * sizeof *planner->shares);
-    planner->group = malloc((size_t)flex->tree->n * sizeof *planner->group);
-    if (!planner->shares || !planner->group)
+    const size_t n = (size_t)flex->tree->n, levels = (size_t)flex->tree->levels;
+    planner->shares = malloc(n * sizeof *planner->shares);
+    planner->group = malloc(n * sizeof *planner->group);
+    planner->given = calloc(levels + 1, sizeof *planner->given);
+    flex->lists = calloc(3 * levels + 2, sizeof *flex->lists);
+    if (!planner->shares || !planner->group || !planner->given || !flex->lists)
         return STRAG_ERR_MEMORY;
-    bool exact = !planner->form.rates || all_alike(flex->tree);
-    flex->whole = exact ? find_whole(flex->tree) : many_divisors;
-    if (plan_levels(planner) != STRAG_OK || !find_cuts(planner))
+    flex->whole = strag_flex_whole(flex->tree, planner->form.rates);
+    if (plan_levels(planner) != STRAG_OK)
+        return STRAG_ERR_MEMORY;
+    free_claimants(planner); /* what follows takes memory that was touched already */
+    if (!find_cuts(planner))
         return STRAG_ERR_MEMORY;
     struct strag_cut_table table;
     bool good =
-        strag_cut_table_open(flex->cuts, flex->blocks + 1, &table) && count_all(planner, &table);
+        strag_cut_table_open(flex->cuts, flex->blocks + 1, &table) && make_lists(planner, &table);
     strag_cut_table_close(&table);
     return good ? STRAG_OK : STRAG_ERR_MEMORY;
+}
+
+static void free_planner(struct planner *planner)
+{
+    free_all_given(planner);
+    free_claimants(planner);
+    free(planner->given);
+    free(planner->shares);
+    free(planner->group);
 }
 
 int strag_flex_create(struct strag_tree *tree, struct strag_flex_form form,
@@ -552,12 +544,7 @@ int strag_flex_create(struct strag_tree *tree, struct strag_flex_form form,
     } else {
         strag_tree_free(tree);
     }
-    free(planner.shares);
-    free(planner.group);
-    free(planner.claimants);
-    free(planner.spare);
-    free(planner.heap);
-    free(planner.given);
+    free_planner(&planner);
     if (status == STRAG_OK) {
         *flex = planner.flex;
         return STRAG_OK;

@@ -41,9 +41,9 @@
 
 #include "algorithms/tree.h"
 
-/* A range of a position: while it is planned [first, end) out of `whole`, then in blocks. */
+/* A range of a position: the blocks [first, end). */
 struct strag_flex_range {
-    int64_t first, end;
+    int32_t first, end;
     int32_t position;
 };
 
@@ -62,7 +62,8 @@ struct strag_flex {
     int64_t *cuts; /* blocks + 1: where they start, out of `whole` */
     /* Each position's ranges before level l: 3l, and so 3(l+1) after it; in groups of what is below
      * a child of a node of the level: 3l + 1 before it, 3l + 2 after it. On level 0, where these
-     * are leaves, list 1 is list 0, and list 3 is list 2: the same memory. */
+     * are leaves, list 1 is list 0, and list 3 is list 2: the same memory. After the last level
+     * there is one more, in groups of what is below its nodes. */
     struct strag_flex_list *lists;
 };
 
@@ -118,17 +119,5 @@ static inline int64_t strag_flex_length(const struct strag_flex *flex,
 {
     return flex->cuts[range.end] - flex->cuts[range.first];
 }
-
-/**
- * What the children of a node get of the vector (also used by tests).
- *
- * @param rates   by the uplinks' rates: with q children whose rates are w_i and
- *                T = max(2(q-1) / sum(w), 1 / min(w)) child i gets (T w_i - 1) / (q - 2), scaled so
- *                that the sum is 1; where all are alike or q is 2, as without
- * @param whole   the sum of all
- * @param[out] shares  one per child
- */
-void strag_flex_shares(const struct strag_tree *tree, int node, bool rates, int64_t whole,
-                       int64_t *shares);
 
 #endif

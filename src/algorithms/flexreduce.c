@@ -69,7 +69,7 @@ struct stage {
 };
 
 struct prepared {
-    struct strag_flex *flex;
+    const struct strag_flex *flex; /* shared by all counts of segments */
     int segments;
     int period; /* rounds from one segment to the next */
     int rounds;
@@ -160,35 +160,50 @@ static int check_messages(const struct strag_problem *problem, int segments, boo
     return STRAG_OK;
 }
 
-static void release(void *what)
+static int share_form(const struct strag_problem *problem, bool pipelined, void **out,
+                      struct strag_error *err)
 {
-    struct prepared *prepared = what;
-    strag_flex_free(prepared->flex);
-    free(prepared);
+    struct strag_tree *tree;
+    struct strag_flex *flex;
+    int status = strag_tree_create(problem, &tree, err);
+    if (status == STRAG_OK)
+        status =
+            strag_flex_create(tree, (struct strag_flex_form){pipelined, pipelined}, &flex, err);
+    if (status == STRAG_OK)
+        *out = flex;
+    return status;
+}
+
+static int share(const struct strag_problem *problem, void **out, struct strag_error *err)
+{
+    return share_form(problem, false, out, err);
+}
+
+static int share_pipelined(const struct strag_problem *problem, void **out, struct strag_error *err)
+{
+    return share_form(problem, true, out, err);
+}
+
+static void unshare(void *shared)
+{
+    strag_flex_free(shared);
 }
 
 static int prepare_form(const struct strag_problem *problem, bool pipelined, void **out,
                         struct strag_error *err)
 {
-    struct strag_tree *tree;
-    int status = strag_tree_create(problem, &tree, err);
-    if (status != STRAG_OK)
-        return status;
-    size_t stages = 2 * (size_t)tree->levels;
+    const struct strag_flex *flex = problem->shared;
+    size_t stages = 2 * (size_t)flex->tree->levels;
     struct prepared *prepared = calloc(1, sizeof *prepared + stages * sizeof *prepared->stages);
-    if (!prepared) {
-        strag_tree_free(tree);
+    if (!prepared)
         return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the plan of a tree");
-    }
+    prepared->flex = flex;
     prepared->segments = 1;
-    status = strag_flex_create(tree, (struct strag_flex_form){pipelined, pipelined},
-                               &prepared->flex, err);
-    if (status == STRAG_OK && pipelined)
-        status = find_segments(prepared, problem, err);
+    int status = pipelined ? find_segments(prepared, problem, err) : STRAG_OK;
     if (status == STRAG_OK)
         status = check_messages(problem, prepared->segments, pipelined, err);
     if (status != STRAG_OK) {
-        release(prepared);
+        free(prepared);
         return status;
     }
     schedule(prepared, pipelined);
@@ -210,18 +225,11 @@ static int prepare_pipelined(const struct strag_problem *problem, void **out,
 /* Numbers of segments: 4, 8, .. 64, as far as there are not too many messages. */
 static int choices(const struct strag_problem *problem, int *blocks)
 {
-    void *what;
-    int count = 0, status = prepare_pipelined(problem, &what, NULL);
-    if (status == STRAG_ERR_MEMORY)
-        return status;
-    if (status == STRAG_OK) {
-        struct prepared *prepared = what;
-        prepared->segments = SEGMENTS_LEAST;
-        for (; prepared->segments <= 2 * SEGMENTS_MOST; prepared->segments *= 2) {
-            if (check_messages(problem, prepared->segments, true, NULL) == STRAG_OK)
-                blocks[count++] = prepared->flex->blocks * prepared->segments;
-        }
-        release(prepared);
+    const struct strag_flex *flex = problem->shared;
+    int count = 0;
+    for (int segments = SEGMENTS_LEAST; segments <= 2 * SEGMENTS_MOST; segments *= 2) {
+        if (check_messages(problem, segments, true, NULL) == STRAG_OK)
+            blocks[count++] = flex->blocks * segments;
     }
     if (count == 0)
         blocks[count++] = 0; /* it is refused, as will be found */
@@ -462,8 +470,10 @@ const struct strag_algorithm strag_flexreduce = {
     .rounds = "2 sum(d_l - 1)",
     .sent = "about 2(n-1)/n",
     .check = check,
+    .share = share,
+    .unshare = unshare,
     .prepare = prepare,
-    .release = release,
+    .release = free,
     .adds_nothing = strag_tree_is_flat,
     .claim = claim,
     .sent_max = sent_max,
@@ -479,8 +489,10 @@ const struct strag_algorithm strag_flexreduce_pipelined = {
     .sent = "about 2(n-1)/n",
     .prefers_more_blocks = true,
     .check = check_pipelined,
+    .share = share_pipelined,
+    .unshare = unshare,
     .prepare = prepare_pipelined,
-    .release = release,
+    .release = free,
     .adds_nothing = adds_nothing,
     .choices = choices,
     .claim = claim,

@@ -29,43 +29,51 @@ double strag_slowness(const struct strag_problem *problem, const struct strag_to
     return factor;
 }
 
-/* Walk down from a node of the topology, as long as there is one child only. */
-static struct strag_tree_node walk_down(const struct strag_problem *problem,
-                                        const struct strag_topology *topology, int node)
+/* What is said of a link. */
+static void note_link(struct strag_tree *tree, const struct strag_problem *problem,
+                      const struct strag_topology *topology, int number, int node)
 {
-    struct strag_tree_node found = {.parent = NONE, .slowed = 1};
-    for (;; node = topology->nodes[node].first_child) {
-        const struct strag_node *here = &topology->nodes[node];
-        if (here->uplink > 0 && (found.uplink == 0 || here->uplink < found.uplink))
-            found.uplink = here->uplink;
-        if (here->level == STRAG_LEVEL_HOST)
-            found.slowed = strag_slowness(problem, topology, node);
-        found.first_leaf = here->first_leaf;
-        found.leaves = here->leaves;
-        found.children = here->children;
-        found.node = node;
-        found.network = here->level > STRAG_LEVEL_HOST;
-        if (here->children != 1)
-            return found;
+    const struct strag_node *here = &topology->nodes[node];
+    if (tree->uplink && here->uplink > 0 &&
+        (tree->uplink[number] == 0 || here->uplink < tree->uplink[number]))
+        tree->uplink[number] = here->uplink;
+    if (tree->slowed && here->level == STRAG_LEVEL_HOST)
+        tree->slowed[number] = strag_slowness(problem, topology, node);
+}
+
+/* Append what is below a node of the topology: walk down as long as there is one child only. */
+static void add_node(struct strag_tree *tree, const struct strag_problem *problem,
+                     const struct strag_topology *topology, int node, int parent)
+{
+    const struct strag_node *here = &topology->nodes[node];
+    const int number = tree->nnodes++;
+    for (; here->children == 1; here = &topology->nodes[node]) {
+        note_link(tree, problem, topology, number, node);
+        node = here->first_child;
     }
+    note_link(tree, problem, topology, number, node);
+    tree->nodes[number] = (struct strag_tree_node){
+        .parent = parent,
+        .children = here->children,
+        .first_leaf = here->first_leaf,
+        .leaves = here->leaves,
+        .level = parent == NONE ? 0 : tree->nodes[parent].level + 1, /* the depth, for now */
+        .node = node,
+        .network = here->level > STRAG_LEVEL_HOST,
+    };
 }
 
 /* Node after node: each appends its children at the end of the list. */
 static void add_nodes(struct strag_tree *tree, const struct strag_problem *problem,
                       const struct strag_topology *topology)
 {
-    tree->nodes[0] = walk_down(problem, topology, 0);
-    tree->nnodes = 1;
+    add_node(tree, problem, topology, 0, NONE);
     for (int i = 0; i < tree->nnodes; i++) {
         struct strag_tree_node *node = &tree->nodes[i];
         int first = topology->nodes[node->node].first_child;
         node->first_child = tree->nnodes;
-        for (int c = 0; c < node->children; c++) {
-            struct strag_tree_node child = walk_down(problem, topology, first + c);
-            child.parent = i;
-            child.level = node->level + 1; /* the depth, for now */
-            tree->nodes[tree->nnodes++] = child;
-        }
+        for (int c = 0; c < node->children; c++)
+            add_node(tree, problem, topology, first + c, i);
         if (node->children && node->level + 1 > tree->levels)
             tree->levels = node->level + 1;
     }
@@ -94,6 +102,22 @@ static int number_levels(struct strag_tree *tree)
     return STRAG_OK;
 }
 
+/* Room for what is said of links, where something is. */
+static bool make_rates(struct strag_tree *tree, const struct strag_problem *problem,
+                       const struct strag_topology *topology)
+{
+    const size_t nodes = 2 * (size_t)tree->n;
+    int i = 0;
+    while (i < topology->nnodes && !(topology->nodes[i].uplink > 0))
+        i++;
+    if (i < topology->nnodes)
+        tree->uplink = calloc(nodes, sizeof *tree->uplink);
+    if (problem->state && problem->state->nslow)
+        tree->slowed = calloc(nodes, sizeof *tree->slowed);
+    return (tree->uplink || i == topology->nnodes) &&
+           (tree->slowed || !problem->state || !problem->state->nslow);
+}
+
 static int fill(struct strag_tree *tree, const struct strag_problem *problem,
                 const struct source *source)
 {
@@ -104,7 +128,8 @@ static int fill(struct strag_tree *tree, const struct strag_problem *problem,
     tree->rank_at = malloc(n * sizeof *tree->rank_at);
     tree->position_of = malloc(n * sizeof *tree->position_of);
     tree->leaf_at = malloc(n * sizeof *tree->leaf_at);
-    if (!tree->nodes || !tree->rank_at || !tree->position_of || !tree->leaf_at)
+    if (!tree->nodes || !tree->rank_at || !tree->position_of || !tree->leaf_at ||
+        !make_rates(tree, problem, source->topology))
         return STRAG_ERR_MEMORY;
     for (int i = 0; i < tree->n; i++) {
         int rank = source->topology->leaf_rank[i];
@@ -169,6 +194,8 @@ void strag_tree_free(struct strag_tree *tree)
     free(tree->leaf_at);
     free(tree->degree);
     free(tree->ancestor);
+    free(tree->uplink);
+    free(tree->slowed);
     free(tree);
 }
 

@@ -28,8 +28,6 @@ struct strag_tree_node {
     int32_t level; /* of an inner node */
     int32_t node;  /* the topology's, or -1 where the problem has none */
     bool network;  /* an inner node outside of hosts: its children are hosts or switches */
-    double uplink; /* bytes per second, the lowest on the way to the parent; 0: not said */
-    double slowed; /* by this factor, at least 1: the host at the uplink's lower end is slow */
 };
 
 struct strag_tree {
@@ -42,12 +40,25 @@ struct strag_tree {
     int32_t *position_of;          /* [rank] */
     int32_t *leaf_at;              /* [position]: the leaf's node */
     int32_t *ancestor;             /* [level * n + position]: see strag_tree_ancestor */
+    double *uplink, *slowed;       /* [node]: as the functions below; NULL: 0 and 1 everywhere */
 };
 
 /** The node of a level that a position is below of, or -1. */
 static inline int strag_tree_ancestor(const struct strag_tree *tree, int level, int position)
 {
     return tree->ancestor[(size_t)level * (size_t)tree->n + (size_t)position];
+}
+
+/** Of a node's uplink: bytes per second, the lowest on the way to the parent; 0: not said. */
+static inline double strag_tree_uplink(const struct strag_tree *tree, int node)
+{
+    return tree->uplink ? tree->uplink[node] : 0;
+}
+
+/** By which factor, at least 1, the host at the lower end of a node's uplink is slow. */
+static inline double strag_tree_slowed(const struct strag_tree *tree, int node)
+{
+    return tree->slowed && tree->slowed[node] > 0 ? tree->slowed[node] : 1;
 }
 
 /** Is there nothing but hosts of one rank each, side by side? Then a tree tells nothing, and

@@ -336,9 +336,9 @@ static int price_like(struct pricing *pricing, const struct strag_problem *probl
     return status == STRAG_ERR_UNSUPPORTED ? STRAG_OK : status;
 }
 
-/* An algorithm's candidates, one for each count of blocks. */
-static int add_candidates(struct pricing *pricing, const struct strag_algorithm *algorithm,
-                          const struct strag_problem *problem, struct strag_error *err)
+/* An algorithm's candidates, one for each count of blocks. The problem has what they share. */
+static int add_choices(struct pricing *pricing, const struct strag_algorithm *algorithm,
+                       const struct strag_problem *problem, struct strag_error *err)
 {
     struct strag_selection *selection = pricing->selection;
     int blocks[STRAG_CHOICES_MAX];
@@ -363,6 +363,20 @@ static int add_candidates(struct pricing *pricing, const struct strag_algorithm 
         status = price(pricing, problem, err);
     }
     strag_profile_free(pricing->like);
+    return status;
+}
+
+static int add_candidates(struct pricing *pricing, const struct strag_algorithm *algorithm,
+                          const struct strag_problem *problem, struct strag_error *err)
+{
+    struct strag_problem with = *problem;
+    void *shared;
+    int status = strag_algorithm_share(algorithm, problem, &shared, err);
+    if (status != STRAG_OK)
+        return status;
+    with.shared = shared;
+    status = add_choices(pricing, algorithm, &with, err);
+    strag_algorithm_unshare(algorithm, shared);
     return status;
 }
 

@@ -51,6 +51,12 @@ static int make_claim(struct strag_instance *instance, struct strag_error *err)
         instance->claim = (struct strag_claim){.blocks = 1, .one_ported = true};
         return check_blocks(instance, err);
     }
+    if (algorithm->share && !instance->problem.shared) {
+        int status = algorithm->share(&instance->problem, &instance->shared, err);
+        if (status != STRAG_OK)
+            return status;
+        instance->problem.shared = instance->shared;
+    }
     if (algorithm->prepare) {
         int status = algorithm->prepare(&instance->problem, &instance->prepared, err);
         if (status != STRAG_OK)
@@ -130,6 +136,7 @@ void strag_instance_close(struct strag_instance *instance)
 {
     if (instance->prepared)
         instance->algorithm->release(instance->prepared);
+    strag_algorithm_unshare(instance->algorithm, instance->shared);
     free(instance->shape.bounds.numerator);
     *instance = (struct strag_instance){0};
 }
@@ -141,19 +148,28 @@ void strag_instance_build(const struct strag_instance *instance, int rank,
         instance->algorithm->build(&instance->problem, rank, builder);
 }
 
-int strag_instance_plan(const struct strag_instance *instance, int rank, struct strag_plan **plan,
-                        struct strag_error *err)
+/* @param alone  nobody else needs the bounds any more */
+static int make_plan(struct strag_instance *instance, int rank, bool alone,
+                     struct strag_plan **plan, struct strag_error *err)
 {
     int n = instance->problem.n;
     if (rank < 0 || rank >= n)
         return strag_fail(err, STRAG_ERR_ARGUMENT, "rank %d; with %d ranks it is 0 to %d", rank, n,
                           n - 1);
-    struct strag_builder *builder = strag_builder_create(&instance->shape, rank);
+    struct strag_builder *builder = alone ? strag_builder_create_last(&instance->shape, rank)
+                                          : strag_builder_create(&instance->shape, rank);
     if (!builder)
         return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the plan of rank %d of %d",
                           rank, n);
     strag_instance_build(instance, rank, builder);
     return strag_builder_finish(builder, plan, err);
+}
+
+int strag_instance_plan(const struct strag_instance *instance, int rank, struct strag_plan **plan,
+                        struct strag_error *err)
+{
+    struct strag_instance same = *instance; /* of which nothing is taken */
+    return make_plan(&same, rank, false, plan, err);
 }
 
 int strag_instance_plans(const struct strag_instance *instance, struct strag_ranks ranks,
@@ -198,17 +214,46 @@ int strag_algorithm_claim(const struct strag_algorithm *algorithm,
     return STRAG_OK;
 }
 
+int strag_algorithm_share(const struct strag_algorithm *algorithm,
+                          const struct strag_problem *problem, void **shared,
+                          struct strag_error *err)
+{
+    struct strag_error refusal;
+    struct strag_problem own = *problem;
+    own.algorithm = algorithm;
+    *shared = NULL;
+    if (problem->n < 2 || !algorithm->share || check_problem(problem, &refusal) != STRAG_OK ||
+        check_algorithm(&own, &refusal) != STRAG_OK)
+        return STRAG_OK;
+    return algorithm->share(&own, shared, err);
+}
+
+void strag_algorithm_unshare(const struct strag_algorithm *algorithm, void *shared)
+{
+    if (shared)
+        algorithm->unshare(shared);
+}
+
 int strag_algorithm_choices(const struct strag_algorithm *algorithm,
                             const struct strag_problem *problem, int *blocks)
 {
     struct strag_error refusal;
     struct strag_problem own = *problem;
+    void *shared = NULL;
     own.algorithm = algorithm;
     blocks[0] = problem->blocks;
     if (problem->blocks || problem->n < 2 || !algorithm->choices ||
         check_problem(problem, &refusal) != STRAG_OK || check_algorithm(&own, &refusal) != STRAG_OK)
         return 1;
-    return algorithm->choices(&own, blocks);
+    if (algorithm->share && !own.shared) {
+        int status = algorithm->share(&own, &shared, &refusal);
+        if (status != STRAG_OK)
+            return status;
+        own.shared = shared;
+    }
+    int choices = algorithm->choices(&own, blocks);
+    strag_algorithm_unshare(algorithm, shared);
+    return choices;
 }
 
 int strag_plan_create(const struct strag_algorithm *algorithm, const struct strag_problem *problem,
@@ -218,7 +263,7 @@ int strag_plan_create(const struct strag_algorithm *algorithm, const struct stra
     int status = strag_instance_open(&instance, algorithm, problem, err);
     if (status != STRAG_OK)
         return status;
-    status = strag_instance_plan(&instance, rank, plan, err);
+    status = make_plan(&instance, rank, true, plan, err);
     strag_instance_close(&instance);
     return status;
 }

@@ -24,6 +24,7 @@ struct strag_problem {
     const struct strag_state *state;       /* NULL: no rank is late, no link slow */
     /* What strag_instance_open sets: */
     const struct strag_algorithm *algorithm; /* that is to plan it */
+    const void *shared;                      /* what that made for all counts of blocks */
     const void *prepared;                    /* what that prepared for it */
 };
 
@@ -95,9 +96,16 @@ struct strag_algorithm {
     /** Does planning take so long that the algorithm is to run only where it is named? NULL: no. */
     bool (*on_request)(const struct strag_problem *problem);
 
+    /** For what does not depend on problem->blocks, where that is much: a tree that is planned.
+     * Called once for all counts of blocks, after `check`, for n >= 2; the functions below find it
+     * in problem->shared. STRAG_OK or STRAG_ERR_MEMORY. NULL: there is nothing like that. */
+    int (*share)(const struct strag_problem *problem, void **shared, struct strag_error *err);
+    void (*unshare)(void *shared);
+
     /** For what all ranks' plans are taken from, where that is much: a schedule, a tree. Called
-     * once, after `check`, for n >= 2; the functions below find it in problem->prepared. Refuses as
-     * `check` does, or STRAG_ERR_MEMORY. NULL: nothing is prepared. */
+     * once, after `share`, for n >= 2; the functions below but `choices` find it in
+     * problem->prepared. Refuses as `check` does, or STRAG_ERR_MEMORY. NULL: nothing is prepared.
+     */
     int (*prepare)(const struct strag_problem *problem, void **prepared, struct strag_error *err);
     void (*release)(void *prepared);
 
@@ -155,6 +163,21 @@ int strag_algorithm_claim(const struct strag_algorithm *algorithm,
                           struct strag_error *err);
 
 /**
+ * What an algorithm makes once for all counts of blocks. Instances make it for themselves where
+ * problem->shared is NULL.
+ *
+ * @param[out] shared  to be put into problem->shared, and freed with strag_algorithm_unshare after
+ *                     all instances; NULL: there is nothing to share, or the algorithm refuses
+ * @return STRAG_OK or STRAG_ERR_MEMORY
+ */
+int strag_algorithm_share(const struct strag_algorithm *algorithm,
+                          const struct strag_problem *problem, void **shared,
+                          struct strag_error *err);
+
+/** NULL is allowed. */
+void strag_algorithm_unshare(const struct strag_algorithm *algorithm, void *shared);
+
+/**
  * The values of problem->blocks that are worth comparing: problem->blocks itself where it is given,
  * or the algorithm's choices, or 0, its own choice, where it has none or refuses the problem.
  *
@@ -171,6 +194,7 @@ struct strag_instance {
         problem; /* as it was given, and prepared; what it points to must live on */
     struct strag_claim claim;
     struct strag_shape shape;
+    void *shared; /* its own; NULL: somebody else's, or none */
     void *prepared;
 };
 

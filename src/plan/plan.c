@@ -119,7 +119,8 @@ static bool copy_bounds(struct strag_bounds *to, const struct strag_bounds *from
     return to->numerator != NULL;
 }
 
-struct strag_builder *strag_builder_create(const struct strag_shape *shape, int rank)
+/* @return without numerators of bounds; NULL: out of memory */
+static struct strag_builder *begin(const struct strag_shape *shape, int rank)
 {
     struct strag_builder *builder = calloc(1, sizeof *builder);
     if (!builder)
@@ -128,8 +129,7 @@ struct strag_builder *strag_builder_create(const struct strag_shape *shape, int 
     builder->plan = calloc(1, sizeof *builder->plan);
     builder->past = malloc(blocks * sizeof *builder->past);
     builder->starts = calloc(blocks / 64 + 1, sizeof *builder->starts);
-    if (!builder->plan || !builder->past || !builder->starts ||
-        !copy_bounds(&builder->plan->bounds, &shape->bounds)) {
+    if (!builder->plan || !builder->past || !builder->starts) {
         builder_free(builder);
         return NULL;
     }
@@ -141,6 +141,26 @@ struct strag_builder *strag_builder_create(const struct strag_shape *shape, int 
     builder->plan->rounds = shape->rounds;
     builder->plan->in_step = shape->in_step;
     builder->wanted = (struct strag_rounds){0, shape->rounds};
+    return builder;
+}
+
+struct strag_builder *strag_builder_create(const struct strag_shape *shape, int rank)
+{
+    struct strag_builder *builder = begin(shape, rank);
+    if (builder && !copy_bounds(&builder->plan->bounds, &shape->bounds)) {
+        builder_free(builder);
+        return NULL;
+    }
+    return builder;
+}
+
+struct strag_builder *strag_builder_create_last(struct strag_shape *shape, int rank)
+{
+    struct strag_builder *builder = begin(shape, rank);
+    if (!builder)
+        return NULL;
+    builder->plan->bounds = shape->bounds;
+    shape->bounds.numerator = NULL;
     return builder;
 }
 
@@ -181,13 +201,25 @@ static void fail(struct strag_builder *builder, int status, const char *bug)
     }
 }
 
-/* Make room for one more item; out of memory is kept as the builder's error. */
-static bool grow(struct strag_builder *builder, void *items, int *room, int used, size_t size)
+/* Room for four times as much: several arrays grow beside each other, so that they are moved, and a
+ * page that was not touched yet costs as much as tens of operations. Out of memory is kept as the
+ * builder's error. */
+static __attribute__((noinline)) bool grow_more(struct strag_builder *builder, void *items,
+                                                int *room, int used, size_t size)
 {
-    if (used < INT32_MAX && strag_array_grow(items, room, used + 1, size))
+    enum { AT_FIRST = 64 };
+    int wanted = used < AT_FIRST ? AT_FIRST : used > INT32_MAX / 4 ? INT32_MAX : 4 * used;
+    if (used < INT32_MAX && strag_array_grow(items, room, wanted, size))
         return true;
     fail(builder, STRAG_ERR_MEMORY, NULL);
     return false;
+}
+
+/* Make room for one more item. */
+static inline bool grow(struct strag_builder *builder, void *items, int *room, int used,
+                        size_t size)
+{
+    return used < *room || grow_more(builder, items, room, used, size);
 }
 
 void strag_stage(struct strag_builder *builder, const char *name)
@@ -351,8 +383,8 @@ static void append(struct strag_builder *builder, const struct strag_op *made)
 }
 
 /* Most calls come from visits, which are short. */
-static void add(struct strag_builder *builder, enum strag_kind kind, bool own_left, int round,
-                int peer, int first, int count)
+static inline void add(struct strag_builder *builder, enum strag_kind kind, bool own_left,
+                       int round, int peer, int first, int count)
 {
     if (count == 0 || builder->status != STRAG_OK)
         return;
@@ -409,7 +441,8 @@ void strag_cyclic(struct strag_builder *builder, enum strag_kind kind, int round
                   int first, int count)
 {
     int blocks = builder->plan->bounds.blocks;
-    first %= blocks;
+    if (first >= blocks) /* seldom: a division takes long */
+        first %= blocks;
     int head = count < blocks - first ? count : blocks - first;
     add(builder, kind, false, round, peer, first, head);
     if (head < count)
@@ -429,6 +462,13 @@ int strag_visitor_finish(struct strag_builder *builder, struct strag_error *err)
     return status;
 }
 
+/* Give back what was not needed. */
+static void *cut(void *items, int used, size_t size)
+{
+    void *moved = used > 0 ? realloc(items, (size_t)used * size) : NULL;
+    return moved ? moved : items;
+}
+
 int strag_builder_finish(struct strag_builder *builder, struct strag_plan **plan,
                          struct strag_error *err)
 {
@@ -442,6 +482,8 @@ int strag_builder_finish(struct strag_builder *builder, struct strag_plan **plan
     }
     if (builder->status == STRAG_OK) {
         built->ops[built->nops] = (struct strag_op){.after = (uint32_t)builder->after_length};
+        built->ops = cut(built->ops, built->nops + 1, sizeof *built->ops);
+        built->after = cut(built->after, builder->after_length, sizeof *built->after);
         *plan = built;
         builder->plan = NULL;
     }

@@ -134,6 +134,10 @@ struct strag_shape {
 /** @return a builder, or NULL when out of memory */
 struct strag_builder *strag_builder_create(const struct strag_shape *shape, int rank);
 
+/** As above, where no other rank's plan follows: the plan takes the shape's numerators, and leaves
+ * NULL there. */
+struct strag_builder *strag_builder_create_last(struct strag_shape *shape, int rank);
+
 /** Name the stage of the operations that follow; `name` must be static. */
 void strag_stage(struct strag_builder *builder, const char *name);
 

@@ -382,6 +382,65 @@ static void stages_of_a_round(void **state)
     strag_topology_free(topology);
 }
 
+/* A plan of the tree that all counts of segments share: each count has the plans that it has
+ * alone, and the last rank's takes the instance's bounds. */
+static void counts_share_a_tree(void **state)
+{
+    (void)state;
+    struct strag_topology *topology = machine_tree("((3,2),(1,2,2))");
+    const struct strag_algorithm *algorithm = support_algorithm("flexreduce-pipelined");
+    struct strag_problem alone = {.n = topology->n, .topology = topology}, with = alone;
+    int blocks[STRAG_CHOICES_MAX], same[STRAG_CHOICES_MAX];
+    struct strag_error err;
+    void *shared = NULL;
+    assert_int_equal(strag_algorithm_share(algorithm, &alone, &shared, &err), STRAG_OK);
+    assert_non_null(shared);
+    with.shared = shared;
+    int count = strag_algorithm_choices(algorithm, &alone, blocks);
+    assert_int_equal(count, 5);
+    assert_int_equal(strag_algorithm_choices(algorithm, &with, same), count);
+    for (int c = 0; c < count; c++) {
+        assert_int_equal(same[c], blocks[c]);
+        alone.blocks = with.blocks = blocks[c];
+        for (int rank = 0; rank < topology->n; rank++) {
+            struct strag_plan *a, *b;
+            assert_int_equal(strag_plan_create(algorithm, &alone, rank, &a, &err), STRAG_OK);
+            assert_int_equal(strag_plan_create(algorithm, &with, rank, &b, &err), STRAG_OK);
+            assert_int_equal(a->nops, b->nops);
+            assert_memory_equal(a->ops, b->ops, (size_t)a->nops * sizeof *a->ops);
+            assert_int_equal(a->bounds.blocks, blocks[c]);
+            assert_memory_equal(a->bounds.numerator, b->bounds.numerator,
+                                ((size_t)blocks[c] + 1) * sizeof *a->bounds.numerator);
+            strag_plan_free(a);
+            strag_plan_free(b);
+        }
+    }
+    strag_algorithm_unshare(algorithm, shared);
+    strag_topology_free(topology);
+}
+
+/* Nothing is shared by algorithms that have nothing, or that refuse. */
+static void nothing_to_share(void **state)
+{
+    (void)state;
+    struct strag_topology *torus = machine_grid(STRAG_NETWORK_TORUS, true, "3x3", NULL, 1);
+    const struct strag_problem problem = {.n = torus->n, .topology = torus}, one = {.n = 1};
+    struct strag_error err;
+    void *shared = &err;
+    assert_int_equal(strag_algorithm_share(support_algorithm("ring"), &problem, &shared, &err), 0);
+    assert_null(shared);
+    shared = &err;
+    assert_int_equal(
+        strag_algorithm_share(support_algorithm("flexreduce"), &problem, &shared, &err), STRAG_OK);
+    assert_null(shared);
+    shared = &err;
+    assert_int_equal(strag_algorithm_share(support_algorithm("flexreduce"), &one, &shared, &err),
+                     STRAG_OK);
+    assert_null(shared);
+    strag_algorithm_unshare(support_algorithm("ring"), NULL);
+    strag_topology_free(torus);
+}
+
 /* Rounds that are called alike carry the same messages. */
 static void check_alike(const char *tree, int expected_period)
 {
@@ -526,6 +585,8 @@ int main(void)
         cmocka_unit_test(local_phases_overlap_with_uplinks),
         cmocka_unit_test(reduce_scatter_overlaps_with_allgather),
         cmocka_unit_test(stages_of_a_round),
+        cmocka_unit_test(counts_share_a_tree),
+        cmocka_unit_test(nothing_to_share),
         cmocka_unit_test(rounds_that_are_alike),
         cmocka_unit_test(segments_to_choose_from),
         cmocka_unit_test(engines_run_it),
