@@ -20,10 +20,18 @@ struct draft {
     bool pruned;
 };
 
-/* Rounds that are looked at together: `repeats` times the `period` rounds from the first one on. */
-struct group {
-    int first, period, repeats;
+/* A round that is looked at, for so many. */
+struct look {
+    int round, repeats;
     bool alike; /* the algorithm says that they are */
+};
+
+/* Looks that are gathered together: a rank is visited once for them, also where rounds lie between
+ * them that are passed over, if these have no more operations than a visit is worth. */
+enum { PASSED_OVER = 4 };
+struct batch {
+    int count;
+    struct look look[STRAG_PLATFORM_ROUNDS];
 };
 
 /* Keep a line unless another of the part is nowhere shorter; drop those that it is nowhere shorter
@@ -65,15 +73,14 @@ static int find_joins(struct strag_traffic *traffic)
 }
 
 /* A round that was looked at becomes a part. @return false when out of memory */
-static bool add_part(struct draft *draft, struct strag_traffic *traffic, int round,
-                     const struct group *group)
+static bool add_part(struct draft *draft, const struct strag_traffic *traffic,
+                     const struct look *look)
 {
     struct strag_profile *profile = draft->profile;
-    const struct strag_messages *messages = strag_traffic_messages(traffic, round);
     struct strag_profile_part part = {
-        .repeats = group->repeats, .steady = group->alike, .first_line = profile->nlines};
-    for (int m = 0; m < messages->count; m++) {
-        const struct strag_message *message = &messages->list[m];
+        .repeats = look->repeats, .steady = look->alike, .first_line = profile->nlines};
+    for (int m = 0; m < traffic->messages; m++) {
+        const struct strag_message *message = &traffic->platform->messages[m];
         const struct strag_cost_line line = {message->latency,
                                              message->per_byte + message->reducing};
         if (!add_line(draft, &part, line))
@@ -82,29 +89,18 @@ static bool add_part(struct draft *draft, struct strag_traffic *traffic, int rou
     if (!strag_array_grow(&profile->parts, &draft->parts_room, profile->nparts + 1, sizeof part))
         return false;
     profile->parts[profile->nparts++] = part;
-    profile->before += round < draft->joins;
+    profile->before += look->round < draft->joins;
     return true;
 }
 
-/* Rounds from this one on are looked at one after another, up to which? */
-static int find_stretch(const struct strag_instance *instance, int round)
-{
-    int repeats = 1;
-    while (repeats == 1 && round < instance->claim.rounds) {
-        repeats = strag_instance_alike(instance, round);
-        round += strag_instance_period(instance, round);
-    }
-    return round;
-}
-
-/* Of what was gathered: the rounds behind one that is looked at. */
+/* Of what was gathered: the rounds from this one on. */
 static struct strag_cost_line least_of_rest(struct strag_traffic *traffic,
-                                            const struct group *group, int round)
+                                            const struct batch *batch, int number)
 {
     struct strag_cost_line rest = {0, 0};
-    for (int r = round; r < traffic->gathered.end; r++) {
-        const struct strag_message alone = strag_traffic_alone(traffic, r);
-        int repeats = r < group->first + group->period ? group->repeats : 1;
+    for (; number < batch->count; number++) {
+        const struct strag_message alone = strag_traffic_alone(traffic, number);
+        const int repeats = batch->look[number].repeats;
         rest.latency += repeats * alone.latency;
         rest.per_byte += repeats * (alone.per_byte + alone.reducing);
     }
@@ -112,12 +108,12 @@ static struct strag_cost_line least_of_rest(struct strag_traffic *traffic,
 }
 
 /* @return is there more to look at? */
-static bool goes_on(struct draft *draft, struct strag_traffic *traffic, const struct group *group,
-                    int round)
+static bool goes_on(struct draft *draft, struct strag_traffic *traffic, const struct batch *batch,
+                    int number)
 {
     if (draft->attempt->prune) {
         const struct strag_partial_profile partial = {draft->profile,
-                                                      least_of_rest(traffic, group, round)};
+                                                      least_of_rest(traffic, batch, number)};
         draft->pruned = draft->attempt->prune(draft->attempt->context, &partial);
     }
     return !draft->pruned;
@@ -132,26 +128,47 @@ static bool is_time_to_ask(const struct draft *draft)
     return parts % every == 0;
 }
 
-/* @param stretch  the end of the rounds that are looked at one after another */
-static int add_group(struct draft *draft, struct strag_traffic *traffic, const struct group *group,
-                     int stretch, struct strag_error *err)
+/* Look at what was collected; it is empty then. */
+static int look_at(struct draft *draft, struct strag_traffic *traffic, struct batch *batch,
+                   struct strag_error *err)
 {
-    for (int round = group->first; round < group->first + group->period; round++) {
-        int status = STRAG_OK;
-        if (round >= traffic->gathered.end || round < traffic->gathered.first)
-            status = strag_traffic_gather(traffic, (struct strag_rounds){round, stretch}, err);
-        if (status != STRAG_OK)
-            return status;
-        if (is_time_to_ask(draft) && !goes_on(draft, traffic, group, round))
-            return STRAG_OK;
-        status = strag_traffic_round(traffic, round, group->repeats, err);
-        if (status != STRAG_OK)
-            return status;
-        if (!add_part(draft, traffic, round, group))
-            return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the costs of %d rounds",
-                              traffic->subject.instance.claim.rounds);
+    int rounds[STRAG_PLATFORM_ROUNDS] = {0}, count = batch->count;
+    for (int i = 0; i < count; i++)
+        rounds[i] = batch->look[i].round;
+    strag_progress_part(draft->attempt->progress, rounds[0],
+                        traffic->subject.instance.claim.rounds);
+    int status = strag_traffic_gather(traffic, rounds, count, err);
+    for (int i = 0; i < count && status == STRAG_OK; i++) {
+        if (is_time_to_ask(draft) && !goes_on(draft, traffic, batch, i))
+            break;
+        status = strag_traffic_round(traffic, i, batch->look[i].repeats, err);
+        if (status == STRAG_OK && !add_part(draft, traffic, &batch->look[i]))
+            status = strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the costs of %d rounds",
+                                traffic->subject.instance.claim.rounds);
     }
-    return STRAG_OK;
+    batch->count = 0;
+    return status;
+}
+
+/* May a round be gathered with the one before it? */
+static bool is_near(const struct draft *draft, const struct strag_traffic *traffic, int passed_over)
+{
+    const int rounds = traffic->subject.instance.claim.rounds;
+    return passed_over == 0 ||
+           (int64_t)passed_over * draft->profile->operations < (int64_t)PASSED_OVER * rounds;
+}
+
+/* Collect one more round; those that it cannot be gathered with are looked at before. */
+static int add_look(struct draft *draft, struct strag_traffic *traffic, struct batch *batch,
+                    struct look look, struct strag_error *err)
+{
+    int status = STRAG_OK, count = batch->count;
+    if (count > 0 && (count == strag_traffic_most(traffic) ||
+                      look.round - batch->look[0].round >= STRAG_PLATFORM_SPAN ||
+                      !is_near(draft, traffic, look.round - batch->look[count - 1].round - 1)))
+        status = look_at(draft, traffic, batch, err);
+    batch->look[batch->count++] = look;
+    return status;
 }
 
 /* How many rounds from this one on are like no other, as far as one stands for them. */
@@ -165,38 +182,32 @@ static int find_strangers(const struct draft *draft, const struct strag_instance
     return count;
 }
 
-/* One of some rounds that are like no other, for all of these: not always the same in a row, since
- * rounds may take turns. */
-static int add_one_of(struct draft *draft, struct strag_traffic *traffic, int round, int count,
-                      struct strag_error *err)
-{
-    unsigned turn = (unsigned)draft->profile->nparts * 2654435761u >> 16;
-    int first = round + (int)(turn % (unsigned)count);
-    const struct group group = {first, 1, count, false};
-    return add_group(draft, traffic, &group, first + 1, err);
-}
-
-/* In the order of rounds. */
-static int add_groups(struct draft *draft, struct strag_traffic *traffic, struct strag_error *err)
+/* In the order of rounds. Of some that are like no other one is looked at for all of these: not
+ * always the same in a row, since rounds may take turns. */
+static int add_rounds(struct draft *draft, struct strag_traffic *traffic, struct strag_error *err)
 {
     const struct strag_instance *instance = &traffic->subject.instance;
-    int stretch = 0, status = STRAG_OK;
+    struct batch batch = {0};
+    int looks = 0, status = STRAG_OK;
     for (int round = 0; round < instance->claim.rounds && status == STRAG_OK && !draft->pruned;) {
-        strag_progress_part(draft->attempt->progress, round, instance->claim.rounds);
         int repeats = strag_instance_alike(instance, round);
-        const struct group group = {round, strag_instance_period(instance, round), repeats,
-                                    repeats > 1};
+        int period = strag_instance_period(instance, round);
         int strangers = draft->every > 1 ? find_strangers(draft, instance, round) : 0;
         if (strangers > 1) {
-            status = add_one_of(draft, traffic, round, strangers, err);
+            unsigned turn = (unsigned)looks++ * 2654435761u >> 16;
+            const struct look one = {round + (int)(turn % (unsigned)strangers), strangers, false};
+            status = add_look(draft, traffic, &batch, one, err);
             round += strangers;
             continue;
         }
-        if (round >= stretch)
-            stretch = find_stretch(instance, round);
-        status = add_group(draft, traffic, &group, stretch, err);
-        round += group.period * group.repeats;
+        for (int i = 0; i < period && status == STRAG_OK && !draft->pruned; i++, looks++) {
+            const struct look one = {round + i, repeats, repeats > 1};
+            status = add_look(draft, traffic, &batch, one, err);
+        }
+        round += period * repeats;
     }
+    if (status == STRAG_OK && !draft->pruned && batch.count > 0)
+        status = look_at(draft, traffic, &batch, err);
     return status;
 }
 
@@ -301,12 +312,14 @@ static int open_kinds(const struct draft *draft, const struct strag_traffic *tra
 static int add_kinds(struct draft *draft, struct strag_traffic *traffic, const struct kinds *kinds,
                      struct strag_error *err)
 {
+    struct batch batch = {0};
     int status = STRAG_OK;
     for (int k = 0; k < kinds->count && status == STRAG_OK && !draft->pruned; k++) {
-        const struct group group = {kinds->list[k].first, 1, kinds->list[k].repeats, false};
-        strag_progress_part(draft->attempt->progress, k, kinds->count);
-        status = add_group(draft, traffic, &group, group.first + 1, err);
+        const struct look one = {kinds->list[k].first, kinds->list[k].repeats, false};
+        status = add_look(draft, traffic, &batch, one, err);
     }
+    if (status == STRAG_OK && !draft->pruned)
+        status = look_at(draft, traffic, &batch, err);
     return status;
 }
 
@@ -355,7 +368,7 @@ static int add_parts(struct draft *draft, struct strag_traffic *traffic, struct 
     if (status == STRAG_OK && kinds.count > 0)
         status = add_kinds(draft, traffic, &kinds, err);
     else if (status == STRAG_OK)
-        status = add_groups(draft, traffic, err);
+        status = add_rounds(draft, traffic, err);
     draft->profile->busiest = kinds.count > 0 && !traffic->sample
                                   ? spread(traffic->platform, bandwidth)
                                   : traffic->busiest;

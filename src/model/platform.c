@@ -73,8 +73,8 @@ void strag_platform_free(struct strag_platform *platform)
 {
     if (!platform)
         return;
-    for (int i = 0; i < STRAG_PLATFORM_ROUNDS; i++)
-        free(platform->messages[i].list);
+    free(platform->gathered);
+    free(platform->messages);
     free(platform->hops);
     strag_sample_close(&platform->sample);
     strag_units_close(&platform->units);

@@ -18,24 +18,33 @@ struct strag_load {
     uint32_t traffic; /* that `total` belongs to */
 };
 
-/* A message. For a vector of s bytes it takes latency + s * per_byte seconds, both known when its
- * round has been looked at, and its receiver then reduces for s * reducing seconds. */
+/* A message as it was gathered. */
+struct strag_gathered {
+    int32_t from, to;
+    int32_t next;         /* of its round; -1: it is the last one */
+    uint32_t before : 30; /* messages of the round that its receiver reads before it */
+    uint32_t kind : 2; /* enum strag_kind: what its receiver does; STRAG_SEND: nothing is known */
+    double amount;     /* bytes of it per byte of the vector */
+};
+
+/* Of a round that is looked at. */
+struct strag_round {
+    int round;
+    int count, first, last; /* of its messages; -1: it has none */
+    int heaviest;           /* takes the longest, as far as the model's bandwidths tell */
+    double heaviest_takes;
+};
+
+/* A message of the round that was looked at last. For a vector of s bytes it takes latency + s *
+ * per_byte seconds, and its receiver then reduces for s * reducing seconds. */
 struct strag_message {
     int from, to;
-    double amount; /* bytes of it per byte of the vector */
     double latency, per_byte, reducing;
     size_t hops_end; /* its hops end here in those of the round, where the next one's begin */
 };
 
-/* Of one round. */
-struct strag_messages {
-    int count, room;
-    struct strag_message *list;
-    int heaviest; /* takes the longest, as far as the model's bandwidths tell */
-    double heaviest_takes;
-};
-
-enum { STRAG_PLATFORM_ROUNDS = 32 };
+/* Rounds that are gathered together at most; and from the first to the last one. */
+enum { STRAG_PLATFORM_ROUNDS = 32, STRAG_PLATFORM_SPAN = 128 };
 
 struct strag_platform {
     struct strag_links *links;
@@ -46,9 +55,11 @@ struct strag_platform {
     struct strag_sample sample;
     int late; /* ranks that are among its own because they are late */
 
-    /* Room that candidates use one after the other: of some rounds, and for all hops of the
-     * messages of the round that was looked at last. */
-    struct strag_messages messages[STRAG_PLATFORM_ROUNDS];
+    /* Room that candidates use one after the other: for the messages of rounds that are gathered
+     * together, and for those of one round, with their hops. */
+    int gathered_room, messages_room;
+    struct strag_gathered *gathered;
+    struct strag_message *messages;
     size_t hops_room;
     struct strag_hop *hops;
 };

@@ -10,6 +10,7 @@
 #include "base/text.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* By how much more operations than there should be messages make it not worth going on; to visit a
  * rank takes as long as so many operations, an operation as long as so many hops. */
@@ -24,6 +25,8 @@ enum { ROUNDS_ON_GRIDS = 256 };
 enum { GATHERED_RANKS = 1 << 17 };
 
 static const double NOT_OWN = -1;
+
+enum { NONE = -1 };
 
 /* ---- Subjects ---- */
 
@@ -71,12 +74,12 @@ static int too_many(const struct strag_traffic *traffic, struct strag_error *err
                       traffic->subject.instance.algorithm->name);
 }
 
-/* As the model has it. */
-static double link_bandwidth(const struct strag_subject *subject, int from, int to)
+/* Of a link, as the model has it, for a message of as much as the vector. */
+static double link_seconds(const struct strag_traffic *traffic, int from, int to)
 {
-    const struct strag_links *links = subject->links;
-    return strag_topology_same_host(links->topology, from, to) ? links->model.local_bandwidth
-                                                               : links->model.bandwidth;
+    return strag_topology_same_host(traffic->subject.links->topology, from, to)
+               ? traffic->local_pace
+               : traffic->pace;
 }
 
 /* Between ranks that read what others have written? */
@@ -123,72 +126,79 @@ static bool counts(const struct strag_traffic *traffic, const struct strag_op *o
 }
 
 /* Seconds per byte of the vector that a receiver is busy with a message that has arrived. */
-static double receiving(const struct strag_traffic *traffic, const struct strag_op *op,
-                        double amount)
+static double receiving(const struct strag_traffic *traffic, const struct strag_gathered *message)
 {
     const struct strag_model *model = &traffic->subject.links->model;
-    if (op->kind == STRAG_RECV && is_written(traffic, op->peer, traffic->rank))
-        return amount / model->local_bandwidth;
-    return op->kind == STRAG_RECV_REDUCE && model->reduce_bandwidth > 0
-               ? amount / model->reduce_bandwidth
+    if (message->kind == STRAG_RECV && is_written(traffic, message->from, message->to))
+        return message->amount / model->local_bandwidth;
+    return message->kind == STRAG_RECV_REDUCE && model->reduce_bandwidth > 0
+               ? message->amount / model->reduce_bandwidth
                : 0;
 }
 
-/* Seconds until the receiver comes to a message. */
-static double waiting(struct strag_traffic *traffic, const struct strag_op *op)
+/* @param number  of the round  @return where to put the message, with all but what its receiver
+ * does; NULL: out of memory */
+static struct strag_gathered *add_message(struct strag_traffic *traffic, int number, int from,
+                                          int to, double amount)
 {
-    return op->kind != STRAG_SEND && is_written(traffic, op->peer, traffic->rank)
-               ? read_before(traffic, op) * traffic->subject.links->model.local_alpha
-               : 0;
-}
-
-static void add_message(struct strag_traffic *traffic, int round,
-                        const struct strag_message *message)
-{
-    struct strag_messages *messages = strag_traffic_messages(traffic, round);
-    double takes = message->amount / link_bandwidth(&traffic->subject, message->from, message->to);
-    if (messages->count >= messages->room &&
-        !strag_array_grow(&messages->list, &messages->room, messages->count + 1,
-                          sizeof *messages->list)) {
+    struct strag_platform *platform = traffic->platform;
+    struct strag_round *round = &traffic->round[number];
+    const int message = traffic->gathered;
+    if (message >= platform->gathered_room &&
+        !strag_array_grow(&platform->gathered, &platform->gathered_room, message + 1,
+                          sizeof *platform->gathered)) {
         traffic->failed = true;
-        return;
+        return NULL;
     }
-    if (message->from != message->to && takes > messages->heaviest_takes) {
-        messages->heaviest = messages->count;
-        messages->heaviest_takes = takes;
+    traffic->gathered++;
+    const double takes = from != to ? amount * link_seconds(traffic, from, to) : 0;
+    if (takes > round->heaviest_takes) {
+        round->heaviest = message;
+        round->heaviest_takes = takes;
     }
-    messages->list[messages->count++] = *message;
+    if (round->count++ == 0)
+        round->first = message;
+    else
+        platform->gathered[round->last].next = message;
+    round->last = message;
+    struct strag_gathered *made = &platform->gathered[message];
+    *made = (struct strag_gathered){from, to, NONE, 0, STRAG_SEND, amount};
+    return made;
 }
 
-/* Writing is a message from a rank to itself. */
-static void visit(void *context, const struct strag_op *op)
+/* In a round that is looked at. Writing is a message from a rank to itself. */
+static void gather(struct strag_traffic *traffic, int number, const struct strag_op *op,
+                   bool counted)
 {
-    struct strag_traffic *traffic = context;
     const bool sends = op->kind == STRAG_SEND;
-    traffic->visited++;
-    if (op->round < traffic->first_seen)
-        traffic->first_seen = op->round;
-    if (traffic->counts_only || traffic->failed)
-        return;
-    const bool counted = counts(traffic, op);
-    if (!counted && !traffic->written)
-        return;
+    const int from = sends ? traffic->rank : op->peer, to = sends ? op->peer : traffic->rank;
     const double amount =
         strag_block_fraction(&traffic->subject.instance.shape.bounds, op->first, op->count);
     if (traffic->written && !sends)
         note_change(traffic, op);
-    if (sends && is_written(traffic, traffic->rank, op->peer) && writes(traffic, op))
-        add_message(traffic, op->round,
-                    &(struct strag_message){traffic->rank, traffic->rank, .amount = amount});
-    if (counted)
-        add_message(traffic, op->round,
-                    &(struct strag_message){
-                        .from = sends ? traffic->rank : op->peer,
-                        .to = sends ? op->peer : traffic->rank,
-                        .amount = amount,
-                        .latency = waiting(traffic, op),
-                        .reducing = receiving(traffic, op, amount),
-                    });
+    if (sends && is_written(traffic, from, to) && writes(traffic, op))
+        add_message(traffic, number, from, from, amount);
+    struct strag_gathered *made = counted ? add_message(traffic, number, from, to, amount) : NULL;
+    if (!made || sends)
+        return;
+    made->kind = op->kind;
+    if (is_written(traffic, from, to))
+        made->before = (unsigned)read_before(traffic, op);
+}
+
+static void visit(void *context, const struct strag_op *op)
+{
+    struct strag_traffic *traffic = context;
+    traffic->visited++;
+    if (traffic->counts_only) {
+        if (op->round < traffic->first_seen)
+            traffic->first_seen = op->round;
+        return;
+    }
+    const int number = traffic->number_of[op->round - traffic->round[0].round];
+    const bool counted = counts(traffic, op);
+    if (number != NONE && (counted || traffic->written) && !traffic->failed)
+        gather(traffic, number, op, counted);
 }
 
 /* @return how many ranks stand for all */
@@ -204,7 +214,12 @@ int strag_traffic_open(struct strag_traffic *traffic, const struct strag_algorit
                        const struct strag_problem *problem, struct strag_platform *platform,
                        struct strag_error *err)
 {
-    *traffic = (struct strag_traffic){.platform = platform, .visited_most = INT64_MAX};
+    *traffic = (struct strag_traffic){
+        .platform = platform,
+        .visited_most = INT64_MAX,
+        .pace = 1 / platform->links->model.bandwidth,
+        .local_pace = 1 / platform->links->model.local_bandwidth,
+    };
     int status = strag_subject_open(&traffic->subject, algorithm, problem, platform->links, visit,
                                     traffic, err);
     if (status != STRAG_OK)
@@ -276,67 +291,146 @@ static double own_work(const struct strag_traffic *traffic, const struct strag_m
                                                 : NOT_OWN;
 }
 
-/* What a message adds to a link on its route; the hop then names the one that stands for it. */
-static void load_hop(struct strag_traffic *traffic, const struct strag_message *message,
-                     struct strag_hop *hop, int repeats)
+/* Of the round at hand, and perhaps of the candidate. */
+static void begin_load(const struct strag_platform *platform, int link)
 {
-    struct strag_platform *platform = traffic->platform;
-    const double own = traffic->written ? own_work(traffic, message, hop->link) : NOT_OWN;
-    double weight = 1;
-    if (traffic->sample) {
-        struct strag_sampled_hop sampled = strag_sample_hop(traffic->sample, platform->links,
-                                                            message->from, message->to, hop->link);
-        hop->link = sampled.link;
-        weight = sampled.weight;
-    } else if (traffic->symmetry.link) {
-        hop->link = traffic->symmetry.link[hop->link];
-        weight = strag_symmetry_weight(&traffic->symmetry, message->to, hop->link);
-    }
-    struct strag_load *load = &platform->load[hop->link];
-    double bytes = hop->share * message->amount * weight;
-    if (load->round != platform->rounds) {
-        load->round = platform->rounds;
-        load->busy = 0;
-    }
+    struct strag_load *load = &platform->load[link];
+    load->round = platform->rounds;
+    load->busy = 0;
     if (load->traffic != platform->traffics) {
         load->traffic = platform->traffics;
         load->total = 0;
     }
     if (!(load->pace > 0))
-        load->pace = strag_platform_pace(platform, hop->link);
-    load->busy += own == NOT_OWN ? bytes * load->pace : own * weight;
+        load->pace = strag_platform_pace(platform, link);
+}
+
+/* @param busy  seconds per byte of the vector, where that is not said by the bytes: or NOT_OWN */
+static inline void add_load(struct strag_traffic *traffic, int link, double bytes, double busy,
+                            int repeats)
+{
+    struct strag_platform *platform = traffic->platform;
+    struct strag_load *load = &platform->load[link];
+    if (load->round != platform->rounds)
+        begin_load(platform, link);
+    load->busy += busy == NOT_OWN ? bytes * load->pace : busy;
     load->total += bytes * repeats;
     if (load->total > traffic->busiest)
         traffic->busiest = load->total;
 }
 
-static struct strag_route route_of(const struct strag_traffic *traffic,
-                                   const struct strag_message *message, struct strag_hop *hops)
+/* Which link stands for one on a message's route, and by which number the message counts there. */
+static inline struct strag_sampled_hop stand_in(const struct strag_traffic *traffic, int from,
+                                                int to, int link)
+{
+    if (traffic->sample)
+        return strag_sample_hop(traffic->sample, traffic->subject.links, from, to, link);
+    if (!traffic->symmetry.link)
+        return (struct strag_sampled_hop){link, 1};
+    link = traffic->symmetry.link[link];
+    return (struct strag_sampled_hop){link, strag_symmetry_weight(&traffic->symmetry, to, link)};
+}
+
+/* What a message adds to a link on its route; the hop then names the one that stands for it. */
+static void load_hop(struct strag_traffic *traffic, const struct strag_message *message,
+                     struct strag_hop *hop, double amount, int repeats)
+{
+    const double own = traffic->written ? own_work(traffic, message, hop->link) : NOT_OWN;
+    const struct strag_sampled_hop counted =
+        stand_in(traffic, message->from, message->to, hop->link);
+    hop->link = counted.link;
+    add_load(traffic, counted.link, hop->share * amount * counted.weight,
+             own == NOT_OWN ? NOT_OWN : own * counted.weight, repeats);
+}
+
+/* Of a message on a tree, where nothing is written for several: as strag_links_route and load_hop,
+ * without a route between them. @return how many hops there are */
+static int load_on_tree(struct strag_traffic *traffic, const struct strag_gathered *gathered,
+                        struct strag_message *message, struct strag_hop *hops, int repeats)
+{
+    const struct strag_links *links = traffic->subject.links;
+    const struct strag_topology *topology = links->topology;
+    const struct strag_node *nodes = topology->nodes;
+    const int from = gathered->from, to = gathered->to;
+    int up = topology->host_node[from], down = topology->host_node[to], count = 0;
+    const bool local = up == down;
+    if (local) {
+        up = topology->leaf_node[from];
+        down = topology->leaf_node[to];
+    }
+    while (up != down) {
+        const bool climbs = up > down;
+        const int link = climbs ? 2 * up : 2 * down + 1;
+        const struct strag_sampled_hop counted = stand_in(traffic, from, to, link);
+        add_load(traffic, counted.link, gathered->amount * counted.weight, NOT_OWN, repeats);
+        hops[count++].link = counted.link;
+        if (climbs)
+            up = nodes[up].parent;
+        else
+            down = nodes[down].parent;
+    }
+    *message = (struct strag_message){
+        .from = from,
+        .to = to,
+        .latency = local ? links->model.local_alpha
+                         : links->model.alpha +
+                               count * (links->model.link_latency + links->model.hop_latency),
+        .reducing = receiving(traffic, gathered),
+    };
+    return count;
+}
+
+/* @return how many hops were written */
+static int find_route(const struct strag_traffic *traffic, const struct strag_gathered *gathered,
+                      struct strag_message *message, struct strag_hop *hops)
 {
     struct strag_links *links = traffic->subject.links;
-    if (message->from != message->to)
-        return strag_links_route(links, message->from, message->to, hops);
-    hops[0] = (struct strag_hop){2 * links->topology->leaf_node[message->from], 1};
-    return (struct strag_route){0, 1};
+    struct strag_route route = {0, 1};
+    if (gathered->from != gathered->to)
+        route = strag_links_route(links, gathered->from, gathered->to, hops);
+    else
+        hops[0] = (struct strag_hop){2 * links->topology->leaf_node[gathered->from], 1};
+    *message = (struct strag_message){
+        .from = gathered->from,
+        .to = gathered->to,
+        .latency = route.latency + gathered->before * links->model.local_alpha,
+        .reducing = receiving(traffic, gathered),
+    };
+    return route.nhops;
+}
+
+/* @return how many hops there are */
+static int load_route(struct strag_traffic *traffic, const struct strag_gathered *gathered,
+                      struct strag_message *message, struct strag_hop *hops, int repeats)
+{
+    int nhops = find_route(traffic, gathered, message, hops);
+    for (int h = 0; h < nhops; h++)
+        load_hop(traffic, message, &hops[h], gathered->amount, repeats);
+    return nhops;
 }
 
 /* Long routes count as well: a ring of very many hosts has messages through thousands of links. */
-static int load_links(struct strag_traffic *traffic, struct strag_messages *messages, int repeats,
+static int load_links(struct strag_traffic *traffic, const struct strag_round *round, int repeats,
                       struct strag_error *err)
 {
+    struct strag_platform *platform = traffic->platform;
+    const bool on_tree =
+        !traffic->written && traffic->subject.links->topology->network == STRAG_NETWORK_TREE;
     size_t used = 0;
-    for (int m = 0; m < messages->count; m++) {
-        struct strag_message *message = &messages->list[m];
-        if (!grow_hops(traffic->platform, used))
+    for (int g = round->first; g != NONE; g = platform->gathered[g].next) {
+        struct strag_message *message = &platform->messages[traffic->messages++];
+        if (!grow_hops(platform, used))
             return no_memory(traffic, err);
-        struct strag_hop *hops = traffic->platform->hops + used;
-        struct strag_route route = route_of(traffic, message, hops);
-        for (int h = 0; h < route.nhops; h++)
-            load_hop(traffic, message, &hops[h], repeats);
-        message->latency += route.latency;
-        used += (size_t)route.nhops;
+        const struct strag_gathered *gathered = &platform->gathered[g];
+        struct strag_hop *hops = platform->hops + used;
+        int nhops = 0;
+        if (on_tree)
+            nhops = load_on_tree(traffic, gathered, message, hops, repeats);
+        else
+            nhops = load_route(traffic, gathered, message, hops, repeats);
+        used += (size_t)nhops;
         message->hops_end = used;
-        traffic->visited += route.nhops / HOPS_PER_OPERATION;
+        traffic->visited += nhops / HOPS_PER_OPERATION;
         if (traffic->visited > traffic->visited_most)
             return too_many(traffic, err);
     }
@@ -344,15 +438,16 @@ static int load_links(struct strag_traffic *traffic, struct strag_messages *mess
 }
 
 /* What is written is read afterwards, by a rank that reads one message after another. */
-static void price_messages(const struct strag_traffic *traffic, struct strag_messages *messages)
+static void price_messages(const struct strag_traffic *traffic)
 {
+    const struct strag_platform *platform = traffic->platform;
     size_t h = 0;
-    for (int m = 0; m < messages->count; m++) {
-        struct strag_message *message = &messages->list[m];
+    for (int m = 0; m < traffic->messages; m++) {
+        struct strag_message *message = &platform->messages[m];
         const bool reads =
             message->from != message->to && is_written(traffic, message->from, message->to);
         for (; h < message->hops_end; h++) {
-            double busy = traffic->platform->load[traffic->platform->hops[h].link].busy;
+            double busy = platform->load[platform->hops[h].link].busy;
             if (reads && h + 1 == message->hops_end)
                 message->reducing = busy;
             else if (busy > message->per_byte)
@@ -376,19 +471,34 @@ int strag_traffic_joins(struct strag_traffic *traffic, int rank)
     return traffic->first_seen;
 }
 
-int64_t strag_traffic_operations(struct strag_traffic *traffic, int rank, int64_t most)
+/* Rounds from this one on that are counted one by one, as far as they are at once. */
+static int find_single(const struct strag_instance *instance, int round)
 {
     enum { AT_ONCE = 1024 };
-    int rounds = traffic->subject.instance.claim.rounds;
-    int64_t before = traffic->visited, operations = 0;
+    int end = round;
+    while (end < instance->claim.rounds && end - round < AT_ONCE &&
+           strag_instance_alike(instance, end) == 1)
+        end++;
+    return end;
+}
+
+int64_t strag_traffic_operations(struct strag_traffic *traffic, int rank, int64_t most)
+{
+    const struct strag_instance *instance = &traffic->subject.instance;
+    const int64_t visited = traffic->visited;
+    int64_t operations = 0;
     traffic->counts_only = true;
-    for (int round = 0; round < rounds && operations <= most; round += AT_ONCE) {
-        int end = rounds - round > AT_ONCE ? round + AT_ONCE : rounds;
+    for (int round = 0; round < instance->claim.rounds && operations <= most;) {
+        const int64_t before = traffic->visited;
+        const int single = find_single(instance, round);
+        const int repeats = single > round ? 1 : strag_instance_alike(instance, round);
+        const int end = single > round ? single : round + strag_instance_period(instance, round);
         strag_subject_visit(&traffic->subject, rank, (struct strag_rounds){round, end});
-        operations = traffic->visited - before;
+        operations += repeats * (traffic->visited - before);
+        round += (end - round) * repeats;
     }
     traffic->counts_only = false;
-    traffic->visited = before;
+    traffic->visited = visited;
     return operations;
 }
 
@@ -410,52 +520,62 @@ static int visit_ranks(struct strag_traffic *traffic, struct strag_rounds rounds
     return STRAG_OK;
 }
 
-int strag_traffic_gather(struct strag_traffic *traffic, struct strag_rounds rounds,
-                         struct strag_error *err)
+int strag_traffic_most(const struct strag_traffic *traffic)
 {
     int ranks = traffic->sample ? traffic->sample->count : traffic->subject.instance.problem.n;
     int most = GATHERED_RANKS / ranks;
-    most = most < 1 ? 1 : most > STRAG_PLATFORM_ROUNDS ? STRAG_PLATFORM_ROUNDS : most;
-    if (rounds.end - rounds.first > most)
-        rounds.end = rounds.first + most;
-    traffic->gathered = rounds;
-    for (int i = 0; i < rounds.end - rounds.first; i++) {
-        traffic->platform->messages[i].count = traffic->platform->messages[i].heaviest = 0;
-        traffic->platform->messages[i].heaviest_takes = 0;
+    return most < 1 ? 1 : most > STRAG_PLATFORM_ROUNDS ? STRAG_PLATFORM_ROUNDS : most;
+}
+
+int strag_traffic_gather(struct strag_traffic *traffic, const int *rounds, int count,
+                         struct strag_error *err)
+{
+    int first = rounds[0], span = rounds[count - 1] - first + 1;
+    memset(traffic->number_of, NONE, (size_t)span * sizeof *traffic->number_of);
+    traffic->rounds = count;
+    traffic->gathered = 0;
+    for (int i = 0; i < count; i++) {
+        traffic->number_of[rounds[i] - first] = (int16_t)i;
+        traffic->round[i] = (struct strag_round){rounds[i], 0, NONE, NONE, NONE, -1};
     }
-    int status = visit_ranks(traffic, rounds, err);
+    int status = visit_ranks(traffic, (struct strag_rounds){first, first + span}, err);
     if (status != STRAG_OK)
         return status;
     /* With room for a route, for strag_traffic_alone. */
     return traffic->failed || !grow_hops(traffic->platform, 0) ? no_memory(traffic, err) : STRAG_OK;
 }
 
-struct strag_message strag_traffic_alone(struct strag_traffic *traffic, int round)
+struct strag_message strag_traffic_alone(struct strag_traffic *traffic, int number)
 {
-    const struct strag_messages *messages = strag_traffic_messages(traffic, round);
-    if (messages->count == 0)
-        return (struct strag_message){0};
-    struct strag_message message = messages->list[messages->heaviest];
+    const struct strag_round *round = &traffic->round[number];
+    struct strag_message message = {0};
+    if (round->count == 0)
+        return message;
+    const struct strag_gathered *heaviest = &traffic->platform->gathered[round->heaviest];
     struct strag_hop *hops = traffic->platform->hops;
-    struct strag_route route = route_of(traffic, &message, hops);
-    message.latency = route.latency;
-    for (int h = 0; h < route.nhops; h++) {
+    int nhops = find_route(traffic, heaviest, &message, hops);
+    for (int h = 0; h < nhops; h++) {
         double busy =
-            hops[h].share * message.amount * strag_platform_pace(traffic->platform, hops[h].link);
+            hops[h].share * heaviest->amount * strag_platform_pace(traffic->platform, hops[h].link);
         if (busy > message.per_byte && own_work(traffic, &message, hops[h].link) == NOT_OWN)
             message.per_byte = busy;
     }
     return message;
 }
 
-int strag_traffic_round(struct strag_traffic *traffic, int round, int repeats,
+int strag_traffic_round(struct strag_traffic *traffic, int number, int repeats,
                         struct strag_error *err)
 {
-    struct strag_messages *messages = strag_traffic_messages(traffic, round);
-    traffic->platform->rounds++;
-    int status = load_links(traffic, messages, repeats, err);
+    struct strag_platform *platform = traffic->platform;
+    const struct strag_round *round = &traffic->round[number];
+    platform->rounds++;
+    traffic->messages = 0;
+    if (!strag_array_grow(&platform->messages, &platform->messages_room, round->count,
+                          sizeof *platform->messages))
+        return no_memory(traffic, err);
+    int status = load_links(traffic, round, repeats, err);
     if (status == STRAG_OK)
-        price_messages(traffic, messages);
+        price_messages(traffic);
     return status;
 }
 

@@ -51,17 +51,17 @@ struct strag_traffic {
     bool counts_only;                  /* operations are counted, and no messages noted */
     int first_seen;                    /* the lowest round of an operation that was counted */
     int64_t visited, visited_most;     /* operations; where there are more, it is given up */
-    double busiest;                    /* bytes over the busiest link so far */
-    struct strag_written *written;     /* [rank]; NULL: messages are not written once for all */
+    double pace, local_pace; /* seconds per byte between hosts, and within one, by the model */
+    double busiest;          /* bytes over the busiest link so far */
+    struct strag_written *written; /* [rank]; NULL: messages are not written once for all */
 
-    struct strag_rounds gathered; /* platform->messages are theirs */
+    /* What was gathered together: the rounds that are looked at, in order, and how many messages
+     * these have; messages of the round that was looked at last. */
+    int rounds, gathered, messages;
+    struct strag_round round[STRAG_PLATFORM_ROUNDS];
+    int16_t
+        number_of[STRAG_PLATFORM_SPAN]; /* [rounds behind the first]: which of these; -1: none */
 };
-
-static inline struct strag_messages *strag_traffic_messages(struct strag_traffic *traffic,
-                                                            int round)
-{
-    return &traffic->platform->messages[round - traffic->gathered.first];
-}
 
 /** The rank that stands for this one. */
 static inline int strag_traffic_like(const struct strag_traffic *traffic, int rank)
@@ -90,25 +90,32 @@ int strag_traffic_joins(struct strag_traffic *traffic, int rank);
 int64_t strag_traffic_operations(struct strag_traffic *traffic, int rank, int64_t most);
 
 /**
- * Note what the ranks receive in rounds that will be looked at, for as many as there is room for.
+ * Note what the ranks receive in rounds that will be looked at.
  *
- * @param rounds  at least one; traffic->gathered then says which
+ * @param rounds  in ascending order; the last one less than STRAG_PLATFORM_SPAN behind the first
+ * @param count   1 to strag_traffic_most
  * @return STRAG_OK, STRAG_ERR_MEMORY, or STRAG_ERR_UNSUPPORTED where more is to be looked at than
  *         strag_traffic_narrow allows
  */
-int strag_traffic_gather(struct strag_traffic *traffic, struct strag_rounds rounds,
+int strag_traffic_gather(struct strag_traffic *traffic, const int *rounds, int count,
                          struct strag_error *err);
 
+/** How many rounds may be gathered together. */
+int strag_traffic_most(const struct strag_traffic *traffic);
+
 /** What one of a gathered round's messages takes where no other uses its links: a long one, so that
- * the round will not take much less. An empty round has none: that takes nothing. */
-struct strag_message strag_traffic_alone(struct strag_traffic *traffic, int round);
+ * the round will not take much less. An empty round has none: that takes nothing.
+ * @param number  which of the rounds that were gathered */
+struct strag_message strag_traffic_alone(struct strag_traffic *traffic, int number);
 
 /**
- * Look at a round that was gathered: once, since the loads on links are added up.
+ * Look at a round that was gathered: once, since the loads on links are added up. Then
+ * traffic->platform->messages are its messages, traffic->messages of them.
  *
+ * @param number   which of the rounds that were gathered
  * @param repeats  how many rounds carry its traffic
  */
-int strag_traffic_round(struct strag_traffic *traffic, int round, int repeats,
+int strag_traffic_round(struct strag_traffic *traffic, int number, int repeats,
                         struct strag_error *err);
 
 /** As strag_subject_close. */
