@@ -412,11 +412,22 @@ static void build(const struct strag_problem *problem, int rank, struct strag_bu
     }
 }
 
+/* Without slow hosts a body's rounds differ only in how many blocks siblings exchange. */
+static int alike_to_end(const struct weighted *weighted, int round)
+{
+    const int steps = weighted->body, step = round % steps;
+    int end = step + 1;
+    while (end < steps && strag_siblings_share(0, part_blocks(weighted), end, steps).count ==
+                              strag_siblings_share(0, part_blocks(weighted), step, steps).count)
+        end++;
+    return end - step;
+}
+
 /* Bodies with all stages are alike, and so are the rounds of a body if no host is slow. */
 static int period(const struct strag_problem *problem, int round)
 {
     const struct weighted *weighted = problem->prepared;
-    return is_ring(weighted) || round % weighted->body ? 1 : weighted->body;
+    return weighted->slow == 0 || round % weighted->body ? 1 : weighted->body;
 }
 
 static int alike(const struct strag_problem *problem, int round)
@@ -426,6 +437,8 @@ static int alike(const struct strag_problem *problem, int round)
     int bodies = body >= first && body < weighted->segments ? weighted->segments - body : 1;
     if (is_ring(weighted))
         return bodies * weighted->body - round % weighted->body;
+    if (weighted->slow == 0)
+        return alike_to_end(weighted, round);
     return round % weighted->body ? 1 : bodies;
 }
 

@@ -226,7 +226,7 @@ static void runs_of_rounds(void **state)
     for (int g = 1; g <= 2; g++) {
         struct slow_links links;
         slow_links_make(&links, 7, g);
-        assert_int_equal(slow_links_repeats(&links, weighted()) > 0, g == 1);
+        assert_true(slow_links_repeats(&links, weighted()) > 0);
         slow_links_add(&links, 3, 1.5);
         assert_true(slow_links_repeats(&links, weighted()) > 0);
         slow_links_add(&links, 5, 3);
