@@ -2,20 +2,24 @@
 /*
  * What rank 0 spends on a table, and any rank on its plan, for machines of up to 131,072 ranks.
  *
- *     scale [--most RANKS] [--only TEXT]
+ *     scale [--most RANKS] [--only TEXT] [--runs NUMBER]
  *
  * A line for every machine and state, as CSV: CPU time and peak memory of the quick table, as the
  * component makes it, beyond those of the topology; and of the dearest plan of one rank that the
- * table names. "late" and "slow" rows are what re-planning takes. Each line is made in a process of
- * its own, so that memory is counted from the start.
+ * table names. "late" and "slow" rows are what re-planning takes. Each line is made several times
+ * (5, unless told otherwise), in processes of their own, so that memory is counted from the start;
+ * of each number it has the least: other processes make caches and clocks slower, and nothing makes
+ * them faster.
  */
 #include "machines.h"
 
 #include "model/select.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -26,6 +30,7 @@ enum { MINIMUM = 8192 };
 
 struct options {
     int most; /* ranks */
+    int runs;
     const char *only;
 };
 
@@ -60,8 +65,14 @@ static double peak_mib(void)
 /* The dearest of the table's plans, of a rank in the middle. */
 struct dearest {
     double seconds;
-    const char *name;
+    const char *name; /* static */
     int blocks;
+};
+
+/* Of one process; or the least of several. */
+struct result {
+    double table_seconds, table_mib;
+    struct dearest dearest;
 };
 
 static int plan_all(const struct strag_problem *problem, const struct strag_table *table,
@@ -87,38 +98,34 @@ static int plan_all(const struct strag_problem *problem, const struct strag_tabl
     return STRAG_OK;
 }
 
-static int measure(const struct machine *machine, const struct variant *variant,
-                   const struct strag_topology *topology, struct strag_error *err)
+static int measure(const struct variant *variant, const struct strag_topology *topology,
+                   struct result *result, struct strag_error *err)
 {
     const struct strag_model model = strag_model_default(topology->network);
     const struct strag_select_options options = {.minimum = MINIMUM, .quick = true};
     const struct strag_problem problem = {
         .n = topology->n, .topology = topology, .state = &variant->state};
     struct strag_selection *selection;
-    struct dearest dearest;
     double before = peak_mib(), begin = cpu_seconds();
     int status = strag_select(&problem, &model, &options, &selection, err);
-    double took = cpu_seconds() - begin, mib = peak_mib() - before;
+    result->table_seconds = cpu_seconds() - begin;
+    result->table_mib = peak_mib() - before;
     if (status != STRAG_OK)
         return status;
-    status = plan_all(&problem, &selection->table, &dearest, err);
-    if (status == STRAG_OK)
-        printf("%d,\"%s\",\"%s\",%.1f,%.1f,%.3f,%s,%d\n", topology->n, machine->name, variant->name,
-               1e3 * took, mib, 1e3 * dearest.seconds, dearest.name, dearest.blocks);
+    status = plan_all(&problem, &selection->table, &result->dearest, err);
     strag_selection_free(selection);
-    fflush(stdout);
     return status;
 }
 
-/* @return did it go well? */
+/* @param result  in memory that both processes share  @return did it go well? */
 static bool in_a_process(const struct machine *machine, const struct variant *variant,
-                         const struct strag_topology *topology)
+                         const struct strag_topology *topology, struct result *result)
 {
     pid_t child = fork();
     int status = 0;
     if (child == 0) {
         struct strag_error err;
-        bool failed = measure(machine, variant, topology, &err) != STRAG_OK;
+        bool failed = measure(variant, topology, result, &err) != STRAG_OK;
         if (failed)
             fprintf(stderr, "scale: %s: %s\n", machine->name, err.text);
         _exit(failed);
@@ -127,7 +134,32 @@ static bool in_a_process(const struct machine *machine, const struct variant *va
            WEXITSTATUS(status) == 0;
 }
 
-static bool run(const struct machine *machine, const struct options *options)
+static void keep_least(struct result *least, const struct result *result)
+{
+    least->table_seconds = fmin(least->table_seconds, result->table_seconds);
+    least->table_mib = fmin(least->table_mib, result->table_mib);
+    if (result->dearest.seconds < least->dearest.seconds)
+        least->dearest = result->dearest;
+}
+
+/* A line. @return did it go well? */
+static bool print_least(const struct machine *machine, const struct variant *variant,
+                        const struct strag_topology *topology, int runs, struct result *shared)
+{
+    struct result least = {INFINITY, INFINITY, {INFINITY, "", 0}};
+    for (int r = 0; r < runs; r++) {
+        if (!in_a_process(machine, variant, topology, shared))
+            return false;
+        keep_least(&least, shared);
+    }
+    printf("%d,\"%s\",\"%s\",%.1f,%.1f,%.3f,%s,%d\n", topology->n, machine->name, variant->name,
+           1e3 * least.table_seconds, least.table_mib, 1e3 * least.dearest.seconds,
+           least.dearest.name, least.dearest.blocks);
+    fflush(stdout);
+    return true;
+}
+
+static bool run(const struct machine *machine, const struct options *options, struct result *shared)
 {
     struct strag_topology *topology;
     struct strag_error err;
@@ -139,28 +171,37 @@ static bool run(const struct machine *machine, const struct options *options)
         return false;
     }
     for (size_t v = 0; topology->n <= options->most && v < sizeof variants / sizeof *variants; v++)
-        good = in_a_process(machine, &variants[v], topology) && good;
+        good = print_least(machine, &variants[v], topology, options->runs, shared) && good;
     strag_topology_free(topology);
     return good;
 }
 
 int main(int argc, char **argv)
 {
-    struct options options = {.most = 1 << 17};
+    struct options options = {.most = 1 << 17, .runs = 5};
     bool good = true;
     for (int a = 1; a < argc; a += 2) {
         if (a + 1 < argc && strcmp(argv[a], "--most") == 0) {
             options.most = atoi(argv[a + 1]);
         } else if (a + 1 < argc && strcmp(argv[a], "--only") == 0) {
             options.only = argv[a + 1];
+        } else if (a + 1 < argc && strcmp(argv[a], "--runs") == 0) {
+            options.runs = atoi(argv[a + 1]);
         } else {
-            fprintf(stderr, "usage: scale [--most RANKS] [--only TEXT-IN-A-MACHINE'S-NAME]\n");
+            fprintf(stderr, "usage: scale [--most RANKS] [--only TEXT-IN-A-MACHINE'S-NAME] "
+                            "[--runs NUMBER]\n");
             return 2;
         }
+    }
+    struct result *shared =
+        mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (shared == MAP_FAILED) {
+        perror("scale");
+        return 1;
     }
     printf("ranks,machine,state,table ms,table MiB,plan ms,algorithm,blocks\n");
     fflush(stdout);
     for (const struct machine *machine = machines; machine->name; machine++)
-        good = run(machine, &options) && good;
+        good = run(machine, &options, shared) && good;
     return good ? 0 : 1;
 }
