@@ -162,6 +162,7 @@ static struct coll_strag_watch *make_watch(struct coll_strag_module *module,
         return NULL;
     const struct coll_strag_watch_options options = {
         .comm = comm,
+        .previous = &module->previous,
         .topology = topology,
         .shared = NULL != module->shm,
         .decision = &module->decision,

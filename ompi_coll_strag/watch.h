@@ -8,6 +8,7 @@
 
 #include "arrivals.h"
 #include "links.h"
+#include "previous.h"
 #include "table.h"
 
 #include "watch/judge.h"
@@ -27,6 +28,7 @@ typedef void coll_strag_watch_report(const ompi_communicator_t *comm,
 /* What it needs of its communicator; all but the topology outlives the watch. */
 struct coll_strag_watch_options {
     ompi_communicator_t *comm;
+    const struct coll_strag_previous *previous;
     const struct strag_topology *topology; /* for make alone; NULL: links are not watched */
     bool shared;                           /* messages within hosts go through shared memory */
     struct coll_strag_decision *decision;  /* state and table of it are kept up to date */
