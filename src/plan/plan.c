@@ -462,10 +462,12 @@ int strag_visitor_finish(struct strag_builder *builder, struct strag_error *err)
     return status;
 }
 
-/* Give back what was not needed. */
-static void *cut(void *items, int used, size_t size)
+/* Give back what was not needed. Out of memory is kept as the builder's error. */
+static void *cut(struct strag_builder *builder, void *items, int used, size_t size)
 {
-    void *moved = used > 0 ? realloc(items, (size_t)used * size) : NULL;
+    void *moved = items && used > 0 ? realloc(items, (size_t)used * size) : items;
+    if (items && !moved)
+        fail(builder, STRAG_ERR_MEMORY, NULL);
     return moved ? moved : items;
 }
 
@@ -482,8 +484,10 @@ int strag_builder_finish(struct strag_builder *builder, struct strag_plan **plan
     }
     if (builder->status == STRAG_OK) {
         built->ops[built->nops] = (struct strag_op){.after = (uint32_t)builder->after_length};
-        built->ops = cut(built->ops, built->nops + 1, sizeof *built->ops);
-        built->after = cut(built->after, builder->after_length, sizeof *built->after);
+        built->ops = cut(builder, built->ops, built->nops + 1, sizeof *built->ops);
+        built->after = cut(builder, built->after, builder->after_length, sizeof *built->after);
+    }
+    if (builder->status == STRAG_OK) {
         *plan = built;
         builder->plan = NULL;
     }

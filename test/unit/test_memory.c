@@ -60,7 +60,7 @@ static void plans(void **state)
 /* Many waits, readers and copies: every list of the builder has to grow. */
 static int build_uneven(const void *what, struct strag_error *err, bool *made)
 {
-    enum { BLOCKS = 200 };
+    enum { BLOCKS = 400 };
     (void)what;
     int64_t numerators[BLOCKS + 1];
     for (int b = 0; b <= BLOCKS; b++)
