@@ -246,7 +246,8 @@ static bool is_first(ompi_communicator_t *comm)
     return ompi_comm_rank(comm) == 0;
 }
 
-/* Can all? Then rank 0's first policy goes to all, if there is one.
+/* Can all? Then rank 0's first policy goes to all, if there is one; if one of them does not get it,
+ * nobody watches.
  * @param watch  NULL: this rank cannot */
 static int agree_on_watch(struct coll_strag_module *module, ompi_communicator_t *comm,
                           struct coll_strag_watch *watch)
@@ -258,9 +259,16 @@ static int agree_on_watch(struct coll_strag_module *module, ompi_communicator_t 
         return code;
     }
     struct strag_dynamic_policy *policy = coll_strag_watch_policy(watch);
-    if (policy)
+    if (policy) { /* the others would wait in each call for a rank that does not have it */
         code = comm->c_coll->coll_bcast(policy, sizeof *policy, MPI_BYTE, 0, comm,
                                         comm->c_coll->coll_bcast_module);
+        const int agreed = coll_strag_agree(&module->previous, comm, code == OMPI_SUCCESS, &all);
+        code = code == OMPI_SUCCESS ? agreed : code;
+    }
+    if (!all) {
+        coll_strag_watch_free(watch);
+        return code;
+    }
     start_watch(module, watch, NULL != policy);
     return code;
 }
