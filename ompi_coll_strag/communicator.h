@@ -13,6 +13,7 @@
 #include "heritage.h"
 #include "plans.h"
 #include "previous.h"
+#include "queue.h"
 #include "table.h"
 #include "transport_pml.h"
 #include "watch.h"
@@ -59,6 +60,7 @@ struct coll_strag_module {
     int watch_in; /* so many calls that are long enough are not watched before; 0: it has begun */
 
     struct coll_strag_plans plans;
+    struct coll_strag_queue queue; /* nonblocking calls */
     struct coll_strag_explained explained;
 };
 

@@ -13,6 +13,7 @@ static void add(struct coll_strag_count *total, const struct coll_strag_count *c
 {
     total->calls += count->calls;
     total->delegated += count->delegated;
+    total->nonblocking += count->nonblocking;
     total->asked += count->asked;
     total->derived += count->derived;
     total->inherited += count->inherited;
@@ -38,7 +39,7 @@ void coll_strag_count_end(struct coll_strag_count *count)
     pthread_mutex_unlock(&counters.lock);
 }
 
-enum counter { CALLS, DELEGATED, ASKED, DERIVED, INHERITED };
+enum counter { CALLS, DELEGATED, NONBLOCKING, ASKED, DERIVED, INHERITED };
 
 static int read_counter(const struct mca_base_pvar_t *pvar, void *value, void *object)
 {
@@ -51,8 +52,8 @@ static int read_counter(const struct mca_base_pvar_t *pvar, void *value, void *o
     }
     pthread_mutex_unlock(&counters.lock);
     const unsigned long long totals[] = {
-        [CALLS] = total.calls,     [DELEGATED] = total.delegated, [ASKED] = total.asked,
-        [DERIVED] = total.derived, [INHERITED] = total.inherited,
+        [CALLS] = total.calls, [DELEGATED] = total.delegated, [NONBLOCKING] = total.nonblocking,
+        [ASKED] = total.asked, [DERIVED] = total.derived,     [INHERITED] = total.inherited,
     };
     *(unsigned long long *)value = totals[(uintptr_t)pvar->ctx];
     return OPAL_SUCCESS;
@@ -74,6 +75,8 @@ void coll_strag_counters_register(const mca_base_component_t *component)
                      "MPI_Allreduce calls of this process that coll/strag has run");
     register_counter(component, DELEGATED, "delegated",
                      "MPI_Allreduce calls of this process that coll/strag has delegated");
+    register_counter(component, NONBLOCKING, "nonblocking",
+                     "MPI_Iallreduce calls of this process that coll/strag has run");
     register_counter(component, ASKED, "setups_asked",
                      "communicators whose ranks have told rank 0 where they are");
     register_counter(component, DERIVED, "setups_derived",

@@ -9,6 +9,7 @@
 struct coll_strag_count {
     unsigned long long calls;                     /* that strag has run */
     unsigned long long delegated;                 /* that it has handed to the previous component */
+    unsigned long long nonblocking;               /* of `calls`: by MPI_Iallreduce */
     unsigned long long asked, derived, inherited; /* setups: anew, from another communicator's,
                                                      a dup's from its parent's */
     struct coll_strag_count *next, **link;        /* in the process's list */

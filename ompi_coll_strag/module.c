@@ -8,6 +8,7 @@
 #include "allreduce.h"
 #include "communicator.h"
 #include "log.h"
+#include "nonblocking.h"
 #include "roll_call.h"
 #include "setup.h"
 #include "shared_memory.h"
@@ -41,6 +42,7 @@ static void module_destruct(coll_strag_module_t *module)
     coll_strag_ucp_free(module->ucp);
     coll_strag_shared_memory_free(module->shm);
     coll_strag_heritage_release(module->heritage);
+    COLL_STRAG_FORGET(module, iallreduce);
     COLL_STRAG_FORGET(module, allreduce);
 }
 
@@ -63,8 +65,12 @@ static int module_enable(mca_coll_base_module_t *base, ompi_communicator_t *comm
         COLL_STRAG_FORGET(module, allreduce);
         return OMPI_ERR_NOT_FOUND;
     }
+    COLL_STRAG_CAPTURE(module, comm, iallreduce);
     coll_strag_setup_prepare(module, comm);
+    coll_strag_queue_init(&module->queue, comm);
     coll_strag_pml_init(&module->pml, comm, MCA_COLL_BASE_TAG_ALLREDUCE);
+    if (module->previous.iallreduce)
+        COLL_STRAG_INSTALL(module, comm, iallreduce);
     COLL_STRAG_INSTALL(module, comm, allreduce);
     module->enabled = true;
     return OMPI_SUCCESS;
@@ -73,8 +79,10 @@ static int module_enable(mca_coll_base_module_t *base, ompi_communicator_t *comm
 static int module_disable(mca_coll_base_module_t *base, ompi_communicator_t *comm)
 {
     coll_strag_module_t *module = (coll_strag_module_t *)base;
-    if (module->enabled)
+    if (module->enabled) {
+        COLL_STRAG_RESTORE(module, comm, iallreduce);
         COLL_STRAG_RESTORE(module, comm, allreduce);
+    }
     module->enabled = false;
     coll_strag_pml_keep(comm);
     return OMPI_SUCCESS;

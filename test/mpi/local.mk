@@ -64,6 +64,7 @@ check_PROGRAMS += \
 	test/mpi/matrix \
 	test/mpi/memory \
 	test/mpi/mismatch \
+	test/mpi/nonblocking \
 	test/mpi/refuse \
 	test/mpi/savers \
 	test/mpi/sizes \
@@ -117,6 +118,9 @@ test_mpi_matrix_LDADD = $(mpi_libs)
 test_mpi_memory_SOURCES = test/mpi/memory.c $(mpi_common)
 test_mpi_memory_CPPFLAGS = $(mpi_cppflags)
 test_mpi_memory_LDADD = $(mpi_libs)
+test_mpi_nonblocking_SOURCES = test/mpi/nonblocking.c $(mpi_common)
+test_mpi_nonblocking_CPPFLAGS = $(mpi_cppflags)
+test_mpi_nonblocking_LDADD = $(mpi_libs)
 test_mpi_mismatch_SOURCES = test/mpi/mismatch.c $(mpi_common)
 test_mpi_mismatch_CPPFLAGS = $(mpi_cppflags)
 test_mpi_mismatch_LDADD = $(mpi_libs)
