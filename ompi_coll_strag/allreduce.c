@@ -74,15 +74,8 @@ static int run_watched(struct coll_strag_call *call)
     struct coll_strag_module *module = call->module;
     const size_t bytes = call->count * call->size;
     enum strag_change change;
-    int code = coll_strag_choose(call, true);
-    if (code != OMPI_SUCCESS)
-        return code;
-    if (coll_strag_logging)
-        coll_strag_explain_choice(call->comm, &module->explained, &module->decision,
-                                  module->watch ? coll_strag_watch_selection(module->watch)
-                                                : module->selection,
-                                  bytes, &call->choice);
-    if (module->watch_in)
+    int code = coll_strag_choose(call);
+    if (code == OMPI_SUCCESS && module->watch_in)
         code = coll_strag_setup_watch(module, call->comm, bytes);
     if (code != OMPI_SUCCESS)
         return code;
@@ -106,18 +99,10 @@ static __attribute__((noinline)) int start_call(const void *sbuf, void *rbuf,
                                                 struct coll_strag_module *module,
                                                 const struct coll_strag_buffer_locations *locations)
 {
-    struct coll_strag_call call = {
-        .module = module,
-        .comm = comm,
-        .input = MPI_IN_PLACE == sbuf ? rbuf : sbuf,
-        .output = rbuf,
-        .count = (size_t)count,
-        .dtype = dtype,
-        .op = op,
-        .locations = locations,
-        .without.rank = -1,
-    };
-    ompi_datatype_type_size(dtype, &call.size);
+    struct coll_strag_call call;
+    coll_strag_call_fill(&call, COLL_STRAG_BLOCKING, sbuf, rbuf, (size_t)count, dtype, op, comm,
+                         module);
+    call.locations = locations;
     if (coll_strag_delegates_early(module, call.count * call.size) && !coll_strag_logging)
         return delegate(&call);
     return run_watched(&call);

@@ -213,7 +213,7 @@ int coll_strag_call_previous(const struct coll_strag_call *call)
 /* ---- The choice ---- */
 
 /* What the table says, after setup. @return OMPI_SUCCESS, or what kept the ranks from agreeing */
-static int look_up(struct coll_strag_call *call, bool trials)
+static int look_up(struct coll_strag_call *call)
 {
     struct coll_strag_module *module = call->module;
     const size_t bytes = call->count * call->size;
@@ -223,10 +223,11 @@ static int look_up(struct coll_strag_call *call, bool trials)
         return code;
     const struct strag_entry *entry = strag_table_entry(&module->decision.table, bytes);
     /* where ranks that log nothing would not look it up, none is tried */
-    const struct strag_trial_run *trial =
-        trials && module->decision.learning && !coll_strag_delegates_early(module, bytes)
-            ? coll_strag_watch_trial(module->watch, bytes)
-            : NULL;
+    const struct strag_trial_run *trial = module->decision.learning &&
+                                                  call->kind == COLL_STRAG_BLOCKING &&
+                                                  !coll_strag_delegates_early(module, bytes)
+                                              ? coll_strag_watch_trial(module->watch, bytes)
+                                              : NULL;
     /* a rule of the user's goes before all */
     call->from_table = module->decision.line == 0 && NULL == trial;
     call->choice = (struct coll_strag_choice){entry->algorithm, entry->blocks,
@@ -239,16 +240,24 @@ static int look_up(struct coll_strag_call *call, bool trials)
     return code;
 }
 
-int coll_strag_choose(struct coll_strag_call *call, bool trials)
+/* Before setup: is the call left to the previous component whatever setup would say? A persistent
+ * call does not count as one of the first ones, which are: it will be started often. */
+static bool is_too_short(const struct coll_strag_call *call)
 {
     const struct coll_strag_module *module = call->module;
-    const size_t bytes = call->count * call->size;
+    return coll_strag_delegates_early(module, call->count * call->size) &&
+           (call->kind != COLL_STRAG_PERSISTENT || module->delegate_limit == ULLONG_MAX);
+}
+
+static int choose(struct coll_strag_call *call)
+{
+    const struct coll_strag_module *module = call->module;
     ptrdiff_t lb, extent;
     ompi_datatype_get_extent(call->dtype, &lb, &extent);
-    if (module->setup == COLL_STRAG_SETUP_NOT_YET && coll_strag_delegates_early(module, bytes))
+    if (module->setup == COLL_STRAG_SETUP_NOT_YET && is_too_short(call))
         call->choice.reason =
             module->decision.pinned == COLL_STRAG_PREVIOUS ? COLL_STRAG_OFF : COLL_STRAG_TOO_SHORT;
-    else if (bytes == 0)
+    else if (call->count * call->size == 0)
         call->choice.reason = COLL_STRAG_NO_BYTES;
     else if (!ompi_op_is_commute(call->op))
         call->choice.reason = COLL_STRAG_NOT_COMMUTATIVE;
@@ -256,7 +265,21 @@ int coll_strag_choose(struct coll_strag_call *call, bool trials)
         call->choice.reason = COLL_STRAG_EXTENT;
     else if (module->setup == COLL_STRAG_SETUP_RUNNING)
         call->choice.reason = COLL_STRAG_BUSY;
+    else if (module->setup == COLL_STRAG_SETUP_NOT_YET && call->kind == COLL_STRAG_NONBLOCKING)
+        call->choice.reason = COLL_STRAG_NOT_SET_UP;
     else
-        return look_up(call, trials);
+        return look_up(call);
     return OMPI_SUCCESS;
+}
+
+int coll_strag_choose(struct coll_strag_call *call)
+{
+    struct coll_strag_module *module = call->module;
+    const int code = choose(call);
+    if (code == OMPI_SUCCESS && coll_strag_logging)
+        coll_strag_explain_choice(call->comm, &module->explained, &module->decision,
+                                  module->watch ? coll_strag_watch_selection(module->watch)
+                                                : module->selection,
+                                  call->count * call->size, &call->choice);
+    return code;
 }

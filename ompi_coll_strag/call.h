@@ -14,8 +14,11 @@
 #include "device.h"
 #include "explain.h"
 
+enum coll_strag_kind { COLL_STRAG_BLOCKING, COLL_STRAG_NONBLOCKING, COLL_STRAG_PERSISTENT };
+
 /* What was asked for, and what runs. */
 struct coll_strag_call {
+    enum coll_strag_kind kind;
     struct coll_strag_module *module;
     ompi_communicator_t *comm;
     const void *input; /* the same as output: in place */
@@ -49,6 +52,26 @@ struct coll_strag_run {
     struct coll_strag_copies copies;
 };
 
+/** What the user asked for, from host memory. @param sbuf  may be MPI_IN_PLACE */
+static inline void coll_strag_call_fill(struct coll_strag_call *call, enum coll_strag_kind kind,
+                                        const void *sbuf, void *rbuf, size_t count,
+                                        ompi_datatype_t *dtype, ompi_op_t *op,
+                                        ompi_communicator_t *comm, struct coll_strag_module *module)
+{
+    *call = (struct coll_strag_call){
+        .kind = kind,
+        .module = module,
+        .comm = comm,
+        .input = MPI_IN_PLACE == sbuf ? rbuf : sbuf,
+        .output = rbuf,
+        .count = count,
+        .dtype = dtype,
+        .op = op,
+        .without.rank = -1,
+    };
+    ompi_datatype_type_size(dtype, &call->size);
+}
+
 /**
  * Begin a call that has a choice. All ranks must begin the calls of a channel in the same order,
  * each when the one before it has ended.
@@ -78,12 +101,12 @@ int coll_strag_find_engine(const struct coll_strag_call *call, struct coll_strag
 int coll_strag_call_previous(const struct coll_strag_call *call);
 
 /**
- * What runs a call: sets its choice and where that is from. The same on all ranks, if they ask in
- * program order.
+ * What runs a call: sets its choice and where that is from, and logs it. The same on all ranks, if
+ * they ask in program order. Where the communicator has not been set up a blocking or persistent
+ * call does that if it needs to, and a nonblocking one is left to the previous component.
  *
- * @param trials  calls that the watch wants to be tried may be among them: blocking ones
  * @return OMPI_SUCCESS, or why this rank cannot know
  */
-int coll_strag_choose(struct coll_strag_call *call, bool trials);
+int coll_strag_choose(struct coll_strag_call *call);
 
 #endif

@@ -60,7 +60,8 @@ struct coll_strag_module {
     int watch_in; /* so many calls that are long enough are not watched before; 0: it has begun */
 
     struct coll_strag_plans plans;
-    struct coll_strag_queue queue; /* nonblocking calls */
+    struct coll_strag_queue queue;            /* nonblocking calls */
+    struct coll_strag_persistent *persistent; /* requests, a list */
     struct coll_strag_explained explained;
 };
 

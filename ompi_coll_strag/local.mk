@@ -26,6 +26,7 @@ ompi_coll_strag_libcoll_strag_la_SOURCES = \
 	ompi_coll_strag/model.c ompi_coll_strag/model.h \
 	ompi_coll_strag/module.c ompi_coll_strag/module.h \
 	ompi_coll_strag/nonblocking.c ompi_coll_strag/nonblocking.h \
+	ompi_coll_strag/persistent.c ompi_coll_strag/persistent.h \
 	ompi_coll_strag/ping.c ompi_coll_strag/ping.h \
 	ompi_coll_strag/place.c ompi_coll_strag/place.h \
 	ompi_coll_strag/plans.c ompi_coll_strag/plans.h \

@@ -50,27 +50,10 @@ static int begin(const struct coll_strag_call *call, ompi_request_t **request)
     begun->channel = (struct coll_strag_channel){module->shm, module->transport, &module->plans};
     /* Here, not in progress. What is wrong then the job will see, too. */
     (void)coll_strag_find_engine(call, &module->plans, 0, &engine);
-    module->count.calls++;
     module->count.nonblocking++;
     *request = &begun->super.super;
     coll_strag_request_start(begun);
     return OMPI_SUCCESS;
-}
-
-static int choose(struct coll_strag_call *call)
-{
-    if (call->module->setup != COLL_STRAG_SETUP_DONE) {
-        call->choice.reason = COLL_STRAG_BUSY;
-        return OMPI_SUCCESS;
-    }
-    int code = coll_strag_choose(call, false);
-    if (code == OMPI_SUCCESS && coll_strag_logging)
-        coll_strag_explain_choice(call->comm, &call->module->explained, &call->module->decision,
-                                  call->module->watch
-                                      ? coll_strag_watch_selection(call->module->watch)
-                                      : call->module->selection,
-                                  call->count * call->size, &call->choice);
-    return code;
 }
 
 int coll_strag_iallreduce(const void *sbuf, void *rbuf, coll_strag_count_t count,
@@ -80,24 +63,16 @@ int coll_strag_iallreduce(const void *sbuf, void *rbuf, coll_strag_count_t count
     struct coll_strag_module *module = (struct coll_strag_module *)base;
     const struct coll_strag_previous *previous = &module->previous;
     struct coll_strag_buffer_locations locations;
-    struct coll_strag_call call = {
-        .module = module,
-        .comm = comm,
-        .input = MPI_IN_PLACE == sbuf ? rbuf : sbuf,
-        .output = rbuf,
-        .count = (size_t)count,
-        .dtype = dtype,
-        .op = op,
-        .without.rank = -1,
-    };
-    ompi_datatype_type_size(dtype, &call.size);
+    struct coll_strag_call call;
+    coll_strag_call_fill(&call, COLL_STRAG_NONBLOCKING, sbuf, rbuf, (size_t)count, dtype, op, comm,
+                         module);
     if (is_for_new_communicator(call.count * call.size, op))
         return previous->iallreduce(sbuf, rbuf, count, dtype, op, comm, request,
                                     previous->iallreduce_module);
     if (__builtin_expect(coll_strag_settings.devices, 0) &&
         coll_strag_device_find(sbuf, rbuf, &locations))
         call.locations = &locations;
-    int code = choose(&call);
+    int code = coll_strag_choose(&call);
     if (code != OMPI_SUCCESS)
         return code;
     if (call.choice.algorithm)

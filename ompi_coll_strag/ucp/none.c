@@ -50,6 +50,17 @@ void coll_strag_ucp_forget(struct coll_strag_ucp_joining *joining)
     (void)joining;
 }
 
+int coll_strag_ucp_another(ompi_communicator_t *comm, const struct coll_strag_previous *previous,
+                           const struct coll_strag_transport *transport,
+                           struct coll_strag_transport **another)
+{
+    (void)comm;
+    (void)previous;
+    (void)transport;
+    *another = NULL;
+    return OMPI_SUCCESS;
+}
+
 void coll_strag_ucp_free(struct coll_strag_transport *transport)
 {
     (void)transport;

@@ -435,6 +435,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < OUTSTANDING_MAX; i++)
         run.requests[i] = MPI_REQUEST_NULL;
     (void)test_counter_read("coll_strag_nonblocking"); /* from here on */
+    (void)test_counter_read("coll_strag_persistent");
     make_comms();
     for (long i = 0; i < run.steps; i++)
         step(i);
@@ -446,8 +447,11 @@ int main(int argc, char **argv)
         TEST_MPI(MPI_Comm_free(&run.comms[k].comm));
     }
     const unsigned long long nonblocking = test_counter_read("coll_strag_nonblocking");
+    const unsigned long long persistent = test_counter_read("coll_strag_persistent");
     TEST_CHECK(!test.expect_strag || nonblocking > 0, "strag has run no nonblocking call");
+    TEST_CHECK(!test.expect_strag || persistent > 0, "strag has run no persistent call");
     if (0 == test.rank)
-        printf("nonblocking: strag has run %llu nonblocking calls\n", nonblocking);
+        printf("nonblocking: strag has run %llu nonblocking and %llu persistent calls\n",
+               nonblocking, persistent);
     return test_finish();
 }
