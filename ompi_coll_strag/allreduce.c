@@ -117,8 +117,8 @@ int coll_strag_allreduce(const void *sbuf, void *rbuf, coll_strag_count_t count,
     struct coll_strag_module *module = (struct coll_strag_module *)base;
     struct coll_strag_buffer_locations locations;
     size_t size;
-    if (__builtin_expect(!coll_strag_queue_is_empty(&module->queue), 0))
-        coll_strag_queue_drain(&module->queue);
+    if (__builtin_expect(coll_strag_is_after_others(module), 0))
+        coll_strag_wait_for_earlier(module, comm);
     if (__builtin_expect(coll_strag_settings.devices, 0) &&
         coll_strag_device_find(sbuf, rbuf, &locations))
         return start_call(sbuf, rbuf, count, dtype, op, comm, module, &locations);

@@ -249,6 +249,24 @@ static bool is_too_short(const struct coll_strag_call *call)
            (call->kind != COLL_STRAG_PERSISTENT || module->delegate_limit == ULLONG_MAX);
 }
 
+/* As look_up. Which calls are strag's is the same on all ranks (communicator.h). */
+static int look_up_nonblocking(struct coll_strag_call *call)
+{
+    struct coll_strag_module *module = call->module;
+    struct coll_strag_nonblocking *nonblocking = &module->nonblocking;
+    int code = OMPI_SUCCESS;
+    if (module->setup == COLL_STRAG_SETUP_NOT_YET)
+        (void)coll_strag_setup_progress(module, call->comm);
+    const int64_t number = __atomic_fetch_add(&nonblocking->begun, 1, __ATOMIC_SEQ_CST);
+    if (!coll_strag_is_set_up(module) &&
+        number >= __atomic_load_n(&nonblocking->limit, __ATOMIC_SEQ_CST))
+        code = coll_strag_setup(module, call->comm);
+    if (code != OMPI_SUCCESS || (coll_strag_is_set_up(module) && number >= nonblocking->from))
+        return code == OMPI_SUCCESS ? look_up(call) : code;
+    call->choice.reason = COLL_STRAG_NOT_SET_UP;
+    return code;
+}
+
 static int choose(struct coll_strag_call *call)
 {
     const struct coll_strag_module *module = call->module;
@@ -263,13 +281,18 @@ static int choose(struct coll_strag_call *call)
         call->choice.reason = COLL_STRAG_NOT_COMMUTATIVE;
     else if (extent <= 0)
         call->choice.reason = COLL_STRAG_EXTENT;
-    else if (module->setup == COLL_STRAG_SETUP_RUNNING)
-        call->choice.reason = COLL_STRAG_BUSY;
-    else if (module->setup == COLL_STRAG_SETUP_NOT_YET && call->kind == COLL_STRAG_NONBLOCKING)
-        call->choice.reason = COLL_STRAG_NOT_SET_UP;
-    else
+    else if (call->kind != COLL_STRAG_NONBLOCKING)
         return look_up(call);
+    else
+        return look_up_nonblocking(call);
     return OMPI_SUCCESS;
+}
+
+void coll_strag_wait_for_earlier(struct coll_strag_module *module, ompi_communicator_t *comm)
+{
+    if (module->setup == COLL_STRAG_SETUP_RUNNING)
+        (void)coll_strag_setup(module, comm); /* what is wrong the call will see, too */
+    coll_strag_queue_drain(&module->queue);
 }
 
 int coll_strag_choose(struct coll_strag_call *call)

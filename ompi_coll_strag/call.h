@@ -100,10 +100,20 @@ int coll_strag_find_engine(const struct coll_strag_call *call, struct coll_strag
 /** Let the previous component run it, blocking, on copies of what is in a device's memory. */
 int coll_strag_call_previous(const struct coll_strag_call *call);
 
+/** Is there something that must be over before a blocking call, or MPI_Allreduce_init, goes on? */
+static inline bool coll_strag_is_after_others(const struct coll_strag_module *module)
+{
+    return !coll_strag_queue_is_empty(&module->queue) ||
+           __atomic_load_n(&module->setup, __ATOMIC_RELAXED) == COLL_STRAG_SETUP_RUNNING;
+}
+
+/** Wait for what nonblocking calls have begun: setup, and the calls themselves. */
+void coll_strag_wait_for_earlier(struct coll_strag_module *module, ompi_communicator_t *comm);
+
 /**
  * What runs a call: sets its choice and where that is from, and logs it. The same on all ranks, if
- * they ask in program order. Where the communicator has not been set up a blocking or persistent
- * call does that if it needs to, and a nonblocking one is left to the previous component.
+ * they ask in program order. Where the communicator has not been set up the call does that if it
+ * needs to, a blocking or persistent one at once. A nonblocking one begins it, and does not wait.
  *
  * @return OMPI_SUCCESS, or why this rank cannot know
  */

@@ -5,8 +5,10 @@
  * All else goes to the previous component's MPI_Iallreduce in the call itself, since that, too,
  * relies on the order in which its calls are begun.
  *
- * The call must not wait for other ranks. So a nonblocking call never sets a communicator up: until
- * a blocking call, or MPI_Allreduce_init, has done that, the previous component runs it.
+ * The call must not wait for other ranks. So the first one that needs it begins to set the
+ * communicator up, which goes on in Open MPI's progress; meanwhile the previous component runs the
+ * calls, and some more, until all ranks are done with it and know at which call to begin
+ * (struct coll_strag_nonblocking).
  *
  * Calls are not watched, and no trials are made with them: a program may leave them alone for as
  * long as it likes, and what they take says nothing of the network or of stragglers. What the watch

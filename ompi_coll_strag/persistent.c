@@ -96,30 +96,69 @@ static int request_free(ompi_request_t **request)
 
 /* ---- The channel ---- */
 
-/* Can all ranks have one? Collective. @param own  NULL: this rank is out of memory */
+/* What each rank tells all others. */
+struct card {
+    struct strag_shm_info memory;
+    uint32_t number; /* of its messages over UCX */
+    int32_t able;
+};
+
+static struct card own_card(const struct coll_strag_module *module, ompi_communicator_t *comm,
+                            struct coll_strag_persistent *own)
+{
+    struct card card;
+    memset(&card, 0, sizeof card);
+    card.able = true;
+    if (module->ucp)
+        own->ucp = coll_strag_ucp_another(module->ucp);
+    if (own->ucp)
+        card.number = coll_strag_ucp_numbers(own->ucp)[ompi_comm_rank(comm)];
+    else
+        card.able = NULL == module->ucp;
+    if (module->shm)
+        own->shm = coll_strag_shared_memory_create(comm, module->lane_of, COLL_STRAG_MEMORY);
+    if (module->shm && (!own->shm || strag_shm_make(own->shm, &card.memory) != STRAG_SHM_ABLE))
+        card.able = false;
+    return card;
+}
+
+/* All cards are there. @param infos  [rank]: room
+ * @param[out] all  is every rank able? */
+static int read_cards(const struct card *cards, int n, struct strag_shm_info *infos,
+                      struct coll_strag_persistent *own, bool *all)
+{
+    for (int rank = 0; rank < n; rank++) {
+        *all = *all && cards[rank].able;
+        infos[rank] = cards[rank].memory;
+        if (own->ucp)
+            coll_strag_ucp_numbers(own->ucp)[rank] = cards[rank].number;
+    }
+    if (*all && own->shm && strag_shm_join(own->shm, infos) != STRAG_SHM_ABLE)
+        return OMPI_ERROR; /* the communicator has opened all arenas: that cannot be */
+    return OMPI_SUCCESS;
+}
+
+/* Collective. @param own  NULL: this rank is out of memory @param[out] all  have all ranks one? */
 static int open_channel(const struct coll_strag_call *call, struct coll_strag_persistent *own,
                         bool *all)
 {
-    struct coll_strag_module *module = call->module;
+    const struct coll_strag_module *module = call->module;
     ompi_communicator_t *comm = call->comm;
-    struct strag_shm *shm = NULL;
-    struct coll_strag_transport *ucp = NULL;
-    bool stop = !own;
-    int code;
-    if (module->shm)
-        code = coll_strag_shared_memory_reconnect(comm, &module->previous, module->lane_of,
-                                                  COLL_STRAG_MEMORY, &stop, &shm);
-    else
-        code = coll_strag_agree(&module->previous, comm, !stop, all);
-    if (module->shm)
-        *all = code == OMPI_SUCCESS && !stop;
-    if (*all && module->ucp)
-        code = coll_strag_ucp_another(comm, &module->previous, module->ucp, &ucp);
-    *all = *all && code == OMPI_SUCCESS && (!module->ucp || ucp);
-    if (!own)
-        return code;
-    own->shm = shm;
-    own->ucp = ucp;
+    const int n = ompi_comm_size(comm);
+    struct card *cards = calloc((size_t)n, sizeof *cards);
+    struct strag_shm_info *infos = calloc((size_t)n, sizeof *infos);
+    int code = coll_strag_agree(&module->previous, comm, own && cards && infos, all);
+    if (*all) {
+        cards[ompi_comm_rank(comm)] = own_card(module, comm, own);
+        code =
+            comm->c_coll->coll_allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, cards, sizeof *cards,
+                                         MPI_BYTE, comm, comm->c_coll->coll_allgather_module);
+        if (code == OMPI_SUCCESS)
+            code = read_cards(cards, n, infos, own, all);
+        *all = *all && code == OMPI_SUCCESS;
+    }
+    free(cards);
+    free(infos);
     return code;
 }
 
@@ -202,7 +241,7 @@ int coll_strag_allreduce_init(const void *sbuf, void *rbuf, coll_strag_count_t c
     if (__builtin_expect(coll_strag_settings.devices, 0) &&
         coll_strag_device_find(sbuf, rbuf, &locations))
         call.locations = &locations;
-    coll_strag_queue_drain(&module->queue);
+    coll_strag_wait_for_earlier(module, comm);
     int code = coll_strag_choose(&call);
     if (code == OMPI_SUCCESS && call.choice.algorithm)
         code = make(&call, &own);

@@ -200,35 +200,29 @@ void coll_strag_ucp_forget(struct coll_strag_ucp_joining *joining)
 
 /* ---- One more ---- */
 
-int coll_strag_ucp_another(ompi_communicator_t *comm, const struct coll_strag_previous *previous,
-                           const struct coll_strag_transport *transport,
-                           struct coll_strag_transport **another)
+struct coll_strag_transport *coll_strag_ucp_another(const struct coll_strag_transport *transport)
 {
     const struct coll_strag_ucp_transport *first =
         (const struct coll_strag_ucp_transport *)transport;
-    const size_t n = (size_t)ompi_comm_size(comm);
+    const size_t n = (size_t)ompi_comm_size(first->super.comm);
     struct coll_strag_ucp_transport *made = calloc(1, sizeof *made);
     struct coll_strag_ucp_peer **peers = calloc(n, sizeof(struct coll_strag_ucp_peer *));
     uint32_t *ids = calloc(n, sizeof *ids);
-    bool all;
-    *another = NULL;
-    int code = coll_strag_agree(previous, comm, made && peers && ids, &all);
-    if (all) {
-        pthread_mutex_lock(&coll_strag_ucp.lock);
-        ids[first->rank] = coll_strag_ucp.next_id++;
-        pthread_mutex_unlock(&coll_strag_ucp.lock);
-        memcpy(peers, first->peers, n * sizeof(struct coll_strag_ucp_peer *));
-        code =
-            comm->c_coll->coll_allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, ids, 1, MPI_UINT32_T,
-                                         comm, comm->c_coll->coll_allgather_module);
+    if (!made || !peers || !ids) {
+        free(made);
+        free(peers);
+        free(ids);
+        return NULL;
     }
-    if (all && code == OMPI_SUCCESS) {
-        coll_strag_ucp_transport_init(made, comm, peers, ids);
-        *another = &made->super;
-        return code;
-    }
-    free(made);
-    free(peers);
-    free(ids);
-    return code;
+    memcpy(peers, first->peers, n * sizeof(struct coll_strag_ucp_peer *));
+    pthread_mutex_lock(&coll_strag_ucp.lock);
+    ids[first->rank] = coll_strag_ucp.next_id++;
+    pthread_mutex_unlock(&coll_strag_ucp.lock);
+    coll_strag_ucp_transport_init(made, first->super.comm, peers, ids);
+    return &made->super;
+}
+
+uint32_t *coll_strag_ucp_numbers(struct coll_strag_transport *transport)
+{
+    return ((struct coll_strag_ucp_transport *)transport)->ids;
 }

@@ -50,15 +50,16 @@ void coll_strag_ucp_forget(struct coll_strag_ucp_joining *joining)
     (void)joining;
 }
 
-int coll_strag_ucp_another(ompi_communicator_t *comm, const struct coll_strag_previous *previous,
-                           const struct coll_strag_transport *transport,
-                           struct coll_strag_transport **another)
+struct coll_strag_transport *coll_strag_ucp_another(const struct coll_strag_transport *transport)
 {
-    (void)comm;
-    (void)previous;
     (void)transport;
-    *another = NULL;
-    return OMPI_SUCCESS;
+    return NULL;
+}
+
+uint32_t *coll_strag_ucp_numbers(struct coll_strag_transport *transport)
+{
+    (void)transport;
+    return NULL;
 }
 
 void coll_strag_ucp_free(struct coll_strag_transport *transport)

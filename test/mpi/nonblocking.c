@@ -43,7 +43,7 @@ struct comm {
     int world[16]; /* [rank]: in MPI_COMM_WORLD */
     uint64_t calls;
     struct flight persistent[PERSISTENT]; /* inactive or active */
-    bool active[PERSISTENT];
+    bool active[PERSISTENT], made;
 };
 
 static struct {
@@ -200,6 +200,7 @@ static void call_blocking(struct comm *comm, int k, uint64_t id, int count, bool
 
 static void make_persistent(struct comm *comm, int k)
 {
+    comm->made = true;
     for (int p = 0; p < PERSISTENT; p++) {
         struct flight *flight = &comm->persistent[p];
         const uint64_t random = test_mix(test.seed + (uint64_t)(k * PERSISTENT + p));
@@ -227,6 +228,8 @@ static void finish_persistent(struct comm *comm, int p)
 static void start_persistent(struct comm *comm, uint64_t random, uint64_t id)
 {
 #ifdef TEST_HAVE_PERSISTENT
+    if (!comm->made)
+        make_persistent(comm, (int)(comm - run.comms));
     for (int p = 0; p < PERSISTENT; p++)
         finish_persistent(comm, p);
     for (int p = 0; p < PERSISTENT; p++) {
@@ -252,7 +255,7 @@ static void start_persistent(struct comm *comm, uint64_t random, uint64_t id)
 
 static void free_persistent(struct comm *comm)
 {
-    for (int p = 0; p < PERSISTENT; p++) {
+    for (int p = 0; p < PERSISTENT && comm->made; p++) {
         finish_persistent(comm, p);
 #ifdef TEST_HAVE_PERSISTENT
         TEST_MPI(MPI_Request_free(&comm->persistent[p].request));
@@ -283,7 +286,6 @@ static void open_comm(int k, MPI_Comm made)
     TEST_MPI(MPI_Group_free(&world));
     if (run.blocking_first)
         call_blocking(comm, k, run.ids, 8192, false);
-    make_persistent(comm, k);
 }
 
 static void make_comms(void)
