@@ -67,6 +67,7 @@ check_PROGRAMS += \
 	test/mpi/nonblocking \
 	test/mpi/refuse \
 	test/mpi/savers \
+	test/mpi/requests \
 	test/mpi/sizes \
 	test/mpi/strangers \
 	test/mpi/soak \
@@ -121,6 +122,9 @@ test_mpi_memory_LDADD = $(mpi_libs)
 test_mpi_nonblocking_SOURCES = test/mpi/nonblocking.c $(mpi_common)
 test_mpi_nonblocking_CPPFLAGS = $(mpi_cppflags)
 test_mpi_nonblocking_LDADD = $(mpi_libs)
+test_mpi_requests_SOURCES = test/mpi/requests.c $(mpi_common)
+test_mpi_requests_CPPFLAGS = $(mpi_cppflags)
+test_mpi_requests_LDADD = $(mpi_libs)
 test_mpi_mismatch_SOURCES = test/mpi/mismatch.c $(mpi_common)
 test_mpi_mismatch_CPPFLAGS = $(mpi_cppflags)
 test_mpi_mismatch_LDADD = $(mpi_libs)
