@@ -20,6 +20,7 @@ mpi_tests = \
 	test/mpi/mistakes.sh \
 	test/mpi/namespaces.sh \
 	test/mpi/no_memory.sh \
+	test/mpi/nonblocking.sh \
 	test/mpi/params.sh \
 	test/mpi/save.sh \
 	test/mpi/signals.sh \
