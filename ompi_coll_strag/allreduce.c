@@ -24,19 +24,6 @@
 
 /* ---- Running it ---- */
 
-static int run(const struct coll_strag_call *call)
-{
-    struct coll_strag_module *module = call->module;
-    const struct coll_strag_channel channel = {module->shm, module->transport,
-                                               call->without.rank >= 0 ? call->without.plans
-                                                                       : &module->plans};
-    struct coll_strag_run run;
-    int status = coll_strag_run_begin(&run, call, &channel, false);
-    while (status == STRAG_PENDING)
-        status = coll_strag_run_progress(&run);
-    return coll_strag_run_end(&run, call, status);
-}
-
 static int delegate(const struct coll_strag_call *call)
 {
     call->module->count.delegated++;
@@ -48,8 +35,12 @@ static int run_choice(const struct coll_strag_call *call)
 {
     if (!call->choice.algorithm)
         return delegate(call);
-    call->module->count.calls++;
-    return run(call);
+    struct coll_strag_module *module = call->module;
+    const struct coll_strag_channel channel = {module->shm, module->transport,
+                                               call->without.rank >= 0 ? call->without.plans
+                                                                       : &module->plans};
+    module->count.calls++;
+    return coll_strag_run_to_end(call, &channel);
 }
 
 /* Where another rank may be late in each call: without the one that is, or as it was chosen. */
@@ -108,6 +99,21 @@ static __attribute__((noinline)) int start_call(const void *sbuf, void *rbuf,
     return run_watched(&call);
 }
 
+/* Something has to be over first, or buffers may be on a device. */
+static __attribute__((noinline)) int enter_slowly(const void *sbuf, void *rbuf,
+                                                  coll_strag_count_t count, ompi_datatype_t *dtype,
+                                                  ompi_op_t *op, ompi_communicator_t *comm,
+                                                  mca_coll_base_module_t *base)
+{
+    struct coll_strag_module *module = (struct coll_strag_module *)base;
+    struct coll_strag_buffer_locations locations;
+    if (coll_strag_is_after_others(module))
+        coll_strag_wait_for_earlier(module, comm);
+    const bool device =
+        coll_strag_settings.devices && coll_strag_device_find(sbuf, rbuf, &locations);
+    return start_call(sbuf, rbuf, count, dtype, op, comm, module, device ? &locations : NULL);
+}
+
 /* A short call takes less than 200 ns where two ranks share memory. What is going to be delegated
  * anyhow is delegated here, before anything else: it costs 2 or 3 ns. */
 int coll_strag_allreduce(const void *sbuf, void *rbuf, coll_strag_count_t count,
@@ -115,13 +121,9 @@ int coll_strag_allreduce(const void *sbuf, void *rbuf, coll_strag_count_t count,
                          mca_coll_base_module_t *base)
 {
     struct coll_strag_module *module = (struct coll_strag_module *)base;
-    struct coll_strag_buffer_locations locations;
     size_t size;
-    if (__builtin_expect(coll_strag_is_after_others(module), 0))
-        coll_strag_wait_for_earlier(module, comm);
-    if (__builtin_expect(coll_strag_settings.devices, 0) &&
-        coll_strag_device_find(sbuf, rbuf, &locations))
-        return start_call(sbuf, rbuf, count, dtype, op, comm, module, &locations);
+    if (__builtin_expect(coll_strag_settings.devices || coll_strag_is_after_others(module), 0))
+        return enter_slowly(sbuf, rbuf, count, dtype, op, comm, base);
     ompi_datatype_type_size(dtype, &size);
     if (coll_strag_delegates_early(module, (size_t)count * size) && !coll_strag_logging) {
         module->count.delegated++;

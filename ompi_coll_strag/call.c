@@ -91,67 +91,79 @@ int coll_strag_find_engine(const struct coll_strag_call *call, struct coll_strag
     return *engine ? STRAG_OK : make_engine(call, plans, root, engine);
 }
 
-/* @return STRAG_PENDING, or an error */
-static int start(struct coll_strag_run *run, const struct coll_strag_call *call, const void *input,
-                 void *output, const struct coll_strag_buffer_locations *locations)
-{
-    const struct coll_strag_channel *channel = run->channel;
-    struct coll_strag_reducer *reducer = &run->reducer;
-    struct strag_transport *shared = NULL;
-    int root = 0;
-    int status = coll_strag_reducer_init(reducer, call->op, call->dtype);
-    coll_strag_transport_begin(channel->transport, call->dtype, call->size, run->polls);
-    if (channel->shm)
-        shared = coll_strag_shared_memory_begin(channel->shm, reducer, call->size);
-    reducer->in_place = NULL != shared && NULL != shared->recv_in_place;
-    if (shared && call->choice.blocks == 1 && call->choice.algorithm->rooted)
-        root = strag_shm_choose_root(channel->shm, call->count * call->size);
-    if (status == STRAG_OK)
-        status = coll_strag_find_engine(call, channel->plans, root, &run->engine);
-    if (status != STRAG_OK)
-        return status;
-    struct strag_call engine_call = {
-        .input = input,
-        .output = output,
-        .count = call->count,
-        .extent = reducer->extent,
-        .gap = gap(reducer),
-        .reducer = &reducer->super,
-    };
-    set_lanes(call, channel, shared, &engine_call);
-    if (locations)
-        status = coll_strag_device_begin(channel->transport, locations, reducer, call->size,
-                                         &engine_call, &run->staging);
-    if (status == STRAG_OK)
-        status = strag_engine_start(run->engine, &engine_call);
-    return status == STRAG_OK ? STRAG_PENDING : status;
-}
-
-/* Elements that reach into each other cannot be dealt with where they are. */
-static int start_on_copies(struct coll_strag_run *run, const struct coll_strag_call *call)
+/* Elements that reach into each other cannot be dealt with where they are. @param[out] input,
+ * output  the copies */
+static int make_copies(struct coll_strag_run *run, const struct coll_strag_call *call,
+                       const void **input, void **output)
 {
     struct coll_strag_copies *copies = &run->copies;
     const bool in_place = call->input == call->output;
     run->copied =
         coll_strag_copies_make(copies, call->locations, in_place ? MPI_IN_PLACE : call->input,
                                call->output, call->count, call->dtype) == OMPI_SUCCESS;
-    if (!run->copied)
-        return STRAG_ERR_MEMORY;
-    return start(run, call, in_place ? copies->rbuf : copies->sbuf, copies->rbuf, NULL);
+    *output = copies->rbuf;
+    *input = in_place ? copies->rbuf : copies->sbuf;
+    return run->copied ? STRAG_OK : STRAG_ERR_MEMORY;
+}
+
+/* Transports, reducer and engine. @param[out] shared  NULL: nothing goes through shared memory */
+static inline int prepare(struct coll_strag_run *run, const struct coll_strag_call *call,
+                          struct strag_transport **shared)
+{
+    const struct coll_strag_channel *channel = run->channel;
+    struct coll_strag_reducer *reducer = &run->reducer;
+    int root = 0;
+    int status = coll_strag_reducer_init(reducer, call->op, call->dtype);
+    coll_strag_transport_begin(channel->transport, call->dtype, call->size, run->polls);
+    *shared = NULL;
+    if (channel->shm) {
+        strag_shm_next_call(channel->shm, run->polls);
+        *shared = coll_strag_shared_memory_begin(channel->shm, reducer, call->size);
+    }
+    reducer->in_place = NULL != *shared && NULL != (*shared)->recv_in_place;
+    if (*shared && call->choice.blocks == 1 && call->choice.algorithm->rooted)
+        root = strag_shm_choose_root(channel->shm, call->count * call->size);
+    return status == STRAG_OK ? coll_strag_find_engine(call, channel->plans, root, &run->engine)
+                              : status;
+}
+
+static inline __attribute__((always_inline)) int begin(struct coll_strag_run *run,
+                                                       const struct coll_strag_call *call,
+                                                       const struct coll_strag_channel *channel,
+                                                       bool polls)
+{
+    struct coll_strag_reducer *reducer = &run->reducer;
+    struct strag_transport *shared;
+    run->channel = channel;
+    run->polls = polls;
+    run->copied = false;
+    run->staging = NULL;
+    int status = prepare(run, call, &shared);
+    if (status != STRAG_OK)
+        return status;
+    struct strag_call engine_call = {
+        .input = call->input,
+        .output = call->output,
+        .count = call->count,
+        .extent = reducer->extent,
+        .gap = gap(reducer),
+        .reducer = &reducer->super,
+    };
+    set_lanes(call, channel, shared, &engine_call);
+    if (call->locations && !coll_strag_device_suits(call->dtype))
+        status = make_copies(run, call, &engine_call.input, &engine_call.output);
+    else if (call->locations)
+        status = coll_strag_device_begin(channel->transport, call->locations, reducer, call->size,
+                                         &engine_call, &run->staging);
+    if (status == STRAG_OK)
+        status = strag_engine_start(run->engine, &engine_call);
+    return status == STRAG_OK ? STRAG_PENDING : status;
 }
 
 int coll_strag_run_begin(struct coll_strag_run *run, const struct coll_strag_call *call,
                          const struct coll_strag_channel *channel, bool polls)
 {
-    run->channel = channel;
-    run->polls = polls;
-    run->copied = false;
-    run->staging = NULL;
-    if (channel->shm)
-        strag_shm_next_call(channel->shm, polls);
-    if (call->locations && !coll_strag_device_suits(call->dtype))
-        return start_on_copies(run, call);
-    return start(run, call, call->input, call->output, call->locations);
+    return begin(run, call, channel, polls);
 }
 
 /* ---- Ending ---- */
@@ -172,19 +184,34 @@ static int mpi_error(int status, const struct coll_strag_transport *transport)
     }
 }
 
-int coll_strag_run_end(struct coll_strag_run *run, const struct coll_strag_call *call, int status)
+static inline __attribute__((always_inline)) int end(struct coll_strag_run *run,
+                                                     const struct coll_strag_call *call, int status)
 {
     struct strag_shm *shm = run->channel->shm;
     int code = mpi_error(status, run->channel->transport);
     strag_staging_free(run->staging);
     if (run->copied)
         code = coll_strag_copies_end(&run->copies, call->locations, code);
-    if (!shm)
-        return code;
-    strag_shm_end(shm);
-    if (code != OMPI_SUCCESS)
+    if (shm)
+        strag_shm_end(shm);
+    if (shm && code != OMPI_SUCCESS)
         strag_shm_abandon(shm);
     return code;
+}
+
+int coll_strag_run_end(struct coll_strag_run *run, const struct coll_strag_call *call, int status)
+{
+    return end(run, call, status);
+}
+
+int coll_strag_run_to_end(const struct coll_strag_call *call,
+                          const struct coll_strag_channel *channel)
+{
+    struct coll_strag_run run;
+    int status = begin(&run, call, channel, false);
+    while (status == STRAG_PENDING)
+        status = coll_strag_run_progress(&run);
+    return end(&run, call, status);
 }
 
 /* ---- By the component underneath ---- */
@@ -213,7 +240,7 @@ int coll_strag_call_previous(const struct coll_strag_call *call)
 /* ---- The choice ---- */
 
 /* What the table says, after setup. @return OMPI_SUCCESS, or what kept the ranks from agreeing */
-static int look_up(struct coll_strag_call *call)
+static inline int look_up(struct coll_strag_call *call)
 {
     struct coll_strag_module *module = call->module;
     const size_t bytes = call->count * call->size;

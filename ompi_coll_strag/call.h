@@ -92,6 +92,10 @@ static inline int coll_strag_run_progress(struct coll_strag_run *run)
 /** It is over. @param status  as the two above returned it @return OMPI_SUCCESS, or an MPI error */
 int coll_strag_run_end(struct coll_strag_run *run, const struct coll_strag_call *call, int status);
 
+/** All of it, for a blocking call. @return as coll_strag_run_end */
+int coll_strag_run_to_end(const struct coll_strag_call *call,
+                          const struct coll_strag_channel *channel);
+
 /** Make the engine that a call of this choice needs, unless it is there.
  * @return STRAG_OK, or why it cannot be made; that is logged */
 int coll_strag_find_engine(const struct coll_strag_call *call, struct coll_strag_plans *plans,

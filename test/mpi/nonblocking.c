@@ -385,6 +385,36 @@ static void wait_for_all(bool reverse)
         wait_for(reverse ? (int)run.outstanding - 1 - i : i);
 }
 
+/* ---- Memory ---- */
+
+enum { GROWTH_MOST = 8 << 20, GROWTH_FROM = 50000 }; /* bytes; steps */
+
+/* @return bytes of this process that are in memory */
+static long resident(void)
+{
+    long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (NULL == file || fscanf(file, "%*d %ld", &pages) != 1)
+        test_die("/proc/self/statm cannot be read");
+    fclose(file);
+    return pages * sysconf(_SC_PAGESIZE);
+}
+
+/* Long runs only: what is kept for later calls has come together in the first third. */
+static void check_growth(long step, long *before)
+{
+    if (step == run.steps / 3)
+        *before = resident();
+    if (step + 1 < run.steps || run.steps < GROWTH_FROM)
+        return;
+    const long growth = resident() - *before;
+    TEST_CHECK(growth < GROWTH_MOST, "%ld KiB more are in use than after a third of the steps",
+               growth >> 10);
+    if (0 == test.rank)
+        printf("nonblocking: %ld KiB resident, %ld more than after a third of the steps\n",
+               resident() >> 10, growth >> 10);
+}
+
 /* ---- The program ---- */
 
 static int count_of(uint64_t random)
@@ -451,8 +481,11 @@ int main(int argc, char **argv)
     (void)test_counter_read("coll_strag_nonblocking"); /* from here on */
     (void)test_counter_read("coll_strag_persistent");
     make_comms();
-    for (long i = 0; i < run.steps; i++)
+    long before = 0;
+    for (long i = 0; i < run.steps; i++) {
         step(i);
+        check_growth(i, &before);
+    }
     wait_for_all(test.rank & 1);
     for (int k = 0; k < run.ncomms; k++) {
         if (MPI_COMM_NULL == run.comms[k].comm)
