@@ -141,14 +141,13 @@ static inline __attribute__((always_inline)) int begin(struct coll_strag_run *ru
     int status = prepare(run, call, &shared);
     if (status != STRAG_OK)
         return status;
-    struct strag_call engine_call = {
-        .input = call->input,
-        .output = call->output,
-        .count = call->count,
-        .extent = reducer->extent,
-        .gap = gap(reducer),
-        .reducer = &reducer->super,
-    };
+    struct strag_call engine_call; /* one assignment after another, as in coll_strag_call_fill */
+    engine_call.input = call->input;
+    engine_call.output = call->output;
+    engine_call.count = call->count;
+    engine_call.extent = reducer->extent;
+    engine_call.gap = gap(reducer);
+    engine_call.reducer = &reducer->super;
     set_lanes(call, channel, shared, &engine_call);
     if (call->locations && !coll_strag_device_suits(call->dtype))
         status = make_copies(run, call, &engine_call.input, &engine_call.output);

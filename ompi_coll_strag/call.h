@@ -52,24 +52,50 @@ struct coll_strag_run {
     struct coll_strag_copies copies;
 };
 
-/** What the user asked for, from host memory. @param sbuf  may be MPI_IN_PLACE */
+/** What the user asked for, from host memory. One assignment after another: the compiler would set
+ * a whole structure by an instruction that takes 10 ns. @param sbuf  may be MPI_IN_PLACE */
 static inline void coll_strag_call_fill(struct coll_strag_call *call, enum coll_strag_kind kind,
                                         const void *sbuf, void *rbuf, size_t count,
                                         ompi_datatype_t *dtype, ompi_op_t *op,
                                         ompi_communicator_t *comm, struct coll_strag_module *module)
 {
-    *call = (struct coll_strag_call){
-        .kind = kind,
-        .module = module,
-        .comm = comm,
-        .input = MPI_IN_PLACE == sbuf ? rbuf : sbuf,
-        .output = rbuf,
-        .count = count,
-        .dtype = dtype,
-        .op = op,
-        .without.rank = -1,
-    };
+    call->kind = kind;
+    call->module = module;
+    call->comm = comm;
+    call->input = MPI_IN_PLACE == sbuf ? rbuf : sbuf;
+    call->output = rbuf;
+    call->count = count;
+    call->dtype = dtype;
+    call->op = op;
+    call->locations = NULL;
+    call->choice.algorithm = NULL;
+    call->choice.blocks = 0;
+    call->tried = call->from_table = false;
+    call->without.turn = STRAG_DYNAMIC_OUTSIDE;
+    call->without.rank = -1;
     ompi_datatype_type_size(dtype, &call->size);
+}
+
+/** Keep communicator, operator and type for a persistent request, and let them go. */
+static inline void coll_strag_call_retain(const struct coll_strag_call *call)
+{
+    OBJ_RETAIN(call->comm);
+    if (!ompi_datatype_is_predefined(call->dtype))
+        OBJ_RETAIN(call->dtype);
+    if (!ompi_op_is_intrinsic(call->op))
+        OBJ_RETAIN(call->op);
+}
+
+static inline void coll_strag_call_release(const struct coll_strag_call *call)
+{
+    ompi_communicator_t *comm = call->comm;
+    ompi_datatype_t *dtype = call->dtype;
+    ompi_op_t *op = call->op;
+    if (!ompi_datatype_is_predefined(dtype))
+        OBJ_RELEASE(dtype);
+    if (!ompi_op_is_intrinsic(op))
+        OBJ_RELEASE(op);
+    OBJ_RELEASE(comm);
 }
 
 /**

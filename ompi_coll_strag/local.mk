@@ -11,6 +11,7 @@ ompi_coll_strag_libcoll_strag_la_SOURCES = \
 	ompi_coll_strag/call.c ompi_coll_strag/call.h \
 	ompi_coll_strag/communicator.h \
 	ompi_coll_strag/compat/compat.h \
+	ompi_coll_strag/compat/requests.h \
 	ompi_coll_strag/complaints.c ompi_coll_strag/complaints.h \
 	ompi_coll_strag/component.c \
 	ompi_coll_strag/counters.c ompi_coll_strag/counters.h \
@@ -26,6 +27,7 @@ ompi_coll_strag_libcoll_strag_la_SOURCES = \
 	ompi_coll_strag/model.c ompi_coll_strag/model.h \
 	ompi_coll_strag/module.c ompi_coll_strag/module.h \
 	ompi_coll_strag/nonblocking.c ompi_coll_strag/nonblocking.h \
+	ompi_coll_strag/on_copies.c ompi_coll_strag/on_copies.h \
 	ompi_coll_strag/persistent.c ompi_coll_strag/persistent.h \
 	ompi_coll_strag/ping.c ompi_coll_strag/ping.h \
 	ompi_coll_strag/place.c ompi_coll_strag/place.h \

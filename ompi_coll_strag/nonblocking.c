@@ -17,6 +17,7 @@
 #include "nonblocking.h"
 
 #include "log.h"
+#include "on_copies.h"
 #include "request.h"
 
 /*
@@ -80,6 +81,8 @@ int coll_strag_iallreduce(const void *sbuf, void *rbuf, coll_strag_count_t count
     if (call.choice.algorithm)
         return begin(&call, request);
     module->count.delegated++;
+    if (call.locations)
+        return coll_strag_on_copies_begin(&call, request);
     return previous->iallreduce(sbuf, rbuf, count, dtype, op, comm, request,
                                 previous->iallreduce_module);
 }

@@ -2,6 +2,7 @@
 #include "persistent.h"
 
 #include "log.h"
+#include "on_copies.h"
 #include "request.h"
 #include "shared_memory.h"
 #include "ucp/ucp.h"
@@ -39,10 +40,7 @@ static void close_channel(struct coll_strag_persistent *own)
 static void closed(struct coll_strag_queue *queue)
 {
     struct coll_strag_persistent *own = (struct coll_strag_persistent *)queue;
-    const struct coll_strag_call *call = &own->request->call;
-    ompi_communicator_t *comm = call->comm;
-    ompi_datatype_t *dtype = call->dtype;
-    ompi_op_t *op = call->op;
+    const struct coll_strag_call call = own->request->call;
     pthread_mutex_lock(&list_lock);
     if (own->link) {
         *own->link = own->next;
@@ -53,11 +51,7 @@ static void closed(struct coll_strag_queue *queue)
     close_channel(own);
     coll_strag_request_return(own->request);
     free(own);
-    if (!ompi_datatype_is_predefined(dtype))
-        OBJ_RELEASE(dtype);
-    if (!ompi_op_is_intrinsic(op))
-        OBJ_RELEASE(op);
-    OBJ_RELEASE(comm);
+    coll_strag_call_release(&call);
 }
 
 void coll_strag_persistent_abandon(struct coll_strag_module *module)
@@ -194,11 +188,7 @@ static void keep(struct coll_strag_persistent *own)
     request->super.super.req_free = request_free;
     request->channel =
         (struct coll_strag_channel){own->shm, own->ucp ? own->ucp : &own->pml.super, &own->plans};
-    OBJ_RETAIN(call->comm);
-    if (!ompi_datatype_is_predefined(call->dtype))
-        OBJ_RETAIN(call->dtype);
-    if (!ompi_op_is_intrinsic(call->op))
-        OBJ_RETAIN(call->op);
+    coll_strag_call_retain(call);
     pthread_mutex_lock(&list_lock);
     own->next = module->persistent;
     own->link = &module->persistent;
@@ -252,6 +242,8 @@ int coll_strag_allreduce_init(const void *sbuf, void *rbuf, coll_strag_count_t c
         return OMPI_SUCCESS;
     }
     module->count.delegated++;
+    if (call.locations)
+        return coll_strag_on_copies_init(&call, info, request);
     return previous->allreduce_init(sbuf, rbuf, count, dtype, op, comm, info, request,
                                     previous->allreduce_init_module);
 }

@@ -11,6 +11,7 @@
 #define COLL_STRAG_REQUEST_H
 
 #include "call.h"
+#include "compat/requests.h"
 #include "queue.h"
 
 /* Open MPI itself notes in the first part which operator and type it keeps for the call. */
@@ -23,6 +24,10 @@ struct coll_strag_request {
     struct coll_strag_channel channel;
     struct coll_strag_run run;
     bool begun;
+
+    /* where the previous component runs it (on_copies.c) */
+    ompi_request_t *inner;
+    struct coll_strag_queue own;
 };
 
 OBJ_CLASS_DECLARATION(coll_strag_request_t);
