@@ -123,6 +123,11 @@ static inline int prepare(struct coll_strag_run *run, const struct coll_strag_ca
     reducer->in_place = NULL != *shared && NULL != (*shared)->recv_in_place;
     if (*shared && call->choice.blocks == 1 && call->choice.algorithm->rooted)
         root = strag_shm_choose_root(channel->shm, call->count * call->size);
+    if (status == STRAG_OK && run->polls) { /* made when it was begun, if there was memory for it */
+        run->engine = coll_strag_plans_find(channel->plans, call->choice.algorithm,
+                                            call->choice.blocks, root);
+        return run->engine ? STRAG_OK : STRAG_ERR_MEMORY;
+    }
     return status == STRAG_OK ? coll_strag_find_engine(call, channel->plans, root, &run->engine)
                               : status;
 }

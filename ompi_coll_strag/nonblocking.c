@@ -51,7 +51,7 @@ static int begin(const struct coll_strag_call *call, ompi_request_t **request)
     struct strag_engine *engine;
     begun->super.super.req_free = request_free;
     begun->channel = (struct coll_strag_channel){module->shm, module->transport, &module->plans};
-    /* Here, not in progress. What is wrong then the job will see, too. */
+    /* Here, not in progress. If there is no memory for it the job will see. */
     (void)coll_strag_find_engine(call, &module->plans, 0, &engine);
     module->count.nonblocking++;
     *request = &begun->super.super;
@@ -69,18 +69,17 @@ int coll_strag_iallreduce(const void *sbuf, void *rbuf, coll_strag_count_t count
     struct coll_strag_call call;
     coll_strag_call_fill(&call, COLL_STRAG_NONBLOCKING, sbuf, rbuf, (size_t)count, dtype, op, comm,
                          module);
-    if (is_for_new_communicator(call.count * call.size, op))
-        return previous->iallreduce(sbuf, rbuf, count, dtype, op, comm, request,
-                                    previous->iallreduce_module);
     if (__builtin_expect(coll_strag_settings.devices, 0) &&
         coll_strag_device_find(sbuf, rbuf, &locations))
         call.locations = &locations;
-    int code = coll_strag_choose(&call);
-    if (code != OMPI_SUCCESS)
-        return code;
-    if (call.choice.algorithm)
-        return begin(&call, request);
-    module->count.delegated++;
+    if (!is_for_new_communicator(call.count * call.size, op)) {
+        const int code = coll_strag_choose(&call);
+        if (code != OMPI_SUCCESS)
+            return code;
+        if (call.choice.algorithm)
+            return begin(&call, request);
+        module->count.delegated++;
+    }
     if (call.locations)
         return coll_strag_on_copies_begin(&call, request);
     return previous->iallreduce(sbuf, rbuf, count, dtype, op, comm, request,
