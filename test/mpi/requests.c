@@ -336,7 +336,7 @@ static void *work(void *argument)
             fill(words + c * COUNT, 4 * turn + c + 1000 * worker->index, COUNT);
             sum_in_place(worker->comm, words + c * COUNT, COUNT, &requests[c]);
         }
-        if (test_value(test.rank, (uint64_t)(turn * THREADS + worker->index)) % 4 == 0)
+        if (test_value(test.rank, (uint64_t)turn * THREADS + (uint64_t)worker->index) % 4 == 0)
             usleep(100);
         TEST_MPI(MPI_Waitall(4, requests, MPI_STATUSES_IGNORE));
         for (int c = 0; c < 4; c++)
