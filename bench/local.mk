@@ -21,10 +21,13 @@ EXTRA_DIST += bench/sim/optcc.py
 bench_shared = bench/common.c bench/common.h bench/contender.c
 
 if HAVE_OMPI
-check_PROGRAMS += bench/allreduce bench/communicators bench/jobs bench/watch
+check_PROGRAMS += bench/allreduce bench/communicators bench/jobs bench/overlap bench/watch
 bench_communicators_SOURCES = $(bench_shared) bench/communicators.c
 bench_communicators_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
 bench_communicators_LDADD = src/libstrag.la $(OMPI_LIBS)
+bench_overlap_SOURCES = $(bench_shared) bench/overlap.c
+bench_overlap_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
+bench_overlap_LDADD = src/libstrag.la $(OMPI_LIBS)
 bench_watch_SOURCES = bench/watch.c
 bench_watch_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
 bench_watch_LDADD = $(OMPI_LIBS)

@@ -14,6 +14,7 @@
 #include "info_keys.h"
 #include "plans.h"
 #include "previous.h"
+#include "queue.h"
 #include "table.h"
 #include "teardown.h"
 #include "transport_pml.h"
@@ -24,6 +25,20 @@
 enum coll_strag_setup { COLL_STRAG_SETUP_NOT_YET, COLL_STRAG_SETUP_RUNNING, COLL_STRAG_SETUP_DONE };
 
 struct setup;
+
+/*
+ * Which nonblocking calls are strag's, where the first of them has begun with setup. Ranks are done
+ * with that at different times, and without having to wait for each other must all begin with the
+ * same call. So calls are counted, in program order. When a rank comes to the end of its setup, in
+ * Open MPI's progress, it says how many it has begun, and some more; the most of that over all
+ * ranks is the number of the first call that is strag's. The previous component runs those before.
+ * (A rank that begins even more of them before it knows that number waits for it.)
+ */
+struct coll_strag_nonblocking {
+    int64_t begun; /* atomic, as the next one */
+    int64_t limit; /* what it has said; before: INT64_MAX */
+    int64_t from;  /* once setup is done: the first one. 0: all, since a blocking call set up */
+};
 
 struct coll_strag_module {
     mca_coll_base_module_t super;
@@ -63,6 +78,9 @@ struct coll_strag_module {
     int watch_in; /* so many calls that are long enough are not watched before; 0: it has begun */
 
     struct coll_strag_plans plans;
+    struct coll_strag_nonblocking nonblocking;
+    struct coll_strag_queue queue;            /* nonblocking calls */
+    struct coll_strag_persistent *persistent; /* requests, a list */
     struct coll_strag_explained explained;
 };
 

@@ -13,6 +13,7 @@
 #include "rank_info.h"
 #include "reducer.h"
 #include "report.h"
+#include "request.h"
 #include "settings.h"
 #include "setup.h"
 #include "shared_memory.h"
@@ -169,6 +170,8 @@ static int component_open(void)
 
 static int component_close(void)
 {
+    coll_strag_queues_close();
+    coll_strag_requests_close();
     coll_strag_fingerprint_free();
     coll_strag_setup_close();
     coll_strag_device_close();

@@ -13,6 +13,8 @@ static void add(struct coll_strag_count *total, const struct coll_strag_count *c
 {
     total->calls += count->calls;
     total->delegated += count->delegated;
+    total->nonblocking += count->nonblocking;
+    total->persistent += count->persistent;
     total->asked += count->asked;
     total->derived += count->derived;
     total->inherited += count->inherited;
@@ -38,7 +40,7 @@ void coll_strag_count_end(struct coll_strag_count *count)
     pthread_mutex_unlock(&counters.lock);
 }
 
-enum counter { CALLS, DELEGATED, ASKED, DERIVED, INHERITED };
+enum counter { CALLS, DELEGATED, NONBLOCKING, PERSISTENT, ASKED, DERIVED, INHERITED };
 
 static int read_counter(const struct mca_base_pvar_t *pvar, void *value, void *object)
 {
@@ -51,8 +53,13 @@ static int read_counter(const struct mca_base_pvar_t *pvar, void *value, void *o
     }
     pthread_mutex_unlock(&counters.lock);
     const unsigned long long totals[] = {
-        [CALLS] = total.calls,     [DELEGATED] = total.delegated, [ASKED] = total.asked,
-        [DERIVED] = total.derived, [INHERITED] = total.inherited,
+        [CALLS] = total.calls + total.nonblocking + total.persistent,
+        [DELEGATED] = total.delegated,
+        [NONBLOCKING] = total.nonblocking,
+        [PERSISTENT] = total.persistent,
+        [ASKED] = total.asked,
+        [DERIVED] = total.derived,
+        [INHERITED] = total.inherited,
     };
     *(unsigned long long *)value = totals[(uintptr_t)pvar->ctx];
     return OPAL_SUCCESS;
@@ -70,10 +77,17 @@ static void register_counter(const mca_base_component_t *component, enum counter
 
 void coll_strag_counters_register(const mca_base_component_t *component)
 {
-    register_counter(component, CALLS, "calls",
-                     "MPI_Allreduce calls of this process that coll/strag has run");
+    register_counter(
+        component, CALLS, "calls",
+        "allreduces of this process that coll/strag has run: blocking, nonblocking and "
+        "persistent ones");
     register_counter(component, DELEGATED, "delegated",
-                     "MPI_Allreduce calls of this process that coll/strag has delegated");
+                     "allreduces of this process that coll/strag has delegated, persistent ones "
+                     "counted once");
+    register_counter(component, NONBLOCKING, "nonblocking",
+                     "MPI_Iallreduce calls of this process that coll/strag has run");
+    register_counter(component, PERSISTENT, "persistent",
+                     "starts of persistent allreduces of this process that coll/strag has run");
     register_counter(component, ASKED, "setups_asked",
                      "communicators whose ranks have told rank 0 where they are");
     register_counter(component, DERIVED, "setups_derived",

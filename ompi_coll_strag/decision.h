@@ -25,11 +25,12 @@ enum coll_strag_reason {
     COLL_STRAG_NO_BYTES,
     COLL_STRAG_EXTENT,
     COLL_STRAG_TOO_SHORT,
-    COLL_STRAG_OFF,       /* coll_strag_algorithm is previous */
-    COLL_STRAG_RULE,      /* a rule says so */
-    COLL_STRAG_UNPLANNED, /* the pinned algorithm cannot be planned, or none can */
-    COLL_STRAG_STRANGER,  /* a rank has no strag, or another one */
-    COLL_STRAG_NO_MEMORY, /* a rank had none left during setup */
+    COLL_STRAG_OFF,        /* coll_strag_algorithm is previous */
+    COLL_STRAG_RULE,       /* a rule says so */
+    COLL_STRAG_UNPLANNED,  /* the pinned algorithm cannot be planned, or none can */
+    COLL_STRAG_NOT_SET_UP, /* a nonblocking call before the communicator is set up */
+    COLL_STRAG_STRANGER,   /* a rank has no strag, or another one */
+    COLL_STRAG_NO_MEMORY,  /* a rank had none left during setup */
 };
 
 /* What every rank sends to rank 0. */

@@ -481,13 +481,38 @@ int coll_strag_copies_make(struct coll_strag_copies *copies,
     return code;
 }
 
-int coll_strag_copies_end(struct coll_strag_copies *copies,
-                          const struct coll_strag_buffer_locations *locations, int code)
+int coll_strag_copies_again(const struct coll_strag_copies *copies,
+                            const struct coll_strag_buffer_locations *locations, const void *input)
+{
+    int code = OMPI_SUCCESS;
+    if (copies->memory[1])
+        code = copy(locations, copies->memory[1], (char *)copies->user_rbuf + copies->true_lb,
+                    copies->bytes);
+    if (code == OMPI_SUCCESS && copies->memory[0])
+        code = copy(locations, copies->memory[0], (const char *)input + copies->true_lb,
+                    copies->bytes);
+    return code;
+}
+
+int coll_strag_copies_back(const struct coll_strag_copies *copies,
+                           const struct coll_strag_buffer_locations *locations, int code)
 {
     if (code == OMPI_SUCCESS && copies->memory[1])
         code = copy(locations, (char *)copies->user_rbuf + copies->true_lb, copies->memory[1],
                     copies->bytes);
+    return code;
+}
+
+void coll_strag_copies_free(struct coll_strag_copies *copies)
+{
     free(copies->memory[0]);
     free(copies->memory[1]);
+}
+
+int coll_strag_copies_end(struct coll_strag_copies *copies,
+                          const struct coll_strag_buffer_locations *locations, int code)
+{
+    code = coll_strag_copies_back(copies, locations, code);
+    coll_strag_copies_free(copies);
     return code;
 }

@@ -62,7 +62,17 @@ int coll_strag_copies_make(struct coll_strag_copies *copies,
                            const struct coll_strag_buffer_locations *locations, const void *sbuf,
                            void *rbuf, size_t count, ompi_datatype_t *dtype);
 
+/** The same copies for another call: what is on the device has changed. @param input  the user's */
+int coll_strag_copies_again(const struct coll_strag_copies *copies,
+                            const struct coll_strag_buffer_locations *locations, const void *input);
+
 /** The call has ended: the result goes to where the user wants it. @return code, or an error */
+int coll_strag_copies_back(const struct coll_strag_copies *copies,
+                           const struct coll_strag_buffer_locations *locations, int code);
+
+void coll_strag_copies_free(struct coll_strag_copies *copies);
+
+/** Both of these. */
 int coll_strag_copies_end(struct coll_strag_copies *copies,
                           const struct coll_strag_buffer_locations *locations, int code);
 

@@ -129,6 +129,7 @@ static void add_reason(struct line *line, const struct coll_strag_decision *deci
         [COLL_STRAG_TOO_SHORT] = "below coll_strag_minimum_size",
         [COLL_STRAG_OFF] = "coll_strag_algorithm is previous",
         [COLL_STRAG_UNPLANNED] = "what is wanted cannot be planned here",
+        [COLL_STRAG_NOT_SET_UP] = "a nonblocking call before strag is set up",
         [COLL_STRAG_STRANGER] = "a rank has no strag, or another one",
         [COLL_STRAG_NO_MEMORY] = "a rank had no memory left to set strag up",
     };

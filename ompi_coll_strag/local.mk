@@ -8,8 +8,10 @@ noinst_LTLIBRARIES += ompi_coll_strag/libcoll_strag.la
 ompi_coll_strag_libcoll_strag_la_SOURCES = \
 	ompi_coll_strag/allreduce.c ompi_coll_strag/allreduce.h \
 	ompi_coll_strag/arrivals.c ompi_coll_strag/arrivals.h \
+	ompi_coll_strag/call.c ompi_coll_strag/call.h \
 	ompi_coll_strag/communicator.h \
 	ompi_coll_strag/compat/compat.h \
+	ompi_coll_strag/compat/requests.h \
 	ompi_coll_strag/complaints.c ompi_coll_strag/complaints.h \
 	ompi_coll_strag/component.c \
 	ompi_coll_strag/counters.c ompi_coll_strag/counters.h \
@@ -24,13 +26,18 @@ ompi_coll_strag_libcoll_strag_la_SOURCES = \
 	ompi_coll_strag/measured.c ompi_coll_strag/measured.h \
 	ompi_coll_strag/model.c ompi_coll_strag/model.h \
 	ompi_coll_strag/module.c ompi_coll_strag/module.h \
+	ompi_coll_strag/nonblocking.c ompi_coll_strag/nonblocking.h \
+	ompi_coll_strag/on_copies.c ompi_coll_strag/on_copies.h \
+	ompi_coll_strag/persistent.c ompi_coll_strag/persistent.h \
 	ompi_coll_strag/ping.c ompi_coll_strag/ping.h \
 	ompi_coll_strag/place.c ompi_coll_strag/place.h \
 	ompi_coll_strag/plans.c ompi_coll_strag/plans.h \
 	ompi_coll_strag/previous.h \
+	ompi_coll_strag/queue.c ompi_coll_strag/queue.h \
 	ompi_coll_strag/rank_info.c ompi_coll_strag/rank_info.h \
 	ompi_coll_strag/reducer.c ompi_coll_strag/reducer.h \
 	ompi_coll_strag/report.c ompi_coll_strag/report.h \
+	ompi_coll_strag/request.c ompi_coll_strag/request.h \
 	ompi_coll_strag/roll_call.c ompi_coll_strag/roll_call.h \
 	ompi_coll_strag/save.c ompi_coll_strag/save.h \
 	ompi_coll_strag/segments.c ompi_coll_strag/segments.h \

@@ -9,6 +9,8 @@
 #include "communicator.h"
 #include "info_keys.h"
 #include "log.h"
+#include "nonblocking.h"
+#include "persistent.h"
 #include "roll_call.h"
 #include "setup.h"
 #include "shared_memory.h"
@@ -33,6 +35,7 @@ static void module_construct(coll_strag_module_t *module)
 
 static void module_destruct(coll_strag_module_t *module)
 {
+    coll_strag_persistent_abandon(module);
     coll_strag_count_end(&module->count);
     coll_strag_setup_free(module->in_setup);
     coll_strag_plans_free(&module->plans, false);
@@ -42,6 +45,8 @@ static void module_destruct(coll_strag_module_t *module)
     coll_strag_ucp_free(module->ucp);
     coll_strag_shared_memory_free(module->shm);
     coll_strag_heritage_release(module->heritage);
+    COLL_STRAG_FORGET(module, allreduce_init);
+    COLL_STRAG_FORGET(module, iallreduce);
     COLL_STRAG_FORGET(module, allreduce);
 }
 
@@ -64,9 +69,16 @@ static int module_enable(mca_coll_base_module_t *base, ompi_communicator_t *comm
         COLL_STRAG_FORGET(module, allreduce);
         return OMPI_ERR_NOT_FOUND;
     }
+    COLL_STRAG_CAPTURE(module, comm, iallreduce);
+    COLL_STRAG_CAPTURE(module, comm, allreduce_init);
     coll_strag_note_keys(comm, &module->keys);
     coll_strag_setup_prepare(module, comm);
+    coll_strag_queue_init(&module->queue, comm);
     coll_strag_pml_init(&module->pml, comm, MCA_COLL_BASE_TAG_ALLREDUCE);
+    if (module->previous.iallreduce)
+        COLL_STRAG_INSTALL(module, comm, iallreduce);
+    if (module->previous.allreduce_init)
+        COLL_STRAG_INSTALL(module, comm, allreduce_init);
     COLL_STRAG_INSTALL(module, comm, allreduce);
     module->enabled = true;
     return OMPI_SUCCESS;
@@ -76,6 +88,8 @@ static int module_disable(mca_coll_base_module_t *base, ompi_communicator_t *com
 {
     coll_strag_module_t *module = (coll_strag_module_t *)base;
     if (module->enabled) {
+        COLL_STRAG_RESTORE(module, comm, allreduce_init);
+        COLL_STRAG_RESTORE(module, comm, iallreduce);
         COLL_STRAG_RESTORE(module, comm, allreduce);
         coll_strag_check_late_keys(comm, &module->keys);
     }

@@ -37,7 +37,7 @@ struct strag_engine *coll_strag_plans_find(const struct coll_strag_plans *plans,
                                            const struct strag_algorithm *algorithm, int blocks,
                                            int root)
 {
-    const struct coll_strag_plan *plan = plans->first;
+    const struct coll_strag_plan *plan = __atomic_load_n(&plans->first, __ATOMIC_ACQUIRE);
     while (plan && (plan->algorithm != algorithm || plan->blocks != blocks || plan->root != root))
         plan = plan->next;
     return plan ? plan->engine : NULL;
@@ -85,7 +85,7 @@ int coll_strag_plans_make(struct coll_strag_plans *plans, const struct strag_alg
         return status;
     }
     plan->next = plans->first;
-    plans->first = plan;
+    __atomic_store_n(&plans->first, plan, __ATOMIC_RELEASE);
     *engine = plan->engine;
     log_plan(plans, plan, made);
     return STRAG_OK;

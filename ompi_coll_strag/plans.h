@@ -21,7 +21,8 @@ struct coll_strag_plans {
     char name[MPI_MAX_OBJECT_NAME]; /* of the communicator, which may be gone before them */
 };
 
-/** The engine of a plan that is there; plans differ in algorithm, blocks and root alone. */
+/** The engine of a plan that is there; plans differ in algorithm, blocks and root alone. Another
+ * thread may make one meanwhile. @return NULL: there is none */
 struct strag_engine *coll_strag_plans_find(const struct coll_strag_plans *plans,
                                            const struct strag_algorithm *algorithm, int blocks,
                                            int root);

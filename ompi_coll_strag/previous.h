@@ -11,6 +11,10 @@
 struct coll_strag_previous {
     mca_coll_base_module_allreduce_fn_t allreduce;
     mca_coll_base_module_t *allreduce_module;
+    mca_coll_base_module_iallreduce_fn_t iallreduce; /* NULL: there is none, nor one of ours */
+    mca_coll_base_module_t *iallreduce_module;
+    mca_coll_base_module_allreduce_init_fn_t allreduce_init; /* likewise */
+    mca_coll_base_module_t *allreduce_init_module;
 };
 
 /** Is every rank able? Collective. @param[out] all  false after an error, too */

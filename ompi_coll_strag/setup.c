@@ -104,6 +104,11 @@ struct setup *coll_strag_setup_create(struct coll_strag_module *module, ompi_com
 
 /* ---- One of the three ---- */
 
+static coll_strag_setup_step ask_first_call, end_first_call;
+
+/* After the last step of each, where a nonblocking call has begun. */
+static coll_strag_setup_step *const first_call[] = {ask_first_call, end_first_call, NULL};
+
 static coll_strag_setup_step hold_roll_call, end_roll_call, end_may_inherit;
 
 static coll_strag_setup_step *const may_inherit[] = {COLL_STRAG_SETUP_MAY_INHERIT_STEPS,
@@ -146,6 +151,34 @@ static void end_roll_call(struct setup *setup)
             coll_strag_setup_forget_origin(setup);
         setup->next = ask;
     }
+}
+
+/* Which nonblocking call is the first one of strag's (communicator.h)? So many are begun at most
+ * while this is found out; who begins more of them has to wait. */
+enum { CALLS_MEANWHILE = 16 };
+
+static void ask_first_call(struct setup *setup)
+{
+    struct coll_strag_nonblocking *nonblocking = &setup->module->nonblocking;
+    const int64_t limit = __atomic_load_n(&nonblocking->begun, __ATOMIC_SEQ_CST) + CALLS_MEANWHILE;
+    __atomic_store_n(&nonblocking->limit, limit, __ATOMIC_SEQ_CST);
+    setup->numbers[0] = limit < INT32_MAX ? -(int32_t)limit : -INT32_MAX;
+    strag_exchange_minimum(&setup->exchange, setup->numbers, 1);
+}
+
+static void end_first_call(struct setup *setup)
+{
+    setup->module->nonblocking.from = -(int64_t)setup->numbers[0];
+}
+
+/* @return whether there is another step */
+static bool find_step(struct setup *setup)
+{
+    if (setup->next && !*setup->next && !setup->blocking && !setup->asked_first_call) {
+        setup->asked_first_call = true;
+        setup->next = first_call;
+    }
+    return setup->next && *setup->next;
 }
 
 /* ---- Without a blocking call ---- */
@@ -226,6 +259,8 @@ static void begin(struct setup *setup, ompi_communicator_t *comm, bool blocking)
                         ompi_comm_rank(comm));
     setup->comm = comm;
     setup->blocking = blocking;
+    module->nonblocking.limit = INT64_MAX;
+    module->nonblocking.from = blocking ? 0 : INT64_MAX; /* until that is known */
     setup->parent = module->is_dup ? coll_strag_heritage_of(comm) : NULL;
     setup->next = setup->parent ? may_inherit : roll_call;
     if (blocking)
@@ -277,7 +312,7 @@ static bool take_steps(struct setup *setup)
     const struct coll_strag_transport *messages = &setup->pml.super;
     int status = strag_exchange_progress(&setup->exchange);
     while (status == STRAG_OK && coll_strag_setup_may_continue(setup, OMPI_SUCCESS) &&
-           setup->next && *setup->next) {
+           find_step(setup)) {
         coll_strag_setup_step *step = *setup->next++;
         step(setup);
         status = strag_exchange_progress(&setup->exchange);

@@ -65,6 +65,7 @@ struct setup {
 
     bool attached;  /* dups will have the heritage */
     bool concludes; /* there is a conclusion */
+    bool asked_first_call;
 
     /* setup_network.c's */
     bool connects;

@@ -208,3 +208,32 @@ void coll_strag_ucp_forget(struct coll_strag_ucp_joining *joining)
     strag_compact_free(&joining->kept_ids);
     *joining = (struct coll_strag_ucp_joining){.comm = joining->comm};
 }
+
+/* ---- One more ---- */
+
+struct coll_strag_transport *coll_strag_ucp_another(const struct coll_strag_transport *transport)
+{
+    const struct coll_strag_ucp_transport *first =
+        (const struct coll_strag_ucp_transport *)transport;
+    const size_t n = (size_t)ompi_comm_size(first->super.comm);
+    struct coll_strag_ucp_transport *made = calloc(1, sizeof *made);
+    struct coll_strag_ucp_peer **peers = calloc(n, sizeof(struct coll_strag_ucp_peer *));
+    uint32_t *ids = calloc(n, sizeof *ids);
+    if (!made || !peers || !ids) {
+        free(made);
+        free(peers);
+        free(ids);
+        return NULL;
+    }
+    memcpy(peers, first->peers, n * sizeof(struct coll_strag_ucp_peer *));
+    pthread_mutex_lock(&coll_strag_ucp.lock);
+    ids[first->rank] = coll_strag_ucp.next_id++;
+    pthread_mutex_unlock(&coll_strag_ucp.lock);
+    coll_strag_ucp_transport_init(made, first->super.comm, peers, ids);
+    return &made->super;
+}
+
+uint32_t *coll_strag_ucp_numbers(struct coll_strag_transport *transport)
+{
+    return ((struct coll_strag_ucp_transport *)transport)->ids;
+}

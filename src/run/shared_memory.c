@@ -407,7 +407,7 @@ static int shm_progress(struct strag_transport *base)
         shm->idle = 0;
     else if (++shm->in_vain % DRAIN == 0)
         status = strag_shm_drain(shm);
-    if (!found && (shm->receives.length || shm->sends.length || shm->refused))
+    if (!found && !shm->polls && (shm->receives.length || shm->sends.length || shm->refused))
         strag_shm_wait(shm);
     shm->refused = false;
     return status;
@@ -507,9 +507,10 @@ static int shm_cancel(struct strag_transport *base, struct strag_transfer *trans
 
 /* A rank that never waits would never do the host's other work, either. (Where ranks share
  * processors each has to wait at times, and progress would give the processor away.) */
-void strag_shm_next_call(struct strag_shm *shm)
+void strag_shm_next_call(struct strag_shm *shm, bool polls)
 {
-    if (++shm->call % CALLS == 0 && !shm->host.yields)
+    shm->polls = polls;
+    if (++shm->call % CALLS == 0 && !shm->host.yields && !polls)
         shm->host.progress();
 }
 
@@ -550,7 +551,7 @@ void strag_shm_end(struct strag_shm *shm)
 
 int strag_shm_choose_root(struct strag_shm *shm, size_t bytes)
 {
-    if (!shm->few || bytes > TURNS_MAX)
+    if (!shm->few || bytes > TURNS_MAX || shm->polls)
         return 0;
     if (shm->n >= 2 * shm->processors)
         shm->super.hint_wait = shm_hint_wait;

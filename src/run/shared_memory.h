@@ -136,8 +136,13 @@ void strag_shm_free(struct strag_shm *shm);
 
 /* ---- Calls ---- */
 
-/** A call begins. All ranks count all calls, whether these go through shared memory or not. */
-void strag_shm_next_call(struct strag_shm *shm);
+/**
+ * A call begins. All ranks count all calls, whether these go through shared memory or not.
+ *
+ * @param polls  the caller comes back by itself, in the host's progress: the transport's progress
+ *               only looks. It does not wait, give the processor away, or let the host progress
+ */
+void strag_shm_next_call(struct strag_shm *shm, bool polls);
 
 /** The call has failed: no rank is to wait for this one in it. */
 void strag_shm_abandon(struct strag_shm *shm);
@@ -162,7 +167,7 @@ void strag_shm_end(struct strag_shm *shm);
  * For a call, after its begin, whose plan has a root that works for all: which rank is that best?
  * Where few ranks share a processor they take turns in short calls, and if there are two for each,
  * those that wait look who can go on there. (With many ranks it takes as long for all of them to
- * come by.)
+ * come by.) A rank that polls is never known to wait: it may compute meanwhile.
  *
  * @param bytes  of the whole vector
  * @return 0 or 1; the same on all ranks

@@ -302,6 +302,7 @@ struct strag_shm {
     const void *type; /* these three as in strag_shm_begin */
     size_t size;
     bool contiguous;
+    bool polls;   /* as in strag_shm_next_call */
     bool refused; /* what was asked for last was not possible */
     struct strag_shm_queue sends, receives;
 

@@ -49,7 +49,7 @@ COMPONENT = "ompi_coll_strag"
 COMPONENT_LAYERS = [
     ["compat/*"],
     ["texts"],
-    ["counters", "log", "previous", "reducer", "teardown"],
+    ["counters", "log", "previous", "queue", "reducer", "teardown"],
     ["complaints"],
     ["measured", "unknown", "values"],
     ["settings"],
@@ -67,7 +67,10 @@ COMPONENT_LAYERS = [
     ["setup_decide", "setup_memory", "setup_network"],
     ["setup_ask", "setup_derive", "setup_inherit"],
     ["setup"],
-    ["allreduce"],
+    ["call"],
+    ["request"],
+    ["on_copies"],
+    ["allreduce", "nonblocking", "persistent"],
     ["module"],
     ["component"],
 ]

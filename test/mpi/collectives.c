@@ -2,7 +2,7 @@
 /*
  * Every collective of MPI: blocking, nonblocking and persistent; on MPI_COMM_WORLD, MPI_COMM_SELF,
  * an intercommunicator, a grid and a graph. Expects a pinned algorithm, so that strag runs every
- * blocking allreduce.
+ * allreduce.
  */
 #include "suite.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * MPI_Allreduce on buffers in a device's memory: every type and operator, in place or not, the two
- * buffers on the same device, on two, or one on the host, other on every rank; managed and pinned
- * memory; types with gaps, and types whose elements overlap; user-defined operators.
+ * Allreduces on buffers in a device's memory, blocking, nonblocking and persistent: every type and
+ * operator, in place or not, the two buffers on the same device, on two, or one on the host, other
+ * on every rank; managed and pinned memory; types with gaps, and types whose elements overlap;
+ * user-defined operators.
  *
  * Each result is, byte for byte, that of the same call in host memory. The driver may be a real one
  * or the fake one, whose device memory only the driver can access.
@@ -93,12 +94,33 @@ struct call {
 
 static uint64_t salt;
 
+enum mode { BLOCKING, NONBLOCKING, PERSISTENT, MODES };
+
 static void allreduce(const struct call *call, const struct buffer *send,
-                      const struct buffer *receive, bool in_place)
+                      const struct buffer *receive, bool in_place, enum mode mode)
 {
-    TEST_MPI(MPI_Allreduce(in_place ? MPI_IN_PLACE : send->address + MARGIN + call->low,
-                           receive->address + MARGIN + call->low, (int)call->count, call->type,
-                           call->op, comm));
+    const void *from = in_place ? MPI_IN_PLACE : send->address + MARGIN + call->low;
+    void *to = receive->address + MARGIN + call->low;
+    const int count = (int)call->count;
+    MPI_Request request;
+#ifdef TEST_HAVE_PERSISTENT
+    if (PERSISTENT == mode) {
+        TEST_MPI(TEST_PERSISTENT(Allreduce_init)(from, to, count, call->type, call->op, comm,
+                                                 MPI_INFO_NULL, &request));
+        for (int turn = 0; turn < (in_place ? 1 : 2); turn++) {
+            TEST_MPI(MPI_Start(&request));
+            TEST_MPI(MPI_Wait(&request, MPI_STATUS_IGNORE));
+        }
+        TEST_MPI(MPI_Request_free(&request));
+        return;
+    }
+#endif
+    if (BLOCKING == mode) {
+        TEST_MPI(MPI_Allreduce(from, to, count, call->type, call->op, comm));
+    } else {
+        TEST_MPI(MPI_Iallreduce(from, to, count, call->type, call->op, comm, &request));
+        TEST_MPI(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    }
 }
 
 /* The result and its margins; and the send buffer has not changed. */
@@ -127,7 +149,7 @@ static char *expect(const struct call *call, bool in_place)
     memset(send.address, 0x3c, send.bytes);
     memset(receive.address, 0x3c, receive.bytes);
     call->fill(call, (in_place ? receive.address : send.address) + MARGIN);
-    allreduce(call, &send, &receive, in_place);
+    allreduce(call, &send, &receive, in_place, BLOCKING);
     if (call->canonical)
         call->canonical(call, receive.address + MARGIN);
     free(send.address);
@@ -149,7 +171,7 @@ static void run_placed(const struct call *call, enum where from, enum where to, 
     snprintf(what, sizeof what, "%s to %s", in_place ? "in place" : names[from], names[to]);
     on_device +=
         (to != ON_HOST && to != PINNED) || (!in_place && from != ON_HOST && from != PINNED);
-    allreduce(call, &send, &receive, in_place);
+    allreduce(call, &send, &receive, in_place, (enum mode)(salt % MODES));
     check(call, &send, &receive, want, what);
     free_buffer(&send);
     free_buffer(&receive);

@@ -20,6 +20,7 @@ mpi_tests = \
 	test/mpi/mistakes.sh \
 	test/mpi/namespaces.sh \
 	test/mpi/no_memory.sh \
+	test/mpi/nonblocking.sh \
 	test/mpi/params.sh \
 	test/mpi/save.sh \
 	test/mpi/signals.sh \
@@ -65,8 +66,10 @@ check_PROGRAMS += \
 	test/mpi/matrix \
 	test/mpi/memory \
 	test/mpi/mismatch \
+	test/mpi/nonblocking \
 	test/mpi/refuse \
 	test/mpi/savers \
+	test/mpi/requests \
 	test/mpi/sizes \
 	test/mpi/strangers \
 	test/mpi/soak \
@@ -118,6 +121,12 @@ test_mpi_matrix_LDADD = $(mpi_libs)
 test_mpi_memory_SOURCES = test/mpi/memory.c $(mpi_common)
 test_mpi_memory_CPPFLAGS = $(mpi_cppflags)
 test_mpi_memory_LDADD = $(mpi_libs)
+test_mpi_nonblocking_SOURCES = test/mpi/nonblocking.c $(mpi_common)
+test_mpi_nonblocking_CPPFLAGS = $(mpi_cppflags)
+test_mpi_nonblocking_LDADD = $(mpi_libs)
+test_mpi_requests_SOURCES = test/mpi/requests.c $(mpi_common)
+test_mpi_requests_CPPFLAGS = $(mpi_cppflags)
+test_mpi_requests_LDADD = $(mpi_libs)
 test_mpi_mismatch_SOURCES = test/mpi/mismatch.c $(mpi_common)
 test_mpi_mismatch_CPPFLAGS = $(mpi_cppflags)
 test_mpi_mismatch_LDADD = $(mpi_libs)

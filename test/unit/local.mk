@@ -24,6 +24,7 @@ unit_tests = \
 	test/unit/test_hamiltonian \
 	test/unit/test_hierarchy \
 	test/unit/test_hwloc \
+	test/unit/test_calls \
 	test/unit/test_in_order \
 	test/unit/test_judge \
 	test/unit/test_layout \
@@ -192,6 +193,10 @@ test_unit_test_hwloc_SOURCES = test/unit/test_hwloc.c
 test_unit_test_hwloc_CPPFLAGS = $(unit_cppflags) $(HWLOC_CFLAGS)
 test_unit_test_hwloc_LDFLAGS = $(unit_ldflags)
 test_unit_test_hwloc_LDADD = $(unit_libs) $(HWLOC_LIBS)
+test_unit_test_calls_SOURCES = test/unit/test_calls.c
+test_unit_test_calls_CPPFLAGS = $(unit_cppflags)
+test_unit_test_calls_LDFLAGS = $(unit_ldflags)
+test_unit_test_calls_LDADD = $(unit_libs)
 test_unit_test_in_order_SOURCES = test/unit/test_in_order.c
 test_unit_test_in_order_CPPFLAGS = $(unit_cppflags)
 test_unit_test_in_order_LDFLAGS = $(unit_ldflags)

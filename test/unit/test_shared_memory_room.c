@@ -140,7 +140,7 @@ enum { BYTES = 1000 };
 
 static struct strag_transport *begin(struct shm_ranks *ranks, int rank)
 {
-    strag_shm_next_call(ranks->views[rank]);
+    strag_shm_next_call(ranks->views[rank], false);
     return strag_shm_begin(ranks->views[rank], NULL, 1, true, true);
 }
 

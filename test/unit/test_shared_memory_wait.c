@@ -54,7 +54,7 @@ static void open_host(struct host *host, int n, int elsewhere, bool yields)
     for (int r = 0; r < n; r++) {
         processor = r / 2; /* two on each */
         assert_int_equal(strag_shm_join(host->rank[r], infos), STRAG_SHM_ABLE);
-        strag_shm_next_call(host->rank[r]);
+        strag_shm_next_call(host->rank[r], false);
         strag_shm_begin(host->rank[r], NULL, sizeof(int), true, true);
     }
     processor = yielded = progressed = 0;
@@ -146,7 +146,7 @@ static void calls_progress_without_waiting(void **state)
         struct host host;
         open_host(&host, 2, 0, yields); /* in call 1 */
         for (int i = 2; i <= 320; i++)
-            strag_shm_next_call(host.rank[0]);
+            strag_shm_next_call(host.rank[0], false);
         assert_int_equal(progressed, yields ? 0 : 10);
         close_host(&host);
     }

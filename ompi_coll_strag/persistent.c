@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "persistent.h"
+
+#include "log.h"
+#include "on_copies.h"
+#include "request.h"
+#include "shared_memory.h"
+#include "ucp/ucp.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What a request has for itself. */
+struct coll_strag_persistent {
+    struct coll_strag_queue queue; /* first */
+    struct coll_strag_request *request;
+    struct coll_strag_pml_transport pml;
+    struct coll_strag_transport *ucp; /* NULL: nothing goes over UCX here */
+    struct strag_shm *shm;            /* NULL: nothing goes through shared memory */
+    struct coll_strag_plans plans;
+    struct coll_strag_persistent *next, **link; /* in the module's list */
+};
+
+static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER; /* of all modules' lists */
+
+/* ---- Its end ---- */
+
+static void close_channel(struct coll_strag_persistent *own)
+{
+    coll_strag_shared_memory_free(own->shm);
+    coll_strag_ucp_free(own->ucp);
+    coll_strag_pml_free(&own->pml);
+    coll_strag_plans_free(&own->plans, false);
+    own->shm = NULL;
+    own->ucp = NULL;
+}
+
+/* As in struct coll_strag_queue: it is not active, and the user has no handle. */
+static void closed(struct coll_strag_queue *queue)
+{
+    struct coll_strag_persistent *own = (struct coll_strag_persistent *)queue;
+    const struct coll_strag_call call = own->request->call;
+    pthread_mutex_lock(&list_lock);
+    if (own->link) {
+        *own->link = own->next;
+        if (own->next)
+            own->next->link = own->link;
+    }
+    pthread_mutex_unlock(&list_lock);
+    close_channel(own);
+    coll_strag_request_return(own->request);
+    free(own);
+    coll_strag_call_release(&call);
+}
+
+void coll_strag_persistent_abandon(struct coll_strag_module *module)
+{
+    pthread_mutex_lock(&list_lock);
+    struct coll_strag_persistent *first = module->persistent;
+    module->persistent = NULL;
+    pthread_mutex_unlock(&list_lock);
+    for (struct coll_strag_persistent *own = first; own; own = own->next) {
+        own->link = NULL;
+        close_channel(own);
+    }
+}
+
+/* ---- The request ---- */
+
+static int request_start(size_t count, ompi_request_t **requests)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct coll_strag_request *request = (struct coll_strag_request *)requests[i];
+        if (request->super.super.req_state == OMPI_REQUEST_ACTIVE)
+            return MPI_ERR_REQUEST;
+        coll_strag_count(&request->call.module->count.persistent);
+        coll_strag_request_start(request);
+    }
+    return OMPI_SUCCESS;
+}
+
+static int request_free(ompi_request_t **request)
+{
+    struct coll_strag_request *own = (struct coll_strag_request *)*request;
+    *request = MPI_REQUEST_NULL;
+    coll_strag_queue_close(own->queue, closed);
+    return OMPI_SUCCESS;
+}
+
+/* ---- The channel ---- */
+
+/* What each rank tells all others. */
+struct card {
+    struct strag_shm_info memory;
+    uint32_t number; /* of its messages over UCX */
+    int32_t able;
+};
+
+static struct card own_card(const struct coll_strag_module *module, ompi_communicator_t *comm,
+                            struct coll_strag_persistent *own)
+{
+    struct card card;
+    memset(&card, 0, sizeof card);
+    card.able = true;
+    if (module->ucp)
+        own->ucp = coll_strag_ucp_another(module->ucp);
+    if (own->ucp)
+        card.number = coll_strag_ucp_numbers(own->ucp)[ompi_comm_rank(comm)];
+    else
+        card.able = NULL == module->ucp;
+    if (module->shm)
+        own->shm = coll_strag_shared_memory_create(comm, module->lane_of, COLL_STRAG_MEMORY);
+    if (module->shm && (!own->shm || strag_shm_make(own->shm, &card.memory) != STRAG_SHM_ABLE))
+        card.able = false;
+    return card;
+}
+
+/* All cards are there. @param infos  [rank]: room
+ * @param[out] all  is every rank able? */
+static int read_cards(const struct card *cards, int n, struct strag_shm_info *infos,
+                      struct coll_strag_persistent *own, bool *all)
+{
+    for (int rank = 0; rank < n; rank++) {
+        *all = *all && cards[rank].able;
+        infos[rank] = cards[rank].memory;
+        if (own->ucp)
+            coll_strag_ucp_numbers(own->ucp)[rank] = cards[rank].number;
+    }
+    if (*all && own->shm && strag_shm_join(own->shm, infos) != STRAG_SHM_ABLE)
+        return OMPI_ERROR; /* the communicator has opened all arenas: that cannot be */
+    return OMPI_SUCCESS;
+}
+
+/* Collective. @param own  NULL: this rank is out of memory @param[out] all  have all ranks one? */
+static int open_channel(const struct coll_strag_call *call, struct coll_strag_persistent *own,
+                        bool *all)
+{
+    const struct coll_strag_module *module = call->module;
+    ompi_communicator_t *comm = call->comm;
+    const int n = ompi_comm_size(comm);
+    struct card *cards = calloc((size_t)n, sizeof *cards);
+    struct strag_shm_info *infos = calloc((size_t)n, sizeof *infos);
+    int code = coll_strag_agree(&module->previous, comm, own && cards && infos, all);
+    if (*all) {
+        cards[ompi_comm_rank(comm)] = own_card(module, comm, own);
+        code =
+            comm->c_coll->coll_allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, cards, sizeof *cards,
+                                         MPI_BYTE, comm, comm->c_coll->coll_allgather_module);
+        if (code == OMPI_SUCCESS)
+            code = read_cards(cards, n, infos, own, all);
+        *all = *all && code == OMPI_SUCCESS;
+    }
+    free(cards);
+    free(infos);
+    return code;
+}
+
+/* Local. @return NULL: out of memory */
+static struct coll_strag_persistent *create(const struct coll_strag_call *call, int tag)
+{
+    struct coll_strag_persistent *own = calloc(1, sizeof *own);
+    struct strag_engine *engine;
+    if (NULL == own)
+        return NULL;
+    coll_strag_queue_init(&own->queue, call->comm);
+    coll_strag_pml_init(&own->pml, call->comm, tag);
+    memcpy(own->plans.name, call->module->plans.name, sizeof own->plans.name);
+    if (call->module->plans.store)
+        coll_strag_plans_share(&own->plans, call->module->plans.store);
+    own->request = coll_strag_request_take(call, &own->queue, true);
+    if (own->request && coll_strag_find_engine(call, &own->plans, 0, &engine) == STRAG_OK)
+        return own;
+    if (own->request)
+        coll_strag_request_return(own->request);
+    coll_strag_plans_free(&own->plans, false);
+    free(own);
+    return NULL;
+}
+
+/* It is complete: nothing can fail any more. */
+static void keep(struct coll_strag_persistent *own)
+{
+    struct coll_strag_request *request = own->request;
+    const struct coll_strag_call *call = &request->call;
+    struct coll_strag_module *module = call->module;
+    request->super.super.req_start = request_start;
+    request->super.super.req_free = request_free;
+    request->channel =
+        (struct coll_strag_channel){own->shm, own->ucp ? own->ucp : &own->pml.super, &own->plans};
+    coll_strag_call_retain(call);
+    pthread_mutex_lock(&list_lock);
+    own->next = module->persistent;
+    own->link = &module->persistent;
+    if (own->next)
+        own->next->link = &own->next;
+    module->persistent = own;
+    pthread_mutex_unlock(&list_lock);
+}
+
+/* @param[out] own  NULL on all ranks if one of them cannot have one */
+static int make(const struct coll_strag_call *call, struct coll_strag_persistent **made)
+{
+    const int tag = ompi_coll_base_nbc_reserve_tags(call->comm, 1);
+    struct coll_strag_persistent *own = create(call, tag);
+    bool all = false;
+    const int code = open_channel(call, own, &all);
+    *made = all ? own : NULL;
+    if (all)
+        keep(own);
+    else if (own) {
+        coll_strag_request_return(own->request);
+        close_channel(own);
+        free(own);
+    }
+    return code;
+}
+
+int coll_strag_allreduce_init(const void *sbuf, void *rbuf, coll_strag_count_t count,
+                              ompi_datatype_t *dtype, ompi_op_t *op, ompi_communicator_t *comm,
+                              struct ompi_info_t *info, ompi_request_t **request,
+                              mca_coll_base_module_t *base)
+{
+    struct coll_strag_module *module = (struct coll_strag_module *)base;
+    const struct coll_strag_previous *previous = &module->previous;
+    struct coll_strag_persistent *own = NULL;
+    struct coll_strag_buffer_locations locations;
+    struct coll_strag_call call;
+    coll_strag_call_fill(&call, COLL_STRAG_PERSISTENT, sbuf, rbuf, (size_t)count, dtype, op, comm,
+                         module);
+    if (__builtin_expect(coll_strag_settings.devices, 0) &&
+        coll_strag_device_find(sbuf, rbuf, &locations))
+        call.locations = &locations;
+    coll_strag_wait_for_earlier(module, comm);
+    int code = coll_strag_choose(&call);
+    if (code == OMPI_SUCCESS && call.choice.algorithm)
+        code = make(&call, &own);
+    if (code != OMPI_SUCCESS)
+        return code;
+    if (own) {
+        *request = &own->request->super.super;
+        return OMPI_SUCCESS;
+    }
+    module->count.delegated++;
+    if (call.locations)
+        return coll_strag_on_copies_init(&call, info, request);
+    return previous->allreduce_init(sbuf, rbuf, count, dtype, op, comm, info, request,
+                                    previous->allreduce_init_module);
+}

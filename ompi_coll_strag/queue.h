@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Work that goes on while the program does something else: queues of jobs, which Open MPI's
+ * progress polls. The jobs of a queue run in the order in which they were added, one at a time;
+ * those of different queues run side by side.
+ *
+ *     a communicator    one queue, for its nonblocking calls that strag runs
+ *     a request         one of its own, if it is persistent, or if the previous component runs it
+ *                       for strag
+ *
+ * Why one at a time. MPI wants the collective calls of a communicator in the same order on all
+ * ranks. So the first job of a queue is the same call everywhere, or a rank has not come to it yet:
+ * no rank waits for one that waits for a later call, and nothing can deadlock that would not
+ * without a queue. Messages between two ranks match in the order of the calls, and what a
+ * communicator has once (call numbers in shared memory, tags, engines, transports) serves one call
+ * at a time, as it does for blocking calls. Those wait until the queue is empty: for the others,
+ * they would be later calls, too. Persistent calls may be started in any order, and in another one
+ * on each rank; so each request has all of this for itself (persistent.h).
+ *
+ * Who works. Whoever is in MPI, in whatever call: opal_progress asks each queue's first job to do
+ * what can be done now. A job never waits, and never calls opal_progress by itself; where what it
+ * calls does (the PML, short of room), the queue is busy and left alone. Of several threads in MPI
+ * one at a time works on a queue. Nothing is ever locked while a job works.
+ *
+ * A queue with jobs holds a reference to its communicator, which may so be freed meanwhile.
+ */
+#ifndef COLL_STRAG_QUEUE_H
+#define COLL_STRAG_QUEUE_H
+
+#include "compat/compat.h"
+
+/* Embedded in what has to be done; its owner leaves it alone until it is over. */
+struct coll_strag_job {
+    struct coll_strag_job *next;
+
+    /* Do what can be done now, and never wait. @return whether it is done; else call again */
+    bool (*progress)(struct coll_strag_job *job);
+
+    /* It is done, and not in the queue any more. It may be added again from here on. */
+    void (*over)(struct coll_strag_job *job);
+};
+
+/* All is queue.c's. */
+struct coll_strag_queue {
+    ompi_communicator_t *comm;
+    struct coll_strag_job *first, *last; /* `first` is read without the lock */
+    bool busy;                           /* a thread works on it */
+    bool listed;                         /* among those that progress looks at */
+    struct coll_strag_queue *next, **link;
+    void (*closed)(struct coll_strag_queue *queue); /* NULL: it stays */
+};
+
+/** An empty one. */
+void coll_strag_queue_init(struct coll_strag_queue *queue, ompi_communicator_t *comm);
+
+/**
+ * Add a job. If no other is before it, what can be done at once is: it may be over on return.
+ * Two threads must not add jobs to one queue at the same time.
+ */
+void coll_strag_queue_add(struct coll_strag_queue *queue, struct coll_strag_job *job);
+
+static inline bool coll_strag_queue_is_empty(const struct coll_strag_queue *queue)
+{
+    return NULL == __atomic_load_n(&queue->first, __ATOMIC_ACQUIRE);
+}
+
+/** Wait until all jobs are over. Not from within progress. */
+void coll_strag_queue_drain(const struct coll_strag_queue *queue);
+
+/**
+ * Nothing will be added any more. @param closed  is called, now or later, when no thread looks at
+ * the queue any more: its memory may be freed
+ */
+void coll_strag_queue_close(struct coll_strag_queue *queue,
+                            void (*closed)(struct coll_strag_queue *queue));
+
+/** At the end: progress looks at no queue any more. */
+void coll_strag_queues_close(void);
+
+#endif

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "request.h"
+
+#include <pthread.h>
+
+enum { MORE_AT_A_TIME = 16 };
+
+static struct {
+    pthread_mutex_t lock; /* of the next two */
+    opal_free_list_t free;
+    bool made;
+} requests = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void request_construct(coll_strag_request_t *request)
+{
+    request->super.super.req_type = OMPI_REQUEST_COLL;
+    request->super.super.req_cancel = NULL;
+    request->super.super.req_f_to_c_index = MPI_UNDEFINED;
+}
+
+OBJ_CLASS_INSTANCE(coll_strag_request_t, ompi_coll_base_nbc_request_t, request_construct, NULL);
+
+/* @return NULL: out of memory */
+static struct coll_strag_request *take(void)
+{
+    pthread_mutex_lock(&requests.lock);
+    if (!requests.made) {
+        OBJ_CONSTRUCT(&requests.free, opal_free_list_t);
+        requests.made =
+            opal_free_list_init(&requests.free, sizeof(coll_strag_request_t), opal_cache_line_size,
+                                OBJ_CLASS(coll_strag_request_t), 0, 0, 0, -1, MORE_AT_A_TIME, NULL,
+                                0, NULL, NULL, NULL) == OPAL_SUCCESS;
+    }
+    pthread_mutex_unlock(&requests.lock);
+    return requests.made ? (struct coll_strag_request *)opal_free_list_get(&requests.free) : NULL;
+}
+
+/* As in struct coll_strag_job. */
+static bool job_progress(struct coll_strag_job *job)
+{
+    struct coll_strag_request *request = coll_strag_request_of(job);
+    int status = STRAG_PENDING;
+    if (!request->begun) {
+        request->begun = true;
+        status = coll_strag_run_begin(&request->run, &request->call, &request->channel, true);
+    }
+    if (status == STRAG_PENDING)
+        status = coll_strag_run_progress(&request->run);
+    if (status == STRAG_PENDING)
+        return false;
+    request->super.super.req_status.MPI_ERROR =
+        coll_strag_run_end(&request->run, &request->call, status);
+    return true;
+}
+
+/* As in struct coll_strag_job. From here on it is the user's, who may free it at once. */
+static void job_over(struct coll_strag_job *job)
+{
+    ompi_request_complete(&coll_strag_request_of(job)->super.super, true);
+}
+
+struct coll_strag_request *coll_strag_request_take(const struct coll_strag_call *call,
+                                                   struct coll_strag_queue *queue, bool persistent)
+{
+    struct coll_strag_request *request = take();
+    if (NULL == request)
+        return NULL;
+    ompi_request_t *super = &request->super.super;
+    OMPI_REQUEST_INIT(super, persistent);
+    super->req_mpi_object.comm = call->comm;
+    super->req_status = (ompi_status_public_t){
+        .MPI_SOURCE = MPI_ANY_SOURCE, .MPI_TAG = MPI_ANY_TAG, .MPI_ERROR = MPI_SUCCESS};
+    request->job = (struct coll_strag_job){.progress = job_progress, .over = job_over};
+    request->queue = queue;
+    request->call = *call;
+    if (call->locations) {
+        request->locations = *call->locations;
+        request->call.locations = &request->locations;
+    }
+    return request;
+}
+
+void coll_strag_request_start(struct coll_strag_request *request)
+{
+    ompi_request_t *super = &request->super.super;
+    request->begun = false;
+    super->req_status.MPI_ERROR = MPI_SUCCESS;
+    super->req_state = OMPI_REQUEST_ACTIVE;
+    super->req_complete = REQUEST_PENDING;
+    coll_strag_queue_add(request->queue, &request->job);
+}
+
+/* What Open MPI keeps for the call it gives back when this is complete; but if another thread has
+ * completed it before Open MPI could say so, nobody has. */
+static void release_kept(struct coll_strag_request *request)
+{
+    opal_object_t **kept = coll_strag_request_kept(&request->super);
+    for (int i = 0; i < 2; i++) {
+        if (kept[i])
+            OBJ_RELEASE(kept[i]);
+        kept[i] = NULL;
+    }
+}
+
+void coll_strag_request_return(struct coll_strag_request *request)
+{
+    release_kept(request);
+    OMPI_REQUEST_FINI(&request->super.super);
+    opal_free_list_return(&requests.free, &request->super.super.super);
+}
+
+void coll_strag_requests_close(void)
+{
+    if (requests.made)
+        OBJ_DESTRUCT(&requests.free);
+    requests.made = false;
+}

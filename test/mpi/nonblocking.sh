@@ -1,0 +1,38 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Nonblocking and persistent calls: what MPI promises of them, one thing after another (requests.c),
+# and storms of them, mixed with blocking calls, other collectives, and communicators that come and go
+# (nonblocking.c); over shared memory, the PML and UCX.
+#
+# STRAG_TEST_FULL=1: 100,000 calls on 50 communicators over each; and memory that does not grow.
+# STRAG_TEST_RESULTS=FOLDER: what was counted goes there (common.sh).
+set -eu
+# shellcheck source=test/mpi/common.sh
+. "${srcdir:-.}/test/mpi/common.sh"
+
+output=$builddir/nonblocking-output.$$
+trap 'rm -f "$output"' EXIT
+
+steps=400
+if [ "${STRAG_TEST_FULL:-0}" = 1 ]; then
+    mpi_limit=7200
+    steps=100000
+fi
+find_ways
+for way in "${ways[@]}"; do
+    over "$way"
+    must 2 --mca coll strag "$programs/requests"
+    must 3 --mca coll strag "$programs/requests" --threads 1
+    counted nonblocking "$steps steps on 50 communicators" 4 "$programs/nonblocking" \
+        --steps "$steps" --communicators 50
+    counted nonblocking "$steps steps, any call first" 3 "$programs/nonblocking" \
+        --steps "$steps" --first any
+done
+over shm
+must 8 --mca coll strag "$programs/nonblocking" --steps $((steps / 2))
+must 1 --mca coll strag "$programs/nonblocking" --steps 50 --expect-strag 0
+# As a user has it, and over stock Open MPI: the tests themselves.
+transport_options=()
+must 4 --mca coll strag "$programs/nonblocking" --steps "$steps"
+must 2 --mca coll ^strag "$programs/requests" --expect-strag 0
+no_misses
