@@ -93,8 +93,15 @@ static int request_free(ompi_request_t **request)
 /* What each rank tells all others. */
 struct card {
     struct strag_shm_info memory;
-    uint32_t number; /* of its messages over UCX */
+    int32_t number; /* of its messages over UCX */
     int32_t able;
+};
+
+/* What is exchanged, and room for what is read of it. */
+struct exchange {
+    struct card *cards;           /* [rank] */
+    struct strag_shm_info *infos; /* [rank] */
+    int32_t *numbers;             /* [rank] */
 };
 
 static struct card own_card(const struct coll_strag_module *module, ompi_communicator_t *comm,
@@ -104,11 +111,7 @@ static struct card own_card(const struct coll_strag_module *module, ompi_communi
     memset(&card, 0, sizeof card);
     card.able = true;
     if (module->ucp)
-        own->ucp = coll_strag_ucp_another(module->ucp);
-    if (own->ucp)
-        card.number = coll_strag_ucp_numbers(own->ucp)[ompi_comm_rank(comm)];
-    else
-        card.able = NULL == module->ucp;
+        card.number = coll_strag_ucp_number();
     if (module->shm)
         own->shm = coll_strag_shared_memory_create(comm, module->lane_of, COLL_STRAG_MEMORY);
     if (module->shm && (!own->shm || strag_shm_make(own->shm, &card.memory) != STRAG_SHM_ABLE))
@@ -116,20 +119,20 @@ static struct card own_card(const struct coll_strag_module *module, ompi_communi
     return card;
 }
 
-/* All cards are there. @param infos  [rank]: room
- * @param[out] all  is every rank able? */
-static int read_cards(const struct card *cards, int n, struct strag_shm_info *infos,
-                      struct coll_strag_persistent *own, bool *all)
+/* All cards are there. @return whether all ranks are able, and this one has what it needs */
+static bool read_cards(const struct coll_strag_module *module, const struct exchange *exchange,
+                       int n, struct coll_strag_persistent *own)
 {
+    bool all = true;
     for (int rank = 0; rank < n; rank++) {
-        *all = *all && cards[rank].able;
-        infos[rank] = cards[rank].memory;
-        if (own->ucp)
-            coll_strag_ucp_numbers(own->ucp)[rank] = cards[rank].number;
+        all = all && exchange->cards[rank].able;
+        exchange->infos[rank] = exchange->cards[rank].memory;
+        exchange->numbers[rank] = exchange->cards[rank].number;
     }
-    if (*all && own->shm && strag_shm_join(own->shm, infos) != STRAG_SHM_ABLE)
-        return OMPI_ERROR; /* the communicator has opened all arenas: that cannot be */
-    return OMPI_SUCCESS;
+    if (all && module->ucp)
+        own->ucp = coll_strag_ucp_another(module->ucp, exchange->numbers);
+    return all && (!module->ucp || own->ucp) &&
+           (!own->shm || strag_shm_join(own->shm, exchange->infos) == STRAG_SHM_ABLE);
 }
 
 /* Collective. @param own  NULL: this rank is out of memory @param[out] all  have all ranks one? */
@@ -139,20 +142,25 @@ static int open_channel(const struct coll_strag_call *call, struct coll_strag_pe
     const struct coll_strag_module *module = call->module;
     ompi_communicator_t *comm = call->comm;
     const int n = ompi_comm_size(comm);
-    struct card *cards = calloc((size_t)n, sizeof *cards);
-    struct strag_shm_info *infos = calloc((size_t)n, sizeof *infos);
-    int code = coll_strag_agree(&module->previous, comm, own && cards && infos, all);
+    const struct exchange room = {
+        .cards = calloc((size_t)n, sizeof *room.cards),
+        .infos = calloc((size_t)n, sizeof *room.infos),
+        .numbers = calloc((size_t)n, sizeof *room.numbers),
+    };
+    const bool able = own && room.cards && room.infos && room.numbers;
+    int code = coll_strag_agree(&module->previous, comm, able, all);
     if (*all) {
-        cards[ompi_comm_rank(comm)] = own_card(module, comm, own);
-        code =
-            comm->c_coll->coll_allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, cards, sizeof *cards,
-                                         MPI_BYTE, comm, comm->c_coll->coll_allgather_module);
-        if (code == OMPI_SUCCESS)
-            code = read_cards(cards, n, infos, own, all);
-        *all = *all && code == OMPI_SUCCESS;
+        room.cards[ompi_comm_rank(comm)] = own_card(module, comm, own);
+        code = comm->c_coll->coll_allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, room.cards,
+                                            sizeof *room.cards, MPI_BYTE, comm,
+                                            comm->c_coll->coll_allgather_module);
+        *all = code == OMPI_SUCCESS;
     }
-    free(cards);
-    free(infos);
+    if (*all)
+        code = coll_strag_agree(&module->previous, comm, read_cards(module, &room, n, own), all);
+    free(room.cards);
+    free(room.infos);
+    free(room.numbers);
     return code;
 }
 

@@ -104,10 +104,10 @@ struct setup *coll_strag_setup_create(struct coll_strag_module *module, ompi_com
 
 /* ---- One of the three ---- */
 
-static coll_strag_setup_step ask_first_call, end_first_call;
+static coll_strag_setup_step meet_all, ask_first_call, end_first_call;
 
 /* After the last step of each, where a nonblocking call has begun. */
-static coll_strag_setup_step *const first_call[] = {ask_first_call, end_first_call, NULL};
+static coll_strag_setup_step *const first_call[] = {meet_all, ask_first_call, end_first_call, NULL};
 
 static coll_strag_setup_step hold_roll_call, end_roll_call, end_may_inherit;
 
@@ -156,6 +156,15 @@ static void end_roll_call(struct setup *setup)
 /* Which nonblocking call is the first one of strag's (communicator.h)? So many are begun at most
  * while this is found out; who begins more of them has to wait. */
 enum { CALLS_MEANWHILE = 16 };
+
+/* A dup's rank 0 hears nothing of the others until here. Who has to wait must not wait for one that
+ * has not come to its first call: that one may wait for what the program does after ours. From here
+ * on all have come, and go on in whatever MPI call they are. */
+static void meet_all(struct setup *setup)
+{
+    setup->numbers[0] = 0;
+    strag_exchange_minimum(&setup->exchange, setup->numbers, 1);
+}
 
 static void ask_first_call(struct setup *setup)
 {

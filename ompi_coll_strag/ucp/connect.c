@@ -99,15 +99,13 @@ void coll_strag_ucp_make_room(struct coll_strag_ucp_joining *joining, int32_t *n
 
 void *coll_strag_ucp_write_card(struct coll_strag_ucp_joining *joining, size_t *bytes)
 {
-    struct coll_strag_ucp_process *ucp = &coll_strag_ucp;
+    const struct coll_strag_ucp_process *ucp = &coll_strag_ucp;
     struct card *card = card_of(joining, joining->rank);
-    pthread_mutex_lock(&ucp->lock);
     *card = (struct card){
-        .id = (int32_t)(ucp->next_id++ & INT32_MAX),
+        .id = coll_strag_ucp_number(),
         .pid = (int32_t)getpid(),
         .start_time = ucp->start_time,
     };
-    pthread_mutex_unlock(&ucp->lock);
     if (joining->stride > sizeof *card)
         memcpy(card + 1, ucp->address, ucp->address_bytes);
     *bytes = joining->stride;
@@ -211,29 +209,33 @@ void coll_strag_ucp_forget(struct coll_strag_ucp_joining *joining)
 
 /* ---- One more ---- */
 
-struct coll_strag_transport *coll_strag_ucp_another(const struct coll_strag_transport *transport)
+int32_t coll_strag_ucp_number(void)
+{
+    pthread_mutex_lock(&coll_strag_ucp.lock);
+    const int32_t number = (int32_t)(coll_strag_ucp.next_id++ & INT32_MAX);
+    pthread_mutex_unlock(&coll_strag_ucp.lock);
+    return number;
+}
+
+struct coll_strag_transport *coll_strag_ucp_another(const struct coll_strag_transport *transport,
+                                                    const int32_t *numbers)
 {
     const struct coll_strag_ucp_transport *first =
         (const struct coll_strag_ucp_transport *)transport;
-    const size_t n = (size_t)ompi_comm_size(first->super.comm);
+    const int n = ompi_comm_size(first->super.comm);
+    struct strag_compact kept_peers = {NULL}, kept_ids = {NULL};
     struct coll_strag_ucp_transport *made = calloc(1, sizeof *made);
-    struct coll_strag_ucp_peer **peers = calloc(n, sizeof(struct coll_strag_ucp_peer *));
-    uint32_t *ids = calloc(n, sizeof *ids);
-    if (!made || !peers || !ids) {
+    int32_t *peers = calloc((size_t)n, sizeof *peers);
+    for (int rank = 0; peers && rank < n; rank++)
+        peers[rank] = strag_compact_at(&first->peers, rank);
+    const bool kept = made && peers && strag_compact_make(peers, n, &kept_peers) &&
+                      strag_compact_make(numbers, n, &kept_ids);
+    free(peers);
+    if (!kept) {
+        strag_compact_free(&kept_peers);
         free(made);
-        free(peers);
-        free(ids);
         return NULL;
     }
-    memcpy(peers, first->peers, n * sizeof(struct coll_strag_ucp_peer *));
-    pthread_mutex_lock(&coll_strag_ucp.lock);
-    ids[first->rank] = coll_strag_ucp.next_id++;
-    pthread_mutex_unlock(&coll_strag_ucp.lock);
-    coll_strag_ucp_transport_init(made, first->super.comm, peers, ids);
+    coll_strag_ucp_transport_init(made, first->super.comm, &kept_peers, &kept_ids);
     return &made->super;
-}
-
-uint32_t *coll_strag_ucp_numbers(struct coll_strag_transport *transport)
-{
-    return ((struct coll_strag_ucp_transport *)transport)->ids;
 }

@@ -50,15 +50,16 @@ void coll_strag_ucp_forget(struct coll_strag_ucp_joining *joining)
     (void)joining;
 }
 
-struct coll_strag_transport *coll_strag_ucp_another(const struct coll_strag_transport *transport)
+int32_t coll_strag_ucp_number(void)
 {
-    (void)transport;
-    return NULL;
+    return 0;
 }
 
-uint32_t *coll_strag_ucp_numbers(struct coll_strag_transport *transport)
+struct coll_strag_transport *coll_strag_ucp_another(const struct coll_strag_transport *transport,
+                                                    const int32_t *numbers)
 {
     (void)transport;
+    (void)numbers;
     return NULL;
 }
 

@@ -56,13 +56,14 @@ struct coll_strag_transport *coll_strag_ucp_take(struct coll_strag_ucp_joining *
 /** What has not been taken. Allowed before anything else, if all is 0. */
 void coll_strag_ucp_forget(struct coll_strag_ucp_joining *joining);
 
-/** One more for the same communicator, whose messages do not mix with the first one's, once all
- * ranks have exchanged their numbers. @return to be freed with coll_strag_ucp_free; NULL: out of
- * memory */
-struct coll_strag_transport *coll_strag_ucp_another(const struct coll_strag_transport *transport);
+/** A number by which this rank knows another transport's messages. UCX is open. */
+int32_t coll_strag_ucp_number(void);
 
-/** [rank]: the number by which each rank knows its messages; this rank's is there. */
-uint32_t *coll_strag_ucp_numbers(struct coll_strag_transport *transport);
+/** One more for the same communicator, whose messages do not mix with the first one's.
+ * @param numbers  [rank]: each rank's coll_strag_ucp_number for it
+ * @return to be freed with coll_strag_ucp_free; NULL: out of memory */
+struct coll_strag_transport *coll_strag_ucp_another(const struct coll_strag_transport *transport,
+                                                    const int32_t *numbers);
 
 /** NULL is allowed. */
 void coll_strag_ucp_free(struct coll_strag_transport *transport);

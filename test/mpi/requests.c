@@ -103,6 +103,37 @@ static void begin_many(void)
     TEST_MPI(MPI_Comm_free(&comm));
 }
 
+/* A dup, whose setup rank 0 may finish before another rank has come to it: rank 0 begins many
+ * calls, looks at them for a while, begins as many more, and only then lets the others go on. */
+static void begin_far_ahead(void)
+{
+    static uint64_t words[2 * MANY][COUNT];
+    MPI_Request requests[2 * MANY];
+    MPI_Comm parent = dup_world(), comm;
+    int token = 0, done;
+    fill(words[0], 0, COUNT);
+    sum_in_place(parent, words[0], COUNT, &requests[0]);
+    TEST_MPI(MPI_Wait(&requests[0], MPI_STATUS_IGNORE));
+    for (int i = 0; i < MANY; i++)
+        TEST_MPI(MPI_Allreduce(MPI_IN_PLACE, words[1], COUNT, MPI_UINT64_T, MPI_SUM, parent));
+    TEST_MPI(MPI_Comm_dup(parent, &comm));
+    if (test.rank > 0)
+        TEST_MPI(MPI_Recv(&token, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    for (int i = 0; i < 2 * MANY; i++) {
+        fill(words[i], i, COUNT);
+        sum_in_place(comm, words[i], COUNT, &requests[i]);
+        for (int look = 0; look < 1000 && i == MANY; look++)
+            TEST_MPI(MPI_Test(&requests[0], &done, MPI_STATUS_IGNORE));
+    }
+    for (int r = 1; r < test.n && test.rank == 0; r++)
+        TEST_MPI(MPI_Send(&token, 1, MPI_INT, r, 1, MPI_COMM_WORLD));
+    TEST_MPI(MPI_Waitall(2 * MANY, requests, MPI_STATUSES_IGNORE));
+    for (int i = 0; i < 2 * MANY; i++)
+        check(words[i], i, COUNT, "far ahead");
+    TEST_MPI(MPI_Comm_free(&comm));
+    TEST_MPI(MPI_Comm_free(&parent));
+}
+
 /* MPI_Comm_idup asks the ranks for a number in its own progress, in between the program's calls:
  * before these on some ranks, and behind them on others. */
 static void begin_beside_idup(void)
@@ -422,6 +453,7 @@ int main(int argc, char **argv)
     begin_without_others();
     begin_many();
     begin_beside_idup();
+    begin_far_ahead();
     empty_ones();
     compare_bits("ring");
     compare_bits("recursive-doubling");
