@@ -3,12 +3,14 @@
  * MPI_Iallreduce and persistent allreduces of strag's against those of stock Open MPI (libnbc), and
  * against strag's blocking call, interleaved in one run.
  *
- *     blocking, wait, start        MPI_Allreduce; MPI_Iallreduce and MPI_Wait; MPI_Start and
- * MPI_Wait total                        MPI_Iallreduce, a computation with MPI_Test every SLICE
- * seconds, MPI_Wait overlap                      the part of `wait` that the computation hides
+ * - blocking: MPI_Allreduce. wait: MPI_Iallreduce and MPI_Wait. start: MPI_Start and MPI_Wait.
+ * - total: MPI_Iallreduce, a computation with MPI_Test every SLICE seconds, MPI_Wait. The
+ *   computation takes as long as stock's `wait`, for both; it is also measured alone.
+ * - overlap: the part of `wait` that the computation hides. Through shared memory most of `wait` is
+ *   the ranks' own copying and reducing, which nothing hides.
  *
- * The computation takes as long as stock's `wait`, for both. Times are medians over samples of the
- * slowest rank, in microseconds; a sample is so many calls one after another.
+ * Times are medians over samples of the slowest rank, in microseconds; a sample is so many calls
+ * one after another.
  */
 #include "common.h"
 
@@ -32,7 +34,7 @@ const char bench_usage[] = "usage: mpirun ... --mca coll strag overlap [OPTION..
 #endif
 
 enum { STRAG, STOCK, SIDES };
-enum kind { BLOCKING, WAIT, START, TOTAL, KINDS };
+enum kind { BLOCKING, WAIT, START, COMPUTE, TOTAL, KINDS };
 enum { SAMPLES_MAX = 20000 };
 
 static const double slice = 10e-6; /* seconds between two calls of MPI_Test */
@@ -68,16 +70,18 @@ static void calibrate(void)
 static void call(struct bench *bench, int side, enum kind kind, size_t count)
 {
     MPI_Comm comm = bench->contenders[side].comm;
-    MPI_Request request;
-    int done = 0;
+    MPI_Request request = MPI_REQUEST_NULL;
+    int done = kind == COMPUTE;
     if (kind == BLOCKING) {
         MPI_Allreduce(bench->send, bench->receive, (int)count, MPI_FLOAT, MPI_SUM, comm);
     } else if (kind == START) {
         MPI_Start(&job.started[side]);
         MPI_Wait(&job.started[side], MPI_STATUS_IGNORE);
     } else {
-        MPI_Iallreduce(bench->send, bench->receive, (int)count, MPI_FLOAT, MPI_SUM, comm, &request);
-        for (double left = kind == TOTAL ? job.compute : 0; left > 0; left -= slice) {
+        if (kind != COMPUTE)
+            MPI_Iallreduce(bench->send, bench->receive, (int)count, MPI_FLOAT, MPI_SUM, comm,
+                           &request);
+        for (double left = kind == WAIT ? 0 : job.compute; left > 0; left -= slice) {
             compute(left < slice ? left : slice);
             if (!done)
                 MPI_Test(&request, &done, MPI_STATUS_IGNORE);
@@ -135,20 +139,21 @@ static void run_size(struct bench *bench, size_t bytes, FILE *csv)
         (bench->send, bench->receive, (int)count, MPI_FLOAT, MPI_SUM, bench->contenders[s].comm,
          MPI_INFO_NULL, &job.started[s]);
         for (int i = 0; i < bench->warmup; i++) {
-            for (int k = 0; k < TOTAL; k++)
+            for (int k = 0; k < COMPUTE; k++)
                 call(bench, s, (enum kind)k, count);
         }
     }
     int samples = take(bench, BLOCKING, START, count);
     for (int s = 0; s < SIDES; s++) {
-        for (int k = 0; k < TOTAL; k++)
+        for (int k = 0; k < COMPUTE; k++)
             medians[s][k] = median(bench, s, (enum kind)k, samples);
     }
     job.compute = medians[STOCK][WAIT];
-    samples = take(bench, TOTAL, TOTAL, count);
+    samples = take(bench, COMPUTE, TOTAL, count);
     for (int s = 0; s < SIDES; s++) {
         medians[s][TOTAL] = median(bench, s, TOTAL, samples);
-        overlap[s] = 1 - (medians[s][TOTAL] - job.compute) / medians[s][WAIT];
+        medians[s][COMPUTE] = median(bench, s, COMPUTE, samples);
+        overlap[s] = 1 - (medians[s][TOTAL] - medians[s][COMPUTE]) / medians[s][WAIT];
         MPI_Request_free(&job.started[s]);
     }
     if (bench->rank != 0)
