@@ -26,12 +26,12 @@ ROWS = (
     ("one host, 16 to 128 ranks on 2 cores", r"auto, more ranks than processors.*"),
     ("8 hosts alike", r"Eight hosts on one switch"),
     ("32 and 64 hosts alike", r"(32|64) hosts on one switch"),
-    ("8 hosts, speed not told", r"8 hosts whose speed is not told"),
+    ("4 to 8 hosts, speed not told", r"(\d+ hosts|Hosts) whose speed is not told.*"),
     ("hosts with unequal numbers of ranks", r"Hosts with .* ranks, slow uplinks.*|32 hosts with .*"),
     ("one or two hosts with slow links", r"Eight hosts, (one is|two are) slow|Four hosts .* slow|"
-                                         r"32 hosts, one is slow|8 hosts, one is slow, .*"),
+                                         r"32 hosts, one is slow|(\d|Seven) hosts, one is slow, .*"),
     ("one rank late, from its arrival on", r"(Eight|32) hosts, one straggler, which.*"),
-    ("another rank late in each call", r".*another.*last.*|.*whoever comes last.*"),
+    ("another rank late in each call", r"Another straggler in each call.*"),
     ("tori 2x4 and 4x4", r"Torus (2x4|4x4).*"),
     ("torus 8x8", r"Torus 8x8.*"),
 )
@@ -90,7 +90,10 @@ def take_row(found, row):
         kind = found.choice if "Open MPI's choice" in found.title else found.best
         kind.append(number(row["stock / strag"]))
         found.sizes.append(bytes_of(row["size"]))
-    elif "auto / tuned" in row:
+    elif row.get("contender") == "strag-auto" and "gain" in row:
+        found.best.append(number(row["gain"]))
+        found.sizes.append(bytes_of(row["delays"]))
+    elif row.get("auto / tuned"):
         found.choice.append(1 / number(row["auto / tuned"]))
         found.sizes.append(bytes_of(row["size"]))
 
