@@ -292,6 +292,8 @@ static int look_up_nonblocking(struct coll_strag_call *call)
     if (!coll_strag_is_set_up(module) &&
         number >= __atomic_load_n(&nonblocking->limit, __ATOMIC_SEQ_CST))
         code = coll_strag_setup(module, call->comm);
+    if (code == OMPI_SUCCESS && coll_strag_is_set_up(module))
+        code = module->setup_error;
     if (code != OMPI_SUCCESS || (coll_strag_is_set_up(module) && number >= nonblocking->from))
         return code == OMPI_SUCCESS ? look_up(call) : code;
     call->choice.reason = COLL_STRAG_NOT_SET_UP;

@@ -107,7 +107,7 @@ static int copied(MPI_Comm comm, int key, void *extra, void *value, void *copy, 
     (void)comm;
     (void)key;
     (void)extra;
-    *flag = heritage->valid && !heritage->keyed;
+    *flag = heritage->valid && heritage->for_dups && !heritage->keyed;
     if (*flag)
         *(void **)copy = coll_strag_heritage_retain(heritage);
     return MPI_SUCCESS;

@@ -43,6 +43,8 @@ struct coll_strag_heritage {
     uint32_t *jobids;                   /* [rank]; NULL: all have the first one's */
     struct coll_strag_heritage *origin; /* that it was derived from, or NULL */
 
+    bool for_dups; /* all ranks know in the same call of the program that it is valid */
+
     /* this file's */
     bool valid;
     int refs;

@@ -116,12 +116,18 @@ if PMIX_HIDES_PLUGINS
 pmix_link = $(DESTDIR)$(PMIX_HIDING)/mca_coll_strag.o
 pmix_conf = $(DESTDIR)$(PMIX_CONFDIR)/pmix-mca-params-override.conf
 our_pmix_conf = $(srcdir)/ompi_coll_strag/pmix-mca-params-override.conf
-install_beside_pmix = $(MKDIR_P) $(DESTDIR)$(PMIX_HIDING) $(DESTDIR)$(PMIX_CONFDIR) && \
-	ln -sf $(plugindir)/mca_coll_strag.so $(pmix_link) && \
-	if test -e $(pmix_conf) && ! cmp -s $(our_pmix_conf) $(pmix_conf); then \
+install_beside_pmix = \
+	if test "`readlink $(pmix_link) || echo none`" != none && \
+		test "`readlink $(pmix_link)`" != $(plugindir)/mca_coll_strag.so; then \
+		echo 'warning: $(pmix_link) leads to another strag: mpirun of Open MPI 5.0 finds that one' >&2; \
+	elif ! { $(MKDIR_P) $(DESTDIR)$(PMIX_HIDING) $(DESTDIR)$(PMIX_CONFDIR) && \
+		ln -sf $(plugindir)/mca_coll_strag.so $(pmix_link); }; then \
+		echo 'warning: cannot write to $(PMIX_HIDING): name the plug-in folder as doc/guide/install.md says, or mpirun does not find the component' >&2; \
+	elif test -e $(pmix_conf) && ! cmp -s $(our_pmix_conf) $(pmix_conf); then \
 		echo 'warning: $(pmix_conf) is not of strag: add the line of $(our_pmix_conf) to it, or mpirun does not find the component' >&2; \
 	else $(INSTALL_DATA) $(our_pmix_conf) $(pmix_conf); fi
-uninstall_beside_pmix = rm -f $(pmix_link) && \
+uninstall_beside_pmix = \
+	if test "`readlink $(pmix_link)`" = $(plugindir)/mca_coll_strag.so; then rm -f $(pmix_link); fi; \
 	if cmp -s $(our_pmix_conf) $(pmix_conf); then rm -f $(pmix_conf); fi
 endif
 endif

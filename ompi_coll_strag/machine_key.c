@@ -32,6 +32,7 @@ bool coll_strag_machine_key_make(const struct coll_strag_table_inputs *inputs,
     key->machine.shared = inputs->shared;
     key->machine.all_shared = inputs->all_shared;
     key->machine.processors = inputs->crowd.processors;
+    key->machine.transport = inputs->transport;
     key->machine.window = inputs->crowd.window;
     copy_state(&decision->state, &key->machine.state);
     if (inputs->topology &&
@@ -52,8 +53,8 @@ static bool are_same(const struct coll_strag_machine *a, const struct coll_strag
 {
     return a->n == b->n && a->ports == b->ports && a->reproducible == b->reproducible &&
            a->shared == b->shared && a->all_shared == b->all_shared &&
-           a->processors == b->processors && a->window == b->window &&
-           strag_state_is_same(&a->state, &b->state);
+           a->processors == b->processors && a->transport == b->transport &&
+           a->window == b->window && strag_state_is_same(&a->state, &b->state);
 }
 
 bool coll_strag_machine_key_is_equal(const struct coll_strag_machine_key *a,

@@ -8,7 +8,7 @@
 
 struct coll_strag_machine_key {
     struct coll_strag_machine {
-        int32_t n, ports, reproducible, shared, all_shared, processors;
+        int32_t n, ports, reproducible, shared, all_shared, processors, transport;
         uint64_t window; /* as in struct strag_crowd, and processors, too */
         struct strag_state_record state;
     } machine;

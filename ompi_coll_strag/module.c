@@ -91,7 +91,8 @@ static int module_disable(mca_coll_base_module_t *base, ompi_communicator_t *com
         COLL_STRAG_RESTORE(module, comm, allreduce_init);
         COLL_STRAG_RESTORE(module, comm, iallreduce);
         COLL_STRAG_RESTORE(module, comm, allreduce);
-        coll_strag_check_late_keys(comm, &module->keys);
+        if (module->setup != COLL_STRAG_SETUP_NOT_YET)
+            coll_strag_check_late_keys(comm, &module->keys);
     }
     module->enabled = false;
     coll_strag_pml_keep(comm);

@@ -39,6 +39,7 @@
 
 #include <limits.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,10 +105,10 @@ struct setup *coll_strag_setup_create(struct coll_strag_module *module, ompi_com
 
 /* ---- One of the three ---- */
 
-static coll_strag_setup_step meet_all, ask_first_call, end_first_call;
+static coll_strag_setup_step ask_first_call, end_first_call;
 
 /* After the last step of each, where a nonblocking call has begun. */
-static coll_strag_setup_step *const first_call[] = {meet_all, ask_first_call, end_first_call, NULL};
+static coll_strag_setup_step *const first_call[] = {ask_first_call, end_first_call, NULL};
 
 static coll_strag_setup_step hold_roll_call, end_roll_call, end_may_inherit;
 
@@ -129,7 +130,8 @@ static void hold_roll_call(struct setup *setup)
     struct coll_strag_offer offer;
     coll_strag_heritage_release(setup->parent);
     setup->parent = NULL;
-    setup->attached = coll_strag_heritage_attach(module->heritage, setup->comm);
+    if (setup->blocking)
+        setup->attached = coll_strag_heritage_attach(module->heritage, setup->comm);
     memset(&offer, 0, sizeof offer);
     if (setup->attached)
         offer = coll_strag_setup_make_offer(setup);
@@ -156,15 +158,6 @@ static void end_roll_call(struct setup *setup)
 /* Which nonblocking call is the first one of strag's (communicator.h)? So many are begun at most
  * while this is found out; who begins more of them has to wait. */
 enum { CALLS_MEANWHILE = 16 };
-
-/* A dup's rank 0 hears nothing of the others until here. Who has to wait must not wait for one that
- * has not come to its first call: that one may wait for what the program does after ours. From here
- * on all have come, and go on in whatever MPI call they are. */
-static void meet_all(struct setup *setup)
-{
-    setup->numbers[0] = 0;
-    strag_exchange_minimum(&setup->exchange, setup->numbers, 1);
-}
 
 static void ask_first_call(struct setup *setup)
 {
@@ -247,7 +240,10 @@ static void end_early(struct coll_strag_teardown *teardown)
     struct coll_strag_module *module =
         (struct coll_strag_module *)((char *)teardown -
                                      offsetof(struct coll_strag_module, teardown));
-    (void)coll_strag_setup(module, teardown->comm); /* another thread may have just ended it */
+    (void)coll_strag_setup(module, teardown->comm);
+    while (!coll_strag_enter(module)) /* another thread has just ended it, and leaves */
+        sched_yield();
+    coll_strag_leave(module);
 }
 
 /* ---- From the beginning to the end ---- */
@@ -270,10 +266,16 @@ static void begin(struct setup *setup, ompi_communicator_t *comm, bool blocking)
     setup->blocking = blocking;
     module->nonblocking.limit = INT64_MAX;
     module->nonblocking.from = blocking ? 0 : INT64_MAX; /* until that is known */
-    setup->parent = module->is_dup ? coll_strag_heritage_of(comm) : NULL;
+    setup->parent = blocking && module->is_dup ? coll_strag_heritage_of(comm) : NULL;
     setup->next = setup->parent ? may_inherit : roll_call;
+    module->heritage->for_dups = blocking;
     if (blocking)
         return;
+    /* Steps are taken at another time on each rank, and the program may make a dup meanwhile: its
+     * ranks must all have a heritage of the parent's, or none. So dups have none, and none of what
+     * this one had; and all ranks come by in the roll call: nobody goes on before all have begun.
+     */
+    setup->attached = coll_strag_heritage_attach(module->heritage, comm);
     put_on_list(setup);
     /* without memory for that, what is under way is cancelled when the communicator is freed */
     (void)coll_strag_teardown_attach(&module->teardown, comm, end_early);
@@ -331,26 +333,30 @@ static bool take_steps(struct setup *setup)
     return status != STRAG_PENDING;
 }
 
-static void advance(struct coll_strag_module *module, ompi_communicator_t *comm, bool blocking)
+/* @return whether setup is over, as far as this thread knows. Then another one may free the module
+ * as soon as this one has left. */
+static bool advance(struct coll_strag_module *module, ompi_communicator_t *comm, bool blocking)
 {
     if (!coll_strag_enter(module))
-        return;
+        return false;
     struct setup *setup = module->in_setup;
     if (module->setup == COLL_STRAG_SETUP_NOT_YET)
         begin(setup, comm, blocking);
     if (setup && take_steps(setup))
         end(setup);
+    const bool over = coll_strag_is_set_up(module);
     coll_strag_leave(module);
+    return over;
 }
 
 /* Meanwhile progress leaves the steps to this thread, outside of Open MPI's own progress. */
 int coll_strag_setup(struct coll_strag_module *module, ompi_communicator_t *comm)
 {
     __atomic_store_n(&module->waited_for, true, __ATOMIC_RELAXED);
-    advance(module, comm, true);
+    (void)advance(module, comm, true);
     while (!coll_strag_is_set_up(module)) {
         opal_progress();
-        advance(module, comm, true);
+        (void)advance(module, comm, true);
     }
     __atomic_store_n(&module->waited_for, false, __ATOMIC_RELAXED);
     return module->setup_error;
@@ -358,9 +364,10 @@ int coll_strag_setup(struct coll_strag_module *module, ompi_communicator_t *comm
 
 int coll_strag_setup_progress(struct coll_strag_module *module, ompi_communicator_t *comm)
 {
-    if (!coll_strag_is_set_up(module) && !__atomic_load_n(&module->waited_for, __ATOMIC_RELAXED))
-        advance(module, comm, false);
-    return coll_strag_is_set_up(module) ? STRAG_OK : STRAG_PENDING;
+    bool over = coll_strag_is_set_up(module);
+    if (!over && !__atomic_load_n(&module->waited_for, __ATOMIC_RELAXED))
+        over = advance(module, comm, false);
+    return over ? STRAG_OK : STRAG_PENDING;
 }
 
 void coll_strag_setup_close(void)

@@ -41,6 +41,7 @@ static struct coll_strag_table_inputs inputs_of(const struct coll_strag_module *
         .pinned = pinned,
         .shared = shared,
         .all_shared = all_shared,
+        .transport = module->transport->kind,
         .crowd =
             all_shared ? crowd_of(module->shm, ompi_comm_size(comm)) : (struct strag_crowd){.n = 0},
     };

@@ -18,6 +18,8 @@ bool coll_strag_setup_memory_is_wanted(const struct setup *setup)
 static void make_room(struct setup *setup)
 {
     const int n = ompi_comm_size(setup->comm);
+    if (setup->infos) /* it was tried in another way before */
+        return;
     setup->infos = n <= COLL_STRAG_SETUP_FEW_RANKS ? setup->few_infos
                                                    : calloc((size_t)n, sizeof *setup->infos);
 }

@@ -18,6 +18,7 @@ struct coll_strag_table_inputs {
     bool all_shared;          /* and so do all of them */
     struct strag_crowd crowd; /* in which case they may share processors; else n is 0 */
     struct strag_sourced_model model;
+    int transport; /* enum coll_strag_transport_kind: of messages between hosts */
 };
 
 /**

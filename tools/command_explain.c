@@ -70,13 +70,15 @@ static int ask_model(const struct strag_circumstances *circumstances, struct str
 }
 
 /* Does this strag choose what the job's did? */
-static int compare_with_saved(const struct explanation *explanation)
+static int compare_with_saved(const struct explanation *explanation, bool as_text)
 {
     const struct strag_saved *saved = explanation->machine->saved;
     if (!saved || strag_saved_same_table(&saved->table, &explanation->table))
         return EXIT_DONE;
-    puts("\nbut the job ran:");
-    explain_write_table(&saved->table);
+    if (as_text) {
+        puts("\nbut the job ran:");
+        explain_write_table(&saved->table);
+    }
     return complain(explanation->machine->command, STRAG_ERR_FALSE,
                     "--saved: the job's table, by strag %s, is not this strag's (%s)",
                     saved->version ? saved->version : "of an unknown version", PACKAGE_VERSION);
@@ -95,7 +97,7 @@ static int explain_choice(struct explanation *explanation, const struct strag_ch
         return complain(explanation->machine->command, STRAG_ERR_MEMORY, "out of memory");
     writer(explanation);
     free(explanation->estimates);
-    return compare_with_saved(explanation);
+    return compare_with_saved(explanation, writer == explain_write_text);
 }
 
 static int explain(struct explanation *explanation, void (*writer)(struct explanation *explanation))

@@ -120,7 +120,7 @@ static int run(const struct command *command, const struct arguments *arguments)
         result = EXIT_USAGE;
     if (result == EXIT_DONE)
         result = arguments->value[OPTION_RANKS] ? verify_list(&proofs) : verify_ranks(&proofs, 0);
-    if (proofs.format == JSON && result != EXIT_USAGE)
+    if (proofs.format == JSON && (proofs.written || result != EXIT_USAGE))
         printf("%s]}\n", proofs.written ? "" : opening);
     close_machine(&machine);
     return result;

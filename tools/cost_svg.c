@@ -50,14 +50,6 @@ static double least(const struct chart *chart, int size)
     return chart->curves[chart->fastest[size]].seconds[size];
 }
 
-static int colour_of(const struct chart *chart, int curve)
-{
-    int c = 0;
-    while (c < chart->ndrawn && chart->drawn[c] != curve)
-        c++;
-    return c;
-}
-
 /* ---- Which ---- */
 
 /* Of equals the first. */
@@ -85,19 +77,22 @@ static double distance(const struct chart *chart, int curve)
     return nearest;
 }
 
-/* Would it lie on one that is drawn? */
-static bool is_hidden(const struct chart *chart, int curve)
+static bool are_one_line(const struct chart *chart, int a, int b)
 {
-    for (int d = 0; d < chart->ndrawn; d++) {
-        int s = 0;
-        while (s < chart->sizes &&
-               fabs(chart->curves[curve].seconds[s] / chart->curves[chart->drawn[d]].seconds[s] -
-                    1) < SAME)
-            s++;
-        if (s == chart->sizes)
-            return true;
-    }
-    return false;
+    int s = 0;
+    while (s < chart->sizes &&
+           fabs(chart->curves[a].seconds[s] / chart->curves[b].seconds[s] - 1) < SAME)
+        s++;
+    return s == chart->sizes;
+}
+
+/* The drawn curve that it is, or lies on. @return ndrawn: none */
+static int colour_of(const struct chart *chart, int curve)
+{
+    int c = 0;
+    while (c < chart->ndrawn && !are_one_line(chart, curve, chart->drawn[c]))
+        c++;
+    return c;
 }
 
 static void choose_curves(struct chart *chart, int ncurves)
@@ -105,7 +100,7 @@ static void choose_curves(struct chart *chart, int ncurves)
     for (int nearest = 0; nearest >= 0 && chart->ndrawn < CURVES;) {
         nearest = -1;
         for (int c = 0; c < ncurves; c++) {
-            if (!is_hidden(chart, c) &&
+            if (colour_of(chart, c) == chart->ndrawn &&
                 (nearest < 0 || distance(chart, c) < distance(chart, nearest)))
                 nearest = c;
         }

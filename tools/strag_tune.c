@@ -333,13 +333,15 @@ static void leave_out(const struct tune *tune, const char *name)
         fprintf(stderr, "strag-tune: %s cannot run on this job, and is left out\n", name);
 }
 
-/* Is the component here, with a priority that it can be given? */
-static bool is_there(const char *component)
+/* Have all ranks the component, with a priority that it can be given? Hosts may differ. */
+static bool is_there(const struct tune *tune, const char *component)
 {
     char variable[128];
     int index;
     snprintf(variable, sizeof variable, "coll_%s_priority", component);
-    return MPI_T_cvar_get_index(variable, &index) == MPI_SUCCESS;
+    int all = MPI_T_cvar_get_index(variable, &index) == MPI_SUCCESS;
+    MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, tune->sync);
+    return all;
 }
 
 /* Those components of the list that are here and run the call where they are preferred; strag does
@@ -353,7 +355,7 @@ static void add_components(struct tune *tune)
          name = strtok_r(NULL, ",", &rest)) {
         const int c = tune->contenders;
         const struct counters before = read_counters();
-        if (!is_there(name))
+        if (!is_there(tune, name))
             continue;
         tune->comms[c] = communicator("ompi_comm_coll_preference", name);
         call(tune, c, 1);

@@ -307,7 +307,8 @@ static void hear_children(struct strag_exchange *x)
     for (int i = 0; i < x->values; i++)
         x->agreement.add(x->agreement.context, x->data, slot(x, i));
     x->values = 0;
-    for (; x->bit <= last_child_bit(x) && !is_full(x); x->bit <<= 1) {
+    for (; x->bit <= last_child_bit(x) && !is_full(x) && x->values < STRAG_EXCHANGE_UNDER_WAY;
+         x->bit <<= 1) {
         const int child = x->me | x->bit;
         if (child >= x->n || !takes_part(x, child))
             continue;

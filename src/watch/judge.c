@@ -9,6 +9,9 @@
 #include <string.h>
 
 /* The part of the time that making tables may take. */
+/* A short call of which a rank's lateness is more than this share took as long as that. */
+static const double late_share = 0.5;
+
 static const double busy_share = 0.01;
 
 enum { LONG = 4 << 20 }; /* bytes that no latency matters for */
@@ -453,14 +456,16 @@ static void note_calls(struct strag_judge *judge, const void *notes, size_t stri
     for (int c = 0; c < judge->sent; c++) {
         const struct call *call = &judge->calls[judge->options.window + c];
         double delay;
-        const double seconds =
-            strag_observer_seconds(notes, stride, judge->options.n, c, judge->durations, &delay);
+        bool brief;
+        const double seconds = strag_observer_seconds(notes, stride, judge->options.n, c,
+                                                      judge->durations, &delay, &brief);
         const struct strag_learned_call learned = {
             .bytes = call->what.bytes,
             .what = {call->what.algorithm, call->what.blocks, 0},
             .tried = call->what.tried,
             .seconds = seconds,
             .delay = delay,
+            .late = brief && delay > late_share * seconds,
         };
         if (call->straggler < 0)
             strag_learner_note(judge->options.learner, &learned);

@@ -156,8 +156,8 @@ void strag_learner_note(struct strag_learner *learner, const struct strag_learne
         return;
     note_size(learner, call->bytes);
     strag_trials_note(learner->trials, call->bytes, &call->what, call->tried, call->seconds);
-    if (!call->what.algorithm)
-        return; /* nobody knows how it works */
+    if (!call->what.algorithm || call->late)
+        return; /* nobody knows how it works, or for how long */
     struct kind *kind = find_kind(learner, call);
     kind->seconds[kind->count++ % SAMPLES] = (float)call->seconds;
     kind->delay = (float)call->delay;

@@ -26,6 +26,7 @@ struct strag_learned_call {
     bool tried;                  /* a trial said so */
     double seconds;              /* from the last rank's arrival on */
     double delay;                /* by which that rank was later than any other, seconds */
+    bool late;                   /* much of `seconds` is that: it says nothing of the machine */
 };
 
 struct strag_learner;

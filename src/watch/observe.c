@@ -367,17 +367,17 @@ struct strag_last strag_observer_call(const struct strag_observer *observer, int
 }
 
 double strag_observer_seconds(const void *notes, size_t stride, int n, int call, double *scratch,
-                              double *delay)
+                              double *delay, bool *brief)
 {
-    bool brief = false;
+    *brief = false;
     for (int rank = 0; rank < n; rank++) {
         const double seconds = (double)note_of(notes, stride, rank, call)->seconds;
         scratch[rank] = fabs(seconds);
-        brief = brief || seconds < 0;
+        *brief = *brief || seconds < 0;
     }
     qsort(scratch, (size_t)n, sizeof *scratch, strag_compare_double);
     *delay = scratch[1] - scratch[0];
-    return scratch[n / 2] - (brief ? 0 : *delay);
+    return scratch[n / 2] - (*brief ? 0 : *delay);
 }
 
 /* ---- The report ---- */

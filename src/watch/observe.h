@@ -116,9 +116,10 @@ struct strag_last strag_observer_call(const struct strag_observer *observer, int
  * @param notes, stride  as above, of `n` ranks
  * @param scratch        [rank]
  * @param[out] delay     by which one rank was later than all others, seconds
+ * @param[out] brief     the call is too short: the delay is in what is returned
  */
 double strag_observer_seconds(const void *notes, size_t stride, int n, int call, double *scratch,
-                              double *delay);
+                              double *delay, bool *brief);
 
 /** Add the modelled seconds by which a call is shorter (or longer: below 0) due to the verdict. */
 void strag_observer_saved(struct strag_observer *observer, double seconds);

@@ -177,6 +177,8 @@ void strag_trials_note(struct strag_trials *trials, size_t bytes,
     struct class *class = &trials->classes[strag_size_class(bytes)];
     class->calls++;
     class->seconds += seconds;
+    if (tried && class->wanted > 0)
+        class->wanted--; /* also if it is not counted below: nobody would wait for another one */
     if (class->size > 0 && !is_same_size(class->size, (double)bytes)) {
         if (class->phase != NEW || ++class->elsewhere < BEFORE)
             return;
@@ -191,8 +193,6 @@ void strag_trials_note(struct strag_trials *trials, size_t bytes,
         form->seconds[form->count++ % SAMPLES] = (float)seconds;
     if (tried && class->phase == HEATS)
         class->lost += fmax(0, seconds / best_so_far(class) - 1);
-    if (tried && class->wanted > 0)
-        class->wanted--;
 }
 
 /* @param[out] doubt  of the median, by what the calls scatter; seconds */

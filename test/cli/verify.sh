@@ -175,6 +175,8 @@ equal 'as JSON' "$(tail -n 2 "$work/out")" \
     '{"algorithm":"ring","n":2,"blocks":2,"rounds":2,"rounds_before":0,"sent_max":1,"sent_total":2,"reduce_max":0.5},
 {"algorithm":"circulant","n":2,"blocks":2,"rounds":2,"rounds_before":0,"sent_max":1,"sent_total":2,"reduce_max":0.5}]}'
 equal 'begins' "$(head -n 1 "$work/out")" '{"verified":['
+gives 2 verify ring,stragglar -n 4 --format json
+equal 'ends after an error, too' "$(tail -c 4 "$work/out")" '}]}'
 
 # Detected: a plan that is no allreduce from n = 3 on; one that sends more than it claims.
 STRAG=$STRAG_BROKEN

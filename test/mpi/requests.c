@@ -103,6 +103,35 @@ static void begin_many(void)
     TEST_MPI(MPI_Comm_free(&comm));
 }
 
+/* Dups of a communicator that is being set up, by its own nonblocking call: at some moment its
+ * setup is over on some ranks and not on others. */
+static void dup_meanwhile(void)
+{
+    static uint64_t words[3][COUNT];
+    for (int turn = 0; turn < 40; turn++) {
+        MPI_Comm parent = dup_world(), first, second;
+        MPI_Request request;
+        fill(words[0], turn, COUNT);
+        sum_in_place(parent, words[0], COUNT, &request);
+        if (turn % test.n == test.rank)
+            usleep((useconds_t)(25 * turn));
+        if (turn % 2)
+            TEST_MPI(MPI_Wait(&request, MPI_STATUS_IGNORE));
+        TEST_MPI(MPI_Comm_dup(parent, &first));
+        TEST_MPI(MPI_Comm_dup(parent, &second));
+        fill(words[1], turn + 1, COUNT);
+        TEST_MPI(MPI_Allreduce(MPI_IN_PLACE, words[1], COUNT, MPI_UINT64_T, MPI_SUM, first));
+        fill(words[2], turn + 2, COUNT);
+        TEST_MPI(MPI_Allreduce(MPI_IN_PLACE, words[2], COUNT, MPI_UINT64_T, MPI_SUM, second));
+        TEST_MPI(MPI_Wait(&request, MPI_STATUS_IGNORE));
+        for (int w = 0; w < 3; w++)
+            check(words[w], turn + w, COUNT, "a dup meanwhile");
+        TEST_MPI(MPI_Comm_free(&second));
+        TEST_MPI(MPI_Comm_free(&first));
+        TEST_MPI(MPI_Comm_free(&parent));
+    }
+}
+
 /* A dup, whose setup rank 0 may finish before another rank has come to it: rank 0 begins many
  * calls, looks at them for a while, begins as many more, and only then lets the others go on. */
 static void begin_far_ahead(void)
@@ -454,6 +483,7 @@ int main(int argc, char **argv)
     begin_many();
     begin_beside_idup();
     begin_far_ahead();
+    dup_meanwhile();
     empty_ones();
     compare_bits("ring");
     compare_bits("recursive-doubling");

@@ -460,8 +460,11 @@ static void seconds_of_calls(void **state)
     };
     const size_t stride = 2 * sizeof *notes;
     double scratch[3], delay;
-    assert_true(strag_observer_seconds(notes, stride, 3, 0, scratch, &delay) == 5 && delay == 3);
-    assert_true(strag_observer_seconds(notes, stride, 3, 1, scratch, &delay) == 8 && delay == 4);
+    bool brief;
+    assert_true(strag_observer_seconds(notes, stride, 3, 0, scratch, &delay, &brief) == 5 &&
+                delay == 3 && !brief);
+    assert_true(strag_observer_seconds(notes, stride, 3, 1, scratch, &delay, &brief) == 8 &&
+                delay == 4 && brief);
 }
 
 int main(void)
