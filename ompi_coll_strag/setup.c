@@ -3,9 +3,9 @@
  * When a communicator is made nothing is sent, since Open MPI makes several concurrently. Its first
  * call that needs to know the other ranks does one of three things, once (heritage.h):
  *
- *     setup_inherit   a dup, if its parent has been set up and no rank has info keys
- *     setup_derive    another one, if a communicator that has all its ranks has been set up
- *     setup_ask       else: everybody is asked
+ *     setup_inherit   a dup, if blocking calls have set its parent up and begin with it, and no
+ * rank has info keys setup_derive    another one, if a communicator that has all its ranks has been
+ * set up setup_ask       else: everybody is asked
  *
  * Their headers say who sends what. All but the first begin with a roll call: have all the same
  * strag (roll_call.c)?

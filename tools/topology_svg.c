@@ -2,8 +2,8 @@
 /*
  *     tree    a row of nodes for each level, parents above the middle of their children
  *     grid    the first two dimensions to the right and down, the others as pictures side by side,
- *             whose links are not drawn; links round the back, and to a HammingMesh's switches, are
- *             stubs
+ *             whose links are not drawn; links round the back, and to a HammingMesh's switches, end
+ *             there, dashed
  *
  * Both directions of a link are lines side by side. How busy one is is the time that the plan's
  * bytes take on it, over the busiest one's.
@@ -17,17 +17,17 @@
 #include <string.h>
 
 /* All lengths are in SVG user units, a pixel each. */
-#define MARGIN   32.0
-#define HEADER   96.0
-#define FOOTER   30.0
-#define STEP     96.0 /* from one position of a grid to the next */
-#define NODE     15.0 /* half a node's width */
-#define APART    4.0  /* of a link's two directions, from its middle */
-#define STUB     26.0
-#define ROW      92.0 /* of a tree */
-#define LEAF     76.0 /* a host's share of the width */
-#define CHARS    6.4  /* a letter */
-#define WIDE_MIN 640.0
+#define MARGIN    32.0
+#define HEADER    96.0
+#define FOOTER    30.0
+#define STEP      96.0 /* from one position of a grid to the next */
+#define NODE      15.0 /* half a node's width */
+#define APART     4.0  /* of a link's two directions, from its middle */
+#define LOOSE_END 26.0
+#define ROW       92.0 /* of a tree */
+#define LEAF      76.0 /* a host's share of the width */
+#define CHARS     6.4  /* a letter */
+#define WIDE_MIN  640.0
 
 enum { NODES_MAX = 1024 };
 
@@ -58,7 +58,7 @@ static int positions_of(const struct picture *picture)
 static void place_grid(struct picture *picture)
 {
     const struct strag_grid *grid = &picture->topology->grid;
-    const double column = STEP * grid->size[0] + STUB;
+    const double column = STEP * grid->size[0] + LOOSE_END;
     int at[STRAG_DIMS_MAX], rows = grid->dims > 1 ? grid->size[1] : 1, panels = 1;
     for (int p = 0; p < positions_of(picture); p++) {
         int panel = 0;
@@ -67,11 +67,11 @@ static void place_grid(struct picture *picture)
             panel = panel * grid->size[d] + at[d];
         panels = panel + 1 > panels ? panel + 1 : panels;
         picture->node[p] =
-            (struct point){MARGIN + STUB + NODE + column * panel + STEP * at[0],
-                           HEADER + STUB + NODE + STEP * (grid->dims > 1 ? at[1] : 0)};
+            (struct point){MARGIN + LOOSE_END + NODE + column * panel + STEP * at[0],
+                           HEADER + LOOSE_END + NODE + STEP * (grid->dims > 1 ? at[1] : 0)};
     }
-    picture->width = 2 * MARGIN + STUB + column * panels - STEP + 4 * NODE;
-    picture->height = HEADER + 2 * STUB + STEP * (rows - 1) + 2 * NODE + FOOTER;
+    picture->width = 2 * MARGIN + LOOSE_END + column * panels - STEP + 4 * NODE;
+    picture->height = HEADER + 2 * LOOSE_END + STEP * (rows - 1) + 2 * NODE + FOOTER;
 }
 
 static bool is_drawn(const struct picture *picture, int node)
@@ -238,11 +238,11 @@ static void draw_arc(struct point from, struct point to)
 }
 
 /* Out of the picture, or into it. @param sign  1: towards larger coordinates */
-static void draw_stub(struct point node, int dim, int sign, bool out)
+static void draw_loose_end(struct point node, int dim, int sign, bool out)
 {
     const double side = (out ? 1 : -1) * sign * APART;
-    const struct point edge = {node.x + (dim == 0 ? sign * (NODE + STUB) : -side),
-                               node.y + (dim == 1 ? sign * (NODE + STUB) : side)};
+    const struct point edge = {node.x + (dim == 0 ? sign * (NODE + LOOSE_END) : -side),
+                               node.y + (dim == 1 ? sign * (NODE + LOOSE_END) : side)};
     printf("d=\"M%.1f %.1fL%.1f %.1f\" stroke-dasharray=\"3 2\"", node.x - (dim == 1 ? side : 0),
            node.y + (dim == 0 ? side : 0), edge.x, edge.y);
 }
@@ -258,14 +258,14 @@ static void draw_grid_link(const struct picture *picture, const struct strag_lin
     const bool boards = grid->network == STRAG_NETWORK_HAMMINGMESH;
     const int inside = boards ? a[d] % grid->board[d] : a[d];
     if (ends->from < 0 || ends->to < 0) {
-        draw_stub(picture->node[known], d, inside > 0 || grid->board[d] == 1 ? 1 : -1,
-                  ends->to < 0);
+        draw_loose_end(picture->node[known], d, inside > 0 || grid->board[d] == 1 ? 1 : -1,
+                       ends->to < 0);
     } else if (abs(step) == 1) {
         draw_straight(picture->node[ends->from], picture->node[ends->to]);
     } else if (grid->network == STRAG_NETWORK_HYPERX) {
         draw_arc(picture->node[ends->from], picture->node[ends->to]);
     } else {
-        draw_stub(picture->node[ends->from], d, step < 0 ? 1 : -1, true);
+        draw_loose_end(picture->node[ends->from], d, step < 0 ? 1 : -1, true);
     }
 }
 
