@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Descriptions of machines that a user would start from; test/unit/test_layout.c reads all of them.
+# library.c: a program that uses the installed libstrag; test/dist/library.sh builds it.
 EXTRA_DIST += \
 	examples/README.md \
 	examples/block.conf \
@@ -7,6 +8,7 @@ EXTRA_DIST += \
 	examples/fat-tree.conf \
 	examples/hammingmesh.coordinates \
 	examples/hyperx.coordinates \
+	examples/library.c \
 	examples/oversubscribed.conf \
 	examples/ranks.coordinates \
 	examples/torus.coordinates \

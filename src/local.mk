@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# libstrag: plans and what reads, proves, prices and runs them. No MPI in here.
+# libstrag: plans and what reads, proves, prices and runs them. No MPI in here. The command and the
+# component are linked with these objects.
 noinst_LTLIBRARIES += src/libstrag.la
 
 src_libstrag_la_SOURCES = \
+	src/strag.h \
 	src/algorithms/bine.c \
 	src/algorithms/binomial.h \
 	src/algorithms/blueconnect.c \
@@ -127,3 +129,17 @@ src_libstrag_la_CPPFLAGS = $(AM_CPPFLAGS) $(HWLOC_CFLAGS) $(YAML_CFLAGS)
 src_libstrag_la_LIBADD = -lm $(PTHREAD_LIBS) $(HWLOC_LIBS) $(YAML_LIBS)
 EXTRA_DIST += src/base/README.md src/machine/README.md src/plan/README.md src/algorithms/README.md \
 	src/model/README.md src/run/README.md src/watch/README.md
+
+# The same for other programs, through strag.h: src/api/README.md says when the numbers change
+# (current:revision:age of the interface).
+lib_LTLIBRARIES += src/api/libstrag.la
+include_HEADERS += src/strag.h
+src_api_libstrag_la_SOURCES = src/api/allreduce.c src/api/machine.c src/api/plans.c
+src_api_libstrag_la_LIBADD = src/libstrag.la
+src_api_libstrag_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 -Wl,-z,defs \
+	-Wl,--version-script=$(srcdir)/src/api/libstrag.map
+EXTRA_src_api_libstrag_la_DEPENDENCIES = src/api/libstrag.map
+EXTRA_DIST += src/api/README.md src/api/libstrag.map
+
+pkgconfigdir = $(libdir)/pkgconfig
+pkgconfig_DATA = strag.pc

@@ -8,7 +8,8 @@
  *     SLURM_TOPOLOGY_ADDR of every host                ┘             ├──► topology
  *     hosts and cores of the ranks ──► locations ────────────────────┘
  *
- * Messages of readers begin with "FILE:LINE: ".
+ * Messages of readers begin with "FILE:LINE: ". What other programs use, too, is in strag.h:
+ * strag_layout_read, _parse, _fill and _free.
  */
 #ifndef STRAG_LAYOUT_H
 #define STRAG_LAYOUT_H
@@ -42,23 +43,10 @@ struct strag_layout {
     int *rank_host;
 };
 
-/** NULL is allowed. */
-void strag_layout_free(struct strag_layout *layout);
-
 /*
  * Readers. They return STRAG_OK, STRAG_ERR_ARGUMENT with what is wrong, STRAG_ERR_IO (the file) or
  * STRAG_ERR_MEMORY; the layout is the caller's to free, and untouched on failure.
  */
-
-/**
- * A layout file of any kind, recognized by its content: topology.yaml (a YAML list), topology.conf
- * (lines KEY=VALUE), or a coordinates file (lines NAME: a b c).
- */
-int strag_layout_read(const char *file, struct strag_layout **layout, struct strag_error *err);
-
-/** The same for text in memory. @param name  what messages call it */
-int strag_layout_parse(const char *text, size_t length, const char *name,
-                       struct strag_layout **layout, struct strag_error *err);
 
 /** Slurm's topology.conf of topology/tree (and topology/block). */
 int strag_layout_parse_conf(const char *text, size_t length, const char *name,
@@ -127,16 +115,6 @@ struct strag_location {
  */
 int strag_layout_locate(const struct strag_layout *layout, const struct strag_location *locations,
                         int n, struct strag_topology **topology, struct strag_error *err);
-
-/**
- * The topology of a job that fills a layout, host after host (or as the file places the ranks):
- * each host has as many ranks as the layout gives it, else `ranks_per_host`.
- *
- * @param n      ranks; 0: as many as the layout has
- * @param hosts  only these hosts, in this order, as strag_hosts_expand reads it; NULL: all
- */
-int strag_layout_fill(const struct strag_layout *layout, int n, int ranks_per_host,
-                      const char *hosts, struct strag_topology **topology, struct strag_error *err);
 
 /* ---- hwloc ---- */
 

@@ -16,7 +16,8 @@
  * grid; its links to its neighbours take the place of its uplink. The grid may be larger than the
  * job: positions without a host still carry what passes through.
  *
- * A topology is immutable. Its memory is proportional to the ranks.
+ * A topology is immutable. Its memory is proportional to the ranks. strag_topology_flat and _free
+ * are in strag.h.
  */
 #ifndef STRAG_TOPOLOGY_H
 #define STRAG_TOPOLOGY_H
@@ -113,19 +114,12 @@ int strag_topology_create(const struct strag_grid *grid, const struct strag_node
 int strag_topology_part(const struct strag_topology *whole, const int32_t *rank_of, int n,
                         struct strag_topology **part, struct strag_error *err);
 
-/** n ranks on one switch, a host for each `ranks_per_host` of them (the last may have fewer). */
-int strag_topology_flat(int n, int ranks_per_host, struct strag_topology **topology,
-                        struct strag_error *err);
-
 /**
  * Set topology->box if the hosts fill one; strag_topology_create calls it.
  *
  * @return STRAG_OK or STRAG_ERR_MEMORY
  */
 int strag_topology_find_box(struct strag_topology *topology);
-
-/** NULL is allowed. */
-void strag_topology_free(struct strag_topology *topology);
 
 /** Are both ranks on the same host? */
 static inline bool strag_topology_same_host(const struct strag_topology *topology, int a, int b)

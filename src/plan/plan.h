@@ -26,7 +26,8 @@
  *   - the i-th send of a to b is the i-th receive of b from a, with the same range;
  *   - waits point backwards.
  *
- * A plan knows neither data type nor count: it is made once and run many times.
+ * A plan knows neither data type nor count: it is made once and run many times. Kinds of operations
+ * and strag_plan_free are in strag.h.
  */
 #ifndef STRAG_PLAN_H
 #define STRAG_PLAN_H
@@ -36,8 +37,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-enum strag_kind { STRAG_SEND, STRAG_RECV, STRAG_RECV_REDUCE };
 
 struct strag_op {
     uint8_t kind;  /* enum strag_kind */
@@ -109,9 +108,6 @@ size_t strag_block_start(const struct strag_bounds *bounds, int block, size_t co
 
 /** What a range of blocks is of the vector, 0 .. 1. */
 double strag_block_fraction(const struct strag_bounds *bounds, int first, int count);
-
-/** Free a plan. NULL is allowed. */
-void strag_plan_free(struct strag_plan *plan);
 
 /** "send", "recv" or "recv_reduce". */
 const char *strag_kind_name(enum strag_kind kind);

@@ -37,6 +37,12 @@ find "$work/root" ! -type d -printf '/%P\n' | sort > "$work/files"
 {
     echo /usr/local/bin/strag
     echo /usr/local/bin/strag-tune
+    echo /usr/local/include/strag.h
+    echo /usr/local/lib/libstrag.la
+    echo /usr/local/lib/libstrag.so
+    echo /usr/local/lib/libstrag.so.0
+    echo /usr/local/lib/libstrag.so.0.0.0
+    echo /usr/local/lib/pkgconfig/strag.pc
     echo /usr/local/share/doc/strag/CHANGELOG.md
     echo /usr/local/share/doc/strag/LICENSE
     echo /usr/local/share/doc/strag/README.md
