@@ -2,27 +2,33 @@
 #include "info_keys.h"
 
 #include "base/text.h"
+#include "manual/manual.h"
 #include "texts.h"
 
 #include <pthread.h>
 #include <string.h>
 
-static const char prefix[] = "coll_strag_";
+static const char prefix[] = STRAG_PREFIX;
 
 enum key { ALGORITHM, PORTS, TRANSPORT, REPORT, STRAGGLER, SLOWDOWN, KEYS };
 
 /* The keys that exist, and what reads or checks their values. */
 static const struct {
-    const char *name;
+    enum strag_parameter_id parameter; /* of the same name */
     int (*read)(const struct coll_strag_source *source);
 } keys[KEYS] = {
-    [ALGORITHM] = {"coll_strag_algorithm", coll_strag_read_algorithm},
-    [PORTS] = {"coll_strag_ports", coll_strag_read_ports},
-    [TRANSPORT] = {"coll_strag_transport", coll_strag_read_transport},
-    [REPORT] = {"coll_strag_report", coll_strag_read_switch},
-    [STRAGGLER] = {"coll_strag_straggler", coll_strag_check_straggler},
-    [SLOWDOWN] = {"coll_strag_slowdown", coll_strag_check_slowdown},
+    [ALGORITHM] = {STRAG_SET_ALGORITHM, coll_strag_read_algorithm},
+    [PORTS] = {STRAG_SET_PORTS, coll_strag_read_ports},
+    [TRANSPORT] = {STRAG_SET_TRANSPORT, coll_strag_read_transport},
+    [REPORT] = {STRAG_SET_REPORT, coll_strag_read_switch},
+    [STRAGGLER] = {STRAG_SET_STRAGGLER, coll_strag_check_straggler},
+    [SLOWDOWN] = {STRAG_SET_SLOWDOWN, coll_strag_check_slowdown},
 };
+
+static const char *key_name(int key)
+{
+    return strag_parameters[keys[key].parameter].name;
+}
 
 /* ---- Mistakes ---- */
 
@@ -32,8 +38,8 @@ static void complain_unknown(const struct coll_strag_source *source, const char 
     struct strag_nearest nearest = {NULL, 0};
     for (int k = 0; k < KEYS; k++) {
         const size_t length = strlen(accepted);
-        strag_nearest_offer(&nearest, name, keys[k].name);
-        snprintf(accepted + length, sizeof accepted - length, "%s%s", k ? ", " : "", keys[k].name);
+        strag_nearest_offer(&nearest, name, key_name(k));
+        snprintf(accepted + length, sizeof accepted - length, "%s%s", k ? ", " : "", key_name(k));
     }
     coll_strag_complain(source, "no such info key", nearest.name, accepted, "nothing");
 }
@@ -48,7 +54,7 @@ static void check_key(ompi_communicator_t *comm, const char *name,
         !coll_strag_info(comm, name, text, sizeof text))
         return;
     snprintf(called, sizeof called, "%s (info key)", name);
-    while (k < KEYS && strcmp(name, keys[k].name) != 0)
+    while (k < KEYS && strcmp(name, key_name(k)) != 0)
         k++;
     if (k < KEYS)
         (void)keys[k].read(&source);
@@ -101,7 +107,7 @@ _Static_assert(sizeof(struct coll_strag_keys) / sizeof(uint64_t) == KEYS, "a has
 /* 0: there is no such key. Its text too. */
 static uint64_t key_hash(ompi_communicator_t *comm, enum key key, char text[COLL_STRAG_KEY_MAX])
 {
-    return coll_strag_info(comm, keys[key].name, text, COLL_STRAG_KEY_MAX)
+    return coll_strag_info(comm, key_name(key), text, COLL_STRAG_KEY_MAX)
                ? strag_hash(STRAG_HASH_START, text, strlen(text)) | 1
                : 0;
 }
@@ -125,7 +131,7 @@ static void complain_late(ompi_communicator_t *comm, const struct coll_strag_key
         if (hash == 0 || hash == noted->hash[k])
             continue;
         const struct coll_strag_source source = {called, text, &complaints};
-        snprintf(called, sizeof called, "%s (info key)", keys[k].name);
+        snprintf(called, sizeof called, "%s (info key)", key_name(k));
         coll_strag_complain(&source, "set by MPI_Comm_set_info, too late", NULL,
                             "a key given to MPI_Comm_dup_with_info or MPI_Comm_split_type",
                             "what was there before");
@@ -164,17 +170,17 @@ bool coll_strag_has_keys(ompi_communicator_t *comm)
 static int read_key(ompi_communicator_t *comm, enum key key, int otherwise)
 {
     char text[COLL_STRAG_KEY_MAX];
-    const struct coll_strag_source source = {keys[key].name, text, NULL};
-    return coll_strag_info(comm, keys[key].name, text, sizeof text) ? keys[key].read(&source)
-                                                                    : otherwise;
+    const struct coll_strag_source source = {key_name(key), text, NULL};
+    return coll_strag_info(comm, key_name(key), text, sizeof text) ? keys[key].read(&source)
+                                                                   : otherwise;
 }
 
 /* The same for texts. @param otherwise  the parameter */
 static const char *text_of(ompi_communicator_t *comm, enum key key, char *buffer,
                            const char *otherwise)
 {
-    const struct coll_strag_source source = {keys[key].name, buffer, NULL};
-    if (!coll_strag_info(comm, keys[key].name, buffer, COLL_STRAG_KEY_MAX))
+    const struct coll_strag_source source = {key_name(key), buffer, NULL};
+    if (!coll_strag_info(comm, key_name(key), buffer, COLL_STRAG_KEY_MAX))
         return otherwise;
     return keys[key].read(&source) ? buffer : "auto";
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "report.h"
 
+#include "manual/manual.h"
+
 #include <stddef.h>
 #include <string.h>
 
@@ -28,44 +30,29 @@ struct values {
     unsigned long long late_switches, last_calls, last_ahead, slow_probes;
 };
 
-#define FIELD(NAME) #NAME, offsetof(struct values, NAME), sizeof(((struct values *)0)->NAME)
+#define FIELD(ID, NAME)                                                                            \
+    STRAG_SAY_##ID, offsetof(struct values, NAME), sizeof(((struct values *)0)->NAME)
 
 static const struct variable {
-    const char *name;
+    enum strag_variable_id id;
     size_t offset, size;
     mca_base_var_type_t type;
-    const char *help;
 } variables[] = {
-    {FIELD(late_rank), MCA_BASE_VAR_TYPE_INT,
-     "The rank of the communicator that is late now; -1: none"},
-    {FIELD(late_delay), MCA_BASE_VAR_TYPE_DOUBLE, "Seconds that it is late by; 0: none is"},
-    {FIELD(late_most), MCA_BASE_VAR_TYPE_INT,
-     "The one that was last most often, so far; -1: none ever was"},
-    {FIELD(late_share), MCA_BASE_VAR_TYPE_DOUBLE,
-     "In which share of the calls that were looked at closely it was"},
-    {FIELD(late_median), MCA_BASE_VAR_TYPE_DOUBLE,
-     "Seconds that it was late by, in the median of these calls"},
-    {FIELD(late_switches), MCA_BASE_VAR_TYPE_UNSIGNED_LONG_LONG,
-     "How often another rank, or none, was found to be late"},
-    {FIELD(late_saved), MCA_BASE_VAR_TYPE_DOUBLE,
-     "Seconds that going ahead without stragglers has saved, as modelled; below 0: lost"},
-    {FIELD(late_waited), MCA_BASE_VAR_TYPE_DOUBLE,
-     "Seconds for which all other ranks were there before the last one, in the calls that were "
-     "looked at closely, as measured"},
-    {FIELD(last_calls), MCA_BASE_VAR_TYPE_UNSIGNED_LONG_LONG,
-     "Calls in which it was found out who is there, as far as windows have ended"},
-    {FIELD(last_ahead), MCA_BASE_VAR_TYPE_UNSIGNED_LONG_LONG,
-     "... and that the others began without whoever came last"},
-    {FIELD(last_saved), MCA_BASE_VAR_TYPE_DOUBLE,
-     "Seconds that this has saved, as measured where it was; below 0: lost"},
-    {FIELD(slow_rank), MCA_BASE_VAR_TYPE_INT,
-     "A rank on the host with the slowest link now; -1: none is slow"},
-    {FIELD(slow_factor), MCA_BASE_VAR_TYPE_DOUBLE,
-     "How many times slower than others that link is; 1: none is"},
-    {FIELD(slow_probes), MCA_BASE_VAR_TYPE_UNSIGNED_LONG_LONG,
-     "How often the links of all hosts were probed"},
-    {FIELD(model_error), MCA_BASE_VAR_TYPE_DOUBLE,
-     "How far calls are from what they are modelled to take, relative; below 0: not known"},
+    {FIELD(LATE_RANK, late_rank), MCA_BASE_VAR_TYPE_INT},
+    {FIELD(LATE_DELAY, late_delay), MCA_BASE_VAR_TYPE_DOUBLE},
+    {FIELD(LATE_MOST, late_most), MCA_BASE_VAR_TYPE_INT},
+    {FIELD(LATE_SHARE, late_share), MCA_BASE_VAR_TYPE_DOUBLE},
+    {FIELD(LATE_MEDIAN, late_median), MCA_BASE_VAR_TYPE_DOUBLE},
+    {FIELD(LATE_SWITCHES, late_switches), MCA_BASE_VAR_TYPE_UNSIGNED_LONG_LONG},
+    {FIELD(LATE_SAVED, late_saved), MCA_BASE_VAR_TYPE_DOUBLE},
+    {FIELD(LATE_WAITED, late_waited), MCA_BASE_VAR_TYPE_DOUBLE},
+    {FIELD(LAST_CALLS, last_calls), MCA_BASE_VAR_TYPE_UNSIGNED_LONG_LONG},
+    {FIELD(LAST_AHEAD, last_ahead), MCA_BASE_VAR_TYPE_UNSIGNED_LONG_LONG},
+    {FIELD(LAST_SAVED, last_saved), MCA_BASE_VAR_TYPE_DOUBLE},
+    {FIELD(SLOW_RANK, slow_rank), MCA_BASE_VAR_TYPE_INT},
+    {FIELD(SLOW_FACTOR, slow_factor), MCA_BASE_VAR_TYPE_DOUBLE},
+    {FIELD(SLOW_PROBES, slow_probes), MCA_BASE_VAR_TYPE_UNSIGNED_LONG_LONG},
+    {FIELD(MODEL_ERROR, model_error), MCA_BASE_VAR_TYPE_DOUBLE},
 };
 
 static int read_variable(const struct mca_base_pvar_t *pvar, void *value, void *comm)
@@ -97,10 +84,12 @@ static int read_variable(const struct mca_base_pvar_t *pvar, void *value, void *
 
 void coll_strag_report_register(const mca_base_component_t *component)
 {
-    for (size_t v = 0; v < sizeof variables / sizeof *variables; v++)
+    for (size_t v = 0; v < sizeof variables / sizeof *variables; v++) {
+        const struct strag_variable *variable = &strag_variables[variables[v].id];
         mca_base_component_pvar_register(
-            component, variables[v].name, variables[v].help, OPAL_INFO_LVL_4,
+            component, variable->name + strlen(STRAG_PREFIX), variable->help, OPAL_INFO_LVL_4,
             MPI_T_PVAR_CLASS_GENERIC, variables[v].type, NULL, MPI_T_BIND_MPI_COMM,
             MCA_BASE_PVAR_FLAG_READONLY | MCA_BASE_PVAR_FLAG_CONTINUOUS, read_variable, NULL, NULL,
             (void *)&variables[v]);
+    }
 }

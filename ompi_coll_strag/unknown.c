@@ -2,6 +2,7 @@
 #include "unknown.h"
 
 #include "base/text.h"
+#include "manual/manual.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,14 +11,7 @@ extern char **environ;
 
 enum { LONGEST_FILE = 1 << 20 }; /* bytes */
 
-static const char prefix[] = "coll_strag_", in_environment[] = "OMPI_MCA_";
-
-/* What exists, and where others are complained of. */
-struct search {
-    const char *const *names; /* [count], without the prefix */
-    int count;
-    struct coll_strag_complaints *complaints;
-};
+static const char prefix[] = STRAG_PREFIX, in_environment[] = "OMPI_MCA_";
 
 /* Part of a text; no NUL at its end. */
 struct part {
@@ -32,33 +26,31 @@ static bool is_ours(struct part name)
 
 /* Open MPI itself has some parameters for every component, such as coll_strag_major_version: it
  * knows all that exist. */
-static void check(const struct search *search, struct part name, struct part value)
+static void check(struct coll_strag_complaints *complaints, struct part name, struct part value)
 {
     const struct strag_quote whole = strag_quote(name.text, name.length),
                              text = strag_quote(value.text, value.length);
-    char meant[sizeof whole.text + sizeof prefix];
     struct strag_nearest nearest = {NULL, 0};
     int index;
     if (!is_ours(name) || mca_base_var_find_by_name(whole.text, &index) == OPAL_SUCCESS)
         return;
-    for (int n = 0; n < search->count; n++)
-        strag_nearest_offer(&nearest, whole.text + strlen(prefix), search->names[n]);
-    snprintf(meant, sizeof meant, "%s%s", prefix, nearest.name);
-    coll_strag_complain(&(struct coll_strag_source){whole.text, text.text, search->complaints},
-                        "no such parameter", meant,
+    for (int p = 0; p < STRAG_PARAMETERS; p++)
+        strag_nearest_offer(&nearest, whole.text, strag_parameters[p].name);
+    coll_strag_complain(&(struct coll_strag_source){whole.text, text.text, complaints},
+                        "no such parameter", nearest.name,
                         "what `ompi_info --param coll strag --level 9` lists", "nothing");
 }
 
 /* ---- The environment ---- */
 
-static void check_environment(const struct search *search)
+static void check_environment(struct coll_strag_complaints *complaints)
 {
     for (char **variable = environ; variable && *variable; variable++) {
         if (strncmp(*variable, in_environment, strlen(in_environment)) != 0)
             continue;
         const char *name = *variable + strlen(in_environment), *end = strchr(name, '=');
         if (end)
-            check(search, (struct part){name, (size_t)(end - name)},
+            check(complaints, (struct part){name, (size_t)(end - name)},
                   (struct part){end + 1, strlen(end + 1)});
     }
 }
@@ -85,7 +77,7 @@ static struct part next_word(struct part *line)
 
 /* A parameter file has lines NAME = VALUE; those of mpirun --tune may have several --mca NAME
  * VALUE. What the environment has, too, goes before it, and was looked at. */
-static void check_line(const struct search *search, struct part line)
+static void check_line(struct coll_strag_complaints *complaints, struct part line)
 {
     char variable[128];
     for (struct part word = next_word(&line); word.length; word = next_word(&line)) {
@@ -95,11 +87,11 @@ static void check_line(const struct search *search, struct part line)
         snprintf(variable, sizeof variable, "%s%.*s", in_environment,
                  (int)(word.length < 100 ? word.length : 100), word.text);
         if (!getenv(variable))
-            check(search, word, value);
+            check(complaints, word, value);
     }
 }
 
-static void check_file(const struct search *search, const char *file)
+static void check_file(struct coll_strag_complaints *complaints, const char *file)
 {
     struct strag_line line = {.number = 0};
     char *text;
@@ -108,12 +100,12 @@ static void check_file(const struct search *search, const char *file)
         return;
     const char *rest = text;
     while (strag_next_line(&rest, &length, &line))
-        check_line(search, (struct part){line.text, line.length});
+        check_line(complaints, (struct part){line.text, line.length});
     free(text);
 }
 
 /* The files that Open MPI has read: a parameter of its own names them, between commas. */
-static void check_files(const struct search *search, const char *parameter)
+static void check_files(struct coll_strag_complaints *complaints, const char *parameter)
 {
     const mca_base_var_storage_t *files = NULL;
     int index;
@@ -124,18 +116,16 @@ static void check_files(const struct search *search, const char *parameter)
         const size_t length = strcspn(at, ",");
         char *file = strag_text_copy(at, length);
         if (file)
-            check_file(search, file);
+            check_file(complaints, file);
         free(file);
         at += length;
     }
 }
 
-void coll_strag_find_unknown(const char *const *names, int count,
-                             struct coll_strag_complaints *complaints)
+void coll_strag_find_unknown(struct coll_strag_complaints *complaints)
 {
-    const struct search search = {names, count, complaints};
-    check_environment(&search);
-    check_files(&search, "mca_base_param_files");
-    check_files(&search, "mca_base_envar_file_prefix"); /* mpirun --tune */
-    check_files(&search, "mca_base_override_param_file");
+    check_environment(complaints);
+    check_files(complaints, "mca_base_param_files");
+    check_files(complaints, "mca_base_envar_file_prefix"); /* mpirun --tune */
+    check_files(complaints, "mca_base_override_param_file");
 }

@@ -8,13 +8,8 @@
 
 #include "complaints.h"
 
-/**
- * Complain of every coll_strag_NAME that a user sets and that is none: in the environment, which is
- * where --mca leads, and in Open MPI's parameter files.
- *
- * @param names  [count]: those that exist, without "coll_strag_"
- */
-void coll_strag_find_unknown(const char *const *names, int count,
-                             struct coll_strag_complaints *complaints);
+/** Complain of every coll_strag_NAME that a user sets and that is none: in the environment, which
+ * is where --mca leads, and in Open MPI's parameter files. */
+void coll_strag_find_unknown(struct coll_strag_complaints *complaints);
 
 #endif

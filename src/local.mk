@@ -68,6 +68,7 @@ src_libstrag_la_SOURCES = \
 	src/machine/topology_pack.c \
 	src/machine/topology_part.c \
 	src/machine/topology_text.c src/machine/topology_text.h \
+	src/manual/manual.c src/manual/manual.h \
 	src/model/bounds.c src/model/bounds.h \
 	src/model/choice.c src/model/choice.h \
 	src/model/cost.c src/model/cost.h \
@@ -128,7 +129,7 @@ src_libstrag_la_SOURCES = \
 src_libstrag_la_CPPFLAGS = $(AM_CPPFLAGS) $(HWLOC_CFLAGS) $(YAML_CFLAGS)
 src_libstrag_la_LIBADD = -lm $(PTHREAD_LIBS) $(HWLOC_LIBS) $(YAML_LIBS)
 EXTRA_DIST += src/base/README.md src/machine/README.md src/plan/README.md src/algorithms/README.md \
-	src/model/README.md src/run/README.md src/watch/README.md
+	src/manual/README.md src/model/README.md src/run/README.md src/watch/README.md
 
 # The same for other programs, through strag.h: src/api/README.md says when the numbers change
 # (current:revision:age of the interface).

@@ -4,6 +4,7 @@
 strag_program_sources = \
 	tools/command_cost.c \
 	tools/command_explain.c \
+	tools/command_params.c \
 	tools/command_plan.c \
 	tools/command_topology.c \
 	tools/command_verify.c \
@@ -32,6 +33,12 @@ tools_strag_SOURCES = $(strag_program_sources)
 tools_strag_LDADD = src/libstrag.la
 
 dist_man_MANS += doc/strag.1
+
+# The component's page, from the same table as its parameters.
+man_MANS += doc/coll_strag.7
+doc/coll_strag.7: tools/strag$(EXEEXT)
+	$(AM_V_GEN)$(MKDIR_P) doc && tools/strag$(EXEEXT) params --format man > $@.new && mv $@.new $@
+CLEANFILES += doc/coll_strag.7 doc/coll_strag.7.new
 
 # The MPI program that measures, and writes rules.
 dist_man_MANS += doc/strag-tune.1

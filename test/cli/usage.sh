@@ -11,7 +11,7 @@ broadcast-after optcc weighted '
 names=${names//$'\n'/ }
 there_are=${names// /, }
 there_are="there are: ${there_are%, }"
-commands='list, plan, verify, cost, explain, topology, --help, --version'
+commands='list, plan, verify, cost, explain, topology, params, --help, --version'
 topology='--torus, --mesh, --hyperx, --hammingmesh, --tree, --layout, --saved, --hosts, --ranks-per-node, --ports'
 state='--straggler, --delay, --slow'
 model='--model, --alpha, --local-alpha, --bandwidth, --local-bandwidth, --link-latency, --hop-latency,'
@@ -169,10 +169,10 @@ succeeds list --format json
 grep -qF '{"name":"ring","rounds":"2(n-1)","sent":"2(n-1)/n","summary":"neighbours only; ' "$work/out" ||
     fail "$(cat "$work/out")"
 succeeds --help
-for command in list plan verify cost explain topology; do
+for command in list plan verify cost explain topology params; do
     grep -q "^  strag $command\b" "$work/out" || fail "--help does not name $command"
 done
-for command in list plan verify cost explain topology; do
+for command in list plan verify cost explain topology params; do
     succeeds "$command" --help
     equal "usage of $command" "$(grep -c "^Usage: strag $command\b" "$work/out")" 1
     succeeds "$command" -h --unknown

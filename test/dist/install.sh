@@ -47,6 +47,7 @@ find "$work/root" ! -type d -printf '/%P\n' | sort > "$work/files"
     echo /usr/local/share/doc/strag/LICENSE
     echo /usr/local/share/doc/strag/README.md
     echo /usr/local/share/man/man1/strag-tune.1
+    echo /usr/local/share/man/man7/coll_strag.7
     echo /usr/local/share/man/man1/strag.1
     echo "$plugins/mca_coll_strag.so"
     echo "$plugins/strag_cuda.so"

@@ -18,7 +18,8 @@ import sys
 
 # Whose headers a folder's files may include, besides those of their own folder. A file belongs to
 # the longest of these names that it starts with.
-SRC = ["src/base", "src/machine", "src/plan", "src/algorithms", "src/model", "src/run", "src/watch"]
+SRC = ["src/base", "src/machine", "src/plan", "src/algorithms", "src/model", "src/run", "src/watch",
+       "src/manual"]
 MAY_INCLUDE = {
     "src/strag.h": [],
     "src/base": ["src/strag.h"],
@@ -28,10 +29,11 @@ MAY_INCLUDE = {
     "src/model": ["src/base", "src/machine", "src/plan", "src/algorithms"],
     "src/run": ["src/base", "src/machine", "src/plan"],
     "src/watch": ["src/base", "src/machine", "src/plan", "src/algorithms", "src/model"],
+    "src/manual": ["src/base", "src/algorithms", "src/model"],
     "src/api": SRC,
     "ompi_coll_strag": SRC + ["cuda"],
     "cuda": ["src/base", "src/run"],
-    "tools": ["src/base", "src/machine", "src/plan", "src/algorithms", "src/model"],
+    "tools": ["src/base", "src/machine", "src/plan", "src/algorithms", "src/model", "src/manual"],
     "examples": ["src/strag.h"],
     "bench": ["src/base"],
     "bench/lab": ["src/base", "bench"],

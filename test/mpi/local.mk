@@ -11,6 +11,7 @@ mpi_tests = \
 	test/mpi/limits.sh \
 	test/mpi/learn.sh \
 	test/mpi/links.sh \
+	test/mpi/manual.sh \
 	test/mpi/matrix.sh \
 	test/mpi/memory.sh \
 	test/mpi/guide.sh \
@@ -35,7 +36,7 @@ mpi_tests = \
 	test/mpi/upstream.sh \
 	test/mpi/watch.sh
 ucp_tests = test/mpi/ucp.sh
-EXTRA_DIST += $(mpi_tests) $(ucp_tests) test/mpi/common.sh
+EXTRA_DIST += $(mpi_tests) $(ucp_tests) test/mpi/common.sh test/mpi/manual.py
 
 if HAVE_OMPI
 TESTS += $(mpi_tests)
