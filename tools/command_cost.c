@@ -300,7 +300,8 @@ static int add_named_columns(const struct command *command, const struct algorit
         strag_progress_step(terminal_progress(), named->algorithm[a]->name, a, named->count);
         int status = add_column(table, named->algorithm[a], &err);
         if (status != STRAG_OK)
-            return complain(command, status, "%s", err.text);
+            return complain(command, status, "%s%s", err.text,
+                            straggler_wanted(table->machine, named->algorithm[a]));
     }
     return EXIT_DONE;
 }

@@ -134,7 +134,8 @@ static int run(const struct command *command, const struct arguments *arguments)
         strag_progress_step(terminal_progress(), "preparing", 0, 1);
         int status = strag_instance_open(&instance, algorithm, problem, &err);
         if (status != STRAG_OK)
-            result = complain(command, status, "%s", err.text);
+            result =
+                complain(command, status, "%s%s", err.text, straggler_wanted(&machine, algorithm));
     }
     if (result == EXIT_DONE && rank == ALL_RANKS && problem->n > RANKS_UNASKED &&
         !arguments->value[OPTION_YES])

@@ -426,8 +426,21 @@ enum { TEXT, JSON, SVG };
 
 static const char *const formats[] = {"text", "json", "svg", NULL};
 
-static int run(const struct command *command, const struct arguments *arguments)
+/* Where no machine is named, this one is meant. */
+static struct arguments with_machine(const struct arguments *arguments)
 {
+    struct arguments meant = *arguments;
+    bool named = arguments->value[OPTION_RANKS] || arguments->value[OPTION_RANKS_PER_NODE];
+    for (int id = OPTION_TORUS; id <= OPTION_HWLOC; id++)
+        named |= arguments->value[id] != NULL;
+    if (!named)
+        meant.value[OPTION_HWLOC] = "";
+    return meant;
+}
+
+static int run(const struct command *command, const struct arguments *given)
+{
+    const struct arguments meant = with_machine(given), *arguments = &meant;
     struct machine machine;
     const struct strag_algorithm *algorithm = NULL;
     int format;
@@ -456,17 +469,16 @@ static int run(const struct command *command, const struct arguments *arguments)
 
 const struct command topology_command = {
     .name = "topology",
-    .usage = " [ALGORITHM] [TOPOLOGY|--hwloc [FILE]] [-n RANKS] [--format text|json|svg]",
+    .usage = " [ALGORITHM] [TOPOLOGY] [-n RANKS] [--format text|json|svg]",
     .summary = "Show what was read of the machine, and how ranks were placed.",
     .details =
+        "Without TOPOLOGY and -n: this machine, as with --hwloc.\n"
         "Ranks fill the hosts one after another. Uplinks are shown where the layout says them.\n"
         "svg is a picture; with ALGORITHM it shows how busy its plan makes every link.",
     .takes_algorithm = true,
     .options =
         {
             {OPTION_RANKS, "RANKS", "how many ranks, from 1 (default: as the topology says)"},
-            {OPTION_HWLOC, "[FILE]",
-             "the cores of this machine, or of one that lstopo wrote as XML"},
             {OPTION_FORMAT, "text|json|svg", "how to show it (default: text)"},
         },
     .groups = {&topology_group},

@@ -60,8 +60,8 @@ static int verify_one(struct proofs *proofs, const struct strag_algorithm *algor
     if (status == STRAG_ERR_UNSUPPORTED && proofs->named.all)
         return EXIT_DONE;
     if (status != STRAG_OK)
-        return complain(machine->command, status, "%s n=%d: %s", algorithm->name,
-                        machine->problem.n, err.text);
+        return complain(machine->command, status, "%s n=%d: %s%s", algorithm->name,
+                        machine->problem.n, err.text, straggler_wanted(machine, algorithm));
     clear_terminal();
     if (proofs->format == JSON)
         write_json(algorithm, &measure, proofs->written == 0);

@@ -40,6 +40,9 @@ doc/coll_strag.7: tools/strag$(EXEEXT)
 	$(AM_V_GEN)$(MKDIR_P) doc && tools/strag$(EXEEXT) params --format man > $@.new && mv $@.new $@
 CLEANFILES += doc/coll_strag.7 doc/coll_strag.7.new
 
+bashcompletiondir = $(datadir)/bash-completion/completions
+dist_bashcompletion_DATA = tools/completion/strag
+
 # The MPI program that measures, and writes rules.
 dist_man_MANS += doc/strag-tune.1
 if HAVE_OMPI

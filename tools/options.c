@@ -3,6 +3,7 @@
  * Reading the command line, and the messages about it.
  */
 #include "options.h"
+#include "base/nearest.h"
 #include "terminal.h"
 
 #include <stdarg.h>
@@ -45,6 +46,26 @@ const struct option_use *option_at(const struct command *command, int index)
 static bool value_may_be_missing(const struct option_use *use)
 {
     return use->value[0] == '[';
+}
+
+const char *nearest_text(const struct strag_nearest *nearest, const char *wrong, char text[64])
+{
+    const bool near =
+        nearest->name && nearest->distance <= 2 && 2 * nearest->distance < (int)strlen(wrong);
+    snprintf(text, 64, "%s%.40s%s", near ? " (nearest: " : "", near ? nearest->name : "",
+             near ? ")" : "");
+    return text;
+}
+
+/* The option that was meant. */
+static const char *option_meant(const struct command *command, const char *wrong, char text[64])
+{
+    struct strag_nearest nearest = {NULL, 0};
+    const struct option_use *use;
+    for (int i = 0; (use = option_at(command, i)); i++)
+        strag_nearest_offer(&nearest, wrong, names[use->id]);
+    strag_nearest_offer(&nearest, wrong, "--help");
+    return nearest_text(&nearest, wrong, text);
 }
 
 /* "-n, --blocks, --help": the names that the command accepts, cut at the buffer's end. */
@@ -113,8 +134,9 @@ static bool set_option(const struct command *command, int argc, char **argv, int
     const char *value;
     const struct option_use *use = find_option(command, argv[*at], &value);
     if (!use) {
-        char list[512];
-        return refuse(command, "unknown option '%.40s'; accepted: %s", argv[*at],
+        char list[512], meant[64];
+        return refuse(command, "unknown option '%.40s'%s; accepted: %s", argv[*at],
+                      option_meant(command, argv[*at], meant),
                       accepted(command, list, sizeof list));
     }
     if (value && !use->value[0])

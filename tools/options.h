@@ -5,6 +5,7 @@
 #ifndef STRAG_OPTIONS_H
 #define STRAG_OPTIONS_H
 
+#include "base/nearest.h"
 #include "base/status.h"
 #include "model/numbers.h"
 
@@ -104,6 +105,9 @@ void write_help(FILE *out, const struct command *command);
 
 /** The index-th option that the command takes, its own ones first. @return NULL: no more */
 const struct option_use *option_at(const struct command *command, int index);
+
+/** " (nearest: --format)", or "" where nothing is near. @return text */
+const char *nearest_text(const struct strag_nearest *nearest, const char *wrong, char text[64]);
 
 /** "-n", "--blocks", ... */
 const char *option_name(enum option_id id);

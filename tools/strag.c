@@ -91,8 +91,12 @@ static int run_command(const struct command *command, int argc, char **argv)
 
 static int wrong_use(const char *what, const char *word)
 {
-    fprintf(stderr, "strag: %s%s%.40s%s; accepted: ", what, word ? " '" : "", word ? word : "",
-            word ? "'" : "");
+    char meant[64];
+    struct strag_nearest nearest = {NULL, 0};
+    for (int c = 0; word && commands[c]; c++)
+        strag_nearest_offer(&nearest, word, commands[c]->name);
+    fprintf(stderr, "strag: %s%s%.40s%s%s; accepted: ", what, word ? " '" : "", word ? word : "",
+            word ? "'" : "", word ? nearest_text(&nearest, word, meant) : "");
     for (int c = 0; commands[c]; c++)
         fprintf(stderr, "%s, ", commands[c]->name);
     fputs("--help, --version\n", stderr);

@@ -24,6 +24,8 @@ const struct option_group topology_group = {
             {OPTION_TREE, "TEXT", "ranks per host 2,3; with switches ((2,3),(4)); @GBIT: uplink"},
             {OPTION_LAYOUT, "FILE", "topology.conf, topology.yaml or a coordinates file"},
             {OPTION_SAVED, "FILE", "what a job saved (coll_strag_save), with its state and model"},
+            {OPTION_HWLOC, "[FILE]",
+             "the cores of this machine, or of one that lstopo wrote as XML"},
             {OPTION_HOSTS, "LIST", "with one of these: the job's hosts only, like n[01-16,20]"},
             {OPTION_RANKS_PER_NODE, "G", "ranks on each host (default: 1, or as the layout says)"},
             {OPTION_PORTS, "N",
@@ -474,6 +476,13 @@ int read_machine(const struct command *command, const struct arguments *argument
     if (!read_integer(command, arguments, OPTION_RANKS, 1, RANKS_MAX, &n))
         return EXIT_USAGE;
     return place_ranks(machine, n);
+}
+
+const char *straggler_wanted(const struct machine *machine, const struct strag_algorithm *algorithm)
+{
+    return algorithm->needs_straggler && machine->problem.n > 1 && !machine->state.nstragglers
+               ? "; say which: --straggler R"
+               : "";
 }
 
 const char *model_file_name(const struct machine *machine)

@@ -65,6 +65,10 @@ int place_on_one_switch(struct machine *machine);
 int read_machine(const struct command *command, const struct arguments *arguments,
                  struct machine *machine);
 
+/** Where an algorithm is refused since no rank is late: what else to say. */
+const char *straggler_wanted(const struct machine *machine,
+                             const struct strag_algorithm *algorithm);
+
 /** What to call the file that numbers of the model are from. @return NULL: none are */
 const char *model_file_name(const struct machine *machine);
 

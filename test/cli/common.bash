@@ -66,7 +66,7 @@ algorithms() {
 waiting() {
     local name
     for name in $(algorithms); do
-        if "$STRAG" plan "$name" -n 4 --rank 0 2>&1 | grep -q 'and none is named$'; then
+        if "$STRAG" plan "$name" -n 4 --rank 0 2>&1 | grep -q 'and none is named; say which: --straggler R$'; then
             echo "$name"
         fi
     done

@@ -277,7 +277,7 @@ refuses 'strag explain: --saved says itself what the job had; leave --alpha out'
 refuses 'strag explain: --saved says itself what the job had; leave --blocks out' \
     explain --saved "$work/saved.yaml" --bytes 1K --blocks 4
 refuses 'strag explain: --torus and --saved contradict each other; give one of --torus, --mesh, --hyperx, --hammingmesh,'\
-' --tree, --layout, --saved' explain --saved "$work/saved.yaml" --bytes 1K --torus 2x2
+' --tree, --layout, --saved, --hwloc' explain --saved "$work/saved.yaml" --bytes 1K --torus 2x2
 refuses "strag plan: --saved: $work/model.yaml:1: a saved file has no key 'strag-models'; it has strag-saved, version,\
  communicator, ranks, ports, minimum, strict, quick, short-plans, reproducible, shared-memory, crowd, straggler, slow,\
  pinned, model, origins, model-file, model-line, rules, rules-file, rules-line, table, topology" \

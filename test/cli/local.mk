@@ -2,6 +2,7 @@
 # Tests of the command-line program.
 
 cli_tests = \
+	test/cli/completion.sh \
 	test/cli/contract.sh \
 	test/cli/cost.sh \
 	test/cli/execute.sh \

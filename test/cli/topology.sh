@@ -61,6 +61,9 @@ shows '  host 2: ranks 6-8'
 succeeds topology --hwloc
 cores=$(sed -n 's/^read       hwloc: 1 host, \([0-9]*\) cores*$/\1/p' "$work/out")
 [ "${cores:-0}" -ge 1 ] || fail "hwloc: $(cat "$work/out")"
+cp "$work/out" "$work/with"
+succeeds topology
+cmp "$work/with" "$work/out" || fail "topology alone: $(cat "$work/out")"
 shows "level      rank        $cores"
 counts '1 rank on 1 host, 1 on each' --hwloc -n 1
 succeeds topology --hwloc --format json
@@ -108,6 +111,8 @@ counts '4 ranks on 1 host, 4 on each' --hwloc "$work/machine.xml"
 shows 'level      package     2'
 shows '    package: ranks 0-1'
 shows '    package: ranks 2-3'
+succeeds explain --hwloc "$work/machine.xml" --bytes 1K
+grep -qx "n = 4, hwloc $work/machine.xml, 1 host, 4 ranks on each" "$work/out" || fail "explain: $(cat "$work/out")"
 counts '3 ranks on 1 host, 3 on each' -n 3 "--hwloc=$work/machine.xml"
 shows '    rank 2'
 
@@ -199,10 +204,10 @@ fi
 
 # ---- Wrong use ----
 
-kinds='--torus, --mesh, --hyperx, --hammingmesh, --tree, --layout, --saved'
+kinds='--torus, --mesh, --hyperx, --hammingmesh, --tree, --layout, --saved, --hwloc'
 refuses "strag plan: --torus and --tree contradict each other; give one of $kinds" \
     plan ring --torus 2x2 --tree 2,2
-refuses "strag topology: --mesh and --hwloc contradict each other; give one of $kinds, --hwloc" \
+refuses "strag topology: --mesh and --hwloc contradict each other; give one of $kinds" \
     topology --mesh 2x2 --hwloc
 refuses "strag topology: --torus: '4xx' is not a grid; 1 to 8 sizes with x between them are, like\
  8x8x4" topology --torus 4xx

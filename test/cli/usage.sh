@@ -12,7 +12,7 @@ names=${names//$'\n'/ }
 there_are=${names// /, }
 there_are="there are: ${there_are%, }"
 commands='list, plan, verify, cost, explain, topology, params, --help, --version'
-topology='--torus, --mesh, --hyperx, --hammingmesh, --tree, --layout, --saved, --hosts, --ranks-per-node, --ports'
+topology='--torus, --mesh, --hyperx, --hammingmesh, --tree, --layout, --saved, --hwloc, --hosts, --ranks-per-node, --ports'
 state='--straggler, --delay, --slow'
 model='--model, --alpha, --local-alpha, --bandwidth, --local-bandwidth, --link-latency, --hop-latency,'
 model+=' --reduce-bandwidth, --ties'
@@ -28,6 +28,7 @@ integer='is not an integer from'
 # Commands.
 refuses "strag: no command is given; accepted: $commands"
 refuses "strag: unknown command 'simulate'; accepted: $commands" simulate -n 8 --bytes 32
+refuses "strag: unknown command 'verfiy' (nearest: verify); accepted: $commands" verfiy ring -n 8
 refuses "strag: unknown command ''; accepted: $commands" ''
 refuses "strag: unknown option '--verbose'; accepted: $commands" --verbose
 refuses "strag: unexpected argument 'x'; accepted: $commands" --version x
@@ -44,29 +45,28 @@ refuses "strag cost: unknown algorithm 'rign' (nearest: ring); $there_are, all" 
 refuses "strag plan: one ALGORITHM is accepted, not 'ring' and 'circulant'" plan ring circulant -n 8
 
 # Options that a command does not take, or that stand alone.
-refuses "strag list: unknown option '--forma'; accepted: --format, --help" list --forma json
+refuses "strag list: unknown option '--forma' (nearest: --format); accepted: --format, --help" list --forma json
 refuses "strag list: --format: 'csv' is not one of text|wide|json" list --format csv
 refuses "strag plan: unknown option '--alpha'; accepted: $plan_takes" plan ring -n 8 --alpha 3
-refuses "strag plan: unknown option '--hwloc'; accepted: $plan_takes" plan ring -n 8 --hwloc
-refuses "strag plan: unknown option '--ran'; accepted: $plan_takes" plan ring -n 8 --ran 3
-refuses "strag plan: unknown option '--ranks'; accepted: $plan_takes" plan ring -n 8 --ranks 3
+refuses "strag plan: unknown option '--ran' (nearest: --rank); accepted: $plan_takes" plan ring -n 8 --ran 3
+refuses "strag plan: unknown option '--ranks' (nearest: --rank); accepted: $plan_takes" plan ring -n 8 --ranks 3
 refuses "strag plan: unknown option '-'; accepted: $plan_takes" plan - -n 8
 refuses "strag verify: unknown option '--rank'; accepted: $verify_takes" verify ring -n 8 --rank 1
 refuses "strag verify: --format: 'csv' is not one of text|json" verify ring -n 8 --format csv
 refuses "strag cost: unknown option '--rank'; accepted: $cost_takes" cost -n 8 --bytes 32 --rank 1
 refuses "strag explain: unknown option '--rank'; accepted: $explain_takes" \
     explain -n 8 --bytes 32 --rank 1
-refuses "strag topology: unknown option '--slow'; accepted: -n, --hwloc, --format, $topology, --help" \
+refuses "strag topology: unknown option '--slow'; accepted: -n, --format, $topology, --help" \
     topology -n 8 --slow 1:2
-refuses "strag explain: unexpected 'ring'; usage: strag explain -n RANKS [TOPOLOGY] [STATE] [MODEL]\
- --bytes LIST [--blocks M] [--minimum SIZE] [--rules FILE] [--exhaustive] [--format text|json]" explain ring -n 8 --bytes 32
+explain_usage='strag explain -n RANKS [TOPOLOGY] [STATE] [MODEL] --bytes LIST [--blocks M]'
+explain_usage+=' [--minimum SIZE] [--rules FILE] [--exhaustive] [--format text|json]'
+refuses "strag explain: unexpected 'ring'; usage: $explain_usage" explain ring -n 8 --bytes 32
 refuses "strag plan: -n is missing; usage: $plan_usage" plan ring
 refuses "strag plan: -n needs a value: -n RANKS" plan ring -n
 refuses "strag plan: --rank needs a value: --rank R" plan ring -n 8 --rank
 refuses "strag cost: --bytes is missing; usage: strag cost [ALGORITHM[,ALGORITHM...]|all] -n RANKS\
  [TOPOLOGY] [STATE] [MODEL] --bytes LIST [--blocks M] [--mode rounds|clocks] [--quick] [--format text|csv|json|svg]" cost -n 8
-refuses "strag topology: -n is missing; usage: strag topology [ALGORITHM] [TOPOLOGY|--hwloc [FILE]]\
- [-n RANKS] [--format text|json|svg]" topology
+refuses "strag explain: -n is missing; usage: $explain_usage" explain --bytes 32
 
 # Contradictions.
 refuses "strag plan: -n is given twice, as '8' and as '9'; give it once" plan ring -n 8 -n 9
@@ -88,7 +88,7 @@ refuses 'strag topology: --format svg draws at most 1024 hosts' topology -n 1025
 
 # Options without a value.
 refuses "strag plan: --yes takes no value, not '1'" plan ring -n 8 --yes=1
-refuses "strag plan: unknown option '--yesno'; accepted: $plan_takes" plan ring -n 8 --yesno
+refuses "strag plan: unknown option '--yesno' (nearest: --yes); accepted: $plan_takes" plan ring -n 8 --yesno
 refuses "strag plan: one ALGORITHM is accepted, not 'ring' and '1'" plan ring -n 8 --yes 1
 refuses "strag cost: --quick is for --mode rounds; --mode clocks looks at every message" \
     cost -n 8 --bytes 32 --quick --mode clocks

@@ -160,7 +160,8 @@ refuses 'strag verify: direct n=4: direct: root 1; it is 0, or with one block 0 
     verify direct -n 4 --root 1
 equal "algorithms for a straggler" "$(waiting | wc -l)" 3
 for name in $(waiting); do
-    refuses "strag verify: $name n=6: $name is for a rank that arrives late, and none is named" \
+    refuses "strag verify: $name n=6: $name is for a rank that arrives late, and none is named;\
+ say which: --straggler R" \
         verify "$name" -n 6
 done
 

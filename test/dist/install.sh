@@ -43,6 +43,7 @@ find "$work/root" ! -type d -printf '/%P\n' | sort > "$work/files"
     echo /usr/local/lib/libstrag.so.0
     echo /usr/local/lib/libstrag.so.0.0.0
     echo /usr/local/lib/pkgconfig/strag.pc
+    echo /usr/local/share/bash-completion/completions/strag
     echo /usr/local/share/doc/strag/CHANGELOG.md
     echo /usr/local/share/doc/strag/LICENSE
     echo /usr/local/share/doc/strag/README.md
