@@ -10,11 +10,14 @@
  * times (measured: 12 MiB at 80 Mbit/s, up to a second), and their messages would be in the way.
  *
  * The receiver measures from the end of an early piece to the end of the last one. So neither how
- * long the two waited for each other, nor what a buffer or a shaper lets pass at once is in it.
+ * long the two waited for each other, nor what a buffer or a shaper lets pass at once is in it; and
+ * a receiver that did not run meanwhile measures too low a rate, never one too high (probe_clock.h).
  */
 #include "links.h"
 
 #include "transport.h"
+
+#include "watch/probe_clock.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -102,7 +105,7 @@ struct stream {
     bool send;
     int pieces, posted, done;
     ompi_request_t *requests[SLOTS];
-    double begin, end; /* when piece WARM_UP_PIECES - 1 was done, and the last one */
+    struct strag_probe_clock clock; /* of what comes in */
 };
 
 static int post_piece(struct stream *stream, size_t bytes, ompi_request_t **request)
@@ -117,17 +120,15 @@ static int post_piece(struct stream *stream, size_t bytes, ompi_request_t **requ
 /* Post what there is room for, and take off what is done. */
 static int advance(struct stream *stream)
 {
+    const double now = coll_strag_seconds();
     int code = OMPI_SUCCESS;
     while (stream->done < stream->posted &&
            REQUEST_COMPLETE(stream->requests[stream->done % SLOTS])) {
         code = ompi_request_wait(&stream->requests[stream->done++ % SLOTS], MPI_STATUS_IGNORE);
         if (code != OMPI_SUCCESS)
             return code;
-        if (stream->done == WARM_UP_PIECES)
-            stream->begin = coll_strag_seconds();
-        if (stream->done == stream->pieces)
-            stream->end = coll_strag_seconds();
     }
+    strag_probe_clock_look(&stream->clock, now, stream->done);
     while (code == OMPI_SUCCESS && stream->posted < stream->pieces &&
            stream->posted < stream->done + SLOTS) {
         code = post_piece(stream, PIECE, &stream->requests[stream->posted % SLOTS]);
@@ -163,7 +164,12 @@ static int send_ready(struct stream *in, struct stream *out)
 static int probe_round(const struct coll_strag_partners *partners, ompi_communicator_t *comm,
                        int pieces, float *rate)
 {
-    struct stream in = {.comm = comm, .peer = partners->from, .pieces = pieces};
+    struct stream in = {
+        .comm = comm,
+        .peer = partners->from,
+        .pieces = pieces,
+        .clock = strag_probe_clock_start(pieces, WARM_UP_PIECES, coll_strag_seconds()),
+    };
     struct stream out = {.comm = comm, .peer = partners->to, .pieces = pieces, .send = true};
     int code = send_ready(&in, &out);
     while (code == OMPI_SUCCESS && (in.done < pieces || out.done < pieces)) {
@@ -172,8 +178,7 @@ static int probe_round(const struct coll_strag_partners *partners, ompi_communic
             code = advance(&out);
         opal_progress();
     }
-    if (in.end > in.begin)
-        *rate = (float)((double)(pieces - WARM_UP_PIECES) * PIECE / (in.end - in.begin));
+    *rate = (float)strag_probe_clock_rate(&in.clock, PIECE);
     return code;
 }
 

@@ -122,6 +122,7 @@ src_libstrag_la_SOURCES = \
 	src/watch/meter.c src/watch/meter.h \
 	src/watch/observe.c src/watch/observe.h \
 	src/watch/offers.c src/watch/offers.h \
+	src/watch/probe_clock.c src/watch/probe_clock.h \
 	src/watch/slowdown.c src/watch/slowdown.h \
 	src/watch/summary.c src/watch/summary.h \
 	src/watch/trial.c src/watch/trial.h \

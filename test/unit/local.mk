@@ -45,6 +45,7 @@ unit_tests = \
 	test/unit/test_plan \
 	test/unit/test_plan_store \
 	test/unit/test_placement \
+	test/unit/test_probe_clock \
 	test/unit/test_random_plans \
 	test/unit/test_rules \
 	test/unit/test_sample \
@@ -281,6 +282,10 @@ test_unit_test_plan_store_SOURCES = test/unit/test_plan_store.c
 test_unit_test_plan_store_CPPFLAGS = $(unit_cppflags)
 test_unit_test_plan_store_LDFLAGS = $(unit_ldflags)
 test_unit_test_plan_store_LDADD = $(unit_libs)
+test_unit_test_probe_clock_SOURCES = test/unit/test_probe_clock.c
+test_unit_test_probe_clock_CPPFLAGS = $(unit_cppflags)
+test_unit_test_probe_clock_LDFLAGS = $(unit_ldflags)
+test_unit_test_probe_clock_LDADD = $(unit_libs)
 test_unit_test_random_plans_SOURCES = test/unit/test_random_plans.c
 test_unit_test_random_plans_CPPFLAGS = $(unit_cppflags)
 test_unit_test_random_plans_LDFLAGS = $(unit_ldflags)
