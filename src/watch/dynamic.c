@@ -11,6 +11,13 @@ static const double gains_clearly = 2;
 /* ... and this part of the calls' time, so that what the model does not know does not matter. */
 static const double share_on = 0.03, share_off = 0.01;
 
+/* ... provided that it is so many times its standard error: the patience is the one that did best
+ * in few calls, and with delays of all lengths some patience nearly always gained there. */
+static const double sure = 2;
+
+/* What calls have shown counts half after so many others. */
+static const double half_life = 16;
+
 /* The difference is known if its standard error is this part of it. */
 static const double known_to = 0.1;
 
@@ -18,7 +25,8 @@ enum {
     STEPS = 10,         /* patience is one of so many parts of the break-even delay */
     MEASURED_LEAST = 3, /* calls that wait for all, and calls that need not */
     MEASURED_MOST = 128,
-    FORGET = 64, /* windows after which what was refuted is tried again */
+    FORGET = 64,      /* windows after which what was refuted is tried again */
+    LOOKED_MOST = 48, /* calls after which a gain that is not sure is none */
     FIRST = 12,
     SIZES = 28, /* the table has vectors of 2^12 to 2^39 bytes */
 };
@@ -27,6 +35,14 @@ enum {
 struct sample {
     int count;
     double sum, squares;
+};
+
+/* What each patience would have gained: sums over calls that were looked at closely, the older the
+ * less. */
+struct evidence {
+    double calls;
+    double all; /* seconds, waiting for all */
+    double gained[STEPS], squares[STEPS];
 };
 
 struct strag_dynamic {
@@ -38,6 +54,8 @@ struct strag_dynamic {
     double *last;    /* [rank]: calls in which it was last, the older the less */
     double refuted;  /* share of the time that was suspected and not found; 0: none was */
     int refuted_for; /* windows */
+    struct evidence evidence;
+    int looked; /* calls since the last decision that was sure */
     struct sample open, waits;
     bool known; /* the measurement is over */
     struct strag_dynamic_summary summary;
@@ -106,6 +124,8 @@ void strag_dynamic_table(struct strag_dynamic *dynamic, const struct strag_selec
     struct strag_table *table = &dynamic->policy.table;
     dynamic->selection = selection;
     *table = (struct strag_table){.entries = 1};
+    if (!selection)
+        dynamic->evidence = (struct evidence){.calls = 0};
     dynamic->policy.on = selection && (dynamic->policy.on || dynamic->use == STRAG_DYNAMIC_ALWAYS);
     if (!selection)
         return;
@@ -146,40 +166,59 @@ static double cost(const struct strag_dynamic_call *call, double scale, double p
     return patience + scale * seconds_of(call->ahead, call->bytes, (call->gap - patience) / scale);
 }
 
-/* What a patience gains in a window. */
-struct gain {
-    double part;    /* of the break-even delay */
-    double seconds; /* less than waiting for all, in all calls */
-    double all;     /* of all calls, waiting for all */
-    int calls;
-};
-
-static struct gain gain_of(const struct strag_dynamic_call *calls, int count, double scale,
-                           double part)
+static double part_of(int step)
 {
-    struct gain gain = {.part = part};
+    return (double)(step + 1) / STEPS;
+}
+
+static void add_evidence(struct evidence *evidence, const struct strag_dynamic_call *calls,
+                         int count, double scale)
+{
+    const double kept = exp2(-count / half_life);
+    evidence->calls *= kept;
+    evidence->all *= kept;
+    for (int step = 0; step < STEPS; step++) {
+        evidence->gained[step] *= kept;
+        evidence->squares[step] *= kept;
+    }
     for (int c = 0; c < count; c++) {
         const struct strag_dynamic_call *call = &calls[c];
         if (!call->close || !(call->together < INFINITY))
             continue;
         const double waiting = call->gap + scale * call->together;
-        gain.calls++;
-        gain.all += waiting;
-        if (call->ahead)
-            gain.seconds += waiting - cost(call, scale, part * break_even(call, scale));
+        evidence->calls++;
+        evidence->all += waiting;
+        for (int step = 0; step < STEPS && call->ahead; step++) {
+            const double gained =
+                waiting - cost(call, scale, part_of(step) * break_even(call, scale));
+            evidence->gained[step] += gained;
+            evidence->squares[step] += gained * gained;
+        }
     }
-    return gain;
 }
 
-static struct gain best_gain(const struct strag_dynamic_call *calls, int count, double scale)
+/* What the best patience gains in a call. */
+struct gain {
+    double part;           /* of the break-even delay */
+    double seconds, error; /* less than waiting for all, and its standard error */
+    double all;            /* waiting for all */
+};
+
+static struct gain best_gain(const struct evidence *evidence)
 {
-    struct gain best = gain_of(calls, count, scale, 1);
-    for (int step = STEPS - 1; step > 0; step--) {
-        const struct gain gain = gain_of(calls, count, scale, (double)step / STEPS);
-        if (gain.seconds > best.seconds)
-            best = gain;
+    int best = STEPS - 1;
+    for (int step = STEPS - 2; step >= 0; step--) {
+        if (evidence->gained[step] > evidence->gained[best])
+            best = step;
     }
-    return best;
+    const double calls = fmax(evidence->calls, 1), mean = evidence->gained[best] / calls;
+    const double variance = fmax(0, evidence->squares[best] / calls - mean * mean);
+    return (struct gain){
+        .part = part_of(best),
+        .seconds = mean,
+        .error = calls < MEASURED_LEAST ? INFINITY : sqrt(variance / (calls - 1)),
+        .all = evidence->all / calls,
+    };
 }
 
 /* An allreduce that bandwidth limits takes 2(n-1)/n of what the vector takes on a link;
@@ -368,7 +407,7 @@ static void count_last(struct strag_dynamic *dynamic, const struct strag_dynamic
 static void refute(struct strag_dynamic *dynamic, double share)
 {
     dynamic->refuted = share;
-    dynamic->refuted_for = 0;
+    dynamic->refuted_for = dynamic->looked = 0;
     dynamic->policy.on = dynamic->use == STRAG_DYNAMIC_ALWAYS;
 }
 
@@ -377,6 +416,7 @@ static void enter(struct strag_dynamic *dynamic, const struct strag_dynamic_call
                   double scale)
 {
     dynamic->policy.on = dynamic->policy.measure = true;
+    dynamic->looked = 0;
     dynamic->known = false;
     dynamic->open = dynamic->waits = (struct sample){.count = 0};
     for (int c = 0; c < count; c++) {
@@ -389,17 +429,18 @@ static void enter(struct strag_dynamic *dynamic, const struct strag_dynamic_call
 static bool enters_or_leaves(struct strag_dynamic *dynamic, const struct gain *gain, double price)
 {
     const bool forced = dynamic->use == STRAG_DYNAMIC_ALWAYS, on = dynamic->policy.on;
-    const double all_price = price * gain->calls;
-    const bool clear =
-        gain->seconds > gains_clearly * all_price && gain->seconds > share_on * gain->all;
-    const bool enough = gain->seconds > all_price && gain->seconds > share_off * gain->all;
+    const double least = fmax(gains_clearly * price, share_on * gain->all);
+    const bool enters = gain->seconds > least && gain->seconds > sure * gain->error;
+    const bool may_enter =
+        gain->seconds + sure * gain->error > least && dynamic->looked < LOOKED_MOST;
+    const bool enough = gain->seconds > price && gain->seconds > share_off * gain->all;
     if (on && dynamic->known && dynamic->summary.saves <= 0)
         refute(dynamic, INFINITY);
-    else if (!on && !clear && !forced)
+    else if (!on && !enters && !may_enter && !forced)
         refute(dynamic, gain->seconds / fmax(gain->all, 1e-9) + share_on);
     else if (on && !enough && !forced)
         dynamic->policy.on = false;
-    return !on && clear;
+    return !on && enters;
 }
 
 bool strag_dynamic_window(struct strag_dynamic *dynamic, const struct strag_dynamic_call *calls,
@@ -420,7 +461,9 @@ bool strag_dynamic_window(struct strag_dynamic *dynamic, const struct strag_dyna
     count_saved(dynamic, calls, count, scale);
     if (4 * close < 3 * count)
         return dynamic->policy.on || strag_dynamic_suspects(dynamic, calls, count);
-    const struct gain gain = best_gain(calls, count, scale);
+    add_evidence(&dynamic->evidence, calls, count, scale);
+    const struct gain gain = best_gain(&dynamic->evidence);
+    dynamic->looked += dynamic->policy.on ? 0 : count;
     if (enters_or_leaves(dynamic, &gain, price))
         enter(dynamic, calls, count, scale);
     give_roles(dynamic);
@@ -429,7 +472,7 @@ bool strag_dynamic_window(struct strag_dynamic *dynamic, const struct strag_dyna
         const size_t from = shortest_gain(calls, count, scale, gain.part, price);
         dynamic->policy.from = from < dynamic->least ? dynamic->least : from;
     }
-    return dynamic->policy.on;
+    return dynamic->policy.on || dynamic->looked > 0;
 }
 
 const struct strag_dynamic_policy *strag_dynamic_policy(const struct strag_dynamic *dynamic)

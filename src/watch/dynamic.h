@@ -13,10 +13,12 @@
  * bandwidth limits that is 2/n of what the vector takes on a link. Who waits for no longer than D
  * loses no more than D against all alternatives, whatever the gaps are (the argument of ski
  * rental). Within 0 .. D the policy takes the patience that would have cost least in the last
- * window.
+ * calls.
  *
- * The regime is entered where that gains, in a window that was looked at closely, several times
- * what finding out costs, and left where it does not gain that cost any more. Whether it really
+ * The regime is entered where that gains, in calls that were looked at closely, several times what
+ * finding out costs and twice its own standard error, and left where it does not gain that cost any
+ * more. (Without the error 4 ranks that are all late by exponential times, where going ahead loses
+ * in the long run, see below, would enter it in three jobs of four, by chance.) Whether it really
  * saves time is measured: every TURN calls one waits for all, until the difference is known to a
  * tenth (or enough calls were spent on that). If there is none, the regime is left for long.
  *

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Whoever comes last: when the policy goes ahead, after which patience, and when it gives up; in
- * simulated windows of calls whose gaps are drawn, on eight hosts.
+ * simulated windows of calls whose gaps are drawn, on four and on eight hosts.
+ *
+ * STRAG_CASES: jobs whose ranks are all late by exponential times.
  */
 #include "watch/dynamic.h"
 
@@ -10,7 +12,7 @@
 
 #include <math.h>
 
-enum { RANKS = 8, WINDOW = 50, NOBODY = -1 };
+enum { RANKS = 8, WINDOW = 50 };
 
 static const size_t bytes = 256 << 20;
 static const double scale = 100;  /* the machine is so many times slower than the model */
@@ -21,9 +23,11 @@ struct job {
     struct strag_topology *topology;
     struct strag_selection *usual, *any;
     struct strag_dynamic *dynamic;
+    int ranks, window;
     double link;        /* modelled seconds of the vector on a link */
     double together;    /* of an allreduce that waits for all */
     double least, most; /* of gaps, in times of `link` */
+    double mean;        /* above 0: they are exponential, of this mean */
     bool look;
     double truth; /* what going ahead really saves of what is modelled */
     uint64_t number;
@@ -31,9 +35,10 @@ struct job {
 
 static struct strag_selection *select_for(const struct job *job, bool straggler)
 {
-    const struct strag_straggler last = {RANKS - 1, 1e-9};
+    const struct strag_straggler last = {job->ranks - 1, 1e-9};
     const struct strag_state state = {.nstragglers = straggler, .straggler = &last};
-    const struct strag_problem problem = {.n = RANKS, .topology = job->topology, .state = &state};
+    const struct strag_problem problem = {
+        .n = job->ranks, .topology = job->topology, .state = &state};
     const struct strag_model model = strag_model_default(STRAG_NETWORK_TREE);
     const struct strag_select_options options = {
         .only = straggler ? strag_algorithm_any_straggler() : NULL, .short_plans = true};
@@ -55,22 +60,37 @@ static double least_time(const struct strag_selection *selection)
     return least;
 }
 
-static struct job *job_make(enum strag_dynamic_use use)
+static void begin(struct job *job, enum strag_dynamic_use use)
+{
+    strag_dynamic_free(job->dynamic);
+    job->look = false;
+    job->number = 0;
+    job->dynamic = strag_dynamic_create(job->ranks, use);
+    assert_non_null(job->dynamic);
+    strag_dynamic_begin(job->dynamic, use == STRAG_DYNAMIC_ALWAYS ? job->any : NULL, bytes,
+                        job->together, bytes / 4);
+}
+
+static struct job *job_make_of(int ranks, int calls, enum strag_dynamic_use use)
 {
     struct job *job = calloc(1, sizeof *job);
     assert_non_null(job);
     job->rng = (struct rng){support_seed("test_dynamic")};
-    assert_int_equal(strag_topology_flat(RANKS, 1, &job->topology, NULL), STRAG_OK);
+    job->ranks = ranks;
+    job->window = calls;
+    assert_int_equal(strag_topology_flat(ranks, 1, &job->topology, NULL), STRAG_OK);
     job->usual = select_for(job, false);
     job->any = select_for(job, true);
     job->together = least_time(job->usual);
-    job->link = job->together * RANKS / (2 * (RANKS - 1));
+    job->link = job->together * ranks / (2 * (ranks - 1));
     job->truth = 1;
-    job->dynamic = strag_dynamic_create(RANKS, use);
-    assert_non_null(job->dynamic);
-    strag_dynamic_begin(job->dynamic, use == STRAG_DYNAMIC_ALWAYS ? job->any : NULL, bytes,
-                        job->together, bytes / 4);
+    begin(job, use);
     return job;
+}
+
+static struct job *job_make(enum strag_dynamic_use use)
+{
+    return job_make_of(RANKS, WINDOW, use);
 }
 
 static void job_free(struct job *job)
@@ -103,18 +123,25 @@ static double after(const struct job *job, double gap, double waited)
     return together - job->truth * saved;
 }
 
+/* In times of `link`. */
+static double draw_gap(struct job *job)
+{
+    const double drawn = (double)(rng_next(&job->rng) >> 11) * 0x1p-53;
+    return job->mean > 0 ? -job->mean * log1p(-drawn)
+                         : job->least + (job->most - job->least) * drawn;
+}
+
 /* @return mean seconds from the last arrival on, in times of the vector on a link */
 static double window(struct job *job)
 {
     struct strag_dynamic_call calls[WINDOW];
     double sum = 0;
-    for (int c = 0; c < WINDOW; c++) {
-        const double drawn = (double)(rng_next(&job->rng) >> 11) * 0x1p-53;
+    for (int c = 0; c < job->window; c++) {
         struct strag_dynamic_call *call = &calls[c];
         *call = (struct strag_dynamic_call){
             .bytes = bytes,
-            .last = (int)rng_below(&job->rng, RANKS - 1), /* rank 7 never is */
-            .gap = scale * job->link * (job->least + (job->most - job->least) * drawn),
+            .last = (int)rng_below(&job->rng, (unsigned)job->ranks - 1), /* never the highest */
+            .gap = scale * job->link * draw_gap(job),
             .close = job->look,
             .turn = strag_dynamic_turn_of(policy(job), bytes, job->number++),
             .together = job->together,
@@ -125,12 +152,12 @@ static double window(struct job *job)
             call->went_ahead ? after(job, call->gap, patience(job)) : scale * job->together;
         sum += call->seconds;
     }
-    job->look = strag_dynamic_suspects(job->dynamic, calls, WINDOW);
+    job->look = strag_dynamic_suspects(job->dynamic, calls, job->window);
     if (job->look && !strag_dynamic_ahead(job->dynamic, bytes))
         strag_dynamic_table(job->dynamic, job->any);
     else
-        job->look = strag_dynamic_window(job->dynamic, calls, WINDOW, scale, price);
-    return sum / WINDOW / scale / job->link;
+        job->look = strag_dynamic_window(job->dynamic, calls, job->window, scale, price);
+    return sum / job->window / scale / job->link;
 }
 
 /* ---- Tests ---- */
@@ -218,6 +245,37 @@ static void what_saves_nothing_is_given_up(void **unused)
     job_free(job);
 }
 
+/* All ranks late by exponential times of mean 0.5: the last one is late by as much behind the
+ * others. With 4 ranks going ahead loses in the long run, whatever the patience; with 8 it gains.
+ * @return in how many of `jobs` jobs of 50 calls, in windows of 5, the regime is entered */
+static long count_entered(int ranks, long jobs)
+{
+    struct job *job = job_make_of(ranks, 5, STRAG_DYNAMIC_AUTO);
+    long entered = 0;
+    job->mean = 0.5;
+    for (long j = 0; j < jobs; j++) {
+        bool on = false;
+        begin(job, STRAG_DYNAMIC_AUTO);
+        for (int w = 0; w < 10; w++) {
+            window(job);
+            on = on || policy(job)->on;
+        }
+        entered += on;
+    }
+    job_free(job);
+    return entered;
+}
+
+static void chance_does_not_count(void **unused)
+{
+    (void)unused;
+    const long jobs = support_cases(400);
+    const long four = count_entered(4, jobs), eight = count_entered(8, jobs);
+    printf("entered by 4 ranks in %ld, by 8 in %ld of %ld jobs\n", four, eight, jobs);
+    assert_true(10 * four < jobs);
+    assert_true(10 * eight > 7 * jobs);
+}
+
 static void with_two_ranks_or_by_order_it_is_off(void **unused)
 {
     (void)unused;
@@ -272,6 +330,7 @@ int main(void)
         cmocka_unit_test(random_stragglers_are_not_waited_for),
         cmocka_unit_test(short_delays_are_waited_for),
         cmocka_unit_test(what_saves_nothing_is_given_up),
+        cmocka_unit_test(chance_does_not_count),
         cmocka_unit_test(with_two_ranks_or_by_order_it_is_off),
         cmocka_unit_test(turns),
         cmocka_unit_test(out_of_memory),
