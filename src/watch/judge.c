@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The part of the time that making tables may take. */
 /* A short call of which a rank's lateness is more than this share took as long as that. */
 static const double late_share = 0.5;
 
+/* The part of the time that making tables may take. */
 static const double busy_share = 0.01;
 
 enum { LONG = 4 << 20 }; /* bytes that no latency matters for */
@@ -44,7 +44,7 @@ struct strag_judge {
     struct strag_verdict acted; /* the verdict that was last acted upon */
     double next_time;           /* no table is made before */
     bool stale;                 /* the usual table is of numbers that have changed */
-    double window_end;          /* of the previous window */
+    double busy;                /* seconds in calls since links were looked at */
     struct strag_watch_summary summary;
     char log[768];
 };
@@ -176,7 +176,6 @@ struct strag_judge *strag_judge_create(const struct strag_judge_options *options
     judge->stale = options->learner && usual->selection &&
                    !is_same_table(&usual->table, &usual->selection->table);
     judge->acted.rank = -1;
-    judge->window_end = now;
     judge->summary = strag_watch_summary_none();
     note_slowest(judge);
     if (options->dynamic == STRAG_DYNAMIC_ALWAYS)
@@ -206,6 +205,7 @@ void strag_judge_add(struct strag_judge *judge, const struct strag_watched_call 
                                  : goes_ahead(call->algorithm) ? judge->acted.rank
                                                                : -1};
     summary->seconds += seconds;
+    judge->busy += seconds;
     if (mine->straggler >= 0 && outside && summary->ahead_from == 0)
         summary->ahead_from = summary->calls;
 }
@@ -392,7 +392,7 @@ static bool look_for_the_last(struct strag_judge *judge, double now)
 
 /* ---- Slow links ---- */
 
-static void look_at_links(struct strag_judge *judge, const void *notes, size_t stride, double now,
+static void look_at_links(struct strag_judge *judge, const void *notes, size_t stride,
                           struct strag_judgement *judgement)
 {
     const struct strag_judge_options *options = &judge->options;
@@ -404,10 +404,9 @@ static void look_at_links(struct strag_judge *judge, const void *notes, size_t s
     if (judge->arrivals)
         calls = INFINITY; /* messages wait for ranks, too, and meters say nothing of links */
     const char *meters = (const char *)notes + stride - sizeof(struct strag_meter_note);
-    judgement->probe =
-        strag_slowdown_window(options->slowdown, meters, stride, calls, now - judge->window_end);
+    judgement->probe = strag_slowdown_window(options->slowdown, meters, stride, calls, judge->busy);
     judgement->probe_bytes = strag_slowdown_bytes(options->slowdown);
-    judge->window_end = now;
+    judge->busy = 0;
 }
 
 static void log_links(struct strag_judge *judge)
@@ -553,7 +552,7 @@ struct strag_judgement strag_judge_window(struct strag_judge *judge, const void 
     judgement.look = look_for_the_last(judge, now) || judgement.look;
     if (judge->options.learner)
         learn(judge, notes, stride, now, &judgement);
-    look_at_links(judge, notes, stride, now, &judgement);
+    look_at_links(judge, notes, stride, &judgement);
     summary->straggler = verdict.rank;
     summary->delay = verdict.delay;
     summary->observed = strag_observer_report(observer);

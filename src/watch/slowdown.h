@@ -24,7 +24,7 @@
  *
  * There are also rare probes without a suspicion: with some plans (weighted, optcc) messages never
  * wait, and meters measure nothing. While a host is slow every window has a probe, since its plan
- * uses its links less than others. Options limit the share of the job's time that probes take.
+ * uses its links less than others. Options limit the share of the calls' time that probes take.
  *
  * On a machine that others use, too, rates scatter, and the slowest of many hosts seems to be slow
  * by chance. So a host is slow only by four times as much as the faster half of the hosts scatter
@@ -48,7 +48,7 @@ enum { STRAG_PROBE_ROUNDS = 3, STRAG_PROBE_HOSTS_MIN = 3 };
 struct strag_slowdown_options {
     double least;   /* a host is slow from this factor on, until below half of its excess over 1; */
     double sure;    /* but the excess is so many times the scatter of rates at the least */
-    double share;   /* of the job's time for probes */
+    double share;   /* of the calls' time for probes */
     double more;    /* with a suspicion, or while a host is slow */
     double thought; /* assumed seconds of the first probe */
     int remember;   /* windows for which a refuted suspicion counts */
@@ -93,7 +93,7 @@ void strag_slowdown_state(const struct strag_slowdown *slowdown, struct strag_st
  * @param notes    of all ranks
  * @param stride   bytes from one rank's note to the next one's
  * @param calls    seconds in its calls
- * @param elapsed  seconds since the previous window's end
+ * @param elapsed  seconds since the previous window's end, those outside of calls left out
  * @return whether to probe all hosts now
  */
 bool strag_slowdown_window(struct strag_slowdown *slowdown, const void *notes, size_t stride,
