@@ -16,8 +16,9 @@ enum { SAMPLES = 8, WINDOW_SIZES = 8 }; /* of a kind; of a window */
  * within a host they were measured on one machine, and what was measured before is of this one. */
 static const double doubt_default = 7, doubt_local = 1.5, doubt_measured = 1;
 
-/* A short measurement of a bandwidth may have been of a shaper's burst. */
-static const double doubt_bandwidth = 3;
+/* The shortest of several round trips is what a short message takes. But a short measurement of a
+ * bandwidth may have been of a shaper's burst. */
+static const double doubt_alpha = 0.5, doubt_bandwidth = 3;
 
 /* Calls that take so much more or less than modelled want another fit; so far has a number to move
  * to want another table. */
@@ -72,7 +73,9 @@ static void find_doubts(struct strag_learner *learner)
         const bool latency = id == STRAG_MODEL_LINK_LATENCY || id == STRAG_MODEL_HOP_LATENCY;
         double doubt = network ? doubt_default : latency ? 0 : doubt_local;
         if (origin == STRAG_FROM_MEASURED)
-            doubt = id == STRAG_MODEL_BANDWIDTH ? doubt_bandwidth : doubt_measured;
+            doubt = id == STRAG_MODEL_ALPHA       ? doubt_alpha
+                    : id == STRAG_MODEL_BANDWIDTH ? doubt_bandwidth
+                                                  : doubt_measured;
         if (origin == STRAG_FROM_USER || origin == STRAG_FROM_FILE)
             doubt = 0;
         learner->doubt_before[id] = learner->doubt[id] = doubt;

@@ -10,13 +10,15 @@
 #include <string.h>
 
 enum {
-    SAMPLES = 8,       /* that are kept of each */
-    BEFORE = 3,        /* calls of a class before its trial */
-    FINALISTS = 3,     /* in a final, */
-    FINAL_CALLS = 3,   /* each of which runs so many times */
-    FREE_CALLS = 30,   /* a class's first ones, in which trials are not bounded */
-    PER_ALGORITHM = 2, /* counts of blocks that are tried */
-    PORTION = 2        /* algorithms that are tried at once, of very long calls */
+    SAMPLES = 8,                  /* that are kept of each */
+    BEFORE = 3,                   /* calls of a class before its trial */
+    FINALISTS = 3,                /* in a final, */
+    FINAL_CALLS = 3,              /* each of which runs so many times */
+    FREE_CALLS = 30,              /* a class's first ones, in which trials are not bounded */
+    PER_ALGORITHM = 2,            /* counts of blocks that are tried */
+    FORMS = STRAG_TRIAL_RUNS + 2, /* in all: some may follow in second heats */
+    ALIKE = 2,  /* forms that are tried of those that the model cannot tell apart */
+    PORTION = 2 /* algorithms that are tried at once, of very long calls */
 };
 
 /* What is modelled to take longer than the best by more than that is not tried. */
@@ -46,6 +48,12 @@ static const double long_call = 20e-3;
 /* Of those that take longer a trial is felt. */
 static const double very_long_call = 0.1;
 
+/* Forms whose modelled times differ by less are alike: the same messages in another order. */
+static const double alike = 0.001;
+
+/* Latencies that might overlap are hoped to where that would make more of a difference. */
+static const double worth_hoping = 0.02;
+
 /* Sizes that differ by less are the same size. */
 static const double same_size = 1.045;
 
@@ -53,8 +61,8 @@ enum phase { NEW, HEATS, FINAL, OVER };
 
 struct form {
     struct strag_trial_run what;
-    double modelled;
-    int count; /* calls so far */
+    double modelled, hoped; /* seconds: what it takes, and if all latencies overlap that may */
+    int count;              /* calls so far */
     float seconds[SAMPLES];
 };
 
@@ -70,7 +78,7 @@ struct class
     double lost;       /* ... and really has lost, before the final */
     int forms, wanted; /* ... and calls that the trial at hand still has to come */
     int winner;        /* once it is over */
-    struct form form[STRAG_TRIAL_RUNS];
+    struct form form[FORMS];
 };
 
 struct strag_trials {
@@ -120,13 +128,13 @@ static bool is_same_size(double a, double b)
     return a < b * same_size && b < a * same_size;
 }
 
-static struct form *find_form(struct class *class, const struct strag_algorithm *algorithm,
+static struct form *find_form(const struct class *class, const struct strag_algorithm *algorithm,
                               int blocks)
 {
     for (int f = 0; f < class->forms; f++) {
-        struct strag_trial_run *what = &class->form[f].what;
+        const struct strag_trial_run *what = &class->form[f].what;
         if (what->algorithm == algorithm && what->blocks == blocks)
-            return &class->form[f];
+            return (struct form *)&class->form[f];
     }
     return NULL;
 }
@@ -137,7 +145,7 @@ static struct form *find_or_add(struct class *class, const struct strag_trial_ru
     struct form *form = find_form(class, what->algorithm, what->blocks);
     if (form || class->phase != NEW)
         return form;
-    if (class->forms == STRAG_TRIAL_RUNS)
+    if (class->forms == FORMS)
         class->forms = 0;
     form = &class->form[class->forms++];
     *form = (struct form){.what = {what->algorithm, what->blocks, 0}};
@@ -248,6 +256,12 @@ static int compare_entrants(const void *a, const void *b)
     return x->offer < y->offer ? -1 : 1;
 }
 
+/* What it takes if all goes well. */
+static double hoped(const struct strag_offer *offer)
+{
+    return offer->seconds - (offer->spare > worth_hoping * offer->seconds ? offer->spare : 0);
+}
+
 static void add_form(struct class *class, const struct strag_offer *offer)
 {
     struct form *form = find_form(class, offer->algorithm, offer->blocks);
@@ -256,6 +270,7 @@ static void add_form(struct class *class, const struct strag_offer *offer)
         *form = (struct form){.what = {offer->algorithm, offer->blocks, 0}};
     }
     form->modelled = offer->seconds;
+    form->hoped = hoped(offer);
 }
 
 static int count_forms(const struct class *class, const struct strag_algorithm *algorithm)
@@ -266,6 +281,32 @@ static int count_forms(const struct class *class, const struct strag_algorithm *
     return count;
 }
 
+static bool is_close(double a, double b)
+{
+    return fabs(a - b) <= alike * b;
+}
+
+/* What the previous component runs is not known, so it is like nothing else. */
+static int count_alike(const struct class *class, const struct strag_offer *offer)
+{
+    int count = 0;
+    for (int f = 0; f < class->forms && offer->algorithm; f++) {
+        const struct form *form = &class->form[f];
+        count += form->what.algorithm && is_close(form->modelled, offer->seconds) &&
+                 is_close(form->hoped, hoped(offer));
+    }
+    return count;
+}
+
+/* Is there nothing to be learnt from trying it that others do not show? */
+static bool is_superfluous(const struct class *class, const struct strag_offer *offer,
+                           int per_algorithm)
+{
+    return find_form(class, offer->algorithm, offer->blocks) ||
+           count_forms(class, offer->algorithm) >= per_algorithm ||
+           count_alike(class, offer) >= ALIKE;
+}
+
 /* Others than the table's choice have not run here, or not for long: what ran before is forgotten
  * unless it is that. */
 static void keep_only(struct class *class, const struct strag_offer *usual)
@@ -273,6 +314,7 @@ static void keep_only(struct class *class, const struct strag_offer *usual)
     const struct form *form = find_form(class, usual->algorithm, usual->blocks);
     struct form kept = form ? *form : (struct form){.what = {usual->algorithm, usual->blocks, 0}};
     kept.modelled = usual->seconds;
+    kept.hoped = hoped(usual);
     class->form[0] = kept;
     class->forms = 1;
 }
@@ -283,8 +325,7 @@ static struct entrant enter(const struct strag_trials *trials, int size_class,
     const double ratio = experience(trials, size_class, offer);
     if (ratio > 0)
         return (struct entrant){offer, ratio * offer->seconds, ratio * offer->seconds};
-    const double spare = offer->spare > margin * offer->seconds ? offer->spare : 0;
-    return (struct entrant){offer, offer->seconds - spare, offer->seconds};
+    return (struct entrant){offer, hoped(offer), offer->seconds};
 }
 
 static bool is_very_long(const struct class *class)
@@ -312,6 +353,17 @@ static double most_granted(const struct class *class)
     return is_very_long(class) ? long_lost + long_share * FREE_CALLS : free_lost;
 }
 
+/* @param worst  how many times as long as the best it may take */
+static void add_if_granted(struct class *class, const struct strag_offer *offer, double worst,
+                           int per_algorithm)
+{
+    const double lost = heat_calls(class) * fmax(thought_lost, worst - 1);
+    if (is_superfluous(class, offer, per_algorithm) || class->thought + lost > most_granted(class))
+        return;
+    add_form(class, offer);
+    class->thought += lost;
+}
+
 /* The table's choice is the first form; the others in the order of what is expected of them, each
  * algorithm with one count of blocks before any has a second one. */
 static void choose_forms(const struct strag_trials *trials, int size_class, struct class *class,
@@ -334,16 +386,8 @@ static void choose_forms(const struct strag_trials *trials, int size_class, stru
     class->thought = FINAL_CALLS * (FINALISTS - 1) * thought_lost;
     for (int most = 1; most <= PER_ALGORITHM; most++) {
         for (int i = 0; i < count && class->forms < STRAG_TRIAL_RUNS; i++) {
-            const struct strag_offer *offer = entrants[i].offer;
-            const double lost =
-                heat_calls(class) * fmax(thought_lost, entrants[i].worst / best - 1);
-            if (entrants[i].expected > (1 + margin) * best ||
-                find_form(class, offer->algorithm, offer->blocks) ||
-                count_forms(class, offer->algorithm) >= most ||
-                class->thought + lost > most_granted(class))
-                continue;
-            add_form(class, offer);
-            class->thought += lost;
+            if (entrants[i].expected <= (1 + margin) * best)
+                add_if_granted(class, entrants[i].offer, entrants[i].worst / best, most);
         }
     }
     free(entrants);
@@ -376,7 +420,7 @@ static void give_out(const struct strag_trials *trials, struct class *class, con
 static void begin_heats(const struct strag_trials *trials, struct class *class,
                         struct strag_trial *trial)
 {
-    bool runs[STRAG_TRIAL_RUNS];
+    bool runs[FORMS];
     const int calls = heat_calls(class), most = is_very_long(class) ? PORTION : STRAG_TRIAL_RUNS;
     for (int f = 0, count = 0; f < class->forms; f++) {
         runs[f] = class->form[f].count < calls && count < most;
@@ -395,15 +439,27 @@ static bool has_more_heats(const struct class *class)
     return more && class->lost <= most_granted(class);
 }
 
+/* The model has learnt from what ran. */
+static void model_again(struct class *class, const struct strag_offer *offers, int count)
+{
+    for (int i = 0; i < count; i++) {
+        struct form *form = find_form(class, offers[i].algorithm, offers[i].blocks);
+        if (form) {
+            form->modelled = offers[i].seconds;
+            form->hoped = hoped(&offers[i]);
+        }
+    }
+}
+
 /* What the model has learnt from the heats may speak for others. @return whether there are any */
 static bool add_promising(struct class *class, const struct strag_offer *offers, int count)
 {
     const double best = best_so_far(class);
     const int before = class->forms;
-    for (int i = 0; i < count && class->forms < STRAG_TRIAL_RUNS && !class->again; i++) {
-        if (offers[i].seconds < best && !find_form(class, offers[i].algorithm, offers[i].blocks) &&
-            count_forms(class, offers[i].algorithm) < PER_ALGORITHM)
-            add_form(class, &offers[i]);
+    model_again(class, offers, count);
+    for (int i = 0; i < count && class->forms < FORMS && !class->again; i++) {
+        if (hoped(&offers[i]) < best)
+            add_if_granted(class, &offers[i], offers[i].seconds / best, PER_ALGORITHM);
     }
     class->again = true;
     return class->forms > before && class->lost <= most_granted(class);
@@ -413,7 +469,7 @@ static bool add_promising(struct class *class, const struct strag_offer *offers,
 static void begin_final(const struct strag_trials *trials, struct class *class,
                         struct strag_trial *trial)
 {
-    bool runs[STRAG_TRIAL_RUNS] = {false};
+    bool runs[FORMS] = {false};
     const double best = best_so_far(class);
     int finalists = 0;
     for (int place = 0; place < FINALISTS; place++) {

@@ -46,7 +46,7 @@ static struct job job_make(uint64_t seed, double noise, int count)
     job.trials = strag_trials_create(0);
     assert_non_null(job.trials);
     for (int i = 0; i < count; i++)
-        job.offers[i] = (struct strag_offer){strag_algorithms[i], 0, 1e-3, 0};
+        job.offers[i] = (struct strag_offer){strag_algorithms[i], 0, 1e-3 + 1e-5 * i, 0};
     job.table = (struct strag_table){1, {{0, strag_algorithms[0], 0}}};
     return job;
 }
@@ -375,7 +375,7 @@ static void many(double noise, double mean_most, double worst_most)
         struct job job = job_make(rng_next(&rng), noise, 2 + (int)rng_below(&rng, 7));
         for (int i = 0; i < job.count; i++) {
             job.truth[i] = 1e-3 * (1 + 0.4 * rng_below(&rng, 1000) / 1000);
-            job.offers[i].seconds = 1e-3 * (1 + 0.1 * rng_below(&rng, 1000) / 1000);
+            job.offers[i].seconds = 1e-3 * (1 + (i + 0.9 * rng_below(&rng, 1000) / 1000) / 80);
         }
         run(&job, 36);
         assert_true(job.changes <= 1);
