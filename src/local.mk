@@ -126,7 +126,9 @@ src_libstrag_la_SOURCES = \
 	src/watch/slowdown.c src/watch/slowdown.h \
 	src/watch/summary.c src/watch/summary.h \
 	src/watch/trial.c src/watch/trial.h \
-	src/watch/trials.c src/watch/trials.h
+	src/watch/trials.c src/watch/trials.h \
+	src/watch/trials_choose.c \
+	src/watch/trials_class.c src/watch/trials_class.h
 src_libstrag_la_CPPFLAGS = $(AM_CPPFLAGS) $(HWLOC_CFLAGS) $(YAML_CFLAGS)
 src_libstrag_la_LIBADD = -lm $(PTHREAD_LIBS) $(HWLOC_LIBS) $(YAML_LIBS)
 EXTRA_DIST += src/base/README.md src/machine/README.md src/plan/README.md src/algorithms/README.md \

@@ -6,12 +6,12 @@
  *
  *     1. Some calls have run with what the table says, at about the same size.
  *     2. Heats: what is modelled to take at most a fifth longer, if all latencies overlap that can,
- *        runs in one or two calls, one after the other, at most STRAG_TRIAL_RUNS - 1 algorithms.
- *        Of each the shortest call counts. If the model, which has learnt from them, then promises
- *        more of others, once these, too.
+ *        runs in one or two calls, one after the other, at most STRAG_TRIAL_RUNS - 1 algorithms;
+ *        of those that the model cannot tell apart two. Of each the shortest call counts. If the
+ *        model, which has learnt from them, then promises more of others, once these, too.
  *     3. The final: those within a tenth of the fastest, three at most, run three times more. Of
- * each the median counts. Another one than the table's wins if it is faster by 2 %, and by what the
- *        calls of both scatter.
+ *        each the median counts. Another one than the table's wins if it is faster by 2 %, and by
+ *        what the calls of both scatter.
  *
  * The winner runs from then on, and there is no second trial: so noise can make a choice wrong by
  * about as much as calls scatter, but never change it again and again. Only if links change all

@@ -225,6 +225,48 @@ static void overlapping(void **state)
     strag_trials_free(job.trials);
 }
 
+/* Of those that the model cannot tell apart two are tried, the table's choice among them; those
+ * whose latencies may overlap are others, and so is the previous component. */
+static void alike(void **state)
+{
+    (void)state;
+    struct job job = job_make(12, 0.01, 8);
+    for (int i = 0; i < 8; i++) {
+        job.truth[i] = 1e-3;
+        job.offers[i].seconds = 1e-3 + 1e-8 * i;
+        job.offers[i].spare = i < 4 ? 0 : 0.3e-3;
+    }
+    job.offers[7].algorithm = NULL;
+    run(&job, 3);
+    assert_int_equal(job.trial.runs, 4);
+    assert_ptr_equal(job.trial.run[0].algorithm, strag_algorithms[4]);
+    assert_ptr_equal(job.trial.run[1].algorithm, strag_algorithms[5]);
+    assert_null(job.trial.run[2].algorithm);
+    assert_ptr_equal(job.trial.run[3].algorithm, strag_algorithms[1]);
+    strag_trials_free(job.trials);
+}
+
+/* At first the model takes the one for as slow as the other's messages are long; after the heats it
+ * knows that there are latencies, which might overlap: then it is tried. */
+static void hoped_for_later(void **state)
+{
+    (void)state;
+    struct job job = job_make(13, 0.01, 4);
+    static const double truth[] = {1e-3, 1.02e-3, 0.8e-3, 1.3e-3};
+    memcpy(job.truth, truth, sizeof truth);
+    job.offers[2].seconds = job.offers[3].seconds = 1.3e-3;
+    run(&job, 3);
+    assert_int_equal(job.trial.runs, 1);
+    job.offers[2].seconds = 2.5e-3;
+    job.offers[2].spare = 1.8e-3;
+    job.offers[3].seconds = 7e-3; /* might lose 12 calls' time */
+    job.offers[3].spare = 6.5e-3;
+    run(&job, 40);
+    assert_ptr_equal(choice(&job), strag_algorithms[2]);
+    assert_true(job.seconds < 40 * 1e-3 + 2e-3);
+    strag_trials_free(job.trials);
+}
+
 /* Trials of very long calls begin when they have little to lose, and end when they have lost that:
  * the model is wrong by a factor of three here. */
 static void very_long(void **state)
@@ -418,6 +460,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_the_best), cmocka_unit_test(previous),
+        cmocka_unit_test(alike),          cmocka_unit_test(hoped_for_later),
         cmocka_unit_test(nobody),         cmocka_unit_test(faster_than_modelled),
         cmocka_unit_test(late),           cmocka_unit_test(running),
         cmocka_unit_test(table),          cmocka_unit_test(overlapping),
