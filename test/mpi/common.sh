@@ -56,6 +56,33 @@ fail()
     exit 1
 }
 
+# own_folder NAME: in `files`, a folder of the test's own, which is removed in the end; in `output`, a file
+# in it
+own_folder()
+{
+    files=$builddir/$1-test.$$
+    output=$files/output
+    mkdir "$files"
+    trap 'rm -rf "$files"' EXIT
+}
+
+# Several hosts on one machine: "$on_hosts" PER HOSTS PROGRAM... (see there), where can_make_hosts.
+# shellcheck disable=SC2034 # used by the tests
+on_hosts=$(cd "$srcdir" && pwd)/test/mpi/on-hosts
+can_make_hosts()
+{
+    unshare --uts true 2> /dev/null
+}
+
+# need_hosts: without them there is nothing to test
+need_hosts()
+{
+    if ! can_make_hosts; then
+        echo "skipped: this user may not give processes host names of their own (unshare --uts)"
+        exit 77
+    fi
+}
+
 ompi_version=$("$OMPI_INFO" --version | sed -n 's/^Open MPI v//p')
 
 # without PATTERN REASON: is this a version of Open MPI that makes a part of a test impossible? Says so.

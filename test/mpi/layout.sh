@@ -9,33 +9,8 @@ set -eu
 # shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
 
-if ! unshare --uts true 2> /dev/null; then
-    echo "skipped: this user may not give processes host names of their own (unshare --uts)"
-    exit 77
-fi
-
-files=$builddir/layout-test.$$
-output=$files/output
-mkdir "$files"
-trap 'rm -rf "$files"' EXIT
-
-cat > "$files/on-hosts" << 'END'
-#!/bin/bash
-# on-hosts PER HOSTS PROGRAM...: PER ranks in turn on each of the hosts HOST,HOST,...
-per=$1
-IFS=, read -r -a hosts <<< "$2"
-shift 2
-host=${hosts[OMPI_COMM_WORLD_RANK / per % ${#hosts[@]}]}
-case ${ADDRESSES:-} in
-    ?*) export SLURM_TOPOLOGY_ADDR="$ADDRESSES$host" ;;
-esac
-if [ -n "${FOLDERS:-}" ]; then
-    cd "$FOLDERS/$host" || exit 1
-fi
-# shellcheck disable=SC2016 # expanded by the inner shell
-exec unshare --uts bash -c 'hostname "$0" && exec "$@"' "$host" "$@"
-END
-chmod +x "$files/on-hosts"
+need_hosts
+own_folder layout
 
 # run RANKS OPTIONS-AND-PROGRAM...: it must succeed; its output goes to a file
 run()
@@ -153,12 +128,12 @@ done
 
 # Hosts: in blocks, and interleaved
 for ranks in "${numbers[@]}"; do
-    run "$ranks" "$files/on-hosts" 2 n0,n1,n2,n3,n4 "$programs/layout"
+    run "$ranks" "$on_hosts" 2 n0,n1,n2,n3,n4 "$programs/layout"
     agrees
-    run "$ranks" "$files/on-hosts" 1 b,a "$programs/layout"
+    run "$ranks" "$on_hosts" 1 b,a "$programs/layout"
     agrees
     # shellcheck disable=SC2086 # options
-    HWLOC_SYNTHETIC=$packages HWLOC_THISSYSTEM=1 run "$ranks" $bound "$files/on-hosts" 4 n0,n1 \
+    HWLOC_SYNTHETIC=$packages HWLOC_THISSYSTEM=1 run "$ranks" $bound "$on_hosts" 4 n0,n1 \
         "$programs/layout"
     agrees
     echo "ok: hosts, np $ranks"
@@ -172,7 +147,7 @@ SwitchName=s1 Nodes=n[2-3]
 SwitchName=top Switches=s[0-1]
 END
 hosts=n0,n1,n2,n3
-run 8 --mca coll_strag_layout "$files/topology.conf" "$files/on-hosts" 1 $hosts "$programs/layout"
+run 8 --mca coll_strag_layout "$files/topology.conf" "$on_hosts" 1 $hosts "$programs/layout"
 has 'MPI_COMM_WORLD .*: topology: tree, 2 switches, 4 hosts, 8 ranks, 2 per host'
 has ' first2 .*: topology: tree, 2 hosts, 2 ranks, 1 per host'
 has ' first4 .*: topology: tree, 2 switches, 4 hosts, 4 ranks, 1 per host'
@@ -180,11 +155,11 @@ has ' half .*: topology: tree, 2 hosts, 4 ranks, 2 per host'
 has ' dup .*: topology: tree, 2 switches, 4 hosts'
 count 0 'cannot use'
 run 4 --mca coll_strag_layout "$files/topology.conf" \
-    "$files/on-hosts" 1 n0.a.org,n1.a.org,n2.a.org,n3.a.org "$programs/layout"
+    "$on_hosts" 1 n0.a.org,n1.a.org,n2.a.org,n3.a.org "$programs/layout"
 has 'MPI_COMM_WORLD .*: topology: tree, 2 switches, 4 hosts'
 printf 'SwitchName=s0 Nodes=n0.a.org,n1.a.org\nSwitchName=s1 Nodes=n2.a.org,n3.a.org\n%s\n' \
     'SwitchName=top Switches=s[0-1]' > "$files/long.conf"
-run 4 --mca coll_strag_layout "$files/long.conf" "$files/on-hosts" 1 $hosts "$programs/layout"
+run 4 --mca coll_strag_layout "$files/long.conf" "$on_hosts" 1 $hosts "$programs/layout"
 has 'MPI_COMM_WORLD .*: topology: tree, 2 switches, 4 hosts'
 echo "ok: layout files"
 
@@ -193,7 +168,7 @@ mkdir "$files"/n0 "$files"/n1 "$files"/n2 "$files"/n3
 cp "$files/topology.conf" "$files/n0/layout"
 echo 'SwitchName=s0 Nodes=n[0-3]' > "$files/n1/layout"
 echo '(((' > "$files/n2/layout"
-FOLDERS=$files run 4 --mca coll_strag_layout layout "$files/on-hosts" 1 $hosts "$programs/layout"
+FOLDERS=$files run 4 --mca coll_strag_layout layout "$on_hosts" 1 $hosts "$programs/layout"
 has 'MPI_COMM_WORLD .*: topology: tree, 2 switches, 4 hosts, 4 ranks, 1 per host'
 count 0 'MPI_COMM_WORLD .*: topology: tree, 4 hosts'
 echo "ok: files that differ"
@@ -201,50 +176,50 @@ echo "ok: files that differ"
 # One warning for each file, whatever the number of communicators; and all is flat.
 flat='MPI_COMM_WORLD .*: topology: tree, [0-9]+ hosts, 4 ranks, 1 per host'
 warned '/nowhere: .*No such file' 4 --mca coll_strag_layout "$files/nowhere" \
-    "$files/on-hosts" 1 $hosts "$programs/sizes"
+    "$on_hosts" 1 $hosts "$programs/sizes"
 has "$flat"
-warned 'n2/layout:1: ' 4 --mca coll_strag_layout "$files/n2/layout" "$files/on-hosts" 1 $hosts \
+warned 'n2/layout:1: ' 4 --mca coll_strag_layout "$files/n2/layout" "$on_hosts" 1 $hosts \
     "$programs/sizes"
 has "$flat"
 warned 'not in it: x, y$' 4 --mca coll_strag_layout "$files/topology.conf" \
-    "$files/on-hosts" 1 n0,x,n1,y "$programs/sizes"
+    "$on_hosts" 1 n0,x,n1,y "$programs/sizes"
 has "$flat"
 warned 'not in it: a, b, c, d, e and 2 more$' 9 --mca coll_strag_layout "$files/topology.conf" \
-    "$files/on-hosts" 1 n0,a,b,c,d,e,f,g,n1 "$programs/sizes"
+    "$on_hosts" 1 n0,a,b,c,d,e,f,g,n1 "$programs/sizes"
 warned 'cannot be told apart there: n1.b.org$' 4 --mca coll_strag_layout "$files/topology.conf" \
-    "$files/on-hosts" 1 n0,n1.a.org,n1.b.org,n2 "$programs/sizes"
+    "$on_hosts" 1 n0,n1.a.org,n1.b.org,n2 "$programs/sizes"
 has "$flat"
 printf 'SwitchName=s0 Nodes=n0.a,n0.b,n1,n2\n' > "$files/two.conf"
 warned 'cannot be told apart there: n0$' 4 --mca coll_strag_layout "$files/two.conf" \
-    "$files/on-hosts" 1 n0,n1,n2,n0 "$programs/sizes"
+    "$on_hosts" 1 n0,n1,n2,n0 "$programs/sizes"
 printf 'SwitchName=s0 Nodes=n[0-1]\nSwitchName=s1 Nodes=n[1-3]\n' > "$files/twice.conf"
-warned 'twice.conf:2: ' 4 --mca coll_strag_layout "$files/twice.conf" "$files/on-hosts" 1 $hosts \
+warned 'twice.conf:2: ' 4 --mca coll_strag_layout "$files/twice.conf" "$on_hosts" 1 $hosts \
     "$programs/sizes"
 has "$flat"
 echo "ok: warnings of layout files"
 
 warned 'coll_strag_slowdown = "m1": no such host \(nearest: n1\); accepted: a, b, c, d, e and 2 more; used' 9 \
-    --mca coll_strag_slowdown m1:2,n1.x:2,a:2 "$files/on-hosts" 1 a,b,c,d,e,n1,n2 "$programs/sizes"
+    --mca coll_strag_slowdown m1:2,n1.x:2,a:2 "$on_hosts" 1 a,b,c,d,e,n1,n2 "$programs/sizes"
 echo "ok: hosts that are not there"
 
 # ---- Tori, and what hosts say of themselves ----
 
-run 4 --mca coll_strag_torus 2x2 "$files/on-hosts" 1 $hosts "$programs/layout"
+run 4 --mca coll_strag_torus 2x2 "$on_hosts" 1 $hosts "$programs/layout"
 has 'MPI_COMM_WORLD .*: topology: torus 2x2.*, box 2x2, 4 hosts'
 has ' reversed .*: topology: torus 2x2.*, box 2x2, 4 hosts'
 has ' half .*: topology: torus 2x2.*, box 1x2, 2 hosts' # known from MPI_COMM_WORLD's
-run 9 --mca coll_strag_torus mesh:3x3 "$files/on-hosts" 1 a,b,c,d,e,f,g,h,i "$programs/layout"
+run 9 --mca coll_strag_torus mesh:3x3 "$on_hosts" 1 a,b,c,d,e,f,g,h,i "$programs/layout"
 has 'MPI_COMM_WORLD .*: topology: torus 3x3 \(not all dimensions wrap\), box 3x3, 9 hosts'
 warned 'it has 6 positions, and the job has 4 hosts' 4 --mca coll_strag_torus 3x2 \
-    "$files/on-hosts" 1 $hosts "$programs/sizes"
+    "$on_hosts" 1 $hosts "$programs/sizes"
 has "$flat"
 run 4 --mca coll_strag_torus 2x2 --mca coll_strag_layout "$files/topology.conf" \
-    "$files/on-hosts" 1 $hosts "$programs/layout"
+    "$on_hosts" 1 $hosts "$programs/layout"
 has 'MPI_COMM_WORLD .*: topology: tree, 2 switches'
-ADDRESSES=top.s1. run 4 "$files/on-hosts" 1 $hosts "$programs/layout"
+ADDRESSES=top.s1. run 4 "$on_hosts" 1 $hosts "$programs/layout"
 has 'MPI_COMM_WORLD .*: topology: tree, .*4 hosts'
 count 0 'of no use'
-SLURM_TOPOLOGY_ADDR=top.s1.other run 4 "$files/on-hosts" 1 $hosts "$programs/layout"
+SLURM_TOPOLOGY_ADDR=top.s1.other run 4 "$on_hosts" 1 $hosts "$programs/layout"
 has "$flat"
 echo "ok: tori and addresses"
 
@@ -258,7 +233,7 @@ done
 # all_run OPTIONS...: the pinned ones, on the whole job in sizes of three classes
 all_run()
 {
-    run 6 "$@" "$files/on-hosts" 1 a,b,c,d,e,f "$programs/layout" \
+    run 6 "$@" "$on_hosts" 1 a,b,c,d,e,f "$programs/layout" \
         --algorithms "$(IFS=,; echo "${pinned[*]}")"
     for algorithm in "${pinned[@]}"; do
         count 3 " $algorithm on world .*: $algorithm( in [0-9]+ blocks?)? \\(pinned by coll_strag_algorithm\\)"
@@ -268,7 +243,7 @@ all_run --mca coll_strag_torus 3x2
 pinned=(flexreduce-pipelined optcc weighted straggler-pipeline stragglar broadcast-after)
 all_run --mca coll_strag_slowdown b:2 --mca coll_strag_straggler 3
 warned 'bucket needs one rank per host' 6 --mca coll_strag_torus 3x1 \
-    --mca coll_strag_algorithm bucket "$files/on-hosts" 1 a,b,c "$programs/sizes"
+    --mca coll_strag_algorithm bucket "$on_hosts" 1 a,b,c "$programs/sizes"
 has 'MPI_COMM_WORLD .*: previous component \(what is wanted cannot be planned here\)'
 has '^sizes: calls 0, delegated 24'
 echo "ok: pinned algorithms"
@@ -289,21 +264,21 @@ rules:
       - {from: 32K, algorithm: recursive-halving}
 END
 rules=(--mca coll_strag_rules "$files/rules.yaml")
-run 4 "${rules[@]}" "$files/on-hosts" 2 n0,n1 "$programs/layout"
+run 4 "${rules[@]}" "$on_hosts" 2 n0,n1 "$programs/layout"
 has 'MPI_COMM_WORLD .*: allreduce of 4 .. 7 bytes: circulant \(rule in .*rules.yaml, line 3\)'
 has 'MPI_COMM_WORLD .*: allreduce of 1048576 .. .* bytes: ring \(rule in .*rules.yaml, line 3\)'
 has ' half .*: allreduce of 1048576 .. .* bytes: [a-z-]*( in [0-9]+ blocks?)? \(auto'
-run 4 "${rules[@]}" "$files/on-hosts" 1 $hosts "$programs/layout"
+run 4 "${rules[@]}" "$on_hosts" 1 $hosts "$programs/layout"
 has 'MPI_COMM_WORLD .*: allreduce of 4 .. 7 bytes: previous component \(rule in .*, line 8\)'
 has 'MPI_COMM_WORLD .*: allreduce of 32768 .. 65535 bytes: recursive-halving \(rule in .*, line 8\)'
-VERBOSE=0 run 4 "${rules[@]}" "$files/on-hosts" 1 $hosts "$programs/sizes"
+VERBOSE=0 run 4 "${rules[@]}" "$on_hosts" 1 $hosts "$programs/sizes"
 has '^sizes: calls 12, delegated 12'
-VERBOSE=0 run 4 "${rules[@]}" "$files/on-hosts" 2 n0,n1 "$programs/sizes"
+VERBOSE=0 run 4 "${rules[@]}" "$on_hosts" 2 n0,n1 "$programs/sizes"
 has '^sizes: calls 24, delegated 0'
 run 3 "${rules[@]}" "$programs/layout"
 count 0 'rule in'
 sed -i 's/circulant/circulent/' "$files/rules.yaml"
 warned "rules.yaml:6: no algorithm 'circulent' \(nearest: circulant\); accepted: previous, auto, recursive-doubling" 4 "${rules[@]}" \
-    "$files/on-hosts" 2 n0,n1 "$programs/sizes"
+    "$on_hosts" 2 n0,n1 "$programs/sizes"
 has 'MPI_COMM_WORLD .*: allreduce of 1048576 .. .* bytes: [a-z-]*( in [0-9]+ blocks?)? \(auto: modelled .* us, next best'
 echo "ok: rules"

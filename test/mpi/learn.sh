@@ -6,30 +6,15 @@ set -eu
 # shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
 
-if ! unshare --uts true 2> /dev/null; then
-    echo "skipped: this user may not give processes host names of their own (unshare --uts)"
-    exit 77
-fi
-
-files=$builddir/learn-test.$$
-mkdir "$files"
-trap 'rm -rf "$files"' EXIT
-output=$files/output
-
-cat > "$files/on-hosts" << 'END'
-#!/bin/bash
-# on-hosts PROGRAM...: each rank on a host of its own, n0, n1, ...
-# shellcheck disable=SC2016 # expanded by the inner shell
-exec unshare --uts bash -c 'hostname "$0" && exec "$@"' "n$OMPI_COMM_WORLD_RANK" "$@"
-END
-chmod +x "$files/on-hosts"
+need_hosts
+own_folder learn
 
 # learn RANKS OPTIONS...: the program runs, with right results
 learn()
 {
     local ranks=$1
     shift
-    mpi "$ranks" --mca coll strag --mca coll_strag_verbose 1 "$@" "$files/on-hosts" \
+    mpi "$ranks" --mca coll strag --mca coll_strag_verbose 1 "$@" "$on_hosts" 1 - \
         "$programs/learn" > "$output" 2>&1 || { tail -n 40 "$output"; fail "learn: $*"; }
     grep '^learn: np' "$output" | tail -n 1
 }

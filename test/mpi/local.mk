@@ -36,7 +36,7 @@ mpi_tests = \
 	test/mpi/upstream.sh \
 	test/mpi/watch.sh
 ucp_tests = test/mpi/ucp.sh
-EXTRA_DIST += $(mpi_tests) $(ucp_tests) test/mpi/common.sh test/mpi/manual.py
+EXTRA_DIST += $(mpi_tests) $(ucp_tests) test/mpi/common.sh test/mpi/manual.py test/mpi/on-hosts
 
 if HAVE_OMPI
 TESTS += $(mpi_tests)

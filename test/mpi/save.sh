@@ -8,11 +8,8 @@ set -eu
 # shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
 
-files=$builddir/save-test.$$
-output=$files/output
+own_folder save
 saved=$files/saved.yaml
-mkdir "$files"
-trap 'rm -rf "$files"' EXIT
 
 # run RANKS OPTIONS-AND-PROGRAM...: it must succeed; its output goes to a file
 run()
@@ -106,32 +103,22 @@ grep -q '^  local-bandwidth: 2 ' "$saved" || fail "the user's number does not go
 
 # ---- On made-up hosts ----
 
-if unshare --uts true 2> /dev/null; then
-    cat > "$files/on-hosts" << 'END'
-#!/bin/bash
-# on-hosts PER HOSTS PROGRAM...: PER ranks in turn on each of the hosts HOST,HOST,...
-per=$1
-IFS=, read -r -a hosts <<< "$2"
-shift 2
-# shellcheck disable=SC2016 # expanded by the inner shell
-exec unshare --uts bash -c 'hostname "$0" && exec "$@"' "${hosts[OMPI_COMM_WORLD_RANK / per % ${#hosts[@]}]}" "$@"
-END
-    chmod +x "$files/on-hosts"
+if can_make_hosts; then
     cat > "$files/topology.conf" << 'END'
 SwitchName=s0 Nodes=n[0-1]
 SwitchName=s1 Nodes=n[2-3]
 SwitchName=top Switches=s[0-1]
 END
     layout=(--mca coll_strag_layout "$files/topology.conf")
-    agrees 'a layout' 8 "${layout[@]}" "$files/on-hosts" 2 n0,n1,n2,n3 "${sizes[@]}"
+    agrees 'a layout' 8 "${layout[@]}" "$on_hosts" 2 n0,n1,n2,n3 "${sizes[@]}"
     grep -q 'name: "n3"' "$saved" || fail "the hosts have no names"
-    agrees 'a layout, interleaved' 8 "${layout[@]}" "$files/on-hosts" 1 n0,n1,n2,n3 "${sizes[@]}"
-    agrees 'uneven hosts' 5 "${layout[@]}" "$files/on-hosts" 2 n0,n1,n2 "${sizes[@]}"
-    agrees 'a slow host' 4 "${layout[@]}" --mca coll_strag_slowdown n2:1.7 "$files/on-hosts" 1 \
+    agrees 'a layout, interleaved' 8 "${layout[@]}" "$on_hosts" 1 n0,n1,n2,n3 "${sizes[@]}"
+    agrees 'uneven hosts' 5 "${layout[@]}" "$on_hosts" 2 n0,n1,n2 "${sizes[@]}"
+    agrees 'a slow host' 4 "${layout[@]}" --mca coll_strag_slowdown n2:1.7 "$on_hosts" 1 \
         n0,n1,n2,n3 "${sizes[@]}"
     grep -q '{rank: 2, factor: 1.7}' "$saved" || fail "the slow host is not in the file"
-    agrees 'a torus' 6 --mca coll_strag_torus 3x2 "$files/on-hosts" 1 a,b,c,d,e,f "${sizes[@]}"
-    agrees 'a straggler on hosts' 8 "${layout[@]}" --mca coll_strag_straggler 5 "$files/on-hosts" 2 \
+    agrees 'a torus' 6 --mca coll_strag_torus 3x2 "$on_hosts" 1 a,b,c,d,e,f "${sizes[@]}"
+    agrees 'a straggler on hosts' 8 "${layout[@]}" --mca coll_strag_straggler 5 "$on_hosts" 2 \
         n0,n1,n2,n3 "${sizes[@]}"
     cat > "$files/hosts.yaml" << 'END'
 strag-models: 1
@@ -140,7 +127,7 @@ models:
   - {name: right, hosts: "m*,n[0-9]", alpha: 45, bandwidth: 0.1}
 END
     agrees 'a model for hosts' 4 "${layout[@]}" --mca coll_strag_model "$files/hosts.yaml" \
-        "$files/on-hosts" 1 n0,n1,n2,n3 "${sizes[@]}"
+        "$on_hosts" 1 n0,n1,n2,n3 "${sizes[@]}"
     grep -q "^alpha = 45 us, bandwidth = 0.1 Gbit/s.*; from .*, line 4: alpha, bandwidth$" \
         "$files/explain" || fail "not the model of these hosts"
 else

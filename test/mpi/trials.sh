@@ -9,22 +9,8 @@ set -eu
 # shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
 
-if ! unshare --uts true 2> /dev/null; then
-    echo "skipped: this user may not give processes host names of their own (unshare --uts)"
-    exit 77
-fi
-
-files=$builddir/trials-test.$$
-output=$files/output
-mkdir "$files"
-trap 'rm -rf "$files"' EXIT
-
-cat > "$files/on-hosts" << 'END'
-#!/bin/bash
-# shellcheck disable=SC2016 # expanded by the inner shell
-exec unshare --uts bash -c 'hostname "$0" && exec "$@"' "n$OMPI_COMM_WORLD_RANK" "$@"
-END
-chmod +x "$files/on-hosts"
+need_hosts
+own_folder trials
 
 also=()
 
@@ -35,7 +21,7 @@ run()
     shift
     if ! mpi 5 --mca coll strag --mca coll_strag_verbose 2 --mca coll_strag_slowdown none \
         --mca coll_strag_alpha 0.1 --mca coll_strag_bandwidth 1000 \
-        --mca coll_strag_reduce_bandwidth 1000 "$@" "$files/on-hosts" \
+        --mca coll_strag_reduce_bandwidth 1000 "$@" "$on_hosts" 1 - \
         "$programs/links" --expect none --count $((bytes / 8)) ${also[@]+"${also[@]}"} \
         > "$output" 2>&1; then
         cat "$output"

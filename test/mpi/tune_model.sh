@@ -7,26 +7,9 @@ set -eu
 # shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
 
-if ! unshare --uts true 2> /dev/null; then
-    echo "skipped: this user may not give processes host names of their own (unshare --uts)"
-    exit 77
-fi
-
-folder=$builddir/tune-model-test.$$
-output=$folder/output
-model=$folder/model.yaml
-mkdir "$folder"
-trap 'rm -rf "$folder"' EXIT
-
-cat > "$folder/on-hosts" << 'END'
-#!/bin/bash
-# on-hosts PER PROGRAM...: PER ranks on each of the hosts n0, n1, ...
-host=n$((OMPI_COMM_WORLD_RANK / $1))
-shift
-# shellcheck disable=SC2016 # expanded by the inner shell
-exec unshare --uts bash -c 'hostname "$0" && exec "$@"' "$host" "$@"
-END
-chmod +x "$folder/on-hosts"
+need_hosts
+own_folder tune-model
+model=$files/model.yaml
 
 # measures RANKS PER ALPHA BANDWIDTH LINE...: PER ranks on a host, messages of ALPHA us at BANDWIDTH
 # Gbit/s, for each rank in turn; the file has these lines of numbers, and no others
@@ -37,13 +20,13 @@ measures()
     rm -f "$model"
     if ! mpi "$ranks" -x LD_PRELOAD="$programs/.libs/told_clock.so" -x TOLD_ALPHA="$alpha" \
         -x TOLD_BANDWIDTH="$bandwidth" -x TOLD_LOCAL=3,40 -x TOLD_REDUCTION=80 --mca coll strag \
-        "$folder/on-hosts" "$per" "$builddir/tools/strag-tune" --model "$model" > "$output" 2>&1; then
+        "$on_hosts" "$per" - "$builddir/tools/strag-tune" --model "$model" > "$output" 2>&1; then
         cat "$output"
         fail "strag-tune --model, np $ranks"
     fi
-    sed -nE 's/^ +(- )?([a-z-]+: [0-9.e+-]+)( .*)?$/\2/p' "$model" | sort > "$folder/numbers"
-    printf '%s\n' "$@" | sort > "$folder/wanted"
-    if ! diff "$folder/numbers" "$folder/wanted"; then
+    sed -nE 's/^ +(- )?([a-z-]+: [0-9.e+-]+)( .*)?$/\2/p' "$model" | sort > "$files/numbers"
+    printf '%s\n' "$@" | sort > "$files/wanted"
+    if ! diff "$files/numbers" "$files/wanted"; then
         cat "$model"
         fail "np $ranks, $per per host, alpha $alpha, bandwidth $bandwidth: not what was told"
     fi
