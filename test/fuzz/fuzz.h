@@ -9,6 +9,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Of all targets that read YAML: what it is written with, and what it is not. */
+#define FUZZ_YAML_WORDS                                                                            \
+    "{", "}", "[", "]", ": ", "- ", "\n", "  ", "\"", "&a ", "*a", "---\n", "\xff", "#"
+
 struct fuzz_target {
     const char *name; /* its texts are in test/fuzz/corpus/NAME */
     long cases;       /* how many texts fuzz_main.c makes up */

@@ -5,8 +5,6 @@
 #include "fuzz.h"
 #include "layout_check.h"
 
-#include <string.h>
-
 static const char *const words[] = {
     "SwitchName=", "switchname=", "Switches=", "Nodes=",      "LinkSpeed=",
     "BlockName=",  "BlockSizes=", "RingName=", "s1",          "s2",
@@ -21,14 +19,6 @@ const struct fuzz_target fuzz_target = {"layout_conf", 20000, words, sizeof word
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct strag_error err = {""};
-    struct strag_layout *layout = NULL;
-    int status = strag_layout_parse_conf((const char *)data, size, "FILE", &layout, &err);
-    check_layout(status, layout, &err);
-    if (status != STRAG_OK)
-        check(strncmp(err.text, "FILE:", 5) == 0, "a message without FILE:");
-    layout = NULL;
-    status = strag_layout_parse((const char *)data, size, "FILE", &layout, &err);
-    check_layout(status, layout, &err);
+    check_layout_reader(strag_layout_parse_conf, data, size);
     return 0;
 }

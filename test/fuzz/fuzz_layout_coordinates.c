@@ -5,8 +5,6 @@
 #include "fuzz.h"
 #include "layout_check.h"
 
-#include <string.h>
-
 static const char *const words[] = {
     "torus 4x4\n",
     "mesh 2x2x2\n",
@@ -40,14 +38,6 @@ const struct fuzz_target fuzz_target = {"layout_coordinates", 20000, words,
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct strag_error err = {""};
-    struct strag_layout *layout = NULL;
-    int status = strag_layout_parse_coordinates((const char *)data, size, "FILE", &layout, &err);
-    check_layout(status, layout, &err);
-    if (status != STRAG_OK)
-        check(strncmp(err.text, "FILE:", 5) == 0, "a message without FILE:");
-    layout = NULL;
-    status = strag_layout_parse((const char *)data, size, "FILE", &layout, &err);
-    check_layout(status, layout, &err);
+    check_layout_reader(strag_layout_parse_coordinates, data, size);
     return 0;
 }

@@ -5,8 +5,6 @@
 #include "fuzz.h"
 #include "layout_check.h"
 
-#include <string.h>
-
 static const char *const words[] = {
     "- topology: t\n",
     "  cluster_default: true\n",
@@ -30,39 +28,18 @@ static const char *const words[] = {
     "  ring:\n",
     "    rings:\n",
     "      - ring: r\n",
-    "---\n",
     "...\n",
-    "&a ",
-    "*a",
-    "{",
-    "}",
-    "[",
-    "]",
-    ": ",
-    "- ",
-    "\n",
-    "  ",
-    "\"",
     "|\n",
     "? ",
     "!!str ",
     "%YAML 1.1\n",
-    "\xff",
-    "#",
+    FUZZ_YAML_WORDS,
 };
 
 const struct fuzz_target fuzz_target = {"layout_yaml", 20000, words, sizeof words / sizeof *words};
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct strag_error err = {""};
-    struct strag_layout *layout = NULL;
-    int status = strag_layout_parse_yaml((const char *)data, size, "FILE", &layout, &err);
-    check_layout(status, layout, &err);
-    if (status != STRAG_OK)
-        check(strncmp(err.text, "FILE:", 5) == 0, "a message without FILE:");
-    layout = NULL;
-    status = strag_layout_parse((const char *)data, size, "FILE", &layout, &err);
-    check_layout(status, layout, &err);
+    check_layout_reader(strag_layout_parse_yaml, data, size);
     return 0;
 }

@@ -25,22 +25,9 @@ static const char *const words[] = {
     "    hop-latency: 1e9\n",
     "    reduce-bandwidth: 160\n",
     "    measured: {date: 2026-11-22, error: 0.03, ranks: 8, hosts: 4}\n",
-    "{",
-    "}",
-    "[",
-    "]",
-    ": ",
-    "- ",
-    "\n",
-    "  ",
-    "\"",
     "0",
     "1e-5",
-    "&a ",
-    "*a",
-    "---\n",
-    "\xff",
-    "#",
+    FUZZ_YAML_WORDS,
 };
 
 const struct fuzz_target fuzz_target = {"models", 20000, words, sizeof words / sizeof *words};

@@ -37,15 +37,8 @@ static const char *const words[] = {
     "  - {level: network}\n",
     "  - {level: host, parent: 0, position: 1, uplink: 100}\n",
     "  - {level: rank, parent: 1, ranks: \"0..3\"}\n",
-    "{",
-    "}",
-    "[",
-    "]",
-    ": ",
-    "- ",
-    "\n",
     "1e-5",
-    "\xff",
+    FUZZ_YAML_WORDS,
 };
 
 const struct fuzz_target fuzz_target = {"saved", 10000, words, sizeof words / sizeof *words};

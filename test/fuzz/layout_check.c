@@ -133,3 +133,16 @@ void check_layout(int status, struct strag_layout *layout, const struct strag_er
     check_topology(layout);
     strag_layout_free(layout);
 }
+
+void check_layout_reader(layout_reader *read, const uint8_t *data, size_t size)
+{
+    struct strag_error err = {""};
+    struct strag_layout *layout = NULL;
+    int status = read((const char *)data, size, "FILE", &layout, &err);
+    check_layout(status, layout, &err);
+    if (status != STRAG_OK)
+        check(strncmp(err.text, "FILE:", 5) == 0, "a message without FILE:");
+    layout = NULL;
+    status = strag_layout_parse((const char *)data, size, "FILE", &layout, &err);
+    check_layout(status, layout, &err);
+}

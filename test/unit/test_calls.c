@@ -11,6 +11,7 @@
 #include "loopback.h"
 #include "run/engine.h"
 #include "support.h"
+#include "wires.h"
 
 enum { CALLS = 3, RANKS_MOST = 4, COUNT_MOST = 24, STEPS_MOST = 100000 };
 
@@ -39,19 +40,6 @@ static struct {
 
 /* ---- A reducer of 64-bit sums ---- */
 
-static void *allocate(struct strag_reducer *reducer, size_t elements)
-{
-    (void)reducer;
-    return malloc(elements * sizeof(uint64_t));
-}
-
-static void release(struct strag_reducer *reducer, void *buffer, int lost)
-{
-    (void)reducer;
-    (void)lost;
-    free(buffer);
-}
-
 static int reduce(struct strag_reducer *reducer, void *out, const void *left, const void *right,
                   size_t elements, uint64_t *ticket)
 {
@@ -70,7 +58,7 @@ static int copy(struct strag_reducer *reducer, void *out, const void *in, size_t
     return STRAG_OK;
 }
 
-static struct strag_reducer sums = {allocate, release, reduce, copy, NULL};
+static struct strag_reducer sums = {wires_allocate, wires_release, reduce, copy, NULL};
 
 /* ---- A rank ---- */
 

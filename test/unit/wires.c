@@ -203,13 +203,13 @@ static int wire_cancel(struct strag_transport *base, struct strag_transfer *tran
 
 /* ---- The reducer: nothing is computed ---- */
 
-static void *allocate(struct strag_reducer *reducer, size_t elements)
+void *wires_allocate(struct strag_reducer *reducer, size_t elements)
 {
     (void)reducer;
-    return malloc(elements);
+    return malloc(elements * sizeof(uint64_t));
 }
 
-static void release(struct strag_reducer *reducer, void *buffer, int lost)
+void wires_release(struct strag_reducer *reducer, void *buffer, int lost)
 {
     (void)reducer;
     (void)lost;
@@ -237,7 +237,7 @@ static int copy(struct strag_reducer *reducer, void *out, const void *in, size_t
     return STRAG_OK;
 }
 
-struct strag_reducer wires_nothing = {allocate, release, reduce, copy, NULL};
+struct strag_reducer wires_nothing = {wires_allocate, wires_release, reduce, copy, NULL};
 
 /* ---- A call ---- */
 

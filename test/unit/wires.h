@@ -41,7 +41,11 @@ double wires_call(struct wires *wires, const char *algorithm, const struct strag
  * jitter. @param[out] rates  as strag_slowdown_probed takes them */
 void wires_probe(struct wires *wires, float *rates);
 
-/** A reducer that computes nothing; its space has a byte for each element. */
+/** A reducer that computes nothing; its space has 8 bytes for each element. */
 extern struct strag_reducer wires_nothing;
+
+/** That space: for other reducers, too. */
+void *wires_allocate(struct strag_reducer *reducer, size_t elements);
+void wires_release(struct strag_reducer *reducer, void *buffer, int lost);
 
 #endif
