@@ -60,6 +60,7 @@ check_PROGRAMS += \
 	test/mpi/inherit \
 	test/mpi/killed \
 	test/mpi/last \
+	test/mpi/policy \
 	test/mpi/late \
 	test/mpi/layout \
 	test/mpi/learn \
@@ -103,6 +104,9 @@ test_mpi_killed_LDADD = $(mpi_libs)
 test_mpi_last_SOURCES = test/mpi/last.c $(mpi_common)
 test_mpi_last_CPPFLAGS = $(mpi_cppflags)
 test_mpi_last_LDADD = $(mpi_libs)
+test_mpi_policy_SOURCES = test/mpi/policy.c $(mpi_common)
+test_mpi_policy_CPPFLAGS = $(mpi_cppflags)
+test_mpi_policy_LDADD = $(mpi_libs)
 test_mpi_late_SOURCES = test/mpi/late.c $(mpi_common)
 test_mpi_late_CPPFLAGS = $(mpi_cppflags)
 test_mpi_late_LDADD = $(mpi_libs)
@@ -141,6 +145,11 @@ check_LTLIBRARIES += test/mpi/told_clock.la
 test_mpi_told_clock_la_SOURCES = test/mpi/told_clock.c
 test_mpi_told_clock_la_CPPFLAGS = $(mpi_cppflags)
 test_mpi_told_clock_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared -rpath /nowhere
+check_LTLIBRARIES += test/mpi/failing_bcast.la
+test_mpi_failing_bcast_la_SOURCES = test/mpi/failing_bcast.c
+test_mpi_failing_bcast_la_CPPFLAGS = $(mpi_cppflags)
+test_mpi_failing_bcast_la_LIBADD = $(DL_LIBS)
+test_mpi_failing_bcast_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared -rpath /nowhere
 check_LTLIBRARIES += test/mpi/slow_fclose.la
 test_mpi_slow_fclose_la_SOURCES = test/mpi/slow_fclose.c
 test_mpi_slow_fclose_la_LIBADD = $(DL_LIBS)
