@@ -106,7 +106,7 @@ def from_first(size, most=1.05):
 
 STAR_ALGORITHMS = ("ring", "circulant", "recursive-halving", "recursive-doubling", "swing",
                    "swing-latency", "bine", "direct", "flexreduce")
-UNTOLD_RATE = {4: 100, 5: 50, 7: 50, 8: 100}  # Mbit/s
+UNTOLD_RATE = {4: 100, 5: 50, 6: 80, 7: 50, 8: 100}  # Mbit/s
 
 
 def untold_scenario(hosts):
