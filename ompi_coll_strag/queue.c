@@ -205,4 +205,5 @@ void coll_strag_queues_close(void)
     if (queues.registered)
         opal_progress_unregister(progress);
     queues.registered = false;
+    queues.first = NULL; /* of requests that were never completed */
 }

@@ -280,8 +280,10 @@ static bool make(struct coll_strag_watch *watch)
         if (NULL == watch->arrivals)
             return false;
     }
-    return (!watch->options.ranks || make_judge(watch)) &&
-           coll_strag_teardown_attach(&watch->teardown, comm, end_watch);
+    if (watch->options.ranks && !make_judge(watch))
+        return false;
+    coll_strag_teardown_attach(&watch->teardown, comm, end_watch);
+    return true;
 }
 
 struct coll_strag_watch *coll_strag_watch_make(const struct coll_strag_watch_options *options)

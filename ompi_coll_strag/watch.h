@@ -25,7 +25,8 @@ typedef void coll_strag_watch_report(const ompi_communicator_t *comm,
                                      const struct strag_rank_location *ranks,
                                      const struct strag_sourced_model *model);
 
-/* What it needs of its communicator; all but the topology outlives the watch. */
+/* What it needs of its communicator, which has the attribute that teardown.h needs; all but the
+ * topology outlives the watch. */
 struct coll_strag_watch_options {
     ompi_communicator_t *comm;
     const struct coll_strag_previous *previous;
