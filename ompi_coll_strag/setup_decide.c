@@ -286,8 +286,7 @@ int coll_strag_setup_watch(struct coll_strag_module *module, ompi_communicator_t
     const struct coll_strag_table_inputs inputs =
         inputs_of(module, comm, module->decision.pinned, module->decision.reproducible);
     struct strag_rank_location *ranks = is_first(comm) ? look_again(module, comm, &inputs) : NULL;
-    const bool able =
-        (ranks || !is_first(comm)) && coll_strag_setup_open_teardown(module, comm);
+    const bool able = (ranks || !is_first(comm)) && coll_strag_setup_open_teardown(module, comm);
     struct coll_strag_watch *watch = able ? make_watch(module, comm, ranks, &inputs) : NULL;
     free(ranks);
     return agree_on_watch(module, comm, watch);

@@ -91,7 +91,7 @@ int coll_strag_watch_agreed(struct coll_strag_watch *watch,
                             const struct coll_strag_without *without, int code);
 
 /** Before such a call. */
-int coll_strag_watch_begin(struct coll_strag_watch *watch, size_t bytes);
+void coll_strag_watch_begin(struct coll_strag_watch *watch, size_t bytes);
 
 /** After it. @param code  what it ended with; returned, if it is an error
  * @param[out] change  what the caller has to do: drop plans for a straggler, or all plans */

@@ -38,7 +38,7 @@ enum {
     LOOKS = 256,        /* between two calls of the host's progress */
     LOOKS_YIELDED = 32, /* the same, where others had the processor between two looks */
     LOOKS_KEPT = 200,   /* the same, where no rank there could go on */
-    LOOKS_POLLED = 64,    /* looks in vain, until a rank that polls says in which call it is */
+    LOOKS_POLLED = 64,  /* looks in vain, until a rank that polls says in which call it is */
     LOOKS_BEHIND = 4,   /* when another one can go on, after none could */
 };
 

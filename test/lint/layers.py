@@ -58,7 +58,7 @@ COMPONENT_LAYERS = [
     ["transport_pml", "shared_memory", "ucp/*"],
     ["arrivals", "device", "explain", "heritage", "links", "ping", "place", "segments", "state", "table"],
     ["machine_key"],
-    ["fingerprint", "rank_info", "save", "table_cache", "update", "winners"],
+    ["fingerprint", "notes", "rank_info", "save", "table_cache", "update", "winners"],
     ["watch"],
     ["report"],
     ["communicator"],

@@ -120,7 +120,8 @@ static void run_pinned(const char *algorithm)
         call_right(comm, counts[c], "before");
         call_wrong_and_right(comm, counts[c], call_wrong, WRONG, "after wrong ones");
         call_wrong_and_right(comm, counts[c], begin_wrong, WRONG, "after wrong nonblocking ones");
-        call_wrong_and_right(comm, counts[c], start_wrong, WRONG / 3, "after wrong persistent ones");
+        call_wrong_and_right(comm, counts[c], start_wrong, WRONG / 3,
+                             "after wrong persistent ones");
     }
     TEST_CHECK(test_counters_read().calls > before.calls, "%s did not run", algorithm);
     TEST_MPI(MPI_Comm_free(&comm));
