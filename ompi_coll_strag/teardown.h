@@ -9,11 +9,10 @@
  * nothing can be waited for. And an attribute of MPI_COMM_SELF is deleted: MPI_Finalize does that
  * first.
  *
- * MPI_Comm_free makes a list of the attributes first, and with threads holds a lock while it
- * deletes them; what ends there may have to wait for Open MPI's progress. So nothing that is done
- * in progress may set an attribute: it would stay, or wait for that lock for ever. Hence it is set
- * by a call of the program's own, before there is anything to end, and what comes later joins a
- * list.
+ * MPI_Comm_free makes a list of the attributes first, and what ends while it goes over that may
+ * have to wait for Open MPI's progress. An attribute that was set there would never be deleted. So
+ * a call of the program's own sets it, before there is anything to end, and what comes later joins
+ * a list.
  */
 #ifndef COLL_STRAG_TEARDOWN_H
 #define COLL_STRAG_TEARDOWN_H
