@@ -169,7 +169,8 @@ static void show(const struct bench *bench, size_t bytes, double (*medians)[KIND
            overlap(a, OWN_TOTAL, OWN_COMPUTE), overlap(b, OWN_TOTAL, OWN_COMPUTE));
     fflush(stdout);
     for (int s = 0; csv && s < SIDES; s++) {
-        fprintf(csv, "%d,%zu,%s,%d", bench->n, bytes, bench->contenders[s].name, samples);
+        fprintf(csv, "%d,%zu,%s,%d,%g", bench->n, bytes, bench->contenders[s].name, samples,
+                1e6 * job.slice);
         for (int k = 0; k < KINDS; k++)
             fprintf(csv, ",%.3f", 1e6 * medians[s][k]);
         fprintf(csv, ",%.4f,%.4f\n", overlap(medians[s], TOTAL, COMPUTE),
@@ -247,9 +248,10 @@ int main(int argc, char **argv)
     bench_prepare(&bench);
     calibrate();
     FILE *csv = bench.rank == 0 && bench.output
-                    ? bench_open_csv(bench.output, "np,bytes,contender,samples,blocking_us,wait_us,"
-                                                   "start_us,compute_us,total_us,own_compute_us,"
-                                                   "own_total_us,overlap,own_overlap\n")
+                    ? bench_open_csv(bench.output,
+                                     "np,bytes,contender,samples,slice_us,blocking_us,wait_us,"
+                                     "start_us,compute_us,total_us,own_compute_us,"
+                                     "own_total_us,overlap,own_overlap\n")
                     : NULL;
     if (bench.rank == 0)
         printf(

@@ -39,6 +39,7 @@ MAY_INCLUDE = {
     "test/fuzz": SRC,
     "test/gpu": SRC + ["cuda", "test/cuda"],
     "test/mpi": SRC + ["test/cuda"],
+    "test/queue": SRC + ["ompi_coll_strag", "test/unit"],
     "test/sim": SRC,
     "test/unit": SRC,
 }
