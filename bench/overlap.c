@@ -4,10 +4,14 @@
  * against strag's blocking call, interleaved in one run.
  *
  * - blocking: MPI_Allreduce. wait: MPI_Iallreduce and MPI_Wait. start: MPI_Start and MPI_Wait.
- * - total: MPI_Iallreduce, a computation with MPI_Test every SLICE seconds, MPI_Wait. The
+ * - total: MPI_Iallreduce, a computation with MPI_Test after every slice of it, MPI_Wait. The
  *   computation takes as long as stock's `wait`, for both; it is also measured alone.
+ * - own: the same with a computation as long as each one's own `wait`, as in OSU's osu_iallreduce.
  * - overlap: the part of `wait` that the computation hides. Through shared memory most of `wait` is
  *   the ranks' own copying and reducing, which nothing hides.
+ *
+ * With --sleep the computation leaves its processor to others: that is for ranks which stand for
+ * hosts with processors of their own (bench/lab).
  *
  * Times are medians over samples of the slowest rank, in microseconds; a sample is so many calls
  * one after another.
@@ -16,6 +20,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 const char bench_program[] = "overlap";
 
@@ -24,6 +29,8 @@ const char bench_usage[] = "usage: mpirun ... --mca coll strag overlap [OPTION..
                            "  -i, --iterations N  samples of each kind      [100]\n"
                            "  -t, --seconds T     most time for one size    [20]\n"
                            "  -b, --batch N       calls of a sample         [1]\n"
+                           "  -S, --slice US      between calls of MPI_Test [10]\n"
+                           "  -p, --sleep         the computation sleeps\n"
                            "  -o, --output FILE   append CSV\n";
 
 #if OMPI_MAJOR_VERSION >= 5
@@ -34,34 +41,48 @@ const char bench_usage[] = "usage: mpirun ... --mca coll strag overlap [OPTION..
 #endif
 
 enum { STRAG, STOCK, SIDES };
-enum kind { BLOCKING, WAIT, START, COMPUTE, TOTAL, KINDS };
+enum kind { BLOCKING, WAIT, START, COMPUTE, TOTAL, OWN_COMPUTE, OWN_TOTAL, KINDS };
 enum { SAMPLES_MAX = 20000 };
-
-static const double slice = 10e-6; /* seconds between two calls of MPI_Test */
 
 static struct {
     int batch;
     double *times[SIDES][KINDS]; /* [SAMPLES_MAX] */
     MPI_Request started[SIDES];
-    double loops_per_second, compute; /* seconds of the computation */
-} job = {.batch = 1};
+    double slice; /* seconds between two calls of MPI_Test */
+    bool sleeps;
+    double loops_per_second, compute[SIDES][KINDS]; /* seconds of the computation */
+} job = {.batch = 1, .slice = 10e-6};
 
 /* ---- Computing ---- */
 
-static void compute(double seconds)
+/* Not inlined: where a loop lies may double its speed. */
+static __attribute__((noinline)) void spin(long loops)
 {
-    const long loops = (long)(seconds * job.loops_per_second);
     for (long i = 0; i < loops; i++)
         __asm__ volatile("" ::: "memory");
 }
 
+/* @return seconds of the computation that are done */
+static double compute(double seconds)
+{
+    if (job.sleeps) {
+        const double start = MPI_Wtime();
+        nanosleep(&(struct timespec){0, (long)(1e9 * seconds)}, NULL);
+        return MPI_Wtime() - start;
+    }
+    spin((long)(seconds * job.loops_per_second));
+    return seconds;
+}
+
+/* The fastest of some: others may have the processor meanwhile. */
 static void calibrate(void)
 {
-    job.loops_per_second = 1e8;
-    for (int i = 0; i < 5; i++) {
+    const long loops = 1000000;
+    for (int i = 0; i < 50; i++) {
         const double start = MPI_Wtime();
-        compute(0.01);
-        job.loops_per_second *= 0.01 / (MPI_Wtime() - start);
+        spin(loops);
+        const double speed = (double)loops / (MPI_Wtime() - start);
+        job.loops_per_second = speed > job.loops_per_second ? speed : job.loops_per_second;
     }
 }
 
@@ -71,18 +92,18 @@ static void call(struct bench *bench, int side, enum kind kind, size_t count)
 {
     MPI_Comm comm = bench->contenders[side].comm;
     MPI_Request request = MPI_REQUEST_NULL;
-    int done = kind == COMPUTE;
+    int done = kind == COMPUTE || kind == OWN_COMPUTE;
     if (kind == BLOCKING) {
         MPI_Allreduce(bench->send, bench->receive, (int)count, MPI_FLOAT, MPI_SUM, comm);
     } else if (kind == START) {
         MPI_Start(&job.started[side]);
         MPI_Wait(&job.started[side], MPI_STATUS_IGNORE);
     } else {
-        if (kind != COMPUTE)
+        if (!done)
             MPI_Iallreduce(bench->send, bench->receive, (int)count, MPI_FLOAT, MPI_SUM, comm,
                            &request);
-        for (double left = kind == WAIT ? 0 : job.compute; left > 0; left -= slice) {
-            compute(left < slice ? left : slice);
+        for (double left = job.compute[side][kind]; left > 0;) {
+            left -= compute(left < job.slice ? left : job.slice);
             if (!done)
                 MPI_Test(&request, &done, MPI_STATUS_IGNORE);
         }
@@ -129,10 +150,38 @@ static double median(const struct bench *bench, int side, enum kind kind, int sa
     return result;
 }
 
+/* The part of `wait` that a computation hides. */
+static double overlap(const double *medians, enum kind total, enum kind alone)
+{
+    return 1 - (medians[total] - medians[alone]) / medians[WAIT];
+}
+
+static void show(const struct bench *bench, size_t bytes, double (*medians)[KINDS], int samples,
+                 FILE *csv)
+{
+    const double *a = medians[STRAG], *b = medians[STOCK];
+    printf("%9zu %9.2f %9.2f %6.3f %9.2f %6.3f %9.2f %9.2f %9.2f %6.3f %5.2f %5.2f %9.2f %9.2f "
+           "%6.3f %5.2f %5.2f\n",
+           bytes, 1e6 * a[BLOCKING], 1e6 * a[WAIT], a[WAIT] / a[BLOCKING], 1e6 * a[START],
+           a[START] / a[BLOCKING], 1e6 * b[WAIT], 1e6 * a[TOTAL], 1e6 * b[TOTAL],
+           a[TOTAL] / b[TOTAL], overlap(a, TOTAL, COMPUTE), overlap(b, TOTAL, COMPUTE),
+           1e6 * a[OWN_TOTAL], 1e6 * b[OWN_TOTAL], a[OWN_TOTAL] / b[OWN_TOTAL],
+           overlap(a, OWN_TOTAL, OWN_COMPUTE), overlap(b, OWN_TOTAL, OWN_COMPUTE));
+    fflush(stdout);
+    for (int s = 0; csv && s < SIDES; s++) {
+        fprintf(csv, "%d,%zu,%s,%d,%g", bench->n, bytes, bench->contenders[s].name, samples,
+                1e6 * job.slice);
+        for (int k = 0; k < KINDS; k++)
+            fprintf(csv, ",%.3f", 1e6 * medians[s][k]);
+        fprintf(csv, ",%.4f,%.4f\n", overlap(medians[s], TOTAL, COMPUTE),
+                overlap(medians[s], OWN_TOTAL, OWN_COMPUTE));
+    }
+}
+
 static void run_size(struct bench *bench, size_t bytes, FILE *csv)
 {
     const size_t count = bytes / sizeof(float);
-    double medians[SIDES][KINDS], overlap[SIDES];
+    double medians[SIDES][KINDS];
     bench_fill(bench, count);
     for (int s = 0; s < SIDES; s++) {
         PERSISTENT(Allreduce_init)
@@ -148,27 +197,18 @@ static void run_size(struct bench *bench, size_t bytes, FILE *csv)
         for (int k = 0; k < COMPUTE; k++)
             medians[s][k] = median(bench, s, (enum kind)k, samples);
     }
-    job.compute = medians[STOCK][WAIT];
-    samples = take(bench, COMPUTE, TOTAL, count);
     for (int s = 0; s < SIDES; s++) {
-        medians[s][TOTAL] = median(bench, s, TOTAL, samples);
-        medians[s][COMPUTE] = median(bench, s, COMPUTE, samples);
-        overlap[s] = 1 - (medians[s][TOTAL] - medians[s][COMPUTE]) / medians[s][WAIT];
+        job.compute[s][COMPUTE] = job.compute[s][TOTAL] = medians[STOCK][WAIT];
+        job.compute[s][OWN_COMPUTE] = job.compute[s][OWN_TOTAL] = medians[s][WAIT];
+    }
+    samples = take(bench, COMPUTE, OWN_TOTAL, count);
+    for (int s = 0; s < SIDES; s++) {
+        for (int k = COMPUTE; k < KINDS; k++)
+            medians[s][k] = median(bench, s, (enum kind)k, samples);
         MPI_Request_free(&job.started[s]);
     }
-    if (bench->rank != 0)
-        return;
-    const double *a = medians[STRAG], *b = medians[STOCK];
-    printf("%9zu %9.2f %9.2f %6.3f %9.2f %6.3f %9.2f %9.2f %9.2f %9.2f %6.3f %5.2f %5.2f\n", bytes,
-           1e6 * a[BLOCKING], 1e6 * a[WAIT], a[WAIT] / a[BLOCKING], 1e6 * a[START],
-           a[START] / a[BLOCKING], 1e6 * b[WAIT], 1e6 * b[START], 1e6 * a[TOTAL], 1e6 * b[TOTAL],
-           a[TOTAL] / b[TOTAL], overlap[STRAG], overlap[STOCK]);
-    fflush(stdout);
-    for (int s = 0; csv && s < SIDES; s++)
-        fprintf(csv, "%d,%zu,%s,%d,%.3f,%.3f,%.3f,%.3f,%.3f\n", bench->n, bytes,
-                bench->contenders[s].name, samples, 1e6 * medians[s][BLOCKING],
-                1e6 * medians[s][WAIT], 1e6 * medians[s][START], 1e6 * medians[s][TOTAL],
-                overlap[s]);
+    if (bench->rank == 0)
+        show(bench, bytes, medians, samples, csv);
 }
 
 /* ---- The program ---- */
@@ -177,20 +217,27 @@ static bool read_option(int letter)
 {
     if (letter == 'b')
         job.batch = bench_integer("--batch", optarg, 1, 1000000);
-    return letter == 'b';
+    else if (letter == 'S')
+        job.slice = 1e-6 * bench_real("--slice", optarg, 1, 1e5);
+    else
+        job.sleeps = letter == 'p';
+    return letter == 'b' || letter == 'S' || letter == 'p';
 }
 
 int main(int argc, char **argv)
 {
-    static const struct option known[] = {
-        BENCH_OPTIONS, {"batch", required_argument, NULL, 'b'}, {NULL, 0, NULL, 0}};
+    static const struct option known[] = {BENCH_OPTIONS,
+                                          {"batch", required_argument, NULL, 'b'},
+                                          {"slice", required_argument, NULL, 'S'},
+                                          {"sleep", no_argument, NULL, 'p'},
+                                          {NULL, 0, NULL, 0}};
     static char contenders[SIDES][64] = {"strag", "stock,ompi_comm_coll_preference=^strag"};
     static struct bench bench = {.seconds = 20, .warmup = 40, .iterations = 100};
     int provided;
     MPI_Init(&argc, &argv);
     MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
     bench_sizes(&bench, "64K..4M");
-    bench_read_options(&bench, argc, argv, known, BENCH_LETTERS "b:", read_option);
+    bench_read_options(&bench, argc, argv, known, BENCH_LETTERS "b:S:p", read_option);
     if (bench.ncontenders > 0 || bench.iterations < 1 || bench.iterations > SAMPLES_MAX)
         bench_die("wrong use", bench_usage);
     for (int s = 0; s < SIDES; s++) {
@@ -201,14 +248,17 @@ int main(int argc, char **argv)
     bench_prepare(&bench);
     calibrate();
     FILE *csv = bench.rank == 0 && bench.output
-                    ? bench_open_csv(bench.output, "np,bytes,contender,samples,blocking_us,wait_us,"
-                                                   "start_us,total_us,overlap\n")
+                    ? bench_open_csv(bench.output,
+                                     "np,bytes,contender,samples,slice_us,blocking_us,wait_us,"
+                                     "start_us,compute_us,total_us,own_compute_us,"
+                                     "own_total_us,overlap,own_overlap\n")
                     : NULL;
     if (bench.rank == 0)
-        printf("# np %d, microseconds; strag, then stock (libnbc)\n"
-               "#   bytes  blocking      wait  ratio     start  ratio  stock:wait     start    "
-               " total  stock:total  ratio overlap stock:overlap\n",
-               bench.n);
+        printf(
+            "# np %d, microseconds; strag, then stock (libnbc)\n"
+            "#   bytes  blocking      wait  ratio     start  ratio     stock     total     stock  "
+            "ratio  overlap         own     stock  ratio  overlap\n",
+            bench.n);
     for (int i = 0; i < bench.sizes; i++)
         run_size(&bench, bench.bytes[i], csv);
     bench_close(csv, bench.output);

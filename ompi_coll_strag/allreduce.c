@@ -72,9 +72,8 @@ static int run_watched(struct coll_strag_call *call)
         return code;
     if (!coll_strag_watches(module->watch, bytes))
         return run_agreed(call);
-    code = coll_strag_watch_begin(module->watch, bytes);
-    if (code == OMPI_SUCCESS)
-        code = run_agreed(call);
+    coll_strag_watch_begin(module->watch, bytes);
+    code = run_agreed(call);
     const struct strag_watched_call over = {
         bytes,       call->choice.algorithm, call->choice.blocks,
         call->tried, call->without.turn,     call->without.rank};

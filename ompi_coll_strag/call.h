@@ -76,6 +76,21 @@ static inline void coll_strag_call_fill(struct coll_strag_call *call, enum coll_
     ompi_datatype_type_size(dtype, &call->size);
 }
 
+/** The same for buffers that may be on a device. @param locations  room for where they are; must
+ * outlive the call */
+static inline void coll_strag_call_locate(struct coll_strag_call *call, enum coll_strag_kind kind,
+                                          const void *sbuf, void *rbuf, size_t count,
+                                          ompi_datatype_t *dtype, ompi_op_t *op,
+                                          ompi_communicator_t *comm,
+                                          struct coll_strag_module *module,
+                                          struct coll_strag_buffer_locations *locations)
+{
+    coll_strag_call_fill(call, kind, sbuf, rbuf, count, dtype, op, comm, module);
+    if (__builtin_expect(coll_strag_settings.devices, 0) &&
+        coll_strag_device_find(sbuf, rbuf, locations))
+        call->locations = locations;
+}
+
 /** Keep communicator, operator and type for a persistent request, and let them go. */
 static inline void coll_strag_call_retain(const struct coll_strag_call *call)
 {

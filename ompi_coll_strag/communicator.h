@@ -30,9 +30,10 @@ struct setup;
  * Which nonblocking calls are strag's, where the first of them has begun with setup. Ranks are done
  * with that at different times, and without having to wait for each other must all begin with the
  * same call. So calls are counted, in program order. When a rank comes to the end of its setup, in
- * Open MPI's progress, it says how many it has begun, and some more; the most of that over all
- * ranks is the number of the first call that is strag's. The previous component runs those before.
- * (A rank that begins even more of them before it knows that number waits for it.)
+ * Open MPI's progress, it says how many it has begun, twice that and some more; the most of that
+ * over all ranks is the number of the first call that is strag's. The previous component runs those
+ * before. (A rank that, in this one exchange, begins more of them than in all of setup before it
+ * waits for that number: which component runs a call must be known when it is begun.)
  */
 struct coll_strag_nonblocking {
     int64_t begun; /* atomic, as the next one */
@@ -56,6 +57,7 @@ struct coll_strag_module {
     int setup_error;             /* of this rank alone: all its later calls fail, too */
     struct setup *in_setup;      /* what setup needs until it is done (setup_steps.h); then NULL */
     struct coll_strag_teardown teardown; /* of a setup that no blocking call has begun */
+    bool has_teardown;                   /* the communicator has the attribute for that */
     bool in_progress;                    /* a thread has entered; atomic: coll_strag_enter */
     bool waited_for;                     /* a blocking call goes on with setup; atomic */
 
@@ -81,6 +83,7 @@ struct coll_strag_module {
     struct coll_strag_nonblocking nonblocking;
     struct coll_strag_queue queue;            /* nonblocking calls */
     struct coll_strag_persistent *persistent; /* requests, a list */
+    uint32_t persistent_made;                 /* so far; the same on all ranks */
     struct coll_strag_explained explained;
 };
 

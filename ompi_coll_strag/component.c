@@ -19,6 +19,7 @@
 #include "shared_memory.h"
 #include "table.h"
 #include "table_cache.h"
+#include "teardown.h"
 #include "texts.h"
 #include "ucp/ucp.h"
 #include "winners.h"
@@ -174,6 +175,7 @@ static int component_close(void)
     coll_strag_requests_close();
     coll_strag_fingerprint_free();
     coll_strag_setup_close();
+    coll_strag_teardown_close();
     coll_strag_device_close();
     coll_strag_ucp_close();
     coll_strag_heritage_close();

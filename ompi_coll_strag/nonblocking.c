@@ -67,11 +67,8 @@ int coll_strag_iallreduce(const void *sbuf, void *rbuf, coll_strag_count_t count
     const struct coll_strag_previous *previous = &module->previous;
     struct coll_strag_buffer_locations locations;
     struct coll_strag_call call;
-    coll_strag_call_fill(&call, COLL_STRAG_NONBLOCKING, sbuf, rbuf, (size_t)count, dtype, op, comm,
-                         module);
-    if (__builtin_expect(coll_strag_settings.devices, 0) &&
-        coll_strag_device_find(sbuf, rbuf, &locations))
-        call.locations = &locations;
+    coll_strag_call_locate(&call, COLL_STRAG_NONBLOCKING, sbuf, rbuf, (size_t)count, dtype, op,
+                           comm, module, &locations);
     if (!is_for_new_communicator(call.count * call.size, op)) {
         const int code = coll_strag_choose(&call);
         if (code != OMPI_SUCCESS)

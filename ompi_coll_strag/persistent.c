@@ -11,6 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+/*
+ * Tags, which nothing else of Open MPI's has: below those of libnbc, in a range that is HCOLL's
+ * alone, which is no PML's. PMLs that keep the lowest 24 bits (UCX) see -2^22 and below, where
+ * libnbc comes to after 4 million calls of a communicator.
+ */
+enum { TAG_FIRST = -(1 << 30) - (1 << 22), TAGS = 1 << 22 };
+
 /* What a request has for itself. */
 struct coll_strag_persistent {
     struct coll_strag_queue queue; /* first */
@@ -209,8 +216,8 @@ static void keep(struct coll_strag_persistent *own)
 /* @param[out] own  NULL on all ranks if one of them cannot have one */
 static int make(const struct coll_strag_call *call, struct coll_strag_persistent **made)
 {
-    const int tag = ompi_coll_base_nbc_reserve_tags(call->comm, 1);
-    struct coll_strag_persistent *own = create(call, tag);
+    const uint32_t number = call->module->persistent_made++ % TAGS;
+    struct coll_strag_persistent *own = create(call, TAG_FIRST - (int)number);
     bool all = false;
     const int code = open_channel(call, own, &all);
     *made = all ? own : NULL;
@@ -234,11 +241,8 @@ int coll_strag_allreduce_init(const void *sbuf, void *rbuf, coll_strag_count_t c
     struct coll_strag_persistent *own = NULL;
     struct coll_strag_buffer_locations locations;
     struct coll_strag_call call;
-    coll_strag_call_fill(&call, COLL_STRAG_PERSISTENT, sbuf, rbuf, (size_t)count, dtype, op, comm,
-                         module);
-    if (__builtin_expect(coll_strag_settings.devices, 0) &&
-        coll_strag_device_find(sbuf, rbuf, &locations))
-        call.locations = &locations;
+    coll_strag_call_locate(&call, COLL_STRAG_PERSISTENT, sbuf, rbuf, (size_t)count, dtype, op, comm,
+                           module, &locations);
     coll_strag_wait_for_earlier(module, comm);
     int code = coll_strag_choose(&call);
     if (code == OMPI_SUCCESS && call.choice.algorithm)

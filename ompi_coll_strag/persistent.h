@@ -7,7 +7,9 @@
  * of MPI_Allreduce_init are in the same order everywhere. Hence two of them cannot wait for each
  * other, nor can a blocking call wait for one: on another rank it may come first. So each request
  * has a channel and a queue of its own, as if it had a communicator to itself: a desk in shared
- * memory, a tag for the PML or numbers for UCX, engine and plan. The first start of one matches the
+ * memory, a tag for the PML or numbers for UCX, engine and plan. The tags are counted here and not
+ * by Open MPI's counter for nonblocking collectives, which MPI_Comm_idup moves on in its progress,
+ * at another point of each rank's program. The first start of one matches the
  * first start of the same one on the other ranks, and so on: what is in a channel is in order.
  *
  * Where that is not possible on a rank (there is no room for a desk), all ranks know, and the

@@ -61,7 +61,8 @@ static void leave(struct coll_strag_queue *queue, struct left *left)
         left->queues[left->count].queue = queue;
         left->queues[left->count++].closed = queue->closed;
         if (queue->listed) {
-            *queue->link = queue->next;
+            /* perhaps the list's first, which is read without the lock */
+            __atomic_store_n(queue->link, queue->next, __ATOMIC_RELEASE);
             if (queue->next)
                 queue->next->link = queue->link;
         }
@@ -205,4 +206,5 @@ void coll_strag_queues_close(void)
     if (queues.registered)
         opal_progress_unregister(progress);
     queues.registered = false;
+    queues.first = NULL; /* of requests that were never completed */
 }

@@ -155,14 +155,21 @@ static void end_roll_call(struct setup *setup)
     }
 }
 
-/* Which nonblocking call is the first one of strag's (communicator.h)? So many are begun at most
- * while this is found out; who begins more of them has to wait. */
+/* Which nonblocking call is the first one of strag's (communicator.h)? As many as in all of setup
+ * so far, and these, may be begun while this is found out; who begins more of them has to wait. */
 enum { CALLS_MEANWHILE = 16 };
+
+/* Many communicators have fewer calls than setup takes steps: more than that is not delegated. */
+static int64_t first_call_of_ours(int64_t begun)
+{
+    return 2 * begun + CALLS_MEANWHILE;
+}
 
 static void ask_first_call(struct setup *setup)
 {
     struct coll_strag_nonblocking *nonblocking = &setup->module->nonblocking;
-    const int64_t limit = __atomic_load_n(&nonblocking->begun, __ATOMIC_SEQ_CST) + CALLS_MEANWHILE;
+    const int64_t limit =
+        first_call_of_ours(__atomic_load_n(&nonblocking->begun, __ATOMIC_SEQ_CST));
     __atomic_store_n(&nonblocking->limit, limit, __ATOMIC_SEQ_CST);
     setup->numbers[0] = limit < INT32_MAX ? -(int32_t)limit : -INT32_MAX;
     strag_exchange_minimum(&setup->exchange, setup->numbers, 1);
@@ -278,7 +285,8 @@ static void begin(struct setup *setup, ompi_communicator_t *comm, bool blocking)
     setup->attached = coll_strag_heritage_attach(module->heritage, comm);
     put_on_list(setup);
     /* without memory for that, what is under way is cancelled when the communicator is freed */
-    (void)coll_strag_teardown_attach(&module->teardown, comm, end_early);
+    if (coll_strag_setup_open_teardown(module, comm))
+        coll_strag_teardown_attach(&module->teardown, comm, end_early);
 }
 
 void coll_strag_setup_free(struct setup *setup)

@@ -47,23 +47,31 @@ static bool set_attribute(ompi_communicator_t *comm, void *value)
 }
 
 /* With sessions alone there is no MPI_COMM_SELF to speak of, and all communicators are freed. */
-bool coll_strag_teardown_attach(struct coll_strag_teardown *teardown, ompi_communicator_t *comm,
-                                void (*end)(struct coll_strag_teardown *teardown))
+static void set_attribute_of_self(void)
 {
     int initialized = 0;
+    if (PMPI_Initialized(&initialized) == MPI_SUCCESS && initialized &&
+        !__atomic_exchange_n(&state.attached, true, __ATOMIC_RELAXED))
+        set_attribute(MPI_COMM_SELF, NULL);
+}
+
+bool coll_strag_teardown_open(ompi_communicator_t *comm)
+{
     if (state.ended)
         return false;
-    if (!__atomic_exchange_n(&state.attached, true, __ATOMIC_RELAXED) &&
-        PMPI_Initialized(&initialized) == MPI_SUCCESS && initialized)
-        set_attribute(MPI_COMM_SELF, NULL);
-    if (!set_attribute(comm, &state))
-        return false;
+    if (!__atomic_load_n(&state.attached, __ATOMIC_RELAXED))
+        set_attribute_of_self();
+    return set_attribute(comm, &state);
+}
+
+void coll_strag_teardown_attach(struct coll_strag_teardown *teardown, ompi_communicator_t *comm,
+                                void (*end)(struct coll_strag_teardown *teardown))
+{
     *teardown = (struct coll_strag_teardown){.end = end, .comm = comm, .attached = true};
     pthread_mutex_lock(&state.lock);
     teardown->next = state.first;
     state.first = teardown;
     pthread_mutex_unlock(&state.lock);
-    return true;
 }
 
 void coll_strag_teardown_leave(struct coll_strag_teardown *teardown)
@@ -78,4 +86,10 @@ void coll_strag_teardown_leave(struct coll_strag_teardown *teardown)
         *link = teardown->next;
     pthread_mutex_unlock(&state.lock);
     teardown->attached = false;
+}
+
+void coll_strag_teardown_close(void)
+{
+    state.first = NULL;
+    state.attached = state.ended = false;
 }

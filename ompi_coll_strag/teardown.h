@@ -8,6 +8,11 @@
  * destroyed, and then it is by the last one of them, in the midst of Open MPI's progress, where
  * nothing can be waited for. And an attribute of MPI_COMM_SELF is deleted: MPI_Finalize does that
  * first.
+ *
+ * MPI_Comm_free makes a list of the attributes first, and what ends while it goes over that may
+ * have to wait for Open MPI's progress. An attribute that was set there would never be deleted. So
+ * a call of the program's own sets it, before there is anything to end, and what comes later joins
+ * a list.
  */
 #ifndef COLL_STRAG_TEARDOWN_H
 #define COLL_STRAG_TEARDOWN_H
@@ -25,11 +30,19 @@ struct coll_strag_teardown {
     struct coll_strag_teardown *next;
 };
 
-/** Let `end` be called when the time comes. @return false: out of memory, or MPI has ended */
-bool coll_strag_teardown_attach(struct coll_strag_teardown *teardown, ompi_communicator_t *comm,
+/** Set the communicator's attribute, once: in a call of the program's, not in progress.
+ * @return false: out of memory, or MPI has ended */
+bool coll_strag_teardown_open(ompi_communicator_t *comm);
+
+/** Let `end` be called when the time comes: at once, if it comes just now. The communicator has its
+ * attribute. */
+void coll_strag_teardown_attach(struct coll_strag_teardown *teardown, ompi_communicator_t *comm,
                                 void (*end)(struct coll_strag_teardown *teardown));
 
 /** There is nothing left to be done. Allowed without attach, if all was 0. */
 void coll_strag_teardown_leave(struct coll_strag_teardown *teardown);
+
+/** MPI has ended. With sessions it may begin again. */
+void coll_strag_teardown_close(void);
 
 #endif

@@ -6,11 +6,10 @@
  *     call w + w/8 rank 0      waits for it if it must, judges
  *                  rank 0      -- update -->  all ranks     a broadcast (update.h)
  *
- * The gather is the communicator's own nonblocking one, started by all ranks within the same call.
- * MPI wants collectives of a communicator in the same order on all ranks, so it cannot be mixed up
- * with the user's; and it progresses in whatever MPI call a rank is. All ranks are in call w + w/8
- * when rank 0 sends the update, so the broadcast does not wait. All use it from the next call
- * on, and so choose alike. Until then the notes are sent from where the observer keeps them.
+ * The gather has messages of its own (notes.h), and is started by all ranks within the same call;
+ * it progresses in whatever MPI call a rank is. All ranks are in call w + w/8 when rank 0 sends the
+ * update, so the broadcast does not wait. All use it from the next call on, and so choose alike.
+ * Until then the notes are sent from where the observer keeps them.
  *
  * The notes also have what the rank's meter says of its host's links. If rank 0 suspects one, the
  * update asks for a probe; all ranks do that at once, and a second update follows.
@@ -25,6 +24,7 @@
 #include "watch.h"
 
 #include "log.h"
+#include "notes.h"
 #include "teardown.h"
 #include "transport.h"
 #include "update.h"
@@ -39,9 +39,6 @@
 /* Of a class of sizes: short calls are watched until there were so many. */
 enum { SEEN_MOST = 96 };
 
-/* How long to wait, after an error, for what is still under way. */
-static const double drain_seconds = 1.0;
-
 /* To find out who is there: the last one's, a vote, the decision. */
 static const double messages_in_turn = 3;
 
@@ -55,11 +52,11 @@ struct coll_strag_watch {
     bool failed;         /* a call ended with an error: nothing is waited for any more */
     bool over;           /* the communicator is being freed, or MPI ends */
 
-    bool brief;                       /* this call is too short to look for stragglers in it */
-    double start, barrier_time;       /* of this call; when all were there, below 0: not known */
-    ompi_request_t *barrier, *gather; /* under way, or NULL */
-    size_t notes_bytes;               /* of each rank, and the meter's behind them */
-    void *all_notes;                  /* rank 0's, of all ranks */
+    bool brief;   /* this call is too short to look for stragglers in it */
+    double start; /* of this call */
+    struct coll_strag_notes *notes;
+    size_t notes_bytes; /* of each rank, and the meter's behind them */
+    void *all_notes;    /* rank 0's, of all ranks */
 
     struct strag_watch_summary summary;
     struct coll_strag_links *links; /* NULL: they are not watched */
@@ -110,19 +107,6 @@ bool coll_strag_watch_summary(const void *comm, struct strag_watch_summary *summ
 
 /* ---- Nothing may be under way when a communicator or MPI comes to its end ---- */
 
-/* After an error the other ranks may never do their part; then the request is left to its owner. */
-static void complete(const struct coll_strag_watch *watch, ompi_request_t **request)
-{
-    double end = coll_strag_seconds() + drain_seconds;
-    while (NULL != *request && watch->failed && !REQUEST_COMPLETE(*request) &&
-           coll_strag_seconds() < end)
-        opal_progress();
-    if (NULL != *request && (!watch->failed || REQUEST_COMPLETE(*request))) {
-        ompi_request_wait(request, MPI_STATUS_IGNORE);
-        *request = NULL;
-    }
-}
-
 static void end_watch(struct coll_strag_teardown *teardown)
 {
     struct coll_strag_watch *watch =
@@ -133,8 +117,14 @@ static void end_watch(struct coll_strag_teardown *teardown)
         watch->options.report(watch->options.comm, &watch->summary, strag_judge_ranks(watch->judge),
                               learnt ? learnt : &watch->options.inputs.model);
     }
-    complete(watch, &watch->barrier);
-    complete(watch, &watch->gather);
+    double seconds;
+    if (watch->failed) {
+        coll_strag_notes_give_up(watch->notes);
+        return;
+    }
+    if (coll_strag_notes_has_barrier(watch->notes))
+        (void)coll_strag_notes_end_barrier(watch->notes, &seconds);
+    (void)coll_strag_notes_wait(watch->notes);
 }
 
 /* ---- Making one ---- */
@@ -148,7 +138,7 @@ void coll_strag_watch_free(struct coll_strag_watch *watch)
     coll_strag_teardown_leave(&watch->teardown);
     coll_strag_arrivals_free(watch->arrivals);
     watch->arrivals = NULL;
-    if (NULL != watch->gather || NULL != watch->barrier)
+    if (!coll_strag_notes_free(watch->notes))
         return;
     strag_observer_free(watch->observer);
     coll_strag_links_free(watch->links);
@@ -280,8 +270,11 @@ static bool make(struct coll_strag_watch *watch)
         if (NULL == watch->arrivals)
             return false;
     }
-    return (!watch->options.ranks || make_judge(watch)) &&
-           coll_strag_teardown_attach(&watch->teardown, comm, end_watch);
+    watch->notes = coll_strag_notes_create(comm);
+    if (NULL == watch->notes || (watch->options.ranks && !make_judge(watch)))
+        return false;
+    coll_strag_teardown_attach(&watch->teardown, comm, end_watch);
+    return true;
 }
 
 struct coll_strag_watch *coll_strag_watch_make(const struct coll_strag_watch_options *options)
@@ -332,13 +325,10 @@ struct strag_selection *coll_strag_watch_selection(const struct coll_strag_watch
 
 static int send_notes(struct coll_strag_watch *watch)
 {
-    ompi_communicator_t *comm = watch->options.comm;
     size_t bytes;
-    if (NULL != watch->gather) {
-        int code = ompi_request_wait(&watch->gather, MPI_STATUS_IGNORE);
-        if (code != OMPI_SUCCESS)
-            return code;
-    }
+    const int code = coll_strag_notes_wait(watch->notes);
+    if (code != OMPI_SUCCESS)
+        return code;
     struct strag_note *notes = strag_observer_notes(watch->observer, &bytes);
     if (watch->links) {
         struct strag_meter_note note;
@@ -349,9 +339,7 @@ static int send_notes(struct coll_strag_watch *watch)
     watch->notes_bytes = bytes;
     if (watch->judge)
         strag_judge_begin_window(watch->judge);
-    const coll_strag_count_t count = (coll_strag_count_t)bytes;
-    return comm->c_coll->coll_igather(notes, count, MPI_BYTE, watch->all_notes, count, MPI_BYTE, 0,
-                                      comm, &watch->gather, comm->c_coll->coll_igather_module);
+    return coll_strag_notes_gather(watch->notes, notes, bytes, watch->all_notes);
 }
 
 /* Rank 0's update, from its judge; what changed is logged. */
@@ -471,7 +459,7 @@ static int decide(struct coll_strag_watch *watch, enum strag_change *change)
 {
     struct coll_strag_update update;
     memset(&update, 0, sizeof update);
-    int code = watch->judge ? ompi_request_wait(&watch->gather, MPI_STATUS_IGNORE) : OMPI_SUCCESS;
+    int code = watch->judge ? coll_strag_notes_wait(watch->notes) : OMPI_SUCCESS;
     if (watch->judge && code == OMPI_SUCCESS) {
         const struct strag_judgement judgement = strag_judge_window(
             watch->judge, watch->all_notes, watch->notes_bytes, coll_strag_seconds());
@@ -482,7 +470,7 @@ static int decide(struct coll_strag_watch *watch, enum strag_change *change)
     if (code == OMPI_SUCCESS && update.probe)
         code = probe(watch, &update, change);
     if (code == OMPI_SUCCESS) /* rank 0 has all notes: this does not wait for other ranks */
-        code = ompi_request_wait(&watch->gather, MPI_STATUS_IGNORE);
+        code = coll_strag_notes_wait(watch->notes);
     return code;
 }
 
@@ -504,14 +492,6 @@ bool coll_strag_watches(const struct coll_strag_watch *watch, size_t bytes)
         return bytes >= watch->from;
     return (bytes >= COLL_STRAG_LEARN_FROM && watch->seen[strag_size_class(bytes)] < SEEN_MOST) ||
            strag_trial_has(&watch->trials, bytes);
-}
-
-/* The barrier is complete, in this thread or another. */
-static int barrier_done(ompi_request_t *request)
-{
-    struct coll_strag_watch *watch = request->req_complete_cb_data;
-    watch->barrier_time = coll_strag_seconds();
-    return OMPI_SUCCESS;
 }
 
 /* What one rank alone knows must not count: another one would wait for it. */
@@ -551,20 +531,13 @@ int coll_strag_watch_agreed(struct coll_strag_watch *watch,
     return coll_strag_arrivals_end(watch->arrivals, code);
 }
 
-int coll_strag_watch_begin(struct coll_strag_watch *watch, size_t bytes)
+void coll_strag_watch_begin(struct coll_strag_watch *watch, size_t bytes)
 {
-    ompi_communicator_t *comm = watch->options.comm;
     watch->inside = true;
-    watch->barrier_time = -1;
     watch->brief = bytes < watch->from;
     watch->start = coll_strag_seconds();
-    if (!watch->look || watch->brief)
-        return OMPI_SUCCESS;
-    int code =
-        comm->c_coll->coll_ibarrier(comm, &watch->barrier, comm->c_coll->coll_ibarrier_module);
-    if (code == OMPI_SUCCESS)
-        ompi_request_set_callback(watch->barrier, barrier_done, watch);
-    return code;
+    if (watch->look && !watch->brief)
+        coll_strag_notes_begin_barrier(watch->notes);
 }
 
 /* All ranks are there, and each stays until its own barrier is over: that takes no longer than a
@@ -573,12 +546,12 @@ static int take_note(struct coll_strag_watch *watch, struct strag_note *note)
 {
     double seconds = coll_strag_seconds() - watch->start;
     *note = (struct strag_note){.seconds = (float)(watch->brief ? -seconds : seconds), .wait = -1};
-    if (NULL == watch->barrier)
+    if (!coll_strag_notes_has_barrier(watch->notes))
         return OMPI_SUCCESS;
-    int code = ompi_request_wait(&watch->barrier, MPI_STATUS_IGNORE);
-    watch->barrier = NULL;
-    if (code == OMPI_SUCCESS && watch->barrier_time >= 0)
-        note->wait = (float)(watch->barrier_time - watch->start);
+    double all_there;
+    int code = coll_strag_notes_end_barrier(watch->notes, &all_there);
+    if (code == OMPI_SUCCESS)
+        note->wait = (float)(all_there - watch->start);
     return code;
 }
 

@@ -25,7 +25,8 @@ typedef void coll_strag_watch_report(const ompi_communicator_t *comm,
                                      const struct strag_rank_location *ranks,
                                      const struct strag_sourced_model *model);
 
-/* What it needs of its communicator; all but the topology outlives the watch. */
+/* What it needs of its communicator, which has the attribute that teardown.h needs; all but the
+ * topology outlives the watch. */
 struct coll_strag_watch_options {
     ompi_communicator_t *comm;
     const struct coll_strag_previous *previous;
@@ -90,7 +91,7 @@ int coll_strag_watch_agreed(struct coll_strag_watch *watch,
                             const struct coll_strag_without *without, int code);
 
 /** Before such a call. */
-int coll_strag_watch_begin(struct coll_strag_watch *watch, size_t bytes);
+void coll_strag_watch_begin(struct coll_strag_watch *watch, size_t bytes);
 
 /** After it. @param code  what it ended with; returned, if it is an error
  * @param[out] change  what the caller has to do: drop plans for a straggler, or all plans */

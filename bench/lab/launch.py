@@ -76,7 +76,7 @@ def environment(build, network, setting):
     """Variables of the ranks."""
     found = {
         "LD_PRELOAD": str(build.shim),
-        "LAB_POLL_US": poll_wait(network),
+        "LAB_POLL_US": os.environ.get("LAB_POLL_US", poll_wait(network)),
         "LAB_POLL_IDLE": "100" if several_ranks(network) else "0",
         # Large buffers stay: no page faults while the time is taken.
         "MALLOC_MMAP_THRESHOLD_": "1073741824",

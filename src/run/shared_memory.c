@@ -407,8 +407,12 @@ static int shm_progress(struct strag_transport *base)
         shm->idle = 0;
     else if (++shm->in_vain % DRAIN == 0)
         status = strag_shm_drain(shm);
-    if (!found && !shm->polls && (shm->receives.length || shm->sends.length || shm->refused))
-        strag_shm_wait(shm);
+    if (!found && (shm->receives.length || shm->sends.length || shm->refused)) {
+        if (shm->polls)
+            strag_shm_poll(shm);
+        else
+            strag_shm_wait(shm);
+    }
     shm->refused = false;
     return status;
 }

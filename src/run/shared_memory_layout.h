@@ -492,6 +492,9 @@ void strag_shm_drop_drained(struct strag_shm_peer *peer);
 /** Nothing has happened: do the process's other work, let other ranks run, or pause briefly. */
 void strag_shm_wait(struct strag_shm *shm);
 
+/** Nothing has happened, and the caller comes back by itself. */
+void strag_shm_poll(struct strag_shm *shm);
+
 /** Publish that calls before this one are over for this rank. */
 void strag_shm_publish_call(struct strag_shm *shm, uint64_t begun);
 

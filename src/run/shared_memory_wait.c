@@ -38,6 +38,7 @@ enum {
     LOOKS = 256,        /* between two calls of the host's progress */
     LOOKS_YIELDED = 32, /* the same, where others had the processor between two looks */
     LOOKS_KEPT = 200,   /* the same, where no rank there could go on */
+    LOOKS_POLLED = 64,  /* looks in vain, until a rank that polls says in which call it is */
     LOOKS_BEHIND = 4,   /* when another one can go on, after none could */
 };
 
@@ -157,6 +158,15 @@ static void share_processor(struct strag_shm *shm)
         pause_briefly();
     else
         sched_yield();
+}
+
+/* Another rank may wait for messages of a call that is over for this one. */
+void strag_shm_poll(struct strag_shm *shm)
+{
+    const _Atomic uint64_t *begun = &shm->desk.status->begun;
+    if (++shm->looks % LOOKS_POLLED == 0 &&
+        atomic_load_explicit(begun, memory_order_relaxed) < shm->call)
+        strag_shm_publish_call(shm, shm->call);
 }
 
 /* The host's other work goes on from time to time, as other ranks may need it. */

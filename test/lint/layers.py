@@ -44,6 +44,7 @@ MAY_INCLUDE = {
     "test/fuzz": SRC,
     "test/gpu": SRC + ["cuda", "test/cuda"],
     "test/mpi": SRC + ["test/cuda"],
+    "test/queue": SRC + ["ompi_coll_strag", "test/unit"],
     "test/sim": SRC,
     "test/unit": SRC,
 }
@@ -63,7 +64,7 @@ COMPONENT_LAYERS = [
     ["transport_pml", "shared_memory", "ucp/*"],
     ["arrivals", "device", "explain", "heritage", "links", "ping", "place", "segments", "state", "table"],
     ["machine_key"],
-    ["fingerprint", "rank_info", "save", "table_cache", "update", "winners"],
+    ["fingerprint", "notes", "rank_info", "save", "table_cache", "update", "winners"],
     ["watch"],
     ["report"],
     ["communicator"],

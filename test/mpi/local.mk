@@ -71,6 +71,7 @@ check_PROGRAMS += \
 	test/mpi/nonblocking \
 	test/mpi/refuse \
 	test/mpi/savers \
+	test/mpi/idup \
 	test/mpi/requests \
 	test/mpi/sizes \
 	test/mpi/strangers \
@@ -129,6 +130,9 @@ test_mpi_memory_LDADD = $(mpi_libs)
 test_mpi_nonblocking_SOURCES = test/mpi/nonblocking.c $(mpi_common)
 test_mpi_nonblocking_CPPFLAGS = $(mpi_cppflags)
 test_mpi_nonblocking_LDADD = $(mpi_libs)
+test_mpi_idup_SOURCES = test/mpi/idup.c $(mpi_common)
+test_mpi_idup_CPPFLAGS = $(mpi_cppflags)
+test_mpi_idup_LDADD = $(mpi_libs)
 test_mpi_requests_SOURCES = test/mpi/requests.c $(mpi_common)
 test_mpi_requests_CPPFLAGS = $(mpi_cppflags)
 test_mpi_requests_LDADD = $(mpi_libs)

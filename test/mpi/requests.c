@@ -18,7 +18,7 @@
 #define INIT TEST_PERSISTENT(Allreduce_init)
 #endif
 
-enum { COUNT = 3000, MANY = 50 };
+enum { COUNT = 3000, MANY = 50, CROWD = 1100 };
 
 static uint64_t word_of(int rank, int call, int i)
 {
@@ -189,6 +189,29 @@ static void begin_beside_idup(void)
     TEST_MPI(MPI_Comm_free(&comm));
 }
 
+/* The communicator is freed when its first calls are over, which have begun to set it up:
+ * MPI_Comm_free ends that. With a report it then watches its calls, and there is something more to
+ * end. (Open MPI's own libnbc, which has run these calls, needs the communicator till then.) */
+static void free_at_once(void)
+{
+    static uint64_t words[2][COUNT];
+    for (int turn = 0; turn < 20; turn++) {
+        MPI_Comm comm;
+        MPI_Request requests[2];
+        TEST_MPI(MPI_Comm_split(MPI_COMM_WORLD, 0, turn % 2 ? test.rank : -test.rank, &comm));
+        for (int c = 0; c < 2; c++) {
+            fill(words[c], 2 * turn + c, COUNT);
+            sum_in_place(comm, words[c], COUNT, &requests[c]);
+        }
+        if (turn % test.n == test.rank)
+            usleep((useconds_t)(50 * turn));
+        TEST_MPI(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
+        TEST_MPI(MPI_Comm_free(&comm));
+        for (int c = 0; c < 2; c++)
+            check(words[c], 2 * turn + c, COUNT, "freed at once");
+    }
+}
+
 static void empty_ones(void)
 {
     MPI_Comm comm = dup_world();
@@ -332,6 +355,50 @@ static void free_requests(void)
         TEST_MPI(MPI_Iprobe(MPI_ANY_SOURCE, 99, MPI_COMM_WORLD, &done, MPI_STATUS_IGNORE));
     for (int c = 0; test.expect_strag && c < 8; c++)
         check(words[c], c, COUNT, "freed while it was active");
+}
+
+/* @return how many of them are not strag's */
+static unsigned long long make_crowd(MPI_Comm comm, uint64_t *words, MPI_Request *requests)
+{
+    const unsigned long long before = test_counters_read().delegated;
+    for (int c = 0; c < CROWD; c++)
+        TEST_MPI(INIT(MPI_IN_PLACE, words + 10 * c, 10, MPI_UINT64_T, MPI_SUM, comm, MPI_INFO_NULL,
+                      &requests[c]));
+    return test_counters_read().delegated - before;
+}
+
+static void free_crowd(MPI_Request *requests)
+{
+    for (int c = 0; c < CROWD; c++)
+        TEST_MPI(MPI_Request_free(&requests[c]));
+}
+
+/* More requests than there are desks in shared memory, all active at once, and a new communicator
+ * meanwhile. Once they are freed there is room for as many again. */
+static void run_out_of_desks(void)
+{
+    static uint64_t words[10 * CROWD];
+    static MPI_Request requests[CROWD];
+    MPI_Comm comm = dup_world(), another;
+    const unsigned long long first = make_crowd(comm, words, requests);
+    for (int c = 0; c < CROWD; c++)
+        fill(words + 10 * c, c, 10);
+    TEST_MPI(MPI_Startall(CROWD, requests));
+    TEST_MPI(MPI_Comm_split(MPI_COMM_WORLD, 0, -test.rank, &another));
+    static uint64_t meanwhile[COUNT];
+    fill(meanwhile, CROWD, COUNT);
+    TEST_MPI(MPI_Allreduce(MPI_IN_PLACE, meanwhile, COUNT, MPI_UINT64_T, MPI_SUM, another));
+    check(meanwhile, CROWD, COUNT, "without a desk");
+    TEST_MPI(MPI_Comm_free(&another));
+    TEST_MPI(MPI_Waitall(CROWD, requests, MPI_STATUSES_IGNORE));
+    for (int c = 0; c < CROWD; c++)
+        check(words + 10 * c, c, 10, "a crowd of requests");
+    free_crowd(requests);
+    TEST_MPI(MPI_Barrier(comm)); /* all ranks have left */
+    const unsigned long long again = make_crowd(comm, words, requests);
+    TEST_CHECK(again <= first, "%llu requests are not strag's, and %llu at first", again, first);
+    free_crowd(requests);
+    TEST_MPI(MPI_Comm_free(&comm));
 }
 
 #endif
@@ -484,6 +551,7 @@ int main(int argc, char **argv)
     begin_beside_idup();
     begin_far_ahead();
     dup_meanwhile();
+    free_at_once();
     empty_ones();
     compare_bits("ring");
     compare_bits("recursive-doubling");
@@ -492,6 +560,7 @@ int main(int argc, char **argv)
     if (test.expect_strag)
         start_after_all_is_freed();
     free_requests();
+    run_out_of_desks();
 #endif
     count_calls();
     if (multiple)

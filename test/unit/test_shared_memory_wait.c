@@ -152,6 +152,30 @@ static void calls_progress_without_waiting(void **state)
     }
 }
 
+/* Rank 0's first call is over; in its second one it polls for a message of rank 1, which has not
+ * got all that it wants in the first one, and would wait for ever. */
+static void a_rank_that_polls_shows_in_which_call_it_is(void **state)
+{
+    (void)state;
+    for (int yields = 0; yields < 2; yields++) {
+        const void *value;
+        struct host host;
+        open_host(&host, 2, 0, yields); /* in call 1 */
+        struct strag_transport *second = &host.rank[0]->super, *first = &host.rank[1]->super;
+        strag_shm_end(host.rank[0]);
+        strag_shm_next_call(host.rank[0], true);
+        strag_shm_begin(host.rank[0], NULL, sizeof(int), true, true);
+        for (int i = 0; i < 64; i++) {
+            assert_int_equal(first->try_recv(first, 0, 1, &value), STRAG_PENDING);
+            assert_int_equal(second->try_recv(second, 1, 1, &value), STRAG_PENDING);
+            assert_int_equal(second->progress(second), STRAG_OK);
+        }
+        assert_int_equal(first->try_recv(first, 0, 1, &value), STRAG_ERR_MISMATCH);
+        assert_int_equal(yielded + progressed, 0);
+        close_host(&host);
+    }
+}
+
 /* ---- Shared processors ---- */
 
 /* One look, then the processor is given away: by the host's progress once in 32 looks. */
@@ -252,6 +276,7 @@ int main(void)
         cmocka_unit_test(with_a_processor_each_nobody_yields_soon),
         cmocka_unit_test(with_ranks_on_other_hosts_each_look_progresses),
         cmocka_unit_test(calls_progress_without_waiting),
+        cmocka_unit_test(a_rank_that_polls_shows_in_which_call_it_is),
         cmocka_unit_test(an_unpublished_wait_yields),
         cmocka_unit_test(where_nobody_could_go_on_the_processor_is_kept),
         cmocka_unit_test(who_has_what_it_waits_for_gets_the_processor),

@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Turn the files that bench/overlap.sh wrote into a section of doc/results.md.
+
+    python3 bench/overlap.py doc/results.md FOLDER...
+
+Each folder is one launch. A figure is the median over the launches, of times within one launch.
+"""
+import csv
+import pathlib
+import statistics
+import sys
+
+sys.dont_write_bytecode = True
+
+import section
+
+PLACES = {
+    "shm": "Shared memory",
+    "lab": "The lab: four hosts at 100 Mbit/s, TCP",
+}
+
+HEAD = """\
+## What a computation hides of MPI_Iallreduce
+
+Written by bench/overlap.py from the files of bench/overlap.sh. A call is begun, then comes a
+computation with MPI_Test after each slice of it, then MPI_Wait; strag and stock Open MPI (libnbc) in
+turn within a launch. *wait*: the call waited for at once, in us. *total*: with a computation that is
+as long as stock's wait, for both. *hidden*: the share of its own wait that the computation hides.
+*own*: the same with a computation as long as each one's own wait, as osu_iallreduce has it. A ratio
+below 1 means that strag was faster. Medians of the slowest rank's times.
+"""
+
+
+def read(folders):
+    """{(place, ranks, slice): {bytes: {contender: [one row per launch]}}}"""
+    tables = {}
+    for folder in folders:
+        for path in sorted(folder.glob("*-np*.csv")):
+            place, ranks = path.stem.rsplit("-np", 1)
+            with path.open(newline="") as file:
+                for row in csv.DictReader(file):
+                    table = tables.setdefault((place, int(ranks), float(row["slice_us"])), {})
+                    size = table.setdefault(int(row["bytes"]), {})
+                    size.setdefault(row["contender"], []).append(row)
+    return tables
+
+
+def median(rows, column):
+    return statistics.median(float(row[column]) for row in rows)
+
+
+def ratio(mine, stock, column):
+    return statistics.median(float(one[column]) / float(other[column])
+                             for one, other in zip(mine, stock))
+
+
+def show(place, ranks, slice_us, table):
+    lines = [f"\n### {PLACES[place]}: {ranks} ranks, MPI_Test every {slice_us:g} us\n",
+             "| size | wait, strag | stock | total, strag | stock | ratio | hidden, strag | stock "
+             "| own ratio | own hidden, strag | stock |",
+             "|---:|" + "---:|" * 10]
+    for size, rows in sorted(table.items()):
+        mine, stock = rows["strag"], rows["stock"]
+        times = [median(rows[who], what) for what in ("wait_us", "total_us")
+                 for who in ("strag", "stock")]
+        lines.append(f"| {section.size_text(size)} | "
+                     + " | ".join(f"{time:.1f}" for time in times)
+                     + f" | {ratio(mine, stock, 'total_us'):.3f}"
+                     + f" | {median(mine, 'overlap'):.2f} | {median(stock, 'overlap'):.2f}"
+                     + f" | {ratio(mine, stock, 'own_total_us'):.3f}"
+                     + f" | {median(mine, 'own_overlap'):.2f} | {median(stock, 'own_overlap'):.2f} |")
+    return "\n".join(lines)
+
+
+def main():
+    folders = [pathlib.Path(name) for name in sys.argv[2:]]
+    tables = read(folders)
+    if not tables:
+        sys.exit("usage: overlap.py doc/results.md FOLDER...: folders that bench/overlap.sh wrote")
+    machine = (folders[0] / "machine.txt").read_text(encoding="utf-8").strip()
+    text = [HEAD, "    " + machine.replace("\n", "\n    "), f"    launches: {len(folders)}"]
+    text += [show(*key, table) for key, table in sorted(tables.items(), reverse=True)]
+    section.put(sys.argv[1], "overlap", "\n".join(text))
+
+
+main()

@@ -1,0 +1,51 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# What a computation hides of MPI_Iallreduce, strag's against stock Open MPI's (bench/overlap.c):
+#
+#     bash bench/overlap.sh FOLDER    in the build folder, after make and make check-programs
+#
+#   shm-np2.csv, shm-np4.csv    this machine's shared memory; MPI_Test every 10 us
+#   lab-np4.csv                 four hosts of the lab (bench/lab) at 100 Mbit/s; MPI_Test every 0.2,
+#                               1 and 5 ms. The computation sleeps, as on a host of its own, and a
+#                               poll for messages returns at once.
+#
+# bench/overlap.py makes a section of doc/results.md of one folder or several.
+# Environment: OVERLAP_PLACES ("shm lab"); OVERLAP_SECONDS for one size (20).
+set -eu
+
+folder=${1:?usage: overlap.sh FOLDER}
+here=$(cd "$(dirname "$0")" && pwd)
+seconds=${OVERLAP_SECONDS:-20}
+mkdir -p "$folder"
+folder=$(cd "$folder" && pwd)
+{
+    date -u +%FT%TZ
+    uname -srm
+    grep -m 1 'model name' /proc/cpuinfo || true
+    echo "cores: $(nproc); load when it began: $(cut -d ' ' -f 1 /proc/loadavg)"
+    ./strag-mpirun --version | head -n 1
+} > "$folder/machine.txt"
+
+for place in ${OVERLAP_PLACES:-shm lab}; do
+    rm -f "$folder/$place"-np*.csv
+    case $place in
+        shm)
+            for ranks in 2 4; do
+                ./strag-mpirun --allow-run-as-root --oversubscribe -np "$ranks" --mca coll strag \
+                    --mca pml ob1 --mca btl self,vader bench/overlap --sizes 64K..16M \
+                    --seconds "$seconds" --output "$folder/shm-np$ranks.csv"
+            done
+            ;;
+        lab)
+            for slice in 200 1000 5000; do
+                LAB_POLL_US=0 "$here/lab/lab" --build . mpirun star:4 "$PWD/bench/overlap" \
+                    --sizes 256K,1M,4M --seconds "$seconds" --warmup 2 --sleep --slice "$slice" \
+                    --output "$folder/lab-np4.csv"
+            done
+            ;;
+        *)
+            echo "overlap.sh: OVERLAP_PLACES: $place is neither shm nor lab" >&2
+            exit 2
+            ;;
+    esac
+done
