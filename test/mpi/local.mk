@@ -23,6 +23,7 @@ mpi_tests = \
 	test/mpi/no_memory.sh \
 	test/mpi/nonblocking.sh \
 	test/mpi/params.sh \
+	test/mpi/plans.sh \
 	test/mpi/save.sh \
 	test/mpi/signals.sh \
 	test/mpi/soak.sh \
@@ -68,6 +69,7 @@ check_PROGRAMS += \
 	test/mpi/memory \
 	test/mpi/mismatch \
 	test/mpi/nonblocking \
+	test/mpi/plans \
 	test/mpi/refuse \
 	test/mpi/savers \
 	test/mpi/requests \
@@ -125,6 +127,9 @@ test_mpi_memory_LDADD = $(mpi_libs)
 test_mpi_nonblocking_SOURCES = test/mpi/nonblocking.c $(mpi_common)
 test_mpi_nonblocking_CPPFLAGS = $(mpi_cppflags)
 test_mpi_nonblocking_LDADD = $(mpi_libs)
+test_mpi_plans_SOURCES = test/mpi/plans.c $(mpi_common)
+test_mpi_plans_CPPFLAGS = $(mpi_cppflags)
+test_mpi_plans_LDADD = $(mpi_libs)
 test_mpi_requests_SOURCES = test/mpi/requests.c $(mpi_common)
 test_mpi_requests_CPPFLAGS = $(mpi_cppflags)
 test_mpi_requests_LDADD = $(mpi_libs)
