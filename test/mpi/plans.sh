@@ -1,0 +1,111 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Plans from files: written by `strag plan`, in both forms, and run by the component give the bits of
+# the algorithms that they are from (plans.c), over everything that messages can go over. Sizes, info
+# keys, rules, dups and splits choose them; what cannot be proved is refused with the reason, and the
+# job runs as without it. STRAG_TEST_FULL=1: all algorithms with all numbers of ranks.
+set -eu
+# shellcheck source=test/mpi/common.sh
+. "${srcdir:-.}/test/mpi/common.sh"
+
+work=$(mktemp -d "$builddir/plans.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+# shellcheck disable=SC2034 # used by `lines`
+output=$work/output
+
+# write RANKS: files of the chosen algorithms, every other one in the compact form. Where the number of
+# blocks depends on the size, the algorithm that the plan is compared with has another one.
+write()
+{
+    local name even=
+    files=
+    choose "$1"
+    for name in "${chosen[@]}"; do
+        case $name in swing | direct | flexreduce | weighted | straggler-pipeline) continue ;; esac
+        "$STRAG" plan "$name" -n "$1" --ranks-per-node "$1" --format json ${even:+--compact} \
+            > "$work/$name.json" || fail "$name for $1 ranks is not written"
+        even=$([ -n "$even" ] || echo yes)
+        files+=${files:+,}$name
+    done
+}
+
+find_ways
+for ranks in 2 3 4 5 6 7 8 9; do
+    write "$ranks"
+    way=${ways[ranks % ${#ways[@]}]}
+    for way in $([ "${STRAG_TEST_FULL:-0}" = 1 ] && echo "${ways[*]}" || echo "$way"); do
+        over "$way"
+        must "$ranks" --mca coll strag "$programs/plans" --folder "$work" --algorithms "$files"
+    done
+done
+transport_options=()
+
+"$STRAG" plan ring -n 4 --format json > "$work/ring.json"
+"$STRAG" plan circulant -n 4 --format json --compact > "$work/circulant.json"
+
+# world ALGORITHM OPTIONS...: a job of 4 ranks, whose calls give this algorithm's bits
+world()
+{
+    local algorithm=$1
+    shift
+    mpi 4 --mca coll strag --mca coll_strag_verbose 1 "$@" "$programs/plans" --world "$algorithm" \
+        > "$output" 2>&1 || {
+        cat "$output"
+        fail "exit status $?: --world $algorithm $*"
+    }
+}
+
+# The parameter; a dup has it from its parent, another communicator has its own. The calls of a pinned
+# algorithm that theirs are compared with run the plan as well: three more.
+world ring --mca coll_strag_plan "$work/ring.json" --mca coll_strag_shared_memory 0
+lines 12 'ring \(a plan from a file\)'
+lines 1 'MPI_COMM_WORLD .*/ring.json: ring is proved, 48 operations of 4 ranks$'
+lines 1 'SPLIT FROM 0 .*/ring.json: ring is proved'
+
+# At some sizes: the short call is another one's.
+world ring --mca coll_strag_plan "$work/ring.json:64K-1M" --mca coll_strag_algorithm ring
+lines 6 'bytes: ring \(a plan from a file\)'
+lines 6 'bytes: ring \(pinned'
+
+# A rule's, whose folder is the file's; a file that is not there lets the algorithm beside it run.
+cat > "$work/rules.yaml" << 'END'
+strag-rules: 1
+rules:
+  - sizes:
+      - {from: 0, algorithm: ring, plan: missing.json}
+      - {from: 64K, plan: circulant.json}
+      - {from: 1G, algorithm: auto}
+END
+mpi 4 --mca coll strag --mca coll_strag_verbose 1 --mca coll_strag_rules "$work/rules.yaml" \
+    "$programs/plans" --wrong "$work/none.json" > "$output" 2>&1 || fail "with rules: $(cat "$output")"
+grep -q 'bytes: circulant (a plan from a file)' "$output" || fail "no plan of a rule: $(cat "$output")"
+grep -q 'bytes: ring (rule in .*, line 3)' "$output" || fail "no algorithm of a rule: $(cat "$output")"
+lines 2 'coll/strag cannot use this plan' # missing.json, and the key's none.json
+
+# refused PATTERN FILE: the job says so once, and runs as without it
+refused()
+{
+    mpi 4 --mca coll strag --mca coll_strag_verbose 1 --mca coll_strag_plan "$2" \
+        --mca coll_strag_algorithm ring "$programs/plans" --world ring > "$output" 2>&1 || fail "refused: $(cat "$output")"
+    lines 1 "^  .*$1"
+    lines 1 'coll/strag cannot use this plan'
+    lines 0 'a plan from a file'
+}
+
+# Every rank would put its own value left: other bits.
+"$STRAG" plan recursive-doubling -n 4 --format json |
+    sed 's/"kind":"recv_reduce"\(.*\)"after"/"kind":"recv_reduce"\1"own_left":true,"after"/
+         s/"own_left":true,"own_left":true,/"own_left":true,/' > "$work/false.json"
+refused 'rank 1 sums up block 0 in another order than rank 0, so its bits may differ' "$work/false.json"
+sed '0,/"peer":1/s//"peer":7/' "$work/ring.json" > "$work/broken.json"
+refused 'ranks\[0\].ops\[0\].peer: an integer from 0 to 3 is accepted' "$work/broken.json"
+refused 'No such file' "$work/none.json"
+
+# What is no file with sizes is a parameter's mistake; what is for other ranks waits for these.
+world ring --mca coll_strag_plan "$work/ring.json:1M-64K" --mca coll_strag_algorithm ring
+lines 0 'a plan from a file'
+grep -q 'not a file with sizes' "$output" || fail "no word of a wrong parameter: $(cat "$output")"
+"$STRAG" plan ring -n 5 --format json > "$work/five.json"
+world ring --mca coll_strag_plan "$work/five.json" --mca coll_strag_algorithm ring
+lines 0 'a plan from a file'
+grep -q 'five.json is for 5 ranks, and not used' "$output" || fail "no word of other ranks"
