@@ -26,7 +26,7 @@ const char bench_usage[] = "usage: mpirun ... --mca coll strag overlap [OPTION..
                            "  -b, --batch N       calls of a sample         [1]\n"
                            "  -o, --output FILE   append CSV\n";
 
-#if MPI_VERSION >= 4
+#if OMPI_MAJOR_VERSION >= 5
 #define PERSISTENT(name_) MPI_##name_
 #else
 #include <mpi-ext.h>

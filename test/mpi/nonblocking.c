@@ -198,6 +198,7 @@ static void call_blocking(struct comm *comm, int k, uint64_t id, int count, bool
 
 /* ---- Persistent ones ---- */
 
+#ifdef TEST_HAVE_PERSISTENT
 static void make_persistent(struct comm *comm, int k)
 {
     comm->made = true;
@@ -206,13 +207,12 @@ static void make_persistent(struct comm *comm, int k)
         const uint64_t random = test_mix(test.seed + (uint64_t)(k * PERSISTENT + p));
         *flight = (struct flight){.kind = STARTED, .comm = k, .in_place = random & 1};
         allocate(flight, 1 + (int)((random >> 8) % (0 == p ? 64 : (uint64_t)run.words)));
-#ifdef TEST_HAVE_PERSISTENT
         TEST_MPI(TEST_PERSISTENT(Allreduce_init)(flight->in_place ? MPI_IN_PLACE : flight->in,
                                                  flight->out, flight->count, MPI_UINT64_T, MPI_SUM,
                                                  comm->comm, MPI_INFO_NULL, &flight->request));
-#endif
     }
 }
+#endif
 
 static void finish_persistent(struct comm *comm, int p)
 {
