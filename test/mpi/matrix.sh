@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Every operator x type x count, 1 to 9 ranks with some of the algorithms each, bit by bit (matrix.c).
 #
-# Vectors of 1 M elements take most of the time: each algorithm has its part of the combinations, so
-# that each number of ranks has them all. STRAG_TEST_FULL=1: all algorithms, with all of them.
+# Vectors of 1 M elements take most of the time: each algorithm has its part of a third of the
+# combinations, another third with the next number of ranks, so that each combination has them with one
+# to five numbers of ranks, most with three. STRAG_TEST_FULL=1: all algorithms, with all of them.
 set -eu
 # shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
@@ -25,7 +26,7 @@ for ranks in 1 2 3 4 5 6 7 8 9; do
         3 | 4 | 8) repeat=100 ;;
     esac
     choose "$ranks"
-    large=$((ranks % ${#chosen[@]}))/${#chosen[@]}
+    large=$((ranks % 3 * ${#chosen[@]}))/$((3 * ${#chosen[@]}))
     if [ "${STRAG_TEST_FULL:-0}" = 1 ]; then
         large=0/1
         repeat=100
