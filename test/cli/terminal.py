@@ -40,6 +40,7 @@ class Session:
         self.seen = b""
         self.pid, self.terminal = pty.fork()
         if self.pid == 0:
+            signal.signal(signal.SIGINT, signal.SIG_DFL)  # a shell's background jobs ignore ^C
             fcntl.ioctl(2, termios.TIOCSWINSZ, struct.pack("4H", 24, columns, 0, 0))
             if out is not None:
                 os.dup2(os.open(out, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), 1)
@@ -113,19 +114,19 @@ def narrow(strag):
 def finished(strag, folder):
     """What takes more than a second and ends: nothing of the line stays."""
     out = os.path.join(folder, "out")
-    for arguments, shows in (("plan ring -n 4096 --yes --format json", rb"strag plan: writing, \d+ %, \d+ s"),
-                             ("verify ring -n 2000", rb"strag verify: running, 4 of 4, \d+ %, \d+ s")):
+    for arguments, shows in (("plan ring -n 2048 --yes --format json", rb"strag plan: writing, \d+ %, \d+ s"),
+                             ("verify ring -n 1500", rb"strag verify: running, 4 of 4, \d+ %, \d+ s")):
         session = Session(strag, arguments, "/dev/null" if "plan" in arguments else out)
         status = session.end()
         check(status == 0, f"{arguments}: exit status {status}")
         check(re.search(shows, session.seen), f"{arguments} shows {session.seen[-200:]}")
         check(screen(session.seen) == "", f"{arguments} leaves {screen(session.seen)!r}")
     with open(out, encoding="utf-8") as file:
-        check(file.read().startswith("verified ring n=2000 "), "verify's line")
+        check(file.read().startswith("verified ring n=1500 "), "verify's line")
     # A line to the same terminal has no progress before it.
-    session = Session(strag, "verify ring -n 2000")
+    session = Session(strag, "verify ring -n 1500")
     session.end()
-    check(screen(session.seen).startswith("verified ring n=2000 blocks=2000 "), screen(session.seen))
+    check(screen(session.seen).startswith("verified ring n=1500 blocks=1500 "), screen(session.seen))
     # Nothing is shown of what is quick, and nothing between operations on the terminal.
     session = Session(strag, "explain -n 8 --bytes 1K")
     session.end()
@@ -140,8 +141,8 @@ def elsewhere(strag):
     """Where standard error is no terminal there is no progress, but ^C has its line; ignored, it has none."""
     for ignored in (False, True):
         with subprocess.Popen([strag, *LONG.split()], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                              preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN)
-                              if ignored else None) as process:
+                              preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN if ignored
+                                                               else signal.SIG_DFL)) as process:
             time.sleep(2.5)
             process.send_signal(signal.SIGINT)
             if ignored:
