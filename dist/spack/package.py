@@ -23,6 +23,7 @@ class Strag(AutotoolsPackage):
     depends_on("pkgconfig", type="build")
     depends_on("hwloc@2:")
     depends_on("libyaml@0.2:")
+    depends_on("jansson@2.11:")
     depends_on("ucx", when="+ucx")
     # A component is for one version of Open MPI, and built against its internal headers.
     depends_on("openmpi@4.1:6")
