@@ -31,7 +31,11 @@ for place in ${OVERLAP_PLACES:-shm lab}; do
     case $place in
         shm)
             for ranks in 2 4; do
-                ./strag-mpirun --allow-run-as-root --oversubscribe -np "$ranks" --mca coll strag \
+                processors=(--oversubscribe)
+                if [ "$ranks" -le "$(nproc)" ]; then
+                    processors=(--bind-to core) # or both may share one, if others are busy
+                fi
+                ./strag-mpirun --allow-run-as-root "${processors[@]}" -np "$ranks" --mca coll strag \
                     --mca pml ob1 --mca btl self,vader bench/overlap --sizes 64K..16M \
                     --seconds "$seconds" --output "$folder/shm-np$ranks.csv"
             done

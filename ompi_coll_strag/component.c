@@ -21,6 +21,7 @@
 #include "table_cache.h"
 #include "teardown.h"
 #include "texts.h"
+#include "transport_pml.h"
 #include "ucp/ucp.h"
 #include "winners.h"
 
@@ -176,6 +177,7 @@ static int component_close(void)
     coll_strag_fingerprint_free();
     coll_strag_setup_close();
     coll_strag_teardown_close();
+    coll_strag_pml_close();
     coll_strag_device_close();
     coll_strag_ucp_close();
     coll_strag_heritage_close();

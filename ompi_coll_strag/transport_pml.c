@@ -205,3 +205,9 @@ void coll_strag_pml_keep(const ompi_communicator_t *comm)
     }
     pthread_mutex_unlock(&kept.lock);
 }
+
+void coll_strag_pml_close(void)
+{
+    kept.over = false;
+    memset(kept.parts, 0, sizeof kept.parts);
+}

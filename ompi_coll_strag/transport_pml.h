@@ -32,4 +32,7 @@ bool coll_strag_pml_is_ob1(void);
  */
 void coll_strag_pml_keep(const ompi_communicator_t *comm);
 
+/** MPI has ended, and ob1's parts with it. With sessions it may begin again. */
+void coll_strag_pml_close(void);
+
 #endif

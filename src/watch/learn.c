@@ -338,6 +338,7 @@ bool strag_learner_fit(struct strag_learner *learner, const struct strag_state_r
     struct strag_fit_call calls[STRAG_FIT_CALLS_MAX];
     struct strag_model model;
     learner->log[0] = '\0';
+    learner->found = false;
     if (!learner->news || learner->wait-- > 0 || !is_surprising(learner, selection))
         return false;
     learner->news = false;
@@ -451,7 +452,6 @@ void strag_learner_try(struct strag_learner *learner, const struct strag_state_r
     struct strag_offer *offers = prepare_offers(learner, state, selection);
     memset(begun, 0, STRAG_TRIALS_AT_ONCE * sizeof *begun);
     learner->left = 0;
-    learner->found = false;
     for (int i = 0; offers && i < learner->window; i++) {
         const size_t bytes = strag_trials_size(learner->trials, strag_size_class(learner->size[i]));
         struct strag_trial *place = find_place(learner, trials, begun);

@@ -17,11 +17,16 @@ enum { COUNT = 3000, CALLS = 12 };
 
 static uint64_t words[CALLS][COUNT];
 
+static uint64_t value(int rank, int turn, int call)
+{
+    return test_value(rank, (uint64_t)turn * CALLS + (uint64_t)call);
+}
+
 static void fill(int turn)
 {
     for (int c = 0; c < CALLS; c++) {
         for (int i = 0; i < COUNT; i++)
-            words[c][i] = test_value(test.rank, (uint64_t)(turn * CALLS + c)) + (uint64_t)i;
+            words[c][i] = value(test.rank, turn, c) + (uint64_t)i;
     }
 }
 
@@ -32,7 +37,7 @@ static void check(int turn, const char *what)
         for (int i = 0; i < COUNT; i++) {
             uint64_t sum = 0;
             for (int r = 0; r < test.n; r++)
-                sum += test_value(r, (uint64_t)(turn * CALLS + c)) + (uint64_t)i;
+                sum += value(r, turn, c) + (uint64_t)i;
             wrong += words[c][i] != sum;
         }
         TEST_CHECK(wrong == 0, "%s, turn %d: %d words of call %d are wrong", what, turn, wrong, c);

@@ -10,12 +10,13 @@
  */
 #include "open_mpi.h"
 
-#include "../../ompi_coll_strag/queue.c"
+#include "../../ompi_coll_strag/queue.h"
 
 #include "loopback.h"
 #include "run/engine.h"
 #include "support.h"
 
+#include <pthread.h>
 #include <sched.h>
 
 enum { COMMS = 3, RANKS = 3, HELPERS = 2, CALLS = 40, AHEAD = 4, COUNT_MOST = 24 };
@@ -131,7 +132,7 @@ struct call {
 
 static uint64_t value(int comm, int rank, int call, size_t i)
 {
-    const uint64_t which = (uint64_t)((comm * RANKS + rank) * CALLS + call);
+    const uint64_t which = ((uint64_t)comm * RANKS + (uint64_t)rank) * CALLS + (uint64_t)call;
     return scramble(world.seed + which * COUNT_MOST + i);
 }
 
@@ -296,7 +297,6 @@ static void check_and_free_world(void)
         assert_int_equal(world.communicators[c].references, 1); /* queues hold none any more */
         strag_loopback_free(world.networks[c]);
     }
-    assert_null(queues.first);
     for (int s = 0; s < SHAPES; s++)
         support_plans_free(world.plans[s], RANKS);
 }
