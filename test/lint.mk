@@ -40,5 +40,5 @@ lint-tidy:
 		$(OMPI_CFLAGS) $(OMPI_CPPFLAGS)
 
 lint-shell:
-	cd $(top_srcdir) && shellcheck -x -P . quickstart .ci/run test/run-test test/mpi/on-hosts strag-mpirun.in tools/completion/strag \
+	cd $(top_srcdir) && shellcheck -x -P . quickstart .ci/run test/run-test strag-mpirun.in tools/completion/strag \
 		`find bench cuda test -name '*.sh' | sort`

@@ -68,7 +68,7 @@ own_folder()
 
 # Several hosts on one machine: "$on_hosts" PER HOSTS PROGRAM... (see there), where can_make_hosts.
 # shellcheck disable=SC2034 # used by the tests
-on_hosts=$(cd "$srcdir" && pwd)/test/mpi/on-hosts
+on_hosts=$(cd "$srcdir" && pwd)/test/mpi/on_hosts.sh
 can_make_hosts()
 {
     unshare --uts true 2> /dev/null

@@ -36,10 +36,10 @@ mpi_tests = \
 	test/mpi/upstream.sh \
 	test/mpi/watch.sh
 ucp_tests = test/mpi/ucp.sh
-EXTRA_DIST += $(mpi_tests) $(ucp_tests) test/mpi/common.sh test/mpi/manual.py test/mpi/on-hosts
+EXTRA_DIST += $(mpi_tests) $(ucp_tests) test/mpi/common.sh test/mpi/manual.py test/mpi/on_hosts.sh
 
 if HAVE_OMPI
-TESTS += $(mpi_tests)
+TESTS += $(mpi_tests) test/mpi/arrivals_error
 if HAVE_UCX
 TESTS += $(ucp_tests)
 endif
@@ -59,6 +59,7 @@ check_PROGRAMS += \
 	test/mpi/huge \
 	test/mpi/inherit \
 	test/mpi/killed \
+	test/mpi/arrivals_error \
 	test/mpi/last \
 	test/mpi/policy \
 	test/mpi/late \
@@ -105,6 +106,10 @@ test_mpi_killed_LDADD = $(mpi_libs)
 test_mpi_last_SOURCES = test/mpi/last.c $(mpi_common)
 test_mpi_last_CPPFLAGS = $(mpi_cppflags)
 test_mpi_last_LDADD = $(mpi_libs)
+test_mpi_arrivals_error_SOURCES = test/mpi/arrivals_error.c
+test_mpi_arrivals_error_CPPFLAGS = $(ompi_coll_strag_libcoll_strag_la_CPPFLAGS)
+test_mpi_arrivals_error_CFLAGS = $(AM_CFLAGS) $(OMPI_CFLAGS)
+test_mpi_arrivals_error_LDADD = $(mpi_libs)
 test_mpi_policy_SOURCES = test/mpi/policy.c $(mpi_common)
 test_mpi_policy_CPPFLAGS = $(mpi_cppflags)
 test_mpi_policy_LDADD = $(mpi_libs)

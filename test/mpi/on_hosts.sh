@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# on-hosts PER HOSTS PROGRAM...: PER ranks in turn on each of the hosts HOST,HOST,...; -: as many as it
+# on_hosts.sh PER HOSTS PROGRAM...: PER ranks in turn on each of the hosts HOST,HOST,...; -: as many as it
 # takes, n0, n1, ... A host is no more than a name of the process's own. From the environment:
 # FOLDERS=PATH, each host has the current folder PATH/HOST; ADDRESSES=TEXT, and TEXTHOST as its address.
 place=$((OMPI_COMM_WORLD_RANK / $1))
