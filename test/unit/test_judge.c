@@ -44,6 +44,7 @@ struct cluster {
     bool rotates;         /* another one in each call */
     double seconds;       /* of a call; 0: SCALE times what is modelled */
     double factor[RANKS]; /* of hosts' links */
+    double pause;         /* seconds between calls */
 };
 
 /* ---- Tables ---- */
@@ -174,7 +175,7 @@ static enum strag_change window(struct cluster *cluster)
         }
         strag_judge_add(cluster->judge, &call, seconds + cluster->delay);
         (void)strag_observer_add(cluster->observer, cluster->notes[0].calls[c]);
-        cluster->now += seconds + cluster->delay;
+        cluster->now += seconds + cluster->delay + cluster->pause;
     }
     note_meters(cluster, WINDOW * seconds);
     strag_judge_begin_window(cluster->judge);
@@ -417,14 +418,29 @@ static void last_ones(void **unused)
 
 /* ---- Slow links ---- */
 
-static void run_to_probe(struct cluster *cluster, int most)
+/* @return windows */
+static int run_to_probe(struct cluster *cluster, int most)
 {
     for (int w = 0; w < most; w++) {
         window(cluster);
         if (cluster->last.probe)
-            return;
+            return w + 1;
     }
     fail_msg("no probe in %d windows", most);
+    return 0;
+}
+
+/* What a job does between its calls gives probes no more of the time in them. */
+static void pauses_do_not_count(void **unused)
+{
+    (void)unused;
+    struct cluster *busy = cluster_make(true, true), *idle = cluster_make(true, true);
+    idle->pause = 10;
+    const int windows_busy = run_to_probe(busy, 50);
+    assert_in_range(windows_busy, 2, 50);
+    assert_int_equal(run_to_probe(idle, 50), windows_busy);
+    cluster_free(busy);
+    cluster_free(idle);
 }
 
 static void slow_link(void **unused)
@@ -653,12 +669,19 @@ static void out_of_memory(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(straggler),     cmocka_unit_test(other_delay),
-        cmocka_unit_test(no_help),       cmocka_unit_test(busy),
-        cmocka_unit_test(report_only),   cmocka_unit_test(slow_link),
-        cmocka_unit_test(both),          cmocka_unit_test(hosts),
-        cmocka_unit_test(text),          cmocka_unit_test(text_of_the_last),
-        cmocka_unit_test(model_text),    cmocka_unit_test(last_ones),
+        cmocka_unit_test(straggler),
+        cmocka_unit_test(other_delay),
+        cmocka_unit_test(no_help),
+        cmocka_unit_test(busy),
+        cmocka_unit_test(report_only),
+        cmocka_unit_test(slow_link),
+        cmocka_unit_test(pauses_do_not_count),
+        cmocka_unit_test(both),
+        cmocka_unit_test(hosts),
+        cmocka_unit_test(text),
+        cmocka_unit_test(text_of_the_last),
+        cmocka_unit_test(model_text),
+        cmocka_unit_test(last_ones),
         cmocka_unit_test(out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
