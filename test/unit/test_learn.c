@@ -160,11 +160,46 @@ static void trial(void **state)
     machine_free(&machine);
 }
 
+static void took(struct machine *machine, const char *name, int calls, double seconds)
+{
+    const struct strag_learned_call call = {
+        .bytes = 16 << 10, .what = {support_algorithm(name), 0, 0}, .seconds = seconds};
+    for (int c = 0; c < calls; c++)
+        strag_learner_note(machine->learner, &call);
+}
+
+/* Measured in the lab: 2 ms of latency, of which a ping knows, and a shaper that lets messages of
+ * 16 KiB pass at once, so that flexreduce is faster than the model can be with that latency. It
+ * would be as fast as that on links of two thirds of the bandwidth with a tenth of a millisecond.
+ */
+static void pinged(void **state)
+{
+    (void)state;
+    static const char *const three_rounds[] = {"recursive-doubling", "swing-latency",
+                                               "bine-latency", "hierarchical-doubling"};
+    struct machine machine = machine_make(2.1e-3, 11.9e6, true);
+    const struct strag_model standard = strag_model_default(STRAG_NETWORK_TREE);
+    struct strag_sourced_model known = strag_model_sourced(&standard);
+    strag_model_set(&known, STRAG_MODEL_ALPHA, 2.1e-3, STRAG_FROM_MEASURED);
+    strag_model_set(&known, STRAG_MODEL_BANDWIDTH, 1e9, STRAG_FROM_MEASURED);
+    strag_learner_free(machine.learner);
+    machine.learner = strag_learner_create(&machine.problem, &known, 0);
+    assert_non_null(machine.learner);
+    for (int i = 0; i < 4; i++)
+        took(&machine, three_rounds[i], 3, 6.48e-3);
+    took(&machine, "flexreduce", 12, 4.84e-3);
+    (void)fit(&machine);
+    const double alpha = strag_learner_model(machine.learner)->model.alpha;
+    assert_true(alpha > 1e-3 && alpha < 3e-3);
+    machine_free(&machine);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(latencies),
         cmocka_unit_test(trial),
+        cmocka_unit_test(pinged),
     };
     return cmocka_run_group_tests_name("learn", tests, NULL, NULL);
 }
