@@ -190,6 +190,7 @@ bool strag_trial_add_promising(struct strag_trial_class *class, const struct str
     const double best = strag_trial_best(class);
     const int before = class->forms;
     model_again(class, offers, count);
+    class->thought = class->lost; /* it is known by now */
     for (int i = 0; i < count && class->forms < STRAG_TRIAL_FORMS && !class->again; i++) {
         if (hoped(&offers[i]) < best)
             add_if_granted(class, &offers[i], offers[i].seconds / best, PER_ALGORITHM);
