@@ -572,7 +572,7 @@ static int choices(const struct strag_problem *problem, int *blocks)
 
 const struct strag_algorithm strag_trivance = {
     .name = "trivance",
-    .summary = "threes on rings exchange both ways; at middle sizes they divide in the first steps",
+    .summary = "threes on rings swap both ways; at middle sizes they divide in the first steps",
     .rounds = "2 sum ceil(log3 d_i)",
     .sent = "2(n-1)/n, d_i = 3^k",
     .check = check,

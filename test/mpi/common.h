@@ -17,8 +17,8 @@
 
 #define TEST_SKIP 77 /* exit status for "skipped", by automake */
 
-/* Persistent collectives: part of MPI 4. Open MPI 4.1 has them as an extension; 5.0, which claims to be
- * MPI 3.1, under MPI 4's names. */
+/* Persistent collectives: part of MPI 4. Open MPI 4.1 has them as an extension; 5.0, which claims
+ * to be MPI 3.1, under MPI 4's names. */
 #if OMPI_MAJOR_VERSION >= 5
 #define TEST_HAVE_PERSISTENT   1
 #define TEST_PERSISTENT(name_) MPI_##name_
