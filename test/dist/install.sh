@@ -49,6 +49,7 @@ find "$work/root" ! -type d -printf '/%P\n' | sort > "$work/files"
     echo /usr/local/share/doc/strag/README.md
     echo /usr/local/share/man/man1/strag-tune.1
     echo /usr/local/share/man/man7/coll_strag.7
+    echo "/usr/local/share/modulefiles/strag/$(value PACKAGE_VERSION)"
     echo /usr/local/share/man/man1/strag.1
     echo "$plugins/mca_coll_strag.so"
     echo "$plugins/strag_cuda.so"
@@ -89,6 +90,23 @@ grep -Eq 'coll:strag: .*allreduce of .* bytes: [a-z-]+ \(auto' "$work/run" ||
     { cat "$work/run"; fail 'the installed component did not run'; }
 grep -q 'coll_strag_algorithm = "nonsense": no such algorithm' "$work/run" ||
     { cat "$work/run"; fail 'the warning'; }
+
+# The module of an installation in a folder of its own makes plain mpirun use it.
+make -s print-module plugindir="$work/root$plugins" prefix=/usr/local > "$work/module"
+grep -qx 'prepend-path PATH /usr/local/bin' "$work/module" || { cat "$work/module"; fail 'the module'; }
+if grep -q '@\|%[A-Za-z_]*%' "$work/module"; then
+    cat "$work/module"
+    fail 'the module has words that were not replaced'
+fi
+(
+    unset "${!OMPI_MCA_@}" "${!PMIX_MCA_@}"
+    eval "$(sed -n 's/^setenv \([A-Za-z_]*\) \(.*\)/export \1=\2/p' "$work/module")"
+    OMPI_MCA_coll_strag_verbose=1 OMPI_MCA_coll_strag_minimum_size=0 \
+        "$MPIRUN" --oversubscribe -np 2 "$builddir/test/dist/sum" > "$work/run" 2>&1
+) || { cat "$work/run"; fail 'mpirun with the module'; }
+grep -q 'coll:strag: .*allreduce of' "$work/run" || { cat "$work/run"; fail 'the module does not select strag'; }
+grep -q 'component_path' "$work/root/usr/local/share/modulefiles/strag/$(value PACKAGE_VERSION)" &&
+    [ "$plugins" = "$(value OMPI_PLUGINDIR)" ] && fail 'a path that Open MPI knows'
 
 make uninstall DESTDIR="$work/root" prefix=/usr/local > "$work/uninstall.log" 2>&1 ||
     { cat "$work/uninstall.log"; fail 'make uninstall'; }

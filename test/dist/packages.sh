@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# What packages are made from has the program's version, and goes into the tarball; debian/ names every
+# file that `make install` installs; the recipe for Spack runs.
+set -eu
+: "${srcdir:?run me by make check}" "${builddir:?}"
+
+fail()
+{
+    echo "FAIL: $*"
+    exit 1
+}
+
+unset MAKEFLAGS MFLAGS MAKELEVEL
+work=$(mktemp -d "$builddir/dist-packages.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+
+value()
+{
+    make -s -C "$builddir" "print-$1"
+}
+version=$(value PACKAGE_VERSION)
+python3 "$srcdir/test/dist/recipes.py" "$srcdir/dist/spack/package.py" "$version"
+
+[ "$(sed -n '1s/^strag (\(.*\)) .*/\1/p' "$srcdir/debian/changelog")" = "$version" ] ||
+    fail "debian/changelog has another version than configure.ac, $version"
+value EXTRA_DIST | tr ' ' '\n' | sed -n '/^debian\//p' | sort > "$work/tarball"
+(cd "$srcdir" && find debian -type f) | sort | diff - "$work/tarball" ||
+    fail 'not in the tarball (<), or not there (>)'
+
+# Where Debian's Open MPI is, every file belongs to a package.
+libdir=/usr/lib/x86_64-linux-gnu
+if [ "$(value OMPI_PLUGINDIR)" = "$libdir/openmpi/lib/openmpi3" ]; then
+    make -C "$builddir" install DESTDIR="$work/root" prefix=/usr libdir="$libdir" > "$work/log" 2>&1 ||
+        { cat "$work/log"; fail 'make install'; }
+    (cd "$work/root" && rm -rf usr/share/modulefiles usr/share/doc && find . -name '*.la' -delete)
+    while read -r pattern; do
+        (cd "$work/root" && compgen -G "$pattern" > "$work/matched") || fail "debian/*.install: nothing is $pattern"
+        while read -r matched; do rm -r "$work/root/$matched"; done < "$work/matched"
+    done < <(sort "$srcdir"/debian/*.install)
+    [ -z "$(find "$work/root" ! -type d)" ] ||
+        { find "$work/root" ! -type d; fail 'installed, but in no package'; }
+    echo 'ok: every file is in a package'
+fi
+echo 'ok: versions, and what the tarball has'
