@@ -3,6 +3,7 @@
 
 mpi_tests = \
 	test/mpi/collectives.sh \
+	test/mpi/compare.sh \
 	test/mpi/device.sh \
 	test/mpi/huge.sh \
 	test/mpi/last.sh \

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Pictures of ratios, as small SVG files: stock Open MPI's time over strag's, above or right of 1
+where strag is faster. Nothing but Python is needed."""
+import html
+import math
+import statistics
+
+COLORS = ("#1f77b4", "#ff7f0e", "#2ca02c", "#d62728", "#9467bd")
+TICKS = (0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64)
+TITLE = "Stock Open MPI's time over strag's"
+
+
+class Axis:
+    """Ratios from `start` to `end` pixels: a logarithmic axis that has 1."""
+
+    def __init__(self, ratios, start, end):
+        self.low, self.high = min(0.85, *ratios) / 1.05, max(1.25, *ratios) * 1.05
+        self.start, self.end = start, end
+        self.ticks = [tick for tick in TICKS if self.low <= tick <= self.high]
+
+    def at(self, ratio):
+        part = math.log(ratio / self.low) / math.log(self.high / self.low)
+        return self.start + (self.end - self.start) * part
+
+
+def text(x, y, words, anchor="start", size=11):
+    return (f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{size}">'
+            f'{html.escape(str(words))}</text>')
+
+
+def line(x1, y1, x2, y2, color, width=1):
+    return (f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{color}" '
+            f'stroke-width="{width}"/>')
+
+
+def document(width, height, parts):
+    return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
+            'font-family="sans-serif" font-size="11">\n'
+            f'<rect width="{width}" height="{height}" fill="white"/>\n' + "\n".join(parts) + "\n</svg>\n")
+
+
+def head(title, names, left):
+    """The title, and the names of the curves or dots where there are several."""
+    yield text(8, 18, title, size=13)
+    yield text(8, 34, f"{TITLE}; above 1 strag is faster")
+    for number, name in enumerate(names):
+        x, y = left + 190 * (number % 3), 52 + 16 * (number // 3)
+        yield f'<rect x="{x}" y="{y - 8}" width="10" height="8" fill="{COLORS[number]}"/>'
+        yield text(x + 14, y, name)
+
+
+def top_of(names):
+    return 66 + 16 * ((len(names) - 1) // 3)
+
+
+def values(series):
+    return [ratio for points in series.values() for spread in points if spread for ratio in spread]
+
+
+def curves(title, labels, series, what):
+    """At most five curves: {name: [the ratios at each label, or None]}; each has its median, and a
+    thin bar from the lowest to the highest. @return SVG"""
+    width, left, right, top, bottom = 640, 56, 20, top_of(series), 320
+    axis = Axis(values(series), bottom, top)
+    parts = list(head(title, series, left))
+    step = (width - left - right) / max(len(labels), 1)
+    across = [left + step * (number + 0.5) for number in range(len(labels))]
+    for tick in axis.ticks:
+        y = axis.at(tick)
+        parts += [line(left, y, width - right, y, "black" if tick == 1 else "#ddd"),
+                  text(left - 6, y + 4, f"{tick:g}", "end")]
+    every = math.ceil(len(labels) / 14)
+    parts += [text(x, bottom + 18, label, "middle")
+              for x, label in list(zip(across, labels))[::every]]
+    parts.append(text((left + width - right) / 2, bottom + 36, what, "middle"))
+    for (name, points), color in zip(series.items(), COLORS):
+        dots = [(x, spread, label) for x, spread, label in zip(across, points, labels) if spread]
+        path = " ".join(f"{x:.1f},{axis.at(statistics.median(spread)):.1f}" for x, spread, _ in dots)
+        parts.append(f'<polyline points="{path}" fill="none" stroke="{color}" stroke-width="1.6"/>')
+        for x, spread, label in dots:
+            middle = statistics.median(spread)
+            parts += [line(x, axis.at(min(spread)), x, axis.at(max(spread)), color),
+                      f'<circle cx="{x:.1f}" cy="{axis.at(middle):.1f}" r="3" fill="{color}">'
+                      f'<title>{html.escape(f"{name}, {label}: {middle:.3f}")}</title></circle>']
+    return document(width, bottom + 48, parts)
+
+
+def rows(title, labels, series):
+    """A line for each label, with a dot for each name: {name: [the ratios at each label, or None]}.
+    @return SVG"""
+    left = 24 + max(6.2 * len(label) for label in labels)
+    width, step, top = int(left) + 470, 19, top_of(series)
+    bottom = top + step * len(labels)
+    axis = Axis(values(series), left, width - 24)
+    parts = list(head(title, series, 8))
+    for tick in axis.ticks:
+        x = axis.at(tick)
+        parts += [line(x, top, x, bottom, "black" if tick == 1 else "#ddd"),
+                  text(x, bottom + 16, f"{tick:g}", "middle")]
+    for number, label in enumerate(labels):
+        y = top + step * (number + 0.5)
+        parts.append(text(left - 10, y + 4, label, "end"))
+        for (name, points), color in zip(series.items(), COLORS):
+            if points[number]:
+                middle = statistics.median(points[number])
+                parts += [line(axis.at(1), y, axis.at(middle), y, color, 2),
+                          f'<circle cx="{axis.at(middle):.1f}" cy="{y:.1f}" r="4" fill="{color}">'
+                          f'<title>{html.escape(f"{name}, {label}: {middle:.3f}")}</title></circle>']
+    return document(width, bottom + 28, parts)
