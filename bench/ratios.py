@@ -5,8 +5,9 @@ import html
 import math
 import statistics
 
-COLORS = ("#1f77b4", "#ff7f0e", "#2ca02c", "#d62728", "#9467bd")
-TICKS = (0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64)
+COLORS = ("#1f77b4", "#e06c00", "#2ca02c", "#d62728", "#9467bd")
+TICKS = (1, 2, 0.5, 4, 8, 16, 32, 64, 0.25, 0.1, 1.5, 3, 6, 12, 24, 48, 0.7, 1.2, 1.1, 0.9, 0.8, 1.35, 1.75, 2.5, 5)
+APART = 30  # pixels between ticks, at least; those named first go before others
 TITLE = "Stock Open MPI's time over strag's"
 
 
@@ -16,7 +17,11 @@ class Axis:
     def __init__(self, ratios, start, end):
         self.low, self.high = min(0.85, *ratios) / 1.05, max(1.25, *ratios) * 1.05
         self.start, self.end = start, end
-        self.ticks = [tick for tick in TICKS if self.low <= tick <= self.high]
+        self.ticks = []
+        for tick in TICKS:
+            if self.low <= tick <= self.high and all(
+                    abs(self.at(tick) - self.at(other)) >= APART for other in self.ticks):
+                self.ticks.append(tick)
 
     def at(self, ratio):
         part = math.log(ratio / self.low) / math.log(self.high / self.low)
@@ -39,10 +44,10 @@ def document(width, height, parts):
             f'<rect width="{width}" height="{height}" fill="white"/>\n' + "\n".join(parts) + "\n</svg>\n")
 
 
-def head(title, names, left):
-    """The title, and the names of the curves or dots where there are several."""
+def head(title, names, left, side):
+    """The title, and the names of the curves or dots."""
     yield text(8, 18, title, size=13)
-    yield text(8, 34, f"{TITLE}; above 1 strag is faster")
+    yield text(8, 34, f"{TITLE}; {side} 1 strag is faster")
     for number, name in enumerate(names):
         x, y = left + 190 * (number % 3), 52 + 16 * (number // 3)
         yield f'<rect x="{x}" y="{y - 8}" width="10" height="8" fill="{COLORS[number]}"/>'
@@ -62,7 +67,7 @@ def curves(title, labels, series, what):
     thin bar from the lowest to the highest. @return SVG"""
     width, left, right, top, bottom = 640, 56, 20, top_of(series), 320
     axis = Axis(values(series), bottom, top)
-    parts = list(head(title, series, left))
+    parts = list(head(title, series, left, "above"))
     step = (width - left - right) / max(len(labels), 1)
     across = [left + step * (number + 0.5) for number in range(len(labels))]
     for tick in axis.ticks:
@@ -86,13 +91,13 @@ def curves(title, labels, series, what):
 
 
 def rows(title, labels, series):
-    """A line for each label, with a dot for each name: {name: [the ratios at each label, or None]}.
-    @return SVG"""
+    """A line for each label, with a dot for each name and its number at the end: {name: [the ratios
+    at each label, or None]}. @return SVG"""
     left = 24 + max(6.2 * len(label) for label in labels)
-    width, step, top = int(left) + 470, 19, top_of(series)
-    bottom = top + step * len(labels)
-    axis = Axis(values(series), left, width - 24)
-    parts = list(head(title, series, 8))
+    right, step, top = left + 400, 19, top_of(series)
+    width, bottom = int(right) + 20 + 44 * len(series), top + step * len(labels)
+    axis = Axis(values(series), left, right)
+    parts = list(head(title, series, 8, "right of"))
     for tick in axis.ticks:
         x = axis.at(tick)
         parts += [line(x, top, x, bottom, "black" if tick == 1 else "#ddd"),
@@ -100,10 +105,14 @@ def rows(title, labels, series):
     for number, label in enumerate(labels):
         y = top + step * (number + 0.5)
         parts.append(text(left - 10, y + 4, label, "end"))
-        for (name, points), color in zip(series.items(), COLORS):
-            if points[number]:
-                middle = statistics.median(points[number])
-                parts += [line(axis.at(1), y, axis.at(middle), y, color, 2),
-                          f'<circle cx="{axis.at(middle):.1f}" cy="{y:.1f}" r="4" fill="{color}">'
-                          f'<title>{html.escape(f"{name}, {label}: {middle:.3f}")}</title></circle>']
+        own = [(column, color, name, statistics.median(points[number]))
+               for column, ((name, points), color) in enumerate(zip(series.items(), COLORS))
+               if points[number]]
+        ends = [axis.at(ratio) for ratio in [1, *(middle for *_, middle in own)]]
+        parts.append(line(min(ends), y, max(ends), y, "#bbb", 2))
+        for column, color, name, middle in own:
+            parts += [f'<circle cx="{axis.at(middle):.1f}" cy="{y:.1f}" r="4" fill="{color}">'
+                      f'<title>{html.escape(f"{name}, {label}: {middle:.3f}")}</title></circle>',
+                      f'<text x="{right + 48 + 44 * column:.1f}" y="{y + 4:.1f}" '
+                      f'text-anchor="end" fill="{color}">{middle:.2f}</text>']
     return document(width, bottom + 28, parts)

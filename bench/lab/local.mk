@@ -5,7 +5,7 @@ lab_scripts = \
 	bench/lab/box.py \
 	bench/lab/check.py \
 	bench/lab/contenders.py \
-	bench/lab/figures.py \
+	bench/lab/pictures.py \
 	bench/lab/lab \
 	bench/lab/launch.py \
 	bench/lab/measure.py \

@@ -2,10 +2,10 @@
 """All results as Markdown: tables, figures, missed targets. Nothing is typed by hand."""
 import collections
 import pathlib
-import shutil
 import statistics
 import sys
 
+import pictures
 import results
 import scenarios
 
@@ -233,6 +233,10 @@ def parts(text):
     return found
 
 
+def show_points(points):
+    return [line for point in points for line in show_point(point)]
+
+
 def text_of(folder, figures, old=""):
     """The text; `figures` is the prefix of the figures' names. Scenarios without results remain as
     they are in the old text."""
@@ -244,20 +248,27 @@ def text_of(folder, figures, old=""):
             lines += kept.get(scenario.title, [])
             continue
         lines += describe(points)
-        if (folder / scenario.name / "figure.svg").exists():
+        shown = show_points(points)
+        if pictures.picture(scenario, "\n".join(shown)):
             lines += [f"![{scenario.title}]({figures}{scenario.name}.svg)", ""]
-        for point in points:
-            lines += show_point(point)
-        lines += show_bars(points) + show_misses(points)
+        lines += shown + show_bars(points) + show_misses(points)
     return "\n".join(lines)
+
+
+def draw(folder, scenario):
+    """Summary and figure of a scenario's results: FOLDER/summary.csv and FOLDER/figure.svg."""
+    points = results.read(folder)
+    if not points:
+        return
+    results.write_summary(points, folder / "summary.csv")
+    drawn = pictures.picture(scenario, "\n".join(show_points(points)))
+    if drawn:
+        (folder / "figure.svg").write_text(drawn, encoding="utf-8")
 
 
 def write(folder, target):
     """Put the section into a file, and the figures into the folder `figures` beside it. What is
     there of scenarios that the folder has not remains."""
-    place = target.parent / "figures"
-    place.mkdir(parents=True, exist_ok=True)
-    for figure in folder.glob("*/figure.svg"):
-        shutil.copy(figure, place / f"lab-{figure.parent.name}.svg")
     old = section.get(target, "lab")
     section.put(target, "lab", text_of(folder, "figures/lab-", old))
+    pictures.draw_all(target)

@@ -3,6 +3,7 @@
 import collections
 import json
 import pathlib
+import re
 import sys
 import tempfile
 import unittest
@@ -11,8 +12,10 @@ sys.dont_write_bytecode = True
 
 import measure
 import network
+import pictures
 import report
 import results
+import scenarios
 import stream
 
 SIZE = 4 << 20
@@ -206,6 +209,43 @@ class Report(unittest.TestCase):
 
     def test_load_is_told(self):
         self.assertIn("foreign load: 25 to 25 %", "\n".join(report.describe([Made().point()])))
+
+
+class Pictures(unittest.TestCase):
+    CASE = """**star**
+
+4 MiB, 50 ms late, lower bound 9.0 ms:
+
+| contender | default | best | at | stock |
+|---|---:|---:|---|---:|
+| strag-auto | 100.0 | 90.0 | send | 1.500 |
+| tuned | 300.0 | 135.0 | send | 1.000 |
+"""
+
+    def drawn(self, text):
+        """The numbers that a picture has, by the titles of its dots."""
+        svg = pictures.picture(scenarios.find("late"), text)
+        return dict(re.findall(r"<title>(.*): ([\d.]+)</title>", svg or ""))
+
+    def test_choice_and_best(self):
+        self.assertEqual(self.drawn(self.CASE), {"its choice, 4 MiB, 50 ms late": "3.000",
+                                                 "its best, 4 MiB, 50 ms late": "1.500"})
+
+    def test_from_the_arrival_on(self):
+        table = "| contender | 50 ms late |\n|---|---:|\n| strag-auto | 40.0 |\n| tuned | 50.0 |\n"
+        self.assertEqual(self.drawn(self.CASE + "\n" + table),
+                         {"its best, from the last arrival on, 4 MiB, 50 ms late": "1.250"})
+
+    def test_nothing_of_strag(self):
+        self.assertEqual(self.drawn(self.CASE.replace("strag-auto", "strag-ring")), {})
+
+    def test_points_have_names(self):
+        """Also where a text has them in another order than the scenario today."""
+        slow = scenarios.find("slow-2")
+        networks = [point.make().describe() for point in slow.points]
+        names = pictures.names_of(slow, networks[::-1] + ["gone"])
+        self.assertEqual(names, [pictures.name_of(point) for point in slow.points][::-1] + ["gone"])
+        self.assertEqual(names[-2], "2, 1.33 times slower")
 
 
 class Networks(unittest.TestCase):

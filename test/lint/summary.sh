@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # The first pages of doc/results.md and README.md say what bench/summary.py finds in doc/results.md, and
-# it finds what is in a small file.
+# it finds what is in a small file. The lab's pictures are of doc/results.md's tables, too.
 set -eu
 : "${srcdir:?run me by make check}"
 if ! python3 -c '' 2>/dev/null; then
@@ -19,6 +19,16 @@ python3 "$srcdir/bench/summary.py" "$work/results.md" "$work/README.md"
 for file in doc/results.md README.md doc/figures/summary.svg; do
     cmp "$srcdir/$file" "$work/${file#doc/}" ||
         { echo "FAIL: $file is not what bench/summary.py makes of doc/results.md" >&2; exit 1; }
+done
+
+rm "$work/figures/summary.svg"
+python3 "$srcdir/bench/lab/pictures.py" "$work/results.md"
+for file in "$srcdir"/doc/figures/lab-*.svg "$work"/figures/lab-*.svg; do
+    name=$(basename "$file")
+    cmp "$srcdir/doc/figures/$name" "$work/figures/$name" ||
+        { echo "FAIL: $name is not what bench/lab/pictures.py makes of doc/results.md" >&2; exit 1; }
+    grep -q "](figures/$name)" "$srcdir/doc/results.md" ||
+        { echo "FAIL: doc/results.md does not show $name" >&2; exit 1; }
 done
 
 cat >"$work/results.md" <<'END'

@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The lab's pictures, drawn from the tables of its report, so that they agree: stock Open MPI's time
+over strag-auto's, a line for each scenario and size.
+
+    python3 bench/lab/pictures.py doc/results.md      all of them again, into doc/figures
+
+Where only sizes differ they are the abscissa of curves. *its choice*: what Open MPI runs by itself, at its defaults; *its best*:
+the fastest of its algorithms, each at its best setting, as strag-auto at its own.
+"""
+import pathlib
+import re
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+
+import ratios
+import scenarios
+import section
+
+CASE = r"(\d+ (?:B|KiB|MiB))(?:, ([\d.]+) ms late)?, lower bound"
+CHOICE, BEST, LATE = "its choice", "its best", "its best, from the last arrival on"
+
+
+class Case:
+    """What a line of a picture shows."""
+
+    def __init__(self, label, size="", delay=None):
+        self.label, self.size, self.delay = label, size, delay
+        self.found = {}  # {CHOICE or BEST: ratio}
+
+    def take(self, name, over, under):
+        if number(over) and number(under):
+            self.found[name] = number(over) / number(under)
+
+
+def number(text):
+    try:
+        return float((text or "").replace("*", ""))
+    except ValueError:
+        return None
+
+
+def cells(line):
+    return [cell.strip() for cell in line.strip().strip("|").split("|")]
+
+
+def take_contenders(case, rows):
+    mine, choice = rows.get("strag-auto"), rows.get("tuned")
+    if mine:
+        case.take(BEST, mine["stock"], "1")
+        if choice:
+            case.take(CHOICE, choice["default"], mine["default"])
+
+
+def take_arrivals(cases, names, table):
+    """From the straggler's arrival on: a column for each case, of which several may have one name."""
+    rows = {row[0]: row[1:] for row in table}
+    others = [row for name, row in rows.items() if not name.startswith("strag")]
+    if "strag-auto" not in rows or not others or len(names) - 1 != len(cases):
+        return
+    for number_, (case, mine) in enumerate(zip(cases, rows["strag-auto"])):
+        times = [row[number_] for row in others if number(row[number_])]
+        if case.delay and times:
+            case.found = {}
+            case.take(LATE, min(times, key=number), mine)
+
+
+def take_settled(cases, row):
+    """A size whose contenders nothing is told to."""
+    case = Case(row["size"], row["size"])
+    case.take(CHOICE, row["tuned"], row["auto"])
+    if not row["which"].startswith("strag"):
+        case.take(BEST, row["best"], row["auto"])
+    cases.append(case)
+
+
+def take_degraded(cases, rows):
+    for column, label in (("before, ms", "before"), ("degraded, ms", "while it is slow"),
+                          ("after, ms", "afterwards"), ("all calls, s", "all calls")):
+        case = Case(label)
+        if "strag-auto" in rows and "tuned-ring" in rows:
+            case.take("the ring", rows["tuned-ring"][column], rows["strag-auto"][column])
+        cases.append(case)
+
+
+def take_table(cases, lines):
+    names, table = cells(lines[0]), [cells(line) for line in lines[2:]]
+    rows = [dict(zip(names, row)) for row in table]
+    by_name = {row[names[0]]: row for row in rows}
+    if "stock" in names and cases:
+        take_contenders(cases[-1], by_name)
+    elif "degraded, ms" in names:
+        take_degraded(cases, by_name)
+    elif names[0] == "contender":
+        take_arrivals(cases, names, table)
+    elif names[:2] == ["size", "first"]:
+        for row in rows:
+            take_settled(cases, row)
+    elif names[0] == "delays":
+        for row in rows:
+            if row["contender"] == "strag-auto" and row["gain"]:
+                cases.append(Case(row["delays"]))
+                cases[-1].take("the ring", row["gain"], "1")
+
+
+def read(text):
+    """[(network, its cases)] of a scenario's text"""
+    points = []
+    for block in re.split(r"\n\s*\n", text):
+        lines = block.strip("\n").splitlines()
+        point = re.fullmatch(r"\*\*(.*)\*\*", lines[0]) if lines else None
+        case = re.match(CASE, lines[0]) if lines else None
+        if point:
+            points.append((point[1], []))
+        elif case and points:
+            delay = f", {float(case[2]):.0f} ms late" if case[2] else ""
+            points[-1][1].append(Case(case[1] + delay, case[1], float(case[2] or 0)))
+        elif lines and lines[0].startswith("|") and points:
+            take_table(points[-1][1], lines)
+    return [(name, [case for case in cases if case.found]) for name, cases in points]
+
+
+def name_of(point):
+    """What distinguishes a point of a scenario."""
+    words = []
+    kind, _, text = point.network.partition(":")
+    if point.slow:
+        factors = ", ".join(f"{factor:g}" for factor in point.slow.values())
+        words.append(f"{factors} times slower")
+    if kind == "tree":
+        words.append("ranks " + re.sub(r"@[\d.]+", "", text).replace(",", "+")
+                     + (", one uplink half as fast" if "@0.05" in text else ""))
+    elif not point.slow:
+        words.append(text.partition("x")[0] + " hosts" if kind == "star"
+                     else f"{kind} {text}, ties {point.ties}")
+    if point.map_by != "slot":
+        words.append("ranks by node")
+    if point.latency not in ("0", "0ms"):
+        words.append(f"latency {point.latency}")
+    return ", ".join(words)
+
+
+def names_of(scenario, networks):
+    """The points' names in the order of a text, which may be of other points than there are today."""
+    left = [(point.make().describe(), name_of(point)) for point in scenario.points]
+    names = []
+    for network in networks:
+        found = next((one for one in left if one[0] == network), None)
+        if found:
+            left.remove(found)
+        names.append(found[1] if found else network)
+    return names
+
+
+def series_of(cases):
+    every = dict.fromkeys(name for case in cases for name in case.found)
+    names = [name for name in (CHOICE, BEST) if name in every]
+    names += [name for name in every if name not in names]
+    return {name: [[case.found[name]] if name in case.found else None for case in cases]
+            for name in names}
+
+
+def picture(scenario, text):
+    """@return SVG; None: nothing here is of strag's own choice and stock's"""
+    points = read(text)
+    cases = [case for _, own in points for case in own]
+    if not cases:
+        return None
+    if len(points) > 1:
+        names = names_of(scenario, [network for network, _ in points])
+        for name, (_, own) in zip(names, points):
+            for case in own:
+                case.label = f"{name}: {case.label}"
+    labels = [case.label for case in cases]
+    sizes = {case.size for case in cases}
+    if len(points) == 1 and len(cases) > 2 and len(sizes) == len(cases) and cases[0].size:
+        return ratios.curves(scenario.title, labels, series_of(cases), "size of the vector")
+    return ratios.rows(scenario.title, labels, series_of(cases))
+
+
+def draw_all(target):
+    """Those of all scenarios that the file has, into the folder `figures` beside it."""
+    (target.parent / "figures").mkdir(parents=True, exist_ok=True)
+    texts = {text.partition("\n")[0]: text for text in section.get(target, "lab").split("\n### ")[1:]}
+    for scenario in scenarios.SCENARIOS:
+        drawn = picture(scenario, texts.get(scenario.title, ""))
+        if drawn:
+            place = target.parent / "figures" / f"lab-{scenario.name}.svg"
+            place.write_text(drawn, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    draw_all(pathlib.Path(sys.argv[1]))
