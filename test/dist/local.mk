@@ -2,7 +2,7 @@
 # Tests of what users do with the package: configure, install, uninstall.
 
 TESTS += test/dist/configure.sh test/dist/example.sh test/dist/library.sh \
-	test/dist/packages.sh test/dist/debian.sh
+	test/dist/packages.sh test/dist/debian.sh test/dist/tarball.sh
 if HAVE_OMPI
 TESTS += test/dist/install.sh
 check_PROGRAMS += test/dist/sum
@@ -11,4 +11,4 @@ test_dist_sum_CPPFLAGS = $(OMPI_CPPFLAGS)
 test_dist_sum_LDADD = $(OMPI_LIBS)
 endif
 EXTRA_DIST += test/dist/configure.sh test/dist/example.sh test/dist/install.sh test/dist/library.c \
-	test/dist/library.sh test/dist/packages.sh test/dist/debian.sh test/dist/recipes.py
+	test/dist/library.sh test/dist/packages.sh test/dist/debian.sh test/dist/recipes.py test/dist/tarball.sh
