@@ -2,7 +2,7 @@
 # make lint: layout, layers, names of files, suspicious code, shell scripts. The tools come from
 # Debian's packages clang-format, cppcheck, clang-tidy and shellcheck; the layout is clang-format 14's.
 
-lint_folders = $(addprefix $(top_srcdir)/,bench cuda ompi_coll_strag src test tools)
+lint_folders = $(addprefix $(top_srcdir)/,bench cuda examples ompi_coll_strag src test tools)
 lint_code = `find $(lint_folders) -name '*.[ch]' | sort`
 # check_driver.c needs CUDA's headers; test/cuda/nvcc.sh compiles it.
 lint_units = `find $(lint_folders) -name '*.c' ! -name check_driver.c | sort`

@@ -68,8 +68,10 @@ logged enter build apt-get -q update
 logged enter build apt-get -q -y install --no-install-recommends build-essential debhelper lintian
 logged enter build bash -c 'cd /build/strag && apt-get -q -y build-dep --no-install-recommends .'
 logged enter build bash -c 'cd /build/strag && nice dpkg-buildpackage -b -us -uc -j2'
-enter build bash -c 'cd /build && lintian --fail-on none --tag-display-limit 0 *.changes' > "$work/lintian" 2>&1 ||
-    { cat "$work/lintian"; fail 'lintian'; }
+enter build bash -c 'cd /build && lintian --fail-on none --tag-display-limit 0 --display-info *.changes' \
+    > "$work/lintian" 2>&1 || { cat "$work/lintian"; fail 'lintian'; }
+# It has looked: this one is right, and stays until the library has a release.
+grep -q '^I: libstrag0: no-symbols-control-file' "$work/lintian" || { cat "$work/lintian"; fail 'what lintian says'; }
 if grep '^E: ' "$work/lintian"; then
     fail 'lintian found errors'
 fi
