@@ -48,6 +48,9 @@ assert said == ("With 64 ranks here strag is faster at 8 B (1.20 times as fast) 
                 "Open MPI at 1 KiB."), said
 said = compare.sentence({8: [1.01, 1.02], 16: [0.99, 0.98]}, 2)
 assert said == "With 2 ranks here strag is nowhere faster; as fast as stock Open MPI at 8 B to 16 B.", said
+assert compare.doubt(found) == ("Launches differ by more than half at 1 KiB: something else runs here; "
+                                "try more of them, or another time."), compare.doubt(found)
+assert compare.doubt({8: [1.4, 1.0]}) == ""
 print("ok: the files agree, and known numbers are told as they are")
 END
 
