@@ -93,7 +93,9 @@ src_libstrag_la_SOURCES = \
 	src/model/traffic.c src/model/traffic.h \
 	src/plan/algorithm.c src/plan/algorithm.h \
 	src/plan/expression.c src/plan/expression.h \
+	src/plan/given.c src/plan/given.h src/plan/given_compact.c \
 	src/plan/plan.c src/plan/plan.h \
+	src/plan/plan_file.c src/plan/plan_file.h \
 	src/plan/plan_store.c src/plan/plan_store.h \
 	src/plan/show.c src/plan/show.h \
 	src/plan/show_rounds.c src/plan/show_rounds.h \
@@ -129,8 +131,8 @@ src_libstrag_la_SOURCES = \
 	src/watch/trials.c src/watch/trials.h \
 	src/watch/trials_choose.c \
 	src/watch/trials_class.c src/watch/trials_class.h
-src_libstrag_la_CPPFLAGS = $(AM_CPPFLAGS) $(HWLOC_CFLAGS) $(YAML_CFLAGS)
-src_libstrag_la_LIBADD = -lm $(PTHREAD_LIBS) $(HWLOC_LIBS) $(YAML_LIBS)
+src_libstrag_la_CPPFLAGS = $(AM_CPPFLAGS) $(HWLOC_CFLAGS) $(YAML_CFLAGS) $(JANSSON_CFLAGS)
+src_libstrag_la_LIBADD = -lm $(PTHREAD_LIBS) $(HWLOC_LIBS) $(YAML_LIBS) $(JANSSON_LIBS)
 EXTRA_DIST += src/base/README.md src/machine/README.md src/plan/README.md src/algorithms/README.md \
 	src/manual/README.md src/model/README.md src/run/README.md src/watch/README.md
 

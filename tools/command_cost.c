@@ -28,7 +28,7 @@ struct table {
     bool quick; /* where there are very many messages, some are looked at */
     size_t *bytes;
     int sizes;
-    const struct strag_algorithm *algorithms[STRAG_ALGORITHMS_MAX];
+    const struct strag_algorithm *algorithms[ALGORITHMS_MAX];
     double *seconds; /* [algorithm * sizes + size] */
     int columns;
 };
@@ -150,7 +150,7 @@ static const char *no_picture(const struct table *table)
 
 static void write_svg(const struct table *table)
 {
-    struct curve curves[STRAG_ALGORITHMS_MAX];
+    struct curve curves[ALGORITHMS_MAX];
     char machine[4096], title[4128];
     for (int c = 0; c < table->columns; c++)
         curves[c] = (struct curve){table->algorithms[c]->name, column_of(table, c)};
@@ -309,7 +309,7 @@ static int add_named_columns(const struct command *command, const struct algorit
 static int fill(const struct command *command, const struct algorithms *named, struct table *table)
 {
     struct strag_error err;
-    table->seconds = calloc((size_t)table->sizes * STRAG_ALGORITHMS_MAX, sizeof *table->seconds);
+    table->seconds = calloc((size_t)table->sizes * ALGORITHMS_MAX, sizeof *table->seconds);
     if (!table->seconds)
         return complain(command, STRAG_ERR_MEMORY, "out of memory for %d sizes", table->sizes);
     int status = strag_platform_create(&table->machine->problem, &table->machine->sourced.model,
@@ -320,14 +320,12 @@ static int fill(const struct command *command, const struct algorithms *named, s
                       : add_named_columns(command, named, table);
 }
 
-static int run(const struct command *command, const struct arguments *arguments)
+static int run_on(const struct command *command, const struct arguments *arguments,
+                  const struct algorithms *named)
 {
     struct machine machine;
     struct table table = {.machine = &machine};
-    struct algorithms named;
     int format;
-    if (!read_algorithms(command, arguments, "all", &named))
-        return EXIT_USAGE;
     int result = read_machine(command, arguments, &machine);
     if (result == EXIT_DONE && (!read_word(command, arguments, OPTION_MODE, modes, &table.mode) ||
                                 !read_word(command, arguments, OPTION_FORMAT, formats, &format) ||
@@ -341,7 +339,7 @@ static int run(const struct command *command, const struct arguments *arguments)
     if (result == EXIT_DONE && format == SVG && no_picture(&table))
         result = complain(command, STRAG_ERR_ARGUMENT, "%s", no_picture(&table));
     if (result == EXIT_DONE)
-        result = fill(command, &named, &table);
+        result = fill(command, named, &table);
     clear_terminal();
     if (result == EXIT_DONE)
         writers[format](&table);
@@ -352,15 +350,28 @@ static int run(const struct command *command, const struct arguments *arguments)
     return result;
 }
 
+static int run(const struct command *command, const struct arguments *arguments)
+{
+    struct file_plan plan;
+    struct algorithms named;
+    int result = EXIT_USAGE;
+    if (!open_file_plan(command, arguments, &plan))
+        return EXIT_USAGE;
+    if (read_algorithms(command, &plan, "all", &named))
+        result = run_on(command, &plan.arguments, &named);
+    close_file_plan(&plan);
+    return result;
+}
+
 const struct command cost_command = {
     .name = "cost",
-    .usage =
-        " [ALGORITHM[,ALGORITHM...]|all] -n RANKS" TOPOLOGY_USAGE STATE_USAGE MODEL_USAGE
-        " --bytes LIST [--blocks M] [--mode rounds|clocks] [--quick] [--format text|csv|json|svg]",
+    .usage = " [ALGORITHM[,ALGORITHM...]|all] -n RANKS" TOPOLOGY_USAGE STATE_USAGE MODEL_USAGE
+             " --bytes LIST [--blocks M] [--plan FILE] [--mode rounds|clocks] [--quick]"
+             " [--format text|csv|json|svg]",
     .summary = "Estimate the time of an allreduce by the load on every link.",
     .details =
         "A round lasts as long as its longest message, whose bytes share each link of its route\n"
-        "with those of the others. Without ALGORITHM: all of them.",
+        "with those of the others. Without ALGORITHM and --plan: all of them.",
     .takes_algorithm = true,
     .options =
         {
@@ -368,6 +379,7 @@ const struct command cost_command = {
             {OPTION_BYTES, "LIST", "sizes of the vector: 32, 2K, 512M; powers of two: 32..1G"},
             {OPTION_BLOCKS, "M",
              "cut the vector into M blocks (default: what is best for each size)"},
+            {OPTION_PLAN, "FILE", "a plan from a file, instead of ALGORITHM or beside it"},
             {OPTION_MODE, "rounds|clocks",
              "everybody waits for a round, or every message is simulated"},
             {OPTION_QUICK, "", "of very many messages look at some: an estimate"},

@@ -81,54 +81,79 @@ static const char *bytes_text(double bytes, char text[32])
     return text;
 }
 
+/* How it is to be shown. */
+struct manner {
+    int rank, format;
+    bool compact;
+};
+
 /* Nobody means to write very much by leaving out an option. */
 static int ask_for_less(const struct command *command, const struct strag_instance *instance,
-                        int format)
+                        const struct manner *manner)
 {
     struct strag_error err;
     struct amount amount;
     char operations[32], bytes[32];
-    int status = estimate_amount(instance, format, &amount, &err);
+    int status = estimate_amount(instance, manner->format, &amount, &err);
     if (status != STRAG_OK)
         return complain(command, status, "%s", err.text);
-    if (amount.bytes <= bytes_unasked)
+    if (manner->compact ? amount.operations <= STRAG_GIVEN_OPERATIONS_MAX
+                        : amount.bytes <= bytes_unasked)
         return EXIT_DONE;
+    if (manner->compact)
+        return complain(command, STRAG_ERR_ARGUMENT,
+                        "the plans of all %d ranks are about %s operations; the compact form has "
+                        "up to %s",
+                        instance->problem.n, count_text(amount.operations, operations),
+                        count_text(STRAG_GIVEN_OPERATIONS_MAX, bytes));
     return complain(command, STRAG_ERR_ARGUMENT,
                     "the plans of all %d ranks are about %s operations, %s of %s; --rank R shows "
                     "one rank's, --yes all",
                     instance->problem.n, count_text(amount.operations, operations),
-                    bytes_text(amount.bytes, bytes), formats[format]);
+                    bytes_text(amount.bytes, bytes), formats[manner->format]);
 }
 
 static int show_plans(const struct command *command, const struct strag_instance *instance,
-                      int rank, int format)
+                      const struct manner *manner)
 {
     struct strag_error err;
-    const struct strag_ranks one = {rank, rank + 1}, all = {0, instance->problem.n};
+    const struct strag_ranks one = {manner->rank, manner->rank + 1}, all = {0, instance->problem.n};
     /* Where a terminal gets the plans, too, the line would be in their way. */
     const struct strag_progress *progress = terminal_progress_of_output();
     clear_terminal();
-    int status = shows[format](stdout, instance, rank == ALL_RANKS ? all : one, progress, &err);
+    int status = manner->compact
+                     ? strag_show_compact(stdout, instance, progress, &err)
+                     : shows[manner->format](stdout, instance,
+                                             manner->rank == ALL_RANKS ? all : one, progress, &err);
     if (status == STRAG_OK)
         return EXIT_DONE;
     /* What is wrong with stdout, main says when it closes it. */
     return status == STRAG_ERR_IO ? EXIT_FALSE : complain(command, status, "%s", err.text);
 }
 
-static int run(const struct command *command, const struct arguments *arguments)
+static bool read_manner(const struct command *command, const struct arguments *arguments, int n,
+                        struct manner *manner)
+{
+    manner->rank = ALL_RANKS;
+    manner->compact = arguments->value[OPTION_COMPACT] != NULL;
+    if (!read_integer(command, arguments, OPTION_RANK, 0, n - 1, &manner->rank) ||
+        !read_word(command, arguments, OPTION_FORMAT, formats, &manner->format))
+        return false;
+    if (manner->compact && (manner->format != JSON || manner->rank != ALL_RANKS))
+        return refuse(command, "--compact is for --format json, and for all ranks");
+    return true;
+}
+
+static int run_on(const struct command *command, const struct file_plan *plan,
+                  const struct strag_algorithm *algorithm)
 {
     struct machine machine;
     struct strag_error err;
     struct strag_instance instance = {0};
-    int rank = ALL_RANKS, format;
-    const struct strag_algorithm *algorithm = need_algorithm(command, arguments);
-    if (!algorithm)
-        return EXIT_USAGE;
-    int result = read_machine(command, arguments, &machine);
-    struct strag_problem *problem = &machine.problem;
-    if (result == EXIT_DONE &&
-        (!read_integer(command, arguments, OPTION_RANK, 0, problem->n - 1, &rank) ||
-         !read_word(command, arguments, OPTION_FORMAT, formats, &format)))
+    struct manner manner;
+    int result = read_machine(command, &plan->arguments, &machine);
+    const struct strag_problem *problem = &machine.problem;
+    if (result == EXIT_DONE && !read_manner(command, &plan->arguments, problem->n, &manner))
         result = EXIT_USAGE;
     if (result == EXIT_DONE) {
         strag_progress_step(terminal_progress(), "preparing", 0, 1);
@@ -137,35 +162,68 @@ static int run(const struct command *command, const struct arguments *arguments)
             result =
                 complain(command, status, "%s%s", err.text, straggler_wanted(&machine, algorithm));
     }
-    if (result == EXIT_DONE && rank == ALL_RANKS && problem->n > RANKS_UNASKED &&
-        !arguments->value[OPTION_YES])
-        result = ask_for_less(command, &instance, format);
+    if (result == EXIT_DONE && manner.rank == ALL_RANKS && problem->n > RANKS_UNASKED &&
+        !plan->arguments.value[OPTION_YES])
+        result = ask_for_less(command, &instance, &manner);
     if (result == EXIT_DONE)
-        result = show_plans(command, &instance, rank, format);
+        result = show_plans(command, &instance, &manner);
     strag_instance_close(&instance);
     close_machine(&machine);
+    return result;
+}
+
+static int run(const struct command *command, const struct arguments *arguments)
+{
+    struct file_plan plan;
+    int result = EXIT_USAGE;
+    if (!open_file_plan(command, arguments, &plan))
+        return EXIT_USAGE;
+    const struct strag_algorithm *algorithm = need_algorithm(command, &plan);
+    if (algorithm)
+        result = run_on(command, &plan, algorithm);
+    close_file_plan(&plan);
     return result;
 }
 
 const struct command plan_command = {
     .name = "plan",
     .usage = " ALGORITHM -n RANKS" TOPOLOGY_USAGE STATE_USAGE
-             " [--blocks M] [--root R] [--rank R] [--yes] [--format text|json|svg]",
+             " [--blocks M] [--root R] [--plan FILE] [--rank R] [--yes]"
+             " [--format text|json|svg] [--compact]",
     .summary = "Show what each rank does, operation by operation.",
     .details =
         "text is a table per rank, json is for programs (strag(1) documents it), svg is a\n"
         "timeline: ranks down, rounds across, one bar per message. With more than 1024 ranks\n"
-        "what would be more than 100 MB is written only with --yes.",
+        "what would be more than 100 MB is written only with --yes. What json is, with --compact "
+        "or\n"
+        "without, can be read back with --plan, instead of ALGORITHM.",
     .takes_algorithm = true,
     .options =
         {
             {OPTION_RANKS, "RANKS", "how many ranks, from 1 (default: as the topology says)"},
             {OPTION_BLOCKS, "M", "cut the vector into M blocks (default: as the algorithm likes)"},
             {OPTION_ROOT, "R", "direct with one block: rank R sums up, 0 or 1 (default: 0)"},
+            {OPTION_PLAN, "FILE", "a plan from a file, instead of ALGORITHM"},
             {OPTION_RANK, "R", "only rank R, from 0 (default: all ranks)"},
             {OPTION_YES, "", "all ranks, also where that is very much"},
             {OPTION_FORMAT, "text|json|svg", "how to show it (default: text)"},
+            {OPTION_COMPACT, "", "json: what ranks and rounds repeat is written once"},
         },
     .groups = {&topology_group, &state_group},
+    .run = run,
+};
+
+const struct command show_command = {
+    .name = "show",
+    .usage = " --plan FILE [--rank R] [--yes] [--format text|json|svg] [--compact]",
+    .summary = "Show a plan from a file, as `strag plan` shows those of algorithms.",
+    .options =
+        {
+            {OPTION_PLAN, "FILE", "the plan (doc/plan-format.md says what is in it)"},
+            {OPTION_RANK, "R", "only rank R, from 0 (default: all ranks)"},
+            {OPTION_YES, "", "all ranks, also where that is very much"},
+            {OPTION_FORMAT, "text|json|svg", "how to show it (default: text)"},
+            {OPTION_COMPACT, "", "json: what ranks and rounds repeat is written once"},
+        },
     .run = run,
 };

@@ -445,7 +445,8 @@ static int run(const struct command *command, const struct arguments *given)
     const struct strag_algorithm *algorithm = NULL;
     int format;
     if (arguments->algorithm) {
-        algorithm = need_algorithm(command, arguments);
+        const struct file_plan named = {.arguments = *arguments};
+        algorithm = need_algorithm(command, &named);
         if (!algorithm)
             return EXIT_USAGE;
     }

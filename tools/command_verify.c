@@ -105,24 +105,36 @@ static int verify_list(struct proofs *proofs)
     return result;
 }
 
-static int run(const struct command *command, const struct arguments *arguments)
+static int run_on(const struct command *command, const struct arguments *arguments,
+                  struct proofs *proofs)
 {
     struct machine machine;
-    struct proofs proofs = {.machine = &machine};
-    if (!read_algorithms(command, arguments, NULL, &proofs.named))
-        return EXIT_USAGE;
+    proofs->machine = &machine;
     int result = open_machine(command, arguments, &machine);
     if (result == EXIT_DONE && machine.kind == OPTIONS &&
         !need_option(command, arguments, OPTION_RANKS))
         result = EXIT_USAGE;
     if (result == EXIT_DONE &&
-        !read_word(command, arguments, OPTION_FORMAT, formats, &proofs.format))
+        !read_word(command, arguments, OPTION_FORMAT, formats, &proofs->format))
         result = EXIT_USAGE;
     if (result == EXIT_DONE)
-        result = arguments->value[OPTION_RANKS] ? verify_list(&proofs) : verify_ranks(&proofs, 0);
-    if (proofs.format == JSON && (proofs.written || result != EXIT_USAGE))
-        printf("%s]}\n", proofs.written ? "" : opening);
+        result = arguments->value[OPTION_RANKS] ? verify_list(proofs) : verify_ranks(proofs, 0);
+    if (proofs->format == JSON && (proofs->written || result != EXIT_USAGE))
+        printf("%s]}\n", proofs->written ? "" : opening);
     close_machine(&machine);
+    return result;
+}
+
+static int run(const struct command *command, const struct arguments *arguments)
+{
+    struct file_plan plan;
+    struct proofs proofs = {.format = TEXT};
+    int result = EXIT_USAGE;
+    if (!open_file_plan(command, arguments, &plan))
+        return EXIT_USAGE;
+    if (read_algorithms(command, &plan, NULL, &proofs.named))
+        result = run_on(command, &plan.arguments, &proofs);
+    close_file_plan(&plan);
     return result;
 }
 
@@ -130,7 +142,7 @@ const struct command verify_command = {
     .name = "verify",
     .usage =
         " ALGORITHM[,ALGORITHM...]|all -n RANKS[,RANKS|FIRST..LAST...]" TOPOLOGY_USAGE STATE_USAGE
-        " [--blocks M] [--root R] [--format text|json]",
+        " [--blocks M] [--root R] [--plan FILE] [--format text|json]",
     .summary = "Prove that the plans of all ranks are an allreduce.",
     .details =
         "Every rank ends with every contribution exactly once and with the same bits, sends and\n"
@@ -145,6 +157,7 @@ const struct command verify_command = {
             {OPTION_RANKS, "RANKS", "how many ranks; also a list with ranges: 2..256,1000,1024"},
             {OPTION_BLOCKS, "M", "cut the vector into M blocks (default: as the algorithm likes)"},
             {OPTION_ROOT, "R", "direct with one block: rank R sums up, 0 or 1 (default: 0)"},
+            {OPTION_PLAN, "FILE", "a plan from a file, instead of ALGORITHM or beside it"},
             {OPTION_FORMAT, "text|json", "how to show it (default: text)"},
         },
     .groups = {&topology_group, &state_group},

@@ -4,17 +4,65 @@
  */
 #include "commands.h"
 #include "base/parse.h"
+#include "plan/plan_file.h"
 
 #include <string.h>
 
-static bool has_operand(const struct command *command, const struct arguments *arguments,
-                        const char *also)
+/* ---- Algorithms, and plans from files ---- */
+
+/* Does anything but the plan say how many ranks there are? */
+static bool says_ranks(const struct arguments *arguments)
+{
+    bool said = arguments->value[OPTION_RANKS] != NULL;
+    for (int id = OPTION_TORUS; id <= OPTION_HWLOC; id++)
+        said = said || arguments->value[id];
+    return said;
+}
+
+bool open_file_plan(const struct command *command, const struct arguments *arguments,
+                    struct file_plan *plan)
+{
+    struct strag_error err;
+    const char *file = arguments->value[OPTION_PLAN];
+    plan->given = NULL;
+    plan->arguments = *arguments;
+    if (!file)
+        return true;
+    const int status = strag_plan_file_read(file, &plan->given, &err);
+    if (status != STRAG_OK)
+        return refuse_value(command, OPTION_PLAN, status, &err);
+    snprintf(plan->ranks, sizeof plan->ranks, "%d", strag_given_head(plan->given)->n);
+    if (!says_ranks(arguments))
+        plan->arguments.value[OPTION_RANKS] = plan->ranks;
+    return true;
+}
+
+void close_file_plan(struct file_plan *plan)
+{
+    strag_given_free(plan->given);
+    plan->given = NULL;
+}
+
+/* "; or --plan FILE": where the command takes it. */
+static const char *or_a_plan(const struct command *command)
+{
+    const struct option_use *use;
+    int i = 0;
+    while ((use = option_at(command, i)) && use->id != OPTION_PLAN)
+        i++;
+    return use ? "; or give --plan FILE" : "";
+}
+
+static bool has_operand(const struct command *command, const char *operand, const char *also)
 {
     char names[STRAG_NAMES_MAX];
-    if (!arguments->algorithm)
-        complain(command, STRAG_ERR_ARGUMENT, "no ALGORITHM is given; there are: %s%s",
-                 strag_algorithm_names(names, sizeof names), also);
-    return arguments->algorithm != NULL;
+    if (!operand && !command->takes_algorithm)
+        complain(command, STRAG_ERR_ARGUMENT, "--plan is missing; usage: strag %s%s", command->name,
+                 command->usage);
+    else if (!operand)
+        complain(command, STRAG_ERR_ARGUMENT, "no ALGORITHM is given; there are: %s%s%s",
+                 strag_algorithm_names(names, sizeof names), also, or_a_plan(command));
+    return operand != NULL;
 }
 
 static const struct strag_algorithm *find(const struct command *command, const char *name,
@@ -28,9 +76,17 @@ static const struct strag_algorithm *find(const struct command *command, const c
 }
 
 const struct strag_algorithm *need_algorithm(const struct command *command,
-                                             const struct arguments *arguments)
+                                             const struct file_plan *plan)
 {
-    return has_operand(command, arguments, "") ? find(command, arguments->algorithm, "") : NULL;
+    const char *name = plan->arguments.algorithm;
+    if (plan->given && name) {
+        (void)refuse(command, "either ALGORITHM or --plan is accepted, not '%.40s' and '%.40s'",
+                     name, plan->arguments.value[OPTION_PLAN]);
+        return NULL;
+    }
+    if (plan->given)
+        return strag_given_algorithm(plan->given);
+    return has_operand(command, name, "") ? find(command, name, "") : NULL;
 }
 
 /* Each is taken once. */
@@ -43,21 +99,16 @@ static void add_algorithm(struct algorithms *named, const struct strag_algorithm
         named->algorithm[named->count++] = algorithm;
 }
 
-bool read_algorithms(const struct command *command, const struct arguments *arguments,
-                     const char *otherwise, struct algorithms *named)
+/* Those of the table. */
+static bool add_named(const struct command *command, const char *text, struct algorithms *named)
 {
     char name[64];
-    const char *text = arguments->algorithm ? arguments->algorithm : otherwise;
-    *named = (struct algorithms){.count = 0};
-    if (!text)
-        return has_operand(command, arguments, ", all");
-    if (strcmp(text, "all") == 0) {
+    for (int a = 0; strcmp(text, "all") == 0 && strag_algorithms[a]; a++) {
         named->all = true;
-        for (int a = 0; strag_algorithms[a]; a++)
-            add_algorithm(named, strag_algorithms[a]);
-        return true;
+        add_algorithm(named, strag_algorithms[a]);
     }
-    for (const char *next = text; next; next = strchr(next, ',') ? strchr(next, ',') + 1 : NULL) {
+    for (const char *next = named->all ? NULL : text; next;
+         next = strchr(next, ',') ? strchr(next, ',') + 1 : NULL) {
         snprintf(name, sizeof name, "%.*s", (int)strcspn(next, ","), next);
         const struct strag_algorithm *found = find(command, name, ", all");
         if (!found)
@@ -66,6 +117,23 @@ bool read_algorithms(const struct command *command, const struct arguments *argu
     }
     return true;
 }
+
+bool read_algorithms(const struct command *command, const struct file_plan *plan,
+                     const char *otherwise, struct algorithms *named)
+{
+    const char *operand = plan->arguments.algorithm;
+    const char *text = operand || plan->given ? operand : otherwise;
+    *named = (struct algorithms){.count = 0};
+    if (!text && !plan->given)
+        return has_operand(command, text, ", all");
+    if (text && !add_named(command, text, named))
+        return false;
+    if (plan->given)
+        add_algorithm(named, strag_given_algorithm(plan->given));
+    return true;
+}
+
+/* ---- Options ---- */
 
 const char *need_option(const struct command *command, const struct arguments *arguments,
                         enum option_id id)

@@ -10,31 +10,50 @@
 
 #include "algorithms/table.h"
 #include "options.h"
+#include "plan/given.h"
 
 /* More ranks than any machine has: a mistyped -n does not eat all memory. */
 #define RANKS_MAX (1 << 24)
 
+/* The plan in the file of --plan. */
+struct file_plan {
+    struct strag_given *given;  /* NULL: there is none */
+    struct arguments arguments; /* what was given, with -n where nothing but the file says how many
+                                   ranks there are */
+    char ranks[16];
+};
+
+/** Read --plan, which may be missing. @param[out] plan  the caller's to close, and not to be moved
+ */
+bool open_file_plan(const struct command *command, const struct arguments *arguments,
+                    struct file_plan *plan);
+
+void close_file_plan(struct file_plan *plan);
+
 /**
- * The algorithm that was named.
+ * The algorithm that was named, or the plan in its place: one of the two.
  *
  * @return it, or NULL after an explanation
  */
 const struct strag_algorithm *need_algorithm(const struct command *command,
-                                             const struct arguments *arguments);
+                                             const struct file_plan *plan);
 
-/* Algorithms of the table, in the order in which they were named. */
+/* How many a command may name: those of the table, and a plan. */
+enum { ALGORITHMS_MAX = STRAG_ALGORITHMS_MAX + 1 };
+
+/* Algorithms, in the order in which they were named. */
 struct algorithms {
-    const struct strag_algorithm *algorithm[STRAG_ALGORITHMS_MAX];
+    const struct strag_algorithm *algorithm[ALGORITHMS_MAX];
     int count;
     bool all; /* by "all": what cannot be planned is left out */
 };
 
 /**
- * The algorithms that were named: one, several between commas, or all.
+ * The algorithms that were named: one, several between commas, or all; behind them the plan.
  *
- * @param otherwise  what is meant where none is named: "all"; NULL: one must be
+ * @param otherwise  what is meant where there is neither: "all"; NULL: something must be named
  */
-bool read_algorithms(const struct command *command, const struct arguments *arguments,
+bool read_algorithms(const struct command *command, const struct file_plan *plan,
                      const char *otherwise, struct algorithms *named);
 
 /** The text of an option that the command cannot do without. @return it, or NULL as above */
@@ -70,7 +89,7 @@ bool read_word(const struct command *command, const struct arguments *arguments,
 bool read_sizes(const struct command *command, const struct arguments *arguments, size_t **bytes,
                 int *sizes);
 
-extern const struct command plan_command, verify_command, cost_command, explain_command,
-    topology_command, params_command;
+extern const struct command plan_command, show_command, verify_command, cost_command,
+    explain_command, topology_command, params_command;
 
 #endif

@@ -24,6 +24,8 @@ enum { EXIT_DONE = 0, EXIT_FALSE = 1, EXIT_USAGE = 2 };
     X(BLOCKS, "--blocks")                                                                          \
     X(ROOT, "--root")                                                                              \
     X(RANK, "--rank")                                                                              \
+    X(PLAN, "--plan")                                                                              \
+    X(COMPACT, "--compact")                                                                        \
     X(BYTES, "--bytes")                                                                            \
     X(FORMAT, "--format")                                                                          \
     X(MODE, "--mode")                                                                              \
@@ -76,7 +78,7 @@ struct arguments {
     bool help;
 };
 
-#define OWN_OPTIONS_MAX   8
+#define OWN_OPTIONS_MAX   9
 #define OPTION_GROUPS_MAX 4
 
 struct command {

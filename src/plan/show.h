@@ -20,13 +20,21 @@
 int strag_show_text(FILE *out, const struct strag_instance *instance, struct strag_ranks ranks,
                     const struct strag_progress *progress, struct strag_error *err);
 
+/* Of the format in doc/plan-format.md. */
+enum { STRAG_PLAN_VERSION = 1 };
+
 /**
- * Write ranks' plans as JSON (the format is documented in strag(1) and stable). Each bound is the
+ * Write ranks' plans as JSON (doc/plan-format.md; the format is stable). Each bound is the
  * smallest double that is not below the exact fraction, so floor(bound * count) is the exact first
  * element for every count below 2^50 / blocks. As strag_show_text, but each plan is made once.
  */
 int strag_show_json(FILE *out, const struct strag_instance *instance, struct strag_ranks ranks,
                     const struct strag_progress *progress, struct strag_error *err);
+
+/** Write all ranks' plans in the compact form of the same format: what is repeated over ranks and
+ * rounds is written once. @return as strag_given_compact, or STRAG_ERR_IO */
+int strag_show_compact(FILE *out, const struct strag_instance *instance,
+                       const struct strag_progress *progress, struct strag_error *err);
 
 /** Write a timeline: ranks down, rounds across, one coloured bar per message. As strag_show_text,
  * but all plans are in memory at the same time. */

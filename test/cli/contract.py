@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The contract of plans and choices: contract.py STRAG GOLDEN-FOLDER [update]
 
-plans.sha256    a hash of `strag plan ARGUMENTS --format json`, or that it is refused
+plans.sha256    a hash of `strag plan ARGUMENTS --format json`, or that it is refused; without the
+                version, the claim and the exact bounds, which stand before all else
 explain.sha256  a hash of what every algorithm costs at every size by `strag explain ARGUMENTS`, to six
                 digits, and the table of sizes at its end as it is printed
 
@@ -62,7 +63,11 @@ def digest(text):
 
 def plan(strag, arguments, _):
     out = run(strag, ["plan", *arguments.split(), "--format", "json"])
-    return "refused" if out is None else digest(out)
+    if out is None:
+        return "refused"
+    body, heads = re.subn(r'^{"strag-plan":1,"claim":{[^}]*},("denominator":\d+,"numerators":[][0-9,]*,)?', "{",
+                          out)
+    return digest(body) if heads == 1 else "without a head"
 
 
 def rounded(number):

@@ -1,0 +1,639 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Given plans: holding one, checking it, and being an algorithm.
+ */
+#include "plan/given.h"
+
+#include "base/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct strag_given {
+    struct strag_algorithm row;
+    struct strag_given_head head;
+    int64_t *numerator; /* blocks + 1; NULL: blocks of equal size */
+    struct strag_given_group *group;
+    struct strag_given_loop *loop;
+    struct strag_given_op *op;
+    int groups_room, loops_room, ops_room;
+    int32_t *group_of; /* [rank], once it is closed; -1: another process has it */
+    int64_t operations;
+};
+
+/* ---- What ranks do ---- */
+
+/* @return false: no more */
+typedef bool visit_function(void *context, const struct strag_op *op);
+
+static int64_t value_at(const struct strag_given_value *value, int64_t place, int64_t turn)
+{
+    return value->start + value->rank * place + value->turn * turn;
+}
+
+static int32_t modulo(int64_t value, int32_t modulus)
+{
+    const int64_t rest = value % modulus;
+    return (int32_t)(rest < 0 ? rest + modulus : rest);
+}
+
+/* A round that is out of range becomes one that is refused. */
+static int32_t round_of(int64_t value)
+{
+    return value < 0 || value >= STRAG_GIVEN_ROUNDS_MAX ? -1 : (int32_t)value;
+}
+
+static int loops_begin(const struct strag_given *given, int group)
+{
+    return group ? given->group[group - 1].end : 0;
+}
+
+static int ops_begin(const struct strag_given *given, int loop)
+{
+    return loop ? given->loop[loop - 1].end : 0;
+}
+
+static bool visit_loop(const struct strag_given *given, int loop, int place, visit_function *visit,
+                       void *context)
+{
+    const int begin = ops_begin(given, loop), end = given->loop[loop].end;
+    for (int turn = 0; turn < given->loop[loop].times; turn++) {
+        for (int o = begin; o < end; o++) {
+            const struct strag_given_op *from = &given->op[o];
+            const struct strag_op op = {
+                .kind = from->kind,
+                .stage = from->stage,
+                .own_left = from->own_left,
+                .peer = modulo(value_at(&from->peer, place, turn), given->head.n),
+                .first = modulo(value_at(&from->first, place, turn), given->head.blocks),
+                .count = from->count,
+                .round = round_of(value_at(&from->round, place, turn)),
+            };
+            if (!visit(context, &op))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* A rank's operations in order; ranges may run over the last block. */
+static void visit_rank(const struct strag_given *given, int rank, visit_function *visit,
+                       void *context)
+{
+    const int g = given->group_of[rank];
+    if (g < 0)
+        return;
+    const struct strag_given_group *group = &given->group[g];
+    const int place = (rank - group->first) / group->step;
+    bool more = true;
+    for (int l = loops_begin(given, g); more && l < group->end; l++)
+        more = visit_loop(given, l, place, visit, context);
+}
+
+/* ---- The algorithm ---- */
+
+static const struct strag_given *given_of(const struct strag_problem *problem)
+{
+    return problem->algorithm->form;
+}
+
+static int check(const struct strag_problem *problem, struct strag_error *err)
+{
+    const struct strag_given_head *head = &given_of(problem)->head;
+    if (problem->n != head->n)
+        return strag_fail(err, STRAG_ERR_UNSUPPORTED, "the plan is for %d ranks, not for %d",
+                          head->n, problem->n);
+    return STRAG_OK;
+}
+
+static void claim(const struct strag_problem *problem, struct strag_claim *claim)
+{
+    const struct strag_given_head *head = &given_of(problem)->head;
+    *claim = (struct strag_claim){
+        .rounds = head->rounds,
+        .blocks = head->blocks,
+        .one_ported = head->one_ported,
+        .chain = head->chain,
+        .in_step = head->in_step,
+        .waits = head->waits,
+        .straggler = head->straggler,
+        .before = head->before,
+    };
+}
+
+static void bounds(const struct strag_problem *problem, struct strag_bounds *bounds)
+{
+    const struct strag_given *given = given_of(problem);
+    bounds->denominator = given->numerator ? given->head.denominator : given->head.blocks;
+    for (int b = 0; b <= given->head.blocks; b++)
+        bounds->numerator[b] = given->numerator ? given->numerator[b] : b;
+}
+
+struct sum {
+    struct strag_bounds bounds;
+    double sent;
+};
+
+/* The blocks of an operation up to the last one; others are at the vector's beginning. */
+static int head_count(int blocks, const struct strag_op *op)
+{
+    return op->count < blocks - op->first ? op->count : blocks - op->first;
+}
+
+static bool add_sent(void *context, const struct strag_op *op)
+{
+    struct sum *sum = context;
+    const int head = head_count(sum->bounds.blocks, op);
+    if (op->kind == STRAG_SEND)
+        sum->sent += strag_block_fraction(&sum->bounds, op->first, head) +
+                     strag_block_fraction(&sum->bounds, 0, op->count - head);
+    return true;
+}
+
+static double sent_max(const struct strag_problem *problem)
+{
+    const struct strag_given *given = given_of(problem);
+    double most = 0;
+    for (int rank = 0; rank < given->head.n; rank++) {
+        struct sum sum = {{given->head.blocks, given->head.denominator, given->numerator}, 0};
+        visit_rank(given, rank, add_sent, &sum);
+        most = sum.sent > most ? sum.sent : most;
+    }
+    return most;
+}
+
+struct building {
+    const struct strag_given *given;
+    struct strag_builder *builder;
+};
+
+static void append(struct strag_builder *builder, const struct strag_op *op, int first, int count)
+{
+    switch (op->kind) {
+    case STRAG_SEND:
+        strag_send(builder, op->round, op->peer, first, count);
+        break;
+    case STRAG_RECV:
+        strag_recv(builder, op->round, op->peer, first, count);
+        break;
+    default:
+        if (op->own_left)
+            strag_recv_reduce_right(builder, op->round, op->peer, first, count);
+        else
+            strag_recv_reduce(builder, op->round, op->peer, first, count);
+    }
+}
+
+static bool append_op(void *context, const struct strag_op *op)
+{
+    const struct building *building = context;
+    const int head = head_count(building->given->head.blocks, op);
+    strag_stage(building->builder, building->given->head.stage[op->stage]);
+    append(building->builder, op, op->first, head);
+    append(building->builder, op, 0, op->count - head);
+    return true;
+}
+
+static void build(const struct strag_problem *problem, int rank, struct strag_builder *builder)
+{
+    struct building building = {given_of(problem), builder};
+    visit_rank(building.given, rank, append_op, &building);
+}
+
+/* ---- Making one ---- */
+
+struct strag_given *strag_given_create(void)
+{
+    struct strag_given *given = calloc(1, sizeof *given);
+    if (!given)
+        return NULL;
+    given->row = (struct strag_algorithm){
+        .name = given->head.name,
+        .summary = "from a file",
+        .rounds = "as given",
+        .sent = "as given",
+        .form = given,
+        .check = check,
+        .claim = claim,
+        .sent_max = sent_max,
+        .build = build,
+    };
+    return given;
+}
+
+void strag_given_free(struct strag_given *given)
+{
+    if (!given)
+        return;
+    free(given->numerator);
+    free(given->group);
+    free(given->loop);
+    free(given->op);
+    free(given->group_of);
+    free(given);
+}
+
+struct strag_given_head *strag_given_head(struct strag_given *given)
+{
+    return &given->head;
+}
+
+int64_t *strag_given_numerators(struct strag_given *given, int64_t denominator)
+{
+    free(given->numerator);
+    given->numerator = calloc((size_t)given->head.blocks + 1, sizeof *given->numerator);
+    given->head.denominator = denominator;
+    given->row.bounds = bounds;
+    return given->numerator;
+}
+
+int strag_given_stage(struct strag_given *given, const char *name)
+{
+    struct strag_given_head *head = &given->head;
+    int s = 0;
+    while (s < head->nstages && strcmp(head->stage[s], name) != 0)
+        s++;
+    if (s == STRAG_STAGES_MAX || strlen(name) >= sizeof head->stage[0])
+        return -1;
+    if (s == head->nstages)
+        strcpy(head->stage[head->nstages++], name);
+    return s;
+}
+
+bool strag_given_add_group(struct strag_given *given, int first, int count, int step)
+{
+    struct strag_given_head *head = &given->head;
+    if (!strag_array_grow(&given->group, &given->groups_room, head->groups + 1,
+                          sizeof *given->group))
+        return false;
+    given->group[head->groups++] = (struct strag_given_group){first, count, step, head->loops};
+    return true;
+}
+
+bool strag_given_add_loop(struct strag_given *given, int times)
+{
+    struct strag_given_head *head = &given->head;
+    if (!strag_array_grow(&given->loop, &given->loops_room, head->loops + 1, sizeof *given->loop))
+        return false;
+    given->loop[head->loops++] = (struct strag_given_loop){times, head->ops};
+    given->group[head->groups - 1].end = head->loops;
+    return true;
+}
+
+bool strag_given_add_op(struct strag_given *given, const struct strag_given_op *op)
+{
+    struct strag_given_head *head = &given->head;
+    if (!strag_array_grow(&given->op, &given->ops_room, head->ops + 1, sizeof *given->op))
+        return false;
+    given->op[head->ops++] = *op;
+    given->loop[head->loops - 1].end = head->ops;
+    return true;
+}
+
+/* ---- Checking ---- */
+
+static int refuse_size(struct strag_error *err, const char *what, int64_t most)
+{
+    return strag_fail(err, STRAG_ERR_ARGUMENT, "%s: at most %lld are accepted", what,
+                      (long long)most);
+}
+
+static int check_head(const struct strag_given_head *head, struct strag_error *err)
+{
+    if (head->n < 1 || head->n > STRAG_GIVEN_RANKS_MAX)
+        return strag_fail(err, STRAG_ERR_ARGUMENT, "n = %d ranks; 1 to %d are accepted", head->n,
+                          STRAG_GIVEN_RANKS_MAX);
+    if (head->blocks < 1 || head->blocks > STRAG_GIVEN_BLOCKS_MAX)
+        return strag_fail(err, STRAG_ERR_ARGUMENT, "%d blocks; 1 to %d are accepted", head->blocks,
+                          STRAG_GIVEN_BLOCKS_MAX);
+    if (head->n == 1 && head->blocks != 1)
+        return strag_fail(err, STRAG_ERR_ARGUMENT, "%d blocks; a single rank has 1", head->blocks);
+    if ((int64_t)head->n * head->blocks > STRAG_GIVEN_HELD_MAX)
+        return refuse_size(err, "ranks times blocks", STRAG_GIVEN_HELD_MAX);
+    if (head->chain < 0 || head->before < 0)
+        return strag_fail(err, STRAG_ERR_ARGUMENT, "a claim below 0");
+    if (head->waits && (head->straggler < 0 || head->straggler >= head->n))
+        return strag_fail(err, STRAG_ERR_ARGUMENT, "straggler %d; with %d ranks it is 0 to %d",
+                          head->straggler, head->n, head->n - 1);
+    return STRAG_OK;
+}
+
+static int check_numerators(const struct strag_given *given, struct strag_error *err)
+{
+    const int64_t *numerator = given->numerator, denominator = given->head.denominator;
+    const int blocks = given->head.blocks;
+    if (!numerator)
+        return STRAG_OK;
+    if (denominator < 1 || denominator > INT64_C(1) << 62)
+        return strag_fail(err, STRAG_ERR_ARGUMENT, "denominator %lld; 1 to 2^62 is accepted",
+                          (long long)denominator);
+    if (numerator[0] != 0 || numerator[blocks] != denominator)
+        return strag_fail(err, STRAG_ERR_ARGUMENT,
+                          "numerators begin with 0 and end with the denominator");
+    for (int b = 0; b < blocks; b++)
+        if (numerator[b] > numerator[b + 1])
+            return strag_fail(err, STRAG_ERR_ARGUMENT, "numerators ascend; the one at %d does not",
+                              b + 1);
+    return STRAG_OK;
+}
+
+/* Note whose group is whose. */
+static int check_group(struct strag_given *given, int g, struct strag_error *err)
+{
+    const struct strag_given_group *group = &given->group[g];
+    const int n = given->head.n;
+    if (group->first < 0 || group->count < 1 || group->step < 1 ||
+        group->first + (group->count - 1) * (int64_t)group->step >= n)
+        return strag_fail(err, STRAG_ERR_ARGUMENT,
+                          "group %d: ranks from %d, %d of them in steps of %d, are not all of 0 to "
+                          "%d",
+                          g, group->first, group->count, group->step, n - 1);
+    for (int j = 0; j < group->count; j++) {
+        int32_t *of = &given->group_of[group->first + j * group->step];
+        if (*of >= 0)
+            return strag_fail(err, STRAG_ERR_ARGUMENT, "rank %d is there twice",
+                              group->first + j * group->step);
+        *of = g;
+    }
+    return STRAG_OK;
+}
+
+static int check_groups(struct strag_given *given, struct strag_error *err)
+{
+    const int n = given->head.n;
+    int status = STRAG_OK;
+    free(given->group_of);
+    given->group_of = malloc((size_t)n * sizeof *given->group_of);
+    if (!given->group_of)
+        return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for a plan of %d ranks", n);
+    for (int rank = 0; rank < n; rank++)
+        given->group_of[rank] = -1;
+    for (int g = 0; status == STRAG_OK && g < given->head.groups; g++)
+        status = check_group(given, g, err);
+    for (int rank = 0; status == STRAG_OK && rank < n; rank++)
+        if (given->group_of[rank] < 0)
+            status =
+                strag_fail(err, STRAG_ERR_ARGUMENT,
+                           "rank %d is missing; all ranks from 0 to %d are needed", rank, n - 1);
+    return status;
+}
+
+static int check_op(const struct strag_given *given, int o, struct strag_error *err)
+{
+    const struct strag_given_op *op = &given->op[o];
+    if (op->kind > STRAG_RECV_REDUCE || op->stage >= given->head.nstages)
+        return strag_fail(err, STRAG_ERR_ARGUMENT, "operation %d of all: no such kind or stage", o);
+    if (op->count < 1 || op->count > given->head.blocks)
+        return strag_fail(err, STRAG_ERR_ARGUMENT,
+                          "operation %d of all: a count of %d blocks; 1 to %d are accepted", o,
+                          op->count, given->head.blocks);
+    return STRAG_OK;
+}
+
+/* How much is it? Every sum stays far below 2^63. */
+static int check_amount(struct strag_given *given, struct strag_error *err)
+{
+    int64_t operations = 0, touched = 0;
+    for (int g = 0; g < given->head.groups; g++) {
+        for (int l = loops_begin(given, g); l < given->group[g].end; l++) {
+            const int64_t times = (int64_t)given->loop[l].times * given->group[g].count;
+            if (given->loop[l].times < 1)
+                return strag_fail(err, STRAG_ERR_ARGUMENT,
+                                  "group %d: a loop of %d times; at least 1 is accepted", g,
+                                  given->loop[l].times);
+            for (int o = ops_begin(given, l); o < given->loop[l].end; o++) {
+                const int status = check_op(given, o, err);
+                if (status != STRAG_OK)
+                    return status;
+                operations += times;
+                if (operations > STRAG_GIVEN_OPERATIONS_MAX)
+                    return refuse_size(err, "operations of all ranks", STRAG_GIVEN_OPERATIONS_MAX);
+                touched += times * given->op[o].count;
+                if (touched > STRAG_GIVEN_TOUCHED_MAX)
+                    return refuse_size(err, "blocks of all operations", STRAG_GIVEN_TOUCHED_MAX);
+            }
+        }
+    }
+    given->operations = operations;
+    return STRAG_OK;
+}
+
+struct checking {
+    int rank, ops, round;
+    const char *wrong;
+    struct strag_op op;
+};
+
+static bool check_next(void *context, const struct strag_op *op)
+{
+    struct checking *checking = context;
+    if (op->peer == checking->rank)
+        checking->wrong = "the peer is the rank itself";
+    else if (op->round < 0)
+        checking->wrong = "a round out of range";
+    else if (op->round < checking->round)
+        checking->wrong = "a round before that of the operation before it";
+    checking->op = *op;
+    checking->round = op->round;
+    checking->ops++;
+    return !checking->wrong;
+}
+
+/* @param rounds  grows to what this rank needs */
+static int check_rank(const struct strag_given *given, int rank, int *rounds,
+                      struct strag_error *err)
+{
+    struct checking checking = {.rank = rank};
+    visit_rank(given, rank, check_next, &checking);
+    if (checking.wrong)
+        return strag_fail(err, STRAG_ERR_ARGUMENT,
+                          "rank %d, operation %d (%s, peer %d, block %d): %s", rank,
+                          checking.ops - 1, strag_kind_name((enum strag_kind)checking.op.kind),
+                          checking.op.peer, checking.op.first, checking.wrong);
+    if (checking.ops && checking.round >= *rounds)
+        *rounds = checking.round + 1;
+    return STRAG_OK;
+}
+
+static int check_ranks(struct strag_given *given, struct strag_error *err)
+{
+    struct strag_given_head *head = &given->head;
+    int rounds = 0, status = STRAG_OK;
+    for (int rank = 0; status == STRAG_OK && rank < head->n; rank++)
+        status = check_rank(given, rank, &rounds, err);
+    if (status != STRAG_OK)
+        return status;
+    if (head->rounds && head->rounds != rounds)
+        return strag_fail(err, STRAG_ERR_ARGUMENT, "there are %d rounds; it claims %d", rounds,
+                          head->rounds);
+    if (head->before > rounds)
+        return strag_fail(err, STRAG_ERR_ARGUMENT, "%d rounds before a straggler, of %d",
+                          head->before, rounds);
+    head->rounds = rounds;
+    return STRAG_OK;
+}
+
+int strag_given_close(struct strag_given *given, struct strag_error *err)
+{
+    int status = check_head(&given->head, err);
+    if (status == STRAG_OK)
+        status = check_numerators(given, err);
+    if (status == STRAG_OK)
+        status = check_groups(given, err);
+    if (status == STRAG_OK)
+        status = check_amount(given, err);
+    if (status == STRAG_OK)
+        status = check_ranks(given, err);
+    return status;
+}
+
+/* ---- Using it ---- */
+
+const struct strag_algorithm *strag_given_algorithm(const struct strag_given *given)
+{
+    return &given->row;
+}
+
+int64_t strag_given_operations(const struct strag_given *given)
+{
+    return given->operations;
+}
+
+int strag_given_prove(const struct strag_given *given, struct strag_measure *measure,
+                      struct strag_error *err)
+{
+    const struct strag_problem problem = {.n = given->head.n};
+    return strag_verify(&given->row, &problem, measure, NULL, err);
+}
+
+const int64_t *strag_given_parts(const struct strag_given *given,
+                                 const struct strag_given_head **head,
+                                 const struct strag_given_group **group,
+                                 const struct strag_given_loop **loop,
+                                 const struct strag_given_op **op)
+{
+    *head = &given->head;
+    *group = given->group;
+    *loop = given->loop;
+    *op = given->op;
+    return given->numerator;
+}
+
+/* ---- Sending ---- */
+
+static size_t put(char *bytes, size_t used, const void *from, int count, size_t size)
+{
+    if (bytes && count)
+        memcpy(bytes + used, from, (size_t)count * size);
+    return used + (size_t)count * size;
+}
+
+/* @param bytes  NULL: only count them */
+static size_t pack(const struct strag_given *given, char *bytes)
+{
+    const struct strag_given_head *head = &given->head;
+    size_t used = put(bytes, 0, head, 1, sizeof *head);
+    used = put(bytes, used, given->numerator, given->numerator ? head->blocks + 1 : 0,
+               sizeof *given->numerator);
+    used = put(bytes, used, given->group, head->groups, sizeof *given->group);
+    used = put(bytes, used, given->loop, head->loops, sizeof *given->loop);
+    return put(bytes, used, given->op, head->ops, sizeof *given->op);
+}
+
+int strag_given_pack(const struct strag_given *given, void **bytes, size_t *size)
+{
+    *size = pack(given, NULL);
+    char *packed = malloc(*size);
+    if (!packed)
+        return STRAG_ERR_MEMORY;
+    pack(given, packed);
+    *bytes = packed;
+    return STRAG_OK;
+}
+
+/* The next `count` items. @return NULL: there are not so many bytes */
+static const void *take(const char **bytes, size_t *left, int count, size_t size)
+{
+    const char *taken = *bytes;
+    if (count < 0 || *left / size < (size_t)count)
+        return NULL;
+    *bytes += (size_t)count * size;
+    *left -= (size_t)count * size;
+    return taken;
+}
+
+/* A group with its loops and operations, from those of others. */
+static bool copy_group(struct strag_given *given, const struct strag_given *from, int g)
+{
+    const struct strag_given_group *group = &from->group[g];
+    bool good = strag_given_add_group(given, group->first, group->count, group->step);
+    for (int l = loops_begin(from, g); good && l < group->end; l++) {
+        good = strag_given_add_loop(given, from->loop[l].times);
+        for (int o = ops_begin(from, l); good && o < from->loop[l].end; o++)
+            good = strag_given_add_op(given, &from->op[o]);
+    }
+    return good;
+}
+
+static bool has_rank(const struct strag_given_group *group, int rank)
+{
+    const int beyond = rank - group->first;
+    return beyond >= 0 && beyond % group->step == 0 && beyond / group->step < group->count;
+}
+
+/* All, or what one rank needs. @param from  of which nothing is aligned but what is copied */
+static bool copy(struct strag_given *given, const struct strag_given *from, int rank)
+{
+    const struct strag_given_head *head = &from->head;
+    int64_t *numerator = NULL;
+    bool good = true;
+    given->head = *head;
+    given->head.groups = given->head.loops = given->head.ops = 0;
+    given->group_of = malloc((size_t)head->n * sizeof *given->group_of);
+    if (from->numerator && (numerator = strag_given_numerators(given, head->denominator)))
+        memcpy(numerator, from->numerator, ((size_t)head->blocks + 1) * sizeof *numerator);
+    if (!given->group_of || (from->numerator && !numerator))
+        return false;
+    for (int r = 0; r < head->n; r++)
+        given->group_of[r] = -1;
+    for (int g = 0; good && g < head->groups; g++) {
+        const struct strag_given_group *group = &from->group[g];
+        if (rank >= 0 && !has_rank(group, rank))
+            continue;
+        good = copy_group(given, from, g);
+        for (int j = 0; j < group->count; j++)
+            given->group_of[group->first + j * group->step] = given->head.groups - 1;
+    }
+    return good;
+}
+
+int strag_given_unpack(const void *bytes, size_t size, int rank, struct strag_given **given,
+                       struct strag_error *err)
+{
+    struct strag_given from = {.groups_room = 0};
+    const char *next = bytes;
+    struct strag_given_head *head = &from.head;
+    const void *packed = take(&next, &size, 1, sizeof *head);
+    if (packed)
+        memcpy(head, packed, sizeof *head);
+    if (packed && head->denominator)
+        packed = from.numerator =
+            (int64_t *)take(&next, &size, head->blocks + 1, sizeof *from.numerator);
+    if (packed)
+        packed = from.group =
+            (struct strag_given_group *)take(&next, &size, head->groups, sizeof *from.group);
+    if (packed)
+        packed = from.loop =
+            (struct strag_given_loop *)take(&next, &size, head->loops, sizeof *from.loop);
+    if (packed)
+        packed = from.op = (struct strag_given_op *)take(&next, &size, head->ops, sizeof *from.op);
+    if (!packed || size)
+        return strag_fail(err, STRAG_ERR_ARGUMENT, "a plan of another length than it says");
+    struct strag_given *made = strag_given_create();
+    if (!made || !copy(made, &from, rank)) {
+        strag_given_free(made);
+        return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for a plan");
+    }
+    *given = made;
+    return STRAG_OK;
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A given plan: the plans of all ranks as data, written down by somebody (plan_file.h) or taken
+ * from an algorithm, in the form that doc/plan-format.md describes. Ranks that do the same are one
+ * group, and what a rank does again and again is one loop, so that a ring of 1,024 ranks, four
+ * million operations, is ten of them here:
+ *
+ *     group     ranks first, first + step, ..: the rank at place j of them
+ *     loop      operations that are done `times` times: turn i of them
+ *     value     start + rank * j + turn * i; peers modulo n, first blocks modulo the blocks
+ *
+ * To everybody else it is an algorithm like others, for one number of ranks: it is proved, priced,
+ * shown and run as those are. Nothing of it is believed: what it claims, verify compares.
+ */
+#ifndef STRAG_GIVEN_H
+#define STRAG_GIVEN_H
+
+#include "plan/verify.h"
+
+/* What is accepted: a mistyped number does not eat all memory or time. */
+enum {
+    STRAG_GIVEN_RANKS_MAX = 1 << 16,
+    STRAG_GIVEN_BLOCKS_MAX = 1 << 20,
+    STRAG_GIVEN_ROUNDS_MAX = 1 << 20,
+    STRAG_GIVEN_HELD_MAX = 1 << 27,       /* ranks times blocks */
+    STRAG_GIVEN_OPERATIONS_MAX = 1 << 26, /* of all ranks together */
+    STRAG_GIVEN_TOUCHED_MAX = 1 << 28,    /* blocks of all operations together */
+    STRAG_GIVEN_NAME_MAX = 32,            /* bytes of a name, with its NUL */
+};
+
+struct strag_given_value {
+    int32_t start, rank, turn;
+};
+
+/* What one or many operations are. A range may run over the last block to block 0 again: then it
+ * stands for two operations. */
+struct strag_given_op {
+    uint8_t kind; /* enum strag_kind */
+    uint8_t stage;
+    bool own_left;
+    bool unused; /* no padding: it is sent as it stands in memory */
+    int32_t count;
+    struct strag_given_value peer, first, round;
+};
+
+struct strag_given_loop {
+    int32_t times; /* at least 1 */
+    int32_t end;   /* its operations are those from the end of the loop before to here */
+};
+
+struct strag_given_group {
+    int32_t first, count, step;
+    int32_t end; /* of its loops, as above */
+};
+
+/* What all of it has in common; plain data. */
+struct strag_given_head {
+    char name[STRAG_GIVEN_NAME_MAX]; /* letters, digits, blanks and -_.:+ */
+    char stage[STRAG_STAGES_MAX][STRAG_GIVEN_NAME_MAX];
+    int32_t nstages, n, blocks;
+    int32_t groups, loops, ops; /* how many are there */
+    int64_t denominator;        /* 0: blocks of equal size */
+    /* the claim */
+    int32_t rounds; /* 0 while it is made: as many as there are */
+    int32_t chain, straggler, before;
+    bool in_step, one_ported, waits;
+};
+
+struct strag_given;
+
+/** An empty one, of equal blocks. @return NULL: out of memory */
+struct strag_given *strag_given_create(void);
+
+/** NULL is allowed. Its algorithm, and all plans made by that, must be gone. */
+void strag_given_free(struct strag_given *given);
+
+/* ---- Making it ---- */
+
+/** Name, n, blocks and claim are the caller's to set, before any operation is added. */
+struct strag_given_head *strag_given_head(struct strag_given *given);
+
+/** Room for blocks + 1 numerators, which are the caller's to set; all 0. Sets the denominator.
+ * @return NULL: out of memory */
+int64_t *strag_given_numerators(struct strag_given *given, int64_t denominator);
+
+/** The stage of a name, noted if it is new. @return -1: there are too many, or it is too long */
+int strag_given_stage(struct strag_given *given, const char *name);
+
+/** Ranks first, first + step, ..; loops follow. @return false: out of memory */
+bool strag_given_add_group(struct strag_given *given, int first, int count, int step);
+
+/** A loop of the last group; operations follow. @return false: out of memory */
+bool strag_given_add_loop(struct strag_given *given, int times);
+
+/** An operation of the last loop. @return false: out of memory */
+bool strag_given_add_op(struct strag_given *given, const struct strag_given_op *op);
+
+/**
+ * All is there: check that every rank is in one group, that peers, ranges and rounds exist, and
+ * that all together is not more than is accepted; count the rounds.
+ *
+ * @return STRAG_OK, STRAG_ERR_ARGUMENT with the reason, or STRAG_ERR_MEMORY
+ */
+int strag_given_close(struct strag_given *given, struct strag_error *err);
+
+/* ---- Using it, once it is closed ---- */
+
+/** It as an algorithm, which refuses other numbers of ranks; lives as long as it does. Not in the
+ * table of algorithms. */
+const struct strag_algorithm *strag_given_algorithm(const struct strag_given *given);
+
+/** Operations of all ranks together. */
+int64_t strag_given_operations(const struct strag_given *given);
+
+/** Prove that it is an allreduce, and as it claims. @param[out] measure  may be NULL
+ * @return as strag_verify */
+int strag_given_prove(const struct strag_given *given, struct strag_measure *measure,
+                      struct strag_error *err);
+
+/**
+ * The same in as few groups and loops as are found, from all ranks of an instance. What it says is
+ * the same, operation by operation.
+ *
+ * @param progress    told how many ranks are done; may be NULL
+ * @param[out] given  closed; the caller's to free; untouched on failure
+ * @return STRAG_OK; STRAG_ERR_UNSUPPORTED: it is more than is accepted; or as strag_instance_plan
+ */
+int strag_given_compact(const struct strag_instance *instance,
+                        const struct strag_progress *progress, struct strag_given **given,
+                        struct strag_error *err);
+
+/** For sending, to a process of the same build.
+ * @param[out] bytes   the caller's to free
+ * @return STRAG_OK or STRAG_ERR_MEMORY */
+int strag_given_pack(const struct strag_given *given, void **bytes, size_t *size);
+
+/**
+ * From such bytes. Nothing but their sizes is checked: they are from one that was closed.
+ *
+ * @param rank        what this rank does is kept, and the others have no plans; -1: all
+ * @param[out] given  closed; the caller's to free; untouched on failure
+ * @return STRAG_OK, STRAG_ERR_ARGUMENT or STRAG_ERR_MEMORY
+ */
+int strag_given_unpack(const void *bytes, size_t size, int rank, struct strag_given **given,
+                       struct strag_error *err);
+
+/** For those who write it down. @param[out] group, loop, op  head->groups of them, and so on
+ * @return its numerators; NULL: blocks of equal size */
+const int64_t *strag_given_parts(const struct strag_given *given,
+                                 const struct strag_given_head **head,
+                                 const struct strag_given_group **group,
+                                 const struct strag_given_loop **loop,
+                                 const struct strag_given_op **op);
+
+#endif

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Finding what is repeated: first in what one rank does, where operations come again with peer,
+ * range and round moved on by the same steps; then among ranks, where one rank's program is
+ * another's with peers, ranges and rounds moved on. All by trying: the best loop that begins here,
+ * the longest series of ranks that begins with this one. Blocks and peers are compared modulo their
+ * number, so that a ring's wrap is no exception.
+ */
+#include "plan/given.h"
+
+#include "base/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Operations in a loop, and steps from one rank of a group to the next, that are tried; of steps
+ * the powers of two above, too. */
+enum { PERIOD_MAX = 64, STEP_MAX = 64 };
+
+/* What one rank does. */
+struct program {
+    struct strag_given_op *op;
+    struct strag_given_loop *loop;
+    int ops, ops_room, loops, loops_room;
+    bool taken; /* it is in a group */
+};
+
+struct compacting {
+    struct strag_given *given;
+    struct strag_given_head *head;
+    struct program *program; /* [rank] */
+    struct strag_given_op *list;
+    int list_room;
+};
+
+/* From one value to another, the short way round. @param modulus  0: there is none */
+static int32_t distance(int64_t from, int64_t to, int32_t modulus)
+{
+    int64_t d = to - from;
+    if (modulus) {
+        d = (d % modulus + modulus) % modulus;
+        if (2 * d > modulus)
+            d -= modulus;
+    }
+    return (int32_t)d;
+}
+
+/* ---- One rank ---- */
+
+/* Two operations of which the second goes on at block 0 where the first ends are one range. */
+static bool continues(const struct strag_given_op *last, const struct strag_op *op, int stage,
+                      int blocks)
+{
+    return op->first == 0 && last->first.start > 0 && last->first.start + last->count == blocks &&
+           last->kind == op->kind && last->stage == stage && last->own_left == op->own_left &&
+           last->peer.start == op->peer && last->round.start == op->round &&
+           op->count <= blocks - last->count;
+}
+
+/* @return how many; -1: too many stages, or out of memory (-2) */
+static int list_ops(struct compacting *compacting, const struct strag_plan *plan)
+{
+    int count = 0;
+    for (int i = 0; i < plan->nops; i++) {
+        const struct strag_op *op = &plan->ops[i];
+        const int stage = strag_given_stage(compacting->given, plan->stages[op->stage]);
+        struct strag_given_op *last = count ? &compacting->list[count - 1] : NULL;
+        if (stage < 0)
+            return -1;
+        if (last && continues(last, op, stage, plan->bounds.blocks)) {
+            last->count += op->count;
+            continue;
+        }
+        if (!strag_array_grow(&compacting->list, &compacting->list_room, count + 1,
+                              sizeof *compacting->list))
+            return -2;
+        compacting->list[count++] = (struct strag_given_op){
+            .kind = op->kind,
+            .stage = (uint8_t)stage,
+            .own_left = op->own_left,
+            .count = op->count,
+            .peer = {op->peer, 0, 0},
+            .first = {op->first, 0, 0},
+            .round = {op->round, 0, 0},
+        };
+    }
+    return count;
+}
+
+static bool same_kind(const struct strag_given_op *a, const struct strag_given_op *b)
+{
+    return a->kind == b->kind && a->stage == b->stage && a->own_left == b->own_left &&
+           a->count == b->count;
+}
+
+/* Is `c` to `b` what `b` is to `a`? */
+static bool goes_on(const struct strag_given_head *head, const struct strag_given_op *a,
+                    const struct strag_given_op *b, const struct strag_given_op *c)
+{
+    return same_kind(b, c) &&
+           distance(a->peer.start, b->peer.start, head->n) ==
+               distance(b->peer.start, c->peer.start, head->n) &&
+           distance(a->first.start, b->first.start, head->blocks) ==
+               distance(b->first.start, c->first.start, head->blocks) &&
+           distance(a->round.start, b->round.start, 0) ==
+               distance(b->round.start, c->round.start, 0);
+}
+
+/* How often do the first `period` of `count` operations come, moved on each time? At least 1. */
+static int count_times(const struct strag_given_head *head, const struct strag_given_op *op,
+                       int count, int period)
+{
+    int same = 0, at = 2 * period;
+    while (same < period && same_kind(&op[same], &op[same + period]))
+        same++;
+    if (same < period)
+        return 1;
+    while (at < count && goes_on(head, &op[at - 2 * period], &op[at - period], &op[at]))
+        at++;
+    return at / period;
+}
+
+/* The loop that saves the most. */
+static struct strag_given_loop find_loop(const struct strag_given_head *head,
+                                         const struct strag_given_op *op, int count)
+{
+    struct strag_given_loop best = {1, 1};
+    int saved = 0;
+    for (int period = 1; period <= PERIOD_MAX && 2 * period <= count; period++) {
+        const int times = count_times(head, op, count, period);
+        if ((times - 1) * period > saved) {
+            saved = (times - 1) * period;
+            best = (struct strag_given_loop){times, period};
+        }
+        if (saved >= count / 4)
+            break;
+    }
+    return best;
+}
+
+static bool add_to_program(struct program *program, const struct strag_given_op *op, int times,
+                           int period, const struct strag_given_head *head)
+{
+    const bool joins = times == 1 && program->loops && program->loop[program->loops - 1].times == 1;
+    if (!strag_array_grow(&program->op, &program->ops_room, program->ops + period,
+                          sizeof *program->op) ||
+        (!joins && !strag_array_grow(&program->loop, &program->loops_room, program->loops + 1,
+                                     sizeof *program->loop)))
+        return false;
+    for (int i = 0; i < period; i++) {
+        struct strag_given_op *made = &program->op[program->ops++];
+        *made = op[i];
+        if (times == 1)
+            continue;
+        const struct strag_given_op *next = &op[i + period];
+        made->peer.turn = distance(op[i].peer.start, next->peer.start, head->n);
+        made->first.turn = distance(op[i].first.start, next->first.start, head->blocks);
+        made->round.turn = distance(op[i].round.start, next->round.start, 0);
+    }
+    if (!joins)
+        program->loops++;
+    program->loop[program->loops - 1] = (struct strag_given_loop){times, program->ops};
+    return true;
+}
+
+static int make_program(struct compacting *compacting, const struct strag_plan *plan,
+                        struct strag_error *err)
+{
+    struct program *program = &compacting->program[plan->rank];
+    const int count = list_ops(compacting, plan);
+    if (count == -1)
+        return strag_fail(err, STRAG_ERR_UNSUPPORTED,
+                          "all ranks' stages together are more than %d, or have names of more than "
+                          "%d letters",
+                          STRAG_STAGES_MAX, STRAG_GIVEN_NAME_MAX - 1);
+    bool good = count >= 0;
+    for (int at = 0; good && at < count;) {
+        const struct strag_given_op *op = &compacting->list[at];
+        const struct strag_given_loop loop = find_loop(compacting->head, op, count - at);
+        good = add_to_program(program, op, loop.times, loop.end, compacting->head);
+        at += loop.times * loop.end;
+    }
+    return good ? STRAG_OK
+                : strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the plan of rank %d",
+                             plan->rank);
+}
+
+/* ---- Ranks that are alike ---- */
+
+/* But for where they begin. */
+static bool same_shape(const struct program *a, const struct program *b)
+{
+    if (a->ops != b->ops || a->loops != b->loops)
+        return false;
+    for (int l = 0; l < a->loops; l++)
+        if (a->loop[l].times != b->loop[l].times || a->loop[l].end != b->loop[l].end)
+            return false;
+    for (int o = 0; o < a->ops; o++) {
+        const struct strag_given_op *x = &a->op[o], *y = &b->op[o];
+        if (!same_kind(x, y) || x->peer.turn != y->peer.turn || x->first.turn != y->first.turn ||
+            x->round.turn != y->round.turn)
+            return false;
+    }
+    return true;
+}
+
+/* Is `c` to `b` what `b` is to `a`? */
+static bool series(const struct strag_given_head *head, const struct program *a,
+                   const struct program *b, const struct program *c)
+{
+    if (!same_shape(b, c))
+        return false;
+    int o = 0;
+    while (o < a->ops && goes_on(head, &a->op[o], &b->op[o], &c->op[o]))
+        o++;
+    return o == a->ops;
+}
+
+/* How many ranks from this one on, in steps, are alike? At least 1. */
+static int count_ranks(const struct compacting *compacting, int rank, int step)
+{
+    const struct program *program = compacting->program;
+    const int n = compacting->head->n;
+    int next = rank + step;
+    if (next >= n || program[next].taken || !same_shape(&program[rank], &program[next]))
+        return 1;
+    for (next += step;
+         next < n && !program[next].taken &&
+         series(compacting->head, &program[next - 2 * step], &program[next - step], &program[next]);
+         next += step)
+        ;
+    return (next - rank) / step;
+}
+
+static bool add_group(struct compacting *compacting, int rank, int count, int step)
+{
+    const struct strag_given_head *head = compacting->head;
+    const struct program *program = &compacting->program[rank];
+    const struct program *next = count > 1 ? &compacting->program[rank + step] : program;
+    bool good = strag_given_add_group(compacting->given, rank, count, step);
+    for (int l = 0; good && l < program->loops; l++) {
+        good = strag_given_add_loop(compacting->given, program->loop[l].times);
+        for (int o = l ? program->loop[l - 1].end : 0; good && o < program->loop[l].end; o++) {
+            struct strag_given_op op = program->op[o];
+            const struct strag_given_op *other = &next->op[o];
+            op.peer.rank = distance(op.peer.start, other->peer.start, head->n);
+            op.first.rank = distance(op.first.start, other->first.start, head->blocks);
+            op.round.rank = distance(op.round.start, other->round.start, 0);
+            good = strag_given_add_op(compacting->given, &op);
+        }
+    }
+    for (int j = 0; j < count; j++)
+        compacting->program[rank + j * step].taken = true;
+    return good;
+}
+
+static int make_groups(struct compacting *compacting, struct strag_error *err)
+{
+    const int n = compacting->head->n;
+    for (int rank = 0; rank < n; rank++) {
+        int count = 1, step = 1;
+        if (compacting->program[rank].taken)
+            continue;
+        for (int s = 1; s < n - rank && count * s < n - rank; s = s < STEP_MAX ? s + 1 : 2 * s) {
+            const int alike = count_ranks(compacting, rank, s);
+            if (alike > count) {
+                count = alike;
+                step = s;
+            }
+        }
+        if (!add_group(compacting, rank, count, step))
+            return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for a plan of %d ranks", n);
+    }
+    return STRAG_OK;
+}
+
+/* ---- All ---- */
+
+static int set_head(struct compacting *compacting, const struct strag_instance *instance,
+                    struct strag_error *err)
+{
+    const struct strag_claim *claim = &instance->claim;
+    const struct strag_bounds *bounds = &instance->shape.bounds;
+    struct strag_given_head *head = compacting->head;
+    *head = (struct strag_given_head){
+        .n = instance->problem.n,
+        .blocks = bounds->blocks,
+        .chain = claim->chain,
+        .straggler = claim->waits ? claim->straggler : 0,
+        .before = claim->waits ? claim->before : 0,
+        .in_step = claim->in_step,
+        .one_ported = claim->one_ported,
+        .waits = claim->waits,
+    };
+    if (head->n > STRAG_GIVEN_RANKS_MAX || head->blocks > STRAG_GIVEN_BLOCKS_MAX)
+        return strag_fail(err, STRAG_ERR_UNSUPPORTED,
+                          "%d ranks and %d blocks; a file has up to %d and %d", head->n,
+                          head->blocks, STRAG_GIVEN_RANKS_MAX, STRAG_GIVEN_BLOCKS_MAX);
+    snprintf(head->name, sizeof head->name, "%s", instance->shape.algorithm);
+    if (!bounds->numerator)
+        return STRAG_OK;
+    int64_t *numerator = strag_given_numerators(compacting->given, bounds->denominator);
+    if (!numerator)
+        return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for %d blocks", bounds->blocks);
+    memcpy(numerator, bounds->numerator, ((size_t)bounds->blocks + 1) * sizeof *numerator);
+    return STRAG_OK;
+}
+
+static int make_programs(struct compacting *compacting, const struct strag_instance *instance,
+                         const struct strag_progress *progress, struct strag_error *err)
+{
+    const int n = instance->problem.n;
+    int status = STRAG_OK;
+    compacting->program = calloc((size_t)n, sizeof *compacting->program);
+    if (!compacting->program)
+        return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for a plan of %d ranks", n);
+    for (int rank = 0; status == STRAG_OK && rank < n; rank++) {
+        struct strag_plan *plan;
+        strag_progress_part(progress, rank, n);
+        status = strag_instance_plan(instance, rank, &plan, err);
+        if (status != STRAG_OK)
+            break;
+        status = make_program(compacting, plan, err);
+        strag_plan_free(plan);
+    }
+    return status;
+}
+
+static void compacting_free(struct compacting *compacting, int n)
+{
+    for (int rank = 0; compacting->program && rank < n; rank++) {
+        free(compacting->program[rank].op);
+        free(compacting->program[rank].loop);
+    }
+    free(compacting->program);
+    free(compacting->list);
+    strag_given_free(compacting->given);
+}
+
+int strag_given_compact(const struct strag_instance *instance,
+                        const struct strag_progress *progress, struct strag_given **given,
+                        struct strag_error *err)
+{
+    struct compacting compacting = {.given = strag_given_create()};
+    if (!compacting.given)
+        return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for a plan");
+    compacting.head = strag_given_head(compacting.given);
+    int status = set_head(&compacting, instance, err);
+    if (status == STRAG_OK)
+        status = make_programs(&compacting, instance, progress, err);
+    if (status == STRAG_OK)
+        status = make_groups(&compacting, err);
+    if (status == STRAG_OK && (status = strag_given_close(compacting.given, err)) != STRAG_OK)
+        status = status == STRAG_ERR_MEMORY ? status : STRAG_ERR_UNSUPPORTED;
+    if (status == STRAG_OK) {
+        *given = compacting.given;
+        compacting.given = NULL;
+    }
+    compacting_free(&compacting, instance->problem.n);
+    return status;
+}
