@@ -70,7 +70,8 @@ static int run_watched(struct coll_strag_call *call)
         code = coll_strag_setup_watch(module, call->comm, bytes);
     if (code != OMPI_SUCCESS)
         return code;
-    if (!coll_strag_watches(module->watch, bytes))
+    /* what is watched is compared with candidates of the table, of which a given plan is none */
+    if (!coll_strag_watches(module->watch, bytes) || call->choice.reason == COLL_STRAG_GIVEN)
         return run_agreed(call);
     coll_strag_watch_begin(module->watch, bytes);
     code = run_agreed(call);

@@ -252,6 +252,11 @@ static inline int look_up(struct coll_strag_call *call)
         coll_strag_is_set_up(module) ? module->setup_error : coll_strag_setup(module, call->comm);
     if (code != OMPI_SUCCESS)
         return code;
+    const struct strag_algorithm *given = coll_strag_given_find(module->given, bytes);
+    if (given) { /* like a rule of the user's */
+        call->choice = (struct coll_strag_choice){given, 0, COLL_STRAG_GIVEN};
+        return code;
+    }
     const struct strag_entry *entry = strag_table_entry(&module->decision.table, bytes);
     /* where ranks that log nothing would not look it up, none is tried */
     const struct strag_trial_run *trial = module->decision.learning &&

@@ -66,7 +66,8 @@ struct coll_strag_module {
 
     /* Filled in by setup. */
     struct coll_strag_decision decision;   /* before: pinned alone */
-    struct coll_strag_heritage *heritage;  /* NULL: there is none; has the next two: */
+    struct coll_strag_heritage *heritage;  /* NULL: there is none; has the next three: */
+    const struct coll_strag_given *given;  /* plans from files; NULL: none */
     const struct strag_topology *topology; /* on rank 0, on others during setup alone; NULL: it
                                               could not be made */
     uint8_t *lane_of;                      /* [rank]: enum coll_strag_lane */

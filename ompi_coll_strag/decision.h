@@ -31,6 +31,7 @@ enum coll_strag_reason {
     COLL_STRAG_NOT_SET_UP, /* a nonblocking call before the communicator is set up */
     COLL_STRAG_STRANGER,   /* a rank has no strag, or another one */
     COLL_STRAG_NO_MEMORY,  /* a rank had none left during setup */
+    COLL_STRAG_GIVEN,      /* or why an algorithm runs: a plan from a file (given.h) */
 };
 
 /* What every rank sends to rank 0. */
@@ -77,8 +78,9 @@ struct coll_strag_decision {
     int32_t learning; /* calls teach the model, and trials are made (watch/learn.h) */
     int32_t same_window; /* all windows have as many calls */
     int32_t report, reproducible;
-    int32_t slow_found;  /* the slow hosts in the state were not named by the user, but found */
-    uint64_t watch_from; /* bytes: shorter calls are not watched */
+    int32_t slow_found;   /* the slow hosts in the state were not named by the user, but found */
+    uint64_t given_bytes; /* of plans from files, which follow; 0: there are none */
+    uint64_t watch_from;  /* bytes: shorter calls are not watched */
     uint64_t segments[COLL_STRAG_TRANSPORTS][STRAG_LANES]; /* bytes, by enum coll_strag_lane */
     struct coll_strag_measured measured;
     struct strag_state_record state;

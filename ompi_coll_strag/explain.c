@@ -135,6 +135,8 @@ static void add_reason(struct line *line, const struct coll_strag_decision *deci
     };
     if (!choice->algorithm && choice->reason != COLL_STRAG_RULE)
         add(line, "%s", reasons[choice->reason]);
+    else if (choice->reason == COLL_STRAG_GIVEN)
+        add(line, "a plan from a file");
     else if (decision->pinned != COLL_STRAG_AUTO)
         add(line, "pinned by coll_strag_algorithm");
     else if (decision->line)
@@ -145,13 +147,13 @@ static void add_reason(struct line *line, const struct coll_strag_decision *deci
         add(line, "auto");
 }
 
-/* A number below 64 for each outcome. */
+/* A number below 64 for each outcome; plans from files have one behind the algorithms. */
 static int outcome_of(const struct coll_strag_choice *choice)
 {
     int index = 0;
     if (!choice->algorithm)
         return STRAG_ALGORITHMS_MAX + (int)choice->reason;
-    while (strag_algorithms[index] != choice->algorithm)
+    while (strag_algorithms[index] && strag_algorithms[index] != choice->algorithm)
         index++;
     return index;
 }

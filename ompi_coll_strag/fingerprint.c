@@ -194,7 +194,7 @@ bool coll_strag_fingerprint_varies(const struct coll_strag_fingerprint *theirs,
         snprintf(what, size, form, "priority", (uint64_t)theirs->priority,
                  (uint64_t)first->priority);
     else if (theirs->has_layout_or_rules != first->has_layout_or_rules)
-        snprintf(what, size, "coll_strag_layout, _torus or _rules is set %s, but not %s",
+        snprintf(what, size, "coll_strag_layout, _torus, _rules or _plan is set %s, but not %s",
                  first->has_layout_or_rules ? "on rank 0" : "there",
                  first->has_layout_or_rules ? "there" : "on rank 0");
     else

@@ -73,6 +73,7 @@ void coll_strag_heritage_release(struct coll_strag_heritage *heritage)
             return;
         strag_plan_store_release(heritage->plans);
         strag_shm_hold_free(heritage->hold);
+        free(heritage->given);
         strag_topology_free(heritage->topology);
         free(heritage->packed);
         free(heritage->lane_of);

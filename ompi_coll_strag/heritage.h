@@ -15,6 +15,7 @@
 #define COLL_STRAG_HERITAGE_H
 
 #include "decision.h"
+#include "given.h"
 
 #include "base/compact.h"
 #include "plan/plan_store.h"
@@ -29,6 +30,7 @@ struct coll_strag_heritage {
     bool shared; /* ranks of a host share memory */
     struct coll_strag_hosts hosts;
     struct coll_strag_decision decision;
+    struct coll_strag_given *given;  /* plans from files; owned; NULL: none */
     struct strag_topology *topology; /* on rank 0; owned, as what follows */
     void *packed;                    /* on other ranks: the same, as bytes; both NULL: there is
                                         none, or the ranks are numbered as in the origin, ... */

@@ -10,7 +10,7 @@
 
 static const char prefix[] = STRAG_PREFIX;
 
-enum key { ALGORITHM, PORTS, TRANSPORT, REPORT, STRAGGLER, SLOWDOWN, KEYS };
+enum key { ALGORITHM, PLAN, PORTS, TRANSPORT, REPORT, STRAGGLER, SLOWDOWN, KEYS };
 
 /* The keys that exist, and what reads or checks their values. */
 static const struct {
@@ -18,6 +18,7 @@ static const struct {
     int (*read)(const struct coll_strag_source *source);
 } keys[KEYS] = {
     [ALGORITHM] = {STRAG_SET_ALGORITHM, coll_strag_read_algorithm},
+    [PLAN] = {STRAG_SET_PLAN, coll_strag_check_plan},
     [PORTS] = {STRAG_SET_PORTS, coll_strag_read_ports},
     [TRANSPORT] = {STRAG_SET_TRANSPORT, coll_strag_read_transport},
     [REPORT] = {STRAG_SET_REPORT, coll_strag_read_switch},
@@ -217,4 +218,13 @@ const char *coll_strag_straggler(ompi_communicator_t *comm, char *buffer)
 const char *coll_strag_slowdown(ompi_communicator_t *comm, char *buffer)
 {
     return text_of(comm, SLOWDOWN, buffer, coll_strag_settings.slowdown);
+}
+
+const char *coll_strag_plan_wanted(ompi_communicator_t *comm, char *buffer, bool *keyed)
+{
+    const struct coll_strag_source source = {key_name(PLAN), buffer, NULL};
+    *keyed = coll_strag_info(comm, key_name(PLAN), buffer, COLL_STRAG_KEY_MAX);
+    if (!*keyed)
+        return coll_strag_settings.plan;
+    return keys[PLAN].read(&source) ? buffer : "";
 }

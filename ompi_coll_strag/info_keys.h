@@ -17,7 +17,7 @@ bool coll_strag_has_keys(ompi_communicator_t *comm);
 
 /* What the keys were when they were read. */
 struct coll_strag_keys {
-    uint64_t hash[6];
+    uint64_t hash[7];
 };
 
 /** Note them, when the communicator is made. Costs nothing where it has no info. */
@@ -56,5 +56,11 @@ enum { COLL_STRAG_KEY_MAX = MPI_MAX_INFO_VAL + 1 }; /* bytes of a value */
  * @param buffer  [COLL_STRAG_KEY_MAX], for an info key's. @return it, or the parameter */
 const char *coll_strag_straggler(ompi_communicator_t *comm, char *buffer);
 const char *coll_strag_slowdown(ompi_communicator_t *comm, char *buffer);
+
+/** coll_strag_plan, as coll_strag_parse_file_range reads it; "": none.
+ * @param buffer      [COLL_STRAG_KEY_MAX], for an info key's
+ * @param[out] keyed  it is the key's
+ * @return it, or the parameter */
+const char *coll_strag_plan_wanted(ompi_communicator_t *comm, char *buffer, bool *keyed);
 
 #endif

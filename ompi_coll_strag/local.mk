@@ -19,6 +19,7 @@ ompi_coll_strag_libcoll_strag_la_SOURCES = \
 	ompi_coll_strag/device.c ompi_coll_strag/device.h \
 	ompi_coll_strag/explain.c ompi_coll_strag/explain.h \
 	ompi_coll_strag/fingerprint.c ompi_coll_strag/fingerprint.h \
+	ompi_coll_strag/given.c ompi_coll_strag/given.h \
 	ompi_coll_strag/heritage.c ompi_coll_strag/heritage.h \
 	ompi_coll_strag/info_keys.c ompi_coll_strag/info_keys.h \
 	ompi_coll_strag/links.c ompi_coll_strag/links.h \

@@ -37,7 +37,8 @@ struct coll_strag_settings {
     const char *straggler, *slowdown;                  /* checked: these can be read */
     struct strag_layout *grid;                         /* coll_strag_torus; NULL: none */
     const char *grid_text;
-    bool has_layout_or_rules;           /* by a layout, rules or a grid */
+    const char *plan;                   /* checked: coll_strag_file_range; "": none */
+    bool has_layout_or_rules;           /* by a layout, rules, a plan or a grid */
     double number[STRAG_MODEL_NUMBERS]; /* seconds or bytes per second; below 0: not set */
 };
 

@@ -307,6 +307,7 @@ void coll_strag_setup_free(struct setup *setup)
     if (setup->infos != setup->few_infos)
         free(setup->infos);
     free(setup->packed);
+    free(setup->given);
     free(setup->info);
     free(setup->ranks);
     free(setup->rank_of);

@@ -7,6 +7,7 @@
 #include "save.h"
 #include "segments.h"
 #include "state.h"
+#include "table.h"
 #include "table_cache.h"
 
 #include <stdlib.h>
@@ -107,13 +108,39 @@ static void decide(struct setup *setup, struct coll_strag_decision *decision)
     coll_strag_save(inputs, decision);
 }
 
+/* Rank 0: the files that are asked for, the communicator's own first, and those of a rule. */
+static void decide_given(struct setup *setup, struct coll_strag_decision *decision)
+{
+    struct coll_strag_wanted_plan wanted[1 + STRAG_TABLE_MAX];
+    struct strag_rules_plan plans[STRAG_TABLE_MAX];
+    struct coll_strag_file_range range;
+    char buffer[COLL_STRAG_KEY_MAX];
+    bool keyed;
+    int count = 0;
+    if (coll_strag_parse_file_range(coll_strag_plan_wanted(setup->comm, buffer, &keyed), &range))
+        wanted[count++] =
+            (struct coll_strag_wanted_plan){range.file, range.from, range.to,
+                                            keyed ? "info key coll_strag_plan" : "coll_strag_plan"};
+    const int ruled =
+        decision->line ? strag_rules_plans(coll_strag_rules(), decision->line, plans) : 0;
+    for (int p = 0; p < ruled; p++)
+        wanted[count++] = (struct coll_strag_wanted_plan){plans[p].file, plans[p].from, plans[p].to,
+                                                          coll_strag_settings.rules_file};
+    size_t bytes = 0;
+    if (count)
+        setup->given = coll_strag_given_pack(setup->comm, wanted, count, &bytes);
+    decision->given_bytes = bytes;
+}
+
 void coll_strag_setup_decide(struct setup *setup)
 {
     struct coll_strag_decision *decision = &setup->module->heritage->decision;
     memset(decision, 0, sizeof *decision); /* it is sent, padding and all */
     setup->inputs.comm = setup->comm;
-    if (setup->ranks)
+    if (setup->ranks) {
         decide(setup, decision);
+        decide_given(setup, decision);
+    }
     coll_strag_table_pack(&decision->table);
     strag_exchange_broadcast(&setup->exchange, decision, sizeof *decision);
 }
@@ -124,6 +151,7 @@ void coll_strag_setup_follow(struct coll_strag_module *module,
                              const struct coll_strag_decision *decision)
 {
     module->decision = *decision;
+    module->given = module->heritage->given;
     memcpy(module->segments, decision->segments[module->transport->kind], sizeof module->segments);
     coll_strag_setup_find_shortest(module);
 }
@@ -136,6 +164,29 @@ void coll_strag_setup_take_decision(struct setup *setup)
     coll_strag_setup_follow(module, decision);
     coll_strag_measured_keep(&decision->measured, module->shm != NULL);
     setup->watches = decision->watching != COLL_STRAG_WATCH_NOT && !setup->origin;
+    if (!decision->given_bytes)
+        return;
+    if (ompi_comm_rank(setup->comm) != 0)
+        setup->given = malloc(decision->given_bytes);
+    strag_exchange_broadcast(&setup->exchange, setup->given, decision->given_bytes);
+}
+
+/* Without it no rank runs anything of ours: all will be asked (setup->concludes). */
+void coll_strag_setup_take_given(struct setup *setup)
+{
+    struct coll_strag_module *module = setup->module;
+    const size_t bytes = module->heritage->decision.given_bytes;
+    if (!bytes)
+        return;
+    setup->concludes = true;
+    if (setup->given)
+        module->heritage->given = coll_strag_given_unpack(setup->comm, setup->given, bytes);
+    if (!module->heritage->given)
+        setup->code = OMPI_ERR_OUT_OF_RESOURCE;
+    module->given = module->heritage->given;
+    free(setup->given);
+    setup->given = NULL;
+    coll_strag_setup_find_shortest(module);
 }
 
 void coll_strag_apply_change(struct coll_strag_module *module, enum strag_change change)

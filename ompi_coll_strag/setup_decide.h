@@ -5,10 +5,12 @@
 
 #include "setup_steps.h"
 
-/* Rank 0 decides, all follow. */
-#define COLL_STRAG_SETUP_DECIDE_STEPS coll_strag_setup_decide, coll_strag_setup_take_decision
+/* Rank 0 decides, all follow; plans from files come behind. */
+#define COLL_STRAG_SETUP_DECIDE_STEPS                                                              \
+    coll_strag_setup_decide, coll_strag_setup_take_decision, coll_strag_setup_take_given
 
-coll_strag_setup_step coll_strag_setup_decide, coll_strag_setup_take_decision;
+coll_strag_setup_step coll_strag_setup_decide, coll_strag_setup_take_decision,
+    coll_strag_setup_take_given;
 
 /* If calls are to be watched from the first one on (setup->watches): can all? If not, none are. */
 #define COLL_STRAG_SETUP_WATCH_STEPS                                                               \

@@ -142,7 +142,7 @@ void coll_strag_setup_end_derive(struct setup *setup)
     share_plans(heritage);
     heritage->pinned = module->decision.pinned;
     heritage->shared = NULL != module->shm;
-    setup->concludes = setup->hosts->transport == COLL_STRAG_UCP;
+    setup->concludes = setup->concludes || setup->hosts->transport == COLL_STRAG_UCP;
     if (!setup->concludes && setup->code == OMPI_SUCCESS)
         coll_strag_heritage_publish(heritage);
 }

@@ -101,6 +101,9 @@ void coll_strag_setup_find_shortest(struct coll_strag_module *module)
 {
     const struct coll_strag_decision *decision = &module->decision;
     size_t shortest = coll_strag_table_shortest(&decision->table);
+    const size_t given = coll_strag_given_shortest(module->given);
+    if (given < shortest)
+        shortest = given;
     if (decision->watching != COLL_STRAG_WATCH_NOT && decision->watch_from < shortest)
         shortest = decision->watch_from;
     if (decision->learning && COLL_STRAG_LEARN_FROM < shortest)
@@ -115,6 +118,7 @@ void coll_strag_setup_give_up(struct coll_strag_module *module, enum coll_strag_
     module->decision.reason = reason;
     module->decision.table = (struct strag_table){.entries = 1};
     module->decision.watching = COLL_STRAG_WATCH_NOT;
+    module->given = NULL;
     module->watch_in = 0;
     coll_strag_watch_free(module->watch);
     module->watch = NULL;

@@ -52,6 +52,7 @@ struct setup {
     struct strag_rank_location *ranks; /* [rank]: where they are */
     struct coll_strag_table_inputs inputs;
 
+    void *given;  /* plans from files, as bytes; NULL: there are none */
     void *packed; /* the topology; NULL: there is none, or the heritage has it */
 
     /* other ranks' */

@@ -15,7 +15,7 @@ static struct {
     struct strag_rules *rules; /* NULL: it is of no use, and that was said */
 } file = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static const struct strag_rules *read_rules(void)
+const struct strag_rules *coll_strag_rules(void)
 {
     const char *name = coll_strag_settings.rules_file;
     struct strag_error err;
@@ -149,7 +149,7 @@ struct strag_circumstances coll_strag_circumstances(const struct coll_strag_tabl
                 .short_plans = true,
             },
         .pinned = pinned ? strag_algorithms[inputs->pinned] : NULL,
-        .rules = read_rules(),
+        .rules = coll_strag_rules(),
         .crowd = opal_progress_yield_when_idle ? inputs->crowd : (struct strag_crowd){.n = 0},
     };
 }

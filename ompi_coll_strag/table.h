@@ -57,6 +57,9 @@ void coll_strag_table_unpack(struct strag_table *table);
 void coll_strag_trial_pack(struct strag_trial *trial);
 void coll_strag_trial_unpack(struct strag_trial *trial);
 
+/** The rules file, read by the first who asks. @return NULL: there is none, or it is of no use */
+const struct strag_rules *coll_strag_rules(void);
+
 /** Free the rules file, at the end. */
 void coll_strag_rules_free(void);
 

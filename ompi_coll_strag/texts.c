@@ -63,6 +63,14 @@ const char coll_strag_text_no_model[] =
     "\n"
     "  %s\n";
 
+const char coll_strag_text_no_plan[] =
+    "coll/strag cannot use this plan, and goes on without it. `strag verify --plan FILE` says\n"
+    "the same, and doc/plan-format.md what is in such files.\n"
+    "\n"
+    "  %s\n"
+    "\n"
+    "  %s\n";
+
 const char coll_strag_text_not_saved[] =
     "coll/strag cannot write this file (coll_strag_save), and goes on without it.\n"
     "\n"

@@ -164,6 +164,46 @@ int coll_strag_check_slowdown(const struct coll_strag_source *source)
     return check(source, strag_state_check_slow, strag_slow_accepted);
 }
 
+/* ---- Files ---- */
+
+/* "64K-1M", or "64K-" and all that are longer. */
+static bool parse_range(const char *text, struct coll_strag_file_range *range)
+{
+    char from[32];
+    const char *dash = strchr(text, '-');
+    range->to = SIZE_MAX;
+    if (NULL == dash || dash - text >= (ptrdiff_t)sizeof from)
+        return false;
+    snprintf(from, sizeof from, "%.*s", (int)(dash - text), text);
+    return strag_parse_bytes(from, &range->from, NULL) == STRAG_OK &&
+           (dash[1] == '\0' || strag_parse_bytes(dash + 1, &range->to, NULL) == STRAG_OK) &&
+           range->from <= range->to;
+}
+
+/* What follows the last colon are sizes if it begins with a digit. */
+bool coll_strag_parse_file_range(const char *text, struct coll_strag_file_range *range)
+{
+    const char *colon = strrchr(text, ':');
+    const bool sizes = colon && colon[1] >= '0' && colon[1] <= '9';
+    const size_t length = sizes ? (size_t)(colon - text) : strlen(text);
+    if (length == 0 || length >= sizeof range->file)
+        return false;
+    snprintf(range->file, sizeof range->file, "%.*s", (int)length, text);
+    range->from = 0;
+    range->to = SIZE_MAX;
+    return !sizes || parse_range(colon + 1, range);
+}
+
+int coll_strag_check_plan(const struct coll_strag_source *source)
+{
+    struct coll_strag_file_range range;
+    if (coll_strag_source_is(source, "") || coll_strag_parse_file_range(source->text, &range))
+        return 1;
+    coll_strag_complain(source, "not a file with sizes", NULL,
+                        "FILE, FILE:FROM-TO or FILE:FROM-, with sizes such as 64K", "none");
+    return 0;
+}
+
 struct strag_layout *coll_strag_read_grid(const struct coll_strag_source *source)
 {
     static const struct {

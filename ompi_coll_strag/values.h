@@ -55,6 +55,18 @@ int coll_strag_read_switch(const struct coll_strag_source *source);
 int coll_strag_check_straggler(const struct coll_strag_source *source);
 int coll_strag_check_slowdown(const struct coll_strag_source *source);
 
+/* A file, and the sizes at which it is to be used: "FILE" or "FILE:FROM-TO". */
+struct coll_strag_file_range {
+    char file[1024];
+    size_t from, to; /* bytes, both included */
+};
+
+/** @return whether it is one */
+bool coll_strag_parse_file_range(const char *text, struct coll_strag_file_range *range);
+
+/** @return 1; or 0: it is none, and nothing is used */
+int coll_strag_check_plan(const struct coll_strag_source *source);
+
 /** @return bytes, low to high; where the text is `word`, or no such size: `otherwise` */
 size_t coll_strag_read_size(const struct coll_strag_source *source, const char *word,
                             size_t otherwise, size_t low, size_t high, const char *accepted);

@@ -25,6 +25,12 @@ const struct strag_parameter strag_parameters[STRAG_PARAMETERS] = {
                          "A file with rules that say which algorithm runs for which size "
                          "(strag-tune writes such files). All ranks use the file that a "
                          "communicator's rank 0 finds"},
+    [STRAG_SET_PLAN] = {STRAG_PREFIX "plan", "", STRAG_TEXT, 4, true,
+                        "A plan from a file, FILE or FILE:FROM-TO for vectors of so many bytes "
+                        "(K, M, G allowed): it runs on communicators of as many ranks as it is "
+                        "for, if rank 0 can prove it, and goes before coll_strag_rules and "
+                        "coll_strag_algorithm. strag plan --format json writes such files. All "
+                        "ranks use the file that a communicator's rank 0 finds"},
     [STRAG_SET_LEARN] = {STRAG_PREFIX "learn", "true", STRAG_SWITCH, 4, false,
                          "Between hosts: find out from the first calls how fast the network is, "
                          "and by a few trials which algorithm is the fastest where several are "
@@ -206,6 +212,9 @@ const struct strag_verbose_line strag_verbose_lines[] = {
     {1, "set up as its parent", "A dup: nothing had to be found out"},
     {1, "set up from what is known of its ranks",
      "Another communicator's ranks have said where they are"},
+    {1, "FILE: ALGORITHM is proved, N operations of N ranks",
+     "A plan from a file (coll_strag_plan, or a rule's) that will run here"},
+    {1, "FILE is for N ranks, and not used", "A plan from a file, for other communicators"},
     {1, "no rank is late", "What the watch for stragglers found in its last window"},
     {1, "rank RANK is late by TIME: WHAT",
      "The straggler, and whether the others go ahead without it"},

@@ -23,6 +23,7 @@ enum strag_parameter_id {
     STRAG_SET_ALGORITHM,
     STRAG_SET_MINIMUM_SIZE,
     STRAG_SET_RULES,
+    STRAG_SET_PLAN,
     STRAG_SET_LEARN,
     STRAG_SET_REPRODUCIBLE,
     /* What it says. */

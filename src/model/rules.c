@@ -23,6 +23,7 @@ struct rule_size {
     enum action action;
     const struct strag_algorithm *algorithm; /* for ACTION_ALGORITHM */
     int blocks;                              /* of it; 0: what the model finds best */
+    char *plan;                              /* a file; NULL: none */
 };
 
 struct rule {
@@ -145,12 +146,35 @@ static int read_blocks(struct strag_yaml *yaml, const yaml_node_t *node, void *t
     return STRAG_OK;
 }
 
+/* A file's name, from the folder where the rules file is. */
+static int read_plan(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
+{
+    struct rule *rule = target;
+    struct rule_size *entry = &rule->size[rule->nsizes];
+    struct strag_text name = {NULL, 0};
+    const char *slash = strrchr(yaml->source.name, '/');
+    int status = strag_yaml_text(yaml, node, &name);
+    if (status != STRAG_OK || !slash || name.text[0] == '/') {
+        entry->plan = name.text;
+        return status;
+    }
+    const size_t folder = (size_t)(slash + 1 - yaml->source.name), length = strlen(name.text);
+    entry->plan = malloc(folder + length + 1);
+    if (entry->plan) {
+        memcpy(entry->plan, yaml->source.name, folder);
+        memcpy(entry->plan + folder, name.text, length + 1);
+    }
+    free(name.text);
+    return entry->plan ? STRAG_OK : strag_source_memory(&yaml->source);
+}
+
 static int read_size(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
 {
     static const struct strag_yaml_key keys[] = {
         {"from", read_from, 0},
         {"algorithm", read_algorithm, 0},
         {"blocks", read_blocks, 0},
+        {"plan", read_plan, 0},
         {NULL, NULL, 0},
     };
     struct rule *rule = target;
@@ -159,17 +183,19 @@ static int read_size(struct strag_yaml *yaml, const yaml_node_t *node, void *tar
     struct rule_size *entry = &rule->size[rule->nsizes];
     *entry = (struct rule_size){.from = SIZE_MAX};
     int status = strag_yaml_mapping(yaml, node, "size", keys, rule);
+    rule->nsizes++;
+    if (entry->plan && entry->action == ACTION_NONE)
+        entry->action = ACTION_AUTO;
     if (status == STRAG_OK && (entry->from == SIZE_MAX || entry->action == ACTION_NONE))
-        return strag_yaml_fail(yaml, node, "both 'from' and 'algorithm' are needed");
+        return strag_yaml_fail(yaml, node, "'from', and 'algorithm' or 'plan', are needed");
     if (status == STRAG_OK && entry->blocks && entry->action != ACTION_ALGORITHM)
         return strag_yaml_fail(yaml, node, "'blocks' goes with the name of an algorithm");
-    rule->nsizes++;
     return status;
 }
 
 static int read_sizes(struct strag_yaml *yaml, const yaml_node_t *node, void *target)
 {
-    static const char what[] = "{from: SIZE, algorithm: NAME}";
+    static const char what[] = "{from: SIZE, algorithm: NAME}"; /* or plan: FILE */
     int status = strag_yaml_list(yaml, node, what, read_size, target);
     if (status == STRAG_OK && ((struct rule *)target)->nsizes == 0)
         return strag_yaml_fail(yaml, node, "a list of %s is needed here", what);
@@ -283,6 +309,9 @@ void strag_rules_free(struct strag_rules *rules)
 {
     if (!rules)
         return;
+    for (int r = 0; r < rules->count; r++)
+        for (int i = 0; i < rules->rule[r].nsizes; i++)
+            free(rules->rule[r].size[i].plan);
     free(rules->rule);
     free(rules->name);
     free(rules);
@@ -319,6 +348,10 @@ static void write_size(const struct rule_size *size, FILE *stream, int indent)
                                               : size->algorithm->name);
     if (size->blocks)
         fprintf(stream, ", blocks: %d", size->blocks);
+    if (size->plan) {
+        fputs(", plan: ", stream);
+        strag_yaml_write_text(stream, size->plan);
+    }
     fputs("}\n", stream);
 }
 
@@ -332,6 +365,22 @@ void strag_rules_write_sizes(const struct strag_rules *rules, int line, FILE *st
 }
 
 /* ---- Applying ---- */
+
+int strag_rules_plans(const struct strag_rules *rules, int line,
+                      struct strag_rules_plan plans[STRAG_TABLE_MAX])
+{
+    int count = 0, r = 0;
+    while (r < rules->count && rules->rule[r].line != line)
+        r++;
+    for (int i = 0; r < rules->count && i < rules->rule[r].nsizes; i++) {
+        const struct rule_size *size = &rules->rule[r].size[i];
+        const bool last = i + 1 == rules->rule[r].nsizes;
+        if (size->plan)
+            plans[count++] = (struct strag_rules_plan){size->plan, size->from,
+                                                       last ? SIZE_MAX : size[1].from - 1};
+    }
+    return count;
+}
 
 static bool within(struct strag_interval interval, int value)
 {

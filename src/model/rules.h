@@ -12,10 +12,13 @@
  *           - {from: 0, algorithm: previous}
  *           - {from: 16K, algorithm: recursive-doubling}
  *           - {from: 1M, algorithm: swing, blocks: 32}
+ *           - {from: 64M, plan: FILE}
  *
  * The first rule that holds for a communicator gives its whole table. Sizes ascend and the first is
  * 0; "previous" is the component that was there before, "auto" what the model says. `blocks`, how
  * many the algorithm cuts the vector into, may be left out: then it is what the model finds best.
+ * `plan` names a file with a plan (plan/plan_file.h), from the folder of the rules file; where it
+ * cannot be used `algorithm` runs, which else is "auto".
  */
 #ifndef STRAG_RULES_H
 #define STRAG_RULES_H
@@ -54,6 +57,17 @@ void strag_rules_free(struct strag_rules *rules);
 int strag_rules_apply(const struct strag_rules *rules, const struct strag_problem *problem,
                       const struct strag_model *model, struct strag_table *table, int *line,
                       struct strag_error *err);
+
+/* A file with a plan, and at which sizes it is to run. */
+struct strag_rules_plan {
+    const char *file; /* the rules' own */
+    size_t from, to;  /* bytes, both included */
+};
+
+/** The plans that the rule in this line names. Whether they can be used is not known here.
+ * @return how many */
+int strag_rules_plans(const struct strag_rules *rules, int line,
+                      struct strag_rules_plan plans[STRAG_TABLE_MAX]);
 
 /**
  * Write the sizes of one rule, as a file has them: "- {from: 0, algorithm: ring}".

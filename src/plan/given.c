@@ -521,6 +521,9 @@ const int64_t *strag_given_parts(const struct strag_given *given,
 
 /* ---- Sending ---- */
 
+/* Of all members, so that what is packed may follow something else that is. */
+enum { ALIGNMENT = 8 };
+
 static size_t put(char *bytes, size_t used, const void *from, int count, size_t size)
 {
     if (bytes && count)
@@ -542,8 +545,8 @@ static size_t pack(const struct strag_given *given, char *bytes)
 
 int strag_given_pack(const struct strag_given *given, void **bytes, size_t *size)
 {
-    *size = pack(given, NULL);
-    char *packed = malloc(*size);
+    *size = (pack(given, NULL) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    char *packed = calloc(1, *size);
     if (!packed)
         return STRAG_ERR_MEMORY;
     pack(given, packed);
@@ -627,7 +630,7 @@ int strag_given_unpack(const void *bytes, size_t size, int rank, struct strag_gi
             (struct strag_given_loop *)take(&next, &size, head->loops, sizeof *from.loop);
     if (packed)
         packed = from.op = (struct strag_given_op *)take(&next, &size, head->ops, sizeof *from.op);
-    if (!packed || size)
+    if (!packed || size >= ALIGNMENT)
         return strag_fail(err, STRAG_ERR_ARGUMENT, "a plan of another length than it says");
     struct strag_given *made = strag_given_create();
     if (!made || !copy(made, &from, rank)) {

@@ -129,13 +129,14 @@ int strag_given_compact(const struct strag_instance *instance,
                         const struct strag_progress *progress, struct strag_given **given,
                         struct strag_error *err);
 
-/** For sending, to a process of the same build.
+/** For sending, to a process of the same build. The size is a multiple of 8.
  * @param[out] bytes   the caller's to free
  * @return STRAG_OK or STRAG_ERR_MEMORY */
 int strag_given_pack(const struct strag_given *given, void **bytes, size_t *size);
 
 /**
- * From such bytes. Nothing but their sizes is checked: they are from one that was closed.
+ * From such bytes, at an address that is a multiple of 8. Nothing but their sizes is checked: they
+ * are from one that was closed.
  *
  * @param rank        what this rank does is kept, and the others have no plans; -1: all
  * @param[out] given  closed; the caller's to free; untouched on failure

@@ -60,7 +60,7 @@ COMPONENT_LAYERS = [
     ["measured", "unknown", "values"],
     ["settings"],
     ["info_keys"],
-    ["decision", "model", "plans", "transport"],
+    ["decision", "given", "model", "plans", "transport"],
     ["transport_pml", "shared_memory", "ucp/*"],
     ["arrivals", "device", "explain", "heritage", "links", "ping", "place", "segments", "state", "table"],
     ["machine_key"],
@@ -91,6 +91,7 @@ OTHERS = [
     (r"uc[ptsm]/.*", ["ompi_coll_strag", "test/cuda/ucp"]),
     (r"hwloc.*", ["src/machine", "test/mpi", "test/unit"]),
     (r"yaml\.h", ["src/machine", "src/model", "tools/tune_rules.c"]),
+    (r"jansson\.h", ["src/plan"]),
     (r"cmocka\.h", ["test"]),
     (r"cuda.*\.h", ["test/cuda"]),
 ]

@@ -23,6 +23,7 @@ mpi_tests = \
 	test/mpi/no_memory.sh \
 	test/mpi/nonblocking.sh \
 	test/mpi/params.sh \
+	test/mpi/plans.sh \
 	test/mpi/save.sh \
 	test/mpi/signals.sh \
 	test/mpi/soak.sh \
@@ -69,6 +70,7 @@ check_PROGRAMS += \
 	test/mpi/memory \
 	test/mpi/mismatch \
 	test/mpi/nonblocking \
+	test/mpi/plans \
 	test/mpi/refuse \
 	test/mpi/savers \
 	test/mpi/idup \
@@ -133,6 +135,9 @@ test_mpi_nonblocking_LDADD = $(mpi_libs)
 test_mpi_idup_SOURCES = test/mpi/idup.c $(mpi_common)
 test_mpi_idup_CPPFLAGS = $(mpi_cppflags)
 test_mpi_idup_LDADD = $(mpi_libs)
+test_mpi_plans_SOURCES = test/mpi/plans.c $(mpi_common)
+test_mpi_plans_CPPFLAGS = $(mpi_cppflags)
+test_mpi_plans_LDADD = $(mpi_libs)
 test_mpi_requests_SOURCES = test/mpi/requests.c $(mpi_common)
 test_mpi_requests_CPPFLAGS = $(mpi_cppflags)
 test_mpi_requests_LDADD = $(mpi_libs)

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Plans from files give the same bits as the algorithms that they were written from: blocking,
+ * nonblocking and persistent calls, in place and not, of lengths that no block divides, on a
+ * communicator with the info key coll_strag_plan and on one with coll_strag_algorithm.
+ *
+ *     plans --folder FOLDER --algorithms A,B      FOLDER/A.json, FOLDER/B.json
+ *     plans --wrong FILE --folder ..              FILE is asked for first, and cannot be used
+ */
+#include "common.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *folder = "", *algorithms = "", *wrong = "";
+
+enum { LONGEST = 70001 };
+
+/* How a call is made. */
+enum way { BLOCKING, IN_PLACE, NONBLOCKING, PERSISTENT, WAYS };
+static const char *const names[WAYS] = {"blocking", "in place", "nonblocking", "persistent"};
+
+static float input[LONGEST], output[2][LONGEST];
+
+static MPI_Comm with_plan(const char *file)
+{
+    MPI_Info info;
+    MPI_Comm comm;
+    TEST_MPI(MPI_Info_create(&info));
+    TEST_MPI(MPI_Info_set(info, "coll_strag_plan", file));
+    TEST_MPI(MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &comm));
+    TEST_MPI(MPI_Info_free(&info));
+    return comm;
+}
+
+static void call_persistent(float *result, int count, MPI_Comm comm)
+{
+#ifdef TEST_HAVE_PERSISTENT
+    MPI_Request request;
+    TEST_MPI(TEST_PERSISTENT(Allreduce_init)(input, result, count, MPI_FLOAT, MPI_SUM, comm,
+                                             MPI_INFO_NULL, &request));
+    for (int start = 0; start < 2; start++) {
+        TEST_MPI(MPI_Start(&request));
+        TEST_MPI(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    }
+    TEST_MPI(MPI_Request_free(&request));
+#else
+    TEST_MPI(MPI_Allreduce(input, result, count, MPI_FLOAT, MPI_SUM, comm));
+#endif
+}
+
+static void call(enum way way, float *result, int count, MPI_Comm comm)
+{
+    MPI_Request request;
+    memset(result, 0xee, (size_t)count * sizeof *result);
+    switch (way) {
+    case IN_PLACE:
+        memcpy(result, input, (size_t)count * sizeof *result);
+        TEST_MPI(MPI_Allreduce(MPI_IN_PLACE, result, count, MPI_FLOAT, MPI_SUM, comm));
+        break;
+    case NONBLOCKING:
+        TEST_MPI(MPI_Iallreduce(input, result, count, MPI_FLOAT, MPI_SUM, comm, &request));
+        TEST_MPI(MPI_Wait(&request, MPI_STATUS_IGNORE));
+        break;
+    case PERSISTENT:
+        call_persistent(result, count, comm);
+        break;
+    default:
+        TEST_MPI(MPI_Allreduce(input, result, count, MPI_FLOAT, MPI_SUM, comm));
+    }
+}
+
+static void compare(const char *algorithm, MPI_Comm given, MPI_Comm built_in)
+{
+    const int counts[] = {LONGEST, 1, 2, test.n - 1, test.n, 7, 1000, 16384};
+    for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
+        for (enum way way = BLOCKING; way < WAYS; way++) {
+            call(way, output[0], counts[c], given);
+            call(way, output[1], counts[c], built_in);
+            const size_t bytes = (size_t)counts[c] * sizeof(float);
+            TEST_CHECK(memcmp(output[0], output[1], bytes) == 0, "%s, %s, %d floats: other bits",
+                       algorithm, names[way], counts[c]);
+        }
+    }
+}
+
+/* A first call that is not blocking begins with setup, and what runs it only setup knows. */
+static void begin_nonblocking(const char *file)
+{
+    MPI_Comm comm = with_plan(file);
+    for (int i = 0; i < 40; i++)
+        call(NONBLOCKING, output[0], LONGEST, comm);
+    call(BLOCKING, output[1], LONGEST, comm);
+    TEST_CHECK(memcmp(output[0], output[1], sizeof output[0]) == 0,
+               "%s: nonblocking and blocking calls differ", file);
+    TEST_MPI(MPI_Comm_free(&comm));
+}
+
+static void test_algorithm(const char *algorithm)
+{
+    char file[512];
+    snprintf(file, sizeof file, "%s/%s.json", folder, algorithm);
+    MPI_Comm given = with_plan(file), built_in = test_pinned(MPI_COMM_WORLD, algorithm);
+    compare(algorithm, given, built_in);
+    begin_nonblocking(file);
+    TEST_MPI(MPI_Comm_free(&given));
+    TEST_MPI(MPI_Comm_free(&built_in));
+}
+
+/* It runs as without it. */
+static void test_wrong(void)
+{
+    MPI_Comm given = with_plan(wrong), plain = test_pinned(MPI_COMM_WORLD, "auto");
+    compare("auto", given, plain);
+    TEST_MPI(MPI_Comm_free(&given));
+    TEST_MPI(MPI_Comm_free(&plain));
+}
+
+int main(int argc, char **argv)
+{
+    const struct test_option options[] = {
+        {"folder", &folder}, {"algorithms", &algorithms}, {"wrong", &wrong}, {NULL, NULL}};
+    char name[64];
+    test_start(&argc, &argv, "plans", MPI_THREAD_SINGLE, options);
+    for (int i = 0; i < LONGEST; i++)
+        input[i] = (float)(test_value(test.rank, (uint64_t)i) >> 40) * 1e-6F;
+    if (wrong[0])
+        test_wrong();
+    for (const char *next = algorithms; *next; next += strcspn(next, ","), next += *next == ',') {
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(next, ","), next);
+        test_algorithm(name);
+    }
+    return test_finish();
+}
