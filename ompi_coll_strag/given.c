@@ -79,12 +79,13 @@ static int prove(struct file *file, struct strag_error *err)
     return STRAG_OK;
 }
 
-static void refuse(ompi_communicator_t *comm, struct file *file, const char *who, const char *why)
+static void refuse(ompi_communicator_t *comm, struct file *file,
+                   const struct coll_strag_wanted_plan *wanted, const char *why)
 {
     char what[256];
-    snprintf(what, sizeof what, "%.160s (%.80s)", file->name, who);
+    snprintf(what, sizeof what, "%.160s (%.80s)", file->name, wanted->who);
     coll_strag_log(comm, "%s: %s", file->name, why);
-    coll_strag_warn(COLL_STRAG_WARN_PLAN, what, why);
+    coll_strag_warn(wanted->keyed ? COLL_STRAG_WARN_KEYED_PLAN : COLL_STRAG_WARN_PLAN, what, why);
     strag_given_free(file->given);
     file->given = NULL;
 }
@@ -98,14 +99,15 @@ static struct file *add_file(ompi_communicator_t *comm, const struct coll_strag_
         return NULL;
     strcpy(file->name, wanted->file);
     if (strag_plan_file_read(wanted->file, &file->given, &err) != STRAG_OK)
-        refuse(comm, file, wanted->who, err.text);
+        refuse(comm, file, wanted, err.text);
     file->next = kept.files;
     kept.files = file;
     return file;
 }
 
 /* With the lock. @return whether it can be used here */
-static bool suits(ompi_communicator_t *comm, struct file *file, const char *who)
+static bool suits(ompi_communicator_t *comm, struct file *file,
+                  const struct coll_strag_wanted_plan *wanted)
 {
     struct strag_error err;
     if (NULL == file->given)
@@ -116,7 +118,7 @@ static bool suits(ompi_communicator_t *comm, struct file *file, const char *who)
         return false;
     }
     if (!file->proved && prove(file, &err) != STRAG_OK) {
-        refuse(comm, file, who, err.text);
+        refuse(comm, file, wanted, err.text);
         return false;
     }
     coll_strag_log(comm, "%s: %s is proved, %lld operations of %d ranks", file->name,
@@ -135,7 +137,7 @@ static const struct strag_given *find_file(ompi_communicator_t *comm,
         file = file->next;
     if (NULL == file)
         file = add_file(comm, wanted);
-    const struct strag_given *given = file && suits(comm, file, wanted->who) ? file->given : NULL;
+    const struct strag_given *given = file && suits(comm, file, wanted) ? file->given : NULL;
     pthread_mutex_unlock(&kept.lock);
     return given;
 }

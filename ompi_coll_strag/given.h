@@ -17,6 +17,7 @@ struct coll_strag_wanted_plan {
     const char *file;
     size_t from, to; /* bytes, both included */
     const char *who; /* asks for it, for messages: "coll_strag_plan" */
+    bool keyed;      /* by an info key */
 };
 
 /* Of one communicator. */

@@ -118,14 +118,22 @@ static void decide_given(struct setup *setup, struct coll_strag_decision *decisi
     bool keyed;
     int count = 0;
     if (coll_strag_parse_file_range(coll_strag_plan_wanted(setup->comm, buffer, &keyed), &range))
-        wanted[count++] =
-            (struct coll_strag_wanted_plan){range.file, range.from, range.to,
-                                            keyed ? "info key coll_strag_plan" : "coll_strag_plan"};
+        wanted[count++] = (struct coll_strag_wanted_plan){
+            .file = range.file,
+            .from = range.from,
+            .to = range.to,
+            .who = keyed ? "info key coll_strag_plan" : "coll_strag_plan",
+            .keyed = keyed,
+        };
     const int ruled =
         decision->line ? strag_rules_plans(coll_strag_rules(), decision->line, plans) : 0;
     for (int p = 0; p < ruled; p++)
-        wanted[count++] = (struct coll_strag_wanted_plan){plans[p].file, plans[p].from, plans[p].to,
-                                                          coll_strag_settings.rules_file};
+        wanted[count++] = (struct coll_strag_wanted_plan){
+            .file = plans[p].file,
+            .from = plans[p].from,
+            .to = plans[p].to,
+            .who = coll_strag_settings.rules_file,
+        };
     size_t bytes = 0;
     if (count)
         setup->given = coll_strag_given_pack(setup->comm, wanted, count, &bytes);

@@ -5,7 +5,9 @@
  * communicator with the info key coll_strag_plan and on one with coll_strag_algorithm.
  *
  *     plans --folder FOLDER --algorithms A,B      FOLDER/A.json, FOLDER/B.json
- *     plans --wrong FILE --folder ..              FILE is asked for first, and cannot be used
+ *     plans --wrong FILE                          as with auto
+ *     plans --world ALGORITHM                     without keys: MPI_COMM_WORLD, a dup, and its
+ * ranks in reverse; long and short calls
  */
 #include "common.h"
 
@@ -13,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *folder = "", *algorithms = "", *wrong = "";
+static const char *folder = "", *algorithms = "", *wrong = "", *world = "";
 
 enum { LONGEST = 70001 };
 
@@ -117,16 +119,42 @@ static void test_wrong(void)
     TEST_MPI(MPI_Comm_free(&plain));
 }
 
+/* Parameters and rules say what runs. */
+static void test_world(const char *algorithm)
+{
+    const int counts[] = {LONGEST, 1000};
+    MPI_Comm comms[3] = {MPI_COMM_WORLD};
+    TEST_MPI(MPI_Comm_dup(MPI_COMM_WORLD, &comms[1]));
+    TEST_MPI(MPI_Comm_split(MPI_COMM_WORLD, 0, -test.rank, &comms[2]));
+    for (int i = 0; i < 3; i++) {
+        MPI_Comm built_in = test_pinned(comms[i], algorithm);
+        for (int c = 0; c < 2; c++) {
+            call(BLOCKING, output[0], counts[c], comms[i]);
+            call(BLOCKING, output[1], counts[c], built_in);
+            TEST_CHECK(memcmp(output[0], output[1], (size_t)counts[c] * sizeof(float)) == 0,
+                       "communicator %d, %d floats: other bits than %s", i, counts[c], algorithm);
+        }
+        TEST_MPI(MPI_Comm_free(&built_in));
+        if (i)
+            TEST_MPI(MPI_Comm_free(&comms[i]));
+    }
+}
+
 int main(int argc, char **argv)
 {
-    const struct test_option options[] = {
-        {"folder", &folder}, {"algorithms", &algorithms}, {"wrong", &wrong}, {NULL, NULL}};
+    const struct test_option options[] = {{"folder", &folder},
+                                          {"algorithms", &algorithms},
+                                          {"wrong", &wrong},
+                                          {"world", &world},
+                                          {NULL, NULL}};
     char name[64];
     test_start(&argc, &argv, "plans", MPI_THREAD_SINGLE, options);
     for (int i = 0; i < LONGEST; i++)
         input[i] = (float)(test_value(test.rank, (uint64_t)i) >> 40) * 1e-6F;
     if (wrong[0])
         test_wrong();
+    if (world[0])
+        test_world(world);
     for (const char *next = algorithms; *next; next += strcspn(next, ","), next += *next == ',') {
         snprintf(name, sizeof name, "%.*s", (int)strcspn(next, ","), next);
         test_algorithm(name);

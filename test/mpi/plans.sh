@@ -40,28 +40,72 @@ for ranks in 2 3 4 5 6 7 8 9; do
 done
 transport_options=()
 
-# shows COUNT PATTERN RANKS OPTIONS...: a job of inherit.c, whose communicators are dups, splits and
-# others, with verbose lines, of which so many match
-shows()
-{
-    local count=$1 pattern=$2 ranks=$3
-    shift 3
-    mpi "$ranks" --mca coll strag --mca coll_strag_verbose 1 "$@" "$programs/plans" --folder "$work" \
-        --algorithms "$algorithm" > "$output" 2>&1 || {
-        cat "$output"
-        fail "exit status $?: $*"
-    }
-    lines "$count" "$pattern"
-}
-
 "$STRAG" plan ring -n 4 --format json > "$work/ring.json"
 "$STRAG" plan circulant -n 4 --format json --compact > "$work/circulant.json"
-sed 's/"own_left":true,//' <("$STRAG" plan recursive-doubling -n 4 --format json) > "$work/false.json"
-sed '0,/"peer":1/s//"peer":7/' "$work/ring.json" > "$work/broken.json"
 
-# The parameter, at some sizes: 256K and more, of which plans.c has one.
-algorithm=
-shows 0 'a plan from a file' 4 --mca coll_strag_plan "$work/ring.json"
-algorithm=ring
-shows 1 'MPI_COMM_WORLD .*ring is proved, 24 operations of 4 ranks' 4 \
-    --mca coll_strag_plan "$work/ring.json" --mca coll_strag_minimum_size 0
+# world ALGORITHM OPTIONS...: a job of 4 ranks, whose calls give this algorithm's bits
+world()
+{
+    local algorithm=$1
+    shift
+    mpi 4 --mca coll strag --mca coll_strag_verbose 1 "$@" "$programs/plans" --world "$algorithm" \
+        > "$output" 2>&1 || {
+        cat "$output"
+        fail "exit status $?: --world $algorithm $*"
+    }
+}
+
+# The parameter; a dup has it from its parent, another communicator has its own. The calls of a pinned
+# algorithm that theirs are compared with run the plan as well: three more.
+world ring --mca coll_strag_plan "$work/ring.json" --mca coll_strag_shared_memory 0
+lines 12 'ring \(a plan from a file\)'
+lines 1 'MPI_COMM_WORLD .*/ring.json: ring is proved, 48 operations of 4 ranks$'
+lines 1 'SPLIT FROM 0 .*/ring.json: ring is proved'
+
+# At some sizes: the short call is another one's.
+world ring --mca coll_strag_plan "$work/ring.json:64K-1M" --mca coll_strag_algorithm ring
+lines 6 'bytes: ring \(a plan from a file\)'
+lines 6 'bytes: ring \(pinned'
+
+# A rule's, whose folder is the file's; a file that is not there lets the algorithm beside it run.
+cat > "$work/rules.yaml" << 'END'
+strag-rules: 1
+rules:
+  - sizes:
+      - {from: 0, algorithm: ring, plan: missing.json}
+      - {from: 64K, plan: circulant.json}
+      - {from: 1G, algorithm: auto}
+END
+mpi 4 --mca coll strag --mca coll_strag_verbose 1 --mca coll_strag_rules "$work/rules.yaml" \
+    "$programs/plans" --wrong "$work/none.json" > "$output" 2>&1 || fail "with rules: $(cat "$output")"
+grep -q 'bytes: circulant (a plan from a file)' "$output" || fail "no plan of a rule: $(cat "$output")"
+grep -q 'bytes: ring (rule in .*, line 3)' "$output" || fail "no algorithm of a rule: $(cat "$output")"
+lines 2 'coll/strag cannot use this plan' # missing.json, and the key's none.json
+
+# refused PATTERN FILE: the job says so once, and runs as without it
+refused()
+{
+    mpi 4 --mca coll strag --mca coll_strag_verbose 1 --mca coll_strag_plan "$2" \
+        --mca coll_strag_algorithm ring "$programs/plans" --world ring > "$output" 2>&1 || fail "refused: $(cat "$output")"
+    lines 1 "^  .*$1"
+    lines 1 'coll/strag cannot use this plan'
+    lines 0 'a plan from a file'
+}
+
+# Every rank would put its own value left: other bits.
+"$STRAG" plan recursive-doubling -n 4 --format json |
+    sed 's/"kind":"recv_reduce"\(.*\)"after"/"kind":"recv_reduce"\1"own_left":true,"after"/
+         s/"own_left":true,"own_left":true,/"own_left":true,/' > "$work/false.json"
+refused 'rank 1 sums up block 0 in another order than rank 0, so its bits may differ' "$work/false.json"
+sed '0,/"peer":1/s//"peer":7/' "$work/ring.json" > "$work/broken.json"
+refused 'ranks\[0\].ops\[0\].peer: an integer from 0 to 3 is accepted' "$work/broken.json"
+refused 'No such file' "$work/none.json"
+
+# What is no file with sizes is a parameter's mistake; what is for other ranks waits for these.
+world ring --mca coll_strag_plan "$work/ring.json:1M-64K" --mca coll_strag_algorithm ring
+lines 0 'a plan from a file'
+grep -q 'not a file with sizes' "$output" || fail "no word of a wrong parameter: $(cat "$output")"
+"$STRAG" plan ring -n 5 --format json > "$work/five.json"
+world ring --mca coll_strag_plan "$work/five.json" --mca coll_strag_algorithm ring
+lines 0 'a plan from a file'
+grep -q 'five.json is for 5 ranks, and not used' "$output" || fail "no word of other ranks"
