@@ -611,6 +611,8 @@ int strag_plan_file_parse(const char *text, size_t length, const char *name,
     json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
     if (!root && json_error_code(&error) == json_error_out_of_memory)
         return strag_source_memory(&reader.source);
+    for (char *c = error.text; *c; c++) /* it quotes the file */
+        *c = *c >= ' ' && *c <= '~' ? *c : '?';
     if (!root)
         return strag_source_fail(&reader.source, error.line > 0 ? error.line : 0,
                                  "no JSON: %.160s, at column %d", error.text, error.column);

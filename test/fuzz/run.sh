@@ -11,13 +11,13 @@ here=$(cd "$(dirname "$0")" && pwd)
 top=$(cd "$here/../.." && pwd)
 seconds=${1:-300}
 shift || true
-[ $# -gt 0 ] || set -- parse layout_conf layout_yaml layout_coordinates layout_dims models rules saved state
+[ $# -gt 0 ] || set -- parse layout_conf layout_yaml layout_coordinates layout_dims models plans rules saved state
 
 # All of libstrag but what talks to a machine or a network, and the target.
 build() {
     local sources=("$here/fuzz_$1.c" "$here/layout_check.c") flags
     mapfile -t -O ${#sources[@]} sources < <(find "$top/src" -name '*.c' ! -name layout_hwloc.c)
-    read -ra flags < <(pkg-config --cflags --libs yaml-0.1)
+    read -ra flags < <(pkg-config --cflags --libs yaml-0.1 jansson)
     clang -std=gnu11 -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined \
         -I"$top/src" -I"$here" "${sources[@]}" "${flags[@]}" -lm -lpthread -o "fuzz_$1"
 }

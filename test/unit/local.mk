@@ -35,6 +35,7 @@ unit_tests = \
 	test/unit/test_memory \
 	test/unit/test_model_file \
 	test/unit/test_mutation \
+	test/unit/test_plan_file \
 	test/unit/test_network \
 	test/unit/test_network_random \
 	test/unit/test_observe \
@@ -234,6 +235,10 @@ test_unit_test_model_file_SOURCES = test/unit/test_model_file.c
 test_unit_test_model_file_CPPFLAGS = $(unit_cppflags)
 test_unit_test_model_file_LDFLAGS = $(unit_ldflags)
 test_unit_test_model_file_LDADD = $(unit_libs)
+test_unit_test_plan_file_SOURCES = test/unit/test_plan_file.c
+test_unit_test_plan_file_CPPFLAGS = $(unit_cppflags)
+test_unit_test_plan_file_LDFLAGS = $(unit_ldflags)
+test_unit_test_plan_file_LDADD = $(unit_libs)
 test_unit_test_mutation_SOURCES = test/unit/test_mutation.c
 test_unit_test_mutation_CPPFLAGS = $(unit_cppflags)
 test_unit_test_mutation_LDFLAGS = $(unit_ldflags)
@@ -398,6 +403,7 @@ fuzz_targets = \
 	test/fuzz/fuzz_layout_yaml \
 	test/fuzz/fuzz_models \
 	test/fuzz/fuzz_parse \
+	test/fuzz/fuzz_plans \
 	test/fuzz/fuzz_rules \
 	test/fuzz/fuzz_saved \
 	test/fuzz/fuzz_state
@@ -417,6 +423,8 @@ test_fuzz_fuzz_models_SOURCES = test/fuzz/fuzz_models.c $(fuzz_common)
 test_fuzz_fuzz_models_LDADD = src/libstrag.la
 test_fuzz_fuzz_parse_SOURCES = test/fuzz/fuzz_parse.c test/fuzz/fuzz.h test/fuzz/fuzz_main.c
 test_fuzz_fuzz_parse_LDADD = src/libstrag.la
+test_fuzz_fuzz_plans_SOURCES = test/fuzz/fuzz_plans.c $(fuzz_common)
+test_fuzz_fuzz_plans_LDADD = src/libstrag.la
 test_fuzz_fuzz_rules_SOURCES = test/fuzz/fuzz_rules.c $(fuzz_common)
 test_fuzz_fuzz_rules_LDADD = src/libstrag.la
 test_fuzz_fuzz_saved_SOURCES = test/fuzz/fuzz_saved.c $(fuzz_common)
