@@ -38,7 +38,10 @@ def strag(*arguments):
 
 
 def check_form(plan, name, n):
-    need(list(plan) == ["algorithm", "n", "blocks", "bounds", "ranks"], "members", list(plan))
+    exact = ["denominator", "numerators"] if "denominator" in plan else []
+    need(list(plan) == ["strag-plan", "claim", *exact, "algorithm", "n", "blocks", "bounds", "ranks"], "members",
+         list(plan))
+    need(plan["strag-plan"] == 1, "version", plan["strag-plan"])
     need(plan["algorithm"] == name and plan["n"] == n, "header", plan["algorithm"], plan["n"])
     need([r["rank"] for r in plan["ranks"]] == list(range(n)), "ranks in order")
     members = ["id", "kind", "peer", "first", "count", "round", "stage", "after"]

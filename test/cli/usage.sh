@@ -11,16 +11,16 @@ broadcast-after optcc weighted '
 names=${names//$'\n'/ }
 there_are=${names// /, }
 there_are="there are: ${there_are%, }"
-commands='list, plan, verify, cost, explain, topology, params, --help, --version'
+commands='list, plan, show, verify, cost, explain, topology, params, --help, --version'
 topology='--torus, --mesh, --hyperx, --hammingmesh, --tree, --layout, --saved, --hwloc, --hosts, --ranks-per-node, --ports'
 state='--straggler, --delay, --slow'
 model='--model, --alpha, --local-alpha, --bandwidth, --local-bandwidth, --link-latency, --hop-latency,'
 model+=' --reduce-bandwidth, --ties'
-plan_takes="-n, --blocks, --root, --rank, --yes, --format, $topology, $state, --help"
-plan_usage='strag plan ALGORITHM -n RANKS [TOPOLOGY] [STATE] [--blocks M] [--root R] [--rank R]'
-plan_usage+=' [--yes] [--format text|json|svg]'
-verify_takes="-n, --blocks, --root, --format, $topology, $state, --help"
-cost_takes="-n, --bytes, --blocks, --mode, --quick, --format, $topology, $state, $model, --help"
+plan_takes="-n, --blocks, --root, --plan, --rank, --yes, --format, --compact, $topology, $state, --help"
+plan_usage='strag plan ALGORITHM -n RANKS [TOPOLOGY] [STATE] [--blocks M] [--root R] [--plan FILE]'
+plan_usage+=' [--rank R] [--yes] [--format text|json|svg] [--compact]'
+verify_takes="-n, --blocks, --root, --plan, --format, $topology, $state, --help"
+cost_takes="-n, --bytes, --blocks, --plan, --mode, --quick, --format, $topology, $state, $model, --help"
 explain_takes="-n, --bytes, --blocks, --minimum, --rules, --exhaustive, --format, $topology, $state, $model, --help"
 sizes='sizes are bytes like 32, or like 2K, 512M, 1G, 1T (times 1024, 1024^2, 1024^3, 1024^4)'
 integer='is not an integer from'
@@ -35,14 +35,27 @@ refuses "strag: unexpected argument 'x'; accepted: $commands" --version x
 
 # Operands.
 refuses "strag list: unexpected 'ring'; usage: strag list [--format text|wide|json]" list ring
-refuses "strag plan: no ALGORITHM is given; $there_are" plan -n 8
+refuses "strag plan: no ALGORITHM is given; $there_are; or give --plan FILE" plan -n 8
 refuses "strag plan: unknown algorithm 'rign' (nearest: ring); $there_are" plan rign -n 8
 refuses "strag plan: unknown algorithm 'all' (nearest: ring); $there_are" plan all -n 8
 refuses "strag verify: unknown algorithm 'rign' (nearest: ring); $there_are, all" verify ring,rign -n 8
 refuses "strag verify: unknown algorithm '' (nearest: ring); $there_are, all" verify ring, -n 8
-refuses "strag verify: no ALGORITHM is given; $there_are, all" verify -n 8
+refuses "strag verify: no ALGORITHM is given; $there_are, all; or give --plan FILE" verify -n 8
 refuses "strag cost: unknown algorithm 'rign' (nearest: ring); $there_are, all" cost rign -n 8 --bytes 32
 refuses "strag plan: one ALGORITHM is accepted, not 'ring' and 'circulant'" plan ring circulant -n 8
+
+# Plans from files.
+"$STRAG" plan ring -n 3 --format json > "$work/ring.json"
+refuses 'strag show: --plan is missing; usage: strag show --plan FILE [--rank R] [--yes] [--format text|json|svg] [--compact]' show
+refuses "strag show: unexpected 'ring'; usage: strag show --plan FILE [--rank R] [--yes] [--format text|json|svg] [--compact]" show ring
+refuses "strag plan: either ALGORITHM or --plan is accepted, not 'ring' and '$work/ring.json'" \
+    plan ring --plan "$work/ring.json"
+refuses 'strag verify: ring n=4: the plan is for 3 ranks, not for 4' verify --plan "$work/ring.json" -n 4
+refuses 'strag show: --compact is for --format json, and for all ranks' \
+    show --plan "$work/ring.json" --compact
+sed -i 's/"peer":2/"peer":3/' "$work/ring.json"
+refuses "strag cost: --plan: $work/ring.json: ranks[0].ops[1].peer: an integer from 0 to 2 is accepted" \
+    cost --plan "$work/ring.json" --bytes 32
 
 # Options that a command does not take, or that stand alone.
 refuses "strag list: unknown option '--forma' (nearest: --format); accepted: --format, --help" list --forma json
@@ -65,7 +78,7 @@ refuses "strag plan: -n is missing; usage: $plan_usage" plan ring
 refuses "strag plan: -n needs a value: -n RANKS" plan ring -n
 refuses "strag plan: --rank needs a value: --rank R" plan ring -n 8 --rank
 refuses "strag cost: --bytes is missing; usage: strag cost [ALGORITHM[,ALGORITHM...]|all] -n RANKS\
- [TOPOLOGY] [STATE] [MODEL] --bytes LIST [--blocks M] [--mode rounds|clocks] [--quick] [--format text|csv|json|svg]" cost -n 8
+ [TOPOLOGY] [STATE] [MODEL] --bytes LIST [--blocks M] [--plan FILE] [--mode rounds|clocks] [--quick] [--format text|csv|json|svg]" cost -n 8
 refuses "strag explain: -n is missing; usage: $explain_usage" explain --bytes 32
 
 # Contradictions.
