@@ -192,10 +192,11 @@ static void read_machine(struct coll_strag_settings *settings, const struct coll
     settings->rules_file = from[STRAG_SET_RULES].text;
     settings->model_file = from[STRAG_SET_MODEL].text;
     settings->save_file = from[STRAG_SET_SAVE].text;
+    settings->plan = coll_strag_check_plan(&from[STRAG_SET_PLAN]) ? from[STRAG_SET_PLAN].text : "";
     settings->grid = coll_strag_read_grid(&from[STRAG_SET_TORUS]);
     settings->grid_text = from[STRAG_SET_TORUS].text;
-    settings->has_layout_or_rules =
-        settings->layout_file[0] || settings->rules_file[0] || NULL != settings->grid;
+    settings->has_layout_or_rules = settings->layout_file[0] || settings->rules_file[0] ||
+                                    settings->plan[0] || NULL != settings->grid;
     settings->straggler = coll_strag_check_straggler(&from[STRAG_SET_STRAGGLER])
                               ? from[STRAG_SET_STRAGGLER].text
                               : "auto";

@@ -28,7 +28,7 @@ END
 
 homes=(4.1:bookworm 5.0:trixie 6.0:sid)
 packages='gcc libc6-dev make autoconf automake libtool pkg-config openmpi-bin libopenmpi-dev libhwloc-dev
-    libyaml-dev libucx-dev ccache lammps hpcc libcmocka-dev valgrind python3 iproute2 procps binutils diffutils file'
+    libyaml-dev libjansson-dev libucx-dev ccache lammps hpcc libcmocka-dev valgrind python3 iproute2 procps binutils diffutils file'
 packages_later='libpmix-dev' # from Open MPI 5.0 on
 short_tests='test/cli/contract.sh test/dist/install.sh test/mpi/params.sh test/mpi/types.sh
     test/app/hpcc.sh'

@@ -4,6 +4,7 @@
 mpi_tests = \
 	test/mpi/collectives.sh \
 	test/mpi/device.sh \
+	test/mpi/examples.sh \
 	test/mpi/huge.sh \
 	test/mpi/last.sh \
 	test/mpi/late.sh \

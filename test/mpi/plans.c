@@ -119,6 +119,20 @@ static void test_wrong(void)
     TEST_MPI(MPI_Comm_free(&plain));
 }
 
+/* Integers, whose sum is the same in any order: by the component underneath, which no plan is for.
+ */
+static void compare_integers(MPI_Comm comm, int which)
+{
+    static int numbers[LONGEST], sums[2][LONGEST];
+    MPI_Comm previous = test_pinned(comm, "previous");
+    for (int i = 0; i < LONGEST; i++)
+        numbers[i] = (int)(test_value(test.rank, (uint64_t)i) >> 40);
+    TEST_MPI(MPI_Allreduce(numbers, sums[0], LONGEST, MPI_INT, MPI_SUM, comm));
+    TEST_MPI(MPI_Allreduce(numbers, sums[1], LONGEST, MPI_INT, MPI_SUM, previous));
+    TEST_CHECK(memcmp(sums[0], sums[1], sizeof sums[0]) == 0, "communicator %d: wrong sums", which);
+    TEST_MPI(MPI_Comm_free(&previous));
+}
+
 /* Parameters and rules say what runs. */
 static void test_world(const char *algorithm)
 {
@@ -134,6 +148,7 @@ static void test_world(const char *algorithm)
             TEST_CHECK(memcmp(output[0], output[1], (size_t)counts[c] * sizeof(float)) == 0,
                        "communicator %d, %d floats: other bits than %s", i, counts[c], algorithm);
         }
+        compare_integers(comms[i], i);
         TEST_MPI(MPI_Comm_free(&built_in));
         if (i)
             TEST_MPI(MPI_Comm_free(&comms[i]));
