@@ -16,6 +16,8 @@
     row(strag_swing) \
     row(strag_bine) \
     row(strag_bine_latency) \
+    row(strag_trivance) \
+    row(strag_trivance_latency) \
     row(strag_torus_halving) \
     row(strag_torus_doubling) \
     row(strag_hamiltonian) \

@@ -135,13 +135,13 @@ static void visit(void *context, const struct strag_op *op)
             .round = rank->round,
             .amount =
                 strag_block_fraction(&clocks->subject.instance.shape.bounds, op->first, op->count),
-            .reduced = op->kind == STRAG_RECV_REDUCE,
+            .reduced = strag_kind_reduces(op->kind),
             .from_is_in = sends,
         };
         wait_for(clocks, op->peer, m);
         return;
     }
-    if (op->kind == STRAG_RECV_REDUCE)
+    if (strag_kind_reduces(op->kind))
         clocks->messages[m].reduced = true;
     struct strag_route route = strag_links_route(clocks->subject.links, from, to, clocks->route);
     happens(clocks, clocks->now + route.latency, message_tag(clocks, m, SET_OUT));

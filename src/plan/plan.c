@@ -41,6 +41,10 @@ const char *strag_kind_name(enum strag_kind kind)
         return "recv";
     case STRAG_RECV_REDUCE:
         return "recv_reduce";
+    case STRAG_RECV_HOLD:
+        return "recv_hold";
+    case STRAG_RECV_JOIN:
+        return "recv_join";
     }
     return "?";
 }
@@ -318,6 +322,17 @@ static void find_waits(struct strag_builder *builder, const struct strag_op *op,
     }
 }
 
+/* What is kept aside is needed until it is joined. */
+static void find_joins(struct strag_builder *builder, const struct strag_op *op)
+{
+    const struct strag_op *ops = builder->plan->ops;
+    for (int i = builder->plan->nops - 1; i >= 0; i--) {
+        if (ops[i].kind == STRAG_RECV_JOIN && ops[i].first < op->first + op->count &&
+            op->first < ops[i].first + ops[i].count)
+            add_wait(builder, i);
+    }
+}
+
 /* Note that a run must be copied at the start, joining it to the range before it if it can. */
 static void add_copy(struct strag_builder *builder, int first)
 {
@@ -377,8 +392,14 @@ static void append(struct strag_builder *builder, const struct strag_op *made)
     *op = *made;
     split(builder, op->first);
     split(builder, op->first + op->count);
-    op->from_input = op->kind != STRAG_RECV && finds_input(builder, op);
-    find_waits(builder, op, plan->nops);
+    if (op->kind == STRAG_RECV_HOLD) {
+        find_joins(builder, op);
+    } else {
+        op->from_input = op->kind != STRAG_RECV && finds_input(builder, op);
+        find_waits(builder, op, plan->nops);
+        if (op->kind == STRAG_RECV_JOIN)
+            add_wait(builder, plan->nops - 1);
+    }
     plan->nops++;
 }
 
@@ -430,6 +451,13 @@ void strag_recv_reduce_right(struct strag_builder *builder, int round, int peer,
                              int count)
 {
     add(builder, STRAG_RECV_REDUCE, true, round, peer, first, count);
+}
+
+void strag_recv_join(struct strag_builder *builder, int round, const int peers[2], int first,
+                     int count)
+{
+    add(builder, STRAG_RECV_HOLD, false, round, peers[0], first, count);
+    add(builder, STRAG_RECV_JOIN, false, round, peers[1], first, count);
 }
 
 void strag_exchange_reduce(struct strag_builder *builder, int round, int peer, int first, int count)

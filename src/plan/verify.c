@@ -187,6 +187,12 @@ static bool waits_done(const struct strag_proof *proof, int rank, int op)
     return waits_done_but(proof, rank, op, -1);
 }
 
+/* Does it receive into temporary space? */
+static bool needs_slot(const struct strag_op *op)
+{
+    return op->kind == STRAG_RECV_REDUCE || op->kind == STRAG_RECV_JOIN;
+}
+
 /* May it be posted? One message to or from one peer has to be done before the next is posted, since
  * an engine may have room for a small part of a message only; likewise one recv_reduce before the
  * next, as if there was temporary space for one only. */
@@ -194,13 +200,13 @@ static bool may_post(const struct strag_proof *proof, int rank, int op)
 {
     const struct strag_op *ops = proof->plans[rank]->ops;
     const struct event *events = proof->events[rank];
-    bool reduces = ops[op].kind == STRAG_RECV_REDUCE;
+    bool reduces = needs_slot(&ops[op]);
     if (!reduces && !waits_done(proof, rank, op))
         return false;
     for (int i = proof->runners[rank].begin; i < op; i++) {
         bool same_way = (ops[i].kind == STRAG_SEND) == (ops[op].kind == STRAG_SEND);
         bool in_the_way = (same_way && ops[i].peer == ops[op].peer) ||
-                          (reduces && ops[i].kind == STRAG_RECV_REDUCE);
+                          (reduces && needs_slot(&ops[i]));
         if (in_the_way && events[i].progress != DONE)
             return false;
     }
@@ -234,19 +240,18 @@ static void done(struct strag_proof *proof, int rank, int op)
     look_at(proof, rank);
 }
 
-/* Reduce the values that came into what the rank holds. */
-static int reduce(struct strag_proof *proof, int rank, int op_index, const int32_t *values)
+/* An operation's expressions, one per block: left (op) right. */
+static int pair_up(struct strag_proof *proof, int rank, int op_index, const int32_t *left,
+                   const int32_t *right, int32_t *out)
 {
     const struct strag_op *op = &proof->plans[rank]->ops[op_index];
-    int32_t *mine = proof->held + (size_t)rank * (size_t)proof->blocks + op->first;
-    int32_t last_own = -1, last_in = -1, last = -1;
+    int32_t last_left = -1, last_right = -1, last = -1;
     for (int b = 0; b < op->count; b++) {
-        int32_t own = mine[b], in = values[b];
-        if (own != last_own || in != last_in) {
-            last = op->own_left ? strag_expression_pair(proof->table, own, in)
-                                : strag_expression_pair(proof->table, in, own);
-            last_own = own;
-            last_in = in;
+        int32_t l = left[b], r = right[b];
+        if (l != last_left || r != last_right) {
+            last = strag_expression_pair(proof->table, l, r);
+            last_left = l;
+            last_right = r;
         }
         if (last == STRAG_EXPRESSION_MEMORY)
             return out_of_memory(proof->err);
@@ -254,11 +259,43 @@ static int reduce(struct strag_proof *proof, int rank, int op_index, const int32
             return strag_fail(proof->err, STRAG_ERR_FALSE,
                               "rank %d, round %d, block %d: rank %d's contribution comes twice",
                               rank, op->round, op->first + b,
-                              strag_expression_common(proof->table, own, in));
-        mine[b] = last;
+                              strag_expression_common(proof->table, l, r));
+        out[b] = last;
     }
-    done(proof, rank, op_index);
     return STRAG_OK;
+}
+
+/* Reduce the values that came into what the rank holds. */
+static int reduce(struct strag_proof *proof, int rank, int op_index, const int32_t *values)
+{
+    const struct strag_op *op = &proof->plans[rank]->ops[op_index];
+    int32_t *mine = proof->held + (size_t)rank * (size_t)proof->blocks + op->first;
+    int status = op->own_left ? pair_up(proof, rank, op_index, mine, values, mine)
+                              : pair_up(proof, rank, op_index, values, mine, mine);
+    if (status == STRAG_OK)
+        done(proof, rank, op_index);
+    return status;
+}
+
+/* Keep the values of a message. */
+static int keep(struct strag_proof *proof, struct event *event, const int32_t *values, size_t size)
+{
+    event->values = malloc(size);
+    if (!event->values)
+        return out_of_memory(proof->err);
+    memcpy(event->values, values, size);
+    return STRAG_OK;
+}
+
+/* What was kept aside takes in what comes, and there it may stay: there is space for all of it. */
+static int join(struct strag_proof *proof, int rank, int op, const int32_t *values)
+{
+    struct event *held = &proof->events[rank][op - 1], *event = &proof->events[rank][op];
+    event->values = held->values;
+    held->values = NULL;
+    event->progress = ARRIVED;
+    look_at(proof, rank);
+    return pair_up(proof, rank, op, event->values, values, event->values);
 }
 
 /* Are two ranks about to swap the same range, each to reduce what comes? Then their messages move
@@ -293,15 +330,19 @@ static int deliver(struct strag_proof *proof, int from, int send, int to, int re
     if (op->kind == STRAG_RECV) {
         memcpy(proof->held + (size_t)to * blocks + op->first, values, size);
         done(proof, to, recv);
+    } else if (op->kind == STRAG_RECV_HOLD) {
+        status = keep(proof, event, values, size);
+        done(proof, to, recv);
+    } else if (op->kind == STRAG_RECV_JOIN && proof->events[to][recv - 1].progress != DONE) {
+        return STRAG_OK;
+    } else if (op->kind == STRAG_RECV_JOIN) {
+        status = join(proof, to, recv, values);
     } else if (waits_done(proof, to, recv)) {
         status = reduce(proof, to, recv, values);
     } else if (!swaps(proof, from, send, to, recv)) {
         return STRAG_OK;
     } else {
-        event->values = malloc(size);
-        if (!event->values)
-            return out_of_memory(proof->err);
-        memcpy(event->values, values, size);
+        status = keep(proof, event, values, size);
         event->progress = ARRIVED;
         look_at(proof, to);
     }

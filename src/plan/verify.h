@@ -17,7 +17,7 @@
  *     rounds strictly one after another; of the messages to or from one peer, and of the
  *     recv_reduce operations, one has to be done before the next is posted; and since there may be
  *     temporary space for a single element, values move only where they can be reduced at once
- *     (two ranks that swap a range do so element by element);
+ *     (two ranks that swap a range do so element by element; only what is kept aside has space);
  *   - sum: every rank ends with every contribution exactly once in every block;
  *   - bits: all ranks end with the same expression, hence with identical bits;
  *   - claims: rounds, blocks, bytes sent and ports are as the algorithm states, no more messages

@@ -10,7 +10,9 @@
  *
  * `done` moves only in order, so whether an element of an earlier operation is finished is one
  * comparison. A segment is retired when it is the oldest of its operation and has arrived; a
- * recv_reduce then also reduces it, if the elements it writes are free.
+ * recv_reduce then also reduces it, if the elements it writes are free. A recv_join first reduces it
+ * into what the recv_hold before it has received, which needs no more than that this is there: its
+ * space is given back, and what is joined lies in a vector of its own.
  *
  * Completions only mark segments. Everything else happens in one pass over the active operations,
  * which is repeated until nothing changes.
@@ -25,7 +27,7 @@
  * times as long as the vector with 2, 1.09 with 8). */
 enum { LOOKAHEAD = 8, NONE = -1 };
 
-enum segment_state { FLYING, HERE, REDUCING, REDUCED };
+enum segment_state { FLYING, HERE, JOINED, REDUCING, REDUCED };
 
 /* A segment in flight. Without a slot, a recv_reduce has it in place. */
 struct segment {
@@ -33,7 +35,7 @@ struct segment {
     struct strag_pipeline *pipeline;
     struct segment *next; /* younger segment of the same operation, or next free one */
     size_t first, count;  /* elements of the vector */
-    int slot;             /* recv_reduce: where it is received, or NONE */
+    int slot;             /* recv_reduce, recv_join: where it is received, or NONE */
     enum segment_state state;
     uint64_t ticket; /* REDUCING: the reducer's */
 };
@@ -62,6 +64,7 @@ struct lane {
 
 struct strag_pipeline {
     const struct strag_plan *plan;
+    bool holds;             /* the plan has a recv_hold */
     const int32_t *content; /* per operation: as in struct strag_transfer */
     int32_t *before;        /* per operation: the one before it to or from the same peer, or NONE */
     struct run *runs;
@@ -77,10 +80,17 @@ struct strag_pipeline {
     int reducing; /* reductions that the reducer has not finished */
     int status;   /* the first error */
     char *space;  /* temporary */
+    char *held;   /* temporary, a whole vector: what is kept aside */
     struct lane lanes[STRAG_LANES];
     int *free_slots; /* of all lanes */
     int slots_room;
 };
+
+/* Does an operation's message go to temporary space? */
+static bool needs_slot(const struct strag_op *op)
+{
+    return op->kind == STRAG_RECV_REDUCE || op->kind == STRAG_RECV_JOIN;
+}
 
 /* ---- Making a pipeline ---- */
 
@@ -123,6 +133,7 @@ static void link_peers(struct strag_pipeline *pipeline, int32_t *last)
         int32_t *slot = &last[2 * op->peer + (op->kind == STRAG_SEND)];
         pipeline->before[i] = *slot;
         *slot = i;
+        pipeline->holds = pipeline->holds || op->kind == STRAG_RECV_HOLD;
     }
 }
 
@@ -224,6 +235,17 @@ static struct segment *take_segment(struct strag_pipeline *pipeline, struct run 
     return segment;
 }
 
+/* A segment's message is not needed any more, nor its temporary space. */
+static void free_message(struct strag_pipeline *pipeline, const struct run *run,
+                         struct segment *segment)
+{
+    struct lane *lane = &pipeline->lanes[run->lane];
+    release(pipeline, run, segment);
+    if (segment->slot != NONE)
+        lane->free[lane->nfree++] = segment->slot;
+    segment->slot = NONE;
+}
+
 /* The oldest segment is finished. */
 static void retire(struct strag_pipeline *pipeline, struct run *run)
 {
@@ -233,10 +255,7 @@ static void retire(struct strag_pipeline *pipeline, struct run *run)
     if (!run->oldest)
         run->youngest = NULL;
     run->flying--;
-    struct lane *lane = &pipeline->lanes[run->lane];
-    release(pipeline, run, segment);
-    if (segment->slot != NONE)
-        lane->free[lane->nfree++] = segment->slot;
+    free_message(pipeline, run, segment);
     segment->next = pipeline->free;
     pipeline->free = segment;
 }
@@ -256,6 +275,37 @@ static bool waits_done(const struct strag_pipeline *pipeline, int index, size_t 
     return true;
 }
 
+/* Where a segment's message is. */
+static const char *message_of(const struct strag_pipeline *pipeline, int index,
+                              const struct segment *segment)
+{
+    if (segment->state == JOINED)
+        return at(pipeline, pipeline->held, segment->first);
+    return segment->slot == NONE
+               ? segment->transfer.arrived
+               : slot_address(pipeline, &pipeline->runs[index], segment->slot);
+}
+
+/* Reduce a segment of a recv_join into what is kept aside, if that is there. It is short, or seldom:
+ * the reducer is waited for. @return whether its state changed */
+static bool join(struct strag_pipeline *pipeline, int index, struct segment *segment)
+{
+    struct strag_reducer *reducer = pipeline->call->reducer;
+    char *held = at(pipeline, pipeline->held, segment->first);
+    if (pipeline->runs[index - 1].done < segment->first + segment->count)
+        return false;
+    int status = reducer->reduce(reducer, held, held, message_of(pipeline, index, segment),
+                                 segment->count, &segment->ticket);
+    while (status == STRAG_PENDING)
+        status = reducer->test(reducer, segment->ticket);
+    note_status(pipeline, status);
+    if (status < 0)
+        return false;
+    free_message(pipeline, &pipeline->runs[index], segment);
+    segment->state = JOINED;
+    return true;
+}
+
 /* Begin to reduce a segment that has arrived, if it may. @return whether its state changed */
 static bool begin_reducing(struct strag_pipeline *pipeline, int index, struct segment *segment)
 {
@@ -264,9 +314,7 @@ static bool begin_reducing(struct strag_pipeline *pipeline, int index, struct se
     if (!waits_done(pipeline, index, segment->first, segment->first + segment->count))
         return false;
     const char *own = own_values(pipeline, op, segment->first);
-    const char *in = segment->slot == NONE
-                         ? segment->transfer.arrived
-                         : slot_address(pipeline, &pipeline->runs[index], segment->slot);
+    const char *in = message_of(pipeline, index, segment);
     int status = reducer->reduce(reducer, at(pipeline, pipeline->call->output, segment->first),
                                  op->own_left ? own : in, op->own_left ? in : own, segment->count,
                                  &segment->ticket);
@@ -292,12 +340,15 @@ static void test_reducing(struct strag_pipeline *pipeline, struct segment *segme
 /* Reduce what has arrived: several segments at a time, where the reducer works by itself. */
 static void reduce_arrived(struct strag_pipeline *pipeline, int index)
 {
+    const bool joins = pipeline->plan->ops[index].kind == STRAG_RECV_JOIN;
     for (struct segment *s = pipeline->runs[index].oldest; s; s = s->next) {
         if (pipeline->status == STRAG_OK && s->state == REDUCING)
             test_reducing(pipeline, s);
         if (pipeline->status != STRAG_OK || s->state == FLYING)
             return;
-        if (s->state == HERE && !begin_reducing(pipeline, index, s))
+        if (s->state == HERE && joins && !join(pipeline, index, s))
+            return;
+        if ((s->state == HERE || s->state == JOINED) && !begin_reducing(pipeline, index, s))
             return;
     }
 }
@@ -308,7 +359,7 @@ static bool retire_finished(struct strag_pipeline *pipeline, int index)
     struct run *run = &pipeline->runs[index];
     enum segment_state last = HERE;
     bool changed = false;
-    if (pipeline->plan->ops[index].kind == STRAG_RECV_REDUCE) {
+    if (needs_slot(&pipeline->plan->ops[index])) {
         reduce_arrived(pipeline, index);
         last = REDUCED;
     }
@@ -334,7 +385,9 @@ static int hand_over(struct strag_pipeline *pipeline, int index, struct segment 
         return transport->send(transport, transfer, op->peer,
                                own_values(pipeline, op, segment->first), segment->count);
     }
-    if (op->kind == STRAG_RECV_REDUCE) {
+    if (op->kind == STRAG_RECV_HOLD)
+        where = at(pipeline, pipeline->held, segment->first);
+    if (needs_slot(op)) {
         if (lane->in_place)
             return transport->recv_in_place(transport, transfer, op->peer, segment->count);
         segment->slot = lane->free[--lane->nfree];
@@ -352,7 +405,7 @@ static bool post(struct strag_pipeline *pipeline, int index)
     size_t left = run->end - run->posted;
     size_t count = left < run->step ? left : run->step;
 
-    if (op->kind == STRAG_RECV_REDUCE) {
+    if (needs_slot(op)) {
         if (!lane->in_place && (lane->kept_back || lane->nfree == 0))
             return false;
     } else if (!waits_done(pipeline, index, run->posted, run->posted + count)) {
@@ -442,8 +495,7 @@ static bool pass_receives(struct strag_pipeline *pipeline)
         if (pipeline->plan->ops[i].kind == STRAG_SEND)
             continue;
         changed |= post_all(pipeline, i);
-        if (pipeline->plan->ops[i].kind == STRAG_RECV_REDUCE && run->posted < run->end &&
-            run->flying == 0)
+        if (needs_slot(&pipeline->plan->ops[i]) && run->posted < run->end && run->flying == 0)
             pipeline->lanes[run->lane].kept_back = true;
     }
     return changed;
@@ -475,6 +527,16 @@ static bool pass_sends(struct strag_pipeline *pipeline)
 
 /* ---- A call ---- */
 
+static void release_space(struct strag_pipeline *pipeline, int lost)
+{
+    struct strag_reducer *reducer = pipeline->call->reducer;
+    if (pipeline->space)
+        reducer->release(reducer, pipeline->space, lost);
+    if (pipeline->held)
+        reducer->release(reducer, pipeline->held, lost);
+    pipeline->space = pipeline->held = NULL;
+}
+
 /* After an error: nothing stays in flight that the transport can cancel. */
 static void stop(struct strag_pipeline *pipeline)
 {
@@ -485,14 +547,14 @@ static void stop(struct strag_pipeline *pipeline)
         struct strag_transport *transport = pipeline->lanes[run->lane].transport;
         for (struct segment *s = run->oldest; s; s = s->next) {
             if (s->state == FLYING)
-                lost |= transport->cancel(transport, &s->transfer) != STRAG_OK && s->slot != NONE;
+                lost |= transport->cancel(transport, &s->transfer) != STRAG_OK &&
+                        (s->slot != NONE || pipeline->plan->ops[i].kind == STRAG_RECV_HOLD);
             while (s->state == REDUCING && reducer->test(reducer, s->ticket) == STRAG_PENDING)
                 ;
             release(pipeline, run, s);
         }
     }
-    if (pipeline->space)
-        reducer->release(reducer, pipeline->space, lost);
+    release_space(pipeline, lost);
     free_all_segments(pipeline);
 }
 
@@ -504,7 +566,7 @@ static void find_uses(const struct strag_pipeline *pipeline, bool *uses)
     const struct strag_plan *plan = pipeline->plan;
     const uint8_t *lane_of = pipeline->call->lane_of;
     for (int i = 0; i < plan->nops && pipeline->call->count > 0; i++) {
-        if (plan->ops[i].kind == STRAG_RECV_REDUCE)
+        if (needs_slot(&plan->ops[i]))
             uses[lane_of ? lane_of[plan->ops[i].peer] : 0] = true;
     }
 }
@@ -564,9 +626,15 @@ static int prepare_space(struct strag_pipeline *pipeline)
         if (uses[l] && !lane->in_place)
             elements += lane->slot_elements * (size_t)wanted->slots;
     }
+    const size_t held = pipeline->holds && call->count > 0 ? call->count + call->gap : 0;
     if (elements)
         pipeline->space = call->reducer->allocate(call->reducer, elements);
-    return elements && !pipeline->space ? STRAG_ERR_MEMORY : STRAG_OK;
+    if (held)
+        pipeline->held = call->reducer->allocate(call->reducer, held);
+    if ((!elements || pipeline->space) && (!held || pipeline->held))
+        return STRAG_OK;
+    release_space(pipeline, 0);
+    return STRAG_ERR_MEMORY;
 }
 
 int strag_pipeline_start(struct strag_pipeline *pipeline, const struct strag_call *call)
@@ -576,7 +644,7 @@ int strag_pipeline_start(struct strag_pipeline *pipeline, const struct strag_cal
     pipeline->head = pipeline->tail = 0;
     pipeline->marked = true;
     pipeline->reducing = 0;
-    pipeline->space = NULL;
+    pipeline->space = pipeline->held = NULL;
     int status = prepare_space(pipeline);
     if (status == STRAG_OK)
         advance(pipeline);
@@ -607,7 +675,6 @@ int strag_pipeline_progress(struct strag_pipeline *pipeline)
     }
     if (pipeline->head < pipeline->plan->nops)
         return STRAG_PENDING;
-    if (pipeline->space)
-        pipeline->call->reducer->release(pipeline->call->reducer, pipeline->space, 0);
+    release_space(pipeline, 0);
     return STRAG_OK;
 }
