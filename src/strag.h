@@ -235,12 +235,13 @@ int strag_allreduce_set_number(struct strag_allreduce *allreduce, const char *na
 /* ---- Plan: what one rank does ---- */
 
 enum strag_kind {
-    STRAG_SEND,       /**< my current value of the blocks goes to the peer */
-    STRAG_RECV,       /**< what the peer sends replaces my value of the blocks */
+    STRAG_SEND,        /**< my current value of the blocks goes to the peer */
+    STRAG_RECV,        /**< what the peer sends replaces my value of the blocks */
     STRAG_RECV_REDUCE, /**< what the peer sends is reduced into my value of the blocks */
-    STRAG_RECV_HOLD, /**< what the peer sends is kept aside for the operation behind it, which is: */
-    STRAG_RECV_JOIN  /**< what the peer sends is the right operand of what is kept aside, and their
-                          sum the left operand of my value of the blocks */
+    STRAG_RECV_HOLD,   /**< what the peer sends is kept aside for the operation behind it, which is:
+                        */
+    STRAG_RECV_JOIN /**< what the peer sends is the right operand of what is kept aside, and their
+                         sum the left operand of my value of the blocks */
 };
 
 /** One rank's operations in program order. It knows neither data type nor count. */

@@ -3,18 +3,18 @@
  * Trivance: threes on a ring, each of which exchanges with both neighbours at the same time. It
  * takes ceil(log3 d) steps instead of Swing's ceil(log2 d), and both directions of a link are busy.
  *
- * One dimension, of any size. A list of ranks, at first all of them in order, falls into three: every
- * third rank, from the first, the second, and the third one on. In a step each rank meets the ranks
- * beside it in the list, which belong to the two other lists; then each list goes on by itself. A
- * ring of 9:
+ * One dimension, of any size. A list of ranks, at first all of them in order, falls into three:
+ * every third rank, from the first, the second, and the third one on. In a step each rank meets the
+ * ranks beside it in the list, which belong to the two other lists; then each list goes on by
+ * itself. A ring of 9:
  *
  *     step   distance   lists; rank 4 meets
  *      0        1       (0 1 2 3 4 5 6 7 8)            3 and 5
  *      1        3       (0 3 6) (1 4 7) (2 5 8)        1 and 7
  *
  * In `trivance` a rank keeps the blocks of the list that it goes to and sends both others; what the
- * ranks of a list share is one range of blocks, in the order 0 3 6 1 4 7 2 5 8. The allgather is the
- * same backwards. What rank 4 does, who owns block 4:
+ * ranks of a list share is one range of blocks, in the order 0 3 6 1 4 7 2 5 8. The allgather is
+ * the same backwards. What rank 4 does, who owns block 4:
  *
  *     round   sends                            receives
  *       0     0 1 2 to rank 3, 6 7 8 to 5      3 4 5 from both, reduced          reduce-scatter
@@ -23,16 +23,17 @@
  *       3     3 4 5 to both                    0 1 2 from rank 3, 6 7 8 from 5
  *
  * In every round a link carries a third of the vector each way, however far the ranks are apart: a
- * ninth goes three links far, and so on. That is more than Swing's (a sixth per step), in fewer steps.
+ * ninth goes three links far, and so on. That is more than Swing's (a sixth per step), in fewer
+ * steps.
  *
  * `trivance-latency` swaps in the last steps, which lead the farthest, instead of dividing: the
  * ranks of a list share a range of blocks, each gets the sums of the two other lists and adds both.
  * Swaps take the opposite order,
  * the farthest first. So all who hold the same sum have it from the same three, and reduce these in
- * one order, first list, second, third: all ranks end with identical bits. (In the paper's order, the
- * nearest first, brackets would turn with the ranks.) Those of the third list have to reduce what
- * comes from both before they add their own: recv_hold and recv_join. A ring of 9, what is sent
- * whole:
+ * one order, first list, second, third: all ranks end with identical bits. (In the paper's order,
+ * the nearest first, brackets would turn with the ranks.) Those of the third list have to reduce
+ * what comes from both before they add their own: recv_hold and recv_join. A ring of 9, what is
+ * sent whole:
  *
  *     round   from                 each rank holds the sum of
  *       0     3 links both ways    0 3 6, or 1 4 7, or 2 5 8: 4 holds (1 + 4) + 7
@@ -46,11 +47,11 @@
  *
  * So any size takes ceil(log3 d) steps; but a few links carry up to twice as much. On a mesh the
  * ends of all lists do so. To even that out where some list is not divided by 3, a ring carries two
- * halves of the vector whose ranks are numbered from opposite places on.
+ * halves of the vector whose ranks are numbered from opposite places on (up to 256 hosts).
  *
  * Several dimensions take turns (as in torus.h), and with all ports D parts of the vector start in
- * different ones; mirrored ones are not needed, as both directions are used already. Ranks of a host
- * are a list of their own, whose steps come first and always divide.
+ * different ones; mirrored ones are not needed, as both directions are used already. Ranks of a
+ * host are a list of their own, whose steps come first and always divide.
  *
  * With q = sum ceil(log3 d_i) among hosts of g ranks, of which k divide:
  *
@@ -65,7 +66,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { STEPS_MAX = 20 + STRAG_DIMS_MAX + 20, PARTS_MAX = 2 * STRAG_DIMS_MAX, NOBODY = -1 };
+enum { STEPS_MAX = STRAG_TORUS_STEPS_MAX + 20, PARTS_MAX = 2 * STRAG_DIMS_MAX, NOBODY = -1 };
+
+/* With more hosts fewer forms are compared, and none is evened out, so that a table is made soon.
+ */
+enum { MANY_HOSTS = 256 };
 
 /* ---- One list ---- */
 
@@ -142,10 +147,11 @@ static int log3_ceil(int n)
 
 static int power_of_3(int exponent)
 {
-    int power = 1;
-    while (exponent-- > 0)
-        power *= 3;
-    return power;
+    static const int powers[] = {1,        3,        9,         27,        81,
+                                 243,      729,      2187,      6561,      19683,
+                                 59049,    177147,   531441,    1594323,   4782969,
+                                 14348907, 43046721, 129140163, 387420489, 1162261467};
+    return powers[exponent];
 }
 
 static int dimension_size(const struct strag_torus *torus, int dim)
@@ -207,7 +213,7 @@ static void lay_out(const struct strag_problem *problem, int scatter, struct tri
         trivance->even = trivance->even && is_even(&torus, d);
         rings = rings || (torus.wrap[d] && !is_even(&torus, d));
     }
-    trivance->halves = torus.parts > 1 && rings;
+    trivance->halves = torus.parts > 1 && rings && torus.hosts <= MANY_HOSTS;
     trivance->parts = torus.parts > 1 ? torus.dims * (trivance->halves ? 2 : 1) : 1;
     trivance->local_steps = log3_ceil(torus.local);
     for (int part = 0; part < trivance->parts; part++) {
@@ -277,8 +283,8 @@ static void find_walk(const struct trivance *trivance, int part, int rank, struc
     *walk = (struct walk){.trivance = trivance, .part = part};
     walk->cell = strag_torus_cell(torus, rank, &walk->local);
     for (int d = 0; d < torus->dims; d++)
-        walk->at[d] = (strag_torus_coordinate(torus, walk->cell, d) + shift(walk, d)) %
-                      torus->size[d];
+        walk->at[d] =
+            (strag_torus_coordinate(torus, walk->cell, d) + shift(walk, d)) % torus->size[d];
     walk->at[torus->dims] = walk->local;
     walk->first[0] = part * trivance->blocks;
     walk->count[0] = trivance->blocks;
@@ -325,9 +331,8 @@ static void build_scatter(const struct walk *walk, int step, const struct list *
     for (int which = 0; which < lists_of(list); which++) {
         struct strag_range range = range_of(walk, step, list, which);
         if (which != list->index % 3)
-            strag_send(builder, round,
-                       rank_at(walk, step, list, source(list, list->index, which)), range.first,
-                       range.count);
+            strag_send(builder, round, rank_at(walk, step, list, source(list, list->index, which)),
+                       range.first, range.count);
     }
     for (int i = 0; i < count; i++)
         strag_recv_reduce(builder, round, rank_at(walk, step, list, places[i]),
@@ -488,6 +493,17 @@ static bool has_one_port(const struct strag_problem *problem)
     return strag_torus_of(problem).parts == 1;
 }
 
+/* Where all dimensions are 16, 32, 64, .. Swing has no list of odd size, and here the ends of lists
+ * lead as far as what its additional steps cost. */
+static bool adds_nothing(const struct strag_problem *problem)
+{
+    struct strag_torus torus = strag_torus_of(problem);
+    int d = 0;
+    while (d < torus.dims && torus.size[d] >= 16 && (torus.size[d] & (torus.size[d] - 1)) == 0)
+        d++;
+    return d == torus.dims || has_one_port(problem);
+}
+
 /* ---- trivance: the number of blocks selects the form ---- */
 
 enum { ALL_QUARTERS = 4 };
@@ -537,8 +553,9 @@ static int choices(const struct strag_problem *problem, int *blocks)
 {
     int count = 0, last = blocks_of_form(problem, 0);
     int most = blocks_of_form(problem, dividing_steps(problem, ALL_QUARTERS));
+    int step = strag_torus_of(problem).hosts > MANY_HOSTS ? 2 : 1;
     blocks[count++] = 0;
-    for (int quarters = 1; quarters < ALL_QUARTERS; quarters++) {
+    for (int quarters = step; quarters < ALL_QUARTERS; quarters += step) {
         int form = blocks_of_form(problem, dividing_steps(problem, quarters));
         if (form > last && form < most)
             blocks[count++] = last = form;
@@ -552,7 +569,7 @@ const struct strag_algorithm strag_trivance = {
     .rounds = "2 sum ceil(log3 d_i)",
     .sent = "2(n-1)/n, d_i = 3^k",
     .check = check,
-    .adds_nothing = has_one_port,
+    .adds_nothing = adds_nothing,
     .on_request = has_one_port,
     .prepare = prepare,
     .release = free,
@@ -577,7 +594,7 @@ const struct strag_algorithm strag_trivance_latency = {
     .rounds = "sum ceil(log3 d_i)",
     .sent = "2 sum ceil(log3 d_i)",
     .check = check,
-    .adds_nothing = has_one_port,
+    .adds_nothing = adds_nothing,
     .on_request = has_one_port,
     .prepare = prepare_latency,
     .release = free,

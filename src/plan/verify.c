@@ -205,8 +205,8 @@ static bool may_post(const struct strag_proof *proof, int rank, int op)
         return false;
     for (int i = proof->runners[rank].begin; i < op; i++) {
         bool same_way = (ops[i].kind == STRAG_SEND) == (ops[op].kind == STRAG_SEND);
-        bool in_the_way = (same_way && ops[i].peer == ops[op].peer) ||
-                          (reduces && needs_slot(&ops[i]));
+        bool in_the_way =
+            (same_way && ops[i].peer == ops[op].peer) || (reduces && needs_slot(&ops[i]));
         if (in_the_way && events[i].progress != DONE)
             return false;
     }

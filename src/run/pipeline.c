@@ -10,9 +10,9 @@
  *
  * `done` moves only in order, so whether an element of an earlier operation is finished is one
  * comparison. A segment is retired when it is the oldest of its operation and has arrived; a
- * recv_reduce then also reduces it, if the elements it writes are free. A recv_join first reduces it
- * into what the recv_hold before it has received, which needs no more than that this is there: its
- * space is given back, and what is joined lies in a vector of its own.
+ * recv_reduce then also reduces it, if the elements it writes are free. A recv_join first reduces
+ * it into what the recv_hold before it has received, which needs no more than that this is there:
+ * its space is given back, and what is joined lies in a vector of its own.
  *
  * Completions only mark segments. Everything else happens in one pass over the active operations,
  * which is repeated until nothing changes.
@@ -281,13 +281,12 @@ static const char *message_of(const struct strag_pipeline *pipeline, int index,
 {
     if (segment->state == JOINED)
         return at(pipeline, pipeline->held, segment->first);
-    return segment->slot == NONE
-               ? segment->transfer.arrived
-               : slot_address(pipeline, &pipeline->runs[index], segment->slot);
+    return segment->slot == NONE ? segment->transfer.arrived
+                                 : slot_address(pipeline, &pipeline->runs[index], segment->slot);
 }
 
-/* Reduce a segment of a recv_join into what is kept aside, if that is there. It is short, or seldom:
- * the reducer is waited for. @return whether its state changed */
+/* Reduce a segment of a recv_join into what is kept aside, if that is there. It is short, or
+ * seldom: the reducer is waited for. @return whether its state changed */
 static bool join(struct strag_pipeline *pipeline, int index, struct segment *segment)
 {
     struct strag_reducer *reducer = pipeline->call->reducer;

@@ -48,8 +48,8 @@ static bool op_is_well_formed(const struct strag_plan *plan, int index)
 {
     const struct strag_op *op = &plan->ops[index];
     int64_t end = (int64_t)op->first + op->count;
-    if (op->kind > STRAG_RECV_JOIN || op->first < 0 || op->count < 1 ||
-        end > plan->bounds.blocks || op->peer < 0 || op->peer >= plan->n || op->peer == plan->rank)
+    if (op->kind > STRAG_RECV_JOIN || op->first < 0 || op->count < 1 || end > plan->bounds.blocks ||
+        op->peer < 0 || op->peer >= plan->n || op->peer == plan->rank)
         return false;
     if (op->round < (index ? op[-1].round : 0) || op->after > op[1].after)
         return false;
