@@ -548,18 +548,24 @@ static int prepare(const struct strag_problem *problem, void **prepared, struct 
                       problem->n, list, problem->blocks);
 }
 
-/* All steps; and each of the other forms once, but for the one that is trivance-latency. */
+/* All steps; and each of the other forms once, but for the one that is trivance-latency. Where
+ * hosts are many, and none stands for all, half of the steps only. */
 static int choices(const struct strag_problem *problem, int *blocks)
 {
+    struct trivance all;
+    lay_out(problem, dividing_steps(problem, ALL_QUARTERS), &all);
+    const int most = all.parts * all.blocks;
+    const bool few = all.torus.hosts > MANY_HOSTS && !all.even;
     int count = 0, last = blocks_of_form(problem, 0);
-    int most = blocks_of_form(problem, dividing_steps(problem, ALL_QUARTERS));
-    int step = strag_torus_of(problem).hosts > MANY_HOSTS ? 2 : 1;
-    blocks[count++] = 0;
-    for (int quarters = step; quarters < ALL_QUARTERS; quarters += step) {
+    if (!few)
+        blocks[count++] = 0;
+    for (int quarters = few ? 2 : 1; quarters < (few ? 3 : ALL_QUARTERS); quarters++) {
         int form = blocks_of_form(problem, dividing_steps(problem, quarters));
         if (form > last && form < most)
             blocks[count++] = last = form;
     }
+    if (count == 0)
+        blocks[count++] = 0;
     return count;
 }
 
