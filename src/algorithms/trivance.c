@@ -106,11 +106,12 @@ static int source(const struct list *list, int index, int which)
 /* The places that get from `index` what its list has, at most 4. @return how many */
 static int targets(const struct list *list, int *places)
 {
+    static const int away[] = {-1, 1, -2, 2};
     int count = 0;
-    for (int away = -2; away <= 2; away++) {
-        int place = list->index + away;
+    for (int a = 0; a < 4; a++) {
+        int place = list->index + away[a];
         if (list->wrap)
-            place = (place + list->size) % list->size;
+            place = (place + 2 * list->size) % list->size;
         if (place < 0 || place >= list->size || place % 3 == list->index % 3)
             continue;
         bool seen = false;

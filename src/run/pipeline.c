@@ -27,7 +27,7 @@
  * times as long as the vector with 2, 1.09 with 8). */
 enum { LOOKAHEAD = 8, NONE = -1 };
 
-enum segment_state { FLYING, HERE, JOINED, REDUCING, REDUCED };
+enum segment_state { FLYING, HERE, REDUCING, REDUCED };
 
 /* A segment in flight. Without a slot, a recv_reduce has it in place. */
 struct segment {
@@ -43,7 +43,8 @@ struct segment {
 /* An active operation. Elements are counted from the start of the vector. */
 struct run {
     size_t begin, done, posted, end;
-    size_t step; /* elements of a segment; the last may be shorter */
+    size_t joined; /* recv_join: so far what came is joined with what was kept aside */
+    size_t step;   /* elements of a segment; the last may be shorter */
     struct segment *oldest, *youngest;
     int flying;   /* segments in the queue */
     uint8_t lane; /* index */
@@ -80,7 +81,7 @@ struct strag_pipeline {
     int reducing; /* reductions that the reducer has not finished */
     int status;   /* the first error */
     char *space;  /* temporary */
-    char *held;   /* temporary, a whole vector: what is kept aside */
+    size_t held;  /* where in it is room for a vector: what is kept aside */
     struct lane lanes[STRAG_LANES];
     int *free_slots; /* of all lanes */
     int slots_room;
@@ -208,6 +209,12 @@ static char *slot_address(const struct strag_pipeline *pipeline, const struct ru
     return at(pipeline, pipeline->space, lane->offset + (size_t)slot * lane->slot_elements);
 }
 
+/* Where what is kept aside for an element is. */
+static char *held_address(const struct strag_pipeline *pipeline, size_t element)
+{
+    return at(pipeline, pipeline->space, pipeline->held + element);
+}
+
 /* ---- Segments ---- */
 
 /* A message that arrived in place is not needed any more. */
@@ -235,29 +242,27 @@ static struct segment *take_segment(struct strag_pipeline *pipeline, struct run 
     return segment;
 }
 
-/* A segment's message is not needed any more, nor its temporary space. */
-static void free_message(struct strag_pipeline *pipeline, const struct run *run,
-                         struct segment *segment)
+/* The oldest segment is not needed any more, nor its temporary space. */
+static void drop(struct strag_pipeline *pipeline, struct run *run)
 {
+    struct segment *segment = run->oldest;
+    run->oldest = segment->next;
+    if (!run->oldest)
+        run->youngest = NULL;
+    run->flying--;
     struct lane *lane = &pipeline->lanes[run->lane];
     release(pipeline, run, segment);
     if (segment->slot != NONE)
         lane->free[lane->nfree++] = segment->slot;
-    segment->slot = NONE;
+    segment->next = pipeline->free;
+    pipeline->free = segment;
 }
 
 /* The oldest segment is finished. */
 static void retire(struct strag_pipeline *pipeline, struct run *run)
 {
-    struct segment *segment = run->oldest;
-    run->done += segment->count;
-    run->oldest = segment->next;
-    if (!run->oldest)
-        run->youngest = NULL;
-    run->flying--;
-    free_message(pipeline, run, segment);
-    segment->next = pipeline->free;
-    pipeline->free = segment;
+    run->done += run->oldest->count;
+    drop(pipeline, run);
 }
 
 /* Are the elements [first, end) of the operation free of all it must wait for? */
@@ -276,33 +281,11 @@ static bool waits_done(const struct strag_pipeline *pipeline, int index, size_t 
 }
 
 /* Where a segment's message is. */
-static const char *message_of(const struct strag_pipeline *pipeline, int index,
+static const char *message_of(const struct strag_pipeline *pipeline, const struct run *run,
                               const struct segment *segment)
 {
-    if (segment->state == JOINED)
-        return at(pipeline, pipeline->held, segment->first);
     return segment->slot == NONE ? segment->transfer.arrived
-                                 : slot_address(pipeline, &pipeline->runs[index], segment->slot);
-}
-
-/* Reduce a segment of a recv_join into what is kept aside, if that is there. It is short, or
- * seldom: the reducer is waited for. @return whether its state changed */
-static bool join(struct strag_pipeline *pipeline, int index, struct segment *segment)
-{
-    struct strag_reducer *reducer = pipeline->call->reducer;
-    char *held = at(pipeline, pipeline->held, segment->first);
-    if (pipeline->runs[index - 1].done < segment->first + segment->count)
-        return false;
-    int status = reducer->reduce(reducer, held, held, message_of(pipeline, index, segment),
-                                 segment->count, &segment->ticket);
-    while (status == STRAG_PENDING)
-        status = reducer->test(reducer, segment->ticket);
-    note_status(pipeline, status);
-    if (status < 0)
-        return false;
-    free_message(pipeline, &pipeline->runs[index], segment);
-    segment->state = JOINED;
-    return true;
+                                 : slot_address(pipeline, run, segment->slot);
 }
 
 /* Begin to reduce a segment that has arrived, if it may. @return whether its state changed */
@@ -313,7 +296,7 @@ static bool begin_reducing(struct strag_pipeline *pipeline, int index, struct se
     if (!waits_done(pipeline, index, segment->first, segment->first + segment->count))
         return false;
     const char *own = own_values(pipeline, op, segment->first);
-    const char *in = message_of(pipeline, index, segment);
+    const char *in = message_of(pipeline, &pipeline->runs[index], segment);
     int status = reducer->reduce(reducer, at(pipeline, pipeline->call->output, segment->first),
                                  op->own_left ? own : in, op->own_left ? in : own, segment->count,
                                  &segment->ticket);
@@ -339,17 +322,67 @@ static void test_reducing(struct strag_pipeline *pipeline, struct segment *segme
 /* Reduce what has arrived: several segments at a time, where the reducer works by itself. */
 static void reduce_arrived(struct strag_pipeline *pipeline, int index)
 {
-    const bool joins = pipeline->plan->ops[index].kind == STRAG_RECV_JOIN;
     for (struct segment *s = pipeline->runs[index].oldest; s; s = s->next) {
         if (pipeline->status == STRAG_OK && s->state == REDUCING)
             test_reducing(pipeline, s);
         if (pipeline->status != STRAG_OK || s->state == FLYING)
             return;
-        if (s->state == HERE && joins && !join(pipeline, index, s))
-            return;
-        if ((s->state == HERE || s->state == JOINED) && !begin_reducing(pipeline, index, s))
+        if (s->state == HERE && !begin_reducing(pipeline, index, s))
             return;
     }
+}
+
+/* Reduce, and wait for the reducer: what is joined is short, or seldom. @return whether it is done
+ */
+static bool reduce_now(struct strag_pipeline *pipeline, char *out, const char *left,
+                       const char *right, size_t elements)
+{
+    struct strag_reducer *reducer = pipeline->call->reducer;
+    uint64_t ticket;
+    int status = reducer->reduce(reducer, out, left, right, elements, &ticket);
+    while (status == STRAG_PENDING)
+        status = reducer->test(reducer, ticket);
+    note_status(pipeline, status);
+    return status == STRAG_OK;
+}
+
+/* Join what has arrived with what was kept aside. That waits for nothing else: neither space nor
+ * messages in flight are taken up until the rank's own values are free. @return whether there was
+ * something */
+static bool join_arrived(struct strag_pipeline *pipeline, int index)
+{
+    struct run *run = &pipeline->runs[index];
+    bool joined = false;
+    while (run->oldest && run->oldest->state == HERE && pipeline->status == STRAG_OK &&
+           run[-1].done >= run->joined + run->oldest->count) {
+        const struct segment *segment = run->oldest;
+        char *held = held_address(pipeline, segment->first);
+        if (!reduce_now(pipeline, held, held, message_of(pipeline, run, segment), segment->count))
+            break;
+        run->joined += segment->count;
+        drop(pipeline, run);
+        joined = true;
+    }
+    return joined;
+}
+
+/* Reduce with the rank's own values what is joined. @return whether there was something */
+static bool add_joined(struct strag_pipeline *pipeline, int index)
+{
+    const struct strag_op *op = &pipeline->plan->ops[index];
+    struct run *run = &pipeline->runs[index];
+    bool added = false;
+    while (run->done < run->joined && pipeline->status == STRAG_OK) {
+        const size_t left = run->joined - run->done, count = left < run->step ? left : run->step;
+        if (!waits_done(pipeline, index, run->done, run->done + count) ||
+            !reduce_now(pipeline, at(pipeline, pipeline->call->output, run->done),
+                        held_address(pipeline, run->done), own_values(pipeline, op, run->done),
+                        count))
+            break;
+        run->done += count;
+        added = true;
+    }
+    return added;
 }
 
 /* Retire what can be retired. @return whether there was something */
@@ -358,7 +391,11 @@ static bool retire_finished(struct strag_pipeline *pipeline, int index)
     struct run *run = &pipeline->runs[index];
     enum segment_state last = HERE;
     bool changed = false;
-    if (needs_slot(&pipeline->plan->ops[index])) {
+    if (pipeline->plan->ops[index].kind == STRAG_RECV_JOIN) {
+        changed = join_arrived(pipeline, index);
+        return add_joined(pipeline, index) || changed;
+    }
+    if (pipeline->plan->ops[index].kind == STRAG_RECV_REDUCE) {
         reduce_arrived(pipeline, index);
         last = REDUCED;
     }
@@ -385,7 +422,7 @@ static int hand_over(struct strag_pipeline *pipeline, int index, struct segment 
                                own_values(pipeline, op, segment->first), segment->count);
     }
     if (op->kind == STRAG_RECV_HOLD)
-        where = at(pipeline, pipeline->held, segment->first);
+        where = held_address(pipeline, segment->first);
     if (needs_slot(op)) {
         if (lane->in_place)
             return transport->recv_in_place(transport, transfer, op->peer, segment->count);
@@ -436,7 +473,8 @@ static void activate(struct strag_pipeline *pipeline, int index)
     size_t segments = length > 0;
     if (length > longest)
         segments = length / longest + (length % longest != 0);
-    *run = (struct run){.begin = begin, .done = begin, .posted = begin, .end = end, .lane = lane};
+    *run = (struct run){
+        .begin = begin, .done = begin, .posted = begin, .joined = begin, .end = end, .lane = lane};
     /* An operation without elements posts nothing: the order of messages skips it. */
     int before = pipeline->before[index];
     if (before != NONE && pipeline->runs[before].begin == pipeline->runs[before].end)
@@ -526,16 +564,6 @@ static bool pass_sends(struct strag_pipeline *pipeline)
 
 /* ---- A call ---- */
 
-static void release_space(struct strag_pipeline *pipeline, int lost)
-{
-    struct strag_reducer *reducer = pipeline->call->reducer;
-    if (pipeline->space)
-        reducer->release(reducer, pipeline->space, lost);
-    if (pipeline->held)
-        reducer->release(reducer, pipeline->held, lost);
-    pipeline->space = pipeline->held = NULL;
-}
-
 /* After an error: nothing stays in flight that the transport can cancel. */
 static void stop(struct strag_pipeline *pipeline)
 {
@@ -553,7 +581,8 @@ static void stop(struct strag_pipeline *pipeline)
             release(pipeline, run, s);
         }
     }
-    release_space(pipeline, lost);
+    if (pipeline->space)
+        reducer->release(reducer, pipeline->space, lost);
     free_all_segments(pipeline);
 }
 
@@ -625,15 +654,12 @@ static int prepare_space(struct strag_pipeline *pipeline)
         if (uses[l] && !lane->in_place)
             elements += lane->slot_elements * (size_t)wanted->slots;
     }
-    const size_t held = pipeline->holds && call->count > 0 ? call->count + call->gap : 0;
+    pipeline->held = elements;
+    if (pipeline->holds && call->count > 0)
+        elements += call->count + call->gap;
     if (elements)
         pipeline->space = call->reducer->allocate(call->reducer, elements);
-    if (held)
-        pipeline->held = call->reducer->allocate(call->reducer, held);
-    if ((!elements || pipeline->space) && (!held || pipeline->held))
-        return STRAG_OK;
-    release_space(pipeline, 0);
-    return STRAG_ERR_MEMORY;
+    return elements && !pipeline->space ? STRAG_ERR_MEMORY : STRAG_OK;
 }
 
 int strag_pipeline_start(struct strag_pipeline *pipeline, const struct strag_call *call)
@@ -643,7 +669,7 @@ int strag_pipeline_start(struct strag_pipeline *pipeline, const struct strag_cal
     pipeline->head = pipeline->tail = 0;
     pipeline->marked = true;
     pipeline->reducing = 0;
-    pipeline->space = pipeline->held = NULL;
+    pipeline->space = NULL;
     int status = prepare_space(pipeline);
     if (status == STRAG_OK)
         advance(pipeline);
@@ -674,6 +700,7 @@ int strag_pipeline_progress(struct strag_pipeline *pipeline)
     }
     if (pipeline->head < pipeline->plan->nops)
         return STRAG_PENDING;
-    release_space(pipeline, 0);
+    if (pipeline->space)
+        pipeline->call->reducer->release(pipeline->call->reducer, pipeline->space, 0);
     return STRAG_OK;
 }

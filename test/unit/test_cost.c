@@ -220,7 +220,9 @@ static void a_late_rank(void **state)
     for (int a = 0; strag_algorithms[a]; a++) {
         if (strag_algorithms[a]->needs_straggler)
             continue; /* they do not wait at once: test_straggler.c */
-        struct strag_problem problem = {.n = 8};
+        /* where the ranks are not alike others may go ahead meanwhile */
+        bool threes = strncmp(strag_algorithms[a]->name, "trivance", 8) == 0;
+        struct strag_problem problem = {.n = threes ? 9 : 8};
         if (first_round(strag_algorithms[a], &problem, 5) > 0)
             continue; /* the others go ahead */
         const char *name = strag_algorithms[a]->name;

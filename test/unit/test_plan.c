@@ -183,7 +183,8 @@ static bool was_written(const struct strag_plan *plan, int op, int block)
 {
     for (int i = 0; i < op; i++) {
         const struct strag_op *o = &plan->ops[i];
-        if (o->kind != STRAG_SEND && block >= o->first && block < o->first + o->count)
+        if (o->kind != STRAG_SEND && o->kind != STRAG_RECV_HOLD && block >= o->first &&
+            block < o->first + o->count)
             return true;
     }
     return false;
@@ -205,13 +206,19 @@ static bool is_copied(const struct strag_plan *plan, int block)
 static bool must_wait(const struct strag_plan *plan, int op, int other)
 {
     const struct strag_op *a = &plan->ops[other], *b = &plan->ops[op];
+    if (b->kind == STRAG_RECV_HOLD) /* which touches no block: what is aside is to be joined */
+        return a->kind == STRAG_RECV_JOIN && a->first < b->first + b->count &&
+               b->first < a->first + a->count;
+    if (a->kind == STRAG_RECV_HOLD)
+        return b->kind == STRAG_RECV_JOIN && other == op - 1;
     if (a->kind == STRAG_SEND && b->kind == STRAG_SEND)
         return false;
     for (int block = b->first; block < b->first + b->count; block++) {
         bool needed = block >= a->first && block < a->first + a->count;
         for (int i = other + 1; needed && i < op; i++) {
             const struct strag_op *o = &plan->ops[i];
-            bool touches = block >= o->first && block < o->first + o->count;
+            bool touches =
+                block >= o->first && block < o->first + o->count && o->kind != STRAG_RECV_HOLD;
             bool covers = o->kind != STRAG_SEND || (a->kind != STRAG_SEND && b->kind != STRAG_SEND);
             needed = !(touches && covers);
         }
@@ -241,7 +248,7 @@ static void check_plan(const struct strag_plan *plan)
             written += was_written(plan, op, block);
             copied += !was_written(plan, op, block) && is_copied(plan, block);
         }
-        if (o->kind == STRAG_RECV)
+        if (o->kind == STRAG_RECV || o->kind == STRAG_RECV_HOLD)
             assert_false(o->from_input);
         else if (o->from_input)
             assert_int_equal(written, 0);
@@ -531,6 +538,8 @@ static void words(void **state)
     assert_string_equal(strag_kind_name(STRAG_SEND), "send");
     assert_string_equal(strag_kind_name(STRAG_RECV), "recv");
     assert_string_equal(strag_kind_name(STRAG_RECV_REDUCE), "recv_reduce");
+    assert_string_equal(strag_kind_name(STRAG_RECV_HOLD), "recv_hold");
+    assert_string_equal(strag_kind_name(STRAG_RECV_JOIN), "recv_join");
     for (int status = STRAG_ERR_IO - 1; status <= STRAG_PENDING + 1; status++)
         assert_true(strlen(strag_status_text(status)) > 3);
 
