@@ -280,6 +280,17 @@ def torus_scenario(dims, rate, sizes):
                     algorithms=FLAT + ("bucket", "hamiltonian", "swing", "torus-halving", "bine"))
 
 
+def torus_3x3_scenario():
+    """Where rings of three are."""
+    threes = [Bar(f"strag-{name}", size, "model", 1.07) for name in ("trivance", "trivance-latency")
+              for size in (MIB, 4 * MIB)]
+    return Scenario("torus-3x3", "Torus 3x3", [Point("ties-split", "torus:3x3", 25)],
+                    sizes="256K,1M,4M", settings=DEFAULT_AND_SEND, who=contenders.for_long,
+                    algorithms=("ring", "circulant", "bucket", "hamiltonian", "swing",
+                                "swing-latency", "trivance", "trivance-latency"),
+                    bars=tuple(threes))
+
+
 MANY_RATE = 10  # Mbit/s, of a star's links: two cores carry 64 of them
 TORUS_RATE = 4  # ... of an 8x8 torus's links: messages pass through several hosts
 MANY_SIZES = "256K,1M,4M"
@@ -351,6 +362,7 @@ SCENARIOS = [
     torus_scenario("2x4", 50, "1M,4M"),
     torus_scenario("2x8", 25, "1M,4M"),
     torus_scenario("4x4", 25, "1M,4M"),
+    torus_3x3_scenario(),
     Scenario("torus-4x4-long", "Torus 4x4, long vectors", [Point("ties-split", "torus:4x4", 25)],
              sizes="16M", settings=DEFAULT_AND_SEND, who=contenders.for_very_long,
              algorithms=("bucket", "swing"), iterations=2, least=1, seconds=30),
