@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "setup_decide.h"
 
+#include "explain.h"
 #include "info_keys.h"
 #include "log.h"
 #include "report.h"
@@ -46,6 +47,11 @@ static struct coll_strag_table_inputs inputs_of(const struct coll_strag_module *
         .crowd =
             all_shared ? crowd_of(module->shm, ompi_comm_size(comm)) : (struct strag_crowd){.n = 0},
     };
+    const struct coll_strag_part *part = topology ? module->heritage->part : NULL;
+    if (part) {
+        inputs.packed = part->packed;
+        inputs.packed_bytes = part->packed_bytes;
+    }
     if (ompi_comm_rank(comm) == 0)
         inputs.model = coll_strag_make_model(
             topology, shared, reproducible ? COLL_STRAG_TRANSPORTS : (int)module->transport->kind);
@@ -140,7 +146,7 @@ static void decide_given(struct setup *setup, struct coll_strag_decision *decisi
     decision->given_bytes = bytes;
 }
 
-void coll_strag_setup_decide(struct setup *setup)
+void coll_strag_setup_make_decision(struct setup *setup)
 {
     struct coll_strag_decision *decision = &setup->module->heritage->decision;
     memset(decision, 0, sizeof *decision); /* it is sent, padding and all */
@@ -150,6 +156,12 @@ void coll_strag_setup_decide(struct setup *setup)
         decide_given(setup, decision);
     }
     coll_strag_table_pack(&decision->table);
+}
+
+void coll_strag_setup_decide(struct setup *setup)
+{
+    struct coll_strag_decision *decision = &setup->module->heritage->decision;
+    coll_strag_setup_make_decision(setup);
     strag_exchange_broadcast(&setup->exchange, decision, sizeof *decision);
 }
 
@@ -203,7 +215,7 @@ void coll_strag_apply_change(struct coll_strag_module *module, enum strag_change
         return;
     if (change != STRAG_CHANGE_TABLE)
         coll_strag_plans_free(&module->plans, change == STRAG_CHANGE_STRAGGLER);
-    memset(&module->explained, 0, sizeof module->explained);
+    coll_strag_explain_anew(&module->explained);
     coll_strag_setup_find_shortest(module);
 }
 

@@ -115,13 +115,15 @@ typedef int coll_strag_count_t;
 #define COLL_STRAG_DUMP_ARGUMENT
 #endif
 
-/* Texts in the modex: what is put there can be read by all processes that we may ever talk to. */
+/* Texts in the modex, which all processes can read that we may ever talk to; an info key's name. */
 #if OMPI_MAJOR_VERSION >= 5
-#define COLL_STRAG_MODEX_ALL  PMIX_GLOBAL
-#define COLL_STRAG_MODEX_TEXT PMIX_STRING
+#define COLL_STRAG_MODEX_ALL        PMIX_GLOBAL
+#define COLL_STRAG_MODEX_TEXT       PMIX_STRING
+#define COLL_STRAG_INFO_NAME(entry) ((entry)->ie_key->string)
 #else
-#define COLL_STRAG_MODEX_ALL  OPAL_PMIX_GLOBAL
-#define COLL_STRAG_MODEX_TEXT OPAL_STRING
+#define COLL_STRAG_MODEX_ALL        OPAL_PMIX_GLOBAL
+#define COLL_STRAG_MODEX_TEXT       OPAL_STRING
+#define COLL_STRAG_INFO_NAME(entry) ((entry)->ie_key)
 #endif
 
 /* Where a text is looked for: in this process, also on this host, or until the process has said

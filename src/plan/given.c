@@ -165,11 +165,19 @@ static double sent_max(const struct strag_problem *problem)
 struct building {
     const struct strag_given *given;
     struct strag_builder *builder;
+    int held_from; /* the peer of the last STRAG_RECV_HOLD: it is appended with what joins it */
 };
 
-static void append(struct strag_builder *builder, const struct strag_op *op, int first, int count)
+static void append(const struct building *building, const struct strag_op *op, int first, int count)
 {
+    struct strag_builder *builder = building->builder;
     switch (op->kind) {
+    case STRAG_RECV_HOLD:
+        break;
+    case STRAG_RECV_JOIN:
+        strag_recv_join(builder, op->round, (const int[]){building->held_from, op->peer}, first,
+                        count);
+        break;
     case STRAG_SEND:
         strag_send(builder, op->round, op->peer, first, count);
         break;
@@ -186,17 +194,19 @@ static void append(struct strag_builder *builder, const struct strag_op *op, int
 
 static bool append_op(void *context, const struct strag_op *op)
 {
-    const struct building *building = context;
+    struct building *building = context;
     const int head = head_count(building->given->head.blocks, op);
     strag_stage(building->builder, building->given->head.stage[op->stage]);
-    append(building->builder, op, op->first, head);
-    append(building->builder, op, 0, op->count - head);
+    append(building, op, op->first, head);
+    append(building, op, 0, op->count - head);
+    if (op->kind == STRAG_RECV_HOLD)
+        building->held_from = op->peer;
     return true;
 }
 
 static void build(const struct strag_problem *problem, int rank, struct strag_builder *builder)
 {
-    struct building building = {given_of(problem), builder};
+    struct building building = {given_of(problem), builder, -1};
     visit_rank(building.given, rank, append_op, &building);
 }
 
@@ -381,7 +391,7 @@ static int check_groups(struct strag_given *given, struct strag_error *err)
 static int check_op(const struct strag_given *given, int o, struct strag_error *err)
 {
     const struct strag_given_op *op = &given->op[o];
-    if (op->kind > STRAG_RECV_REDUCE || op->stage >= given->head.nstages)
+    if (op->kind > STRAG_RECV_JOIN || op->stage >= given->head.nstages)
         return strag_fail(err, STRAG_ERR_ARGUMENT, "operation %d of all: no such kind or stage", o);
     if (op->count < 1 || op->count > given->head.blocks)
         return strag_fail(err, STRAG_ERR_ARGUMENT,
@@ -424,10 +434,23 @@ struct checking {
     struct strag_op op;
 };
 
+/* Does what is kept aside by `hold` go into `join`? */
+static bool is_joined(const struct strag_op *hold, const struct strag_op *join)
+{
+    return join->kind == STRAG_RECV_JOIN && join->first == hold->first &&
+           join->count == hold->count && join->round == hold->round && join->peer != hold->peer;
+}
+
 static bool check_next(void *context, const struct strag_op *op)
 {
     struct checking *checking = context;
-    if (op->peer == checking->rank)
+    const bool held = checking->ops && checking->op.kind == STRAG_RECV_HOLD;
+    if (held && !is_joined(&checking->op, op))
+        checking->wrong = "no recv_join of the recv_hold before it: with its range and round, from "
+                          "another peer";
+    else if (!held && op->kind == STRAG_RECV_JOIN)
+        checking->wrong = "no recv_hold is right before it";
+    else if (op->peer == checking->rank)
         checking->wrong = "the peer is the rank itself";
     else if (op->round < 0)
         checking->wrong = "a round out of range";
@@ -445,6 +468,8 @@ static int check_rank(const struct strag_given *given, int rank, int *rounds,
 {
     struct checking checking = {.rank = rank};
     visit_rank(given, rank, check_next, &checking);
+    if (!checking.wrong && checking.ops && checking.op.kind == STRAG_RECV_HOLD)
+        checking.wrong = "no recv_join is right behind it";
     if (checking.wrong)
         return strag_fail(err, STRAG_ERR_ARGUMENT,
                           "rank %d, operation %d (%s, peer %d, block %d): %s", rank,
