@@ -4,7 +4,7 @@
 
     python3 bench/overlap.py doc/results.md FOLDER...
 
-Each folder is one launch. A figure is the median over the launches, of times within one launch.
+Each folder is one launch (of some, if others were left out). A figure is the median over the launches, of times within one launch.
 """
 import csv
 import pathlib
@@ -29,6 +29,11 @@ turn within a launch. *wait*: the call waited for at once, in us. *total*: with 
 as long as stock's wait, for both. *hidden*: the share of its own wait that the computation hides.
 *own*: the same with a computation as long as each one's own wait, as osu_iallreduce has it. A ratio
 below 1 means that strag was faster. Medians of the slowest rank's times.
+
+Through shared memory a rank that waits at once is busy all the time with its own copying and reducing:
+a computation hides none of that. libnbc with two ranks sums up on one of them, which the other one's
+computation may hide. Where ranks share processors the computations do, too, and take twice their time:
+hidden is then below 0.
 """
 
 
@@ -56,7 +61,9 @@ def ratio(mine, stock, column):
 
 
 def show(place, ranks, slice_us, table):
-    lines = [f"\n### {PLACES[place]}: {ranks} ranks, MPI_Test every {slice_us:g} us\n",
+    launches = min(len(rows["strag"]) for rows in table.values())
+    lines = [f"\n### {PLACES[place]}: {ranks} ranks, MPI_Test every {slice_us:g} us "
+             f"(launches: {launches})\n",
              "| size | wait, strag | stock | total, strag | stock | ratio | hidden, strag | stock "
              "| own ratio | own hidden, strag | stock |",
              "|---:|" + "---:|" * 10]
@@ -79,8 +86,10 @@ def main():
     if not tables:
         sys.exit("usage: overlap.py doc/results.md FOLDER...: folders that bench/overlap.sh wrote")
     machine = (folders[0] / "machine.txt").read_text(encoding="utf-8").strip()
-    text = [HEAD, "    " + machine.replace("\n", "\n    "), f"    launches: {len(folders)}"]
-    text += [show(*key, table) for key, table in sorted(tables.items(), reverse=True)]
+    text = [HEAD, "    " + machine.replace("\n", "\n    ")]
+    order = list(PLACES)
+    text += [show(*key, tables[key])
+             for key in sorted(tables, key=lambda key: (order.index(key[0]), *key[1:]))]
     section.put(sys.argv[1], "overlap", "\n".join(text))
 
 
