@@ -131,11 +131,11 @@ def run(plan, inputs, count, ready_of):
             need((first, blocks, round_) == (op["first"], op["count"], op["round"]),
                  "message", key, "does not match")
             if op["kind"] == "recv_hold":
-                held[r] = data
+                held[r, i] = data
                 done[r].add(i)
                 return True
             if op["kind"] == "recv_join":
-                data = [reduce({}, new, old) for old, new in zip(held[r], data)]
+                data = [reduce({}, new, old) for old, new in zip(held[r, i - 1], data)]
                 data = [reduce({}, own, new) for own, new in zip(values[r][low:high], data)]
             if op["kind"] == "recv_reduce":
                 data = [reduce(op, own, new) for own, new in zip(values[r][low:high], data)]
