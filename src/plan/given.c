@@ -176,6 +176,12 @@ static void append(struct strag_builder *builder, const struct strag_op *op, int
     case STRAG_RECV:
         strag_recv(builder, op->round, op->peer, first, count);
         break;
+    case STRAG_RECV_HOLD:
+        strag_recv_hold(builder, op->round, op->peer, first, count);
+        break;
+    case STRAG_RECV_JOIN:
+        strag_recv_join(builder, op->round, op->peer, first, count);
+        break;
     default:
         if (op->own_left)
             strag_recv_reduce_right(builder, op->round, op->peer, first, count);
@@ -381,7 +387,7 @@ static int check_groups(struct strag_given *given, struct strag_error *err)
 static int check_op(const struct strag_given *given, int o, struct strag_error *err)
 {
     const struct strag_given_op *op = &given->op[o];
-    if (op->kind > STRAG_RECV_REDUCE || op->stage >= given->head.nstages)
+    if (op->kind > STRAG_RECV_JOIN || op->stage >= given->head.nstages)
         return strag_fail(err, STRAG_ERR_ARGUMENT, "operation %d of all: no such kind or stage", o);
     if (op->count < 1 || op->count > given->head.blocks)
         return strag_fail(err, STRAG_ERR_ARGUMENT,
