@@ -16,7 +16,7 @@ EXTRA_DIST += \
 EXTRA_DIST += bench/sim/straggler.py
 
 # Slow links, from the cost model.
-EXTRA_DIST += bench/sim/optcc.py bench/sim/trivance.py
+EXTRA_DIST += bench/sim/optcc.py bench/sim/search.py bench/sim/trivance.py
 
 # Shared by the benchmarks, the lab's too.
 bench_shared = bench/common.c bench/common.h bench/contender.c

@@ -364,7 +364,8 @@ static void build_swap(const struct walk *walk, int step, const struct list *lis
             from[which] = rank_at(walk, step, list, source(list, list->index, which));
     }
     if (mine == 2) {
-        strag_recv_join(builder, round, from, first, count);
+        strag_recv_hold(builder, round, from[0], first, count);
+        strag_recv_join(builder, round, from[1], first, count);
         return;
     }
     if (mine == 1)

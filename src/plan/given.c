@@ -184,6 +184,12 @@ static void append(const struct building *building, const struct strag_op *op, i
     case STRAG_RECV:
         strag_recv(builder, op->round, op->peer, first, count);
         break;
+    case STRAG_RECV_HOLD:
+        strag_recv_hold(builder, op->round, op->peer, first, count);
+        break;
+    case STRAG_RECV_JOIN:
+        strag_recv_join(builder, op->round, op->peer, first, count);
+        break;
     default:
         if (op->own_left)
             strag_recv_reduce_right(builder, op->round, op->peer, first, count);

@@ -176,10 +176,10 @@ void strag_recv_reduce_right(struct strag_builder *builder, int round, int peer,
 void strag_exchange_reduce(struct strag_builder *builder, int round, int peer, int first,
                            int count);
 
-/** Two messages with the same range: the first peer's value is the left operand of the second
- * one's, and their sum that of the rank's own value. */
-void strag_recv_join(struct strag_builder *builder, int round, const int peers[2], int first,
-                     int count);
+/** Two messages with the same range, one right behind the other: the first peer's value is the left
+ * operand of the second one's, and their sum that of the rank's own value. */
+void strag_recv_hold(struct strag_builder *builder, int round, int peer, int first, int count);
+void strag_recv_join(struct strag_builder *builder, int round, int peer, int first, int count);
 
 /** A range that may run over the last block to block 0 again becomes one operation or two. */
 void strag_cyclic(struct strag_builder *builder, enum strag_kind kind, int round, int peer,

@@ -200,6 +200,21 @@ static bool is_copied(const struct strag_plan *plan, int block)
     return false;
 }
 
+/* Is a recv_join the last one before `op` for some block of both? */
+static bool is_last_join(const struct strag_plan *plan, int op, int join)
+{
+    const struct strag_op *ops = plan->ops;
+    for (int b = ops[op].first; b < ops[op].first + ops[op].count; b++) {
+        int last = op - 1;
+        while (last > join && (ops[last].kind != STRAG_RECV_JOIN || b < ops[last].first ||
+                               b >= ops[last].first + ops[last].count))
+            last--;
+        if (last == join && b >= ops[join].first && b < ops[join].first + ops[join].count)
+            return true;
+    }
+    return false;
+}
+
 /* Must `op` wait for the earlier operation `other`? Said once more, slowly: for some block that
  * both touch, nobody wrote in between, and one of them writes; but a writer need not wait for the
  * writer before when somebody read in between. */
@@ -207,8 +222,7 @@ static bool must_wait(const struct strag_plan *plan, int op, int other)
 {
     const struct strag_op *a = &plan->ops[other], *b = &plan->ops[op];
     if (b->kind == STRAG_RECV_HOLD) /* which touches no block: what is aside is to be joined */
-        return a->kind == STRAG_RECV_JOIN && a->first < b->first + b->count &&
-               b->first < a->first + a->count;
+        return a->kind == STRAG_RECV_JOIN && is_last_join(plan, op, other);
     if (a->kind == STRAG_RECV_HOLD)
         return b->kind == STRAG_RECV_JOIN && other == op - 1;
     if (a->kind == STRAG_SEND && b->kind == STRAG_SEND)

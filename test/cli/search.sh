@@ -1,0 +1,43 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# strag search: what it says, the plan it writes, its refusals, and ^C.
+set -eu
+# shellcheck source-path=SCRIPTDIR source=common.bash
+. "$(dirname "$0")/common.bash"
+
+# Five hosts, one slow: a better plan than any algorithm's is found, the same one each time.
+said=$("$STRAG" search -n 5 --slow 0:2 --bytes 64K --steps 100000)
+again=$("$STRAG" search -n 5 --slow 0:2 --bytes 64K --steps 100000 --seed 1)
+[ "$said" = "$again" ] || fail "equal seeds find unequal plans: $said, $again"
+for line in '^seed 1: [0-9]* changes tried, [0-9]* kept$' '^lower bound  *11.4858 us$' \
+    '^best algorithm  *22.7772 us, circulant' '^found .* proved .* less than the best algorithm$'; do
+    grep -q "$line" <<< "$said" || fail "no line '$line' in: $said"
+done
+
+"$STRAG" search -n 5 --slow 0:2 --bytes 64K --steps 20000 --format json > "$work/plan.json"
+python3 -c 'import json, sys; plan = json.load(open(sys.argv[1]))
+assert plan["algorithm"] == "found" and plan["n"] == 5 and len(plan["ranks"]) == 5' "$work/plan.json"
+
+refused()
+{
+    local expected=$1 status=0
+    shift
+    "$STRAG" search "$@" > "$work/out" 2> "$work/err" || status=$?
+    if [ "$status" != 2 ] || ! grep -qF -e "$expected" "$work/err"; then
+        fail "strag search $*: exits with $status: $(cat "$work/err")"
+    fi
+}
+refused '2 to 16 ranks are searched, not 17' -n 17 --bytes 1K
+refused '--bytes is missing' -n 4
+refused 'one size is searched for, not 2' -n 4 --bytes 1K,2K
+
+# ^C: it ends well, with the best so far.
+python3 - "$STRAG" <<'EOF' || fail "it does not end well when it is interrupted"
+import signal, subprocess, sys, time
+search = subprocess.Popen([sys.argv[1], "search", "-n", "6", "--bytes", "1M", "--steps", "2000000000"],
+                          stdout=subprocess.PIPE, text=True)
+time.sleep(1)
+search.send_signal(signal.SIGINT)
+said = search.communicate()[0]
+sys.exit(search.returncode != 0 or "proved" not in said)
+EOF
