@@ -175,20 +175,14 @@ static void append(const struct building *building, const struct strag_op *op, i
     case STRAG_RECV_HOLD:
         break;
     case STRAG_RECV_JOIN:
-        strag_recv_join(builder, op->round, (const int[]){building->held_from, op->peer}, first,
-                        count);
+        strag_recv_hold(builder, op->round, building->held_from, first, count);
+        strag_recv_join(builder, op->round, op->peer, first, count);
         break;
     case STRAG_SEND:
         strag_send(builder, op->round, op->peer, first, count);
         break;
     case STRAG_RECV:
         strag_recv(builder, op->round, op->peer, first, count);
-        break;
-    case STRAG_RECV_HOLD:
-        strag_recv_hold(builder, op->round, op->peer, first, count);
-        break;
-    case STRAG_RECV_JOIN:
-        strag_recv_join(builder, op->round, op->peer, first, count);
         break;
     default:
         if (op->own_left)
