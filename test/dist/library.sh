@@ -65,7 +65,7 @@ build functions "$srcdir/test/dist/library.c"
 if command -v g++ > /dev/null; then
     printf '#include <strag.h>\nint main() { return strag_version() == nullptr; }\n' > "$work/plus.cc"
     # shellcheck disable=SC2046 # words
-    g++ -Wall -Wextra -Werror "$work/plus.cc" -o "$work/plus" $("$pkg" --cflags --libs strag) ||
+    g++ $(value CFLAGS) -Wall -Wextra -Werror "$work/plus.cc" -o "$work/plus" $("$pkg" --cflags --libs strag) ||
         fail 'a C++ program does not build'
     "$work/plus" || fail 'a C++ program'
 fi
