@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What users are told of the component is the same everywhere: manual.py JSON OMPI-INFO PAGE LINES
+"""What users are told of the component is the same everywhere: manual.py JSON OMPI-INFO PAGE LINES GUIDE
 
 JSON is what `strag params --format json` writes, OMPI-INFO what `ompi_info --parsable` does, PAGE the
-source of coll_strag(7), LINES the verbose lines of a job.
+source of coll_strag(7), LINES the verbose lines of a job, GUIDE doc/guide/parameters.md, which has
+every parameter in its own words.
 """
 import json
 import re
@@ -90,6 +91,16 @@ def check_lines(told, text):
     check(len(seen) >= 4, f"only {seen} were seen:\n{text}")
 
 
+def check_guide(told, guide):
+    for row in told:
+        name = row["name"]
+        short = name.replace("coll_strag", "", 1)  # `coll_strag_alpha`, `_bandwidth`
+        check(f"`{name}`" in guide or f"`{short}`" in guide, f"doc/guide/parameters.md has no {name}")
+    keys = guide.split("## Info keys")[1].split("\n## ")[0]
+    for row in told:
+        check(not row["info_key"] or f"`{row['name']}`" in keys, f"the guide's info keys: no {row['name']}")
+
+
 def main():
     told = json.loads(read(sys.argv[1]))
     info = read(sys.argv[2])
@@ -97,6 +108,7 @@ def main():
     check_variables(told["variables"], info)
     check_page(told, read(sys.argv[3]))
     check_lines(told["verbose"], read(sys.argv[4]))
+    check_guide(told["parameters"], read(sys.argv[5]))
     if not faults:
         print(f"ok: {len(told['parameters'])} parameters, {len(told['variables'])} variables, "
               f"{len(told['verbose'])} forms of verbose lines")

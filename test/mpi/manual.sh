@@ -21,7 +21,8 @@ eval "$("$STRAG_MPIRUN" --print-env)"
 "$STRAG_MPIRUN" --oversubscribe -np 2 --mca coll strag --mca coll_strag_verbose 2 \
     --mca coll_strag_minimum_size 0 "$builddir/test/dist/sum" > "$work/lines" 2>&1 ||
     { cat "$work/lines"; fail 'mpirun'; }
-python3 "$srcdir/test/mpi/manual.py" "$work/json" "$work/info" "$work/page" "$work/lines"
+python3 "$srcdir/test/mpi/manual.py" "$work/json" "$work/info" "$work/page" "$work/lines" \
+    "$srcdir/doc/guide/parameters.md"
 
 cmp "$work/page" "$builddir/doc/coll_strag.7" || fail 'make has installed another page'
 if command -v groff > /dev/null; then
