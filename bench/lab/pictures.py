@@ -20,6 +20,7 @@ import section
 
 CASE = r"(\d+ (?:B|KiB|MiB))(?:, ([\d.]+) ms late)?, lower bound"
 CHOICE, BEST, LATE = "its choice", "its best", "its best, from the last arrival on"
+PLAN = LATE + ", over strag's best plan, told who is late"
 
 
 class Case:
@@ -54,9 +55,12 @@ def take_contenders(case, rows):
 
 
 def take_arrivals(cases, names, table):
-    """From the straggler's arrival on: a column for each case, of which several may have one name."""
+    """From the straggler's arrival on: a column for each case, of which several may have one name.
+    Where plans of strag's were pinned the best of them counts, too: there are too few calls for
+    strag-auto to find out who is late."""
     rows = {row[0]: row[1:] for row in table}
     others = [row for name, row in rows.items() if not name.startswith("strag")]
+    plans = [row for name, row in rows.items() if name.startswith("strag-") and name != "strag-auto"]
     if "strag-auto" not in rows or not others or len(names) - 1 != len(cases):
         return
     for number_, (case, mine) in enumerate(zip(cases, rows["strag-auto"])):
@@ -64,6 +68,9 @@ def take_arrivals(cases, names, table):
         if case.delay and times:
             case.found = {}
             case.take(LATE, min(times, key=number), mine)
+            own = [row[number_] for row in plans if number(row[number_])]
+            if own:
+                case.take(PLAN, min(times, key=number), min(own, key=number))
 
 
 def take_settled(cases, row):
