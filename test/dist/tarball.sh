@@ -38,10 +38,10 @@ echo "ok: all of $(wc -l < "$work/tracked") files"
 (
     cd "$work/strag"
     logged ./configure
-    logged nice make
+    logged nice make -j "$(nproc)"
     logged make install DESTDIR="$work/root"
 ) || exit 1
 strag=$(find "$work/root" -name strag -path '*/bin/*')
 "$strag" verify ring -n 5 | grep -q '^verified ring n=5 ' || fail 'what README builds does not run'
-logged nice make -C "$builddir" distcheck TESTS='test/cli/usage.sh test/dist/library.sh test/dist/install.sh'
+logged nice make -j "$(nproc)" -C "$builddir" distcheck TESTS='test/cli/usage.sh test/dist/library.sh test/dist/install.sh'
 echo "ok: README's steps, and make distcheck"
