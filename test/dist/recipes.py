@@ -68,7 +68,7 @@ def main():
     check([words[0] for words, _ in said["version"]] == [wanted], f"version {said['version']}, not {wanted}")
     check(recipe.url.endswith(f"/strag-{wanted}.tar.xz"), recipe.url)
     needed = {words[0].split("@")[0] for words, _ in said["depends_on"]}
-    check(needed == {"c", "pkgconfig", "hwloc", "libyaml", "ucx", "openmpi", "pmix"}, needed)
+    check(needed == {"c", "pkgconfig", "hwloc", "libyaml", "jansson", "ucx", "openmpi", "pmix"}, needed)
     options, environment = options_of(recipe, "4.1.6", {"+ucx"})
     check(options == ["--with-ompi=/spack/openmpi", "--with-plugindir=/spack/strag/lib/openmpi",
                       "--with-ucx=/spack/ucx"], options)
