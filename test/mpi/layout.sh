@@ -12,12 +12,16 @@ set -eu
 need_hosts
 own_folder layout
 
-# run RANKS OPTIONS-AND-PROGRAM...: it must succeed; its output goes to a file
+# run RANKS OPTIONS-AND-PROGRAM...: it must succeed; its output goes to a file: what it prints, then what
+# strag logs, since mpirun may put a piece of the one into a line of the other
 run()
 {
-    local ranks=$1
+    local ranks=$1 status=0
     shift
-    if ! mpi "$ranks" --mca coll strag --mca coll_strag_verbose "${VERBOSE:-2}" "$@" > "$output" 2>&1; then
+    mpi "$ranks" --mca coll strag --mca coll_strag_verbose "${VERBOSE:-2}" "$@" \
+        > "$output" 2> "$files/log" || status=$?
+    cat "$files/log" >> "$output"
+    if [ "$status" -ne 0 ]; then
         cat "$output"
         fail "mpirun -np $ranks $*"
     fi
