@@ -489,39 +489,32 @@ static int read_head(struct reader *reader, json_t *root)
 
 /* ---- Waits ---- */
 
-/* A list's integers in ascending order, to be freed. @return NULL: out of memory, or it has others
- * than from 0 to INT32_MAX */
-static int *sorted(json_t *list)
+/* A list of `length` integers in ascending order. @return false: it is another list */
+static bool sort_list(json_t *list, int *number, int length)
 {
-    const size_t length = json_array_size(list);
-    int *number = malloc((length + 1) * sizeof *number);
-    for (size_t i = 0; number && i < length; i++) {
-        const json_t *value = json_array_get(list, i);
+    if (!json_is_array(list) || json_array_size(list) != (size_t)length)
+        return false;
+    for (int i = 0; i < length; i++) {
+        const json_t *value = json_array_get(list, (size_t)i);
         const json_int_t integer = json_is_integer(value) ? json_integer_value(value) : -1;
-        if (integer < 0 || integer > INT32_MAX) {
-            free(number);
-            return NULL;
-        }
+        if (integer < 0 || integer > INT32_MAX)
+            return false;
         number[i] = (int)integer;
     }
-    if (number)
-        qsort(number, length, sizeof *number, strag_compare_int);
-    return number;
+    qsort(number, (size_t)length, sizeof *number, strag_compare_int);
+    return true;
 }
 
-/* Is it what the order of operations says? Waits come in any order. */
-static bool same_waits(json_t *after, const int32_t *needed, int length)
+/* Is it what the order of operations says? Waits come in any order. @param room  for two such lists
+ */
+static bool same_waits(json_t *after, const int32_t *needed, int length, int *room)
 {
-    int *given = sorted(after), *own = malloc(((size_t)length + 1) * sizeof *own);
-    bool same = given && own && json_is_array(after) && json_array_size(after) == (size_t)length;
-    if (same) {
-        memcpy(own, needed, (size_t)length * sizeof *own);
-        qsort(own, (size_t)length, sizeof *own, strag_compare_int);
-        same = memcmp(own, given, (size_t)length * sizeof *own) == 0;
-    }
-    free(given);
-    free(own);
-    return same;
+    int *own = room + length;
+    if (!sort_list(after, room, length))
+        return false;
+    memcpy(own, needed, (size_t)length * sizeof *own);
+    qsort(own, (size_t)length, sizeof *own, strag_compare_int);
+    return memcmp(own, room, (size_t)length * sizeof *own) == 0;
 }
 
 static int check_after(const struct reader *reader, json_t *after, const struct strag_plan *plan,
@@ -530,7 +523,12 @@ static int check_after(const struct reader *reader, json_t *after, const struct 
     int length;
     char text[128] = "";
     const int32_t *needed = strag_plan_after(plan, op, &length);
-    if (same_waits(after, needed, length))
+    int *room = malloc((2 * (size_t)length + 1) * sizeof *room);
+    if (!room)
+        return strag_source_memory(&reader->source);
+    const bool same = same_waits(after, needed, length, room);
+    free(room);
+    if (same)
         return STRAG_OK;
     for (int w = 0; w < length; w++) {
         const size_t used = strlen(text);

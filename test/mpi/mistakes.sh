@@ -159,7 +159,7 @@ lines 1 "$rules"
 
 # ---- Info keys ----
 
-keys='coll_strag_algorithm, coll_strag_ports, coll_strag_transport, coll_strag_report, coll_strag_straggler, coll_strag_slowdown'
+keys='coll_strag_algorithm, coll_strag_plan, coll_strag_ports, coll_strag_transport, coll_strag_report, coll_strag_straggler, coll_strag_slowdown'
 for how in dup split-type; do # the latter calls MPI_Allreduce itself
     run "$any" 36 -- --how "$how" --times 5 --keys 'coll_strag_bogus=1;other=2'
     warned "coll_strag_bogus \(info key\) = \"1\": no such info key \(nearest: coll_strag_ports\); accepted: $keys; used: nothing"

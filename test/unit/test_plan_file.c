@@ -6,6 +6,7 @@
  */
 #include "algorithms/table.h"
 #include "executor.h"
+#include "memory.h"
 #include "plan/plan_file.h"
 #include "plan/show.h"
 #include "support.h"
@@ -320,6 +321,70 @@ static void mistakes_are_named(void **state)
     }
 }
 
+/* ---- Without memory ---- */
+
+/* Read, make compact, and send. */
+static int read_and_send(struct text text, struct strag_given **given, struct strag_error *err)
+{
+    struct strag_given *read = NULL, *compact = NULL;
+    struct strag_instance instance;
+    void *bytes = NULL;
+    size_t size;
+    int status = strag_plan_file_parse(text.text, text.length, "FILE", &read, err);
+    if (status != STRAG_OK)
+        return status;
+    const struct strag_problem problem = {.n = strag_given_head(read)->n};
+    status = strag_instance_open(&instance, strag_given_algorithm(read), &problem, err);
+    if (status == STRAG_OK) {
+        status = strag_given_compact(&instance, NULL, &compact, err);
+        strag_instance_close(&instance);
+    }
+    if (status == STRAG_OK) {
+        status = strag_given_pack(compact, &bytes, &size);
+        snprintf(err->text, sizeof err->text, "out of memory");
+    }
+    if (status == STRAG_OK)
+        status = strag_given_unpack(bytes, size, 1, given, err);
+    free(bytes);
+    strag_given_free(compact);
+    strag_given_free(read);
+    return status;
+}
+
+static void out_of_memory(void **state)
+{
+    (void)state;
+    const struct strag_problem problem = {.n = 3};
+    struct strag_instance instance;
+    assert_int_equal(strag_instance_open(&instance, support_algorithm("weighted"), &problem, NULL),
+                     STRAG_OK);
+    for (int compact = 0; compact < 2; compact++) {
+        struct text text = write_plan(&instance, compact);
+        long fail_at = 1;
+        for (bool failed = true; failed; fail_at++) {
+            struct strag_given *given = NULL;
+            struct strag_error err = {""};
+            memory_watch(fail_at);
+            int status = read_and_send(text, &given, &err);
+            bool made = given != NULL;
+            strag_given_free(given);
+            struct memory_report report = memory_unwatch();
+            failed = report.failed;
+            assert_int_equal(report.live, 0);
+            /* jansson does not always tell it from a mistake in the text */
+            const bool no_json = status == STRAG_ERR_ARGUMENT && strstr(err.text, ": no JSON: ");
+            if (!no_json)
+                assert_int_equal(status, failed ? STRAG_ERR_MEMORY : STRAG_OK);
+            assert_true(!no_json || failed);
+            assert_int_equal(made, !failed);
+            assert_true(!failed || no_json || strstr(err.text, "out of memory"));
+        }
+        assert_true(fail_at > 20);
+        free(text.text);
+    }
+    strag_instance_close(&instance);
+}
+
 /* ---- Changed texts ---- */
 
 enum { LONGEST = 1 << 16 };
@@ -472,6 +537,7 @@ int main(void)
         cmocka_unit_test(algorithms_come_back),
         cmocka_unit_test(repetition_is_found),
         cmocka_unit_test(mistakes_are_named),
+        cmocka_unit_test(out_of_memory),
         cmocka_unit_test(changed_texts_are_refused_or_right),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

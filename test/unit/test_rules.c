@@ -25,7 +25,7 @@ static const char example[] = "strag-rules: 1\n"
                               "      - {from: 16K, algorithm: recursive-doubling}\n"
                               "      - {from: 1M, algorithm: circulant}\n"
                               "  - ranks: 6\n"
-                              "    sizes: [{from: 0, algorithm: auto}]\n";
+                              "    sizes: [{from: 0, algorithm: auto, plan: x}]\n";
 
 static struct strag_rules *parse(const char *text)
 {
@@ -234,7 +234,10 @@ static void refused(void **state)
         {HEAD "- network: ring\n  sizes: []\n", "FILE:3: no network 'ring'; accepted: tree, "},
         {HEAD "- sizes: []\n", "FILE:3: a list of {from: SIZE, algorithm: NAME}"},
         {HEAD "- sizes:\n  - ring\n", "FILE:4: a size is needed here: a mapping with the key from"},
-        {HEAD "- sizes:\n  - {from: 0}\n", "FILE:4: both 'from' and 'algorithm' are needed"},
+        {HEAD "- sizes:\n  - {from: 0}\n", "FILE:4: 'from', and 'algorithm' or 'plan', are needed"},
+        {HEAD "- sizes:\n  - {from: 0, plan: ''}\n", "FILE:4: "},
+        {HEAD "- sizes:\n  - {from: 0, plan: x, blocks: 2}\n",
+         "FILE:4: 'blocks' goes with the name of an algorithm"},
         {HEAD "- sizes:\n  - {from: 1, algorithm: ring}\n", "FILE:4: the first size"},
         {HEAD "- sizes:\n  - {from: 1X, algorithm: ring}\n", "FILE:4: from: '1X' is not a size"},
         {HEAD "- sizes:\n  - {from: 0, algorithm: ring}\n  - {from: 0, algorithm: ring}\n",
@@ -292,6 +295,47 @@ static void too_many(void **state)
     assert_int_equal(strag_rules_parse(text, length, "FILE", &rules, &err), STRAG_ERR_ARGUMENT);
     assert_string_equal(err.text, "FILE:3: more than 1024 rules");
     assert_int_equal(strag_rules_parse(text, length - 5, "FILE", &rules, &err), STRAG_OK);
+    strag_rules_free(rules);
+}
+
+/* Plans from files stand beside an algorithm, or in its place; their names are from the folder
+ * where the rules are. */
+static void plans(void **state)
+{
+    (void)state;
+    static const char text[] = "strag-rules: 1\nrules:\n"
+                               "- ranks: 4\n  sizes: [{from: 0, algorithm: ring}]\n"
+                               "- sizes:\n"
+                               "  - {from: 0, plan: a.json}\n"
+                               "  - {from: 1K, algorithm: ring, plan: /b/c.json}\n"
+                               "  - {from: 1M, algorithm: previous}\n"
+                               "  - {from: 2M, plan: d/e.json}\n";
+    struct strag_rules_plan found[STRAG_TABLE_MAX];
+    struct strag_rules *rules = NULL;
+    char *written = NULL;
+    size_t length = 0;
+    expect(text, 8, 1, 5, "0 recursive-doubling, 1024 ring, 1048576 previous, 2097152 circulant");
+    assert_int_equal(strag_rules_parse(text, strlen(text), "some/where/rules", &rules, NULL),
+                     STRAG_OK);
+    assert_int_equal(strag_rules_plans(rules, 3, found), 0);
+    assert_int_equal(strag_rules_plans(rules, 4, found), 0); /* no rule begins there */
+    assert_int_equal(strag_rules_plans(rules, 5, found), 3);
+    assert_string_equal(found[0].file, "some/where/a.json");
+    assert_true(found[0].from == 0 && found[0].to == 1023);
+    assert_string_equal(found[1].file, "/b/c.json");
+    assert_true(found[1].from == 1024 && found[1].to == (1 << 20) - 1);
+    assert_string_equal(found[2].file, "some/where/d/e.json");
+    assert_true(found[2].from == 2 << 20 && found[2].to == SIZE_MAX);
+    FILE *out = open_memstream(&written, &length);
+    assert_non_null(out);
+    strag_rules_write_sizes(rules, 5, out, 0);
+    assert_int_equal(fclose(out), 0);
+    assert_string_equal(written,
+                        "- {from: 0, algorithm: auto, plan: \"some/where/a.json\"}\n"
+                        "- {from: 1024, algorithm: ring, plan: \"/b/c.json\"}\n"
+                        "- {from: 1048576, algorithm: previous}\n"
+                        "- {from: 2097152, algorithm: auto, plan: \"some/where/d/e.json\"}\n");
+    free(written);
     strag_rules_free(rules);
 }
 
@@ -392,6 +436,7 @@ int main(void)
         cmocka_unit_test(too_many_sizes_together),
         cmocka_unit_test(refused),
         cmocka_unit_test(too_many),
+        cmocka_unit_test(plans),
         cmocka_unit_test(files),
         cmocka_unit_test(out_of_memory),
         cmocka_unit_test(mutations),
