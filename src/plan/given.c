@@ -165,6 +165,7 @@ static double sent_max(const struct strag_problem *problem)
 struct building {
     const struct strag_given *given;
     struct strag_builder *builder;
+    int held_from; /* whose message a recv_join is joined with */
 };
 
 static void append(struct strag_builder *builder, const struct strag_op *op, int first, int count)
@@ -186,9 +187,18 @@ static void append(struct strag_builder *builder, const struct strag_op *op, int
 
 static bool append_op(void *context, const struct strag_op *op)
 {
-    const struct building *building = context;
+    struct building *building = context;
     const int head = head_count(building->given->head.blocks, op);
     strag_stage(building->builder, building->given->head.stage[op->stage]);
+    if (op->kind == STRAG_RECV_HOLD) {
+        building->held_from = op->peer;
+        return true;
+    }
+    if (op->kind == STRAG_RECV_JOIN) {
+        const int peers[2] = {building->held_from, op->peer};
+        strag_recv_join(building->builder, op->round, peers, op->first, op->count);
+        return true;
+    }
     append(building->builder, op, op->first, head);
     append(building->builder, op, 0, op->count - head);
     return true;
@@ -196,7 +206,7 @@ static bool append_op(void *context, const struct strag_op *op)
 
 static void build(const struct strag_problem *problem, int rank, struct strag_builder *builder)
 {
-    struct building building = {given_of(problem), builder};
+    struct building building = {given_of(problem), builder, -1};
     visit_rank(building.given, rank, append_op, &building);
 }
 
@@ -381,7 +391,7 @@ static int check_groups(struct strag_given *given, struct strag_error *err)
 static int check_op(const struct strag_given *given, int o, struct strag_error *err)
 {
     const struct strag_given_op *op = &given->op[o];
-    if (op->kind > STRAG_RECV_REDUCE || op->stage >= given->head.nstages)
+    if (op->kind > STRAG_RECV_JOIN || op->stage >= given->head.nstages)
         return strag_fail(err, STRAG_ERR_ARGUMENT, "operation %d of all: no such kind or stage", o);
     if (op->count < 1 || op->count > given->head.blocks)
         return strag_fail(err, STRAG_ERR_ARGUMENT,
@@ -419,10 +429,25 @@ static int check_amount(struct strag_given *given, struct strag_error *err)
 }
 
 struct checking {
-    int rank, ops, round;
+    int rank, blocks, ops, round;
     const char *wrong;
-    struct strag_op op;
+    struct strag_op op; /* the last one */
 };
+
+/* A recv_hold and the recv_join behind it are one step, of the same blocks. */
+static const char *check_pair(const struct checking *checking, const struct strag_op *op)
+{
+    const struct strag_op *last = &checking->op;
+    const bool held = checking->ops && last->kind == STRAG_RECV_HOLD;
+    if (held != (op->kind == STRAG_RECV_JOIN))
+        return held ? "no recv_join follows the recv_hold before it" : "no recv_hold is before it";
+    if (op->kind >= STRAG_RECV_HOLD && op->count > checking->blocks - op->first)
+        return "its range runs over the last block";
+    if (held && (op->first != last->first || op->count != last->count || op->round != last->round ||
+                 op->peer == last->peer))
+        return "it has not the range and round of the recv_hold before it, and another peer";
+    return NULL;
+}
 
 static bool check_next(void *context, const struct strag_op *op)
 {
@@ -433,6 +458,8 @@ static bool check_next(void *context, const struct strag_op *op)
         checking->wrong = "a round out of range";
     else if (op->round < checking->round)
         checking->wrong = "a round before that of the operation before it";
+    else
+        checking->wrong = check_pair(checking, op);
     checking->op = *op;
     checking->round = op->round;
     checking->ops++;
@@ -443,8 +470,10 @@ static bool check_next(void *context, const struct strag_op *op)
 static int check_rank(const struct strag_given *given, int rank, int *rounds,
                       struct strag_error *err)
 {
-    struct checking checking = {.rank = rank};
+    struct checking checking = {.rank = rank, .blocks = given->head.blocks};
     visit_rank(given, rank, check_next, &checking);
+    if (!checking.wrong && checking.ops && checking.op.kind == STRAG_RECV_HOLD)
+        checking.wrong = "no recv_join follows";
     if (checking.wrong)
         return strag_fail(err, STRAG_ERR_ARGUMENT,
                           "rank %d, operation %d (%s, peer %d, block %d): %s", rank,
