@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Nothing of Open MPI's has this tag, -3, nor of ours: arrivals.c, setup.c and notes.c have -6 to -4.
+/* Nothing of Open MPI's has this tag, -3, nor of ours: arrivals.c, setup.c and notes.c have -6 to
+ * -4.
  */
 enum { TAG = MCA_COLL_BASE_TAG_ALLGATHER + 7 };
 
