@@ -59,7 +59,7 @@ static void number_clocks(struct strag_clocks *clocks, const struct strag_stays 
 static struct point find_point(const struct strag_stays *rank, const struct strag_stays *first,
                                const struct strag_common *common, int from)
 {
-    double ahead[IN_A_ROW];
+    double ahead[IN_A_ROW] = {0};
     const int left = common->calls - from, count = left < IN_A_ROW ? left : IN_A_ROW;
     for (int i = 0; i < count; i++)
         ahead[i] = strag_common_stay(common, rank, from + i)->end -
