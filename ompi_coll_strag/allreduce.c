@@ -18,6 +18,7 @@
 #include "allreduce.h"
 
 #include "call.h"
+#include "ledger.h"
 #include "log.h"
 #include "queue.h"
 #include "setup_decide.h"
@@ -54,6 +55,8 @@ static int run_agreed(struct coll_strag_call *call)
     if (call->without.rank >= 0) {
         call->choice.algorithm = call->without.algorithm;
         call->choice.blocks = call->without.blocks;
+        if (call->module->ledger)
+            call->module->ledger->outcome = coll_strag_outcome(&call->choice);
     }
     if (code == OMPI_SUCCESS)
         code = run_choice(call);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "call.h"
 
+#include "ledger.h"
 #include "log.h"
 #include "setup.h"
 #include "shared_memory.h"
@@ -132,6 +133,18 @@ static inline int prepare(struct coll_strag_run *run, const struct coll_strag_ca
                               : status;
 }
 
+/* Where a call's operations are noted. A communicator's persistent calls may be under way at the
+ * same time, and are not. @return NULL: nowhere */
+static inline struct strag_trace *find_trace(const struct coll_strag_call *call)
+{
+    const struct coll_strag_ledger *ledger = call->module->ledger;
+    if (__builtin_expect(!ledger, 1) || !ledger->trace || call->kind == COLL_STRAG_PERSISTENT)
+        return NULL;
+    ledger->trace->call = call->number;
+    ledger->trace->size = call->size;
+    return ledger->trace;
+}
+
 static inline __attribute__((always_inline)) int begin(struct coll_strag_run *run,
                                                        const struct coll_strag_call *call,
                                                        const struct coll_strag_channel *channel,
@@ -153,6 +166,7 @@ static inline __attribute__((always_inline)) int begin(struct coll_strag_run *ru
     engine_call.extent = reducer->extent;
     engine_call.gap = gap(reducer);
     engine_call.reducer = &reducer->super;
+    engine_call.trace = find_trace(call);
     set_lanes(call, channel, shared, &engine_call);
     if (call->locations && !coll_strag_device_suits(call->dtype))
         status = make_copies(run, call, &engine_call.input, &engine_call.output);
@@ -206,6 +220,14 @@ static inline __attribute__((always_inline)) int end(struct coll_strag_run *run,
 int coll_strag_run_end(struct coll_strag_run *run, const struct coll_strag_call *call, int status)
 {
     return end(run, call, status);
+}
+
+void coll_strag_call_traced(const struct coll_strag_call *call, double start)
+{
+    struct strag_trace *trace = find_trace(call);
+    if (trace)
+        strag_trace_call(trace, start, coll_strag_seconds(), call->count * call->size,
+                         coll_strag_outcome(&call->choice));
 }
 
 int coll_strag_run_to_end(const struct coll_strag_call *call,
@@ -337,6 +359,10 @@ int coll_strag_choose(struct coll_strag_call *call)
 {
     struct coll_strag_module *module = call->module;
     const int code = choose(call);
+    if (module->ledger) {
+        module->ledger->outcome = coll_strag_outcome(&call->choice);
+        call->number = module->ledger->number;
+    }
     if (code == OMPI_SUCCESS && coll_strag_logging)
         coll_strag_explain_choice(call->comm, &module->explained, &module->decision,
                                   module->watch ? coll_strag_watch_selection(module->watch)

@@ -32,6 +32,7 @@ struct coll_strag_call {
     bool tried;                        /* a trial made the choice */
     bool from_table;                   /* the model did */
     struct coll_strag_without without; /* the rank that is not waited for */
+    uint32_t number;                   /* in the ledger, where there is one */
 };
 
 /* What carries one call at a time: the communicator's own, or a persistent request's. */
@@ -141,6 +142,9 @@ int coll_strag_run_to_end(const struct coll_strag_call *call,
  * @return STRAG_OK, or why it cannot be made; that is logged */
 int coll_strag_find_engine(const struct coll_strag_call *call, struct coll_strag_plans *plans,
                            int root, struct strag_engine **engine);
+
+/** A nonblocking call that is noted is over. @param start  seconds: when it began to run */
+void coll_strag_call_traced(const struct coll_strag_call *call, double start);
 
 /** Let the previous component run it, blocking, on copies of what is in a device's memory. */
 int coll_strag_call_previous(const struct coll_strag_call *call);

@@ -25,6 +25,7 @@
 enum coll_strag_setup { COLL_STRAG_SETUP_NOT_YET, COLL_STRAG_SETUP_RUNNING, COLL_STRAG_SETUP_DONE };
 
 struct setup;
+struct coll_strag_ledger;
 
 /*
  * Which nonblocking calls are strag's, where the first of them has begun with setup. Ranks are done
@@ -46,6 +47,7 @@ struct coll_strag_module {
     bool enabled;
     struct coll_strag_previous previous;
     struct coll_strag_count count;
+    struct coll_strag_ledger *ledger; /* NULL: no report is wanted */
 
     struct coll_strag_fingerprint first; /* rank 0's */
 

@@ -6,9 +6,11 @@
 #include "device.h"
 #include "fingerprint.h"
 #include "heritage.h"
+#include "ledger.h"
 #include "log.h"
 #include "model.h"
 #include "module.h"
+#include "noted.h"
 #include "place.h"
 #include "rank_info.h"
 #include "reducer.h"
@@ -158,6 +160,7 @@ static int component_open(void)
 {
     struct coll_strag_settings *settings = &coll_strag_settings;
     bool alone;
+    coll_strag_ledger_open(&coll_strag_noted_ways);
     coll_strag_log_open(settings->verbose);
     coll_strag_settings_read();
     coll_strag_device_prepare();
@@ -165,7 +168,7 @@ static int component_open(void)
         settings->priority = PRIORITY_WHEN_NAMED;
     if (alone)
         open_companions();
-    if (settings->enable && settings->priority > 0)
+    if (settings->enable && (settings->priority > 0 || settings->report || settings->trace_file[0]))
         coll_strag_fingerprint_publish();
     return OMPI_SUCCESS;
 }
@@ -174,6 +177,7 @@ static int component_close(void)
 {
     coll_strag_queues_close();
     coll_strag_requests_close();
+    coll_strag_report_close();
     coll_strag_fingerprint_free();
     coll_strag_setup_close();
     coll_strag_teardown_close();

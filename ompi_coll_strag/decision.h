@@ -33,6 +33,8 @@ enum coll_strag_reason {
     COLL_STRAG_STRANGER,   /* a rank has no strag, or another one */
     COLL_STRAG_NO_MEMORY,  /* a rank had none left during setup */
     COLL_STRAG_GIVEN,      /* or why an algorithm runs: a plan from a file (given.h) */
+    COLL_STRAG_DECLINED,   /* strag does not run this communicator's calls */
+    COLL_STRAG_REASONS
 };
 
 /* What every rank sends to rank 0. */

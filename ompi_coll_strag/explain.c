@@ -3,6 +3,8 @@
 
 #include "log.h"
 
+#include "base/units.h"
+
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -113,27 +115,31 @@ static void add_model(struct line *line, const struct strag_selection *selection
     }
     add(line, "auto");
     if (chosen)
-        add(line, ": modelled %.3g us",
-            1e6 * strag_profile_seconds(chosen->profile, (double)bytes));
+        add(line, ": modelled %s",
+            strag_units_time(strag_profile_seconds(chosen->profile, (double)bytes)).text);
     if (next)
-        add(line, ", next best %s %.3g us", next->algorithm->name, 1e6 * least);
+        add(line, ", next best %s %s", next->algorithm->name, strag_units_time(least).text);
 }
+
+static const char *const reasons[COLL_STRAG_REASONS] = {
+    [COLL_STRAG_NOT_COMMUTATIVE] = "the operator is not commutative",
+    [COLL_STRAG_NO_BYTES] = "the type has no data",
+    [COLL_STRAG_EXTENT] = "the type's extent is not positive",
+    [COLL_STRAG_TOO_SHORT] = "below coll_strag_minimum_size",
+    [COLL_STRAG_OFF] = "coll_strag_algorithm is previous",
+    [COLL_STRAG_RULE] = "a rule in coll_strag_rules",
+    [COLL_STRAG_UNPLANNED] = "what is wanted cannot be planned here",
+    [COLL_STRAG_NOT_SET_UP] = "a nonblocking call before strag is set up",
+    [COLL_STRAG_STRANGER] = "a rank has no strag, or another one",
+    [COLL_STRAG_NO_MEMORY] = "a rank had no memory left to set strag up",
+    [COLL_STRAG_GIVEN] = "a plan from a file",
+    [COLL_STRAG_DECLINED] = "strag is not used here",
+};
 
 static void add_reason(struct line *line, const struct coll_strag_decision *decision,
                        const struct strag_selection *selection, size_t bytes,
                        const struct coll_strag_choice *choice)
 {
-    static const char *const reasons[] = {
-        [COLL_STRAG_NOT_COMMUTATIVE] = "the operator is not commutative",
-        [COLL_STRAG_NO_BYTES] = "the type has no data",
-        [COLL_STRAG_EXTENT] = "the type's extent is not positive",
-        [COLL_STRAG_TOO_SHORT] = "below coll_strag_minimum_size",
-        [COLL_STRAG_OFF] = "coll_strag_algorithm is previous",
-        [COLL_STRAG_UNPLANNED] = "what is wanted cannot be planned here",
-        [COLL_STRAG_NOT_SET_UP] = "a nonblocking call before strag is set up",
-        [COLL_STRAG_STRANGER] = "a rank has no strag, or another one",
-        [COLL_STRAG_NO_MEMORY] = "a rank had no memory left to set strag up",
-    };
     if (!choice->algorithm && choice->reason != COLL_STRAG_RULE)
         add(line, "%s", reasons[choice->reason]);
     else if (choice->reason == COLL_STRAG_GIVEN)
@@ -148,15 +154,29 @@ static void add_reason(struct line *line, const struct coll_strag_decision *deci
         add(line, "auto");
 }
 
-/* A number below 64 for each outcome; plans from files have one behind the algorithms. */
-static int outcome_of(const struct coll_strag_choice *choice)
+/* Plans from files have a number behind the algorithms. */
+int coll_strag_outcome(const struct coll_strag_choice *choice)
 {
     int index = 0;
     if (!choice->algorithm)
-        return STRAG_ALGORITHMS_MAX + (int)choice->reason;
+        return COLL_STRAG_OUTCOME_PREVIOUS + (int)choice->reason;
     while (strag_algorithms[index] && strag_algorithms[index] != choice->algorithm)
         index++;
     return index;
+}
+
+void coll_strag_outcome_names(const char *names[COLL_STRAG_OUTCOMES])
+{
+    for (int o = 0; o < COLL_STRAG_OUTCOMES; o++)
+        names[o] = "";
+    int given = 0;
+    while (strag_algorithms[given]) {
+        names[given] = strag_algorithms[given]->name;
+        given++;
+    }
+    names[given] = reasons[COLL_STRAG_GIVEN];
+    for (int r = 0; r < COLL_STRAG_REASONS; r++)
+        names[COLL_STRAG_OUTCOME_PREVIOUS + r] = reasons[r];
 }
 
 void coll_strag_explain_choice(ompi_communicator_t *comm, struct coll_strag_explained *explained,
@@ -166,7 +186,7 @@ void coll_strag_explain_choice(ompi_communicator_t *comm, struct coll_strag_expl
 {
     struct line cut = {""}, reason = {""};
     int class = bytes ? 64 - __builtin_clzll(bytes) : 0;
-    uint64_t bit = UINT64_C(1) << outcome_of(choice);
+    uint64_t bit = UINT64_C(1) << coll_strag_outcome(choice);
     if (ompi_comm_rank(comm) != 0)
         return;
     if (NULL == explained->classes)

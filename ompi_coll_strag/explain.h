@@ -25,6 +25,20 @@ struct coll_strag_choice {
     enum coll_strag_reason reason;           /* for the previous component */
 };
 
+/* Outcomes of choices: the algorithms by their number in strag_algorithms, then the reasons for
+ * which the previous component runs a call. */
+enum {
+    COLL_STRAG_OUTCOME_PREVIOUS = STRAG_ALGORITHMS_MAX,
+    COLL_STRAG_OUTCOMES = 64 /* at most */
+};
+_Static_assert(COLL_STRAG_OUTCOME_PREVIOUS + (int)COLL_STRAG_REASONS <= COLL_STRAG_OUTCOMES,
+               "there are more outcomes");
+
+int coll_strag_outcome(const struct coll_strag_choice *choice);
+
+/** What each outcome is called: an algorithm's name, or the reason. */
+void coll_strag_outcome_names(const char *names[COLL_STRAG_OUTCOMES]);
+
 /**
  * Once for each size class and outcome: what runs, and why.
  *

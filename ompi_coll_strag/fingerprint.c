@@ -17,7 +17,7 @@
 static char key[] = "coll.strag.fingerprint";
 
 /* Bytes of a fingerprint as a text, and what it says. */
-enum { TEXT_MAX = 192, FIELDS = 8 };
+enum { TEXT_MAX = 192, FIELDS = 9 };
 
 static struct {
     opal_mutex_t lock; /* of what follows it; several threads may make communicators */
@@ -43,9 +43,10 @@ static uint64_t find_form(void)
 static void write_text(const struct coll_strag_fingerprint *from, char *text, size_t size)
 {
     snprintf(text, size,
-             "%s %" PRIx64 " %" PRIi32 " %" PRIi32 " %" PRIi32 " %" PRIi32 " %" PRIu64 " %" PRIu64,
+             "%s %" PRIx64 " %" PRIi32 " %" PRIi32 " %" PRIi32 " %" PRIi32 " %" PRIu64 " %" PRIu64
+             " %" PRIi32,
              from->version, from->form, from->priority, from->pinned, from->has_layout_or_rules,
-             from->minimum_set, from->minimum, from->watch_from);
+             from->minimum_set, from->minimum, from->watch_from, from->noting);
 }
 
 /* What another version may have written differently is 0, and so is its form. */
@@ -54,9 +55,9 @@ static void read_text(const char *text, struct coll_strag_fingerprint *to)
     *to = (struct coll_strag_fingerprint){.form = 0};
     int read = sscanf(text,
                       "%23s %" SCNx64 " %" SCNi32 " %" SCNi32 " %" SCNi32 " %" SCNi32 " %" SCNu64
-                      " %" SCNu64,
+                      " %" SCNu64 " %" SCNi32,
                       to->version, &to->form, &to->priority, &to->pinned, &to->has_layout_or_rules,
-                      &to->minimum_set, &to->minimum, &to->watch_from);
+                      &to->minimum_set, &to->minimum, &to->watch_from, &to->noting);
     if (read != FIELDS)
         to->form = 0;
 }
@@ -75,6 +76,8 @@ void coll_strag_fingerprint_publish(void)
     own->minimum_set = settings->minimum_set;
     own->minimum = settings->minimum;
     own->watch_from = settings->watch_from;
+    own->noting = (settings->report ? COLL_STRAG_NOTES_REPORT : 0) |
+                  (settings->trace_file[0] ? COLL_STRAG_NOTES_TRACE : 0);
     write_text(own, text, sizeof text);
     OBJ_CONSTRUCT(&state.alike, opal_bitmap_t);
     state.has_alike = opal_bitmap_init(&state.alike, 64) == OPAL_SUCCESS;
@@ -151,12 +154,27 @@ void coll_strag_fingerprint_find(ompi_communicator_t *comm, int rank,
 
 /* ---- Comparing ---- */
 
+bool coll_strag_fingerprint_is_ours(const struct coll_strag_fingerprint *theirs)
+{
+    return theirs->version[0] != '\0' && strcmp(theirs->version, state.own.version) == 0 &&
+           theirs->form == state.own.form;
+}
+
+int coll_strag_fingerprint_notes(ompi_communicator_t *comm)
+{
+    struct coll_strag_fingerprint first;
+    if (state.own.version[0] == '\0')
+        return 0;
+    coll_strag_fingerprint_find(comm, 0, &first);
+    return coll_strag_fingerprint_is_ours(&first) ? first.noting : 0;
+}
+
 bool coll_strag_fingerprint_differs(const struct coll_strag_fingerprint *theirs, char *why)
 {
     const struct coll_strag_fingerprint *own = &state.own;
     char unused[COLL_STRAG_DIFFERENCE_MAX];
     why = why ? why : unused;
-    if (theirs->version[0] == '\0')
+    if (theirs->version[0] == '\0' || (theirs->form == own->form && theirs->priority <= 0))
         snprintf(why, COLL_STRAG_DIFFERENCE_MAX, "it has no strag, or has it switched off");
     else if (strcmp(theirs->version, own->version) != 0)
         snprintf(why, COLL_STRAG_DIFFERENCE_MAX, "it has version %s, others have %s",

@@ -9,6 +9,9 @@
 
 #include "compat/compat.h"
 
+/* What for; bits. */
+enum { COLL_STRAG_NOTES_REPORT = 1, COLL_STRAG_NOTES_TRACE = 2 };
+
 struct coll_strag_fingerprint {
     char version[24]; /* of strag; "": the process has none, or has it switched off */
     uint64_t form;    /* hash of the algorithms, and of what ranks send each other in setup */
@@ -16,6 +19,7 @@ struct coll_strag_fingerprint {
     int32_t pinned;
     int32_t has_layout_or_rules;
     int32_t minimum_set;
+    int32_t noting; /* calls are noted: COLL_STRAG_NOTES_... */
     uint64_t minimum, watch_from;
 };
 
@@ -32,7 +36,14 @@ void coll_strag_fingerprint_free(void);
 void coll_strag_fingerprint_find(ompi_communicator_t *comm, int rank,
                                  struct coll_strag_fingerprint *fingerprint);
 
-/** Does it keep this process from talking to the one that has it?
+/** What does a communicator's rank 0 want calls to be noted for? @return COLL_STRAG_NOTES_...; 0:
+ * nothing, or this process cannot */
+int coll_strag_fingerprint_notes(ompi_communicator_t *comm);
+
+/** Does it belong to a process with the same build, which can be talked to? */
+bool coll_strag_fingerprint_is_ours(const struct coll_strag_fingerprint *theirs);
+
+/** Does it keep this process from running allreduces with the one that has it?
  * @param[out] why  COLL_STRAG_DIFFERENCE_MAX bytes; or NULL */
 bool coll_strag_fingerprint_differs(const struct coll_strag_fingerprint *theirs, char *why);
 

@@ -9,7 +9,9 @@ ompi_coll_strag_libcoll_strag_la_SOURCES = \
 	ompi_coll_strag/allreduce.c ompi_coll_strag/allreduce.h \
 	ompi_coll_strag/arrivals.c ompi_coll_strag/arrivals.h \
 	ompi_coll_strag/call.c ompi_coll_strag/call.h \
+	ompi_coll_strag/collect.c ompi_coll_strag/collect.h \
 	ompi_coll_strag/communicator.h \
+	ompi_coll_strag/compat/components.h \
 	ompi_coll_strag/compat/compat.h \
 	ompi_coll_strag/compat/requests.h \
 	ompi_coll_strag/complaints.c ompi_coll_strag/complaints.h \
@@ -18,10 +20,12 @@ ompi_coll_strag_libcoll_strag_la_SOURCES = \
 	ompi_coll_strag/decision.h \
 	ompi_coll_strag/device.c ompi_coll_strag/device.h \
 	ompi_coll_strag/explain.c ompi_coll_strag/explain.h \
+	ompi_coll_strag/file_name.c ompi_coll_strag/file_name.h \
 	ompi_coll_strag/fingerprint.c ompi_coll_strag/fingerprint.h \
 	ompi_coll_strag/given.c ompi_coll_strag/given.h \
 	ompi_coll_strag/heritage.c ompi_coll_strag/heritage.h \
 	ompi_coll_strag/info_keys.c ompi_coll_strag/info_keys.h \
+	ompi_coll_strag/ledger.c ompi_coll_strag/ledger.h \
 	ompi_coll_strag/links.c ompi_coll_strag/links.h \
 	ompi_coll_strag/log.c ompi_coll_strag/log.h \
 	ompi_coll_strag/measured.c ompi_coll_strag/measured.h \
@@ -29,6 +33,7 @@ ompi_coll_strag_libcoll_strag_la_SOURCES = \
 	ompi_coll_strag/module.c ompi_coll_strag/module.h \
 	ompi_coll_strag/nonblocking.c ompi_coll_strag/nonblocking.h \
 	ompi_coll_strag/notes.c ompi_coll_strag/notes.h \
+	ompi_coll_strag/noted.c ompi_coll_strag/noted.h \
 	ompi_coll_strag/on_copies.c ompi_coll_strag/on_copies.h \
 	ompi_coll_strag/parts.c ompi_coll_strag/parts.h \
 	ompi_coll_strag/persistent.c ompi_coll_strag/persistent.h \
@@ -65,6 +70,7 @@ ompi_coll_strag_libcoll_strag_la_SOURCES = \
 	ompi_coll_strag/transport.c ompi_coll_strag/transport.h \
 	ompi_coll_strag/transport_pml.c ompi_coll_strag/transport_pml.h \
 	ompi_coll_strag/ucp/ucp.h \
+	ompi_coll_strag/trace.c ompi_coll_strag/trace.h \
 	ompi_coll_strag/unknown.c ompi_coll_strag/unknown.h \
 	ompi_coll_strag/update.c ompi_coll_strag/update.h \
 	ompi_coll_strag/values.c ompi_coll_strag/values.h \

@@ -131,6 +131,7 @@ void coll_strag_warn(enum coll_strag_warning warning, const char *what, const ch
         [COLL_STRAG_WARN_MODEL] = {coll_strag_text_no_model, FIRST_AND_OTHER_HOSTS},
         [COLL_STRAG_WARN_PLAN] = {coll_strag_text_no_plan, FIRST_AND_OTHER_HOSTS},
         [COLL_STRAG_WARN_KEYED_PLAN] = {coll_strag_text_no_plan, ANY_RANK},
+        [COLL_STRAG_WARN_NOT_WRITTEN] = {coll_strag_text_not_written, ANY_RANK},
         [COLL_STRAG_WARN_SAVE] = {coll_strag_text_not_saved, ANY_RANK},
         [COLL_STRAG_WARN_PINNED] = {coll_strag_text_cannot_be_planned, FIRST_RANK},
         [COLL_STRAG_WARN_NO_HOST] = {coll_strag_text_bad_parameters, FIRST_RANK},

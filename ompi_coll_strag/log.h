@@ -20,6 +20,7 @@ enum coll_strag_warning {
     COLL_STRAG_WARN_SAVE,
     COLL_STRAG_WARN_PLAN,
     COLL_STRAG_WARN_KEYED_PLAN, /* of a communicator that the job's rank 0 need not be in */
+    COLL_STRAG_WARN_NOT_WRITTEN,
     COLL_STRAG_WARN_PINNED,
     COLL_STRAG_WARN_NO_HOST,
     COLL_STRAG_WARN_NO_UCP,

@@ -7,9 +7,12 @@
 
 #include "allreduce.h"
 #include "communicator.h"
+#include "compat/components.h"
 #include "info_keys.h"
+#include "ledger.h"
 #include "log.h"
 #include "nonblocking.h"
+#include "noted.h"
 #include "persistent.h"
 #include "roll_call.h"
 #include "setup.h"
@@ -36,6 +39,7 @@ static void module_construct(coll_strag_module_t *module)
 static void module_destruct(coll_strag_module_t *module)
 {
     coll_strag_persistent_abandon(module);
+    coll_strag_ledger_free(module->ledger);
     coll_strag_count_end(&module->count);
     coll_strag_setup_free(module->in_setup);
     coll_strag_plans_free(&module->plans, false);
@@ -51,12 +55,44 @@ static void module_destruct(coll_strag_module_t *module)
     COLL_STRAG_FORGET(module, allreduce);
 }
 
+static const char not_asked[] =
+    "not asked for (--mca coll strag, or a coll_strag_priority above 0)";
+
 OBJ_CLASS_INSTANCE(coll_strag_module_t, mca_coll_base_module_t, module_construct, module_destruct);
 
+/* Of a job with one process as well; but not of every process's MPI_COMM_SELF. */
 static void log_declined(ompi_communicator_t *comm, const char *reason)
 {
-    if (ompi_comm_rank(comm) == 0)
+    const bool alone = ompi_comm_size(comm) < 2 && comm != &ompi_mpi_comm_world.comm;
+    if (ompi_comm_rank(comm) == 0 && !alone)
         coll_strag_log(comm, "not used: %s", reason);
+}
+
+/* Where calls are noted this module is above all others, whatever strag's priority is.
+ * @return whether strag does run calls here */
+static bool is_chosen(coll_strag_module_t *module, const ompi_communicator_t *comm)
+{
+    struct coll_strag_ledger *ledger = module->ledger;
+    int priority = 0;
+    if (!ledger)
+        return true;
+    ledger->previous = coll_strag_component_of(comm, module->previous.allreduce_module, &priority);
+    if (!ledger->declined && priority > module->first.priority) {
+        snprintf(ledger->why, sizeof ledger->why,
+                 "coll/%s has the priority %d, coll_strag_priority is %d", ledger->previous,
+                 priority, (int)module->first.priority);
+        ledger->declined = ledger->why;
+    }
+    return !ledger->declined;
+}
+
+/* What strag runs calls with. */
+static void prepare(coll_strag_module_t *module, ompi_communicator_t *comm)
+{
+    coll_strag_note_keys(comm, &module->keys);
+    coll_strag_setup_prepare(module, comm);
+    coll_strag_queue_init(&module->queue, comm);
+    coll_strag_pml_init(&module->pml, comm, MCA_COLL_BASE_TAG_ALLREDUCE);
 }
 
 /* Called last of all: from here on nothing can fail. */
@@ -72,15 +108,17 @@ static int module_enable(mca_coll_base_module_t *base, ompi_communicator_t *comm
     }
     COLL_STRAG_CAPTURE(module, comm, iallreduce);
     COLL_STRAG_CAPTURE(module, comm, allreduce_init);
-    coll_strag_note_keys(comm, &module->keys);
-    coll_strag_setup_prepare(module, comm);
-    coll_strag_queue_init(&module->queue, comm);
-    coll_strag_pml_init(&module->pml, comm, MCA_COLL_BASE_TAG_ALLREDUCE);
+    if (is_chosen(module, comm))
+        prepare(module, comm);
+    const bool noted = NULL != module->ledger;
     if (module->previous.iallreduce)
-        COLL_STRAG_INSTALL(module, comm, iallreduce);
+        COLL_STRAG_INSTALL(module, comm, iallreduce,
+                           noted ? coll_strag_noted_iallreduce : coll_strag_iallreduce);
     if (module->previous.allreduce_init)
-        COLL_STRAG_INSTALL(module, comm, allreduce_init);
-    COLL_STRAG_INSTALL(module, comm, allreduce);
+        COLL_STRAG_INSTALL(module, comm, allreduce_init,
+                           noted ? coll_strag_noted_allreduce_init : coll_strag_allreduce_init);
+    COLL_STRAG_INSTALL(module, comm, allreduce,
+                       noted ? coll_strag_noted_allreduce : coll_strag_allreduce);
     module->enabled = true;
     return OMPI_SUCCESS;
 }
@@ -100,36 +138,69 @@ static int module_disable(mca_coll_base_module_t *base, ompi_communicator_t *com
     return OMPI_SUCCESS;
 }
 
+/* Why strag is not to run a communicator's calls. @param[out] first  rank 0's
+ * @return NULL: it is */
+static const char *find_reason(ompi_communicator_t *comm, struct coll_strag_fingerprint *first)
+{
+    if (!coll_strag_settings.enable)
+        return "coll_strag_enable is 0";
+    if (coll_strag_settings.priority <= 0)
+        return not_asked;
+    if (OMPI_COMM_IS_INTER(comm))
+        return "an intercommunicator";
+    if (ompi_comm_size(comm) < 2)
+        return "one rank has nothing to reduce";
+    if (!coll_strag_roll_call_first(comm, first))
+        return "rank 0 has none, or another one";
+    return NULL;
+}
+
+/* What are a communicator's calls to be noted for? All ranks know rank 0's parameter; a key that is
+ * set later rank 0's decision knows (setup.c), too late for calls to be noted. */
+static int find_noting(ompi_communicator_t *comm)
+{
+    const bool possible = !OMPI_COMM_IS_INTER(comm) && ompi_comm_size(comm) >= 2;
+    return possible ? coll_strag_fingerprint_notes(comm) : 0;
+}
+
+/* @return false: out of memory */
+static bool make(coll_strag_module_t *module, ompi_communicator_t *comm, const char *declined,
+                 int noting)
+{
+    if (noting) {
+        module->ledger = coll_strag_ledger_create(module, comm, noting);
+        if (NULL == module->ledger)
+            return false;
+        module->ledger->declined = declined;
+        module->ledger->not_asked = declined == not_asked;
+        module->ledger->notes.watched_from = coll_strag_settings.watch_from;
+    }
+    if (declined)
+        return true;
+    module->heritage = coll_strag_heritage_create();
+    module->in_setup = coll_strag_setup_create(module, comm);
+    return NULL != module->heritage && NULL != module->in_setup;
+}
+
 mca_coll_base_module_t *coll_strag_comm_query(ompi_communicator_t *comm, int *priority)
 {
-    const char *reason = NULL;
-    if (!coll_strag_settings.enable)
-        reason = "coll_strag_enable is 0";
-    else if (coll_strag_settings.priority <= 0)
-        reason = "not asked for (--mca coll strag, or a coll_strag_priority above 0)";
-    else if (OMPI_COMM_IS_INTER(comm))
-        reason = "an intercommunicator";
-    else if (ompi_comm_size(comm) < 2)
-        reason = "one rank has nothing to reduce";
-    struct coll_strag_fingerprint first;
-    if (!reason && !coll_strag_roll_call_first(comm, &first))
-        reason = "rank 0 has none, or another one";
-    if (reason) {
-        log_declined(comm, reason);
+    struct coll_strag_fingerprint first = {.priority = 0};
+    const char *declined = find_reason(comm, &first);
+    const int noting = find_noting(comm);
+    if (declined)
+        log_declined(comm, declined);
+    if (declined && !noting)
         return NULL;
-    }
     coll_strag_module_t *module = OBJ_NEW(coll_strag_module_t);
     if (NULL == module)
         return NULL;
-    module->heritage = coll_strag_heritage_create();
-    module->in_setup = coll_strag_setup_create(module, comm);
-    if (NULL == module->heritage || NULL == module->in_setup) {
+    if (!make(module, comm, declined, noting)) {
         OBJ_RELEASE(module);
         return NULL;
     }
     module->first = first;
     module->super.coll_module_enable = module_enable;
     module->super.coll_module_disable = module_disable;
-    *priority = first.priority;
+    *priority = noting ? COLL_STRAG_PRIORITY_HIGHEST : first.priority;
     return &module->super;
 }

@@ -27,7 +27,7 @@
  * another rank behind it. So all calls that may be of this kind go to the previous component, and
  * nothing that ranks must agree on counts them.
  */
-static bool is_for_new_communicator(size_t bytes, const ompi_op_t *op)
+bool coll_strag_is_for_new_communicator(size_t bytes, const ompi_op_t *op)
 {
     return bytes == sizeof(int) && (op == &ompi_mpi_op_max.op || op == &ompi_mpi_op_min.op);
 }
@@ -69,7 +69,7 @@ int coll_strag_iallreduce(const void *sbuf, void *rbuf, coll_strag_count_t count
     struct coll_strag_call call;
     coll_strag_call_locate(&call, COLL_STRAG_NONBLOCKING, sbuf, rbuf, (size_t)count, dtype, op,
                            comm, module, &locations);
-    if (!is_for_new_communicator(call.count * call.size, op)) {
+    if (!coll_strag_is_for_new_communicator(call.count * call.size, op)) {
         const int code = coll_strag_choose(&call);
         if (code != OMPI_SUCCESS)
             return code;

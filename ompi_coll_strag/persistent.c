@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "persistent.h"
 
+#include "ledger.h"
 #include "log.h"
 #include "on_copies.h"
 #include "request.h"
@@ -81,7 +82,12 @@ static int request_start(size_t count, ompi_request_t **requests)
         struct coll_strag_request *request = (struct coll_strag_request *)requests[i];
         if (request->super.super.req_state == OMPI_REQUEST_ACTIVE)
             return MPI_ERR_REQUEST;
-        coll_strag_count(&request->call.module->count.persistent);
+        const struct coll_strag_call *call = &request->call;
+        coll_strag_count(&call->module->count.persistent);
+        if (call->module->ledger)
+            coll_strag_ledger_note(call->module->ledger, STRAG_LEDGER_PERSISTENT,
+                                   coll_strag_outcome(&call->choice), call->count * call->size,
+                                   NULL);
         coll_strag_request_start(request);
     }
     return OMPI_SUCCESS;

@@ -1,24 +1,105 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "report.h"
 
+#include "log.h"
+#include "settings.h"
+
 #include "manual/manual.h"
 
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
-void coll_strag_report(const ompi_communicator_t *comm, const struct strag_watch_summary *summary,
-                       const struct strag_rank_location *ranks,
-                       const struct strag_sourced_model *model)
+/* ---- The file ---- */
+
+/* It is a whole JSON text after each communicator: the next one is written over its end. */
+static const char end_of_file[] = "\n]}\n";
+
+static struct {
+    pthread_mutex_t lock;
+    FILE *stream;
+    bool tried;
+} file = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* Rank 0 of the job writes the file that is named; what another process is rank 0 of is in a file
+ * of its own, report-of-rank-4.json. @return false: the name is too long */
+static bool name_file(char *name, size_t size)
 {
-    char cid[32], name[MPI_MAX_OBJECT_NAME + 32], text[2048];
-    if (comm->c_name[0])
-        snprintf(name, sizeof name, "%s", comm->c_name);
+    const char *wanted = coll_strag_settings.report_file;
+    const char *dot = strrchr(wanted, '.');
+    const unsigned rank = OPAL_PROC_MY_NAME.vpid;
+    const int stem = dot && !strchr(dot, '/') ? (int)(dot - wanted) : (int)strlen(wanted);
+    int length = snprintf(name, size, "%s", wanted);
+    if (!coll_strag_speaks())
+        length = snprintf(name, size, "%.*s-of-%srank-%u%s", stem, wanted,
+                          rank == 0 ? "another-job-" : "", rank, wanted + stem);
+    return length > 0 && (size_t)length < size;
+}
+
+/* With the lock held. */
+static void open_file(void)
+{
+    char name[PATH_MAX];
+    file.tried = true;
+    errno = ENAMETOOLONG;
+    if (name_file(name, sizeof name))
+        file.stream = fopen(name, "w");
+    if (!file.stream) {
+        coll_strag_warn(COLL_STRAG_WARN_NOT_WRITTEN, name, strerror(errno));
+        return;
+    }
+    fprintf(file.stream, "{\"format\":1,\"strag\":\"%s\",\"open_mpi\":\"%s\",\"job_ranks\":%d,",
+            coll_strag_version, opal_version_string, coll_strag_world_size());
+    fprintf(file.stream, "\"communicators\":[%s", end_of_file);
+}
+
+static void write_to_file(const struct strag_account *account)
+{
+    pthread_mutex_lock(&file.lock);
+    const bool first = !file.tried;
+    if (first)
+        open_file();
+    if (file.stream && fseek(file.stream, 1 - (long)sizeof end_of_file, SEEK_END) == 0) {
+        fputs(first ? "\n" : ",\n", file.stream);
+        strag_account_json(account, file.stream);
+        fputs(end_of_file, file.stream);
+        if (fflush(file.stream) != 0)
+            coll_strag_warn(COLL_STRAG_WARN_NOT_WRITTEN, coll_strag_settings.report_file,
+                            strerror(errno));
+    }
+    pthread_mutex_unlock(&file.lock);
+}
+
+void coll_strag_report_close(void)
+{
+    if (file.stream)
+        fclose(file.stream);
+    file.stream = NULL;
+}
+
+/* In one piece, so that those of several processes do not mix. */
+static void write_text(const struct strag_account *account)
+{
+    char *text = NULL;
+    size_t length;
+    FILE *stream = open_memstream(&text, &length);
+    if (NULL == stream)
+        return;
+    strag_account_text(account, stream);
+    if (fclose(stream) == 0)
+        fputs(text, stderr);
+    free(text);
+}
+
+void coll_strag_report(const struct strag_account *account)
+{
+    if (coll_strag_settings.report_file[0])
+        write_to_file(account);
     else
-        snprintf(name, sizeof name, "communicator %s", coll_strag_cid(comm, cid, sizeof cid));
-    strag_watch_summary_text(summary, name, ranks, text, sizeof text);
-    fputs(text, stderr);
-    strag_watch_model_text(summary, name, model, coll_strag_settings.model_file, text, sizeof text);
-    fputs(text, stderr);
+        write_text(account);
 }
 
 /* ---- Performance variables ---- */

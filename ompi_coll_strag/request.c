@@ -42,6 +42,7 @@ static bool job_progress(struct coll_strag_job *job)
     int status = STRAG_PENDING;
     if (!request->begun) {
         request->begun = true;
+        request->start = request->call.module->ledger ? coll_strag_seconds() : 0;
         status = coll_strag_run_begin(&request->run, &request->call, &request->channel, true);
     }
     if (status == STRAG_PENDING)
@@ -50,6 +51,8 @@ static bool job_progress(struct coll_strag_job *job)
         return false;
     request->super.super.req_status.MPI_ERROR =
         coll_strag_run_end(&request->run, &request->call, status);
+    if (request->call.module->ledger)
+        coll_strag_call_traced(&request->call, request->start);
     return true;
 }
 

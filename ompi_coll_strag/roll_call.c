@@ -40,7 +40,7 @@ static bool speaks(ompi_communicator_t *comm)
         if (opal_compare_proc(name, own) >= 0)
             continue;
         coll_strag_fingerprint_find(comm, rank, &theirs);
-        if (theirs.version[0] != '\0')
+        if (theirs.version[0] != '\0' && theirs.priority > 0)
             return false;
     }
     return true;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "save.h"
 
+#include "file_name.h"
 #include "log.h"
 
 #include "model/saved.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
@@ -17,35 +17,6 @@ static struct {
     int most; /* ranks of the largest communicator that was saved under a name without %c */
 } saved = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* The communicator's name, for the name of a file. Communicators of other processes may be called
- * the same: those that rank 0 of the job is not in the lead of have their leader's rank, too. */
-static void file_part(const ompi_communicator_t *comm, char *part, size_t size)
-{
-    char cid[32];
-    const unsigned leader = OPAL_PROC_MY_NAME.vpid;
-    int length = comm->c_name[0]
-                     ? snprintf(part, size, "%s", comm->c_name)
-                     : snprintf(part, size, "cid-%s", coll_strag_cid(comm, cid, sizeof cid));
-    for (char *c = part; *c; c++)
-        if (!isalnum((unsigned char)*c) && *c != '.' && *c != '_' && *c != '-')
-            *c = '-';
-    if (leader > 0 && length > 0 && (size_t)length < size)
-        snprintf(part + length, size - (size_t)length, "-of-rank-%u", leader);
-}
-
-/* The file's name for this communicator. @return false: it is too long */
-static bool name_file(const ompi_communicator_t *comm, char *name, size_t size)
-{
-    const char *wanted = coll_strag_settings.save_file, *mark = strstr(wanted, "%c");
-    char part[MPI_MAX_OBJECT_NAME + 32] = "";
-    if (mark)
-        file_part(comm, part, sizeof part);
-    const int length =
-        mark ? snprintf(name, size, "%.*s%s%s", (int)(mark - wanted), wanted, part, mark + 2)
-             : snprintf(name, size, "%s", wanted);
-    return length > 0 && (size_t)length < size;
-}
-
 /* Is this communicator to be saved? With the lock held. */
 static bool is_wanted(const ompi_communicator_t *comm)
 {
@@ -53,7 +24,7 @@ static bool is_wanted(const ompi_communicator_t *comm)
     const int n = ompi_comm_size((ompi_communicator_t *)comm);
     if (name[0] == '\0')
         return false;
-    if (strstr(name, "%c"))
+    if (coll_strag_file_each(name))
         return true;
     if (!coll_strag_speaks())
         return false;
@@ -96,7 +67,8 @@ void coll_strag_save(const struct coll_strag_table_inputs *inputs,
     const bool wanted = is_wanted(inputs->comm);
     errno = ENAMETOOLONG;
     const bool written =
-        wanted && name_file(inputs->comm, name, sizeof name) && write_file(name, &what);
+        wanted && coll_strag_file_name(settings->save_file, inputs->comm, name, sizeof name) &&
+        write_file(name, &what);
     const int error = errno;
     pthread_mutex_unlock(&saved.lock);
     if (!wanted)

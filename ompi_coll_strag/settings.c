@@ -97,10 +97,9 @@ static mca_base_var_enum_t *new_integer(void)
 static bool *switch_of(enum strag_parameter_id id)
 {
     struct coll_strag_settings *settings = &coll_strag_settings;
-    bool *value = id == STRAG_SET_ENABLE   ? &settings->enable
-                  : id == STRAG_SET_LEARN  ? &settings->learn
-                  : id == STRAG_SET_REPORT ? &settings->report
-                                           : &settings->reproducible;
+    bool *value = id == STRAG_SET_ENABLE  ? &settings->enable
+                  : id == STRAG_SET_LEARN ? &settings->learn
+                                          : &settings->reproducible;
     *value = strcmp(strag_parameters[id].standard, "true") == 0;
     return value;
 }
@@ -193,6 +192,8 @@ static void read_machine(struct coll_strag_settings *settings, const struct coll
     settings->model_file = from[STRAG_SET_MODEL].text;
     settings->save_file = from[STRAG_SET_SAVE].text;
     settings->plan = coll_strag_check_plan(&from[STRAG_SET_PLAN]) ? from[STRAG_SET_PLAN].text : "";
+    settings->trace_file = from[STRAG_SET_TRACE].text;
+    settings->report = coll_strag_read_report(&from[STRAG_SET_REPORT], &settings->report_file);
     settings->grid = coll_strag_read_grid(&from[STRAG_SET_TORUS]);
     settings->grid_text = from[STRAG_SET_TORUS].text;
     settings->has_layout_or_rules = settings->layout_file[0] || settings->rules_file[0] ||

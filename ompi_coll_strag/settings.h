@@ -24,15 +24,17 @@ struct coll_strag_settings {
     enum coll_strag_shared_memory shared_memory;
     size_t shared_memory_size; /* bytes of addresses in a process */
     enum coll_strag_device_buffers device_buffers;
-    bool devices;      /* there may be buffers in a device's memory (device.c) */
-    size_t segment;    /* bytes; 0: as rank 0 finds best */
-    size_t minimum;    /* bytes, for auto */
-    bool minimum_set;  /* by the user; else it is lower where all ranks share memory */
-    size_t watch_from; /* bytes: shorter calls are not watched */
-    int window;        /* calls; 0: as suits the number of ranks */
-    bool report;       /* at the end of each communicator */
+    bool devices;            /* there may be buffers in a device's memory (device.c) */
+    size_t segment;          /* bytes; 0: as rank 0 finds best */
+    size_t minimum;          /* bytes, for auto */
+    bool minimum_set;        /* by the user; else it is lower where all ranks share memory */
+    size_t watch_from;       /* bytes: shorter calls are not watched */
+    int window;              /* calls; 0: as suits the number of ranks */
+    bool report;             /* at the end of each communicator */
+    const char *report_file; /* into which it is written; "": it goes to stderr */
     bool reproducible;
     const char *layout_file, *rules_file, *model_file; /* "": none */
+    const char *trace_file;                            /* likewise */
     const char *save_file;                             /* "": none; may have a %c */
     const char *straggler, *slowdown;                  /* checked: these can be read */
     struct strag_layout *grid;                         /* coll_strag_torus; NULL: none */

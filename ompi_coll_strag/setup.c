@@ -32,6 +32,7 @@
 #include "setup.h"
 
 #include "info_keys.h"
+#include "ledger.h"
 #include "setup_ask.h"
 #include "setup_at_once.h"
 #include "setup_inherit.h"
@@ -326,6 +327,9 @@ static void end(struct setup *setup)
 {
     struct coll_strag_module *module = setup->module;
     module->setup_error = setup->code;
+    if (setup->blocking && setup->code == OMPI_SUCCESS && module->decision.report &&
+        !module->ledger)
+        coll_strag_ledger_begin_late(module, setup->comm);
     coll_strag_plans_share(&module->plans, module->heritage->plans);
     if (ompi_comm_rank(setup->comm) != 0)
         module->topology = NULL;

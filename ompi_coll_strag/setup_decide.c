@@ -4,7 +4,6 @@
 #include "explain.h"
 #include "info_keys.h"
 #include "log.h"
-#include "report.h"
 #include "save.h"
 #include "segments.h"
 #include "state.h"
@@ -242,7 +241,6 @@ static struct coll_strag_watch *make_watch(struct coll_strag_module *module,
         .ranks = ranks,
         .selection = &module->selection,
         .inputs = *inputs,
-        .report = coll_strag_report,
     };
     struct coll_strag_watch *watch = coll_strag_watch_make(&options);
     strag_topology_free(unpacked);

@@ -43,11 +43,12 @@ void coll_strag_setup_inherit(struct setup *setup)
     module->topology = parent->numbered_as_origin ? parent->origin->topology : parent->topology;
     coll_strag_log(setup->comm, "set up as its parent");
     coll_strag_explain_topology(setup->comm, module->topology);
-    coll_strag_setup_log_within_hosts(setup);
 }
 
 void coll_strag_setup_end_inherit(struct setup *setup)
 {
     coll_strag_setup_follow(setup->module, &setup->module->heritage->decision);
+    if (ompi_comm_rank(setup->comm) == 0)
+        coll_strag_setup_log_within_hosts(setup); /* the network's transport is known now */
     setup->concludes = setup->hosts->transport == COLL_STRAG_UCP;
 }

@@ -81,7 +81,10 @@ void coll_strag_setup_log_within_hosts(const struct setup *setup)
 {
     const struct coll_strag_module *module = setup->module;
     if (module->topology && module->topology->hosts < ompi_comm_size(setup->comm))
-        coll_strag_log(setup->comm, "within hosts: %s", module->shm ? "shared memory" : "the PML");
+        coll_strag_log(setup->comm, "within hosts: %s",
+                       module->shm   ? "shared memory"
+                       : module->ucp ? "UCX"
+                                     : "the PML");
 }
 
 /* ---- The end ---- */

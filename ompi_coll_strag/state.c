@@ -105,8 +105,10 @@ void coll_strag_read_state(ompi_communicator_t *comm, const struct strag_rank_lo
 /* At least so many calls are a window; where there are more ranks, rank 0 has more to gather. */
 enum { WINDOW = 100, RANKS_PER_CALL = 2 };
 
-static int usual_window(int n)
+int coll_strag_window(int n)
 {
+    if (coll_strag_settings.window)
+        return coll_strag_settings.window;
     const int suits = n / RANKS_PER_CALL;
     return suits < WINDOW ? WINDOW : suits > STRAG_WINDOW_MAX ? STRAG_WINDOW_MAX : suits;
 }
@@ -137,7 +139,7 @@ void coll_strag_decide_watching(ompi_communicator_t *comm, bool pinned,
     decision->report = coll_strag_report_wanted(comm);
     decision->reproducible = settings->reproducible;
     decision->watch_from = settings->watch_from;
-    decision->window = settings->window ? settings->window : usual_window(ompi_comm_size(comm));
+    decision->window = coll_strag_window(ompi_comm_size(comm));
     decision->watching = decision->report ? COLL_STRAG_WATCH_ONLY : COLL_STRAG_WATCH_NOT;
     if (is_auto(coll_strag_slowdown(comm, buffer)) && !fixed && topology && topology->hosts > 1) {
         decision->links = true;

@@ -7,6 +7,7 @@ static struct {
     pthread_mutex_t lock; /* of first, and of what is in the list */
     struct coll_strag_teardown *first;
     bool attached; /* an attribute of MPI_COMM_SELF calls `deleted` in MPI_Finalize; atomic */
+    bool ending;   /* it does so */
     bool ended;    /* it has done so */
 } state = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -29,6 +30,7 @@ static int deleted(MPI_Comm comm, int key, void *value, void *extra)
     struct coll_strag_teardown *teardown;
     (void)key;
     (void)extra;
+    state.ending = state.ending || !value;
     while (!state.ended && (teardown = take_next(value ? comm : NULL)) != NULL)
         teardown->end(teardown);
     state.ended = state.ended || !value;
@@ -74,6 +76,11 @@ void coll_strag_teardown_attach(struct coll_strag_teardown *teardown, ompi_commu
     pthread_mutex_unlock(&state.lock);
 }
 
+bool coll_strag_teardown_is_final(void)
+{
+    return state.ending;
+}
+
 void coll_strag_teardown_leave(struct coll_strag_teardown *teardown)
 {
     if (!teardown->attached)
@@ -91,5 +98,5 @@ void coll_strag_teardown_leave(struct coll_strag_teardown *teardown)
 void coll_strag_teardown_close(void)
 {
     state.first = NULL;
-    state.attached = state.ended = false;
+    state.attached = state.ending = state.ended = false;
 }

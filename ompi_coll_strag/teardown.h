@@ -39,6 +39,9 @@ bool coll_strag_teardown_open(ompi_communicator_t *comm);
 void coll_strag_teardown_attach(struct coll_strag_teardown *teardown, ompi_communicator_t *comm,
                                 void (*end)(struct coll_strag_teardown *teardown));
 
+/** Does MPI end? Else a communicator is freed. */
+bool coll_strag_teardown_is_final(void);
+
 /** There is nothing left to be done. Allowed without attach, if all was 0. */
 void coll_strag_teardown_leave(struct coll_strag_teardown *teardown);
 

@@ -78,6 +78,14 @@ const char coll_strag_text_not_saved[] =
     "\n"
     "  %s\n";
 
+const char coll_strag_text_not_written[] =
+    "coll/strag cannot write this file (coll_strag_report or coll_strag_trace), and goes on\n"
+    "without it.\n"
+    "\n"
+    "  %s\n"
+    "\n"
+    "  %s\n";
+
 const char coll_strag_text_cannot_be_planned[] =
     "coll_strag_algorithm asks for %s, which is not possible; there all calls are delegated\n"
     "to the previous component. `strag list` names other algorithms. The reason:\n"

@@ -13,6 +13,7 @@ extern const char coll_strag_text_no_rules[];
 extern const char coll_strag_text_no_model[];
 extern const char coll_strag_text_no_plan[];
 extern const char coll_strag_text_not_saved[];
+extern const char coll_strag_text_not_written[];
 extern const char coll_strag_text_cannot_be_planned[];
 extern const char coll_strag_text_no_ucp[];
 extern const char coll_strag_text_lost[];

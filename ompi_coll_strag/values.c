@@ -128,6 +128,14 @@ int coll_strag_read_shared_memory(const struct coll_strag_source *source)
     return read_word(source, words, "auto, 0 or 1", COLL_STRAG_SHARED_AUTO);
 }
 
+bool coll_strag_read_report(const struct coll_strag_source *source, const char **file)
+{
+    static const char *const words[] = {"0", "1", "false", "true", "no", "yes", NULL};
+    *file = strpbrk(source->text, "./") ? source->text : "";
+    return **file ||
+           read_word(source, words, "0, 1, or a file's name with a dot or a slash in it", 0) % 2;
+}
+
 int coll_strag_read_switch(const struct coll_strag_source *source)
 {
     static const char *const words[] = {"0", "1", "false", "true", "no", "yes", NULL};

@@ -109,6 +109,14 @@ bool coll_strag_watch_summary(const void *comm, struct strag_watch_summary *summ
     return NULL != watch;
 }
 
+const struct strag_sourced_model *coll_strag_watch_model(const struct coll_strag_watch *watch)
+{
+    if (!watch->judge)
+        return NULL;
+    const struct strag_sourced_model *learnt = strag_judge_model(watch->judge);
+    return learnt ? learnt : &watch->options.inputs.model;
+}
+
 /* ---- Nothing may be under way when a communicator or MPI comes to its end ---- */
 
 static void end_watch(struct coll_strag_teardown *teardown)
@@ -116,11 +124,6 @@ static void end_watch(struct coll_strag_teardown *teardown)
     struct coll_strag_watch *watch =
         (struct coll_strag_watch *)((char *)teardown - offsetof(struct coll_strag_watch, teardown));
     watch->over = true;
-    if (watch->always_measure && watch->judge && watch->summary.calls > 0) {
-        const struct strag_sourced_model *learnt = strag_judge_model(watch->judge);
-        watch->options.report(watch->options.comm, &watch->summary, strag_judge_ranks(watch->judge),
-                              learnt ? learnt : &watch->options.inputs.model);
-    }
     double seconds;
     if (watch->failed) {
         coll_strag_notes_give_up(watch->notes);

@@ -18,13 +18,6 @@ struct coll_strag_watch;
 /* The shortest calls that teach something. */
 #define COLL_STRAG_LEARN_FROM ((size_t)4 << 10)
 
-/** On rank 0, when the communicator or MPI comes to its end. @param ranks  [rank]
- * @param model  of the last table */
-typedef void coll_strag_watch_report(const ompi_communicator_t *comm,
-                                     const struct strag_watch_summary *summary,
-                                     const struct strag_rank_location *ranks,
-                                     const struct strag_sourced_model *model);
-
 /* What it needs of its communicator, which has the attribute that teardown.h needs; all but the
  * topology outlives the watch. */
 struct coll_strag_watch_options {
@@ -38,7 +31,6 @@ struct coll_strag_watch_options {
     const struct strag_rank_location *ranks; /* [rank]; copied by make; NULL on other ranks */
     struct strag_selection **selection;      /* of the table; taken over: NULL then */
     struct coll_strag_table_inputs inputs;   /* for other tables */
-    coll_strag_watch_report *report;
 };
 
 /* Getting ready to watch calls takes two steps on every rank. Between them all agree whether all
@@ -97,6 +89,9 @@ void coll_strag_watch_begin(struct coll_strag_watch *watch, size_t bytes);
  * @param[out] change  what the caller has to do: drop plans for a straggler, or all plans */
 int coll_strag_watch_end(struct coll_strag_watch *watch, const struct strag_watched_call *call,
                          int code, enum strag_change *change);
+
+/** The model that the last table is from. @return NULL: not here */
+const struct strag_sourced_model *coll_strag_watch_model(const struct coll_strag_watch *watch);
 
 /** What is known of a communicator. @return false: its calls are not watched */
 bool coll_strag_watch_summary(const void *comm, struct strag_watch_summary *summary);

@@ -40,12 +40,14 @@ src_libstrag_la_SOURCES = \
 	src/algorithms/tree.c src/algorithms/tree.h \
 	src/algorithms/uplinks.c src/algorithms/uplinks.h \
 	src/algorithms/weighted.c \
+	src/base/json.c src/base/json.h \
 	src/base/nearest.c src/base/nearest.h \
 	src/base/compact.c src/base/compact.h \
 	src/base/parse.c src/base/parse.h \
 	src/base/progress.h \
 	src/base/status.c src/base/status.h \
 	src/base/text.c src/base/text.h \
+	src/base/units.c src/base/units.h \
 	src/base/yaml.c src/base/yaml.h \
 	src/machine/grid.c src/machine/grid.h \
 	src/machine/hwloc_core.h \
@@ -102,6 +104,7 @@ src_libstrag_la_SOURCES = \
 	src/plan/show.c src/plan/show.h \
 	src/plan/show_rounds.c src/plan/show_rounds.h \
 	src/plan/show_svg.c \
+	src/plan/trace.c src/plan/trace.h src/plan/trace_svg.c \
 	src/plan/verify.c src/plan/verify.h \
 	src/plan/verify_plan.c src/plan/verify_plan.h \
 	src/run/arrivals.c src/run/arrivals.h \
@@ -118,11 +121,15 @@ src_libstrag_la_SOURCES = \
 	src/run/shared_memory_room.c \
 	src/run/shared_memory_wait.c \
 	src/run/transport.h \
+	src/watch/account.c src/watch/account.h \
 	src/watch/calibrate.c src/watch/calibrate.h \
+	src/watch/clocks.c src/watch/clocks.h \
 	src/watch/dynamic.c src/watch/dynamic.h \
 	src/watch/judge.c src/watch/judge.h \
 	src/watch/learn.c src/watch/learn.h \
+	src/watch/ledger.c src/watch/ledger.h \
 	src/watch/link_speed.c src/watch/link_speed.h \
+	src/watch/loss.c src/watch/loss.h \
 	src/watch/meter.c src/watch/meter.h \
 	src/watch/observe.c src/watch/observe.h \
 	src/watch/offers.c src/watch/offers.h \

@@ -190,9 +190,11 @@ static void write_man(void)
          "It stays inactive until it is selected, as above or by\n.Cm coll_strag_priority .");
     write_man_parameters();
     write_man_lines();
-    puts(".Sh REPORT\nWith\n.Cm coll_strag_report\nset, each communicator says on standard error, "
-         "when it is freed or in\n.Fn MPI_Finalize ,\nwhich rank or link has slowed the job down, "
-         "what was done about it, and what that has saved.");
+    puts(".Sh REPORT\nWith\n.Cm coll_strag_report\nset, each communicator of two ranks and more "
+         "says "
+         "on standard error, when it is freed or in\n.Fn MPI_Finalize ,\nwhat its allreduces took "
+         "and what ran them, which rank was last in how many calls and what that cost, what strag "
+         "did about it or why not, and what to try; also where strag runs none of its calls.");
     write_man_variables();
     puts(".Sh SEE ALSO\n.Xr strag 1 ,\n.Xr strag-tune 1 ,\n.Xr mpirun 1 ,\n.Xr ompi_info 1");
 }

@@ -68,8 +68,8 @@ typedef int coll_strag_count_t;
         (module)->previous.api = (comm)->c_coll->coll_##api;                                       \
         (module)->previous.api##_module = (comm)->c_coll->coll_##api##_module;                     \
     } while (0)
-#define COLL_STRAG_INSTALL(module, comm, api)                                                      \
-    MCA_COLL_INSTALL_API(comm, api, coll_strag_##api, &(module)->super, "strag")
+#define COLL_STRAG_INSTALL(module, comm, api, function)                                            \
+    MCA_COLL_INSTALL_API(comm, api, function, &(module)->super, "strag")
 #define COLL_STRAG_RESTORE(module, comm, api)                                                      \
     do {                                                                                           \
         if ((comm)->c_coll->coll_##api##_module == &(module)->super)                               \
@@ -89,10 +89,10 @@ typedef int coll_strag_count_t;
         if (NULL != (module)->previous.api##_module)                                               \
             OBJ_RETAIN((module)->previous.api##_module);                                           \
     } while (0)
-#define COLL_STRAG_INSTALL(module, comm, api)                                                      \
+#define COLL_STRAG_INSTALL(module, comm, api, function)                                            \
     do {                                                                                           \
         (void)(comm);                                                                              \
-        (module)->super.coll_##api = coll_strag_##api;                                             \
+        (module)->super.coll_##api = (function);                                                   \
     } while (0)
 #define COLL_STRAG_RESTORE(module, comm, api)                                                      \
     do {                                                                                           \

@@ -44,9 +44,18 @@ const struct strag_parameter strag_parameters[STRAG_PARAMETERS] = {
     [STRAG_SET_VERBOSE] = {STRAG_PREFIX "verbose", "0", STRAG_INTEGER, 4, false,
                            "From 1 on: log which algorithm runs and why, once per communicator, "
                            "size class and outcome (so does coll_base_verbose from 10 on)"},
-    [STRAG_SET_REPORT] = {STRAG_PREFIX "report", "false", STRAG_SWITCH, 4, true,
-                          "Report at the end of each communicator which rank was late, how often "
-                          "and by how much, and what going ahead without it has saved"},
+    [STRAG_SET_REPORT] = {STRAG_PREFIX "report", "0", STRAG_TEXT, 4, true,
+                          "1: report at the end of each communicator what its allreduces took, "
+                          "what ran them, which rank was last and what that cost, also where strag "
+                          "does not run them; a file's name with a dot or a slash, such as "
+                          "report.json: the same as JSON; 0: no report. All ranks use rank 0's "
+                          "value"},
+    [STRAG_SET_TRACE] = {STRAG_PREFIX "trace", "", STRAG_TEXT, 4, false,
+                         "A file to write: the last calls of the job's largest communicator, with "
+                         "all messages of each rank, as Chrome trace JSON (for ui.perfetto.dev); "
+                         "and a picture of its last four calls beside it, whose name ends in .svg. "
+                         "With %c in its name one file for each communicator; its name takes the "
+                         "place of %c. All ranks use rank 0's value"},
     [STRAG_SET_SAVE] = {STRAG_PREFIX "save", "", STRAG_TEXT, 4, false,
                         "A file to write: what rank 0 of the job chose for its largest "
                         "communicator so far, and all that the choice rests on, for strag explain "

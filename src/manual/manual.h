@@ -29,6 +29,7 @@ enum strag_parameter_id {
     /* What it says. */
     STRAG_SET_VERBOSE,
     STRAG_SET_REPORT,
+    STRAG_SET_TRACE,
     STRAG_SET_SAVE,
     /* How messages travel. */
     STRAG_SET_SHARED_MEMORY,

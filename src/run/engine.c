@@ -145,6 +145,8 @@ int strag_engine_start(struct strag_engine *engine, const struct strag_call *cal
     if (!is_possible(engine, call))
         return STRAG_ERR_ARGUMENT;
     engine->call = *call;
+    if (call->trace && !strag_trace_plan(call->trace, engine->plan->nops))
+        engine->call.trace = NULL;
     int status = call->input != call->output ? copy_inputs(engine) : STRAG_OK;
     struct strag_transport *transport = set_transports(&engine->call);
     engine->ordered = transport && strag_in_order_suits(engine->in_order, &engine->call, transport);

@@ -36,6 +36,7 @@
 #define STRAG_ENGINE_H
 
 #include "plan/plan.h"
+#include "plan/trace.h"
 #include "run/reducer.h"
 #include "run/transport.h"
 
@@ -68,6 +69,7 @@ struct strag_call {
 
     struct strag_transport *transport;
     struct strag_reducer *reducer;
+    struct strag_trace *trace; /* where operations are noted; NULL: nowhere */
 };
 
 /**

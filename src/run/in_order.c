@@ -199,15 +199,35 @@ static int wait_a_little(struct strag_in_order *run)
     return status == STRAG_OK ? STRAG_PENDING : status;
 }
 
+/* The operation is waited for, from when it was first tried. */
+static void note_wait(const struct strag_in_order *run, int index)
+{
+    if (!run->hinted)
+        strag_trace_began(run->call->trace, index);
+}
+
+static void note_end(const struct strag_in_order *run, int index)
+{
+    const struct strag_op *op = &run->plan->ops[index];
+    size_t begin, elements = elements_of(run, op, &begin);
+    if (elements > 0)
+        strag_trace_ended(run->call->trace, op, index, elements);
+}
+
 int strag_in_order_progress(struct strag_in_order *run)
 {
     const struct strag_plan *plan = run->plan;
     while (run->next < plan->nops) {
-        int status = step(run, run->order[run->next]);
+        const int index = run->order[run->next];
+        if (run->call->trace)
+            note_wait(run, index);
+        int status = step(run, index);
         if (status == STRAG_PENDING)
             return wait_a_little(run);
         if (status != STRAG_OK)
             return status;
+        if (run->call->trace)
+            note_end(run, index);
         run->hinted = false;
         run->next++;
     }

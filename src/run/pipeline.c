@@ -250,6 +250,9 @@ static void drop(struct strag_pipeline *pipeline, struct run *run)
     if (!run->oldest)
         run->youngest = NULL;
     run->flying--;
+    if (pipeline->call->trace && run->done == run->end)
+        strag_trace_ended(pipeline->call->trace, &pipeline->plan->ops[run - pipeline->runs],
+                          (int)(run - pipeline->runs), run->end - run->begin);
     struct lane *lane = &pipeline->lanes[run->lane];
     release(pipeline, run, segment);
     if (segment->slot != NONE)
@@ -447,6 +450,8 @@ static bool post(struct strag_pipeline *pipeline, int index)
     } else if (!waits_done(pipeline, index, run->posted, run->posted + count)) {
         return false;
     }
+    if (pipeline->call->trace && run->posted == run->begin)
+        strag_trace_began(pipeline->call->trace, index);
     struct segment *segment = take_segment(pipeline, run);
     segment->first = run->posted;
     segment->count = count;

@@ -2,6 +2,7 @@
 #include "watch/judge.h"
 
 #include "base/text.h"
+#include "base/units.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -301,8 +302,8 @@ static void log_straggler(struct strag_judge *judge, const struct strag_verdict 
     if (verdict->rank < 0)
         snprintf(judge->log, sizeof judge->log, "no rank is late");
     else
-        snprintf(judge->log, sizeof judge->log, "rank %d is late by %.3g ms: %s", verdict->rank,
-                 1e3 * verdict->delay,
+        snprintf(judge->log, sizeof judge->log, "rank %d is late by %s: %s", verdict->rank,
+                 strag_units_time(verdict->delay).text,
                  helps_now(judge) ? "the others go ahead" : "it is waited for");
 }
 
@@ -359,9 +360,10 @@ static void log_dynamic(struct strag_judge *judge, bool before)
     if (policy->on != before)
         snprintf(judge->log, sizeof judge->log,
                  policy->on ? "another rank is late in each call: the others go ahead after "
-                              "%.3g us and %.3g us per MiB"
+                              "%s and %s per MiB"
                             : "whoever comes last is waited for",
-                 1e6 * policy->patience, 1e6 * 1048576 * policy->patience_per_byte);
+                 strag_units_time(policy->patience).text,
+                 strag_units_time(1048576 * policy->patience_per_byte).text);
 }
 
 /* One straggler that the others go ahead without is the better known.

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "watch/summary.h"
 
+#include "base/units.h"
+
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -26,14 +28,6 @@ static struct part part(const char *format, ...)
     return part;
 }
 
-/* "84.2 ms" */
-static struct part time_part(double seconds)
-{
-    if (seconds < 1e-3)
-        return part("%.3g us", 1e6 * seconds);
-    return seconds < 1 ? part("%.3g ms", 1e3 * seconds) : part("%.4g s", seconds);
-}
-
 /* "rank 5", and which one it is in MPI_COMM_WORLD, if another; its host */
 static struct part rank_part(const struct strag_watch_summary *summary,
                              const struct strag_rank_location *ranks)
@@ -51,7 +45,8 @@ static struct part saved_part(const struct strag_watch_summary *summary)
         return part("it was waited for");
     return part("going ahead without it from call %llu on %s %s of %s (modelled)",
                 (unsigned long long)summary->ahead_from, saved < 0 ? "lost" : "saved",
-                time_part(saved < 0 ? -saved : saved).text, time_part(summary->seconds).text);
+                strag_units_time(saved < 0 ? -saved : saved).text,
+                strag_units_time(summary->seconds).text);
 }
 
 /* @return characters */
@@ -77,7 +72,7 @@ static struct part dynamic_saved_part(const struct strag_dynamic_summary *dynami
 {
     const double saved = dynamic->error > 0 ? dynamic->saved : dynamic->modelled;
     const struct part what =
-        part("%s %s", saved < 0 ? "lost" : "saved", time_part(fabs(saved)).text);
+        part("%s %s", saved < 0 ? "lost" : "saved", strag_units_time(fabs(saved)).text);
     if (dynamic->error > 0)
         return part("that %s (measured: %.0f %% +- %.0f %% of the time from the last arrival on)",
                     what.text, 100 * dynamic->saves, 100 * dynamic->error);
@@ -114,10 +109,12 @@ static size_t add_arrivals(const struct strag_observed *observed, const char *na
              "median, 25 %% below %s, 75 %% below %s, 95 %% below %s, %s at most; by %s in all, "
              "%.0f %% of these calls' time (measured)\n",
              name, often.text, (unsigned long long)observed->calls,
-             time_part(observed->any_median).text, time_part(observed->any_quarter).text,
-             time_part(observed->any_three_quarters).text,
-             time_part(observed->any_percentile95).text, time_part(observed->any_longest).text,
-             time_part(observed->waited).text, all > 0 ? 100 * observed->waited / all : 0);
+             strag_units_time(observed->any_median).text,
+             strag_units_time(observed->any_quarter).text,
+             strag_units_time(observed->any_three_quarters).text,
+             strag_units_time(observed->any_percentile95).text,
+             strag_units_time(observed->any_longest).text, strag_units_time(observed->waited).text,
+             all > 0 ? 100 * observed->waited / all : 0);
     return strlen(text);
 }
 
@@ -139,13 +136,13 @@ void strag_watch_summary_text(const struct strag_watch_summary *summary, const c
                  "strag: %s: no rank was late in most of %llu calls; most often last was %s, in "
                  "%.0f %%, median %s\n",
                  name, calls, rank_part(summary, ranks).text, percent,
-                 time_part(observed->median).text);
+                 strag_units_time(observed->median).text);
     else
         snprintf(text, size,
                  "strag: %s: %s was last in %.0f %% of %llu calls, median %s, 95 %% below %s; %s\n",
                  name, rank_part(summary, ranks).text, percent, calls,
-                 time_part(observed->median).text, time_part(observed->percentile95).text,
-                 saved_part(summary).text);
+                 strag_units_time(observed->median).text,
+                 strag_units_time(observed->percentile95).text, saved_part(summary).text);
 }
 
 struct strag_watch_summary strag_watch_summary_none(void)

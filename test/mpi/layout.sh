@@ -284,5 +284,6 @@ count 0 'rule in'
 sed -i 's/circulant/circulent/' "$files/rules.yaml"
 warned "rules.yaml:6: no algorithm 'circulent' \(nearest: circulant\); accepted: previous, auto, recursive-doubling" 4 "${rules[@]}" \
     "$on_hosts" 2 n0,n1 "$programs/sizes"
-has 'MPI_COMM_WORLD .*: allreduce of 1048576 .. .* bytes: [a-z-]*( in [0-9]+ blocks?)? \(auto: modelled .* us, next best'
+has 'MPI_COMM_WORLD .*: allreduce of 1048576 .. .* bytes: [a-z-]*( in [0-9]+ blocks?)? \(auto: modelled [0-9.]+ [mu]?s, next best [a-z-]+ [0-9.]+ [mu]?s\)'
+count 0 '[0-9]e[+-][0-9]'
 echo "ok: rules"

@@ -26,12 +26,14 @@ mpi_tests = \
 	test/mpi/nonblocking.sh \
 	test/mpi/params.sh \
 	test/mpi/plans.sh \
+	test/mpi/report.sh \
 	test/mpi/save.sh \
 	test/mpi/signals.sh \
 	test/mpi/soak.sh \
 	test/mpi/spawn.sh \
 	test/mpi/strangers.sh \
 	test/mpi/threads.sh \
+	test/mpi/trace.sh \
 	test/mpi/trials.sh \
 	test/mpi/tune.sh \
 	test/mpi/tune_model.sh \
@@ -75,6 +77,7 @@ check_PROGRAMS += \
 	test/mpi/nonblocking \
 	test/mpi/plans \
 	test/mpi/refuse \
+	test/mpi/report \
 	test/mpi/savers \
 	test/mpi/idup \
 	test/mpi/requests \
@@ -171,6 +174,9 @@ test_mpi_slow_fclose_la_SOURCES = test/mpi/slow_fclose.c
 test_mpi_slow_fclose_la_LIBADD = $(DL_LIBS)
 test_mpi_slow_fclose_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared -rpath /nowhere
 test_mpi_refuse_SOURCES = test/mpi/refuse.c
+test_mpi_report_SOURCES = test/mpi/report.c $(mpi_common)
+test_mpi_report_CPPFLAGS = $(mpi_cppflags)
+test_mpi_report_LDADD = $(mpi_libs)
 test_mpi_savers_SOURCES = test/mpi/savers.c $(mpi_common)
 test_mpi_savers_CPPFLAGS = $(mpi_cppflags)
 test_mpi_savers_LDADD = $(mpi_libs)

@@ -140,6 +140,7 @@ expect 12 12 --mca coll strag --mca coll_base_verbose 10
 lines 8 'allreduce of'
 expect 0 0 --mca coll_strag_verbose 1
 lines 1 'coll:strag: MPI_COMM_WORLD .*: not used: not asked for'
+lines 0 'coll:strag: MPI_COMM_SELF' # one for each process
 expect 0 0 --mca coll_strag_verbose 1 --mca coll_strag_priority 100 --mca coll_strag_enable 0
 lines 1 'coll:strag: MPI_COMM_WORLD .*: not used: coll_strag_enable is 0'
 expect 12 12 --mca coll strag
@@ -198,7 +199,7 @@ open_mpi_warns 'Valid values : 0[:|].*false.*, 1[:|].*true' --mca coll strag \
 eval "$("$STRAG_MPIRUN" --print-env)"
 "$OMPI_INFO" --param coll strag --level 9 > "$output"
 for parameter in enable priority verbose algorithm segment_size minimum_size layout torus ports transport \
-    shared_memory shared_memory_size straggler window watch_size learn report reproducible \
+    shared_memory shared_memory_size straggler window watch_size learn report trace reproducible \
     slowdown rules model save \
     alpha local_alpha bandwidth local_bandwidth link_latency hop_latency reduce_bandwidth; do
     lines 1 "parameter \"coll_strag_$parameter\""

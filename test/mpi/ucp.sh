@@ -26,6 +26,7 @@ run()
 
 run 3 "${over[@]}" --mca coll_strag_transport ucp
 lines 2 'coll:strag: .*: transport: ucp$'
+lines 2 'coll:strag: .*: within hosts: UCX$'
 lines 0 'UCX +(WARN|ERROR)|cannot be used'
 for other in pml auto; do
     run 3 "${over[@]}" --mca coll_strag_transport "$other"

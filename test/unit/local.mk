@@ -2,6 +2,7 @@
 # The tests of libstrag, with cmocka; and the fuzz targets for what reads a user's text.
 if HAVE_CMOCKA
 unit_tests = \
+	test/unit/test_account \
 	test/unit/test_arrivals \
 	test/unit/test_arrivals_run \
 	test/unit/test_bine \
@@ -71,6 +72,7 @@ unit_tests = \
 	test/unit/test_topology_pack \
 	test/unit/test_torus \
 	test/unit/test_torus_doubling \
+	test/unit/test_trace \
 	test/unit/test_trials \
 	test/unit/test_trivance \
 	test/unit/test_verify \
@@ -105,6 +107,10 @@ test_unit_libunit_la_SOURCES = \
 	test/unit/wires.c test/unit/wires.h \
 	test/unit/world.c test/unit/world.h
 
+test_unit_test_account_SOURCES = test/unit/test_account.c
+test_unit_test_account_CPPFLAGS = $(unit_cppflags)
+test_unit_test_account_LDFLAGS = $(unit_ldflags)
+test_unit_test_account_LDADD = $(unit_libs)
 test_unit_test_arrivals_SOURCES = test/unit/test_arrivals.c
 test_unit_test_arrivals_CPPFLAGS = $(unit_cppflags)
 test_unit_test_arrivals_LDFLAGS = $(unit_ldflags)
@@ -141,6 +147,10 @@ test_unit_test_calibrate_SOURCES = test/unit/test_calibrate.c
 test_unit_test_calibrate_CPPFLAGS = $(unit_cppflags)
 test_unit_test_calibrate_LDFLAGS = $(unit_ldflags)
 test_unit_test_calibrate_LDADD = $(unit_libs)
+test_unit_test_trace_SOURCES = test/unit/test_trace.c
+test_unit_test_trace_CPPFLAGS = $(unit_cppflags)
+test_unit_test_trace_LDFLAGS = $(unit_ldflags)
+test_unit_test_trace_LDADD = $(unit_libs)
 test_unit_test_trials_SOURCES = test/unit/test_trials.c
 test_unit_test_trials_CPPFLAGS = $(unit_cppflags)
 test_unit_test_trials_LDFLAGS = $(unit_ldflags)

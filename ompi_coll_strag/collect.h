@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Every rank's record to rank 0, when a communicator comes to its end.
+ *
+ * That is in MPI_Comm_free or MPI_Finalize, which all ranks call, but not at the same time, and
+ * communicators in another order on each: so all that a rank has to send and to receive is posted
+ * before it waits for anything. Nobody waits for ever: after COLL_STRAG_COLLECT_PATIENCE rank 0
+ * goes on without those that are missing, and others without knowing that theirs has arrived; what
+ * is still under way then is left to its messages.
+ */
+#ifndef COLL_STRAG_COLLECT_H
+#define COLL_STRAG_COLLECT_H
+
+#include "compat/compat.h"
+
+/* Seconds. */
+#define COLL_STRAG_COLLECT_PATIENCE 60.0
+
+struct coll_strag_collect {
+    ompi_communicator_t *comm;
+    int n;
+    size_t room;               /* bytes of a record at most */
+    char *records;             /* rank 0: [n * room]; else its own */
+    ompi_request_t **requests; /* rank 0: [n], NULL: nothing is to come; else one */
+    size_t *bytes;             /* rank 0: [n] of what has come; 0: nothing has */
+};
+
+/**
+ * Post all messages.
+ *
+ * @param record      this rank's, to be freed here; NULL: out of memory, the others will miss it
+ * @param bytes       of it
+ * @param room        the same on all ranks, at least `bytes`
+ * @param takes_part  does a rank send its record?
+ */
+void coll_strag_collect_begin(struct coll_strag_collect *collect, ompi_communicator_t *comm,
+                              void *record, size_t bytes, size_t room,
+                              bool (*takes_part)(ompi_communicator_t *comm, int rank));
+
+/** Wait until they are over, or for too long. */
+void coll_strag_collect_wait(struct coll_strag_collect *collect);
+
+/** On rank 0. @param[out] bytes  of it @return a rank's record; NULL: it has not come */
+const void *coll_strag_collect_of(const struct coll_strag_collect *collect, int rank,
+                                  size_t *bytes);
+
+/** Afterwards. */
+void coll_strag_collect_free(struct coll_strag_collect *collect);
+
+#endif

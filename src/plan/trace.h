@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a rank did, and when: its last calls and their operations, in a ring of a fixed size. And
+ * the ranks' traces as Chrome trace JSON, which Perfetto shows, and as a picture.
+ */
+#ifndef STRAG_TRACE_H
+#define STRAG_TRACE_H
+
+#include "plan/plan.h"
+
+#include <stdio.h>
+
+/* Beside enum strag_kind: a whole call. */
+enum { STRAG_TRACE_CALL = 255 };
+
+struct strag_trace_event {
+    double begin, end; /* seconds; of a receive: from when it was posted until it was there, and
+                          reduced */
+    uint64_t bytes;    /* of the message; of a call's vector */
+    uint32_t call;     /* numbered alike on all ranks */
+    int32_t peer, round;
+    uint8_t kind;      /* enum strag_kind, or STRAG_TRACE_CALL */
+    uint8_t outcome;   /* of a call: what ran it, as the caller numbers that */
+    uint8_t unused[2]; /* 0 */
+};
+
+struct strag_trace {
+    struct strag_trace_event *events; /* [room]: event e is at e % room */
+    size_t room;
+    uint64_t written;
+    double (*now)(void);
+    uint32_t call; /* under way */
+    size_t size;   /* bytes of an element of it */
+    double *began; /* [ops]: of the call under way */
+    int ops;
+};
+
+/** How many events a rank of `n` keeps: 1,024 to 16,384, so that those of all ranks take 40 MiB. */
+size_t strag_trace_room(int n);
+
+/** @param now  seconds on a clock that never goes back @return NULL: out of memory */
+struct strag_trace *strag_trace_create(size_t room, double (*now)(void));
+
+/** NULL is allowed. */
+void strag_trace_free(struct strag_trace *trace);
+
+/** A plan is run. @param ops  its operations @return false: out of memory, and it is not traced */
+bool strag_trace_plan(struct strag_trace *trace, int ops);
+
+/** An operation begins. @param index  its own in the plan */
+static inline void strag_trace_began(struct strag_trace *trace, int index)
+{
+    trace->began[index] = trace->now();
+}
+
+/** It is over. @param elements  of its message */
+void strag_trace_ended(struct strag_trace *trace, const struct strag_op *op, int index,
+                       size_t elements);
+
+/** A whole call is over. */
+void strag_trace_call(struct strag_trace *trace, double begin, double end, uint64_t bytes,
+                      int outcome);
+
+/** The events that are left, the oldest first. @param[out] to  [room] @return how many */
+size_t strag_trace_read(const struct strag_trace *trace, struct strag_trace_event *to);
+
+/* ---- All ranks ---- */
+
+/* A rank's trace, its times on the clock that all share. */
+struct strag_trace_rank {
+    const char *host; /* "": not known */
+    struct strag_trace_event *events;
+    size_t count;
+};
+
+struct strag_trace_job {
+    const char *name;               /* the communicator's */
+    struct strag_trace_rank *ranks; /* [n] */
+    int n;
+    const char *const *outcomes; /* what ran a call, by its number */
+};
+
+/** Sort each rank's events by their beginnings, as the writers below want them. */
+void strag_trace_sort(const struct strag_trace_job *job);
+
+/**
+ * Chrome trace JSON: a process for each rank; of its threads 0 has calls, 1 to 99 sends and 100 to
+ * 199 receives, as many as were under way at the same time. Times are from the earliest event on.
+ */
+void strag_trace_json(const struct strag_trace_job *job, FILE *out);
+
+/**
+ * A picture of the last calls: ranks down, a column for each call, as wide for all of them.
+ *
+ * @return STRAG_OK; or STRAG_ERR_MEMORY, and nothing useful is written
+ */
+int strag_trace_svg(const struct strag_trace_job *job, FILE *out);
+
+#endif

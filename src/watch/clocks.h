@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * When all ranks were in their calls, on one clock.
+ *
+ * Processes of a host read the same clock; hosts' clocks differ, and drift. But no rank leaves an
+ * allreduce before the last one has arrived, and all leave at about the same time. So where rank 0
+ * and a rank of another host left the same calls, by their own clocks, says how these differ: the
+ * median of so many calls in a row, and between two such medians in proportion to the time. What
+ * remains is by how much later the one rank usually leaves than the other, less than a call takes
+ * from the last arrival on; and what a clock does within these calls that is no drift.
+ */
+#ifndef STRAG_CLOCKS_H
+#define STRAG_CLOCKS_H
+
+#include "base/status.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A call of a rank, by its clock: seconds. */
+struct strag_stay {
+    double begin, end;
+};
+
+/* What a rank has kept of its calls: of the first one, and of every `every`-th from there on. */
+struct strag_stays {
+    const struct strag_stay *stays; /* [kept]; NULL: not known */
+    int kept;
+    uint64_t every; /* a power of 2 */
+    uint64_t clock; /* the same number: the same clock */
+    double seconds; /* in all calls, also in those that are not kept */
+};
+
+/* The calls that all ranks which are known have kept. */
+struct strag_common {
+    int ranks;      /* that are known */
+    int calls;      /* 0 with fewer than two ranks */
+    uint64_t every; /* they are call 0, every, 2 every, ... */
+};
+
+static inline bool strag_stays_known(const struct strag_stays *rank)
+{
+    return rank->stays && rank->kept > 0;
+}
+
+/** @param ranks  [n] */
+struct strag_common strag_common_find(const struct strag_stays *ranks, int n);
+
+/** @param call  below common->calls; the rank is known */
+static inline const struct strag_stay *strag_common_stay(const struct strag_common *common,
+                                                         const struct strag_stays *rank, int call)
+{
+    return &rank->stays[(uint64_t)call * (common->every / rank->every)];
+}
+
+struct strag_clocks;
+
+/**
+ * @param ranks  [n]
+ * @param[out] clocks  the caller's to free; untouched on failure
+ * @return STRAG_OK or STRAG_ERR_MEMORY
+ */
+int strag_clocks_find(const struct strag_stays *ranks, int n, const struct strag_common *common,
+                      struct strag_clocks **clocks);
+
+/** NULL is allowed. */
+void strag_clocks_free(struct strag_clocks *clocks);
+
+/** How many there are that differ from the first known rank's. */
+int strag_clocks_others(const struct strag_clocks *clocks);
+
+/** A time by a rank's clock on that of the first rank that is known. */
+double strag_clocks_shift(const struct strag_clocks *clocks, int rank, double time);
+
+#endif

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Programs to be reported (coll_strag_report); report.sh compares what is said with what is known.
+ *
+ *     report [--calls N] [--bytes B] [--late RANK] [--delay MS]
+ *
+ * On a duplicate of MPI_COMM_WORLD, called "late", a rank (-1: none) is late in N calls of B bytes.
+ * All ranks note by the host's clock when they come: what is known so is printed ("truth: ...").
+ *
+ *     report --mode kinds      blocking, nonblocking and persistent calls, on a duplicate, on
+ * halves of MPI_COMM_WORLD, and on MPI_COMM_SELF, some of them freed report --mode circle     three
+ * ranks, of which each two have a communicator; each rank begins with another one, and none is
+ * freed report --mode keys       info keys: a report where none is wanted otherwise, and the
+ * reverse
+ */
+#include "common.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { NO_RANK = -1 };
+
+static struct {
+    long calls, bytes;
+    int late;
+    double delay; /* seconds */
+    char *input, *output;
+} job;
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static void come_late(double seconds)
+{
+    struct timespec time = {(time_t)seconds, (long)(1e9 * (seconds - (double)(time_t)seconds))};
+    nanosleep(&time, NULL);
+}
+
+static void allreduce(MPI_Comm comm)
+{
+    TEST_MPI(MPI_Allreduce(job.input, job.output, (int)job.bytes, MPI_CHAR, MPI_SUM, comm));
+    TEST_CHECK(job.output[0] == job.output[job.bytes - 1], "elements differ");
+}
+
+/* ---- A late rank ---- */
+
+static int ascending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* What is known of a job. */
+struct truth {
+    double lost; /* how long the median rank waited for the last one, in all */
+    double cost; /* of that, where the last one was the late rank */
+    int last;    /* calls in which it was */
+};
+
+/* @param arrivals  all ranks', [rank][call] */
+static struct truth find_truth(const double *arrivals)
+{
+    double *sorted = test_allocate((size_t)test.n * sizeof *sorted);
+    struct truth truth = {0, 0, 0};
+    for (long c = 0; c < job.calls; c++) {
+        for (int r = 0; r < test.n; r++)
+            sorted[r] = arrivals[r * job.calls + c];
+        qsort(sorted, (size_t)test.n, sizeof *sorted, ascending);
+        const double latest = sorted[test.n - 1], lost = latest - sorted[(test.n - 1) / 2];
+        truth.lost += lost;
+        if (job.late < 0 || arrivals[job.late * job.calls + c] < latest)
+            continue;
+        truth.cost += lost;
+        truth.last++;
+    }
+    free(sorted);
+    return truth;
+}
+
+static void run_late(void)
+{
+    MPI_Comm comm;
+    double *arrivals = test_allocate((size_t)job.calls * sizeof *arrivals), *all = NULL;
+    const int calls = (int)job.calls;
+    if (test.rank == 0)
+        all = test_allocate((size_t)test.n * (size_t)job.calls * sizeof *all);
+    TEST_MPI(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
+    TEST_MPI(MPI_Comm_set_name(comm, "late"));
+    TEST_MPI(MPI_Barrier(comm));
+    const double start = now();
+    for (int c = 0; c < calls; c++) {
+        if (test.rank == job.late)
+            come_late(job.delay);
+        arrivals[c] = now();
+        allreduce(comm);
+    }
+    const double seconds = now() - start;
+    TEST_MPI(MPI_Gather(arrivals, calls, MPI_DOUBLE, all, calls, MPI_DOUBLE, 0, comm));
+    TEST_MPI(MPI_Comm_free(&comm));
+    if (test.rank == 0) {
+        const struct truth truth = find_truth(all);
+        printf("truth: lost %.6f of %.6f, by rank %d %.6f in %d calls\n", truth.lost, seconds,
+               job.late, truth.cost, truth.last);
+    }
+    free(arrivals);
+    free(all);
+}
+
+/* ---- Others ---- */
+
+static void begin_and_wait(MPI_Comm comm)
+{
+    MPI_Request request;
+    TEST_MPI(
+        MPI_Iallreduce(job.input, job.output, (int)job.bytes, MPI_CHAR, MPI_SUM, comm, &request));
+    TEST_MPI(MPI_Wait(&request, MPI_STATUS_IGNORE));
+}
+
+static void start_some(MPI_Comm comm, int starts)
+{
+#ifdef TEST_HAVE_PERSISTENT
+    MPI_Request request;
+    TEST_MPI(TEST_PERSISTENT(Allreduce_init)(job.input, job.output, (int)job.bytes, MPI_CHAR,
+                                             MPI_SUM, comm, MPI_INFO_NULL, &request));
+    for (int s = 0; s < starts; s++) {
+        TEST_MPI(MPI_Start(&request));
+        TEST_MPI(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    }
+    TEST_MPI(MPI_Request_free(&request));
+#else
+    for (int s = 0; s < starts; s++)
+        begin_and_wait(comm);
+#endif
+}
+
+static void run_kinds(void)
+{
+    MPI_Comm dup, half, quiet;
+    TEST_MPI(MPI_Comm_dup(MPI_COMM_WORLD, &dup));
+    TEST_MPI(MPI_Comm_dup(MPI_COMM_WORLD, &quiet));
+    TEST_MPI(MPI_Comm_split(MPI_COMM_WORLD, test.rank % 2, test.rank, &half));
+    TEST_MPI(MPI_Comm_set_name(dup, "all kinds"));
+    TEST_MPI(MPI_Comm_set_name(quiet, "quiet"));
+    TEST_MPI(MPI_Comm_set_name(half, test.rank % 2 ? "odd" : "even"));
+    for (int c = 0; c < 5; c++)
+        allreduce(dup);
+    for (int c = 0; c < 7; c++)
+        begin_and_wait(dup);
+    start_some(dup, 3);
+    for (int c = 0; c < 4 + test.rank % 2; c++)
+        allreduce(half);
+    allreduce(MPI_COMM_SELF);
+    TEST_MPI(MPI_Comm_free(&dup));
+    TEST_MPI(MPI_Comm_free(&quiet)); /* the halves are left to MPI_Finalize */
+}
+
+static void run_circle(void)
+{
+    MPI_Comm pair[3];
+    MPI_Request request[2];
+    for (int p = 0; p < 3; p++) {
+        const bool in = test.rank == p || test.rank == (p + 1) % 3;
+        TEST_MPI(MPI_Comm_split(MPI_COMM_WORLD, in ? 1 : MPI_UNDEFINED, (test.rank - p + 3) % 3,
+                                &pair[p]));
+    }
+    for (int i = 0; i < 2; i++)
+        TEST_MPI(MPI_Iallreduce(job.input, job.output + i, 1, MPI_CHAR, MPI_SUM,
+                                pair[(test.rank + 2 * i) % 3], &request[i]));
+    TEST_MPI(MPI_Waitall(2, request, MPI_STATUSES_IGNORE));
+}
+
+static void call_with_key(const char *name, const char *value, bool later)
+{
+    MPI_Comm comm;
+    MPI_Info info;
+    TEST_MPI(MPI_Info_create(&info));
+    TEST_MPI(MPI_Info_set(info, "coll_strag_report", value));
+    if (later) {
+        TEST_MPI(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
+        TEST_MPI(MPI_Comm_set_info(comm, info));
+    } else {
+        TEST_MPI(MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &comm));
+    }
+    TEST_MPI(MPI_Info_free(&info));
+    TEST_MPI(MPI_Comm_set_name(comm, name));
+    for (int c = 0; c < 11; c++)
+        allreduce(comm);
+    TEST_MPI(MPI_Comm_free(&comm));
+}
+
+static void run_keys(void)
+{
+    call_with_key("on", "1", false);
+    call_with_key("on later", "1", true);
+    call_with_key("off", "0", false);
+}
+
+int main(int argc, char **argv)
+{
+    const char *mode = "late", *calls = "100", *bytes = "262144", *late = "-1", *delay = "10";
+    const struct test_option options[] = {{"mode", &mode}, {"calls", &calls}, {"bytes", &bytes},
+                                          {"late", &late}, {"delay", &delay}, {NULL, NULL}};
+    test_start(&argc, &argv, "report", MPI_THREAD_SINGLE, options);
+    job.calls = test_number("calls", calls, 1, 1000000);
+    job.bytes = test_number("bytes", bytes, 1, 100000000);
+    job.late = (int)test_number("late", late, NO_RANK, test.n - 1);
+    job.delay = 1e-3 * (double)test_number("delay", delay, 0, 10000);
+    job.input = test_allocate((size_t)job.bytes + 1);
+    job.output = test_allocate((size_t)job.bytes + 1);
+    memset(job.input, 1, (size_t)job.bytes + 1);
+    if (strcmp(mode, "kinds") == 0)
+        run_kinds();
+    else if (strcmp(mode, "circle") == 0)
+        run_circle();
+    else if (strcmp(mode, "keys") == 0)
+        run_keys();
+    else
+        run_late();
+    free(job.input);
+    free(job.output);
+    return test_finish();
+}

@@ -1,0 +1,129 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# The report: the rank that is late, how often and what that cost, against what the program itself has
+# measured; that it speaks wherever there is something to say, and only there; and that nobody hangs.
+set -eu
+# shellcheck source=test/mpi/common.sh
+. "${srcdir:-.}/test/mpi/common.sh"
+
+output=$builddir/report-output.$$
+folder=$builddir/report.$$
+mkdir -p "$folder"
+trap 'rm -rf "$output" "$folder"' EXIT
+
+# check EXPRESSION: true of `job`, the JSON file, and `c`, its communicators by their names
+check()
+{
+    python3 - "$folder/r.json" "$1" << 'END' || fail "not so: $1: $(cat "$folder/r.json")"
+import json, sys
+with open(sys.argv[1], encoding="utf-8") as file:
+    job = json.load(file)
+c = {communicator["communicator"]: communicator for communicator in job["communicators"]}
+sys.exit(not eval(sys.argv[2]))
+END
+}
+
+# run RANKS OPTIONS-AND-PROGRAM...: into $output
+run()
+{
+    local ranks=$1
+    shift
+    rm -f "$folder"/*
+    mpi "$ranks" "$@" > "$output" 2>&1 || {
+        cat "$output"
+        fail "mpirun -np $ranks $*"
+    }
+}
+
+# late RANKS BYTES RUN-BY MPIRUN-OPTIONS...: a rank that is late in all calls is named, and its cost is
+# that of its delays, to 10 %. A busy machine may let another rank come last now and then.
+late()
+{
+    local ranks=$1 bytes=$2 by=$3 lost of rank cost calls
+    shift 3
+    run "$ranks" "$@" --mca coll_strag_report "$folder/r.json" "$programs/report" \
+        --bytes "$bytes" --late $((ranks - 1))
+    read -r lost of rank cost calls < <(sed -n \
+        's/^truth: lost \([0-9.]*\) of \([0-9.]*\), by rank \([0-9]*\) \([0-9.]*\) in \([0-9]*\) calls$/\1 \2 \3 \4 \5/p' "$output")
+    check "c['late']['last'][0]['rank'] == $rank and $cost >= 0.5"
+    check "c['late']['cause'] == $rank or $cost < 0.6 * $lost"
+    check "$lost >= 1 and abs(c['late']['lost_seconds'] - $lost) <= 0.1 * $lost"
+    check "abs(c['late']['last'][0]['cost_seconds'] - $cost) <= 0.1 * $cost"
+    check "0.8 * $calls <= c['late']['last'][0]['calls'] <= $calls + 2"
+    check "100 == c['late']['blocking'] == c['late']['looked_at']"
+    check "0.009 <= c['late']['last'][0]['median_seconds']"
+    check "c['late']['lost_seconds'] <= c['late']['seconds'] <= $of * 1.2"
+    check "$of <= c['late']['run_seconds'] and c['late']['ranks_known'] == $ranks"
+    check "c['late']['bytes'] == 100 * $bytes and c['late']['last'][0]['host'] == '$(hostname)'"
+    check "sum(ran['calls'] for ran in c['late']['ran']) == 100 and $by"
+    echo "ok: np $ranks, $bytes bytes: lost $lost of $of s, by rank $rank $cost in $calls calls: $*"
+}
+
+ran="[ran for ran in c['late']['ran'] if ran['algorithm']]"
+ours="$ran and c['late']['strag'].startswith('strag has not acted: only 100 calls of 64 KiB')"
+short="not $ran and 'handed all calls to the previous component' in c['late']['strag']"
+none="not $ran and c['late']['previous_component'] == 'tuned'"
+low="$none and 'coll/tuned has the priority 30, coll_strag_priority is 20' in c['late']['strag']"
+for n in 2 4 8; do
+    late "$n" 262144 "$ours" --mca coll strag
+    late "$n" 262144 "$none" --mca coll_strag_verbose 0
+done
+late 4 64 "$short" --mca coll strag --mca coll_strag_minimum_size 1K
+late 4 262144 "$low" --mca coll_strag_priority 20
+
+# ---- Text ----
+
+run 3 --mca coll strag --mca coll_strag_report 1 "$programs/report" --late 1 --calls 30
+lines 1 '^strag: late: 3 ranks on 1 host: 30 blocking allreduces of 256 KiB; they took [0-9.]+ m?s of [0-9.]+ m?s \([0-9]+ %\)$'
+lines 1 '^strag: late: run by [a-z-]+: '
+lines 1 "^strag: late: rank 1 \\(host $(hostname)\\) was last in [0-9]+ of 30 calls, by [1-9][0-9.]+ ms in the median: that cost about [0-9.]+ m?s of [0-9.]+ m?s\$"
+lines 1 '^strag: late: strag has not acted: only 30 calls of 64 KiB and more seen, 200 needed$'
+lines 1 '^strag: late: try: look at what rank 1 does before these calls; '
+lines 0 '^strag: MPI_COMM_(WORLD|SELF)'
+run 3 --mca coll strag --mca coll_strag_report 0 "$programs/report" --late 1 --calls 30
+lines 0 '^strag: '
+
+# All kinds of calls, one line each and nothing of those that made none; what was freed, and what was
+# not. Rank 1 is the first of the odd ones: what it reports is in a file of its own.
+run 4 --mca coll strag --mca coll_strag_report 1 "$programs/report" --mode kinds
+lines 1 '^strag: all kinds: 4 ranks on 1 host: 5 blocking, 7 nonblocking, [13] persistent allreduces of 256 KiB; blocking ones took '
+lines 1 '^strag: even: 2 ranks on 1 host: 4 blocking'
+lines 1 '^strag: odd: 2 ranks on 1 host: 5 blocking'
+lines 0 '^strag: (quiet|MPI_COMM_)'
+run 4 --mca coll_strag_report "$folder/r.json" "$programs/report" --mode kinds
+check "sorted(c) == ['all kinds', 'even'] and c['all kinds']['nonblocking'] == 7 and c['even']['blocking'] == 4"
+mv "$folder/r-of-rank-1.json" "$folder/r.json"
+check "sorted(c) == ['odd'] and c['odd']['blocking'] == 5 and job['job_ranks'] == 4"
+lines 0 '^strag: '
+
+run 3 --mca coll strag --mca coll_strag_report 1 "$programs/report" --mode circle
+lines 3 '^strag: .*: 2 ranks on 1 host: 1 nonblocking allreduce of 1 B; how long they took is not known$'
+
+run 3 --mca coll strag --mca coll_strag_minimum_size 0 "$programs/report" --mode keys
+lines 1 '^strag: on: 3 ranks on 1 host: 10 blocking allreduces of 256 KiB'
+lines 1 '^strag: on later: 3 ranks on 1 host: 10 blocking allreduces of 256 KiB'
+lines 0 '^strag: off'
+run 3 --mca coll strag --mca coll_strag_report 1 "$programs/report" --mode keys
+lines 1 '^strag: on: 3 ranks on 1 host: 11 blocking'
+lines 0 '^strag: off'
+
+# ---- Ranks that differ: rank 0's parameter counts, and a rank without strag is not waited for ----
+
+start=$SECONDS
+run 3 "${own[@]}" OMPI_MCA_coll=strag OMPI_MCA_coll_strag_enable=0 env OMPI_MCA_coll_strag_report=1 \
+    "$programs/report" --expect-strag 0 --calls 20
+lines 1 '^strag: late: 3 ranks on 1 host: 20 blocking'
+lines 1 '^strag: late: who was last is not known: the times of 1 of 3 ranks are$'
+run 3 "${own[@]}" OMPI_MCA_coll_strag_report=1 OMPI_MCA_coll_strag_report=0 \
+    "$programs/report" --expect-strag 0 --calls 20
+lines 1 '^strag: late: who was last is not known: the times of 1 of 3 ranks are$'
+run 3 "${own[@]}" OMPI_MCA_coll_strag_report=0 OMPI_MCA_coll_strag_report=1 \
+    "$programs/report" --expect-strag 0 --calls 20
+lines 0 '^strag: '
+[ $((SECONDS - start)) -lt 50 ] || fail "ranks waited for each other"
+
+# ---- A file that cannot be written ----
+
+run 2 --mca coll strag --mca coll_strag_report "$folder/none/r.json" "$programs/report" --calls 20
+lines 1 "^  $folder/none/r.json\$"
+lines 1 'coll/strag cannot write this file \(coll_strag_report or coll_strag_trace\)'
