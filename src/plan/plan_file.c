@@ -513,6 +513,8 @@ static bool same_waits(json_t *after, const int32_t *needed, int length, int *ro
     int *own = room + length;
     if (!sort_list(after, room, length))
         return false;
+    if (length == 0) /* then `needed` may be NULL */
+        return true;
     memcpy(own, needed, (size_t)length * sizeof *own);
     qsort(own, (size_t)length, sizeof *own, strag_compare_int);
     return memcmp(own, room, (size_t)length * sizeof *own) == 0;
