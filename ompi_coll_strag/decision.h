@@ -14,6 +14,7 @@
 #include "machine/state.h"
 #include "model/select.h"
 #include "run/engine.h"
+#include "run/shared_memory.h"
 #include "watch/dynamic.h"
 
 /* Messages within a host are cut in another way than those to other hosts. */
@@ -56,6 +57,19 @@ struct coll_strag_hosts {
 struct coll_strag_offer {
     uint64_t origin;               /* id of what all ranks can derive their setup from; 0: none */
     struct coll_strag_hosts hosts; /* with an origin; rank 0's */
+};
+
+/* What a roll call is for: ranks, the lowest of each kind; INT32_MAX: none. */
+struct coll_strag_presence {
+    int32_t missing; /* has no strag, or another one */
+    int32_t varies;  /* has other parameters than rank 0 */
+};
+
+/* What one rank says in a roll call where all are heard one by one. */
+struct coll_strag_entry {
+    struct coll_strag_presence presence;
+    uint64_t origin;            /* of its offer */
+    struct strag_shm_info info; /* with an origin that shares memory: its place there */
 };
 
 /* Are calls watched, so that stragglers are found? */

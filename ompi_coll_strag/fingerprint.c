@@ -31,8 +31,8 @@ static struct {
 static uint64_t find_form(void)
 {
     const size_t sizes[] = {sizeof(struct coll_strag_rank_info), sizeof(struct coll_strag_hosts),
-                            sizeof(struct coll_strag_decision), sizeof(struct strag_shm_info),
-                            sizeof(struct coll_strag_offer)};
+                            sizeof(struct coll_strag_decision),  sizeof(struct strag_shm_info),
+                            sizeof(struct coll_strag_offer),     sizeof(struct coll_strag_entry)};
     uint64_t value = strag_hash(STRAG_HASH_START, sizes, sizeof sizes);
     for (int a = 0; strag_algorithms[a]; a++)
         value = strag_hash(value, strag_algorithms[a]->name, strlen(strag_algorithms[a]->name) + 1);

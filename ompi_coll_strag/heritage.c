@@ -50,6 +50,43 @@ int coll_strag_heritage_topology(const struct coll_strag_heritage *heritage,
     return status;
 }
 
+/* And who is on this host. */
+static void free_topology(struct coll_strag_heritage *heritage)
+{
+    if (heritage->part) {
+        coll_strag_part_release(heritage->part);
+        return;
+    }
+    strag_topology_free(heritage->topology);
+    free(heritage->packed);
+    free(heritage->lane_of);
+}
+
+void coll_strag_heritage_take_part(struct coll_strag_heritage *heritage,
+                                   struct coll_strag_part *part)
+{
+    heritage->part = part;
+    heritage->topology = part->topology;
+    heritage->numbered_as_origin = part->as_origin;
+    if (!part->as_origin && !part->topology) {
+        heritage->packed = part->packed;
+        heritage->packed_bytes = part->packed_bytes;
+    }
+    heritage->lane_of = part->lane_of;
+}
+
+void coll_strag_heritage_drop_part(struct coll_strag_heritage *heritage)
+{
+    free_topology(heritage);
+    coll_strag_heritage_release(heritage->origin);
+    heritage->part = NULL;
+    heritage->origin = NULL;
+    heritage->topology = NULL;
+    heritage->packed = NULL;
+    heritage->lane_of = NULL;
+    heritage->numbered_as_origin = false;
+}
+
 /* The caller has the lock. */
 static void take_off_list(const struct coll_strag_heritage *heritage)
 {
@@ -74,9 +111,9 @@ void coll_strag_heritage_release(struct coll_strag_heritage *heritage)
         strag_plan_store_release(heritage->plans);
         strag_shm_hold_free(heritage->hold);
         free(heritage->given);
-        strag_topology_free(heritage->topology);
-        free(heritage->packed);
-        free(heritage->lane_of);
+        free_topology(heritage);
+        if (heritage->id)
+            coll_strag_parts_forget(heritage->id);
         strag_compact_free(&heritage->vpids);
         free(heritage->jobids);
         free(heritage);

@@ -16,12 +16,15 @@
 
 #include "decision.h"
 #include "given.h"
+#include "parts.h"
 
 #include "base/compact.h"
 #include "plan/plan_store.h"
 #include "run/shared_memory.h"
 
 struct coll_strag_heritage {
+    struct coll_strag_part *part; /* a reference; NULL: it was not derived. Else it owns topology,
+                                     packed and lane_of */
     uint64_t id; /* the same on all ranks, and random; 0: its parts have their topologies from
                     another one */
     int n;
@@ -61,6 +64,14 @@ struct coll_strag_heritage *coll_strag_heritage_retain(struct coll_strag_heritag
 
 /** The last one frees it. NULL is allowed. */
 void coll_strag_heritage_release(struct coll_strag_heritage *heritage);
+
+/** Before it is published: it is derived, and has nothing yet of what a part has.
+ * @param part  the caller's reference, taken over */
+void coll_strag_heritage_take_part(struct coll_strag_heritage *heritage,
+                                   struct coll_strag_part *part);
+
+/** Before it is published: it has no origin, and nothing from it. */
+void coll_strag_heritage_drop_part(struct coll_strag_heritage *heritage);
 
 /**
  * Its topology, for a while.

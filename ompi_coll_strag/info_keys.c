@@ -92,11 +92,11 @@ void coll_strag_warn_of_keys(const struct coll_strag_complaints *complaints)
 
 void coll_strag_check_keys(ompi_communicator_t *comm)
 {
-    const int count = coll_strag_info_count(comm);
-    if (count == 0 || ompi_comm_rank(comm) != 0)
+    if (ompi_comm_rank(comm) != 0 || !coll_strag_has_keys(comm))
         return;
     struct coll_strag_complaints complaints = {.length = 0};
     char name[MPI_MAX_INFO_KEY + 1];
+    const int count = coll_strag_info_count(comm);
     for (int k = 0; k < count; k++)
         if (coll_strag_info_name(comm, k, name))
             check_key(comm, name, &complaints);
@@ -116,9 +116,9 @@ static uint64_t key_hash(ompi_communicator_t *comm, enum key key, char text[COLL
 void coll_strag_note_keys(ompi_communicator_t *comm, struct coll_strag_keys *noted)
 {
     char text[COLL_STRAG_KEY_MAX];
-    const bool none = coll_strag_info_count(comm) == 0;
+    const bool any = coll_strag_has_keys(comm);
     for (int k = 0; k < KEYS; k++)
-        noted->hash[k] = none ? 0 : key_hash(comm, (enum key)k, text);
+        noted->hash[k] = any ? key_hash(comm, (enum key)k, text) : 0;
 }
 
 /* Of the keys from `first` on, those that are not as they were noted. */
@@ -142,7 +142,7 @@ static void complain_late(ompi_communicator_t *comm, const struct coll_strag_key
 
 void coll_strag_use_keys(ompi_communicator_t *comm, struct coll_strag_keys *noted)
 {
-    if (coll_strag_info_count(comm) == 0)
+    if (!coll_strag_has_keys(comm))
         return;
     const uint64_t algorithm = noted->hash[ALGORITHM];
     complain_late(comm, noted, ALGORITHM, ALGORITHM + 1);
@@ -152,17 +152,13 @@ void coll_strag_use_keys(ompi_communicator_t *comm, struct coll_strag_keys *note
 
 void coll_strag_check_late_keys(ompi_communicator_t *comm, const struct coll_strag_keys *noted)
 {
-    if (coll_strag_info_count(comm) > 0 && ompi_comm_rank(comm) == 0)
+    if (ompi_comm_rank(comm) == 0 && coll_strag_has_keys(comm))
         complain_late(comm, noted, ALGORITHM, KEYS);
 }
 
 bool coll_strag_has_keys(ompi_communicator_t *comm)
 {
-    char name[MPI_MAX_INFO_KEY + 1];
-    for (int k = coll_strag_info_count(comm); k-- > 0;)
-        if (coll_strag_info_name(comm, k, name) && strstr(name, prefix))
-            return true; /* also under the other name that compat.h knows */
-    return false;
+    return coll_strag_info_has(comm, prefix); /* also under the other name that compat.h knows */
 }
 
 /* ---- Values ---- */
@@ -172,8 +168,9 @@ static int read_key(ompi_communicator_t *comm, enum key key, int otherwise)
 {
     char text[COLL_STRAG_KEY_MAX];
     const struct coll_strag_source source = {key_name(key), text, NULL};
-    return coll_strag_info(comm, key_name(key), text, sizeof text) ? keys[key].read(&source)
-                                                                   : otherwise;
+    return coll_strag_has_keys(comm) && coll_strag_info(comm, key_name(key), text, sizeof text)
+               ? keys[key].read(&source)
+               : otherwise;
 }
 
 /* The same for texts. @param otherwise  the parameter */
@@ -181,7 +178,8 @@ static const char *text_of(ompi_communicator_t *comm, enum key key, char *buffer
                            const char *otherwise)
 {
     const struct coll_strag_source source = {key_name(key), buffer, NULL};
-    if (!coll_strag_info(comm, key_name(key), buffer, COLL_STRAG_KEY_MAX))
+    if (!coll_strag_has_keys(comm) ||
+        !coll_strag_info(comm, key_name(key), buffer, COLL_STRAG_KEY_MAX))
         return otherwise;
     return keys[key].read(&source) ? buffer : "auto";
 }

@@ -18,6 +18,7 @@
 
 #include "log.h"
 
+#include <stddef.h>
 #include <string.h>
 
 static bool is_missing(ompi_communicator_t *comm, int rank)
@@ -67,14 +68,14 @@ static void warn_of(ompi_communicator_t *comm, const struct coll_strag_fingerpri
 {
     char what[COLL_STRAG_DIFFERENCE_MAX];
     struct coll_strag_fingerprint theirs;
-    if (answer->missing != INT32_MAX) {
-        coll_strag_fingerprint_find(comm, answer->missing, &theirs);
+    if (answer->presence.missing != INT32_MAX) {
+        coll_strag_fingerprint_find(comm, answer->presence.missing, &theirs);
         if (coll_strag_fingerprint_differs(&theirs, what))
-            warn(comm, COLL_STRAG_WARN_NOT_EVERYWHERE, answer->missing, what);
-    } else if (answer->varies != INT32_MAX) {
-        coll_strag_fingerprint_find(comm, answer->varies, &theirs);
+            warn(comm, COLL_STRAG_WARN_NOT_EVERYWHERE, answer->presence.missing, what);
+    } else if (answer->presence.varies != INT32_MAX) {
+        coll_strag_fingerprint_find(comm, answer->presence.varies, &theirs);
         if (coll_strag_fingerprint_varies(&theirs, first, what))
-            warn(comm, COLL_STRAG_WARN_DIFFERENT, answer->varies, what);
+            warn(comm, COLL_STRAG_WARN_DIFFERENT, answer->presence.varies, what);
     }
 }
 
@@ -90,31 +91,57 @@ bool coll_strag_roll_call_first(ompi_communicator_t *comm, struct coll_strag_fin
 
 /* ---- The agreement ---- */
 
+static void add_presence(struct coll_strag_presence *to, const struct coll_strag_presence *from)
+{
+    if (from->missing < to->missing)
+        to->missing = from->missing;
+    if (from->varies < to->varies)
+        to->varies = from->varies;
+}
+
 static void add(void *context, void *value, const void *other)
 {
     struct coll_strag_answer *answer = value;
     const struct coll_strag_answer *theirs = other;
     (void)context;
-    if (theirs->missing < answer->missing)
-        answer->missing = theirs->missing;
-    if (theirs->varies < answer->varies)
-        answer->varies = theirs->varies;
+    add_presence(&answer->presence, &theirs->presence);
     if (theirs->offer.origin != answer->offer.origin)
         answer->offer.origin = 0;
 }
 
+/* An answer and an entry both begin with this rank's presence. */
 static bool takes_part(void *context, void *value, int neighbour)
 {
     const struct coll_strag_roll_call *call = context;
-    struct coll_strag_answer *answer = value;
+    struct coll_strag_presence *presence = value;
     const bool missing = is_missing(call->comm, neighbour);
-    if (missing && neighbour < answer->missing)
-        answer->missing = neighbour;
+    if (missing && neighbour < presence->missing)
+        presence->missing = neighbour;
     return !missing;
 }
 
+_Static_assert(offsetof(struct coll_strag_answer, presence) == 0 &&
+                   offsetof(struct coll_strag_entry, presence) == 0,
+               "takes_part would write elsewhere");
+
 _Static_assert(sizeof(struct coll_strag_answer) <= STRAG_EXCHANGE_VALUE,
                "an answer is too long to be agreed upon");
+
+static void prepare(struct coll_strag_roll_call *call, ompi_communicator_t *comm,
+                    const struct coll_strag_fingerprint *first,
+                    const struct coll_strag_offer *offer)
+{
+    struct coll_strag_answer *answer = &call->answer;
+    struct coll_strag_fingerprint own;
+    memset(call, 0, sizeof *call); /* it is sent, padding and all */
+    call->comm = comm;
+    call->first = first;
+    answer->presence = (struct coll_strag_presence){INT32_MAX, INT32_MAX};
+    answer->offer = *offer;
+    coll_strag_fingerprint_find(comm, ompi_comm_rank(comm), &own);
+    if (coll_strag_fingerprint_varies(&own, first, NULL))
+        answer->presence.varies = ompi_comm_rank(comm);
+}
 
 void coll_strag_roll_call_begin(struct coll_strag_roll_call *call, struct strag_exchange *exchange,
                                 ompi_communicator_t *comm,
@@ -122,21 +149,36 @@ void coll_strag_roll_call_begin(struct coll_strag_roll_call *call, struct strag_
                                 const struct coll_strag_offer *offer)
 {
     const struct strag_agreement agreement = {add, takes_part, call};
+    prepare(call, comm, first, offer);
+    strag_exchange_agree(exchange, &call->answer, sizeof call->answer, &agreement);
+}
+
+void coll_strag_roll_call_collect(struct coll_strag_roll_call *call,
+                                  struct strag_exchange *exchange, ompi_communicator_t *comm,
+                                  const struct coll_strag_fingerprint *first,
+                                  const struct coll_strag_offer *offer,
+                                  struct coll_strag_entry *entries)
+{
+    prepare(call, comm, first, offer);
+    for (int rank = 0; rank < ompi_comm_size(comm); rank++) /* of which nothing may come */
+        entries[rank].presence = (struct coll_strag_presence){INT32_MAX, INT32_MAX};
+    entries[ompi_comm_rank(comm)].presence = call->answer.presence;
+    strag_exchange_collect(exchange, entries, sizeof *entries, takes_part, call);
+}
+
+void coll_strag_roll_call_add(struct coll_strag_roll_call *call,
+                              const struct coll_strag_entry *entries, int count)
+{
     struct coll_strag_answer *answer = &call->answer;
-    struct coll_strag_fingerprint own;
-    memset(call, 0, sizeof *call); /* it is sent, padding and all */
-    call->comm = comm;
-    call->first = first;
-    answer->missing = answer->varies = INT32_MAX;
-    answer->offer = *offer;
-    coll_strag_fingerprint_find(comm, ompi_comm_rank(comm), &own);
-    if (coll_strag_fingerprint_varies(&own, first, NULL))
-        answer->varies = ompi_comm_rank(comm);
-    strag_exchange_agree(exchange, answer, sizeof *answer, &agreement);
+    for (int i = 0; i < count; i++) {
+        add_presence(&answer->presence, &entries[i].presence);
+        if (entries[i].origin != answer->offer.origin)
+            answer->offer.origin = 0;
+    }
 }
 
 bool coll_strag_roll_call_end(const struct coll_strag_roll_call *call)
 {
     warn_of(call->comm, call->first, &call->answer);
-    return call->answer.missing == INT32_MAX;
+    return call->answer.presence.missing == INT32_MAX;
 }

@@ -24,9 +24,7 @@ struct coll_strag_roll_call {
     ompi_communicator_t *comm;
     const struct coll_strag_fingerprint *first;
     struct coll_strag_answer {
-        /* Ranks, the lowest of each kind; INT32_MAX: none. */
-        int32_t missing; /* has no strag, or another one */
-        int32_t varies;  /* has other parameters than rank 0 */
+        struct coll_strag_presence presence;
         struct coll_strag_offer offer;
     } answer;
 };
@@ -42,6 +40,25 @@ void coll_strag_roll_call_begin(struct coll_strag_roll_call *call, struct strag_
                                 ompi_communicator_t *comm,
                                 const struct coll_strag_fingerprint *first,
                                 const struct coll_strag_offer *offer);
+
+/**
+ * The same with an entry of each rank's: rank 0, or whoever is highest in the tree, then hears
+ * those below it, makes the answer of their entries, and spreads it (strag_exchange_spread) with
+ * whatever else it has to say.
+ *
+ * @param call     its answer's offer is this rank's
+ * @param entries  [rank]: this rank's has origin and info; all else is 0
+ */
+void coll_strag_roll_call_collect(struct coll_strag_roll_call *call,
+                                  struct strag_exchange *exchange, ompi_communicator_t *comm,
+                                  const struct coll_strag_fingerprint *first,
+                                  const struct coll_strag_offer *offer,
+                                  struct coll_strag_entry *entries);
+
+/** That is over: add the entries of `count` ranks, this one and those below it, to the answer.
+ * @param entries  from this rank's on */
+void coll_strag_roll_call_add(struct coll_strag_roll_call *call,
+                              const struct coll_strag_entry *entries, int count);
 
 /** It is over: call->answer.offer is what all have alike, with rank 0's hosts. Warns if not all
  * have strag, and if parameters vary. @return whether all have it; the same on all that have */

@@ -33,7 +33,7 @@
 
 #include "info_keys.h"
 #include "setup_ask.h"
-#include "setup_derive.h"
+#include "setup_at_once.h"
 #include "setup_inherit.h"
 #include "shared_memory.h"
 
@@ -94,12 +94,14 @@ struct setup *coll_strag_setup_create(struct coll_strag_module *module, ompi_com
 {
     const int n = ompi_comm_size(comm);
     const size_t few = n <= COLL_STRAG_SETUP_FEW_RANKS ? (size_t)n : 0;
-    struct setup *setup = malloc(sizeof *setup + few * sizeof *setup->few_infos);
+    const size_t at_once = coll_strag_setup_at_once_bytes(n);
+    struct setup *setup = malloc(sizeof *setup + few * sizeof *setup->few_infos + at_once);
     if (NULL == setup)
         return NULL;
     memset(setup, 0, offsetof(struct setup, exchange)); /* that has much which need not be 0 */
     memset(&setup->next_running, 0, sizeof *setup - offsetof(struct setup, next_running));
     setup->module = module;
+    setup->at_once = at_once ? (struct coll_strag_at_once *)(setup->few_infos + few) : NULL;
     return setup;
 }
 
@@ -115,7 +117,9 @@ static coll_strag_setup_step hold_roll_call, end_roll_call, end_may_inherit;
 static coll_strag_setup_step *const may_inherit[] = {COLL_STRAG_SETUP_MAY_INHERIT_STEPS,
                                                      end_may_inherit, NULL};
 static coll_strag_setup_step *const inherit[] = {COLL_STRAG_SETUP_INHERIT_STEPS, NULL};
-static coll_strag_setup_step *const roll_call[] = {hold_roll_call, end_roll_call, NULL};
+static coll_strag_setup_step *const roll_call[] = {hold_roll_call, coll_strag_setup_answer_all,
+                                                   end_roll_call, NULL};
+static coll_strag_setup_step *const at_once[] = {COLL_STRAG_SETUP_AT_ONCE_STEPS, NULL};
 static coll_strag_setup_step *const derive[] = {COLL_STRAG_SETUP_DERIVE_STEPS, NULL};
 static coll_strag_setup_step *const ask[] = {COLL_STRAG_SETUP_ASK_STEPS, NULL};
 
@@ -135,19 +139,23 @@ static void hold_roll_call(struct setup *setup)
     memset(&offer, 0, sizeof offer);
     if (setup->attached)
         offer = coll_strag_setup_make_offer(setup);
-    coll_strag_roll_call_begin(&setup->roll_call, &setup->exchange, setup->comm, &module->first,
-                               &offer);
+    if (setup->at_once)
+        coll_strag_setup_show_all(setup, &offer);
+    else
+        coll_strag_roll_call_begin(&setup->roll_call, &setup->exchange, setup->comm, &module->first,
+                                   &offer);
 }
 
 static void end_roll_call(struct setup *setup)
 {
     const struct coll_strag_offer *offer = &setup->roll_call.answer.offer;
+    const bool decided = coll_strag_setup_is_decided(setup);
     if (!coll_strag_roll_call_end(&setup->roll_call)) {
         coll_strag_setup_give_up(setup->module, COLL_STRAG_STRANGER);
         setup->next = NULL;
     } else if (offer->origin) {
         setup->hosts = &offer->hosts;
-        setup->next = derive;
+        setup->next = decided ? at_once : derive;
     } else {
         if (setup->origin)
             coll_strag_setup_forget_origin(setup);

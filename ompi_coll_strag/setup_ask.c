@@ -144,8 +144,13 @@ void coll_strag_setup_keep_told(struct setup *setup)
 {
     if (!keep_topology(setup))
         setup->code = OMPI_ERR_OUT_OF_RESOURCE;
-    if (setup->code == OMPI_SUCCESS)
-        setup->code = coll_strag_setup_find_lanes(setup);
+    if (setup->code != OMPI_SUCCESS)
+        return;
+    struct coll_strag_module *module = setup->module;
+    module->lane_of = module->heritage->lane_of = coll_strag_setup_find_lanes(
+        module->topology, ompi_comm_size(setup->comm), ompi_comm_rank(setup->comm));
+    if (!module->lane_of)
+        setup->code = OMPI_ERR_OUT_OF_RESOURCE;
 }
 
 void coll_strag_setup_ping(struct setup *setup)

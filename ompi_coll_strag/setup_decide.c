@@ -46,6 +46,11 @@ static struct coll_strag_table_inputs inputs_of(const struct coll_strag_module *
         .crowd =
             all_shared ? crowd_of(module->shm, ompi_comm_size(comm)) : (struct strag_crowd){.n = 0},
     };
+    const struct coll_strag_part *part = topology ? module->heritage->part : NULL;
+    if (part) {
+        inputs.packed = part->packed;
+        inputs.packed_bytes = part->packed_bytes;
+    }
     if (ompi_comm_rank(comm) == 0)
         inputs.model = coll_strag_make_model(
             topology, shared, reproducible ? COLL_STRAG_TRANSPORTS : (int)module->transport->kind);
@@ -140,7 +145,7 @@ static void decide_given(struct setup *setup, struct coll_strag_decision *decisi
     decision->given_bytes = bytes;
 }
 
-void coll_strag_setup_decide(struct setup *setup)
+void coll_strag_setup_make_decision(struct setup *setup)
 {
     struct coll_strag_decision *decision = &setup->module->heritage->decision;
     memset(decision, 0, sizeof *decision); /* it is sent, padding and all */
@@ -150,6 +155,12 @@ void coll_strag_setup_decide(struct setup *setup)
         decide_given(setup, decision);
     }
     coll_strag_table_pack(&decision->table);
+}
+
+void coll_strag_setup_decide(struct setup *setup)
+{
+    struct coll_strag_decision *decision = &setup->module->heritage->decision;
+    coll_strag_setup_make_decision(setup);
     strag_exchange_broadcast(&setup->exchange, decision, sizeof *decision);
 }
 

@@ -12,6 +12,9 @@
 coll_strag_setup_step coll_strag_setup_decide, coll_strag_setup_take_decision,
     coll_strag_setup_take_given;
 
+/** The first half, on rank 0: its decision is the heritage's, as it is sent. */
+coll_strag_setup_step coll_strag_setup_make_decision;
+
 /* If calls are to be watched from the first one on (setup->watches): can all? If not, none are. */
 #define COLL_STRAG_SETUP_WATCH_STEPS                                                               \
     coll_strag_setup_make_watch, coll_strag_setup_agree_on_watch, coll_strag_setup_start_watch

@@ -18,50 +18,63 @@ static bool is_identity(const int32_t *rank_of, int n)
     return rank == n;
 }
 
-/* Its own topology: rank 0 keeps it, others the bytes. */
-static bool keep_part(struct setup *setup, struct strag_topology *part)
+/* The topology, unless it is the origin's, and who is on this host. Rank 0 wants the bytes, too: it
+ * looks for tables by them. */
+static bool fill(struct coll_strag_part *part, const struct strag_topology *whole,
+                 const int32_t *rank_of, int n, int me)
 {
-    struct coll_strag_heritage *own = setup->module->heritage;
-    coll_strag_setup_keep_topology(setup, part);
-    return ompi_comm_rank(setup->comm) == 0 ||
-           strag_topology_pack(part, &own->packed, &own->packed_bytes, NULL) == STRAG_OK;
+    struct strag_topology *made = NULL;
+    part->as_origin = n == whole->n && is_identity(rank_of, n);
+    if (!part->as_origin && strag_topology_part(whole, rank_of, n, &made, NULL) != STRAG_OK)
+        return false;
+    const struct strag_topology *topology = made ? made : whole;
+    const bool packs = me == 0 || made;
+    part->lane_of = coll_strag_setup_find_lanes(topology, n, me);
+    const bool packed = !packs || strag_topology_pack(topology, &part->packed, &part->packed_bytes,
+                                                      NULL) == STRAG_OK;
+    if (me == 0)
+        part->topology = made;
+    else
+        strag_topology_free(made);
+    return part->lane_of && packed;
 }
 
-/* The topology: the origin's, if ranks are numbered alike. */
-static bool derive_topology(struct setup *setup)
+static struct coll_strag_part *make_part(const struct setup *setup)
 {
-    const int n = ompi_comm_size(setup->comm);
-    const struct coll_strag_heritage *origin = setup->origin;
-    const struct strag_topology *whole;
-    struct strag_topology *unpacked, *part = NULL;
-    if (coll_strag_heritage_topology(origin, &whole, &unpacked) != STRAG_OK || NULL == whole)
-        return false;
-    if (n == origin->n && is_identity(setup->rank_of, n)) {
-        setup->module->heritage->numbered_as_origin = true;
-        setup->module->topology = whole;
-        setup->unpacked = unpacked;
-        return true;
+    const int n = ompi_comm_size(setup->comm), me = ompi_comm_rank(setup->comm);
+    const struct strag_topology *whole = NULL;
+    struct strag_topology *unpacked = NULL;
+    struct coll_strag_part *part = NULL;
+    if (coll_strag_heritage_topology(setup->origin, &whole, &unpacked) == STRAG_OK && whole)
+        part = coll_strag_part_create(setup->origin->id, setup->rank_of, n);
+    if (part && fill(part, whole, setup->rank_of, n, me)) {
+        coll_strag_part_keep(part);
+    } else {
+        coll_strag_part_release(part);
+        part = NULL;
     }
-    (void)strag_topology_part(whole, setup->rank_of, n, &part, NULL);
     strag_topology_free(unpacked);
-    return part && keep_part(setup, part);
+    return part;
+}
+
+/* On rank 0 the origin may have the topology, which it then has as it is, being rank 0 there. */
+static void use_part(struct setup *setup, struct coll_strag_part *part)
+{
+    struct coll_strag_module *module = setup->module;
+    struct coll_strag_heritage *own = module->heritage;
+    coll_strag_heritage_take_part(own, part);
+    module->lane_of = own->lane_of;
+    if (ompi_comm_rank(setup->comm) == 0)
+        module->topology = own->numbered_as_origin ? setup->origin->topology : own->topology;
 }
 
 void coll_strag_setup_forget_origin(struct setup *setup)
 {
     struct coll_strag_module *module = setup->module;
-    struct coll_strag_heritage *own = module->heritage;
-    coll_strag_heritage_release(own->origin);
-    strag_topology_free(own->topology);
-    strag_topology_free(setup->unpacked);
-    free(own->packed);
-    free(own->lane_of);
-    own->origin = setup->origin = NULL;
-    own->numbered_as_origin = false;
-    own->topology = setup->unpacked = NULL;
-    own->packed = NULL;
+    coll_strag_heritage_drop_part(module->heritage);
+    setup->origin = NULL;
     module->topology = NULL;
-    own->lane_of = module->lane_of = NULL;
+    module->lane_of = NULL;
     free(setup->ranks);
     setup->ranks = NULL;
 }
@@ -71,12 +84,19 @@ void coll_strag_setup_forget_origin(struct setup *setup)
 static bool derive(struct setup *setup)
 {
     const bool root = ompi_comm_rank(setup->comm) == 0;
-    setup->rank_of = malloc((size_t)ompi_comm_size(setup->comm) * sizeof *setup->rank_of);
+    const int n = ompi_comm_size(setup->comm);
+    struct coll_strag_part *part = NULL;
+    setup->rank_of = malloc((size_t)n * sizeof *setup->rank_of);
     if (setup->rank_of && !coll_strag_has_keys(setup->comm))
         setup->origin = coll_strag_heritage_find(setup->comm, setup->rank_of);
     setup->module->heritage->origin = setup->origin;
-    bool derived = setup->origin && derive_topology(setup) &&
-                   coll_strag_setup_find_lanes(setup) == OMPI_SUCCESS;
+    if (setup->origin)
+        part = coll_strag_part_find(setup->origin->id, setup->rank_of, n);
+    if (setup->origin && !part)
+        part = make_part(setup);
+    bool derived = NULL != part;
+    if (derived)
+        use_part(setup, part);
     if (derived && root) {
         setup->ranks = coll_strag_setup_find_locations(setup->comm, setup->module->topology);
         derived = NULL != setup->ranks;
@@ -110,8 +130,10 @@ static void share_plans(struct coll_strag_heritage *heritage)
     const struct coll_strag_decision *own = &heritage->decision, *theirs = &origin->decision;
     if (!heritage->numbered_as_origin || own->ports != theirs->ports ||
         own->reproducible != theirs->reproducible ||
-        !strag_state_is_same(&own->state, &theirs->state))
+        !strag_state_is_same(&own->state, &theirs->state)) {
+        heritage->plans = coll_strag_part_plans(heritage->part, own, heritage->plans);
         return;
+    }
     strag_plan_store_release(heritage->plans);
     heritage->plans = strag_plan_store_retain(origin->plans);
 }

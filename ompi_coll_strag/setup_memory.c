@@ -24,8 +24,7 @@ static void make_room(struct setup *setup)
                                                    : calloc((size_t)n, sizeof *setup->infos);
 }
 
-/* It is not possible. */
-static void give_up(struct setup *setup)
+void coll_strag_setup_leave_place(struct setup *setup)
 {
     coll_strag_shared_memory_free(setup->shm);
     setup->shm = NULL;
@@ -51,7 +50,7 @@ static bool agreed(struct setup *setup)
         return true;
     snprintf(text, sizeof text, "rank %d could not: %s", (int)least / STRAG_SHM_REASONS,
              strag_shm_reason_text((enum strag_shm_reason)(least % STRAG_SHM_REASONS)));
-    give_up(setup);
+    coll_strag_setup_leave_place(setup);
     setup->joins = false;
     if (ompi_comm_rank(setup->comm) != 0)
         return false;
@@ -135,7 +134,7 @@ void coll_strag_setup_end_rejoin(struct setup *setup)
     for (int rank = 0; !setup->stop && rank < ompi_comm_size(setup->comm); rank++)
         setup->stop = setup->infos[rank].note;
     if (setup->stop) {
-        give_up(setup);
+        coll_strag_setup_leave_place(setup);
     } else if (strag_shm_join(setup->shm, setup->infos) != STRAG_SHM_ABLE) {
         setup->code = OMPI_ERROR; /* it holds all arenas: that cannot be */
     } else {

@@ -36,6 +36,9 @@ coll_strag_setup_step coll_strag_setup_make_memory, coll_strag_setup_show_memory
 coll_strag_setup_step coll_strag_setup_ask_room, coll_strag_setup_rejoin_memory,
     coll_strag_setup_end_rejoin;
 
+/** Memory is not shared: give this rank's place back, if it has one. */
+void coll_strag_setup_leave_place(struct setup *setup);
+
 /** Is it wanted, as far as is known now? */
 bool coll_strag_setup_memory_is_wanted(const struct setup *setup);
 

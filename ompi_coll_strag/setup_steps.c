@@ -44,18 +44,14 @@ struct strag_rank_location *coll_strag_setup_find_locations(ompi_communicator_t 
     return ranks;
 }
 
-int coll_strag_setup_find_lanes(const struct setup *setup)
+uint8_t *coll_strag_setup_find_lanes(const struct strag_topology *topology, int n, int me)
 {
-    struct coll_strag_module *module = setup->module;
-    const int n = ompi_comm_size(setup->comm), me = ompi_comm_rank(setup->comm);
-    module->lane_of = module->heritage->lane_of = malloc((size_t)n);
-    if (NULL == module->lane_of)
-        return OMPI_ERR_OUT_OF_RESOURCE;
-    for (int rank = 0; rank < n; rank++) {
-        bool together = module->topology && strag_topology_same_host(module->topology, me, rank);
-        module->lane_of[rank] = together ? COLL_STRAG_MEMORY : COLL_STRAG_NETWORK;
+    uint8_t *lane_of = malloc((size_t)n);
+    for (int rank = 0; lane_of && rank < n; rank++) {
+        const bool together = topology && strag_topology_same_host(topology, me, rank);
+        lane_of[rank] = together ? COLL_STRAG_MEMORY : COLL_STRAG_NETWORK;
     }
-    return OMPI_SUCCESS;
+    return lane_of;
 }
 
 /* ---- What messages go over ---- */

@@ -43,6 +43,7 @@ struct setup {
     struct setup *next_running;              /* in setup.c's list */
     int32_t numbers[COLL_STRAG_UCP_NUMBERS]; /* to be agreed upon, or rank 0's */
     struct coll_strag_roll_call roll_call;
+    struct coll_strag_at_once *at_once; /* part of this one's memory; NULL: too many ranks */
     struct coll_strag_rank_info own;
 
     const struct coll_strag_hosts *hosts; /* what rank 0 wants, once that is known */
@@ -101,8 +102,10 @@ void coll_strag_setup_keep_topology(struct setup *setup, struct strag_topology *
 struct strag_rank_location *coll_strag_setup_find_locations(ompi_communicator_t *comm,
                                                             const struct strag_topology *topology);
 
-/** How messages to every rank are cut; the heritage's. @return OMPI_SUCCESS, or out of memory */
-int coll_strag_setup_find_lanes(const struct setup *setup);
+/** How messages to every rank are cut.
+ * @param topology  NULL: it is not known
+ * @return [n]: enum coll_strag_lane; the caller's to free; NULL: out of memory */
+uint8_t *coll_strag_setup_find_lanes(const struct strag_topology *topology, int n, int me);
 
 /* ---- What messages go over ---- */
 

@@ -46,6 +46,10 @@ void coll_strag_winners_keep(const struct coll_strag_table_inputs *inputs,
         free(made);
         return;
     }
+    if (!coll_strag_machine_key_own(&made->key)) {
+        free_entry(made);
+        return;
+    }
     pthread_mutex_lock(&kept.lock);
     struct entry *entry = find(&made->key);
     if (entry) {

@@ -193,6 +193,25 @@ static inline const char *coll_strag_cid(const ompi_communicator_t *comm, char *
     return buffer;
 }
 
+/* Has a communicator an info key with this in its name? It nearly always has Open MPI's own. */
+static inline bool coll_strag_info_has(const ompi_communicator_t *comm, const char *part)
+{
+    opal_info_t *info = comm->super.s_info;
+    opal_info_entry_t *entry;
+    bool has = false;
+    if (NULL == info)
+        return false;
+    OPAL_THREAD_LOCK(info->i_lock);
+    OPAL_LIST_FOREACH(entry, &info->super, opal_info_entry_t)
+#if OMPI_MAJOR_VERSION >= 5
+    has = has || strstr(entry->ie_key->string, part);
+#else
+    has = has || strstr(entry->ie_key, part);
+#endif
+    OPAL_THREAD_UNLOCK(info->i_lock);
+    return has;
+}
+
 /* A communicator's info key. @return whether it is there and fits */
 static inline bool coll_strag_info(const ompi_communicator_t *comm, const char *key, char *value,
                                    size_t size)

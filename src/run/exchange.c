@@ -26,11 +26,11 @@ static int parent_of(const struct strag_exchange *x)
     return x->me & (x->me - 1);
 }
 
-/* How many ranks are below this one, with itself. */
-static int subtree(const struct strag_exchange *x)
+/* How many ranks are below one, with itself. */
+static int subtree(const struct strag_exchange *x, int rank)
 {
-    const int most = x->me ? x->me & -x->me : x->n;
-    return most < x->n - x->me ? most : x->n - x->me;
+    const int most = rank ? rank & -rank : x->n;
+    return most < x->n - rank ? most : x->n - rank;
 }
 
 /* ---- Messages ---- */
@@ -193,7 +193,7 @@ static size_t fill(struct strag_exchange *x, const char *from, size_t bytes)
 /* The others: fill a piece, send it, and so on. */
 static void relay(struct strag_exchange *x)
 {
-    const size_t all = (size_t)subtree(x) * x->bytes;
+    const size_t all = (size_t)subtree(x, x->me) * x->bytes;
     x->taken += fill(x, x->own + x->taken, x->bytes - x->taken);
     x->used += fill(x, x->incoming + x->used, x->arrived - x->used);
     if (x->held == STRAG_EXCHANGE_PIECE || x->sent + x->held == all) {
@@ -272,7 +272,7 @@ static char *slot(struct strag_exchange *x, int i)
 static bool takes_part(struct strag_exchange *x, int neighbour)
 {
     const struct strag_agreement *agreement = &x->agreement;
-    return !agreement->takes_part || agreement->takes_part(agreement->context, x->data, neighbour);
+    return !agreement->takes_part || agreement->takes_part(agreement->context, x->value, neighbour);
 }
 
 /* To those below. */
@@ -298,7 +298,7 @@ static void tell_parent(struct strag_exchange *x)
     x->has_parent = x->me != 0 && takes_part(x, parent_of(x));
     x->step = hear_parent;
     if (x->has_parent)
-        post(x, true, parent_of(x), x->data, x->bytes);
+        post(x, true, parent_of(x), x->value, x->bytes);
 }
 
 /* From those below. */
@@ -322,7 +322,7 @@ static void hear_children(struct strag_exchange *x)
 void strag_exchange_agree(struct strag_exchange *x, void *value, size_t bytes,
                           const struct strag_agreement *agreement)
 {
-    x->data = value;
+    x->data = x->value = value;
     x->bytes = bytes;
     x->agreement = *agreement;
     x->children = 0;
@@ -347,4 +347,52 @@ void strag_exchange_minimum(struct strag_exchange *x, int32_t *numbers, int coun
 {
     const struct strag_agreement least = {.add = keep_least, .context = x};
     strag_exchange_agree(x, numbers, (size_t)count * sizeof *numbers, &least);
+}
+
+/* ---- Collection ---- */
+
+static void pass_entries(struct strag_exchange *x)
+{
+    x->has_parent = x->me != 0 && takes_part(x, parent_of(x));
+    x->step = NULL;
+    if (x->has_parent)
+        post(x, true, parent_of(x), x->value, (size_t)subtree(x, x->me) * x->bytes);
+}
+
+static void collect_entries(struct strag_exchange *x)
+{
+    for (; x->bit <= last_child_bit(x) && !is_full(x); x->bit <<= 1) {
+        const int child = x->me | x->bit;
+        if (child >= x->n || !takes_part(x, child))
+            continue;
+        x->children |= (uint32_t)x->bit;
+        post(x, false, child, x->data + (size_t)child * x->bytes,
+             (size_t)subtree(x, child) * x->bytes);
+    }
+    if (x->bit > last_child_bit(x))
+        x->step = pass_entries;
+}
+
+void strag_exchange_collect(struct strag_exchange *x, void *entries, size_t bytes,
+                            bool (*part)(void *context, void *value, int neighbour), void *context)
+{
+    x->data = entries;
+    x->value = x->data + (size_t)x->me * bytes;
+    x->bytes = bytes;
+    x->agreement = (struct strag_agreement){.takes_part = part, .context = context};
+    x->children = 0;
+    x->bit = 1;
+    x->step = collect_entries;
+}
+
+int strag_exchange_collected(const struct strag_exchange *x)
+{
+    return subtree(x, x->me);
+}
+
+void strag_exchange_spread(struct strag_exchange *x, void *data, size_t bytes)
+{
+    x->data = data;
+    x->bytes = bytes;
+    x->step = hear_parent;
 }

@@ -13,7 +13,9 @@
  *         /  |  \                     2 -> 0, 1 -> 0
  *        1   2   4        broadcast:  0 -> 4, 2, 1;  4 -> 6, 5;  2 -> 3
  *            |   | \      agreement:  values are added up on the way to rank 0; the sum comes back
- *            3   5  6
+ *            3   5  6     collection: as a gather, but ranks have what those below them have, too,
+ *                                     and some ranks may not take part; then it is spread: what
+ *                                     rank 0 makes of it comes back, as the sum of an agreement
  *
  * In an allgather what each rank has doubles: from the one 1, 2, 4 and so on behind it a rank gets
  * what that has, cyclically. So a gather or broadcast takes log2(n) messages one behind the other,
@@ -47,9 +49,9 @@ struct strag_agreement {
      * order ranks are added. */
     void (*add)(void *context, void *value, const void *other);
 
-    /* Does this neighbour take part? If not, that is noted in `value`, and nothing is sent to it or
-     * received from it: a rank whose parent does not take part is the root of those below it. NULL:
-     * all do. Called once for each neighbour. */
+    /* Does this neighbour take part? If not, that is noted in `value`, this rank's, and nothing is
+     * sent to it or received from it: a rank whose parent does not take part is the root of those
+     * below it. NULL: all do. Called once for each neighbour. */
     bool (*takes_part)(void *context, void *value, int neighbour);
     void *context;
 };
@@ -71,7 +73,8 @@ struct strag_exchange {
     int under_way;
     struct strag_exchange_message messages[STRAG_EXCHANGE_UNDER_WAY];
 
-    char *data; /* gathered on rank 0; broadcast, NULL: let pass; or agreed upon */
+    char *data;  /* gathered on rank 0; broadcast, NULL: let pass; agreed upon; or collected */
+    char *value; /* this rank's, in an agreement or collection */
     const char *own;
     size_t bytes; /* of an entry, of all that is broadcast, or of a value */
     size_t done;  /* bytes that were broadcast */
@@ -83,7 +86,7 @@ struct strag_exchange {
 
     int bit; /* the child that is me + bit is next; in an allgather: so many entries are there */
 
-    /* An agreement. */
+    /* An agreement or a collection; the last two also for what is spread after it. */
     struct strag_agreement agreement;
     uint32_t children; /* bits of those that take part */
     bool has_parent;   /* it takes part */
@@ -114,6 +117,25 @@ void strag_exchange_allgather(struct strag_exchange *exchange, void *all, size_t
  * @param bytes  at most STRAG_EXCHANGE_VALUE */
 void strag_exchange_agree(struct strag_exchange *exchange, void *value, size_t bytes,
                           const struct strag_agreement *agreement);
+
+/**
+ * @param entries     [rank]: this rank's own in its place; in the end, on each rank, also those of
+ *                    the ranks below it, for rank 0 all. Of ranks that do not take part, and of
+ *                    those below them, nothing comes: what is there stays, and goes on to rank 0
+ * @param bytes       of an entry, at least 1
+ * @param takes_part  as in an agreement; `value` is this rank's entry
+ */
+void strag_exchange_collect(struct strag_exchange *exchange, void *entries, size_t bytes,
+                            bool (*takes_part)(void *context, void *value, int neighbour),
+                            void *context);
+
+/** Right after a collection, to the ranks that took part: from rank 0, and to those below a rank
+ * that did not from the highest of them in the tree. @param data  the same number of bytes on all
+ */
+void strag_exchange_spread(struct strag_exchange *exchange, void *data, size_t bytes);
+
+/** After a collection. @return how many ranks' entries this rank has, from its own on */
+int strag_exchange_collected(const struct strag_exchange *exchange);
 
 /** Agree on the least of each number. @param count  at most STRAG_EXCHANGE_VALUE / 4 */
 void strag_exchange_minimum(struct strag_exchange *exchange, int32_t *numbers, int count);

@@ -392,20 +392,23 @@ static enum strag_shm_reason meet_all(struct strag_shm *shm, const struct strag_
 }
 
 /* Which processors the ranks of this host may run on, all together, as far as is known: each set of
- * processors counts once, and sets that overlap not more than there are. */
+ * processors counts once, and sets that overlap not more than there are. The system is asked for
+ * that only where there are several sets: it takes as long as all else here. */
 static int count_processors(const struct strag_shm *shm, const struct strag_shm_info *infos)
 {
-    const long online = sysconf(_SC_NPROCESSORS_ONLN);
-    int count = 0;
+    int count = 0, sets = 0;
     for (int i = 0; i < shm->all; i++) {
         int first = 0;
         if (!shm->peer[i])
             continue;
         while (!shm->peer[first] || infos[first].processor_set != infos[i].processor_set)
             first++;
-        if (first == i)
-            count += infos[i].processors;
+        if (first != i)
+            continue;
+        count += infos[i].processors;
+        sets++;
     }
+    const long online = sets > 1 ? sysconf(_SC_NPROCESSORS_ONLN) : 0;
     return online > 0 && count > online ? (int)online : count;
 }
 
