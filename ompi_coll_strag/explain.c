@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* A text that grows in a buffer, and is cut at its end. */
@@ -166,7 +167,11 @@ void coll_strag_explain_choice(ompi_communicator_t *comm, struct coll_strag_expl
     struct line cut = {""}, reason = {""};
     int class = bytes ? 64 - __builtin_clzll(bytes) : 0;
     uint64_t bit = UINT64_C(1) << outcome_of(choice);
-    if (ompi_comm_rank(comm) != 0 || (explained->classes[class] & bit))
+    if (ompi_comm_rank(comm) != 0)
+        return;
+    if (NULL == explained->classes)
+        explained->classes = calloc(65, sizeof *explained->classes);
+    if (NULL == explained->classes || (explained->classes[class] & bit))
         return;
     explained->classes[class] |= bit;
     unsigned long long low = class ? 1ull << (class - 1) : 0;
@@ -176,4 +181,10 @@ void coll_strag_explain_choice(ompi_communicator_t *comm, struct coll_strag_expl
     coll_strag_log(
         comm, "allreduce of %llu .. %llu bytes: %s%s (%s)", low, class ? low + (low - 1) : 0,
         choice->algorithm ? choice->algorithm->name : "previous component", cut.text, reason.text);
+}
+
+void coll_strag_explain_anew(struct coll_strag_explained *explained)
+{
+    free(explained->classes);
+    explained->classes = NULL;
 }

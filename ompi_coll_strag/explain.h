@@ -15,7 +15,7 @@ void coll_strag_explain_model(ompi_communicator_t *comm, const struct strag_sour
 /* By size class (the number of bits of a vector's bytes): which outcomes were logged, a bit each.
  */
 struct coll_strag_explained {
-    uint64_t classes[65];
+    uint64_t *classes; /* on rank 0, [65]; NULL: none */
 };
 
 /* What runs a call. */
@@ -34,5 +34,8 @@ void coll_strag_explain_choice(ompi_communicator_t *comm, struct coll_strag_expl
                                const struct coll_strag_decision *decision,
                                const struct strag_selection *selection, size_t bytes,
                                const struct coll_strag_choice *choice);
+
+/** Nothing was logged. */
+void coll_strag_explain_anew(struct coll_strag_explained *explained);
 
 #endif

@@ -22,8 +22,8 @@
  */
 _Static_assert(
     sizeof(coll_strag_module_t) + sizeof(struct coll_strag_heritage) +
-            sizeof(struct coll_strag_links) + 512 <=
-        8 * 1024,
+            sizeof(struct coll_strag_part) + sizeof(struct coll_strag_links) + 512 <=
+        7 * 1024,
     "a communicator's structures, with its watch, are larger than test_footprint thinks");
 
 static void module_construct(coll_strag_module_t *module)
@@ -41,6 +41,7 @@ static void module_destruct(coll_strag_module_t *module)
     coll_strag_plans_free(&module->plans, false);
     coll_strag_watch_free(module->watch);
     strag_selection_free(module->selection);
+    coll_strag_explain_anew(&module->explained);
     coll_strag_pml_free(&module->pml);
     coll_strag_ucp_free(module->ucp);
     coll_strag_shared_memory_free(module->shm);

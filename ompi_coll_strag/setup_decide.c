@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "setup_decide.h"
 
+#include "explain.h"
 #include "info_keys.h"
 #include "log.h"
 #include "report.h"
@@ -214,7 +215,7 @@ void coll_strag_apply_change(struct coll_strag_module *module, enum strag_change
         return;
     if (change != STRAG_CHANGE_TABLE)
         coll_strag_plans_free(&module->plans, change == STRAG_CHANGE_STRAGGLER);
-    memset(&module->explained, 0, sizeof module->explained);
+    coll_strag_explain_anew(&module->explained);
     coll_strag_setup_find_shortest(module);
 }
 

@@ -2,7 +2,8 @@
 /*
  * Setting up from another communicator that has all ranks of this one, the origin:
  *
- *     all ranks   look for an origin, and make the topology from its own, without a message
+ *     all ranks   look for an origin, and make the topology from its own, or take the one that was
+ *                 made for the same ranks before (parts.h), without a message
  *     all ranks   have all the same strag, and the same origin? (roll_call.c)
  *     all ranks   -- how UCX reaches them -->  all ranks      if rank 0 wants that transport
  *     all ranks   those of a host share memory: an allgather, with more than 128 ranks an agreement

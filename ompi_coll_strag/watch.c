@@ -75,6 +75,10 @@ struct coll_strag_watch {
     struct coll_strag_watch *next; /* in the list */
 };
 
+/* What it points to is src/'s, whose memory test_footprint counts. */
+_Static_assert(sizeof(struct coll_strag_watch) <= 2304,
+               "a watch takes more memory than test_footprint thinks");
+
 /* ---- All watches of this process ---- */
 
 static struct {

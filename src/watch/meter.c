@@ -7,6 +7,7 @@
 #include "watch/meter.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,62 +16,80 @@ struct lane {
     double bytes, seconds;
 };
 
+enum {
+    GROUP_BITS = 2, /* 4 hosts, or more if there are very many */
+    MORE = 8,       /* groups for which room is made at a time */
+    NOT_MEASURED = UINT16_MAX,
+};
+
 struct strag_meter {
     int busy;      /* hosts with sends in flight */
     bool counting; /* since `mark`, sends were waiting for a single host */
     double mark;   /* the last end */
-    int groups;
-    struct group *group[]; /* NULL: nothing was sent there yet */
+    int groups, bits;
+    int made, room;     /* groups with lanes, and for how many there is room */
+    struct lane *lanes; /* [room << bits] */
+    uint16_t group[];   /* [groups]: which lanes, counted from 1; 0: nothing was sent there yet */
 };
-
-enum { GROUP = 8 }; /* hosts */
-
-struct group {
-    bool measured;
-    struct lane lanes[]; /* [GROUP], if it is */
-};
-
-/* There is no room for it. */
-static struct group not_measured;
 
 struct strag_meter *strag_meter_create(int hosts)
 {
-    const int groups = (hosts + GROUP - 1) / GROUP;
-    struct strag_meter *meter = calloc(1, sizeof *meter + (size_t)groups * sizeof *meter->group);
-    if (meter)
-        meter->groups = groups;
+    int bits = GROUP_BITS;
+    while ((hosts - 1) >> bits >= NOT_MEASURED - 1)
+        bits++;
+    const int groups = (hosts - 1) >> bits;
+    struct strag_meter *meter =
+        calloc(1, sizeof *meter + ((size_t)groups + 1) * sizeof *meter->group);
+    if (meter) {
+        meter->groups = groups + 1;
+        meter->bits = bits;
+    }
     return meter;
 }
 
 void strag_meter_free(struct strag_meter *meter)
 {
-    for (int g = 0; meter && g < meter->groups; g++) {
-        if (meter->group[g] != &not_measured)
-            free(meter->group[g]);
-    }
+    if (meter)
+        free(meter->lanes);
     free(meter);
+}
+
+/* @return [1 << bits]; NULL: they are not measured */
+static struct lane *lanes_of(const struct strag_meter *meter, int group)
+{
+    const unsigned number = meter->group[group];
+    return number && number != NOT_MEASURED ? meter->lanes + ((size_t)(number - 1) << meter->bits)
+                                            : NULL;
 }
 
 /* @return NULL: it is not measured */
 static struct lane *find_lane(const struct strag_meter *meter, int host)
 {
-    struct group *group = meter->group[host / GROUP];
-    return group && group->measured ? &group->lanes[host % GROUP] : NULL;
+    struct lane *lanes = lanes_of(meter, host >> meter->bits);
+    return lanes ? &lanes[host & ((1 << meter->bits) - 1)] : NULL;
 }
 
-static struct group *make_group(void)
+/* @return its number, or NOT_MEASURED: there is no room */
+static uint16_t make_group(struct strag_meter *meter)
 {
-    struct group *group = calloc(1, sizeof *group + GROUP * sizeof *group->lanes);
-    if (!group)
-        return &not_measured;
-    group->measured = true;
-    return group;
+    if (meter->made == meter->room) {
+        const size_t more = (size_t)MORE << meter->bits,
+                     before = (size_t)meter->room << meter->bits;
+        struct lane *lanes = realloc(meter->lanes, (before + more) * sizeof *lanes);
+        if (!lanes)
+            return NOT_MEASURED;
+        memset(lanes + before, 0, more * sizeof *lanes);
+        meter->lanes = lanes;
+        meter->room += MORE;
+    }
+    return (uint16_t)++meter->made;
 }
 
 void strag_meter_begin(struct strag_meter *meter, int host)
 {
-    if (!meter->group[host / GROUP])
-        meter->group[host / GROUP] = make_group();
+    uint16_t *group = &meter->group[host >> meter->bits];
+    if (!*group)
+        *group = make_group(meter);
     struct lane *lane = find_lane(meter, host);
     if (!lane || lane->in_flight++ > 0)
         return;
@@ -99,11 +118,12 @@ static int find_longest(const struct strag_meter *meter)
     int longest = -1;
     double most = 0;
     for (int g = 0; g < meter->groups; g++) {
-        for (int i = 0; meter->group[g] && meter->group[g]->measured && i < GROUP; i++) {
-            if (meter->group[g]->lanes[i].seconds <= most)
+        const struct lane *lanes = lanes_of(meter, g);
+        for (int i = 0; lanes && i < 1 << meter->bits; i++) {
+            if (lanes[i].seconds <= most)
                 continue;
-            longest = g * GROUP + i;
-            most = meter->group[g]->lanes[i].seconds;
+            longest = (g << meter->bits) + i;
+            most = lanes[i].seconds;
         }
     }
     return longest;
@@ -121,9 +141,8 @@ void strag_meter_take(struct strag_meter *meter, struct strag_meter_note *note)
         note->to[i].seconds = (float)lane->seconds;
         lane->seconds = 0;
     }
-    for (int g = 0; g < meter->groups; g++) {
-        for (int i = 0; meter->group[g] && meter->group[g]->measured && i < GROUP; i++)
-            meter->group[g]->lanes[i].bytes = meter->group[g]->lanes[i].seconds = 0;
-    }
+    const size_t lanes = (size_t)meter->made << meter->bits;
+    for (size_t i = 0; i < lanes; i++)
+        meter->lanes[i].bytes = meter->lanes[i].seconds = 0;
     meter->counting = false;
 }

@@ -13,7 +13,7 @@
 
 enum { RANKS_MAX = 80, STEPS_MAX = 6, BYTES_MAX = 30000, ABSENT = 1 << 20 };
 
-enum kind { GATHER, BROADCAST, ALLGATHER, MINIMUM, KINDS };
+enum kind { GATHER, BROADCAST, ALLGATHER, MINIMUM, COLLECT, KINDS };
 
 /* What all ranks do. */
 struct step {
@@ -30,6 +30,7 @@ struct job {
     struct member {
         struct strag_exchange exchange;
         int at, status; /* at: the step that it is in */
+        bool spreads;   /* the second half of a collection */
         unsigned char *data, *own;
         int32_t numbers[STRAG_EXCHANGE_VALUE / 4];
     } member[RANKS_MAX];
@@ -57,7 +58,7 @@ static void begin_step(struct job *job, int rank)
     struct member *member = &job->member[rank];
     const int at = member->at;
     const struct step *step = &job->step[at];
-    const bool root = rank == 0, all = root || step->kind == ALLGATHER;
+    const bool root = rank == 0, all = root || step->kind == ALLGATHER || step->kind == COLLECT;
     const bool deaf = step->kind == BROADCAST && step->deaf == rank;
     const bool whole = step->kind == BROADCAST ? !deaf : all;
     if (step->kind == MINIMUM) {
@@ -78,7 +79,10 @@ static void begin_step(struct job *job, int rank)
         strag_exchange_broadcast(&member->exchange, member->data, step->bytes);
     } else {
         memcpy(member->data + (size_t)rank * step->bytes, member->own, step->bytes);
-        strag_exchange_allgather(&member->exchange, member->data, step->bytes);
+        if (step->kind == COLLECT)
+            strag_exchange_collect(&member->exchange, member->data, step->bytes, NULL, NULL);
+        else
+            strag_exchange_allgather(&member->exchange, member->data, step->bytes);
     }
 }
 
@@ -110,6 +114,19 @@ static void free_step(struct member *member)
     member->data = member->own = NULL;
 }
 
+/* What was collected goes to all, so that in the end it is there as after an allgather. */
+static void begin_spread(struct job *job, int rank)
+{
+    struct member *member = &job->member[rank];
+    const size_t bytes = job->step[member->at].bytes;
+    const int below = strag_exchange_collected(&member->exchange);
+    for (int r = rank; r < rank + below; r++)
+        for (size_t b = 0; b < bytes; b++)
+            assert_int_equal(member->data[(size_t)r * bytes + b], value_at(job, member->at, r, b));
+    member->spreads = true;
+    strag_exchange_spread(&member->exchange, member->data, bytes * (size_t)job->n);
+}
+
 /* @return whether the rank has something left to do */
 static bool advance(struct job *job, int rank)
 {
@@ -126,8 +143,13 @@ static bool advance(struct job *job, int rank)
         strag_loopback_kill(job->network, rank);
         return false;
     }
+    if (job->step[member->at].kind == COLLECT && !member->spreads) {
+        begin_spread(job, rank);
+        return true;
+    }
     check_step(job, rank);
     free_step(member);
+    member->spreads = false;
     if (++member->at < job->steps)
         begin_step(job, rank);
     return member->at < job->steps;
@@ -277,55 +299,93 @@ static bool takes_part(void *context, void *value, int neighbour)
     return false;
 }
 
-/* All that take part learn whether one does not; where none is absent, all values are added. */
+struct absences {
+    uint64_t absent[2]; /* bits of ranks */
+    struct asked asked[RANKS_MAX];
+    int32_t value[RANKS_MAX];
+    int32_t entries[RANKS_MAX][RANKS_MAX];
+};
+
+/* A job in which all ranks are there, and have begun nothing. */
+static void begin_absences(struct job *job, struct absences *all, struct rng *rng)
+{
+    struct strag_loopback_options options = {.fail_rank = -1};
+    memset(all, 0, sizeof *all);
+    draw_job(job, rng);
+    job->steps = 1;
+    job->step[0].kind = BROADCAST;
+    job->step[0].bytes = 0;
+    begin_job(job, rng, &options);
+    for (unsigned i = rng_below(rng, 3); i > 0; i--) {
+        const int rank = (int)rng_below(rng, (unsigned)job->n);
+        all->absent[rank / 64] |= (uint64_t)1 << (rank % 64);
+    }
+    for (int rank = 0; rank < job->n; rank++) {
+        memcpy(all->asked[rank].absent, all->absent, sizeof all->absent);
+        free_step(&job->member[rank]);
+        all->value[rank] = 1 << (rank % 16);
+    }
+}
+
+/* Rank by rank, those that are there. @param spreads  what was collected */
+static void begin_asking(struct job *job, struct absences *all, bool collects, bool spreads)
+{
+    for (int rank = 0; rank < job->n; rank++) {
+        struct member *member = &job->member[rank];
+        const struct strag_agreement agreement = {add_up, takes_part, &all->asked[rank]};
+        const int below = strag_exchange_collected(&member->exchange);
+        member->at = is_absent(all->asked, rank);
+        if (member->at)
+            continue;
+        if (!collects) {
+            strag_exchange_agree(&member->exchange, &all->value[rank], sizeof(int32_t), &agreement);
+        } else if (!spreads) {
+            all->entries[rank][rank] = all->value[rank];
+            strag_exchange_collect(&member->exchange, all->entries[rank], sizeof(int32_t),
+                                   takes_part, &all->asked[rank]);
+        } else {
+            for (int r = rank; r < rank + below; r++)
+                all->value[rank] |= all->entries[rank][r];
+            strag_exchange_spread(&member->exchange, &all->value[rank], sizeof(int32_t));
+        }
+    }
+}
+
+/* All that take part learn whether one does not; where none is absent, all values are added. So in
+ * an agreement, and if values are collected, added up and spread. */
 static void test_absent(void **state)
 {
     struct rng rng = {support_seed("test_exchange: absent")};
     struct job *job = malloc(sizeof *job);
+    struct absences *all = malloc(sizeof *all);
     (void)state;
     for (long c = support_cases(300); c > 0; c--) {
-        struct asked asked[RANKS_MAX];
-        struct strag_loopback_options options = {.fail_rank = -1};
-        int32_t value[RANKS_MAX], sum = 0;
-        memset(asked, 0, sizeof asked);
-        draw_job(job, &rng);
-        job->steps = 1;
-        job->step[0].kind = BROADCAST;
-        job->step[0].bytes = 0;
-        begin_job(job, &rng, &options);
-        const int absences = (int)rng_below(&rng, 3);
-        uint64_t absent[2] = {0};
-        for (int i = 0; i < absences; i++) {
-            const int rank = (int)rng_below(&rng, (unsigned)job->n);
-            absent[rank / 64] |= (uint64_t)1 << (rank % 64);
-        }
-        for (int rank = 0; rank < job->n; rank++) {
-            struct member *member = &job->member[rank];
-            memcpy(asked[rank].absent, absent, sizeof absent);
-            free_step(member);
-            value[rank] = 1 << (rank % 16);
-            sum |= value[rank];
-            const struct strag_agreement agreement = {add_up, takes_part, &asked[rank]};
-            if (is_absent(asked, rank))
-                member->at = 1;
-            else
-                strag_exchange_agree(&member->exchange, &value[rank], sizeof *value, &agreement);
-        }
+        const bool collects = c % 2 == 0;
+        int32_t sum = 0;
+        begin_absences(job, all, &rng);
+        const bool some = all->absent[0] | all->absent[1];
+        for (int rank = 0; rank < job->n; rank++)
+            sum |= all->value[rank];
+        begin_asking(job, all, collects, false);
         run_job(job, &rng);
+        if (collects) {
+            begin_asking(job, all, true, true);
+            run_job(job, &rng);
+        }
         for (int rank = 0; rank < job->n; rank++) {
-            if (is_absent(asked, rank))
+            if (is_absent(all->asked, rank))
                 continue;
-            assert_int_equal(value[rank] & ABSENT,
-                             absent[0] | absent[1] && job->n > 1 ? ABSENT : 0);
-            if (!(absent[0] | absent[1]))
-                assert_int_equal(value[rank], sum);
+            assert_int_equal(all->value[rank] & ABSENT, some && job->n > 1 ? ABSENT : 0);
+            if (!some)
+                assert_int_equal(all->value[rank], sum);
             for (int r = 0; r < job->n; r++)
-                assert_true(asked[rank].times[r] <= 1);
+                assert_true(all->asked[rank].times[r] <= 1);
         }
         assert_int_equal(strag_loopback_pending(job->network), 0);
         strag_loopback_free(job->network);
     }
     free(job);
+    free(all);
 }
 
 int main(void)
