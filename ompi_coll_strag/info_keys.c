@@ -156,9 +156,22 @@ void coll_strag_check_late_keys(ompi_communicator_t *comm, const struct coll_str
         complain_late(comm, noted, ALGORITHM, KEYS);
 }
 
+/* Asked whenever a communicator is made, which nearly always has some keys: Open MPI's own. */
 bool coll_strag_has_keys(ompi_communicator_t *comm)
 {
-    return coll_strag_info_has(comm, prefix); /* also under the other name that compat.h knows */
+    opal_info_t *info = comm->super.s_info;
+    opal_info_entry_t *entry;
+    bool found = false;
+    if (NULL == info)
+        return false;
+    OPAL_THREAD_LOCK(info->i_lock);
+    OPAL_LIST_FOREACH(entry, &info->super, opal_info_entry_t)
+    {
+        /* also under the other name that compat.h knows */
+        found = found || strstr(COLL_STRAG_INFO_NAME(entry), prefix);
+    }
+    OPAL_THREAD_UNLOCK(info->i_lock);
+    return found;
 }
 
 /* ---- Values ---- */

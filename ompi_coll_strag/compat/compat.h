@@ -115,13 +115,15 @@ typedef int coll_strag_count_t;
 #define COLL_STRAG_DUMP_ARGUMENT
 #endif
 
-/* Texts in the modex: what is put there can be read by all processes that we may ever talk to. */
+/* Texts in the modex, which all processes can read that we may ever talk to; an info key's name. */
 #if OMPI_MAJOR_VERSION >= 5
-#define COLL_STRAG_MODEX_ALL  PMIX_GLOBAL
-#define COLL_STRAG_MODEX_TEXT PMIX_STRING
+#define COLL_STRAG_MODEX_ALL        PMIX_GLOBAL
+#define COLL_STRAG_MODEX_TEXT       PMIX_STRING
+#define COLL_STRAG_INFO_NAME(entry) ((entry)->ie_key->string)
 #else
-#define COLL_STRAG_MODEX_ALL  OPAL_PMIX_GLOBAL
-#define COLL_STRAG_MODEX_TEXT OPAL_STRING
+#define COLL_STRAG_MODEX_ALL        OPAL_PMIX_GLOBAL
+#define COLL_STRAG_MODEX_TEXT       OPAL_STRING
+#define COLL_STRAG_INFO_NAME(entry) ((entry)->ie_key)
 #endif
 
 /* Where a text is looked for: in this process, also on this host, or until the process has said
@@ -191,25 +193,6 @@ static inline const char *coll_strag_cid(const ompi_communicator_t *comm, char *
     snprintf(buffer, size, "%d", (int)comm->c_contextid);
 #endif
     return buffer;
-}
-
-/* Has a communicator an info key with this in its name? It nearly always has Open MPI's own. */
-static inline bool coll_strag_info_has(const ompi_communicator_t *comm, const char *part)
-{
-    opal_info_t *info = comm->super.s_info;
-    opal_info_entry_t *entry;
-    bool has = false;
-    if (NULL == info)
-        return false;
-    OPAL_THREAD_LOCK(info->i_lock);
-    OPAL_LIST_FOREACH(entry, &info->super, opal_info_entry_t)
-#if OMPI_MAJOR_VERSION >= 5
-    has = has || strstr(entry->ie_key->string, part);
-#else
-    has = has || strstr(entry->ie_key, part);
-#endif
-    OPAL_THREAD_UNLOCK(info->i_lock);
-    return has;
 }
 
 /* A communicator's info key. @return whether it is there and fits */
