@@ -10,7 +10,7 @@ import os
 import re
 import sys
 
-FOLDERS = ["bench", "cuda", "doc", "examples", "m4", "ompi_coll_strag", "src", "test", "tools"]
+FOLDERS = ["bench", "cuda", "debian", "dist", "doc", "examples", "m4", "ompi_coll_strag", "src", "test", "tools"]
 # What is read, and what of it is not: what autoreconf makes, input of the fuzzers, what commands
 # shall print, and the two tests that name files of trees of their own.
 TEXT = (".1", ".ac", ".am", ".awk", ".bash", ".c", ".cu", ".h", ".m4", ".md", ".mk", ".py", ".sh", ".txt", "quickstart")
