@@ -47,7 +47,7 @@ late()
         's/^truth: lost \([0-9.]*\) of \([0-9.]*\), by rank \([0-9]*\) \([0-9.]*\) in \([0-9]*\) calls$/\1 \2 \3 \4 \5/p' "$output")
     check "c['late']['last'][0]['rank'] == $rank and $cost >= 0.5"
     check "c['late']['cause'] == $rank or $cost < 0.6 * $lost"
-    check "$lost >= 1 and abs(c['late']['lost_seconds'] - $lost) <= 0.1 * $lost"
+    check "$lost >= 0.9 and abs(c['late']['lost_seconds'] - $lost) <= 0.1 * $lost"
     check "abs(c['late']['last'][0]['cost_seconds'] - $cost) <= 0.1 * $cost"
     check "0.8 * $calls <= c['late']['last'][0]['calls'] <= $calls + 2"
     check "100 == c['late']['blocking'] == c['late']['looked_at']"
