@@ -71,7 +71,7 @@ objects=()
 made=()
 for source in $(make -s -C "$work"); do
     name=$(basename "$source" .c)
-    object=$builddir/$(dirname "$source")/.libs/libstrag_la-$name.o
+    object=$builddir/$(dirname "$source")/.libs/src_libstrag_la-$name.o
     if ! cmp -s "$work/$source" "$srcdir/$source"; then
         made+=("$source")
         object=$work/$name.o

@@ -19,9 +19,10 @@ CC=${CC:-cc}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# An archive, so that replay links what it needs: without the readers of layouts and rules, which need
+# An archive, so that replay links what it needs: without strag.h's functions, and without the readers of files, which need
 # further libraries.
-find "$src" -name '*.c' ! -name 'layout*.c' ! -name rules.c ! -name yaml.c -print0 |
+find "$src" -name '*.c' ! -name 'layout*.c' ! -name rules.c ! -name yaml.c ! -name plan_file.c \
+    ! -path '*/api/*' -print0 |
     (cd "$work" && xargs -0 -n 8 -P 2 "$CC" -std=gnu11 -O1 -fPIC -I"$src" -c)
 ar rc "$work/libstrag.a" "$work"/*.o
 for program in replay data; do
