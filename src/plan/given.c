@@ -433,6 +433,9 @@ struct checking {
     const char *wrong;
     struct strag_op op;
 };
+            if (given->loop[l].end == ops_begin(given, l))
+                return strag_fail(err, STRAG_ERR_ARGUMENT, "group %d: a loop without operations",
+                                  g);
 
 /* Does what is kept aside by `hold` go into `join`? */
 static bool is_joined(const struct strag_op *hold, const struct strag_op *join)
