@@ -347,7 +347,8 @@ struct strag_selected {
     int blocks;            /**< for strag_allreduce_set_blocks; 0: the algorithm's own choice */
 };
 
-/** Room that is enough for every table of strag_allreduce_select. */
+/** Room that is enough for every table of strag_allreduce_select. It stays in this version of the
+ * library (its soname): one that needed more would be another. */
 #define STRAG_SELECTED_MAX 48
 
 /**

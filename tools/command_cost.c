@@ -350,6 +350,14 @@ static int run_on(const struct command *command, const struct arguments *argumen
     return result;
 }
 
+/* Only what is an allreduce takes the time of one. */
+static bool is_proved(const struct command *command, const struct file_plan *plan)
+{
+    struct strag_error err;
+    const int status = plan->given ? strag_given_prove(plan->given, NULL, &err) : STRAG_OK;
+    return status == STRAG_OK || refuse_value(command, OPTION_PLAN, status, &err);
+}
+
 static int run(const struct command *command, const struct arguments *arguments)
 {
     struct file_plan plan;
@@ -357,7 +365,7 @@ static int run(const struct command *command, const struct arguments *arguments)
     int result = EXIT_USAGE;
     if (!open_file_plan(command, arguments, &plan))
         return EXIT_USAGE;
-    if (read_algorithms(command, &plan, "all", &named))
+    if (is_proved(command, &plan) && read_algorithms(command, &plan, "all", &named))
         result = run_on(command, &plan.arguments, &named);
     close_file_plan(&plan);
     return result;

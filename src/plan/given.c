@@ -53,12 +53,30 @@ static int ops_begin(const struct strag_given *given, int loop)
     return loop ? given->loop[loop - 1].end : 0;
 }
 
-static bool visit_loop(const struct strag_given *given, int loop, int place, visit_function *visit,
-                       void *context)
+/* How many operations of a loop are before a round; they never go back to an earlier one. */
+static int64_t count_before(const struct strag_given *given, int loop, int place, int round)
+{
+    const int begin = ops_begin(given, loop), ops = given->loop[loop].end - begin;
+    int64_t low = 0, high = (int64_t)ops * given->loop[loop].times;
+    while (low < high && round > 0) {
+        const int64_t middle = low + (high - low) / 2;
+        const struct strag_given_op *op = &given->op[begin + middle % ops];
+        if (value_at(&op->round, place, middle / ops) < round)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static bool visit_loop(const struct strag_given *given, int loop, int place, int round,
+                       visit_function *visit, void *context)
 {
     const int begin = ops_begin(given, loop), end = given->loop[loop].end;
-    for (int turn = 0; turn < given->loop[loop].times; turn++) {
-        for (int o = begin; o < end; o++) {
+    const int64_t before = count_before(given, loop, place, round);
+    int o = begin + (int)(before % (end - begin));
+    for (int turn = (int)(before / (end - begin)); turn < given->loop[loop].times; turn++) {
+        for (; o < end; o++) {
             const struct strag_given_op *from = &given->op[o];
             const struct strag_op op = {
                 .kind = from->kind,
@@ -72,12 +90,14 @@ static bool visit_loop(const struct strag_given *given, int loop, int place, vis
             if (!visit(context, &op))
                 return false;
         }
+        o = begin;
     }
     return true;
 }
 
-/* A rank's operations in order; ranges may run over the last block. */
-static void visit_rank(const struct strag_given *given, int rank, visit_function *visit,
+/* A rank's operations in order, from a round on; ranges may run over the last block. From round 0:
+ * all, also where rounds are not checked yet. */
+static void visit_rank(const struct strag_given *given, int rank, int round, visit_function *visit,
                        void *context)
 {
     const int g = given->group_of[rank];
@@ -87,7 +107,7 @@ static void visit_rank(const struct strag_given *given, int rank, visit_function
     const int place = (rank - group->first) / group->step;
     bool more = true;
     for (int l = loops_begin(given, g); more && l < group->end; l++)
-        more = visit_loop(given, l, place, visit, context);
+        more = visit_loop(given, l, place, round, visit, context);
 }
 
 /* ---- The algorithm ---- */
@@ -156,7 +176,7 @@ static double sent_max(const struct strag_problem *problem)
     double most = 0;
     for (int rank = 0; rank < given->head.n; rank++) {
         struct sum sum = {{given->head.blocks, given->head.denominator, given->numerator}, 0};
-        visit_rank(given, rank, add_sent, &sum);
+        visit_rank(given, rank, 0, add_sent, &sum);
         most = sum.sent > most ? sum.sent : most;
     }
     return most;
@@ -195,6 +215,8 @@ static void append(const struct building *building, const struct strag_op *op, i
 static bool append_op(void *context, const struct strag_op *op)
 {
     struct building *building = context;
+    if (op->round >= strag_rounds_wanted(building->builder).end)
+        return false; /* nor is any behind it */
     const int head = head_count(building->given->head.blocks, op);
     strag_stage(building->builder, building->given->head.stage[op->stage]);
     append(building, op, op->first, head);
@@ -207,7 +229,7 @@ static bool append_op(void *context, const struct strag_op *op)
 static void build(const struct strag_problem *problem, int rank, struct strag_builder *builder)
 {
     struct building building = {given_of(problem), builder, -1};
-    visit_rank(building.given, rank, append_op, &building);
+    visit_rank(building.given, rank, strag_rounds_wanted(builder).first, append_op, &building);
 }
 
 /* ---- Making one ---- */
@@ -411,6 +433,9 @@ static int check_amount(struct strag_given *given, struct strag_error *err)
                 return strag_fail(err, STRAG_ERR_ARGUMENT,
                                   "group %d: a loop of %d times; at least 1 is accepted", g,
                                   given->loop[l].times);
+            if (given->loop[l].end == ops_begin(given, l))
+                return strag_fail(err, STRAG_ERR_ARGUMENT, "group %d: a loop without operations",
+                                  g);
             for (int o = ops_begin(given, l); o < given->loop[l].end; o++) {
                 const int status = check_op(given, o, err);
                 if (status != STRAG_OK)
@@ -467,7 +492,7 @@ static int check_rank(const struct strag_given *given, int rank, int *rounds,
                       struct strag_error *err)
 {
     struct checking checking = {.rank = rank};
-    visit_rank(given, rank, check_next, &checking);
+    visit_rank(given, rank, 0, check_next, &checking);
     if (!checking.wrong && checking.ops && checking.op.kind == STRAG_RECV_HOLD)
         checking.wrong = "no recv_join is right behind it";
     if (checking.wrong)

@@ -259,6 +259,8 @@ static int read_repeat(struct reader *reader, json_t *object)
     if (status != STRAG_OK)
         return status;
     const int64_t length = read_array(reader, object, "ops", &ops);
+    if (length == 0)
+        return refuse(reader, "ops", "at least one operation is repeated");
     status = length < 0 ? STRAG_ERR_ARGUMENT : add_loop(reader, times);
     memcpy(here, reader->place, sizeof here);
     for (int64_t i = 0; status == STRAG_OK && i < length; i++) {

@@ -22,17 +22,29 @@ enum progress {
 
 /* One operation in the simulated run. */
 struct event {
-    int32_t partner;  /* the peer's operation it matches */
+    int32_t partner; /* the peer's operation it matches */
+    int32_t chain;   /* messages in a row that led to what it leaves, itself among them */
+
+    /* The operations of the same round that have to be done before it is posted, or NONE: the last
+     * one in the same direction with the same peer, and the last one that needs a slot. Those
+     * before these were done before these were posted. */
+    int32_t before_peer, before_slot;
+
+    int32_t watchers; /* the head of the list of operations to look at when it is done, or NONE */
+    int32_t next;     /* in the list it is in: its rank's ready ones, or another one's watchers */
+    bool listed;      /* it is in one of these */
     uint8_t progress; /* enum progress */
-    uint16_t chain;   /* messages in a row that led to what it leaves, itself among them */
     int32_t *values;  /* ARRIVED: the expressions that came, one per block */
 };
+
+enum { NONE = -1 };
 
 /* One rank in the simulated run: it works on the operations begin .. end-1 of its current round. */
 struct runner {
     int begin, end;
-    int left;    /* operations of the round that are not done */
-    bool queued; /* in the list of ranks to look at */
+    int left;      /* operations of the round that are not done */
+    int32_t ready; /* the head of the list of operations to look at, or NONE */
+    bool queued;   /* in the list of ranks to look at */
 };
 
 struct strag_proof {
@@ -159,6 +171,43 @@ static void look_at(struct strag_proof *proof, int rank)
     proof->queue[(proof->queue_head + proof->queue_length++) % proof->n] = rank;
 }
 
+/* Something that it may go on with has happened. An operation that watches another one is left to
+ * that. */
+static void wake(struct strag_proof *proof, int rank, int op)
+{
+    struct event *event = &proof->events[rank][op];
+    if (event->listed)
+        return;
+    event->listed = true;
+    event->next = proof->runners[rank].ready;
+    proof->runners[rank].ready = op;
+    look_at(proof, rank);
+}
+
+/* Look at it again when `blocker`, which is not done, is; or before, if that is already noted. */
+static void watch(const struct strag_proof *proof, int rank, int op, int blocker)
+{
+    struct event *event = &proof->events[rank][op];
+    if (event->listed)
+        return;
+    event->listed = true;
+    event->next = proof->events[rank][blocker].watchers;
+    proof->events[rank][blocker].watchers = op;
+}
+
+static void wake_watchers(struct strag_proof *proof, int rank, int op)
+{
+    struct event *events = proof->events[rank];
+    int32_t next = events[op].watchers;
+    events[op].watchers = NONE;
+    while (next != NONE) {
+        const int32_t watcher = next;
+        next = events[watcher].next;
+        events[watcher].listed = false;
+        wake(proof, rank, watcher);
+    }
+}
+
 /* Move on to the rank's next round that has operations. */
 static void next_round(struct strag_proof *proof, int rank)
 {
@@ -169,22 +218,58 @@ static void next_round(struct strag_proof *proof, int rank)
            plan->ops[runner->end].round == plan->ops[runner->begin].round)
         runner->end++;
     runner->left = runner->end - runner->begin;
+    for (int op = runner->end - 1; op >= runner->begin; op--) /* the first one is taken first */
+        wake(proof, rank, op);
 }
 
-static bool waits_done_but(const struct strag_proof *proof, int rank, int op, int32_t except)
+static bool is_done(const struct strag_proof *proof, int rank, int op)
 {
-    int length;
+    return op == NONE || proof->events[rank][op].progress == DONE;
+}
+
+static bool same_message(const struct strag_op *send, const struct strag_op *recv)
+{
+    return send->kind == STRAG_SEND && send->peer == recv->peer && send->first == recv->first &&
+           send->count == recv->count;
+}
+
+/*
+ * The waits of an operation that are not done: the last one, or NONE. A send back to the peer of
+ * the same range is named only if there is nothing else, and then the last but one of those, if
+ * there are several (they are done in order): the last one may be swapped with what comes.
+ *
+ * @param[out] alone  it is the only one
+ */
+static int blocking_wait(const struct strag_proof *proof, int rank, int op, bool *alone)
+{
+    const struct strag_op *ops = proof->plans[rank]->ops;
+    int length, undone = 0;
+    int32_t other = NONE, back = NONE, back_before = NONE;
     const int32_t *after = strag_plan_after(proof->plans[rank], op, &length);
     for (int i = 0; i < length; i++) {
-        if (after[i] != except && proof->events[rank][after[i]].progress != DONE)
-            return false;
+        const int32_t wait = after[i];
+        if (is_done(proof, rank, wait))
+            continue;
+        undone++;
+        if (!same_message(&ops[wait], &ops[op])) {
+            other = wait > other ? wait : other;
+        } else if (wait > back) {
+            back_before = back;
+            back = wait;
+        } else if (wait > back_before) {
+            back_before = wait;
+        }
     }
-    return true;
+    *alone = undone == 1;
+    if (other != NONE)
+        return other;
+    return back_before != NONE ? back_before : back;
 }
 
 static bool waits_done(const struct strag_proof *proof, int rank, int op)
 {
-    return waits_done_but(proof, rank, op, -1);
+    bool alone;
+    return blocking_wait(proof, rank, op, &alone) == NONE;
 }
 
 /* Does it receive into temporary space? */
@@ -193,34 +278,62 @@ static bool needs_slot(const struct strag_op *op)
     return op->kind == STRAG_RECV_REDUCE || op->kind == STRAG_RECV_JOIN;
 }
 
-/* May it be posted? One message to or from one peer has to be done before the next is posted, since
- * an engine may have room for a small part of a message only; likewise one recv_reduce before the
- * next, as if there was temporary space for one only. */
-static bool may_post(const struct strag_proof *proof, int rank, int op)
+/* What keeps it from being posted, or NONE. One message to or from one peer has to be done before
+ * the next is posted, since an engine may have room for a small part of a message only; likewise
+ * one recv_reduce before the next, as if there was temporary space for one only. */
+static int posting_blocker(const struct strag_proof *proof, int rank, int op)
 {
-    const struct strag_op *ops = proof->plans[rank]->ops;
-    const struct event *events = proof->events[rank];
-    bool reduces = needs_slot(&ops[op]);
-    if (!reduces && !waits_done(proof, rank, op))
-        return false;
-    for (int i = proof->runners[rank].begin; i < op; i++) {
-        bool same_way = (ops[i].kind == STRAG_SEND) == (ops[op].kind == STRAG_SEND);
-        bool in_the_way =
-            (same_way && ops[i].peer == ops[op].peer) || (reduces && needs_slot(&ops[i]));
-        if (in_the_way && events[i].progress != DONE)
-            return false;
+    const struct event *event = &proof->events[rank][op];
+    bool alone;
+    if (!is_done(proof, rank, event->before_peer))
+        return event->before_peer;
+    if (!needs_slot(&proof->plans[rank]->ops[op]))
+        return blocking_wait(proof, rank, op, &alone);
+    return is_done(proof, rank, event->before_slot) ? NONE : event->before_slot;
+}
+
+/* Note what goes before each operation of a rank.
+ * @param last  [2 * peer + direction]: room, all NONE, also afterwards */
+static void order_rank(const struct strag_proof *proof, int rank, int32_t *last)
+{
+    const struct strag_plan *plan = proof->plans[rank];
+    int32_t slot = NONE;
+    for (int i = 0; i < plan->nops; i++) {
+        const struct strag_op *op = &plan->ops[i];
+        struct event *event = &proof->events[rank][i];
+        int32_t *peer = &last[2 * (size_t)op->peer + (op->kind == STRAG_SEND)];
+        event->before_peer = *peer != NONE && plan->ops[*peer].round == op->round ? *peer : NONE;
+        event->before_slot = slot != NONE && plan->ops[slot].round == op->round ? slot : NONE;
+        *peer = i;
+        if (needs_slot(op))
+            slot = i;
     }
-    return true;
+    for (int i = 0; i < plan->nops; i++)
+        last[2 * (size_t)plan->ops[i].peer + (plan->ops[i].kind == STRAG_SEND)] = NONE;
+}
+
+static int order(const struct strag_proof *proof)
+{
+    const size_t room = 2 * (size_t)proof->n;
+    int32_t *last = malloc(room * sizeof *last);
+    if (!last)
+        return out_of_memory(proof->err);
+    for (size_t i = 0; i < room; i++)
+        last[i] = NONE;
+    for (int rank = 0; rank < proof->n; rank++)
+        order_rank(proof, rank, last);
+    free(last);
+    return STRAG_OK;
 }
 
 /* Messages that led to what an operation needs. */
-static uint16_t chain_before(const struct strag_proof *proof, int rank, int op)
+static int32_t chain_before(const struct strag_proof *proof, int rank, int op)
 {
     int length;
     const int32_t *after = strag_plan_after(proof->plans[rank], op, &length);
-    uint16_t longest = 0;
+    int32_t longest = 0;
     for (int i = 0; i < length; i++) {
-        uint16_t chain = proof->events[rank][after[i]].chain;
+        int32_t chain = proof->events[rank][after[i]].chain;
         longest = chain > longest ? chain : longest;
     }
     return longest;
@@ -230,14 +343,14 @@ static uint16_t chain_before(const struct strag_proof *proof, int rank, int op)
 static void done(struct strag_proof *proof, int rank, int op)
 {
     struct event *event = &proof->events[rank][op];
-    const uint16_t before = chain_before(proof, rank, op);
+    const int32_t before = chain_before(proof, rank, op);
     event->chain = event->chain > before ? event->chain : before;
     proof->chain = event->chain > proof->chain ? event->chain : proof->chain;
     event->progress = DONE;
     proof->operations_done++;
+    wake_watchers(proof, rank, op);
     if (--proof->runners[rank].left == 0)
         next_round(proof, rank);
-    look_at(proof, rank);
 }
 
 /* An operation's expressions, one per block: left (op) right. */
@@ -294,7 +407,7 @@ static int join(struct strag_proof *proof, int rank, int op, const int32_t *valu
     event->values = held->values;
     held->values = NULL;
     event->progress = ARRIVED;
-    look_at(proof, rank);
+    wake(proof, rank, op);
     return pair_up(proof, rank, op, event->values, values, event->values);
 }
 
@@ -302,18 +415,17 @@ static int join(struct strag_proof *proof, int rank, int op, const int32_t *valu
  * piece by piece side by side, although each one reduces only what it has sent. */
 static bool swaps(const struct strag_proof *proof, int from, int send, int to, int recv)
 {
-    const struct strag_op *ops = proof->plans[to]->ops;
-    for (int back = proof->runners[to].begin; back < proof->runners[to].end; back++) {
-        if (ops[back].kind != STRAG_SEND || ops[back].peer != from ||
-            ops[back].first != ops[recv].first || ops[back].count != ops[recv].count ||
-            proof->events[to][back].progress != POSTED)
-            continue;
-        int32_t other = proof->events[to][back].partner;
-        return proof->plans[from]->ops[other].kind == STRAG_RECV_REDUCE &&
-               proof->events[from][other].progress == POSTED &&
-               waits_done_but(proof, to, recv, back) && waits_done_but(proof, from, other, send);
-    }
-    return false;
+    bool alone;
+    const int back = blocking_wait(proof, to, recv, &alone);
+    if (!alone || proof->events[to][back].progress != POSTED ||
+        !same_message(&proof->plans[to]->ops[back], &proof->plans[to]->ops[recv]))
+        return false;
+    const int other = proof->events[to][back].partner;
+    if (proof->plans[from]->ops[other].kind != STRAG_RECV_REDUCE ||
+        proof->events[from][other].progress != POSTED)
+        return false;
+    const int wait = blocking_wait(proof, from, other, &alone);
+    return wait == NONE || (alone && wait == send);
 }
 
 /* Both sides of a message are posted: its values move, if there is no need to keep them. There may
@@ -322,29 +434,32 @@ static int deliver(struct strag_proof *proof, int from, int send, int to, int re
 {
     const struct strag_op *op = &proof->plans[to]->ops[recv];
     struct event *event = &proof->events[to][recv];
+    bool alone;
     size_t blocks = (size_t)proof->blocks, size = (size_t)op->count * sizeof *proof->held;
     const int32_t *values = proof->held + (size_t)from * blocks + op->first;
-    const uint16_t before = chain_before(proof, from, send);
+    const int32_t before = chain_before(proof, from, send);
     int status = STRAG_OK;
-    event->chain = before < UINT16_MAX ? (uint16_t)(before + 1) : before;
+    event->chain = before + 1;
     if (op->kind == STRAG_RECV) {
         memcpy(proof->held + (size_t)to * blocks + op->first, values, size);
         done(proof, to, recv);
     } else if (op->kind == STRAG_RECV_HOLD) {
         status = keep(proof, event, values, size);
         done(proof, to, recv);
-    } else if (op->kind == STRAG_RECV_JOIN && proof->events[to][recv - 1].progress != DONE) {
+    } else if (op->kind == STRAG_RECV_JOIN && !is_done(proof, to, recv - 1)) {
+        watch(proof, to, recv, recv - 1);
         return STRAG_OK;
     } else if (op->kind == STRAG_RECV_JOIN) {
         status = join(proof, to, recv, values);
     } else if (waits_done(proof, to, recv)) {
         status = reduce(proof, to, recv, values);
     } else if (!swaps(proof, from, send, to, recv)) {
+        watch(proof, to, recv, blocking_wait(proof, to, recv, &alone));
         return STRAG_OK;
     } else {
         status = keep(proof, event, values, size);
         event->progress = ARRIVED;
-        look_at(proof, to);
+        watch(proof, to, recv, blocking_wait(proof, to, recv, &alone));
     }
     done(proof, from, send);
     return status;
@@ -354,23 +469,31 @@ static int look_at_op(struct strag_proof *proof, int rank, int op)
 {
     struct event *event = &proof->events[rank][op];
     const struct strag_op *ops = proof->plans[rank]->ops;
-    if (event->progress == WAITING && may_post(proof, rank, op)) {
-        event->progress = POSTED;
-        look_at(proof, rank); /* the next one to the same peer may follow */
+    bool alone;
+    if (event->progress == WAITING) {
+        const int blocker = posting_blocker(proof, rank, op);
+        if (blocker == NONE)
+            event->progress = POSTED;
+        else
+            watch(proof, rank, op, blocker);
     }
     int peer = ops[op].peer;
     if (event->progress == POSTED && proof->events[peer][event->partner].progress == POSTED) {
         return ops[op].kind == STRAG_SEND ? deliver(proof, rank, op, peer, event->partner)
                                           : deliver(proof, peer, event->partner, rank, op);
     }
-    if (event->progress == ARRIVED && waits_done(proof, rank, op)) {
-        int32_t *values = event->values;
-        event->values = NULL;
-        int status = reduce(proof, rank, op, values);
-        free(values);
-        return status;
+    if (event->progress != ARRIVED)
+        return STRAG_OK;
+    const int blocker = blocking_wait(proof, rank, op, &alone);
+    if (blocker != NONE) {
+        watch(proof, rank, op, blocker);
+        return STRAG_OK;
     }
-    return STRAG_OK;
+    int32_t *values = event->values;
+    event->values = NULL;
+    int status = reduce(proof, rank, op, values);
+    free(values);
+    return status;
 }
 
 static int stuck(struct strag_proof *proof)
@@ -387,10 +510,8 @@ static int stuck(struct strag_proof *proof)
 
 static int run(struct strag_proof *proof)
 {
-    for (int rank = 0; rank < proof->n; rank++) {
+    for (int rank = 0; rank < proof->n; rank++)
         next_round(proof, rank);
-        look_at(proof, rank);
-    }
     while (proof->queue_length) {
         int rank = proof->queue[proof->queue_head];
         struct runner *runner = &proof->runners[rank];
@@ -398,8 +519,10 @@ static int run(struct strag_proof *proof)
         proof->queue_length--;
         strag_progress_part(proof->progress, proof->operations_done, proof->operations);
         runner->queued = false;
-        int begin = runner->begin;
-        for (int op = begin; runner->begin == begin && op < runner->end; op++) {
+        while (runner->ready != NONE) {
+            const int op = runner->ready;
+            runner->ready = proof->events[rank][op].next;
+            proof->events[rank][op].listed = false;
             int status = look_at_op(proof, rank, op);
             if (status != STRAG_OK)
                 return status;
@@ -482,6 +605,9 @@ static int allocate_run(struct strag_proof *proof)
         proof->events[rank] = calloc((size_t)proof->plans[rank]->nops + 1, sizeof **proof->events);
         if (!proof->events[rank])
             return out_of_memory(proof->err);
+        for (int op = 0; op < proof->plans[rank]->nops; op++)
+            proof->events[rank][op].watchers = NONE;
+        proof->runners[rank].ready = NONE;
         for (size_t b = 0; b < blocks; b++)
             proof->held[rank * blocks + b] = (int32_t)rank;
     }
@@ -526,6 +652,8 @@ static int prove(struct strag_proof *proof)
     strag_progress_step(proof->progress, "matching", MATCHING, STEPS);
     if (status == STRAG_OK)
         status = match(proof);
+    if (status == STRAG_OK)
+        status = order(proof);
     strag_progress_step(proof->progress, "running", RUNNING, STEPS);
     if (status == STRAG_OK)
         status = run(proof);

@@ -46,6 +46,7 @@ offers '' plan ring -n ''
 offers '' explain --bytes 1K ''
 cd "$srcdir/examples"
 offers 'fat-tree.conf' topology --layout fat
+offers 'plans.py' verify --plan pla
 # Every option that the help shows is offered.
 for command in list plan verify cost explain topology params; do
     COMP_WORDS=("$STRAG" "$command" -)

@@ -152,6 +152,18 @@ equal 'last of ring' "$(tail -n 1 "$work/out")" 'ring,1000,1073741824,0.17362489
 succeeds cost swing,ring -n 4 --bytes 4K --format csv
 equal 'of a list' "$(cut -d , -f 1 "$work/out" | tr '\n' ' ')" 'algorithm swing ring '
 
+# A plan of very many rounds takes time as there are rounds: a block goes to and fro.
+group()
+{
+    echo "{\"ranks\":[$1],\"ops\":[{\"kind\":\"$4\",\"peer\":$2,\"first\":0,\"count\":1,\"round\":0},
+    {\"repeat\":150000,\"ops\":[{\"kind\":\"$3\",\"peer\":$2,\"first\":0,\"count\":1,\"round\":[1,0,2]},
+    {\"kind\":\"$5\",\"peer\":$2,\"first\":0,\"count\":1,\"round\":[2,0,2]}]}]}"
+}
+echo "{\"strag-plan\":1,\"algorithm\":\"to-and-fro\",\"n\":2,\"blocks\":1,\"groups\":[
+    $(group 0 1 send recv_reduce recv),$(group 1 0 recv send send)]}" > "$work/long.json"
+equal 'very many rounds' "$(timeout 20 "$STRAG" cost --plan "$work/long.json" --bytes 0 --format csv | tail -n 1)" \
+    'to-and-fro,2,0,0.300001'
+
 # `all` omits what cannot be planned, with a message; by name it is an error.
 STRAG=$STRAG_BROKEN
 gives 0 cost -n 3 --bytes 32 --format csv

@@ -302,6 +302,8 @@ static const struct {
      "FILE: groups[0].ops[0].peer: an integer, or a list of 2 or 3"},
     {GROUP("{\"repeat\":2,\"ops\":[{\"repeat\":2,\"ops\":[]}]}"),
      "FILE: groups[0].ops[0].ops[0]: no key 'repeat' (nearest: peer); accepted: kind, peer"},
+    {GROUP("{\"repeat\":1073741824,\"ops\":[]}"),
+     "FILE: groups[0].ops[0].ops: at least one operation is repeated"},
     {GROUP("{\"repeat\":0,\"ops\":[]}"), "FILE: groups[0].ops[0].repeat: an integer from 1 to"},
     {GROUP("{\"repeat\":1000000000,\"ops\":[{\"kind\":\"send\",\"count\":1,\"peer\":[1,1],"
            "\"first\":0,\"round\":0}]}"),
@@ -328,6 +330,104 @@ static void mistakes_are_named(void **state)
             fail_msg("%s\n    %d: %s\n    expected: %s", text, status, err.text, refusals[r].why);
         assert_null(given);
     }
+}
+
+/* ---- Made by calls ---- */
+
+static struct strag_given *begin_given(int blocks)
+{
+    struct strag_given *given = strag_given_create();
+    assert_non_null(given);
+    struct strag_given_head *head = strag_given_head(given);
+    strcpy(head->name, "made");
+    head->n = 2;
+    head->blocks = blocks;
+    assert_int_equal(strag_given_stage(given, "plan"), 0);
+    return given;
+}
+
+/* A loop of operations of one block, turn after turn with the next block or two rounds later. */
+static void add_op(struct strag_given *given, enum strag_kind kind, int peer, int next_block,
+                   int round, int rounds)
+{
+    const struct strag_given_op op = {
+        .kind = (uint8_t)kind,
+        .own_left = kind == STRAG_RECV_REDUCE && peer == 1,
+        .count = 1,
+        .peer = {.start = peer},
+        .first = {.turn = next_block},
+        .round = {.start = round, .turn = rounds},
+    };
+    assert_true(strag_given_add_op(given, &op));
+}
+
+static void close_given(struct strag_given *given)
+{
+    struct strag_error err;
+    if (strag_given_close(given, &err) != STRAG_OK)
+        fail_msg("%s", err.text);
+}
+
+static void empty_loops_are_refused(void **state)
+{
+    (void)state;
+    struct strag_error err;
+    struct strag_given *given = begin_given(1);
+    assert_true(strag_given_add_group(given, 0, 2, 1));
+    assert_true(strag_given_add_loop(given, 1 << 30));
+    assert_int_equal(strag_given_close(given, &err), STRAG_ERR_ARGUMENT);
+    assert_string_equal(err.text, "group 0: a loop without operations");
+    strag_given_free(given);
+}
+
+/* However many operations are in a round, each is looked at a few times only. */
+static void long_rounds_are_proved(void **state)
+{
+    (void)state;
+    enum { BLOCKS = 50000 };
+    struct strag_measure measure;
+    struct strag_error err;
+    struct strag_given *given = begin_given(BLOCKS);
+    for (int rank = 0; rank < 2; rank++) {
+        assert_true(strag_given_add_group(given, rank, 1, 1));
+        for (int receives = 0; receives < 2; receives++) {
+            assert_true(strag_given_add_loop(given, BLOCKS));
+            add_op(given, receives ? STRAG_RECV_REDUCE : STRAG_SEND, 1 - rank, 1, 0, 0);
+        }
+    }
+    close_given(given);
+    if (strag_given_prove(given, &measure, &err) != STRAG_OK)
+        fail_msg("%s", err.text);
+    assert_int_equal(measure.rounds, 1);
+    assert_int_equal(measure.chain, 1);
+    strag_given_free(given);
+}
+
+/* The sum goes to and fro: a chain of more messages than 16 bits count. */
+static void long_chains_are_counted(void **state)
+{
+    (void)state;
+    enum { TURNS = 35000 };
+    struct strag_measure measure;
+    struct strag_error err;
+    struct strag_given *given = begin_given(1);
+    for (int rank = 0; rank < 2; rank++) {
+        assert_true(strag_given_add_group(given, rank, 1, 1));
+        assert_true(strag_given_add_loop(given, 1));
+        add_op(given, rank ? STRAG_SEND : STRAG_RECV_REDUCE, 1 - rank, 0, 0, 0);
+        assert_true(strag_given_add_loop(given, TURNS));
+        add_op(given, rank ? STRAG_RECV : STRAG_SEND, 1 - rank, 0, 1, 2);
+        add_op(given, rank ? STRAG_SEND : STRAG_RECV, 1 - rank, 0, 2, 2);
+    }
+    strag_given_head(given)->chain = UINT16_MAX;
+    close_given(given);
+    assert_int_equal(strag_given_prove(given, &measure, &err), STRAG_ERR_FALSE);
+    assert_string_equal(err.text,
+                        "made n=2: 70001 messages need one another in a row; it claims 65535");
+    strag_given_head(given)->chain = 2 * TURNS + 1;
+    assert_int_equal(strag_given_prove(given, &measure, &err), STRAG_OK);
+    assert_int_equal(measure.chain, 2 * TURNS + 1);
+    strag_given_free(given);
 }
 
 /* ---- Without memory ---- */
@@ -546,6 +646,9 @@ int main(void)
         cmocka_unit_test(algorithms_come_back),
         cmocka_unit_test(repetition_is_found),
         cmocka_unit_test(mistakes_are_named),
+        cmocka_unit_test(empty_loops_are_refused),
+        cmocka_unit_test(long_rounds_are_proved),
+        cmocka_unit_test(long_chains_are_counted),
         cmocka_unit_test(out_of_memory),
         cmocka_unit_test(changed_texts_are_refused_or_right),
     };
