@@ -22,6 +22,13 @@ struct pass {
     int first; /* rank */
 };
 
+/* How it went in the end. */
+static int end_of(FILE *out, struct strag_error *err)
+{
+    return ferror(out) ? strag_fail(err, STRAG_ERR_IO, "the output could not be written")
+                       : STRAG_OK;
+}
+
 /* The plans one after the other: each is made, visited and freed. */
 static int visit_plans(struct pass *pass, const struct strag_instance *instance,
                        struct strag_ranks ranks, const struct strag_progress *progress,
@@ -37,7 +44,7 @@ static int visit_plans(struct pass *pass, const struct strag_instance *instance,
         pass->visit(pass, plan);
         strag_plan_free(plan);
     }
-    return ferror(pass->out) ? STRAG_ERR_IO : STRAG_OK;
+    return end_of(pass->out, err);
 }
 
 /* Columns of a number. */
@@ -242,7 +249,7 @@ int strag_show_json(FILE *out, const struct strag_instance *instance, struct str
     if (status != STRAG_OK)
         return status;
     fputs("]}\n", out);
-    return ferror(out) ? STRAG_ERR_IO : STRAG_OK;
+    return end_of(out, err);
 }
 
 /* ---- The compact form ---- */
@@ -323,5 +330,5 @@ int strag_show_compact(FILE *out, const struct strag_instance *instance,
     compact_groups(out, given);
     fputs("]}\n", out);
     strag_given_free(given);
-    return ferror(out) ? STRAG_ERR_IO : STRAG_OK;
+    return end_of(out, err);
 }

@@ -425,7 +425,8 @@ static int draw_plans(FILE *out, struct strag_plan *const *plans, int count,
         choose_heights(&picture);
         place_columns(&picture);
         draw(&picture);
-        status = ferror(out) ? STRAG_ERR_IO : STRAG_OK;
+        if (ferror(out))
+            status = strag_fail(err, STRAG_ERR_IO, "the output could not be written");
     } else {
         status =
             strag_fail(err, STRAG_ERR_MEMORY, "out of memory for a picture of %d ranks", count);
