@@ -93,6 +93,9 @@ static void find_columns(struct picture *picture)
     const struct strag_trace_rank *first = &picture->job->ranks[0];
     struct column found[CALLS_MOST];
     int count = 0;
+    for (int r = 0; r < picture->job->n; r++)
+        if (picture->job->ranks[r].count == 0)
+            return; /* looking for rank 0's calls one by one would take long */
     for (size_t e = first->count; e-- > 0 && count < CALLS_MOST;)
         if (first->events[e].kind == STRAG_TRACE_CALL &&
             make_column(picture->job, first->events[e].call, &found[count]))
