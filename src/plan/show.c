@@ -7,6 +7,7 @@
  */
 #include "plan/show.h"
 
+#include "base/c_locale.h"
 #include "plan/given.h"
 
 #include <math.h>
@@ -172,12 +173,14 @@ static double bound_above(uint64_t numerator, uint64_t denominator)
 static void json_bounds(FILE *out, const struct strag_bounds *bounds)
 {
     uint64_t denominator = (uint64_t)(bounds->numerator ? bounds->denominator : bounds->blocks);
+    const locale_t before = strag_c_locale_enter();
     fputs("\"bounds\":[", out);
     for (int b = 0; b <= bounds->blocks; b++) {
         uint64_t numerator = (uint64_t)(bounds->numerator ? bounds->numerator[b] : b);
         fprintf(out, "%s%.17g", b ? "," : "", bound_above(numerator, denominator));
     }
     fputs("]", out);
+    strag_c_locale_leave(before);
 }
 
 /* What the algorithm promises, as far as it is not in the operations; who reads it compares. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "plan/trace.h"
 
+#include "base/c_locale.h"
 #include "base/json.h"
 
 #include <math.h>
@@ -198,7 +199,9 @@ void strag_trace_json(const struct strag_trace_job *job, FILE *out)
     strag_json_string(job->name, out);
     fprintf(out, ",\"ranks\":%d},\"traceEvents\":[\n", job->n);
     fputs("{\"ph\":\"M\",\"name\":\"trace\",\"pid\":0,\"args\":{}}", out);
+    const locale_t before = strag_c_locale_enter();
     for (int r = 0; r < job->n; r++)
         write_rank(&json, r);
+    strag_c_locale_leave(before);
     fputs("\n]}\n", out);
 }

@@ -7,6 +7,7 @@
  */
 #include "plan/trace.h"
 
+#include "base/c_locale.h"
 #include "base/units.h"
 
 #include <math.h>
@@ -277,7 +278,9 @@ int strag_trace_svg(const struct strag_trace_job *job, FILE *out)
     if (!picture.shown)
         return STRAG_ERR_MEMORY;
     find_columns(&picture);
+    const locale_t before = strag_c_locale_enter();
     write_all(&picture);
+    strag_c_locale_leave(before);
     free(picture.shown);
     return STRAG_OK;
 }
