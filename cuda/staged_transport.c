@@ -173,12 +173,6 @@ static bool must_wait(const struct staged_transport *transport, bool send)
 
 /* ---- Posting ---- */
 
-static bool on_host(const struct strag_staging *staging, const void *buffer)
-{
-    const char *first = (const char *)buffer + staging->options.span.true_lb;
-    return staging->host_begin && first >= staging->host_begin && first < staging->host_end;
-}
-
 static int fly(struct staged_transport *transport, struct staged_message *message)
 {
     struct strag_transport *inner = transport->inner;
@@ -226,7 +220,7 @@ static int prepare_recv(struct strag_staging *staging, struct staged_message *me
 
 static int prepare(struct strag_staging *staging, struct staged_message *message)
 {
-    if (on_host(staging, message->buffer))
+    if (staging_on_host(staging, message->buffer))
         return STRAG_OK;
     return message->send ? prepare_send(staging, message) : prepare_recv(staging, message);
 }

@@ -11,6 +11,12 @@ size_t staging_bytes(const struct strag_staging *staging, size_t elements)
     return (elements - 1) * (size_t)span->extent + (size_t)span->true_extent;
 }
 
+bool staging_on_host(const struct strag_staging *staging, const void *element)
+{
+    const char *first = (const char *)element + staging->options.span.true_lb;
+    return staging->host_begin && first >= staging->host_begin && first < staging->host_end;
+}
+
 void *staging_take(struct strag_staging *staging, size_t elements)
 {
     const struct strag_staging_options *options = &staging->options;

@@ -37,6 +37,9 @@ struct strag_staging {
 /** Bytes from the first to the last of `elements`, at least 1. */
 size_t staging_bytes(const struct strag_staging *staging, size_t elements);
 
+/** Is the element at this address in the temporary space in host memory? */
+bool staging_on_host(const struct strag_staging *staging, const void *element);
+
 /** Pinned memory for elements: the address of the first one's origin, or NULL. */
 void *staging_take(struct strag_staging *staging, size_t elements);
 void staging_give(struct strag_staging *staging, void *chunk, bool lost);

@@ -2,6 +2,7 @@
 #include "values.h"
 
 #include "algorithms/table.h"
+#include "base/c_locale.h"
 #include "base/parse.h"
 #include "machine/state_text.h"
 #include "model/numbers.h"
@@ -32,8 +33,10 @@ double coll_strag_read_number(const struct coll_strag_source *source, int id)
         return -1;
     if (strag_model_number_parse(id, source->text, &value, NULL) == STRAG_OK)
         return value;
+    const locale_t before = strag_c_locale_enter();
     snprintf(accepted, sizeof accepted, "numbers from %g to %g", strag_model_numbers[id].least,
              STRAG_MODEL_NUMBER_MOST);
+    strag_c_locale_leave(before);
     coll_strag_complain(source, "not such a number", NULL, accepted, "what suits the network");
     return -1;
 }

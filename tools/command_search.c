@@ -129,7 +129,10 @@ static int write_json(const struct command *command, const struct strag_found *p
     if (status == STRAG_OK)
         status = strag_show_json(stdout, &instance, (struct strag_ranks){0, n}, NULL, &err);
     strag_instance_close(&instance);
-    return status == STRAG_OK ? EXIT_DONE : complain(command, status, "%s", err.text);
+    if (status == STRAG_OK)
+        return EXIT_DONE;
+    /* What is wrong with stdout, main says when it closes it. */
+    return status == STRAG_ERR_IO ? EXIT_FALSE : complain(command, status, "%s", err.text);
 }
 
 static int search(const struct command *command, const struct machine *machine,

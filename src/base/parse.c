@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "base/parse.h"
 
+#include "base/c_locale.h"
+
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -223,7 +225,9 @@ int strag_parse_real(const char *text, double low, double high, double *value,
     bool decimal =
         *text && strspn(text, "0123456789.eE+-") == strlen(text) && *text != '+' && *text != '-';
     char *end = NULL;
+    const locale_t before = strag_c_locale_enter();
     double number = decimal ? strtod(text, &end) : 0;
+    strag_c_locale_leave(before);
     if (!decimal || *end || !(number >= low && number <= high))
         return strag_fail(err, STRAG_ERR_ARGUMENT, "'%.*s' is not a number from %g to %g",
                           quoted(whole(text)), text, low, high);
@@ -240,15 +244,23 @@ static bool try_text(double number, double value, double scale, int digits, char
     return strtod(text, NULL) * scale == value;
 }
 
-const char *strag_real_text(double value, double scale, char text[32])
+/* As short as it may be. */
+static void find_text(double value, double scale, char text[32])
 {
     const double number = value / scale;
     for (int digits = 1; digits <= 17; digits++)
         if (try_text(number, value, scale, digits, text))
-            return text;
+            return;
     /* value / scale was rounded: a neighbour may be it */
     if (!try_text(nextafter(number, 0), value, scale, 17, text) &&
         !try_text(nextafter(number, INFINITY), value, scale, 17, text))
         (void)try_text(number, value, scale, 17, text);
+}
+
+const char *strag_real_text(double value, double scale, char text[32])
+{
+    const locale_t before = strag_c_locale_enter();
+    find_text(value, scale, text);
+    strag_c_locale_leave(before);
     return text;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "base/status.h"
 
+#include "base/c_locale.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -9,7 +11,9 @@ int strag_fail(struct strag_error *err, int status, const char *format, ...)
     if (err) {
         va_list args;
         va_start(args, format);
+        const locale_t before = strag_c_locale_enter(); /* what is accepted reads as it is typed */
         vsnprintf(err->text, sizeof err->text, format, args);
+        strag_c_locale_leave(before);
         va_end(args);
     }
     return status;

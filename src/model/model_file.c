@@ -4,6 +4,7 @@
  */
 #include "model/model_file.h"
 
+#include "base/c_locale.h"
 #include "base/parse.h"
 #include "model/numbers_yaml.h"
 
@@ -270,7 +271,9 @@ static void write_measured(const struct strag_model_entry *entry, FILE *stream)
         comma = ", ";
     }
     if (entry->error >= 0) {
+        const locale_t before = strag_c_locale_enter();
         fprintf(stream, "%serror: %.2g", comma, entry->error);
+        strag_c_locale_leave(before);
         comma = ", ";
     }
     if (entry->ranks > 0) {

@@ -7,6 +7,7 @@
  */
 #include "plan/show.h"
 
+#include "base/c_locale.h"
 #include "plan/given.h"
 
 #include <math.h>
@@ -21,6 +22,13 @@ struct pass {
     struct widths *widths;
     int first; /* rank */
 };
+
+/* How it went in the end. */
+static int end_of(FILE *out, struct strag_error *err)
+{
+    return ferror(out) ? strag_fail(err, STRAG_ERR_IO, "the output could not be written")
+                       : STRAG_OK;
+}
 
 /* The plans one after the other: each is made, visited and freed. */
 static int visit_plans(struct pass *pass, const struct strag_instance *instance,
@@ -37,7 +45,7 @@ static int visit_plans(struct pass *pass, const struct strag_instance *instance,
         pass->visit(pass, plan);
         strag_plan_free(plan);
     }
-    return ferror(pass->out) ? STRAG_ERR_IO : STRAG_OK;
+    return end_of(pass->out, err);
 }
 
 /* Columns of a number. */
@@ -165,12 +173,14 @@ static double bound_above(uint64_t numerator, uint64_t denominator)
 static void json_bounds(FILE *out, const struct strag_bounds *bounds)
 {
     uint64_t denominator = (uint64_t)(bounds->numerator ? bounds->denominator : bounds->blocks);
+    const locale_t before = strag_c_locale_enter();
     fputs("\"bounds\":[", out);
     for (int b = 0; b <= bounds->blocks; b++) {
         uint64_t numerator = (uint64_t)(bounds->numerator ? bounds->numerator[b] : b);
         fprintf(out, "%s%.17g", b ? "," : "", bound_above(numerator, denominator));
     }
     fputs("]", out);
+    strag_c_locale_leave(before);
 }
 
 /* What the algorithm promises, as far as it is not in the operations; who reads it compares. */
@@ -242,7 +252,7 @@ int strag_show_json(FILE *out, const struct strag_instance *instance, struct str
     if (status != STRAG_OK)
         return status;
     fputs("]}\n", out);
-    return ferror(out) ? STRAG_ERR_IO : STRAG_OK;
+    return end_of(out, err);
 }
 
 /* ---- The compact form ---- */
@@ -323,5 +333,5 @@ int strag_show_compact(FILE *out, const struct strag_instance *instance,
     compact_groups(out, given);
     fputs("]}\n", out);
     strag_given_free(given);
-    return ferror(out) ? STRAG_ERR_IO : STRAG_OK;
+    return end_of(out, err);
 }

@@ -11,6 +11,8 @@
  * for the arrows behind it. show_rounds.h says which rounds are left out.
  */
 #include "plan/show.h"
+
+#include "base/c_locale.h"
 #include "plan/show_rounds.h"
 
 #include <stdlib.h>
@@ -424,8 +426,11 @@ static int draw_plans(FILE *out, struct strag_plan *const *plans, int count,
         survey(&picture);
         choose_heights(&picture);
         place_columns(&picture);
+        const locale_t before = strag_c_locale_enter();
         draw(&picture);
-        status = ferror(out) ? STRAG_ERR_IO : STRAG_OK;
+        strag_c_locale_leave(before);
+        if (ferror(out))
+            status = strag_fail(err, STRAG_ERR_IO, "the output could not be written");
     } else {
         status =
             strag_fail(err, STRAG_ERR_MEMORY, "out of memory for a picture of %d ranks", count);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "plan/trace.h"
 
+#include "base/c_locale.h"
 #include "base/json.h"
 
 #include <math.h>
@@ -136,8 +137,12 @@ static int thread_of(struct json *json, const struct strag_trace_event *event)
 
 static void write_event(struct json *json, int rank, const struct strag_trace_event *event)
 {
-    static const char *const names[] = {
-        [STRAG_SEND] = "send to", [STRAG_RECV] = "recv from", [STRAG_RECV_REDUCE] = "reduce from"};
+    static const char *const names[] = {[STRAG_SEND] = "send to",
+                                        [STRAG_RECV] = "recv from",
+                                        [STRAG_RECV_REDUCE] = "reduce from",
+                                        [STRAG_RECV_HOLD] = "hold from",
+                                        [STRAG_RECV_JOIN] = "join from"};
+    _Static_assert(sizeof names / sizeof *names == STRAG_RECV_JOIN + 1, "every kind has a name");
     const int thread = thread_of(json, event);
     json->used[thread] = true;
     fputs(",\n{\"ph\":\"X\",\"name\":", json->out);
@@ -194,7 +199,9 @@ void strag_trace_json(const struct strag_trace_job *job, FILE *out)
     strag_json_string(job->name, out);
     fprintf(out, ",\"ranks\":%d},\"traceEvents\":[\n", job->n);
     fputs("{\"ph\":\"M\",\"name\":\"trace\",\"pid\":0,\"args\":{}}", out);
+    const locale_t before = strag_c_locale_enter();
     for (int r = 0; r < job->n; r++)
         write_rank(&json, r);
+    strag_c_locale_leave(before);
     fputs("\n]}\n", out);
 }

@@ -7,6 +7,7 @@
  */
 #include "plan/trace.h"
 
+#include "base/c_locale.h"
 #include "base/units.h"
 
 #include <math.h>
@@ -25,8 +26,17 @@
 #define SHORTEST_BAR 0.6
 enum { CALLS_MOST = 4, ROWS_MOST = 24, BARS_MOST = 4000 };
 
-static const char *const colours[] = {
-    [STRAG_SEND] = "#2f6db3", [STRAG_RECV] = "#c2561a", [STRAG_RECV_REDUCE] = "#1b7f5c"};
+/* How an operation of each kind is shown. */
+static const struct {
+    const char *colour, *what;
+} kinds[] = {
+    [STRAG_SEND] = {"#2f6db3", "to"},
+    [STRAG_RECV] = {"#c2561a", "from"},
+    [STRAG_RECV_REDUCE] = {"#1b7f5c", "reduced, from"},
+    [STRAG_RECV_HOLD] = {"#c2561a", "kept aside, from"},
+    [STRAG_RECV_JOIN] = {"#1b7f5c", "reduced with what was kept aside, from"},
+};
+_Static_assert(sizeof kinds / sizeof *kinds == STRAG_RECV_JOIN + 1, "every kind is shown");
 
 /* A call that all ranks have. */
 struct column {
@@ -84,6 +94,9 @@ static void find_columns(struct picture *picture)
     const struct strag_trace_rank *first = &picture->job->ranks[0];
     struct column found[CALLS_MOST];
     int count = 0;
+    for (int r = 0; r < picture->job->n; r++)
+        if (picture->job->ranks[r].count == 0)
+            return; /* looking for rank 0's calls one by one would take long */
     for (size_t e = first->count; e-- > 0 && count < CALLS_MOST;)
         if (first->events[e].kind == STRAG_TRACE_CALL &&
             make_column(picture->job, first->events[e].call, &found[count]))
@@ -153,12 +166,11 @@ static void write_operation(const struct picture *picture, const struct column *
     const double to = place(column, left, fmin(event->end, column->end));
     const bool send = event->kind == STRAG_SEND;
     snprintf(title, sizeof title, "round %d: %s %d, %s, %s", (int)event->round,
-             send                        ? "to"
-             : event->kind == STRAG_RECV ? "from"
-                                         : "reduced, from",
-             (int)event->peer, strag_units_bytes((double)event->bytes).text,
+             kinds[event->kind].what, (int)event->peer,
+             strag_units_bytes((double)event->bytes).text,
              strag_units_time(event->end - event->begin).text);
-    bar(picture, from, send ? top + 3 : top + 4 + BAR, to - from, BAR, colours[event->kind], title);
+    bar(picture, from, send ? top + 3 : top + 4 + BAR, to - from, BAR, kinds[event->kind].colour,
+        title);
 }
 
 /* A rank's row of a column. @param[in,out] bars  that may still be written */
@@ -266,7 +278,9 @@ int strag_trace_svg(const struct strag_trace_job *job, FILE *out)
     if (!picture.shown)
         return STRAG_ERR_MEMORY;
     find_columns(&picture);
+    const locale_t before = strag_c_locale_enter();
     write_all(&picture);
+    strag_c_locale_leave(before);
     free(picture.shown);
     return STRAG_OK;
 }

@@ -242,6 +242,16 @@ static struct segment *take_segment(struct strag_pipeline *pipeline, struct run 
     return segment;
 }
 
+/* More elements are finished. */
+static void finish(struct strag_pipeline *pipeline, struct run *run, size_t count)
+{
+    const int index = (int)(run - pipeline->runs);
+    run->done += count;
+    if (pipeline->call->trace && run->done == run->end)
+        strag_trace_ended(pipeline->call->trace, &pipeline->plan->ops[index], index,
+                          run->end - run->begin);
+}
+
 /* The oldest segment is not needed any more, nor its temporary space. */
 static void drop(struct strag_pipeline *pipeline, struct run *run)
 {
@@ -250,9 +260,6 @@ static void drop(struct strag_pipeline *pipeline, struct run *run)
     if (!run->oldest)
         run->youngest = NULL;
     run->flying--;
-    if (pipeline->call->trace && run->done == run->end)
-        strag_trace_ended(pipeline->call->trace, &pipeline->plan->ops[run - pipeline->runs],
-                          (int)(run - pipeline->runs), run->end - run->begin);
     struct lane *lane = &pipeline->lanes[run->lane];
     release(pipeline, run, segment);
     if (segment->slot != NONE)
@@ -264,7 +271,7 @@ static void drop(struct strag_pipeline *pipeline, struct run *run)
 /* The oldest segment is finished. */
 static void retire(struct strag_pipeline *pipeline, struct run *run)
 {
-    run->done += run->oldest->count;
+    finish(pipeline, run, run->oldest->count);
     drop(pipeline, run);
 }
 
@@ -382,7 +389,7 @@ static bool add_joined(struct strag_pipeline *pipeline, int index)
                         held_address(pipeline, run->done), own_values(pipeline, op, run->done),
                         count))
             break;
-        run->done += count;
+        finish(pipeline, run, count);
         added = true;
     }
     return added;

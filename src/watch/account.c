@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "watch/account.h"
 
+#include "base/c_locale.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "base/units.h"
@@ -381,6 +382,7 @@ static void json_watch(const struct strag_watch_summary *summary, FILE *out)
 void strag_account_json(const struct strag_account *account, FILE *out)
 {
     const struct strag_ledger *ledger = account->ledger;
+    const locale_t before = strag_c_locale_enter();
     fputs("{\"communicator\":", out);
     strag_json_string(account->name, out);
     fprintf(out,
@@ -403,4 +405,5 @@ void strag_account_json(const struct strag_account *account, FILE *out)
     json_text("try", try_phrase(account).text, out);
     json_watch(account->summary, out);
     fputc('}', out);
+    strag_c_locale_leave(before);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "watch/link_speed.h"
 
+#include "base/c_locale.h"
 #include "base/text.h"
 
 #include <glob.h>
@@ -56,6 +57,15 @@ static double sum(const char *root, const char *pattern, speed_function *speed)
     return total;
 }
 
+/* A number at a line's beginning. */
+static double number_of(const char *line, char **end)
+{
+    const locale_t before = strag_c_locale_enter();
+    const double number = strtod(line, end);
+    strag_c_locale_leave(before);
+    return number;
+}
+
 /* ---- InfiniBand, and devices that present themselves as such ---- */
 
 static double port_speed(const char *folder)
@@ -65,7 +75,7 @@ static double port_speed(const char *folder)
         return 0;
     if (!read_line(folder, "rate", line))
         return 0;
-    double rate = strtod(line, &end);
+    double rate = number_of(line, &end);
     return end != line && rate > 0 && strncmp(end, " Gb/sec", 7) == 0 ? rate * gigabit : 0;
 }
 
@@ -82,7 +92,7 @@ static double interface_speed(const char *folder)
         return 0;
     if (!read_line(folder, "speed", line))
         return 0;
-    double speed = strtod(line, &end);
+    double speed = number_of(line, &end);
     return end != line && speed > 0 ? speed * megabit : 0;
 }
 

@@ -8,8 +8,9 @@ set -eu
 
 output=$builddir/trace-output.$$
 folder=$builddir/trace.$$
+plan=$builddir/trace-plan.$$
 mkdir -p "$folder"
-trap 'rm -rf "$output" "$folder"' EXIT
+trap 'rm -rf "$output" "$folder" "$plan"' EXIT
 
 # run RANKS OPTIONS-AND-PROGRAM...: into $output
 run()
@@ -87,6 +88,15 @@ check t 3 50 2 'kinds["operation"] >= 50 * 3'
 run 3 --mca coll_strag_trace "$folder/t.json" "$programs/report" --calls 30 --late 0
 check t 3 30 0 'kinds["operation"] == 0'
 lines 0 '^strag: '
+
+# What is kept aside and joined with another message, by the pipeline and in order.
+"$STRAG" plan trivance-latency -n 3 --format json > "$plan"
+for bytes in 64 300000; do
+    run 3 --mca coll strag --mca coll_strag_minimum_size 0 --mca coll_strag_plan "$plan" \
+        --mca coll_strag_trace "$folder/t.json" "$programs/report" --calls 10 --bytes "$bytes"
+    check t 3 10 -1 'kinds["operation"] == 10 * 12' \
+        '{event["name"].split()[0] for event in events} >= {"send", "reduce", "hold", "join"}'
+done
 
 # Nonblocking calls, too; one file for each communicator.
 run 4 --mca coll strag --mca coll_strag_trace "$folder/%c.json" "$programs/report" --mode kinds

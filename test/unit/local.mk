@@ -32,6 +32,7 @@ unit_tests = \
 	test/unit/test_layout_errors \
 	test/unit/test_layout_locate \
 	test/unit/test_link_speed \
+	test/unit/test_locale \
 	test/unit/test_loopback \
 	test/unit/test_memory \
 	test/unit/test_model_file \
@@ -235,6 +236,10 @@ test_unit_test_link_speed_SOURCES = test/unit/test_link_speed.c
 test_unit_test_link_speed_CPPFLAGS = $(unit_cppflags)
 test_unit_test_link_speed_LDFLAGS = $(unit_ldflags)
 test_unit_test_link_speed_LDADD = $(unit_libs)
+test_unit_test_locale_SOURCES = test/unit/test_locale.c
+test_unit_test_locale_CPPFLAGS = $(unit_cppflags)
+test_unit_test_locale_LDFLAGS = $(unit_ldflags)
+test_unit_test_locale_LDADD = $(unit_libs)
 test_unit_test_loopback_SOURCES = test/unit/test_loopback.c
 test_unit_test_loopback_CPPFLAGS = $(unit_cppflags)
 test_unit_test_loopback_LDFLAGS = $(unit_ldflags)

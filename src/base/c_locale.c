@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/c_locale.h"
+
+locale_t strag_c_locale_enter(void)
+{
+    /* Where there is no memory, the program's own stays: glibc and musl need none for this one. */
+    return uselocale(newlocale(LC_ALL_MASK, "C", (locale_t)0));
+}
+
+void strag_c_locale_leave(locale_t before)
+{
+    const locale_t entered = uselocale(before);
+    if (entered != before)
+        freelocale(entered);
+}
