@@ -360,6 +360,11 @@ void coll_strag_ledger_begin_late(coll_strag_module_t *module, ompi_communicator
 {
     int priority;
     mca_coll_base_comm_coll_t *all = comm->c_coll;
+    if (all->coll_allreduce_module != &module->super) { /* it would call ours with its own module */
+        coll_strag_log(comm, "not reported: another component is above strag, for which an info "
+                             "key comes too late; --mca coll_strag_report 1 does not");
+        return;
+    }
     struct coll_strag_ledger *ledger =
         coll_strag_ledger_create(module, comm, COLL_STRAG_NOTES_REPORT);
     if (NULL == ledger)

@@ -107,6 +107,10 @@ run 3 --mca coll strag --mca coll_strag_report 1 "$programs/report" --mode keys
 lines 1 '^strag: on: 3 ranks on 1 host: 11 blocking'
 lines 0 '^strag: off'
 
+# coll/monitoring wraps what strag installed: a key comes too late, and the calls go on.
+run 2 --mca pml ob1,monitoring --mca pml_monitoring_enable 1 --mca coll_strag_priority 60 \
+    "$programs/report" --mode keys
+
 # ---- Ranks that differ: rank 0's parameter counts, and a rank without strag is not waited for ----
 
 start=$SECONDS
