@@ -369,7 +369,8 @@ void coll_strag_ledger_begin_late(coll_strag_module_t *module, ompi_communicator
         coll_strag_ledger_create(module, comm, COLL_STRAG_NOTES_REPORT);
     if (NULL == ledger)
         return;
-    ledger->previous = coll_strag_component_of(comm, module->previous.allreduce_module, &priority);
+    ledger->previous =
+        coll_strag_component_below(comm, module->previous.allreduce_module, &priority);
     ledger->notes.watched_from = module->decision.watch_from;
     module->ledger = ledger;
     coll_strag_ledger_attach(ledger);

@@ -68,6 +68,7 @@ for n in 2 4 8; do
     late "$n" 262144 "$ours" --mca coll strag
     late "$n" 262144 "$none" --mca coll_strag_verbose 0
 done
+late 4 262144 "$ours" --mca pml ob1,monitoring --mca pml_monitoring_enable 1 --mca coll_strag_priority 60
 late 4 64 "$short" --mca coll strag --mca coll_strag_minimum_size 1K
 late 4 262144 "$low" --mca coll_strag_priority 20
 
