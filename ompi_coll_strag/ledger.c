@@ -330,7 +330,11 @@ static void end_ledger(struct coll_strag_teardown *teardown)
         begin_end(ledger);
     if (!ledger->collecting)
         return;
-    coll_strag_collect_wait(&ledger->collect);
+    const bool waits = ompi_comm_rank(ledger->comm) == 0 || coll_strag_teardown_is_final();
+    const double patience = waits ? COLL_STRAG_COLLECT_PATIENCE : COLL_STRAG_COLLECT_BRIEFLY;
+    if (!coll_strag_collect_wait(&ledger->collect, patience) && !waits &&
+        !coll_strag_collect_leave(&ledger->collect))
+        (void)coll_strag_collect_wait(&ledger->collect, COLL_STRAG_COLLECT_PATIENCE);
     if (ompi_comm_rank(ledger->comm) == 0)
         report(ledger);
     coll_strag_collect_free(&ledger->collect);
