@@ -138,15 +138,6 @@ static void *make_record(const struct coll_strag_ledger *ledger, size_t *bytes)
     return record;
 }
 
-/* The same on all ranks: rank 0's info key may have said something else. */
-static bool is_reported(const struct coll_strag_ledger *ledger)
-{
-    const struct coll_strag_decision *decision = &ledger->module->decision;
-    const bool decided = !ledger->declined && coll_strag_is_set_up(ledger->module) &&
-                         decision->window > 0; /* it is 0 if there was nothing to decide */
-    return decided ? decision->report : ledger->noting & COLL_STRAG_NOTES_REPORT;
-}
-
 /* Its turn has come; only once. */
 static bool is_first_time(struct coll_strag_ledger *ledger)
 {
@@ -155,11 +146,11 @@ static bool is_first_time(struct coll_strag_ledger *ledger)
     return first;
 }
 
+/* Wherever there is a ledger, which all ranks have: how far setup has come here the others do not
+ * know, nor with it whether rank 0 reports. */
 static void begin_end(struct coll_strag_ledger *ledger)
 {
     size_t bytes = 0;
-    if (!is_reported(ledger) && !(ledger->noting & COLL_STRAG_NOTES_TRACE))
-        return;
     void *record = make_record(ledger, &bytes);
     ledger->collecting = true;
     coll_strag_collect_begin(&ledger->collect, ledger->comm, record, bytes, record_room(ledger),
@@ -290,6 +281,15 @@ static void make_trace(const struct coll_strag_ledger *ledger, const struct reco
     strag_clocks_free(clocks);
     strag_trace_sort(&job);
     coll_strag_trace_write(ledger->comm, &job);
+}
+
+/* On rank 0: its info key may have said something else than the parameter. */
+static bool is_reported(const struct coll_strag_ledger *ledger)
+{
+    const struct coll_strag_decision *decision = &ledger->module->decision;
+    const bool decided = !ledger->declined && coll_strag_is_set_up(ledger->module) &&
+                         decision->window > 0; /* it is 0 if there was nothing to decide */
+    return decided ? decision->report : ledger->noting & COLL_STRAG_NOTES_REPORT;
 }
 
 /* On rank 0. */
