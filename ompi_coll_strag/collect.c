@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "collect.h"
 
+#include "log.h"
 #include "teardown.h"
 #include "transport.h"
 
@@ -20,8 +21,10 @@ static void begin_on_first(struct coll_strag_collect *collect, void *record, siz
     collect->records = malloc(n * collect->room);
     collect->requests = calloc(n, sizeof(ompi_request_t *));
     collect->bytes = calloc(n, sizeof *collect->bytes);
-    if (!collect->records || !collect->requests || !collect->bytes)
+    if (!collect->records || !collect->requests || !collect->bytes) {
+        coll_strag_log(collect->comm, "out of memory: no rank's notes are reported");
         return;
+    }
     if (record)
         memcpy(collect->records, record, bytes);
     collect->bytes[0] = record ? bytes : 0;
