@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "collect.h"
 
+#include "log.h"
+#include "teardown.h"
 #include "transport.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,8 +21,10 @@ static void begin_on_first(struct coll_strag_collect *collect, void *record, siz
     collect->records = malloc(n * collect->room);
     collect->requests = calloc(n, sizeof(ompi_request_t *));
     collect->bytes = calloc(n, sizeof *collect->bytes);
-    if (!collect->records || !collect->requests || !collect->bytes)
+    if (!collect->records || !collect->requests || !collect->bytes) {
+        coll_strag_log(collect->comm, "out of memory: no rank's notes are reported");
         return;
+    }
     if (record)
         memcpy(collect->records, record, bytes);
     collect->bytes[0] = record ? bytes : 0;
@@ -67,12 +72,17 @@ static bool is_over(struct coll_strag_collect *collect, int r)
     return true;
 }
 
-void coll_strag_collect_wait(struct coll_strag_collect *collect)
+bool coll_strag_collect_wait(struct coll_strag_collect *collect, double patience)
 {
-    const double until = coll_strag_seconds() + COLL_STRAG_COLLECT_PATIENCE;
-    for (int r = 0; collect->requests && r < collect->n; r++)
-        while (!is_over(collect, r) && coll_strag_seconds() < until)
+    const double until = coll_strag_seconds() + patience;
+    bool all = true;
+    for (int r = 0; collect->requests && r < collect->n; r++) {
+        bool over;
+        while (!(over = is_over(collect, r)) && coll_strag_seconds() < until)
             opal_progress();
+        all = all && over;
+    }
+    return all;
 }
 
 const void *coll_strag_collect_of(const struct coll_strag_collect *collect, int rank, size_t *bytes)
@@ -92,4 +102,69 @@ void coll_strag_collect_free(struct coll_strag_collect *collect)
     }
     free(collect->bytes);
     *collect = (struct coll_strag_collect){.n = 0};
+}
+
+/* ---- What MPI_Comm_free has left to its messages ---- */
+
+struct left {
+    struct coll_strag_teardown teardown; /* first */
+    struct coll_strag_collect collect;   /* one message; it keeps its communicator */
+    struct left *next;
+};
+
+static struct {
+    pthread_mutex_t lock;
+    struct left *first;
+} lefts = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* @param one  NULL: any whose message is over @return NULL: there is none */
+static struct left *take(const struct left *one)
+{
+    pthread_mutex_lock(&lefts.lock);
+    struct left **link = &lefts.first;
+    while (*link && (one ? *link != one : !REQUEST_COMPLETE((*link)->collect.requests[0])))
+        link = &(*link)->next;
+    struct left *left = *link;
+    if (left)
+        *link = left->next;
+    pthread_mutex_unlock(&lefts.lock);
+    return left;
+}
+
+/* It is off the list. */
+static void end(struct left *left)
+{
+    ompi_communicator_t *comm = left->collect.comm;
+    (void)coll_strag_collect_wait(&left->collect, COLL_STRAG_COLLECT_PATIENCE);
+    coll_strag_collect_free(&left->collect);
+    coll_strag_teardown_leave(&left->teardown);
+    free(left);
+    OBJ_RELEASE(comm);
+}
+
+static void end_at_last(struct coll_strag_teardown *teardown)
+{
+    struct left *left = take((struct left *)teardown);
+    if (left)
+        end(left);
+}
+
+bool coll_strag_collect_leave(struct coll_strag_collect *collect)
+{
+    struct left *left;
+    while ((left = take(NULL)) != NULL)
+        end(left);
+    left = calloc(1, sizeof *left);
+    if (NULL == left || !coll_strag_teardown_attach_last(&left->teardown, end_at_last)) {
+        free(left);
+        return false;
+    }
+    OBJ_RETAIN(collect->comm); /* until the message is over, whatever the PML keeps */
+    left->collect = *collect;
+    pthread_mutex_lock(&lefts.lock);
+    left->next = lefts.first;
+    lefts.first = left;
+    pthread_mutex_unlock(&lefts.lock);
+    *collect = (struct coll_strag_collect){.n = 0};
+    return true;
 }

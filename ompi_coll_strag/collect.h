@@ -7,6 +7,10 @@
  * before it waits for anything. Nobody waits for ever: after COLL_STRAG_COLLECT_PATIENCE rank 0
  * goes on without those that are missing, and others without knowing that theirs has arrived; what
  * is still under way then is left to its messages.
+ *
+ * In MPI_Comm_free rank 0 may be in that of another communicator, where it waits for this rank. So
+ * others leave theirs to its messages after COLL_STRAG_COLLECT_BRIEFLY, and wait for it in
+ * MPI_Finalize. They do wait so long, since a long message needs the progress of both.
  */
 #ifndef COLL_STRAG_COLLECT_H
 #define COLL_STRAG_COLLECT_H
@@ -15,6 +19,7 @@
 
 /* Seconds. */
 #define COLL_STRAG_COLLECT_PATIENCE 60.0
+#define COLL_STRAG_COLLECT_BRIEFLY  1.0
 
 struct coll_strag_collect {
     ompi_communicator_t *comm;
@@ -37,8 +42,13 @@ void coll_strag_collect_begin(struct coll_strag_collect *collect, ompi_communica
                               void *record, size_t bytes, size_t room,
                               bool (*takes_part)(ompi_communicator_t *comm, int rank));
 
-/** Wait until they are over, or for too long. */
-void coll_strag_collect_wait(struct coll_strag_collect *collect);
+/** Wait until they are over, or for so many seconds. @return whether they are over */
+bool coll_strag_collect_wait(struct coll_strag_collect *collect, double patience);
+
+/** On another rank than 0, in MPI_Comm_free: what is not over will be, in MPI_Finalize at the
+ * latest. Empties it, as coll_strag_collect_free. @return false: it is as it was, and is to be
+ * waited for */
+bool coll_strag_collect_leave(struct coll_strag_collect *collect);
 
 /** On rank 0. @param[out] bytes  of it @return a rank's record; NULL: it has not come */
 const void *coll_strag_collect_of(const struct coll_strag_collect *collect, int rank,

@@ -138,15 +138,6 @@ static void *make_record(const struct coll_strag_ledger *ledger, size_t *bytes)
     return record;
 }
 
-/* The same on all ranks: rank 0's info key may have said something else. */
-static bool is_reported(const struct coll_strag_ledger *ledger)
-{
-    const struct coll_strag_decision *decision = &ledger->module->decision;
-    const bool decided = !ledger->declined && coll_strag_is_set_up(ledger->module) &&
-                         decision->window > 0; /* it is 0 if there was nothing to decide */
-    return decided ? decision->report : ledger->noting & COLL_STRAG_NOTES_REPORT;
-}
-
 /* Its turn has come; only once. */
 static bool is_first_time(struct coll_strag_ledger *ledger)
 {
@@ -155,11 +146,11 @@ static bool is_first_time(struct coll_strag_ledger *ledger)
     return first;
 }
 
+/* Wherever there is a ledger, which all ranks have: how far setup has come here the others do not
+ * know, nor with it whether rank 0 reports. */
 static void begin_end(struct coll_strag_ledger *ledger)
 {
     size_t bytes = 0;
-    if (!is_reported(ledger) && !(ledger->noting & COLL_STRAG_NOTES_TRACE))
-        return;
     void *record = make_record(ledger, &bytes);
     ledger->collecting = true;
     coll_strag_collect_begin(&ledger->collect, ledger->comm, record, bytes, record_room(ledger),
@@ -292,6 +283,15 @@ static void make_trace(const struct coll_strag_ledger *ledger, const struct reco
     coll_strag_trace_write(ledger->comm, &job);
 }
 
+/* On rank 0: its info key may have said something else than the parameter. */
+static bool is_reported(const struct coll_strag_ledger *ledger)
+{
+    const struct coll_strag_decision *decision = &ledger->module->decision;
+    const bool decided = !ledger->declined && coll_strag_is_set_up(ledger->module) &&
+                         decision->window > 0; /* it is 0 if there was nothing to decide */
+    return decided ? decision->report : ledger->noting & COLL_STRAG_NOTES_REPORT;
+}
+
 /* On rank 0. */
 static void report(const struct coll_strag_ledger *ledger)
 {
@@ -330,7 +330,11 @@ static void end_ledger(struct coll_strag_teardown *teardown)
         begin_end(ledger);
     if (!ledger->collecting)
         return;
-    coll_strag_collect_wait(&ledger->collect);
+    const bool waits = ompi_comm_rank(ledger->comm) == 0 || coll_strag_teardown_is_final();
+    const double patience = waits ? COLL_STRAG_COLLECT_PATIENCE : COLL_STRAG_COLLECT_BRIEFLY;
+    if (!coll_strag_collect_wait(&ledger->collect, patience) && !waits &&
+        !coll_strag_collect_leave(&ledger->collect))
+        (void)coll_strag_collect_wait(&ledger->collect, COLL_STRAG_COLLECT_PATIENCE);
     if (ompi_comm_rank(ledger->comm) == 0)
         report(ledger);
     coll_strag_collect_free(&ledger->collect);
@@ -360,11 +364,17 @@ void coll_strag_ledger_begin_late(coll_strag_module_t *module, ompi_communicator
 {
     int priority;
     mca_coll_base_comm_coll_t *all = comm->c_coll;
+    if (all->coll_allreduce_module != &module->super) { /* it would call ours with its own module */
+        coll_strag_log(comm, "not reported: another component is above strag, for which an info "
+                             "key comes too late; --mca coll_strag_report 1 does not");
+        return;
+    }
     struct coll_strag_ledger *ledger =
         coll_strag_ledger_create(module, comm, COLL_STRAG_NOTES_REPORT);
     if (NULL == ledger)
         return;
-    ledger->previous = coll_strag_component_of(comm, module->previous.allreduce_module, &priority);
+    ledger->previous =
+        coll_strag_component_below(comm, module->previous.allreduce_module, &priority);
     ledger->notes.watched_from = module->decision.watch_from;
     module->ledger = ledger;
     coll_strag_ledger_attach(ledger);

@@ -76,7 +76,8 @@ static bool is_chosen(coll_strag_module_t *module, const ompi_communicator_t *co
     int priority = 0;
     if (!ledger)
         return true;
-    ledger->previous = coll_strag_component_of(comm, module->previous.allreduce_module, &priority);
+    ledger->previous =
+        coll_strag_component_below(comm, module->previous.allreduce_module, &priority);
     if (!ledger->declined && priority > module->first.priority) {
         snprintf(ledger->why, sizeof ledger->why,
                  "coll/%s has the priority %d, coll_strag_priority is %d", ledger->previous,

@@ -13,11 +13,16 @@
 #include <string.h>
 
 /*
- * Tags, which nothing else of Open MPI's has: below those of libnbc, in a range that is HCOLL's
- * alone, which is no PML's. PMLs that keep the lowest 24 bits (UCX) see -2^22 and below, where
- * libnbc comes to after 4 million calls of a communicator.
+ * Tags, which nothing else of Open MPI's has: below those of libnbc, and of coll/base's sparbit
+ * allgather, which has those from -2^30 down, as many as there are ranks.
+ *
+ * PMLs that keep the lowest 20 bits (libfabric) see -2^18 and below, down to -2^19 + 1: the user's
+ * tags end where these begin, and libnbc comes to them after 262,144 calls of a communicator. Those
+ * that keep 24 (UCX) see -2^22 - 2^18 and below, where it comes to after 4 million.
  */
-enum { TAG_FIRST = -(1 << 30) - (1 << 22), TAGS = 1 << 22 };
+enum { TAG_FIRST = -(1 << 30) - (1 << 22) - (1 << 18), TAGS = 1 << 18 };
+_Static_assert(((unsigned)TAG_FIRST & 0xfffff) >= 0x80000 + TAGS,
+               "they are the user's where 20 bits are kept");
 
 /* What a request has for itself. */
 struct coll_strag_persistent {
@@ -148,7 +153,8 @@ static bool read_cards(const struct coll_strag_module *module, const struct exch
            (!own->shm || strag_shm_join(own->shm, exchange->infos) == STRAG_SHM_ABLE);
 }
 
-/* Collective. @param own  NULL: this rank is out of memory @param[out] all  have all ranks one? */
+/* Collective. @param own  NULL: this rank has no memory, or no tag @param[out] all  have all one?
+ */
 static int open_channel(const struct coll_strag_call *call, struct coll_strag_persistent *own,
                         bool *all)
 {
@@ -219,11 +225,25 @@ static void keep(struct coll_strag_persistent *own)
     pthread_mutex_unlock(&list_lock);
 }
 
+/* After TAGS requests of a communicator they begin again; one whose tag an earlier one still has
+ * goes to the previous component. */
+static bool is_in_use(const struct coll_strag_module *module, int tag)
+{
+    if (module->persistent_made <= TAGS)
+        return false;
+    pthread_mutex_lock(&list_lock);
+    const struct coll_strag_persistent *own = module->persistent;
+    while (own && own->pml.tag != tag)
+        own = own->next;
+    pthread_mutex_unlock(&list_lock);
+    return NULL != own;
+}
+
 /* @param[out] own  NULL on all ranks if one of them cannot have one */
 static int make(const struct coll_strag_call *call, struct coll_strag_persistent **made)
 {
-    const uint32_t number = call->module->persistent_made++ % TAGS;
-    struct coll_strag_persistent *own = create(call, TAG_FIRST - (int)number);
+    const int tag = TAG_FIRST - (int)(call->module->persistent_made++ % TAGS);
+    struct coll_strag_persistent *own = is_in_use(call->module, tag) ? NULL : create(call, tag);
     bool all = false;
     const int code = open_channel(call, own, &all);
     *made = all ? own : NULL;

@@ -78,6 +78,7 @@ void coll_strag_report_close(void)
     if (file.stream)
         fclose(file.stream);
     file.stream = NULL;
+    file.tried = false;
 }
 
 /* In one piece, so that those of several processes do not mix. */

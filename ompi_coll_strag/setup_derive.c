@@ -128,7 +128,8 @@ static void share_plans(struct coll_strag_heritage *heritage)
 {
     const struct coll_strag_heritage *origin = heritage->origin;
     const struct coll_strag_decision *own = &heritage->decision, *theirs = &origin->decision;
-    if (own->given_bytes) /* a plan from a file is known by an address that ends with this one */
+    if (own->given_bytes) /* plans from files stay where they are used: few communicators have any
+                           */
         return;
     if (!heritage->numbered_as_origin || own->ports != theirs->ports ||
         own->reproducible != theirs->reproducible ||

@@ -76,6 +76,21 @@ void coll_strag_teardown_attach(struct coll_strag_teardown *teardown, ompi_commu
     pthread_mutex_unlock(&state.lock);
 }
 
+bool coll_strag_teardown_attach_last(struct coll_strag_teardown *teardown,
+                                     void (*end)(struct coll_strag_teardown *teardown))
+{
+    if (state.ending || !__atomic_load_n(&state.attached, __ATOMIC_RELAXED))
+        return false;
+    *teardown = (struct coll_strag_teardown){.end = end, .comm = MPI_COMM_SELF, .attached = true};
+    pthread_mutex_lock(&state.lock);
+    struct coll_strag_teardown **link = &state.first;
+    while (*link)
+        link = &(*link)->next;
+    *link = teardown;
+    pthread_mutex_unlock(&state.lock);
+    return true;
+}
+
 bool coll_strag_teardown_is_final(void)
 {
     return state.ending;

@@ -39,6 +39,11 @@ bool coll_strag_teardown_open(ompi_communicator_t *comm);
 void coll_strag_teardown_attach(struct coll_strag_teardown *teardown, ompi_communicator_t *comm,
                                 void (*end)(struct coll_strag_teardown *teardown));
 
+/** Let `end` be called when MPI ends, after those of communicators.
+ * @return false: it will not be, since MPI ends just now, or only sessions do */
+bool coll_strag_teardown_attach_last(struct coll_strag_teardown *teardown,
+                                     void (*end)(struct coll_strag_teardown *teardown));
+
 /** Does MPI end? Else a communicator is freed. */
 bool coll_strag_teardown_is_final(void);
 

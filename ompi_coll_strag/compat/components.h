@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which component a communicator's module is of.
+ * Which component a communicator's module is of, and which one runs its allreduces.
  */
 #ifndef COLL_STRAG_COMPAT_COMPONENTS_H
 #define COLL_STRAG_COMPAT_COMPONENTS_H
@@ -8,6 +8,9 @@
 #include "compat.h"
 
 #include "ompi/mca/coll/base/coll_base_util.h"
+
+#include <stdbool.h>
+#include <string.h>
 
 /* The highest that Open MPI knows: larger ones are taken for it. */
 enum { COLL_STRAG_PRIORITY_HIGHEST = 100 };
@@ -27,6 +30,36 @@ static inline const char *coll_strag_component_of(const ompi_communicator_t *com
         }
     }
     return NULL;
+}
+
+/* Some count a call, or copy its vectors, and hand it to the component below. */
+static inline bool coll_strag_component_wraps(const char *name)
+{
+    return strcmp(name, "monitoring") == 0 || strcmp(name, "cuda") == 0 ||
+           strcmp(name, "accelerator") == 0;
+}
+
+/** Which one runs the allreduces that are handed to a module. As above. */
+static inline const char *coll_strag_component_below(const ompi_communicator_t *comm,
+                                                     const mca_coll_base_module_t *module,
+                                                     int *priority)
+{
+    mca_coll_base_avail_coll_t *other;
+    const char *name = coll_strag_component_of(comm, module, priority);
+    if (NULL == name || !coll_strag_component_wraps(name))
+        return name;
+    const int above = *priority;
+    *priority = -1;
+    OPAL_LIST_FOREACH(other, comm->c_coll->module_list, mca_coll_base_avail_coll_t)
+    {
+        if (other->ac_priority > *priority && other->ac_priority <= above &&
+            other->ac_module->coll_allreduce &&
+            !coll_strag_component_wraps(other->ac_component_name)) {
+            *priority = other->ac_priority;
+            name = other->ac_component_name;
+        }
+    }
+    return name;
 }
 
 #endif

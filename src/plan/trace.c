@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROOM_MOST = 16384, ROOM_LEAST = 1024, ROOM_OF_ALL = 1 << 20 };
+enum { ROOM_MOST = 16384, ROOM_LEAST = 64, ROOM_OF_ALL = 1 << 20 };
 
 size_t strag_trace_room(int n)
 {

@@ -35,7 +35,8 @@ struct strag_trace {
     int ops;
 };
 
-/** How many events a rank of `n` keeps: 1,024 to 16,384, so that those of all ranks take 40 MiB. */
+/** How many events a rank of `n` keeps: 64 to 16,384, so that those of all ranks take 40 MiB, or
+ * 2.5 KiB for each rank where that is more. */
 size_t strag_trace_room(int n);
 
 /** @param now  seconds on a clock that never goes back @return NULL: out of memory */

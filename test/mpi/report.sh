@@ -68,6 +68,7 @@ for n in 2 4 8; do
     late "$n" 262144 "$ours" --mca coll strag
     late "$n" 262144 "$none" --mca coll_strag_verbose 0
 done
+late 4 262144 "$ours" --mca pml ob1,monitoring --mca pml_monitoring_enable 1 --mca coll_strag_priority 60
 late 4 64 "$short" --mca coll strag --mca coll_strag_minimum_size 1K
 late 4 262144 "$low" --mca coll_strag_priority 20
 
@@ -106,6 +107,14 @@ lines 0 '^strag: off'
 run 3 --mca coll strag --mca coll_strag_report 1 "$programs/report" --mode keys
 lines 1 '^strag: on: 3 ranks on 1 host: 11 blocking'
 lines 0 '^strag: off'
+
+run 3 --mca coll strag --mca coll_strag_report 1 "$programs/report" --mode crossed --bytes 64
+lines 2 '^strag: .*: 3 ranks on 1 host: 4000 blocking'
+lines 0 'is not known: the times of'
+
+# coll/monitoring wraps what strag installed: a key comes too late, and the calls go on.
+run 2 --mca pml ob1,monitoring --mca pml_monitoring_enable 1 --mca coll_strag_priority 60 \
+    "$programs/report" --mode keys
 
 # ---- Ranks that differ: rank 0's parameter counts, and a rank without strag is not waited for ----
 
