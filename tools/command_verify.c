@@ -17,7 +17,7 @@ static const char opening[] = "{\"verified\":[";
 
 /* What is proved, and how it is said. */
 struct proofs {
-    struct machine *machine;
+    struct machine machine;
     struct algorithms named;
     int format;
     int written; /* so far */
@@ -47,7 +47,7 @@ static void write_json(const struct strag_algorithm *algorithm, const struct str
 /* Prove one n on the machine; 0: as many ranks as it has. EXIT_FALSE: the next may follow. */
 static int verify_one(struct proofs *proofs, const struct strag_algorithm *algorithm, int n)
 {
-    struct machine *machine = proofs->machine;
+    struct machine *machine = &proofs->machine;
     struct strag_error err;
     struct strag_measure measure;
     int result = place_ranks(machine, n);
@@ -84,7 +84,7 @@ static int verify_ranks(struct proofs *proofs, int n)
 
 static int verify_list(struct proofs *proofs)
 {
-    const struct machine *machine = proofs->machine;
+    const struct machine *machine = &proofs->machine;
     struct strag_error err;
     struct strag_interval *intervals;
     int count, result = EXIT_DONE;
@@ -108,10 +108,8 @@ static int verify_list(struct proofs *proofs)
 static int run_on(const struct command *command, const struct arguments *arguments,
                   struct proofs *proofs)
 {
-    struct machine machine;
-    proofs->machine = &machine;
-    int result = open_machine(command, arguments, &machine);
-    if (result == EXIT_DONE && machine.kind == OPTIONS &&
+    int result = open_machine(command, arguments, &proofs->machine);
+    if (result == EXIT_DONE && proofs->machine.kind == OPTIONS &&
         !need_option(command, arguments, OPTION_RANKS))
         result = EXIT_USAGE;
     if (result == EXIT_DONE &&
@@ -121,7 +119,7 @@ static int run_on(const struct command *command, const struct arguments *argumen
         result = arguments->value[OPTION_RANKS] ? verify_list(proofs) : verify_ranks(proofs, 0);
     if (proofs->format == JSON && (proofs->written || result != EXIT_USAGE))
         printf("%s]}\n", proofs->written ? "" : opening);
-    close_machine(&machine);
+    close_machine(&proofs->machine);
     return result;
 }
 

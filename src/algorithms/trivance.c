@@ -411,9 +411,10 @@ static void build(const struct strag_problem *problem, int rank, struct strag_bu
 {
     const struct trivance *trivance = problem->prepared;
     struct walk walks[PARTS_MAX];
-    int divided = trivance->scatter_steps;
-    for (int part = 0; part < trivance->parts; part++)
+    int divided = trivance->scatter_steps, part = 0;
+    do /* there is one part at least */
         find_walk(trivance, part, rank, &walks[part]);
+    while (++part < trivance->parts);
     int round = build_stage(walks, SCATTER, 0, divided - 1, 0, builder);
     round = build_stage(walks, SWAP, trivance->steps - 1, divided, round, builder);
     build_stage(walks, GATHER, divided - 1, 0, round, builder);

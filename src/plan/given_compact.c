@@ -75,7 +75,7 @@ static int list_ops(struct compacting *compacting, const struct strag_plan *plan
         if (!strag_array_grow(&compacting->list, &compacting->list_room, count + 1,
                               sizeof *compacting->list))
             return -2;
-        compacting->list[count++] = (struct strag_given_op){
+        compacting->list[count] = (struct strag_given_op){
             .kind = op->kind,
             .stage = (uint8_t)stage,
             .own_left = op->own_left,
@@ -84,6 +84,7 @@ static int list_ops(struct compacting *compacting, const struct strag_plan *plan
             .first = {op->first, 0, 0},
             .round = {op->round, 0, 0},
         };
+        count++;
     }
     return count;
 }
