@@ -94,7 +94,8 @@ static void begin_nonblocking(const char *file)
     for (int i = 0; i < 40; i++)
         call(NONBLOCKING, output[0], LONGEST, comm);
     call(BLOCKING, output[1], LONGEST, comm);
-    TEST_CHECK(memcmp(output[0], output[1], sizeof output[0]) == 0,
+    const void *nonblocking = output[0], *blocking = output[1];
+    TEST_CHECK(memcmp(nonblocking, blocking, sizeof output[0]) == 0,
                "%s: nonblocking and blocking calls differ", file);
     TEST_MPI(MPI_Comm_free(&comm));
 }

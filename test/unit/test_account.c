@@ -153,7 +153,8 @@ static void losses_are_those_of_arrivals(void **state)
         const int late = (int)rng_below(&rng, (unsigned)job.n);
         const double delay = rng_one_in(&rng, 4) ? 0 : 0.05 * uniform(&rng);
         /* a call whose loss is just at the limit may count or not */
-        const double few = 2e-4 * (1 + job.calls / 50);
+        const int several = 1 + job.calls / 50;
+        const double few = 2e-4 * several;
         struct strag_loss loss;
         const int hosts = 1 + (int)rng_below(&rng, 4);
         run(&job, &rng, late, delay, hosts);

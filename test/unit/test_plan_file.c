@@ -505,7 +505,8 @@ static void replace(char *text, size_t from, size_t to, const char *by)
     if (from + length + rest > LONGEST)
         return;
     memmove(text + from + length, text + to, rest);
-    memcpy(text + from, by, length);
+    for (size_t i = 0; i < length; i++)
+        text[from + i] = by[i];
 }
 
 /* A random place where a text begins that has one of these letters first. */
@@ -545,7 +546,7 @@ static void change_line(char *text, struct rng *rng)
     const size_t end = text[at] ? at + 1 + strcspn(text + at + 1, "\n") : at;
     if (rng_one_in(rng, 2) && end - at < sizeof line)
         snprintf(line, sizeof line, "%.*s", (int)(end - at), text + at);
-    replace(text, line[0] ? at : at, line[0] ? at : end, line);
+    replace(text, at, line[0] ? at : end, line);
 }
 
 static void change_bit(char *text, struct rng *rng)
