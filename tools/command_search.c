@@ -30,7 +30,6 @@ static void stop(int signal)
 /* The best of all algorithms at a size. */
 struct best {
     const struct strag_algorithm *algorithm;
-    int blocks;
     double seconds;
 };
 
@@ -47,7 +46,7 @@ static int find_best(const struct machine *machine, double bytes, struct best *b
         double seconds =
             candidate->profile ? strag_profile_seconds(candidate->profile, bytes) : INFINITY;
         if (seconds < best->seconds)
-            *best = (struct best){candidate->algorithm, candidate->blocks, seconds};
+            *best = (struct best){candidate->algorithm, seconds};
     }
     if (status == STRAG_OK)
         strag_selection_free(selection);
