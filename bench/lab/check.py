@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`lab check`: does the lab work on this machine, and does strag send what its plans say?
 
-Four hosts on one switch, two hosts with two ranks each, and where this machine has NFQUEUE three hosts
-with latency: every algorithm gives the right
-result, nothing is faster than the links allow, and every link carries what the plan says. Times
-above the model are only reported: a busy machine is no failure. And nothing of a lab remains when
-any of its processes is killed.
+Four hosts on one switch, and two hosts with two ranks each: every algorithm gives the right result;
+where this machine has NFQUEUE three hosts with latency, too: a few algorithms do. Nothing is faster
+than the links allow, and every link carries what the plan says. Times above the model are only
+reported: a busy machine is no failure. And nothing of a lab remains when any of its processes is
+killed.
 """
 import contextlib
 import io
@@ -25,6 +25,7 @@ import scenarios
 import stream
 
 RATE = 200  # Mbit/s
+FEW = ("circulant", "ring", "trivance")  # where packets are held back: what all have is seen without
 SOON = 5  # seconds in which the kernel removes a lab
 BOX_DEPTH = 2  # of the box's first process below the lab that was started
 
@@ -133,11 +134,11 @@ def check_teardown(program):
 
 def run(options, number):
     """In a box: one of the check's labs. Returns the exit status."""
-    options = types.SimpleNamespace(**{**vars(options), "iterations": 0, "launches": 0,
-                                       "settings": None, "algorithms": None, "limit": 100,
-                                       "add": False})
     all_of_it = scenario()
     point = all_of_it.points[number]
+    options = types.SimpleNamespace(**{**vars(options), "iterations": 0, "launches": 0,
+                                       "settings": None, "limit": 100, "add": False,
+                                       "algorithms": None if point.latency == "0" else FEW})
     with tempfile.TemporaryDirectory() as folder:
         try:
             wrong = run_point(all_of_it, point, options, folder)
