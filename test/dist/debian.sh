@@ -104,7 +104,7 @@ test -e /usr/share/man/man7/coll_strag.7.gz
 cc -Wall -Werror /usr/share/doc/libstrag-dev/examples/library.c -o library $(pkg-config --cflags --libs strag)
 printf 'SwitchName=s Nodes=a,b,c\n' > layout
 ./library layout
-apt-get -q -y purge strag libstrag0 libstrag-dev
+apt-get -q -y purge --autoremove strag libstrag0 libstrag-dev
 files > after
 diff before after
 END
