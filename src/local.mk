@@ -107,6 +107,7 @@ src_libstrag_la_SOURCES = \
 	src/plan/show_svg.c \
 	src/plan/trace.c src/plan/trace.h src/plan/trace_svg.c \
 	src/plan/verify.c src/plan/verify.h \
+	src/plan/verify_match.c src/plan/verify_run.c src/plan/verify_proof.h \
 	src/plan/verify_plan.c src/plan/verify_plan.h \
 	src/run/arrivals.c src/run/arrivals.h \
 	src/run/engine.c src/run/engine.h \

@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The proof's second part, progress and sums: a run in which ranks are in lock step with their own
+ * rounds, and values are expressions.
+ */
+#include "plan/verify_proof.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* How far an operation has come in the simulated run. */
+enum progress {
+    WAITING, /* not posted */
+    POSTED,  /* the peer may meet it */
+    ARRIVED, /* recv_reduce: the values are here, the waits are not done */
+    DONE
+};
+
+static void look_at(struct strag_proof *proof, int rank)
+{
+    if (proof->runners[rank].queued)
+        return;
+    proof->runners[rank].queued = true;
+    proof->queue[(proof->queue_head + proof->queue_length++) % proof->n] = rank;
+}
+
+/* Something that it may go on with has happened. An operation that watches another one is left to
+ * that. */
+static void wake(struct strag_proof *proof, int rank, int op)
+{
+    struct strag_proof_event *event = &proof->events[rank][op];
+    if (event->listed)
+        return;
+    event->listed = true;
+    event->next = proof->runners[rank].ready;
+    proof->runners[rank].ready = op;
+    look_at(proof, rank);
+}
+
+/* Look at it again when `blocker`, which is not done, is; or before, if that is already noted. */
+static void watch(const struct strag_proof *proof, int rank, int op, int blocker)
+{
+    struct strag_proof_event *event = &proof->events[rank][op];
+    if (event->listed)
+        return;
+    event->listed = true;
+    event->next = proof->events[rank][blocker].watchers;
+    proof->events[rank][blocker].watchers = op;
+}
+
+static void wake_watchers(struct strag_proof *proof, int rank, int op)
+{
+    struct strag_proof_event *events = proof->events[rank];
+    int32_t next = events[op].watchers;
+    events[op].watchers = STRAG_PROOF_NONE;
+    while (next != STRAG_PROOF_NONE) {
+        const int32_t watcher = next;
+        next = events[watcher].next;
+        events[watcher].listed = false;
+        wake(proof, rank, watcher);
+    }
+}
+
+/* Move on to the rank's next round that has operations. */
+static void next_round(struct strag_proof *proof, int rank)
+{
+    const struct strag_plan *plan = proof->plans[rank];
+    struct strag_proof_runner *runner = &proof->runners[rank];
+    runner->begin = runner->end;
+    while (runner->end < plan->nops &&
+           plan->ops[runner->end].round == plan->ops[runner->begin].round)
+        runner->end++;
+    runner->left = runner->end - runner->begin;
+    for (int op = runner->end - 1; op >= runner->begin; op--) /* the first one is taken first */
+        wake(proof, rank, op);
+}
+
+static bool is_done(const struct strag_proof *proof, int rank, int op)
+{
+    return op == STRAG_PROOF_NONE || proof->events[rank][op].progress == DONE;
+}
+
+static bool same_message(const struct strag_op *send, const struct strag_op *recv)
+{
+    return send->kind == STRAG_SEND && send->peer == recv->peer && send->first == recv->first &&
+           send->count == recv->count;
+}
+
+/*
+ * The waits of an operation that are not done: the last one, or STRAG_PROOF_NONE. A send back to
+ * the peer of the same range is named only if there is nothing else, and then the last but one of
+ * those, if there are several (they are done in order): the last one may be swapped with what
+ * comes.
+ *
+ * @param[out] alone  it is the only one
+ */
+static int blocking_wait(const struct strag_proof *proof, int rank, int op, bool *alone)
+{
+    const struct strag_op *ops = proof->plans[rank]->ops;
+    int length, undone = 0;
+    int32_t other = STRAG_PROOF_NONE, back = STRAG_PROOF_NONE, back_before = STRAG_PROOF_NONE;
+    const int32_t *after = strag_plan_after(proof->plans[rank], op, &length);
+    for (int i = 0; i < length; i++) {
+        const int32_t wait = after[i];
+        if (is_done(proof, rank, wait))
+            continue;
+        undone++;
+        if (!same_message(&ops[wait], &ops[op])) {
+            other = wait > other ? wait : other;
+        } else if (wait > back) {
+            back_before = back;
+            back = wait;
+        } else if (wait > back_before) {
+            back_before = wait;
+        }
+    }
+    *alone = undone == 1;
+    if (other != STRAG_PROOF_NONE)
+        return other;
+    return back_before != STRAG_PROOF_NONE ? back_before : back;
+}
+
+static bool waits_done(const struct strag_proof *proof, int rank, int op)
+{
+    bool alone;
+    return blocking_wait(proof, rank, op, &alone) == STRAG_PROOF_NONE;
+}
+
+/* Does it receive into temporary space? */
+static bool needs_slot(const struct strag_op *op)
+{
+    return op->kind == STRAG_RECV_REDUCE || op->kind == STRAG_RECV_JOIN;
+}
+
+/* What keeps it from being posted, or STRAG_PROOF_NONE. One message to or from one peer has to be
+ * done before the next is posted, since an engine may have room for a small part of a message only;
+ * likewise one recv_reduce before the next, as if there was temporary space for one only. */
+static int posting_blocker(const struct strag_proof *proof, int rank, int op)
+{
+    const struct strag_proof_event *event = &proof->events[rank][op];
+    bool alone;
+    if (!is_done(proof, rank, event->before_peer))
+        return event->before_peer;
+    if (!needs_slot(&proof->plans[rank]->ops[op]))
+        return blocking_wait(proof, rank, op, &alone);
+    return is_done(proof, rank, event->before_slot) ? STRAG_PROOF_NONE : event->before_slot;
+}
+
+/* Note what goes before each operation of a rank.
+ * @param last  [2 * peer + direction]: room, all STRAG_PROOF_NONE, also afterwards */
+static void order_rank(const struct strag_proof *proof, int rank, int32_t *last)
+{
+    const struct strag_plan *plan = proof->plans[rank];
+    int32_t slot = STRAG_PROOF_NONE;
+    for (int i = 0; i < plan->nops; i++) {
+        const struct strag_op *op = &plan->ops[i];
+        struct strag_proof_event *event = &proof->events[rank][i];
+        int32_t *peer = &last[2 * (size_t)op->peer + (op->kind == STRAG_SEND)];
+        event->before_peer = *peer != STRAG_PROOF_NONE && plan->ops[*peer].round == op->round
+                                 ? *peer
+                                 : STRAG_PROOF_NONE;
+        event->before_slot = slot != STRAG_PROOF_NONE && plan->ops[slot].round == op->round
+                                 ? slot
+                                 : STRAG_PROOF_NONE;
+        *peer = i;
+        if (needs_slot(op))
+            slot = i;
+    }
+    for (int i = 0; i < plan->nops; i++)
+        last[2 * (size_t)plan->ops[i].peer + (plan->ops[i].kind == STRAG_SEND)] = STRAG_PROOF_NONE;
+}
+
+static int order(const struct strag_proof *proof)
+{
+    const size_t room = 2 * (size_t)proof->n;
+    int32_t *last = malloc(room * sizeof *last);
+    if (!last)
+        return strag_proof_no_memory(proof->err);
+    for (size_t i = 0; i < room; i++)
+        last[i] = STRAG_PROOF_NONE;
+    for (int rank = 0; rank < proof->n; rank++)
+        order_rank(proof, rank, last);
+    free(last);
+    return STRAG_OK;
+}
+
+/* Messages that led to what an operation needs. */
+static int32_t chain_before(const struct strag_proof *proof, int rank, int op)
+{
+    int length;
+    const int32_t *after = strag_plan_after(proof->plans[rank], op, &length);
+    int32_t longest = 0;
+    for (int i = 0; i < length; i++) {
+        int32_t chain = proof->events[rank][after[i]].chain;
+        longest = chain > longest ? chain : longest;
+    }
+    return longest;
+}
+
+/* Its message has come by now, which has set the chain. */
+static void done(struct strag_proof *proof, int rank, int op)
+{
+    struct strag_proof_event *event = &proof->events[rank][op];
+    const int32_t before = chain_before(proof, rank, op);
+    event->chain = event->chain > before ? event->chain : before;
+    proof->chain = event->chain > proof->chain ? event->chain : proof->chain;
+    event->progress = DONE;
+    proof->operations_done++;
+    wake_watchers(proof, rank, op);
+    if (--proof->runners[rank].left == 0)
+        next_round(proof, rank);
+}
+
+/* An operation's expressions, one per block: left (op) right. */
+static int pair_up(struct strag_proof *proof, int rank, int op_index, const int32_t *left,
+                   const int32_t *right, int32_t *out)
+{
+    const struct strag_op *op = &proof->plans[rank]->ops[op_index];
+    int32_t last_left = -1, last_right = -1, last = -1;
+    for (int b = 0; b < op->count; b++) {
+        int32_t l = left[b], r = right[b];
+        if (l != last_left || r != last_right) {
+            last = strag_expression_pair(proof->table, l, r);
+            last_left = l;
+            last_right = r;
+        }
+        if (last == STRAG_EXPRESSION_MEMORY)
+            return strag_proof_no_memory(proof->err);
+        if (last == STRAG_EXPRESSION_TWICE)
+            return strag_fail(proof->err, STRAG_ERR_FALSE,
+                              "rank %d, round %d, block %d: rank %d's contribution comes twice",
+                              rank, op->round, op->first + b,
+                              strag_expression_common(proof->table, l, r));
+        out[b] = last;
+    }
+    return STRAG_OK;
+}
+
+/* Reduce the values that came into what the rank holds. */
+static int reduce(struct strag_proof *proof, int rank, int op_index, const int32_t *values)
+{
+    const struct strag_op *op = &proof->plans[rank]->ops[op_index];
+    int32_t *mine = proof->held + (size_t)rank * (size_t)proof->blocks + op->first;
+    int status = op->own_left ? pair_up(proof, rank, op_index, mine, values, mine)
+                              : pair_up(proof, rank, op_index, values, mine, mine);
+    if (status == STRAG_OK)
+        done(proof, rank, op_index);
+    return status;
+}
+
+/* Keep the values of a message. */
+static int keep(struct strag_proof *proof, struct strag_proof_event *event, const int32_t *values,
+                size_t size)
+{
+    event->values = malloc(size);
+    if (!event->values)
+        return strag_proof_no_memory(proof->err);
+    memcpy(event->values, values, size);
+    return STRAG_OK;
+}
+
+/* What was kept aside takes in what comes, and there it may stay: there is space for all of it. */
+static int join(struct strag_proof *proof, int rank, int op, const int32_t *values)
+{
+    struct strag_proof_event *held = &proof->events[rank][op - 1],
+                             *event = &proof->events[rank][op];
+    event->values = held->values;
+    held->values = NULL;
+    event->progress = ARRIVED;
+    wake(proof, rank, op);
+    return pair_up(proof, rank, op, event->values, values, event->values);
+}
+
+/* Are two ranks about to swap the same range, each to reduce what comes? Then their messages move
+ * piece by piece side by side, although each one reduces only what it has sent. */
+static bool swaps(const struct strag_proof *proof, int from, int send, int to, int recv)
+{
+    bool alone;
+    const int back = blocking_wait(proof, to, recv, &alone);
+    if (!alone || proof->events[to][back].progress != POSTED ||
+        !same_message(&proof->plans[to]->ops[back], &proof->plans[to]->ops[recv]))
+        return false;
+    const int other = proof->events[to][back].partner;
+    if (proof->plans[from]->ops[other].kind != STRAG_RECV_REDUCE ||
+        proof->events[from][other].progress != POSTED)
+        return false;
+    const int wait = blocking_wait(proof, from, other, &alone);
+    return wait == STRAG_PROOF_NONE || (alone && wait == send);
+}
+
+/* Both sides of a message are posted: its values move, if there is no need to keep them. There may
+ * be temporary space for a single element, so a message goes only where it can be reduced. */
+static int deliver(struct strag_proof *proof, int from, int send, int to, int recv)
+{
+    const struct strag_op *op = &proof->plans[to]->ops[recv];
+    struct strag_proof_event *event = &proof->events[to][recv];
+    bool alone;
+    size_t blocks = (size_t)proof->blocks, size = (size_t)op->count * sizeof *proof->held;
+    const int32_t *values = proof->held + (size_t)from * blocks + op->first;
+    const int32_t before = chain_before(proof, from, send);
+    int status = STRAG_OK;
+    event->chain = before + 1;
+    if (op->kind == STRAG_RECV) {
+        memcpy(proof->held + (size_t)to * blocks + op->first, values, size);
+        done(proof, to, recv);
+    } else if (op->kind == STRAG_RECV_HOLD) {
+        status = keep(proof, event, values, size);
+        done(proof, to, recv);
+    } else if (op->kind == STRAG_RECV_JOIN && !is_done(proof, to, recv - 1)) {
+        watch(proof, to, recv, recv - 1);
+        return STRAG_OK;
+    } else if (op->kind == STRAG_RECV_JOIN) {
+        status = join(proof, to, recv, values);
+    } else if (waits_done(proof, to, recv)) {
+        status = reduce(proof, to, recv, values);
+    } else if (!swaps(proof, from, send, to, recv)) {
+        watch(proof, to, recv, blocking_wait(proof, to, recv, &alone));
+        return STRAG_OK;
+    } else {
+        status = keep(proof, event, values, size);
+        event->progress = ARRIVED;
+        watch(proof, to, recv, blocking_wait(proof, to, recv, &alone));
+    }
+    done(proof, from, send);
+    return status;
+}
+
+static int look_at_op(struct strag_proof *proof, int rank, int op)
+{
+    struct strag_proof_event *event = &proof->events[rank][op];
+    const struct strag_op *ops = proof->plans[rank]->ops;
+    bool alone;
+    if (event->progress == WAITING) {
+        const int blocker = posting_blocker(proof, rank, op);
+        if (blocker == STRAG_PROOF_NONE)
+            event->progress = POSTED;
+        else
+            watch(proof, rank, op, blocker);
+    }
+    int peer = ops[op].peer;
+    if (event->progress == POSTED && proof->events[peer][event->partner].progress == POSTED) {
+        return ops[op].kind == STRAG_SEND ? deliver(proof, rank, op, peer, event->partner)
+                                          : deliver(proof, peer, event->partner, rank, op);
+    }
+    if (event->progress != ARRIVED)
+        return STRAG_OK;
+    const int blocker = blocking_wait(proof, rank, op, &alone);
+    if (blocker != STRAG_PROOF_NONE) {
+        watch(proof, rank, op, blocker);
+        return STRAG_OK;
+    }
+    int32_t *values = event->values;
+    event->values = NULL;
+    int status = reduce(proof, rank, op, values);
+    free(values);
+    return status;
+}
+
+static int stuck(struct strag_proof *proof)
+{
+    for (int rank = 0; rank < proof->n; rank++) {
+        const struct strag_proof_runner *runner = &proof->runners[rank];
+        for (int op = runner->begin; op < runner->end; op++) {
+            if (proof->events[rank][op].progress != DONE)
+                return strag_proof_wrong(proof, rank, op, "deadlock: it waits in a circle");
+        }
+    }
+    return STRAG_OK;
+}
+
+int strag_proof_run(struct strag_proof *proof)
+{
+    int status = order(proof);
+    if (status != STRAG_OK)
+        return status;
+    for (int rank = 0; rank < proof->n; rank++)
+        next_round(proof, rank);
+    while (proof->queue_length) {
+        int rank = proof->queue[proof->queue_head];
+        struct strag_proof_runner *runner = &proof->runners[rank];
+        proof->queue_head = (proof->queue_head + 1) % proof->n;
+        proof->queue_length--;
+        strag_progress_part(proof->progress, proof->operations_done, proof->operations);
+        runner->queued = false;
+        while (runner->ready != STRAG_PROOF_NONE) {
+            const int op = runner->ready;
+            runner->ready = proof->events[rank][op].next;
+            proof->events[rank][op].listed = false;
+            status = look_at_op(proof, rank, op);
+            if (status != STRAG_OK)
+                return status;
+        }
+    }
+    return stuck(proof);
+}
