@@ -41,7 +41,7 @@ static void run(MPI_Comm comm, const char *name, int calls)
 
 int main(int argc, char **argv)
 {
-    const char *count = "8192", *calls = "60";
+    const char *count = "8192", *calls = "200";
     const struct test_option options[] = {{"count", &count}, {"calls", &calls}, {NULL, NULL}};
     MPI_Comm first, second, third;
     test_start(&argc, &argv, "learn", MPI_THREAD_SINGLE, options);
