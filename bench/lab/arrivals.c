@@ -61,9 +61,15 @@ static double draw(struct arrivals *arrivals)
     return (double)(mixed >> 11) * 0x1p-53;
 }
 
-static double draw_delay(struct arrivals *arrivals, const struct delay *delay)
+/* Of calls that follow one another these cover 0 to 1 evenly, by multiples of the golden section:
+ * the mean delay of twenty calls does not depend on the seed, as that of independent ones would. */
+static double spread(const struct arrivals *arrivals, int number)
 {
-    double random = draw(arrivals);
+    return fmod(0.6180339887498949 * ((double)arrivals->seed + number + 1), 1);
+}
+
+static double delay_of(const struct delay *delay, double random)
+{
     return delay->exponential ? -delay->low * log(1 - random)
                               : delay->low + (delay->high - delay->low) * random;
 }
@@ -83,7 +89,8 @@ void arrivals_draw(struct arrivals *arrivals, const struct delay *delay, size_t 
     int last = (int)(draw(arrivals) * arrivals->n);
     bool random = arrivals->stragglers && strcmp(arrivals->stragglers, "random") == 0;
     for (int r = 0; r < arrivals->n; r++) {
-        double delayed = draw_delay(arrivals, delay), jitter = arrivals->jitter * draw(arrivals);
+        double drawn = draw(arrivals), jitter = arrivals->jitter * draw(arrivals);
+        double delayed = delay_of(delay, random ? spread(arrivals, number) : drawn);
         bool is_late = random ? r == last : arrivals->late[r];
         late[r] = seconds * (jitter + (is_late ? delayed : 0));
     }
