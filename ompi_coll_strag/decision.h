@@ -58,6 +58,7 @@ struct coll_strag_hosts {
 /* What the roll call agrees upon, beside who is there. */
 struct coll_strag_offer {
     uint64_t origin;               /* id of what all ranks can derive their setup from; 0: none */
+    int64_t pinned;                /* with an origin: as in struct coll_strag_rank_info */
     struct coll_strag_hosts hosts; /* with an origin; rank 0's */
 };
 
@@ -70,7 +71,8 @@ struct coll_strag_presence {
 /* What one rank says in a roll call where all are heard one by one. */
 struct coll_strag_entry {
     struct coll_strag_presence presence;
-    uint64_t origin;            /* of its offer */
+    uint64_t origin; /* of its offer, as what follows */
+    int64_t pinned;
     struct strag_shm_info info; /* with an origin that shares memory: its place there */
 };
 

@@ -174,6 +174,15 @@ bool coll_strag_has_keys(ompi_communicator_t *comm)
     return found;
 }
 
+bool coll_strag_has_watch_keys(ompi_communicator_t *comm)
+{
+    char text[COLL_STRAG_KEY_MAX];
+    return coll_strag_has_keys(comm) &&
+           (coll_strag_info(comm, key_name(STRAGGLER), text, sizeof text) ||
+            coll_strag_info(comm, key_name(SLOWDOWN), text, sizeof text) ||
+            coll_strag_info(comm, key_name(REPORT), text, sizeof text));
+}
+
 /* ---- Values ---- */
 
 /* @return as the key's reader, or `otherwise` where there is no such key */

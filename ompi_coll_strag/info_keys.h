@@ -15,6 +15,10 @@ void coll_strag_check_keys(ompi_communicator_t *comm);
 /** Does the communicator have any key of ours on this rank? */
 bool coll_strag_has_keys(ompi_communicator_t *comm);
 
+/** Does it have one of those on this rank that say what is known of its ranks, or that they are to
+ * be watched: coll_strag_straggler, coll_strag_slowdown, coll_strag_report? */
+bool coll_strag_has_watch_keys(ompi_communicator_t *comm);
+
 /* What the keys were when they were read. */
 struct coll_strag_keys {
     uint64_t hash[7];

@@ -99,14 +99,20 @@ static void add_presence(struct coll_strag_presence *to, const struct coll_strag
         to->varies = from->varies;
 }
 
+/* Who offers something else, or takes another algorithm to be pinned, has to be asked. */
+static void compare(struct coll_strag_offer *own, uint64_t origin, int64_t pinned)
+{
+    if (origin != own->origin || pinned != own->pinned)
+        own->origin = 0;
+}
+
 static void add(void *context, void *value, const void *other)
 {
     struct coll_strag_answer *answer = value;
     const struct coll_strag_answer *theirs = other;
     (void)context;
     add_presence(&answer->presence, &theirs->presence);
-    if (theirs->offer.origin != answer->offer.origin)
-        answer->offer.origin = 0;
+    compare(&answer->offer, theirs->offer.origin, theirs->offer.pinned);
 }
 
 /* An answer and an entry both begin with this rank's presence. */
@@ -172,8 +178,7 @@ void coll_strag_roll_call_add(struct coll_strag_roll_call *call,
     struct coll_strag_answer *answer = &call->answer;
     for (int i = 0; i < count; i++) {
         add_presence(&answer->presence, &entries[i].presence);
-        if (entries[i].origin != answer->offer.origin)
-            answer->offer.origin = 0;
+        compare(&answer->offer, entries[i].origin, entries[i].pinned);
     }
 }
 

@@ -47,7 +47,7 @@ void coll_strag_roll_call_begin(struct coll_strag_roll_call *call, struct strag_
  * whatever else it has to say.
  *
  * @param call     its answer's offer is this rank's
- * @param entries  [rank]: this rank's has origin and info; all else is 0
+ * @param entries  [rank]: this rank's has origin, pinned and info; all else is 0
  */
 void coll_strag_roll_call_collect(struct coll_strag_roll_call *call,
                                   struct strag_exchange *exchange, ompi_communicator_t *comm,

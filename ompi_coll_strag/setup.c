@@ -4,8 +4,10 @@
  * call that needs to know the other ranks does one of three things, once (heritage.h):
  *
  *     setup_inherit   a dup, if blocking calls have set its parent up and begin with it, and no
- * rank has info keys setup_derive    another one, if a communicator that has all its ranks has been
- * set up setup_ask       else: everybody is asked
+ *                     rank has info keys
+ *     setup_derive    another one, if a communicator that has all its ranks has been set up, no
+ *                     rank has info keys of the watch, and all have the same algorithm pinned
+ *     setup_ask       else: everybody is asked
  *
  * Their headers say who sends what. All but the first begin with a roll call: have all the same
  * strag (roll_call.c)?

@@ -28,6 +28,7 @@ void coll_strag_setup_show_all(struct setup *setup, const struct coll_strag_offe
     find_place(setup);
     struct coll_strag_entry *own = &entries[ompi_comm_rank(setup->comm)];
     own->origin = offer->origin;
+    own->pinned = offer->pinned;
     own->info = setup->own_info;
     coll_strag_roll_call_collect(&setup->roll_call, &setup->exchange, setup->comm,
                                  &setup->module->first, offer, entries);

@@ -87,7 +87,7 @@ static bool derive(struct setup *setup)
     const int n = ompi_comm_size(setup->comm);
     struct coll_strag_part *part = NULL;
     setup->rank_of = malloc((size_t)n * sizeof *setup->rank_of);
-    if (setup->rank_of && !coll_strag_has_keys(setup->comm))
+    if (setup->rank_of && !coll_strag_has_watch_keys(setup->comm))
         setup->origin = coll_strag_heritage_find(setup->comm, setup->rank_of);
     setup->module->heritage->origin = setup->origin;
     if (setup->origin)
@@ -113,6 +113,7 @@ struct coll_strag_offer coll_strag_setup_make_offer(struct setup *setup)
     if (!derive(setup))
         return offer;
     offer.origin = setup->origin->id;
+    offer.pinned = setup->module->decision.pinned;
     if (setup->ranks)
         coll_strag_setup_fill_in_hosts(setup, &offer.hosts);
     if (!setup->origin->shared)
@@ -146,6 +147,7 @@ void coll_strag_setup_take_origin(struct setup *setup)
     struct coll_strag_module *module = setup->module;
     module->heritage->n = ompi_comm_size(setup->comm);
     module->heritage->hosts = *setup->hosts;
+    module->heritage->keyed = setup->hosts->keyed;
     module->count.derived++;
     if (!setup->ranks)
         return;

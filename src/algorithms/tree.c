@@ -9,10 +9,12 @@
 
 enum { NONE = -1 };
 
-/* The topology of a problem, or one that is made for it. */
+/* What a tree is made from. */
 struct source {
+    const struct strag_problem *problem;
     const struct strag_topology *topology;
-    struct strag_topology *own;
+    struct strag_topology *own; /* made for a problem without one; NULL: it has one */
+    bool no_memory;             /* for what is said of links */
 };
 
 double strag_slowness(const struct strag_problem *problem, const struct strag_topology *topology,
@@ -29,29 +31,39 @@ double strag_slowness(const struct strag_problem *problem, const struct strag_to
     return factor;
 }
 
-/* What is said of a link. */
-static void note_link(struct strag_tree *tree, const struct strag_problem *problem,
-                      const struct strag_topology *topology, int number, int node)
+/* A number for each node, which is 0. Most trees need none, and looking beforehand whether they do
+ * would be a second reading of the whole topology. @return false: out of memory, which is noted */
+static bool make_rates(const struct strag_tree *tree, struct source *source, double **rates)
 {
-    const struct strag_node *here = &topology->nodes[node];
-    if (tree->uplink && here->uplink > 0 &&
+    if (!*rates)
+        *rates = calloc(2 * (size_t)tree->n, sizeof **rates);
+    source->no_memory = source->no_memory || !*rates;
+    return *rates != NULL;
+}
+
+/* What is said of a link. */
+static void note_link(struct strag_tree *tree, struct source *source, int number, int node)
+{
+    const struct strag_node *here = &source->topology->nodes[node];
+    const struct strag_state *state = source->problem->state;
+    if (here->uplink > 0 && make_rates(tree, source, &tree->uplink) &&
         (tree->uplink[number] == 0 || here->uplink < tree->uplink[number]))
         tree->uplink[number] = here->uplink;
-    if (tree->slowed && here->level == STRAG_LEVEL_HOST)
-        tree->slowed[number] = strag_slowness(problem, topology, node);
+    if (state && state->nslow && here->level == STRAG_LEVEL_HOST &&
+        make_rates(tree, source, &tree->slowed))
+        tree->slowed[number] = strag_slowness(source->problem, source->topology, node);
 }
 
 /* Append what is below a node of the topology: walk down as long as there is one child only. */
-static void add_node(struct strag_tree *tree, const struct strag_problem *problem,
-                     const struct strag_topology *topology, int node, int parent)
+static void add_node(struct strag_tree *tree, struct source *source, int node, int parent)
 {
-    const struct strag_node *here = &topology->nodes[node];
+    const struct strag_node *here = &source->topology->nodes[node];
     const int number = tree->nnodes++;
-    for (; here->children == 1; here = &topology->nodes[node]) {
-        note_link(tree, problem, topology, number, node);
+    for (; here->children == 1; here = &source->topology->nodes[node]) {
+        note_link(tree, source, number, node);
         node = here->first_child;
     }
-    note_link(tree, problem, topology, number, node);
+    note_link(tree, source, number, node);
     tree->nodes[number] = (struct strag_tree_node){
         .parent = parent,
         .children = here->children,
@@ -64,16 +76,15 @@ static void add_node(struct strag_tree *tree, const struct strag_problem *proble
 }
 
 /* Node after node: each appends its children at the end of the list. */
-static void add_nodes(struct strag_tree *tree, const struct strag_problem *problem,
-                      const struct strag_topology *topology)
+static void add_nodes(struct strag_tree *tree, struct source *source)
 {
-    add_node(tree, problem, topology, 0, NONE);
+    add_node(tree, source, 0, NONE);
     for (int i = 0; i < tree->nnodes; i++) {
         struct strag_tree_node *node = &tree->nodes[i];
-        int first = topology->nodes[node->node].first_child;
+        int first = source->topology->nodes[node->node].first_child;
         node->first_child = tree->nnodes;
         for (int c = 0; c < node->children; c++)
-            add_node(tree, problem, topology, first + c, i);
+            add_node(tree, source, first + c, i);
         if (node->children && node->level + 1 > tree->levels)
             tree->levels = node->level + 1;
     }
@@ -102,44 +113,26 @@ static int number_levels(struct strag_tree *tree)
     return STRAG_OK;
 }
 
-/* Room for what is said of links, where something is. */
-static bool make_rates(struct strag_tree *tree, const struct strag_problem *problem,
-                       const struct strag_topology *topology)
+static int fill(struct strag_tree *tree, struct source *source)
 {
-    const size_t nodes = 2 * (size_t)tree->n;
-    int i = 0;
-    while (i < topology->nnodes && !(topology->nodes[i].uplink > 0))
-        i++;
-    if (i < topology->nnodes)
-        tree->uplink = calloc(nodes, sizeof *tree->uplink);
-    if (problem->state && problem->state->nslow)
-        tree->slowed = calloc(nodes, sizeof *tree->slowed);
-    return (tree->uplink || i == topology->nnodes) &&
-           (tree->slowed || !problem->state || !problem->state->nslow);
-}
-
-static int fill(struct strag_tree *tree, const struct strag_problem *problem,
-                const struct source *source)
-{
-    size_t n = (size_t)problem->n;
-    tree->n = problem->n;
+    size_t n = (size_t)source->problem->n;
+    tree->n = source->problem->n;
     /* With two children or more each, inner nodes are fewer than leaves. */
     tree->nodes = malloc(2 * n * sizeof *tree->nodes);
     tree->rank_at = malloc(n * sizeof *tree->rank_at);
     tree->position_of = malloc(n * sizeof *tree->position_of);
     tree->leaf_at = malloc(n * sizeof *tree->leaf_at);
-    if (!tree->nodes || !tree->rank_at || !tree->position_of || !tree->leaf_at ||
-        !make_rates(tree, problem, source->topology))
+    if (!tree->nodes || !tree->rank_at || !tree->position_of || !tree->leaf_at)
         return STRAG_ERR_MEMORY;
     for (int i = 0; i < tree->n; i++) {
         int rank = source->topology->leaf_rank[i];
         tree->rank_at[i] = rank;
         tree->position_of[rank] = i;
     }
-    add_nodes(tree, problem, source->topology);
+    add_nodes(tree, source);
     for (int i = 0; source->own && i < tree->nnodes; i++)
         tree->nodes[i].node = NONE;
-    return number_levels(tree);
+    return source->no_memory ? STRAG_ERR_MEMORY : number_levels(tree);
 }
 
 int strag_tree_check(const struct strag_problem *problem, const char *name, struct strag_error *err)
@@ -164,7 +157,7 @@ bool strag_tree_is_flat(const struct strag_problem *problem)
 int strag_tree_create(const struct strag_problem *problem, struct strag_tree **tree,
                       struct strag_error *err)
 {
-    struct source source = {.topology = problem->topology};
+    struct source source = {.problem = problem, .topology = problem->topology};
     int status = STRAG_OK;
     if (!problem->topology) {
         status = strag_topology_flat(problem->n, 1, &source.own, err);
@@ -173,7 +166,7 @@ int strag_tree_create(const struct strag_problem *problem, struct strag_tree **t
         source.topology = source.own;
     }
     struct strag_tree *made = calloc(1, sizeof *made);
-    if (!made || fill(made, problem, &source) != STRAG_OK)
+    if (!made || fill(made, &source) != STRAG_OK)
         status =
             strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the tree of %d ranks", problem->n);
     strag_topology_free(source.own);

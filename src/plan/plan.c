@@ -207,14 +207,15 @@ static void fail(struct strag_builder *builder, int status, const char *bug)
     }
 }
 
-/* Room for four times as much: several arrays grow beside each other, so that they are moved, and a
- * page that was not touched yet costs as much as tens of operations. Out of memory is kept as the
- * builder's error. */
+/* Several arrays grow beside each other, so that they are moved; and a page that was not touched
+ * yet costs as much as tens of operations, so long arrays are moved once: room that is never used
+ * is never touched. Out of memory is kept as the builder's error. */
 static __attribute__((noinline)) bool grow_more(struct strag_builder *builder, void *items,
                                                 int *room, int used, size_t size)
 {
-    enum { AT_FIRST = 64 };
-    int wanted = used < AT_FIRST ? AT_FIRST : used > INT32_MAX / 4 ? INT32_MAX : 4 * used;
+    enum { AT_FIRST = 64, LONG = 1024, LONGER = 64 };
+    const int times = used < LONG ? 4 : LONGER;
+    int wanted = used < AT_FIRST ? AT_FIRST : used > INT32_MAX / times ? INT32_MAX : times * used;
     if (used < INT32_MAX && strag_array_grow(items, room, wanted, size))
         return true;
     fail(builder, STRAG_ERR_MEMORY, NULL);

@@ -118,10 +118,11 @@ static void splits(void)
     TEST_MPI(MPI_Comm_free(&comm));
 }
 
-/* A dup that was used. @param who  only this rank gives the key; below 0: all do */
+/* A dup that is used, and a dup of that: it has not the key, and so not what it decided. @param who
+ * only this rank gives the key; below 0: all do */
 static void use_with_key(const char *key, const char *value, int who)
 {
-    MPI_Comm comm;
+    MPI_Comm comm, dup;
     MPI_Info info;
     TEST_MPI(MPI_Info_create(&info));
     if (who < 0 || who == test.rank)
@@ -129,14 +130,18 @@ static void use_with_key(const char *key, const char *value, int who)
     TEST_MPI(MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &comm));
     TEST_MPI(MPI_Info_free(&info));
     use(comm, key);
+    TEST_MPI(MPI_Comm_dup(comm, &dup));
     TEST_MPI(MPI_Comm_free(&comm));
+    use(dup, key);
+    TEST_MPI(MPI_Comm_free(&dup));
 }
 
-static void keys(const char *key, const char *value, int who)
+/* Keys of the watch are asked for, others are rank 0's when it decides. */
+static void keys(const char *key, const char *value, int who, bool asked)
 {
     const struct setups before = read_setups();
     use_with_key(key, value, who);
-    expect(before, 1, 0, 0, key);
+    expect(before, asked, 1 + !asked, 0, key);
 }
 
 /* An algorithm that one rank alone asks for. All are asked if the others hear of it, which over the
@@ -146,9 +151,12 @@ static void disagreement(int who)
     const struct setups before = read_setups();
     use_with_key("coll_strag_algorithm", "ring", who);
     const struct setups now = read_setups();
-    TEST_CHECK(now.asked - before.asked + now.inherited - before.inherited == 1,
-               "rank %d alone has an algorithm: %llu asked, %llu inherited", who,
-               now.asked - before.asked, now.inherited - before.inherited);
+    const unsigned long long asked = now.asked - before.asked,
+                             derived = now.derived - before.derived,
+                             inherited = now.inherited - before.inherited;
+    TEST_CHECK(asked + derived + inherited == 2 && (asked == 1 || inherited == 2),
+               "rank %d alone has an algorithm: %llu asked, %llu derived, %llu inherited", who,
+               asked, derived, inherited);
 }
 
 static void *work(void *argument)
@@ -240,9 +248,11 @@ int main(int argc, char **argv)
         be_late(MPI_COMM_WORLD, who);
     dups();
     splits();
-    keys("coll_strag_report", "0", -1);
-    keys("coll_strag_ports", "1", -1);
-    keys("coll_strag_ports", "1", 0); /* on rank 0 alone */
+    keys("coll_strag_report", "0", -1, true);
+    keys("coll_strag_straggler", "none", 0, true);
+    keys("coll_strag_ports", "1", -1, false);
+    keys("coll_strag_ports", "1", 0, false); /* on rank 0 alone */
+    keys("coll_strag_algorithm", "ring", -1, false);
     disagreement(0);
     disagreement(test.n - 1);
     threads();
