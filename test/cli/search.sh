@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# strag search: what it says, the plan it writes, its refusals, and ^C.
+# strag search: what it says, the plan it writes, and its refusals (^C: terminal.py).
 set -eu
 # shellcheck source-path=SCRIPTDIR source=common.bash
 . "$(dirname "$0")/common.bash"
@@ -37,14 +37,3 @@ refused '2 to 16 ranks are searched, not 17' -n 17 --bytes 1K
 refused '--bytes is missing' -n 4
 refused '--straggler: no plans are searched for where a rank is late' -n 4 --straggler 0 --bytes 1K
 refused 'one size is searched for, not 2' -n 4 --bytes 1K,2K
-
-# ^C: it ends well, with the best so far.
-python3 - "$STRAG" <<'EOF' || fail "it does not end well when it is interrupted"
-import signal, subprocess, sys, time
-search = subprocess.Popen([sys.argv[1], "search", "-n", "6", "--bytes", "1M", "--steps", "2000000000"],
-                          stdout=subprocess.PIPE, text=True)
-time.sleep(1)
-search.send_signal(signal.SIGINT)
-said = search.communicate()[0]
-sys.exit(search.returncode != 0 or "proved" not in said)
-EOF

@@ -101,6 +101,18 @@ def interrupted(strag):
           f"after ^C: {screen(session.seen)!r}")
 
 
+def searching(strag, folder):
+    """^C ends a search well, with the best so far."""
+    out = os.path.join(folder, "found")
+    session = Session(strag, "search -n 6 --bytes 1M --steps 2000000000", out)
+    check(session.read(rb"strag search: searching, "), "search shows no progress")
+    os.write(session.terminal, b"\x03")
+    status = session.end()
+    check(status == 0, f"^C in a search: exit status {status}")
+    with open(out, encoding="utf-8") as file:
+        check(" proved " in file.read(), "a search that was interrupted says nothing of what it found")
+
+
 def narrow(strag):
     """The line does not wrap."""
     session = Session(strag, LONG, columns=24)
@@ -137,13 +149,26 @@ def finished(strag, folder):
     check(b"strag plan:" not in session.seen, "progress within the output")
 
 
+def wait_until_caught(process, caught):
+    """Until the process has a handler for the signal"""
+    end = time.monotonic() + LIMIT
+    while time.monotonic() < end and process.poll() is None:
+        with open(f"/proc/{process.pid}/status", encoding="ascii") as file:
+            mask = re.search(r"^SigCgt:\s*([0-9a-f]+)$", file.read(), re.MULTILINE)
+        if int(mask.group(1), 16) >> (caught - 1) & 1:
+            return
+        time.sleep(0.05)
+    check(False, f"signal {caught} is not caught")
+
+
 def elsewhere(strag):
     """Where standard error is no terminal there is no progress, but ^C has its line; ignored, it has none."""
     for ignored in (False, True):
         with subprocess.Popen([strag, *LONG.split()], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                               preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN if ignored
                                                                else signal.SIG_DFL)) as process:
-            time.sleep(2.5)
+            wait_until_caught(process, signal.SIGTERM)  # the last one that it looks after
+            time.sleep(2.5)  # for progress that it should not show
             process.send_signal(signal.SIGINT)
             if ignored:
                 time.sleep(0.5)
@@ -160,6 +185,7 @@ def main():
     strag = sys.argv[1]
     with tempfile.TemporaryDirectory() as folder:
         interrupted(strag)
+        searching(strag, folder)
         narrow(strag)
         finished(strag, folder)
         elsewhere(strag)

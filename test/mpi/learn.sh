@@ -29,7 +29,8 @@ learn 4 --mca coll_strag_slowdown none
 [ "$(tried first)" -eq 1 ] || fail "$(tried first) trials on the first communicator: $(cat "$output")"
 [ "$(tried second)" -eq 0 ] || fail "the dup tries again: $(cat "$output")"
 winner=$(sed -n 's/.*coll:strag: first .*tried at 65536 bytes: .*: \(.*\) runs.*/\1/p' "$output")
-ran=$(grep -c 'coll:strag: second .*allreduce of 65536' "$output" || true)
+# An algorithm has more than one line where the model's numbers, and with them its limits, have changed.
+ran=$(sed -n 's/.*coll:strag: second .*allreduce of 65536[^:]*: \(.*\) (.*/\1/p' "$output" | sort -u | wc -l)
 [ "$ran" -le 2 ] || fail "the dup ran $ran algorithms, not its parent's first and its winner: $(cat "$output")"
 last=$(sed -n '/coll:strag: second .*allreduce of 65536/p' "$output" | tail -n 1)
 case $winner in
