@@ -193,7 +193,8 @@ static void threads(void)
 
 static void be_late(MPI_Comm comm, int who)
 {
-    const struct timespec delay = {.tv_nsec = 5000000};
+    /* Much longer than a busy machine makes the others wait. */
+    const struct timespec delay = {.tv_nsec = 25000000};
     for (int i = 0; i < 40; i++) {
         if (test.rank == who)
             nanosleep(&delay, NULL);
