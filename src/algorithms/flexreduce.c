@@ -48,11 +48,12 @@
  * as in flex_plan.h, not in the most uneven ones).
  *
  * Segments are equally long where their number is a power of two. Others grow and shrink, where
- * there is more than one level: 1 2 4 4 .. 4 2 1 units of length. The pipeline is filled and emptied
- * with short ones, and those between cost few latencies; and while a segment is at the level within
- * hosts, the one before it, half as long, is on the uplinks, which do not wait for it where memory
- * is fast enough. Which form is faster the cost model says: equal ones where memory is slow, or
- * where shares by rates need as much of the reduce-scatter as of the allgather at the same time.
+ * there is more than one level: 1 2 4 4 .. 4 2 1 units of length. The pipeline is filled and
+ * emptied with short ones, and those between cost few latencies; and while a segment is at the
+ * level within hosts, the one before it, half as long, is on the uplinks, which do not wait for it
+ * where memory is fast enough. Which form is faster the cost model says: equal ones where memory is
+ * slow, or where shares by rates need as much of the reduce-scatter as of the allgather at the same
+ * time.
  *
  * (Lee, Hwang, Shah, Cho, "FlexReduce: Flexible All-reduce for Distributed Deep Learning on
  * Asymmetric Network Topology".)
@@ -72,7 +73,7 @@ enum { NONE = -1, SEGMENTS_MAX = 512, SEGMENTS_MOST = 32, SEGMENTS_LEAST = 4 };
 enum { DOUBLINGS = 2, GROWING_MAX = 128 };
 
 /* With more ranks a table compares fewer numbers of segments. */
-enum { MANY_RANKS = 64 };
+enum { MANY_RANKS = 256 };
 
 /* A level of the reduce-scatter or of the allgather. */
 struct stage {

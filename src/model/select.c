@@ -167,7 +167,7 @@ struct pricing {
     struct strag_platform *platform;
     double (*rated)[LOOKS]; /* [candidate]; NULL unless the table is wanted quickly */
     int room, rated_room;
-    int open;                   /* behind this look the candidate at hand may be the best */
+    int open; /* behind this look the candidate at hand may be the best */
     struct strag_profile *like[STRAG_FORMS_MAX]; /* of the algorithm at hand with another count of
                                                     blocks of this form, or NULL */
 };

@@ -31,8 +31,7 @@ static struct plans plans_in_blocks(const char *algorithm, const struct strag_to
                                     int blocks)
 {
     struct strag_error err = {""};
-    struct plans plans = {
-        .problem = {.n = topology->n, .topology = topology, .blocks = blocks}};
+    struct plans plans = {.problem = {.n = topology->n, .topology = topology, .blocks = blocks}};
     struct strag_tree *tree = NULL;
     bool split = strcmp(algorithm, "flexreduce") != 0;
     plans.list = calloc((size_t)topology->n, sizeof(struct strag_plan *));
@@ -453,8 +452,8 @@ static struct plans plans_in_segments(const struct strag_topology *topology, int
 {
     const struct strag_problem problem = {.n = topology->n, .topology = topology};
     int blocks[STRAG_CHOICES_MAX];
-    assert_true(strag_algorithm_choices(support_algorithm("flexreduce-pipelined"), &problem,
-                                        blocks) > 0);
+    assert_true(
+        strag_algorithm_choices(support_algorithm("flexreduce-pipelined"), &problem, blocks) > 0);
     return plans_in_blocks("flexreduce-pipelined", topology, segments * blocks[0]);
 }
 
@@ -485,9 +484,9 @@ static void check_alike(const char *tree, int segments, int expected_period)
             assert_int_equal(plan->ops[i].count, plan->ops[j].count);
             shift = shift < 0 ? plan->ops[j].first - plan->ops[i].first : shift;
             assert_int_equal(plan->ops[i].first + shift, plan->ops[j].first);
-            assert_true(
-                fabs(strag_block_fraction(bounds, plan->ops[i].first, plan->ops[i].count) -
-                     strag_block_fraction(bounds, plan->ops[j].first, plan->ops[j].count)) < 1e-12);
+            assert_true(fabs(strag_block_fraction(bounds, plan->ops[i].first, plan->ops[i].count) -
+                             strag_block_fraction(bounds, plan->ops[j].first, plan->ops[j].count)) <
+                        1e-12);
         }
     }
     plans_free(&plans);
@@ -585,8 +584,8 @@ static void segments_to_choose_from(void **state)
     for (int i = 0; i < 7; i++)
         assert_int_equal(blocks[i], blocks[0] << i);
     strag_topology_free(topology);
-    topology = machine_tree("33,33"); /* many ranks */
-    const struct strag_problem many = {.n = 66, .topology = topology};
+    topology = machine_flat(264, 8); /* many ranks */
+    const struct strag_problem many = {.n = 264, .topology = topology};
     assert_int_equal(strag_algorithm_choices(algorithm, &many, blocks), 5);
     for (int i = 0; i < 5; i++)
         assert_int_equal(blocks[i], blocks[0] << i);
