@@ -47,6 +47,14 @@
  * that saves handing over, so that every uplink of the tree carries what equation 6 says (in trees
  * as in flex_plan.h, not in the most uneven ones).
  *
+ * Segments are equally long where their number is a power of two. Others grow and shrink, where
+ * there is more than one level: 1 2 4 4 .. 4 2 1 units of length. The pipeline is filled and
+ * emptied with short ones, and those between cost few latencies; and while a segment is at the
+ * level within hosts, the one before it, half as long, is on the uplinks, which do not wait for it
+ * where memory is fast enough. Which form is faster the cost model says: equal ones where memory is
+ * slow, or where shares by rates need as much of the reduce-scatter as of the allgather at the same
+ * time.
+ *
  * (Lee, Hwang, Shah, Cho, "FlexReduce: Flexible All-reduce for Distributed Deep Learning on
  * Asymmetric Network Topology".)
  */
@@ -60,6 +68,13 @@
  * busy both ways, and each costs the latency of its rounds. */
 enum { NONE = -1, SEGMENTS_MAX = 512, SEGMENTS_MOST = 32, SEGMENTS_LEAST = 4 };
 
+/* How many times lengths double, and up to how many segments: of many the first and the last are
+ * short anyway. */
+enum { DOUBLINGS = 2, GROWING_MAX = 128 };
+
+/* With more ranks a table compares fewer numbers of segments. */
+enum { MANY_RANKS = 256 };
+
 /* A level of the reduce-scatter or of the allgather. */
 struct stage {
     int level;
@@ -71,8 +86,10 @@ struct stage {
 struct prepared {
     const struct strag_flex *flex; /* shared by all counts of segments */
     int segments;
-    int period; /* rounds from one segment to the next */
+    int doublings; /* of the segments' lengths, from either end on; 0: they are equal */
+    int period;    /* rounds from one segment to the next */
     int rounds;
+    bool joined; /* some stages have fewer rounds than steps */
     int nstages;
     struct stage stages[];
 };
@@ -120,8 +137,10 @@ static void schedule(struct prepared *prepared, bool pipelined)
         *stage = (struct stage){.gather = s >= levels, .start = start};
         stage->level = stage->gather ? prepared->nstages - 1 - s : s;
         stage->steps = stage->rounds = flex->tree->degree[stage->level] - 1;
-        if (pipelined && stage->rounds > prepared->period)
+        if (pipelined && stage->rounds > prepared->period) {
             stage->rounds = prepared->period;
+            prepared->joined = true;
+        }
         start += pipelined ? prepared->period : stage->rounds;
     }
     const struct stage *last = &prepared->stages[prepared->nstages - 1];
@@ -145,6 +164,24 @@ static int find_segments(struct prepared *prepared, const struct strag_problem *
                           SEGMENTS_MAX, blocks, problem->blocks);
     prepared->segments = segments;
     return STRAG_OK;
+}
+
+/* How often lengths double, from either end on. */
+static int find_doublings(int segments, int levels)
+{
+    bool power = (segments & (segments - 1)) == 0;
+    if (power || levels < 2 || segments > GROWING_MAX)
+        return 0;
+    int most = (segments - 1) / 2;
+    return most < DOUBLINGS ? most : DOUBLINGS;
+}
+
+/* A segment's length, in units. */
+static int find_length(const struct prepared *prepared, int segment)
+{
+    int from_end = prepared->segments - 1 - segment;
+    int doublings = segment < from_end ? segment : from_end;
+    return 1 << (doublings < prepared->doublings ? doublings : prepared->doublings);
 }
 
 static int check_messages(const struct strag_problem *problem, int segments, bool pipelined,
@@ -206,6 +243,7 @@ static int prepare_form(const struct strag_problem *problem, bool pipelined, voi
         free(prepared);
         return status;
     }
+    prepared->doublings = find_doublings(prepared->segments, flex->tree->levels);
     schedule(prepared, pipelined);
     *out = prepared;
     return STRAG_OK;
@@ -222,13 +260,20 @@ static int prepare_pipelined(const struct strag_problem *problem, void **out,
     return prepare_form(problem, true, out, err);
 }
 
-/* Numbers of segments: 4, 8, .. 64, as far as there are not too many messages. */
+/* Numbers of segments, as far as there are not too many messages. */
 static int choices(const struct strag_problem *problem, int *blocks)
 {
+    static const int few[] = {1, 2, 3, 4, 5, 7, 8, 12, 16, 24, 32, 48, 64};
+    static const int many[] = {4, 8, 16, 32, 64};
     const struct strag_flex *flex = problem->shared;
+    const bool is_many = problem->n > MANY_RANKS;
+    const size_t most = is_many ? sizeof many / sizeof *many : sizeof few / sizeof *few;
     int count = 0;
-    for (int segments = SEGMENTS_LEAST; segments <= 2 * SEGMENTS_MOST; segments *= 2) {
-        if (check_messages(problem, segments, true, NULL) == STRAG_OK)
+    for (size_t i = 0; i < most; i++) {
+        const int segments = is_many ? many[i] : few[i];
+        const bool power = (segments & (segments - 1)) == 0;
+        if ((power || find_doublings(segments, flex->tree->levels) > 0) &&
+            check_messages(problem, segments, true, NULL) == STRAG_OK)
             blocks[count++] = flex->blocks * segments;
     }
     if (count == 0)
@@ -311,7 +356,8 @@ static void claim(const struct strag_problem *problem, struct strag_claim *claim
     *claim = (struct strag_claim){
         .rounds = prepared->rounds,
         .blocks = flex->blocks * prepared->segments,
-        .one_ported = prepared->segments == 1 && strag_tree_symmetric(flex->tree),
+        .one_ported =
+            prepared->segments == 1 && !prepared->joined && strag_tree_symmetric(flex->tree),
         .chain = prepared->segments == 1 ? prepared->nstages : 0,
     };
 }
@@ -320,12 +366,14 @@ static void bounds(const struct strag_problem *problem, struct strag_bounds *bou
 {
     const struct prepared *prepared = problem->prepared;
     const struct strag_flex *flex = prepared->flex;
-    bounds->denominator = flex->whole * prepared->segments;
+    int64_t before = 0;
     for (int s = 0, b = 0; s < prepared->segments; s++) {
+        const int length = find_length(prepared, s);
         for (int i = 0; i < flex->blocks; i++)
-            bounds->numerator[b++] = s * flex->whole + flex->cuts[i];
+            bounds->numerator[b++] = before + length * flex->cuts[i];
+        before += length * flex->whole;
     }
-    bounds->numerator[bounds->blocks] = bounds->denominator;
+    bounds->numerator[bounds->blocks] = bounds->denominator = before;
 }
 
 /* ---- Building ---- */
@@ -429,20 +477,31 @@ static void build(const struct strag_problem *problem, int rank, struct strag_bu
 
 /* ---- Rounds that are alike ---- */
 
-/* Once all stages are busy every period is like the next, until the first stage runs out. */
+/* Once all stages are busy with segments of full length every period is like the next, until the
+ * first stage runs out of these. */
 static int alike(const struct strag_problem *problem, int round)
 {
     const struct prepared *prepared = problem->prepared;
-    int number = round / prepared->period;
-    if (round % prepared->period || number < prepared->nstages - 1 || number >= prepared->segments)
-        return 1;
-    return prepared->segments - number;
+    const int number = round / prepared->period;
+    const int first = prepared->doublings + prepared->nstages - 1;
+    const int end = prepared->segments - prepared->doublings;
+    return round % prepared->period || number < first || number >= end ? 1 : end - number;
 }
 
 static int period(const struct strag_problem *problem, int round)
 {
     const struct prepared *prepared = problem->prepared;
     return alike(problem, round) > 1 ? prepared->period : 1;
+}
+
+/* Segments of equal length, or those that grow; NONE where no two rounds are alike. */
+static int form_of(const struct strag_problem *problem, int blocks)
+{
+    const struct strag_flex *flex = problem->shared;
+    const int segments = blocks / flex->blocks, levels = flex->tree->levels;
+    const int doublings = find_doublings(segments, levels);
+    const int alike = segments - 2 * doublings - (2 * levels - 1);
+    return alike < 2 ? NONE : doublings > 0;
 }
 
 /* A segment. */
@@ -503,4 +562,5 @@ const struct strag_algorithm strag_flexreduce_pipelined = {
     .alike = alike,
     .period = period,
     .unit = unit,
+    .form_of = form_of,
 };

@@ -376,6 +376,16 @@ static int add_parts(struct draft *draft, struct strag_traffic *traffic, struct 
     return status;
 }
 
+/* By how many blocks a profile may be resized. */
+static void note_unit(struct strag_profile *profile, const struct strag_instance *instance)
+{
+    if (instance->problem.n < 2 || !instance->algorithm->unit)
+        return;
+    profile->unit = instance->algorithm->unit(&instance->problem);
+    const int middle = profile->blocks / profile->unit / 2 * profile->unit;
+    profile->units = 1 / strag_block_fraction(&instance->shape.bounds, middle, profile->unit);
+}
+
 int strag_profile_attempt(const struct strag_algorithm *algorithm,
                           const struct strag_problem *problem, const struct strag_attempt *attempt,
                           struct strag_profile **profile, struct strag_error *err)
@@ -394,8 +404,7 @@ int strag_profile_attempt(const struct strag_algorithm *algorithm,
         draft.joins = find_joins(&traffic);
         draft.profile->blocks = instance->claim.blocks;
         draft.profile->chain = instance->claim.chain;
-        draft.profile->unit =
-            algorithm->unit && problem->n > 1 ? algorithm->unit(&instance->problem) : 0;
+        note_unit(draft.profile, instance);
         status = add_parts(&draft, &traffic, err);
     }
     status = strag_traffic_close(&traffic, status, err);
@@ -440,11 +449,11 @@ int strag_profile_resize(const struct strag_profile *from, int blocks, int opera
                          struct strag_profile **profile, struct strag_error *err)
 {
     int longer;
-    double ratio = (double)blocks / from->blocks;
+    const double more = (double)blocks / from->blocks;
     *profile = NULL;
     if (!find_longer(from, blocks, &longer))
         return STRAG_OK;
-    if (operations > 0 && ratio * (double)from->operations > operations)
+    if (operations > 0 && more * (double)from->operations > operations)
         return strag_fail(err, STRAG_ERR_UNSUPPORTED, "%d blocks make more than %d operations",
                           blocks, operations);
     struct strag_profile *made = malloc(sizeof *made);
@@ -459,13 +468,14 @@ int strag_profile_resize(const struct strag_profile *from, int blocks, int opera
     }
     *made = *from;
     made->blocks = blocks;
-    made->operations = (int64_t)(ratio * (double)from->operations);
+    made->operations = (int64_t)(more * (double)from->operations);
+    made->units = from->units + longer;
     made->parts = memcpy(parts, from->parts, (size_t)from->nparts * sizeof *parts);
     made->lines = memcpy(lines, from->lines, (size_t)from->nlines * sizeof *lines);
     for (int p = 0; p < made->nparts; p++)
         parts[p].repeats += parts[p].steady ? longer : 0;
     for (int l = 0; l < made->nlines; l++)
-        lines[l].per_byte /= ratio;
+        lines[l].per_byte *= from->units / made->units;
     *profile = made;
     return STRAG_OK;
 }

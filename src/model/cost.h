@@ -45,6 +45,7 @@ struct strag_profile {
     int nlines;
     struct strag_cost_line *lines;
     int blocks, unit;   /* strag_algorithm.unit; 0: it has none */
+    double units;       /* the vector's length, in units as long as the one in its middle */
     int chain;          /* strag_claim.chain */
     int64_t operations; /* of a rank's plan, where that was asked for */
     double busiest; /* bytes over the busiest link in the whole plan, per byte of the vector; where

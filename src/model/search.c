@@ -1,252 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "model/search.h"
+#include "model/search_found.h"
 
 #include "algorithms/table.h"
 #include "model/cost.h"
 #include "model/network.h"
-#include "plan/verify.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { NONE = -1, HOPS_MAX = 64, ROUNDS_MAX = 128, UNITS = 64 };
-
-/* A message of a block: to the tree's root, or from it. */
-enum phase { TO_ROOT, FROM_ROOT, PHASES };
-
-struct edge {
-    int16_t other; /* the rank nearer to the root; NONE: this is the root */
-    int16_t round;
-};
-
-/* Trees of all blocks. */
-struct strag_found {
-    struct strag_problem problem; /* what it was found for */
-    int n, blocks, rounds;
-    int64_t denominator, units[STRAG_SEARCH_BLOCKS_MAX];
-    struct edge edge[STRAG_SEARCH_BLOCKS_MAX][PHASES][STRAG_SEARCH_RANKS_MAX];
-};
-
-/* ---- Plans of it ---- */
-
-static const struct strag_found *found_of(const struct strag_problem *problem)
-{
-    return problem->prepared;
-}
-
-/* The rank's part in a message, if it has one: is it sent, and who is the other one? */
-struct part {
-    int peer;
-    bool sends, present;
-};
-
-static struct part part_of(const struct strag_found *found, int block, enum phase phase, int leaf,
-                           int rank)
-{
-    const struct edge *edge = &found->edge[block][phase][leaf];
-    if (edge->other == NONE || (leaf != rank && edge->other != rank))
-        return (struct part){.present = false};
-    return (struct part){.peer = leaf == rank ? edge->other : leaf,
-                         .sends = (leaf == rank) == (phase == TO_ROOT),
-                         .present = true};
-}
-
-/* Blocks that go between two ranks in a round are as many messages as ranges. */
-static void build_pair(const struct strag_found *found, int rank, int peer, int round, bool sends,
-                       enum phase phase, struct strag_builder *builder)
-{
-    int first = 0, count = 0;
-    for (int b = 0; b <= found->blocks; b++) {
-        bool there = false;
-        for (int leaf = 0; b < found->blocks && leaf < found->n && !there; leaf++) {
-            struct part part = part_of(found, b, phase, leaf, rank);
-            there = part.present && part.peer == peer && part.sends == sends &&
-                    found->edge[b][phase][leaf].round == round;
-        }
-        if (there) {
-            first = count ? first : b;
-            count++;
-            continue;
-        }
-        if (count && sends)
-            strag_send(builder, round, peer, first, count);
-        else if (count && phase == TO_ROOT)
-            strag_recv_reduce(builder, round, peer, first, count);
-        else if (count)
-            strag_recv(builder, round, peer, first, count);
-        count = 0;
-    }
-}
-
-static void found_build(const struct strag_problem *problem, int rank,
-                        struct strag_builder *builder)
-{
-    const struct strag_found *found = found_of(problem);
-    const struct strag_rounds wanted = strag_rounds_wanted(builder);
-    strag_stage(builder, "found");
-    for (int round = 0; round < found->rounds; round++) {
-        for (int kind = 0; strag_is_wanted(wanted, round) && kind < 4; kind++) {
-            for (int peer = 0; peer < found->n; peer++) {
-                if (peer != rank)
-                    build_pair(found, rank, peer, round, kind < 2, (enum phase)(kind % 2), builder);
-            }
-        }
-    }
-}
-
-static void found_bounds(const struct strag_problem *problem, struct strag_bounds *bounds)
-{
-    const struct strag_found *found = found_of(problem);
-    int64_t sum = 0;
-    bounds->denominator = found->denominator;
-    for (int b = 0; b <= found->blocks; b++) {
-        bounds->numerator[b] = sum;
-        sum += b < found->blocks ? found->units[b] : 0;
-    }
-}
-
-static double found_sent_max(const struct strag_problem *problem)
-{
-    const struct strag_found *found = found_of(problem);
-    double most = 0;
-    for (int rank = 0; rank < found->n; rank++) {
-        int64_t sent = 0;
-        for (int b = 0; b < found->blocks; b++) {
-            for (int p = 0; p < PHASES; p++) {
-                for (int leaf = 0; leaf < found->n; leaf++) {
-                    struct part part = part_of(found, b, (enum phase)p, leaf, rank);
-                    sent += part.present && part.sends ? found->units[b] : 0;
-                }
-            }
-        }
-        most = fmax(most, (double)sent / (double)found->denominator);
-    }
-    return most;
-}
-
-static void found_claim(const struct strag_problem *problem, struct strag_claim *claim)
-{
-    const struct strag_found *found = found_of(problem);
-    *claim = (struct strag_claim){.rounds = found->rounds, .blocks = found->blocks};
-}
-
-/* The problem brings it along as `shared`: there is one plan, and nothing to prepare. */
-static int found_prepare(const struct strag_problem *problem, void **prepared,
-                         struct strag_error *err)
-{
-    struct strag_found *copy = malloc(sizeof *copy);
-    if (!copy)
-        return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the plan that was found");
-    *copy = *(const struct strag_found *)problem->shared;
-    *prepared = copy;
-    return STRAG_OK;
-}
-
-static const struct strag_algorithm found_algorithm = {
-    .name = "found",
-    .summary = "what strag search has found",
-    .rounds = "",
-    .sent = "",
-    .prepare = found_prepare,
-    .release = free,
-    .claim = found_claim,
-    .sent_max = found_sent_max,
-    .build = found_build,
-    .bounds = found_bounds,
-};
-
-static struct strag_problem problem_of(const struct strag_found *found)
-{
-    struct strag_problem problem = found->problem;
-    problem.shared = found;
-    problem.blocks = 0;
-    return problem;
-}
-
-int strag_found_open(const struct strag_found *found, struct strag_instance *instance,
-                     struct strag_error *err)
-{
-    struct strag_problem problem = problem_of(found);
-    return strag_instance_open(instance, &found_algorithm, &problem, err);
-}
-
-void strag_found_free(struct strag_found *found)
-{
-    free(found);
-}
-
-/* ---- Taking an algorithm's plan apart ---- */
-
-/* Note that a block goes between two ranks. @return whether it can be a tree's message */
-static bool note_message(struct strag_found *found, int block, enum phase phase, int leaf,
-                         int other, int round)
-{
-    struct edge *edge = &found->edge[block][phase][leaf];
-    if (edge->other != NONE)
-        return false;
-    *edge = (struct edge){(int16_t)other, (int16_t)round};
-    return true;
-}
-
-/* One root for both trees, and all others have a message of each. */
-static bool has_one_root(const struct strag_found *found, int block)
-{
-    int roots = 0;
-    for (int r = 0; r < found->n; r++) {
-        bool in = found->edge[block][TO_ROOT][r].other == NONE;
-        bool out = found->edge[block][FROM_ROOT][r].other == NONE;
-        if (in != out)
-            return false;
-        roots += in;
-    }
-    return roots == 1;
-}
-
-static bool take_plan(struct strag_found *found, const struct strag_plan *plan)
-{
-    for (int i = 0; i < plan->nops; i++) {
-        const struct strag_op *op = &plan->ops[i];
-        for (int b = op->first; b < op->first + op->count; b++) {
-            bool good = true;
-            if (op->kind == STRAG_RECV_REDUCE)
-                good = note_message(found, b, TO_ROOT, op->peer, plan->rank, op->round);
-            else if (op->kind == STRAG_RECV)
-                good = note_message(found, b, FROM_ROOT, plan->rank, op->peer, op->round);
-            else if (op->kind != STRAG_SEND)
-                good = false;
-            if (!good)
-                return false;
-        }
-    }
-    return true;
-}
-
-/* @return whether the plans are trees */
-static bool take_apart(const struct strag_instance *instance, struct strag_plan *const *plans,
-                       struct strag_found *found)
-{
-    const struct strag_bounds *bounds = &instance->shape.bounds;
-    if (bounds->blocks > STRAG_SEARCH_BLOCKS_MAX || instance->shape.rounds > ROUNDS_MAX)
-        return false;
-    found->blocks = bounds->blocks;
-    found->rounds = instance->shape.rounds;
-    found->denominator = bounds->numerator ? bounds->denominator : (int64_t)UNITS * bounds->blocks;
-    for (int b = 0; b < found->blocks; b++) {
-        found->units[b] =
-            bounds->numerator ? bounds->numerator[b + 1] - bounds->numerator[b] : UNITS;
-        for (int r = 0; r < found->n; r++)
-            found->edge[b][TO_ROOT][r] = found->edge[b][FROM_ROOT][r] = (struct edge){NONE, 0};
-    }
-    bool trees = true;
-    for (int r = 0; trees && r < found->n; r++)
-        trees = take_plan(found, plans[r]);
-    for (int b = 0; trees && b < found->blocks; b++)
-        trees = has_one_root(found, b);
-    return trees;
-}
-
-/* ---- The search ---- */
+enum { NONE = STRAG_EDGE_NONE, HOPS_MAX = 64 };
 
 struct route {
     double latency;
@@ -264,10 +27,10 @@ struct state {
     struct strag_links *links;
     struct route *route; /* [from * n + to] */
     double *busy;        /* [link]: seconds in the round at hand */
-    double seconds[ROUNDS_MAX], sum, best_sum;
+    double seconds[STRAG_SEARCH_ROUNDS_MAX], sum, best_sum;
     double reduce; /* seconds to reduce the vector; 0: that is free */
-    struct message *in_round[ROUNDS_MAX];
-    int messages[ROUNDS_MAX];
+    struct message *in_round[STRAG_SEARCH_ROUNDS_MAX];
+    int messages[STRAG_SEARCH_ROUNDS_MAX];
     int room; /* of each list */
     uint64_t random;
     int64_t tried, kept;
@@ -279,7 +42,7 @@ static uint32_t draw(struct state *state, uint32_t below)
     return (uint32_t)((state->random >> 32) * below >> 32);
 }
 
-static struct edge *edge_of(struct strag_found *found, struct message m)
+static struct strag_edge *edge_of(struct strag_found *found, struct message m)
 {
     return &found->edge[m.block][m.phase][m.leaf];
 }
@@ -287,7 +50,8 @@ static struct edge *edge_of(struct strag_found *found, struct message m)
 static const struct route *route_of(const struct state *state, struct message m)
 {
     int other = state->now.edge[m.block][m.phase][m.leaf].other;
-    int from = m.phase == TO_ROOT ? m.leaf : other, to = m.phase == TO_ROOT ? other : m.leaf;
+    int from = m.phase == STRAG_TO_ROOT ? m.leaf : other,
+        to = m.phase == STRAG_TO_ROOT ? other : m.leaf;
     return &state->route[from * state->now.n + to];
 }
 
@@ -319,7 +83,7 @@ static double price(struct state *state, int round)
         double takes = 0;
         for (int h = 0; h < route->hops; h++)
             takes = fmax(takes, state->busy[route->hop[h].link]);
-        if (list[i].phase == TO_ROOT && state->reduce > 0)
+        if (list[i].phase == STRAG_TO_ROOT && state->reduce > 0)
             takes += bytes_of(state, list[i].block) / state->reduce;
         longest = fmax(longest, route->latency + takes);
     }
@@ -355,14 +119,14 @@ static void take_up(struct state *state, const struct strag_found *found)
     state->sum = 0;
     memset(state->messages, 0, sizeof state->messages);
     for (int b = 0; b < found->blocks; b++) {
-        for (int p = 0; p < PHASES; p++) {
+        for (int p = 0; p < STRAG_PHASES; p++) {
             for (int r = 0; r < found->n; r++) {
                 if (found->edge[b][p][r].other != NONE)
                     list_message(state, (struct message){(uint8_t)b, (uint8_t)p, (uint8_t)r});
             }
         }
     }
-    for (int round = 0; round < ROUNDS_MAX; round++) {
+    for (int round = 0; round < STRAG_SEARCH_ROUNDS_MAX; round++) {
         state->seconds[round] = price(state, round);
         state->sum += state->seconds[round];
     }
@@ -373,10 +137,11 @@ static void take_up(struct state *state, const struct strag_found *found)
 static void find_window(const struct state *state, struct message m, int other, int *low, int *high)
 {
     const struct strag_found *now = &state->now;
-    const struct edge *in = now->edge[m.block][TO_ROOT], *out = now->edge[m.block][FROM_ROOT];
-    const bool to_root = m.phase == TO_ROOT;
+    const struct strag_edge *in = now->edge[m.block][STRAG_TO_ROOT],
+                            *out = now->edge[m.block][STRAG_FROM_ROOT];
+    const bool to_root = m.phase == STRAG_TO_ROOT;
     *low = 0;
-    *high = ROUNDS_MAX - 1;
+    *high = STRAG_SEARCH_ROUNDS_MAX - 1;
     for (int r = 0; r < now->n; r++) {
         if (to_root && in[r].other == m.leaf && in[r].round >= *low)
             *low = in[r].round + 1;
@@ -397,7 +162,7 @@ static void find_window(const struct state *state, struct message m, int other, 
 /* Is a rank below a leaf in the tree, or the leaf? */
 static bool is_below(const struct state *state, struct message m, int rank)
 {
-    const struct edge *edge = state->now.edge[m.block][m.phase];
+    const struct strag_edge *edge = state->now.edge[m.block][m.phase];
     while (rank != NONE && rank != m.leaf)
         rank = edge[rank].other;
     return rank == m.leaf;
@@ -406,9 +171,9 @@ static bool is_below(const struct state *state, struct message m, int rank)
 /* A message of a round, as often as not one on its busiest link. */
 static struct message draw_message(struct state *state)
 {
-    int round = (int)draw(state, ROUNDS_MAX);
+    int round = (int)draw(state, STRAG_SEARCH_ROUNDS_MAX);
     while (state->messages[round] == 0)
-        round = (round + 1) % ROUNDS_MAX;
+        round = (round + 1) % STRAG_SEARCH_ROUNDS_MAX;
     struct message m = state->in_round[round][draw(state, (uint32_t)state->messages[round])];
     if (draw(state, 2))
         return m;
@@ -442,9 +207,9 @@ static bool is_kept(struct state *state, double before, double heat)
 }
 
 /* Put a message elsewhere. @return the edge as it was */
-static struct edge put(struct state *state, struct message m, struct edge edge)
+static struct strag_edge put(struct state *state, struct message m, struct strag_edge edge)
 {
-    struct edge before = *edge_of(&state->now, m);
+    struct strag_edge before = *edge_of(&state->now, m);
     unlist_message(state, m);
     *edge_of(&state->now, m) = edge;
     list_message(state, m);
@@ -457,7 +222,7 @@ static struct edge put(struct state *state, struct message m, struct edge edge)
 static void try_message(struct state *state, double heat)
 {
     struct message m = draw_message(state);
-    struct edge edge = *edge_of(&state->now, m);
+    struct strag_edge edge = *edge_of(&state->now, m);
     int low, high, last = state->now.rounds + 1;
     if (draw(state, 2)) {
         edge.other = (int16_t)draw(state, (uint32_t)state->now.n);
@@ -465,7 +230,7 @@ static void try_message(struct state *state, double heat)
             return;
     }
     find_window(state, m, edge.other, &low, &high);
-    high = high < last ? high : last < ROUNDS_MAX ? last : ROUNDS_MAX - 1;
+    high = high < last ? high : last < STRAG_SEARCH_ROUNDS_MAX ? last : STRAG_SEARCH_ROUNDS_MAX - 1;
     if (low > high)
         return;
     if (edge.round < low || edge.round > high || draw(state, 2))
@@ -479,16 +244,16 @@ static void try_message(struct state *state, double heat)
 /* Move some of a block's length to another one. */
 static void lengthen(struct state *state, int from, int to, int64_t units)
 {
-    bool touched[ROUNDS_MAX] = {false};
+    bool touched[STRAG_SEARCH_ROUNDS_MAX] = {false};
     state->now.units[from] -= units;
     state->now.units[to] += units;
-    for (int p = 0; p < PHASES; p++) {
+    for (int p = 0; p < STRAG_PHASES; p++) {
         for (int r = 0; r < state->now.n; r++) {
             touched[state->now.edge[from][p][r].round] = true;
             touched[state->now.edge[to][p][r].round] = true;
         }
     }
-    for (int round = 0; round < ROUNDS_MAX; round++) {
+    for (int round = 0; round < STRAG_SEARCH_ROUNDS_MAX; round++) {
         if (touched[round])
             reprice(state, round);
     }
@@ -513,13 +278,13 @@ static void try_length(struct state *state, double heat)
 /* Rounds without a message are left out. */
 static void close_gaps(struct strag_found *found)
 {
-    bool used[ROUNDS_MAX] = {false};
-    int number[ROUNDS_MAX], rounds = 0;
+    bool used[STRAG_SEARCH_ROUNDS_MAX] = {false};
+    int number[STRAG_SEARCH_ROUNDS_MAX], rounds = 0;
     for (int pass = 0; pass < 2; pass++) {
         for (int b = 0; b < found->blocks; b++) {
-            for (int p = 0; p < PHASES; p++) {
+            for (int p = 0; p < STRAG_PHASES; p++) {
                 for (int r = 0; r < found->n; r++) {
-                    struct edge *edge = &found->edge[b][p][r];
+                    struct strag_edge *edge = &found->edge[b][p][r];
                     if (edge->other == NONE)
                         continue;
                     used[edge->round] = true;
@@ -528,7 +293,7 @@ static void close_gaps(struct strag_found *found)
                 }
             }
         }
-        for (int round = 0; pass == 0 && round < ROUNDS_MAX; round++) {
+        for (int round = 0; pass == 0 && round < STRAG_SEARCH_ROUNDS_MAX; round++) {
             number[round] = rounds;
             rounds += used[round];
         }
@@ -545,8 +310,7 @@ static int keep_proved(struct state *state, struct strag_found *proved, double *
         return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for a plan");
     *made = state->best;
     close_gaps(made);
-    const struct strag_problem problem = problem_of(made);
-    int status = strag_verify(&found_algorithm, &problem, NULL, NULL, err);
+    int status = strag_found_prove(made, err);
     if (status == STRAG_OK) {
         *proved = *made;
         *seconds = state->best_sum;
@@ -598,8 +362,8 @@ static int find_routes(struct state *state, struct strag_error *err)
 
 static int make_lists(struct state *state, struct strag_error *err)
 {
-    state->room = state->now.blocks * PHASES * state->now.n;
-    for (int round = 0; round < ROUNDS_MAX; round++) {
+    state->room = state->now.blocks * STRAG_PHASES * state->now.n;
+    for (int round = 0; round < STRAG_SEARCH_ROUNDS_MAX; round++) {
         state->in_round[round] = malloc((size_t)state->room * sizeof **state->in_round);
         if (!state->in_round[round])
             return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for %d messages", state->room);
@@ -609,7 +373,7 @@ static int make_lists(struct state *state, struct strag_error *err)
 
 static void free_state(struct state *state)
 {
-    for (int round = 0; round < ROUNDS_MAX; round++)
+    for (int round = 0; round < STRAG_SEARCH_ROUNDS_MAX; round++)
         free(state->in_round[round]);
     free(state->route);
     free(state->busy);
@@ -637,7 +401,7 @@ static bool begin_with(const struct strag_algorithm *algorithm, const struct str
         strag_profile_seconds(profile, bytes) < *least &&
         strag_instance_plans(&instance, (struct strag_ranks){0, problem->n}, NULL, plans,
                              &refusal) == STRAG_OK) {
-        better = take_apart(&instance, plans, made);
+        better = strag_found_take_apart(&instance, plans, made);
         strag_plan_free_all(plans, problem->n);
     }
     if (better) {

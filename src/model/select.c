@@ -167,8 +167,9 @@ struct pricing {
     struct strag_platform *platform;
     double (*rated)[LOOKS]; /* [candidate]; NULL unless the table is wanted quickly */
     int room, rated_room;
-    int open;                   /* behind this look the candidate at hand may be the best */
-    struct strag_profile *like; /* of the algorithm at hand with another count of blocks, or NULL */
+    int open; /* behind this look the candidate at hand may be the best */
+    struct strag_profile *like[STRAG_FORMS_MAX]; /* of the algorithm at hand with another count of
+                                                    blocks of this form, or NULL */
 };
 
 static double look_at(int look)
@@ -268,15 +269,23 @@ static int attempt(struct pricing *pricing, const struct strag_problem *problem,
                                  &candidate->refusal);
 }
 
+/* @return negative: of none, so that others tell nothing of it */
+static int form_of(const struct strag_problem *problem, const struct strag_candidate *candidate)
+{
+    const struct strag_algorithm *algorithm = candidate->algorithm;
+    return algorithm->form_of && problem->shared ? algorithm->form_of(problem, candidate->blocks)
+                                                 : 0;
+}
+
 /* The last candidate, which is gone again if it is pruned. */
 static int price(struct pricing *pricing, const struct strag_problem *problem,
                  struct strag_error *err)
 {
     struct strag_selection *selection = pricing->selection;
     struct strag_candidate *candidate = &selection->candidate[selection->candidates - 1];
-    int status = STRAG_OK;
-    if (pricing->like)
-        status = strag_profile_resize(pricing->like, candidate->blocks,
+    int status = STRAG_OK, form = form_of(problem, candidate);
+    if (form >= 0 && pricing->like[form])
+        status = strag_profile_resize(pricing->like[form], candidate->blocks,
                                       operations_for(pricing->options, problem),
                                       &candidate->profile, &candidate->refusal);
     if (status == STRAG_OK && !candidate->profile)
@@ -322,18 +331,33 @@ static int thin_out(int *blocks, int choices, int most)
     return most;
 }
 
-/* Of a pipeline one count of blocks tells the others: the second one, which has steady rounds. */
-static int price_like(struct pricing *pricing, const struct strag_problem *problem,
-                      const struct strag_algorithm *algorithm, const int *blocks, int choices)
+/* Of a pipeline one count of blocks tells the others of its form: the first one that has steady
+ * rounds, which is the second one where nothing is said of forms. */
+static int price_likes(struct pricing *pricing, const struct strag_problem *problem,
+                       const struct strag_algorithm *algorithm, const int *blocks, int choices)
 {
-    struct strag_candidate one = {.algorithm = algorithm};
-    pricing->like = NULL;
-    if (!pricing->options->quick || !algorithm->unit || choices < 2)
+    int status = STRAG_OK;
+    if (!pricing->options->quick || !algorithm->unit)
         return STRAG_OK;
-    one.blocks = blocks[1];
-    int status = attempt(pricing, problem, &one, true, false);
-    pricing->like = one.profile;
-    return status == STRAG_ERR_UNSUPPORTED ? STRAG_OK : status;
+    for (int c = !algorithm->form_of; c < choices && status == STRAG_OK; c++) {
+        struct strag_candidate one = {.algorithm = algorithm, .blocks = blocks[c]};
+        const int form = form_of(problem, &one);
+        if (form < 0 || pricing->like[form])
+            continue;
+        status = attempt(pricing, problem, &one, true, false);
+        pricing->like[form] = one.profile;
+        if (status == STRAG_ERR_UNSUPPORTED)
+            return STRAG_OK; /* so are longer ones */
+    }
+    return status;
+}
+
+static void free_likes(struct pricing *pricing)
+{
+    for (int form = 0; form < STRAG_FORMS_MAX; form++) {
+        strag_profile_free(pricing->like[form]);
+        pricing->like[form] = NULL;
+    }
 }
 
 /* An algorithm's candidates, one for each count of blocks. The problem has what they share. */
@@ -353,7 +377,7 @@ static int add_choices(struct pricing *pricing, const struct strag_algorithm *al
     if (!grow(pricing, choices))
         return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for %d candidates",
                           selection->candidates + choices);
-    status = price_like(pricing, problem, algorithm, blocks, choices);
+    status = price_likes(pricing, problem, algorithm, blocks, choices);
     for (int c = 0; c < choices && status == STRAG_OK; c++) {
         selection->candidate[selection->candidates++] = (struct strag_candidate){
             .algorithm = algorithm,
@@ -362,7 +386,7 @@ static int add_choices(struct pricing *pricing, const struct strag_algorithm *al
         };
         status = price(pricing, problem, err);
     }
-    strag_profile_free(pricing->like);
+    free_likes(pricing);
     return status;
 }
 

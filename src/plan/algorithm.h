@@ -62,8 +62,9 @@ enum strag_machine {
 /* Maximum length of a round's signature (`kind`). */
 #define STRAG_KIND_MAX 24
 
-/* Maximum number of block counts that an algorithm has compared. */
+/* Maximum number of block counts that an algorithm has compared, and of their forms. */
 #define STRAG_CHOICES_MAX 16
+#define STRAG_FORMS_MAX   2
 
 struct strag_algorithm {
     const char *name;
@@ -134,10 +135,15 @@ struct strag_algorithm {
      * `period` rounds from this one on. The straggler takes part in all of these rounds, or in
      * none. NULL: 1, they follow one another. */
     int (*period)(const struct strag_problem *problem, int round);
-    /** With `alike`, for pipelines: with so many blocks more, every stretch of rounds that are
-     * alike has one more repetition, and nothing else changes but for the length of blocks. The
-     * problem is prepared. NULL: another count of blocks makes another traffic. */
+    /** With `alike`, for pipelines: with so many blocks more, in the middle of the vector and as
+     * long as those there, every stretch of rounds that are alike has one more repetition, and
+     * nothing else changes but that all blocks are shorter. The problem is prepared. NULL: another
+     * count of blocks makes another traffic. */
     int (*unit)(const struct strag_problem *problem);
+    /** With `unit`, where that holds only between counts of blocks of the same form: which one,
+     * from 0 to STRAG_FORMS_MAX - 1; negative: no rounds are alike. The problem has what is shared.
+     * NULL: there is one form. */
+    int (*form_of)(const struct strag_problem *problem, int blocks);
     /** Rounds of the same kind, that is with the same numbers, carry the same traffic but for an
      * exchange of hosts whose links are equally fast (strag_uplinks has them: those at the full
      * rate), with the ranks on them. Asked where such hosts can be exchanged without a difference:

@@ -27,10 +27,11 @@ struct plans {
     struct crossing *crossings; /* [gather][level][node]: while that level is at work */
 };
 
-static struct plans plans_of(const char *algorithm, const struct strag_topology *topology)
+static struct plans plans_in_blocks(const char *algorithm, const struct strag_topology *topology,
+                                    int blocks)
 {
     struct strag_error err = {""};
-    struct plans plans = {.problem = {.n = topology->n, .topology = topology}};
+    struct plans plans = {.problem = {.n = topology->n, .topology = topology, .blocks = blocks}};
     struct strag_tree *tree = NULL;
     bool split = strcmp(algorithm, "flexreduce") != 0;
     plans.list = calloc((size_t)topology->n, sizeof(struct strag_plan *));
@@ -48,6 +49,11 @@ static struct plans plans_of(const char *algorithm, const struct strag_topology 
         calloc(2 * (size_t)tree->levels * (size_t)tree->nnodes, sizeof *plans.crossings);
     assert_non_null(plans.crossings);
     return plans;
+}
+
+static struct plans plans_of(const char *algorithm, const struct strag_topology *topology)
+{
+    return plans_in_blocks(algorithm, topology, 0);
 }
 
 static void plans_free(struct plans *plans)
@@ -397,7 +403,7 @@ static void counts_share_a_tree(void **state)
     assert_non_null(shared);
     with.shared = shared;
     int count = strag_algorithm_choices(algorithm, &alone, blocks);
-    assert_int_equal(count, 5);
+    assert_int_equal(count, 13);
     assert_int_equal(strag_algorithm_choices(algorithm, &with, same), count);
     for (int c = 0; c < count; c++) {
         assert_int_equal(same[c], blocks[c]);
@@ -441,11 +447,22 @@ static void nothing_to_share(void **state)
     strag_topology_free(torus);
 }
 
-/* Rounds that are called alike carry the same messages. */
-static void check_alike(const char *tree, int expected_period)
+/* @param segments  0: the algorithm's own choice */
+static struct plans plans_in_segments(const struct strag_topology *topology, int segments)
+{
+    const struct strag_problem problem = {.n = topology->n, .topology = topology};
+    int blocks[STRAG_CHOICES_MAX];
+    assert_true(
+        strag_algorithm_choices(support_algorithm("flexreduce-pipelined"), &problem, blocks) > 0);
+    return plans_in_blocks("flexreduce-pipelined", topology, segments * blocks[0]);
+}
+
+/* Rounds that are called alike carry the same messages. @param segments  0: its own choice */
+static void check_alike(const char *tree, int segments, int expected_period)
 {
     struct strag_topology *topology = machine_tree(tree);
-    struct plans plans = plans_of("flexreduce-pipelined", topology);
+    struct plans plans = plans_in_segments(topology, segments);
+    const struct strag_bounds *bounds = &plans.instance.shape.bounds;
     int start = 0, repeats = 1, period = 1;
     for (; repeats == 1; start += repeats == 1) {
         repeats = strag_instance_alike(&plans.instance, start);
@@ -467,6 +484,9 @@ static void check_alike(const char *tree, int expected_period)
             assert_int_equal(plan->ops[i].count, plan->ops[j].count);
             shift = shift < 0 ? plan->ops[j].first - plan->ops[i].first : shift;
             assert_int_equal(plan->ops[i].first + shift, plan->ops[j].first);
+            assert_true(fabs(strag_block_fraction(bounds, plan->ops[i].first, plan->ops[i].count) -
+                             strag_block_fraction(bounds, plan->ops[j].first, plan->ops[j].count)) <
+                        1e-12);
         }
     }
     plans_free(&plans);
@@ -476,9 +496,73 @@ static void check_alike(const char *tree, int expected_period)
 static void rounds_that_are_alike(void **state)
 {
     (void)state;
-    check_alike("2,3", 1);
-    check_alike("2,3,3,1", 3);
-    check_alike("((2,3,1),(2,2))", 2);
+    check_alike("2,3", 0, 1);
+    check_alike("2,3,3,1", 0, 3);
+    check_alike("((2,3,1),(2,2))", 0, 2);
+    check_alike("2,3", 9, 1);
+    check_alike("2,3,3,1", 12, 3);
+    check_alike("((2,3,1),(2,2))", 15, 2);
+}
+
+/* How long the segments are, in the shortest one's lengths. */
+static void check_lengths(const char *tree, int segments, const char *expected)
+{
+    struct strag_topology *topology = machine_tree(tree);
+    struct plans plans = plans_in_segments(topology, segments);
+    const struct strag_bounds *bounds = &plans.instance.shape.bounds;
+    const int unit = bounds->blocks / segments;
+    const double first = strag_block_fraction(bounds, 0, unit);
+    char text[128] = "";
+    for (int s = 0; s < segments; s++)
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%.12g", s > 0 ? " " : "",
+                 strag_block_fraction(bounds, s * unit, unit) / first);
+    assert_string_equal(text, expected);
+    struct strag_error err = {""};
+    if (strag_verify(plans.instance.algorithm, &plans.problem, NULL, NULL, &err) != STRAG_OK)
+        fail_msg("%s in %d segments: %s", tree, segments, err.text);
+    plans_free(&plans);
+    strag_topology_free(topology);
+}
+
+/* They grow and shrink, but for powers of two, and where there is one level only. */
+static void lengths_of_segments(void **state)
+{
+    (void)state;
+    check_lengths("2,3", 1, "1");
+    check_lengths("2,3", 2, "1 1");
+    check_lengths("2,3", 3, "1 2 1");
+    check_lengths("2,3", 4, "1 1 1 1");
+    check_lengths("4,4", 5, "1 2 4 2 1");
+    check_lengths("((2,3),(4))", 6, "1 2 4 4 2 1");
+    check_lengths("3,3,4", 7, "1 2 4 4 4 2 1");
+    check_lengths("3,3,4", 12, "1 2 4 4 4 4 4 4 4 4 2 1");
+    check_lengths("1,1@8,1", 5, "1 1 1 1 1");
+}
+
+/* With the model's memory, four times as fast as links, they take less time than equal ones: the
+ * pipeline is filled and emptied sooner. */
+static void growing_segments_take_less_time(void **state)
+{
+    (void)state;
+    static const char *const trees[] = {"2,3", "3,3,4", "8,8,8,8", "((2,3),(4,4))"};
+    const struct strag_model model = strag_model_default(STRAG_NETWORK_TREE);
+    for (size_t t = 0; t < sizeof trees / sizeof *trees; t++) {
+        struct strag_topology *topology = machine_tree(trees[t]);
+        double seconds[2];
+        for (int form = 0; form < 2; form++) {
+            struct plans plans = plans_in_segments(topology, form ? 7 : 8);
+            struct strag_profile *profile;
+            struct strag_error err = {""};
+            assert_int_equal(strag_profile_create(plans.instance.algorithm, &plans.problem, &model,
+                                                  &profile, &err),
+                             STRAG_OK);
+            seconds[form] = strag_profile_seconds(profile, 4 << 20);
+            strag_profile_free(profile);
+            plans_free(&plans);
+        }
+        assert_true(seconds[1] < 0.99 * seconds[0]);
+        strag_topology_free(topology);
+    }
 }
 
 /* The longer the vector, the more segments. */
@@ -487,11 +571,24 @@ static void segments_to_choose_from(void **state)
     (void)state;
     struct strag_topology *topology = machine_tree("2,3");
     const struct strag_problem problem = {.n = 5, .topology = topology};
+    static const int few[] = {1, 2, 3, 4, 5, 7, 8, 12, 16, 24, 32, 48, 64};
+    const struct strag_algorithm *algorithm = support_algorithm("flexreduce-pipelined");
     int blocks[STRAG_CHOICES_MAX];
-    assert_int_equal(
-        strag_algorithm_choices(support_algorithm("flexreduce-pipelined"), &problem, blocks), 5);
+    assert_int_equal(strag_algorithm_choices(algorithm, &problem, blocks), 13);
+    for (int i = 0; i < 13; i++)
+        assert_int_equal(blocks[i], 8 * few[i]);
+    strag_topology_free(topology);
+    topology = machine_tree("1,1@8,1"); /* one level */
+    const struct strag_problem flat = {.n = 3, .topology = topology};
+    assert_int_equal(strag_algorithm_choices(algorithm, &flat, blocks), 7);
+    for (int i = 0; i < 7; i++)
+        assert_int_equal(blocks[i], blocks[0] << i);
+    strag_topology_free(topology);
+    topology = machine_flat(264, 8); /* many ranks */
+    const struct strag_problem many = {.n = 264, .topology = topology};
+    assert_int_equal(strag_algorithm_choices(algorithm, &many, blocks), 5);
     for (int i = 0; i < 5; i++)
-        assert_int_equal(blocks[i], 8 * (4 << i));
+        assert_int_equal(blocks[i], blocks[0] << i);
     strag_topology_free(topology);
     topology = machine_grid(STRAG_NETWORK_TORUS, true, "3x2", NULL, 1);
     const struct strag_problem torus = {.n = 6, .topology = topology};
@@ -589,6 +686,8 @@ int main(void)
         cmocka_unit_test(nothing_to_share),
         cmocka_unit_test(rounds_that_are_alike),
         cmocka_unit_test(segments_to_choose_from),
+        cmocka_unit_test(lengths_of_segments),
+        cmocka_unit_test(growing_segments_take_less_time),
         cmocka_unit_test(engines_run_it),
         cmocka_unit_test(what_is_refused),
     };

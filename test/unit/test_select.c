@@ -51,10 +51,9 @@ static double biased(const struct strag_selection *selection, const struct strag
         if (other->algorithm == one->algorithm && other->blocks < fewest)
             fewest = other->blocks;
     }
-    for (int blocks = one->blocks; one->algorithm->prefers_more_blocks && blocks > fewest;
-         blocks /= 2)
-        seconds *= 1 - STRAG_MORE_BLOCKS_MARGIN;
-    return seconds;
+    const double doublings =
+        one->algorithm->prefers_more_blocks && fewest > 0 ? log2((double)one->blocks / fewest) : 0;
+    return seconds * pow(1 - STRAG_MORE_BLOCKS_MARGIN, doublings);
 }
 
 static void assert_best_blocks(const struct strag_selection *selection, size_t bytes)

@@ -259,19 +259,32 @@ static int same_as_made(const struct strag_profile *resized,
     return 1;
 }
 
-/* From every count of blocks to every other one. @return how many could be had that way */
+/* Which form a count of blocks has; negative: no other count tells what it takes. */
+static int form_of(const struct strag_algorithm *algorithm, const struct strag_problem *problem,
+                   int blocks)
+{
+    return algorithm->form_of ? algorithm->form_of(problem, blocks) : 0;
+}
+
+/* From every count of blocks to every other one of its form. @return how many could be had so */
 static int resize_all(const struct strag_algorithm *algorithm, const struct strag_problem *problem)
 {
     struct strag_model model = strag_model_default(problem->topology->network);
     int blocks[STRAG_CHOICES_MAX], found = 0;
     int choices = strag_algorithm_choices(algorithm, problem, blocks);
     struct strag_problem cut = *problem;
+    struct strag_error err;
+    void *shared;
+    assert_int_equal(strag_algorithm_share(algorithm, problem, &shared, &err), STRAG_OK);
+    cut.shared = shared;
     for (int from = 0; from < choices && blocks[from] <= 4096; from++) {
         cut.blocks = blocks[from];
         struct strag_profile *profile = profile_of(algorithm, &cut, &model);
+        const int form = form_of(algorithm, &cut, blocks[from]);
         for (int to = 0; profile && to < choices && blocks[to] <= 4096; to++) {
             struct strag_profile *resized = NULL;
-            struct strag_error err;
+            if (form < 0 || form_of(algorithm, &cut, blocks[to]) != form)
+                continue;
             cut.blocks = blocks[to];
             assert_int_equal(strag_profile_resize(profile, cut.blocks, 0, &resized, &err),
                              STRAG_OK);
@@ -281,6 +294,7 @@ static int resize_all(const struct strag_algorithm *algorithm, const struct stra
         }
         strag_profile_free(profile);
     }
+    strag_algorithm_unshare(algorithm, shared);
     return found;
 }
 
@@ -318,19 +332,20 @@ static void plans_that_are_too_long(void **state)
     int blocks[STRAG_CHOICES_MAX];
     struct strag_problem problem = {.n = 9, .topology = topology};
     assert_true(strag_algorithm_choices(algorithm, &problem, blocks) > 2);
-    problem.blocks = blocks[1];
+    const int eight = 8 * blocks[0], sixteen = 2 * eight; /* segments of equal length */
+    problem.blocks = eight;
     struct strag_profile *profile = profile_of(algorithm, &problem, &model), *resized = NULL;
     struct strag_error err = {""};
     profile->operations = 100;
-    assert_int_equal(strag_profile_resize(profile, blocks[2], 199, &resized, &err),
+    assert_int_equal(strag_profile_resize(profile, sixteen, 199, &resized, &err),
                      STRAG_ERR_UNSUPPORTED);
     assert_non_null(strstr(err.text, "more than 199 operations"));
     assert_null(resized);
-    assert_int_equal(strag_profile_resize(profile, blocks[2], 200, &resized, &err), STRAG_OK);
+    assert_int_equal(strag_profile_resize(profile, sixteen, 200, &resized, &err), STRAG_OK);
     assert_int_equal(resized->operations, 200);
     strag_profile_free(resized);
     /* Half a segment more is something else. */
-    assert_int_equal(strag_profile_resize(profile, blocks[1] + 1, 0, &resized, &err), STRAG_OK);
+    assert_int_equal(strag_profile_resize(profile, eight + 1, 0, &resized, &err), STRAG_OK);
     assert_null(resized);
     strag_profile_free(profile);
     strag_topology_free(topology);
