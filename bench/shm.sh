@@ -10,8 +10,9 @@
 #   auto-npN.csv         the same, 16 KiB to 16 MiB
 #   ucp-npN.csv          strag's choice over UCX against the same over the PML, 64 KiB to 16 MiB, both
 #                        without the memory that strag shares within a host
-#   crowd-npN.csv        strag's choice against tuned as it chooses and its fastest for long vectors,
-#                        many more ranks than processors, 8 B to 4 MiB
+#   crowd-npN.csv        strag's choice against tuned as it chooses and its fastest for long vectors
+#                        (algorithm 6, which is its linear one for fewer elements than ranks), many
+#                        more ranks than processors, 8 B to 4 MiB
 #
 # Environment: SHM_RANKS ("2 4 8"), SHM_CROWDS ("16 32 48 64 96 128"), either may be "none";
 # SHM_SECONDS per size (4), STRAG_MPIRUN (./strag-mpirun).

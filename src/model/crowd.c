@@ -11,7 +11,9 @@
  *     sums                     n V bytes are read, on the processors of m ranks, p at most
  *     stalls                   a message of V/m bytes that is longer than what may be under way
  *                              has to be taken piece by piece: for each further piece its sender
- *                              gets a turn, when all others on its processor had theirs
+ *                              gets a turn, when all others on its processor had theirs; in
+                              proportion, for with whole pieces a vector that is a little longer
+                              would have now more, now fewer blocks
  *
  * So short vectors go to one rank, which costs the fewest messages. From some 64 KiB on two ranks
  * sum up faster than one. And blocks do not get longer than a message may be, until every rank has
@@ -63,7 +65,7 @@ static double seconds(const struct strag_crowd *crowd, double bytes, int blocks)
     const double n = crowd->n, p = crowd->processors, m = blocks;
     const double half = (double)crowd->window / 2; /* another message is under way, too */
     const double piece = half < MESSAGE_MOST ? half : MESSAGE_MOST;
-    const double messages = m * (n - 1), further = ceil(bytes / m / piece) - 1;
+    const double messages = m * (n - 1), further = bytes / m / piece - 1;
     return 2 * messages / p * seconds_per_message + n * bytes / bytes_per_second / fmin(m, p) +
            messages * fmax(further, 0) * n / p * seconds_per_turn;
 }

@@ -19,7 +19,7 @@ struct strag_crowd {
  * Into how many blocks the algorithm with `fewest_switches` (direct) cuts a vector: as many ranks
  * sum up.
  *
- * @return 1 to n; more for longer vectors
+ * @return 1 to n; never fewer for a longer vector
  */
 int strag_crowd_blocks(const struct strag_crowd *crowd, size_t bytes);
 
