@@ -68,7 +68,13 @@ for n in 2 4 8; do
     late "$n" 262144 "$ours" --mca coll strag
     late "$n" 262144 "$none" --mca coll_strag_verbose 0
 done
-late 4 262144 "$ours" --mca pml ob1,monitoring --mca pml_monitoring_enable 1 --mca coll_strag_priority 60
+# Open MPI 6.0.0rc2 makes MPI_COMM_WORLD only after pml/monitoring has asked for its ranks.
+monitoring=(--mca pml ob1,monitoring --mca pml_monitoring_enable 1 --mca coll_strag_priority 60)
+if without '6.0.*' 'pml/monitoring crashes in MPI_Init, also without strag'; then
+    monitoring=()
+else
+    late 4 262144 "$ours" "${monitoring[@]}"
+fi
 late 4 64 "$short" --mca coll strag --mca coll_strag_minimum_size 1K
 late 4 262144 "$low" --mca coll_strag_priority 20
 
@@ -113,8 +119,9 @@ lines 2 '^strag: .*: 3 ranks on 1 host: 4000 blocking'
 lines 0 'is not known: the times of'
 
 # coll/monitoring wraps what strag installed: a key comes too late, and the calls go on.
-run 2 --mca pml ob1,monitoring --mca pml_monitoring_enable 1 --mca coll_strag_priority 60 \
-    "$programs/report" --mode keys
+if [ ${#monitoring[@]} -gt 0 ]; then
+    run 2 "${monitoring[@]}" "$programs/report" --mode keys
+fi
 
 # ---- Ranks that differ: rank 0's parameter counts, and a rank without strag is not waited for ----
 
@@ -129,7 +136,7 @@ lines 1 '^strag: late: who was last is not known: the times of 1 of 3 ranks are$
 run 3 "${own[@]}" OMPI_MCA_coll_strag_report=0 OMPI_MCA_coll_strag_report=1 \
     "$programs/report" --expect-strag 0 --calls 20
 lines 0 '^strag: '
-[ $((SECONDS - start)) -lt 50 ] || fail "ranks waited for each other"
+[ $((SECONDS - start)) -lt $((50 * ${STRAG_TEST_SLOWER:-1})) ] || fail "ranks waited for each other"
 
 # ---- A file that cannot be written ----
 
