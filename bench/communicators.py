@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Turn what bench/communicators.sh wrote into a section of doc/results.md.
+
+    python3 bench/communicators.py doc/results.md FOLDER
+
+A time is the median over the launches of a launch's median. Nothing is omitted.
+"""
+import csv
+import pathlib
+import statistics
+import sys
+
+sys.dont_write_bytecode = True
+
+import section
+
+KINDS = {"dup": "MPI_Comm_dup", "halves": "MPI_Comm_split into halves",
+         "reversed": "MPI_Comm_split, the other order", "dup-dup": "a dup of a dup"}
+MOST = {"dup": 1.2, "halves": 1.5, "reversed": 1.5}  # of stock's time; more is missed
+
+
+def read(folder):
+    """{(kind, ranks, bytes): {contender: [microseconds, one per launch]}}"""
+    times = {}
+    for path in sorted(folder.glob("communicators-*-*.csv")):
+        contender = path.stem.split("-", 2)[2]
+        with path.open(newline="", encoding="utf-8") as file:
+            for row in csv.DictReader(file):
+                key = (row["kind"], int(row["np"]), int(row["bytes"]))
+                times.setdefault(key, {}).setdefault(contender, []).append(float(row["median_us"]))
+    return times
+
+
+def rows(times):
+    for key in sorted(times, key=lambda key: (list(KINDS).index(key[0]), *key[1:])):
+        strag, stock, again = (statistics.median(times[key][contender])
+                               for contender in ("strag", "stock", "stock-again"))
+        ratio = 2 * strag / (stock + again)
+        most = MOST.get(key[0])
+        yield [KINDS[key[0]], str(key[1]), section.size_text(key[2]), f"{strag:.0f}", f"{stock:.0f}",
+               f"**{ratio:.2f}**" if most and ratio > most else f"{ratio:.2f}",
+               f"{most}" if most else "", f"{again / stock:.2f}"]
+
+
+def main(results, folder):
+    folder = pathlib.Path(folder)
+    times = read(folder)
+    launches = min(len(series) for series in next(iter(times.values())).values())
+    machine = "; ".join(" ".join(line.split()) for line in
+                        (folder / "machine.txt").read_text(encoding="utf-8").splitlines())
+    head = ["made by", "ranks", "size", "strag us", "stock us", "strag / stock", "at most",
+            "stock again / stock"]
+    lines = ["## Communicators made, used once and freed", "",
+             f"Written by `bench/communicators.sh`: {machine}. Launches with strag, with stock (Open "
+             "MPI without strag) and with stock again take turns. A time is the slowest rank's, from "
+             "before a communicator is made to after it is freed, with one MPI_Allreduce; median of "
+             f"a launch's communicators, and of {launches} launches. *strag / stock* is against the "
+             "mean of both stocks, **bold** where it is more than it should be; *stock again / stock* "
+             "shows the noise.", "",
+             "| " + " | ".join(head) + " |", "|---|" + "---:|" * (len(head) - 1)]
+    lines += ["| " + " | ".join(cells) + " |" for cells in rows(times)]
+    section.put(results, "communicators", "\n".join(lines))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
