@@ -145,8 +145,13 @@ void caller_ran(struct test_counters before, unsigned long long made)
                made, ran, delegated);
     if (!test.expect_strag)
         return;
-    TEST_CHECK(ran + delegated >= made, "%llu calls of %llu were strag's", ran + delegated, made);
-    TEST_CHECK(ran >= made - made / 4, "strag ran %llu calls of %llu only", ran, made);
+    TEST_CHECK(ran + delegated >= made,
+               "%llu calls of %llu were strag's (mpirun --mca coll strag; or --expect-strag 0)",
+               ran + delegated, made);
+    /* By default short vectors are the previous component's, and most are short. */
+    const char *minimum = getenv("OMPI_MCA_coll_strag_minimum_size");
+    if (NULL != minimum && 0 == strcmp(minimum, "0"))
+        TEST_CHECK(ran >= made - made / 4, "strag ran %llu calls of %llu only", ran, made);
 }
 
 /* ---- What a call is ---- */
