@@ -25,6 +25,7 @@ struct coll_strag_watch_options {
     const struct coll_strag_previous *previous;
     const struct strag_topology *topology; /* for make alone; NULL: links are not watched */
     bool shared;                           /* messages within hosts go through shared memory */
+    struct strag_shm *alone;               /* all ranks share it; NULL: they do not */
     struct coll_strag_decision *decision;  /* state and table of it are kept up to date */
 
     /* On rank 0 */
@@ -92,6 +93,9 @@ int coll_strag_watch_end(struct coll_strag_watch *watch, const struct strag_watc
 
 /** The model that the last table is from. @return NULL: not here */
 const struct strag_sourced_model *coll_strag_watch_model(const struct coll_strag_watch *watch);
+
+/** No call is under way, and none will be: bring what is known of the communicator up to date. */
+void coll_strag_watch_refresh(struct coll_strag_watch *watch);
 
 /** What is known of a communicator. @return false: its calls are not watched */
 bool coll_strag_watch_summary(const void *comm, struct strag_watch_summary *summary);
