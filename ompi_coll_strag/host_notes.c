@@ -14,12 +14,12 @@ static const double first_price = 1e-4;
 /* Ranks that stay for longer may be apart by more than their notes can say. */
 static const double longest = (double)(UINT32_MAX / 4) / STRAG_SHM_NOTE_UNITS;
 
-struct coll_strag_host_notes *coll_strag_host_notes_create(struct strag_shm *shm, int n)
+struct coll_strag_host_notes *coll_strag_host_notes_create(struct strag_shm *shm, int n, int most)
 {
     struct coll_strag_host_notes *notes = calloc(1, sizeof *notes);
     if (NULL == notes)
         return NULL;
-    *notes = (struct coll_strag_host_notes){.shm = shm, .n = n, .price = first_price};
+    *notes = (struct coll_strag_host_notes){.shm = shm, .n = n, .most = most, .price = first_price};
     strag_shm_notes_open(shm, coll_strag_clock_id());
     return notes;
 }
@@ -29,11 +29,14 @@ void coll_strag_host_notes_free(struct coll_strag_host_notes *notes)
     free(notes);
 }
 
-void coll_strag_host_notes_add(struct coll_strag_host_notes *notes, double came, double seconds)
+bool coll_strag_host_notes_end(struct coll_strag_host_notes *notes, double came, double seconds)
 {
-    strag_shm_notes_add(notes->shm, came, seconds);
-    notes->ended++;
-    notes->since += seconds;
+    if (coll_strag_host_notes_wants(notes)) {
+        strag_shm_notes_add(notes->shm, notes->ended, came, seconds);
+        notes->seconds += seconds;
+    }
+    notes->from = strag_shm_notes_wanted(notes->shm);
+    return strag_shm_notes_announced(notes->shm, notes->ended++);
 }
 
 static struct strag_note *note_at(void *all, size_t stride, int rank, int call)
@@ -75,8 +78,14 @@ void coll_strag_host_notes_read(struct coll_strag_host_notes *notes, bool last, 
         notes->window = 0;
 }
 
+void coll_strag_host_notes_announce(struct coll_strag_host_notes *notes)
+{
+    strag_shm_notes_announce(notes->shm, notes->ended);
+}
+
 void coll_strag_host_notes_restart(struct coll_strag_host_notes *notes)
 {
-    notes->read = notes->ended;
+    notes->from = notes->read = notes->ended + 1;
     notes->window = 0;
+    strag_shm_notes_want(notes->shm, notes->from);
 }

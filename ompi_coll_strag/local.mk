@@ -76,7 +76,7 @@ ompi_coll_strag_libcoll_strag_la_SOURCES = \
 	ompi_coll_strag/update.c ompi_coll_strag/update.h \
 	ompi_coll_strag/values.c ompi_coll_strag/values.h \
 	ompi_coll_strag/watch.c ompi_coll_strag/watch.h \
-	ompi_coll_strag/watch_make.c ompi_coll_strag/watch_state.h
+	ompi_coll_strag/watch_make.c ompi_coll_strag/watch_make.h
 if HAVE_UCX
 ompi_coll_strag_libcoll_strag_la_SOURCES += \
 	ompi_coll_strag/ucp/connect.c \

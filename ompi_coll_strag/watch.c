@@ -27,7 +27,7 @@
  * of the gather, the barrier or the broadcast is one of MPI's own, on this very communicator: the
  * call returns it as any other.
  */
-#include "watch_state.h"
+#include "watch.h"
 
 #include "log.h"
 #include "transport.h"
@@ -349,8 +349,11 @@ static int decide(struct coll_strag_watch *watch, enum strag_change *change)
 /* So many times what an update takes have calls to take before one that says nothing new. */
 static const double updates_share = 1.0 / 500;
 
-/* After a window as many calls are left out as to keep judging below this share of their time. */
-static const double judging_share = 1.0 / 500;
+/* After a window no calls are noted for so many times what noting and judging took. */
+static const double pause_factor = 500;
+
+/* What noting a window takes on rank 0 for each rank and call: a line of a cache now and then. */
+static const double noting_price = 5e-8;
 
 /* On rank 0. */
 static void judge_on_host(struct coll_strag_watch *watch)
@@ -363,34 +366,41 @@ static void judge_on_host(struct coll_strag_watch *watch)
     log_judgement(watch);
     update.change = (int32_t)watch->judged->change;
     update.dynamic = watch->policy.on || strag_judge_policy(watch->judge)->on;
-    if (watch->options.decision->same_window || coll_strag_update_has_news(&update) ||
-        updates_share * host->since > host->price)
-        strag_shm_notes_announce(host->shm);
-    if (watch->options.decision->same_window)
+    if (host->most == 0 || coll_strag_update_has_news(&update) ||
+        updates_share * host->seconds > host->price)
+        coll_strag_host_notes_announce(host);
+    if (host->most == 0)
         return;
-    host->pause = (coll_strag_seconds() - start) / judging_share;
+    const double end = coll_strag_seconds();
+    host->resume = end + pause_factor * (end - start + noting_price * host->n * host->most);
     strag_observer_restart(watch->observer);
     strag_judge_restart(watch->judge);
 }
 
-/* On rank 0: a call between two windows. */
-static void pause_on_host(struct coll_strag_watch *watch, double seconds)
+/* On rank 0: a call between two windows. The clock is looked at in one of four. */
+static void pause_on_host(struct coll_strag_watch *watch)
 {
-    strag_judge_skip(watch->judge, seconds);
-    watch->host->pause -= seconds;
-    if (watch->host->pause <= 0)
-        coll_strag_host_notes_restart(watch->host);
+    struct coll_strag_host_notes *host = watch->host;
+    if (host->ended % 4 > 0 || coll_strag_seconds() < host->resume)
+        return;
+    const uint64_t end = host->from + (uint64_t)host->most;
+    coll_strag_host_notes_restart(host);
+    const uint64_t calls = host->from - end;
+    host->seconds += host->mean * (double)calls;
+    strag_judge_skip(watch->judge, calls, host->mean * (double)calls);
 }
 
 /* On rank 0. */
 static void look_on_host(struct coll_strag_watch *watch, const struct strag_watched_call *call,
                          struct strag_note note)
 {
+    struct coll_strag_host_notes *host = watch->host;
     strag_judge_add(watch->judge, call, (double)note.seconds);
+    host->mean += ((double)note.seconds - host->mean) / 100;
     const enum strag_observe_step step = strag_observer_add(watch->observer, note);
     if (step == STRAG_OBSERVE_SEND)
         strag_judge_begin_window(watch->judge);
-    coll_strag_host_notes_read(watch->host, step == STRAG_OBSERVE_DECIDE, watch->all_notes,
+    coll_strag_host_notes_read(host, step == STRAG_OBSERVE_DECIDE, watch->all_notes,
                                coll_strag_watch_notes_room(watch));
     if (step == STRAG_OBSERVE_DECIDE)
         judge_on_host(watch);
@@ -407,7 +417,7 @@ static int update_on_host(struct coll_strag_watch *watch, enum strag_change *cha
         fill_in_judgement(watch, watch->judged, &update);
     const int code = broadcast_update(watch, &update, change);
     host->price = coll_strag_seconds() - start;
-    host->since = 0;
+    host->seconds = 0;
     return code;
 }
 
@@ -417,15 +427,15 @@ static int end_on_host(struct coll_strag_watch *watch, const struct strag_watche
                        struct strag_note note, enum strag_change *change)
 {
     struct coll_strag_host_notes *host = watch->host;
-    coll_strag_host_notes_add(host, watch->start, (double)note.seconds);
-    const int code =
-        strag_shm_notes_announced(host->shm) ? update_on_host(watch, change) : OMPI_SUCCESS;
-    if (!watch->judge || code != OMPI_SUCCESS)
-        return code;
-    if (host->pause > 0)
-        pause_on_host(watch, (double)note.seconds);
-    else
-        look_on_host(watch, call, note);
+    const bool noted = coll_strag_host_notes_wants(host);
+    const bool update = coll_strag_host_notes_end(host, watch->start, (double)note.seconds);
+    const int code = update ? update_on_host(watch, change) : OMPI_SUCCESS;
+    if (watch->judge && code == OMPI_SUCCESS) {
+        if (noted)
+            look_on_host(watch, call, note);
+        else
+            pause_on_host(watch);
+    }
     return code;
 }
 
@@ -490,6 +500,8 @@ void coll_strag_watch_begin(struct coll_strag_watch *watch, size_t bytes)
 {
     watch->inside = true;
     watch->brief = bytes < watch->from;
+    if (watch->host && !coll_strag_host_notes_wants(watch->host))
+        return;
     watch->start = coll_strag_seconds();
     if (watch->look && !watch->brief && !watch->host)
         coll_strag_notes_begin_barrier(watch->notes);
@@ -526,7 +538,7 @@ int coll_strag_watch_end(struct coll_strag_watch *watch, const struct strag_watc
 {
     struct strag_note note = {.wait = -1};
     *change = STRAG_CHANGE_NOTHING;
-    if (code == OMPI_SUCCESS)
+    if (code == OMPI_SUCCESS && (!watch->host || coll_strag_host_notes_wants(watch->host)))
         code = take_note(watch, &note);
     if (code == OMPI_SUCCESS && watch->host) {
         code = end_on_host(watch, call, note, change);

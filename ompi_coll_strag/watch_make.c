@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "watch_make.h"
+
 #include "transport.h"
-#include "watch_state.h"
 #include "winners.h"
 
 #include <stdlib.h>
@@ -118,8 +119,10 @@ static bool make_judge(struct coll_strag_watch *watch)
 /* @return false: out of memory */
 static bool make_host_notes(struct coll_strag_watch *watch)
 {
+    const struct coll_strag_decision *decision = watch->options.decision;
     const int n = ompi_comm_size(watch->options.comm);
-    watch->host = coll_strag_host_notes_create(watch->options.alone, n);
+    watch->host = coll_strag_host_notes_create(watch->options.alone, n,
+                                               decision->same_window ? 0 : decision->window + 1);
     if (watch->judge)
         watch->judged = calloc(1, sizeof *watch->judged);
     return watch->host && (watch->judged || !watch->judge);

@@ -68,7 +68,7 @@ enum {
     STRAG_SHM_NO_FILE = -1,
     STRAG_SHM_DESK_UNIT = 128,  /* bytes: desks begin at multiples of this */
     STRAG_SHM_OPEN_LISTS = 256, /* of arenas by key */
-    STRAG_SHM_NOTES = 6,        /* calls whose notes fill a line */
+    STRAG_SHM_NOTES = 5,        /* calls whose notes fill a line */
 };
 
 /* ---- In the arena ---- */
@@ -107,8 +107,9 @@ struct strag_shm_rank_status {
     unsigned char padding[STRAG_SHM_LINE - 40];
 
     /* A line of their own, in which nobody looks for messages. */
-    _Atomic uint64_t announced;              /* by rank 0: a call's number */
-    _Atomic uint64_t noted;                  /* calls */
+    _Atomic uint64_t announced;              /* by rank 0: a call's number, ... */
+    _Atomic uint64_t wanted;                 /* ... and the first of those whose notes it reads */
+    _Atomic uint64_t noted;                  /* the last call that was noted, from 1 */
     _Atomic uint64_t notes[STRAG_SHM_NOTES]; /* of the last ones: that of call c is at c % NOTES */
 };
 _Static_assert(sizeof(struct strag_shm_rank_status) == STRAG_SHM_DESK_UNIT, "as desks are aligned");

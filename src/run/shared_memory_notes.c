@@ -41,10 +41,9 @@ static struct strag_shm_note unpack(uint64_t packed)
     return note;
 }
 
-void strag_shm_notes_add(struct strag_shm *shm, double came, double seconds)
+void strag_shm_notes_add(struct strag_shm *shm, uint64_t call, double came, double seconds)
 {
     struct strag_shm_rank_status *status = shm->desk.status;
-    const uint64_t call = atomic_load_explicit(&status->noted, memory_order_relaxed);
     const struct strag_shm_note note = {(uint32_t)(uint64_t)(came * STRAG_SHM_NOTE_UNITS),
                                         (float)seconds};
     atomic_store_explicit(&status->notes[call % STRAG_SHM_NOTES], pack(note), memory_order_relaxed);
@@ -62,17 +61,23 @@ struct strag_shm_note strag_shm_notes_read(const struct strag_shm *shm, int rank
         atomic_load_explicit(&status->notes[call % STRAG_SHM_NOTES], memory_order_relaxed));
 }
 
-/* What is announced is how many calls will have been noted then. */
-void strag_shm_notes_announce(struct strag_shm *shm)
+/* 0 stands for nothing. */
+void strag_shm_notes_announce(struct strag_shm *shm, uint64_t call)
 {
-    struct strag_shm_rank_status *status = shm->desk.status;
-    const uint64_t noted = atomic_load_explicit(&status->noted, memory_order_relaxed);
-    atomic_store_explicit(&status->announced, noted + 1, memory_order_release);
+    atomic_store_explicit(&shm->desk.status->announced, call + 1, memory_order_release);
 }
 
-bool strag_shm_notes_announced(const struct strag_shm *shm)
+bool strag_shm_notes_announced(const struct strag_shm *shm, uint64_t call)
 {
-    const uint64_t noted = atomic_load_explicit(&shm->desk.status->noted, memory_order_relaxed);
-    return noted > 0 &&
-           atomic_load_explicit(&shm->peers[0].status->announced, memory_order_acquire) == noted;
+    return atomic_load_explicit(&shm->peers[0].status->announced, memory_order_acquire) == call + 1;
+}
+
+void strag_shm_notes_want(struct strag_shm *shm, uint64_t from)
+{
+    atomic_store_explicit(&shm->desk.status->wanted, from, memory_order_release);
+}
+
+uint64_t strag_shm_notes_wanted(const struct strag_shm *shm)
+{
+    return atomic_load_explicit(&shm->peers[0].status->wanted, memory_order_acquire);
 }

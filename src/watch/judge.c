@@ -195,9 +195,9 @@ static bool goes_ahead(const struct strag_algorithm *algorithm)
     return algorithm && algorithm->needs_straggler;
 }
 
-void strag_judge_skip(struct strag_judge *judge, double seconds)
+void strag_judge_skip(struct strag_judge *judge, uint64_t calls, double seconds)
 {
-    judge->summary.calls++;
+    judge->summary.calls += calls;
     judge->summary.seconds += seconds;
     judge->busy += seconds;
 }
@@ -216,7 +216,7 @@ void strag_judge_add(struct strag_judge *judge, const struct strag_watched_call 
     *mine = (struct call){*call, !outside                      ? call->without
                                  : goes_ahead(call->algorithm) ? judge->acted.rank
                                                                : -1};
-    strag_judge_skip(judge, seconds);
+    strag_judge_skip(judge, 1, seconds);
     if (mine->straggler >= 0 && outside && summary->ahead_from == 0)
         summary->ahead_from = summary->calls;
 }

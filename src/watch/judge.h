@@ -116,8 +116,9 @@ void strag_judge_add(struct strag_judge *judge, const struct strag_watched_call 
 /** The calls of the window that is being filled do not count: it begins with the next one. */
 void strag_judge_restart(struct strag_judge *judge);
 
-/** A call of this rank has ended, which belongs to no window. */
-void strag_judge_skip(struct strag_judge *judge, double seconds);
+/** So many calls of this rank have ended, which belong to no window. @param seconds  in all of them
+ */
+void strag_judge_skip(struct strag_judge *judge, uint64_t calls, double seconds);
 
 /** A window's notes are being sent; later calls belong to the next window. */
 void strag_judge_begin_window(struct strag_judge *judge);

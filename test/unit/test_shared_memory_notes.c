@@ -48,7 +48,7 @@ static void end_on_first(struct rng *rng, int call, int *read)
         read_up_to(read, call);
     if (!job.announced[call] && rng_one_in(rng, 3)) {
         job.announced[call + 1] = true;
-        strag_shm_notes_announce(job.ranks.views[0]);
+        strag_shm_notes_announce(job.ranks.views[0], (uint64_t)call + 1);
     }
 }
 
@@ -64,8 +64,8 @@ static void *run_rank(void *argument)
         pthread_barrier_wait(&job.call);
         if (rng_one_in(&rng, 2))
             sched_yield();
-        strag_shm_notes_add(shm, came_at(rank, call), (double)stayed(rank, call));
-        job.seen[rank][call] = strag_shm_notes_announced(shm);
+        strag_shm_notes_add(shm, (uint64_t)call, came_at(rank, call), (double)stayed(rank, call));
+        job.seen[rank][call] = strag_shm_notes_announced(shm, (uint64_t)call);
         if (rank == 0)
             end_on_first(&rng, call, &read);
     }
@@ -124,14 +124,17 @@ static void unwritten_notes_are_unknown(void **state)
     struct shm_ranks ranks;
     shm_ranks_create(&ranks, 3, &polls);
     struct strag_shm *first = ranks.views[0], *second = ranks.views[1];
-    assert_false(strag_shm_notes_announced(second));
-    strag_shm_notes_add(first, 1, 2);
+    assert_false(strag_shm_notes_announced(second, 0));
+    strag_shm_notes_add(first, 0, 1, 2);
     assert_true(strag_shm_notes_read(first, 0, 0).seconds == 2);
     assert_true(strag_shm_notes_read(first, 1, 0).seconds == 0);
     for (int call = 0; call <= STRAG_SHM_NOTES; call++)
-        strag_shm_notes_add(second, call, 3);
+        strag_shm_notes_add(second, (uint64_t)call, call, 3);
     assert_true(strag_shm_notes_read(first, 1, 0).seconds == 0); /* written over */
-    assert_true(strag_shm_notes_read(first, 1, 1).seconds == 3);
+    assert_true(strag_shm_notes_read(first, 1, STRAG_SHM_NOTES).seconds == 3);
+    assert_int_equal(strag_shm_notes_wanted(second), 0);
+    strag_shm_notes_want(first, 77);
+    assert_int_equal(strag_shm_notes_wanted(second), 77);
     shm_ranks_free(&ranks);
 }
 

@@ -1,14 +1,38 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a watch is, for the files that make it and run it: watch_make.c, watch.c.
+ * What a watch is, and how its parts are made; what it does is in watch.h.
  */
-#ifndef COLL_STRAG_WATCH_STATE_H
-#define COLL_STRAG_WATCH_STATE_H
+#ifndef COLL_STRAG_WATCH_MAKE_H
+#define COLL_STRAG_WATCH_MAKE_H
 
+#include "arrivals.h"
 #include "host_notes.h"
+#include "links.h"
 #include "notes.h"
+#include "previous.h"
+#include "table.h"
 #include "teardown.h"
-#include "watch.h"
+
+#include "watch/judge.h"
+
+/* The shortest calls that teach something. */
+#define COLL_STRAG_LEARN_FROM ((size_t)4 << 10)
+
+/* What it needs of its communicator, which has the attribute that teardown.h needs; all but the
+ * topology outlives the watch. */
+struct coll_strag_watch_options {
+    ompi_communicator_t *comm;
+    const struct coll_strag_previous *previous;
+    const struct strag_topology *topology; /* for make alone; NULL: links are not watched */
+    bool shared;                           /* messages within hosts go through shared memory */
+    struct strag_shm *alone;               /* all ranks share it; NULL: they do not */
+    struct coll_strag_decision *decision;  /* state and table of it are kept up to date */
+
+    /* On rank 0 */
+    const struct strag_rank_location *ranks; /* [rank]; copied by make; NULL on other ranks */
+    struct strag_selection **selection;      /* of the table; taken over: NULL then */
+    struct coll_strag_table_inputs inputs;   /* for other tables */
+};
 
 struct coll_strag_watch {
     struct coll_strag_watch_options options;
