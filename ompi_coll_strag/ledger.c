@@ -220,6 +220,7 @@ static void add_watch(const struct coll_strag_module *module, const ompi_communi
     account->needed = 2 * decision->window;
     if (!module->watch)
         return;
+    coll_strag_watch_refresh(module->watch);
     if (coll_strag_watch_summary(comm, summary))
         account->summary = summary;
     account->model = coll_strag_watch_model(module->watch);

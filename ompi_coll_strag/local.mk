@@ -25,6 +25,7 @@ ompi_coll_strag_libcoll_strag_la_SOURCES = \
 	ompi_coll_strag/given.c ompi_coll_strag/given.h \
 	ompi_coll_strag/heritage.c ompi_coll_strag/heritage.h \
 	ompi_coll_strag/info_keys.c ompi_coll_strag/info_keys.h \
+	ompi_coll_strag/host_notes.c ompi_coll_strag/host_notes.h \
 	ompi_coll_strag/ledger.c ompi_coll_strag/ledger.h \
 	ompi_coll_strag/links.c ompi_coll_strag/links.h \
 	ompi_coll_strag/log.c ompi_coll_strag/log.h \
@@ -74,7 +75,8 @@ ompi_coll_strag_libcoll_strag_la_SOURCES = \
 	ompi_coll_strag/unknown.c ompi_coll_strag/unknown.h \
 	ompi_coll_strag/update.c ompi_coll_strag/update.h \
 	ompi_coll_strag/values.c ompi_coll_strag/values.h \
-	ompi_coll_strag/watch.c ompi_coll_strag/watch.h
+	ompi_coll_strag/watch.c ompi_coll_strag/watch.h \
+	ompi_coll_strag/watch_make.c ompi_coll_strag/watch_make.h
 if HAVE_UCX
 ompi_coll_strag_libcoll_strag_la_SOURCES += \
 	ompi_coll_strag/ucp/connect.c \

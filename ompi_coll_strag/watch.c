@@ -17,6 +17,12 @@
  * Where a closer look is wanted a nonblocking barrier runs beside each call. It is over when all
  * ranks are there, on all of them within the time of a few short messages.
  *
+ * Where all ranks share memory the notes are there, with the times at which ranks came, and so no
+ * call needs a barrier (host_notes.h):
+ *
+ *     call w + 1   rank 0      has all notes of the window, judges, and announces an update if
+ * there is something new, or none was for long call w + 2   rank 0      -- update -->  all ranks
+ *
  * A rank that is out of memory says so before the first call is watched, and then none is. An error
  * of the gather, the barrier or the broadcast is one of MPI's own, on this very communicator: the
  * call returns it as any other.
@@ -24,8 +30,6 @@
 #include "watch.h"
 
 #include "log.h"
-#include "notes.h"
-#include "teardown.h"
 #include "transport.h"
 #include "update.h"
 #include "winners.h"
@@ -38,46 +42,6 @@
 
 /* Of a class of sizes: short calls are watched until there were so many. */
 enum { SEEN_MOST = 96 };
-
-/* To find out who is there: the last one's, a vote, the decision. */
-static const double messages_in_turn = 3;
-
-struct coll_strag_watch {
-    struct coll_strag_watch_options options;
-    struct strag_observer *observer;
-    size_t from;         /* bytes: shorter calls are not watched */
-    bool look;           /* waits are noted */
-    bool always_measure; /* for a report that leaves nothing out */
-    bool inside;         /* a call is being watched; one that comes out of it is not */
-    bool failed;         /* a call ended with an error: nothing is waited for any more */
-    bool over;           /* the communicator is being freed, or MPI ends */
-
-    bool brief;   /* this call is too short to look for stragglers in it */
-    double start; /* of this call */
-    struct coll_strag_notes *notes;
-    size_t notes_bytes; /* of each rank, and the meter's behind them */
-    void *all_notes;    /* rank 0's, of all ranks */
-
-    struct strag_watch_summary summary;
-    struct coll_strag_links *links; /* NULL: they are not watched */
-
-    uint8_t seen[STRAG_SIZE_CLASSES]; /* calls of each class of sizes, up to SEEN_MOST */
-    struct strag_trials_running trials;
-
-    struct strag_judge *judge;     /* rank 0's; NULL elsewhere */
-    struct strag_learner *learner; /* likewise, and NULL where nothing is learnt */
-
-    struct strag_dynamic_policy policy;   /* in force */
-    bool may_be_dynamic;                  /* it may come into force */
-    struct coll_strag_arrivals *arrivals; /* NULL: it was not yet */
-
-    struct coll_strag_teardown teardown;
-    struct coll_strag_watch *next; /* in the list */
-};
-
-/* What it points to is src/'s, whose memory test_footprint counts. */
-_Static_assert(sizeof(struct coll_strag_watch) <= 2304,
-               "a watch takes more memory than test_footprint thinks");
 
 /* ---- All watches of this process ---- */
 
@@ -117,6 +81,19 @@ const struct strag_sourced_model *coll_strag_watch_model(const struct coll_strag
     return learnt ? learnt : &watch->options.inputs.model;
 }
 
+static void keep_summary(struct coll_strag_watch *watch, const struct strag_watch_summary *summary)
+{
+    pthread_mutex_lock(&watches.lock);
+    watch->summary = *summary;
+    pthread_mutex_unlock(&watches.lock);
+}
+
+void coll_strag_watch_refresh(struct coll_strag_watch *watch)
+{
+    if (watch->judge)
+        keep_summary(watch, strag_judge_summary(watch->judge));
+}
+
 /* ---- Nothing may be under way when a communicator or MPI comes to its end ---- */
 
 static void end_watch(struct coll_strag_teardown *teardown)
@@ -151,137 +128,10 @@ void coll_strag_watch_free(struct coll_strag_watch *watch)
     coll_strag_links_free(watch->links);
     strag_judge_free(watch->judge);
     strag_learner_free(watch->learner);
+    coll_strag_host_notes_free(watch->host);
+    free(watch->judged);
     free(watch->all_notes);
     free(watch);
-}
-
-/* As in struct strag_judge_options. */
-static double make_table(void *context, const struct strag_state_record *state,
-                         const struct strag_sourced_model *model, struct strag_judge_table *made)
-{
-    const struct coll_strag_watch *watch = context;
-    struct coll_strag_table_inputs inputs = watch->options.inputs;
-    struct coll_strag_decision decision = *watch->options.decision;
-    double start = coll_strag_seconds();
-    decision.state = *state;
-    if (model)
-        inputs.model = *model;
-    coll_strag_decide(&inputs, &decision, &made->selection);
-    made->table = decision.table;
-    return coll_strag_seconds() - start;
-}
-
-/* Bytes of a rank's notes of the longest window. */
-static size_t notes_room(const struct coll_strag_watch *watch)
-{
-    return (size_t)watch->options.decision->window * sizeof(struct strag_note) +
-           sizeof(struct strag_meter_note);
-}
-
-/* Sizes that the user leaves to the previous component. */
-static size_t least_of_ours(void)
-{
-    const struct coll_strag_settings *settings = &coll_strag_settings;
-    return settings->minimum_set ? settings->minimum : 0;
-}
-
-/* A rule of the user's is not tried against others. @return false: out of memory */
-static bool make_learner(struct coll_strag_watch *watch)
-{
-    const struct coll_strag_watch_options *options = &watch->options;
-    const struct strag_problem problem = {
-        .n = ompi_comm_size(options->comm),
-        .ports = options->decision->ports,
-        .topology = options->inputs.topology,
-    };
-    const size_t least =
-        least_of_ours() > COLL_STRAG_LEARN_FROM ? least_of_ours() : COLL_STRAG_LEARN_FROM;
-    if (options->decision->learning)
-        watch->learner = strag_learner_create(&problem, &options->inputs.model,
-                                              options->decision->line ? SIZE_MAX : least);
-    if (watch->learner)
-        coll_strag_winners_use(&options->inputs, options->decision, watch->learner);
-    return watch->learner || !options->decision->learning;
-}
-
-/* As in struct strag_judge_options. */
-static double make_any(void *context, const struct strag_state_record *state,
-                       const struct strag_sourced_model *model, struct strag_selection **made,
-                       double *price)
-{
-    const struct coll_strag_watch *watch = context;
-    struct coll_strag_table_inputs inputs = watch->options.inputs;
-    double start = coll_strag_seconds();
-    if (model)
-        inputs.model = *model;
-    const double latency = coll_strag_select_without(&inputs, watch->options.decision, state, made);
-    *price = messages_in_turn * latency;
-    return coll_strag_seconds() - start;
-}
-
-/* Rank 0's part. */
-static bool make_judge(struct coll_strag_watch *watch)
-{
-    const struct coll_strag_watch_options *options = &watch->options;
-    const struct coll_strag_decision *decision = options->decision;
-    const struct strag_judge_table usual = {decision->table, *options->selection};
-    if (!make_learner(watch))
-        return false;
-    const struct strag_judge_options judge = {
-        .n = ompi_comm_size(options->comm),
-        .window = decision->window,
-        .same_window = decision->same_window,
-        .learner = watch->learner,
-        .stragglers = decision->watching == COLL_STRAG_WATCH_SWITCH &&
-                      decision->dynamic != STRAG_DYNAMIC_ALWAYS,
-        .dynamic =
-            watch->may_be_dynamic ? (enum strag_dynamic_use)decision->dynamic : STRAG_DYNAMIC_NEVER,
-        .dynamic_from =
-            decision->watch_from > least_of_ours() ? decision->watch_from : least_of_ours(),
-        .observer = watch->observer,
-        .slowdown = watch->links ? watch->links->slowdown : NULL,
-        .make = make_table,
-        .make_any = make_any,
-        .context = watch,
-    };
-    watch->all_notes = malloc((size_t)judge.n * notes_room(watch));
-    if (watch->all_notes)
-        watch->judge = strag_judge_create(&judge, options->ranks, &decision->state, &usual,
-                                          coll_strag_seconds());
-    if (watch->judge)
-        *options->selection = NULL;
-    return NULL != watch->judge;
-}
-
-/* @return false: out of memory */
-static bool make(struct coll_strag_watch *watch)
-{
-    const struct coll_strag_decision *decision = watch->options.decision;
-    ompi_communicator_t *comm = watch->options.comm;
-    const int evaluated = watch->options.ranks ? ompi_comm_size(comm) : 0;
-    if (strag_observer_create(evaluated, decision->window, sizeof(struct strag_meter_note),
-                              &watch->observer, NULL) != STRAG_OK)
-        return false;
-    watch->from = decision->watch_from;
-    watch->always_measure = watch->look = decision->report;
-    watch->summary = strag_watch_summary_none();
-    if (decision->learning && !decision->same_window)
-        strag_observer_set_window(watch->observer, STRAG_FIRST_WINDOW);
-    if (decision->links &&
-        !coll_strag_links_create(comm, watch->options.topology, &decision->state, &watch->links))
-        return false;
-    watch->may_be_dynamic = decision->dynamic != STRAG_DYNAMIC_NEVER &&
-                            ompi_comm_size(comm) >= STRAG_ARRIVALS_RANKS_MIN;
-    if (watch->may_be_dynamic && decision->dynamic == STRAG_DYNAMIC_ALWAYS) {
-        watch->arrivals = coll_strag_arrivals_create(comm);
-        if (NULL == watch->arrivals)
-            return false;
-    }
-    watch->notes = coll_strag_notes_create(comm);
-    if (NULL == watch->notes || (watch->options.ranks && !make_judge(watch)))
-        return false;
-    coll_strag_teardown_attach(&watch->teardown, comm, end_watch);
-    return true;
 }
 
 struct coll_strag_watch *coll_strag_watch_make(const struct coll_strag_watch_options *options)
@@ -290,12 +140,14 @@ struct coll_strag_watch *coll_strag_watch_make(const struct coll_strag_watch_opt
     if (NULL == watch)
         return NULL;
     watch->options = *options;
-    const bool made = make(watch);
+    const bool made = coll_strag_watch_fill(watch);
     watch->options.topology = NULL;
-    if (made)
-        return watch;
-    coll_strag_watch_free(watch);
-    return NULL;
+    if (!made) {
+        coll_strag_watch_free(watch);
+        return NULL;
+    }
+    coll_strag_teardown_attach(&watch->teardown, options->comm, end_watch);
+    return watch;
 }
 
 struct strag_dynamic_policy *coll_strag_watch_policy(struct coll_strag_watch *watch)
@@ -312,6 +164,12 @@ void coll_strag_watch_start(struct coll_strag_watch *watch, bool policy)
 {
     if (policy)
         coll_strag_table_unpack(&watch->policy.table);
+    if (watch->host && !strag_shm_notes_are_possible(watch->options.alone)) {
+        coll_strag_host_notes_free(watch->host);
+        watch->host = NULL;
+    }
+    if (watch->host)
+        strag_observer_set_lag(watch->observer, 1);
     pthread_mutex_lock(&watches.lock);
     watch->next = watches.first;
     watches.first = watch;
@@ -349,13 +207,18 @@ static int send_notes(struct coll_strag_watch *watch)
     return coll_strag_notes_gather(watch->notes, notes, bytes, watch->all_notes);
 }
 
-/* Rank 0's update, from its judge; what changed is logged. */
-static void fill_in(const struct coll_strag_watch *watch, enum strag_change change,
-                    struct coll_strag_update *update)
+/* What the judge has found. */
+static void log_judgement(const struct coll_strag_watch *watch)
 {
     const char *log = strag_judge_log(watch->judge);
     if (log[0])
         coll_strag_log(watch->options.comm, "%s", log);
+}
+
+/* Rank 0's update, from its judge. */
+static void fill_in(const struct coll_strag_watch *watch, enum strag_change change,
+                    struct coll_strag_update *update)
+{
     update->change = (int32_t)change;
     update->summary = *strag_judge_summary(watch->judge);
     update->dynamic = watch->policy.on || strag_judge_policy(watch->judge)->on;
@@ -414,9 +277,7 @@ static int broadcast_update(struct coll_strag_watch *watch, struct coll_strag_up
     watch->look = update->look || watch->always_measure;
     if (update->window)
         strag_observer_set_window(watch->observer, update->window);
-    pthread_mutex_lock(&watches.lock);
-    watch->summary = update->summary;
-    pthread_mutex_unlock(&watches.lock);
+    keep_summary(watch, &update->summary);
     if (!coll_strag_update_has_news(update))
         return code;
     if (watch->judge)
@@ -442,6 +303,7 @@ static int probe(struct coll_strag_watch *watch, struct coll_strag_update *updat
     memset(update->begun, 0, sizeof update->begun);
     if (watch->judge) {
         enum strag_change links = strag_judge_probed(watch->judge, watch->links->rates, seconds);
+        log_judgement(watch);
         fill_in(watch, links, update);
     }
     return broadcast_update(watch, update, change);
@@ -470,6 +332,7 @@ static int decide(struct coll_strag_watch *watch, enum strag_change *change)
     if (watch->judge && code == OMPI_SUCCESS) {
         const struct strag_judgement judgement = strag_judge_window(
             watch->judge, watch->all_notes, watch->notes_bytes, coll_strag_seconds());
+        log_judgement(watch);
         fill_in_judgement(watch, &judgement, &update);
     }
     if (code == OMPI_SUCCESS)
@@ -478,6 +341,101 @@ static int decide(struct coll_strag_watch *watch, enum strag_change *change)
         code = probe(watch, &update, change);
     if (code == OMPI_SUCCESS) /* rank 0 has all notes: this does not wait for other ranks */
         code = coll_strag_notes_wait(watch->notes);
+    return code;
+}
+
+/* ---- The same through shared memory ---- */
+
+/* So many times what an update takes have calls to take before one that says nothing new. */
+static const double updates_share = 1.0 / 500;
+
+/* After a window no calls are noted for so many times what noting and judging took. */
+static const double pause_factor = 500;
+
+/* What noting a window takes on rank 0 for each rank and call: a line of a cache now and then. */
+static const double noting_price = 5e-8;
+
+/* On rank 0. */
+static void judge_on_host(struct coll_strag_watch *watch)
+{
+    struct coll_strag_update update = {.change = STRAG_CHANGE_NOTHING};
+    struct coll_strag_host_notes *host = watch->host;
+    const double start = coll_strag_seconds();
+    *watch->judged = strag_judge_window(watch->judge, watch->all_notes,
+                                        coll_strag_watch_notes_room(watch), start);
+    log_judgement(watch);
+    update.change = (int32_t)watch->judged->change;
+    update.dynamic = watch->policy.on || strag_judge_policy(watch->judge)->on;
+    if (host->most == 0 || coll_strag_update_has_news(&update) ||
+        updates_share * host->seconds > host->price)
+        coll_strag_host_notes_announce(host);
+    if (host->most == 0)
+        return;
+    const double end = coll_strag_seconds();
+    host->resume = end + pause_factor * (end - start + noting_price * host->n * host->most);
+    strag_observer_restart(watch->observer);
+    strag_judge_restart(watch->judge);
+}
+
+/* On rank 0: a call between two windows. The clock is looked at in one of four. */
+static void pause_on_host(struct coll_strag_watch *watch)
+{
+    struct coll_strag_host_notes *host = watch->host;
+    if (host->ended % 4 > 0 || coll_strag_seconds() < host->resume)
+        return;
+    const uint64_t end = host->from + (uint64_t)host->most;
+    coll_strag_host_notes_restart(host);
+    const uint64_t calls = host->from - end;
+    host->seconds += host->mean * (double)calls;
+    strag_judge_skip(watch->judge, calls, host->mean * (double)calls);
+}
+
+/* On rank 0. */
+static void look_on_host(struct coll_strag_watch *watch, const struct strag_watched_call *call,
+                         struct strag_note note)
+{
+    struct coll_strag_host_notes *host = watch->host;
+    strag_judge_add(watch->judge, call, (double)note.seconds);
+    host->mean += ((double)note.seconds - host->mean) / 100;
+    const enum strag_observe_step step = strag_observer_add(watch->observer, note);
+    if (step == STRAG_OBSERVE_SEND)
+        strag_judge_begin_window(watch->judge);
+    coll_strag_host_notes_read(host, step == STRAG_OBSERVE_DECIDE, watch->all_notes,
+                               coll_strag_watch_notes_room(watch));
+    if (step == STRAG_OBSERVE_DECIDE)
+        judge_on_host(watch);
+}
+
+/* After the call for which it was announced. */
+static int update_on_host(struct coll_strag_watch *watch, enum strag_change *change)
+{
+    struct coll_strag_host_notes *host = watch->host;
+    struct coll_strag_update update;
+    const double start = coll_strag_seconds();
+    memset(&update, 0, sizeof update);
+    if (watch->judge)
+        fill_in_judgement(watch, watch->judged, &update);
+    const int code = broadcast_update(watch, &update, change);
+    host->price = coll_strag_seconds() - start;
+    host->seconds = 0;
+    return code;
+}
+
+/* Between two windows' ends there are two calls at least, so no update is announced while another
+ * one is. */
+static int end_on_host(struct coll_strag_watch *watch, const struct strag_watched_call *call,
+                       struct strag_note note, enum strag_change *change)
+{
+    struct coll_strag_host_notes *host = watch->host;
+    const bool noted = coll_strag_host_notes_wants(host);
+    const bool update = coll_strag_host_notes_end(host, watch->start, (double)note.seconds);
+    const int code = update ? update_on_host(watch, change) : OMPI_SUCCESS;
+    if (watch->judge && code == OMPI_SUCCESS) {
+        if (noted)
+            look_on_host(watch, call, note);
+        else
+            pause_on_host(watch);
+    }
     return code;
 }
 
@@ -490,10 +448,10 @@ const struct strag_trial_run *coll_strag_watch_trial(struct coll_strag_watch *wa
 
 /* ---- A call ---- */
 
-/* All calls of a trial are. */
+/* All calls of a trial are. One of no bytes waits for nobody. */
 bool coll_strag_watches(const struct coll_strag_watch *watch, size_t bytes)
 {
-    if (!watch || watch->inside || watch->failed || watch->over)
+    if (!watch || watch->inside || watch->failed || watch->over || bytes == 0)
         return false;
     if (bytes >= watch->from || !watch->options.decision->learning)
         return bytes >= watch->from;
@@ -542,8 +500,10 @@ void coll_strag_watch_begin(struct coll_strag_watch *watch, size_t bytes)
 {
     watch->inside = true;
     watch->brief = bytes < watch->from;
+    if (watch->host && !coll_strag_host_notes_wants(watch->host))
+        return;
     watch->start = coll_strag_seconds();
-    if (watch->look && !watch->brief)
+    if (watch->look && !watch->brief && !watch->host)
         coll_strag_notes_begin_barrier(watch->notes);
 }
 
@@ -578,9 +538,11 @@ int coll_strag_watch_end(struct coll_strag_watch *watch, const struct strag_watc
 {
     struct strag_note note = {.wait = -1};
     *change = STRAG_CHANGE_NOTHING;
-    if (code == OMPI_SUCCESS)
+    if (code == OMPI_SUCCESS && (!watch->host || coll_strag_host_notes_wants(watch->host)))
         code = take_note(watch, &note);
-    if (code == OMPI_SUCCESS) {
+    if (code == OMPI_SUCCESS && watch->host) {
+        code = end_on_host(watch, call, note, change);
+    } else if (code == OMPI_SUCCESS) {
         if (watch->judge)
             strag_judge_add(watch->judge, call, fabs((double)note.seconds));
         count_call(watch, call->bytes);

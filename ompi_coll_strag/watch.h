@@ -6,32 +6,7 @@
 #ifndef COLL_STRAG_WATCH_H
 #define COLL_STRAG_WATCH_H
 
-#include "arrivals.h"
-#include "links.h"
-#include "previous.h"
-#include "table.h"
-
-#include "watch/judge.h"
-
-struct coll_strag_watch;
-
-/* The shortest calls that teach something. */
-#define COLL_STRAG_LEARN_FROM ((size_t)4 << 10)
-
-/* What it needs of its communicator, which has the attribute that teardown.h needs; all but the
- * topology outlives the watch. */
-struct coll_strag_watch_options {
-    ompi_communicator_t *comm;
-    const struct coll_strag_previous *previous;
-    const struct strag_topology *topology; /* for make alone; NULL: links are not watched */
-    bool shared;                           /* messages within hosts go through shared memory */
-    struct coll_strag_decision *decision;  /* state and table of it are kept up to date */
-
-    /* On rank 0 */
-    const struct strag_rank_location *ranks; /* [rank]; copied by make; NULL on other ranks */
-    struct strag_selection **selection;      /* of the table; taken over: NULL then */
-    struct coll_strag_table_inputs inputs;   /* for other tables */
-};
+#include "watch_make.h"
 
 /* Getting ready to watch calls takes two steps on every rank. Between them all agree whether all
  * have made theirs; if not, they free it. Then rank 0's first policy goes to all, if there is one.
@@ -92,6 +67,9 @@ int coll_strag_watch_end(struct coll_strag_watch *watch, const struct strag_watc
 
 /** The model that the last table is from. @return NULL: not here */
 const struct strag_sourced_model *coll_strag_watch_model(const struct coll_strag_watch *watch);
+
+/** No call is under way, and none will be: bring what is known of the communicator up to date. */
+void coll_strag_watch_refresh(struct coll_strag_watch *watch);
 
 /** What is known of a communicator. @return false: its calls are not watched */
 bool coll_strag_watch_summary(const void *comm, struct strag_watch_summary *summary);

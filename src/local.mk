@@ -122,6 +122,7 @@ src_libstrag_la_SOURCES = \
 	src/run/shared_memory_layout.h \
 	src/run/shared_memory_arena.c src/run/shared_memory_drain.c \
 	src/run/shared_memory_join.c src/run/shared_memory_limits.c \
+	src/run/shared_memory_notes.c src/run/shared_memory_notes.h \
 	src/run/shared_memory_room.c \
 	src/run/shared_memory_wait.c \
 	src/run/transport.h \

@@ -68,6 +68,7 @@ enum {
     STRAG_SHM_NO_FILE = -1,
     STRAG_SHM_DESK_UNIT = 128,  /* bytes: desks begin at multiples of this */
     STRAG_SHM_OPEN_LISTS = 256, /* of arenas by key */
+    STRAG_SHM_NOTES = 5,        /* calls whose notes fill a line */
 };
 
 /* ---- In the arena ---- */
@@ -101,7 +102,15 @@ struct strag_shm_rank_status {
     _Atomic int32_t processor;
 
     _Atomic uint32_t starved; /* it has no room for a message */
-    unsigned char padding[2 * STRAG_SHM_LINE - 32];
+
+    _Atomic uint64_t clock; /* shared_memory_notes.h: which clock its notes are of */
+    unsigned char padding[STRAG_SHM_LINE - 40];
+
+    /* A line of their own, in which nobody looks for messages. */
+    _Atomic uint64_t announced;              /* by rank 0: a call's number, ... */
+    _Atomic uint64_t wanted;                 /* ... and the first of those whose notes it reads */
+    _Atomic uint64_t noted;                  /* the last call that was noted, from 1 */
+    _Atomic uint64_t notes[STRAG_SHM_NOTES]; /* of the last ones: that of call c is at c % NOTES */
 };
 _Static_assert(sizeof(struct strag_shm_rank_status) == STRAG_SHM_DESK_UNIT, "as desks are aligned");
 

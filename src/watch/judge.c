@@ -195,18 +195,28 @@ static bool goes_ahead(const struct strag_algorithm *algorithm)
     return algorithm && algorithm->needs_straggler;
 }
 
+void strag_judge_skip(struct strag_judge *judge, uint64_t calls, double seconds)
+{
+    judge->summary.calls += calls;
+    judge->summary.seconds += seconds;
+    judge->busy += seconds;
+}
+
+void strag_judge_restart(struct strag_judge *judge)
+{
+    judge->filled = 0;
+}
+
 void strag_judge_add(struct strag_judge *judge, const struct strag_watched_call *call,
                      double seconds)
 {
     struct strag_watch_summary *summary = &judge->summary;
     struct call *mine = &judge->calls[judge->filled++ % judge->options.window];
     const bool outside = call->turn == STRAG_DYNAMIC_OUTSIDE;
-    summary->calls++;
     *mine = (struct call){*call, !outside                      ? call->without
                                  : goes_ahead(call->algorithm) ? judge->acted.rank
                                                                : -1};
-    summary->seconds += seconds;
-    judge->busy += seconds;
+    strag_judge_skip(judge, 1, seconds);
     if (mine->straggler >= 0 && outside && summary->ahead_from == 0)
         summary->ahead_from = summary->calls;
 }
@@ -221,15 +231,26 @@ void strag_judge_begin_window(struct strag_judge *judge)
 
 /* ---- Measured and modelled ---- */
 
+/* Most calls are like the one before. */
+static bool is_modelled_alike(const struct strag_watched_call *a,
+                              const struct strag_watched_call *b)
+{
+    return a->bytes == b->bytes && a->algorithm == b->algorithm && a->blocks == b->blocks;
+}
+
 /* Of a window's calls that waited for all ranks: how long they take, and how far that is from what
  * is modelled; in the median. */
 static void find_scale(struct strag_judge *judge)
 {
+    const struct call *before = NULL;
+    double expected = INFINITY;
     int count = 0;
     for (int c = 0; c < judge->sent; c++) {
         const struct call *call = &judge->calls[judge->options.window + c];
         double seconds = (double)strag_observer_call(judge->options.observer, c).seconds;
-        double expected = modelled(judge->usual.selection, &call->what, 0);
+        if (!before || !is_modelled_alike(&call->what, &before->what))
+            expected = modelled(judge->usual.selection, &call->what, 0);
+        before = call;
         if (call->straggler < 0 && seconds > 0 && expected > 0 && expected < INFINITY)
             judge->ratios[count++] = seconds / expected;
     }
@@ -557,8 +578,6 @@ struct strag_judgement strag_judge_window(struct strag_judge *judge, const void 
     look_at_links(judge, notes, stride, &judgement);
     summary->straggler = verdict.rank;
     summary->delay = verdict.delay;
-    summary->observed = strag_observer_report(observer);
-    summary->world = summary->observed.rank < 0 ? -1 : judge->ranks[summary->observed.rank].world;
     return judgement;
 }
 
@@ -582,9 +601,12 @@ const struct strag_dynamic_policy *strag_judge_policy(const struct strag_judge *
     return strag_dynamic_policy(judge->dynamic);
 }
 
-const struct strag_watch_summary *strag_judge_summary(const struct strag_judge *judge)
+const struct strag_watch_summary *strag_judge_summary(struct strag_judge *judge)
 {
-    return &judge->summary;
+    struct strag_watch_summary *summary = &judge->summary;
+    summary->observed = strag_observer_report(judge->options.observer);
+    summary->world = summary->observed.rank < 0 ? -1 : judge->ranks[summary->observed.rank].world;
+    return summary;
 }
 
 const struct strag_rank_location *strag_judge_ranks(const struct strag_judge *judge)

@@ -113,6 +113,13 @@ void strag_judge_free(struct strag_judge *judge);
 void strag_judge_add(struct strag_judge *judge, const struct strag_watched_call *call,
                      double seconds);
 
+/** The calls of the window that is being filled do not count: it begins with the next one. */
+void strag_judge_restart(struct strag_judge *judge);
+
+/** So many calls of this rank have ended, which belong to no window. @param seconds  in all of them
+ */
+void strag_judge_skip(struct strag_judge *judge, uint64_t calls, double seconds);
+
 /** A window's notes are being sent; later calls belong to the next window. */
 void strag_judge_begin_window(struct strag_judge *judge);
 
@@ -134,7 +141,8 @@ const struct strag_trial *strag_judge_trials(const struct strag_judge *judge);
 /** Of whoever comes last; from the next call on. */
 const struct strag_dynamic_policy *strag_judge_policy(const struct strag_judge *judge);
 
-const struct strag_watch_summary *strag_judge_summary(const struct strag_judge *judge);
+/** Sorts delays: some 100 us. */
+const struct strag_watch_summary *strag_judge_summary(struct strag_judge *judge);
 
 /** What was learnt of the machine. @return NULL: nothing is learnt */
 const struct strag_sourced_model *strag_judge_model(const struct strag_judge *judge);

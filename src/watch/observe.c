@@ -34,6 +34,7 @@ static const double least_delay = 0.1;
 struct strag_observer {
     int n, longest; /* ranks; calls of a window at most */
 
+    int lag;                  /* calls from a window's end to its verdict; 0: later() */
     int filled, window;       /* calls of the window being filled; how many it will have */
     int sent;                 /* calls of the last full window; 0: there was none */
     bool undecided;           /* it has been sent, and no verdict asked for */
@@ -81,6 +82,12 @@ static int later(int window)
     return window / 8 ? window / 8 : 1;
 }
 
+/* The same with what the caller has said. */
+static int lag_of(const struct strag_observer *observer, int window)
+{
+    return observer->lag && observer->lag < later(window) ? observer->lag : later(window);
+}
+
 int strag_observer_create(int n, int calls, size_t room, struct strag_observer **observer,
                           struct strag_error *err)
 {
@@ -124,6 +131,17 @@ void strag_observer_free(struct strag_observer *observer)
 
 /* ---- This rank's calls ---- */
 
+void strag_observer_set_lag(struct strag_observer *observer, int calls)
+{
+    observer->lag = calls;
+}
+
+void strag_observer_restart(struct strag_observer *observer)
+{
+    observer->filled = observer->earlies = 0;
+    observer->undecided = false;
+}
+
 enum strag_observe_step strag_observer_add(struct strag_observer *observer, struct strag_note note)
 {
     const int at = observer->filled++;
@@ -136,11 +154,11 @@ enum strag_observe_step strag_observer_add(struct strag_observer *observer, stru
         observer->sent = observer->window;
         observer->filled = 0;
         observer->undecided = true;
-        if (observer->window <= later(observer->sent))
-            observer->window = later(observer->sent) + 1;
+        if (observer->window <= lag_of(observer, observer->sent))
+            observer->window = lag_of(observer, observer->sent) + 1;
         return STRAG_OBSERVE_SEND;
     }
-    if (!observer->undecided || observer->filled < later(observer->sent))
+    if (!observer->undecided || observer->filled < lag_of(observer, observer->sent))
         return STRAG_OBSERVE_NOTHING;
     observer->undecided = false;
     return STRAG_OBSERVE_DECIDE;
@@ -149,8 +167,8 @@ enum strag_observe_step strag_observer_add(struct strag_observer *observer, stru
 void strag_observer_set_window(struct strag_observer *observer, int calls)
 {
     int least = observer->filled + 1;
-    if (observer->undecided && least <= later(observer->sent))
-        least = later(observer->sent) + 1;
+    if (observer->undecided && least <= lag_of(observer, observer->sent))
+        least = lag_of(observer, observer->sent) + 1;
     observer->window = calls < least ? least : calls;
     if (observer->window > observer->longest)
         observer->window = observer->longest;

@@ -81,6 +81,13 @@ int strag_observer_create(int n, int window, size_t room, struct strag_observer 
 /** NULL is allowed. */
 void strag_observer_free(struct strag_observer *observer);
 
+/** A window is evaluated so many calls after its end, before the first call. Where this is not said
+ * it is an eighth of the window, so that notes can arrive meanwhile. @param calls  at least 1 */
+void strag_observer_set_lag(struct strag_observer *observer, int calls);
+
+/** The calls of the window that is being filled do not count: it begins with the next one. */
+void strag_observer_restart(struct strag_observer *observer);
+
 /** Note one of this rank's calls. */
 enum strag_observe_step strag_observer_add(struct strag_observer *observer, struct strag_note note);
 

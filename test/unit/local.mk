@@ -58,6 +58,7 @@ unit_tests = \
 	test/unit/test_select \
 	test/unit/test_shared_memory \
 	test/unit/test_shared_memory_join \
+	test/unit/test_shared_memory_notes \
 	test/unit/test_shared_memory_room \
 	test/unit/test_shared_memory_wait \
 	test/unit/test_slowdown \
@@ -344,6 +345,10 @@ test_unit_test_shared_memory_join_SOURCES = test/unit/test_shared_memory_join.c
 test_unit_test_shared_memory_join_CPPFLAGS = $(unit_cppflags)
 test_unit_test_shared_memory_join_LDFLAGS = $(unit_ldflags)
 test_unit_test_shared_memory_join_LDADD = $(unit_libs)
+test_unit_test_shared_memory_notes_SOURCES = test/unit/test_shared_memory_notes.c
+test_unit_test_shared_memory_notes_CPPFLAGS = $(unit_cppflags)
+test_unit_test_shared_memory_notes_LDFLAGS = $(unit_ldflags)
+test_unit_test_shared_memory_notes_LDADD = $(unit_libs)
 test_unit_test_shared_memory_room_SOURCES = test/unit/test_shared_memory_room.c
 test_unit_test_shared_memory_room_CPPFLAGS = $(unit_cppflags)
 test_unit_test_shared_memory_room_LDFLAGS = $(unit_ldflags)
