@@ -307,6 +307,38 @@ const int32_t *strag_plan_waits(const struct strag_plan *plan, int index, int *l
  */
 size_t strag_plan_block_start(const struct strag_plan *plan, int block, size_t count);
 
+/* ---- Plans from files ---- */
+
+/** The plans of all ranks, from a file: "given". */
+struct strag_given;
+
+/**
+ * Read a file as `strag plan --format json` writes it, and doc/plan-format.md specifies it. What is
+ * read is well formed; whether it is an allreduce, strag_given_verify says.
+ *
+ * @param file        its name
+ * @param[out] given  the caller's to free with strag_given_free; untouched on failure
+ * @param err         "FILE:LINE: what is wrong", or "FILE: ranks[3].ops[7].peer: what is wrong, and
+ *                    what is accepted"; may be NULL
+ * @return STRAG_OK, STRAG_ERR_ARGUMENT, STRAG_ERR_IO or STRAG_ERR_MEMORY
+ */
+int strag_plan_file_read(const char *file, struct strag_given **given, struct strag_error *err);
+
+/** NULL is allowed. All plans made of it must be gone. */
+void strag_given_free(struct strag_given *given);
+
+/** For how many ranks it is. */
+int strag_given_ranks(const struct strag_given *given);
+
+/**
+ * Make one rank's plan.
+ *
+ * @param[out] plan  the caller's to free with strag_plan_free, before `given` is freed
+ * @return STRAG_OK, STRAG_ERR_ARGUMENT for a rank that does not exist, or STRAG_ERR_MEMORY
+ */
+int strag_given_plan(const struct strag_given *given, int rank, struct strag_plan **plan,
+                     struct strag_error *err);
+
 /* ---- Verify, cost, select, show ---- */
 
 /** What a proof has counted. A vector is 1. */
@@ -327,6 +359,11 @@ struct strag_verified {
  */
 int strag_allreduce_verify(const struct strag_allreduce *allreduce, const char *algorithm,
                            struct strag_verified *verified, struct strag_error *err);
+
+/** The same for plans from a file, and what that claims. @return STRAG_OK, STRAG_ERR_FALSE with the
+ * first thing found wrong, or STRAG_ERR_MEMORY */
+int strag_given_verify(const struct strag_given *given, struct strag_verified *verified,
+                       struct strag_error *err);
 
 /**
  * How long the allreduce takes by the model: from the first rank's arrival to the last one's end,

@@ -303,6 +303,11 @@ const struct strag_algorithm *strag_given_algorithm(const struct strag_given *gi
     return &given->row;
 }
 
+int strag_given_ranks(const struct strag_given *given)
+{
+    return given->head.n;
+}
+
 int64_t strag_given_operations(const struct strag_given *given)
 {
     return given->operations;

@@ -66,13 +66,11 @@ struct strag_given_head {
     bool in_step, one_ported, waits;
 };
 
-struct strag_given;
-
 /** An empty one, of equal blocks. @return NULL: out of memory */
 struct strag_given *strag_given_create(void);
 
-/** NULL is allowed. Its algorithm, and all plans made by that, must be gone. */
-void strag_given_free(struct strag_given *given);
+/* strag_given_free and strag_given_ranks are in strag.h. An algorithm made of it must be gone
+ * before it is freed, too. */
 
 /* ---- Making it ---- */
 

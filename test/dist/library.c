@@ -233,7 +233,41 @@ static void check_shown(const struct strag_allreduce *allreduce)
             strag_allreduce_show(allreduce, "ring", (enum strag_format)9, stdout, &err), "9");
 }
 
-int main(void)
+/* Written, read and proved, a plan has the same operations; what is not there or wrong is refused.
+ */
+static void check_given(const struct strag_allreduce *allreduce, const char *folder)
+{
+    char name[4096];
+    struct strag_given *given = NULL;
+    struct strag_plan *plan, *read;
+    struct strag_verified verified = {0};
+    snprintf(name, sizeof name, "%s/ring.json", folder);
+    REFUSED(STRAG_ERR_IO, strag_plan_file_read(name, &given, &err), "ring.json");
+    FILE *file = fopen(name, "w");
+    if (!file)
+        exit(1);
+    CHECK(strag_allreduce_show(allreduce, "ring", STRAG_FORMAT_JSON, file, &err) == 0);
+    CHECK(fclose(file) == 0);
+    CHECK(strag_plan_file_read(name, &given, &err) == 0);
+    CHECK(strag_given_ranks(given) == RANKS);
+    CHECK(strag_given_verify(given, &verified, &err) == 0 && verified.rounds == 10);
+    REFUSED(STRAG_ERR_ARGUMENT, strag_given_plan(given, RANKS, &read, &err), "rank");
+    CHECK(strag_given_plan(given, 1, &read, &err) == 0);
+    CHECK(strag_allreduce_plan(allreduce, "ring", 1, &plan, &err) == 0);
+    CHECK(strag_plan_operations(read) == strag_plan_operations(plan));
+    for (int i = 0; i < strag_plan_operations(plan); i++) {
+        struct strag_operation a, b;
+        CHECK(strag_plan_operation(plan, i, &a) && strag_plan_operation(read, i, &b));
+        CHECK(a.kind == b.kind && a.peer == b.peer && a.first == b.first && a.count == b.count &&
+              a.round == b.round && a.own_left == b.own_left);
+    }
+    strag_plan_free(plan);
+    strag_plan_free(read);
+    strag_given_free(given);
+    strag_given_free(NULL);
+}
+
+int main(int argc, char **argv)
 {
     struct strag_allreduce *allreduce;
     struct strag_selected selected[STRAG_SELECTED_MAX];
@@ -249,6 +283,7 @@ int main(void)
     CHECK(fabs(verified.sent_max - 10.0 / 6) < 1e-12 && fabs(verified.sent_total - 10) < 1e-12);
     check_plan(allreduce);
     check_shown(allreduce);
+    check_given(allreduce, argc > 1 ? argv[1] : ".");
     CHECK(strag_allreduce_select(allreduce, selected, &count, &err) == 0);
     CHECK(count >= 2 && selected[0].from == 0 && selected[1].from > 0);
     for (int e = 0; e < count; e++)

@@ -49,7 +49,7 @@ build()
 cc="$(value CC) $(value CFLAGS) $(value LDFLAGS)"
 export LD_LIBRARY_PATH=$libdir${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 build functions "$srcdir/test/dist/library.c"
-"$work/functions" > "$work/out" || { cat "$work/out"; fail 'test/dist/library.c'; }
+"$work/functions" "$work" > "$work/out" || { cat "$work/out"; fail 'test/dist/library.c'; }
 [ "$(cat "$work/out")" = "libstrag $(value PACKAGE_VERSION)" ] || { cat "$work/out"; fail 'the version'; }
 if command -v g++ > /dev/null; then
     printf '#include <strag.h>\nint main() { return strag_version() == nullptr; }\n' > "$work/plus.cc"
