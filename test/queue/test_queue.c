@@ -15,6 +15,7 @@
 #include "loopback.h"
 #include "run/engine.h"
 #include "support.h"
+#include "wires.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -55,39 +56,6 @@ int opal_progress(void)
     return done;
 }
 
-/* ---- A reducer of 64-bit sums ---- */
-
-static void *allocate(struct strag_reducer *reducer, size_t elements)
-{
-    (void)reducer;
-    return malloc(elements * sizeof(uint64_t));
-}
-
-static void free_space(struct strag_reducer *reducer, void *buffer, int lost)
-{
-    (void)reducer;
-    (void)lost;
-    free(buffer);
-}
-
-static int reduce(struct strag_reducer *reducer, void *out, const void *left, const void *right,
-                  size_t elements, uint64_t *ticket)
-{
-    const uint64_t *a = left, *b = right;
-    (void)reducer;
-    (void)ticket;
-    for (size_t i = 0; i < elements; i++)
-        ((uint64_t *)out)[i] = a[i] + b[i];
-    return STRAG_OK;
-}
-
-static int copy(struct strag_reducer *reducer, void *out, const void *in, size_t elements)
-{
-    (void)reducer;
-    memcpy(out, in, elements * sizeof(uint64_t));
-    return STRAG_OK;
-}
-
 /* ---- A rank of a communicator ---- */
 
 /* Different plans, lengths and segments. */
@@ -104,7 +72,6 @@ struct rank {
     struct coll_strag_queue *queue;
     struct strag_transport *endpoint;
     struct strag_engine *engines[SHAPES];
-    struct strag_reducer reducer;
     struct rng rng;
     int wrong, failed;
     bool closed; /* atomic */
@@ -145,7 +112,7 @@ static int start(struct call *call)
         .count = shapes[call->shape].count,
         .extent = sizeof(uint64_t),
         .transport = rank->endpoint,
-        .reducer = &rank->reducer,
+        .reducer = &wires_sums,
     };
     for (int l = 0; l < STRAG_LANES; l++)
         engine_call.lanes[l] =
@@ -256,7 +223,6 @@ static void make_rank(int c, int r)
         .communicator = &world.communicators[c],
         .queue = malloc(sizeof *rank->queue),
         .endpoint = strag_loopback_endpoint(world.networks[c], r),
-        .reducer = {allocate, free_space, reduce, copy, NULL},
         .rng = {scramble(world.seed + (uint64_t)(c * RANKS + r))},
     };
     assert_non_null(rank->queue);

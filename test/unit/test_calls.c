@@ -38,28 +38,6 @@ static struct {
     uint64_t seed;
 } world;
 
-/* ---- A reducer of 64-bit sums ---- */
-
-static int reduce(struct strag_reducer *reducer, void *out, const void *left, const void *right,
-                  size_t elements, uint64_t *ticket)
-{
-    const uint64_t *a = left, *b = right;
-    (void)reducer;
-    (void)ticket;
-    for (size_t i = 0; i < elements; i++)
-        ((uint64_t *)out)[i] = a[i] + b[i];
-    return STRAG_OK;
-}
-
-static int copy(struct strag_reducer *reducer, void *out, const void *in, size_t elements)
-{
-    (void)reducer;
-    memcpy(out, in, elements * sizeof(uint64_t));
-    return STRAG_OK;
-}
-
-static struct strag_reducer sums = {wires_allocate, wires_release, reduce, copy, NULL};
-
 /* ---- A rank ---- */
 
 static void start(struct rank *rank, int c)
@@ -70,7 +48,7 @@ static void start(struct rank *rank, int c)
         .count = shapes[c].count,
         .extent = sizeof(uint64_t),
         .transport = rank->endpoint,
-        .reducer = &sums,
+        .reducer = &wires_sums,
     };
     for (int l = 0; l < STRAG_LANES; l++)
         call.lanes[l] = (struct strag_lane){.segment = shapes[c].segment, .slots = 2};

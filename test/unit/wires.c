@@ -201,15 +201,15 @@ static int wire_cancel(struct strag_transport *base, struct strag_transfer *tran
     return STRAG_PENDING;
 }
 
-/* ---- The reducer: nothing is computed ---- */
+/* ---- The reducers ---- */
 
-void *wires_allocate(struct strag_reducer *reducer, size_t elements)
+static void *allocate(struct strag_reducer *reducer, size_t elements)
 {
     (void)reducer;
     return malloc(elements * sizeof(uint64_t));
 }
 
-void wires_release(struct strag_reducer *reducer, void *buffer, int lost)
+static void release(struct strag_reducer *reducer, void *buffer, int lost)
 {
     (void)reducer;
     (void)lost;
@@ -237,7 +237,27 @@ static int copy(struct strag_reducer *reducer, void *out, const void *in, size_t
     return STRAG_OK;
 }
 
-struct strag_reducer wires_nothing = {wires_allocate, wires_release, reduce, copy, NULL};
+struct strag_reducer wires_nothing = {allocate, release, reduce, copy, NULL};
+
+static int add(struct strag_reducer *reducer, void *out, const void *left, const void *right,
+               size_t elements, uint64_t *ticket)
+{
+    const uint64_t *a = left, *b = right;
+    (void)reducer;
+    (void)ticket;
+    for (size_t i = 0; i < elements; i++)
+        ((uint64_t *)out)[i] = a[i] + b[i];
+    return STRAG_OK;
+}
+
+static int copy_sums(struct strag_reducer *reducer, void *out, const void *in, size_t elements)
+{
+    (void)reducer;
+    memcpy(out, in, elements * sizeof(uint64_t));
+    return STRAG_OK;
+}
+
+struct strag_reducer wires_sums = {allocate, release, add, copy_sums, NULL};
 
 /* ---- A call ---- */
 

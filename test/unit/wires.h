@@ -44,8 +44,7 @@ void wires_probe(struct wires *wires, float *rates);
 /** A reducer that computes nothing; its space has 8 bytes for each element. */
 extern struct strag_reducer wires_nothing;
 
-/** That space: for other reducers, too. */
-void *wires_allocate(struct strag_reducer *reducer, size_t elements);
-void wires_release(struct strag_reducer *reducer, void *buffer, int lost);
+/** Sums of 64-bit numbers. It has no state: many threads may use it at a time. */
+extern struct strag_reducer wires_sums;
 
 #endif
