@@ -248,15 +248,20 @@ double test_variable_read(const char *name, MPI_Comm comm)
     return MPI_INT == type ? value.number : MPI_DOUBLE == type ? value.real : (double)value.natural;
 }
 
-MPI_Comm test_pinned(MPI_Comm comm, const char *algorithm)
+MPI_Comm test_with_key(MPI_Comm comm, const char *key, const char *value)
 {
-    MPI_Comm pinned;
+    MPI_Comm made;
     MPI_Info info;
     TEST_MPI(MPI_Info_create(&info));
-    TEST_MPI(MPI_Info_set(info, "coll_strag_algorithm", algorithm));
-    TEST_MPI(MPI_Comm_dup_with_info(comm, info, &pinned));
+    TEST_MPI(MPI_Info_set(info, key, value));
+    TEST_MPI(MPI_Comm_dup_with_info(comm, info, &made));
     TEST_MPI(MPI_Info_free(&info));
-    return pinned;
+    return made;
+}
+
+MPI_Comm test_pinned(MPI_Comm comm, const char *algorithm)
+{
+    return test_with_key(comm, "coll_strag_algorithm", algorithm);
 }
 
 uint64_t test_hash(const void *data, size_t bytes)

@@ -163,6 +163,15 @@ must()
     rm -f "$builddir/mpi-output.$$"
 }
 
+# into_output RANKS MPIRUN-OPTIONS-AND-PROGRAM...: it must succeed; what it prints goes to the file $output
+into_output()
+{
+    mpi "$@" > "${output:?}" 2>&1 || {
+        cat "$output"
+        fail "mpirun -np $*"
+    }
+}
+
 # ---- Soak tests: the same over everything that strag's messages can go over, and counted ----
 
 # find_ways: in `ways`, what messages can go over: shm (the memory that a host's ranks share), pml, and ucp

@@ -14,10 +14,7 @@ trap 'rm -f "$output"' EXIT
 # run OPTIONS...: the program with 3 ranks, whose output goes to a file; it must succeed
 run()
 {
-    if ! mpi 3 "$@" "$programs/sizes" > "$output" 2>&1; then
-        cat "$output"
-        fail "mpirun $*"
-    fi
+    into_output 3 "$@" "$programs/sizes"
 }
 
 # expect CALLS DELEGATED OPTIONS...: who ran

@@ -25,17 +25,6 @@ static const char *const names[WAYS] = {"blocking", "in place", "nonblocking", "
 
 static float input[LONGEST], output[2][LONGEST];
 
-static MPI_Comm with_plan(const char *file)
-{
-    MPI_Info info;
-    MPI_Comm comm;
-    TEST_MPI(MPI_Info_create(&info));
-    TEST_MPI(MPI_Info_set(info, "coll_strag_plan", file));
-    TEST_MPI(MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &comm));
-    TEST_MPI(MPI_Info_free(&info));
-    return comm;
-}
-
 static void call_persistent(float *result, int count, MPI_Comm comm)
 {
 #ifdef TEST_HAVE_PERSISTENT
@@ -90,7 +79,7 @@ static void compare(const char *algorithm, MPI_Comm given, MPI_Comm built_in)
 /* A first call that is not blocking begins with setup, and what runs it only setup knows. */
 static void begin_nonblocking(const char *file)
 {
-    MPI_Comm comm = with_plan(file);
+    MPI_Comm comm = test_with_key(MPI_COMM_WORLD, "coll_strag_plan", file);
     for (int i = 0; i < 40; i++)
         call(NONBLOCKING, output[0], LONGEST, comm);
     call(BLOCKING, output[1], LONGEST, comm);
@@ -104,7 +93,8 @@ static void test_algorithm(const char *algorithm)
 {
     char file[512];
     snprintf(file, sizeof file, "%s/%s.json", folder, algorithm);
-    MPI_Comm given = with_plan(file), built_in = test_pinned(MPI_COMM_WORLD, algorithm);
+    MPI_Comm given = test_with_key(MPI_COMM_WORLD, "coll_strag_plan", file);
+    MPI_Comm built_in = test_pinned(MPI_COMM_WORLD, algorithm);
     compare(algorithm, given, built_in);
     begin_nonblocking(file);
     TEST_MPI(MPI_Comm_free(&given));
@@ -114,7 +104,8 @@ static void test_algorithm(const char *algorithm)
 /* It runs as without it. */
 static void test_wrong(void)
 {
-    MPI_Comm given = with_plan(wrong), plain = test_pinned(MPI_COMM_WORLD, "auto");
+    MPI_Comm given = test_with_key(MPI_COMM_WORLD, "coll_strag_plan", wrong);
+    MPI_Comm plain = test_pinned(MPI_COMM_WORLD, "auto");
     compare("auto", given, plain);
     TEST_MPI(MPI_Comm_free(&given));
     TEST_MPI(MPI_Comm_free(&plain));

@@ -23,16 +23,11 @@ sys.exit(not eval(sys.argv[2]))
 END
 }
 
-# run RANKS OPTIONS-AND-PROGRAM...: into $output
+# run RANKS OPTIONS-AND-PROGRAM...: into $output; of its files the last job's are there
 run()
 {
-    local ranks=$1
-    shift
     rm -f "$folder"/*
-    mpi "$ranks" "$@" > "$output" 2>&1 || {
-        cat "$output"
-        fail "mpirun -np $ranks $*"
-    }
+    into_output "$@"
 }
 
 # late RANKS BYTES RUN-BY MPIRUN-OPTIONS...: a rank that is late in all calls is named, and its cost is

@@ -12,16 +12,11 @@ plan=$builddir/trace-plan.$$
 mkdir -p "$folder"
 trap 'rm -rf "$output" "$folder" "$plan"' EXIT
 
-# run RANKS OPTIONS-AND-PROGRAM...: into $output
+# run RANKS OPTIONS-AND-PROGRAM...: into $output; of its files the last job's are there
 run()
 {
-    local ranks=$1
-    shift
     rm -f "$folder"/*
-    mpi "$ranks" "$@" > "$output" 2>&1 || {
-        cat "$output"
-        fail "mpirun -np $ranks $*"
-    }
+    into_output "$@"
 }
 
 # check FILE RANKS CALLS LATE EXPRESSION...: the trace has the last CALLS calls at least on all ranks,

@@ -11,15 +11,6 @@ rules=$folder/rules.yaml
 mkdir "$folder"
 trap 'rm -rf "$folder"' EXIT
 
-# run RANKS OPTIONS...: it must succeed
-run()
-{
-    if ! mpi "$@" > "$output" 2>&1; then
-        cat "$output"
-        fail "mpirun -np $*"
-    fi
-}
-
 # refused PATTERN RANKS OPTIONS...: it must fail with a message that matches
 refused()
 {
@@ -48,9 +39,9 @@ chosen()
 
 for ranks in 2 3 4 5 6 7 8 9; do
     rm -f "$rules"
-    run "$ranks" "${tune[@]}" --sizes 4,4000,40000,1200000 --output "$rules"
+    into_output "$ranks" "${tune[@]}" --sizes 4,4000,40000,1200000 --output "$rules"
     grep -q "ranks-per-host: $ranks\$" "$rules" || fail "no rule for $ranks ranks per host"
-    run "$ranks" --mca coll strag --mca coll_strag_rules "$rules" --mca coll_strag_verbose 1 \
+    into_output "$ranks" --mca coll strag --mca coll_strag_rules "$rules" --mca coll_strag_verbose 1 \
         "$programs/sizes"
     for bytes in 4 4000 40000 1200000; do
         algorithm=$(chosen "$bytes")
@@ -71,7 +62,7 @@ for ranks in 2 3 4 5 6 7 8 9; do
 done
 
 # The model alone, which the command and the component then use; and beside the rules.
-run 4 "${tune[@]}" --model "$folder/own.yaml"
+into_output 4 "${tune[@]}" --model "$folder/own.yaml"
 for number in local-alpha local-bandwidth reduce-bandwidth; do
     grep -Eq "^ +-? *$number: [0-9.]+ " "$folder/own.yaml" || { cat "$folder/own.yaml"; fail "no $number"; }
 done
@@ -80,20 +71,20 @@ grep -q 'ranks: 4, hosts: 1}' "$folder/own.yaml" || fail "not what was measured 
 "$STRAG" explain -n 4 --ranks-per-node 4 --bytes 1M --model "$folder/own.yaml" > "$output"
 grep -q "from $folder/own.yaml, line 4: local-alpha, local-bandwidth, reduce-bandwidth$" "$output" ||
     { cat "$output"; fail "the command does not use it"; }
-run 2 --mca coll strag --mca coll_strag_model "$folder/own.yaml" --mca coll_strag_verbose 2 "$programs/sizes"
+into_output 2 --mca coll strag --mca coll_strag_model "$folder/own.yaml" --mca coll_strag_verbose 2 "$programs/sizes"
 grep -Eq "MPI_COMM_WORLD .*: model: .*local-alpha [0-9.e+]+ us \(file $folder/own.yaml, line 4\)" "$output" ||
     { cat "$output"; fail "the component does not use it"; }
-run 2 "${tune[@]}" --sizes 4 --output "$folder/beside.yaml" --model
+into_output 2 "${tune[@]}" --sizes 4 --output "$folder/beside.yaml" --model
 if [ ! -s "$folder/model.yaml" ] || [ ! -s "$folder/beside.yaml" ]; then
     fail "not both files"
 fi
 echo "ok: the model"
 
 # Other components are measured and shown, and no rule leads to them.
-run 4 "${tune[@]}" --sizes 4,64K --components tuned,nonesuch,basic --output "$rules"
+into_output 4 "${tune[@]}" --sizes 4,64K --components tuned,nonesuch,basic --output "$rules"
 grep -Eq '# +bytes +previous .* direct +tuned +basic$' "$rules" || { cat "$rules"; fail "components"; }
 ! grep -Eq 'algorithm: (tuned|basic)' "$rules" || { cat "$rules"; fail "a rule for another component"; }
-run 4 "${tune[@]}" --sizes 4 --components none --output "$rules"
+into_output 4 "${tune[@]}" --sizes 4 --components none --output "$rules"
 grep -Eq '# +bytes +previous .* direct$' "$rules" || { cat "$rules"; fail "no components"; }
 echo "ok: other components"
 
@@ -114,20 +105,20 @@ rules:
 - sizes:
   - {from: 0, algorithm: auto}
 END
-run 2 "${tune[@]}" --sizes 4,64K --output "$rules" --merge
+into_output 2 "${tune[@]}" --sizes 4,64K --output "$rules" --merge
 for line in '# mine' '# for two hosts' '- hosts: 2' '# for any'; do
     [ "$(grep -c -- "^$line\$" "$rules")" -eq 1 ] || { cat "$rules"; fail "'$line' is not there once"; }
 done
 [ "$(grep -c 'ranks-per-host: 2' "$rules")" -eq 1 ] || { cat "$rules"; fail "the old rule stayed"; }
 ! grep -q 'old numbers' "$rules" || fail "the old rule's comment stayed"
-run 3 "${tune[@]}" --sizes 4,64K --output "$rules" --merge
+into_output 3 "${tune[@]}" --sizes 4,64K --output "$rules" --merge
 [ "$(grep -c 'ranks-per-host:' "$rules")" -eq 2 ] || { cat "$rules"; fail "not two rules"; }
 cp "$rules" "$folder/before"
-run 3 "${tune[@]}" --sizes 4,64K --output "$rules" --merge
+into_output 3 "${tune[@]}" --sizes 4,64K --output "$rules" --merge
 [ "$(wc -l < "$rules")" -eq "$(wc -l < "$folder/before")" ] || [ "$(grep -c from: "$rules")" -ne \
     "$(grep -c from: "$folder/before")" ] || fail "merging again changed the other lines"
 [ "$(grep -c 'ranks-per-host:' "$rules")" -eq 2 ] || fail "merging again changed the number of rules"
-run 3 --mca coll strag --mca coll_strag_rules "$rules" --mca coll_strag_verbose 1 "$programs/sizes"
+into_output 3 --mca coll strag --mca coll_strag_rules "$rules" --mca coll_strag_verbose 1 "$programs/sizes"
 grep -q 'MPI_COMM_WORLD .*(rule in .*, line 5)' "$output" || { cat "$rules" "$output"; fail "not followed"; }
 echo "ok: merging"
 
@@ -152,6 +143,6 @@ refused 'coll/strag is not used' 2 "$builddir/tools/strag-tune" --model "$folder
 refused 'coll/strag was not loaded' 2 --mca coll ^strag "$builddir/tools/strag-tune" --sizes 4
 refused 'nowhere/rules: No such file' 2 "${tune[@]}" --sizes 4 --output "$folder/nowhere/rules"
 refused 'nowhere/model: No such file' 2 "${tune[@]}" --model "$folder/nowhere/model"
-run 2 "${tune[@]}" --help
+into_output 2 "${tune[@]}" --help
 grep -q '^usage: mpirun' "$output" || fail "--help says nothing"
 echo "ok: wrong use"
