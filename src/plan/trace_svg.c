@@ -58,52 +58,82 @@ struct picture {
 
 /* ---- What is shown ---- */
 
-/* A rank's event for a whole call, or NULL. */
+/* A rank's event for a whole call, which it has. */
 static const struct strag_trace_event *find_call(const struct strag_trace_rank *rank, uint32_t call)
 {
-    for (size_t e = rank->count; e-- > 0;)
-        if (rank->events[e].kind == STRAG_TRACE_CALL && rank->events[e].call == call)
-            return &rank->events[e];
-    return NULL;
+    size_t e = rank->count - 1;
+    while (rank->events[e].kind != STRAG_TRACE_CALL || rank->events[e].call != call)
+        e--;
+    return &rank->events[e];
 }
 
-/* @return false: a rank has not kept this call, or has no trace */
-static bool make_column(const struct strag_trace_job *job, uint32_t call, struct column *column)
+/* @param call  that all ranks have */
+static struct column make_column(const struct strag_trace_job *job, uint32_t call)
 {
-    *column = (struct column){
+    struct column column = {
         .call = call, .begin = INFINITY, .end = -INFINITY, .last_arrival = -INFINITY};
     for (int r = 0; r < job->n; r++) {
         const struct strag_trace_event *event = find_call(&job->ranks[r], call);
-        if (!event)
-            return false;
-        if (event->begin > column->last_arrival) {
-            column->last_arrival = event->begin;
-            column->last = r;
+        if (event->begin > column.last_arrival) {
+            column.last_arrival = event->begin;
+            column.last = r;
         }
-        column->begin = fmin(column->begin, event->begin);
-        column->end = fmax(column->end, event->end);
-        column->bytes = event->bytes;
-        column->outcome = event->outcome;
+        column.begin = fmin(column.begin, event->begin);
+        column.end = fmax(column.end, event->end);
+        column.bytes = event->bytes;
+        column.outcome = event->outcome;
     }
-    return true;
+    return column;
 }
 
-/* The last calls that all ranks have, as many as there is room for. */
-static void find_columns(struct picture *picture)
+static int compare_calls(const void *a, const void *b)
 {
-    const struct strag_trace_rank *first = &picture->job->ranks[0];
-    struct column found[CALLS_MOST];
-    int count = 0;
-    for (int r = 0; r < picture->job->n; r++)
-        if (picture->job->ranks[r].count == 0)
-            return; /* looking for rank 0's calls one by one would take long */
-    for (size_t e = first->count; e-- > 0 && count < CALLS_MOST;)
-        if (first->events[e].kind == STRAG_TRACE_CALL &&
-            make_column(picture->job, first->events[e].call, &found[count]))
-            count++;
-    for (int c = 0; c < count; c++)
-        picture->columns[c] = found[count - 1 - c];
-    picture->calls = count;
+    const uint32_t first = *(const uint32_t *)a, second = *(const uint32_t *)b;
+    return (first > second) - (first < second);
+}
+
+/* The numbers of a rank's calls, ascending. @param[out] calls  [events] @return how many */
+static size_t list_calls(const struct strag_trace_rank *rank, uint32_t *calls)
+{
+    size_t count = 0;
+    for (size_t e = 0; e < rank->count; e++)
+        if (rank->events[e].kind == STRAG_TRACE_CALL)
+            calls[count++] = rank->events[e].call;
+    qsort(calls, count, sizeof *calls, compare_calls);
+    return count;
+}
+
+/* Leave in `calls` only what is in the other list, too; both ascend. @return how many */
+static size_t keep_common(uint32_t *calls, size_t count, const uint32_t *others, size_t nothers)
+{
+    size_t kept = 0, o = 0;
+    for (size_t c = 0; c < count; c++) {
+        while (o < nothers && others[o] < calls[c])
+            o++;
+        if (o < nothers && others[o] == calls[c])
+            calls[kept++] = calls[c];
+    }
+    return kept;
+}
+
+/* The last calls that all ranks have, as many as there is room for. @return false: out of memory */
+static bool find_columns(struct picture *picture)
+{
+    const struct strag_trace_job *job = picture->job;
+    size_t most = 1, count;
+    for (int r = 0; r < job->n; r++)
+        most = job->ranks[r].count > most ? job->ranks[r].count : most;
+    uint32_t *calls = malloc(2 * most * sizeof *calls), *others = calls + most;
+    if (!calls)
+        return false;
+    count = list_calls(&job->ranks[0], calls);
+    for (int r = 1; r < job->n && count > 0; r++)
+        count = keep_common(calls, count, others, list_calls(&job->ranks[r], others));
+    picture->calls = count < CALLS_MOST ? (int)count : CALLS_MOST;
+    for (int c = 0; c < picture->calls; c++)
+        picture->columns[c] = make_column(job, calls[count - (size_t)(picture->calls - c)]);
+    free(calls);
+    return true;
 }
 
 /* All ranks; or those that came last, and others at equal distances. */
@@ -277,10 +307,12 @@ int strag_trace_svg(const struct strag_trace_job *job, FILE *out)
         .out = out, .job = job, .shown = calloc((size_t)job->n, sizeof *picture.shown)};
     if (!picture.shown)
         return STRAG_ERR_MEMORY;
-    find_columns(&picture);
-    const locale_t before = strag_c_locale_enter();
-    write_all(&picture);
-    strag_c_locale_leave(before);
+    const bool found = find_columns(&picture);
+    if (found) {
+        const locale_t before = strag_c_locale_enter();
+        write_all(&picture);
+        strag_c_locale_leave(before);
+    }
     free(picture.shown);
-    return STRAG_OK;
+    return found ? STRAG_OK : STRAG_ERR_MEMORY;
 }

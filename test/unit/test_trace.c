@@ -162,6 +162,41 @@ static void picture_shows_the_last(void **state)
     free(text);
 }
 
+/* Ranks that keep calls of their own: those that all have are shown, in the order of their numbers,
+ * however each rank's calls ended; where there is none, nothing is. */
+static void picture_shows_what_all_have(void **state)
+{
+    enum { N = 3, MOST = 7 };
+    static const uint32_t calls[N][MOST] = {
+        {4, 6, 5, 8, 9, 10, 12}, {2, 6, 4, 8, 10, 12, 5}, {5, 12, 3}};
+    struct strag_trace_event events[N][MOST];
+    struct strag_trace_rank ranks[N];
+    const struct strag_trace_job job = {"x", ranks, N, outcomes};
+    (void)state;
+    for (int r = 0; r < N; r++) {
+        ranks[r] = (struct strag_trace_rank){"", events[r], 0};
+        for (int i = 0; i < MOST && calls[r][i] > 0; i++) {
+            events[r][i] = call_event(i, i + 0.5);
+            events[r][i].call = calls[r][i];
+            ranks[r].count++;
+        }
+    }
+    char *text = written(&job, true);
+    assert_non_null(strstr(text, ">x: 3 ranks, the last 2 calls</text>"));
+    assert_true(strstr(text, ">call 5: ") < strstr(text, ">call 12: "));
+    assert_int_equal(count(text, ">call "), 2);
+    free(text);
+    ranks[2].count = 0;
+    text = written(&job, true);
+    assert_non_null(strstr(text, "there is nothing to show"));
+    free(text);
+    events[2][0].call = events[2][1].call = 3;
+    ranks[2].count = 3;
+    text = written(&job, true);
+    assert_non_null(strstr(text, "there is nothing to show"));
+    free(text);
+}
+
 /* What is written of an operation of each kind. */
 static void all_kinds_have_words(void **state)
 {
@@ -229,7 +264,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ring_keeps_the_last),    cmocka_unit_test(json_is_exact),
         cmocka_unit_test(picture_shows_the_last), cmocka_unit_test(all_kinds_have_words),
-        cmocka_unit_test(threads_do_not_overlap),
+        cmocka_unit_test(threads_do_not_overlap), cmocka_unit_test(picture_shows_what_all_have),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
