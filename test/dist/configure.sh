@@ -3,21 +3,12 @@
 # Where strag cannot be built configure prints one line with the remedy. Small scripts emulate the
 # wrappers of other MPIs, of an old Open MPI, and of one without its internal headers.
 set -eu
-: "${srcdir:?run me by make check}" "${builddir:?}"
+# shellcheck source=test/dist/common.sh
+. "${srcdir:?run me by make check}/test/dist/common.sh"
 
-fail()
-{
-    echo "FAIL: $*"
-    exit 1
-}
-
-if [ ! -f "$srcdir/configure" ]; then
-    echo 'SKIP: there is no configure script'
-    exit 77
-fi
-work=$(mktemp -d "$builddir/dist-configure.XXXXXX")
-trap 'rm -rf "$work"' EXIT
-unset MPICC MPIRUN OMPI_INFO CONFIG_SITE MAKEFLAGS
+[ -f "$srcdir/configure" ] || skip 'there is no configure script'
+own_folder configure
+unset MPICC MPIRUN OMPI_INFO CONFIG_SITE
 
 # wrapper FILE: a program of standard input
 wrapper()

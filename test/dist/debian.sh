@@ -5,28 +5,15 @@
 # and debootstrap: for STRAG_TEST_FULL=1. STRAG_DEBIAN=DIR is a chroot of bookworm to start from, such
 # as test/matrix/run.sh has.
 set -eu
-: "${srcdir:?run me by make check}" "${builddir:?}"
-
-fail()
-{
-    echo "FAIL: $*"
-    exit 1
-}
-
-skip()
-{
-    echo "SKIP: $*"
-    exit 77
-}
+# shellcheck source=test/dist/common.sh
+. "${srcdir:?run me by make check}/test/dist/common.sh"
 
 [ -n "${STRAG_TEST_FULL:-}" ] || skip 'builds packages in chroots, which takes minutes: STRAG_TEST_FULL=1'
 [ "$(id -u)" = 0 ] || skip 'not root, who can make chroots'
 [ -n "${STRAG_DEBIAN:-}" ] || command -v debootstrap > /dev/null || skip 'no debootstrap'
 unshare --mount true 2> /dev/null || skip 'no namespaces of mounts here'
 
-unset MAKEFLAGS MFLAGS MAKELEVEL
-work=$(mktemp -d "$builddir/dist-debian.XXXXXX")
-trap 'rm -rf "$work"' EXIT
+own_folder debian
 
 # logged COMMAND...: what it prints is shown if it fails
 logged()

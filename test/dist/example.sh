@@ -4,23 +4,9 @@
 # copy of src/, proved by the command, and tested by unit tests that go over the table. What is as it
 # was is taken from the build.
 set -eu
-: "${srcdir:?run me by make check}" "${builddir:?}"
-
-fail()
-{
-    echo "FAIL: $*"
-    exit 1
-}
-
-unset MAKEFLAGS MFLAGS MAKELEVEL
-work=$(mktemp -d "$builddir/dist-example.XXXXXX")
-trap 'rm -rf "$work"' EXIT
-
-# value NAME: a variable of the build's Makefile
-value()
-{
-    make -s -C "$builddir" "print-$1"
-}
+# shellcheck source=test/dist/common.sh
+. "${srcdir:?run me by make check}/test/dist/common.sh"
+own_folder example
 
 # ---- One file, one row, one line ----
 

@@ -3,13 +3,9 @@
 # make install puts these files in place and no others, the installed component runs, its folder has
 # one symbol and no libtool leftovers, and make uninstall removes everything.
 set -eu
-: "${builddir:?run me by make check}" "${MPIRUN:?}" "${OMPI_INFO:?}"
-
-fail()
-{
-    echo "FAIL: $*"
-    exit 1
-}
+# shellcheck source=test/dist/common.sh
+. "${srcdir:?run me by make check}/test/dist/common.sh"
+: "${MPIRUN:?}" "${OMPI_INFO:?}"
 
 # expect NAME FILE: FILE is what standard input says
 expect()
@@ -17,16 +13,8 @@ expect()
     diff - "$2" || fail "$1: not as expected (<) but as found (>)"
 }
 
-# Do not inherit jobs and TESTS from the caller's make.
-unset MAKEFLAGS MFLAGS MAKELEVEL TESTS
-work=$(mktemp -d "$builddir/dist-install.XXXXXX")
-trap 'rm -rf "$work"' EXIT
+own_folder install
 cd "$builddir"
-
-value()
-{
-    sed -n "s/^$1 = //p" Makefile
-}
 
 plugins=$(value plugindir)
 hiding=$(value PMIX_HIDING) # where mpirun has its processes look for components instead

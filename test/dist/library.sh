@@ -4,22 +4,11 @@
 # header declares and no more, every function does what the header says, and examples/library.c
 # finds what the command finds.
 set -eu
-: "${srcdir:?run me by make check}" "${builddir:?}" "${STRAG:?}"
+# shellcheck source=test/dist/common.sh
+. "${srcdir:?run me by make check}/test/dist/common.sh"
+: "${STRAG:?}"
 
-fail()
-{
-    echo "FAIL: $*"
-    exit 1
-}
-
-unset MAKEFLAGS MFLAGS MAKELEVEL
-work=$(mktemp -d "$builddir/dist-library.XXXXXX")
-trap 'rm -rf "$work"' EXIT
-
-value()
-{
-    make -s -C "$builddir" "print-$1"
-}
+own_folder library
 
 root=$work/root
 make -C "$builddir" install-libLTLIBRARIES install-includeHEADERS install-pkgconfigDATA \

@@ -10,5 +10,5 @@ test_dist_sum_SOURCES = test/dist/sum.c
 test_dist_sum_CPPFLAGS = $(OMPI_CPPFLAGS)
 test_dist_sum_LDADD = $(OMPI_LIBS)
 endif
-EXTRA_DIST += test/dist/configure.sh test/dist/example.sh test/dist/install.sh test/dist/library.c \
+EXTRA_DIST += test/dist/common.sh test/dist/configure.sh test/dist/example.sh test/dist/install.sh test/dist/library.c \
 	test/dist/library.sh test/dist/packages.sh test/dist/debian.sh test/dist/recipes.py test/dist/tarball.sh

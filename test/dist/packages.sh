@@ -3,22 +3,10 @@
 # What packages are made from has the program's version, and goes into the tarball; debian/ names every
 # file that `make install` installs; the recipe for Spack runs.
 set -eu
-: "${srcdir:?run me by make check}" "${builddir:?}"
+# shellcheck source=test/dist/common.sh
+. "${srcdir:?run me by make check}/test/dist/common.sh"
+own_folder packages
 
-fail()
-{
-    echo "FAIL: $*"
-    exit 1
-}
-
-unset MAKEFLAGS MFLAGS MAKELEVEL
-work=$(mktemp -d "$builddir/dist-packages.XXXXXX")
-trap 'rm -rf "$work"' EXIT
-
-value()
-{
-    make -s -C "$builddir" "print-$1"
-}
 version=$(value PACKAGE_VERSION)
 python3 "$srcdir/test/dist/recipes.py" "$srcdir/dist/spack/package.py" "$version"
 

@@ -3,17 +3,10 @@
 # What `make dist` packs has every file of the repository. With STRAG_TEST_FULL=1, minutes: README's
 # steps build and install from it, and `make distcheck` passes with a few of the tests.
 set -eu
-: "${srcdir:?run me by make check}" "${builddir:?}"
+# shellcheck source=test/dist/common.sh
+. "${srcdir:?run me by make check}/test/dist/common.sh"
 
-fail()
-{
-    echo "FAIL: $*"
-    exit 1
-}
-
-unset MAKEFLAGS MFLAGS MAKELEVEL TESTS
-work=$(mktemp -d "$builddir/dist-tarball.XXXXXX")
-trap 'chmod -R u+w "$work"; rm -rf "$work"' EXIT
+own_folder tarball
 
 # logged COMMAND...: what it prints is shown if it fails
 logged()
@@ -22,8 +15,8 @@ logged()
 }
 
 git -C "$srcdir" ls-files > "$work/tracked" 2> /dev/null ||
-    { echo 'SKIP: not a git checkout: nothing says which files there are'; exit 77; }
-[ -s "$work/tracked" ] || { echo 'SKIP: git knows no file here'; exit 77; }
+    skip 'not a git checkout: nothing says which files there are'
+[ -s "$work/tracked" ] || skip 'git knows no file here'
 logged make -C "$builddir" distdir distdir="$work/strag" top_distdir="$work/strag"
 while read -r file; do
     # Removed, but not yet committed, or of git itself.
