@@ -26,7 +26,9 @@ import stream
 
 RATE = 200  # Mbit/s
 FEW = ("circulant", "ring", "trivance")  # where packets are held back: what all have is seen without
-SOON = 5  # seconds in which the kernel removes a lab
+SLOWER = int(os.environ.get("STRAG_TEST_SLOWER", "1"))
+LIMIT = 300 * SLOWER  # seconds, of one mpirun
+SOON = 30 * SLOWER  # seconds in which the kernel removes a lab
 BOX_DEPTH = 2  # of the box's first process below the lab that was started
 
 
@@ -137,7 +139,7 @@ def run(options, number):
     all_of_it = scenario()
     point = all_of_it.points[number]
     options = types.SimpleNamespace(**{**vars(options), "iterations": 0, "launches": 0,
-                                       "settings": None, "limit": 100, "add": False,
+                                       "settings": None, "limit": LIMIT, "add": False,
                                        "algorithms": None if point.latency == "0" else FEW})
     with tempfile.TemporaryDirectory() as folder:
         try:

@@ -114,13 +114,16 @@ component_options=()
 stock=$("$STRAG_MPIRUN" --print-env | sed -n "s/^export OMPI_MCA_mca_base_component_path='[^:]*:\(.*\)'$/\1/p")
 if [ -e "$stock/mca_mtl_psm.so" ]; then
     components=$builddir/test/mpi/components
-    mkdir -p "$components"
-    for component in "$stock"/*; do
-        case ${component##*/} in
-            *_ofi.* | *_psm.* | *_psm2.* | *_openib.* | *_usnic.*) ;;
-            *) [ -e "$components/${component##*/}" ] || ln -sf "$component" "$components" ;;
-        esac
-    done
+    if [ ! -d "$components" ]; then # made whole elsewhere: other tests may be making it, too
+        own_components=$(mktemp -d "$builddir/components.XXXXXX")
+        for component in "$stock"/*; do
+            case ${component##*/} in
+                *_ofi.* | *_psm.* | *_psm2.* | *_openib.* | *_usnic.*) ;;
+                *) ln -s "$component" "$own_components" ;;
+            esac
+        done
+        mv -T "$own_components" "$components" 2> /dev/null || rm -rf "$own_components"
+    fi
     component_options=(--mca mca_base_component_path "$builddir/ompi_coll_strag/.libs:$components")
 fi
 

@@ -6,19 +6,13 @@ mpi_tests = \
 	test/mpi/compare.sh \
 	test/mpi/device.sh \
 	test/mpi/examples.sh \
-	test/mpi/huge.sh \
-	test/mpi/last.sh \
-	test/mpi/late.sh \
-	test/mpi/layout.sh \
-	test/mpi/limits.sh \
-	test/mpi/learn.sh \
-	test/mpi/links.sh \
-	test/mpi/manual.sh \
-	test/mpi/matrix.sh \
-	test/mpi/memory.sh \
 	test/mpi/guide.sh \
 	test/mpi/in_order.sh \
 	test/mpi/inherit.sh \
+	test/mpi/layout.sh \
+	test/mpi/limits.sh \
+	test/mpi/manual.sh \
+	test/mpi/matrix.sh \
 	test/mpi/mismatch.sh \
 	test/mpi/mistakes.sh \
 	test/mpi/namespaces.sh \
@@ -26,28 +20,39 @@ mpi_tests = \
 	test/mpi/nonblocking.sh \
 	test/mpi/params.sh \
 	test/mpi/plans.sh \
-	test/mpi/report.sh \
 	test/mpi/save.sh \
 	test/mpi/signals.sh \
 	test/mpi/soak.sh \
 	test/mpi/spawn.sh \
 	test/mpi/strangers.sh \
 	test/mpi/threads.sh \
-	test/mpi/trace.sh \
-	test/mpi/trials.sh \
 	test/mpi/tune.sh \
 	test/mpi/tune_model.sh \
 	test/mpi/types.sh \
-	test/mpi/upstream.sh \
+	test/mpi/upstream.sh
+# These run alone: they look at who is late or at what is faster, or take much memory. One after
+# another, so that nothing waits for its turn in between.
+mpi_tests_alone = \
+	test/mpi/huge.sh \
+	test/mpi/last.sh \
+	test/mpi/late.sh \
+	test/mpi/learn.sh \
+	test/mpi/links.sh \
+	test/mpi/memory.sh \
+	test/mpi/report.sh \
+	test/mpi/trace.sh \
+	test/mpi/trials.sh \
 	test/mpi/watch.sh
 ucp_tests = test/mpi/ucp.sh
-EXTRA_DIST += $(mpi_tests) $(ucp_tests) test/mpi/common.sh test/mpi/manual.py test/mpi/on_hosts.sh
+EXTRA_DIST += $(mpi_tests) $(mpi_tests_alone) $(ucp_tests) test/mpi/common.sh test/mpi/manual.py test/mpi/on_hosts.sh
 
 if HAVE_OMPI
 TESTS += $(mpi_tests) test/mpi/arrivals_error
 if HAVE_UCX
 TESTS += $(ucp_tests)
 endif
+TESTS += $(mpi_tests_alone)
+tests_alone += $(mpi_tests_alone)
 
 mpi_common = test/mpi/common.c test/mpi/common.h
 mpi_order = test/mpi/order.c test/mpi/order.h
