@@ -99,7 +99,8 @@ src_libstrag_la_SOURCES = \
 	src/model/traffic.c src/model/traffic.h \
 	src/plan/algorithm.c src/plan/algorithm.h \
 	src/plan/expression.c src/plan/expression.h \
-	src/plan/given.c src/plan/given.h src/plan/given_compact.c \
+	src/plan/given.c src/plan/given.h src/plan/given_check.c src/plan/given_compact.c \
+	src/plan/given_parts.h \
 	src/plan/plan.c src/plan/plan.h \
 	src/plan/plan_file.c src/plan/plan_file.h \
 	src/plan/plan_store.c src/plan/plan_store.h \
