@@ -54,13 +54,19 @@ endif
 TESTS += $(mpi_tests_alone)
 tests_alone += $(mpi_tests_alone)
 
-mpi_common = test/mpi/common.c test/mpi/common.h
-mpi_order = test/mpi/order.c test/mpi/order.h
-mpi_suite = test/mpi/suite.c test/mpi/suite.h test/mpi/suite_inter.c test/mpi/suite_neighbours.c
-mpi_caller = test/mpi/caller.c test/mpi/caller.h test/mpi/shapes.c test/mpi/shapes.h \
-	test/mpi/elements.c test/mpi/elements.h $(mpi_common)
 mpi_cppflags = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
-mpi_libs = src/libstrag.la $(OMPI_LIBS) $(PTHREAD_LIBS)
+mpi_libs = test/mpi/libmpi_tests.la src/libstrag.la $(OMPI_LIBS) $(PTHREAD_LIBS)
+
+# What the programs share: each takes what it needs.
+check_LTLIBRARIES += test/mpi/libmpi_tests.la
+test_mpi_libmpi_tests_la_CPPFLAGS = $(mpi_cppflags)
+test_mpi_libmpi_tests_la_SOURCES = \
+	test/mpi/caller.c test/mpi/caller.h \
+	test/mpi/common.c test/mpi/common.h \
+	test/mpi/elements.c test/mpi/elements.h \
+	test/mpi/order.c test/mpi/order.h \
+	test/mpi/shapes.c test/mpi/shapes.h \
+	test/mpi/suite.c test/mpi/suite.h test/mpi/suite_inter.c test/mpi/suite_neighbours.c
 
 check_PROGRAMS += \
 	test/mpi/collectives \
@@ -99,64 +105,62 @@ check_PROGRAMS += \
 	test/mpi/upstream_thread_level \
 	test/mpi/watch
 
-test_mpi_collectives_SOURCES = test/mpi/collectives.c $(mpi_suite) $(mpi_common)
+test_mpi_collectives_SOURCES = test/mpi/collectives.c
 test_mpi_collectives_CPPFLAGS = $(mpi_cppflags)
 test_mpi_collectives_LDADD = $(mpi_libs)
-test_mpi_communicators_SOURCES = test/mpi/communicators.c $(mpi_suite) $(mpi_common)
+test_mpi_communicators_SOURCES = test/mpi/communicators.c
 test_mpi_communicators_CPPFLAGS = $(mpi_cppflags)
 test_mpi_communicators_LDADD = $(mpi_libs)
-test_mpi_device_SOURCES = test/mpi/device.c test/mpi/elements.c test/mpi/elements.h \
-	test/cuda/gpu.c test/cuda/gpu.h $(mpi_common)
+test_mpi_device_SOURCES = test/mpi/device.c test/cuda/gpu.c test/cuda/gpu.h
 test_mpi_device_CPPFLAGS = $(mpi_cppflags) -I$(top_srcdir)/cuda -I$(top_srcdir)/test/cuda
 test_mpi_device_LDADD = $(mpi_libs) $(DL_LIBS)
-test_mpi_huge_SOURCES = test/mpi/huge.c $(mpi_common)
+test_mpi_huge_SOURCES = test/mpi/huge.c
 test_mpi_huge_CPPFLAGS = $(mpi_cppflags)
 test_mpi_huge_LDADD = $(mpi_libs)
 test_mpi_killed_SOURCES = test/mpi/killed.c
 test_mpi_killed_CPPFLAGS = $(mpi_cppflags)
 test_mpi_killed_LDADD = $(mpi_libs)
-test_mpi_last_SOURCES = test/mpi/last.c $(mpi_common)
+test_mpi_last_SOURCES = test/mpi/last.c
 test_mpi_last_CPPFLAGS = $(mpi_cppflags)
 test_mpi_last_LDADD = $(mpi_libs)
 test_mpi_arrivals_error_SOURCES = test/mpi/arrivals_error.c
 test_mpi_arrivals_error_CPPFLAGS = $(ompi_coll_strag_libcoll_strag_la_CPPFLAGS)
 test_mpi_arrivals_error_CFLAGS = $(AM_CFLAGS) $(OMPI_CFLAGS)
 test_mpi_arrivals_error_LDADD = $(mpi_libs)
-test_mpi_policy_SOURCES = test/mpi/policy.c $(mpi_common)
+test_mpi_policy_SOURCES = test/mpi/policy.c
 test_mpi_policy_CPPFLAGS = $(mpi_cppflags)
 test_mpi_policy_LDADD = $(mpi_libs)
-test_mpi_late_SOURCES = test/mpi/late.c $(mpi_common)
+test_mpi_late_SOURCES = test/mpi/late.c
 test_mpi_late_CPPFLAGS = $(mpi_cppflags)
 test_mpi_late_LDADD = $(mpi_libs)
-test_mpi_layout_SOURCES = test/mpi/layout.c $(mpi_suite) $(mpi_common)
+test_mpi_layout_SOURCES = test/mpi/layout.c
 test_mpi_layout_CPPFLAGS = $(mpi_cppflags) $(HWLOC_CFLAGS)
 test_mpi_layout_LDADD = $(mpi_libs) $(HWLOC_LIBS)
-test_mpi_learn_SOURCES = test/mpi/learn.c $(mpi_common)
+test_mpi_learn_SOURCES = test/mpi/learn.c
 test_mpi_learn_CPPFLAGS = $(mpi_cppflags)
 test_mpi_learn_LDADD = $(mpi_libs)
-test_mpi_links_SOURCES = test/mpi/links.c $(mpi_common)
+test_mpi_links_SOURCES = test/mpi/links.c
 test_mpi_links_CPPFLAGS = $(mpi_cppflags)
 test_mpi_links_LDADD = $(mpi_libs)
-test_mpi_matrix_SOURCES = test/mpi/matrix.c test/mpi/elements.c test/mpi/elements.h \
-	$(mpi_order) $(mpi_common)
+test_mpi_matrix_SOURCES = test/mpi/matrix.c
 test_mpi_matrix_CPPFLAGS = $(mpi_cppflags)
 test_mpi_matrix_LDADD = $(mpi_libs)
-test_mpi_memory_SOURCES = test/mpi/memory.c $(mpi_common)
+test_mpi_memory_SOURCES = test/mpi/memory.c
 test_mpi_memory_CPPFLAGS = $(mpi_cppflags)
 test_mpi_memory_LDADD = $(mpi_libs)
-test_mpi_nonblocking_SOURCES = test/mpi/nonblocking.c $(mpi_common)
+test_mpi_nonblocking_SOURCES = test/mpi/nonblocking.c
 test_mpi_nonblocking_CPPFLAGS = $(mpi_cppflags)
 test_mpi_nonblocking_LDADD = $(mpi_libs)
-test_mpi_idup_SOURCES = test/mpi/idup.c $(mpi_common)
+test_mpi_idup_SOURCES = test/mpi/idup.c
 test_mpi_idup_CPPFLAGS = $(mpi_cppflags)
 test_mpi_idup_LDADD = $(mpi_libs)
-test_mpi_plans_SOURCES = test/mpi/plans.c $(mpi_common)
+test_mpi_plans_SOURCES = test/mpi/plans.c
 test_mpi_plans_CPPFLAGS = $(mpi_cppflags)
 test_mpi_plans_LDADD = $(mpi_libs)
-test_mpi_requests_SOURCES = test/mpi/requests.c $(mpi_common)
+test_mpi_requests_SOURCES = test/mpi/requests.c
 test_mpi_requests_CPPFLAGS = $(mpi_cppflags)
 test_mpi_requests_LDADD = $(mpi_libs)
-test_mpi_mismatch_SOURCES = test/mpi/mismatch.c $(mpi_common)
+test_mpi_mismatch_SOURCES = test/mpi/mismatch.c
 test_mpi_mismatch_CPPFLAGS = $(mpi_cppflags)
 test_mpi_mismatch_LDADD = $(mpi_libs)
 # To be preloaded.
@@ -179,40 +183,40 @@ test_mpi_slow_fclose_la_SOURCES = test/mpi/slow_fclose.c
 test_mpi_slow_fclose_la_LIBADD = $(DL_LIBS)
 test_mpi_slow_fclose_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared -rpath /nowhere
 test_mpi_refuse_SOURCES = test/mpi/refuse.c
-test_mpi_report_SOURCES = test/mpi/report.c $(mpi_common)
+test_mpi_report_SOURCES = test/mpi/report.c
 test_mpi_report_CPPFLAGS = $(mpi_cppflags)
 test_mpi_report_LDADD = $(mpi_libs)
-test_mpi_savers_SOURCES = test/mpi/savers.c $(mpi_common)
+test_mpi_savers_SOURCES = test/mpi/savers.c
 test_mpi_savers_CPPFLAGS = $(mpi_cppflags)
 test_mpi_savers_LDADD = $(mpi_libs)
-test_mpi_sizes_SOURCES = test/mpi/sizes.c $(mpi_suite) $(mpi_common)
+test_mpi_sizes_SOURCES = test/mpi/sizes.c
 test_mpi_sizes_CPPFLAGS = $(mpi_cppflags)
 test_mpi_sizes_LDADD = $(mpi_libs)
-test_mpi_strangers_SOURCES = test/mpi/strangers.c $(mpi_suite) $(mpi_common)
+test_mpi_strangers_SOURCES = test/mpi/strangers.c
 test_mpi_strangers_CPPFLAGS = $(mpi_cppflags)
 test_mpi_strangers_LDADD = $(mpi_libs)
-test_mpi_soak_SOURCES = test/mpi/soak.c $(mpi_caller)
+test_mpi_soak_SOURCES = test/mpi/soak.c
 test_mpi_soak_CPPFLAGS = $(mpi_cppflags)
 test_mpi_soak_LDADD = $(mpi_libs)
-test_mpi_spawn_SOURCES = test/mpi/spawn.c $(mpi_caller)
+test_mpi_spawn_SOURCES = test/mpi/spawn.c
 test_mpi_spawn_CPPFLAGS = $(mpi_cppflags)
 test_mpi_spawn_LDADD = $(mpi_libs)
-test_mpi_stopped_SOURCES = test/mpi/stopped.c $(mpi_common)
+test_mpi_stopped_SOURCES = test/mpi/stopped.c
 test_mpi_stopped_CPPFLAGS = $(mpi_cppflags)
 test_mpi_stopped_LDADD = $(mpi_libs)
-test_mpi_storm_SOURCES = test/mpi/storm.c $(mpi_caller)
+test_mpi_storm_SOURCES = test/mpi/storm.c
 test_mpi_storm_CPPFLAGS = $(mpi_cppflags)
 test_mpi_storm_LDADD = $(mpi_libs)
-test_mpi_inherit_SOURCES = test/mpi/inherit.c $(mpi_common)
+test_mpi_inherit_SOURCES = test/mpi/inherit.c
 test_mpi_inherit_CPPFLAGS = $(mpi_cppflags)
 test_mpi_inherit_LDADD = $(mpi_libs)
-test_mpi_threads_SOURCES = test/mpi/threads.c $(mpi_common)
+test_mpi_threads_SOURCES = test/mpi/threads.c
 test_mpi_threads_CPPFLAGS = $(mpi_cppflags)
 test_mpi_threads_LDADD = $(mpi_libs)
-test_mpi_watch_SOURCES = test/mpi/watch.c $(mpi_common)
+test_mpi_watch_SOURCES = test/mpi/watch.c
 test_mpi_watch_CPPFLAGS = $(mpi_cppflags)
 test_mpi_watch_LDADD = $(mpi_libs)
-test_mpi_types_SOURCES = test/mpi/types.c $(mpi_order) $(mpi_common)
+test_mpi_types_SOURCES = test/mpi/types.c
 test_mpi_types_CPPFLAGS = $(mpi_cppflags)
 test_mpi_types_LDADD = $(mpi_libs)
 test_mpi_upstream_comm_free_SOURCES = test/mpi/upstream_comm_free.c
