@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Every predefined operator with every predefined type that it accepts, and an operator of its own
- * that records the order and the sides of every reduction; counts from 0 to 1 M elements;
+ * that records the order and the sides of every reduction; counts from 0 to --most elements;
  * MPI_IN_PLACE or not. The result must be equal, bit by bit, to a serial reduction in the order of
  * the algorithm's plan (order.h), and the same on all ranks.
  *
  * This is cheap: each rank evaluates 1/n of the elements, and a hash of the whole result is
  * compared between the ranks.
  *
- *     matrix --algorithms A,B,.. [--large K/M] [--repeat N]
+ *     matrix --algorithms A,B,.. [--most N] [--large K/M] [--repeat N]
  *
  * --algorithms  each pinned on a communicator in turn
- * --large       run 1 M elements for the combinations K, K+M, ... alone, with the next algorithm
+ * --most        elements of the large vectors, divisible by no number of ranks (default 1048583)
+ * --large       run those for the combinations K, K+M, ... alone, with the next algorithm
  *               for K+1, ... (default 0/1: for all); with M > 1, with and without MPI_IN_PLACE in
  *               turn
  * --repeat      this many runs of a few cases, with random delays, must give the same bits (default
@@ -28,9 +29,8 @@
 
 /* Values repeat after this many elements: a prime, so that no block or segment is a multiple. */
 #define POOL  8191
-#define LARGE ((size_t)(1 << 20) + 7) /* divisible by no number of ranks */
-#define GUARD 64                      /* bytes after the receive buffer that must not change */
-#define RUNS  32                      /* hashes collected before the ranks compare them */
+#define GUARD 64 /* bytes after the receive buffer that must not change */
+#define RUNS  32 /* hashes collected before the ranks compare them */
 
 /* Pairs that the standard's table allows, among the C types and among the Fortran types of a build
  * with INTEGER*1 to *8 and REAL*4 to *16; and all that Open MPI 4.1 built so accepts. */
@@ -58,6 +58,7 @@ struct matrix {
     uint64_t hash[RUNS];
     char hashed[RUNS][96];
     int hashes;
+    size_t most; /* elements of a large vector */
 };
 
 /* Our own operator on 64-bit numbers: neither commutative nor associative, but declared to be
@@ -333,9 +334,9 @@ static void run_all(struct matrix *matrix, long part, long parts, long repeat)
         if (own || part == i % parts) {
             const bool in_place = 0 != (i / parts + test.n) % 2;
             make_pool(matrix, combination, POOL);
-            run(matrix, combination, LARGE, in_place);
+            run(matrix, combination, matrix->most, in_place);
             if (own || 1 == parts)
-                run(matrix, combination, LARGE, !in_place);
+                run(matrix, combination, matrix->most, !in_place);
             compare_hashes(matrix);
         }
         const bool sum = MPI_SUM == combination->handle;
@@ -363,10 +364,14 @@ static void run_pinned(struct matrix *matrix, const char *algorithm, long part, 
 int main(int argc, char **argv)
 {
     static struct matrix matrix;
-    const char *algorithms = "ring", *large = "0/1", *repeat = "0";
-    const struct test_option options[] = {
-        {"algorithms", &algorithms}, {"large", &large}, {"repeat", &repeat}, {NULL, NULL}};
+    const char *algorithms = "ring", *most = "1048583", *large = "0/1", *repeat = "0";
+    const struct test_option options[] = {{"algorithms", &algorithms},
+                                          {"most", &most},
+                                          {"large", &large},
+                                          {"repeat", &repeat},
+                                          {NULL, NULL}};
     test_start(&argc, &argv, "matrix", MPI_THREAD_SINGLE, options);
+    matrix.most = (size_t)test_number("most", most, 100000, 1 << 24);
     const long runs = test_number("repeat", repeat, 0, 100000);
     char first[16] = "";
     const char *slash = strchr(large, '/');
@@ -381,8 +386,8 @@ int main(int argc, char **argv)
     memset(order_element.mask, 0xff, 8);
     list_combinations(&matrix);
     matrix.pool = test_allocate((size_t)test.n * POOL * ELEMENT_BYTES_MAX);
-    matrix.send = test_allocate(LARGE * ELEMENT_BYTES_MAX);
-    matrix.receive = test_allocate(LARGE * ELEMENT_BYTES_MAX + GUARD);
+    matrix.send = test_allocate(matrix.most * ELEMENT_BYTES_MAX);
+    matrix.receive = test_allocate(matrix.most * ELEMENT_BYTES_MAX + GUARD);
     char *list = strdup(algorithms), *rest = NULL;
     for (char *name = strtok_r(list, ",", &rest); name; name = strtok_r(NULL, ",", &rest))
         run_pinned(&matrix, name, part++ % parts, parts, runs);

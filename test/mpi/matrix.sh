@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Every operator x type x count, 1 to 9 ranks with some of the algorithms each, bit by bit (matrix.c).
 #
-# Vectors of 1 M elements take most of the time: each algorithm has its part of a third of the
+# Vectors of 256 K elements take most of the time: each algorithm has its part of a third of the
 # combinations, another third with the next number of ranks, so that each combination has them with one
-# to five numbers of ranks, most with three. STRAG_TEST_FULL=1: all algorithms, with all of them.
+# to five numbers of ranks, most with three. STRAG_TEST_FULL=1: all algorithms, with all of them,
+# and 1 M elements.
 set -eu
 # shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
@@ -12,7 +13,7 @@ set -eu
 mpi_limit=600
 for ranks in 1 2 3 4 5 6 7 8 9; do
     # Several segments for each block of the large vectors; also of a size that no element divides.
-    segment=256K
+    segment=64K most=262151
     case $ranks in
         3 | 7) segment=20001 ;;
         6) segment=4K ;;
@@ -30,8 +31,9 @@ for ranks in 1 2 3 4 5 6 7 8 9; do
     if [ "${STRAG_TEST_FULL:-0}" = 1 ]; then
         large=0/1
         repeat=100
+        most=1048583
     fi
     must "$ranks" --mca coll strag --mca coll_strag_segment_size "$segment" \
         ${transport[@]+"${transport[@]}"} "$programs/matrix" --algorithms "$(listed)" \
-        --large "$large" --repeat "$repeat"
+        --most "$most" --large "$large" --repeat "$repeat"
 done
