@@ -145,7 +145,9 @@ void caller_ran(struct test_counters before, unsigned long long made)
                made, ran, delegated);
     if (!test.expect_strag)
         return;
-    TEST_CHECK(ran + delegated >= made, "%llu calls of %llu were strag's", ran + delegated, made);
+    TEST_CHECK(ran + delegated >= made,
+               "%llu calls of %llu were strag's (mpirun --mca coll strag; or --expect-strag 0)",
+               ran + delegated, made);
     /* By default short vectors are the previous component's, and most are short. */
     const char *minimum = getenv("OMPI_MCA_coll_strag_minimum_size");
     if (NULL != minimum && 0 == strcmp(minimum, "0"))

@@ -68,8 +68,8 @@ void caller_compare(struct caller *caller, const struct caller_comm *comm);
 
 /**
  * Check that strag's counters moved by all calls that it was asked for (or more: Open MPI makes
- * some itself, such as one in MPI_Comm_split_type); with mpirun's --mca coll_strag_minimum_size 0 it
- * must have run most of them. The first rank prints the numbers.
+ * some itself, such as one in MPI_Comm_split_type); with mpirun's --mca coll_strag_minimum_size 0
+ * it must have run most of them. The first rank prints the numbers.
  *
  * @param made  of all callers since `before`
  */

@@ -101,7 +101,8 @@ unsigned long long test_counter_read(const char *name);
  * strag, where --expect-strag 0 allows that. */
 double test_variable_read(const char *name, MPI_Comm comm);
 
-/** A duplicate of a communicator with an info key, such as coll_strag_plan. The caller's to free. */
+/** A duplicate of a communicator with an info key, such as coll_strag_plan. The caller's to free.
+ */
 MPI_Comm test_with_key(MPI_Comm comm, const char *key, const char *value);
 
 /** A duplicate of a communicator with an algorithm pinned on it (info key coll_strag_algorithm). */

@@ -4,7 +4,7 @@
  * create_group, grids, intercommunicators and sessions, freed or disconnected in any order, with
  * checked calls (caller.h) on old ones and new ones in between. At most LIVE are there at a time.
  *
- *     storm [--steps N] [--fault KIND:N]
+ *     mpirun --mca coll strag storm [--steps N] [--fault KIND:N]
  *
  * --steps  each makes one (default 300)
  * --fault  the last rank does something wrong after N calls (caller.h), which must be noticed
