@@ -7,6 +7,9 @@
  * it; the previous component has one from which strag is excluded. All take turns call by call, so
  * that what disturbs the machine disturbs all of them. The time of a call is that of the rank that
  * takes longest. Results are checked, and strag's counters say who really ran.
+ *
+ * What measures the model and what writes rules are in tune_model.c and tune_rules.c. The rest is
+ * one long file: a program of its own, of which all parts work on the same contenders.
  */
 #include "algorithms/table.h"
 #include "base/parse.h"

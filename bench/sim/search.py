@@ -73,12 +73,9 @@ def table(rows):
                 continue
             row = min(found, key=lambda row: float(row["found"]))
             bound, best, least = (float(row[name]) for name in ("bound", "best", "found"))
-            name = row["best_algorithm"]
-            if float(row["began"]) < best:  # one that is left out of tables there
-                best, name = float(row["began"]), row["began_with"]
             gain = f"{100 * (1 - least / best):.1f} %" if least < best * (1 - 1e-6) else "-"
             print(f"| {machine} | {size_text(size)} | {1e6 * bound:.4g} us | {1e6 * best:.4g} us "
-                  f"| {name} | {1e6 * least:.4g} us | {gain} "
+                  f"| {row['best_algorithm']} | {1e6 * least:.4g} us | {gain} "
                   f"| {100 * (min(least, best) / bound - 1):.1f} % | {row['seed']} |")
 
 

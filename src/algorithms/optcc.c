@@ -74,6 +74,9 @@
  * (P. Chen et al., "Don't let a few network failures slow the entire allreduce", section 4 and
  * appendices C to E. The paper's bodies have a window more; ours are as long as a trip around the
  * ring, so that no section ever waits.)
+ *
+ * One long file: where a section is in a window decides the plan, what is sent and which ranks are
+ * alike, so that a cut would put the table above on both sides of it.
  */
 #include "algorithms/siblings.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Reading plans by jansson: it knows JSON, here is what the format adds. Nothing that is not known
- * is passed over, since what was meant by it would not be done.
+ * is passed over, since what was meant by it would not be done. From top to bottom in the order of
+ * the format, values first; one long file, since all of it reads by the same few functions.
  */
 #include "plan/plan_file.h"
 
