@@ -31,7 +31,8 @@ run()
 }
 
 # late RANKS BYTES RUN-BY MPIRUN-OPTIONS...: a rank that is late in all calls is named, and its cost is
-# that of its delays, to 10 %. A busy machine may let another rank come last now and then.
+# what the program has seen, to 10 %. On a busy machine the others come late, too: less is lost than
+# its delays, 1 s, and now and then another rank comes last.
 late()
 {
     local ranks=$1 bytes=$2 by=$3 lost of rank cost calls
@@ -40,13 +41,13 @@ late()
         --bytes "$bytes" --late $((ranks - 1))
     read -r lost of rank cost calls < <(sed -n \
         's/^truth: lost \([0-9.]*\) of \([0-9.]*\), by rank \([0-9]*\) \([0-9.]*\) in \([0-9]*\) calls$/\1 \2 \3 \4 \5/p' "$output")
-    check "c['late']['last'][0]['rank'] == $rank and $cost >= 0.5"
+    check "c['late']['last'][0]['rank'] == $rank and $cost >= 0.2"
     check "c['late']['cause'] == $rank or $cost < 0.6 * $lost"
-    check "$lost >= 0.9 and abs(c['late']['lost_seconds'] - $lost) <= 0.1 * $lost"
+    check "$lost >= 0.3 and abs(c['late']['lost_seconds'] - $lost) <= 0.1 * $lost"
     check "abs(c['late']['last'][0]['cost_seconds'] - $cost) <= 0.1 * $cost"
     check "0.8 * $calls <= c['late']['last'][0]['calls'] <= $calls + 2"
     check "100 == c['late']['blocking'] == c['late']['looked_at']"
-    check "0.009 <= c['late']['last'][0]['median_seconds']"
+    check "0.2 * $cost / $calls <= c['late']['last'][0]['median_seconds'] <= 2.1 * $cost / $calls"
     check "c['late']['lost_seconds'] <= c['late']['seconds'] <= $of * 1.2"
     check "$of <= c['late']['run_seconds'] and c['late']['ranks_known'] == $ranks"
     check "c['late']['bytes'] == 100 * $bytes and c['late']['last'][0]['host'] == '$(hostname)'"
@@ -72,7 +73,7 @@ late 4 262144 "$low" --mca coll_strag_priority 20
 run 3 --mca coll strag --mca coll_strag_report 1 "$programs/report" --late 1 --calls 30
 lines 1 '^strag: late: 3 ranks on 1 host: 30 blocking allreduces of 256 KiB; they took [0-9.]+ m?s of [0-9.]+ m?s \([0-9]+ %\)$'
 lines 1 '^strag: late: run by [a-z-]+: '
-lines 1 "^strag: late: rank 1 \\(host $(hostname)\\) was last in [0-9]+ of 30 calls, by [1-9][0-9.]+ ms in the median: that cost about [0-9.]+ m?s of [0-9.]+ m?s\$"
+lines 1 "^strag: late: rank 1 \\(host $(hostname)\\) was last in [0-9]+ of 30 calls, by [0-9.]+ ms in the median: that cost about [0-9.]+ m?s of [0-9.]+ m?s\$"
 lines 1 '^strag: late: strag has not acted: only 30 calls of 64 KiB and more seen, 200 needed$'
 lines 1 '^strag: late: try: look at what rank 1 does before these calls; '
 lines 0 '^strag: MPI_COMM_(WORLD|SELF)'
