@@ -355,10 +355,10 @@ void coll_strag_wait_for_earlier(struct coll_strag_module *module, ompi_communic
     coll_strag_queue_drain(&module->queue);
 }
 
-int coll_strag_choose(struct coll_strag_call *call)
+/* For the report, and for who reads verbose lines. */
+static inline void note_choice(struct coll_strag_call *call, int code)
 {
     struct coll_strag_module *module = call->module;
-    const int code = choose(call);
     if (module->ledger) {
         module->ledger->outcome = coll_strag_outcome(&call->choice);
         call->number = module->ledger->number;
@@ -368,5 +368,17 @@ int coll_strag_choose(struct coll_strag_call *call)
                                   module->watch ? coll_strag_watch_selection(module->watch)
                                                 : module->selection,
                                   call->count * call->size, &call->choice);
+}
+
+int coll_strag_choose(struct coll_strag_call *call)
+{
+    const int code = choose(call);
+    note_choice(call, code);
     return code;
+}
+
+void coll_strag_leave_to_previous(struct coll_strag_call *call, enum coll_strag_reason reason)
+{
+    call->choice = (struct coll_strag_choice){NULL, 0, reason};
+    note_choice(call, OMPI_SUCCESS);
 }

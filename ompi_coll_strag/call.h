@@ -168,4 +168,7 @@ void coll_strag_wait_for_earlier(struct coll_strag_module *module, ompi_communic
  */
 int coll_strag_choose(struct coll_strag_call *call);
 
+/** strag was to run it, but cannot: the previous component does. The same on all ranks. */
+void coll_strag_leave_to_previous(struct coll_strag_call *call, enum coll_strag_reason reason);
+
 #endif

@@ -32,6 +32,7 @@ enum coll_strag_reason {
     COLL_STRAG_NOT_SET_UP, /* a nonblocking call before the communicator is set up */
     COLL_STRAG_STRANGER,   /* a rank has no strag, or another one */
     COLL_STRAG_NO_MEMORY,  /* a rank had none left during setup */
+    COLL_STRAG_NO_ROOM,    /* a rank cannot have one more persistent request of strag's */
     COLL_STRAG_GIVEN,      /* or why an algorithm runs: a plan from a file (given.h) */
     COLL_STRAG_DECLINED,   /* strag does not run this communicator's calls */
     COLL_STRAG_REASONS

@@ -279,6 +279,8 @@ int coll_strag_allreduce_init(const void *sbuf, void *rbuf, coll_strag_count_t c
         *request = &own->request->super.super;
         return OMPI_SUCCESS;
     }
+    if (call.choice.algorithm)
+        coll_strag_leave_to_previous(&call, COLL_STRAG_NO_ROOM);
     module->count.delegated++;
     if (call.locations)
         return coll_strag_on_copies_init(&call, info, request);

@@ -7,11 +7,15 @@
  * On a duplicate of MPI_COMM_WORLD, called "late", a rank (-1: none) is late in N calls of B bytes.
  * All ranks note by the host's clock when they come: what is known so is printed ("truth: ...").
  *
- *     report --mode kinds      blocking, nonblocking and persistent calls, on a duplicate, on
- * halves of MPI_COMM_WORLD, and on MPI_COMM_SELF, some of them freed report --mode circle     three
- * ranks, of which each two have a communicator; each rank begins with another one, and none is
- * freed report --mode keys       info keys: a report where none is wanted otherwise, and the
- * reverse
+ * Other modes:
+ *
+ *     kinds     blocking, nonblocking and persistent calls, on a duplicate, on halves of
+ *               MPI_COMM_WORLD, and on MPI_COMM_SELF, some of them freed
+ *     room      80 persistent requests at a time, each started once
+ *     circle    three ranks, of which each two have a communicator; each rank begins with another
+ *               one, and none is freed
+ *     keys      info keys: a report where none is wanted otherwise, and the reverse
+ *     crossed   several communicators, freed in another order on each rank
  */
 #include "common.h"
 
@@ -20,7 +24,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { NO_RANK = -1 };
+enum { NO_RANK = -1, REQUESTS = 80 };
 
 static struct {
     long calls, bytes;
@@ -160,6 +164,26 @@ static void run_kinds(void)
     TEST_MPI(MPI_Comm_free(&quiet)); /* the halves are left to MPI_Finalize */
 }
 
+/* More requests at the same time than there is room for in shared memory: each is started once. */
+static void run_room(void)
+{
+    MPI_Comm comm;
+    MPI_Request requests[REQUESTS];
+    TEST_MPI(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
+    TEST_MPI(MPI_Comm_set_name(comm, "full"));
+#ifdef TEST_HAVE_PERSISTENT
+    for (int r = 0; r < REQUESTS; r++) {
+        TEST_MPI(TEST_PERSISTENT(Allreduce_init)(job.input, job.output, (int)job.bytes, MPI_CHAR,
+                                                 MPI_SUM, comm, MPI_INFO_NULL, &requests[r]));
+        TEST_MPI(MPI_Start(&requests[r]));
+        TEST_MPI(MPI_Wait(&requests[r], MPI_STATUS_IGNORE));
+    }
+    for (int r = 0; r < REQUESTS; r++)
+        TEST_MPI(MPI_Request_free(&requests[r]));
+#endif
+    TEST_MPI(MPI_Comm_free(&comm));
+}
+
 static void run_circle(void)
 {
     MPI_Comm pair[3];
@@ -233,6 +257,8 @@ int main(int argc, char **argv)
     memset(job.input, 1, (size_t)job.bytes + 1);
     if (strcmp(mode, "kinds") == 0)
         run_kinds();
+    else if (strcmp(mode, "room") == 0)
+        run_room();
     else if (strcmp(mode, "circle") == 0)
         run_circle();
     else if (strcmp(mode, "keys") == 0)
