@@ -72,7 +72,7 @@ for n in 2 4 8; do
     late "$n" 262144 "$none" --mca coll_strag_verbose 0
 done
 # Open MPI 6.0.0rc2 makes MPI_COMM_WORLD only after pml/monitoring has asked for its ranks.
-monitoring=(--mca pml ob1,monitoring --mca pml_monitoring_enable 1 --mca coll_strag_priority 60)
+monitoring=(--mca pml "ob1,monitoring" --mca pml_monitoring_enable 1 --mca coll_strag_priority 60)
 if without '6.0.*' 'pml/monitoring crashes in MPI_Init, also without strag'; then
     monitoring=()
 else
