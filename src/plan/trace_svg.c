@@ -123,9 +123,10 @@ static bool find_columns(struct picture *picture)
     size_t most = 1, count;
     for (int r = 0; r < job->n; r++)
         most = job->ranks[r].count > most ? job->ranks[r].count : most;
-    uint32_t *calls = malloc(2 * most * sizeof *calls), *others = calls + most;
+    uint32_t *calls = malloc(2 * most * sizeof *calls);
     if (!calls)
         return false;
+    uint32_t *others = calls + most;
     count = list_calls(&job->ranks[0], calls);
     for (int r = 1; r < job->n && count > 0; r++)
         count = keep_common(calls, count, others, list_calls(&job->ranks[r], others));
