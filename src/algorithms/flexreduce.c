@@ -260,7 +260,8 @@ static int prepare_pipelined(const struct strag_problem *problem, void **out,
     return prepare_form(problem, true, out, err);
 }
 
-/* Numbers of segments, as far as there are not too many messages. */
+/* Numbers of segments, as far as there are not too many messages. Fewer than four are worth it
+ * where levels take turns; with one level they would be `flexreduce` once more. */
 static int choices(const struct strag_problem *problem, int *blocks)
 {
     static const int few[] = {1, 2, 3, 4, 5, 7, 8, 12, 16, 24, 32, 48, 64};
@@ -272,7 +273,8 @@ static int choices(const struct strag_problem *problem, int *blocks)
     for (size_t i = 0; i < most; i++) {
         const int segments = is_many ? many[i] : few[i];
         const bool power = (segments & (segments - 1)) == 0;
-        if ((power || find_doublings(segments, flex->tree->levels) > 0) &&
+        const bool few_help = flex->tree->levels > 1 || segments >= SEGMENTS_LEAST;
+        if (few_help && (power || find_doublings(segments, flex->tree->levels) > 0) &&
             check_messages(problem, segments, true, NULL) == STRAG_OK)
             blocks[count++] = flex->blocks * segments;
     }
