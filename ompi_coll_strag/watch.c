@@ -20,8 +20,9 @@
  * Where all ranks share memory the notes are there, with the times at which ranks came, and so no
  * call needs a barrier (host_notes.h):
  *
- *     call w + 1   rank 0      has all notes of the window, judges, and announces an update if
- * there is something new, or none was for long call w + 2   rank 0      -- update -->  all ranks
+ *     call w + 1   rank 0      has all notes of the window, judges, and announces an update
+ *                              if there is something new, or none was for long
+ *     call w + 2   rank 0      -- update -->  all ranks
  *
  * A rank that is out of memory says so before the first call is watched, and then none is. An error
  * of the gather, the barrier or the broadcast is one of MPI's own, on this very communicator: the
@@ -381,7 +382,7 @@ static void judge_on_host(struct coll_strag_watch *watch)
 static void pause_on_host(struct coll_strag_watch *watch)
 {
     struct coll_strag_host_notes *host = watch->host;
-    if (host->ended % 4 > 0 || coll_strag_seconds() < host->resume)
+    if (host->ended <= host->from || host->ended % 4 > 0 || coll_strag_seconds() < host->resume)
         return;
     const uint64_t end = host->from + (uint64_t)host->most;
     coll_strag_host_notes_restart(host);

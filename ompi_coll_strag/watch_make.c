@@ -71,15 +71,17 @@ static double make_any(void *context, const struct strag_state_record *state,
     return coll_strag_seconds() - start;
 }
 
-/* Where a host's ranks share its processors they come late by parts of a call, since they wait for
- * a processor, and who goes ahead takes it from them. The cost model knows nothing of that: there
- * it decides only if the user has told it what messages cost. */
-static bool is_modelled(const struct coll_strag_table_inputs *inputs)
+/* Where all ranks share one host's processors they come late by parts of a call, since they wait
+ * for a processor, and who goes ahead takes it from them. The cost model knows nothing of that:
+ * there it decides only if the user has told it what messages cost. */
+static bool is_modelled(const struct coll_strag_watch_options *options)
 {
+    const struct coll_strag_table_inputs *inputs = &options->inputs;
     const enum strag_origin origin = inputs->model.origin[STRAG_MODEL_LOCAL_ALPHA];
     const bool told = origin == STRAG_FROM_USER || origin == STRAG_FROM_FILE;
     const struct strag_crowd *crowd = &inputs->crowd;
-    return told || !opal_progress_yield_when_idle || crowd->n <= crowd->processors;
+    return !options->alone || told || !opal_progress_yield_when_idle ||
+           crowd->n <= crowd->processors;
 }
 
 /* Rank 0's part. */
@@ -96,7 +98,7 @@ static bool make_judge(struct coll_strag_watch *watch)
         .same_window = decision->same_window,
         .learner = watch->learner,
         .stragglers = decision->watching == COLL_STRAG_WATCH_SWITCH &&
-                      decision->dynamic != STRAG_DYNAMIC_ALWAYS && is_modelled(&options->inputs),
+                      decision->dynamic != STRAG_DYNAMIC_ALWAYS && is_modelled(options),
         .dynamic =
             watch->may_be_dynamic ? (enum strag_dynamic_use)decision->dynamic : STRAG_DYNAMIC_NEVER,
         .dynamic_from =
