@@ -27,7 +27,7 @@ folder=$(cd "$folder" && pwd)
 } > "$folder/machine.txt"
 
 # Those whose number of blocks does not depend on the size: a file has one.
-algorithms=(ring recursive-doubling circulant recursive-halving trivance bine)
+algorithms=(ring recursive-doubling circulant recursive-halving swing-latency bine)
 
 # write RANKS RANKS_PER_HOST: files, one plain and one compact, and the contenders that run them
 write()
