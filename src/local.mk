@@ -16,7 +16,9 @@ src_libstrag_la_SOURCES = \
 	src/algorithms/flex_cuts.c src/algorithms/flex_cuts.h \
 	src/algorithms/flex_shares.c src/algorithms/flex_shares.h \
 	src/algorithms/flex_plan.c src/algorithms/flex_plan.h \
+	src/algorithms/flex_step.c src/algorithms/flex_step.h \
 	src/algorithms/flexreduce.c \
+	src/algorithms/flexreduce_direct.c \
 	src/algorithms/fold.h \
 	src/algorithms/hamiltonian.c \
 	src/algorithms/hierarchical_doubling.c \

@@ -271,6 +271,20 @@ def uplinks_scenario():
                           Bar("strag-auto", 16 * MIB, "stock", 1.0)))
 
 
+def direct_scenario():
+    """All messages of a level at once, at sizes where rounds count: against fewer messages in more
+    rounds. Links are of one kind, of two, or shared by ranks."""
+    points = [Point("5-slow", "star:5", slow={1: 2}, latency="2ms", x=0),
+              Point("2+3", "tree:2,3", latency="2ms", x=1),
+              Point("5", "star:5", latency="2ms", x=2), Point("8", "star:8", latency="2ms", x=3)]
+    return Scenario("direct", "Middle sizes: all messages of a level at once", points,
+                    sizes="4K,64K,256K,1M", settings=("default",), who=contenders.for_long,
+                    algorithms=("recursive-doubling", "circulant", "recursive-halving", "ring",
+                                "direct", "trivance", "weighted", "flexreduce",
+                                "flexreduce-pipelined", "flexreduce-direct"),
+                    iterations=8, least=8, seconds=2, x="point", x_title="scenario")
+
+
 def torus_scenario(dims, rate, sizes):
     points = [Point(f"ties-{ties}", f"torus:{dims}", rate, ties) for ties in ("split", "plus")]
     if dims.startswith("2x"):  # both directions of a ring of two lead to the same host
@@ -359,6 +373,7 @@ SCENARIOS = [
     uneven_scenario((3, 4, 2)),
     uneven_scenario((4, 4, 4, 1)),
     uplinks_scenario(),
+    direct_scenario(),
     torus_scenario("2x4", 50, "1M,4M"),
     torus_scenario("2x8", 25, "1M,4M"),
     torus_scenario("4x4", 25, "1M,4M"),

@@ -112,8 +112,7 @@ static int64_t find_whole(const struct strag_tree *tree)
     return whole;
 }
 
-/* Do nodes ask for equal shares everywhere? */
-static bool all_alike(const struct strag_tree *tree)
+bool strag_flex_alike(const struct strag_tree *tree)
 {
     for (int i = 0; i < tree->nnodes; i++) {
         if (tree->nodes[i].children > 2 && !find_rates(tree, &tree->nodes[i]).alike)
@@ -124,5 +123,5 @@ static bool all_alike(const struct strag_tree *tree)
 
 int64_t strag_flex_whole(const struct strag_tree *tree, bool rates)
 {
-    return !rates || all_alike(tree) ? find_whole(tree) : many_divisors;
+    return !rates || strag_flex_alike(tree) ? find_whole(tree) : many_divisors;
 }

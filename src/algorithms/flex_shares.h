@@ -19,6 +19,9 @@
 void strag_flex_shares(const struct strag_tree *tree, int node, bool rates, int64_t whole,
                        int64_t *shares);
 
+/** Do all nodes have equal shares for their children, also by the uplinks' rates? */
+bool strag_flex_alike(const struct strag_tree *tree);
+
 /** What the vector is counted in: the lowest common denominator of all portions if there is one of
  * up to 2^52, else, or where shares follow rates that differ, lcm(1 .. 40). */
 int64_t strag_flex_whole(const struct strag_tree *tree, bool rates);

@@ -58,7 +58,7 @@
  * (Lee, Hwang, Shah, Cho, "FlexReduce: Flexible All-reduce for Distributed Deep Learning on
  * Asymmetric Network Topology".)
  */
-#include "algorithms/flex_plan.h"
+#include "algorithms/flex_step.h"
 #include "algorithms/uplinks.h"
 
 #include <stdlib.h>
@@ -94,24 +94,7 @@ struct prepared {
     struct stage stages[];
 };
 
-/* Plans whose ranks send more than so many messages together are not made: every rank sends to one
- * below each other child, which is no way to go about thousands of hosts on one switch. */
-static const int64_t messages_max = INT64_C(1) << 22;
-
 /* ---- Preparing ---- */
-
-/* At least: a message of every leaf to each other child, on every level. */
-static int64_t count_messages(const struct strag_problem *problem)
-{
-    const struct strag_topology *topology = problem->topology;
-    int64_t messages = 0;
-    for (int i = 0; topology && i < topology->nnodes; i++) {
-        const struct strag_node *node = &topology->nodes[i];
-        if (node->children)
-            messages += 2 * (int64_t)node->leaves * (node->children - 1);
-    }
-    return topology ? messages : 2 * (int64_t)problem->n * (problem->n - 1);
-}
 
 /* The rounds of a period: the steps of the longest level that has uplinks of hosts or switches. */
 static int find_period(const struct strag_tree *tree)
@@ -187,14 +170,8 @@ static int find_length(const struct prepared *prepared, int segment)
 static int check_messages(const struct strag_problem *problem, int segments, bool pipelined,
                           struct strag_error *err)
 {
-    int64_t messages = count_messages(problem) * segments;
-    if (messages > messages_max)
-        return strag_fail(err, STRAG_ERR_UNSUPPORTED,
-                          "flexreduce%s would send %lld messages or more, all ranks together; up "
-                          "to %lld are possible",
-                          pipelined ? "-pipelined" : "", (long long)messages,
-                          (long long)messages_max);
-    return STRAG_OK;
+    return strag_flex_check_messages(problem, pipelined ? "flexreduce-pipelined" : "flexreduce",
+                                     segments, err);
 }
 
 static int share_form(const struct strag_problem *problem, bool pipelined, void **out,
@@ -305,50 +282,10 @@ static int check_pipelined(const struct strag_problem *problem, struct strag_err
 
 /* ---- Claim and bounds ---- */
 
-/* The child of a node that a position is below of. */
-static int child_above(const struct strag_tree *tree, int level, int position)
-{
-    int child = level > 0 ? strag_tree_ancestor(tree, level - 1, position) : NONE;
-    return child == NONE ? tree->leaf_at[position] : child;
-}
-
-/* In the reduce-scatter a leaf sends what it holds and does not keep; in the allgather what it has
- * made to one holder below every child, but not to itself. */
-static int64_t sent_at_level(const struct strag_flex *flex, int level, int position)
-{
-    int node = strag_tree_ancestor(flex->tree, level, position);
-    if (node == NONE)
-        return 0;
-    int count, child = child_above(flex->tree, level, position);
-    int64_t sent = 0;
-    const struct strag_flex_range *held = strag_flex_own(flex, level, position, false, &count);
-    for (int h = 0; h < count; h++)
-        sent += strag_flex_length(flex, held[h]);
-    const struct strag_flex_range *made = strag_flex_own(flex, level, position, true, &count);
-    for (int m = 0; m < count; m++) {
-        struct strag_flex_range overlap;
-        struct strag_flex_search search = strag_flex_search(flex, level, child, false, made[m]);
-        sent += flex->tree->nodes[node].children * strag_flex_length(flex, made[m]);
-        while (strag_flex_next(&search, &overlap)) {
-            if (overlap.position == position)
-                sent -= 2 * strag_flex_length(flex, overlap); /* kept */
-        }
-    }
-    return sent;
-}
-
 static double sent_max(const struct strag_problem *problem)
 {
     const struct prepared *prepared = problem->prepared;
-    const struct strag_flex *flex = prepared->flex;
-    int64_t sent = 0;
-    for (int p = 0; p < flex->tree->n; p++) {
-        int64_t by_this = 0;
-        for (int level = 0; level < flex->tree->levels; level++)
-            by_this += sent_at_level(flex, level, p);
-        sent = by_this > sent ? by_this : sent;
-    }
-    return (double)sent / (double)flex->whole;
+    return strag_flex_sent_max(prepared->flex);
 }
 
 static void claim(const struct strag_problem *problem, struct strag_claim *claim)
@@ -380,70 +317,8 @@ static void bounds(const struct strag_problem *problem, struct strag_bounds *bou
 
 /* ---- Building ---- */
 
-/* A rank's part of one step of a level, for one segment. */
-struct step {
-    const struct strag_flex *flex;
-    struct strag_builder *builder;
-    int level;
-    bool gather;
-    int round, shift; /* blocks in front of the segment */
-    int position;
-};
-
-/* Messages with those below a child: for what the rank has made with the holders, or for what it
- * holds with the owners. Both sides go through the vector from its start. */
-static void add_all(const struct step *step, enum strag_kind kind, int child, bool made)
-{
-    int count;
-    const struct strag_flex_range *own =
-        strag_flex_own(step->flex, step->level, step->position, made, &count);
-    for (int i = 0; i < count; i++) {
-        struct strag_flex_range overlap;
-        struct strag_flex_search search =
-            strag_flex_search(step->flex, step->level, child, !made, own[i]);
-        while (strag_flex_next(&search, &overlap)) {
-            if (overlap.position != step->position)
-                strag_cyclic(step->builder, kind, step->round,
-                             step->flex->tree->rank_at[overlap.position],
-                             step->shift + (int)overlap.first, (int)(overlap.end - overlap.first));
-        }
-    }
-}
-
-/* As an owner with holders below one child, as a holder with owners below another. */
-static void add_messages(const struct step *step, int holders, int owners, bool hand_over)
-{
-    if (step->gather) {
-        add_all(step, STRAG_SEND, holders, true);
-        add_all(step, STRAG_RECV, owners, false);
-    } else {
-        add_all(step, STRAG_SEND, owners, false);
-        add_all(step, hand_over ? STRAG_RECV : STRAG_RECV_REDUCE, holders, true);
-    }
-}
-
-/* The step of a distance in children: as a holder the rank deals with owners so many children on,
- * as an owner with holders as many back. What is handed over goes first, and back last. */
-static void build_step(const struct step *step, int distance)
-{
-    const struct strag_tree *tree = step->flex->tree;
-    int index = strag_tree_ancestor(tree, step->level, step->position);
-    if (index == NONE || distance >= tree->nodes[index].children)
-        return;
-    const struct strag_tree_node *node = &tree->nodes[index];
-    int mine = child_above(tree, step->level, step->position);
-    int number = mine - node->first_child, degree = node->children;
-    int owners = node->first_child + (number + distance) % degree;
-    int holders = node->first_child + (number + degree - distance) % degree;
-    if (distance == 1 && !step->gather)
-        add_messages(step, mine, mine, true);
-    add_messages(step, holders, owners, false);
-    if (distance == 1 && step->gather)
-        add_messages(step, mine, mine, true);
-}
-
 /* The steps of a stage that fall into one of its rounds. */
-static void build_stage(const struct stage *stage, int64_t into, struct step *step)
+static void build_stage(const struct stage *stage, int64_t into, struct strag_flex_step *step)
 {
     int first = (int)((into * stage->steps + stage->rounds - 1) / stage->rounds);
     int end = (int)(((into + 1) * stage->steps + stage->rounds - 1) / stage->rounds);
@@ -451,16 +326,16 @@ static void build_stage(const struct stage *stage, int64_t into, struct step *st
     step->gather = stage->gather;
     strag_stage(step->builder, stage->gather ? "allgather" : "reduce-scatter");
     for (int s = first; s < end; s++)
-        build_step(step, stage->gather ? stage->steps - s : s + 1);
+        strag_flex_step_build(step, stage->gather ? stage->steps - s : s + 1);
 }
 
 static void build(const struct strag_problem *problem, int rank, struct strag_builder *builder)
 {
     const struct prepared *prepared = problem->prepared;
     struct strag_rounds wanted = strag_rounds_wanted(builder);
-    struct step step = {.flex = prepared->flex,
-                        .builder = builder,
-                        .position = prepared->flex->tree->position_of[rank]};
+    struct strag_flex_step step = {.flex = prepared->flex,
+                                   .builder = builder,
+                                   .position = prepared->flex->tree->position_of[rank]};
     int end = wanted.end < prepared->rounds ? wanted.end : prepared->rounds;
     for (step.round = wanted.first; step.round < end; step.round++) {
         for (int s = 0; s < prepared->nstages; s++) {

@@ -23,6 +23,7 @@
     row(strag_hamiltonian) \
     row(strag_flexreduce) \
     row(strag_flexreduce_pipelined) \
+    row(strag_flexreduce_direct) \
     row(strag_hierarchical_doubling) \
     row(strag_blueconnect) \
     row(strag_leaders) \

@@ -94,7 +94,8 @@ struct strag_algorithm {
      * no. */
     bool (*takes_long)(const struct strag_problem *problem);
 
-    /** Does planning take so long that the algorithm is to run only where it is named? NULL: no. */
+    /** Is the algorithm to run only where it is named, since planning takes too long, or the model
+     * thinks better of it than it is? NULL: no. */
     bool (*on_request)(const struct strag_problem *problem);
 
     /** For what does not depend on problem->blocks, where that is much: a tree that is planned.

@@ -33,7 +33,7 @@ golden cost-7.txt cost -n 7 --bytes 0,1,100,2K..16K,1M,512M --alpha 2.5 --bandwi
 golden cost-ring-8.txt cost ring -n 8 --bytes 32..256
 golden cost-7.csv cost all -n 7 --bytes 0,5,1M --format csv
 golden cost-circulant-6.json cost circulant -n 6 --bytes 1K,1G --format json
-left_out='strag cost: not possible here: flexreduce, flexreduce-pipelined, blueconnect; strag explain says why'
+left_out='strag cost: not possible here: flexreduce, flexreduce-pipelined, flexreduce-direct, blueconnect; strag explain says why'
 golden cost-torus-4x4.txt cost --torus 4x4 --slow 3:2 --bytes 1K,64M --mode clocks
 left_out=
 golden bucket-3x2.txt plan bucket --torus 3x2 --ports 1

@@ -6,7 +6,7 @@ set -eu
 . "$(dirname "$0")/common.bash"
 
 names='recursive-doubling circulant recursive-halving ring bucket swing-latency swing bine bine-latency trivance trivance-latency torus-halving torus-doubling hamiltonian flexreduce
-flexreduce-pipelined hierarchical-doubling blueconnect leaders direct straggler-pipeline stragglar
+flexreduce-pipelined flexreduce-direct hierarchical-doubling blueconnect leaders direct straggler-pipeline stragglar
 broadcast-after optcc weighted '
 names=${names//$'\n'/ }
 there_are=${names// /, }

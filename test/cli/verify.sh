@@ -16,8 +16,9 @@ function ceil_log3(n,   q) { for (q = 0; 3 ^ q < n; q++); return q }
 {
     n = substr($3, 3) + 0; up = ceil_log2(n); log2p = 2 ^ up == n ? up : up - 1; p = 2 ^ log2p
     extra = n - p; fold = extra > 0
-    if (kind == "least traffic" || kind == "few rounds" || kind == "segments") {
+    if (kind == "least traffic" || kind == "few rounds" || kind == "segments" || kind == "two rounds") {
         blocks = n; rounds = kind == "few rounds" ? 2 * up : 2 * (n - 1)
+        if (kind == "two rounds" && n > 1) rounds = 2
         if (kind == "segments" && n > 1) {
             blocks = substr($4, 8); segments = blocks / n; rounds = (segments + 1) * (n - 1)
             if (segments != int(segments) || segments < 4) {
@@ -84,6 +85,7 @@ halve=0
 formulas 'least traffic' $all ring
 formulas 'least traffic' 1..100,127,128,255,256 bucket hamiltonian flexreduce blueconnect leaders \
     direct optcc weighted
+formulas 'two rounds' 1..100,127,128,255,256 flexreduce-direct
 formulas segments 1..48,64,100 flexreduce-pipelined
 equal 'algorithms with formulas' "$(sort -u <<<"${proved%$'\n'}")" "$(symmetric | sort)"
 
@@ -179,7 +181,7 @@ succeeds verify swing,ring,swing -n 4,6
 equal 'of a list' "$(cut -d ' ' -f 2,3 "$work/out" | tr '\n' ' ')" 'swing n=4 ring n=4 swing n=6 ring n=6 '
 succeeds verify all --torus 2x2
 equal 'of all on a torus' "$(grep -c '^verified' "$work/out")" \
-    "$(grep -vcE '^(straggler-pipeline|stragglar|broadcast-after|flexreduce|flexreduce-pipelined|blueconnect) ' <("$STRAG" list))"
+    "$(grep -vcE '^(straggler-pipeline|stragglar|broadcast-after|flexreduce|flexreduce-pipelined|flexreduce-direct|blueconnect) ' <("$STRAG" list))"
 succeeds verify ring,circulant -n 2 --format json
 equal 'as JSON' "$(tail -n 2 "$work/out")" \
     '{"algorithm":"ring","n":2,"blocks":2,"rounds":2,"rounds_before":0,"sent_max":1,"sent_total":2,"reduce_max":0.5},

@@ -21,6 +21,7 @@ unit_tests = \
 	test/unit/test_failure \
 	test/unit/test_flex_plan \
 	test/unit/test_flexreduce \
+	test/unit/test_flexreduce_direct \
 	test/unit/test_footprint \
 	test/unit/test_hamiltonian \
 	test/unit/test_hierarchy \
@@ -197,6 +198,10 @@ test_unit_test_flex_plan_SOURCES = test/unit/test_flex_plan.c
 test_unit_test_flex_plan_CPPFLAGS = $(unit_cppflags)
 test_unit_test_flex_plan_LDFLAGS = $(unit_ldflags)
 test_unit_test_flex_plan_LDADD = $(unit_libs)
+test_unit_test_flexreduce_direct_SOURCES = test/unit/test_flexreduce_direct.c
+test_unit_test_flexreduce_direct_CPPFLAGS = $(unit_cppflags)
+test_unit_test_flexreduce_direct_LDFLAGS = $(unit_ldflags)
+test_unit_test_flexreduce_direct_LDADD = $(unit_libs)
 test_unit_test_flexreduce_SOURCES = test/unit/test_flexreduce.c
 test_unit_test_flexreduce_CPPFLAGS = $(unit_cppflags)
 test_unit_test_flexreduce_LDFLAGS = $(unit_ldflags)

@@ -364,7 +364,7 @@ static double second_round(struct second *second, int round, double bytes)
             for (int h = 0; h < route.nhops; h++)
                 wire = fmax(wire, second->load[second->hops[h].link] /
                                       strag_link_bandwidth(second->links, second->hops[h].link));
-            double reduce = op->kind == STRAG_RECV_REDUCE && second->model->reduce_bandwidth > 0
+            double reduce = strag_kind_reduces(op->kind) && second->model->reduce_bandwidth > 0
                                 ? op_bytes(plan, op, bytes) / second->model->reduce_bandwidth
                                 : 0;
             longest = fmax(longest, route.latency + wire + reduce);

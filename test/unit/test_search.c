@@ -82,13 +82,13 @@ static void what_is_found_is_a_plan(void **state)
     check_machine(machine_grid(STRAG_NETWORK_TORUS, false, "2x3", NULL, 2));
 }
 
-/* With a slow host and a short vector fewer rounds are better than any algorithm's. */
+/* On hosts of 2 and 3 ranks local messages can overlap with those on the uplinks at middle sizes,
+ * too. */
 static void something_is_found(void **state)
 {
     (void)state;
-    static const struct strag_slow slow[] = {{0, 2}};
-    const struct strag_state one_slow = {1, slow, 0, NULL};
-    const struct strag_problem problem = {.n = 5, .state = &one_slow};
+    struct strag_topology *topology = machine_tree("2,3");
+    const struct strag_problem problem = {.n = 5, .topology = topology};
     const struct strag_search_options options = {
         .bytes = 65536, .seed = 1, .steps = 100000, .restarts = 2};
     struct strag_search_result first = search(&problem, &options);
@@ -97,6 +97,7 @@ static void something_is_found(void **state)
     assert_true(first.found == second.found && first.kept == second.kept);
     strag_found_free(first.plan);
     strag_found_free(second.plan);
+    strag_topology_free(topology);
 }
 
 static void it_can_be_stopped(void **state)

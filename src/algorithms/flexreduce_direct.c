@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * FlexReduce, direct: every level of a tree is one round. All that a rank has to send there goes
+ * straight to those who sum it up, at the same time, and the sums come straight back.
+ *
+ * Few rounds, and no more bytes than need be. Who owns what is FlexReduce's plan
+ * (flex_plan.h); where `flexreduce` takes a round for each of the d - 1 other children of a node,
+ * here they share one. Hosts of 2 and 3 ranks, 12 items; what rank 1 does, blocks given as items:
+ *
+ *     round   level   sends to                        receives from
+ *       0       0     0..6, r0                        6..12 of r0, reduced      reduce-scatter
+ *       1       1     6..7, r3; 10..12, r4            7..8 of r3, 8..10 of r4, reduced
+ *       2       1     7..8, r3; 8..10, r4             6..7 of r3, 10..12 of r4  allgather
+ *       3       0     6..12, r0                       0..6 of r0
+ *
+ * So shares are equal, and a slow link has to carry as much as the others. But the vector may also
+ * be cut into segments, a round behind one another: while contributions to one travel, the sums of
+ * the one before do. Hosts on one switch, in k segments:
+ *
+ *     round        0            1            2         ..       k
+ *     segment 0    contribute   sums
+ *     segment 1                 contribute   sums
+ *     segment 2                              contribute ..      sums
+ *
+ * Then shares follow the uplinks' rates (flex_shares.h): whose link is slow owns less, or nothing.
+ * 5 hosts, rank 0's at half the rate, and what its link carries, both ways at the same time:
+ *
+ *     segments   rounds   vectors over the slow link, one way after the other
+ *         1         2     0.8 + 0.8       = 1.6
+ *         2         3     0.5 + 0.5 + 0.5 = 1.5
+ *         k        k+1    (k+1)/k
+ *
+ * `weighted` carries as little in (k+1)(h-1) rounds, where no rank has to deal with more than two
+ * others at once.
+ *
+ * It runs only where it is named. The model counts a latency for each round of the others and none
+ * for further messages of a round, so by the model it is better than they are; but the engine does
+ * not wait between rounds whose messages do not need each other, and so others took as long or less
+ * where it was measured (doc/search.md).
+ *
+ *     rounds           k - 1 + 2 levels
+ *     sent by a rank   about 2(n-1)/n with one segment
+ */
+#include "algorithms/flex_shares.h"
+#include "algorithms/flex_step.h"
+
+#include <stdlib.h>
+
+/* Segments that a user may ask for. */
+enum { SEGMENTS_MAX = 512 };
+
+/* Shared by all counts of segments. */
+struct shares {
+    struct strag_flex *equal; /* for one segment */
+    struct strag_flex *rated; /* for more; `equal` where the uplinks are alike */
+};
+
+struct prepared {
+    const struct strag_flex *flex;
+    int segments, stages; /* stages: levels, there and back */
+};
+
+/* ---- Preparing ---- */
+
+static int check(const struct strag_problem *problem, struct strag_error *err)
+{
+    int status = strag_tree_check(problem, "flexreduce-direct", err);
+    return status == STRAG_OK ? strag_flex_check_messages(problem, "flexreduce-direct", 1, err)
+                              : status;
+}
+
+/* The model thinks better of it than it is: see above. */
+static bool on_request(const struct strag_problem *problem)
+{
+    (void)problem;
+    return true;
+}
+
+static void unshare(void *shared)
+{
+    struct shares *shares = shared;
+    if (!shares)
+        return;
+    if (shares->rated != shares->equal)
+        strag_flex_free(shares->rated);
+    strag_flex_free(shares->equal);
+    free(shares);
+}
+
+static int share(const struct strag_problem *problem, void **out, struct strag_error *err)
+{
+    struct shares *shares = calloc(1, sizeof *shares);
+    struct strag_tree *tree;
+    if (!shares)
+        return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the plan of a tree");
+    int status = strag_tree_create(problem, &tree, err);
+    bool alike = status == STRAG_OK && strag_flex_alike(tree);
+    if (status == STRAG_OK)
+        status =
+            strag_flex_create(tree, (struct strag_flex_form){false, true}, &shares->equal, err);
+    if (status == STRAG_OK && !alike)
+        status = strag_tree_create(problem, &tree, err);
+    if (status == STRAG_OK && !alike)
+        status = strag_flex_create(tree, (struct strag_flex_form){true, true}, &shares->rated, err);
+    if (status != STRAG_OK) {
+        unshare(shares);
+        return status;
+    }
+    if (alike)
+        shares->rated = shares->equal;
+    *out = shares;
+    return STRAG_OK;
+}
+
+/* How many segments so many blocks are; 0: they are not. */
+static int segments_of(const struct shares *shares, int blocks)
+{
+    if (blocks == 0 || blocks == shares->equal->blocks)
+        return 1;
+    int segments = blocks / shares->rated->blocks;
+    return blocks % shares->rated->blocks || segments < 2 || segments > SEGMENTS_MAX ? 0 : segments;
+}
+
+static int prepare(const struct strag_problem *problem, void **out, struct strag_error *err)
+{
+    const struct shares *shares = problem->shared;
+    const int segments = segments_of(shares, problem->blocks);
+    if (segments == 0)
+        return strag_fail(
+            err, STRAG_ERR_UNSUPPORTED,
+            "flexreduce-direct cuts this tree's vector into %d blocks, or 2 to %d times %d; %d "
+            "is not possible",
+            shares->equal->blocks, SEGMENTS_MAX, shares->rated->blocks, problem->blocks);
+    const struct strag_flex *flex = segments == 1 ? shares->equal : shares->rated;
+    if (!flex->split)
+        return strag_fail(
+            err, STRAG_ERR_UNSUPPORTED,
+            "flexreduce-direct cannot cut the vector for a tree as deep and uneven as this; "
+            "flexreduce can");
+    int status = strag_flex_check_messages(problem, "flexreduce-direct", segments, err);
+    if (status != STRAG_OK)
+        return status;
+    struct prepared *prepared = malloc(sizeof *prepared);
+    if (!prepared)
+        return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the plan of a tree");
+    *prepared = (struct prepared){flex, segments, 2 * flex->tree->levels};
+    *out = prepared;
+    return STRAG_OK;
+}
+
+/* Among equal hosts on one switch a second segment saves nothing. */
+static int choices(const struct strag_problem *problem, int *blocks)
+{
+    static const int segments[] = {2, 3, 4, 6, 8, 12, 16, 24, 32};
+    const struct shares *shares = problem->shared;
+    int count = 0;
+    blocks[count++] = shares->equal->blocks;
+    if (shares->rated == shares->equal && shares->equal->tree->levels == 1)
+        return count;
+    for (size_t i = 0; i < sizeof segments / sizeof *segments; i++) {
+        const int64_t cut = (int64_t)segments[i] * shares->rated->blocks;
+        if (cut > blocks[0] && cut < INT32_MAX &&
+            strag_flex_check_messages(problem, "flexreduce-direct", segments[i], NULL) == STRAG_OK)
+            blocks[count++] = (int)cut;
+    }
+    return count;
+}
+
+/* ---- Claim and bounds ---- */
+
+static double sent_max(const struct strag_problem *problem)
+{
+    const struct prepared *prepared = problem->prepared;
+    return strag_flex_sent_max(prepared->flex);
+}
+
+static void claim(const struct strag_problem *problem, struct strag_claim *claim)
+{
+    const struct prepared *prepared = problem->prepared;
+    *claim = (struct strag_claim){
+        .rounds = prepared->segments - 1 + prepared->stages,
+        .blocks = prepared->flex->blocks * prepared->segments,
+    };
+}
+
+static void bounds(const struct strag_problem *problem, struct strag_bounds *bounds)
+{
+    const struct prepared *prepared = problem->prepared;
+    const struct strag_flex *flex = prepared->flex;
+    int b = 0;
+    bounds->denominator = flex->whole * prepared->segments;
+    for (int s = 0; s < prepared->segments; s++) {
+        for (int i = 0; i < flex->blocks; i++)
+            bounds->numerator[b++] = s * flex->whole + flex->cuts[i];
+    }
+    bounds->numerator[bounds->blocks] = bounds->denominator;
+}
+
+/* ---- Building ---- */
+
+/* A level in its round: first the children next to the rank's own. */
+static void build_level(struct strag_flex_step *step, int stage, int stages)
+{
+    const struct strag_tree *tree = step->flex->tree;
+    step->gather = stage >= stages / 2;
+    step->level = step->gather ? stages - 1 - stage : stage;
+    strag_stage(step->builder, step->gather ? "allgather" : "reduce-scatter");
+    for (int distance = 1; distance < tree->degree[step->level]; distance++)
+        strag_flex_step_build(step, distance);
+}
+
+static void build(const struct strag_problem *problem, int rank, struct strag_builder *builder)
+{
+    const struct prepared *prepared = problem->prepared;
+    const struct strag_flex *flex = prepared->flex;
+    const struct strag_rounds wanted = strag_rounds_wanted(builder);
+    struct strag_flex_step step = {
+        .flex = flex, .builder = builder, .position = flex->tree->position_of[rank]};
+    const int rounds = prepared->segments - 1 + prepared->stages;
+    const int end = wanted.end < rounds ? wanted.end : rounds;
+    for (step.round = wanted.first; step.round < end; step.round++) {
+        for (int stage = 0; stage < prepared->stages; stage++) {
+            const int segment = step.round - stage;
+            step.shift = segment * flex->blocks;
+            if (segment >= 0 && segment < prepared->segments)
+                build_level(&step, stage, prepared->stages);
+        }
+    }
+}
+
+/* ---- Rounds and ranks that are alike ---- */
+
+/* From when all stages are busy until the first one runs out. */
+static int alike(const struct strag_problem *problem, int round)
+{
+    const struct prepared *prepared = problem->prepared;
+    return round >= prepared->stages - 1 && round < prepared->segments ? prepared->segments - round
+                                                                       : 1;
+}
+
+/* Nodes below the same one all move on by one, on every level: they have equal shares. */
+static int like(const struct strag_problem *problem, enum strag_machine machine, int rank)
+{
+    (void)problem;
+    return machine == STRAG_MACHINE_TORUS ? rank : 0;
+}
+
+const struct strag_algorithm strag_flexreduce_direct = {
+    .name = "flexreduce-direct",
+    .summary = "a level is one round, all directly; in k segments shares follow uplinks' rates",
+    .rounds = "k-1+2L",
+    .sent = "about 2(n-1)/n",
+    .check = check,
+    .share = share,
+    .unshare = unshare,
+    .prepare = prepare,
+    .release = free,
+    .on_request = on_request,
+    .choices = choices,
+    .claim = claim,
+    .sent_max = sent_max,
+    .build = build,
+    .bounds = bounds,
+    .alike = alike,
+    .like = like,
+};

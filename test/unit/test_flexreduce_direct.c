@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * flexreduce-direct: proved over a whole range of hosts, trees, slow links and numbers of segments;
+ * what it says of rounds and bytes; and that it is not chosen, though by the model it is better.
+ */
+#include "machines.h"
+#include "model/cost.h"
+#include "model/select.h"
+#include "plan/verify.h"
+#include "support.h"
+
+#include <math.h>
+
+static const struct strag_algorithm *algorithm(void)
+{
+    return support_algorithm("flexreduce-direct");
+}
+
+static struct strag_measure prove(const struct strag_problem *problem)
+{
+    struct strag_measure measure;
+    struct strag_error err = {""};
+    if (strag_verify(algorithm(), problem, &measure, NULL, &err) != STRAG_OK)
+        fail_msg("n=%d blocks=%d: %s", problem->n, problem->blocks, err.text);
+    return measure;
+}
+
+/* All counts of segments that are compared. */
+static void prove_choices(const struct strag_problem *problem, int levels)
+{
+    int blocks[STRAG_CHOICES_MAX];
+    const int choices = strag_algorithm_choices(algorithm(), problem, blocks);
+    assert_in_range(choices, 1, STRAG_CHOICES_MAX);
+    for (int c = 0; c < choices; c++) {
+        struct strag_problem cut = *problem;
+        cut.blocks = blocks[c];
+        const struct strag_measure measure = prove(&cut);
+        if (c == 0)
+            assert_int_equal(measure.rounds, 2 * levels);
+        else
+            assert_true(measure.rounds > 2 * levels);
+    }
+}
+
+static void equal_hosts_take_two_rounds(void **state)
+{
+    (void)state;
+    for (int n = 2; n <= 256; n += n < 40 ? 1 : 27) {
+        const struct strag_problem problem = {.n = n};
+        const struct strag_measure measure = prove(&problem);
+        assert_int_equal(measure.rounds, 2);
+        assert_float_equal(measure.sent_max, 2.0 * (n - 1) / n, 1e-12);
+        if (n <= 20)
+            prove_choices(&problem, 1);
+    }
+}
+
+static void slow_links_are_proved_with_all_counts_of_segments(void **state)
+{
+    (void)state;
+    for (int n = 2; n <= 12; n++) {
+        const struct strag_slow slow[] = {{n / 2, 1 + 0.37 * n}, {n - 1, 1.2}};
+        const struct strag_state state_of_links = {.nslow = n > 4 ? 2 : 1, .slow = slow};
+        const struct strag_problem problem = {.n = n, .state = &state_of_links};
+        prove_choices(&problem, 1);
+    }
+}
+
+static void trees_are_proved(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *tree;
+        int levels;
+    } trees[] = {{"2,3", 2},       {"3,3,4", 2},       {"4,4,4,1", 2},
+                 {"1,5,2,7,3", 2}, {"((2,3),(4))", 3}, {"(((2,3),(1,4)),(5))", 4},
+                 {"6", 1}};
+    for (size_t i = 0; i < sizeof trees / sizeof *trees; i++) {
+        struct strag_topology *topology = machine_tree(trees[i].tree);
+        const struct strag_problem problem = {.n = topology->n, .topology = topology};
+        prove_choices(&problem, trees[i].levels);
+        strag_topology_free(topology);
+    }
+}
+
+static double seconds(const struct strag_algorithm *of, const struct strag_problem *problem,
+                      const struct strag_model *model, double bytes)
+{
+    struct strag_profile *profile;
+    struct strag_error err = {""};
+    if (strag_profile_create(of, problem, model, &profile, &err) != STRAG_OK)
+        fail_msg("%s", err.text);
+    const double found = strag_profile_seconds(profile, bytes);
+    strag_profile_free(profile);
+    return found;
+}
+
+/* The head's table: 5 hosts, one at half the rate. Very long vectors, so that nothing else counts.
+ */
+static void a_slow_link_carries_what_the_head_says(void **state)
+{
+    (void)state;
+    const struct strag_slow host = {0, 2};
+    const struct strag_state slow = {.nslow = 1, .slow = &host};
+    const struct strag_model model = strag_model_default(STRAG_NETWORK_TREE);
+    const double bytes = 1e12, vector = 2 * bytes / model.bandwidth;
+    struct strag_problem problem = {.n = 5, .state = &slow};
+    int blocks[STRAG_CHOICES_MAX];
+    assert_int_equal(strag_algorithm_choices(algorithm(), &problem, blocks), 10);
+    problem.blocks = blocks[0];
+    assert_float_equal(seconds(algorithm(), &problem, &model, bytes) / vector, 1.6, 1e-4);
+    problem.blocks = blocks[1];
+    assert_float_equal(seconds(algorithm(), &problem, &model, bytes) / vector, 1.5, 1e-4);
+    problem.blocks = blocks[9];
+    assert_float_equal(seconds(algorithm(), &problem, &model, bytes) / vector, 33.0 / 32, 1e-4);
+}
+
+/* By the model it takes less than all that are chosen from, which it is not one of. */
+static void it_runs_only_where_it_is_named(void **state)
+{
+    (void)state;
+    const struct strag_slow third = {3, 2};
+    const struct strag_state slow = {.nslow = 1, .slow = &third};
+    const struct strag_problem problem = {.n = 5, .state = &slow};
+    const struct strag_model model = strag_model_default(STRAG_NETWORK_TREE);
+    const struct strag_select_options options = {.quick = false};
+    struct strag_selection *selection;
+    struct strag_error err = {""};
+    int blocks[STRAG_CHOICES_MAX];
+    if (strag_select(&problem, &model, &options, &selection, &err) != STRAG_OK)
+        fail_msg("%s", err.text);
+    const int choices = strag_algorithm_choices(algorithm(), &problem, blocks);
+    double least = INFINITY;
+    for (int c = 0; c < choices; c++) {
+        struct strag_problem cut = problem;
+        cut.blocks = blocks[c];
+        least = fmin(least, seconds(algorithm(), &cut, &model, 64 << 10));
+    }
+    for (int c = 0; c < selection->candidates; c++) {
+        const struct strag_candidate *candidate = &selection->candidate[c];
+        assert_ptr_not_equal(candidate->algorithm, algorithm());
+        if (candidate->profile)
+            assert_true(strag_profile_seconds(candidate->profile, 64 << 10) > least);
+    }
+    strag_selection_free(selection);
+}
+
+static void other_counts_of_blocks_are_refused(void **state)
+{
+    (void)state;
+    struct strag_error err = {""};
+    const struct strag_problem problem = {.n = 4, .blocks = 7};
+    assert_int_equal(strag_algorithm_claim(algorithm(), &problem, NULL, &err),
+                     STRAG_ERR_UNSUPPORTED);
+    assert_string_equal(err.text, "flexreduce-direct cuts this tree's vector into 4 blocks, or 2 "
+                                  "to 512 times 4; 7 is not possible");
+    const struct strag_problem many = {.n = 4000};
+    assert_int_equal(strag_algorithm_claim(algorithm(), &many, NULL, &err), STRAG_ERR_UNSUPPORTED);
+    assert_string_equal(err.text, "flexreduce-direct would send 31992000 messages or more, all "
+                                  "ranks together; up to 4194304 are possible");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(equal_hosts_take_two_rounds),
+        cmocka_unit_test(slow_links_are_proved_with_all_counts_of_segments),
+        cmocka_unit_test(trees_are_proved),
+        cmocka_unit_test(a_slow_link_carries_what_the_head_says),
+        cmocka_unit_test(it_runs_only_where_it_is_named),
+        cmocka_unit_test(other_counts_of_blocks_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
