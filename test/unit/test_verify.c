@@ -37,6 +37,8 @@ static struct formula formula_of(const char *algorithm, int n)
         if (strcmp(algorithm, rings[i]) == 0)
             return (struct formula){algorithm, 2 * (n - 1), n, most, n * most, most / 2};
     }
+    if (strcmp(algorithm, "flexreduce-direct") == 0)
+        return (struct formula){algorithm, 2, n, most, n * most, most / 2};
     if (strcmp(algorithm, "flexreduce-pipelined") == 0) {
         int segments = 64 / (n - 1) > 32 ? 32 : 64 / (n - 1) < 4 ? 4 : 64 / (n - 1);
         return (struct formula){algorithm, (segments + 1) * (n - 1), n * segments, most, n * most,
