@@ -12,8 +12,8 @@
  *     stalls                   a message of V/m bytes that is longer than what may be under way
  *                              has to be taken piece by piece: for each further piece its sender
  *                              gets a turn, when all others on its processor had theirs; in
-                              proportion, for with whole pieces a vector that is a little longer
-                              would have now more, now fewer blocks
+ *                              proportion, for with whole pieces a vector that is a little longer
+ *                              would have now more, now fewer blocks
  *
  * So short vectors go to one rank, which costs the fewest messages. From some 64 KiB on two ranks
  * sum up faster than one. And blocks do not get longer than a message may be, until every rank has
