@@ -31,6 +31,10 @@ static const double share_on = 0.75, share_off = 0.4;
 /* A rank counts as last in a call if it is late by more than this part of the call's time. */
 static const double least_delay = 0.1;
 
+/* A plan whose ranks come together has none that ends after more than so many times the median:
+ * ranks folded into others have three rounds where the rest has two. */
+static const double most_over_median = 2;
+
 struct strag_observer {
     int n, longest; /* ranks; calls of a window at most */
 
@@ -384,6 +388,16 @@ struct strag_last strag_observer_call(const struct strag_observer *observer, int
     return observer->recent[observer->before + call];
 }
 
+/* Of sorted durations that of whoever ended last; not of a few in many ranks, nor of ranks that were
+ * there long before the others, whose durations are mostly waiting. */
+static double until_last_end(const double *sorted, int n)
+{
+    int at = n - 1 - n / 16;
+    while (sorted[at] > most_over_median * sorted[n / 2])
+        at--;
+    return sorted[at];
+}
+
 double strag_observer_seconds(const void *notes, size_t stride, int n, int call, double *scratch,
                               double *delay, bool *brief)
 {
@@ -395,7 +409,7 @@ double strag_observer_seconds(const void *notes, size_t stride, int n, int call,
     }
     qsort(scratch, (size_t)n, sizeof *scratch, strag_compare_double);
     *delay = scratch[1] - scratch[0];
-    return scratch[n / 2] - (*brief ? 0 : *delay);
+    return until_last_end(scratch, n) - (*brief ? 0 : *delay);
 }
 
 /* ---- The report ---- */

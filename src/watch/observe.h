@@ -111,9 +111,12 @@ struct strag_verdict strag_observer_decide(struct strag_observer *observer, cons
 struct strag_last strag_observer_call(const struct strag_observer *observer, int call);
 
 /**
- * How long a call took from the last arrival to the end: the median duration, less what one rank
- * was later than all others. The shortest one may be that of a rank that ended early (measured, 8
- * hosts over TCP, 256 KiB: up to 15 % less than until the last end, the median 1 to 4 %).
+ * How long a call took from the last arrival to the last end: the longest duration, less what one
+ * rank was later than all others. Ranks that come together may end at different times: of 6 ranks
+ * that run swing-latency 4 need two latencies, and 2 need three; the next call, after a barrier, or
+ * after a computation that waits for neighbours, is begun when all have ended. Durations of more
+ * than twice the median do not count: these ranks came long before the others. Nor do, of 16 ranks
+ * and more, the longest sixteenth: in many ranks some always wait for a processor.
  *
  * Of calls that are too short to look for stragglers in them ranks send their durations with a
  * minus. These are messages' latencies in a row: a rank that is late finds the others' messages

@@ -449,22 +449,37 @@ static void memory_runs_out(void **state)
     assert_true(exhaust("an observer", try_create, &n) >= 8);
 }
 
-/* Rank 1 is late by 3: from its arrival on it took 5. A short call takes what most ranks need. */
+/* What observe.c takes from one call's durations. */
+static double seconds_of(const float *durations, int n, double *delay, bool *brief)
+{
+    struct strag_note notes[32];
+    double scratch[32];
+    assert_true(n <= 32);
+    for (int rank = 0; rank < n; rank++)
+        notes[rank] = (struct strag_note){durations[rank], -1};
+    return strag_observer_seconds(notes, sizeof *notes, n, 0, scratch, delay, brief);
+}
+
 static void seconds_of_calls(void **state)
 {
     (void)state;
-    const struct strag_note notes[] = {
-        {8, -1}, {-8, -1}, /* rank 0 */
-        {5, -1}, {-4, -1}, /* rank 1 */
-        {9, -1}, {-9, -1}, /* rank 2 */
-    };
-    const size_t stride = 2 * sizeof *notes;
-    double scratch[3], delay;
+    double delay;
     bool brief;
-    assert_true(strag_observer_seconds(notes, stride, 3, 0, scratch, &delay, &brief) == 5 &&
-                delay == 3 && !brief);
-    assert_true(strag_observer_seconds(notes, stride, 3, 1, scratch, &delay, &brief) == 8 &&
-                delay == 4 && brief);
+    /* Rank 1 is late by 3: from its arrival on it took 5, rank 2 was there first, and took 6. */
+    assert_true(seconds_of((const float[]){8, 5, 9}, 3, &delay, &brief) == 6 && delay == 3 &&
+                !brief);
+    /* Of a short call nothing is subtracted. */
+    assert_true(seconds_of((const float[]){-8, -4, -9}, 3, &delay, &brief) == 9 && delay == 4 &&
+                brief);
+    /* Two ranks end a message later than four. */
+    assert_true(seconds_of((const float[]){-6, -4, -4, -4, -4, -6}, 6, &delay, &brief) == 6);
+    /* One was there long before the others: it only waited. */
+    assert_true(seconds_of((const float[]){-100, -4, -4, -5, -4, -4}, 6, &delay, &brief) == 5);
+    /* One of many waited for a processor. */
+    float many[32];
+    for (int rank = 0; rank < 32; rank++)
+        many[rank] = rank < 3 ? -7.0F + (float)rank : -4; /* 7, 6, 5, 4, 4 .. */
+    assert_true(seconds_of(many, 32, &delay, &brief) == 5);
 }
 
 int main(void)
