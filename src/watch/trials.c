@@ -16,8 +16,9 @@ enum {
     PORTION = 2      /* algorithms that are tried at once, of very long calls */
 };
 
-/* Who is slower than the fastest by more than that is not in the final. */
-static const double final_margin = 0.1;
+/* Who is slower than the fastest by more than that is not in the final; where calls scatter, by
+ * more than that and as much again, up to a most. */
+static const double final_margin = 0.1, most_margin = 0.3;
 
 /* The winner has to be faster by that than what the table says. */
 static const double hysteresis = 0.02;
@@ -154,25 +155,46 @@ static bool has_more_heats(const struct strag_trial_class *class)
     return more && class->lost <= strag_trial_most_granted(class);
 }
 
-/* Ranks by the shortest call. */
+static double median_of(const struct strag_trial_class *class, int form)
+{
+    double doubt;
+    return strag_trial_median(&class->form[form], &doubt);
+}
+
+/* How much calls scatter, relative: by those of the table's choice, of which there are most. */
+static double scatter_of(const struct strag_trial_class *class)
+{
+    double doubt;
+    const double median = strag_trial_median(&class->form[0], &doubt);
+    return doubt * sqrt(class->form[0].count) / median;
+}
+
+/* @param runs  forms that are taken already @return the one with the least median; -1: none */
+static int find_fastest(const struct strag_trial_class *class, const bool *runs)
+{
+    int fastest = -1;
+    for (int f = 0; f < class->forms; f++) {
+        if (!runs[f] && class->form[f].count > 0 &&
+            (fastest < 0 || median_of(class, f) < median_of(class, fastest)))
+            fastest = f;
+    }
+    return fastest;
+}
+
+/* Where calls scatter a call or two tell less. */
 static void begin_final(const struct strag_trials *trials, struct strag_trial_class *class,
                         struct strag_trial *trial)
 {
     bool runs[STRAG_TRIAL_FORMS] = {false};
-    const double best = strag_trial_best(class);
+    const double margin = fmin(final_margin + scatter_of(class), most_margin);
     int finalists = 0;
-    for (int place = 0; place < FINALISTS; place++) {
-        int next = -1;
-        for (int f = 0; f < class->forms; f++) {
-            if (!runs[f] && strag_trial_shortest(&class->form[f]) <= (1 + final_margin) * best &&
-                (next < 0 ||
-                 strag_trial_shortest(&class->form[f]) < strag_trial_shortest(&class->form[next])))
-                next = f;
-        }
-        if (next < 0)
+    class->winner = find_fastest(class, runs);
+    const double least = median_of(class, class->winner);
+    for (int next = class->winner; next >= 0 && finalists < FINALISTS; finalists++) {
+        if (median_of(class, next) > (1 + margin) * least)
             break;
         runs[next] = true;
-        class->winner = finalists++ ? class->winner : next;
+        next = find_fastest(class, runs);
     }
     class->phase = finalists > 1 ? STRAG_TRIAL_FINAL : STRAG_TRIAL_OVER;
     trial->runs = 0;
@@ -183,22 +205,12 @@ static void begin_final(const struct strag_trials *trials, struct strag_trial_cl
 /* The first form is what the table says. */
 static void end_final(struct strag_trial_class *class)
 {
-    double usual_doubt, least = INFINITY;
-    const double usual = strag_trial_median(&class->form[0], &usual_doubt);
-    int best = 0;
-    for (int f = 0; f < class->forms; f++) {
-        double doubt;
-        const double seconds = strag_trial_median(&class->form[f], &doubt);
-        if (class->form[f].count > FINAL_CALLS && seconds < least) {
-            least = seconds;
-            best = f;
-        }
-    }
-    double doubt;
-    const double seconds = strag_trial_median(&class->form[best], &doubt);
+    bool out[STRAG_TRIAL_FORMS];
+    for (int f = 0; f < class->forms; f++)
+        out[f] = class->form[f].count <= FINAL_CALLS;
+    const int fastest = find_fastest(class, out);
     class->winner =
-        seconds < usual * (1 - hysteresis) && seconds + hypot(doubt, usual_doubt) < usual ? best
-                                                                                          : 0;
+        median_of(class, fastest) < median_of(class, 0) * (1 - hysteresis) ? fastest : 0;
     class->phase = STRAG_TRIAL_OVER;
 }
 

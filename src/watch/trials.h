@@ -7,15 +7,15 @@
  *     1. Some calls have run with what the table says, at about the same size.
  *     2. Heats: what is modelled to take at most a fifth longer, if all latencies overlap that can,
  *        runs in one or two calls, one after the other, at most STRAG_TRIAL_RUNS - 1 algorithms;
- *        of those that the model cannot tell apart two. Of each the shortest call counts. If the
- *        model, which has learnt from them, then promises more of others, once these, too.
- *     3. The final: those within a tenth of the fastest, three at most, run three times more. Of
- *        each the median counts. Another one than the table's wins if it is faster by 2 %, and by
- *        what the calls of both scatter.
+ *        of those that the model cannot tell apart two. If the model, which has learnt from them,
+ *        then promises more of others, once these, too.
+ *     3. The final: those within a tenth of the fastest, and as much more as calls scatter, three at
+ *        most, run three times more. Of each the median counts. The table's choice loses only to
+ *        what is faster by 2 %.
  *
- * The winner runs from then on, and there is no second trial: so noise can make a choice wrong by
- * about as much as calls scatter, but never change it again and again. Only if links change all
- * begins anew.
+ * The winner runs from then on, and there is no second trial: so noise can make a choice wrong, by
+ * less than calls scatter, but never change it again and again. Only if links change all begins
+ * anew.
  *
  * What a trial may lose is bounded before, by the model (nothing is thought to lose less than a
  * tenth): in a class's first 30 calls 10 calls' time, of calls of a tenth of a second or more one
