@@ -10,17 +10,15 @@
 # COMMUNICATORS_LAUNCHES (5, of each), COMMUNICATORS_OPTIONS (of bench/communicators), STRAG_MPIRUN
 # (./strag-mpirun).
 set -eu
+# shellcheck source=bench/machine.sh
+. "$(dirname "$0")/machine.sh"
 
 folder=${1:?usage: communicators.sh FOLDER [RESULTS]}
 : "${STRAG_MPIRUN:=./strag-mpirun}"
 : "${builddir:=$PWD}"
 mkdir -p "$folder"
 rm -f "$folder"/communicators-*.csv
-{
-    uname -srm
-    grep -m 1 'model name' /proc/cpuinfo || true
-    echo "cores: $(nproc)"
-} >"$folder/machine.txt"
+describe_machine "$folder" "$STRAG_MPIRUN"
 
 # launch RANKS CONTENDER MPIRUN-OPTION...; a CSV has a line for each launch and kind
 launch() {

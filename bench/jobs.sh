@@ -9,17 +9,15 @@
 # RESULTS: ../doc/results.md, for example; without it there is no section. Environment: JOBS_RANKS
 # ("32 64 128"), JOBS_LAUNCHES (3), JOBS_OPTIONS (of bench/jobs), STRAG_MPIRUN (./strag-mpirun).
 set -eu
+# shellcheck source=bench/machine.sh
+. "$(dirname "$0")/machine.sh"
 
 folder=${1:?usage: jobs.sh FOLDER [RESULTS]}
 : "${STRAG_MPIRUN:=./strag-mpirun}"
 : "${builddir:=$PWD}"
 mkdir -p "$folder"
 rm -f "$folder"/jobs-*.csv
-{
-    uname -srm
-    grep -m 1 'model name' /proc/cpuinfo || true
-    echo "cores: $(nproc)"
-} >"$folder/machine.txt"
+describe_machine "$folder" "$STRAG_MPIRUN"
 
 for launch in $(seq "${JOBS_LAUNCHES:-3}"); do
     for ranks in ${JOBS_RANKS:-32 64 128}; do

@@ -15,16 +15,12 @@ set -eu
 
 folder=${1:?usage: plans.sh FOLDER}
 here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=bench/machine.sh
+. "$here/machine.sh"
 seconds=${PLANS_SECONDS:-2}
 mkdir -p "$folder"
 folder=$(cd "$folder" && pwd)
-{
-    date -u +%FT%TZ
-    uname -srm
-    grep -m 1 'model name' /proc/cpuinfo || true
-    echo "cores: $(nproc); load when it began: $(cut -d ' ' -f 1 /proc/loadavg)"
-    ./strag-mpirun --version | head -n 1
-} > "$folder/machine.txt"
+describe_machine "$folder"
 
 # Those whose number of blocks does not depend on the size: a file has one.
 algorithms=(ring recursive-doubling circulant recursive-halving swing-latency bine)

@@ -17,6 +17,8 @@
 # Environment: SHM_RANKS ("2 4 8"), SHM_CROWDS ("16 32 48 64 96 128"), either may be "none";
 # SHM_SECONDS per size (4), STRAG_MPIRUN (./strag-mpirun).
 set -eu
+# shellcheck source=bench/machine.sh
+. "$(dirname "$0")/machine.sh"
 
 folder=${1:?usage: shm.sh FOLDER}
 : "${STRAG_MPIRUN:=./strag-mpirun}"
@@ -35,13 +37,7 @@ bench()
         --label "$name" --output "$folder/$name.csv" | tee "$folder/$name.txt"
 }
 
-{
-    date -u +%FT%TZ
-    uname -srm
-    grep -m 1 'model name' /proc/cpuinfo || true
-    echo "cores: $(nproc)"
-    "$STRAG_MPIRUN" --version | head -n 1
-} > "$folder/machine.txt"
+describe_machine "$folder" "$STRAG_MPIRUN"
 
 # All that Open MPI has for one host: tuned as it chooses and its algorithms by number, sm, basic.
 stock=ompi_comm_coll_preference=^strag
