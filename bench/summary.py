@@ -87,8 +87,7 @@ def take_case(found, rows):
 def take_row(found, row):
     """A line of a table with a size in each line."""
     if "stock / strag" in row:
-        kind = found.choice if "Open MPI's choice" in found.title else found.best
-        kind.append(number(row["stock / strag"]))
+        found.best.append(number(row["stock / strag"]))
         found.sizes.append(bytes_of(row["size"]))
     elif row.get("contender") == "strag-auto" and "gain" in row:
         found.best.append(number(row["gain"]))
