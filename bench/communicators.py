@@ -13,6 +13,7 @@ import sys
 
 sys.dont_write_bytecode = True
 
+import measured
 import section
 
 KINDS = {"dup": "MPI_Comm_dup", "halves": "MPI_Comm_split into halves",
@@ -47,8 +48,7 @@ def main(results, folder):
     folder = pathlib.Path(folder)
     times = read(folder)
     launches = min(len(series) for series in next(iter(times.values())).values())
-    machine = "; ".join(" ".join(line.split()) for line in
-                        (folder / "machine.txt").read_text(encoding="utf-8").splitlines())
+    machine = "; ".join(measured.machine(folder))
     head = ["made by", "ranks", "size", "strag us", "stock us", "strag / stock", "at most",
             "stock again / stock"]
     lines = ["## Communicators made, used once and freed", "",

@@ -13,6 +13,7 @@ import sys
 
 sys.dont_write_bytecode = True
 
+import measured
 import section
 
 KINDS = {"first": "first call with this size in a job", "set-up": "first call on a later communicator",
@@ -60,8 +61,7 @@ def table(times, kind):
 def main(results, folder):
     folder = pathlib.Path(folder)
     times, launches = read(folder)
-    machine = "; ".join(
-        " ".join(line.split()) for line in (folder / "machine.txt").read_text(encoding="utf-8").splitlines())
+    machine = "; ".join(measured.machine(folder))
     lines = ["## Jobs with many ranks on one host", "",
              f"Written by `bench/jobs.sh`: {machine}; more ranks than cores. strag's choice and stock "
              "(Open MPI without strag) take turns in one job, on communicators of their own, made by "

@@ -6,13 +6,13 @@
 
 Each folder is one launch (of some, if others were left out). A figure is the median over the launches, of times within one launch.
 """
-import csv
 import pathlib
 import statistics
 import sys
 
 sys.dont_write_bytecode = True
 
+import measured
 import section
 
 PLACES = {
@@ -40,14 +40,9 @@ hidden is then below 0.
 def read(folders):
     """{(place, ranks, slice): {bytes: {contender: [one row per launch]}}}"""
     tables = {}
-    for folder in folders:
-        for path in sorted(folder.glob("*-np*.csv")):
-            place, ranks = path.stem.rsplit("-np", 1)
-            with path.open(newline="") as file:
-                for row in csv.DictReader(file):
-                    table = tables.setdefault((place, int(ranks), float(row["slice_us"])), {})
-                    size = table.setdefault(int(row["bytes"]), {})
-                    size.setdefault(row["contender"], []).append(row)
+    for place, ranks, row in measured.rows(folders):
+        table = tables.setdefault((place, ranks, float(row["slice_us"])), {})
+        table.setdefault(int(row["bytes"]), {}).setdefault(row["contender"], []).append(row)
     return tables
 
 
@@ -85,8 +80,7 @@ def main():
     tables = read(folders)
     if not tables:
         sys.exit("usage: overlap.py doc/results.md FOLDER...: folders that bench/overlap.sh wrote")
-    machine = (folders[0] / "machine.txt").read_text(encoding="utf-8").strip()
-    text = [HEAD, "    " + machine.replace("\n", "\n    ")]
+    text = [HEAD, *("    " + line for line in measured.machine(folders[0]))]
     order = list(PLACES)
     text += [show(*key, tables[key])
              for key in sorted(tables, key=lambda key: (order.index(key[0]), *key[1:]))]

@@ -7,13 +7,13 @@
 Each folder is one launch (of some places, if others were left out). A ratio is one of medians within
 a launch; the table has the median over the launches, the lowest and the highest. Nothing is omitted.
 """
-import csv
 import pathlib
 import statistics
 import sys
 
 sys.dont_write_bytecode = True
 
+import measured
 import section
 
 PLACES = {"shm": "shared memory", "lab": "the lab, 100 Mbit/s"}
@@ -32,13 +32,9 @@ the launches, the lowest and the highest.
 def read(folders):
     """{(place, ranks, bytes): {contender: [median us per launch]}}"""
     tables = {}
-    for folder in folders:
-        for path in sorted(folder.glob("*-np*.csv")):
-            place, ranks = path.stem.rsplit("-np", 1)
-            with path.open(newline="") as file:
-                for row in csv.DictReader(file):
-                    table = tables.setdefault((place, int(ranks), int(row["bytes"])), {})
-                    table.setdefault(row["contender"], []).append(float(row["median_us"]))
+    for place, ranks, row in measured.rows(folders):
+        table = tables.setdefault((place, ranks, int(row["bytes"])), {})
+        table.setdefault(row["contender"], []).append(float(row["median_us"]))
     return tables
 
 
@@ -65,8 +61,7 @@ def main():
     tables = read(folders)
     if not tables:
         sys.exit("plans.py: these folders have no shm-npN.csv or lab-npN.csv")
-    machine = (folders[0] / "machine.txt").read_text(encoding="utf-8").split("\n")
-    text = [HEAD, f"{len(folders)} folders; {'; '.join(line for line in machine if line)}.", "",
+    text = [HEAD, f"{len(folders)} folders; {'; '.join(measured.machine(folders[0]))}.", "",
             "| over | ranks | vector | algorithm | built in us | file us | file / built in "
             "| again / built in |", "|---|---:|---:|---|---:|---:|---:|---:|", *lines(tables)]
     section.put(sys.argv[1], "plans", "\n".join(text))

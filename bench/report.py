@@ -9,7 +9,6 @@ shows the median over the launches, and the lowest and highest. Stock is the fas
 without strag, in the median over the launches. Nothing is omitted.
 """
 import contextlib
-import csv
 import io
 import pathlib
 import statistics
@@ -17,6 +16,7 @@ import sys
 
 sys.dont_write_bytecode = True
 
+import measured
 import section
 
 TITLES = {
@@ -32,14 +32,9 @@ TITLES = {
 def read(folders):
     """{(name, ranks): {bytes: {contender: [one row per launch]}}}"""
     tables = {}
-    for folder in folders:
-        for path in sorted(folder.glob("*-np*.csv")):
-            name, ranks = path.stem.rsplit("-np", 1)
-            table = tables.setdefault((name, int(ranks)), {})
-            with path.open(newline="") as file:
-                for row in csv.DictReader(file):
-                    size = table.setdefault(int(row["bytes"]), {})
-                    size.setdefault(row["contender"], []).append(row)
+    for name, ranks, row in measured.rows(folders):
+        table = tables.setdefault((name, ranks), {})
+        table.setdefault(int(row["bytes"]), {}).setdefault(row["contender"], []).append(row)
     return tables
 
 
@@ -90,8 +85,8 @@ def show_all(folders, tables):
     print("Written by bench/report.py from the files of bench/shm.sh. Shared memory of one machine,")
     print("pml ob1 with btl vader; all contenders interleaved within a launch, every result checked. A")
     print("ratio above 1 means that strag was faster.\n")
-    machine = (folders[0] / "machine.txt").read_text().strip()
-    print("    " + machine.replace("\n", "\n    "))
+    for line in measured.machine(folders[0]):
+        print("    " + line)
     print(f"    launches: {len(folders)}")
     for (name, ranks), table in sorted(tables.items(), key=lambda item: (item[0][1], item[0][0])):
         show(name, ranks, table)

@@ -15,6 +15,7 @@ import sys
 
 sys.dont_write_bytecode = True
 
+import measured
 import section
 
 CASES = {
@@ -40,8 +41,9 @@ a rank is killed while it makes that file (3 of 100 deaths in one run).
 
 def show(folder):
     print(INTRODUCTION)
-    machine = (folder / "machine.txt").read_text(encoding="utf-8").strip()
-    print("    " + machine.replace("\n", "\n    ") + "\n")
+    for line in measured.machine(folder):
+        print("    " + line)
+    print()
     print("| test | what | over | ranks | cases | failed | seconds |")
     print("|---|---|---|---:|---:|---:|---:|")
     failed = 0
