@@ -18,7 +18,10 @@
 
 /* ---- What is written ---- */
 
-static void write_json(FILE *out)
+typedef int show(FILE *, const struct strag_instance *, struct strag_ranks,
+                 const struct strag_progress *, struct strag_error *);
+
+static void write_ring(show *show_plans, FILE *out)
 {
     struct strag_instance instance;
     struct strag_error err;
@@ -26,22 +29,18 @@ static void write_json(FILE *out)
     assert_int_equal(
         strag_instance_open(&instance, strag_algorithm_find("ring", &err), &problem, &err),
         STRAG_OK);
-    assert_int_equal(strag_show_json(out, &instance, (struct strag_ranks){0, 5}, NULL, &err),
-                     STRAG_OK);
+    assert_int_equal(show_plans(out, &instance, (struct strag_ranks){0, 5}, NULL, &err), STRAG_OK);
     strag_instance_close(&instance);
+}
+
+static void write_json(FILE *out)
+{
+    write_ring(strag_show_json, out);
 }
 
 static void write_svg(FILE *out)
 {
-    struct strag_instance instance;
-    struct strag_error err;
-    const struct strag_problem problem = {.n = 5};
-    assert_int_equal(
-        strag_instance_open(&instance, strag_algorithm_find("ring", &err), &problem, &err),
-        STRAG_OK);
-    assert_int_equal(strag_show_svg(out, &instance, (struct strag_ranks){0, 5}, NULL, &err),
-                     STRAG_OK);
-    strag_instance_close(&instance);
+    write_ring(strag_show_svg, out);
 }
 
 static const char *const outcomes[STRAG_LEDGER_OUTCOMES] = {"ring"};
