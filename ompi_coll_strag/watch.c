@@ -367,7 +367,7 @@ static void judge_on_host(struct coll_strag_watch *watch)
     log_judgement(watch);
     update.change = (int32_t)watch->judged->change;
     update.dynamic = watch->policy.on || strag_judge_policy(watch->judge)->on;
-    if (host->most == 0 || coll_strag_update_has_news(&update) ||
+    if (watch->options.decision->same_window || coll_strag_update_has_news(&update) ||
         updates_share * host->seconds > host->price)
         coll_strag_host_notes_announce(host);
     if (host->most == 0)

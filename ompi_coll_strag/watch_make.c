@@ -118,13 +118,15 @@ static bool make_judge(struct coll_strag_watch *watch)
     return NULL != watch->judge;
 }
 
-/* @return false: out of memory */
+/* A report is of all calls, as its user counts them; they are timed for it in any case.
+ * @return false: out of memory */
 static bool make_host_notes(struct coll_strag_watch *watch)
 {
     const struct coll_strag_decision *decision = watch->options.decision;
     const int n = ompi_comm_size(watch->options.comm);
-    watch->host = coll_strag_host_notes_create(watch->options.alone, n,
-                                               decision->same_window ? 0 : decision->window + 1);
+    const bool all = decision->same_window || decision->report;
+    watch->host =
+        coll_strag_host_notes_create(watch->options.alone, n, all ? 0 : decision->window + 1);
     if (watch->judge)
         watch->judged = calloc(1, sizeof *watch->judged);
     return watch->host && (watch->judged || !watch->judge);
