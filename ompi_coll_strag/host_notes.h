@@ -21,9 +21,9 @@ struct coll_strag_host_notes {
     int n;
     uint64_t read;  /* calls up to this one; or it is the first to be read */
     int window;     /* calls of the window that were read */
-    double seconds; /* in calls since the last update, and */
-    double mean;    /* ... in a call of the last window */
-    double price;   /* what that took, seconds */
+    double seconds; /* in calls noted since the last update, and in those passed over */
+    double price;   /* what that update took, seconds */
+    double mean;    /* of the last hundred or so noted calls, seconds: what others are taken for */
     double resume;  /* when notes are to be read again: seconds of the clock */
 };
 

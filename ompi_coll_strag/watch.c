@@ -391,13 +391,16 @@ static void pause_on_host(struct coll_strag_watch *watch)
     strag_judge_skip(watch->judge, calls, host->mean * (double)calls);
 }
 
+/* So many calls, about, the mean of calls is over. */
+enum { MEAN_OF = 100 };
+
 /* On rank 0. */
 static void look_on_host(struct coll_strag_watch *watch, const struct strag_watched_call *call,
                          struct strag_note note)
 {
     struct coll_strag_host_notes *host = watch->host;
     strag_judge_add(watch->judge, call, (double)note.seconds);
-    host->mean += ((double)note.seconds - host->mean) / 100;
+    host->mean += ((double)note.seconds - host->mean) / (host->mean > 0 ? MEAN_OF : 1);
     const enum strag_observe_step step = strag_observer_add(watch->observer, note);
     if (step == STRAG_OBSERVE_SEND)
         strag_judge_begin_window(watch->judge);
