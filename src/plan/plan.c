@@ -208,13 +208,16 @@ static void fail(struct strag_builder *builder, int status, const char *bug)
 }
 
 /* Several arrays grow beside each other, so that they are moved; and a page that was not touched
- * yet costs as much as tens of operations, so long arrays are moved once: room that is never used
- * is never touched. Out of memory is kept as the builder's error. */
+ * yet costs as much as tens of operations, so an array that turns out long is moved once, to where
+ * it has room for 64 times as many. Room that is never used is never touched, yet it counts where
+ * the address space is limited or memory is not overcommitted: beyond LEAP_BYTES it is four times.
+ * Out of memory is kept as the builder's error. */
 static __attribute__((noinline)) bool grow_more(struct strag_builder *builder, void *items,
                                                 int *room, int used, size_t size)
 {
-    enum { AT_FIRST = 64, LONG = 1024, LONGER = 64 };
-    const int times = used < LONG ? 4 : LONGER;
+    enum { AT_FIRST = 64, LONG = 1024, STEP = 4, LEAP = 64, LEAP_BYTES = 8 << 20 };
+    const bool leaps = used >= LONG && (size_t)used * LEAP * size <= LEAP_BYTES;
+    const int times = leaps ? LEAP : STEP;
     int wanted = used < AT_FIRST ? AT_FIRST : used > INT32_MAX / times ? INT32_MAX : times * used;
     if (used < INT32_MAX && strag_array_grow(items, room, wanted, size))
         return true;
