@@ -101,6 +101,7 @@ check_PROGRAMS += \
 	test/mpi/threads \
 	test/mpi/types \
 	test/mpi/upstream_comm_free \
+	test/mpi/upstream_fast_boxes \
 	test/mpi/upstream_pending \
 	test/mpi/upstream_thread_level \
 	test/mpi/watch
@@ -222,6 +223,9 @@ test_mpi_types_LDADD = $(mpi_libs)
 test_mpi_upstream_comm_free_SOURCES = test/mpi/upstream_comm_free.c
 test_mpi_upstream_comm_free_CPPFLAGS = $(mpi_cppflags)
 test_mpi_upstream_comm_free_LDADD = $(mpi_libs) $(DL_LIBS)
+test_mpi_upstream_fast_boxes_SOURCES = test/mpi/upstream_fast_boxes.c
+test_mpi_upstream_fast_boxes_CPPFLAGS = $(mpi_cppflags)
+test_mpi_upstream_fast_boxes_LDADD = $(mpi_libs)
 test_mpi_upstream_pending_SOURCES = test/mpi/upstream_pending.c
 test_mpi_upstream_pending_CPPFLAGS = $(mpi_cppflags)
 test_mpi_upstream_pending_LDADD = $(mpi_libs)

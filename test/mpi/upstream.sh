@@ -34,3 +34,4 @@ export MALLOC_PERTURB_=165 GLIBC_TUNABLES=glibc.malloc.tcache_count=0
 count upstream_thread_level 1
 count upstream_comm_free 2
 count upstream_pending 4
+count upstream_fast_boxes 2
