@@ -10,6 +10,9 @@
  * - overlap: the part of `wait` that the computation hides. Through shared memory most of `wait` is
  *   the ranks' own copying and reducing, which nothing hides.
  *
+ * Each side has buffers of its own: where one reads the other rank's buffer (libnbc does, where the
+ * kernel lets it), its lines are in two caches, and whoever writes there next would pay for that.
+ *
  * With --sleep the computation leaves its processor to others: that is for ranks which stand for
  * hosts with processors of their own (bench/lab).
  *
@@ -46,7 +49,8 @@ enum { SAMPLES_MAX = 20000 };
 
 static struct {
     int batch;
-    double *times[SIDES][KINDS]; /* [SAMPLES_MAX] */
+    float *send[SIDES], *receive[SIDES]; /* room for the longest vector */
+    double *times[SIDES][KINDS];         /* [SAMPLES_MAX] */
     MPI_Request started[SIDES];
     double slice; /* seconds between two calls of MPI_Test */
     bool sleeps;
@@ -94,13 +98,13 @@ static void call(struct bench *bench, int side, enum kind kind, size_t count)
     MPI_Request request = MPI_REQUEST_NULL;
     int done = kind == COMPUTE || kind == OWN_COMPUTE;
     if (kind == BLOCKING) {
-        MPI_Allreduce(bench->send, bench->receive, (int)count, MPI_FLOAT, MPI_SUM, comm);
+        MPI_Allreduce(job.send[side], job.receive[side], (int)count, MPI_FLOAT, MPI_SUM, comm);
     } else if (kind == START) {
         MPI_Start(&job.started[side]);
         MPI_Wait(&job.started[side], MPI_STATUS_IGNORE);
     } else {
         if (!done)
-            MPI_Iallreduce(bench->send, bench->receive, (int)count, MPI_FLOAT, MPI_SUM, comm,
+            MPI_Iallreduce(job.send[side], job.receive[side], (int)count, MPI_FLOAT, MPI_SUM, comm,
                            &request);
         for (double left = job.compute[side][kind]; left > 0;) {
             left -= compute(left < job.slice ? left : job.slice);
@@ -183,9 +187,10 @@ static void run_size(struct bench *bench, size_t bytes, FILE *csv)
     const size_t count = bytes / sizeof(float);
     double medians[SIDES][KINDS];
     bench_fill(bench, count);
+    memcpy(job.send[STOCK], job.send[STRAG], bytes);
     for (int s = 0; s < SIDES; s++) {
         PERSISTENT(Allreduce_init)
-        (bench->send, bench->receive, (int)count, MPI_FLOAT, MPI_SUM, bench->contenders[s].comm,
+        (job.send[s], job.receive[s], (int)count, MPI_FLOAT, MPI_SUM, bench->contenders[s].comm,
          MPI_INFO_NULL, &job.started[s]);
         for (int i = 0; i < bench->warmup; i++) {
             for (int k = 0; k < COMPUTE; k++)
@@ -212,6 +217,17 @@ static void run_size(struct bench *bench, size_t bytes, FILE *csv)
 }
 
 /* ---- The program ---- */
+
+static void make_buffers(const struct bench *bench)
+{
+    size_t most = 0;
+    for (int i = 0; i < bench->sizes; i++)
+        most = bench->bytes[i] > most ? bench->bytes[i] : most;
+    job.send[STRAG] = bench->send;
+    job.receive[STRAG] = bench->receive;
+    job.send[STOCK] = bench_allocate(most);
+    job.receive[STOCK] = bench_allocate(most);
+}
 
 static bool read_option(int letter)
 {
@@ -246,6 +262,7 @@ int main(int argc, char **argv)
             job.times[s][k] = bench_allocate(SAMPLES_MAX * sizeof *job.times[s][k]);
     }
     bench_prepare(&bench);
+    make_buffers(&bench);
     calibrate();
     FILE *csv = bench.rank == 0 && bench.output
                     ? bench_open_csv(bench.output,
@@ -266,6 +283,8 @@ int main(int argc, char **argv)
         for (int k = 0; k < KINDS; k++)
             free(job.times[s][k]);
     }
+    free(job.send[STOCK]);
+    free(job.receive[STOCK]);
     bench_finish(&bench);
     return 0;
 }
