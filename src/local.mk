@@ -127,6 +127,7 @@ src_libstrag_la_SOURCES = \
 	src/run/shared_memory_notes.c src/run/shared_memory_notes.h \
 	src/run/shared_memory_room.c \
 	src/run/shared_memory_wait.c \
+	src/run/shared_memory_write.c \
 	src/run/transport.h \
 	src/watch/account.c src/watch/account.h \
 	src/watch/calibrate.c src/watch/calibrate.h \

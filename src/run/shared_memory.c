@@ -36,11 +36,11 @@ static struct strag_shm *own(struct strag_transport *transport)
 
 /* ---- Values in and out ---- */
 
-static int copy_in(const struct strag_shm *shm, void *slot, const void *buffer, size_t elements)
+static int copy_in(struct strag_shm *shm, void *slot, const void *buffer, size_t elements)
 {
     if (!shm->contiguous)
         return shm->host.pack(shm->type, slot, buffer, elements);
-    memcpy(slot, buffer, elements * shm->size);
+    strag_shm_write(&shm->writing, slot, buffer, elements * shm->size);
     return STRAG_OK;
 }
 
@@ -116,8 +116,10 @@ static int copy_to_slot(struct strag_shm *shm, const void *buffer, size_t elemen
     return status;
 }
 
-/* The slot of the message that was in the same cell before, which has been taken: it is still with
- * the channel, and may be used again. STRAG_SHM_NO_SLOT: there is none, or it is of no use. */
+/* For the slot of the message that was in the same cell before, which has been taken and is still
+ * with the channel: the same again; or, if it is a long one, another that no processor has in its
+ * cache. (Ranks that share processors share their caches, too.) STRAG_SHM_NO_SLOT: there is none,
+ * or it is of no use. */
 static uint16_t reuse_slot(struct strag_shm *shm, struct strag_shm_peer *peer, uint16_t *place,
                            size_t bytes)
 {
@@ -126,9 +128,9 @@ static uint16_t reuse_slot(struct strag_shm *shm, struct strag_shm_peer *peer, u
         return slot;
     *place = STRAG_SHM_NO_SLOT;
     peer->in_slots--;
-    if (shm->process->uses[slot] == 1 &&
-        (bytes <= STRAG_SHM_SMALL || slot >= shm->arena.size.small))
-        return slot;
+    const bool is_small = slot < shm->arena.size.small;
+    if (shm->process->uses[slot] == 1 && (bytes <= STRAG_SHM_SMALL || !is_small))
+        return is_small || shm->host.yields ? slot : (uint16_t)strag_shm_exchange_slot(shm, slot);
     strag_shm_put_slot(shm, slot);
     return STRAG_SHM_NO_SLOT;
 }
@@ -594,6 +596,7 @@ bool strag_shm_init(struct strag_shm *shm)
         .release_recv = shm_release_recv,
         .try_send_depth = STRAG_SHM_CELLS,
     };
+    shm->writing = strag_shm_writing_begin();
     shm->peers = aligned_alloc(STRAG_SHM_LINE, (size_t)shm->n * sizeof *shm->peers);
     if (!shm->peers)
         return false;

@@ -4,11 +4,13 @@
  * of the process around it is a struct strag_shm_host.
  *
  *     shared_memory_layout.h    what is in the memory: an arena for each process, and in it, for
- * each of its communicators, a desk; channels, cells, slots shared_memory_limits.c    how much
- * memory that may be: what the site allows, and what is made of it shared_memory_arena.c     making
- * a process's arena, a file without a name, and opening others' shared_memory_room.c      room for
- * messages: slots and rings, and how they come back shared_memory_join.c      a communicator joins
- * and leaves shared_memory_drain.c     taking messages that are in the way of others
+ *                               each of its communicators, a desk; channels, cells, slots
+ *     shared_memory_limits.c    how much memory that may be, and what is made of it
+ *     shared_memory_arena.c     making a process's arena, a file without a name; opening others'
+ *     shared_memory_room.c      room for messages: slots and rings, and how they come back
+ *     shared_memory_write.c     values into slots: through the caches, or around them
+ *     shared_memory_join.c      a communicator joins and leaves
+ *     shared_memory_drain.c     taking messages that are in the way of others
  *     shared_memory_wait.c      waiting for messages: who gets the processor
  *     shared_memory.c           messages
  *

@@ -81,20 +81,26 @@ static bool make_lists(struct strag_shm_process *process)
 {
     const struct strag_shm_size *size = &process->arena.size;
     const unsigned large = size->large + size->reserve;
+    struct strag_shm_rotation *rotation = &process->rotation;
     process->desk_map = calloc(size->desks / STRAG_SHM_DESK_UNIT, 1);
     process->free_small = malloc(size->small * sizeof *process->free_small + 1);
-    process->free_large = malloc(large * sizeof *process->free_large);
+    process->free_reserve = malloc(size->reserve * sizeof *process->free_reserve);
+    rotation->slots = malloc(size->large * sizeof *rotation->slots + 1);
     process->uses = calloc(size->small + large, sizeof *process->uses);
     process->users = calloc((size_t)size->rings + 1, sizeof *process->users);
-    if (!process->desk_map || !process->free_small || !process->free_large || !process->uses ||
-        !process->users)
+    if (!process->desk_map || !process->free_small || !process->free_reserve || !rotation->slots ||
+        !process->uses || !process->users)
         return false;
     process->nfree_small = size->small;
-    process->nfree_large = large;
+    process->nfree_reserve = size->reserve;
+    rotation->places = rotation->free = size->large;
+    rotation->first = 0;
     for (unsigned i = 0; i < size->small; i++) /* the first ones are taken first */
         process->free_small[i] = (uint16_t)(size->small - 1 - i);
-    for (unsigned i = 0; i < large; i++)
-        process->free_large[i] = (uint16_t)(size->small + large - 1 - i);
+    for (unsigned i = 0; i < size->large; i++)
+        rotation->slots[i] = (uint16_t)(size->small + i);
+    for (unsigned i = 0; i < size->reserve; i++)
+        process->free_reserve[i] = (uint16_t)(size->small + large - 1 - i);
     process->large_used = 0;
     process->next_ring = size->rings > 0 ? size->rings - 1 : 0;
     return true;
@@ -150,11 +156,13 @@ void strag_shm_arena_drop(struct strag_shm_process *process)
         close(process->fd);
     free(process->desk_map);
     free(process->free_small);
-    free(process->free_large);
+    free(process->free_reserve);
+    free(process->rotation.slots);
     free(process->uses);
     free(process->users);
     process->desk_map = NULL;
-    process->free_small = process->free_large = process->uses = NULL;
+    process->free_small = process->free_reserve = process->uses = NULL;
+    process->rotation = (struct strag_shm_rotation){NULL, 0, 0, 0};
     process->users = NULL;
     process->fd = NONE;
     process->arena.base = NULL;

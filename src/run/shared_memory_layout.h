@@ -26,10 +26,13 @@
  *
  * A receiver that does not find its next message looks whether the channel has moved.
  *
- * Room. A channel keeps the slots of its last 8 messages and uses them again: nothing has to be
- * asked for in most calls. What messages that were taken have kept comes back when nothing is left,
- * from all the process's communicators that are not in a call. What was put back last is taken
- * next: it is the warmest, and memory that was never needed stays untouched. The engine relies on
+ * Room. A channel keeps the slots of its last 8 messages: nothing has to be asked for in most
+ * calls. Small ones it uses again; long ones it exchanges, where each rank has a processor, for
+ * those that have not been used for longest: what a processor writes while another one has it in
+ * its cache costs more than all the rest of a message (shared_memory_room.c has figures). What
+ * messages that were taken have kept comes back when nothing is left, from all the process's
+ * communicators that are not in a call. Slots beyond `large` are taken only where all others are in
+ * use: memory that was never needed stays untouched. The engine relies on
  * room for the next message to a rank once this one has taken what it was sent. Slots for all that
  * do not grant that, but two rules do:
  *
@@ -69,6 +72,7 @@ enum {
     STRAG_SHM_DESK_UNIT = 128,  /* bytes: desks begin at multiples of this */
     STRAG_SHM_OPEN_LISTS = 256, /* of arenas by key */
     STRAG_SHM_NOTES = 5,        /* calls whose notes fill a line */
+    STRAG_SHM_SAMPLES = 15,     /* messages whose median tells what it costs to write them */
 };
 
 /* ---- In the arena ---- */
@@ -169,14 +173,23 @@ struct strag_shm_user {
     struct strag_shm_peer *peer;
 };
 
+/* Long slots that go round: whichever was put back first is taken next. */
+struct strag_shm_rotation {
+    uint16_t *slots; /* [places]; free ones begin at `first` */
+    unsigned places, first, free;
+};
+
 /* The lock is for all of it, in calls only if there are threads; except that what belongs to a
  * communicator is its own while it is in a call. */
 struct strag_shm_process {
     bool threads; /* of any communicator */
 
-    /* slots: stacks of free ones, and how many messages each of the others has */
-    unsigned nfree_small, nfree_large, large_used;
-    uint16_t *free_small, *free_large, *uses;
+    /* slots: free ones, and how many messages each of the others has */
+    unsigned nfree_small, large_used;
+    uint16_t *free_small, *uses; /* a stack */
+    struct strag_shm_rotation rotation;
+    uint16_t *free_reserve; /* a stack: what the rotation has no place for */
+    unsigned nfree_reserve;
     struct strag_shm *busy; /* communicators that may have messages in slots */
 
     pthread_mutex_t lock;
@@ -271,6 +284,16 @@ struct strag_shm_pending {
     bool in_place;
 };
 
+/* How values get into slots: through the caches, or around them (shared_memory_write.c). */
+struct strag_shm_writing {
+    bool around;
+    unsigned left; /* long messages until the other way is taken; 0: never, unless it is faster */
+    unsigned messages; /* long ones, in all */
+    int timed;
+    float costs[STRAG_SHM_SAMPLES]; /* of those: nanoseconds a byte */
+    float around_cost;              /* the median of the last ones; 0: not known yet */
+};
+
 struct strag_shm_queue {
     struct strag_shm_pending *pending;
     size_t length, room;
@@ -304,6 +327,7 @@ struct strag_shm {
     struct strag_shm_shared shared[STRAG_SHM_SHARED];
     unsigned nshared; /* since the call began */
     bool starved;     /* published */
+    struct strag_shm_writing writing;
 
     /* the call */
     uint64_t call;    /* its number, from 1; all ranks count alike */
@@ -470,6 +494,11 @@ void strag_shm_see_taken(struct strag_shm_peer *peer);
 /** A slot for one message of so many bytes. @return STRAG_SHM_NO_SLOT: none is free */
 unsigned strag_shm_take_slot(struct strag_shm *shm, size_t bytes);
 
+/** A long slot that the next message could use again goes to the end of the rotation, for the one
+ * that is at its beginning. @return that one, which has this one's use; or the same: there is none
+ */
+unsigned strag_shm_exchange_slot(struct strag_shm *shm, unsigned slot);
+
 /** A message in the slot is not needed any more. */
 void strag_shm_put_slot(struct strag_shm *shm, unsigned slot);
 
@@ -481,6 +510,21 @@ void strag_shm_put_all(struct strag_shm *shm);
 
 /** With threads: let nobody else look after the communicator during a call. */
 void strag_shm_enter(struct strag_shm *shm);
+
+/* ---- shared_memory_write.c ---- */
+
+/** As a communicator begins. */
+struct strag_shm_writing strag_shm_writing_begin(void);
+
+/** Copy a message's values into a slot. What is announced after it is there. */
+void strag_shm_write(struct strag_shm_writing *writing, void *slot, const void *values,
+                     size_t bytes);
+
+/** A long message is written: around the caches? */
+bool strag_shm_writes_around(struct strag_shm_writing *writing);
+
+/** Note what it cost. @param cost  nanoseconds a byte */
+void strag_shm_note_write(struct strag_shm_writing *writing, double cost);
 
 /* ---- shared_memory.c ---- */
 

@@ -3,6 +3,16 @@
  * Room for messages: slots and rings of our own arena, and how they come back
  * (shared_memory_layout.h says why nobody waits for them for ever).
  *
+ * Slots go round, since what another processor has in its cache is expensive to write. Microseconds
+ * of an allreduce of two ranks that halves its vector, by the slots in which 8 messages are under
+ * way (EPYC 9004, caches of 1 MiB; the processors share a third cache):
+ *
+ *     slots of 32 KiB     8    16    32    64   128   256
+ *      64 KiB           9.6   8.8   6.2   4.2   4.3   7.5
+ *     256 KiB            32    24    17    15    15    25
+ *       1 MiB           136    76    60    60    76    88
+ *       4 MiB           641   339   340   422   425   712
+ *
  * What is shared by communicators is under the process's lock, where there are threads; in others
  * nothing is locked. What belongs to one communicator may be looked at by another one's call only
  * while it is not in a call itself: it enters calls, and so does who looks after it.
@@ -42,6 +52,26 @@ void strag_shm_enter(struct strag_shm *shm)
 
 /* ---- Slots: the caller has the lock ---- */
 
+static void push_large(struct strag_shm_process *process, unsigned slot)
+{
+    struct strag_shm_rotation *rotation = &process->rotation;
+    if (rotation->free < rotation->places)
+        rotation->slots[(rotation->first + rotation->free++) % rotation->places] = (uint16_t)slot;
+    else
+        process->free_reserve[process->nfree_reserve++] = (uint16_t)slot;
+}
+
+static unsigned pop_large(struct strag_shm_process *process)
+{
+    struct strag_shm_rotation *rotation = &process->rotation;
+    if (rotation->free == 0)
+        return process->free_reserve[--process->nfree_reserve];
+    const unsigned slot = rotation->slots[rotation->first];
+    rotation->first = (rotation->first + 1) % rotation->places;
+    rotation->free--;
+    return slot;
+}
+
 static void put(struct strag_shm *shm, unsigned slot)
 {
     struct strag_shm_process *process = shm->process;
@@ -50,7 +80,7 @@ static void put(struct strag_shm *shm, unsigned slot)
     if (slot < process->arena.size.small) {
         process->free_small[process->nfree_small++] = (uint16_t)slot;
     } else {
-        process->free_large[process->nfree_large++] = (uint16_t)slot;
+        push_large(process, slot);
         process->large_used--;
     }
     shm->slots_used--;
@@ -76,17 +106,18 @@ static void remove_busy(struct strag_shm *shm)
     shm->is_busy = false;
 }
 
-static unsigned pop_large(struct strag_shm_process *process)
+static unsigned take_large(struct strag_shm_process *process)
 {
     process->large_used++;
-    return process->free_large[--process->nfree_large];
+    return pop_large(process);
 }
 
 static unsigned pop(struct strag_shm_process *process, size_t bytes)
 {
     if (bytes <= STRAG_SHM_SMALL && process->nfree_small > 0)
         return process->free_small[--process->nfree_small];
-    return process->large_used < process->arena.size.large ? pop_large(process) : STRAG_SHM_NO_SLOT;
+    return process->large_used < process->arena.size.large ? take_large(process)
+                                                           : STRAG_SHM_NO_SLOT;
 }
 
 /* Slots of messages to a peer, up to a number, come back. */
@@ -161,11 +192,26 @@ unsigned strag_shm_take_slot(struct strag_shm *shm, size_t bytes)
         slot = pop(process, bytes);
     }
     if (slot == STRAG_SHM_NO_SLOT && shm->slots_used == 0)
-        slot = pop_large(process); /* its own, in reserve */
+        slot = take_large(process); /* its own, in reserve */
     if (slot != STRAG_SHM_NO_SLOT) {
         process->uses[slot] = 1;
         shm->slots_used++;
         set_busy(shm);
+    }
+    unlock(process);
+    return slot;
+}
+
+unsigned strag_shm_exchange_slot(struct strag_shm *shm, unsigned slot)
+{
+    struct strag_shm_process *process = shm->process;
+    lock(process);
+    if (process->rotation.free > 0) {
+        const unsigned next = pop_large(process);
+        push_large(process, slot);
+        process->uses[next] = process->uses[slot];
+        process->uses[slot] = 0;
+        slot = next;
     }
     unlock(process);
     return slot;

@@ -62,6 +62,7 @@ unit_tests = \
 	test/unit/test_shared_memory_notes \
 	test/unit/test_shared_memory_room \
 	test/unit/test_shared_memory_wait \
+	test/unit/test_shared_memory_write \
 	test/unit/test_slowdown \
 	test/unit/test_state_text \
 	test/unit/test_straggler \
@@ -363,6 +364,10 @@ test_unit_test_shared_memory_wait_CPPFLAGS = $(unit_cppflags)
 test_unit_test_shared_memory_wait_LDFLAGS = $(unit_ldflags) \
 	-Wl,--wrap=sched_yield,--wrap=sched_getcpu
 test_unit_test_shared_memory_wait_LDADD = $(unit_libs)
+test_unit_test_shared_memory_write_SOURCES = test/unit/test_shared_memory_write.c
+test_unit_test_shared_memory_write_CPPFLAGS = $(unit_cppflags)
+test_unit_test_shared_memory_write_LDFLAGS = $(unit_ldflags)
+test_unit_test_shared_memory_write_LDADD = $(unit_libs)
 test_unit_test_slowdown_SOURCES = test/unit/test_slowdown.c
 test_unit_test_slowdown_CPPFLAGS = $(unit_cppflags)
 test_unit_test_slowdown_LDFLAGS = $(unit_ldflags)

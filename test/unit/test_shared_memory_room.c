@@ -197,6 +197,55 @@ static void a_starved_rank_is_helped(void **state)
     shm_ranks_free(&ranks);
 }
 
+/* @return where the next message is, which is taken */
+static const void *arrives_at(struct shm_ranks *ranks, int rank, int from)
+{
+    struct strag_transport *transport = &ranks->views[rank]->super;
+    const void *values = NULL;
+    assert_int_equal(transport->try_recv(transport, from, BYTES, &values), STRAG_OK);
+    transport->release_recv(transport, from);
+    return values;
+}
+
+/* @return in how many places a message after another is, before one is used again */
+static int places_of(bool yields, int slots)
+{
+    const struct strag_shm_size size = size_of(4, 0, (unsigned)slots);
+    const struct shm_host_options options = {.yields = yields, .size = &size};
+    const void *places[64];
+    struct shm_ranks ranks;
+    int used = 0;
+    shm_ranks_create(&ranks, 2, &options);
+    begin(&ranks, 0);
+    begin(&ranks, 1);
+    for (int message = 0; message < 4 * slots; message++) {
+        assert_int_equal(try_send(&ranks, 0, 1), STRAG_OK);
+        const void *place = arrives_at(&ranks, 1, 0);
+        if (used > 0 && place == places[0])
+            break;
+        assert_true(used < 64);
+        places[used++] = place;
+    }
+    for (int message = 1; message <= 4 * used; message++) { /* and so on */
+        assert_int_equal(try_send(&ranks, 0, 1), STRAG_OK);
+        assert_ptr_equal(arrives_at(&ranks, 1, 0), places[message % used]);
+    }
+    for (int r = 0; r < 2; r++)
+        strag_shm_end(ranks.views[r]);
+    shm_ranks_free(&ranks);
+    return used;
+}
+
+/* What was read is out of the reader's cache when it is written again, unless ranks share caches.
+ */
+static void long_messages_go_round(void **state)
+{
+    (void)state;
+    assert_int_equal(places_of(false, 30), 30);
+    assert_int_equal(places_of(false, STRAG_SHM_CELLS), STRAG_SHM_CELLS);
+    assert_int_equal(places_of(true, 30), STRAG_SHM_CELLS);
+}
+
 /* Each communicator has a slot whatever others have, and no more than that. */
 static void each_communicator_has_a_slot(void **state)
 {
@@ -263,6 +312,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_starved_rank_is_helped),
         cmocka_unit_test(each_communicator_has_a_slot),
+        cmocka_unit_test(long_messages_go_round),
         cmocka_unit_test(who_gives_up_is_in_nobodys_way),
         cmocka_unit_test(plans_run_with_next_to_no_room),
         cmocka_unit_test(communicators_do_not_starve_each_other),
