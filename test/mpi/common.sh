@@ -106,8 +106,8 @@ esac
 # The components that Open MPI 4.1 and 5.0 choose here anyway. Opening the others, only to find no
 # network, takes a third of a short job's time.
 export OMPI_MCA_pml=${OMPI_MCA_pml-ob1}
-# As Debian's configuration says, too, but not with 6.0: there a rank takes half a second to open
-# libfabric's, and sleeps for one to close it.
+# As Debian's configuration says, too, but not with 6.0: there a rank sleeps for a second to close
+# libfabric's.
 export OMPI_MCA_btl=${OMPI_MCA_btl-^ofi,openib,uct}
 
 # The programs read counters by MPI_T, which loads every component. Those for networks that no test

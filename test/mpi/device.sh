@@ -57,7 +57,7 @@ fi
 # A UCX that takes device memory, preloaded: Open MPI's own components need more of UCX than it has.
 fake_ucp=$builddir/test/cuda/ucp/.libs/libucp.so.0
 if [ "${#ways[@]}" -gt 1 ] && [ -f "$fake_ucp" ]; then
-    direct=("${ucp[@]}" -x LD_PRELOAD="$fake_ucp" --mca pml ob1 --mca btl ^ofi,openib,uct --mca osc ^ucx)
+    direct=("${ucp[@]}" -x LD_PRELOAD="$fake_ucp" --mca pml ob1 --mca btl '^ofi,openib,uct' --mca osc ^ucx)
     for ranks in 2 3 4; do
         choose "$ranks"
         over "$ranks" "${direct[@]}" --mca coll_strag_segment_size 2K "$programs/device" \
