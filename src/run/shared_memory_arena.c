@@ -84,7 +84,7 @@ static bool make_lists(struct strag_shm_process *process)
     struct strag_shm_rotation *rotation = &process->rotation;
     process->desk_map = calloc(size->desks / STRAG_SHM_DESK_UNIT, 1);
     process->free_small = malloc(size->small * sizeof *process->free_small + 1);
-    process->free_reserve = malloc(size->reserve * sizeof *process->free_reserve);
+    process->free_reserve = malloc(size->reserve * sizeof *process->free_reserve + 1);
     rotation->slots = malloc(size->large * sizeof *rotation->slots + 1);
     process->uses = calloc(size->small + large, sizeof *process->uses);
     process->users = calloc((size_t)size->rings + 1, sizeof *process->users);

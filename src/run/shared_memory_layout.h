@@ -31,8 +31,8 @@
  * those that have not been used for longest: what a processor writes while another one has it in
  * its cache costs more than all the rest of a message (shared_memory_room.c has figures). What
  * messages that were taken have kept comes back when nothing is left, from all the process's
- * communicators that are not in a call. Slots beyond `large` are taken only where all others are in
- * use: memory that was never needed stays untouched. The engine relies on
+ * communicators that are not in a call. More than `large` are taken only where so many are in use:
+ * memory that was never needed stays untouched. The engine relies on
  * room for the next message to a rank once this one has taken what it was sent. Slots for all that
  * do not grant that, but two rules do:
  *
@@ -287,8 +287,10 @@ struct strag_shm_pending {
 /* How values get into slots: through the caches, or around them (shared_memory_write.c). */
 struct strag_shm_writing {
     bool around;
-    unsigned left; /* long messages until the other way is taken; 0: never, unless it is faster */
-    unsigned messages; /* long ones, in all */
+    unsigned left;    /* long messages until the other way is taken */
+    unsigned untimed; /* ... until one is timed */
+    uint32_t chance;
+    int dear; /* medians in a row by which around the caches would be faster */
     int timed;
     float costs[STRAG_SHM_SAMPLES]; /* of those: nanoseconds a byte */
     float around_cost;              /* the median of the last ones; 0: not known yet */
@@ -522,6 +524,9 @@ void strag_shm_write(struct strag_shm_writing *writing, void *slot, const void *
 
 /** A long message is written: around the caches? */
 bool strag_shm_writes_around(struct strag_shm_writing *writing);
+
+/** Is it to be timed? */
+bool strag_shm_times_write(struct strag_shm_writing *writing);
 
 /** Note what it cost. @param cost  nanoseconds a byte */
 void strag_shm_note_write(struct strag_shm_writing *writing, double cost);

@@ -20,7 +20,9 @@
  * itself: to the receiver it is no matter how a message was written.
  *
  * Some of all messages are timed, and the median counts. (Some that follow each other may say
- * little: what the first ones cost depends on how those before them were written.)
+ * little: what the first ones cost depends on how those before them were written.) Which ones is
+ * left to chance: every fourth could be those to one of a plan's four partners. There is one way
+ * for all partners, though some may be near and others far.
  */
 #include "run/shared_memory_layout.h"
 
@@ -35,11 +37,15 @@
 enum {
     LONG = 4096,   /* bytes: shorter messages go through the caches, and are not timed */
     FIRST = 128,   /* messages through the caches, until the others are timed: the memory is new */
-    LEARN = 64,    /* messages around the caches, to know what they cost */
-    AGAIN = 16384, /* messages around the caches, until the others are tried again */
-    EVERY = 4,     /* messages of which one is timed */
+    LEARN = 128,   /* messages around the caches, to know what they cost */
+    AGAIN = 65536, /* messages around the caches, until the others are tried again */
+    LATER = 1 << 20, /* messages through the caches, until it is learnt anew what others cost */
+    EVERY = 4,       /* messages of which one is timed, in the mean */
     TIMES = 4,
+    DEAR = 3, /* medians in a row that are TIMES as much, until messages go around the caches */
 };
+
+_Static_assert(LEARN >= STRAG_SHM_SAMPLES * (2 * EVERY - 1), "enough of them to be timed");
 
 /* ---- Copying ---- */
 
@@ -86,7 +92,7 @@ void strag_shm_write(struct strag_shm_writing *writing, void *slot, const void *
         return;
     }
     const bool around = strag_shm_writes_around(writing);
-    if (writing->messages++ % EVERY != 0) {
+    if (!strag_shm_times_write(writing)) {
         copy(around, slot, values, bytes);
         return;
     }
@@ -99,7 +105,7 @@ void strag_shm_write(struct strag_shm_writing *writing, void *slot, const void *
 
 struct strag_shm_writing strag_shm_writing_begin(void)
 {
-    return (struct strag_shm_writing){.around = false, .left = FIRST};
+    return (struct strag_shm_writing){.around = false, .left = FIRST, .chance = 1};
 }
 
 static void change(struct strag_shm_writing *writing, bool around, unsigned messages)
@@ -107,13 +113,26 @@ static void change(struct strag_shm_writing *writing, bool around, unsigned mess
     writing->around = around;
     writing->left = messages;
     writing->timed = 0;
+    writing->dear = 0;
 }
 
 bool strag_shm_writes_around(struct strag_shm_writing *writing)
 {
     if (writing->left > 0 && --writing->left == 0)
-        change(writing, !writing->around, writing->around ? 0 : LEARN);
+        change(writing, !writing->around, writing->around ? LATER : LEARN);
     return writing->around;
+}
+
+/* 0 to 2 * EVERY - 2 messages are left out: by a linear congruence, which is enough of chance. */
+bool strag_shm_times_write(struct strag_shm_writing *writing)
+{
+    if (writing->untimed > 0) {
+        writing->untimed--;
+        return false;
+    }
+    writing->chance = writing->chance * 1664525 + 1013904223;
+    writing->untimed = (writing->chance >> 16) % (2 * EVERY - 1);
+    return true;
 }
 
 static int compare(const void *a, const void *b)
@@ -132,6 +151,8 @@ void strag_shm_note_write(struct strag_shm_writing *writing, double cost)
     const float median = writing->costs[STRAG_SHM_SAMPLES / 2];
     if (writing->around)
         writing->around_cost = median;
-    else if (writing->around_cost > 0 && median > TIMES * writing->around_cost)
+    else if (!(writing->around_cost > 0) || median <= TIMES * writing->around_cost)
+        writing->dear = 0;
+    else if (++writing->dear == DEAR)
         change(writing, true, AGAIN);
 }
