@@ -157,16 +157,19 @@ static bool has_more_heats(const struct strag_trial_class *class)
 
 static double median_of(const struct strag_trial_class *class, int form)
 {
-    double doubt;
-    return strag_trial_median(&class->form[form], &doubt);
+    double scatter;
+    return strag_trial_median(&class->form[form], &scatter);
 }
 
-/* How much calls scatter, relative: by those of the table's choice, of which there are most. */
-static double scatter_of(const struct strag_trial_class *class)
+/* How much slower than the fastest finalists may be: more where calls scatter, by those of the
+ * table's choice, of which there are most. (1.5 median distances are a standard deviation.) */
+static double margin_of(const struct strag_trial_class *class)
 {
-    double doubt;
-    const double median = strag_trial_median(&class->form[0], &doubt);
-    return doubt * sqrt(class->form[0].count) / median;
+    double scatter;
+    const double median = strag_trial_median(&class->form[0], &scatter);
+    return strag_trial_is_very_long(class)
+               ? final_margin
+               : fmin(final_margin + 1.5 * scatter / median, most_margin);
 }
 
 /* @param runs  forms that are taken already @return the one with the least median; -1: none */
@@ -186,9 +189,10 @@ static void begin_final(const struct strag_trials *trials, struct strag_trial_cl
                         struct strag_trial *trial)
 {
     bool runs[STRAG_TRIAL_FORMS] = {false};
-    const double margin = fmin(final_margin + scatter_of(class), most_margin);
+    const double margin = margin_of(class);
     int finalists = 0;
-    class->winner = find_fastest(class, runs);
+    const int fastest = find_fastest(class, runs);
+    class->winner = fastest >= 0 ? fastest : 0;
     const double least = median_of(class, class->winner);
     for (int next = class->winner; next >= 0 && finalists < FINALISTS; finalists++) {
         if (median_of(class, next) > (1 + margin) * least)
@@ -209,8 +213,9 @@ static void end_final(struct strag_trial_class *class)
     for (int f = 0; f < class->forms; f++)
         out[f] = class->form[f].count <= FINAL_CALLS;
     const int fastest = find_fastest(class, out);
-    class->winner =
-        median_of(class, fastest) < median_of(class, 0) * (1 - hysteresis) ? fastest : 0;
+    const bool is_faster =
+        fastest >= 0 && median_of(class, fastest) < median_of(class, 0) * (1 - hysteresis);
+    class->winner = is_faster ? fastest : 0;
     class->phase = STRAG_TRIAL_OVER;
 }
 
@@ -327,7 +332,7 @@ const char *strag_trials_text(const struct strag_trials *trials, size_t bytes, c
         const bool end = f == class->forms;
         const struct strag_trial_form *form = &class->form[end ? class->winner : f];
         const char *name = form->what.algorithm ? form->what.algorithm->name : "previous";
-        double doubt;
+        double scatter;
         if (!end && form->count == 0)
             continue;
         used += (size_t)snprintf(text + used, size - used, "%s%s",
@@ -341,7 +346,7 @@ const char *strag_trials_text(const struct strag_trials *trials, size_t bytes, c
             snprintf(text + used, size - used, " runs");
         else if (used < size)
             used += (size_t)snprintf(text + used, size - used, " %.4g ms",
-                                     1e3 * strag_trial_median(form, &doubt));
+                                     1e3 * strag_trial_median(form, &scatter));
     }
     return text;
 }

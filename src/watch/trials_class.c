@@ -62,18 +62,18 @@ double strag_trial_best(const struct strag_trial_class *class)
     return best;
 }
 
-double strag_trial_median(const struct strag_trial_form *form, double *doubt)
+double strag_trial_median(const struct strag_trial_form *form, double *scatter)
 {
     float sorted[STRAG_TRIAL_SAMPLES], apart[STRAG_TRIAL_SAMPLES];
     const int count = sort_samples(form, sorted);
     if (count == 0)
-        return *doubt = INFINITY;
+        return *scatter = INFINITY;
     const float middle =
         count % 2 ? sorted[count / 2] : (sorted[count / 2 - 1] + sorted[count / 2]) / 2;
     for (int i = 0; i < count; i++)
         apart[i] = fabsf(sorted[i] - middle);
     qsort(apart, (size_t)count, sizeof *apart, strag_compare_float);
-    *doubt = 1.5 * (double)apart[count / 2] / sqrt(count);
+    *scatter = (double)apart[count / 2];
     return (double)middle;
 }
 

@@ -46,8 +46,9 @@ int strag_trial_find_form(const struct strag_trial_class *class,
 /** @return seconds; INFINITY: it never ran */
 double strag_trial_shortest(const struct strag_trial_form *form);
 
-/** @param[out] doubt  of the median, by what the calls scatter; seconds */
-double strag_trial_median(const struct strag_trial_form *form, double *doubt);
+/** @param[out] scatter  of the calls around it: their median distance, seconds
+ * @return the median, seconds; INFINITY: it never ran */
+double strag_trial_median(const struct strag_trial_form *form, double *scatter);
 
 /** Of all forms, the shortest call. */
 double strag_trial_best(const struct strag_trial_class *class);
