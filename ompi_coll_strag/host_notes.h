@@ -23,7 +23,8 @@ struct coll_strag_host_notes {
     int window;     /* calls of the window that were read */
     double seconds; /* in calls noted since the last update, and in those passed over */
     double price;   /* what that update took, seconds */
-    double mean;    /* of the last hundred or so noted calls, seconds: what others are taken for */
+    int noted;      /* calls, up to a hundred */
+    double mean;    /* of the last so many or so, without the first: what others are taken for */
     double resume;  /* when notes are to be read again: seconds of the clock */
 };
 

@@ -394,13 +394,22 @@ static void pause_on_host(struct coll_strag_watch *watch)
 /* So many calls, about, the mean of calls is over. */
 enum { MEAN_OF = 100 };
 
+/* The first call does not count: ranks come to it from the program's beginning. */
+static void add_to_mean(struct coll_strag_host_notes *host, double seconds)
+{
+    if (host->noted > 0)
+        host->mean += (seconds - host->mean) / host->noted;
+    if (host->noted < MEAN_OF)
+        host->noted++;
+}
+
 /* On rank 0. */
 static void look_on_host(struct coll_strag_watch *watch, const struct strag_watched_call *call,
                          struct strag_note note)
 {
     struct coll_strag_host_notes *host = watch->host;
     strag_judge_add(watch->judge, call, (double)note.seconds);
-    host->mean += ((double)note.seconds - host->mean) / (host->mean > 0 ? MEAN_OF : 1);
+    add_to_mean(host, (double)note.seconds);
     const enum strag_observe_step step = strag_observer_add(watch->observer, note);
     if (step == STRAG_OBSERVE_SEND)
         strag_judge_begin_window(watch->judge);
