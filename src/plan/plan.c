@@ -216,7 +216,7 @@ static __attribute__((noinline)) bool grow_more(struct strag_builder *builder, v
                                                 int *room, int used, size_t size)
 {
     enum { AT_FIRST = 64, LONG = 1024, STEP = 4, LEAP = 64, LEAP_BYTES = 8 << 20 };
-    const bool leaps = used >= LONG && (size_t)used * LEAP * size <= LEAP_BYTES;
+    const bool leaps = used >= LONG && (size_t)used <= LEAP_BYTES / LEAP / size;
     const int times = leaps ? LEAP : STEP;
     int wanted = used < AT_FIRST ? AT_FIRST : used > INT32_MAX / times ? INT32_MAX : times * used;
     if (used < INT32_MAX && strag_array_grow(items, room, wanted, size))
