@@ -388,8 +388,8 @@ struct strag_last strag_observer_call(const struct strag_observer *observer, int
     return observer->recent[observer->before + call];
 }
 
-/* Of sorted durations that of whoever ended last; not of a few in many ranks, nor of ranks that were
- * there long before the others, whose durations are mostly waiting. */
+/* Of sorted durations that of whoever ended last; not of a few in many ranks, nor of ranks that
+ * were there long before the others, whose durations are mostly waiting. */
 static double until_last_end(const double *sorted, int n)
 {
     int at = n - 1 - n / 16;

@@ -9,8 +9,8 @@
  *        runs in one or two calls, one after the other, at most STRAG_TRIAL_RUNS - 1 algorithms;
  *        of those that the model cannot tell apart two. If the model, which has learnt from them,
  *        then promises more of others, once these, too.
- *     3. The final: those within a tenth of the fastest, and as much more as calls scatter, three at
- *        most, run three times more. Of each the median counts. The table's choice loses only to
+ *     3. The final: those within a tenth of the fastest, and as much more as calls scatter, three
+ *        at most, run three times more. Of each the median counts. The table's choice loses only to
  *        what is faster by 2 %.
  *
  * The winner runs from then on, and there is no second trial: so noise can make a choice wrong, by
