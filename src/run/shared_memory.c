@@ -34,13 +34,24 @@ static struct strag_shm *own(struct strag_transport *transport)
     return (struct strag_shm *)transport;
 }
 
+/* Does it pay to keep the message out of other processors' caches? Not if it fills less than half
+ * of a slot: few such ones are in the caches at a time (two ranks, 4 to 16 KiB: a third slower),
+ * nor where ranks share processors, and so caches. */
+static bool is_long(const struct strag_shm *shm, size_t bytes)
+{
+    return !shm->host.yields && 2 * bytes >= shm->arena.size.slot;
+}
+
 /* ---- Values in and out ---- */
 
 static int copy_in(struct strag_shm *shm, void *slot, const void *buffer, size_t elements)
 {
     if (!shm->contiguous)
         return shm->host.pack(shm->type, slot, buffer, elements);
-    strag_shm_write(&shm->writing, slot, buffer, elements * shm->size);
+    if (is_long(shm, elements * shm->size))
+        strag_shm_write(&shm->writing, slot, buffer, elements * shm->size);
+    else
+        memcpy(slot, buffer, elements * shm->size);
     return STRAG_OK;
 }
 
@@ -130,7 +141,8 @@ static uint16_t reuse_slot(struct strag_shm *shm, struct strag_shm_peer *peer, u
     peer->in_slots--;
     const bool is_small = slot < shm->arena.size.small;
     if (shm->process->uses[slot] == 1 && (bytes <= STRAG_SHM_SMALL || !is_small))
-        return is_small || shm->host.yields ? slot : (uint16_t)strag_shm_exchange_slot(shm, slot);
+        return is_small || !is_long(shm, bytes) ? slot
+                                                : (uint16_t)strag_shm_exchange_slot(shm, slot);
     strag_shm_put_slot(shm, slot);
     return STRAG_SHM_NO_SLOT;
 }
