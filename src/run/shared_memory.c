@@ -186,12 +186,15 @@ static int starve(struct strag_shm *shm, const struct strag_shm_peer *peer)
     return stand_by(shm, peer);
 }
 
-/* ... for want of a ring. What was sent to a rank for which the call is over keeps its ring. */
+/* ... for want of a ring. What was sent to a rank for which the call is over, and which has not
+ * taken it by then, keeps its ring. (Most of them have: we have not looked since.) */
 static int starve_of_rings(struct strag_shm *shm, const struct strag_shm_peer *peer)
 {
     for (int i = 0; i < shm->n; i++) {
-        const struct strag_shm_peer *other = &shm->peers[i];
-        if (other->sent != other->taken && strag_shm_is_over(shm, other))
+        struct strag_shm_peer *other = &shm->peers[i];
+        if (other->sent == other->taken || !strag_shm_is_over(shm, other))
+            continue;
+        if (!is_taken(other, other->sent))
             return STRAG_ERR_MISMATCH;
     }
     return starve(shm, peer);

@@ -12,7 +12,7 @@
 #include "run/shared_memory_layout.h"
 #include "support.h"
 
-enum { SHM_RANKS_MAX = 17, NOBODY = -1 };
+enum { SHM_RANKS_MAX = 36, NOBODY = -1 };
 
 /* All ranks' plans of an algorithm, and what they compute. */
 struct shm_plans {

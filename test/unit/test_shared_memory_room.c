@@ -307,6 +307,35 @@ static void who_gives_up_is_in_nobodys_way(void **state)
     shm_ranks_free(&ranks);
 }
 
+/* Nothing is wrong where a rank has taken all that it was sent, has gone on to its next call, and
+ * the sender has not looked since: it looks at 32 rings at a time. */
+static void who_has_gone_on_took_all(void **state)
+{
+    (void)state;
+    enum { RINGS = 33, LAST = RINGS + 1, N = LAST + 2 };
+    const struct strag_shm_size size = size_of(RINGS, 0, 1);
+    const struct shm_host_options options = {.yields = true, .size = &size};
+    const int value = 17;
+    const void *arrived;
+    struct shm_ranks ranks;
+    shm_ranks_create(&ranks, N, &options);
+    for (int r = 0; r < N; r++)
+        begin(&ranks, r);
+    struct strag_transport *sender = &ranks.views[0]->super, *last = &ranks.views[LAST]->super;
+    for (int r = 1; r <= LAST; r++) /* the desk's ring, and all others */
+        assert_int_equal(sender->try_send(sender, r, &value, sizeof value, 0), STRAG_OK);
+    assert_int_equal(last->try_recv(last, 0, sizeof value, &arrived), STRAG_OK);
+    last->release_recv(last, 0);
+    strag_shm_end(ranks.views[LAST]);
+    strag_shm_publish_call(ranks.views[LAST], ranks.views[LAST]->call + 1);
+    assert_int_equal(sender->try_send(sender, LAST + 1, &value, sizeof value, 0), STRAG_PENDING);
+    assert_int_equal(sender->try_send(sender, LAST + 1, &value, sizeof value, 0), STRAG_OK);
+    for (int r = 0; r < LAST; r++)
+        strag_shm_end(ranks.views[r]);
+    strag_shm_end(ranks.views[LAST + 1]);
+    shm_ranks_free(&ranks);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -314,6 +343,7 @@ int main(void)
         cmocka_unit_test(each_communicator_has_a_slot),
         cmocka_unit_test(long_messages_go_round),
         cmocka_unit_test(who_gives_up_is_in_nobodys_way),
+        cmocka_unit_test(who_has_gone_on_took_all),
         cmocka_unit_test(plans_run_with_next_to_no_room),
         cmocka_unit_test(communicators_do_not_starve_each_other),
     };
