@@ -19,7 +19,8 @@ struct coll_strag_update {
     uint64_t probe_bytes; /* ... with messages of so many bytes */
     int32_t window;       /* calls of this window, and of the next ones; 0: as it is */
     int32_t begun[STRAG_TRIALS_AT_ONCE]; /* which trials are new */
-    int32_t dynamic;                     /* the policy of whoever comes last is new, or goes on */
+    uint64_t settled; /* classes of sizes, bit by bit: short calls of these are not watched */
+    int32_t dynamic;  /* the policy of whoever comes last is new, or goes on */
     struct strag_watch_summary summary;
 };
 

@@ -41,7 +41,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of a class of sizes: short calls are watched until there were so many. */
+/* Of a class of sizes: short calls are watched until its trials are over, or there were so many. */
 enum { SEEN_MOST = 96 };
 
 /* ---- All watches of this process ---- */
@@ -223,6 +223,7 @@ static void fill_in(const struct coll_strag_watch *watch, enum strag_change chan
     update->change = (int32_t)change;
     update->summary = *strag_judge_summary(watch->judge);
     update->dynamic = watch->policy.on || strag_judge_policy(watch->judge)->on;
+    update->settled = watch->learner ? strag_learner_settled(watch->learner) : 0;
 }
 
 /* The regime begins: what it needs is made on all ranks, or on none, and then it does not begin. */
@@ -278,6 +279,7 @@ static int broadcast_update(struct coll_strag_watch *watch, struct coll_strag_up
     watch->look = update->look || watch->always_measure;
     if (update->window)
         strag_observer_set_window(watch->observer, update->window);
+    watch->settled = update->settled;
     keep_summary(watch, &update->summary);
     if (!coll_strag_update_has_news(update))
         return code;
@@ -461,15 +463,23 @@ const struct strag_trial_run *coll_strag_watch_trial(struct coll_strag_watch *wa
 
 /* ---- A call ---- */
 
-/* All calls of a trial are. One of no bytes waits for nobody. */
+/* Is there something to be learnt from a call that is too short to look for stragglers in it? Where
+ * its size's trials are over notes and updates would cost more than that (4 KiB without latency: 6
+ * to 17 % of a call). Where one is under way all calls count until it is judged. */
+static bool teaches(const struct coll_strag_watch *watch, size_t bytes)
+{
+    const int size_class = strag_size_class(bytes);
+    return watch->options.decision->learning && bytes >= COLL_STRAG_LEARN_FROM &&
+           !(watch->settled >> size_class & 1) &&
+           (watch->seen[size_class] < SEEN_MOST || strag_trial_has(&watch->trials, bytes));
+}
+
+/* A call of no bytes waits for nobody. */
 bool coll_strag_watches(const struct coll_strag_watch *watch, size_t bytes)
 {
     if (!watch || watch->inside || watch->failed || watch->over || bytes == 0)
         return false;
-    if (bytes >= watch->from || !watch->options.decision->learning)
-        return bytes >= watch->from;
-    return (bytes >= COLL_STRAG_LEARN_FROM && watch->seen[strag_size_class(bytes)] < SEEN_MOST) ||
-           strag_trial_has(&watch->trials, bytes);
+    return bytes >= watch->from || teaches(watch, bytes);
 }
 
 /* What one rank alone knows must not count: another one would wait for it. */

@@ -56,6 +56,7 @@ struct coll_strag_watch {
     struct coll_strag_links *links; /* NULL: they are not watched */
 
     uint8_t seen[STRAG_SIZE_CLASSES]; /* calls of each class of sizes, up to SEEN_MOST */
+    uint64_t settled;                 /* as in the last update */
     struct strag_trials_running trials;
 
     struct strag_judge *judge;     /* rank 0's; NULL elsewhere */

@@ -473,6 +473,11 @@ int strag_learner_calls_left(const struct strag_learner *learner)
     return learner->left;
 }
 
+uint64_t strag_learner_settled(const struct strag_learner *learner)
+{
+    return strag_trials_settled(learner->trials);
+}
+
 void strag_learner_apply(const struct strag_learner *learner, struct strag_table *table)
 {
     strag_trials_apply(learner->trials, table);

@@ -81,6 +81,10 @@ void strag_learner_try(struct strag_learner *learner, const struct strag_state_r
 /** Calls until all trials are over if sizes come as in the last window; 0: none is under way. */
 int strag_learner_calls_left(const struct strag_learner *learner);
 
+/** The classes of sizes whose trials are over, as in strag_trials_settled: calls of these are of
+ * use to the model alone. */
+uint64_t strag_learner_settled(const struct strag_learner *learner);
+
 /** Put what trials found into a table. */
 void strag_learner_apply(const struct strag_learner *learner, struct strag_table *table);
 

@@ -256,6 +256,14 @@ bool strag_trials_is_over(const struct strag_trials *trials, size_t bytes)
     return trials->classes[strag_size_class(bytes)].phase == STRAG_TRIAL_OVER;
 }
 
+uint64_t strag_trials_settled(const struct strag_trials *trials)
+{
+    uint64_t settled = 0;
+    for (int c = 0; c < STRAG_SIZE_CLASSES; c++)
+        settled |= (uint64_t)(trials->classes[c].phase == STRAG_TRIAL_OVER) << c;
+    return settled;
+}
+
 int strag_trials_left(const struct strag_trials *trials, size_t bytes)
 {
     return trials->classes[strag_size_class(bytes)].wanted;

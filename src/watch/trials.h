@@ -75,6 +75,9 @@ bool strag_trials_next(struct strag_trials *trials, size_t bytes, const struct s
 /** Is there nothing more to be tried at sizes of this class? */
 bool strag_trials_is_over(const struct strag_trials *trials, size_t bytes);
 
+/** The classes of sizes, bit by bit, in which there is nothing more to be tried. */
+uint64_t strag_trials_settled(const struct strag_trials *trials);
+
 /** How many calls of a trial at a size of this class are still to come. */
 int strag_trials_left(const struct strag_trials *trials, size_t bytes);
 

@@ -140,6 +140,7 @@ static void finds_the_best(void **state)
     run(&job, 300);
     assert_int_equal(job.changes, 1);
     strag_trials_forget(job.trials);
+    assert_true(strag_trials_settled(job.trials) == 0);
     assert_string_equal(strag_trials_text(job.trials, job.bytes, text, sizeof text), "");
     strag_trials_free(job.trials);
 }
@@ -285,6 +286,7 @@ static void very_long(void **state)
     assert_true(job.seconds <= 40 + 3 * 2 + 0.01);
     assert_ptr_equal(choice(&job), strag_algorithms[0]);
     assert_true(strag_trials_is_over(job.trials, job.bytes));
+    assert_true(strag_trials_settled(job.trials) == (uint64_t)1 << strag_size_class(job.bytes));
     strag_trials_free(job.trials);
 
     job = job_make(8, 0.01, 7);
