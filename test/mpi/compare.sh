@@ -31,7 +31,8 @@ rows = list(csv.DictReader(open(work + "/compare.csv")))
 assert [row["bytes"] for row in rows] == ["64", "4096"], rows
 for row in rows:
     assert row["ranks"] == "2" and row["launches"] == "2", row
-    assert 0 < float(row["lowest"]) <= float(row["ratio"]) <= float(row["highest"]), row
+    # On a busy machine a ratio may be less than the four places that the file has.
+    assert 0 <= float(row["lowest"]) <= float(row["ratio"]) <= float(row["highest"]), row
     assert float(row["stock_us"]) > 0 and float(row["strag_us"]) > 0, row
     assert re.search(rf"^ *{compare.section.size_text(int(row['bytes']))} +{float(row['stock_us']):.2f} ",
                      open(work + "/out").read(), re.M), row

@@ -182,14 +182,19 @@ static int try_round_trip(const struct strag_algorithm *algorithm,
     return 1;
 }
 
+/* All of them; where a test is to be short (under valgrind) one in some. */
 static void algorithms_come_back(void **state)
 {
     (void)state;
+    enum { PLANS = 510 };
+    const long step = PLANS / support_cases(PLANS);
+    long problems = 0;
     int tried = 0;
     for (int a = 0; strag_algorithms[a]; a++) {
         for (int n = 1; n <= 17; n++) {
             const struct strag_problem problem = support_problem(strag_algorithms[a], n);
-            tried += try_round_trip(strag_algorithms[a], &problem);
+            if (problems++ % step == 0)
+                tried += try_round_trip(strag_algorithms[a], &problem);
         }
         static const int shapes[][2] = {{12, 3}, {10, 4}, {8, 8}};
         for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
@@ -203,7 +208,7 @@ static void algorithms_come_back(void **state)
         }
     }
     print_message("%d plans came back\n", tried);
-    assert_true(tried > 300);
+    assert_true(step == 1 ? tried > 300 : tried > 5);
 }
 
 /* How short what repeats itself is. */
