@@ -184,6 +184,14 @@ static int find_fastest(const struct strag_trial_class *class, const bool *runs)
     return fastest;
 }
 
+/* Has the table's choice run as often as others will have after the final? Trials of short calls,
+ * which may be set up late, so end within the first 30. (Long ones take longer at first.) */
+static bool has_run_enough(const struct strag_trial_class *class)
+{
+    const int calls = strag_trial_heat_calls(class);
+    return calls > 1 && class->form[0].count >= calls + FINAL_CALLS;
+}
+
 /* Where calls scatter a call or two tell less. */
 static void begin_final(const struct strag_trials *trials, struct strag_trial_class *class,
                         struct strag_trial *trial)
@@ -201,6 +209,7 @@ static void begin_final(const struct strag_trials *trials, struct strag_trial_cl
         next = find_fastest(class, runs);
     }
     class->phase = finalists > 1 ? STRAG_TRIAL_FINAL : STRAG_TRIAL_OVER;
+    runs[0] = runs[0] && !has_run_enough(class);
     trial->runs = 0;
     if (finalists > 1)
         give_out(trials, class, runs, FINAL_CALLS, trial);
