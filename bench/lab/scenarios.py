@@ -109,23 +109,30 @@ STAR_ALGORITHMS = ("ring", "circulant", "recursive-halving", "recursive-doubling
 UNTOLD_RATE = {4: 100, 5: 50, 6: 80, 7: 50, 8: 100}  # Mbit/s
 
 
-def untold_scenario(hosts):
+UNTOLD_LATENCY = ("0.0", "0.2", "2")  # ms
+
+
+def untold_scenario(name, title, points, sizes, **more):
     """No speed is told, and every size has a communicator of its own: what auto runs in its first
     40 calls, and how fast others are in the last 10."""
-    points = [Point(f"{latency}ms", f"star:{hosts}", UNTOLD_RATE[hosts], latency=f"{latency}ms",
-                    x=float(latency)) for latency in ("0.0", "0.2", "2")]
-    sizes = [KIB << shift for shift in range(2, 14, 2)]
-    return Scenario(f"untold-{hosts}", f"{hosts} hosts whose speed is not told", points,
-                    sizes=",".join(map(str, sizes)), settings=("default",), untold=True,
-                    who=contenders.settled, algorithms=STAR_ALGORITHMS, iterations=40, settle=30,
-                    least=33, seconds=3, parameters={"coll_strag_verbose": "1"},
-                    x="point", x_title="added latency in milliseconds",
-                    bars=tuple(from_first(size) for size in sizes))
+    return Scenario(name, title, points, sizes=",".join(map(str, sizes)), settings=("default",),
+                    untold=True, who=contenders.settled, algorithms=STAR_ALGORITHMS, iterations=40,
+                    settle=30, least=33, seconds=3, parameters={"coll_strag_verbose": "1"},
+                    x="point", bars=tuple(from_first(size) for size in sizes), **more)
 
 
 def untold_scenarios():
-    for hosts in UNTOLD_RATE:
-        yield untold_scenario(hosts)
+    for hosts, rate in UNTOLD_RATE.items():
+        yield untold_scenario(
+            f"untold-{hosts}", f"{hosts} hosts whose speed is not told",
+            [Point(f"{latency}ms", f"star:{hosts}", rate, latency=f"{latency}ms", x=float(latency))
+             for latency in UNTOLD_LATENCY],
+            [KIB << shift for shift in range(2, 14, 2)], x_title="added latency in milliseconds")
+    yield untold_scenario(
+        "untold-short", "Hosts whose speed is not told: 4 and 16 KiB, whose calls scatter",
+        [Point(f"n={hosts}-{latency}ms", f"star:{hosts}", rate, latency=f"{latency}ms", x=hosts)
+         for hosts, rate in UNTOLD_RATE.items() for latency in UNTOLD_LATENCY],
+        (4 * KIB, 16 * KIB), rounds=6, x_title="ranks")
     common = {"settings": ("default",), "untold": True, "who": contenders.settled,
               "parameters": {"coll_strag_verbose": "1"}}
     sizes = (MIB, 4 * MIB)
