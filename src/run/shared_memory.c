@@ -557,8 +557,10 @@ struct strag_transport *strag_shm_begin(struct strag_shm *shm, const void *type,
     shm->refused = false;
     shm->idle = 0;
     shm->nshared = 0;
-    if (shm->process->threads)
+    if (shm->process->threads) {
         strag_shm_enter(shm);
+        shm->entered = true;
+    }
     shm->last = shm->call;
     return &shm->super;
 }
@@ -567,7 +569,10 @@ void strag_shm_end(struct strag_shm *shm)
 {
     if (shm->starved)
         strag_shm_publish_starved(shm, false);
-    strag_shm_leave(shm);
+    if (shm->entered) {
+        shm->entered = false;
+        strag_shm_leave(shm);
+    }
 }
 
 int strag_shm_choose_root(struct strag_shm *shm, size_t bytes)

@@ -319,6 +319,7 @@ struct strag_shm {
     struct strag_shm_rank_status alone; /* where there is no desk */
     struct strag_shm *next_busy, *next_left;
     atomic_bool in_call; /* or somebody looks after it; only with threads */
+    bool entered;        /* ... by our own call, which begin may not have come to */
     bool joined;         /* others may read our desk */
     bool few;       /* all are on this host, and few share a processor: they look who can go on */
     bool has_stale; /* a call was given up: messages of it may be left */

@@ -280,6 +280,33 @@ static void each_communicator_has_a_slot(void **state)
     shm_ranks_free(&first);
 }
 
+/* A call whose elements are too long does not enter: whoever looks after the communicator at the
+ * time is left alone. */
+static void who_looks_after_is_not_thrown_out(void **state)
+{
+    (void)state;
+    const struct strag_shm_size size = size_of(4, 0, 1);
+    const struct shm_host_options options = {.yields = true, .threads = true, .size = &size};
+    struct shm_ranks ranks;
+    shm_ranks_create(&ranks, 2, &options);
+    struct strag_shm *shm = ranks.views[0];
+    strag_shm_enter(shm); /* as another thread */
+    strag_shm_next_call(shm, false);
+    assert_null(strag_shm_begin(shm, NULL, strag_shm_longest(shm) + 1, true, true));
+    strag_shm_end(shm);
+    assert_true(shm->in_call);
+    strag_shm_leave(shm);
+    assert_non_null(begin(&ranks, 0));
+    assert_true(shm->in_call);
+    strag_shm_end(shm);
+    assert_false(shm->in_call);
+    strag_shm_enter(shm); /* and after a call that did enter */
+    strag_shm_end(shm);
+    assert_true(shm->in_call);
+    strag_shm_leave(shm);
+    shm_ranks_free(&ranks);
+}
+
 /* A rank that has given the call up takes nothing more, but keeps nobody from sending to others. */
 static void who_gives_up_is_in_nobodys_way(void **state)
 {
@@ -342,6 +369,7 @@ int main(void)
         cmocka_unit_test(a_starved_rank_is_helped),
         cmocka_unit_test(each_communicator_has_a_slot),
         cmocka_unit_test(long_messages_go_round),
+        cmocka_unit_test(who_looks_after_is_not_thrown_out),
         cmocka_unit_test(who_gives_up_is_in_nobodys_way),
         cmocka_unit_test(who_has_gone_on_took_all),
         cmocka_unit_test(plans_run_with_next_to_no_room),
