@@ -93,11 +93,12 @@ static uint16_t find_shared(struct strag_shm *shm, const void *buffer, size_t el
         const struct strag_shm_peer *peer = shared->peer;
         if (shared->content != content || shared->buffer != buffer || shared->elements != elements)
             continue;
-        uint16_t slot = STRAG_SHM_NO_SLOT;
-        if (peer->sent - shared->number < STRAG_SHM_CELLS)
-            slot = peer->slots[(uint64_t)shared->number % STRAG_SHM_CELLS];
-        if (slot != STRAG_SHM_NO_SLOT)
-            shm->process->uses[slot]++;
+        if (peer->sent - shared->number >= STRAG_SHM_CELLS)
+            continue;
+        const uint16_t slot = peer->slots[(uint64_t)shared->number % STRAG_SHM_CELLS];
+        if (slot == STRAG_SHM_NO_SLOT) /* it came back; perhaps they were put elsewhere since */
+            continue;
+        shm->process->uses[slot]++;
         return slot;
     }
     return STRAG_SHM_NO_SLOT;

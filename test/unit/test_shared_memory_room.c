@@ -144,12 +144,18 @@ static struct strag_transport *begin(struct shm_ranks *ranks, int rank)
     return strag_shm_begin(ranks->views[rank], NULL, 1, true, true);
 }
 
-static int try_send(struct shm_ranks *ranks, int from, int to)
+/* @param content  as in struct strag_transfer */
+static int try_send_content(struct shm_ranks *ranks, int from, int to, uint64_t content)
 {
     struct strag_transport *transport = &ranks->views[from]->super;
     static char values[BYTES];
     memset(values, from, sizeof values);
-    return transport->try_send(transport, to, values, sizeof values, 0);
+    return transport->try_send(transport, to, values, sizeof values, content);
+}
+
+static int try_send(struct shm_ranks *ranks, int from, int to)
+{
+    return try_send_content(ranks, from, to, 0);
 }
 
 /* @return whether there was one, and it was right */
@@ -280,6 +286,31 @@ static void each_communicator_has_a_slot(void **state)
     shm_ranks_free(&first);
 }
 
+/* Where the slot in which values were first has come back, they are found where they are now. */
+static void values_are_shared_where_they_are(void **state)
+{
+    (void)state;
+    enum { CONTENT = 1 };
+    const struct strag_shm_size size = size_of(4, 0, 1);
+    const struct shm_host_options options = {.yields = true, .size = &size};
+    struct shm_ranks ranks;
+    shm_ranks_create(&ranks, 5, &options);
+    for (int r = 0; r < 5; r++)
+        begin(&ranks, r);
+    assert_int_equal(try_send_content(&ranks, 0, 1, CONTENT), STRAG_OK);
+    assert_true(receives(&ranks, 1, 0));
+    assert_int_equal(try_send(&ranks, 0, 2), STRAG_OK); /* in the only slot */
+    assert_true(receives(&ranks, 2, 0));
+    assert_int_equal(try_send_content(&ranks, 0, 3, CONTENT), STRAG_OK); /* there again */
+    assert_int_equal(try_send(&ranks, 0, 4), STRAG_PENDING);
+    assert_int_equal(try_send_content(&ranks, 0, 4, CONTENT), STRAG_OK);
+    assert_true(receives(&ranks, 3, 0));
+    assert_true(receives(&ranks, 4, 0));
+    for (int r = 0; r < 5; r++)
+        strag_shm_end(ranks.views[r]);
+    shm_ranks_free(&ranks);
+}
+
 /* A call whose elements are too long does not enter: whoever looks after the communicator at the
  * time is left alone. */
 static void who_looks_after_is_not_thrown_out(void **state)
@@ -369,6 +400,7 @@ int main(void)
         cmocka_unit_test(a_starved_rank_is_helped),
         cmocka_unit_test(each_communicator_has_a_slot),
         cmocka_unit_test(long_messages_go_round),
+        cmocka_unit_test(values_are_shared_where_they_are),
         cmocka_unit_test(who_looks_after_is_not_thrown_out),
         cmocka_unit_test(who_gives_up_is_in_nobodys_way),
         cmocka_unit_test(who_has_gone_on_took_all),
