@@ -77,7 +77,7 @@ static bool is_taken(struct strag_shm_peer *peer, int64_t number)
 static void announce(const struct strag_shm *shm, struct strag_shm_peer *peer,
                      struct strag_shm_cell *cell, size_t elements, unsigned slot)
 {
-    cell->call = (uint32_t)shm->call;
+    cell->call = peer->out_call = (uint32_t)shm->call;
     cell->bytes = (uint16_t)(elements * shm->size);
     cell->slot = (uint16_t)slot;
     atomic_store_explicit(&cell->tag, peer->out_tag | (uint32_t)++peer->sent, memory_order_release);
@@ -187,15 +187,27 @@ static int starve(struct strag_shm *shm, const struct strag_shm_peer *peer)
     return stand_by(shm, peer);
 }
 
-/* ... for want of a ring. What was sent to a rank for which the call is over, and which has not
- * taken it by then, keeps its ring. (Most of them have: we have not looked since.) */
+/* The call is over for the peer: will it never take what it has not taken yet, or not before we
+ * return? It wants no more of this call's messages. Those of earlier ones it takes out of the way
+ * while it waits in a later call; but if it has given one up it may never come back. */
+static bool takes_no_more(const struct strag_shm *shm, const struct strag_shm_peer *peer)
+{
+    const struct strag_shm_rank_status *status = peer->status;
+    const uint64_t begun = atomic_load_explicit(&status->begun, memory_order_acquire);
+    if (begun <= shm->call || begun == STRAG_SHM_LEFT) /* who has left needs no ring */
+        return false;
+    return peer->out_call == (uint32_t)shm->call ||
+           atomic_load_explicit(&status->given_up, memory_order_relaxed) + 1 >= begun;
+}
+
+/* ... for want of a ring: messages keep theirs until they are taken. (Most ranks for which the call
+ * is over have taken all: we have not looked since.) */
 static int starve_of_rings(struct strag_shm *shm, const struct strag_shm_peer *peer)
 {
     for (int i = 0; i < shm->n; i++) {
         struct strag_shm_peer *other = &shm->peers[i];
-        if (other->sent == other->taken || !strag_shm_is_over(shm, other))
-            continue;
-        if (!is_taken(other, other->sent))
+        if (other->sent != other->taken && takes_no_more(shm, other) &&
+            !is_taken(other, other->sent))
             return STRAG_ERR_MISMATCH;
     }
     return starve(shm, peer);
@@ -539,6 +551,7 @@ void strag_shm_next_call(struct strag_shm *shm, bool polls)
 void strag_shm_abandon(struct strag_shm *shm)
 {
     strag_shm_publish_wait(shm, 0);
+    atomic_store_explicit(&shm->desk.status->given_up, shm->call, memory_order_relaxed);
     strag_shm_publish_call(shm, shm->call + 1);
     shm->has_stale = true;
 }

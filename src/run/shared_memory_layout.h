@@ -45,8 +45,13 @@
  * its way. Each of their receivers is in the call, or will be, since it has not got all that the
  * call has for it; there it takes the message because it wants it, or drains it because it waits.
  * Other communicators, whose threads may wait for this very call, have taken nothing that it must
- * have. (If a receiver's call has failed it takes nothing more; slots of messages to it are free at
- * once, and who needs the ring fails, too.)
+ * have.
+ *
+ * If a receiver's call has failed it takes nothing more of it. Slots of such messages are free at
+ * once; their ring is free when the receiver has left, or waits in a later call and takes them out
+ * of the way. Who needs the ring waits for that; but it fails, too, if the messages are of its own
+ * call, or if the receiver has given up a call and has not waited in a later one since: it may
+ * never come back.
  *
  * Leaving. Others may read a rank's desk until they leave the communicator themselves. So its
  * memory is used again only when all have said that they left: begun is LEFT, or the desk's key has
@@ -59,6 +64,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stddef.h>
 
 enum {
     STRAG_SHM_LINE = 64,       /* bytes of a cache line */
@@ -108,7 +114,10 @@ struct strag_shm_rank_status {
     _Atomic uint32_t starved; /* it has no room for a message */
 
     _Atomic uint64_t clock; /* shared_memory_notes.h: which clock its notes are of */
-    unsigned char padding[STRAG_SHM_LINE - 40];
+
+    /* The last call that it has given up, published before `begun`; 0: none. */
+    _Atomic uint64_t given_up;
+    unsigned char padding[STRAG_SHM_LINE - 48];
 
     /* A line of their own, in which nobody looks for messages. */
     _Atomic uint64_t announced;              /* by rank 0: a call's number, ... */
@@ -243,6 +252,7 @@ struct strag_shm_peer {
     int64_t sent;                                        /* number of the last message to it */
     int64_t taken;                                       /* as of our last look */
     const _Atomic uint32_t *out_taken;
+    uint32_t out_call;               /* of the last message; the lower half of its number */
     int in_slots;                    /* of the last messages, whether taken or not */
     uint16_t slots[STRAG_SHM_CELLS]; /* by number; STRAG_SHM_NO_SLOT */
 
@@ -265,6 +275,7 @@ struct strag_shm_peer {
     struct strag_shm_desk desk;
     uint64_t desk_key;
 };
+_Static_assert(offsetof(struct strag_shm_peer, in) == STRAG_SHM_LINE, "a line for sending");
 
 /* A message whose values may go to other ranks, too. */
 struct strag_shm_shared {
@@ -388,6 +399,20 @@ static inline uint64_t strag_shm_tag(uint64_t entry)
 static inline bool strag_shm_is_over(const struct strag_shm *shm, const struct strag_shm_peer *peer)
 {
     return atomic_load_explicit(&peer->status->begun, memory_order_acquire) > shm->call;
+}
+
+/* Has the peer left the communicator, so that it reads nothing more? */
+static inline bool strag_shm_has_left(const struct strag_shm_peer *peer)
+{
+    return atomic_load_explicit(&peer->status->begun, memory_order_acquire) == STRAG_SHM_LEFT;
+}
+
+/* Is the call of the last message to the peer over for it? It never reads its messages then. */
+static inline bool strag_shm_is_stale(const struct strag_shm *shm,
+                                      const struct strag_shm_peer *peer)
+{
+    const uint64_t call = shm->last - ((uint32_t)shm->last - peer->out_call);
+    return atomic_load_explicit(&peer->status->begun, memory_order_acquire) > call;
 }
 
 /* Of calls, whose numbers may wrap. */

@@ -394,6 +394,109 @@ static void who_has_gone_on_took_all(void **state)
     shm_ranks_free(&ranks);
 }
 
+/* Rank 1 takes nothing of what rank 0 sends it in the first call, and all go on to the second. */
+static void leave_one_behind(struct shm_ranks *ranks, const struct strag_shm_size *size)
+{
+    const struct shm_host_options options = {.yields = true, .size = size};
+    shm_ranks_create(ranks, 3, &options);
+    for (int r = 0; r < 3; r++)
+        begin(ranks, r);
+    assert_int_equal(try_send(ranks, 0, 1), STRAG_OK);
+    for (int r = 0; r < 3; r++) {
+        strag_shm_end(ranks->views[r]);
+        begin(ranks, r);
+    }
+}
+
+/* Whoever waits drains. */
+static void wait_for_nothing(struct shm_ranks *ranks, int rank)
+{
+    struct strag_transport *transport = &ranks->views[rank]->super;
+    for (int i = 0; i < 100; i++)
+        transport->progress(transport);
+}
+
+/* What a rank has not taken in an earlier call keeps its ring, but not for ever: that is no
+ * mismatch, although this call is over for that rank. */
+static void earlier_messages_are_no_mismatch(void **state)
+{
+    (void)state;
+    const struct strag_shm_size size = size_of(0, 0, 2);
+    struct shm_ranks ranks;
+    leave_one_behind(&ranks, &size);
+    assert_int_equal(try_send(&ranks, 0, 2), STRAG_PENDING);
+    strag_shm_end(ranks.views[1]);
+    begin(&ranks, 1);
+    strag_shm_publish_call(ranks.views[1], ranks.views[1]->call);
+    assert_int_equal(try_send(&ranks, 0, 2), STRAG_PENDING);
+    assert_true(ranks.views[0]->starved);
+    wait_for_nothing(&ranks, 1);
+    assert_null(ranks.views[1]->peers[0].drained);
+    assert_int_equal(try_send(&ranks, 0, 2), STRAG_OK);
+    assert_true(receives(&ranks, 2, 0));
+    for (int r = 0; r < 3; r++)
+        strag_shm_end(ranks.views[r]);
+    shm_ranks_free(&ranks);
+}
+
+/* ... but who has given up may never come back to take them out of the way, ... */
+static void nobody_waits_for_who_gives_up(void **state)
+{
+    (void)state;
+    const struct strag_shm_size size = size_of(0, 0, 2);
+    struct shm_ranks ranks;
+    leave_one_behind(&ranks, &size);
+    strag_shm_end(ranks.views[1]);
+    strag_shm_abandon(ranks.views[1]);
+    assert_int_equal(try_send(&ranks, 0, 2), STRAG_ERR_MISMATCH);
+    begin(&ranks, 1);
+    strag_shm_end(ranks.views[1]);
+    begin(&ranks, 1); /* it goes on, and waits */
+    strag_shm_publish_call(ranks.views[1], ranks.views[1]->call);
+    assert_int_equal(try_send(&ranks, 0, 2), STRAG_PENDING);
+    strag_shm_end(ranks.views[1]);
+    strag_shm_abandon(ranks.views[1]); /* and gives up once more */
+    assert_int_equal(try_send(&ranks, 0, 2), STRAG_ERR_MISMATCH);
+    for (int r = 0; r < 3; r += 2)
+        strag_shm_end(ranks.views[r]);
+    shm_ranks_free(&ranks);
+}
+
+/* ... and who has left reads nothing. */
+static void nobody_waits_for_who_has_left(void **state)
+{
+    (void)state;
+    const struct strag_shm_size size = size_of(0, 0, 2);
+    struct shm_ranks ranks;
+    leave_one_behind(&ranks, &size);
+    strag_shm_end(ranks.views[1]);
+    strag_shm_publish_call(ranks.views[1], STRAG_SHM_LEFT);
+    assert_int_equal(try_send(&ranks, 0, 2), STRAG_OK);
+    assert_true(receives(&ranks, 2, 0));
+    for (int r = 0; r < 3; r += 2)
+        strag_shm_end(ranks.views[r]);
+    shm_ranks_free(&ranks);
+}
+
+/* Slots of messages that will never be read come back at once, also in a later call. */
+static void earlier_messages_keep_no_slots(void **state)
+{
+    (void)state;
+    const struct strag_shm_size size = size_of(4, 0, 1);
+    struct shm_ranks ranks;
+    leave_one_behind(&ranks, &size);
+    assert_int_equal(try_send(&ranks, 0, 2), STRAG_PENDING); /* rank 1 may still read it */
+    strag_shm_publish_call(ranks.views[1], ranks.views[1]->call);
+    assert_int_equal(try_send(&ranks, 0, 2), STRAG_OK);
+    assert_true(receives(&ranks, 2, 0));
+    assert_int_equal(try_send(&ranks, 0, 1), STRAG_OK);
+    assert_int_equal(try_send(&ranks, 0, 2), STRAG_PENDING); /* of this call: it is to be read */
+    assert_true(receives(&ranks, 1, 0));
+    for (int r = 0; r < 3; r++)
+        strag_shm_end(ranks.views[r]);
+    shm_ranks_free(&ranks);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -404,6 +507,10 @@ int main(void)
         cmocka_unit_test(who_looks_after_is_not_thrown_out),
         cmocka_unit_test(who_gives_up_is_in_nobodys_way),
         cmocka_unit_test(who_has_gone_on_took_all),
+        cmocka_unit_test(earlier_messages_are_no_mismatch),
+        cmocka_unit_test(nobody_waits_for_who_gives_up),
+        cmocka_unit_test(nobody_waits_for_who_has_left),
+        cmocka_unit_test(earlier_messages_keep_no_slots),
         cmocka_unit_test(plans_run_with_next_to_no_room),
         cmocka_unit_test(communicators_do_not_starve_each_other),
     };
