@@ -415,12 +415,25 @@ static bool scan(struct strag_shm *shm, struct strag_shm_queue *queue, try_fn *t
     return kept != length;
 }
 
-/* Messages of calls that were given up take the room of others. */
+/* Messages of a call that was given up take the room of others. @return whether more of them may
+ * come from the peer: not when the call was over for it before we looked, nor behind a message of
+ * this call or of a later one */
+static bool drop_old_of(struct strag_shm *shm, struct strag_shm_peer *peer)
+{
+    const bool is_over =
+        atomic_load_explicit(&peer->status->begun, memory_order_acquire) > shm->given_up;
+    const bool found = next_message(shm, peer) != NULL;
+    if (found)
+        peer->received--;
+    return !is_over && !found;
+}
+
 static void drop_old(struct strag_shm *shm)
 {
+    shm->has_stale = false;
     for (int i = 0; i < shm->n; i++) {
-        if (i != shm->me && next_message(shm, &shm->peers[i]))
-            shm->peers[i].received--;
+        if (i != shm->me && drop_old_of(shm, &shm->peers[i]))
+            shm->has_stale = true;
     }
 }
 
@@ -551,9 +564,10 @@ void strag_shm_next_call(struct strag_shm *shm, bool polls)
 void strag_shm_abandon(struct strag_shm *shm)
 {
     strag_shm_publish_wait(shm, 0);
+    shm->given_up = shm->call;
+    shm->has_stale = true;
     atomic_store_explicit(&shm->desk.status->given_up, shm->call, memory_order_relaxed);
     strag_shm_publish_call(shm, shm->call + 1);
-    shm->has_stale = true;
 }
 
 struct strag_transport *strag_shm_begin(struct strag_shm *shm, const void *type, size_t size,

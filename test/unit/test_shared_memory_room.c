@@ -497,6 +497,41 @@ static void earlier_messages_keep_no_slots(void **state)
     shm_ranks_free(&ranks);
 }
 
+/* A rank that has given a call up looks for what is left of it as long as some may come. */
+static void who_gave_up_looks_until_all_go_on(void **state)
+{
+    (void)state;
+    const struct strag_shm_size size = size_of(4, 0, 4);
+    const struct shm_host_options options = {.yields = true, .size = &size};
+    struct shm_ranks ranks;
+    shm_ranks_create(&ranks, 3, &options);
+    for (int r = 0; r < 3; r++)
+        begin(&ranks, r);
+    struct strag_shm *const shm = ranks.views[1], *const late = ranks.views[0];
+    strag_shm_end(shm);
+    strag_shm_abandon(shm);
+    begin(&ranks, 1);
+    shm->super.progress(&shm->super);
+    assert_true(shm->has_stale);
+    strag_shm_end(ranks.views[2]);
+    begin(&ranks, 2);
+    assert_int_equal(try_send(&ranks, 2, 1), STRAG_OK); /* of the second call */
+    shm->super.progress(&shm->super);
+    assert_true(shm->has_stale);
+    assert_int_equal(try_send(&ranks, 0, 1), STRAG_OK); /* of the first one */
+    strag_shm_end(late);
+    begin(&ranks, 0);
+    strag_shm_publish_call(late, late->call);
+    shm->super.progress(&shm->super);
+    strag_shm_see_taken(&late->peers[1]);
+    assert_int_equal(late->peers[1].taken, 1);
+    assert_false(shm->has_stale);
+    assert_true(receives(&ranks, 1, 2));
+    for (int r = 0; r < 3; r++)
+        strag_shm_end(ranks.views[r]);
+    shm_ranks_free(&ranks);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -511,6 +546,7 @@ int main(void)
         cmocka_unit_test(nobody_waits_for_who_gives_up),
         cmocka_unit_test(nobody_waits_for_who_has_left),
         cmocka_unit_test(earlier_messages_keep_no_slots),
+        cmocka_unit_test(who_gave_up_looks_until_all_go_on),
         cmocka_unit_test(plans_run_with_next_to_no_room),
         cmocka_unit_test(communicators_do_not_starve_each_other),
     };
