@@ -129,9 +129,8 @@ static int copy_to_slot(struct strag_shm *shm, const void *buffer, size_t elemen
 }
 
 /* For the slot of the message that was in the same cell before, which has been taken and is still
- * with the channel: the same again; or, if it is a long one, the one that has not been used for
- * longest. (Ranks that share processors share their caches, too.) STRAG_SHM_NO_SLOT: there is none,
- * or it is of no use. */
+ * with the channel: the same again; or, if the next message is_long, the slot that has not been
+ * used for longest. STRAG_SHM_NO_SLOT: there is none, or it is of no use. */
 static uint16_t reuse_slot(struct strag_shm *shm, struct strag_shm_peer *peer, uint16_t *place,
                            size_t bytes)
 {

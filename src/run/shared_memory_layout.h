@@ -27,14 +27,14 @@
  * A receiver that does not find its next message looks whether the channel has moved.
  *
  * Room. A channel keeps the slots of its last 8 messages: nothing has to be asked for in most
- * calls. Small ones it uses again; long ones it exchanges, where each rank has a processor, for
- * those that have not been used for longest: what a processor writes while another one has it in
- * its cache costs more than all the rest of a message (shared_memory_room.c has figures). What
- * messages that were taken have kept comes back when nothing is left, from all the process's
- * communicators that are not in a call. More than `large` are taken only where so many are in use:
- * memory that was never needed stays untouched. The engine relies on
- * room for the next message to a rank once this one has taken what it was sent. Slots for all that
- * do not grant that, but two rules do:
+ * calls. It uses them again; but for messages that fill half of a slot it exchanges them, where
+ * each rank has a processor, for those that have not been used for longest: what a processor writes
+ * while another one has it in its cache costs more than all the rest of a message
+ * (shared_memory_room.c has figures). What messages that were taken have kept comes back when
+ * nothing is left, from all the process's communicators that are not in a call. More than `large`
+ * are taken only where so many are in use: memory that was never needed stays untouched. The engine
+ * relies on room for the next message to a rank once this one has taken what it was sent. Slots for
+ * all that do not grant that, but two rules do:
  *
  *   1. A rank that waits, whatever for, and sees that another one is starved of room, takes what
  *      this one has sent it, and what it holds in place of it, into memory of its own (drains it).
@@ -102,7 +102,8 @@ struct strag_shm_ring {
 struct strag_shm_rank_status {
     _Atomic uint64_t key;
 
-    /* Published after a long wait or a failed call: calls before this one are over for the rank. */
+    /* Calls before this one are over for the rank. Published from time to time while it waits (with
+     * ranks on other hosts: at each look in vain), after a failed call, and on leaving. */
     _Atomic uint64_t begun;
 
     /* Where few ranks share a processor: the ranks whose next message it waits for, bit by bit (0:
@@ -242,9 +243,10 @@ struct strag_shm_drained {
     _Alignas(16) unsigned char data[];
 };
 
-/* Another rank of the host, as this one sees it. Numbers of messages wrap in shared memory, but not
- * here. What every message needs is in one cache line for each direction: where ranks share
- * processors, little of it is left in the caches when a rank goes on. */
+/* Another rank of the host, as this one sees it. Numbers of messages wrap in shared memory, and for
+ * the receiver; the sender counts on. What every message needs is in one cache line for each
+ * direction: where ranks share processors, little of it is left in the caches when a rank goes on.
+ */
 struct strag_shm_peer {
     /* sending */
     _Alignas(STRAG_SHM_LINE) struct strag_shm_cell *out; /* [CELLS]; NULL: no ring at the moment */
@@ -523,9 +525,9 @@ void strag_shm_see_taken(struct strag_shm_peer *peer);
 /** A slot for one message of so many bytes. @return STRAG_SHM_NO_SLOT: none is free */
 unsigned strag_shm_take_slot(struct strag_shm *shm, size_t bytes);
 
-/** A long slot that the next message could use again goes to the end of the rotation, for the one
- * that is at its beginning. @return that one, which has this one's use; or the same: there is none
- */
+/** A slot that a message which fills half of one could use again goes to the end of the rotation,
+ * for the one that is at its beginning.
+ * @return that one, which has this one's use; or the same: there is none */
 unsigned strag_shm_exchange_slot(struct strag_shm *shm, unsigned slot);
 
 /** A message in the slot is not needed any more. */
