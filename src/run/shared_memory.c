@@ -77,7 +77,7 @@ static bool is_taken(struct strag_shm_peer *peer, int64_t number)
 static void announce(const struct strag_shm *shm, struct strag_shm_peer *peer,
                      struct strag_shm_cell *cell, size_t elements, unsigned slot)
 {
-    cell->call = (uint32_t)shm->call;
+    cell->call = peer->out_call = (uint32_t)shm->call;
     cell->bytes = (uint16_t)(elements * shm->size);
     cell->slot = (uint16_t)slot;
     atomic_store_explicit(&cell->tag, peer->out_tag | (uint32_t)++peer->sent, memory_order_release);
@@ -93,11 +93,12 @@ static uint16_t find_shared(struct strag_shm *shm, const void *buffer, size_t el
         const struct strag_shm_peer *peer = shared->peer;
         if (shared->content != content || shared->buffer != buffer || shared->elements != elements)
             continue;
-        uint16_t slot = STRAG_SHM_NO_SLOT;
-        if (peer->sent - shared->number < STRAG_SHM_CELLS)
-            slot = peer->slots[(uint64_t)shared->number % STRAG_SHM_CELLS];
-        if (slot != STRAG_SHM_NO_SLOT)
-            shm->process->uses[slot]++;
+        if (peer->sent - shared->number >= STRAG_SHM_CELLS)
+            continue;
+        const uint16_t slot = peer->slots[(uint64_t)shared->number % STRAG_SHM_CELLS];
+        if (slot == STRAG_SHM_NO_SLOT) /* it came back; perhaps they were put elsewhere since */
+            continue;
+        shm->process->uses[slot]++;
         return slot;
     }
     return STRAG_SHM_NO_SLOT;
@@ -128,9 +129,8 @@ static int copy_to_slot(struct strag_shm *shm, const void *buffer, size_t elemen
 }
 
 /* For the slot of the message that was in the same cell before, which has been taken and is still
- * with the channel: the same again; or, if it is a long one, the one that has not been used for
- * longest. (Ranks that share processors share their caches, too.) STRAG_SHM_NO_SLOT: there is none,
- * or it is of no use. */
+ * with the channel: the same again; or, if the next message is_long, the slot that has not been
+ * used for longest. STRAG_SHM_NO_SLOT: there is none, or it is of no use. */
 static uint16_t reuse_slot(struct strag_shm *shm, struct strag_shm_peer *peer, uint16_t *place,
                            size_t bytes)
 {
@@ -186,15 +186,27 @@ static int starve(struct strag_shm *shm, const struct strag_shm_peer *peer)
     return stand_by(shm, peer);
 }
 
-/* ... for want of a ring. What was sent to a rank for which the call is over, and which has not
- * taken it by then, keeps its ring. (Most of them have: we have not looked since.) */
+/* The call is over for the peer: will it never take what it has not taken yet, or not before we
+ * return? It wants no more of this call's messages. Those of earlier ones it takes out of the way
+ * while it waits in a later call; but if it has given one up it may never come back. */
+static bool takes_no_more(const struct strag_shm *shm, const struct strag_shm_peer *peer)
+{
+    const struct strag_shm_rank_status *status = peer->status;
+    const uint64_t begun = atomic_load_explicit(&status->begun, memory_order_acquire);
+    if (begun <= shm->call || begun == STRAG_SHM_LEFT) /* who has left needs no ring */
+        return false;
+    return peer->out_call == (uint32_t)shm->call ||
+           atomic_load_explicit(&status->given_up, memory_order_relaxed) + 1 >= begun;
+}
+
+/* ... for want of a ring: messages keep theirs until they are taken. (Most ranks for which the call
+ * is over have taken all: we have not looked since.) */
 static int starve_of_rings(struct strag_shm *shm, const struct strag_shm_peer *peer)
 {
     for (int i = 0; i < shm->n; i++) {
         struct strag_shm_peer *other = &shm->peers[i];
-        if (other->sent == other->taken || !strag_shm_is_over(shm, other))
-            continue;
-        if (!is_taken(other, other->sent))
+        if (other->sent != other->taken && takes_no_more(shm, other) &&
+            !is_taken(other, other->sent))
             return STRAG_ERR_MISMATCH;
     }
     return starve(shm, peer);
@@ -402,12 +414,25 @@ static bool scan(struct strag_shm *shm, struct strag_shm_queue *queue, try_fn *t
     return kept != length;
 }
 
-/* Messages of calls that were given up take the room of others. */
+/* Messages of a call that was given up take the room of others. @return whether more of them may
+ * come from the peer: not when the call was over for it before we looked, nor behind a message of
+ * this call or of a later one */
+static bool drop_old_of(struct strag_shm *shm, struct strag_shm_peer *peer)
+{
+    const bool is_over =
+        atomic_load_explicit(&peer->status->begun, memory_order_acquire) > shm->given_up;
+    const bool found = next_message(shm, peer) != NULL;
+    if (found)
+        peer->received--;
+    return !is_over && !found;
+}
+
 static void drop_old(struct strag_shm *shm)
 {
+    shm->has_stale = false;
     for (int i = 0; i < shm->n; i++) {
-        if (i != shm->me && next_message(shm, &shm->peers[i]))
-            shm->peers[i].received--;
+        if (i != shm->me && drop_old_of(shm, &shm->peers[i]))
+            shm->has_stale = true;
     }
 }
 
@@ -538,8 +563,10 @@ void strag_shm_next_call(struct strag_shm *shm, bool polls)
 void strag_shm_abandon(struct strag_shm *shm)
 {
     strag_shm_publish_wait(shm, 0);
-    strag_shm_publish_call(shm, shm->call + 1);
+    shm->given_up = shm->call;
     shm->has_stale = true;
+    atomic_store_explicit(&shm->desk.status->given_up, shm->call, memory_order_relaxed);
+    strag_shm_publish_call(shm, shm->call + 1);
 }
 
 struct strag_transport *strag_shm_begin(struct strag_shm *shm, const void *type, size_t size,
@@ -557,8 +584,10 @@ struct strag_transport *strag_shm_begin(struct strag_shm *shm, const void *type,
     shm->refused = false;
     shm->idle = 0;
     shm->nshared = 0;
-    if (shm->process->threads)
+    if (shm->process->threads) {
         strag_shm_enter(shm);
+        shm->entered = true;
+    }
     shm->last = shm->call;
     return &shm->super;
 }
@@ -567,7 +596,10 @@ void strag_shm_end(struct strag_shm *shm)
 {
     if (shm->starved)
         strag_shm_publish_starved(shm, false);
-    strag_shm_leave(shm);
+    if (shm->entered) {
+        shm->entered = false;
+        strag_shm_leave(shm);
+    }
 }
 
 int strag_shm_choose_root(struct strag_shm *shm, size_t bytes)

@@ -162,7 +162,7 @@ void strag_shm_abandon(struct strag_shm *shm);
 struct strag_transport *strag_shm_begin(struct strag_shm *shm, const void *type, size_t size,
                                         bool contiguous, bool in_place);
 
-/** The call is over, or has failed. Allowed without strag_shm_begin, too. */
+/** The call is over, or has failed. Allowed without strag_shm_begin, or where it returned NULL. */
 void strag_shm_end(struct strag_shm *shm);
 
 /**

@@ -27,14 +27,14 @@
  * A receiver that does not find its next message looks whether the channel has moved.
  *
  * Room. A channel keeps the slots of its last 8 messages: nothing has to be asked for in most
- * calls. Small ones it uses again; long ones it exchanges, where each rank has a processor, for
- * those that have not been used for longest: what a processor writes while another one has it in
- * its cache costs more than all the rest of a message (shared_memory_room.c has figures). What
- * messages that were taken have kept comes back when nothing is left, from all the process's
- * communicators that are not in a call. More than `large` are taken only where so many are in use:
- * memory that was never needed stays untouched. The engine relies on
- * room for the next message to a rank once this one has taken what it was sent. Slots for all that
- * do not grant that, but two rules do:
+ * calls. It uses them again; but for messages that fill half of a slot it exchanges them, where
+ * each rank has a processor, for those that have not been used for longest: what a processor writes
+ * while another one has it in its cache costs more than all the rest of a message
+ * (shared_memory_room.c has figures). What messages that were taken have kept comes back when
+ * nothing is left, from all the process's communicators that are not in a call. More than `large`
+ * are taken only where so many are in use: memory that was never needed stays untouched. The engine
+ * relies on room for the next message to a rank once this one has taken what it was sent. Slots for
+ * all that do not grant that, but two rules do:
  *
  *   1. A rank that waits, whatever for, and sees that another one is starved of room, takes what
  *      this one has sent it, and what it holds in place of it, into memory of its own (drains it).
@@ -45,8 +45,13 @@
  * its way. Each of their receivers is in the call, or will be, since it has not got all that the
  * call has for it; there it takes the message because it wants it, or drains it because it waits.
  * Other communicators, whose threads may wait for this very call, have taken nothing that it must
- * have. (If a receiver's call has failed it takes nothing more; slots of messages to it are free at
- * once, and who needs the ring fails, too.)
+ * have.
+ *
+ * If a receiver's call has failed it takes nothing more of it. Slots of such messages are free at
+ * once; their ring is free when the receiver has left, or waits in a later call and takes them out
+ * of the way. Who needs the ring waits for that; but it fails, too, if the messages are of its own
+ * call, or if the receiver has given up a call and has not waited in a later one since: it may
+ * never come back.
  *
  * Leaving. Others may read a rank's desk until they leave the communicator themselves. So its
  * memory is used again only when all have said that they left: begun is LEFT, or the desk's key has
@@ -59,6 +64,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stddef.h>
 
 enum {
     STRAG_SHM_LINE = 64,       /* bytes of a cache line */
@@ -96,7 +102,8 @@ struct strag_shm_ring {
 struct strag_shm_rank_status {
     _Atomic uint64_t key;
 
-    /* Published after a long wait or a failed call: calls before this one are over for the rank. */
+    /* Calls before this one are over for the rank. Published from time to time while it waits (with
+     * ranks on other hosts: at each look in vain), after a failed call, and on leaving. */
     _Atomic uint64_t begun;
 
     /* Where few ranks share a processor: the ranks whose next message it waits for, bit by bit (0:
@@ -108,7 +115,10 @@ struct strag_shm_rank_status {
     _Atomic uint32_t starved; /* it has no room for a message */
 
     _Atomic uint64_t clock; /* shared_memory_notes.h: which clock its notes are of */
-    unsigned char padding[STRAG_SHM_LINE - 40];
+
+    /* The last call that it has given up, published before `begun`; 0: none. */
+    _Atomic uint64_t given_up;
+    unsigned char padding[STRAG_SHM_LINE - 48];
 
     /* A line of their own, in which nobody looks for messages. */
     _Atomic uint64_t announced;              /* by rank 0: a call's number, ... */
@@ -233,9 +243,10 @@ struct strag_shm_drained {
     _Alignas(16) unsigned char data[];
 };
 
-/* Another rank of the host, as this one sees it. Numbers of messages wrap in shared memory, but not
- * here. What every message needs is in one cache line for each direction: where ranks share
- * processors, little of it is left in the caches when a rank goes on. */
+/* Another rank of the host, as this one sees it. Numbers of messages wrap in shared memory, and for
+ * the receiver; the sender counts on. What every message needs is in one cache line for each
+ * direction: where ranks share processors, little of it is left in the caches when a rank goes on.
+ */
 struct strag_shm_peer {
     /* sending */
     _Alignas(STRAG_SHM_LINE) struct strag_shm_cell *out; /* [CELLS]; NULL: no ring at the moment */
@@ -243,6 +254,7 @@ struct strag_shm_peer {
     int64_t sent;                                        /* number of the last message to it */
     int64_t taken;                                       /* as of our last look */
     const _Atomic uint32_t *out_taken;
+    uint32_t out_call;               /* of the last message; the lower half of its number */
     int in_slots;                    /* of the last messages, whether taken or not */
     uint16_t slots[STRAG_SHM_CELLS]; /* by number; STRAG_SHM_NO_SLOT */
 
@@ -265,6 +277,7 @@ struct strag_shm_peer {
     struct strag_shm_desk desk;
     uint64_t desk_key;
 };
+_Static_assert(offsetof(struct strag_shm_peer, in) == STRAG_SHM_LINE, "a line for sending");
 
 /* A message whose values may go to other ranks, too. */
 struct strag_shm_shared {
@@ -319,9 +332,10 @@ struct strag_shm {
     struct strag_shm_rank_status alone; /* where there is no desk */
     struct strag_shm *next_busy, *next_left;
     atomic_bool in_call; /* or somebody looks after it; only with threads */
+    bool entered;        /* ... by our own call, which begin may not have come to */
     bool joined;         /* others may read our desk */
     bool few;       /* all are on this host, and few share a processor: they look who can go on */
-    bool has_stale; /* a call was given up: messages of it may be left */
+    bool has_stale; /* a call was given up: messages of it may be left, or still come */
 
     /* sending */
     unsigned slots_used;
@@ -332,9 +346,10 @@ struct strag_shm {
     struct strag_shm_writing writing;
 
     /* the call */
-    uint64_t call;    /* its number, from 1; all ranks count alike */
-    uint64_t last;    /* the last one that may have sent anything; for those who look after us */
-    const void *type; /* these three as in strag_shm_begin */
+    uint64_t call;     /* its number, from 1; all ranks count alike */
+    uint64_t last;     /* the last one that may have sent anything; for those who look after us */
+    uint64_t given_up; /* the last one that has failed; 0: none */
+    const void *type;  /* these three as in strag_shm_begin */
     size_t size;
     bool contiguous;
     bool polls;   /* as in strag_shm_next_call */
@@ -387,6 +402,20 @@ static inline uint64_t strag_shm_tag(uint64_t entry)
 static inline bool strag_shm_is_over(const struct strag_shm *shm, const struct strag_shm_peer *peer)
 {
     return atomic_load_explicit(&peer->status->begun, memory_order_acquire) > shm->call;
+}
+
+/* Has the peer left the communicator, so that it reads nothing more? */
+static inline bool strag_shm_has_left(const struct strag_shm_peer *peer)
+{
+    return atomic_load_explicit(&peer->status->begun, memory_order_acquire) == STRAG_SHM_LEFT;
+}
+
+/* Is the call of the last message to the peer over for it? It never reads its messages then. */
+static inline bool strag_shm_is_stale(const struct strag_shm *shm,
+                                      const struct strag_shm_peer *peer)
+{
+    const uint64_t call = shm->last - ((uint32_t)shm->last - peer->out_call);
+    return atomic_load_explicit(&peer->status->begun, memory_order_acquire) > call;
 }
 
 /* Of calls, whose numbers may wrap. */
@@ -496,9 +525,9 @@ void strag_shm_see_taken(struct strag_shm_peer *peer);
 /** A slot for one message of so many bytes. @return STRAG_SHM_NO_SLOT: none is free */
 unsigned strag_shm_take_slot(struct strag_shm *shm, size_t bytes);
 
-/** A long slot that the next message could use again goes to the end of the rotation, for the one
- * that is at its beginning. @return that one, which has this one's use; or the same: there is none
- */
+/** A slot that a message which fills half of one could use again goes to the end of the rotation,
+ * for the one that is at its beginning.
+ * @return that one, which has this one's use; or the same: there is none */
 unsigned strag_shm_exchange_slot(struct strag_shm *shm, unsigned slot);
 
 /** A message in the slot is not needed any more. */

@@ -142,7 +142,7 @@ void strag_shm_see_taken(struct strag_shm_peer *peer)
         peer->taken = last;
 }
 
-/* What peers have taken comes back; so does what goes to a peer that has given the call up. */
+/* What peers have taken comes back; so does what they will never read. */
 static void look_after(struct strag_shm *shm)
 {
     for (int i = 0; i < shm->n && shm->slots_used > 0; i++) {
@@ -150,10 +150,7 @@ static void look_after(struct strag_shm *shm)
         if (peer->in_slots == 0)
             continue;
         strag_shm_see_taken(peer);
-        put_up_to(shm, peer,
-                  atomic_load_explicit(&peer->status->begun, memory_order_acquire) > shm->last
-                      ? peer->sent
-                      : peer->taken);
+        put_up_to(shm, peer, strag_shm_is_stale(shm, peer) ? peer->sent : peer->taken);
     }
 }
 
@@ -226,12 +223,12 @@ void strag_shm_put_slot(struct strag_shm *shm, unsigned slot)
 
 /* ---- Rings ---- */
 
-/* Has the peer taken all that was sent to it? */
+/* Has the peer taken all that was sent to it, or left? */
 static bool is_idle(struct strag_shm_peer *peer)
 {
     if (peer->taken != peer->sent)
         strag_shm_see_taken(peer);
-    return peer->taken == peer->sent;
+    return peer->taken == peer->sent || strag_shm_has_left(peer);
 }
 
 /* A ring may go to another channel if nothing in it is on its way. */

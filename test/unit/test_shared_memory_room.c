@@ -72,7 +72,7 @@ static void plans_run_with_next_to_no_room(void **state)
     (void)state;
     static const int ranks[] = {2, 3, 4, 5, 6, 7, 8, 11, 16};
     struct rng rng = {support_seed("no room")};
-    const long rounds = support_cases(12);
+    const long rounds = support_cases(4);
     for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++) {
         static struct shm_plans plans[PLANS_MAX];
         const int n = ranks[i], nplans = make_plans(plans, n);
@@ -104,7 +104,7 @@ static void communicators_do_not_starve_each_other(void **state)
     (void)state;
     enum { COMMUNICATORS = 3 };
     struct rng rng = {support_seed("threads")};
-    const long rounds = support_cases(20);
+    const long rounds = support_cases(8);
     for (int n = 2; n <= 5; n++) {
         static struct shm_plans plans[PLANS_MAX];
         const int nplans = make_plans(plans, n);
@@ -144,12 +144,18 @@ static struct strag_transport *begin(struct shm_ranks *ranks, int rank)
     return strag_shm_begin(ranks->views[rank], NULL, 1, true, true);
 }
 
-static int try_send(struct shm_ranks *ranks, int from, int to)
+/* @param content  as in struct strag_transfer */
+static int try_send_content(struct shm_ranks *ranks, int from, int to, uint64_t content)
 {
     struct strag_transport *transport = &ranks->views[from]->super;
     static char values[BYTES];
     memset(values, from, sizeof values);
-    return transport->try_send(transport, to, values, sizeof values, 0);
+    return transport->try_send(transport, to, values, sizeof values, content);
+}
+
+static int try_send(struct shm_ranks *ranks, int from, int to)
+{
+    return try_send_content(ranks, from, to, 0);
 }
 
 /* @return whether there was one, and it was right */
@@ -280,6 +286,58 @@ static void each_communicator_has_a_slot(void **state)
     shm_ranks_free(&first);
 }
 
+/* Where the slot in which values were first has come back, they are found where they are now. */
+static void values_are_shared_where_they_are(void **state)
+{
+    (void)state;
+    enum { CONTENT = 1 };
+    const struct strag_shm_size size = size_of(4, 0, 1);
+    const struct shm_host_options options = {.yields = true, .size = &size};
+    struct shm_ranks ranks;
+    shm_ranks_create(&ranks, 5, &options);
+    for (int r = 0; r < 5; r++)
+        begin(&ranks, r);
+    assert_int_equal(try_send_content(&ranks, 0, 1, CONTENT), STRAG_OK);
+    assert_true(receives(&ranks, 1, 0));
+    assert_int_equal(try_send(&ranks, 0, 2), STRAG_OK); /* in the only slot */
+    assert_true(receives(&ranks, 2, 0));
+    assert_int_equal(try_send_content(&ranks, 0, 3, CONTENT), STRAG_OK); /* there again */
+    assert_int_equal(try_send(&ranks, 0, 4), STRAG_PENDING);
+    assert_int_equal(try_send_content(&ranks, 0, 4, CONTENT), STRAG_OK);
+    assert_true(receives(&ranks, 3, 0));
+    assert_true(receives(&ranks, 4, 0));
+    for (int r = 0; r < 5; r++)
+        strag_shm_end(ranks.views[r]);
+    shm_ranks_free(&ranks);
+}
+
+/* A call whose elements are too long does not enter: whoever looks after the communicator at the
+ * time is left alone. */
+static void who_looks_after_is_not_thrown_out(void **state)
+{
+    (void)state;
+    const struct strag_shm_size size = size_of(4, 0, 1);
+    const struct shm_host_options options = {.yields = true, .threads = true, .size = &size};
+    struct shm_ranks ranks;
+    shm_ranks_create(&ranks, 2, &options);
+    struct strag_shm *shm = ranks.views[0];
+    strag_shm_enter(shm); /* as another thread */
+    strag_shm_next_call(shm, false);
+    assert_null(strag_shm_begin(shm, NULL, strag_shm_longest(shm) + 1, true, true));
+    strag_shm_end(shm);
+    assert_true(shm->in_call);
+    strag_shm_leave(shm);
+    assert_non_null(begin(&ranks, 0));
+    assert_true(shm->in_call);
+    strag_shm_end(shm);
+    assert_false(shm->in_call);
+    strag_shm_enter(shm); /* and after a call that did enter */
+    strag_shm_end(shm);
+    assert_true(shm->in_call);
+    strag_shm_leave(shm);
+    shm_ranks_free(&ranks);
+}
+
 /* A rank that has given the call up takes nothing more, but keeps nobody from sending to others. */
 static void who_gives_up_is_in_nobodys_way(void **state)
 {
@@ -336,14 +394,159 @@ static void who_has_gone_on_took_all(void **state)
     shm_ranks_free(&ranks);
 }
 
+/* Rank 1 takes nothing of what rank 0 sends it in the first call, and all go on to the second. */
+static void leave_one_behind(struct shm_ranks *ranks, const struct strag_shm_size *size)
+{
+    const struct shm_host_options options = {.yields = true, .size = size};
+    shm_ranks_create(ranks, 3, &options);
+    for (int r = 0; r < 3; r++)
+        begin(ranks, r);
+    assert_int_equal(try_send(ranks, 0, 1), STRAG_OK);
+    for (int r = 0; r < 3; r++) {
+        strag_shm_end(ranks->views[r]);
+        begin(ranks, r);
+    }
+}
+
+/* Whoever waits drains. */
+static void wait_for_nothing(struct shm_ranks *ranks, int rank)
+{
+    struct strag_transport *transport = &ranks->views[rank]->super;
+    for (int i = 0; i < 100; i++)
+        transport->progress(transport);
+}
+
+/* What a rank has not taken in an earlier call keeps its ring, but not for ever: that is no
+ * mismatch, although this call is over for that rank. */
+static void earlier_messages_are_no_mismatch(void **state)
+{
+    (void)state;
+    const struct strag_shm_size size = size_of(0, 0, 2);
+    struct shm_ranks ranks;
+    leave_one_behind(&ranks, &size);
+    assert_int_equal(try_send(&ranks, 0, 2), STRAG_PENDING);
+    strag_shm_end(ranks.views[1]);
+    begin(&ranks, 1);
+    strag_shm_publish_call(ranks.views[1], ranks.views[1]->call);
+    assert_int_equal(try_send(&ranks, 0, 2), STRAG_PENDING);
+    assert_true(ranks.views[0]->starved);
+    wait_for_nothing(&ranks, 1);
+    assert_null(ranks.views[1]->peers[0].drained);
+    assert_int_equal(try_send(&ranks, 0, 2), STRAG_OK);
+    assert_true(receives(&ranks, 2, 0));
+    for (int r = 0; r < 3; r++)
+        strag_shm_end(ranks.views[r]);
+    shm_ranks_free(&ranks);
+}
+
+/* ... but who has given up may never come back to take them out of the way, ... */
+static void nobody_waits_for_who_gives_up(void **state)
+{
+    (void)state;
+    const struct strag_shm_size size = size_of(0, 0, 2);
+    struct shm_ranks ranks;
+    leave_one_behind(&ranks, &size);
+    strag_shm_end(ranks.views[1]);
+    strag_shm_abandon(ranks.views[1]);
+    assert_int_equal(try_send(&ranks, 0, 2), STRAG_ERR_MISMATCH);
+    begin(&ranks, 1);
+    strag_shm_end(ranks.views[1]);
+    begin(&ranks, 1); /* it goes on, and waits */
+    strag_shm_publish_call(ranks.views[1], ranks.views[1]->call);
+    assert_int_equal(try_send(&ranks, 0, 2), STRAG_PENDING);
+    strag_shm_end(ranks.views[1]);
+    strag_shm_abandon(ranks.views[1]); /* and gives up once more */
+    assert_int_equal(try_send(&ranks, 0, 2), STRAG_ERR_MISMATCH);
+    for (int r = 0; r < 3; r += 2)
+        strag_shm_end(ranks.views[r]);
+    shm_ranks_free(&ranks);
+}
+
+/* ... and who has left reads nothing. */
+static void nobody_waits_for_who_has_left(void **state)
+{
+    (void)state;
+    const struct strag_shm_size size = size_of(0, 0, 2);
+    struct shm_ranks ranks;
+    leave_one_behind(&ranks, &size);
+    strag_shm_end(ranks.views[1]);
+    strag_shm_publish_call(ranks.views[1], STRAG_SHM_LEFT);
+    assert_int_equal(try_send(&ranks, 0, 2), STRAG_OK);
+    assert_true(receives(&ranks, 2, 0));
+    for (int r = 0; r < 3; r += 2)
+        strag_shm_end(ranks.views[r]);
+    shm_ranks_free(&ranks);
+}
+
+/* Slots of messages that will never be read come back at once, also in a later call. */
+static void earlier_messages_keep_no_slots(void **state)
+{
+    (void)state;
+    const struct strag_shm_size size = size_of(4, 0, 1);
+    struct shm_ranks ranks;
+    leave_one_behind(&ranks, &size);
+    assert_int_equal(try_send(&ranks, 0, 2), STRAG_PENDING); /* rank 1 may still read it */
+    strag_shm_publish_call(ranks.views[1], ranks.views[1]->call);
+    assert_int_equal(try_send(&ranks, 0, 2), STRAG_OK);
+    assert_true(receives(&ranks, 2, 0));
+    assert_int_equal(try_send(&ranks, 0, 1), STRAG_OK);
+    assert_int_equal(try_send(&ranks, 0, 2), STRAG_PENDING); /* of this call: it is to be read */
+    assert_true(receives(&ranks, 1, 0));
+    for (int r = 0; r < 3; r++)
+        strag_shm_end(ranks.views[r]);
+    shm_ranks_free(&ranks);
+}
+
+/* A rank that has given a call up looks for what is left of it as long as some may come. */
+static void who_gave_up_looks_until_all_go_on(void **state)
+{
+    (void)state;
+    const struct strag_shm_size size = size_of(4, 0, 4);
+    const struct shm_host_options options = {.yields = true, .size = &size};
+    struct shm_ranks ranks;
+    shm_ranks_create(&ranks, 3, &options);
+    for (int r = 0; r < 3; r++)
+        begin(&ranks, r);
+    struct strag_shm *const shm = ranks.views[1], *const late = ranks.views[0];
+    strag_shm_end(shm);
+    strag_shm_abandon(shm);
+    begin(&ranks, 1);
+    shm->super.progress(&shm->super);
+    assert_true(shm->has_stale);
+    strag_shm_end(ranks.views[2]);
+    begin(&ranks, 2);
+    assert_int_equal(try_send(&ranks, 2, 1), STRAG_OK); /* of the second call */
+    shm->super.progress(&shm->super);
+    assert_true(shm->has_stale);
+    assert_int_equal(try_send(&ranks, 0, 1), STRAG_OK); /* of the first one */
+    strag_shm_end(late);
+    begin(&ranks, 0);
+    strag_shm_publish_call(late, late->call);
+    shm->super.progress(&shm->super);
+    strag_shm_see_taken(&late->peers[1]);
+    assert_int_equal(late->peers[1].taken, 1);
+    assert_false(shm->has_stale);
+    assert_true(receives(&ranks, 1, 2));
+    for (int r = 0; r < 3; r++)
+        strag_shm_end(ranks.views[r]);
+    shm_ranks_free(&ranks);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_starved_rank_is_helped),
         cmocka_unit_test(each_communicator_has_a_slot),
         cmocka_unit_test(long_messages_go_round),
+        cmocka_unit_test(values_are_shared_where_they_are),
+        cmocka_unit_test(who_looks_after_is_not_thrown_out),
         cmocka_unit_test(who_gives_up_is_in_nobodys_way),
         cmocka_unit_test(who_has_gone_on_took_all),
+        cmocka_unit_test(earlier_messages_are_no_mismatch),
+        cmocka_unit_test(nobody_waits_for_who_gives_up),
+        cmocka_unit_test(nobody_waits_for_who_has_left),
+        cmocka_unit_test(earlier_messages_keep_no_slots),
+        cmocka_unit_test(who_gave_up_looks_until_all_go_on),
         cmocka_unit_test(plans_run_with_next_to_no_room),
         cmocka_unit_test(communicators_do_not_starve_each_other),
     };
