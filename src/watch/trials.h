@@ -7,8 +7,9 @@
  *     1. Some calls have run with what the table says, at about the same size.
  *     2. Heats: what is modelled to take at most a fifth longer, if all latencies overlap that can,
  *        runs in one or two calls, one after the other, at most STRAG_TRIAL_RUNS - 1 algorithms;
- *        of those that the model cannot tell apart two. If the model, which has learnt from them,
- *        then promises more of others, once these, too.
+ *        of those that the model cannot tell apart two. What would run without us is always one,
+ *        where calls are short. If the model, which has learnt from them, then promises more of
+ *        others, once these, too.
  *     3. The final: those within a tenth of the fastest, and as much more as calls scatter, three
  *        at most, run three times more; the table's choice does not, where calls are short and it
  *        has run as often. Of each the median counts. The table's choice loses only to what is

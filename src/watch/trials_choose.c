@@ -16,6 +16,9 @@ static const double margin = 0.2;
 /* What a call is thought to lose at the least. */
 static const double thought_lost = 0.1;
 
+/* ... but what would run without us, if that is thought to lose no more of what trials may. */
+static const double most_of_granted = 0.5;
+
 /* Forms whose modelled times differ by less are alike: the same messages in another order. */
 static const double alike = 0.001;
 
@@ -142,6 +145,19 @@ static void add_if_granted(struct strag_trial_class *class, const struct strag_o
     class->thought += lost;
 }
 
+/* What runs without us takes part where its calls are short: what it really does is not known, so
+ * nobody can say that it is slower before it has run. */
+static void add_previous(struct strag_trial_class *class, const struct strag_offer *offers,
+                         int count, double best)
+{
+    const double most = most_of_granted * strag_trial_most_granted(class);
+    for (int i = 0; i < count; i++) {
+        const double worst = offers[i].seconds / best;
+        if (!offers[i].algorithm && strag_trial_heat_calls(class) * (worst - 1) <= most)
+            add_if_granted(class, &offers[i], worst, 1);
+    }
+}
+
 /* Each algorithm with one count of blocks before any has a second one. */
 void strag_trial_choose(struct strag_trials *trials, int size_class,
                         const struct strag_offer *offers, int count, int losers)
@@ -162,6 +178,8 @@ void strag_trial_choose(struct strag_trials *trials, int size_class,
         best = fmax(best, strag_trial_shortest(&class->form[0]));
     qsort(entrants, (size_t)count, sizeof *entrants, compare_entrants);
     class->thought = losers * thought_lost;
+    if (strag_trial_heat_calls(class) > 1)
+        add_previous(class, offers, count, best);
     for (int most = 1; most <= PER_ALGORITHM; most++) {
         for (int i = 0; i < count && class->forms < STRAG_TRIAL_RUNS; i++) {
             if (entrants[i].expected <= (1 + margin) * best)
