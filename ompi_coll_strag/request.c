@@ -6,7 +6,7 @@
 enum { MORE_AT_A_TIME = 16 };
 
 static struct {
-    pthread_mutex_t lock; /* of the next two */
+    pthread_mutex_t lock; /* of the next two; only with threads */
     opal_free_list_t free;
     bool made;
 } requests = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -20,18 +20,25 @@ static void request_construct(coll_strag_request_t *request)
 
 OBJ_CLASS_INSTANCE(coll_strag_request_t, ompi_coll_base_nbc_request_t, request_construct, NULL);
 
+static void make_list(void)
+{
+    OBJ_CONSTRUCT(&requests.free, opal_free_list_t);
+    requests.made =
+        opal_free_list_init(&requests.free, sizeof(coll_strag_request_t), opal_cache_line_size,
+                            OBJ_CLASS(coll_strag_request_t), 0, 0, 0, -1, MORE_AT_A_TIME, NULL, 0,
+                            NULL, NULL, NULL) == OPAL_SUCCESS;
+}
+
 /* @return NULL: out of memory */
 static struct coll_strag_request *take(void)
 {
-    pthread_mutex_lock(&requests.lock);
-    if (!requests.made) {
-        OBJ_CONSTRUCT(&requests.free, opal_free_list_t);
-        requests.made =
-            opal_free_list_init(&requests.free, sizeof(coll_strag_request_t), opal_cache_line_size,
-                                OBJ_CLASS(coll_strag_request_t), 0, 0, 0, -1, MORE_AT_A_TIME, NULL,
-                                0, NULL, NULL, NULL) == OPAL_SUCCESS;
-    }
-    pthread_mutex_unlock(&requests.lock);
+    const bool threads = opal_using_threads();
+    if (threads)
+        pthread_mutex_lock(&requests.lock);
+    if (!requests.made)
+        make_list();
+    if (threads)
+        pthread_mutex_unlock(&requests.lock);
     return requests.made ? (struct coll_strag_request *)opal_free_list_get(&requests.free) : NULL;
 }
 
