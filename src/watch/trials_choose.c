@@ -13,11 +13,11 @@ enum {
 /* What is modelled to take longer than the best by more than that is not tried. */
 static const double margin = 0.2;
 
-/* What a call is thought to lose at the least. */
-static const double thought_lost = 0.1;
-
 /* ... but what would run without us, if that is thought to lose no more of what trials may. */
 static const double most_of_granted = 0.5;
+
+/* What a call is thought to lose at the least. */
+static const double thought_lost = 0.1;
 
 /* Forms whose modelled times differ by less are alike: the same messages in another order. */
 static const double alike = 0.001;

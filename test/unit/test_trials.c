@@ -149,8 +149,8 @@ static void finds_the_best(void **state)
     strag_trials_free(job.trials);
 }
 
-/* The previous component may be it, too. */
-/* Of short calls it is tried however slow it is thought to be, up to a limit. */
+/* The previous component may be it, too. Where calls are short it is tried however slow it is
+ * thought to be, up to a limit. */
 static void previous(void **state)
 {
     (void)state;
