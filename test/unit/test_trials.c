@@ -171,6 +171,24 @@ static void previous(void **state)
     }
 }
 
+/* Where the table's choice has run as often as others will have, these alone run in the final. */
+static void short_final(void **state)
+{
+    (void)state;
+    for (int lags = 0; lags <= 1; lags++) {
+        struct job job = job_make(3, 0, 2);
+        job.truth[0] = 1e-3;
+        job.truth[1] = 0.99e-3;
+        job.lags = lags;
+        run(&job, 4);
+        assert_int_equal(job.trial.runs, 1);
+        run(&job, 6 + lags);
+        assert_int_equal(job.trial.runs, lags ? 1 : 2);
+        assert_ptr_equal(job.trial.run[job.trial.runs - 1].algorithm, strag_algorithms[1]);
+        strag_trials_free(job.trials);
+    }
+}
+
 /* All take a fifth of what is modelled: that is no reason to try nobody. */
 static void faster_than_modelled(void **state)
 {
@@ -475,14 +493,23 @@ static void twenty_percent(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(finds_the_best), cmocka_unit_test(previous),
-        cmocka_unit_test(alike),          cmocka_unit_test(hoped_for_later),
-        cmocka_unit_test(nobody),         cmocka_unit_test(faster_than_modelled),
-        cmocka_unit_test(late),           cmocka_unit_test(running),
-        cmocka_unit_test(table),          cmocka_unit_test(overlapping),
-        cmocka_unit_test(adopted),        cmocka_unit_test(very_long),
-        cmocka_unit_test(sizes),          cmocka_unit_test(one_percent),
-        cmocka_unit_test(five_percent),   cmocka_unit_test(twenty_percent),
+        cmocka_unit_test(finds_the_best),
+        cmocka_unit_test(previous),
+        cmocka_unit_test(short_final),
+        cmocka_unit_test(alike),
+        cmocka_unit_test(hoped_for_later),
+        cmocka_unit_test(nobody),
+        cmocka_unit_test(faster_than_modelled),
+        cmocka_unit_test(late),
+        cmocka_unit_test(running),
+        cmocka_unit_test(table),
+        cmocka_unit_test(overlapping),
+        cmocka_unit_test(adopted),
+        cmocka_unit_test(very_long),
+        cmocka_unit_test(sizes),
+        cmocka_unit_test(one_percent),
+        cmocka_unit_test(five_percent),
+        cmocka_unit_test(twenty_percent),
     };
     return cmocka_run_group_tests_name("trials", tests, NULL, NULL);
 }
