@@ -17,6 +17,11 @@ static const double agreement = 1.12;
 /* What is left of a probe's scatter after another one. */
 static const double scatter_kept = 0.8;
 
+/* A message of a probe takes so long on a fast link, and where calls take long with a suspicion, or
+ * to confirm what a probe has found, up to so long: what ranks wait for a processor is a smaller
+ * part of that. */
+static const double usual_message = 1e-3, thorough_message = 30e-3;
+
 /* A meter's rate counts if its messages waited for more than this part of the calls' time. */
 static const double least_wait = 0.02;
 
@@ -24,7 +29,8 @@ struct host {
     double nominal; /* the fastest one's is 1 */
     double factor;  /* in force; 1: not slow */
     double pending; /* the factor by the last probe */
-    double last;    /* the rate of its slower link in the last probe; 0: there was none */
+    double last;    /* the rate of its slower link in the last probe, relative to the reference,
+                     * since longer messages may be faster or slower; 0: there was none */
     double out, in; /* scratch: the best rates; 0: unknown */
     double seen;    /* the factor by the meters of the last window, or 1 */
 };
@@ -37,6 +43,7 @@ struct strag_slowdown {
     double *sorted; /* [hosts] */
 
     double reference;  /* bytes per second of a fast link; 0: unknown */
+    double metered;    /* the same, by the meters of the last window */
     double scatter;    /* of fast links' rates in the last probes, relative */
     double took, idle; /* seconds of a probe; since the last one */
     double tolerated;  /* a suspicion of this strength was refuted */
@@ -218,8 +225,9 @@ static double suspect(struct strag_slowdown *slowdown, const void *notes, size_t
         if (host->out > 0 || host->in > 0)
             slowdown->sorted[count++] = fmax(host->out, host->in);
     }
-    if (!(reference > 0) && count > 0)
-        reference = upper_quartile(slowdown, count);
+    slowdown->metered = count > 0 ? upper_quartile(slowdown, count) : 0;
+    if (!(reference > 0))
+        reference = slowdown->metered;
     for (int h = 0; h < slowdown->hosts; h++) {
         struct host *host = &slowdown->host[h];
         most = fmax(most, deviation(host, host->out, reference));
@@ -227,6 +235,11 @@ static double suspect(struct strag_slowdown *slowdown, const void *notes, size_t
         host->seen = fmax(slower(host->out, reference), slower(host->in, reference));
     }
     return most;
+}
+
+static bool is_suspicious(const struct strag_slowdown *slowdown)
+{
+    return slowdown->suspicion > slowdown->options.least * slowdown->tolerated;
 }
 
 static bool any_slow(const struct strag_slowdown *slowdown)
@@ -248,7 +261,7 @@ bool strag_slowdown_window(struct strag_slowdown *slowdown, const void *notes, s
     if (strag_probe_rounds(slowdown->hosts) == 0)
         return false;
     slowdown->suspicion = suspect(slowdown, notes, stride, calls);
-    bool more = slowdown->suspicion > options->least * slowdown->tolerated || any_slow(slowdown);
+    const bool more = is_suspicious(slowdown) || any_slow(slowdown);
     return slowdown->is_pending ||
            slowdown->took <= (more ? options->more : options->share) * slowdown->idle;
 }
@@ -262,9 +275,27 @@ int strag_probe_rounds(int hosts)
     return hosts - 1 < STRAG_PROBE_ROUNDS ? hosts - 1 : STRAG_PROBE_ROUNDS;
 }
 
+/* By what factor the slowest link is thought to be slower than a fast one. */
+static double slowest(const struct strag_slowdown *slowdown)
+{
+    double most = slowdown->suspicion;
+    for (int h = 0; h < slowdown->hosts; h++) {
+        const struct host *host = &slowdown->host[h];
+        most = fmax(most, fmax(host->factor, slowdown->is_pending ? host->pending : 1));
+    }
+    return most;
+}
+
+/* All rounds take as long as the slowest link does, and together the share that is granted. */
 size_t strag_slowdown_bytes(const struct strag_slowdown *slowdown)
 {
-    return (size_t)fmin(fmax(slowdown->reference * 1e-3, 128 << 10), 4 << 20);
+    const double rate = slowdown->reference > 0 ? slowdown->reference : slowdown->metered;
+    const double granted =
+        slowdown->options.more * slowdown->idle / (STRAG_PROBE_ROUNDS * slowest(slowdown));
+    double seconds = usual_message;
+    if (slowdown->is_pending || is_suspicious(slowdown))
+        seconds = fmax(seconds, fmin(granted, thorough_message));
+    return (size_t)fmin(fmax(rate * seconds, 128 << 10), 4 << 20);
 }
 
 /* Each host's best rates. @return false: one was not measured */
@@ -300,8 +331,9 @@ static void find_scatter(struct strag_slowdown *slowdown)
         sum += log(slowdown->sorted[h] / slowdown->sorted[first]);
     for (int h = 0; h < hosts; h++) {
         struct host *host = &slowdown->host[h];
-        slowdown->sorted[h] = host->last > 0 ? fabs(log(speed(host) / host->last)) : 0;
-        host->last = speed(host);
+        const double relative = speed(host) / slowdown->reference;
+        slowdown->sorted[h] = host->last > 0 ? fabs(log(relative / host->last)) : 0;
+        host->last = relative;
     }
     qsort(slowdown->sorted, (size_t)hosts, sizeof *slowdown->sorted, strag_compare_double);
     moved = of_median * slowdown->sorted[hosts / 2] / sqrt(2);
@@ -363,7 +395,7 @@ static bool compare(struct strag_slowdown *slowdown, bool *sure)
         bool seen = factor > host->factor && host->seen >= least_factor(slowdown);
         changed = changed || other;
         *sure = *sure && (!other || again || seen);
-        host->pending = factor;
+        host->pending = again ? sqrt(factor * host->pending) : factor;
     }
     return changed;
 }

@@ -4,10 +4,11 @@
  *
  *     after every window   all ranks' meters (meter.h) are evaluated. This is free but rough: is
  *                          there a suspicion?
- *     then                 a probe: all hosts send each other some 100 KiB at the same time. It
+ *     then                 a probe: all hosts send each other 128 KiB or more at the same time. It
  *                          takes time, but no plan, straggler or buffer interferes.
  *     slow                 a host that a probe finds slow is confirmed by a second one, a window
- *                          later, or at once by the meters; two probes end it.
+ *                          later, or at once by the meters; two probes end it. Where there were
+ *                          two its factor is their (geometric) mean.
  *
  * A probe has up to three rounds. In round r every host sends to the host r + 1 further on and
  * receives from the one r + 1 before, in the order of the topology, so every link carries one
@@ -99,8 +100,9 @@ void strag_slowdown_state(const struct strag_slowdown *slowdown, struct strag_st
 bool strag_slowdown_window(struct strag_slowdown *slowdown, const void *notes, size_t stride,
                            double calls, double elapsed);
 
-/** Bytes of each message of the next probe: a millisecond on a fast link, if its rate is known;
- * 128 KiB to 4 MiB. */
+/** Bytes of each message of the next probe: a millisecond on a fast link, if its rate is known, or
+ * where a link is suspected up to 30 ms, if all rounds then take no more of the time since the last
+ * probe than is granted; 128 KiB to 4 MiB. */
 size_t strag_slowdown_bytes(const struct strag_slowdown *slowdown);
 
 /** Rounds of a probe; 0: too few hosts. */
