@@ -48,10 +48,10 @@ enum { STRAG_PLATFORM_ROUNDS = 32, STRAG_PLATFORM_SPAN = 128 };
 
 struct strag_platform {
     struct strag_links *links;
-    struct strag_load *load;  /* [link], if it stands for itself; behind them a sample's classes */
-    uint32_t rounds;          /* looked at so far, for all candidates */
-    uint32_t traffics;        /* candidates so far */
-    struct strag_units units; /* what samples are made of; made when it is first asked for */
+    struct strag_load *load; /* [link], if it stands for itself; behind them a sample's classes */
+    uint32_t rounds;         /* looked at so far, for all candidates */
+    uint32_t traffics;       /* candidates so far */
+    struct strag_sample_units units; /* what samples are made of; made when it is first asked for */
     struct strag_sample sample;
     int late; /* ranks that are among its own because they are late */
 

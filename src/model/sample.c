@@ -25,7 +25,7 @@ static bool is_unit(const struct strag_topology *topology, int node)
 }
 
 /* Their nodes and places. */
-static bool find_units(const struct strag_topology *topology, struct strag_units *units)
+static bool find_units(const struct strag_topology *topology, struct strag_sample_units *units)
 {
     size_t room = (size_t)topology->n + 1;
     units->node = malloc(2 * room * sizeof *units->node);
@@ -44,7 +44,7 @@ static bool find_units(const struct strag_topology *topology, struct strag_units
     return true;
 }
 
-static void find_extremes(const struct strag_links *links, struct strag_units *units)
+static void find_extremes(const struct strag_links *links, struct strag_sample_units *units)
 {
     for (int u = 1; u < units->count; u++) {
         int ranks = units->at[u + 1] - units->at[u];
@@ -59,7 +59,7 @@ static void find_extremes(const struct strag_links *links, struct strag_units *u
 }
 
 /* The unit at a place in the order of the tree. */
-static int unit_at(const struct strag_units *units, int place)
+static int unit_at(const struct strag_sample_units *units, int place)
 {
     int low = 0, high = units->count;
     while (high - low > 1) {
@@ -72,7 +72,8 @@ static int unit_at(const struct strag_units *units, int place)
     return low;
 }
 
-static int unit_of(const struct strag_links *links, const struct strag_units *units, int rank)
+static int unit_of(const struct strag_links *links, const struct strag_sample_units *units,
+                   int rank)
 {
     const struct strag_topology *topology = links->topology;
     return unit_at(units, topology->nodes[topology->leaf_node[rank]].first_leaf);
@@ -81,7 +82,7 @@ static int unit_of(const struct strag_links *links, const struct strag_units *un
 /* ---- Rows ---- */
 
 /* @return false when out of memory */
-static bool add_row(struct strag_units *units, int *room, int node)
+static bool add_row(struct strag_sample_units *units, int *room, int node)
 {
     if (units->row[node] != STRAG_ROW_UNKNOWN)
         return true;
@@ -93,8 +94,8 @@ static bool add_row(struct strag_units *units, int *room, int node)
 }
 
 /* The nodes above a rank's unit, but for the root, which has no link. */
-static bool add_rows_above(const struct strag_links *links, struct strag_units *units, int *room,
-                           int rank)
+static bool add_rows_above(const struct strag_links *links, struct strag_sample_units *units,
+                           int *room, int rank)
 {
     const struct strag_node *nodes = links->topology->nodes;
     bool good = true;
@@ -106,8 +107,9 @@ static bool add_rows_above(const struct strag_links *links, struct strag_units *
 
 /* Of the nodes [first, end), which are equally deep: the first, the last and the largest that have
  * units below. @param[out] next  where those of the next depth end */
-static bool add_rows_of_depth(const struct strag_topology *topology, struct strag_units *units,
-                              int *room, int first, int end, int *next)
+static bool add_rows_of_depth(const struct strag_topology *topology,
+                              struct strag_sample_units *units, int *room, int first, int end,
+                              int *next)
 {
     const struct strag_node *nodes = topology->nodes;
     int found[PLACES] = {NONE, NONE, NONE};
@@ -128,7 +130,7 @@ static bool add_rows_of_depth(const struct strag_topology *topology, struct stra
 }
 
 static bool find_rows(const struct strag_links *links, const struct strag_state *state,
-                      struct strag_units *units)
+                      struct strag_sample_units *units)
 {
     const struct strag_topology *topology = links->topology;
     int room = 0;
@@ -146,9 +148,9 @@ static bool find_rows(const struct strag_links *links, const struct strag_state 
 }
 
 bool strag_units_open(const struct strag_links *links, const struct strag_state *state,
-                      struct strag_units *units)
+                      struct strag_sample_units *units)
 {
-    *units = (struct strag_units){0};
+    *units = (struct strag_sample_units){0};
     if (!find_units(links->topology, units) || !find_rows(links, state, units)) {
         strag_units_close(units);
         return false;
@@ -157,12 +159,12 @@ bool strag_units_open(const struct strag_links *links, const struct strag_state 
     return true;
 }
 
-void strag_units_close(struct strag_units *units)
+void strag_units_close(struct strag_sample_units *units)
 {
     free(units->node);
     free(units->row_node);
     free(units->row);
-    *units = (struct strag_units){0};
+    *units = (struct strag_sample_units){0};
 }
 
 /* ---- Choosing ---- */
@@ -170,7 +172,7 @@ void strag_units_close(struct strag_units *units)
 /* A sample while it is made. */
 struct choice {
     const struct strag_links *links;
-    const struct strag_units *units;
+    const struct strag_sample_units *units;
     const struct strag_state *state;
     struct strag_sample *sample;
     int growth;      /* of distances from either end */
@@ -278,7 +280,7 @@ static void weigh_row(const struct choice *choice, int node, float *weight)
 
 static bool weigh_rows(const struct choice *choice)
 {
-    const struct strag_units *units = choice->units;
+    const struct strag_sample_units *units = choice->units;
     struct strag_sample *sample = choice->sample;
     size_t chosen = (size_t)sample->chosen;
     sample->weight = calloc((size_t)units->rows * chosen + 1, sizeof *sample->weight);
@@ -290,7 +292,7 @@ static bool weigh_rows(const struct choice *choice)
 /* With one growth of distances. */
 static void choose_on_tree(struct choice *choice)
 {
-    const struct strag_units *units = choice->units;
+    const struct strag_sample_units *units = choice->units;
     choice->ranks = 0;
     memset(choice->number, 0, (size_t)units->count * sizeof *choice->number);
     choose_state(choice);
@@ -485,7 +487,7 @@ static bool note_chosen(struct choice *choice)
     return true;
 }
 
-bool strag_sample_open(const struct strag_links *links, const struct strag_units *units,
+bool strag_sample_open(const struct strag_links *links, const struct strag_sample_units *units,
                        const struct strag_state *state, int wanted, struct strag_sample *sample)
 {
     const struct strag_topology *topology = links->topology;

@@ -31,7 +31,7 @@
 #include "model/network.h"
 
 /* The parts of a topology that are looked at as a whole, in the order of the tree. */
-struct strag_units {
+struct strag_sample_units {
     int count;
     int32_t *node;             /* [unit]: host, or below one */
     int32_t *at;               /* [unit]: its first place in the order of the tree; [count]: n */
@@ -69,10 +69,10 @@ enum { STRAG_ROW_EXACT = -1, STRAG_ROW_UNKNOWN = -2 };
 /** @param state  whose slow and late ranks' units have their nodes above looked at; NULL: none
  * @return false when out of memory; then nothing is left */
 bool strag_units_open(const struct strag_links *links, const struct strag_state *state,
-                      struct strag_units *units);
+                      struct strag_sample_units *units);
 
 /** Units that are all zero are allowed. */
-void strag_units_close(struct strag_units *units);
+void strag_units_close(struct strag_sample_units *units);
 
 /**
  * Choose ranks.
@@ -82,7 +82,7 @@ void strag_units_close(struct strag_units *units);
  * @param[out] sample  the caller's to close; all zero on failure
  * @return false when out of memory
  */
-bool strag_sample_open(const struct strag_links *links, const struct strag_units *units,
+bool strag_sample_open(const struct strag_links *links, const struct strag_sample_units *units,
                        const struct strag_state *state, int wanted, struct strag_sample *sample);
 
 /** A sample that is all zero is allowed. */
