@@ -23,8 +23,8 @@ static const double nudge = 1e-3;
 /* A step changes a number by a factor of 30 at most, as shares change on the way. */
 static const double longest_step = 3.4;
 
-/* Smaller steps end it. */
-static const double shortest_step = 1e-4;
+/* Smaller steps end it; of shares, smaller ones are none. */
+static const double shortest_step = 1e-3, no_share = 1e-9;
 
 /* Where the median deviation is larger, as a logarithm, other beginnings are tried; ... */
 static const double astray = 0.4;
@@ -47,6 +47,7 @@ struct problem {
     int number[STRAG_MODEL_NUMBERS]; /* those that are sought */
     double doubt[STRAG_MODEL_NUMBERS];
     double moved[STRAG_MODEL_NUMBERS]; /* from the value before, as a logarithm */
+    bool idle[STRAG_MODEL_NUMBERS];    /* no call depends on it */
 
     double deviation[STRAG_FIT_CALLS_MAX];
     double share[STRAG_FIT_CALLS_MAX][STRAG_MODEL_NUMBERS];
@@ -79,16 +80,23 @@ static void find_deviations(struct problem *problem, const struct strag_model *m
             log(problem->calls[problem->call[c]].seconds / price(problem, c, model));
 }
 
-static void find_shares(struct problem *problem, const struct strag_model *model)
+/* Deviations are those of the same model. What had no share in any call at first, such as what is
+ * within hosts where each has one rank, is not looked at again on the way down. */
+static void find_shares(struct problem *problem, const struct strag_model *model, bool first)
 {
-    double now[STRAG_FIT_CALLS_MAX] = {0};
-    for (int c = 0; c < problem->count; c++)
-        now[c] = price(problem, c, model);
     for (int i = 0; i < problem->numbers; i++) {
         struct strag_model dearer = *model;
+        bool idle = true;
+        if (!first && problem->idle[i])
+            continue;
         lengthen(&dearer, problem->number[i], nudge);
-        for (int c = 0; c < problem->count; c++)
-            problem->share[c][i] = log(price(problem, c, &dearer) / now[c]) / nudge;
+        for (int c = 0; c < problem->count; c++) {
+            const double before = log(problem->calls[problem->call[c]].seconds);
+            problem->share[c][i] =
+                (log(price(problem, c, &dearer)) - before + problem->deviation[c]) / nudge;
+            idle = idle && fabs(problem->share[c][i]) < no_share;
+        }
+        problem->idle[i] = first && idle;
     }
 }
 
@@ -156,10 +164,10 @@ static void invert(struct problem *problem)
 }
 
 /* @return the longest step of a number */
-static double take_step(struct problem *problem, struct strag_model *model)
+static double take_step(struct problem *problem, struct strag_model *model, bool first)
 {
     double longest = 0;
-    find_shares(problem, model);
+    find_shares(problem, model, first);
     set_up(problem);
     invert(problem);
     for (int i = 0; i < problem->numbers; i++) {
@@ -228,7 +236,7 @@ static double descend(struct problem *problem, const struct strag_model *before,
     struct problem there = *problem;
     double least = sum_of(problem);
     for (int step = 0; step < STEPS && problem->numbers > 0; step++) {
-        const double longest = take_step(problem, model), sum = sum_of(problem);
+        const double longest = take_step(problem, model, step == 0), sum = sum_of(problem);
         if (step == 0) /* what is known there */
             memcpy(there.matrix, problem->matrix, sizeof there.matrix);
         if (sum < least) {
