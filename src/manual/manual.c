@@ -114,7 +114,7 @@ const struct strag_parameter strag_parameters[STRAG_PARAMETERS] = {
                             "while the job runs"},
     [STRAG_SET_WINDOW] = {STRAG_PREFIX "window", "0", STRAG_INTEGER, 5, false,
                           "So many calls are looked at together to find a straggler, 2 to 4096; "
-                          "0: 100, or half the number of ranks"},
+                          "0: 100, or half the number of ranks, fewer at first"},
     [STRAG_SET_WATCH_SIZE] = {STRAG_PREFIX "watch_size", "64K", STRAG_TEXT, 5, false,
                               "Calls of so many bytes and more are watched to find a straggler "
                               "(K, M, G allowed). All ranks use rank 0's value"},

@@ -239,7 +239,7 @@ static bool is_modelled_alike(const struct strag_watched_call *a,
 }
 
 /* Of a window's calls that waited for all ranks: how long they take, and how far that is from what
- * is modelled; in the median. */
+ * is modelled; in the median, of two the less: the first call may have made connections. */
 static void find_scale(struct strag_judge *judge)
 {
     const struct call *before = NULL;
@@ -257,11 +257,11 @@ static void find_scale(struct strag_judge *judge)
     if (count == 0)
         return;
     qsort(judge->ratios, (size_t)count, sizeof *judge->ratios, strag_compare_double);
-    judge->scale = judge->ratios[count / 2];
+    judge->scale = judge->ratios[(count - 1) / 2];
     for (int c = 0; c < count; c++)
         judge->ratios[c] = fabs(1 / judge->ratios[c] - 1);
     qsort(judge->ratios, (size_t)count, sizeof *judge->ratios, strag_compare_double);
-    judge->summary.model_error = judge->ratios[count / 2];
+    judge->summary.model_error = judge->ratios[(count - 1) / 2];
 }
 
 /* How much longer the calls that went ahead would have taken with the usual table. */
@@ -521,12 +521,17 @@ static bool may_try(const struct strag_judge *judge)
     return !judge->is_ahead && !judge->arrivals;
 }
 
-/* Windows double, but end with a trial; while it is found out whether to wait for the last rank
- * they do not. */
+/* While it is found out whether to wait for the last rank windows do not double, but they have so
+ * many calls at the least: where another rank is last in each call, chance would name one in fewer.
+ */
+enum { TELLING_WINDOW = 4 };
+
+/* Windows double, but end with a trial. */
 static int next_window(const struct strag_judge *judge)
 {
     const int left = may_try(judge) ? strag_learner_calls_left(judge->options.learner) : 0;
-    const bool finds_out = judge->arrivals && !strag_dynamic_policy(judge->dynamic)->on;
+    const bool finds_out = judge->arrivals && judge->sent >= TELLING_WINDOW &&
+                           !strag_dynamic_policy(judge->dynamic)->on;
     const int next = left > 0 ? judge->filled + left : (finds_out ? 1 : 2) * judge->sent;
     return judge->options.same_window     ? 0
            : next < judge->options.window ? next

@@ -30,7 +30,7 @@
 #include "watch/summary.h"
 
 /* With a learner. */
-enum { STRAG_FIRST_WINDOW = 4 };
+enum { STRAG_FIRST_WINDOW = 2 };
 
 /* Algorithms by size, and the selection they are from (may be NULL), which the structure owns. */
 struct strag_judge_table {

@@ -2,6 +2,7 @@
 #include "watch/learn.h"
 
 #include "base/text.h"
+#include "base/units.h"
 #include "model/platform.h"
 #include "watch/offers.h"
 
@@ -299,12 +300,10 @@ static bool adopt(struct strag_learner *learner, const struct strag_fit *fit,
 static void log_fit(struct strag_learner *learner, const struct strag_fit *fit)
 {
     const struct strag_model *model = &learner->now.model;
-    snprintf(
-        learner->log, sizeof learner->log,
-        "calls of %d kinds fit alpha %.4g us and bandwidth %.4g Gbit/s to %.3g %%, before to %.3g "
-        "%%",
-        fit->calls, 1e6 * model->alpha, 8e-9 * model->bandwidth, 100 * fit->error,
-        100 * fit->before);
+    snprintf(learner->log, sizeof learner->log,
+             "calls of %d kinds fit alpha %.4g us and bandwidth %.4g Gbit/s to %s, before to %s",
+             fit->calls, 1e6 * model->alpha, 8e-9 * model->bandwidth,
+             strag_units_share(fit->error).text, strag_units_share(fit->before).text);
 }
 
 /* With and without latencies that overlap, where that matters: what explains the calls better, as

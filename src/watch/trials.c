@@ -10,7 +10,8 @@
 #include <string.h>
 
 enum {
-    BEFORE = 3,      /* calls of a class before its trial */
+    BEFORE = 2,      /* calls of a class before its trial */
+    ELSEWHERE = 3,   /* calls in a row of another size before that becomes the class's */
     FINALISTS = 3,   /* in a final, */
     FINAL_CALLS = 3, /* each of which runs so many times */
     PORTION = 2      /* algorithms that are tried at once, of very long calls */
@@ -86,12 +87,13 @@ void strag_trials_note(struct strag_trials *trials, size_t bytes,
                        const struct strag_trial_run *what, bool tried, double seconds)
 {
     struct strag_trial_class *class = &trials->classes[strag_size_class(bytes)];
-    class->calls++;
+    if (class->calls++ == 0)
+        class->first = seconds;
     class->seconds += seconds;
     if (tried && class->wanted > 0)
         class->wanted--; /* also if it is not counted below: nobody would wait for another one */
     if (class->size > 0 && !is_same_size(class->size, (double)bytes)) {
-        if (class->phase != STRAG_TRIAL_NEW || ++class->elsewhere < BEFORE)
+        if (class->phase != STRAG_TRIAL_NEW || ++class->elsewhere < ELSEWHERE)
             return;
         class->size = 0;
         class->forms = 0;
@@ -110,9 +112,10 @@ void strag_trials_note(struct strag_trials *trials, size_t bytes,
 
 /* ---- Heats and final ---- */
 
-/* Sizes of the class alone: its calls are counted there. */
+/* Sizes of the class alone: its calls are counted there. @param last  the form that runs after the
+ * others, if it does */
 static void give_out(const struct strag_trials *trials, struct strag_trial_class *class,
-                     const bool *runs, int calls, struct strag_trial *trial)
+                     const bool *runs, int last, int calls, struct strag_trial *trial)
 {
     const int size_class = (int)(class - trials->classes);
     const size_t from = (size_t)ceil(class->size / same_size);
@@ -122,7 +125,8 @@ static void give_out(const struct strag_trials *trials, struct strag_trial_class
         .to = to < end ? to : end,
     };
     class->wanted = 0;
-    for (int f = 0; f < class->forms; f++) {
+    for (int i = 0; i < class->forms; i++) {
+        const int f = (last + 1 + i) % class->forms;
         if (!runs[f])
             continue;
         struct strag_trial_run *run = &trial->run[trial->runs++];
@@ -143,7 +147,7 @@ static void begin_heats(const struct strag_trials *trials, struct strag_trial_cl
         count += runs[f];
     }
     class->phase = STRAG_TRIAL_HEATS;
-    give_out(trials, class, runs, calls, trial);
+    give_out(trials, class, runs, class->forms - 1, calls, trial);
 }
 
 /* The others of a very long call's heats: not if enough was lost with those that ran. */
@@ -192,7 +196,8 @@ static bool has_run_enough(const struct strag_trial_class *class)
     return calls > 1 && class->form[0].count >= calls + FINAL_CALLS;
 }
 
-/* Where calls scatter a call or two tell less. */
+/* Where calls scatter a call or two tell less. The fastest so far is last: it goes on as the job
+ * does that has no more to try. */
 static void begin_final(const struct strag_trials *trials, struct strag_trial_class *class,
                         struct strag_trial *trial)
 {
@@ -212,7 +217,7 @@ static void begin_final(const struct strag_trials *trials, struct strag_trial_cl
     runs[0] = runs[0] && !has_run_enough(class);
     trial->runs = 0;
     if (finalists > 1)
-        give_out(trials, class, runs, FINAL_CALLS, trial);
+        give_out(trials, class, runs, fastest, FINAL_CALLS, trial);
 }
 
 /* The first form is what the table says. */

@@ -11,9 +11,9 @@
  *        where calls are short. If the model, which has learnt from them, then promises more of
  *        others, once these, too.
  *     3. The final: those within a tenth of the fastest, and as much more as calls scatter, three
- *        at most, run three times more; the table's choice does not, where calls are short and it
- *        has run as often. Of each the median counts. The table's choice loses only to what is
- *        faster by 2 %.
+ *        at most, run three times more, the fastest so far last; the table's choice does not, where
+ *        calls are short and it has run as often. Of each the median counts. The table's choice
+ *        loses only to what is faster by 2 %.
  *
  * The winner runs from then on, and there is no second trial: so noise can make a choice wrong, by
  * less than calls scatter, but never change it again and again. Only if links change all begins

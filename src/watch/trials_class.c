@@ -79,14 +79,20 @@ double strag_trial_median(const struct strag_trial_form *form, double *scatter)
 
 /* ---- What a trial may cost ---- */
 
+/* Seconds of a call; the first one may have made connections, and does not count. */
+static double mean_of(const struct strag_trial_class *class)
+{
+    return class->calls > 1 ? (class->seconds - class->first) / (class->calls - 1) : class->seconds;
+}
+
 bool strag_trial_is_very_long(const struct strag_trial_class *class)
 {
-    return class->calls > 0 && class->seconds / class->calls > very_long_call;
+    return mean_of(class) > very_long_call;
 }
 
 int strag_trial_heat_calls(const struct strag_trial_class *class)
 {
-    return class->seconds / class->calls > long_call ? 1 : 2;
+    return mean_of(class) > long_call ? 1 : 2;
 }
 
 double strag_trial_may_lose(const struct strag_trial_class *class)

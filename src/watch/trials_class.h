@@ -25,12 +25,12 @@ struct strag_trial_class {
     double size;   /* of its trials; 0: no calls so far */
     int elsewhere; /* calls in a row of other sizes */
     int calls;
-    double seconds;
-    bool again;        /* there were second heats */
-    double thought;    /* calls that its trial is thought to lose */
-    double lost;       /* ... and really has lost, before the final */
-    int forms, wanted; /* ... and calls that the trial at hand still has to come */
-    int winner;        /* once it is over */
+    double seconds, first; /* of all calls; of the first one */
+    bool again;            /* there were second heats */
+    double thought;        /* calls that its trial is thought to lose */
+    double lost;           /* ... and really has lost, before the final */
+    int forms, wanted;     /* ... and calls that the trial at hand still has to come */
+    int winner;            /* once it is over */
     struct strag_trial_form form[STRAG_TRIAL_FORMS];
 };
 

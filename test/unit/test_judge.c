@@ -417,6 +417,98 @@ static void last_ones(void **unused)
     strag_learner_free(learner);
 }
 
+/* ---- Jobs from their first call on, window by window as the observer says ---- */
+
+/* How late ranks are, in times of a call: one, another one in each call, or all, exponentially. */
+struct lateness {
+    bool all;
+    double mean;
+};
+
+/* A call. @param look  ranks note how long they wait, too @return its seconds with all waiting */
+static double note_random(struct cluster *cluster, const struct lateness *lateness, bool look,
+                          struct rng *rng, int at)
+{
+    const double wanted = lateness->mean * cluster->seconds;
+    const int one = (int)rng_below(rng, RANKS);
+    double late[RANKS], last = 0;
+    for (int r = 0; r < RANKS; r++) {
+        const double random = (rng_below(rng, 1000000) + 0.5) / 1e6;
+        late[r] = lateness->all ? -wanted * log(random) : r == one ? wanted : 0;
+        last = fmax(last, late[r]);
+    }
+    for (int r = 0; r < RANKS; r++) {
+        const double wait = last - late[r], end = 0.02 * rng_below(rng, 1000) / 1000;
+        cluster->notes[r].calls[at] = (struct strag_note){
+            .seconds = (float)(wait + cluster->seconds * (1 + end)),
+            .wait = look ? (float)(wait + 1e-7) : -1,
+        };
+    }
+    return last + cluster->seconds;
+}
+
+/* Up to 64 calls, until the others go ahead of somebody. @return whether a straggler was named */
+static bool run_job(const struct lateness *lateness, struct rng *rng, bool *dynamic)
+{
+    struct cluster *cluster = cluster_make(true, false);
+    struct strag_learner *learner = start_learning(cluster);
+    const struct strag_dynamic_policy *policy = strag_judge_policy(cluster->judge);
+    struct rank_notes sent[RANKS];
+    bool look = false, named = false;
+    int at = 0;
+    strag_observer_set_window(cluster->observer, STRAG_FIRST_WINDOW);
+    for (int c = 0; c < 64 && !policy->on && !is_ahead(cluster); c++) {
+        const struct strag_entry *entry = current(cluster);
+        const struct strag_watched_call call = {bytes, entry->algorithm,      entry->blocks,
+                                                false, STRAG_DYNAMIC_OUTSIDE, NOBODY};
+        const double seconds = note_random(cluster, lateness, look, rng, at);
+        cluster->now += seconds + cluster->seconds;
+        strag_judge_add(cluster->judge, &call, seconds);
+        const enum strag_observe_step step =
+            strag_observer_add(cluster->observer, cluster->notes[0].calls[at++]);
+        if (step == STRAG_OBSERVE_SEND) {
+            strag_judge_begin_window(cluster->judge);
+            memcpy(sent, cluster->notes, sizeof sent);
+            at = 0;
+        } else if (step == STRAG_OBSERVE_DECIDE) {
+            const struct strag_judgement judgement =
+                strag_judge_window(cluster->judge, sent, sizeof *sent, cluster->now);
+            look = judgement.look;
+            if (judgement.window)
+                strag_observer_set_window(cluster->observer, judgement.window);
+            named = named || strag_judge_summary(cluster->judge)->straggler >= 0;
+        }
+    }
+    *dynamic = policy->on;
+    cluster_free(cluster);
+    strag_learner_free(learner);
+    return named;
+}
+
+/* Windows are short at first. Where another rank is last in each call chance hardly ever makes it
+ * the same one in most of a few, and where that is worth it the last one is looked for in each. */
+static void chance_names_nobody(void **state)
+{
+    (void)state;
+    static const struct lateness kinds[] = {{true, 0.6}, {false, 0.6}, {false, 1.2}};
+    enum { JOBS = 100 };
+    struct rng rng = {support_seed("chance_names_nobody")};
+    for (int k = 0; k < 3; k++) {
+        int named = 0, dynamic = 0;
+        for (int job = 0; job < JOBS; job++) {
+            bool on;
+            named += run_job(&kinds[k], &rng, &on);
+            dynamic += on;
+        }
+        print_message("%s late, by %.1f of a call: a straggler in %d jobs of %d, the last one is "
+                      "looked for in %d\n",
+                      kinds[k].all ? "all" : "one", kinds[k].mean, named, JOBS, dynamic);
+        assert_true(named <= JOBS / 20);
+        if (!kinds[k].all && kinds[k].mean > 1)
+            assert_true(dynamic >= JOBS * 9 / 10);
+    }
+}
+
 /* ---- Slow links ---- */
 
 /* @return windows */
@@ -683,6 +775,7 @@ int main(void)
         cmocka_unit_test(text_of_the_last),
         cmocka_unit_test(model_text),
         cmocka_unit_test(last_ones),
+        cmocka_unit_test(chance_names_nobody),
         cmocka_unit_test(out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,6 +6,7 @@
  *
  * STRAG_CASES: random jobs of each kind.
  */
+#include "watch/judge.h"
 #include "watch/trials.h"
 
 #include "model/table_put.h"
@@ -27,7 +28,7 @@ struct job {
     struct strag_trial trial;
     int tried;
     struct strag_table table;
-    int changes, calls;
+    int changes, calls, first_window;
     bool lags;      /* a trial begins with the next call but one, as in a job */
     double seconds; /* in expectation */
 };
@@ -43,7 +44,8 @@ static double scatter(struct job *job)
 
 static struct job job_make(uint64_t seed, double noise, int count)
 {
-    struct job job = {.rng = {seed}, .bytes = 1 << 20, .noise = noise, .count = count};
+    struct job job = {
+        .rng = {seed}, .bytes = 1 << 20, .noise = noise, .count = count, .first_window = 4};
     job.trials = strag_trials_create(0);
     assert_non_null(job.trials);
     for (int i = 0; i < count; i++)
@@ -109,7 +111,7 @@ static void run(struct job *job, int calls)
 {
     while (job->calls < calls) {
         int left = strag_trials_left(job->trials, job->bytes);
-        window(job, left > 0 ? left : 4);
+        window(job, left > 0 ? left : job->first_window);
     }
 }
 
@@ -187,6 +189,22 @@ static void short_final(void **state)
         assert_ptr_equal(job.trial.run[job.trial.runs - 1].algorithm, strag_algorithms[1]);
         strag_trials_free(job.trials);
     }
+}
+
+/* The first call has made connections: the others are short all the same. */
+static void long_first_call(void **state)
+{
+    (void)state;
+    struct job job = job_make(5, 0, 4);
+    const struct strag_trial_run usual = {choice(&job), 0, 0};
+    for (int i = 0; i < 4; i++)
+        job.truth[i] = 1e-3;
+    strag_trials_note(job.trials, job.bytes, &usual, false, 0.45);
+    run(&job, 2);
+    assert_int_equal(job.trial.runs, 3);
+    for (int r = 0; r < 3; r++)
+        assert_int_equal(job.trial.run[r].calls, 2);
+    strag_trials_free(job.trials);
 }
 
 /* All take a fifth of what is modelled: that is no reason to try nobody. */
@@ -453,6 +471,7 @@ static void many(double noise, double mean_most, double worst_most)
             job.offers[i].seconds = 1e-3 * (1 + (i + 0.9 * rng_below(&rng, 1000) / 1000) / 80);
         }
         job.lags = true;
+        job.first_window = STRAG_FIRST_WINDOW;
         run(&job, 36);
         assert_true(job.changes <= 1);
         double lost = job.truth[find(&job, choice(&job))] / best(&job) - 1;
@@ -493,23 +512,15 @@ static void twenty_percent(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(finds_the_best),
-        cmocka_unit_test(previous),
-        cmocka_unit_test(short_final),
-        cmocka_unit_test(alike),
-        cmocka_unit_test(hoped_for_later),
-        cmocka_unit_test(nobody),
-        cmocka_unit_test(faster_than_modelled),
-        cmocka_unit_test(late),
-        cmocka_unit_test(running),
-        cmocka_unit_test(table),
-        cmocka_unit_test(overlapping),
-        cmocka_unit_test(adopted),
-        cmocka_unit_test(very_long),
-        cmocka_unit_test(sizes),
-        cmocka_unit_test(one_percent),
-        cmocka_unit_test(five_percent),
-        cmocka_unit_test(twenty_percent),
+        cmocka_unit_test(finds_the_best), cmocka_unit_test(previous),
+        cmocka_unit_test(short_final),    cmocka_unit_test(long_first_call),
+        cmocka_unit_test(alike),          cmocka_unit_test(hoped_for_later),
+        cmocka_unit_test(nobody),         cmocka_unit_test(faster_than_modelled),
+        cmocka_unit_test(late),           cmocka_unit_test(running),
+        cmocka_unit_test(table),          cmocka_unit_test(overlapping),
+        cmocka_unit_test(adopted),        cmocka_unit_test(very_long),
+        cmocka_unit_test(sizes),          cmocka_unit_test(one_percent),
+        cmocka_unit_test(five_percent),   cmocka_unit_test(twenty_percent),
     };
     return cmocka_run_group_tests_name("trials", tests, NULL, NULL);
 }
