@@ -419,8 +419,10 @@ static bool scan(struct strag_shm *shm, struct strag_shm_queue *queue, try_fn *t
  * this call or of a later one */
 static bool drop_old_of(struct strag_shm *shm, struct strag_shm_peer *peer)
 {
+    const uint64_t given_up =
+        atomic_load_explicit(&shm->desk.status->given_up, memory_order_relaxed);
     const bool is_over =
-        atomic_load_explicit(&peer->status->begun, memory_order_acquire) > shm->given_up;
+        atomic_load_explicit(&peer->status->begun, memory_order_acquire) > given_up;
     const bool found = next_message(shm, peer) != NULL;
     if (found)
         peer->received--;
@@ -563,7 +565,6 @@ void strag_shm_next_call(struct strag_shm *shm, bool polls)
 void strag_shm_abandon(struct strag_shm *shm)
 {
     strag_shm_publish_wait(shm, 0);
-    shm->given_up = shm->call;
     shm->has_stale = true;
     atomic_store_explicit(&shm->desk.status->given_up, shm->call, memory_order_relaxed);
     strag_shm_publish_call(shm, shm->call + 1);

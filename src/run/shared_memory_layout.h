@@ -346,10 +346,9 @@ struct strag_shm {
     struct strag_shm_writing writing;
 
     /* the call */
-    uint64_t call;     /* its number, from 1; all ranks count alike */
-    uint64_t last;     /* the last one that may have sent anything; for those who look after us */
-    uint64_t given_up; /* the last one that has failed; 0: none */
-    const void *type;  /* these three as in strag_shm_begin */
+    uint64_t call;    /* its number, from 1; all ranks count alike */
+    uint64_t last;    /* the last one that may have sent anything; for those who look after us */
+    const void *type; /* these three as in strag_shm_begin */
     size_t size;
     bool contiguous;
     bool polls;   /* as in strag_shm_next_call */

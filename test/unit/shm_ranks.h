@@ -55,7 +55,7 @@ struct shm_host_options {
     bool file; /* others' arenas are mapped, as ranks of different processes have them, and not the
                 * same memory */
     bool threads;                      /* communicators are used at the same time */
-    const struct strag_shm_size *size; /* of arenas; NULL: as usual */
+    const struct strag_shm_size *size; /* of arenas, while they are made; NULL: as usual */
 };
 
 /* One communicator. */

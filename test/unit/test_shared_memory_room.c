@@ -144,6 +144,49 @@ static struct strag_transport *begin(struct shm_ranks *ranks, int rank)
     return strag_shm_begin(ranks->views[rank], NULL, 1, true, true);
 }
 
+static void begin_all(struct shm_ranks *ranks)
+{
+    for (int r = 0; r < ranks->n; r++)
+        begin(ranks, r);
+}
+
+/* Ranks that share processors, all in their first call.
+ * @param slots  of each rank, for messages that a cell has no room for */
+static void start(struct shm_ranks *ranks, int n, unsigned rings, unsigned slots)
+{
+    const struct strag_shm_size size = size_of(rings, 0, slots);
+    const struct shm_host_options options = {.yields = true, .size = &size};
+    shm_ranks_create(ranks, n, &options);
+    begin_all(ranks);
+}
+
+/* Some may have ended their call before. */
+static void end_all(struct shm_ranks *ranks)
+{
+    for (int r = 0; r < ranks->n; r++)
+        strag_shm_end(ranks->views[r]);
+}
+
+static void finish(struct shm_ranks *ranks)
+{
+    end_all(ranks);
+    shm_ranks_free(ranks);
+}
+
+static void give_up(struct shm_ranks *ranks, int rank)
+{
+    strag_shm_end(ranks->views[rank]);
+    strag_shm_abandon(ranks->views[rank]);
+}
+
+/* Whoever waits drains. */
+static void wait_for_nothing(struct shm_ranks *ranks, int rank)
+{
+    struct strag_transport *transport = &ranks->views[rank]->super;
+    for (int i = 0; i < 100; i++)
+        transport->progress(transport);
+}
+
 /* @param content  as in struct strag_transfer */
 static int try_send_content(struct shm_ranks *ranks, int from, int to, uint64_t content)
 {
@@ -176,20 +219,13 @@ static bool receives(struct shm_ranks *ranks, int rank, int from)
 static void a_starved_rank_is_helped(void **state)
 {
     (void)state;
-    const struct strag_shm_size size = size_of(4, 0, 1);
-    const struct shm_host_options options = {.yields = true, .size = &size};
     struct shm_ranks ranks;
-    shm_ranks_create(&ranks, 3, &options);
-    for (int r = 0; r < 3; r++)
-        begin(&ranks, r);
-    struct strag_transport *waiting = &ranks.views[1]->super;
+    start(&ranks, 3, 4, 1);
     assert_int_equal(try_send(&ranks, 0, 1), STRAG_OK);
-    for (int i = 0; i < 100; i++)
-        waiting->progress(waiting);
+    wait_for_nothing(&ranks, 1);
     assert_null(ranks.views[1]->peers[0].drained);
     assert_int_equal(try_send(&ranks, 0, 2), STRAG_PENDING);
-    for (int i = 0; i < 100; i++)
-        waiting->progress(waiting);
+    wait_for_nothing(&ranks, 1);
     assert_non_null(ranks.views[1]->peers[0].drained);
     assert_int_equal(try_send(&ranks, 0, 2), STRAG_OK);
     assert_false(ranks.views[0]->starved);
@@ -198,9 +234,7 @@ static void a_starved_rank_is_helped(void **state)
     assert_true(receives(&ranks, 2, 0));
     assert_int_equal(try_send(&ranks, 0, 1), STRAG_OK);
     assert_true(receives(&ranks, 1, 0)); /* and then in place, again */
-    for (int r = 0; r < 3; r++)
-        strag_shm_end(ranks.views[r]);
-    shm_ranks_free(&ranks);
+    finish(&ranks);
 }
 
 /* @return where the next message is, which is taken */
@@ -222,8 +256,7 @@ static int places_of(bool yields, int slots)
     struct shm_ranks ranks;
     int used = 0;
     shm_ranks_create(&ranks, 2, &options);
-    begin(&ranks, 0);
-    begin(&ranks, 1);
+    begin_all(&ranks);
     for (int message = 0; message < 4 * slots; message++) {
         assert_int_equal(try_send(&ranks, 0, 1), STRAG_OK);
         const void *place = arrives_at(&ranks, 1, 0);
@@ -236,9 +269,7 @@ static int places_of(bool yields, int slots)
         assert_int_equal(try_send(&ranks, 0, 1), STRAG_OK);
         assert_ptr_equal(arrives_at(&ranks, 1, 0), places[message % used]);
     }
-    for (int r = 0; r < 2; r++)
-        strag_shm_end(ranks.views[r]);
-    shm_ranks_free(&ranks);
+    finish(&ranks);
     return used;
 }
 
@@ -256,17 +287,13 @@ static void long_messages_go_round(void **state)
 static void each_communicator_has_a_slot(void **state)
 {
     (void)state;
-    const struct strag_shm_size size = size_of(4, 0, 1);
-    const struct shm_host_options options = {.yields = true, .size = &size};
     struct shm_ranks first, second, third;
-    shm_ranks_create(&first, 2, &options);
+    start(&first, 2, 4, 1);
     shm_ranks_dup(&second, &first);
     shm_ranks_dup(&third, &first);
+    begin_all(&second);
+    begin_all(&third);
     struct shm_ranks *const all[] = {&first, &second, &third};
-    for (int c = 0; c < 3; c++) {
-        for (int r = 0; r < 2; r++)
-            begin(all[c], r);
-    }
     for (int c = 0; c < 3; c++) {
         assert_int_equal(try_send(all[c], 0, 1), STRAG_OK);
         assert_int_equal(try_send(all[c], 0, 1), STRAG_PENDING);
@@ -277,10 +304,8 @@ static void each_communicator_has_a_slot(void **state)
     assert_int_equal(try_send(&second, 0, 1), STRAG_OK); /* what others have done with comes back */
     assert_int_equal(first.processes[0]->large_used, 1);
     assert_true(receives(&second, 1, 0));
-    for (int c = 2; c >= 0; c--) {
-        for (int r = 0; r < 2; r++)
-            strag_shm_end(all[c]->views[r]);
-    }
+    for (int c = 2; c >= 0; c--)
+        end_all(all[c]);
     shm_ranks_leave(&third);
     shm_ranks_leave(&second);
     shm_ranks_free(&first);
@@ -291,12 +316,8 @@ static void values_are_shared_where_they_are(void **state)
 {
     (void)state;
     enum { CONTENT = 1 };
-    const struct strag_shm_size size = size_of(4, 0, 1);
-    const struct shm_host_options options = {.yields = true, .size = &size};
     struct shm_ranks ranks;
-    shm_ranks_create(&ranks, 5, &options);
-    for (int r = 0; r < 5; r++)
-        begin(&ranks, r);
+    start(&ranks, 5, 4, 1);
     assert_int_equal(try_send_content(&ranks, 0, 1, CONTENT), STRAG_OK);
     assert_true(receives(&ranks, 1, 0));
     assert_int_equal(try_send(&ranks, 0, 2), STRAG_OK); /* in the only slot */
@@ -306,9 +327,7 @@ static void values_are_shared_where_they_are(void **state)
     assert_int_equal(try_send_content(&ranks, 0, 4, CONTENT), STRAG_OK);
     assert_true(receives(&ranks, 3, 0));
     assert_true(receives(&ranks, 4, 0));
-    for (int r = 0; r < 5; r++)
-        strag_shm_end(ranks.views[r]);
-    shm_ranks_free(&ranks);
+    finish(&ranks);
 }
 
 /* A call whose elements are too long does not enter: whoever looks after the communicator at the
@@ -342,27 +361,18 @@ static void who_looks_after_is_not_thrown_out(void **state)
 static void who_gives_up_is_in_nobodys_way(void **state)
 {
     (void)state;
-    const struct strag_shm_size size = size_of(4, 0, 1);
-    const struct shm_host_options options = {.yields = true, .size = &size};
     struct shm_ranks ranks;
-    shm_ranks_create(&ranks, 3, &options);
-    for (int r = 0; r < 3; r++)
-        begin(&ranks, r);
+    start(&ranks, 3, 4, 1);
     assert_int_equal(try_send(&ranks, 0, 1), STRAG_OK);
     assert_int_equal(try_send(&ranks, 0, 2), STRAG_PENDING);
-    strag_shm_end(ranks.views[1]);
-    strag_shm_abandon(ranks.views[1]);
+    give_up(&ranks, 1);
     assert_int_equal(try_send(&ranks, 0, 2), STRAG_OK);
     assert_true(receives(&ranks, 2, 0));
-    for (int r = 0; r < 3; r += 2)
-        strag_shm_end(ranks.views[r]);
-    for (int r = 0; r < 3; r++)
-        begin(&ranks, r);
+    end_all(&ranks);
+    begin_all(&ranks);
     assert_int_equal(try_send(&ranks, 0, 1), STRAG_OK);
     assert_true(receives(&ranks, 1, 0)); /* of this call; the other one is dropped */
-    for (int r = 0; r < 3; r++)
-        strag_shm_end(ranks.views[r]);
-    shm_ranks_free(&ranks);
+    finish(&ranks);
 }
 
 /* Nothing is wrong where a rank has taken all that it was sent, has gone on to its next call, and
@@ -371,14 +381,10 @@ static void who_has_gone_on_took_all(void **state)
 {
     (void)state;
     enum { RINGS = 33, LAST = RINGS + 1, N = LAST + 2 };
-    const struct strag_shm_size size = size_of(RINGS, 0, 1);
-    const struct shm_host_options options = {.yields = true, .size = &size};
     const int value = 17;
     const void *arrived;
     struct shm_ranks ranks;
-    shm_ranks_create(&ranks, N, &options);
-    for (int r = 0; r < N; r++)
-        begin(&ranks, r);
+    start(&ranks, N, RINGS, 1);
     struct strag_transport *sender = &ranks.views[0]->super, *last = &ranks.views[LAST]->super;
     for (int r = 1; r <= LAST; r++) /* the desk's ring, and all others */
         assert_int_equal(sender->try_send(sender, r, &value, sizeof value, 0), STRAG_OK);
@@ -388,32 +394,16 @@ static void who_has_gone_on_took_all(void **state)
     strag_shm_publish_call(ranks.views[LAST], ranks.views[LAST]->call + 1);
     assert_int_equal(sender->try_send(sender, LAST + 1, &value, sizeof value, 0), STRAG_PENDING);
     assert_int_equal(sender->try_send(sender, LAST + 1, &value, sizeof value, 0), STRAG_OK);
-    for (int r = 0; r < LAST; r++)
-        strag_shm_end(ranks.views[r]);
-    strag_shm_end(ranks.views[LAST + 1]);
-    shm_ranks_free(&ranks);
+    finish(&ranks);
 }
 
 /* Rank 1 takes nothing of what rank 0 sends it in the first call, and all go on to the second. */
-static void leave_one_behind(struct shm_ranks *ranks, const struct strag_shm_size *size)
+static void leave_one_behind(struct shm_ranks *ranks, unsigned rings, unsigned slots)
 {
-    const struct shm_host_options options = {.yields = true, .size = size};
-    shm_ranks_create(ranks, 3, &options);
-    for (int r = 0; r < 3; r++)
-        begin(ranks, r);
+    start(ranks, 3, rings, slots);
     assert_int_equal(try_send(ranks, 0, 1), STRAG_OK);
-    for (int r = 0; r < 3; r++) {
-        strag_shm_end(ranks->views[r]);
-        begin(ranks, r);
-    }
-}
-
-/* Whoever waits drains. */
-static void wait_for_nothing(struct shm_ranks *ranks, int rank)
-{
-    struct strag_transport *transport = &ranks->views[rank]->super;
-    for (int i = 0; i < 100; i++)
-        transport->progress(transport);
+    end_all(ranks);
+    begin_all(ranks);
 }
 
 /* What a rank has not taken in an earlier call keeps its ring, but not for ever: that is no
@@ -421,9 +411,8 @@ static void wait_for_nothing(struct shm_ranks *ranks, int rank)
 static void earlier_messages_are_no_mismatch(void **state)
 {
     (void)state;
-    const struct strag_shm_size size = size_of(0, 0, 2);
     struct shm_ranks ranks;
-    leave_one_behind(&ranks, &size);
+    leave_one_behind(&ranks, 0, 2);
     assert_int_equal(try_send(&ranks, 0, 2), STRAG_PENDING);
     strag_shm_end(ranks.views[1]);
     begin(&ranks, 1);
@@ -434,57 +423,46 @@ static void earlier_messages_are_no_mismatch(void **state)
     assert_null(ranks.views[1]->peers[0].drained);
     assert_int_equal(try_send(&ranks, 0, 2), STRAG_OK);
     assert_true(receives(&ranks, 2, 0));
-    for (int r = 0; r < 3; r++)
-        strag_shm_end(ranks.views[r]);
-    shm_ranks_free(&ranks);
+    finish(&ranks);
 }
 
 /* ... but who has given up may never come back to take them out of the way, ... */
 static void nobody_waits_for_who_gives_up(void **state)
 {
     (void)state;
-    const struct strag_shm_size size = size_of(0, 0, 2);
     struct shm_ranks ranks;
-    leave_one_behind(&ranks, &size);
-    strag_shm_end(ranks.views[1]);
-    strag_shm_abandon(ranks.views[1]);
+    leave_one_behind(&ranks, 0, 2);
+    give_up(&ranks, 1);
     assert_int_equal(try_send(&ranks, 0, 2), STRAG_ERR_MISMATCH);
     begin(&ranks, 1);
     strag_shm_end(ranks.views[1]);
     begin(&ranks, 1); /* it goes on, and waits */
     strag_shm_publish_call(ranks.views[1], ranks.views[1]->call);
     assert_int_equal(try_send(&ranks, 0, 2), STRAG_PENDING);
-    strag_shm_end(ranks.views[1]);
-    strag_shm_abandon(ranks.views[1]); /* and gives up once more */
+    give_up(&ranks, 1); /* once more */
     assert_int_equal(try_send(&ranks, 0, 2), STRAG_ERR_MISMATCH);
-    for (int r = 0; r < 3; r += 2)
-        strag_shm_end(ranks.views[r]);
-    shm_ranks_free(&ranks);
+    finish(&ranks);
 }
 
 /* ... and who has left reads nothing. */
 static void nobody_waits_for_who_has_left(void **state)
 {
     (void)state;
-    const struct strag_shm_size size = size_of(0, 0, 2);
     struct shm_ranks ranks;
-    leave_one_behind(&ranks, &size);
+    leave_one_behind(&ranks, 0, 2);
     strag_shm_end(ranks.views[1]);
     strag_shm_publish_call(ranks.views[1], STRAG_SHM_LEFT);
     assert_int_equal(try_send(&ranks, 0, 2), STRAG_OK);
     assert_true(receives(&ranks, 2, 0));
-    for (int r = 0; r < 3; r += 2)
-        strag_shm_end(ranks.views[r]);
-    shm_ranks_free(&ranks);
+    finish(&ranks);
 }
 
 /* Slots of messages that will never be read come back at once, also in a later call. */
 static void earlier_messages_keep_no_slots(void **state)
 {
     (void)state;
-    const struct strag_shm_size size = size_of(4, 0, 1);
     struct shm_ranks ranks;
-    leave_one_behind(&ranks, &size);
+    leave_one_behind(&ranks, 4, 1);
     assert_int_equal(try_send(&ranks, 0, 2), STRAG_PENDING); /* rank 1 may still read it */
     strag_shm_publish_call(ranks.views[1], ranks.views[1]->call);
     assert_int_equal(try_send(&ranks, 0, 2), STRAG_OK);
@@ -492,24 +470,17 @@ static void earlier_messages_keep_no_slots(void **state)
     assert_int_equal(try_send(&ranks, 0, 1), STRAG_OK);
     assert_int_equal(try_send(&ranks, 0, 2), STRAG_PENDING); /* of this call: it is to be read */
     assert_true(receives(&ranks, 1, 0));
-    for (int r = 0; r < 3; r++)
-        strag_shm_end(ranks.views[r]);
-    shm_ranks_free(&ranks);
+    finish(&ranks);
 }
 
 /* A rank that has given a call up looks for what is left of it as long as some may come. */
 static void who_gave_up_looks_until_all_go_on(void **state)
 {
     (void)state;
-    const struct strag_shm_size size = size_of(4, 0, 4);
-    const struct shm_host_options options = {.yields = true, .size = &size};
     struct shm_ranks ranks;
-    shm_ranks_create(&ranks, 3, &options);
-    for (int r = 0; r < 3; r++)
-        begin(&ranks, r);
+    start(&ranks, 3, 4, 4);
     struct strag_shm *const shm = ranks.views[1], *const late = ranks.views[0];
-    strag_shm_end(shm);
-    strag_shm_abandon(shm);
+    give_up(&ranks, 1);
     begin(&ranks, 1);
     shm->super.progress(&shm->super);
     assert_true(shm->has_stale);
@@ -527,9 +498,7 @@ static void who_gave_up_looks_until_all_go_on(void **state)
     assert_int_equal(late->peers[1].taken, 1);
     assert_false(shm->has_stale);
     assert_true(receives(&ranks, 1, 2));
-    for (int r = 0; r < 3; r++)
-        strag_shm_end(ranks.views[r]);
-    shm_ranks_free(&ranks);
+    finish(&ranks);
 }
 
 int main(void)
