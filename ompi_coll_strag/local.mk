@@ -117,8 +117,8 @@ ompi_coll_strag_mca_coll_strag_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version
 install-exec-hook:
 	cd $(DESTDIR)$(pluginexecdir) && rm -f mca_coll_strag.la strag_cuda.la
 	$(install_beside_pmix)
-uninstall-hook:
-	rm -f $(DESTDIR)$(pluginexecdir)/mca_coll_strag.so $(DESTDIR)$(pluginexecdir)/strag_cuda.so
+uninstall_component = \
+	rm -f $(DESTDIR)$(pluginexecdir)/mca_coll_strag.so $(DESTDIR)$(pluginexecdir)/strag_cuda.so; \
 	$(uninstall_beside_pmix)
 
 if PMIX_HIDES_PLUGINS

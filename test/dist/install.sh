@@ -99,5 +99,6 @@ grep -q 'component_path' "$work/root/usr/local/share/modulefiles/strag/$(value P
 make uninstall DESTDIR="$work/root" prefix=/usr/local > "$work/uninstall.log" 2>&1 ||
     { cat "$work/uninstall.log"; fail 'make uninstall'; }
 find "$work/root" ! -type d -printf '/%P\n' > "$work/left"
+find "$work/root/usr/local" -type d -name '*strag*' -printf '/usr/local/%P\n' >> "$work/left"
 : | expect 'left by make uninstall' "$work/left"
 echo "ok: install, run, uninstall: $(wc -l < "$work/files") files, one symbol"

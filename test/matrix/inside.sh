@@ -49,7 +49,7 @@ install()
         bash /strag/source/test/matrix/installed.sh
     trap - ERR
     make uninstall
-    left=$(installed)
+    left=$(installed && find /usr/local -type d -name '*strag*')
     if [ -n "$left" ]; then
         echo "FAIL: left by make uninstall: $left"
         exit 1
