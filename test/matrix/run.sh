@@ -266,6 +266,10 @@ main()
     if [ $short = yes ] && [ -z "$tests" ]; then
         tests=$short_tests
     fi
+    for test in $tests; do
+        [ -f "$top/$test" ] || [ -f "$top/$test.c" ] ||
+            wrong "--tests '$test' is not a test; test/mpi/types.sh is one"
+    done
     chosen=()
     for home in "${homes[@]}"; do
         case " ${versions[*]-} " in
