@@ -45,7 +45,7 @@ challenge()
 for ranks in $app_ranks; do
     challenge "stock-$ranks" "$ranks"
     must_be_stock "stock-$ranks/output"
-    for algorithm in $app_algorithms; do
+    for algorithm in $(algorithms_for "$ranks"); do
         run=$algorithm-$ranks
         # shellcheck disable=SC2046 # options are words
         challenge "$run" "$ranks" $(strag_options "$algorithm")

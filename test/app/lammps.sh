@@ -38,7 +38,7 @@ melt()
 for ranks in $app_ranks; do
     melt "stock-$ranks" "$ranks"
     must_be_stock "stock-$ranks/output"
-    for algorithm in $app_algorithms; do
+    for algorithm in $(algorithms_for "$ranks"); do
         run=$algorithm-$ranks
         # shellcheck disable=SC2046 # options are words
         melt "$run" "$ranks" $(strag_options "$algorithm")

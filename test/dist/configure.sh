@@ -24,13 +24,22 @@ refused()
     local name=$1 text=$2
     shift 2
     mkdir "$work/try-$name"
-    if (cd "$work/try-$name" && "$srcdir/configure" "$@" > output 2>&1); then
+    grep -v path_NVCC "$work/alone/config.cache" > "$work/try-$name/config.cache"
+    if (cd "$work/try-$name" && "$srcdir/configure" --config-cache "$@" > output 2>&1); then
         fail "$name: configure accepts $*"
     fi
     grep -q "^configure: error: .*$text" "$work/try-$name/output" ||
         { tail -n 3 "$work/try-$name/output"; fail "$name: no error with '$text'"; }
     echo "ok: $name: $(grep '^configure: error: ' "$work/try-$name/output")"
 }
+
+# What it finds out of the compiler is kept for the others.
+mkdir "$work/alone"
+(cd "$work/alone" && "$srcdir/configure" --without-ompi --config-cache > output 2>&1) ||
+    { tail -n 3 "$work/alone/output"; fail '--without-ompi is refused'; }
+grep -q 'Open MPI  *no: only libstrag and the strag command' "$work/alone/output" ||
+    fail 'the summary of --without-ompi'
+echo 'ok: --without-ompi'
 
 wrapper "$work/mpich/bin/mpicc" << 'END'
 echo "mpicc for MPICH version 4.0.2"
@@ -64,9 +73,3 @@ refused ucx 'no .*/lib/pkgconfig/ucx.pc' --without-ompi --with-ucx="$work/nothin
 refused relative-ucx 'absolute path' --without-ompi --with-ucx=ucx
 refused cuda "no $work/nothing/bin/nvcc" --without-ompi --with-cuda="$work/nothing"
 
-mkdir "$work/alone"
-(cd "$work/alone" && "$srcdir/configure" --without-ompi > output 2>&1) ||
-    { tail -n 3 "$work/alone/output"; fail '--without-ompi is refused'; }
-grep -q 'Open MPI  *no: only libstrag and the strag command' "$work/alone/output" ||
-    fail 'the summary of --without-ompi'
-echo 'ok: --without-ompi'

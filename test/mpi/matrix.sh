@@ -4,8 +4,8 @@
 #
 # Vectors of 256 K elements take most of the time: each algorithm has its part of a third of the
 # combinations, another third with the next number of ranks, so that each combination has them with one
-# to five numbers of ranks, most with three. STRAG_TEST_FULL=1: all algorithms, with all of them,
-# and 1 M elements.
+# to five numbers of ranks, most with three. Short ones are in place with every other number of ranks.
+# STRAG_TEST_FULL=1: all algorithms, with all of them, in place and not, and 1 M elements.
 set -eu
 # shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"

@@ -47,6 +47,11 @@ uint64_t support_seed(const char *test)
     return seed;
 }
 
+bool support_is_short(void)
+{
+    return setting("STRAG_CASES_MOST", LONG_MAX) < LONG_MAX;
+}
+
 long support_cases(long usual)
 {
     long most = (long)setting("STRAG_CASES_MOST", LONG_MAX);

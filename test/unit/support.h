@@ -42,6 +42,10 @@ uint64_t scramble(uint64_t x);
 /** STRAG_SEED; printed with the test's name, so that a failure can be repeated. */
 uint64_t support_seed(const char *test);
 
+/** Is the run to be short, as with sanitizers? Then of tests that try all cases some will do.
+ * @return whether STRAG_CASES_MOST is set */
+bool support_is_short(void);
+
 /** STRAG_CASES, or `usual` but at most STRAG_CASES_MOST. */
 long support_cases(long usual);
 

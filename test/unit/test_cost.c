@@ -435,7 +435,7 @@ static void a_second_implementation(void **state)
     (void)state;
     struct rng rng = {support_seed("a_second_implementation")};
     int priced = 0;
-    for (long i = support_cases(300); i > 0; i--) {
+    for (long i = support_cases(support_is_short() ? 100 : 300); i > 0; i--) {
         struct strag_topology *topology = random_machine(&rng);
         const struct strag_slow slow[] = {{(int)rng_below(&rng, (unsigned)topology->n), 1.5}};
         const struct strag_state slow_state = {.nslow = 1, .slow = slow};

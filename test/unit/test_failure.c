@@ -95,17 +95,17 @@ static void run_badly(struct setting *s, const struct call_options *options, int
     world_end(s->world);
 }
 
-/* Every algorithm, n = 2, 3, 5, 8. */
+/* Every algorithm, n = 2, 3, 5, 8; where it takes long, as with sanitizers, each with one of them.
+ */
 static void everywhere(const char *test, void (*inject)(struct setting *s))
 {
     static const int sizes[] = {2, 3, 5, 8};
     struct rng rng = {support_seed(test)};
     long injected = 0, unaffected = 0;
-    const long all = 1000;
-    for (int a = 0; strag_algorithms[a]; a++) {
-        if (support_cases(all) < all && a % 5 != 0)
-            continue; /* where it takes long, as under valgrind, not with every plan */
-        for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    const size_t nsizes = sizeof sizes / sizeof *sizes;
+    const bool all = !support_is_short();
+    for (size_t a = 0; strag_algorithms[a]; a++) {
+        for (size_t i = all ? 0 : a % nsizes; i < nsizes; i += all ? 1 : nsizes) {
             struct setting s;
             struct call_options options;
             set_up(&s, strag_algorithms[a], support_ranks(strag_algorithms[a], sizes[i]), &rng);
