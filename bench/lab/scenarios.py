@@ -127,7 +127,7 @@ def untold_scenarios():
             f"untold-{hosts}", f"{hosts} hosts whose speed is not told",
             [Point(f"{latency}ms", f"star:{hosts}", rate, latency=f"{latency}ms", x=float(latency))
              for latency in UNTOLD_LATENCY],
-            [KIB << shift for shift in range(2, 14, 2)], x_title="added latency in milliseconds")
+            [KIB << shift for shift in range(6, 14, 2)], x_title="added latency in milliseconds")
     yield untold_scenario(
         "untold-short", "Hosts whose speed is not told: 4 and 16 KiB, whose calls scatter",
         [Point(f"n={hosts}-{latency}ms", f"star:{hosts}", rate, latency=f"{latency}ms", x=hosts)
