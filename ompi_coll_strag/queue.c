@@ -91,26 +91,29 @@ static bool look(struct coll_strag_job *job, int looks)
     return done;
 }
 
-/* As many jobs as can be finished now. @return how many these are */
+/* As many jobs as can be finished now. @return how many of them did something: Open MPI gives the
+ * processor away where that is 0 */
 static int serve(struct coll_strag_queue *queue, int looks)
 {
     struct coll_strag_job *job;
-    int done = 0;
-    while ((job = __atomic_load_n(&queue->first, __ATOMIC_ACQUIRE)) != NULL && look(job, looks)) {
+    int moved = 0;
+    while ((job = __atomic_load_n(&queue->first, __ATOMIC_ACQUIRE)) != NULL) {
+        if (!look(job, looks))
+            return moved + job->moved;
         lock();
         __atomic_store_n(&queue->first, job->next, __ATOMIC_RELEASE);
         unlock();
         job->over(job);
-        done++;
+        moved++;
     }
-    return done;
+    return moved;
 }
 
 static int progress(void)
 {
     struct left left;
     struct coll_strag_queue *queue, *next;
-    int done = 0;
+    int moved = 0;
     if (NULL == __atomic_load_n(&queues.first, __ATOMIC_RELAXED))
         return 0;
     left.count = 0;
@@ -119,7 +122,7 @@ static int progress(void)
         if (enter(queue)) {
             const bool alone = queues.first == queue && !queue->next;
             unlock();
-            done += serve(queue, alone && !opal_progress_yield_when_idle ? LOOKS : 1);
+            moved += serve(queue, alone && !opal_progress_yield_when_idle ? LOOKS : 1);
             lock();
             next = queue->next; /* only who has entered a queue takes it off the list */
             leave(queue, &left);
@@ -129,7 +132,7 @@ static int progress(void)
     }
     unlock();
     release(&left);
-    return done;
+    return moved;
 }
 
 /* ---- Jobs ---- */

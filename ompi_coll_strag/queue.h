@@ -33,6 +33,10 @@
 struct coll_strag_job {
     struct coll_strag_job *next;
 
+    /* Set by `progress`, which may leave it alone: something was done, and there may be more to do
+     * at once. A rank that shares its processor then keeps it. */
+    bool moved;
+
     /* Do what can be done now, and never wait. @return whether it is done; else call again */
     bool (*progress)(struct coll_strag_job *job);
 

@@ -54,8 +54,10 @@ static bool job_progress(struct coll_strag_job *job)
     }
     if (status == STRAG_PENDING)
         status = coll_strag_run_progress(&request->run);
-    if (status == STRAG_PENDING)
+    if (status == STRAG_PENDING) {
+        job->moved = request->channel.shm && strag_shm_has_moved(request->channel.shm);
         return false;
+    }
     request->super.super.req_status.MPI_ERROR =
         coll_strag_run_end(&request->run, &request->call, status);
     if (request->call.module->ledger)

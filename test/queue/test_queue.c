@@ -318,11 +318,61 @@ static void one_thread_runs_all(void **state)
     coll_strag_queues_close();
 }
 
+/* ---- The processor ---- */
+
+/* A job that has something to do for some looks, then for some nothing, and is done. */
+struct mover {
+    struct coll_strag_job job; /* first */
+    int moves, rests;
+    bool over;
+};
+
+static bool mover_progress(struct coll_strag_job *job)
+{
+    struct mover *mover = (struct mover *)job;
+    job->moved = mover->moves > 0;
+    if (mover->moves > 0)
+        mover->moves--;
+    else
+        mover->rests--;
+    return mover->rests < 0;
+}
+
+static void mover_over(struct coll_strag_job *job)
+{
+    ((struct mover *)job)->over = true;
+}
+
+/* Open MPI gives the processor away where its progress finds nothing done: not before a rank has
+ * done what it can. */
+static void the_processor_is_kept_while_something_moves(void **state)
+{
+    (void)state;
+    ompi_communicator_t comm = {.references = 1};
+    struct coll_strag_queue queue;
+    struct mover mover = {
+        .job = {.progress = mover_progress, .over = mover_over}, .moves = 4, .rests = 2};
+    threads = false;
+    opal_progress_yield_when_idle = true; /* one look each time */
+    coll_strag_queue_init(&queue, &comm);
+    coll_strag_queue_add(&queue, &mover.job); /* looks once */
+    for (int look = 0; look < 3; look++)
+        assert_int_equal(opal_progress(), 1);
+    for (int look = 0; look < 2; look++)
+        assert_int_equal(opal_progress(), 0);
+    assert_false(mover.over);
+    assert_int_equal(opal_progress(), 1);
+    assert_true(mover.over);
+    assert_int_equal(opal_progress(), 0);
+    coll_strag_queues_close();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(threads_progress_each_others_calls),
         cmocka_unit_test(one_thread_runs_all),
+        cmocka_unit_test(the_processor_is_kept_while_something_moves),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

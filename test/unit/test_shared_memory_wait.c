@@ -176,6 +176,45 @@ static void a_rank_that_polls_shows_in_which_call_it_is(void **state)
     }
 }
 
+static void complete(struct strag_transfer *transfer, int status)
+{
+    assert_int_equal(status, STRAG_OK);
+    transfer->handle = transfer;
+}
+
+/* What polls has moved when a look has found something, until the next one in vain. */
+static void a_rank_that_polls_knows_whether_it_has_moved(void **state)
+{
+    (void)state;
+    struct host host;
+    open_host(&host, 2, 0, true);
+    struct strag_shm *shm = host.rank[0];
+    struct strag_transport *mine = &shm->super, *theirs = &host.rank[1]->super;
+    struct strag_transfer received[2] = {{.complete = complete}, {.complete = complete}}, sent;
+    int values[2] = {0, 0};
+    strag_shm_end(shm);
+    strag_shm_end(host.rank[1]);
+    for (int r = 0; r < 2; r++) {
+        strag_shm_next_call(host.rank[r], true);
+        strag_shm_begin(host.rank[r], NULL, sizeof(int), true, true);
+    }
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(mine->recv(mine, &received[i], 1, &values[i], 1), STRAG_OK);
+    for (int i = 0; i < 2; i++) {
+        const int value = 7 + i;
+        assert_int_equal(mine->progress(mine), STRAG_OK);
+        assert_false(strag_shm_has_moved(shm));
+        sent = (struct strag_transfer){.complete = complete};
+        assert_int_equal(theirs->send(theirs, &sent, 0, &value, 1), STRAG_OK);
+        assert_int_equal(mine->progress(mine), STRAG_OK);
+        assert_true(strag_shm_has_moved(shm));
+        assert_ptr_equal(received[i].handle, &received[i]);
+        assert_int_equal(values[i], value);
+    }
+    assert_int_equal(yielded, 0);
+    close_host(&host);
+}
+
 /* ---- Shared processors ---- */
 
 /* One look, then the processor is given away: by the host's progress once in 32 looks. */
@@ -277,6 +316,7 @@ int main(void)
         cmocka_unit_test(with_ranks_on_other_hosts_each_look_progresses),
         cmocka_unit_test(calls_progress_without_waiting),
         cmocka_unit_test(a_rank_that_polls_shows_in_which_call_it_is),
+        cmocka_unit_test(a_rank_that_polls_knows_whether_it_has_moved),
         cmocka_unit_test(an_unpublished_wait_yields),
         cmocka_unit_test(where_nobody_could_go_on_the_processor_is_kept),
         cmocka_unit_test(who_has_what_it_waits_for_gets_the_processor),
