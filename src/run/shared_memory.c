@@ -447,10 +447,12 @@ static int shm_progress(struct strag_transport *base)
     bool found = scan(shm, &shm->receives, receive_pending);
     if (shm->sends.length)
         found |= scan(shm, &shm->sends, send_pending);
-    if (found)
+    if (found) {
         shm->idle = 0;
-    else if (++shm->in_vain % DRAIN == 0)
+        shm->moved = true;
+    } else if (++shm->in_vain % DRAIN == 0) {
         status = strag_shm_drain(shm);
+    }
     if (!found && (shm->receives.length || shm->sends.length || shm->refused)) {
         if (shm->polls)
             strag_shm_poll(shm);
@@ -499,8 +501,10 @@ static int note(struct strag_shm *shm, int status)
 {
     if (status != STRAG_PENDING && shm->published)
         strag_shm_publish_wait(shm, 0);
-    if (status == STRAG_OK)
+    if (status == STRAG_OK) {
         shm->idle = 0;
+        shm->moved = true;
+    }
     shm->refused = status == STRAG_PENDING;
     return status;
 }
@@ -558,8 +562,16 @@ static int shm_cancel(struct strag_transport *base, struct strag_transfer *trans
 void strag_shm_next_call(struct strag_shm *shm, bool polls)
 {
     shm->polls = polls;
+    shm->moved = false;
     if (++shm->call % CALLS == 0 && !shm->host.yields && !polls)
         shm->host.progress();
+}
+
+bool strag_shm_has_moved(struct strag_shm *shm)
+{
+    const bool moved = shm->moved;
+    shm->moved = false;
+    return moved;
 }
 
 void strag_shm_abandon(struct strag_shm *shm)

@@ -146,9 +146,9 @@ void strag_shm_free(struct strag_shm *shm);
  */
 void strag_shm_next_call(struct strag_shm *shm, bool polls);
 
-/** For a call that polls: has the transport's last progress found something? Then there may be more
- * to do at once, and it is not yet time to give the processor away. */
-bool strag_shm_has_moved(const struct strag_shm *shm);
+/** Has a message been sent or received since it was last asked, in this call? Then there may be
+ * more to do at once, and it is not yet time for a rank that polls to give its processor away. */
+bool strag_shm_has_moved(struct strag_shm *shm);
 
 /** The call has failed: no rank is to wait for this one in it. */
 void strag_shm_abandon(struct strag_shm *shm);

@@ -357,6 +357,7 @@ struct strag_shm {
 
     /* waiting */
     unsigned idle;    /* looks since something has happened */
+    bool moved;       /* as strag_shm_has_moved says */
     unsigned in_vain; /* progresses in which nothing happened, in all calls */
     unsigned looks;   /* in vain, in all calls */
     unsigned kept;    /* looks after which the processor was kept, in all calls */

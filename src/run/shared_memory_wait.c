@@ -160,15 +160,9 @@ static void share_processor(struct strag_shm *shm)
         sched_yield();
 }
 
-bool strag_shm_has_moved(const struct strag_shm *shm)
-{
-    return shm->idle == 0;
-}
-
 /* Another rank may wait for messages of a call that is over for this one. */
 void strag_shm_poll(struct strag_shm *shm)
 {
-    shm->idle++;
     const _Atomic uint64_t *begun = &shm->desk.status->begun;
     if (++shm->looks % LOOKS_POLLED == 0 &&
         atomic_load_explicit(begun, memory_order_relaxed) < shm->call)

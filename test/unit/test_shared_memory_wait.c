@@ -182,12 +182,13 @@ static void complete(struct strag_transfer *transfer, int status)
     transfer->handle = transfer;
 }
 
-/* What polls has moved when a look has found something, until the next one in vain. */
+/* What polls has moved when a look has found something, until it is asked; not while it waits for
+ * another host only. */
 static void a_rank_that_polls_knows_whether_it_has_moved(void **state)
 {
     (void)state;
     struct host host;
-    open_host(&host, 2, 0, true);
+    open_host(&host, 2, 1, true);
     struct strag_shm *shm = host.rank[0];
     struct strag_transport *mine = &shm->super, *theirs = &host.rank[1]->super;
     struct strag_transfer received[2] = {{.complete = complete}, {.complete = complete}}, sent;
@@ -198,6 +199,8 @@ static void a_rank_that_polls_knows_whether_it_has_moved(void **state)
         strag_shm_next_call(host.rank[r], true);
         strag_shm_begin(host.rank[r], NULL, sizeof(int), true, true);
     }
+    assert_int_equal(mine->progress(mine), STRAG_OK);
+    assert_false(strag_shm_has_moved(shm));
     for (int i = 0; i < 2; i++)
         assert_int_equal(mine->recv(mine, &received[i], 1, &values[i], 1), STRAG_OK);
     for (int i = 0; i < 2; i++) {
@@ -208,6 +211,7 @@ static void a_rank_that_polls_knows_whether_it_has_moved(void **state)
         assert_int_equal(theirs->send(theirs, &sent, 0, &value, 1), STRAG_OK);
         assert_int_equal(mine->progress(mine), STRAG_OK);
         assert_true(strag_shm_has_moved(shm));
+        assert_false(strag_shm_has_moved(shm));
         assert_ptr_equal(received[i].handle, &received[i]);
         assert_int_equal(values[i], value);
     }
