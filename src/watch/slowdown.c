@@ -22,6 +22,9 @@ static const double scatter_kept = 0.8;
  * part of that. */
 static const double usual_message = 1e-3, thorough_message = 30e-3;
 
+/* Bytes of a message: always, and while nothing is known of links but what meters say. */
+enum { SHORTEST_MESSAGE = 128 << 10, LONGEST_MESSAGE = 4 << 20, FIRST_MESSAGE = 1 << 20 };
+
 /* A meter's rate counts if its messages waited for more than this part of the calls' time. */
 static const double least_wait = 0.02;
 
@@ -46,6 +49,8 @@ struct strag_slowdown {
     double metered;    /* the same, by the meters of the last window */
     double scatter;    /* of fast links' rates in the last probes, relative */
     double took, idle; /* seconds of a probe; since the last one */
+    size_t bytes;      /* of each of that one's messages; 0: there was none */
+    size_t asked;      /* the same of the one that is under way */
     double tolerated;  /* a suspicion of this strength was refuted */
     int remembered;    /* windows left for which this holds */
     double suspicion;  /* of the last window, 1: none */
@@ -251,6 +256,15 @@ static bool any_slow(const struct strag_slowdown *slowdown)
     return false;
 }
 
+/* What a probe would take: at most as long as the last one, whose messages may have been longer. */
+static double thought(const struct strag_slowdown *slowdown)
+{
+    if (slowdown->bytes == 0)
+        return slowdown->took;
+    return slowdown->took *
+           fmin(1, (double)strag_slowdown_bytes(slowdown) / (double)slowdown->bytes);
+}
+
 bool strag_slowdown_window(struct strag_slowdown *slowdown, const void *notes, size_t stride,
                            double calls, double elapsed)
 {
@@ -262,8 +276,12 @@ bool strag_slowdown_window(struct strag_slowdown *slowdown, const void *notes, s
         return false;
     slowdown->suspicion = suspect(slowdown, notes, stride, calls);
     const bool more = is_suspicious(slowdown) || any_slow(slowdown);
-    return slowdown->is_pending ||
-           slowdown->took <= (more ? options->more : options->share) * slowdown->idle;
+    const bool probe =
+        slowdown->is_pending ||
+        thought(slowdown) <= (more ? options->more : options->share) * slowdown->idle;
+    if (probe)
+        slowdown->asked = strag_slowdown_bytes(slowdown);
+    return probe;
 }
 
 /* ---- Probes ---- */
@@ -275,27 +293,30 @@ int strag_probe_rounds(int hosts)
     return hosts - 1 < STRAG_PROBE_ROUNDS ? hosts - 1 : STRAG_PROBE_ROUNDS;
 }
 
-/* By what factor the slowest link is thought to be slower than a fast one. */
+/* By what factor the slowest link is thought to be slower than the fastest; not too low. */
 static double slowest(const struct strag_slowdown *slowdown)
 {
-    double most = slowdown->suspicion;
+    double most = slowdown->suspicion, nominal = 1;
     for (int h = 0; h < slowdown->hosts; h++) {
         const struct host *host = &slowdown->host[h];
         most = fmax(most, fmax(host->factor, slowdown->is_pending ? host->pending : 1));
+        nominal = fmin(nominal, host->nominal);
     }
-    return most;
+    return most / nominal;
 }
 
-/* All rounds take as long as the slowest link does, and together the share that is granted. */
+/* All rounds take as long as the slowest link does, and together the share that is granted. What
+ * meters say of a link alone, which may have let some bytes pass at once, is not trusted far. */
 size_t strag_slowdown_bytes(const struct strag_slowdown *slowdown)
 {
-    const double rate = slowdown->reference > 0 ? slowdown->reference : slowdown->metered;
+    const bool known = slowdown->reference > 0;
     const double granted =
         slowdown->options.more * slowdown->idle / (STRAG_PROBE_ROUNDS * slowest(slowdown));
-    double seconds = usual_message;
+    double bytes = slowdown->reference * usual_message;
     if (slowdown->is_pending || is_suspicious(slowdown))
-        seconds = fmax(seconds, fmin(granted, thorough_message));
-    return (size_t)fmin(fmax(rate * seconds, 128 << 10), 4 << 20);
+        bytes = fmax(bytes, (known ? slowdown->reference : slowdown->metered) *
+                                fmin(granted, thorough_message));
+    return (size_t)fmin(fmax(bytes, SHORTEST_MESSAGE), known ? LONGEST_MESSAGE : FIRST_MESSAGE);
 }
 
 /* Each host's best rates. @return false: one was not measured */
@@ -403,6 +424,7 @@ static bool compare(struct strag_slowdown *slowdown, bool *sure)
 bool strag_slowdown_probed(struct strag_slowdown *slowdown, const float *rates, double took)
 {
     bool changed = false, sure = false;
+    slowdown->bytes = slowdown->asked;
     slowdown->took = took;
     slowdown->idle = 0;
     if (read_probe(slowdown, rates)) {

@@ -569,9 +569,9 @@ static void test_thorough(void **state)
             .host = (h + 1) % HOSTS, .bytes = h == 2 ? 40e6F : 100e6F, .seconds = 1};
     }
     assert_true(strag_slowdown_window(slowdown, notes, sizeof *notes, 1, 1));
-    assert_in_range(strag_slowdown_bytes(slowdown), 1066600, 1066700);
+    assert_in_range(strag_slowdown_bytes(slowdown), 1 << 20, 1 << 20); /* nothing was probed yet */
     assert_true(strag_slowdown_window(slowdown, notes, sizeof *notes, 1, 10));
-    assert_int_equal(strag_slowdown_bytes(slowdown), 3000000);
+    assert_int_equal(strag_slowdown_bytes(slowdown), 1 << 20);
     assert_false(probed(slowdown, rate));
     assert_true(next_window(slowdown, 1));
     assert_in_range(strag_slowdown_bytes(slowdown), 1333300, 1333400);
@@ -580,6 +580,47 @@ static void test_thorough(void **state)
     assert_true(probed(slowdown, rate));
     assert_factors(slowdown, (double[HOSTS]){1, 1, 1, 1, 1, 1.9, 1, 1});
     assert_true(next_window(slowdown, 1));
+    assert_int_equal(strag_slowdown_bytes(slowdown), 128 << 10);
+    strag_slowdown_free(slowdown);
+}
+
+/* A host with a quarter of the others' uplink makes each round take four times as long. */
+static void test_thorough_uplinks(void **state)
+{
+    (void)state;
+    double uplinks[HOSTS] = {1, 1, 1, 1, 1, 1, 0.25, 1};
+    struct strag_probe_hosts hosts = own_hosts;
+    hosts.uplink = uplinks;
+    struct strag_slowdown *slowdown = strag_slowdown_create(&hosts, &none_known, NULL);
+    assert_non_null(slowdown);
+    assert_true(next_window(slowdown, 1));
+    assert_int_equal(strag_slowdown_bytes(slowdown), 128 << 10);
+    assert_false(probed(slowdown, (double[HOSTS]){9e7, 9e7, 9e7, 3e7, 9e7, 9e7, 2.25e7, 9e7}));
+    assert_true(next_window(slowdown, 1));
+    assert_in_range(strag_slowdown_bytes(slowdown), 199900, 200000); /* 0.08 / 3 / 3 / 4 s */
+    strag_slowdown_free(slowdown);
+}
+
+/* A long probe has refuted a suspicion: the next one is short, and may come as soon as that costs
+ * little. */
+static void test_price(void **state)
+{
+    (void)state;
+    struct strag_slowdown *slowdown = strag_slowdown_create(&own_hosts, &none_known, NULL);
+    struct strag_meter_note notes[HOSTS];
+    float rates[HOSTS * STRAG_PROBE_ROUNDS];
+    assert_non_null(slowdown);
+    memcpy(notes, nothing(), sizeof notes);
+    for (int h = 0; h < HOSTS; h++)
+        notes[h].to[0] = (struct strag_drained){
+            .host = (h + 1) % HOSTS, .bytes = h == 2 ? 40e6F : 100e6F, .seconds = 1};
+    for (int i = 0; i < HOSTS * STRAG_PROBE_ROUNDS; i++)
+        rates[i] = 100e6F;
+    assert_true(strag_slowdown_window(slowdown, notes, sizeof *notes, 1, 10));
+    assert_int_equal(strag_slowdown_bytes(slowdown), 1 << 20);
+    assert_false(strag_slowdown_probed(slowdown, rates, 0.048));
+    assert_false(next_window(slowdown, 1.9)); /* a probe of 128 KiB takes 6 ms: 0.003 of 2 s */
+    assert_true(next_window(slowdown, 0.2));
     assert_int_equal(strag_slowdown_bytes(slowdown), 128 << 10);
     strag_slowdown_free(slowdown);
 }
@@ -632,6 +673,7 @@ int main(void)
         cmocka_unit_test(test_budget),        cmocka_unit_test(test_bytes),
         cmocka_unit_test(test_partners),      cmocka_unit_test(test_out_of_memory),
         cmocka_unit_test(test_many_hosts),    cmocka_unit_test(test_thorough),
+        cmocka_unit_test(test_price),         cmocka_unit_test(test_thorough_uplinks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
