@@ -37,12 +37,13 @@ int strag_trial_find_form(const struct strag_trial_class *class,
     return -1;
 }
 
-/* The first call of a short one may have made connections and plans, and does not count.
- * @param[out] sorted  [STRAG_TRIAL_SAMPLES] @return how many */
+/* The first call of a short one may have made connections and plans, which take long, and does not
+ * count. @param[out] sorted  [STRAG_TRIAL_SAMPLES] @return how many */
 static int sort_samples(const struct strag_trial_form *form, float *sorted)
 {
     int count = form->count < STRAG_TRIAL_SAMPLES ? form->count : STRAG_TRIAL_SAMPLES;
-    int first = count > 1 && count < STRAG_TRIAL_SAMPLES && (double)form->seconds[0] < long_call;
+    int first = count > 1 && count < STRAG_TRIAL_SAMPLES &&
+                (double)fminf(form->seconds[0], form->seconds[1]) < long_call;
     memcpy(sorted, form->seconds + first, (size_t)(count - first) * sizeof *sorted);
     qsort(sorted, (size_t)(count - first), sizeof *sorted, strag_compare_float);
     return count - first;

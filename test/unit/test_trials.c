@@ -8,6 +8,7 @@
  */
 #include "watch/judge.h"
 #include "watch/trials.h"
+#include "watch/trials_class.h"
 
 #include "model/table_put.h"
 #include "support.h"
@@ -205,6 +206,20 @@ static void long_first_call(void **state)
     for (int r = 0; r < 3; r++)
         assert_int_equal(job.trial.run[r].calls, 2);
     strag_trials_free(job.trials);
+}
+
+/* Of short calls the first one does not count, however long it took; of long ones it does. */
+static void first_sample(void **state)
+{
+    (void)state;
+    double scatter;
+    const struct strag_trial_form connected = {.count = 2, .seconds = {0.45F, 1e-3F}},
+                                  all_long = {.count = 2, .seconds = {0.45F, 0.4F}},
+                                  alone = {.count = 1, .seconds = {0.45F}};
+    assert_true(strag_trial_median(&connected, &scatter) == (double)1e-3F);
+    assert_true(strag_trial_shortest(&connected) == (double)1e-3F);
+    assert_true(strag_trial_median(&all_long, &scatter) == (double)((0.45F + 0.4F) / 2));
+    assert_true(strag_trial_median(&alone, &scatter) == (double)0.45F);
 }
 
 /* All take a fifth of what is modelled: that is no reason to try nobody. */
@@ -512,15 +527,25 @@ static void twenty_percent(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(finds_the_best), cmocka_unit_test(previous),
-        cmocka_unit_test(short_final),    cmocka_unit_test(long_first_call),
-        cmocka_unit_test(alike),          cmocka_unit_test(hoped_for_later),
-        cmocka_unit_test(nobody),         cmocka_unit_test(faster_than_modelled),
-        cmocka_unit_test(late),           cmocka_unit_test(running),
-        cmocka_unit_test(table),          cmocka_unit_test(overlapping),
-        cmocka_unit_test(adopted),        cmocka_unit_test(very_long),
-        cmocka_unit_test(sizes),          cmocka_unit_test(one_percent),
-        cmocka_unit_test(five_percent),   cmocka_unit_test(twenty_percent),
+        cmocka_unit_test(finds_the_best),
+        cmocka_unit_test(previous),
+        cmocka_unit_test(short_final),
+        cmocka_unit_test(long_first_call),
+        cmocka_unit_test(first_sample),
+        cmocka_unit_test(alike),
+        cmocka_unit_test(hoped_for_later),
+        cmocka_unit_test(nobody),
+        cmocka_unit_test(faster_than_modelled),
+        cmocka_unit_test(late),
+        cmocka_unit_test(running),
+        cmocka_unit_test(table),
+        cmocka_unit_test(overlapping),
+        cmocka_unit_test(adopted),
+        cmocka_unit_test(very_long),
+        cmocka_unit_test(sizes),
+        cmocka_unit_test(one_percent),
+        cmocka_unit_test(five_percent),
+        cmocka_unit_test(twenty_percent),
     };
     return cmocka_run_group_tests_name("trials", tests, NULL, NULL);
 }
