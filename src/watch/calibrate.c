@@ -26,6 +26,9 @@ static const double longest_step = 3.4;
 /* Smaller steps end it; of shares, smaller ones are none. */
 static const double shortest_step = 1e-3, no_share = 1e-9;
 
+/* After longer steps (twice as fast) numbers may count that did not. */
+static const double long_step = 0.7;
+
 /* Where the median deviation is larger, as a logarithm, other beginnings are tried; ... */
 static const double astray = 0.4;
 
@@ -80,14 +83,14 @@ static void find_deviations(struct problem *problem, const struct strag_model *m
             log(problem->calls[problem->call[c]].seconds / price(problem, c, model));
 }
 
-/* Deviations are those of the same model. What had no share in any call at first, such as what is
- * within hosts where each has one rank, is not looked at again on the way down. */
-static void find_shares(struct problem *problem, const struct strag_model *model, bool first)
+/* Deviations are those of the same model. @param all  else what had no share in any call, such as
+ * what is within hosts where each has one rank, is not looked at again */
+static void find_shares(struct problem *problem, const struct strag_model *model, bool all)
 {
     for (int i = 0; i < problem->numbers; i++) {
         struct strag_model dearer = *model;
         bool idle = true;
-        if (!first && problem->idle[i])
+        if (!all && problem->idle[i])
             continue;
         lengthen(&dearer, problem->number[i], nudge);
         for (int c = 0; c < problem->count; c++) {
@@ -96,7 +99,8 @@ static void find_shares(struct problem *problem, const struct strag_model *model
                 (log(price(problem, c, &dearer)) - before + problem->deviation[c]) / nudge;
             idle = idle && fabs(problem->share[c][i]) < no_share;
         }
-        problem->idle[i] = first && idle;
+        if (all)
+            problem->idle[i] = idle;
     }
 }
 
@@ -163,11 +167,11 @@ static void invert(struct problem *problem)
     }
 }
 
-/* @return the longest step of a number */
-static double take_step(struct problem *problem, struct strag_model *model, bool first)
+/* @param all  as in find_shares @return the longest step of a number */
+static double take_step(struct problem *problem, struct strag_model *model, bool all)
 {
     double longest = 0;
-    find_shares(problem, model, first);
+    find_shares(problem, model, all);
     set_up(problem);
     invert(problem);
     for (int i = 0; i < problem->numbers; i++) {
@@ -234,9 +238,10 @@ static double descend(struct problem *problem, const struct strag_model *before,
     choose_numbers(problem, before, doubt, model);
     find_deviations(problem, model);
     struct problem there = *problem;
-    double least = sum_of(problem);
+    double least = sum_of(problem), longest = INFINITY;
     for (int step = 0; step < STEPS && problem->numbers > 0; step++) {
-        const double longest = take_step(problem, model, step == 0), sum = sum_of(problem);
+        longest = take_step(problem, model, longest > long_step); /* far away others may count */
+        const double sum = sum_of(problem);
         if (step == 0) /* what is known there */
             memcpy(there.matrix, problem->matrix, sizeof there.matrix);
         if (sum < least) {
