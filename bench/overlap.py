@@ -4,7 +4,8 @@
 
     python3 bench/overlap.py doc/results.md FOLDER...
 
-Each folder is one launch (of some, if others were left out). A figure is the median over the launches, of times within one launch.
+Each folder is one launch (of some, if others were left out). A figure is the median over the
+launches, of times within one launch.
 """
 import pathlib
 import statistics
@@ -25,7 +26,8 @@ HEAD = """\
 
 Written by bench/overlap.py from the files of bench/overlap.sh. A call is begun, then comes a
 computation with MPI_Test after each slice of it, then MPI_Wait; strag and stock Open MPI (libnbc) in
-turn within a launch. *wait*: the call waited for at once, in us. *total*: with a computation that is
+turn within a launch. *wait*: the call waited for at once, in us. *over blocking*: strag's wait over its
+MPI_Allreduce (target from 4 KiB on: at most 1.05), in the worst launch in brackets. *total*: with a computation that is
 as long as stock's wait, for both. *hidden*: the share of its own wait that the computation hides.
 *own*: the same with a computation as long as each one's own wait, as osu_iallreduce has it. A ratio
 below 1 means that strag was faster. Medians of the slowest rank's times.
@@ -35,8 +37,8 @@ and who writes there next pays for that.
 
 Through shared memory a rank that waits at once is busy all the time with its own copying and reducing:
 a computation hides none of that, as there is nobody else to do it, and the shorter the wait, the less there
-is to hide. libnbc with two ranks sums up on one of them, which the other one's computation may hide. Where ranks share processors the computations do, too, and take twice their time:
-hidden is then below 0.
+is to hide. libnbc with two ranks sums up on one of them, which the other one's computation may hide. Where
+ranks share processors the computations do, too, and take twice their time: hidden is then below 0.
 """
 
 
@@ -58,19 +60,25 @@ def ratio(mine, stock, column):
                              for one, other in zip(mine, stock))
 
 
+def over_blocking(rows):
+    ratios = [float(row["wait_us"]) / float(row["blocking_us"]) for row in rows]
+    return f"{statistics.median(ratios):.3f} ({max(ratios):.3f})"
+
+
 def show(place, ranks, slice_us, table):
     launches = min(len(rows["strag"]) for rows in table.values())
     lines = [f"\n### {PLACES[place]}: {ranks} ranks, MPI_Test every {slice_us:g} us "
              f"(launches: {launches})\n",
-             "| size | wait, strag | stock | total, strag | stock | ratio | hidden, strag | stock "
+             "| size | wait, strag | over blocking | stock | total, strag | stock | ratio | hidden, strag | stock "
              "| own ratio | own hidden, strag | stock |",
-             "|---:|" + "---:|" * 10]
+             "|---:|" + "---:|" * 11]
     for size, rows in sorted(table.items()):
         mine, stock = rows["strag"], rows["stock"]
         times = [median(rows[who], what) for what in ("wait_us", "total_us")
                  for who in ("strag", "stock")]
-        lines.append(f"| {section.size_text(size)} | "
-                     + " | ".join(f"{time:.1f}" for time in times)
+        texts = [f"{time:.1f}" for time in times]
+        texts.insert(1, over_blocking(mine))
+        lines.append(f"| {section.size_text(size)} | " + " | ".join(texts)
                      + f" | {ratio(mine, stock, 'total_us'):.3f}"
                      + f" | {median(mine, 'overlap'):.2f} | {median(stock, 'overlap'):.2f}"
                      + f" | {ratio(mine, stock, 'own_total_us'):.3f}"
