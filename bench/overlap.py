@@ -27,9 +27,9 @@ HEAD = """\
 Written by bench/overlap.py from the files of bench/overlap.sh. A call is begun, then comes a
 computation with MPI_Test after each slice of it, then MPI_Wait; strag and stock Open MPI (libnbc) in
 turn within a launch. *wait*: the call waited for at once, in us. *over blocking*: strag's wait over its
-MPI_Allreduce (target from 4 KiB on: at most 1.05), in the worst launch in brackets. *total*: with a computation that is
-as long as stock's wait, for both. *hidden*: the share of its own wait that the computation hides.
-*own*: the same with a computation as long as each one's own wait, as osu_iallreduce has it. A ratio
+MPI_Allreduce (target from 4 KiB on: at most 1.05), in the worst launch in brackets. *total*: with a
+computation that is as long as stock's wait, for both. *hidden*: the share of its own wait that the
+computation hides. *own*: the same with a computation as long as each one's own wait, as osu_iallreduce has it. A ratio
 below 1 means that strag was faster. Medians of the slowest rank's times.
 
 Each side has buffers of its own: where libnbc reads the other rank's buffer its lines are in two caches,
@@ -69,8 +69,8 @@ def show(place, ranks, slice_us, table):
     launches = min(len(rows["strag"]) for rows in table.values())
     lines = [f"\n### {PLACES[place]}: {ranks} ranks, MPI_Test every {slice_us:g} us "
              f"(launches: {launches})\n",
-             "| size | wait, strag | over blocking | stock | total, strag | stock | ratio | hidden, strag | stock "
-             "| own ratio | own hidden, strag | stock |",
+             "| size | wait, strag | over blocking | stock | total, strag | stock | ratio "
+             "| hidden, strag | stock | own ratio | own hidden, strag | stock |",
              "|---:|" + "---:|" * 11]
     for size, rows in sorted(table.items()):
         mine, stock = rows["strag"], rows["stock"]

@@ -102,7 +102,7 @@ bool strag_slowdown_window(struct strag_slowdown *slowdown, const void *notes, s
 
 /** Bytes of each message of the next probe: a millisecond on a fast link, if its rate is known, or
  * where a link is suspected up to 30 ms, if all rounds then take no more of the time since the last
- * probe than is granted; 128 KiB to 4 MiB. */
+ * probe than is granted; 128 KiB to 4 MiB, or 1 MiB as long as nothing was probed. */
 size_t strag_slowdown_bytes(const struct strag_slowdown *slowdown);
 
 /** Rounds of a probe; 0: too few hosts. */
