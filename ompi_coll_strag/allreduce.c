@@ -2,7 +2,8 @@
 /*
  * MPI_Allreduce. The way of one vector:
  *
- *     coll_strag_allreduce     vectors that are known to be too short go to the previous component
+ *     coll_strag_allreduce     counts the call; vectors that are known to be too short go to the
+ *                              previous component
  *     run_watched              setup at the first call that needs it (setup.c); the table's choice;
  *                              notes of calls that are watched for stragglers (watch.c)
  *     run_agreed               who is there, where another rank may be late in each call
@@ -37,9 +38,9 @@ static int run_choice(const struct coll_strag_call *call)
     if (!call->choice.algorithm)
         return delegate(call);
     struct coll_strag_module *module = call->module;
-    const struct coll_strag_channel channel = {module->shm, module->transport,
-                                               call->without.rank >= 0 ? call->without.plans
-                                                                       : &module->plans};
+    const struct coll_strag_channel channel = {
+        module->shm, module->transport,
+        call->without.rank >= 0 ? call->without.plans : &module->plans, &module->stuck};
     module->count.calls++;
     return coll_strag_run_to_end(call, &channel);
 }
@@ -68,7 +69,9 @@ static int run_watched(struct coll_strag_call *call)
     struct coll_strag_module *module = call->module;
     const size_t bytes = call->count * call->size;
     enum strag_change change;
+    coll_strag_stuck_begin(&module->stuck, call->number, bytes);
     int code = coll_strag_choose(call);
+    coll_strag_stuck_say(&module->stuck, module->shm, &call->choice, call->op);
     if (code == OMPI_SUCCESS && module->watch_in)
         code = coll_strag_setup_watch(module, call->comm, bytes);
     if (code != OMPI_SUCCESS)
@@ -97,9 +100,17 @@ static __attribute__((noinline)) int start_call(const void *sbuf, void *rbuf,
     coll_strag_call_fill(&call, COLL_STRAG_BLOCKING, sbuf, rbuf, (size_t)count, dtype, op, comm,
                          module);
     call.locations = locations;
-    if (coll_strag_delegates_early(module, call.count * call.size) && !coll_strag_logging)
-        return delegate(&call);
-    return run_watched(&call);
+    call.number = coll_strag_stuck_count(&module->stuck);
+    int code;
+    if (coll_strag_delegates_early(module, call.count * call.size) && !coll_strag_logging) {
+        coll_strag_stuck_begin(&module->stuck, call.number, call.count * call.size);
+        coll_strag_stuck_say(&module->stuck, module->shm, &call.choice, op);
+        code = delegate(&call);
+    } else {
+        code = run_watched(&call);
+    }
+    coll_strag_stuck_end(&module->stuck);
+    return code;
 }
 
 /* Something has to be over first, or buffers may be on a device. */
@@ -118,11 +129,12 @@ static __attribute__((noinline)) int enter_slowly(const void *sbuf, void *rbuf,
 }
 
 /* A short call takes less than 200 ns where two ranks share memory. What is going to be delegated
- * anyhow is delegated here, before anything else: it costs 2 or 3 ns. */
+ * anyhow is delegated here, before anything else: it costs 3 to 5 ns. */
 int coll_strag_allreduce(const void *sbuf, void *rbuf, coll_strag_count_t count,
                          ompi_datatype_t *dtype, ompi_op_t *op, ompi_communicator_t *comm,
                          mca_coll_base_module_t *base)
 {
+    static const struct coll_strag_choice previous = {.algorithm = NULL};
     struct coll_strag_module *module = (struct coll_strag_module *)base;
     size_t size;
     if (__builtin_expect(coll_strag_settings.devices || coll_strag_is_after_others(module), 0))
@@ -130,8 +142,13 @@ int coll_strag_allreduce(const void *sbuf, void *rbuf, coll_strag_count_t count,
     ompi_datatype_type_size(dtype, &size);
     if (coll_strag_delegates_early(module, (size_t)count * size) && !coll_strag_logging) {
         module->count.delegated++;
-        return module->previous.allreduce(sbuf, rbuf, count, dtype, op, comm,
-                                          module->previous.allreduce_module);
+        coll_strag_stuck_begin(&module->stuck, coll_strag_stuck_count(&module->stuck),
+                               (size_t)count * size);
+        coll_strag_stuck_say(&module->stuck, module->shm, &previous, op);
+        const int code = module->previous.allreduce(sbuf, rbuf, count, dtype, op, comm,
+                                                    module->previous.allreduce_module);
+        coll_strag_stuck_end(&module->stuck);
+        return code;
     }
     return start_call(sbuf, rbuf, count, dtype, op, comm, module, NULL);
 }

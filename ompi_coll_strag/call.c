@@ -115,10 +115,11 @@ static inline int prepare(struct coll_strag_run *run, const struct coll_strag_ca
     struct coll_strag_reducer *reducer = &run->reducer;
     int root = 0;
     int status = coll_strag_reducer_init(reducer, call->op, call->dtype);
-    coll_strag_transport_begin(channel->transport, call->dtype, call->size, run->polls);
+    coll_strag_transport_begin(channel->transport, call->number, call->dtype, call->size,
+                               run->polls);
     *shared = NULL;
     if (channel->shm) {
-        strag_shm_next_call(channel->shm, run->polls);
+        strag_shm_next_call(channel->shm, call->number, run->polls);
         *shared = coll_strag_shared_memory_begin(channel->shm, reducer, call->size);
     }
     reducer->in_place = NULL != *shared && NULL != (*shared)->recv_in_place;
@@ -140,7 +141,7 @@ static inline struct strag_trace *find_trace(const struct coll_strag_call *call)
     const struct coll_strag_ledger *ledger = call->module->ledger;
     if (__builtin_expect(!ledger, 1) || !ledger->trace || call->kind == COLL_STRAG_PERSISTENT)
         return NULL;
-    ledger->trace->call = call->number;
+    ledger->trace->call = call->noted;
     ledger->trace->size = call->size;
     return ledger->trace;
 }
@@ -214,6 +215,8 @@ static inline __attribute__((always_inline)) int end(struct coll_strag_run *run,
         strag_shm_end(shm);
     if (shm && code != OMPI_SUCCESS)
         strag_shm_abandon(shm);
+    if (code == MPI_ERR_TRUNCATE)
+        coll_strag_stuck_tell_why(run->channel->stuck);
     return code;
 }
 
@@ -361,7 +364,7 @@ static inline void note_choice(struct coll_strag_call *call, int code)
     struct coll_strag_module *module = call->module;
     if (module->ledger) {
         module->ledger->outcome = coll_strag_outcome(&call->choice);
-        call->number = module->ledger->number;
+        call->noted = module->ledger->number;
     }
     if (code == OMPI_SUCCESS && coll_strag_logging)
         coll_strag_explain_choice(call->comm, &module->explained, &module->decision,

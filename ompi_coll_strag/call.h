@@ -32,7 +32,8 @@ struct coll_strag_call {
     bool tried;                        /* a trial made the choice */
     bool from_table;                   /* the model did */
     struct coll_strag_without without; /* the rank that is not waited for */
-    uint32_t number;                   /* in the ledger, where there is one */
+    uint64_t number;                   /* of the communicator's calls, or of a request's starts */
+    uint32_t noted;                    /* its number in the ledger, if there is one */
 };
 
 /* What carries one call at a time: the communicator's own, or a persistent request's. */
@@ -40,6 +41,7 @@ struct coll_strag_channel {
     struct strag_shm *shm; /* NULL: messages within a host go over `transport`, too */
     struct coll_strag_transport *transport;
     struct coll_strag_plans *plans;
+    struct coll_strag_stuck *stuck;
 };
 
 /* A call that runs. */

@@ -15,6 +15,7 @@
 #include "plans.h"
 #include "previous.h"
 #include "queue.h"
+#include "stuck.h"
 #include "table.h"
 #include "teardown.h"
 #include "transport_pml.h"
@@ -84,6 +85,7 @@ struct coll_strag_module {
 
     struct coll_strag_plans plans;
     struct coll_strag_nonblocking nonblocking;
+    struct coll_strag_stuck stuck;            /* counts calls, and finds those that stand still */
     struct coll_strag_queue queue;            /* nonblocking calls */
     struct coll_strag_persistent *persistent; /* requests, a list */
     uint32_t persistent_made;                 /* so far; the same on all ranks */

@@ -177,6 +177,7 @@ static int component_close(void)
 {
     coll_strag_queues_close();
     coll_strag_requests_close();
+    coll_strag_stuck_close();
     coll_strag_report_close();
     coll_strag_fingerprint_free();
     coll_strag_setup_close();

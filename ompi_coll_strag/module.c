@@ -25,7 +25,7 @@
  */
 _Static_assert(
     sizeof(coll_strag_module_t) + sizeof(struct coll_strag_heritage) +
-            sizeof(struct coll_strag_part) + sizeof(struct coll_strag_links) + 512 <=
+            sizeof(struct coll_strag_part) + sizeof(struct coll_strag_links) + 400 <=
         7 * 1024,
     "a communicator's structures, with its watch, are larger than test_footprint thinks");
 
@@ -38,6 +38,7 @@ static void module_construct(coll_strag_module_t *module)
 
 static void module_destruct(coll_strag_module_t *module)
 {
+    coll_strag_stuck_forget(&module->stuck);
     coll_strag_persistent_abandon(module);
     coll_strag_ledger_free(module->ledger);
     coll_strag_count_end(&module->count);
@@ -94,6 +95,8 @@ static void prepare(coll_strag_module_t *module, ompi_communicator_t *comm)
     coll_strag_setup_prepare(module, comm);
     coll_strag_queue_init(&module->queue, comm);
     coll_strag_pml_init(&module->pml, comm, MCA_COLL_BASE_TAG_ALLREDUCE);
+    coll_strag_stuck_watch(&module->stuck, comm, &module->shm, &module->transport,
+                           &module->setup_error, 0);
 }
 
 /* Called last of all: from here on nothing can fail. */
@@ -135,6 +138,7 @@ static int module_disable(mca_coll_base_module_t *base, ompi_communicator_t *com
             coll_strag_check_late_keys(comm, &module->keys);
     }
     module->enabled = false;
+    coll_strag_stuck_forget(&module->stuck);
     coll_strag_pml_keep(comm);
     return OMPI_SUCCESS;
 }

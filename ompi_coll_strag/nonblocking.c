@@ -50,7 +50,8 @@ static int begin(const struct coll_strag_call *call, ompi_request_t **request)
         return OMPI_ERR_OUT_OF_RESOURCE;
     struct strag_engine *engine;
     begun->super.super.req_free = request_free;
-    begun->channel = (struct coll_strag_channel){module->shm, module->transport, &module->plans};
+    begun->channel =
+        (struct coll_strag_channel){module->shm, module->transport, &module->plans, &module->stuck};
     /* Here, not in progress. If there is no memory for it the job will see. */
     (void)coll_strag_find_engine(call, &module->plans, 0, &engine);
     module->count.nonblocking++;
@@ -70,6 +71,7 @@ int coll_strag_iallreduce(const void *sbuf, void *rbuf, coll_strag_count_t count
     coll_strag_call_locate(&call, COLL_STRAG_NONBLOCKING, sbuf, rbuf, (size_t)count, dtype, op,
                            comm, module, &locations);
     if (!coll_strag_is_for_new_communicator(call.count * call.size, op)) {
+        call.number = coll_strag_stuck_count(&module->stuck);
         const int code = coll_strag_choose(&call);
         if (code != OMPI_SUCCESS)
             return code;

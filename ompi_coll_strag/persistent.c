@@ -32,6 +32,7 @@ struct coll_strag_persistent {
     struct coll_strag_transport *ucp; /* NULL: nothing goes over UCX here */
     struct strag_shm *shm;            /* NULL: nothing goes through shared memory */
     struct coll_strag_plans plans;
+    struct coll_strag_stuck stuck;
     struct coll_strag_persistent *next, **link; /* in the module's list */
 };
 
@@ -41,6 +42,7 @@ static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER; /* of all modules'
 
 static void close_channel(struct coll_strag_persistent *own)
 {
+    coll_strag_stuck_forget(&own->stuck);
     coll_strag_shared_memory_free(own->shm);
     coll_strag_ucp_free(own->ucp);
     coll_strag_pml_free(&own->pml);
@@ -89,6 +91,7 @@ static int request_start(size_t count, ompi_request_t **requests)
             return MPI_ERR_REQUEST;
         const struct coll_strag_call *call = &request->call;
         coll_strag_count(&call->module->count.persistent);
+        request->call.number = coll_strag_stuck_count(request->channel.stuck);
         if (call->module->ledger)
             coll_strag_ledger_note(call->module->ledger, STRAG_LEDGER_PERSISTENT,
                                    coll_strag_outcome(&call->choice), call->count * call->size,
@@ -213,8 +216,10 @@ static void keep(struct coll_strag_persistent *own)
     struct coll_strag_module *module = call->module;
     request->super.super.req_start = request_start;
     request->super.super.req_free = request_free;
-    request->channel =
-        (struct coll_strag_channel){own->shm, own->ucp ? own->ucp : &own->pml.super, &own->plans};
+    request->channel = (struct coll_strag_channel){own->shm, own->ucp ? own->ucp : &own->pml.super,
+                                                   &own->plans, &own->stuck};
+    coll_strag_stuck_watch(&own->stuck, call->comm, &own->shm, &request->channel.transport,
+                           &module->setup_error, (int32_t)module->persistent_made);
     coll_strag_call_retain(call);
     pthread_mutex_lock(&list_lock);
     own->next = module->persistent;

@@ -48,7 +48,10 @@ static bool job_progress(struct coll_strag_job *job)
     struct coll_strag_request *request = coll_strag_request_of(job);
     int status = STRAG_PENDING;
     if (!request->begun) {
+        const struct coll_strag_call *call = &request->call;
         request->begun = true;
+        coll_strag_stuck_begin(request->channel.stuck, call->number, call->count * call->size);
+        coll_strag_stuck_say(request->channel.stuck, request->channel.shm, &call->choice, call->op);
         request->start = request->call.module->ledger ? coll_strag_seconds() : 0;
         status = coll_strag_run_begin(&request->run, &request->call, &request->channel, true);
     }
@@ -60,6 +63,7 @@ static bool job_progress(struct coll_strag_job *job)
     }
     request->super.super.req_status.MPI_ERROR =
         coll_strag_run_end(&request->run, &request->call, status);
+    coll_strag_stuck_end(request->channel.stuck);
     if (request->call.module->ledger)
         coll_strag_call_traced(&request->call, request->start);
     return true;

@@ -109,6 +109,7 @@ static int *integer_of(enum strag_parameter_id id)
     struct coll_strag_settings *settings = &coll_strag_settings;
     int *value = id == STRAG_SET_PRIORITY  ? &settings->priority
                  : id == STRAG_SET_VERBOSE ? &settings->verbose
+                 : id == STRAG_SET_STUCK   ? &settings->stuck
                                            : &settings->window;
     *value = atoi(strag_parameters[id].standard);
     return value;
@@ -224,6 +225,7 @@ void coll_strag_settings_read(void)
     settings->shared_memory = (enum coll_strag_shared_memory)coll_strag_read_shared_memory(
         &from[STRAG_SET_SHARED_MEMORY]);
     settings->window = coll_strag_read_window(settings->window, told);
+    settings->stuck = coll_strag_read_stuck(settings->stuck, told);
     read_sizes(settings, from);
     read_machine(settings, from);
     if (told)

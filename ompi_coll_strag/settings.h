@@ -29,6 +29,7 @@ struct coll_strag_settings {
     size_t minimum;          /* bytes, for auto */
     bool minimum_set;        /* by the user; else it is lower where all ranks share memory */
     size_t watch_from;       /* bytes: shorter calls are not watched */
+    int stuck;               /* seconds until it is said that a call stands still; 0: never */
     int window;              /* calls; 0: as suits the number of ranks */
     bool report;             /* at the end of each communicator */
     const char *report_file; /* into which it is written; "": it goes to stderr */

@@ -277,7 +277,8 @@ static void begin(struct setup *setup, ompi_communicator_t *comm, bool blocking)
     coll_strag_pml_init(&setup->pml, comm, TAG);
     messages->messages = setup->under_way;
     messages->room = STRAG_EXCHANGE_UNDER_WAY;
-    coll_strag_transport_begin(messages, MPI_BYTE, 1, true);
+    coll_strag_transport_begin(messages, 0, MPI_BYTE, 1, true);
+    coll_strag_stuck_setup(&module->stuck, messages);
     strag_exchange_init(&setup->exchange, &messages->super, ompi_comm_size(comm),
                         ompi_comm_rank(comm));
     setup->comm = comm;
@@ -304,6 +305,7 @@ void coll_strag_setup_free(struct setup *setup)
 {
     if (NULL == setup)
         return;
+    coll_strag_stuck_setup(&setup->module->stuck, NULL);
     coll_strag_teardown_leave(&setup->module->teardown);
     take_off_list(setup);
     if (setup->next && strag_exchange_stop(&setup->exchange) == STRAG_PENDING) {

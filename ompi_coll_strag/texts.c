@@ -141,3 +141,30 @@ const char coll_strag_text_no_companions[] =
     "Open MPI's other collective components itself for everything else, but that failed: %s.\n"
     "\n"
     "Name them as well, for example: --mca coll strag,tuned,basic,libnbc,inter,self\n";
+
+const char coll_strag_text_different_calls[] =
+    "Ranks have called MPI_Allreduce with different arguments. The call ends with an error\n"
+    "(MPI_ERR_TRUNCATE) on the ranks that wait in it.\n"
+    "\n"
+    "%s"
+    "\n"
+    "All ranks of a communicator must make the same collective calls in the same order, with\n"
+    "the same count, type and operator. Look for a rank that has left out a call, or made one\n"
+    "more.\n";
+
+const char coll_strag_text_failed_rank[] =
+    "A rank has failed in an earlier MPI_Allreduce of this communicator, and makes no more of\n"
+    "them. The call ends with an error (MPI_ERR_OTHER) on the ranks that wait in it.\n"
+    "\n"
+    "  %s"
+    "\n"
+    "That rank's MPI_Allreduce has returned the cause. To go on, free the communicator and\n"
+    "make another one.\n";
+
+const char coll_strag_text_stuck[] =
+    "MPI_Allreduce waits for other ranks (coll_strag_stuck).\n"
+    "\n"
+    "%s"
+    "\n"
+    "A rank that has not called it may be computing, or in a call that waits for others, or\n"
+    "stopped: a debugger or gdb -p on its host shows where it is.\n";

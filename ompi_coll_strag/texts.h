@@ -21,6 +21,9 @@ extern const char coll_strag_text_not_shared[];
 extern const char coll_strag_text_device_buffers[];
 extern const char coll_strag_text_no_kernels[];
 extern const char coll_strag_text_no_plugin[];
+extern const char coll_strag_text_different_calls[]; /* one */
+extern const char coll_strag_text_failed_rank[];     /* one */
+extern const char coll_strag_text_stuck[];           /* one */
 extern const char coll_strag_text_wrong_version[];
 extern const char coll_strag_text_no_companions[]; /* one */
 

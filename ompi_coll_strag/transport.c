@@ -10,15 +10,32 @@
 
 static const double drain_seconds = 1.0;
 
-void coll_strag_transport_begin(struct coll_strag_transport *transport, ompi_datatype_t *dtype,
-                                size_t size, bool polls)
+void coll_strag_transport_begin(struct coll_strag_transport *transport, uint64_t number,
+                                ompi_datatype_t *dtype, size_t size, bool polls)
 {
+    transport->number = number;
     transport->dtype = dtype;
     transport->size = size;
     transport->polls = polls;
     transport->buffers = COLL_STRAG_HOST;
     transport->mpi_error = MPI_SUCCESS;
+    transport->other = -1;
     transport->drain_until = 0;
+}
+
+void coll_strag_transport_doom(struct coll_strag_transport *transport, uint64_t number,
+                               int mpi_error)
+{
+    transport->doom = mpi_error;
+    __atomic_store_n(&transport->doomed, number + 1, __ATOMIC_RELEASE);
+}
+
+int coll_strag_transport_check(struct coll_strag_transport *transport)
+{
+    if (__builtin_expect(
+            __atomic_load_n(&transport->doomed, __ATOMIC_ACQUIRE) != transport->number + 1, 1))
+        return STRAG_OK;
+    return coll_strag_transport_failed(transport, transport->doom);
 }
 
 int coll_strag_transport_failed(struct coll_strag_transport *transport, int mpi_error)
@@ -26,6 +43,17 @@ int coll_strag_transport_failed(struct coll_strag_transport *transport, int mpi_
     if (transport->mpi_error == MPI_SUCCESS)
         transport->mpi_error = mpi_error;
     return STRAG_ERR_TRANSPORT;
+}
+
+int coll_strag_transport_differs(struct coll_strag_transport *transport, int peer, size_t expected,
+                                 size_t received)
+{
+    if (transport->mpi_error == MPI_SUCCESS) {
+        transport->other = peer;
+        transport->expected = expected;
+        transport->received = received;
+    }
+    return coll_strag_transport_failed(transport, MPI_ERR_TRUNCATE);
 }
 
 bool coll_strag_transport_reserve(struct coll_strag_transport *transport)

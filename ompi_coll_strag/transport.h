@@ -48,18 +48,42 @@ struct coll_strag_transport {
     ompi_datatype_t *dtype;
     size_t size; /* bytes of data in an element */
     enum coll_strag_buffers buffers;
-    bool polls;         /* as in coll_strag_transport_begin */
-    int mpi_error;      /* the first one */
+    bool polls;      /* as in coll_strag_transport_begin */
+    uint64_t number; /* as there */
+    int mpi_error;   /* the first one, ... */
+    int other;       /* ... and if it is that a message had another length: its sender, else -1, */
+    size_t expected, received; /* bytes */
+    unsigned moves;     /* messages that were complete, in all calls; atomic, for other threads */
+    uint64_t doomed;    /* 1 + the call that coll_strag_transport_doom ends; 0: none; atomic */
+    int doom;           /* ... with this MPI error */
     double drain_until; /* seconds: 0 until a message of the call has to be given up */
 };
 
-/** Get ready for a call. @param polls  its progress is called from opal_progress: it looks, and
- * does not call that itself */
-void coll_strag_transport_begin(struct coll_strag_transport *transport, ompi_datatype_t *dtype,
-                                size_t size, bool polls);
+/** Get ready for a call. @param number  as in struct coll_strag_call; 0: in none
+ * @param polls  its progress is called from opal_progress: it looks, and does not call that itself
+ */
+void coll_strag_transport_begin(struct coll_strag_transport *transport, uint64_t number,
+                                ompi_datatype_t *dtype, size_t size, bool polls);
+
+/** A message is complete. */
+static inline void coll_strag_transport_moved(struct coll_strag_transport *transport)
+{
+    __atomic_store_n(&transport->moves, transport->moves + 1, __ATOMIC_RELAXED);
+}
+
+/** Let a call fail at its next progress, unless it ends before. Any thread may ask for it. */
+void coll_strag_transport_doom(struct coll_strag_transport *transport, uint64_t number,
+                               int mpi_error);
+
+/** Is the call to fail? To be asked in its progress. @return STRAG_OK or STRAG_ERR_TRANSPORT */
+int coll_strag_transport_check(struct coll_strag_transport *transport);
 
 /** Keep the first error. @return STRAG_ERR_TRANSPORT */
 int coll_strag_transport_failed(struct coll_strag_transport *transport, int mpi_error);
+
+/** A message had another length than it should have. @return as coll_strag_transport_failed */
+int coll_strag_transport_differs(struct coll_strag_transport *transport, int peer, size_t expected,
+                                 size_t received);
 
 /** Room for one more message. @return false: out of memory */
 bool coll_strag_transport_reserve(struct coll_strag_transport *transport);

@@ -26,12 +26,17 @@ static void finish(struct coll_strag_pml_transport *transport,
 {
     ompi_request_t *request = message->request;
     int status = STRAG_OK;
+    coll_strag_transport_moved(&transport->super);
     __atomic_thread_fence(__ATOMIC_ACQUIRE); /* another thread may have completed it */
     const ompi_status_public_t *result = &request->req_status;
-    if (result->MPI_ERROR != MPI_SUCCESS)
+    const bool truncated = !message->send && result->MPI_ERROR == MPI_ERR_TRUNCATE;
+    if (result->MPI_ERROR != MPI_SUCCESS && !truncated)
         status = failed(transport, result->MPI_ERROR);
-    else if (!message->send && (result->_cancelled || result->_ucount != message->bytes))
-        status = failed(transport, MPI_ERR_TRUNCATE); /* the ranks called it with other counts */
+    else if (!message->send && result->_cancelled)
+        status = failed(transport, MPI_ERR_OTHER);
+    else if (truncated || (!message->send && result->_ucount != message->bytes))
+        status = coll_strag_transport_differs(&transport->super, message->peer, message->bytes,
+                                              result->_ucount);
     ompi_request_free(&request);
     if (message->host >= 0)
         strag_meter_end(transport->meter, message->host, message->bytes, coll_strag_seconds());
@@ -86,7 +91,7 @@ static int pml_recv(struct strag_transport *base, struct strag_transfer *transfe
 {
     struct coll_strag_pml_transport *transport = own(base);
     struct coll_strag_message message = {
-        .transfer = transfer, .bytes = elements * transport->super.size, .host = -1};
+        .transfer = transfer, .peer = peer, .bytes = elements * transport->super.size, .host = -1};
     ompi_request_t *request = MPI_REQUEST_NULL;
     if (!coll_strag_transport_reserve(&transport->super))
         return STRAG_ERR_MEMORY;
@@ -116,11 +121,13 @@ static bool scan(struct coll_strag_pml_transport *pml)
 static int pml_progress(struct strag_transport *base)
 {
     struct coll_strag_pml_transport *transport = own(base);
-    if (transport->super.nmessages == 0 || scan(transport) || transport->super.polls)
+    if (transport->super.nmessages == 0 || scan(transport))
         return STRAG_OK;
-    opal_progress();
-    scan(transport);
-    return STRAG_OK;
+    if (!transport->super.polls) {
+        opal_progress();
+        scan(transport);
+    }
+    return coll_strag_transport_check(&transport->super);
 }
 
 /* A receive that is not matched yet can be cancelled; anything else is given some time, unless the

@@ -52,6 +52,17 @@ int coll_strag_read_window(int window, struct coll_strag_complaints *complaints)
     return 0;
 }
 
+int coll_strag_read_stuck(int seconds, struct coll_strag_complaints *complaints)
+{
+    char text[16];
+    const struct coll_strag_source source = {"coll_strag_stuck", text, complaints};
+    if (seconds >= 0)
+        return seconds;
+    snprintf(text, sizeof text, "%d", seconds);
+    coll_strag_complain(&source, "out of range", NULL, "seconds, 0 or more", "30");
+    return 30;
+}
+
 /* ---- Words ---- */
 
 /* @return the text's index in a list that ends with NULL; where it is not in it: `otherwise` */

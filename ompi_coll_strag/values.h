@@ -81,6 +81,9 @@ double coll_strag_read_number(const struct coll_strag_source *source, int id);
 /** Calls. @return 0: as suits the number of ranks */
 int coll_strag_read_window(int window, struct coll_strag_complaints *complaints);
 
+/** coll_strag_stuck: seconds from 0 on. */
+int coll_strag_read_stuck(int seconds, struct coll_strag_complaints *complaints);
+
 /** The grid of coll_strag_torus. @return the caller's to free; NULL: none, or a bad one */
 struct strag_layout *coll_strag_read_grid(const struct coll_strag_source *source);
 

@@ -124,6 +124,7 @@ src_libstrag_la_SOURCES = \
 	src/run/shared_memory_layout.h \
 	src/run/shared_memory_arena.c src/run/shared_memory_drain.c \
 	src/run/shared_memory_join.c src/run/shared_memory_limits.c \
+	src/run/shared_memory_entered.c src/run/shared_memory_entered.h \
 	src/run/shared_memory_notes.c src/run/shared_memory_notes.h \
 	src/run/shared_memory_room.c \
 	src/run/shared_memory_wait.c \
@@ -142,6 +143,7 @@ src_libstrag_la_SOURCES = \
 	src/watch/observe.c src/watch/observe.h \
 	src/watch/offers.c src/watch/offers.h \
 	src/watch/probe_clock.c src/watch/probe_clock.h \
+	src/watch/roster.c src/watch/roster.h \
 	src/watch/slowdown.c src/watch/slowdown.h \
 	src/watch/summary.c src/watch/summary.h \
 	src/watch/trial.c src/watch/trial.h \

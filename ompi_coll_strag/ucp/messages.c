@@ -279,7 +279,8 @@ static int ucp_progress(struct strag_transport *base)
     }
     if (++transport->idle < IDLE_LOOKS)
         return STRAG_OK;
-    return wait_longer(transport);
+    const int status = wait_longer(transport);
+    return status == STRAG_OK ? coll_strag_transport_check(&transport->super) : status;
 }
 
 /* ---- After an error ---- */

@@ -118,6 +118,10 @@ const struct strag_parameter strag_parameters[STRAG_PARAMETERS] = {
     [STRAG_SET_WATCH_SIZE] = {STRAG_PREFIX "watch_size", "64K", STRAG_TEXT, 5, false,
                               "Calls of so many bytes and more are watched to find a straggler "
                               "(K, M, G allowed). All ranks use rank 0's value"},
+    [STRAG_SET_STUCK] = {STRAG_PREFIX "stuck", "30", STRAG_INTEGER, 4, false,
+                         "Seconds after which one rank says on standard error that an allreduce "
+                         "waits, and for which ranks; again after twice as many, and so on. 0: "
+                         "never"},
     [STRAG_SET_MODEL] = {STRAG_PREFIX "model", "", STRAG_TEXT, 4, false,
                          "A file with the numbers of the cost model for each kind of machine "
                          "(strag-tune --model writes such files); the parameters of these numbers "

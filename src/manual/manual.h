@@ -45,6 +45,7 @@ enum strag_parameter_id {
     STRAG_SET_SLOWDOWN,
     STRAG_SET_WINDOW,
     STRAG_SET_WATCH_SIZE,
+    STRAG_SET_STUCK,
     STRAG_SET_MODEL,
     STRAG_SET_NUMBERS, /* of the cost model, by enum strag_model_id */
     STRAG_PARAMETERS = STRAG_SET_NUMBERS + STRAG_MODEL_NUMBERS

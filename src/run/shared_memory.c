@@ -42,6 +42,12 @@ static bool is_long(const struct strag_shm *shm, size_t bytes)
     return !shm->host.yields && 2 * bytes >= shm->arena.size.slot;
 }
 
+/* Only this thread writes the counter, others may read it. */
+static void count_move(struct strag_shm *shm)
+{
+    __atomic_store_n(&shm->moves, shm->moves + 1, __ATOMIC_RELAXED);
+}
+
 /* ---- Values in and out ---- */
 
 static int copy_in(struct strag_shm *shm, void *slot, const void *buffer, size_t elements)
@@ -442,6 +448,8 @@ static int shm_progress(struct strag_transport *base)
 {
     struct strag_shm *shm = own(base);
     int status = STRAG_OK;
+    if (atomic_load_explicit(&shm->doomed, memory_order_relaxed) == shm->call)
+        return STRAG_ERR_MISMATCH;
     if (shm->has_stale)
         drop_old(shm);
     bool found = scan(shm, &shm->receives, receive_pending);
@@ -449,7 +457,7 @@ static int shm_progress(struct strag_transport *base)
         found |= scan(shm, &shm->sends, send_pending);
     if (found) {
         shm->idle = 0;
-        shm->moved = true;
+        count_move(shm);
     } else if (++shm->in_vain % DRAIN == 0) {
         status = strag_shm_drain(shm);
     }
@@ -503,7 +511,7 @@ static int note(struct strag_shm *shm, int status)
         strag_shm_publish_wait(shm, 0);
     if (status == STRAG_OK) {
         shm->idle = 0;
-        shm->moved = true;
+        count_move(shm);
     }
     shm->refused = status == STRAG_PENDING;
     return status;
@@ -559,19 +567,30 @@ static int shm_cancel(struct strag_transport *base, struct strag_transfer *trans
 
 /* A rank that never waits would never do the host's other work, either. (Where ranks share
  * processors each has to wait at times, and progress would give the processor away.) */
-void strag_shm_next_call(struct strag_shm *shm, bool polls)
+void strag_shm_next_call(struct strag_shm *shm, uint64_t number, bool polls)
 {
     shm->polls = polls;
-    shm->moved = false;
-    if (++shm->call % CALLS == 0 && !shm->host.yields && !polls)
+    shm->call = number;
+    shm->seen = shm->moves;
+    if (++shm->begun % CALLS == 0 && !shm->host.yields && !polls)
         shm->host.progress();
 }
 
 bool strag_shm_has_moved(struct strag_shm *shm)
 {
-    const bool moved = shm->moved;
-    shm->moved = false;
+    const bool moved = shm->moves != shm->seen;
+    shm->seen = shm->moves;
     return moved;
+}
+
+unsigned strag_shm_moves(const struct strag_shm *shm)
+{
+    return __atomic_load_n(&shm->moves, __ATOMIC_RELAXED);
+}
+
+void strag_shm_doom(struct strag_shm *shm, uint64_t number)
+{
+    atomic_store_explicit(&shm->doomed, number, memory_order_relaxed);
 }
 
 void strag_shm_abandon(struct strag_shm *shm)
@@ -657,6 +676,7 @@ bool strag_shm_init(struct strag_shm *shm)
         .try_send_depth = STRAG_SHM_CELLS,
     };
     shm->writing = strag_shm_writing_begin();
+    atomic_init(&shm->doomed, UINT64_MAX);
     shm->peers = aligned_alloc(STRAG_SHM_LINE, (size_t)shm->n * sizeof *shm->peers);
     if (!shm->peers)
         return false;

@@ -12,6 +12,7 @@
  *     shared_memory_join.c      a communicator joins and leaves
  *     shared_memory_drain.c     taking messages that are in the way of others
  *     shared_memory_wait.c      waiting for messages: who gets the processor
+ *     shared_memory_entered.h   which calls the host's ranks are in, for one that stands still
  *     shared_memory.c           messages
  *
  * Setting up takes two steps on every rank, with an exchange between them that is the caller's:
@@ -139,16 +140,25 @@ void strag_shm_free(struct strag_shm *shm);
 /* ---- Calls ---- */
 
 /**
- * A call begins. All ranks count all calls, whether these go through shared memory or not.
+ * A call begins.
  *
- * @param polls  the caller comes back by itself, in the host's progress: the transport's progress
- *               only looks. It does not wait, give the processor away, or let the host progress
+ * @param number  from 1, the same on all ranks, higher than all before; calls that go through other
+ *                memory, or other components, may be left out
+ * @param polls   the caller comes back by itself, in the host's progress: the transport's progress
+ *                only looks. It does not wait, give the processor away, or let the host progress
  */
-void strag_shm_next_call(struct strag_shm *shm, bool polls);
+void strag_shm_next_call(struct strag_shm *shm, uint64_t number, bool polls);
 
-/** Has a message been sent or received since it was last asked, in this call? Then there may be
- * more to do at once, and it is not yet time for a rank that polls to give its processor away. */
+/** Has a message been sent or received since it was last asked? Then there may be more to do at
+ * once, and it is not yet time for a rank that polls to give its processor away. */
 bool strag_shm_has_moved(struct strag_shm *shm);
+
+/** Messages sent or received so far, at least, modulo 2^32: any thread may ask. */
+unsigned strag_shm_moves(const struct strag_shm *shm);
+
+/** Let a call fail with STRAG_ERR_MISMATCH at its next progress, unless it ends before. Any thread
+ * may ask for it. */
+void strag_shm_doom(struct strag_shm *shm, uint64_t number);
 
 /** The call has failed: no rank is to wait for this one in it. */
 void strag_shm_abandon(struct strag_shm *shm);

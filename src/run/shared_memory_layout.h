@@ -78,6 +78,7 @@ enum {
     STRAG_SHM_DESK_UNIT = 128,  /* bytes: desks begin at multiples of this */
     STRAG_SHM_OPEN_LISTS = 256, /* of arenas by key */
     STRAG_SHM_NOTES = 5,        /* calls whose notes fill a line */
+    STRAG_SHM_ENTERED = 2,      /* calls of which a rank says what they are */
     STRAG_SHM_SAMPLES = 15,     /* messages whose median tells what it costs to write them */
 };
 
@@ -125,8 +126,21 @@ struct strag_shm_rank_status {
     _Atomic uint64_t wanted;                 /* ... and the first of those whose notes it reads */
     _Atomic uint64_t noted;                  /* the last call that was noted, from 1 */
     _Atomic uint64_t notes[STRAG_SHM_NOTES]; /* of the last ones: that of call c is at c % NOTES */
+
+    /* shared_memory_entered.h: two lines, read only if a call stands still, so that writing them in
+     * every call costs next to nothing. The last calls: that of number c is at c % ENTERED. */
+    struct strag_shm_entry {
+        _Atomic uint64_t number; /* from 1; 0: none, or it is being written */
+        _Atomic uint64_t bytes, what;
+    } entered[STRAG_SHM_ENTERED];
+    struct strag_shm_waiting {
+        _Atomic uint64_t ran, since; /* as in struct strag_shm_wait */
+        _Atomic uint64_t said;
+    } waiting;
+    unsigned char more_padding[2 * STRAG_SHM_LINE - 72];
 };
-_Static_assert(sizeof(struct strag_shm_rank_status) == STRAG_SHM_DESK_UNIT, "as desks are aligned");
+_Static_assert(sizeof(struct strag_shm_rank_status) == 2 * STRAG_SHM_DESK_UNIT,
+               "as desks are aligned");
 
 #define STRAG_SHM_LEFT UINT64_MAX /* `begun`: it has left the communicator */
 
@@ -346,18 +360,21 @@ struct strag_shm {
     struct strag_shm_writing writing;
 
     /* the call */
-    uint64_t call;    /* its number, from 1; all ranks count alike */
+    uint64_t call;    /* its number, from 1, the same on all ranks; 0: there was none yet */
+    unsigned begun;   /* calls so far */
     uint64_t last;    /* the last one that may have sent anything; for those who look after us */
     const void *type; /* these three as in strag_shm_begin */
     size_t size;
     bool contiguous;
-    bool polls;   /* as in strag_shm_next_call */
-    bool refused; /* what was asked for last was not possible */
+    bool polls;              /* as in strag_shm_next_call */
+    bool refused;            /* what was asked for last was not possible */
+    _Atomic uint64_t doomed; /* the call that strag_shm_doom ends; UINT64_MAX: none */
     struct strag_shm_queue sends, receives;
 
     /* waiting */
     unsigned idle;    /* looks since something has happened */
-    bool moved;       /* as strag_shm_has_moved says */
+    unsigned moves;   /* messages sent or received so far, at least; atomic, for other threads */
+    unsigned seen;    /* ... when strag_shm_has_moved was asked */
     unsigned in_vain; /* progresses in which nothing happened, in all calls */
     unsigned looks;   /* in vain, in all calls */
     unsigned kept;    /* looks after which the processor was kept, in all calls */

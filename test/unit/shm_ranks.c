@@ -316,7 +316,7 @@ static int run_call(const struct shm_call *call, const uint64_t *expected)
         &layouts[call->contiguous || rng_one_in(&self->rng, 2) ? 0
                                                                : rng_below(&self->rng, LAYOUTS)];
     delay(2);
-    strag_shm_next_call(self->shm, false);
+    strag_shm_next_call(self->shm, self->shm->call + 1, false);
     if (odd && call->wrong == CANNOT_PACK)
         layout = &layouts[BROKEN];
     int status = odd && call->wrong == GIVES_UP

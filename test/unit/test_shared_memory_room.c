@@ -140,7 +140,7 @@ enum { BYTES = 2500 }; /* more than half of a slot */
 
 static struct strag_transport *begin(struct shm_ranks *ranks, int rank)
 {
-    strag_shm_next_call(ranks->views[rank], false);
+    strag_shm_next_call(ranks->views[rank], ranks->views[rank]->call + 1, false);
     return strag_shm_begin(ranks->views[rank], NULL, 1, true, true);
 }
 
@@ -341,7 +341,7 @@ static void who_looks_after_is_not_thrown_out(void **state)
     shm_ranks_create(&ranks, 2, &options);
     struct strag_shm *shm = ranks.views[0];
     strag_shm_enter(shm); /* as another thread */
-    strag_shm_next_call(shm, false);
+    strag_shm_next_call(shm, shm->call + 1, false);
     assert_null(strag_shm_begin(shm, NULL, strag_shm_longest(shm) + 1, true, true));
     strag_shm_end(shm);
     assert_true(shm->in_call);

@@ -54,7 +54,7 @@ static void open_host(struct host *host, int n, int elsewhere, bool yields)
     for (int r = 0; r < n; r++) {
         processor = r / 2; /* two on each */
         assert_int_equal(strag_shm_join(host->rank[r], infos), STRAG_SHM_ABLE);
-        strag_shm_next_call(host->rank[r], false);
+        strag_shm_next_call(host->rank[r], host->rank[r]->call + 1, false);
         strag_shm_begin(host->rank[r], NULL, sizeof(int), true, true);
     }
     processor = yielded = progressed = 0;
@@ -146,7 +146,7 @@ static void calls_progress_without_waiting(void **state)
         struct host host;
         open_host(&host, 2, 0, yields); /* in call 1 */
         for (int i = 2; i <= 320; i++)
-            strag_shm_next_call(host.rank[0], false);
+            strag_shm_next_call(host.rank[0], host.rank[0]->call + 1, false);
         assert_int_equal(progressed, yields ? 0 : 10);
         close_host(&host);
     }
@@ -163,7 +163,7 @@ static void a_rank_that_polls_shows_in_which_call_it_is(void **state)
         open_host(&host, 2, 0, yields); /* in call 1 */
         struct strag_transport *second = &host.rank[0]->super, *first = &host.rank[1]->super;
         strag_shm_end(host.rank[0]);
-        strag_shm_next_call(host.rank[0], true);
+        strag_shm_next_call(host.rank[0], host.rank[0]->call + 1, true);
         strag_shm_begin(host.rank[0], NULL, sizeof(int), true, true);
         for (int i = 0; i < 64; i++) {
             assert_int_equal(first->try_recv(first, 0, 1, &value), STRAG_PENDING);
@@ -196,7 +196,7 @@ static void a_rank_that_polls_knows_whether_it_has_moved(void **state)
     strag_shm_end(shm);
     strag_shm_end(host.rank[1]);
     for (int r = 0; r < 2; r++) {
-        strag_shm_next_call(host.rank[r], true);
+        strag_shm_next_call(host.rank[r], host.rank[r]->call + 1, true);
         strag_shm_begin(host.rank[r], NULL, sizeof(int), true, true);
     }
     assert_int_equal(mine->progress(mine), STRAG_OK);

@@ -1,0 +1,648 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "stuck.h"
+
+#include "settings.h"
+#include "stuck_say.h"
+
+#include "base/status.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { TAG = -7 };
+
+/* Seconds between two ticks: a second, or an eighth of the time after which it is said who is
+ * missing, if that is shorter. Between two ticks a healthy job pays for a look at a clock. */
+static const double tick_longest = 1.0, ticks_before_saying = 8;
+
+/* Ticks that a rank has waited less than another one, and still speaks for both. */
+static const double ticks_together = 2;
+
+/* Ticks after which a rank that has not had one is not in MPI, or does not run. */
+static const double ticks_until_silent = 4;
+
+/* A rank that messages are exchanged with. */
+struct coll_strag_stuck_partner {
+    int rank;
+    bool asked;        /* it has not answered yet: it may not be in MPI, and must not be flooded */
+    uint64_t bad_call; /* it has said something of this call that ends it, at this time, in seconds:
+                          believed when it says so again, since a message may be left over from
+                          another communicator that had the same number */
+    double bad_since;
+};
+
+/* A message that Open MPI may still read. */
+struct coll_strag_stuck_sent {
+    struct coll_strag_stuck_sent *next;
+    ompi_request_t *request;
+    struct strag_roster_message message;
+};
+
+/* Made when a call first stands still, or the first message comes. */
+struct coll_strag_stuck_news {
+    struct strag_roster *roster;
+    uint64_t ended;                     /* the call that was to end with an error; 0: none */
+    struct coll_strag_stuck_sent *sent; /* messages that are not complete */
+    ompi_request_t *receiving;          /* a message into the next one; NULL: none */
+    struct strag_roster_message received;
+    int npartners;
+    struct coll_strag_stuck_partner partners[];
+};
+
+/* All that is examined. The lock is not waited for: whoever finds it taken leaves it to the other
+ * thread; and it is not taken again in the midst of it, when a message makes progress. */
+static struct {
+    pthread_mutex_t lock;
+    struct coll_strag_stuck *first, *next; /* next: to be examined in this tick */
+    double tick, due;                      /* seconds: between two ticks; when the next one is */
+    bool registered;
+} list = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static _Thread_local bool examining; /* this thread has the lock */
+
+/* ---- What a rank knows of its own call ---- */
+
+static double seconds_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static struct strag_shm *shm_of(const struct coll_strag_stuck *stuck)
+{
+    return __atomic_load_n(stuck->examined.shm, __ATOMIC_ACQUIRE);
+}
+
+/* The call that runs, or whose setup nonblocking calls go on with. */
+static uint64_t running(const struct coll_strag_stuck *stuck)
+{
+    const uint64_t number = __atomic_load_n(&stuck->running, __ATOMIC_RELAXED);
+    return number || !stuck->examined.setup ? number
+                                            : __atomic_load_n(&stuck->entered, __ATOMIC_RELAXED);
+}
+
+static unsigned moves_of(const struct coll_strag_stuck *stuck)
+{
+    const struct coll_strag_stuck_examined *examined = &stuck->examined;
+    const struct coll_strag_transport *transport =
+        __atomic_load_n(examined->transport, __ATOMIC_ACQUIRE);
+    const struct strag_shm *shm = shm_of(stuck);
+    return (shm ? strag_shm_moves(shm) : 0) + __atomic_load_n(&transport->moves, __ATOMIC_RELAXED) +
+           (examined->setup ? __atomic_load_n(&examined->setup->moves, __ATOMIC_RELAXED) : 0);
+}
+
+static struct strag_roster_entry self_of(const struct coll_strag_stuck *stuck, double now)
+{
+    const struct coll_strag_stuck_examined *examined = &stuck->examined;
+    const uint64_t number = running(stuck);
+    const bool waits = number && number == examined->number && now - examined->since >= list.tick;
+    struct strag_roster_entry self = {
+        .rank = ompi_comm_rank(examined->comm),
+        .state = waits    ? STRAG_ROSTER_WAITS
+                 : number ? STRAG_ROSTER_RUNS
+                          : STRAG_ROSTER_ELSEWHERE,
+        .number = number ? number : __atomic_load_n(&stuck->entered, __ATOMIC_RELAXED),
+        .bytes = number ? __atomic_load_n(&stuck->bytes, __ATOMIC_RELAXED) : 0,
+        .what = number ? __atomic_load_n(&stuck->what, __ATOMIC_RELAXED) : 0,
+    };
+    if (*examined->failed != MPI_SUCCESS)
+        self.state = STRAG_ROSTER_FAILED;
+    return self;
+}
+
+/* @return false: out of memory */
+static bool have_news(struct coll_strag_stuck_examined *examined)
+{
+    int ranks[STRAG_ROSTER_PARTNERS];
+    const int n = ompi_comm_size(examined->comm), me = ompi_comm_rank(examined->comm);
+    if (examined->news)
+        return true;
+    const int npartners = strag_roster_partners(n, me, ranks);
+    struct coll_strag_stuck_news *news =
+        calloc(1, sizeof *news + (size_t)npartners * sizeof *news->partners);
+    if (NULL == news)
+        return false;
+    news->roster = strag_roster_create(n, me);
+    if (NULL == news->roster) {
+        free(news);
+        return false;
+    }
+    news->npartners = npartners;
+    for (int p = 0; p < npartners; p++)
+        news->partners[p].rank = ranks[p];
+    examined->news = news;
+    return true;
+}
+
+/* Is the call to end with an error? */
+static bool has_ended(const struct coll_strag_stuck_examined *examined)
+{
+    return examined->number && examined->news && examined->news->ended == examined->number;
+}
+
+/* ---- The end of a call ---- */
+
+static void doom(struct coll_strag_stuck *stuck, int code)
+{
+    struct coll_strag_stuck_examined *examined = &stuck->examined;
+    struct coll_strag_transport *transport = *examined->transport;
+    struct strag_shm *shm = shm_of(stuck);
+    examined->news->ended = examined->number;
+    if (examined->setup) {
+        coll_strag_transport_doom(examined->setup, 0, code);
+        return;
+    }
+    coll_strag_transport_doom(transport, examined->number, code);
+    if (shm)
+        strag_shm_doom(shm, examined->number);
+}
+
+/* Was a rank in MPI a moment ago? */
+static bool runs(const struct strag_shm_wait *wait, double now)
+{
+    return now - 1e-3 * (double)wait->ran < ticks_until_silent * list.tick;
+}
+
+/* Does this rank tell the user why the call ends? Not if another one on its host has. */
+static bool tells_why(const struct coll_strag_stuck *stuck)
+{
+    const struct strag_shm *shm = shm_of(stuck);
+    const int ranks = shm ? strag_shm_ranks(shm) : 0;
+    for (int i = 0; i < ranks; i++) {
+        struct strag_shm_entered call;
+        const struct strag_shm_wait wait = strag_shm_read_wait(shm, i);
+        strag_shm_entered(shm, i, stuck->examined.number, &call);
+        if (call.number && wait.said == STRAG_SHM_SAID_WHY)
+            return false;
+    }
+    return true;
+}
+
+/* Another rank has made another call of the same number. */
+static bool differs(const struct strag_roster_entry *self, const struct strag_roster_entry *other)
+{
+    return other->number == self->number && other->state <= STRAG_ROSTER_RUNS &&
+           (other->bytes != self->bytes ||
+            (other->what && self->what && other->what != self->what));
+}
+
+static void end_different(struct coll_strag_stuck *stuck, const struct strag_roster_entry *self,
+                          const struct strag_roster_entry *other)
+{
+    if (tells_why(stuck))
+        coll_strag_say_different(stuck->examined.comm, self, other);
+    doom(stuck, MPI_ERR_TRUNCATE);
+}
+
+static void end_failed(struct coll_strag_stuck *stuck, const struct strag_roster_entry *other)
+{
+    if (tells_why(stuck))
+        coll_strag_say_failed(stuck->examined.comm, stuck->examined.number, other->rank);
+    doom(stuck, MPI_ERR_OTHER);
+}
+
+/* ---- Messages ---- */
+
+/* @return NULL: the rank is no partner */
+static struct coll_strag_stuck_partner *find_partner(struct coll_strag_stuck_news *news, int rank)
+{
+    for (int p = 0; p < news->npartners; p++) {
+        if (news->partners[p].rank == rank)
+            return &news->partners[p];
+    }
+    return NULL;
+}
+
+/* Short enough to be sent without asking the receiver. @param roster  NULL: to say nothing else */
+static void tell(struct coll_strag_stuck *stuck, int rank, struct strag_roster *roster, double now)
+{
+    struct coll_strag_stuck_examined *examined = &stuck->examined;
+    const struct strag_roster_entry self = self_of(stuck, now);
+    struct coll_strag_stuck_sent *sent = malloc(sizeof *sent);
+    if (NULL == sent)
+        return; /* perhaps at the next tick */
+    strag_roster_write(roster, &self, &sent->message);
+    sent->message.id = examined->id;
+    if (MCA_PML_CALL(isend(&sent->message, sent->message.length, MPI_BYTE, rank, TAG,
+                           MCA_PML_BASE_SEND_STANDARD, examined->comm, &sent->request)) !=
+        OMPI_SUCCESS) {
+        free(sent);
+        return;
+    }
+    sent->next = examined->news->sent;
+    examined->news->sent = sent;
+}
+
+static void free_sent(struct coll_strag_stuck_news *news)
+{
+    struct coll_strag_stuck_sent **link = &news->sent, *sent;
+    while ((sent = *link) != NULL) {
+        if (!REQUEST_COMPLETE(sent->request)) {
+            link = &sent->next;
+            continue;
+        }
+        *link = sent->next;
+        ompi_request_free(&sent->request);
+        free(sent);
+    }
+}
+
+/* A partner has said something that ends the call: does it say so for the second time? */
+static bool is_sure(struct coll_strag_stuck_partner *partner, uint64_t number, double now)
+{
+    if (!partner)
+        return false;
+    if (partner->bad_call == number)
+        return now - partner->bad_since >= list.tick / 2;
+    partner->bad_call = number;
+    partner->bad_since = now;
+    return false;
+}
+
+/* A message for calls that may or may not stand still here. */
+static void take(struct coll_strag_stuck *stuck, const struct strag_roster_message *message,
+                 size_t bytes, double now)
+{
+    struct coll_strag_stuck_news *news = stuck->examined.news;
+    const struct strag_roster_entry *other = &message->self, self = self_of(stuck, now);
+    struct coll_strag_stuck_partner *partner = find_partner(news, other->rank);
+    if (partner)
+        partner->asked = false;
+    if (news->roster->number == self.number)
+        strag_roster_read(news->roster, message, bytes);
+    if (self.state != STRAG_ROSTER_WAITS) {
+        if (other->state == STRAG_ROSTER_WAITS) /* who does not wait only answers */
+            tell(stuck, other->rank, NULL, now);
+        return;
+    }
+    if (other->state == STRAG_ROSTER_FAILED && is_sure(partner, self.number, now))
+        end_failed(stuck, other);
+    else if (differs(&self, other) && is_sure(partner, self.number, now))
+        end_different(stuck, &self, other);
+}
+
+static struct coll_strag_stuck *find(const ompi_communicator_t *comm, int32_t id)
+{
+    struct coll_strag_stuck *stuck = list.first;
+    while (stuck && (stuck->examined.comm != comm || stuck->examined.id != id))
+        stuck = stuck->examined.next;
+    return stuck;
+}
+
+/* The message that was begun to be received is there. @return false: not yet */
+static bool finish_receiving(ompi_communicator_t *comm, struct coll_strag_stuck_news *news,
+                             double now)
+{
+    ompi_request_t *request = news->receiving;
+    if (!REQUEST_COMPLETE(request))
+        return false;
+    __atomic_thread_fence(__ATOMIC_ACQUIRE); /* another thread may have completed it */
+    const bool good = request->req_status.MPI_ERROR == MPI_SUCCESS;
+    const size_t bytes = request->req_status._ucount;
+    news->receiving = NULL;
+    ompi_request_free(&request);
+    if (good && strag_roster_is_message(&news->received, bytes, ompi_comm_size(comm))) {
+        struct coll_strag_stuck *stuck = find(comm, news->received.id);
+        if (stuck && have_news(&stuck->examined))
+            take(stuck, &news->received, bytes, now);
+    }
+    return true;
+}
+
+/* @return whether a message is there, and is being received */
+static bool begin_receiving(struct coll_strag_stuck_examined *examined)
+{
+    ompi_status_public_t status;
+    int there = 0;
+    if (MCA_PML_CALL(iprobe(MPI_ANY_SOURCE, TAG, examined->comm, &there, &status)) !=
+            OMPI_SUCCESS ||
+        !there || !have_news(examined))
+        return false;
+    struct coll_strag_stuck_news *news = examined->news;
+    return MCA_PML_CALL(irecv(&news->received, sizeof news->received, MPI_BYTE, status.MPI_SOURCE,
+                              TAG, examined->comm, &news->receiving)) == OMPI_SUCCESS;
+}
+
+/* All of a communicator's messages come to its own calls' part. */
+static void receive(struct coll_strag_stuck_examined *examined, double now)
+{
+    while ((examined->news && examined->news->receiving) || begin_receiving(examined)) {
+        if (!finish_receiving(examined->comm, examined->news, now))
+            return;
+    }
+}
+
+/* ---- A call that stands still ---- */
+
+static bool is_alone(const struct coll_strag_stuck *stuck)
+{
+    const struct strag_shm *shm = shm_of(stuck);
+    return shm && strag_shm_is_alone(shm);
+}
+
+static void ask_partners(struct coll_strag_stuck *stuck, double now)
+{
+    struct coll_strag_stuck_news *news = stuck->examined.news;
+    for (int p = 0; p < news->npartners; p++) {
+        if (news->partners[p].asked)
+            continue;
+        news->partners[p].asked = true;
+        tell(stuck, news->partners[p].rank, news->roster, now);
+    }
+}
+
+/* Seconds of standing still after which it is said for the k-th time: doubling, and not before all
+ * can know of each other. */
+static double say_at(const struct coll_strag_stuck *stuck)
+{
+    const struct strag_roster *roster = stuck->examined.news->roster;
+    const double least = strag_roster_exchanges(roster->n) * list.tick;
+    const double limit = (double)coll_strag_settings.stuck *
+                         (double)(UINT64_C(1) << (roster->said < 32 ? roster->said : 32));
+    return is_alone(stuck) || limit > least ? limit : least;
+}
+
+/* A rank of this host is in the call, too: is it for that one to speak, or has it? */
+static void read_wait(struct strag_roster *roster, struct strag_roster_entry *other,
+                      const struct strag_shm_wait *wait, double say_at, double now)
+{
+    if (!runs(wait, now)) {
+        other->state = STRAG_ROSTER_STOPPED;
+        return;
+    }
+    if (wait->since == 0) /* it has not stood still yet */
+        return;
+    if (wait->said != STRAG_SHM_SAID_WHY)
+        strag_roster_has_said(roster, (uint32_t)wait->said);
+    if (now - 1e-3 * (double)wait->since >= say_at - ticks_together * list.tick)
+        strag_roster_is_ready(roster, other->rank);
+}
+
+/* What the host's ranks have said in the memory that they share.
+ * @return whether one has made another call of the same number, which ends this one */
+static bool read_host(struct coll_strag_stuck *stuck, const struct strag_roster_entry *self,
+                      double now)
+{
+    const struct strag_shm *shm = shm_of(stuck);
+    const int n = ompi_comm_size(stuck->examined.comm);
+    for (int rank = 0; shm && rank < n; rank++) {
+        const int index = strag_shm_index(shm, rank);
+        struct strag_shm_entered call;
+        if (index < 0 || rank == self->rank)
+            continue;
+        struct strag_roster_entry other = {rank, STRAG_ROSTER_RUNS, 0, 0, 0};
+        const struct strag_shm_wait wait = strag_shm_read_wait(shm, index);
+        other.number = strag_shm_entered(shm, index, self->number, &call);
+        if (call.number) {
+            other.number = call.number;
+            other.bytes = call.bytes;
+            other.what = call.what;
+            if (differs(self, &other)) {
+                end_different(stuck, self, &other);
+                return true;
+            }
+            read_wait(stuck->examined.news->roster, &other, &wait, say_at(stuck), now);
+        } else if (runs(&wait, now)) {
+            other.state = STRAG_ROSTER_ELSEWHERE;
+        }
+        if (call.number || runs(&wait, now))
+            strag_roster_note(stuck->examined.news->roster, &other);
+    }
+    return false;
+}
+
+/* A call that is left to another component may take long by itself. */
+static bool is_worth_saying(const struct strag_roster *roster,
+                            const struct strag_roster_entry *self)
+{
+    int first;
+    return roster->nothers > 0 || strag_roster_missing(roster, &first, 1) > 0 ||
+           coll_strag_what_outcome(self->what) != COLL_STRAG_OUTCOME_PREVIOUS;
+}
+
+static void say(struct coll_strag_stuck *stuck, const struct strag_roster_entry *self, double now)
+{
+    struct coll_strag_stuck_examined *examined = &stuck->examined;
+    struct strag_roster *roster = examined->news->roster;
+    const double still = now - examined->since, at = say_at(stuck);
+    if (coll_strag_settings.stuck <= 0)
+        return;
+    if (still >= at - ticks_together * list.tick)
+        strag_roster_is_ready(roster, roster->me);
+    if (still < at ||
+        (strag_roster_leaves_it(roster) && still < at + 2 * ticks_together * list.tick))
+        return;
+    strag_roster_has_said(roster, roster->said + 1);
+    if (is_worth_saying(roster, self))
+        coll_strag_say_missing(examined->comm, roster, self, still);
+}
+
+/* ---- Ticks ---- */
+
+/* The call has stood still since the last tick at least. */
+static void examine_still(struct coll_strag_stuck *stuck, double now)
+{
+    struct coll_strag_stuck_examined *examined = &stuck->examined;
+    struct coll_strag_stuck_news *news = examined->news;
+    if (news->roster->number != examined->number) {
+        strag_roster_begin(news->roster, examined->number);
+        for (int p = 0; p < news->npartners; p++)
+            news->partners[p].asked = false;
+    }
+    const struct strag_roster_entry self = self_of(stuck, now);
+    if (read_host(stuck, &self, now))
+        return;
+    if (!is_alone(stuck))
+        ask_partners(stuck, now);
+    say(stuck, &self, now);
+}
+
+/* This rank is in MPI, and perhaps waits. */
+static void say_wait(const struct coll_strag_stuck *stuck, double now)
+{
+    const struct coll_strag_stuck_examined *examined = &stuck->examined;
+    struct strag_shm *shm = shm_of(stuck);
+    struct strag_shm_wait wait = {.ran = (uint64_t)(1e3 * now)};
+    if (examined->number && now - examined->since >= list.tick) {
+        wait.since = (uint64_t)(1e3 * examined->since);
+        if (examined->news && examined->news->roster->number == examined->number)
+            wait.said = examined->news->roster->said;
+    }
+    if (has_ended(examined))
+        wait.said = STRAG_SHM_SAID_WHY;
+    if (shm)
+        strag_shm_say_wait(shm, &wait);
+}
+
+static void examine(struct coll_strag_stuck *stuck, double now)
+{
+    struct coll_strag_stuck_examined *examined = &stuck->examined;
+    const uint64_t number = running(stuck);
+    const unsigned moves = moves_of(stuck);
+    if (examined->news)
+        free_sent(examined->news);
+    if (examined->id == 0 && !is_alone(stuck))
+        receive(examined, now);
+    if (number != examined->number || moves != examined->moves) {
+        examined->number = number;
+        examined->moves = moves;
+        examined->since = now;
+    } else if (number && !has_ended(examined) && now - examined->since >= list.tick &&
+               have_news(examined)) {
+        examine_still(stuck, now);
+    }
+    say_wait(stuck, now);
+}
+
+/* Called by Open MPI at every eighth of its progresses. A message that is sent or looked for makes
+ * progress, which may free the communicator. */
+static int tick(void)
+{
+    const double now = seconds_now();
+    if (now < list.due || examining || pthread_mutex_trylock(&list.lock) != 0)
+        return 0;
+    examining = true;
+    list.due = now + list.tick / 2;
+    for (struct coll_strag_stuck *stuck = list.first; stuck; stuck = list.next) {
+        ompi_communicator_t *comm = stuck->examined.comm;
+        list.next = stuck->examined.next;
+        OBJ_RETAIN(comm);
+        examine(stuck, now);
+        OBJ_RELEASE(comm);
+    }
+    examining = false;
+    pthread_mutex_unlock(&list.lock);
+    return 0;
+}
+
+/* ---- What is examined ---- */
+
+static void lock(void)
+{
+    if (!examining)
+        pthread_mutex_lock(&list.lock);
+}
+
+static void unlock(void)
+{
+    if (!examining)
+        pthread_mutex_unlock(&list.lock);
+}
+
+/* @return false: no rank of this host has said that it made another call of the number */
+static bool find_different(const struct strag_shm *shm, const struct strag_roster_entry *self,
+                           int n, struct strag_roster_entry *other)
+{
+    for (int rank = 0; shm && rank < n; rank++) {
+        const int index = strag_shm_index(shm, rank);
+        struct strag_shm_entered call = {0, 0, 0};
+        if (index >= 0 && rank != self->rank)
+            strag_shm_entered(shm, index, self->number, &call);
+        *other = (struct strag_roster_entry){rank, STRAG_ROSTER_RUNS, call.number, call.bytes,
+                                             call.what};
+        if (call.number && differs(self, other))
+            return true;
+    }
+    return false;
+}
+
+void coll_strag_stuck_tell_why(struct coll_strag_stuck *stuck)
+{
+    struct coll_strag_stuck_examined *examined = &stuck->examined;
+    const struct coll_strag_transport *transport = *examined->transport;
+    const double now = seconds_now();
+    struct strag_roster_entry other;
+    lock();
+    const struct strag_roster_entry self = self_of(stuck, now);
+    examined->number = self.number;
+    if (have_news(examined) && !has_ended(examined) && tells_why(stuck)) {
+        if (find_different(shm_of(stuck), &self, ompi_comm_size(examined->comm), &other))
+            coll_strag_say_different(examined->comm, &self, &other);
+        else if (transport->other >= 0)
+            coll_strag_say_length(examined->comm, self.number, transport->other,
+                                  transport->expected, transport->received);
+    }
+    if (examined->news)
+        examined->news->ended = self.number;
+    say_wait(stuck, now);
+    unlock();
+}
+
+static void begin_ticks(void)
+{
+    const double seconds = (double)coll_strag_settings.stuck / ticks_before_saying;
+    list.tick = seconds > 0 && seconds < tick_longest ? seconds : tick_longest;
+    list.due = seconds_now() + list.tick;
+    list.registered = opal_progress_register_lp(tick) == OPAL_SUCCESS;
+}
+
+void coll_strag_stuck_watch(struct coll_strag_stuck *stuck, ompi_communicator_t *comm,
+                            struct strag_shm *const *shm,
+                            struct coll_strag_transport *const *transport, const int *failed,
+                            int32_t id)
+{
+    struct coll_strag_stuck_examined *examined = &stuck->examined;
+    *examined = (struct coll_strag_stuck_examined){
+        .comm = comm, .id = id, .shm = shm, .transport = transport, .failed = failed};
+    lock();
+    examined->next = list.first;
+    list.first = stuck;
+    if (!list.registered)
+        begin_ticks();
+    unlock();
+}
+
+void coll_strag_stuck_setup(struct coll_strag_stuck *stuck, struct coll_strag_transport *transport)
+{
+    lock();
+    stuck->examined.setup = transport;
+    unlock();
+}
+
+/* What Open MPI may still read or write is left to it. */
+static void free_news(struct coll_strag_stuck_news *news)
+{
+    if (NULL == news)
+        return;
+    free_sent(news);
+    while (news->sent) {
+        struct coll_strag_stuck_sent *sent = news->sent;
+        news->sent = sent->next;
+        ompi_request_free(&sent->request);
+    }
+    strag_roster_free(news->roster);
+    if (news->receiving) {
+        ompi_request_cancel(news->receiving);
+        ompi_request_free(&news->receiving);
+    } else {
+        free(news);
+    }
+}
+
+void coll_strag_stuck_forget(struct coll_strag_stuck *stuck)
+{
+    struct coll_strag_stuck_examined *examined = &stuck->examined;
+    struct coll_strag_stuck **link = &list.first;
+    lock();
+    while (*link && *link != stuck)
+        link = &(*link)->examined.next;
+    if (*link) {
+        *link = examined->next;
+        if (list.next == stuck)
+            list.next = examined->next;
+        free_news(examined->news);
+        *examined = (struct coll_strag_stuck_examined){.comm = NULL};
+    }
+    unlock();
+}
+
+void coll_strag_stuck_close(void)
+{
+    if (list.registered)
+        opal_progress_unregister(tick);
+    list.registered = false;
+    list.first = NULL; /* of requests that were never freed */
+}

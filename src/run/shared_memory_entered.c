@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "run/shared_memory_entered.h"
+
+#include "run/shared_memory_layout.h"
+
+/* The number comes last, and is 0 meanwhile: who reads it before and after the rest, and finds the
+ * same, has read what belongs to it. */
+void strag_shm_enter_call(struct strag_shm *shm, const struct strag_shm_entered *call)
+{
+    struct strag_shm_entry *entry = &shm->desk.status->entered[call->number % STRAG_SHM_ENTERED];
+    atomic_store_explicit(&entry->number, 0, memory_order_relaxed);
+    atomic_thread_fence(memory_order_release);
+    atomic_store_explicit(&entry->bytes, call->bytes, memory_order_relaxed);
+    atomic_store_explicit(&entry->what, call->what, memory_order_relaxed);
+    atomic_store_explicit(&entry->number, call->number, memory_order_release);
+}
+
+/* Each number by itself: they only decide who speaks. */
+void strag_shm_say_wait(struct strag_shm *shm, const struct strag_shm_wait *wait)
+{
+    struct strag_shm_waiting *waiting = &shm->desk.status->waiting;
+    atomic_store_explicit(&waiting->since, wait->since, memory_order_relaxed);
+    atomic_store_explicit(&waiting->said, wait->said, memory_order_relaxed);
+    atomic_store_explicit(&waiting->ran, wait->ran, memory_order_release);
+}
+
+int strag_shm_ranks(const struct strag_shm *shm)
+{
+    return shm->n;
+}
+
+int strag_shm_index(const struct strag_shm *shm, int rank)
+{
+    return shm->peer[rank] ? (int)(shm->peer[rank] - shm->peers) : -1;
+}
+
+/* @return false: it is being written */
+static bool read_entry(const struct strag_shm_entry *entry, struct strag_shm_entered *call)
+{
+    call->number = atomic_load_explicit(&entry->number, memory_order_acquire);
+    call->bytes = atomic_load_explicit(&entry->bytes, memory_order_relaxed);
+    call->what = atomic_load_explicit(&entry->what, memory_order_relaxed);
+    atomic_thread_fence(memory_order_acquire);
+    return call->number &&
+           call->number == atomic_load_explicit(&entry->number, memory_order_relaxed);
+}
+
+static const struct strag_shm_rank_status *status_of(const struct strag_shm *shm, int index)
+{
+    return index == shm->me ? shm->desk.status : shm->peers[index].status;
+}
+
+uint64_t strag_shm_entered(const struct strag_shm *shm, int index, uint64_t number,
+                           struct strag_shm_entered *call)
+{
+    uint64_t last = 0;
+    call->number = 0;
+    for (int e = 0; e < STRAG_SHM_ENTERED; e++) {
+        struct strag_shm_entered found;
+        if (!read_entry(&status_of(shm, index)->entered[e], &found))
+            continue;
+        if (found.number > last)
+            last = found.number;
+        if (found.number == number)
+            *call = found;
+    }
+    return last;
+}
+
+struct strag_shm_wait strag_shm_read_wait(const struct strag_shm *shm, int index)
+{
+    const struct strag_shm_waiting *waiting = &status_of(shm, index)->waiting;
+    struct strag_shm_wait wait;
+    wait.ran = atomic_load_explicit(&waiting->ran, memory_order_acquire);
+    wait.since = atomic_load_explicit(&waiting->since, memory_order_relaxed);
+    wait.said = atomic_load_explicit(&waiting->said, memory_order_relaxed);
+    return wait;
+}
