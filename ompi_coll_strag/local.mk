@@ -63,6 +63,7 @@ ompi_coll_strag_libcoll_strag_la_SOURCES = \
 	ompi_coll_strag/shared_memory.c ompi_coll_strag/shared_memory.h \
 	ompi_coll_strag/state.c ompi_coll_strag/state.h \
 	ompi_coll_strag/stuck.c ompi_coll_strag/stuck.h \
+	ompi_coll_strag/stuck_news.c ompi_coll_strag/stuck_news.h \
 	ompi_coll_strag/stuck_say.c ompi_coll_strag/stuck_say.h \
 	ompi_coll_strag/table.c ompi_coll_strag/table.h \
 	ompi_coll_strag/table_cache.c ompi_coll_strag/table_cache.h \

@@ -278,7 +278,7 @@ static void begin(struct setup *setup, ompi_communicator_t *comm, bool blocking)
     messages->messages = setup->under_way;
     messages->room = STRAG_EXCHANGE_UNDER_WAY;
     coll_strag_transport_begin(messages, 0, MPI_BYTE, 1, true);
-    coll_strag_stuck_setup(&module->stuck, messages);
+    coll_strag_stuck_begin_setup(&module->stuck);
     strag_exchange_init(&setup->exchange, &messages->super, ompi_comm_size(comm),
                         ompi_comm_rank(comm));
     setup->comm = comm;
@@ -305,7 +305,7 @@ void coll_strag_setup_free(struct setup *setup)
 {
     if (NULL == setup)
         return;
-    coll_strag_stuck_setup(&setup->module->stuck, NULL);
+    coll_strag_stuck_end_setup(&setup->module->stuck);
     coll_strag_teardown_leave(&setup->module->teardown);
     take_off_list(setup);
     if (setup->next && strag_exchange_stop(&setup->exchange) == STRAG_PENDING) {
@@ -345,7 +345,8 @@ static void end(struct setup *setup)
 /* @return whether it is over */
 static bool take_steps(struct setup *setup)
 {
-    const struct coll_strag_transport *messages = &setup->pml.super;
+    struct coll_strag_transport *messages = &setup->pml.super;
+    coll_strag_stuck_setup(&setup->module->stuck, messages);
     int status = strag_exchange_progress(&setup->exchange);
     while (status == STRAG_OK && coll_strag_setup_may_continue(setup, OMPI_SUCCESS) &&
            find_step(setup)) {

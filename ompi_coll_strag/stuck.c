@@ -2,7 +2,7 @@
 #include "stuck.h"
 
 #include "settings.h"
-#include "stuck_say.h"
+#include "stuck_news.h"
 
 #include "base/status.h"
 
@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-enum { TAG = -7 };
 
 /* Seconds between two ticks: a second, or an eighth of the time after which it is said who is
  * missing, if that is shorter. Between two ticks a healthy job pays for a look at a clock. */
@@ -22,34 +20,6 @@ static const double ticks_together = 2;
 
 /* Ticks after which a rank that has not had one is not in MPI, or does not run. */
 static const double ticks_until_silent = 4;
-
-/* A rank that messages are exchanged with. */
-struct coll_strag_stuck_partner {
-    int rank;
-    bool asked;        /* it has not answered yet: it may not be in MPI, and must not be flooded */
-    uint64_t bad_call; /* it has said something of this call that ends it, at this time, in seconds:
-                          believed when it says so again, since a message may be left over from
-                          another communicator that had the same number */
-    double bad_since;
-};
-
-/* A message that Open MPI may still read. */
-struct coll_strag_stuck_sent {
-    struct coll_strag_stuck_sent *next;
-    ompi_request_t *request;
-    struct strag_roster_message message;
-};
-
-/* Made when a call first stands still, or the first message comes. */
-struct coll_strag_stuck_news {
-    struct strag_roster *roster;
-    uint64_t ended;                     /* the call that was to end with an error; 0: none */
-    struct coll_strag_stuck_sent *sent; /* messages that are not complete */
-    ompi_request_t *receiving;          /* a message into the next one; NULL: none */
-    struct strag_roster_message received;
-    int npartners;
-    struct coll_strag_stuck_partner partners[];
-};
 
 /* All that is examined. The lock is not waited for: whoever finds it taken leaves it to the other
  * thread; and it is not taken again in the midst of it, when a message makes progress. */
@@ -80,8 +50,9 @@ static struct strag_shm *shm_of(const struct coll_strag_stuck *stuck)
 static uint64_t running(const struct coll_strag_stuck *stuck)
 {
     const uint64_t number = __atomic_load_n(&stuck->running, __ATOMIC_RELAXED);
-    return number || !stuck->examined.setup ? number
-                                            : __atomic_load_n(&stuck->entered, __ATOMIC_RELAXED);
+    return number || !__atomic_load_n(&stuck->in_setup, __ATOMIC_RELAXED)
+               ? number
+               : __atomic_load_n(&stuck->entered, __ATOMIC_RELAXED);
 }
 
 static unsigned moves_of(const struct coll_strag_stuck *stuck)
@@ -91,7 +62,7 @@ static unsigned moves_of(const struct coll_strag_stuck *stuck)
         __atomic_load_n(examined->transport, __ATOMIC_ACQUIRE);
     const struct strag_shm *shm = shm_of(stuck);
     return (shm ? strag_shm_moves(shm) : 0) + __atomic_load_n(&transport->moves, __ATOMIC_RELAXED) +
-           (examined->setup ? __atomic_load_n(&examined->setup->moves, __ATOMIC_RELAXED) : 0);
+           __atomic_load_n(&stuck->setup_moves, __ATOMIC_RELAXED);
 }
 
 static struct strag_roster_entry self_of(const struct coll_strag_stuck *stuck, double now)
@@ -113,30 +84,6 @@ static struct strag_roster_entry self_of(const struct coll_strag_stuck *stuck, d
     return self;
 }
 
-/* @return false: out of memory */
-static bool have_news(struct coll_strag_stuck_examined *examined)
-{
-    int ranks[STRAG_ROSTER_PARTNERS];
-    const int n = ompi_comm_size(examined->comm), me = ompi_comm_rank(examined->comm);
-    if (examined->news)
-        return true;
-    const int npartners = strag_roster_partners(n, me, ranks);
-    struct coll_strag_stuck_news *news =
-        calloc(1, sizeof *news + (size_t)npartners * sizeof *news->partners);
-    if (NULL == news)
-        return false;
-    news->roster = strag_roster_create(n, me);
-    if (NULL == news->roster) {
-        free(news);
-        return false;
-    }
-    news->npartners = npartners;
-    for (int p = 0; p < npartners; p++)
-        news->partners[p].rank = ranks[p];
-    examined->news = news;
-    return true;
-}
-
 /* Is the call to end with an error? */
 static bool has_ended(const struct coll_strag_stuck_examined *examined)
 {
@@ -151,10 +98,7 @@ static void doom(struct coll_strag_stuck *stuck, int code)
     struct coll_strag_transport *transport = *examined->transport;
     struct strag_shm *shm = shm_of(stuck);
     examined->news->ended = examined->number;
-    if (examined->setup) {
-        coll_strag_transport_doom(examined->setup, 0, code);
-        return;
-    }
+    __atomic_store_n(&stuck->setup_doom, code, __ATOMIC_RELAXED);
     coll_strag_transport_doom(transport, examined->number, code);
     if (shm)
         strag_shm_doom(shm, examined->number);
@@ -206,48 +150,11 @@ static void end_failed(struct coll_strag_stuck *stuck, const struct strag_roster
 
 /* ---- Messages ---- */
 
-/* @return NULL: the rank is no partner */
-static struct coll_strag_stuck_partner *find_partner(struct coll_strag_stuck_news *news, int rank)
-{
-    for (int p = 0; p < news->npartners; p++) {
-        if (news->partners[p].rank == rank)
-            return &news->partners[p];
-    }
-    return NULL;
-}
-
-/* Short enough to be sent without asking the receiver. @param roster  NULL: to say nothing else */
 static void tell(struct coll_strag_stuck *stuck, int rank, struct strag_roster *roster, double now)
 {
-    struct coll_strag_stuck_examined *examined = &stuck->examined;
     const struct strag_roster_entry self = self_of(stuck, now);
-    struct coll_strag_stuck_sent *sent = malloc(sizeof *sent);
-    if (NULL == sent)
-        return; /* perhaps at the next tick */
-    strag_roster_write(roster, &self, &sent->message);
-    sent->message.id = examined->id;
-    if (MCA_PML_CALL(isend(&sent->message, sent->message.length, MPI_BYTE, rank, TAG,
-                           MCA_PML_BASE_SEND_STANDARD, examined->comm, &sent->request)) !=
-        OMPI_SUCCESS) {
-        free(sent);
-        return;
-    }
-    sent->next = examined->news->sent;
-    examined->news->sent = sent;
-}
-
-static void free_sent(struct coll_strag_stuck_news *news)
-{
-    struct coll_strag_stuck_sent **link = &news->sent, *sent;
-    while ((sent = *link) != NULL) {
-        if (!REQUEST_COMPLETE(sent->request)) {
-            link = &sent->next;
-            continue;
-        }
-        *link = sent->next;
-        ompi_request_free(&sent->request);
-        free(sent);
-    }
+    coll_strag_stuck_send(stuck->examined.news, stuck->examined.comm, stuck->examined.id, rank,
+                          &self, roster);
 }
 
 /* A partner has said something that ends the call: does it say so for the second time? */
@@ -268,7 +175,7 @@ static void take(struct coll_strag_stuck *stuck, const struct strag_roster_messa
 {
     struct coll_strag_stuck_news *news = stuck->examined.news;
     const struct strag_roster_entry *other = &message->self, self = self_of(stuck, now);
-    struct coll_strag_stuck_partner *partner = find_partner(news, other->rank);
+    struct coll_strag_stuck_partner *partner = coll_strag_stuck_partner(news, other->rank);
     if (partner)
         partner->asked = false;
     if (news->roster->number == self.number)
@@ -292,46 +199,15 @@ static struct coll_strag_stuck *find(const ompi_communicator_t *comm, int32_t id
     return stuck;
 }
 
-/* The message that was begun to be received is there. @return false: not yet */
-static bool finish_receiving(ompi_communicator_t *comm, struct coll_strag_stuck_news *news,
-                             double now)
-{
-    ompi_request_t *request = news->receiving;
-    if (!REQUEST_COMPLETE(request))
-        return false;
-    __atomic_thread_fence(__ATOMIC_ACQUIRE); /* another thread may have completed it */
-    const bool good = request->req_status.MPI_ERROR == MPI_SUCCESS;
-    const size_t bytes = request->req_status._ucount;
-    news->receiving = NULL;
-    ompi_request_free(&request);
-    if (good && strag_roster_is_message(&news->received, bytes, ompi_comm_size(comm))) {
-        struct coll_strag_stuck *stuck = find(comm, news->received.id);
-        if (stuck && have_news(&stuck->examined))
-            take(stuck, &news->received, bytes, now);
-    }
-    return true;
-}
-
-/* @return whether a message is there, and is being received */
-static bool begin_receiving(struct coll_strag_stuck_examined *examined)
-{
-    ompi_status_public_t status;
-    int there = 0;
-    if (MCA_PML_CALL(iprobe(MPI_ANY_SOURCE, TAG, examined->comm, &there, &status)) !=
-            OMPI_SUCCESS ||
-        !there || !have_news(examined))
-        return false;
-    struct coll_strag_stuck_news *news = examined->news;
-    return MCA_PML_CALL(irecv(&news->received, sizeof news->received, MPI_BYTE, status.MPI_SOURCE,
-                              TAG, examined->comm, &news->receiving)) == OMPI_SUCCESS;
-}
-
 /* All of a communicator's messages come to its own calls' part. */
 static void receive(struct coll_strag_stuck_examined *examined, double now)
 {
-    while ((examined->news && examined->news->receiving) || begin_receiving(examined)) {
-        if (!finish_receiving(examined->comm, examined->news, now))
-            return;
+    ompi_communicator_t *comm = examined->comm;
+    size_t bytes;
+    while (coll_strag_stuck_receive(&examined->news, comm, &bytes)) {
+        struct coll_strag_stuck *stuck = find(comm, examined->news->received.id);
+        if (stuck && coll_strag_stuck_have_news(&stuck->examined.news, comm))
+            take(stuck, &examined->news->received, bytes, now);
     }
 }
 
@@ -483,7 +359,7 @@ static void examine(struct coll_strag_stuck *stuck, double now)
     const uint64_t number = running(stuck);
     const unsigned moves = moves_of(stuck);
     if (examined->news)
-        free_sent(examined->news);
+        coll_strag_stuck_free_sent(examined->news);
     if (examined->id == 0 && !is_alone(stuck))
         receive(examined, now);
     if (number != examined->number || moves != examined->moves) {
@@ -491,7 +367,7 @@ static void examine(struct coll_strag_stuck *stuck, double now)
         examined->moves = moves;
         examined->since = now;
     } else if (number && !has_ended(examined) && now - examined->since >= list.tick &&
-               have_news(examined)) {
+               coll_strag_stuck_have_news(&examined->news, examined->comm)) {
         examine_still(stuck, now);
     }
     say_wait(stuck, now);
@@ -558,7 +434,8 @@ void coll_strag_stuck_tell_why(struct coll_strag_stuck *stuck)
     lock();
     const struct strag_roster_entry self = self_of(stuck, now);
     examined->number = self.number;
-    if (have_news(examined) && !has_ended(examined) && tells_why(stuck)) {
+    if (coll_strag_stuck_have_news(&examined->news, examined->comm) && !has_ended(examined) &&
+        tells_why(stuck)) {
         if (find_different(shm_of(stuck), &self, ompi_comm_size(examined->comm), &other))
             coll_strag_say_different(examined->comm, &self, &other);
         else if (transport->other >= 0)
@@ -595,31 +472,23 @@ void coll_strag_stuck_watch(struct coll_strag_stuck *stuck, ompi_communicator_t 
     unlock();
 }
 
-void coll_strag_stuck_setup(struct coll_strag_stuck *stuck, struct coll_strag_transport *transport)
+void coll_strag_stuck_begin_setup(struct coll_strag_stuck *stuck)
 {
-    lock();
-    stuck->examined.setup = transport;
-    unlock();
+    __atomic_store_n(&stuck->setup_doom, MPI_SUCCESS, __ATOMIC_RELAXED);
+    __atomic_store_n(&stuck->in_setup, true, __ATOMIC_RELAXED);
 }
 
-/* What Open MPI may still read or write is left to it. */
-static void free_news(struct coll_strag_stuck_news *news)
+void coll_strag_stuck_setup(struct coll_strag_stuck *stuck, struct coll_strag_transport *messages)
 {
-    if (NULL == news)
-        return;
-    free_sent(news);
-    while (news->sent) {
-        struct coll_strag_stuck_sent *sent = news->sent;
-        news->sent = sent->next;
-        ompi_request_free(&sent->request);
-    }
-    strag_roster_free(news->roster);
-    if (news->receiving) {
-        ompi_request_cancel(news->receiving);
-        ompi_request_free(&news->receiving);
-    } else {
-        free(news);
-    }
+    const int code = __atomic_load_n(&stuck->setup_doom, __ATOMIC_RELAXED);
+    __atomic_store_n(&stuck->setup_moves, messages->moves, __ATOMIC_RELAXED);
+    if (code != MPI_SUCCESS)
+        coll_strag_transport_doom(messages, 0, code);
+}
+
+void coll_strag_stuck_end_setup(struct coll_strag_stuck *stuck)
+{
+    __atomic_store_n(&stuck->in_setup, false, __ATOMIC_RELAXED);
 }
 
 void coll_strag_stuck_forget(struct coll_strag_stuck *stuck)
@@ -633,7 +502,7 @@ void coll_strag_stuck_forget(struct coll_strag_stuck *stuck)
         *link = examined->next;
         if (list.next == stuck)
             list.next = examined->next;
-        free_news(examined->news);
+        coll_strag_stuck_free_news(examined->news);
         *examined = (struct coll_strag_stuck_examined){.comm = NULL};
     }
     unlock();

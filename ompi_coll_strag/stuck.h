@@ -18,7 +18,7 @@
 #ifndef COLL_STRAG_STUCK_H
 #define COLL_STRAG_STUCK_H
 
-#include "stuck_say.h"
+#include "stuck_news.h"
 #include "transport.h"
 
 #include "run/shared_memory_entered.h"
@@ -37,7 +37,6 @@ struct coll_strag_stuck_examined {
     /* what its messages go over; the first two may change until the communicator is set up */
     struct strag_shm *const *shm;
     struct coll_strag_transport *const *transport;
-    struct coll_strag_transport *setup; /* NULL: it is not being set up */
     const int *failed; /* an MPI error: this rank makes no more calls; MPI_SUCCESS: it does */
 
     struct coll_strag_stuck_news *news; /* NULL: no call has stood still yet, here or elsewhere */
@@ -50,6 +49,11 @@ struct coll_strag_stuck {
     uint64_t running; /* the number of the one that runs; 0: none */
     uint64_t bytes;   /* its vector's, ... */
     uint64_t what;    /* ... and what else must be the same on all ranks; 0: not known yet */
+
+    /* Likewise, of setup. */
+    bool in_setup;
+    int setup_doom;       /* an MPI error that ends it; MPI_SUCCESS: none */
+    unsigned setup_moves; /* messages that were complete */
 
     /* The calls' own: what was last found of an algorithm. */
     const struct strag_algorithm *algorithm;
@@ -118,8 +122,14 @@ void coll_strag_stuck_watch(struct coll_strag_stuck *stuck, ompi_communicator_t 
  * tell the user, unless another rank of the host has. Its messages may be found out about. */
 void coll_strag_stuck_tell_why(struct coll_strag_stuck *stuck);
 
-/** The communicator is being set up by messages of this transport; NULL: not any more. */
-void coll_strag_stuck_setup(struct coll_strag_stuck *stuck, struct coll_strag_transport *transport);
+/** The communicator begins to be set up. */
+void coll_strag_stuck_begin_setup(struct coll_strag_stuck *stuck);
+
+/** It goes on with these messages; if it is to end with an error, they will see. */
+void coll_strag_stuck_setup(struct coll_strag_stuck *stuck, struct coll_strag_transport *messages);
+
+/** It is set up, or was given up. */
+void coll_strag_stuck_end_setup(struct coll_strag_stuck *stuck);
 
 /** Examine none any more. Allowed twice, and without coll_strag_stuck_watch. */
 void coll_strag_stuck_forget(struct coll_strag_stuck *stuck);

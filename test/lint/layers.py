@@ -65,7 +65,7 @@ COMPONENT_LAYERS = [
     ["transport_pml", "shared_memory", "ucp/*", "parts"],
     ["arrivals", "device", "explain", "heritage", "links", "ping", "place", "segments", "state", "table"],
     ["collect", "file_name", "machine_key", "stuck_say"],
-    ["fingerprint", "host_notes", "notes", "rank_info", "save", "table_cache", "trace", "update", "winners"],
+    ["fingerprint", "host_notes", "notes", "rank_info", "save", "table_cache", "stuck_news", "trace", "update", "winners"],
     ["watch_make"],
     ["watch"],
     ["report"],
