@@ -11,15 +11,12 @@
 #include <string.h>
 #include <time.h>
 
-/* Seconds between two ticks: a second, or an eighth of the time after which it is said who is
- * missing, if that is shorter. Between two ticks a healthy job pays for a look at a clock. */
-static const double tick_longest = 1.0, ticks_before_saying = 8;
-
-/* Ticks that a rank has waited less than another one, and still speaks for both. */
-static const double ticks_together = 2;
+/* Seconds between two ticks: half a second, or a sixteenth of the time after which it is said who
+ * is missing, if that is shorter. Between two ticks a healthy job pays for a look at a clock. */
+static const double tick_longest = 0.5, ticks_before_saying = 16;
 
 /* Ticks after which a rank that has not had one is not in MPI, or does not run. */
-static const double ticks_until_silent = 4;
+static const double ticks_until_silent = 8;
 
 /* All that is examined. The lock is not waited for: whoever finds it taken leaves it to the other
  * thread; and it is not taken again in the midst of it, when a message makes progress. */
@@ -116,10 +113,8 @@ static bool tells_why(const struct coll_strag_stuck *stuck)
     const struct strag_shm *shm = shm_of(stuck);
     const int ranks = shm ? strag_shm_ranks(shm) : 0;
     for (int i = 0; i < ranks; i++) {
-        struct strag_shm_entered call;
         const struct strag_shm_wait wait = strag_shm_read_wait(shm, i);
-        strag_shm_entered(shm, i, stuck->examined.number, &call);
-        if (call.number && wait.said == STRAG_SHM_SAID_WHY)
+        if (wait.number == stuck->examined.number && wait.said == STRAG_SHM_SAID_WHY)
             return false;
     }
     return true;
@@ -230,31 +225,37 @@ static void ask_partners(struct coll_strag_stuck *stuck, double now)
     }
 }
 
+/* In how many ticks news reaches all ranks: at the next one, if they share memory. */
+static int exchanges_of(const struct coll_strag_stuck *stuck)
+{
+    return is_alone(stuck) ? 1 : strag_roster_exchanges(ompi_comm_size(stuck->examined.comm));
+}
+
 /* Seconds of standing still after which it is said for the k-th time: doubling, and not before all
  * can know of each other. */
 static double say_at(const struct coll_strag_stuck *stuck)
 {
     const struct strag_roster *roster = stuck->examined.news->roster;
-    const double least = strag_roster_exchanges(roster->n) * list.tick;
+    const double least = 2 * exchanges_of(stuck) * list.tick;
     const double limit = (double)coll_strag_settings.stuck *
                          (double)(UINT64_C(1) << (roster->said < 32 ? roster->said : 32));
-    return is_alone(stuck) || limit > least ? limit : least;
+    return limit > least ? limit : least;
 }
 
 /* A rank of this host is in the call, too: is it for that one to speak, or has it? */
 static void read_wait(struct strag_roster *roster, struct strag_roster_entry *other,
-                      const struct strag_shm_wait *wait, double say_at, double now)
+                      const struct strag_shm_wait *wait, double now)
 {
     if (!runs(wait, now)) {
         other->state = STRAG_ROSTER_STOPPED;
         return;
     }
-    if (wait->since == 0) /* it has not stood still yet */
+    if (wait->number != roster->number)
         return;
     if (wait->said != STRAG_SHM_SAID_WHY)
         strag_roster_has_said(roster, (uint32_t)wait->said);
-    if (now - 1e-3 * (double)wait->since >= say_at - ticks_together * list.tick)
-        strag_roster_is_ready(roster, other->rank);
+    if (wait->claims)
+        strag_roster_note_claim(roster, other->rank);
 }
 
 /* What the host's ranks have said in the memory that they share.
@@ -280,7 +281,7 @@ static bool read_host(struct coll_strag_stuck *stuck, const struct strag_roster_
                 end_different(stuck, self, &other);
                 return true;
             }
-            read_wait(stuck->examined.news->roster, &other, &wait, say_at(stuck), now);
+            read_wait(stuck->examined.news->roster, &other, &wait, now);
         } else if (runs(&wait, now)) {
             other.state = STRAG_ROSTER_ELSEWHERE;
         }
@@ -304,12 +305,14 @@ static void say(struct coll_strag_stuck *stuck, const struct strag_roster_entry 
     struct coll_strag_stuck_examined *examined = &stuck->examined;
     struct strag_roster *roster = examined->news->roster;
     const double still = now - examined->since, at = say_at(stuck);
+    const double spread = 2 * exchanges_of(stuck) * list.tick;
     if (coll_strag_settings.stuck <= 0)
         return;
-    if (still >= at - ticks_together * list.tick)
-        strag_roster_is_ready(roster, roster->me);
-    if (still < at ||
-        (strag_roster_leaves_it(roster) && still < at + 2 * ticks_together * list.tick))
+    if (still >= at - spread)
+        strag_roster_claim(roster);
+    /* a rank that hardly gets a processor has few ticks, and knows little */
+    if (examined->news->ticks++ < 2 * exchanges_of(stuck) + 1 || still < at ||
+        (!strag_roster_speaks(roster) && still < at + spread))
         return;
     strag_roster_has_said(roster, roster->said + 1);
     if (is_worth_saying(roster, self))
@@ -325,6 +328,7 @@ static void examine_still(struct coll_strag_stuck *stuck, double now)
     struct coll_strag_stuck_news *news = examined->news;
     if (news->roster->number != examined->number) {
         strag_roster_begin(news->roster, examined->number);
+        news->ticks = 0;
         for (int p = 0; p < news->npartners; p++)
             news->partners[p].asked = false;
     }
@@ -341,11 +345,10 @@ static void say_wait(const struct coll_strag_stuck *stuck, double now)
 {
     const struct coll_strag_stuck_examined *examined = &stuck->examined;
     struct strag_shm *shm = shm_of(stuck);
-    struct strag_shm_wait wait = {.ran = (uint64_t)(1e3 * now)};
-    if (examined->number && now - examined->since >= list.tick) {
-        wait.since = (uint64_t)(1e3 * examined->since);
-        if (examined->news && examined->news->roster->number == examined->number)
-            wait.said = examined->news->roster->said;
+    struct strag_shm_wait wait = {.ran = (uint64_t)(1e3 * now), .number = examined->number};
+    if (examined->number && examined->news && examined->news->roster->number == examined->number) {
+        wait.said = examined->news->roster->said;
+        wait.claims = strag_roster_speaks(examined->news->roster);
     }
     if (has_ended(examined))
         wait.said = STRAG_SHM_SAID_WHY;

@@ -26,6 +26,7 @@ struct coll_strag_stuck_partner {
 /* Made when a call first stands still, or the first message comes. */
 struct coll_strag_stuck_news {
     struct strag_roster *roster;
+    int ticks;                          /* in which its call has stood still */
     uint64_t ended;                     /* the call that was to end with an error; 0: none */
     struct coll_strag_stuck_sent *sent; /* messages that are not complete */
     ompi_request_t *receiving;          /* a message into the next one; NULL: none */

@@ -19,9 +19,10 @@ void strag_shm_enter_call(struct strag_shm *shm, const struct strag_shm_entered 
 void strag_shm_say_wait(struct strag_shm *shm, const struct strag_shm_wait *wait)
 {
     struct strag_shm_waiting *waiting = &shm->desk.status->waiting;
-    atomic_store_explicit(&waiting->since, wait->since, memory_order_relaxed);
+    atomic_store_explicit(&waiting->claims, wait->claims, memory_order_relaxed);
     atomic_store_explicit(&waiting->said, wait->said, memory_order_relaxed);
-    atomic_store_explicit(&waiting->ran, wait->ran, memory_order_release);
+    atomic_store_explicit(&waiting->ran, wait->ran, memory_order_relaxed);
+    atomic_store_explicit(&waiting->number, wait->number, memory_order_release);
 }
 
 int strag_shm_ranks(const struct strag_shm *shm)
@@ -71,8 +72,9 @@ struct strag_shm_wait strag_shm_read_wait(const struct strag_shm *shm, int index
 {
     const struct strag_shm_waiting *waiting = &status_of(shm, index)->waiting;
     struct strag_shm_wait wait;
-    wait.ran = atomic_load_explicit(&waiting->ran, memory_order_acquire);
-    wait.since = atomic_load_explicit(&waiting->since, memory_order_relaxed);
+    wait.number = atomic_load_explicit(&waiting->number, memory_order_acquire);
+    wait.ran = atomic_load_explicit(&waiting->ran, memory_order_relaxed);
+    wait.claims = atomic_load_explicit(&waiting->claims, memory_order_relaxed);
     wait.said = atomic_load_explicit(&waiting->said, memory_order_relaxed);
     return wait;
 }

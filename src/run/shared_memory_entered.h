@@ -19,10 +19,11 @@ struct strag_shm_entered {
 /* What a rank that waits says of itself, from time to time. Milliseconds of a clock that the host's
  * ranks share. */
 struct strag_shm_wait {
-    uint64_t ran;   /* now: it runs; 0: it has never waited for long */
-    uint64_t since; /* when its call last moved */
-    uint64_t said;  /* how often, as far as it knows, a rank has said who is missing in this call;
-                     * STRAG_SHM_SAID_WHY: it has said why the call ends with an error */
+    uint64_t ran;    /* now: it runs; 0: it has never said so */
+    uint64_t number; /* of the call that the rest is about; 0: none */
+    uint64_t claims; /* 1: it will say who is missing, if no lower rank does */
+    uint64_t said;   /* how often, as far as it knows, a rank has said who is missing in this call;
+                      * STRAG_SHM_SAID_WHY: it has said why the call ends with an error */
 };
 
 #define STRAG_SHM_SAID_WHY UINT64_MAX

@@ -134,10 +134,9 @@ struct strag_shm_rank_status {
         _Atomic uint64_t bytes, what;
     } entered[STRAG_SHM_ENTERED];
     struct strag_shm_waiting {
-        _Atomic uint64_t ran, since; /* as in struct strag_shm_wait */
-        _Atomic uint64_t said;
+        _Atomic uint64_t ran, number, claims, said; /* as in struct strag_shm_wait */
     } waiting;
-    unsigned char more_padding[2 * STRAG_SHM_LINE - 72];
+    unsigned char more_padding[2 * STRAG_SHM_LINE - 80];
 };
 _Static_assert(sizeof(struct strag_shm_rank_status) == 2 * STRAG_SHM_DESK_UNIT,
                "as desks are aligned");

@@ -42,7 +42,7 @@ void strag_roster_begin(struct strag_roster *roster, uint64_t number)
     roster->entered[roster->me / 64] |= UINT64_C(1) << roster->me % 64;
     roster->number = number;
     roster->nothers = 0;
-    roster->ready = roster->n;
+    roster->claim = roster->n;
     roster->said = 0;
 }
 
@@ -70,15 +70,15 @@ int strag_roster_partners(int n, int me, int *ranks)
     return count;
 }
 
-/* Half of log2(n), and as much again for the ways that silent ranks block; then each chunk of a
- * long roster has its turn. */
+/* Half of log2(n), and two for the ways that silent ranks block; each chunk of a long roster has
+ * its turn. */
 int strag_roster_exchanges(int n)
 {
     int levels = 1;
     while (levels < 31 && (INT64_C(1) << levels) < n)
         levels++;
     const int chunks = (int)((words_of(n) + STRAG_ROSTER_WORDS - 1) / STRAG_ROSTER_WORDS);
-    return (levels + 1) * chunks;
+    return (levels / 2 + 2) * chunks;
 }
 
 /* ---- What is known ---- */
@@ -125,15 +125,21 @@ void strag_roster_note(struct strag_roster *roster, const struct strag_roster_en
         *other = *entry;
 }
 
-void strag_roster_is_ready(struct strag_roster *roster, int rank)
+void strag_roster_claim(struct strag_roster *roster)
 {
-    if (roster->ready > rank)
-        roster->ready = rank;
+    if (roster->claim == roster->n)
+        roster->claim = roster->me;
 }
 
-bool strag_roster_leaves_it(const struct strag_roster *roster)
+void strag_roster_note_claim(struct strag_roster *roster, int rank)
 {
-    return roster->ready < roster->me;
+    if (roster->claim > rank)
+        roster->claim = rank;
+}
+
+bool strag_roster_speaks(const struct strag_roster *roster)
+{
+    return roster->claim == roster->me;
 }
 
 void strag_roster_has_said(struct strag_roster *roster, uint32_t said)
@@ -141,7 +147,7 @@ void strag_roster_has_said(struct strag_roster *roster, uint32_t said)
     if (said <= roster->said)
         return;
     roster->said = said;
-    roster->ready = roster->n;
+    roster->claim = roster->n;
 }
 
 int strag_roster_missing(const struct strag_roster *roster, int *ranks, int most)
@@ -195,7 +201,7 @@ void strag_roster_write(struct strag_roster *roster, const struct strag_roster_e
         roster->chunk = 0;
     const size_t words = words_in(roster->n, roster->chunk);
     message->number = roster->number;
-    message->ready = roster->ready;
+    message->claim = roster->claim;
     message->said = roster->said;
     message->nothers = roster->nothers;
     memcpy(message->others, roster->others, sizeof message->others);
@@ -232,7 +238,7 @@ bool strag_roster_read(struct strag_roster *roster, const struct strag_roster_me
         }
         strag_roster_has_said(roster, message->said);
         if (roster->said == message->said)
-            strag_roster_is_ready(roster, message->ready);
+            strag_roster_note_claim(roster, message->claim);
     }
     strag_roster_note(roster, &message->self);
     return true;

@@ -12,8 +12,10 @@
  *     first     0 1 2 . 4 . 6 7      its partners: distances 1, 2, 4
  *     second    0 1 2 3 4 . 6 7
  *
- * One rank speaks for all: of those that have waited long enough the lowest. The ranks know by
- * their messages which that is, and that it has spoken. No clock and no messages in here.
+ * One rank speaks for all. If news takes D exchanges to reach all, a rank claims to speak 2D before
+ * it has waited long enough, unless it has heard of a claim. Who claims has done so within D of the
+ * first claim, and 2D after its own knows of all others: the lowest speaks. No clock and no
+ * messages in here.
  */
 #ifndef STRAG_ROSTER_H
 #define STRAG_ROSTER_H
@@ -52,7 +54,7 @@ struct strag_roster {
     uint64_t *entered; /* [(n + 63) / 64]: a bit for each rank that has */
     int nothers;       /* those that are in another call, in none, or do not run */
     struct strag_roster_entry others[STRAG_ROSTER_OTHERS];
-    int32_t ready;  /* the lowest rank that has waited long enough; n: none is known */
+    int32_t claim;  /* the lowest rank that claims to speak; n: none is known to */
     uint32_t said;  /* how often one has said who is missing */
     unsigned chunk; /* of `entered`, which is sent next */
 };
@@ -63,7 +65,7 @@ struct strag_roster_message {
     int32_t id;                     /* of the communicator's calls, or of a persistent request's */
     struct strag_roster_entry self; /* the sender */
     uint64_t number;                /* the call that the rest is about; 0: there is no more */
-    int32_t ready;
+    int32_t claim;
     uint32_t said;
     uint32_t chunk;
     int32_t nothers;
@@ -84,17 +86,20 @@ void strag_roster_begin(struct strag_roster *roster, uint64_t number);
  * @return how many */
 int strag_roster_partners(int n, int me, int *ranks);
 
-/** How many exchanges it takes until all ranks that wait know of each other. */
+/** D: how many exchanges it takes until news has reached all ranks that wait. */
 int strag_roster_exchanges(int n);
 
 /** Something is known of a rank. */
 void strag_roster_note(struct strag_roster *roster, const struct strag_roster_entry *entry);
 
-/** A rank has waited long enough to speak for all. */
-void strag_roster_is_ready(struct strag_roster *roster, int rank);
+/** This rank claims to speak for all, unless it has heard that another one does. */
+void strag_roster_claim(struct strag_roster *roster);
 
-/** Is it for another rank, that has waited as long, to speak? */
-bool strag_roster_leaves_it(const struct strag_roster *roster);
+/** Another rank claims to. */
+void strag_roster_note_claim(struct strag_roster *roster, int rank);
+
+/** Does this rank speak, as far as it knows? */
+bool strag_roster_speaks(const struct strag_roster *roster);
 
 /** Somebody has spoken, for the `said`-th time: all begin to wait for the next time. */
 void strag_roster_has_said(struct strag_roster *roster, uint32_t said);
