@@ -270,7 +270,7 @@ static bool read_host(struct coll_strag_stuck *stuck, const struct strag_roster_
         struct strag_shm_entered call;
         if (index < 0 || rank == self->rank)
             continue;
-        struct strag_roster_entry other = {rank, STRAG_ROSTER_RUNS, 0, 0, 0};
+        struct strag_roster_entry other = {.rank = rank, .state = STRAG_ROSTER_RUNS};
         const struct strag_shm_wait wait = strag_shm_read_wait(shm, index);
         other.number = strag_shm_entered(shm, index, self->number, &call);
         if (call.number) {
@@ -333,6 +333,7 @@ static void examine_still(struct coll_strag_stuck *stuck, double now)
             news->partners[p].asked = false;
     }
     const struct strag_roster_entry self = self_of(stuck, now);
+    strag_roster_tick(news->roster);
     if (read_host(stuck, &self, now))
         return;
     if (!is_alone(stuck))
@@ -420,8 +421,8 @@ static bool find_different(const struct strag_shm *shm, const struct strag_roste
         struct strag_shm_entered call = {0, 0, 0};
         if (index >= 0 && rank != self->rank)
             strag_shm_entered(shm, index, self->number, &call);
-        *other = (struct strag_roster_entry){rank, STRAG_ROSTER_RUNS, call.number, call.bytes,
-                                             call.what};
+        *other = (struct strag_roster_entry){rank,        STRAG_ROSTER_RUNS, 0,
+                                             call.number, call.bytes,        call.what};
         if (call.number && differs(self, other))
             return true;
     }

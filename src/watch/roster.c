@@ -104,6 +104,16 @@ static void forget_other(struct strag_roster *roster, int rank)
         *entry = roster->others[--roster->nothers];
 }
 
+/* News may be twice as old as it needs to come here. */
+void strag_roster_tick(struct strag_roster *roster)
+{
+    const int oldest = 2 * strag_roster_exchanges(roster->n);
+    for (int i = roster->nothers - 1; i >= 0; i--) {
+        if (++roster->others[i].age > oldest)
+            roster->others[i] = roster->others[--roster->nothers];
+    }
+}
+
 /* Who is in a later call has entered this one, too. */
 void strag_roster_note(struct strag_roster *roster, const struct strag_roster_entry *entry)
 {
@@ -119,6 +129,8 @@ void strag_roster_note(struct strag_roster *roster, const struct strag_roster_en
         return;
     }
     struct strag_roster_entry *other = find_other(roster, rank);
+    if (other && other->age < entry->age)
+        return;
     if (!other && roster->nothers < STRAG_ROSTER_OTHERS)
         other = &roster->others[roster->nothers++];
     if (other)

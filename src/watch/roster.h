@@ -42,7 +42,8 @@ enum strag_roster_state {
 /* What is known of a rank. */
 struct strag_roster_entry {
     int32_t rank;
-    int32_t state;   /* enum strag_roster_state */
+    int16_t state;   /* enum strag_roster_state */
+    int16_t age;     /* ticks since the rank itself has said so; 0 for what is told */
     uint64_t number; /* of the call that it is in, or was in last; 0: none */
     uint64_t bytes;  /* of its vector; 0: not known */
     uint64_t what;   /* the caller's; 0: not known */
@@ -88,6 +89,10 @@ int strag_roster_partners(int n, int me, int *ranks);
 
 /** D: how many exchanges it takes until news has reached all ranks that wait. */
 int strag_roster_exchanges(int n);
+
+/** Time passes: what nobody has said again for long is forgotten, since the rank may have gone on.
+ */
+void strag_roster_tick(struct strag_roster *roster);
 
 /** Something is known of a rank. */
 void strag_roster_note(struct strag_roster *roster, const struct strag_roster_entry *entry);

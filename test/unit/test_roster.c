@@ -65,8 +65,10 @@ static void job_free(struct job *job)
 static struct strag_roster_entry self_of(const struct job *job, int rank)
 {
     const bool waits = job->since[rank] != MISSING;
-    return (struct strag_roster_entry){rank, waits ? STRAG_ROSTER_WAITS : STRAG_ROSTER_ELSEWHERE,
-                                       waits ? CALL : CALL - 1, waits ? BYTES : 0, 0};
+    return (struct strag_roster_entry){.rank = rank,
+                                       .state = waits ? STRAG_ROSTER_WAITS : STRAG_ROSTER_ELSEWHERE,
+                                       .number = waits ? CALL : CALL - 1,
+                                       .bytes = waits ? BYTES : 0};
 }
 
 /* A message as long as it is, so that reading behind its end is noticed. */
@@ -138,6 +140,7 @@ static void run_tick(struct job *job, int tick)
         read_all(job, rank, waits);
         if (!waits)
             continue;
+        strag_roster_tick(job->rosters[rank]);
         speak(job, rank, tick);
         if ((size_t)count > job->sent)
             job->sent = (size_t)count;
@@ -262,14 +265,14 @@ static void a_long_roster_goes_in_parts(void **state)
     const int n = 60000;
     struct strag_roster *from = strag_roster_create(n, 59999), *to = strag_roster_create(n, 1);
     struct strag_roster_message *message = malloc(sizeof *message);
-    const struct strag_roster_entry self = {59999, STRAG_ROSTER_WAITS, CALL, BYTES, 0};
+    const struct strag_roster_entry self = {59999, STRAG_ROSTER_WAITS, 0, CALL, BYTES, 0};
     int missing;
     strag_roster_begin(from, CALL);
     strag_roster_begin(to, CALL);
     for (int rank = 0; rank < n - 1; rank++) {
         if (rank % 1000 != 0)
             strag_roster_note(
-                from, &(struct strag_roster_entry){rank, STRAG_ROSTER_RUNS, CALL, BYTES, 0});
+                from, &(struct strag_roster_entry){rank, STRAG_ROSTER_RUNS, 0, CALL, BYTES, 0});
     }
     for (int part = 0; part < 3; part++) {
         strag_roster_write(from, &self, message);
@@ -289,7 +292,7 @@ static void strange_messages_are_refused(void **state)
     struct rng rng = {support_seed("strange messages")};
     struct strag_roster *roster = strag_roster_create(100, 3);
     struct strag_roster_message message;
-    const struct strag_roster_entry self = {5, STRAG_ROSTER_WAITS, CALL, BYTES, 0};
+    const struct strag_roster_entry self = {5, STRAG_ROSTER_WAITS, 0, CALL, BYTES, 0};
     strag_roster_begin(roster, CALL);
     for (long i = support_cases(20000); i > 0; i--) {
         strag_roster_write(roster, &self, &message);
@@ -310,10 +313,10 @@ static void the_last_news_count(void **state)
     struct strag_roster *roster = strag_roster_create(9, 4);
     int ranks[STRAG_ROSTER_OTHERS];
     strag_roster_begin(roster, CALL);
-    const struct strag_roster_entry elsewhere = {2, STRAG_ROSTER_ELSEWHERE, CALL - 1, 0, 0};
-    const struct strag_roster_entry came = {2, STRAG_ROSTER_RUNS, CALL, BYTES, 0};
-    const struct strag_roster_entry stopped = {2, STRAG_ROSTER_STOPPED, CALL, BYTES, 0};
-    const struct strag_roster_entry later = {7, STRAG_ROSTER_WAITS, CALL + 1, 2 * BYTES, 0};
+    const struct strag_roster_entry elsewhere = {2, STRAG_ROSTER_ELSEWHERE, 0, CALL - 1, 0, 0};
+    const struct strag_roster_entry came = {2, STRAG_ROSTER_RUNS, 0, CALL, BYTES, 0};
+    const struct strag_roster_entry stopped = {2, STRAG_ROSTER_STOPPED, 0, CALL, BYTES, 0};
+    const struct strag_roster_entry later = {7, STRAG_ROSTER_WAITS, 0, CALL + 1, 2 * BYTES, 0};
     strag_roster_note(roster, &elsewhere);
     assert_int_equal(strag_roster_missing(roster, ranks, 8), 8);
     assert_int_equal(strag_roster_other(roster, 2)->state, STRAG_ROSTER_ELSEWHERE);
@@ -328,6 +331,10 @@ static void the_last_news_count(void **state)
     strag_roster_note(roster, &came);
     assert_int_equal(strag_roster_called(roster, ranks), 1);
     assert_int_equal(ranks[0], 7);
+    for (int tick = 0; tick <= 2 * strag_roster_exchanges(9); tick++)
+        strag_roster_tick(roster);
+    assert_int_equal(strag_roster_called(roster, ranks), 0); /* it has said nothing for long */
+    assert_int_equal(strag_roster_missing(roster, ranks, 8), 6);
     strag_roster_free(roster);
 }
 
