@@ -22,6 +22,7 @@ struct record {
     uint64_t events;
     uint64_t every, clock;
     double seconds;
+    struct strag_standstill standstill;
 };
 
 /* All that are attached. */
@@ -128,6 +129,7 @@ static void *make_record(const struct coll_strag_ledger *ledger, size_t *bytes)
     record->kept = notes->kept;
     record->every = notes->every;
     record->seconds = notes->seconds;
+    record->standstill = coll_strag_stuck_standstill(&ledger->module->stuck);
     record->clock = coll_strag_clock_id();
     if (notes->kept > 0)
         memcpy(record + 1, notes->stays, (size_t)notes->kept * sizeof *notes->stays);
@@ -178,6 +180,7 @@ struct records {
     struct strag_rank_location *ranks; /* [n] */
     struct strag_stays *stays;         /* [n] */
     struct strag_trace_rank *traces;   /* [n] */
+    struct strag_standstill *longest;  /* of all */
 };
 
 static void read_records(const struct coll_strag_ledger *ledger, const struct records *records)
@@ -192,6 +195,8 @@ static void read_records(const struct coll_strag_ledger *ledger, const struct re
             continue;
         memcpy(location->host, record->host, sizeof record->host);
         location->world = record->world;
+        if (record->standstill.seconds > records->longest->seconds)
+            *records->longest = record->standstill;
         records->stays[rank] =
             (struct strag_stays){.stays = (const struct strag_stay *)(record + 1),
                                  .kept = record->kept,
@@ -249,6 +254,7 @@ static void make_report(const struct coll_strag_ledger *ledger, const struct rec
         .run = coll_strag_seconds() - job_start,
         .ledger = &ledger->notes,
         .loss = &loss,
+        .standstill = records->longest->times ? records->longest : NULL,
         .outcomes = outcomes,
         .algorithms = COLL_STRAG_OUTCOME_PREVIOUS,
         .previous = ledger->previous,
@@ -299,11 +305,13 @@ static void report(const struct coll_strag_ledger *ledger)
     const size_t n = (size_t)ompi_comm_size(ledger->comm);
     const char *outcomes[COLL_STRAG_OUTCOMES];
     char name[MPI_MAX_OBJECT_NAME + 32];
+    struct strag_standstill longest = {.times = 0};
     const struct records records = {
         .n = (int)n,
         .ranks = calloc(n, sizeof *records.ranks),
         .stays = calloc(n, sizeof *records.stays),
         .traces = calloc(n, sizeof *records.traces),
+        .longest = &longest,
     };
     const bool trace = ledger->noting & COLL_STRAG_NOTES_TRACE;
     coll_strag_outcome_names(outcomes);

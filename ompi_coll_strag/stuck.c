@@ -315,8 +315,15 @@ static void say(struct coll_strag_stuck *stuck, const struct strag_roster_entry 
         (!strag_roster_speaks(roster) && still < at + spread))
         return;
     strag_roster_has_said(roster, roster->said + 1);
-    if (is_worth_saying(roster, self))
-        coll_strag_say_missing(examined->comm, roster, self, still);
+    if (!is_worth_saying(roster, self))
+        return;
+    struct strag_standstill *standstill = &examined->news->standstill;
+    standstill->times++;
+    standstill->number = self->number;
+    standstill->bytes = self->bytes;
+    standstill->seconds = still;
+    standstill->missing = strag_roster_missing(roster, standstill->first, STRAG_ROSTER_OTHERS);
+    coll_strag_say_missing(examined->comm, roster, self, still);
 }
 
 /* ---- Ticks ---- */
@@ -493,6 +500,16 @@ void coll_strag_stuck_setup(struct coll_strag_stuck *stuck, struct coll_strag_tr
 void coll_strag_stuck_end_setup(struct coll_strag_stuck *stuck)
 {
     __atomic_store_n(&stuck->in_setup, false, __ATOMIC_RELAXED);
+}
+
+struct strag_standstill coll_strag_stuck_standstill(const struct coll_strag_stuck *stuck)
+{
+    struct strag_standstill standstill = {.times = 0};
+    lock();
+    if (stuck->examined.news)
+        standstill = stuck->examined.news->standstill;
+    unlock();
+    return standstill;
 }
 
 void coll_strag_stuck_forget(struct coll_strag_stuck *stuck)

@@ -131,6 +131,9 @@ void coll_strag_stuck_setup(struct coll_strag_stuck *stuck, struct coll_strag_tr
 /** It is set up, or was given up. */
 void coll_strag_stuck_end_setup(struct coll_strag_stuck *stuck);
 
+/** What this rank has told the user of calls that stood still. */
+struct strag_standstill coll_strag_stuck_standstill(const struct coll_strag_stuck *stuck);
+
 /** Examine none any more. Allowed twice, and without coll_strag_stuck_watch. */
 void coll_strag_stuck_forget(struct coll_strag_stuck *stuck);
 

@@ -230,6 +230,29 @@ static void write_outcomes(const struct strag_account *account, FILE *out)
     fprintf(out, "\n");
 }
 
+static int named_of(const struct strag_standstill *standstill)
+{
+    return standstill->missing < STRAG_ROSTER_OTHERS ? standstill->missing : STRAG_ROSTER_OTHERS;
+}
+
+static void write_standstill(const struct strag_account *account, FILE *out)
+{
+    const struct strag_standstill *standstill = account->standstill;
+    if (!standstill)
+        return;
+    begin_line(account, out);
+    fprintf(out, "call %llu, of %s, stood still for %s at least",
+            (unsigned long long)standstill->number,
+            strag_units_bytes((double)standstill->bytes).text,
+            strag_units_time(standstill->seconds).text);
+    for (int i = 0; i < named_of(standstill); i++)
+        fprintf(out, "%s%s", i ? ", " : "; not called by ",
+                rank_phrase(account, standstill->first[i]).text);
+    if (standstill->missing > STRAG_ROSTER_OTHERS)
+        fprintf(out, ", and %d more", standstill->missing - STRAG_ROSTER_OTHERS);
+    fputc('\n', out);
+}
+
 /* "rank 3 in 15 %, rank 5 in 14 %" */
 static void write_often(const struct strag_account *account, FILE *out)
 {
@@ -287,6 +310,7 @@ void strag_account_text(const struct strag_account *account, FILE *out)
     write_calls(account, out);
     write_outcomes(account, out);
     write_loss(account, out);
+    write_standstill(account, out);
     if (is_lost(account) || account->declined) {
         begin_line(account, out);
         fprintf(out, "%s\n", did_phrase(account).text);
@@ -379,6 +403,21 @@ static void json_watch(const struct strag_watch_summary *summary, FILE *out)
     fputc('}', out);
 }
 
+static void json_standstill(const struct strag_standstill *standstill, FILE *out)
+{
+    if (!standstill) {
+        fputs(",\"standstill\":null", out);
+        return;
+    }
+    fprintf(out, ",\"standstill\":{\"call\":%llu,\"bytes\":%llu",
+            (unsigned long long)standstill->number, (unsigned long long)standstill->bytes);
+    json_number("seconds", standstill->seconds, out);
+    fprintf(out, ",\"missing\":%d,\"first_missing\":[", standstill->missing);
+    for (int i = 0; i < named_of(standstill); i++)
+        fprintf(out, "%s%d", i ? "," : "", standstill->first[i]);
+    fputs("]}", out);
+}
+
 void strag_account_json(const struct strag_account *account, FILE *out)
 {
     const struct strag_ledger *ledger = account->ledger;
@@ -404,6 +443,7 @@ void strag_account_json(const struct strag_account *account, FILE *out)
     json_text("strag", did_phrase(account).text, out);
     json_text("try", try_phrase(account).text, out);
     json_watch(account->summary, out);
+    json_standstill(account->standstill, out);
     fputc('}', out);
     strag_c_locale_leave(before);
 }

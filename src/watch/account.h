@@ -9,6 +9,7 @@
 
 #include "watch/ledger.h"
 #include "watch/loss.h"
+#include "watch/roster.h"
 #include "watch/summary.h"
 
 #include <stdio.h>
@@ -27,6 +28,7 @@ struct strag_account {
     double run;                              /* seconds of the job so far */
     const struct strag_ledger *ledger;       /* rank 0's */
     const struct strag_loss *loss;
+    const struct strag_standstill *standstill; /* the longest; NULL: there was none */
     const char *const *outcomes; /* [STRAG_LEDGER_OUTCOMES]: an algorithm's name; or why the
                                     previous component ran it */
     int algorithms;              /* outcomes below this are algorithms */

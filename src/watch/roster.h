@@ -130,6 +130,16 @@ int strag_roster_missing(const struct strag_roster *roster, int *ranks, int most
  * [STRAG_ROSTER_OTHERS] @return how many */
 int strag_roster_called(const struct strag_roster *roster, int *ranks);
 
+/* A call that stood still for long: the last one that a rank has spoken of. Plain bytes. */
+struct strag_standstill {
+    uint64_t times;  /* how often it has spoken, of all calls; 0: never, and the rest is 0 */
+    uint64_t number; /* the call's */
+    uint64_t bytes;  /* of its vector */
+    double seconds;  /* for which it had stood still then */
+    int32_t missing; /* ranks that had not entered it, ... */
+    int32_t first[STRAG_ROSTER_OTHERS]; /* ... and which, of the first ones */
+};
+
 /** What is known of a rank beyond that. @return NULL: nothing */
 const struct strag_roster_entry *strag_roster_other(const struct strag_roster *roster, int rank);
 

@@ -372,6 +372,27 @@ static void kinds_are_told_apart(void **state)
     free(page.text);
 }
 
+static void a_standstill_names_the_missing(void **state)
+{
+    const struct strag_standstill standstill = {
+        .times = 2, .number = 41, .bytes = 4096, .seconds = 60, .missing = 9, .first = {0, 2}};
+    const struct strag_standstill one = {
+        .times = 1, .number = 7, .bytes = 8, .seconds = 30, .missing = 1, .first = {2}};
+    struct page page;
+    (void)state;
+    begin(&page);
+    add_calls(&page, 100, 3, 8);
+    page.account.standstill = &one;
+    has(&page, "strag: grid: call 7, of 8 B, stood still for 30 s at least; not called by rank 2 "
+               "(host n1)\n");
+    page.account.standstill = &standstill;
+    has(&page, ", and 1 more\n");
+    const char *json = text_of(&page, strag_account_json);
+    assert_non_null(strstr(json, ",\"standstill\":{\"call\":41,\"bytes\":4096,\"seconds\":60,"
+                                 "\"missing\":9,\"first_missing\":[0,2,0,0,0,0,0,0]}}"));
+    free(page.text);
+}
+
 static void json_is_exact(void **state)
 {
     struct page page;
@@ -390,7 +411,8 @@ static void json_is_exact(void **state)
         "\"host\":\"n1\",\"cost_seconds\":4.9,\"alone_seconds\":4.8,\"median_seconds\":0.05}],"
         "\"cause\":2,\"strag\":\"strag does not look for stragglers in calls below 64 KiB "
         "(coll_strag_watch_size)\",\"try\":\"look at what rank 2 does before these calls; going "
-        "ahead without it can save at most the allreduces' own time, 300 ms\",\"watch\":null}");
+        "ahead without it can save at most the allreduces' own time, 300 "
+        "ms\",\"watch\":null,\"standstill\":null}");
     free(page.text);
 }
 
@@ -427,6 +449,7 @@ int main(void)
         cmocka_unit_test(text_without_a_cause),
         cmocka_unit_test(text_says_what_strag_did),
         cmocka_unit_test(kinds_are_told_apart),
+        cmocka_unit_test(a_standstill_names_the_missing),
         cmocka_unit_test(json_is_exact),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
