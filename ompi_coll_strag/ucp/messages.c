@@ -39,14 +39,7 @@ static const struct coll_strag_ucp_library *library(void)
 
 static int mpi_code(ucs_status_t status)
 {
-    switch (status) {
-    case UCS_ERR_MESSAGE_TRUNCATED: /* the ranks called it with other counts */
-        return MPI_ERR_TRUNCATE;
-    case UCS_ERR_NO_MEMORY:
-        return OMPI_ERR_OUT_OF_RESOURCE;
-    default:
-        return MPI_ERR_OTHER;
-    }
+    return status == UCS_ERR_NO_MEMORY ? OMPI_ERR_OUT_OF_RESOURCE : MPI_ERR_OTHER;
 }
 
 /* Under the lock. */
@@ -114,10 +107,13 @@ static void finish(struct coll_strag_ucp_transport *transport,
                    const struct coll_strag_message *message)
 {
     int status = STRAG_OK;
-    if (message->status != UCS_OK)
+    const bool truncated = message->status == UCS_ERR_MESSAGE_TRUNCATED;
+    coll_strag_transport_moved(&transport->super);
+    if (message->status != UCS_OK && !truncated)
         status = failed(transport, message->peer, message->status);
-    else if (!message->send && message->received != message->bytes)
-        status = failed(transport, message->peer, UCS_ERR_MESSAGE_TRUNCATED);
+    else if (truncated || (!message->send && message->received != message->bytes))
+        status = coll_strag_transport_differs(&transport->super, message->peer, message->bytes,
+                                              message->received);
     else if (!message->send && message->packed &&
              !coll_strag_unpack(transport->super.dtype, message->buffer, message->elements,
                                 message->packed))
