@@ -15,6 +15,10 @@ enum {
     PARTNERS_MOST = 40, /* of the ranks that are simulated */
 };
 
+struct post {
+    int from, to;
+};
+
 /* A job whose ranks exchange messages at every tick. */
 struct job {
     int n;
@@ -25,6 +29,7 @@ struct job {
     size_t sent, longest;                /* messages of a rank at a tick, and bytes of one */
     struct strag_roster_message **inbox; /* [n * PARTNERS_MOST]: of the tick before */
     int *arrived;                        /* [n] */
+    struct post *posts;                  /* of a tick */
 };
 
 static struct job job_create(int n)
@@ -40,6 +45,8 @@ static struct job job_create(int n)
     assert_non_null(job.answers);
     assert_non_null(job.inbox);
     assert_non_null(job.arrived);
+    job.posts = calloc((size_t)n * PARTNERS_MOST * 2, sizeof *job.posts);
+    assert_non_null(job.posts);
     for (int rank = 0; rank < n; rank++) {
         job.rosters[rank] = strag_roster_create(n, rank);
         assert_non_null(job.rosters[rank]);
@@ -60,6 +67,7 @@ static void job_free(struct job *job)
     free(job->answers);
     free(job->inbox);
     free(job->arrived);
+    free(job->posts);
 }
 
 static struct strag_roster_entry self_of(const struct job *job, int rank)
@@ -123,12 +131,8 @@ static void speak(struct job *job, int rank, int tick)
 /* Messages that are sent at a tick are read at the next one. */
 static void run_tick(struct job *job, int tick)
 {
-    static struct {
-        int from, to;
-    } * posts;
+    struct post *posts = job->posts;
     size_t nposts = 0;
-    posts = realloc(posts, (size_t)job->n * PARTNERS_MOST * 2 * sizeof *posts);
-    assert_non_null(posts);
     for (int rank = 0; rank < job->n; rank++) {
         int partners[STRAG_ROSTER_PARTNERS];
         const bool waits = has_come(job, rank, tick);
