@@ -145,21 +145,34 @@ static bool is_temporary(const struct coll_strag_reducer *reducer, const char *e
     return reducer->space && at >= space && at < space + reducer->space_bytes;
 }
 
-/* left = left (op) right, where `right` is not ours to change; elements of up to PIECE bytes
- * without gaps. */
-static int reduce_into_left(struct coll_strag_reducer *reducer, char *left, const char *right,
-                            size_t elements)
+/* out = left (op) right, where the operator gets `out` and a copy of `right`: neither operand is
+ * changed, unless it is `out`. Elements of up to PIECE bytes without gaps. */
+static int reduce_with_copy(struct coll_strag_reducer *reducer, char *out, const char *left,
+                            const char *right, size_t elements)
 {
     _Alignas(ALIGNMENT) char piece[PIECE];
-    size_t most = PIECE / (size_t)reducer->extent;
+    const size_t most = PIECE / (size_t)reducer->extent;
     for (size_t done = 0; done < elements; done += most) {
-        ptrdiff_t offset = (ptrdiff_t)done * reducer->extent;
-        size_t count = elements - done < most ? elements - done : most;
-        memcpy(piece, right + offset, count * (size_t)reducer->extent);
-        apply(reducer, left + offset, piece, count);
-        memcpy(left + offset, piece, count * (size_t)reducer->extent);
+        const ptrdiff_t offset = (ptrdiff_t)done * reducer->extent;
+        const size_t count = elements - done < most ? elements - done : most;
+        const size_t bytes = count * (size_t)reducer->extent;
+        memcpy(piece, right + offset, bytes);
+        if (out != left)
+            memcpy(out + offset, left + offset, bytes);
+        apply(reducer, out + offset, piece, count);
+        memcpy(out + offset, piece, bytes);
     }
     return STRAG_OK;
+}
+
+/* out = out (op) right */
+static int reduce_into_left(struct coll_strag_reducer *reducer, char *out, const char *right,
+                            size_t elements)
+{
+    if (reducer->in_place && !is_temporary(reducer, right))
+        return reduce_with_copy(reducer, out, out, right, elements);
+    apply(reducer, out, (void *)(uintptr_t)right, elements);
+    return host_copy(&reducer->super, out, right, elements);
 }
 
 /* out = left (op) right, all apart. A copy and the operator on two buffers, a piece at a time so
@@ -180,22 +193,34 @@ static int reduce_apart(struct coll_strag_reducer *reducer, char *out, const cha
     return STRAG_OK;
 }
 
+/* out = left (op) right by an operator that may write its first argument, where `left` is not
+ * temporary: it is a message in place, which other ranks read, too, or the call's input. */
+static int reduce_guarded(struct coll_strag_reducer *reducer, char *out, const char *left,
+                          const char *right, size_t elements)
+{
+    if (reducer->in_place)
+        return reduce_with_copy(reducer, out, left, right, elements);
+    if (out == right) { /* staging has received `left` into a chunk of its own */
+        apply(reducer, left, out, elements);
+        return STRAG_OK;
+    }
+    int status = host_copy(&reducer->super, out, left, elements);
+    return status == STRAG_OK ? reduce_into_left(reducer, out, right, elements) : status;
+}
+
 static int host_reduce(struct strag_reducer *base, void *out, const void *left, const void *right,
                        size_t elements, uint64_t *ticket)
 {
     struct coll_strag_reducer *reducer = own(base);
     (void)ticket;
-    if (out == right) {
-        apply(reducer, left, out, elements);
-        return STRAG_OK;
-    }
-    if (out == left && reducer->in_place && !is_temporary(reducer, right))
+    if (out == left)
         return reduce_into_left(reducer, out, right, elements);
-    if (out == left) {
-        apply(reducer, left, (void *)right, elements);
-        return host_copy(base, out, right, elements);
-    }
-    return reduce_apart(reducer, out, left, right, elements);
+    if (reducer->writes_both && !is_temporary(reducer, left))
+        return reduce_guarded(reducer, out, left, right, elements);
+    if (out != right)
+        return reduce_apart(reducer, out, left, right, elements);
+    apply(reducer, left, out, elements);
+    return STRAG_OK;
 }
 
 int coll_strag_reducer_init(struct coll_strag_reducer *reducer, ompi_op_t *op,
@@ -206,6 +231,7 @@ int coll_strag_reducer_init(struct coll_strag_reducer *reducer, ompi_op_t *op,
         .super = {host_allocate, host_release, host_reduce, host_copy, NULL},
         .op = op,
         .dtype = dtype,
+        .writes_both = !ompi_op_is_intrinsic(op),
     };
     if (ompi_datatype_get_extent(dtype, &lb, &reducer->extent) != OMPI_SUCCESS ||
         ompi_datatype_get_true_extent(dtype, &reducer->true_lb, &reducer->true_extent) !=

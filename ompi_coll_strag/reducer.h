@@ -18,7 +18,8 @@ struct coll_strag_reducer {
     ptrdiff_t extent;      /* bytes from one element to the next */
     ptrdiff_t true_lb;     /* where an element's data begins */
     ptrdiff_t true_extent; /* bytes from its first data to its last */
-    bool in_place; /* the right operand may be a message in place, which is not ours to change */
+    bool in_place;         /* an operand may be a message in place, which is not ours to change */
+    bool writes_both;      /* the operator may write its first argument, too: it is a user's */
 };
 
 /** Get ready for a call. @return STRAG_OK, or STRAG_ERR_REDUCE */

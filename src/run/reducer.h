@@ -19,9 +19,9 @@ struct strag_reducer {
 
     /**
      * out = left (op) right, element by element. `out` is the same address as `left` or as `right`,
-     * or overlaps neither. Where it is the same as `left`, and `right` is in temporary space of
-     * `allocate`, the values of `right` may be destroyed. Other operands are not changed: what a
-     * transport offers in place is read by other ranks, too.
+     * or overlaps neither. The values of operands in temporary space of `allocate` may be
+     * destroyed. Other operands are not changed: what a transport offers in place is read by other
+     * ranks, too, and the call's input is its caller's.
      *
      * @param[out] ticket  when STRAG_PENDING is returned: for `test`
      * @return STRAG_OK (done), STRAG_PENDING (continues), or STRAG_ERR_REDUCE

@@ -249,6 +249,7 @@ struct shape {
 };
 
 static const struct shape *shape;
+static bool spoils; /* the operator writes its first argument, too */
 
 static void fill_words(const struct call *call, char *data)
 {
@@ -273,6 +274,8 @@ static void mix_words(void *in, void *inout, int *length, MPI_Datatype *type)
             memcpy(&right, (char *)inout + at, sizeof right);
             right += 3 * left;
             memcpy((char *)inout + at, &right, sizeof right);
+            if (spoils)
+                memset((char *)in + at, 0x5a, sizeof left);
         }
     }
 }
@@ -289,6 +292,7 @@ static void derived(void)
     };
     for (int commutes = 0; commutes < 2; commutes++) {
         MPI_Op op;
+        spoils = 0 != commutes; /* others are not strag's */
         TEST_MPI(MPI_Op_create(mix_words, commutes, &op));
         for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
             MPI_Datatype list, type;
