@@ -181,7 +181,8 @@ static int reduce_into_left(struct coll_strag_reducer *reducer, char *out, const
 static int reduce_apart(struct coll_strag_reducer *reducer, char *out, const char *left,
                         const char *right, size_t elements)
 {
-    size_t piece = PIECE / (size_t)reducer->extent + 1;
+    const size_t most = PIECE / (size_t)reducer->extent;
+    const size_t piece = most ? most : 1;
     for (size_t done = 0; done < elements; done += piece) {
         ptrdiff_t offset = (ptrdiff_t)done * reducer->extent;
         size_t count = elements - done < piece ? elements - done : piece;

@@ -27,6 +27,12 @@
  * times as long as the vector with 2, 1.09 with 8). */
 enum { LOOKAHEAD = 8, NONE = -1 };
 
+/* Segments begin after a multiple of this many elements of their operation's range. A vectorized
+ * operator handles the last few elements that it gets in another way than those before them (NaN,
+ * -0, short integers that overflow), and other ranks may compute the same sums from segments of the
+ * other lane's length. A register of AVX-512 holds no more elements. */
+enum { CUT = 64 };
+
 enum segment_state { FLYING, HERE, REDUCING, REDUCED };
 
 /* A segment in flight. Without a slot, a recv_reduce has it in place. */
@@ -472,6 +478,17 @@ static bool post(struct strag_pipeline *pipeline, int index)
 
 /* ---- The active operations ---- */
 
+/* Elements in a segment of a range that is cut: about the same number in all of them. Both sides
+ * cut alike. */
+static size_t find_step(size_t length, size_t longest)
+{
+    const size_t cut = longest < CUT ? 1 : CUT;
+    longest -= longest % cut;
+    const size_t segments = length / longest + (length % longest != 0);
+    const size_t step = length / segments + (length % segments != 0);
+    return (step + cut - 1) / cut * cut;
+}
+
 /* An operation becomes active. */
 static void activate(struct strag_pipeline *pipeline, int index)
 {
@@ -482,9 +499,6 @@ static void activate(struct strag_pipeline *pipeline, int index)
     size_t end = strag_block_start(bounds, op->first + op->count, pipeline->call->count);
     uint8_t lane = pipeline->call->lane_of ? pipeline->call->lane_of[op->peer] : 0;
     size_t length = end - begin, longest = pipeline->call->lanes[lane].segment;
-    size_t segments = length > 0;
-    if (length > longest)
-        segments = length / longest + (length % longest != 0);
     *run = (struct run){
         .begin = begin, .done = begin, .posted = begin, .joined = begin, .end = end, .lane = lane};
     /* An operation without elements posts nothing: the order of messages skips it. */
@@ -492,10 +506,7 @@ static void activate(struct strag_pipeline *pipeline, int index)
     if (before != NONE && pipeline->runs[before].begin == pipeline->runs[before].end)
         before = pipeline->runs[before].before;
     run->before = before;
-    if (segments == 1)
-        run->step = length;
-    else if (segments) /* of about the same length; both sides cut alike */
-        run->step = length / segments + (length % segments != 0);
+    run->step = length <= longest ? length : find_step(length, longest);
 }
 
 /* Let the active operations begin with the first unfinished one, and reach as far as they may.

@@ -18,6 +18,7 @@ mpi_tests = \
 	test/mpi/namespaces.sh \
 	test/mpi/no_memory.sh \
 	test/mpi/nonblocking.sh \
+	test/mpi/operators.sh \
 	test/mpi/params.sh \
 	test/mpi/plans.sh \
 	test/mpi/save.sh \
@@ -86,6 +87,7 @@ check_PROGRAMS += \
 	test/mpi/memory \
 	test/mpi/mismatch \
 	test/mpi/nonblocking \
+	test/mpi/operators \
 	test/mpi/plans \
 	test/mpi/refuse \
 	test/mpi/report \
@@ -155,6 +157,9 @@ test_mpi_nonblocking_LDADD = $(mpi_libs)
 test_mpi_idup_SOURCES = test/mpi/idup.c
 test_mpi_idup_CPPFLAGS = $(mpi_cppflags)
 test_mpi_idup_LDADD = $(mpi_libs)
+test_mpi_operators_SOURCES = test/mpi/operators.c
+test_mpi_operators_CPPFLAGS = $(mpi_cppflags)
+test_mpi_operators_LDADD = $(mpi_libs)
 test_mpi_plans_SOURCES = test/mpi/plans.c
 test_mpi_plans_CPPFLAGS = $(mpi_cppflags)
 test_mpi_plans_LDADD = $(mpi_libs)

@@ -330,6 +330,77 @@ static void sends_of_the_same_values_are_numbered_alike(void **state)
     strag_plan_free(plan);
 }
 
+/* ---- Where ranges are cut ---- */
+
+/* A transport that notes how long messages are; every one is complete at once. */
+struct measuring {
+    struct strag_transport base;
+    const char *buffer;
+    size_t sent, longest; /* elements */
+    bool cut_anywhere;    /* one began at another place than after 64, 128, ... elements */
+};
+
+static int measure_send(struct strag_transport *transport, struct strag_transfer *transfer,
+                        int peer, const void *buffer, size_t elements)
+{
+    struct measuring *measuring = (struct measuring *)transport;
+    (void)peer;
+    measuring->cut_anywhere |= ((const char *)buffer - measuring->buffer) % 64 != 0;
+    measuring->sent += elements;
+    measuring->longest = elements > measuring->longest ? elements : measuring->longest;
+    transfer->complete(transfer, STRAG_OK);
+    return STRAG_OK;
+}
+
+/* Rank 0 of 2 sends a block of 1000 elements. */
+static struct measuring measure(size_t segment)
+{
+    const struct strag_shape shape = {
+        .algorithm = "test", .n = 2, .rounds = 1, .bounds = {.blocks = 1, .denominator = 1}};
+    struct strag_builder *builder = strag_builder_create(&shape, 0);
+    struct strag_plan *plan = NULL;
+    struct strag_engine *engine = NULL;
+    struct strag_error err = {""};
+    struct strag_reducer reducer = {NULL, NULL, NULL, NULL, NULL};
+    char buffer[1000] = {0};
+    struct measuring measuring = {
+        .base = {.send = measure_send, .recv = note_recv, .progress = note_progress},
+        .buffer = buffer,
+    };
+    const struct strag_call call = {
+        .input = buffer,
+        .output = buffer,
+        .count = sizeof buffer,
+        .extent = 1,
+        .lanes = {{.segment = segment, .slots = 1}, {.segment = segment, .slots = 1}},
+        .transport = &measuring.base,
+        .reducer = &reducer,
+    };
+    strag_send(builder, 0, 1, 0, 1);
+    assert_int_equal(strag_builder_finish(builder, &plan, &err), STRAG_OK);
+    assert_int_equal(strag_engine_create(plan, 1, &engine, NULL), STRAG_OK);
+    assert_int_equal(strag_engine_start(engine, &call), STRAG_OK);
+    assert_int_equal(strag_engine_progress(engine), STRAG_OK);
+    strag_engine_free(engine);
+    strag_plan_free(plan);
+    measuring.buffer = NULL;
+    return measuring;
+}
+
+static void a_range_is_cut_at_multiples_of_64(void **state)
+{
+    (void)state;
+    static const size_t segments[] = {1, 63, 64, 65, 127, 300, 333, 999, 1000, 1001};
+    for (size_t i = 0; i < sizeof segments / sizeof *segments; i++) {
+        const struct measuring measuring = measure(segments[i]);
+        assert_int_equal(measuring.sent, 1000);
+        assert_in_range(measuring.longest, 1, segments[i]);
+        assert_int_equal(measuring.cut_anywhere, segments[i] < 64);
+    }
+    assert_int_equal(measure(300).longest, 256); /* 4 segments of about 250 */
+    assert_int_equal(measure(999).longest, 512);
+}
+
 /* ---- In step ---- */
 
 /* A transport where nothing arrives until the test says so. */
@@ -518,6 +589,7 @@ int main(void)
         cmocka_unit_test(no_memory_for_more_slots),
         cmocka_unit_test(messages_in_place_need_no_space),
         cmocka_unit_test(sends_of_the_same_values_are_numbered_alike),
+        cmocka_unit_test(a_range_is_cut_at_multiples_of_64),
         cmocka_unit_test(in_step_a_round_waits_for_what_is_to_be_received),
         cmocka_unit_test(random_cases),
     };
