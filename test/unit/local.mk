@@ -59,6 +59,7 @@ unit_tests = \
 	test/unit/test_search \
 	test/unit/test_select \
 	test/unit/test_shared_memory \
+	test/unit/test_shared_memory_entered \
 	test/unit/test_shared_memory_join \
 	test/unit/test_shared_memory_notes \
 	test/unit/test_shared_memory_room \
@@ -352,6 +353,10 @@ test_unit_test_shared_memory_SOURCES = test/unit/test_shared_memory.c
 test_unit_test_shared_memory_CPPFLAGS = $(unit_cppflags)
 test_unit_test_shared_memory_LDFLAGS = $(unit_ldflags)
 test_unit_test_shared_memory_LDADD = $(unit_libs)
+test_unit_test_shared_memory_entered_SOURCES = test/unit/test_shared_memory_entered.c
+test_unit_test_shared_memory_entered_CPPFLAGS = $(unit_cppflags)
+test_unit_test_shared_memory_entered_LDFLAGS = $(unit_ldflags)
+test_unit_test_shared_memory_entered_LDADD = $(unit_libs)
 test_unit_test_shared_memory_join_SOURCES = test/unit/test_shared_memory_join.c
 test_unit_test_shared_memory_join_CPPFLAGS = $(unit_cppflags)
 test_unit_test_shared_memory_join_LDFLAGS = $(unit_ldflags)
