@@ -5,11 +5,11 @@
  * well on all ranks, and never changed after that, whatever the watch finds out later, but for
  * plans that are added. It lives as long as one of its communicators or of their dups.
  *
- * A dup gets it by an attribute (attribute.h) that MPI_Comm_dup and MPI_Comm_idup copy: on all ranks
- * or on none, since all are in the same call of the communicator's. (MPI_Comm_create_group, which
- * only the group's ranks call, copies it in some versions, too: that must not count.) Others look
- * for a communicator that has all their ranks; that another rank finds the same one must be asked,
- * by its number.
+ * A dup gets it by an attribute (attribute.h) that MPI_Comm_dup and MPI_Comm_idup copy: on all
+ * ranks or on none, since all are in the same call of the communicator's. (MPI_Comm_create_group,
+ * which only the group's ranks call, copies it in some versions, too: that must not count.) Others
+ * look for a communicator that has all their ranks; that another rank finds the same one must be
+ * asked, by its number.
  */
 #ifndef COLL_STRAG_HERITAGE_H
 #define COLL_STRAG_HERITAGE_H

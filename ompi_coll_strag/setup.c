@@ -33,6 +33,7 @@
  */
 #include "setup.h"
 
+#include "compat/tags.h"
 #include "info_keys.h"
 #include "ledger.h"
 #include "setup_ask.h"
@@ -46,10 +47,6 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Nothing of Open MPI's has this tag, -5 (arrivals.c says what there is). PMLs that keep some bits
- * of a tag keep the lowest ones, 24 over UCX, so that it stays another one than all others. */
-enum { TAG = MCA_COLL_BASE_TAG_ALLGATHER + 5 };
 
 /* So many short calls are delegated before a communicator finds out whether another way is faster:
  * most communicators live shorter than finding out takes. Between hosts a call takes as long as
@@ -283,7 +280,7 @@ static void begin(struct setup *setup, ompi_communicator_t *comm, bool blocking)
     module->delegate_below = 0; /* what is delegated will be said in the end, at another time on
                                    each rank: a blocking call waits for it */
     snprintf(module->plans.name, sizeof module->plans.name, "%s", comm->c_name);
-    coll_strag_pml_init(&setup->pml, comm, TAG);
+    coll_strag_pml_init(&setup->pml, comm, COLL_STRAG_TAG_SETUP);
     messages->messages = setup->under_way;
     messages->room = STRAG_EXCHANGE_UNDER_WAY;
     coll_strag_transport_begin(messages, 0, MPI_BYTE, 1, true);
