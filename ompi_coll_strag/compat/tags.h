@@ -5,7 +5,7 @@
  *
  *                            4.1                  5.0                  6.0
  *     MPI_ANY_TAG            -1                   -1                   -1
- *     strag                  -3 to -6             -3 to -6             -3 to -6
+ *     strag                  -2 to -6             -2 to -6             -2 to -6
  *     new communicators      -31078 to -31080     -7 to -9             -7 to -9
  *     blocking               -10 to -26           -10 to -26           -10 to -26
  *     other                  -2^30 - 1024         -27 to -32           -27 to -33
@@ -26,6 +26,7 @@
 #include <limits.h>
 
 enum coll_strag_tag {
+    COLL_STRAG_TAG_STUCK = -2,    /* about a call that stands still (stuck_news.c); from any rank */
     COLL_STRAG_TAG_COLLECT = -3,  /* what ranks send to rank 0 at the end (collect.c) */
     COLL_STRAG_TAG_NOTES = -4,    /* while calls are watched (notes.c) */
     COLL_STRAG_TAG_SETUP = -5,    /* setup.c */
@@ -44,10 +45,12 @@ _Static_assert(COLL_STRAG_TAG_ARRIVALS > MCA_COLL_BASE_TAG_BLOCKING_BASE,
 _Static_assert(COLL_STRAG_TAG_ARRIVALS > MCA_COLL_BASE_TAG_ALLGATHER,
                "Open MPI has messages with strag's tags");
 #endif
-_Static_assert(COLL_STRAG_TAG_COLLECT < MPI_ANY_TAG, "a receive with this tag takes any message");
+_Static_assert(COLL_STRAG_TAG_STUCK < MPI_ANY_TAG, "a receive with this tag takes any message");
+#ifdef MCA_COLL_BASE_TAG_UCC
+_Static_assert(COLL_STRAG_TAG_PERSISTENT < MCA_COLL_BASE_TAG_UCC, "its messages have strag's tags");
+#endif
 _Static_assert(COLL_STRAG_TAG_PERSISTENT < MCA_COLL_BASE_TAG_NONBLOCKING_END &&
                    COLL_STRAG_TAG_PERSISTENT < MCA_COLL_BASE_TAG_NEIGHBOR_END &&
-                   COLL_STRAG_TAG_PERSISTENT < MCA_COLL_BASE_TAG_UCC &&
                    COLL_STRAG_TAG_PERSISTENT - COLL_STRAG_TAGS_PERSISTENT >= -INT_MAX,
                "Open MPI has messages with the tags of strag's persistent requests");
 
