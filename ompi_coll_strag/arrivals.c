@@ -11,16 +11,12 @@
  */
 #include "arrivals.h"
 
+#include "compat/tags.h"
 #include "transport.h"
 
 #include "run/kept.h"
 
 #include <stdlib.h>
-
-/* Nothing of Open MPI's has this tag, -6: blocking collectives begin at
- * MCA_COLL_BASE_TAG_ALLGATHER, -10, and go down from there; since 5.0 communicators are made with
- * -7, -8 and -9. */
-enum { TAG = MCA_COLL_BASE_TAG_ALLGATHER + 4 };
 
 /* Messages under way. Who decides sends to all, when one rank at most is not in the call: in its
  * way may be what was sent to that one, which is less than this, and no others, since these
@@ -107,9 +103,9 @@ static void send_message(void *context, int to, const struct strag_arrivals_mess
     if (NULL == outgoing)
         return;
     outgoing->message = *message;
-    const int code =
-        MCA_PML_CALL(isend(&outgoing->message, sizeof outgoing->message, MPI_BYTE, to, TAG,
-                           MCA_PML_BASE_SEND_STANDARD, arrivals->comm, &outgoing->request));
+    const int code = MCA_PML_CALL(isend(&outgoing->message, sizeof outgoing->message, MPI_BYTE, to,
+                                        COLL_STRAG_TAG_ARRIVALS, MCA_PML_BASE_SEND_STANDARD,
+                                        arrivals->comm, &outgoing->request));
     if (code != OMPI_SUCCESS) {
         outgoing->request = NULL;
         arrivals->code = code;
@@ -121,7 +117,8 @@ static int post(struct coll_strag_arrivals *arrivals)
     if (arrivals->incoming || !strag_arrivals_wants(arrivals->state))
         return OMPI_SUCCESS;
     return MCA_PML_CALL(irecv(&arrivals->message, sizeof arrivals->message, MPI_BYTE,
-                              MPI_ANY_SOURCE, TAG, arrivals->comm, &arrivals->incoming));
+                              MPI_ANY_SOURCE, COLL_STRAG_TAG_ARRIVALS, arrivals->comm,
+                              &arrivals->incoming));
 }
 
 /* Take what has come, and post the next receive. @param[out] came  whether something has */

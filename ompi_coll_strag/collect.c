@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "collect.h"
 
+#include "compat/tags.h"
 #include "log.h"
 #include "teardown.h"
 #include "transport.h"
@@ -8,11 +9,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Nothing of Open MPI's has this tag, -3, nor of ours: arrivals.c, setup.c and notes.c have -6 to
- * -4.
- */
-enum { TAG = MCA_COLL_BASE_TAG_ALLGATHER + 7 };
 
 static void begin_on_first(struct coll_strag_collect *collect, void *record, size_t bytes,
                            bool (*takes_part)(ompi_communicator_t *comm, int rank))
@@ -32,7 +28,8 @@ static void begin_on_first(struct coll_strag_collect *collect, void *record, siz
         ompi_request_t *request = NULL;
         if (takes_part(collect->comm, rank) &&
             MCA_PML_CALL(irecv(collect->records + (size_t)rank * collect->room, collect->room,
-                               MPI_BYTE, rank, TAG, collect->comm, &request)) == OMPI_SUCCESS)
+                               MPI_BYTE, rank, COLL_STRAG_TAG_COLLECT, collect->comm, &request)) ==
+                OMPI_SUCCESS)
             collect->requests[rank] = request;
     }
 }
@@ -51,8 +48,8 @@ void coll_strag_collect_begin(struct coll_strag_collect *collect, ompi_communica
     collect->n = 1;
     collect->requests = calloc(1, sizeof(ompi_request_t *));
     if (!record || !collect->requests ||
-        MCA_PML_CALL(isend(record, bytes, MPI_BYTE, 0, TAG, MCA_PML_BASE_SEND_STANDARD, comm,
-                           collect->requests)) != OMPI_SUCCESS)
+        MCA_PML_CALL(isend(record, bytes, MPI_BYTE, 0, COLL_STRAG_TAG_COLLECT,
+                           MCA_PML_BASE_SEND_STANDARD, comm, collect->requests)) != OMPI_SUCCESS)
         collect->n = 0;
 }
 

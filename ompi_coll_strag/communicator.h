@@ -6,6 +6,7 @@
 #ifndef COLL_STRAG_COMMUNICATOR_H
 #define COLL_STRAG_COMMUNICATOR_H
 
+#include "attribute.h"
 #include "counters.h"
 #include "decision.h"
 #include "explain.h"
@@ -59,12 +60,11 @@ struct coll_strag_module {
     enum coll_strag_setup setup; /* atomic: coll_strag_is_set_up */
     int setup_error;             /* of this rank alone: all its later calls fail, too */
     struct setup *in_setup;      /* what setup needs until it is done (setup_steps.h); then NULL */
-    struct coll_strag_teardown teardown; /* of a setup that no blocking call has begun */
-    bool has_teardown;                   /* the communicator has the attribute for that */
-    bool in_progress;                    /* a thread has entered; atomic: coll_strag_enter */
-    bool waited_for;                     /* a blocking call goes on with setup; atomic */
+    struct coll_strag_attribute *attribute; /* NULL: there is none, or the communicator is freed */
+    struct coll_strag_teardown teardown;    /* of a setup that no blocking call has begun */
+    bool in_progress;                       /* a thread has entered; atomic: coll_strag_enter */
+    bool waited_for;                        /* a blocking call goes on with setup; atomic */
 
-    bool is_dup;
     struct coll_strag_keys keys; /* when it was made */
 
     /* Filled in by setup. */

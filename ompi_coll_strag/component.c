@@ -2,6 +2,7 @@
 /*
  * The component: what is done once per process.
  */
+#include "attribute.h"
 #include "counters.h"
 #include "device.h"
 #include "fingerprint.h"
@@ -182,6 +183,7 @@ static int component_close(void)
     coll_strag_fingerprint_free();
     coll_strag_setup_close();
     coll_strag_teardown_close();
+    coll_strag_attribute_close();
     coll_strag_pml_close();
     coll_strag_device_close();
     coll_strag_ucp_close();

@@ -132,7 +132,7 @@ static const char *const reasons[COLL_STRAG_REASONS] = {
     [COLL_STRAG_NOT_SET_UP] = "a nonblocking call before strag is set up",
     [COLL_STRAG_STRANGER] = "a rank has no strag, or another one",
     [COLL_STRAG_NO_MEMORY] = "a rank had no memory left to set strag up",
-    [COLL_STRAG_NO_ROOM] = "a rank has no room for one more persistent request",
+    [COLL_STRAG_NO_ROOM] = "a rank has no room, or no tag, for one more persistent request",
     [COLL_STRAG_GIVEN] = "a plan from a file",
     [COLL_STRAG_DECLINED] = "strag is not used here",
 };

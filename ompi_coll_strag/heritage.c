@@ -8,8 +8,7 @@
 static struct {
     pthread_mutex_t lock;              /* of all that follows, and of all counts of references */
     struct coll_strag_heritage *first; /* those that are valid and have an id; not references */
-    int key;                           /* of the attribute; MPI_KEYVAL_INVALID: not yet */
-} state = {.lock = PTHREAD_MUTEX_INITIALIZER, .key = MPI_KEYVAL_INVALID};
+} state = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* ---- References ---- */
 
@@ -138,26 +137,9 @@ void coll_strag_heritage_publish(struct coll_strag_heritage *heritage)
 
 /* ---- Dups ---- */
 
-/* Nothing is allocated here, so that no rank can be the only one that fails. */
-static int copied(MPI_Comm comm, int key, void *extra, void *value, void *copy, int *flag)
+bool coll_strag_heritage_is_for_dups(const struct coll_strag_heritage *heritage)
 {
-    struct coll_strag_heritage *heritage = value;
-    (void)comm;
-    (void)key;
-    (void)extra;
-    *flag = heritage->valid && heritage->for_dups && !heritage->keyed;
-    if (*flag)
-        *(void **)copy = coll_strag_heritage_retain(heritage);
-    return MPI_SUCCESS;
-}
-
-static int deleted(MPI_Comm comm, int key, void *value, void *extra)
-{
-    (void)comm;
-    (void)key;
-    (void)extra;
-    coll_strag_heritage_release(value);
-    return MPI_SUCCESS;
+    return heritage->valid && heritage->for_dups && !heritage->keyed;
 }
 
 bool coll_strag_is_dup(const ompi_communicator_t *comm)
@@ -165,60 +147,10 @@ bool coll_strag_is_dup(const ompi_communicator_t *comm)
     return NULL != strstr(comm->c_name, " DUP FROM ");
 }
 
-static int find_key(void)
-{
-    int made = MPI_KEYVAL_INVALID;
-    pthread_mutex_lock(&state.lock);
-    const int key = state.key;
-    pthread_mutex_unlock(&state.lock);
-    if (key != MPI_KEYVAL_INVALID ||
-        PMPI_Comm_create_keyval(copied, deleted, &made, NULL) != MPI_SUCCESS)
-        return key;
-    pthread_mutex_lock(&state.lock);
-    const bool late = state.key != MPI_KEYVAL_INVALID; /* another thread has made one */
-    if (!late)
-        state.key = made;
-    const int found = state.key;
-    pthread_mutex_unlock(&state.lock);
-    if (late)
-        PMPI_Comm_free_keyval(&made);
-    return found;
-}
-
-bool coll_strag_heritage_attach(struct coll_strag_heritage *heritage, ompi_communicator_t *comm)
-{
-    const int key = find_key();
-    void *before = NULL;
-    int flag = 0;
-    if (key == MPI_KEYVAL_INVALID)
-        return false;
-    /* Where there is no memory for the new one, there must be none of the parent's, either. */
-    if (PMPI_Comm_get_attr(comm, key, (void *)&before, &flag) == MPI_SUCCESS && flag)
-        PMPI_Comm_delete_attr(comm, key);
-    if (PMPI_Comm_set_attr(comm, key, coll_strag_heritage_retain(heritage)) == MPI_SUCCESS)
-        return true;
-    coll_strag_heritage_release(heritage);
-    return false;
-}
-
-struct coll_strag_heritage *coll_strag_heritage_of(ompi_communicator_t *comm)
-{
-    void *value = NULL;
-    int flag = 0;
-    pthread_mutex_lock(&state.lock);
-    const int key = state.key;
-    pthread_mutex_unlock(&state.lock);
-    if (key == MPI_KEYVAL_INVALID || PMPI_Comm_get_attr(comm, key, (void *)&value, &flag) != 0 ||
-        !flag)
-        return NULL;
-    return coll_strag_heritage_retain(value);
-}
-
 /* Those of communicators that were never freed are not looked at any more. */
 void coll_strag_heritage_close(void)
 {
     state.first = NULL;
-    state.key = MPI_KEYVAL_INVALID;
 }
 
 /* ---- Others ---- */

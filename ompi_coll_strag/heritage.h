@@ -5,11 +5,11 @@
  * well on all ranks, and never changed after that, whatever the watch finds out later, but for
  * plans that are added. It lives as long as one of its communicators or of their dups.
  *
- * A dup gets it by an attribute that MPI_Comm_dup and MPI_Comm_idup copy: on all ranks or on none,
- * since all are in the same call of the communicator's. (MPI_Comm_create_group, which only the
- * group's ranks call, copies it in some versions, too: that must not count.) Others look for a
- * communicator that has all their ranks; that another rank finds the same one must be asked, by its
- * number.
+ * A dup gets it by an attribute (attribute.h) that MPI_Comm_dup and MPI_Comm_idup copy: on all
+ * ranks or on none, since all are in the same call of the communicator's. (MPI_Comm_create_group,
+ * which only the group's ranks call, copies it in some versions, too: that must not count.) Others
+ * look for a communicator that has all their ranks; that another rank finds the same one must be
+ * asked, by its number.
  */
 #ifndef COLL_STRAG_HERITAGE_H
 #define COLL_STRAG_HERITAGE_H
@@ -84,18 +84,14 @@ int coll_strag_heritage_topology(const struct coll_strag_heritage *heritage,
                                  const struct strag_topology **topology,
                                  struct strag_topology **unpacked);
 
-/** Dups of the communicator are to have it, once it is valid. @return false: out of memory */
-bool coll_strag_heritage_attach(struct coll_strag_heritage *heritage, ompi_communicator_t *comm);
-
 /** All ranks have it, and all that belongs to it: from now on others may use it. */
 void coll_strag_heritage_publish(struct coll_strag_heritage *heritage);
 
 /** When a communicator is made: is it a dup? Open MPI names it so; what it does not is none. */
 bool coll_strag_is_dup(const ompi_communicator_t *comm);
 
-/** What a dup has from its parent. @return the caller's reference; NULL: it is none, or its parent
- * had nothing to give; the same on all ranks */
-struct coll_strag_heritage *coll_strag_heritage_of(ompi_communicator_t *comm);
+/** Are dups to have it? The same on all ranks, if they ask in the call that makes the dup. */
+bool coll_strag_heritage_is_for_dups(const struct coll_strag_heritage *heritage);
 
 /**
  * One that has all ranks of a communicator.
@@ -110,7 +106,7 @@ struct coll_strag_heritage *coll_strag_heritage_find(ompi_communicator_t *comm, 
 bool coll_strag_heritage_note_names(struct coll_strag_heritage *heritage,
                                     ompi_communicator_t *comm);
 
-/** The attribute's key. */
+/** MPI has ended. */
 void coll_strag_heritage_close(void);
 
 #endif

@@ -355,8 +355,8 @@ void coll_strag_ledger_attach(struct coll_strag_ledger *ledger)
     if (ledger->attached)
         return;
     ledger->attached = true;
-    if (!coll_strag_teardown_open(ledger->comm)) {
-        coll_strag_log(ledger->comm, "not reported: out of memory");
+    if (!ledger->module->attribute) {
+        coll_strag_log(ledger->comm, "not reported: out of memory, or freed before its first call");
         return;
     }
     coll_strag_teardown_attach(&ledger->teardown, ledger->comm, end_ledger);

@@ -8,12 +8,15 @@ noinst_LTLIBRARIES += ompi_coll_strag/libcoll_strag.la
 ompi_coll_strag_libcoll_strag_la_SOURCES = \
 	ompi_coll_strag/allreduce.c ompi_coll_strag/allreduce.h \
 	ompi_coll_strag/arrivals.c ompi_coll_strag/arrivals.h \
+	ompi_coll_strag/attribute.c ompi_coll_strag/attribute.h \
 	ompi_coll_strag/call.c ompi_coll_strag/call.h \
 	ompi_coll_strag/collect.c ompi_coll_strag/collect.h \
 	ompi_coll_strag/communicator.h \
+	ompi_coll_strag/compat/attributes.h \
 	ompi_coll_strag/compat/components.h \
 	ompi_coll_strag/compat/compat.h \
 	ompi_coll_strag/compat/requests.h \
+	ompi_coll_strag/compat/tags.h \
 	ompi_coll_strag/complaints.c ompi_coll_strag/complaints.h \
 	ompi_coll_strag/component.c \
 	ompi_coll_strag/counters.c ompi_coll_strag/counters.h \

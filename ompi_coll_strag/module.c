@@ -39,6 +39,7 @@ static void module_construct(coll_strag_module_t *module)
 static void module_destruct(coll_strag_module_t *module)
 {
     coll_strag_stuck_forget(&module->stuck);
+    coll_strag_attribute_leave(module->attribute);
     coll_strag_persistent_abandon(module);
     coll_strag_ledger_free(module->ledger);
     coll_strag_count_end(&module->count);
@@ -112,6 +113,7 @@ static int module_enable(mca_coll_base_module_t *base, ompi_communicator_t *comm
     }
     COLL_STRAG_CAPTURE(module, comm, iallreduce);
     COLL_STRAG_CAPTURE(module, comm, allreduce_init);
+    coll_strag_attribute_open(comm, &module->attribute);
     if (is_chosen(module, comm))
         prepare(module, comm);
     const bool noted = NULL != module->ledger;

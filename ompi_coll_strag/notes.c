@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "notes.h"
 
+#include "compat/tags.h"
 #include "queue.h"
 #include "transport.h"
 
@@ -8,9 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Nothing of Open MPI's has this tag, -4 (arrivals.c says what there is), and in a program's order
- * a gather and a barrier are never mixed up. */
-enum { TAG = MCA_COLL_BASE_TAG_ALLGATHER + 6 };
+/* Their messages have one tag: in a program's order a gather and a barrier are never mixed up. */
+enum { TAG = COLL_STRAG_TAG_NOTES };
 
 /* How long to wait, after an error, for what is still under way. */
 static const double drain_seconds = 1.0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "persistent.h"
 
+#include "compat/tags.h"
 #include "ledger.h"
 #include "log.h"
 #include "on_copies.h"
@@ -11,18 +12,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-
-/*
- * Tags, which nothing else of Open MPI's has: below those of libnbc, and of coll/base's sparbit
- * allgather, which has those from -2^30 down, as many as there are ranks.
- *
- * PMLs that keep the lowest 20 bits (libfabric) see -2^18 and below, down to -2^19 + 1: the user's
- * tags end where these begin, and libnbc comes to them after 262,144 calls of a communicator. Those
- * that keep 24 (UCX) see -2^22 - 2^18 and below, where it comes to after 4 million.
- */
-enum { TAG_FIRST = -(1 << 30) - (1 << 22) - (1 << 18), TAGS = 1 << 18 };
-_Static_assert(((unsigned)TAG_FIRST & 0xfffff) >= 0x80000 + TAGS,
-               "they are the user's where 20 bits are kept");
 
 /* What a request has for itself. */
 struct coll_strag_persistent {
@@ -230,11 +219,11 @@ static void keep(struct coll_strag_persistent *own)
     pthread_mutex_unlock(&list_lock);
 }
 
-/* After TAGS requests of a communicator they begin again; one whose tag an earlier one still has
- * goes to the previous component. */
+/* After COLL_STRAG_TAGS_PERSISTENT requests of a communicator their tags begin again; one whose tag
+ * an earlier one still has goes to the previous component. */
 static bool is_in_use(const struct coll_strag_module *module, int tag)
 {
-    if (module->persistent_made <= TAGS)
+    if (module->persistent_made <= COLL_STRAG_TAGS_PERSISTENT)
         return false;
     pthread_mutex_lock(&list_lock);
     const struct coll_strag_persistent *own = module->persistent;
@@ -247,8 +236,11 @@ static bool is_in_use(const struct coll_strag_module *module, int tag)
 /* @param[out] own  NULL on all ranks if one of them cannot have one */
 static int make(const struct coll_strag_call *call, struct coll_strag_persistent **made)
 {
-    const int tag = TAG_FIRST - (int)(call->module->persistent_made++ % TAGS);
-    struct coll_strag_persistent *own = is_in_use(call->module, tag) ? NULL : create(call, tag);
+    struct coll_strag_module *module = call->module;
+    const int tag =
+        COLL_STRAG_TAG_PERSISTENT - (int)(module->persistent_made++ % COLL_STRAG_TAGS_PERSISTENT);
+    const bool possible = coll_strag_has_persistent_tags(call->comm) && !is_in_use(module, tag);
+    struct coll_strag_persistent *own = possible ? create(call, tag) : NULL;
     bool all = false;
     const int code = open_channel(call, own, &all);
     *made = all ? own : NULL;

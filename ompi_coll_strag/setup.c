@@ -33,6 +33,7 @@
  */
 #include "setup.h"
 
+#include "compat/tags.h"
 #include "info_keys.h"
 #include "ledger.h"
 #include "setup_ask.h"
@@ -46,10 +47,6 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Nothing of Open MPI's has this tag, -5 (arrivals.c says what there is). PMLs that keep some bits
- * of a tag keep the lowest ones, 24 over UCX, so that it stays another one than all others. */
-enum { TAG = MCA_COLL_BASE_TAG_ALLGATHER + 5 };
 
 /* So many short calls are delegated before a communicator finds out whether another way is faster:
  * most communicators live shorter than finding out takes. Between hosts a call takes as long as
@@ -85,7 +82,8 @@ void coll_strag_setup_prepare(struct coll_strag_module *module, ompi_communicato
     const int pinned = coll_strag_pinned(comm, module->first.pinned);
     const bool always = pinned == COLL_STRAG_PREVIOUS || module->first.minimum_set;
     coll_strag_check_keys(comm);
-    module->is_dup = coll_strag_is_dup(comm);
+    if (module->attribute && module->attribute->heritage)
+        module->in_setup->parent = coll_strag_heritage_retain(module->attribute->heritage);
     module->decision.pinned = pinned;
     module->delegate_below = shortest_setup(module);
     module->delegate_limit = always                   ? ULLONG_MAX
@@ -131,14 +129,19 @@ static void end_may_inherit(struct setup *setup)
     setup->next = coll_strag_setup_may_inherit(setup) ? inherit : roll_call;
 }
 
+static void forget_parent(struct setup *setup)
+{
+    coll_strag_heritage_release(setup->parent);
+    setup->parent = NULL;
+}
+
 static void hold_roll_call(struct setup *setup)
 {
     struct coll_strag_module *module = setup->module;
     struct coll_strag_offer offer;
-    coll_strag_heritage_release(setup->parent);
-    setup->parent = NULL;
+    forget_parent(setup);
     if (setup->blocking)
-        setup->attached = coll_strag_heritage_attach(module->heritage, setup->comm);
+        setup->attached = coll_strag_attribute_give(module->attribute, module->heritage);
     memset(&offer, 0, sizeof offer);
     if (setup->attached)
         offer = coll_strag_setup_make_offer(setup);
@@ -258,10 +261,13 @@ static void end_early(struct coll_strag_teardown *teardown)
     struct coll_strag_module *module =
         (struct coll_strag_module *)((char *)teardown -
                                      offsetof(struct coll_strag_module, teardown));
-    (void)coll_strag_setup(module, teardown->comm);
+    ompi_communicator_t *comm = teardown->comm;
+    OBJ_RETAIN(comm); /* the setup's own reference may be the last one */
+    (void)coll_strag_setup(module, comm);
     while (!coll_strag_enter(module)) /* another thread has just ended it, and leaves */
         sched_yield();
     coll_strag_leave(module);
+    OBJ_RELEASE(comm);
 }
 
 /* ---- From the beginning to the end ---- */
@@ -274,7 +280,7 @@ static void begin(struct setup *setup, ompi_communicator_t *comm, bool blocking)
     module->delegate_below = 0; /* what is delegated will be said in the end, at another time on
                                    each rank: a blocking call waits for it */
     snprintf(module->plans.name, sizeof module->plans.name, "%s", comm->c_name);
-    coll_strag_pml_init(&setup->pml, comm, TAG);
+    coll_strag_pml_init(&setup->pml, comm, COLL_STRAG_TAG_SETUP);
     messages->messages = setup->under_way;
     messages->room = STRAG_EXCHANGE_UNDER_WAY;
     coll_strag_transport_begin(messages, 0, MPI_BYTE, 1, true);
@@ -285,7 +291,8 @@ static void begin(struct setup *setup, ompi_communicator_t *comm, bool blocking)
     setup->blocking = blocking;
     module->nonblocking.limit = INT64_MAX;
     module->nonblocking.from = blocking ? 0 : INT64_MAX; /* until that is known */
-    setup->parent = blocking && module->is_dup ? coll_strag_heritage_of(comm) : NULL;
+    if (!blocking)
+        forget_parent(setup);
     setup->next = setup->parent ? may_inherit : roll_call;
     module->heritage->for_dups = blocking;
     if (blocking)
@@ -294,11 +301,10 @@ static void begin(struct setup *setup, ompi_communicator_t *comm, bool blocking)
      * ranks must all have a heritage of the parent's, or none. So dups have none, and none of what
      * this one had; and all ranks come by in the roll call: nobody goes on before all have begun.
      */
-    setup->attached = coll_strag_heritage_attach(module->heritage, comm);
+    setup->attached = coll_strag_attribute_give(module->attribute, module->heritage);
+    OBJ_RETAIN(comm); /* until the end (advance): it may be freed meanwhile */
     put_on_list(setup);
-    /* without memory for that, what is under way is cancelled when the communicator is freed */
-    if (coll_strag_setup_open_teardown(module, comm))
-        coll_strag_teardown_attach(&module->teardown, comm, end_early);
+    coll_strag_teardown_attach(&module->teardown, comm, end_early);
 }
 
 void coll_strag_setup_free(struct setup *setup)
@@ -359,8 +365,8 @@ static bool take_steps(struct setup *setup)
     return status != STRAG_PENDING;
 }
 
-/* @return whether setup is over, as far as this thread knows. Then another one may free the module
- * as soon as this one has left. */
+/* @return whether setup is over, as far as this thread knows. Then the module may be gone: another
+ * thread may free it as soon as this one has left, or this one does. */
 static bool advance(struct coll_strag_module *module, ompi_communicator_t *comm, bool blocking)
 {
     if (!coll_strag_enter(module))
@@ -368,10 +374,14 @@ static bool advance(struct coll_strag_module *module, ompi_communicator_t *comm,
     struct setup *setup = module->in_setup;
     if (module->setup == COLL_STRAG_SETUP_NOT_YET)
         begin(setup, comm, blocking);
-    if (setup && take_steps(setup))
+    const bool held = setup && !setup->blocking;
+    const bool ended = setup && take_steps(setup);
+    if (ended)
         end(setup);
     const bool over = coll_strag_is_set_up(module);
     coll_strag_leave(module);
+    if (ended && held)
+        OBJ_RELEASE(comm);
     return over;
 }
 

@@ -265,10 +265,7 @@ void coll_strag_setup_make_watch(struct setup *setup)
 {
     if (!setup->watches)
         return;
-    const bool attached = setup->blocking
-                              ? coll_strag_setup_open_teardown(setup->module, setup->comm)
-                              : setup->module->has_teardown;
-    if (setup->code == OMPI_SUCCESS && attached)
+    if (setup->code == OMPI_SUCCESS && setup->module->attribute)
         setup->watch = make_watch(setup->module, setup->comm, setup->ranks, &setup->inputs);
     setup->numbers[0] = NULL != setup->watch;
     strag_exchange_minimum(&setup->exchange, setup->numbers, 1);
@@ -356,7 +353,7 @@ int coll_strag_setup_watch(struct coll_strag_module *module, ompi_communicator_t
     const struct coll_strag_table_inputs inputs =
         inputs_of(module, comm, module->decision.pinned, module->decision.reproducible);
     struct strag_rank_location *ranks = is_first(comm) ? look_again(module, comm, &inputs) : NULL;
-    const bool able = (ranks || !is_first(comm)) && coll_strag_setup_open_teardown(module, comm);
+    const bool able = (ranks || !is_first(comm)) && module->attribute;
     struct coll_strag_watch *watch = able ? make_watch(module, comm, ranks, &inputs) : NULL;
     free(ranks);
     return agree_on_watch(module, comm, watch);

@@ -89,13 +89,6 @@ void coll_strag_setup_log_within_hosts(const struct setup *setup)
 
 /* ---- The end ---- */
 
-bool coll_strag_setup_open_teardown(struct coll_strag_module *module, ompi_communicator_t *comm)
-{
-    if (!module->has_teardown)
-        module->has_teardown = coll_strag_teardown_open(comm);
-    return module->has_teardown;
-}
-
 void coll_strag_setup_find_shortest(struct coll_strag_module *module)
 {
     const struct coll_strag_decision *decision = &module->decision;

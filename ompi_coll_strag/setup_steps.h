@@ -117,10 +117,6 @@ void coll_strag_setup_log_within_hosts(const struct setup *setup);
 
 /* ---- The end ---- */
 
-/** The communicator gets the attribute that teardowns need, if it has none: in a call of the
- * program's, not in progress. @return false: out of memory */
-bool coll_strag_setup_open_teardown(struct coll_strag_module *module, ompi_communicator_t *comm);
-
 /** Calls that are never ours are delegated at once from now on. */
 void coll_strag_setup_find_shortest(struct coll_strag_module *module);
 

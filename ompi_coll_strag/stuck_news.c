@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "stuck_news.h"
 
+#include "compat/tags.h"
+
 #include <stdlib.h>
 
-enum { TAG = -7 };
+enum { TAG = COLL_STRAG_TAG_STUCK };
 
 /* A message that Open MPI may still read. */
 struct coll_strag_stuck_sent {

@@ -3,16 +3,12 @@
  * What has to be brought to an end before a communicator is freed, or MPI is finalized: messages
  * under way, of which other ranks wait for this one's part.
  *
- * An attribute of the communicator is deleted: MPI_Comm_free does that first, in the user's own
- * thread. Later would be too late: as long as messages are under way the communicator is not
- * destroyed, and then it is by the last one of them, in the midst of Open MPI's progress, where
- * nothing can be waited for. And an attribute of MPI_COMM_SELF is deleted: MPI_Finalize does that
- * first.
+ * Both delete an attribute first (attribute.h), in the user's own thread. Later would be too late:
+ * as long as messages are under way the communicator is not destroyed, and then it is by the last
+ * one of them, in the midst of Open MPI's progress, where nothing can be waited for.
  *
- * MPI_Comm_free makes a list of the attributes first, and what ends while it goes over that may
- * have to wait for Open MPI's progress. An attribute that was set there would never be deleted. So
- * a call of the program's own sets it, before there is anything to end, and what comes later joins
- * a list.
+ * A program may still use the communicator after that, in a callback of another attribute. What it
+ * begins there has to do without: it is refused, or holds a reference to the communicator.
  */
 #ifndef COLL_STRAG_TEARDOWN_H
 #define COLL_STRAG_TEARDOWN_H
@@ -30,12 +26,14 @@ struct coll_strag_teardown {
     struct coll_strag_teardown *next;
 };
 
-/** Set the communicator's attribute, once: in a call of the program's, not in progress.
- * @return false: out of memory, or MPI has ended */
-bool coll_strag_teardown_open(ompi_communicator_t *comm);
+/** MPI begins: will MPI_Finalize run what is attached? */
+void coll_strag_teardown_expect(bool end);
 
-/** Let `end` be called when the time comes: at once, if it comes just now. The communicator has its
- * attribute. */
+/** It is time. @param comm  the communicator that is being freed; NULL: MPI ends */
+void coll_strag_teardown_run(const ompi_communicator_t *comm);
+
+/** Let `end` be called when the time comes: at once, if it comes just now. If it has come already
+ * for the communicator, then when MPI ends. */
 void coll_strag_teardown_attach(struct coll_strag_teardown *teardown, ompi_communicator_t *comm,
                                 void (*end)(struct coll_strag_teardown *teardown));
 

@@ -18,8 +18,8 @@
 /* The shortest calls that teach something. */
 #define COLL_STRAG_LEARN_FROM ((size_t)4 << 10)
 
-/* What it needs of its communicator, which has the attribute that teardown.h needs; all but the
- * topology outlives the watch. */
+/* What it needs of its communicator, which is not being freed; all but the topology outlives the
+ * watch. */
 struct coll_strag_watch_options {
     ompi_communicator_t *comm;
     const struct coll_strag_previous *previous;

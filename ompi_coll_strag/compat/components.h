@@ -32,6 +32,18 @@ static inline const char *coll_strag_component_of(const ompi_communicator_t *com
     return NULL;
 }
 
+/** Has a component of this name taken the communicator? */
+static inline bool coll_strag_component_is_there(const ompi_communicator_t *comm, const char *name)
+{
+    mca_coll_base_avail_coll_t *other;
+    OPAL_LIST_FOREACH(other, comm->c_coll->module_list, mca_coll_base_avail_coll_t)
+    {
+        if (strcmp(other->ac_component_name, name) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* Some count a call, or copy its vectors, and hand it to the component below. */
 static inline bool coll_strag_component_wraps(const char *name)
 {

@@ -64,7 +64,7 @@ COMPONENT_LAYERS = [
     ["decision", "given", "model", "plans", "transport"],
     ["transport_pml", "shared_memory", "ucp/*", "parts"],
     ["arrivals", "device", "explain", "heritage", "links", "ping", "place", "segments", "state", "table"],
-    ["collect", "file_name", "machine_key", "stuck_say"],
+    ["attribute", "collect", "file_name", "machine_key", "stuck_say"],
     ["fingerprint", "host_notes", "notes", "rank_info", "save", "table_cache", "stuck_news", "trace", "update", "winners"],
     ["watch_make"],
     ["watch"],

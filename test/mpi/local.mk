@@ -2,6 +2,7 @@
 # Tests of the component by MPI programs; each script runs one or two of them with many options.
 
 mpi_tests = \
+	test/mpi/callbacks.sh \
 	test/mpi/collectives.sh \
 	test/mpi/compare.sh \
 	test/mpi/device.sh \
@@ -70,6 +71,7 @@ test_mpi_libmpi_tests_la_SOURCES = \
 	test/mpi/suite.c test/mpi/suite.h test/mpi/suite_inter.c test/mpi/suite_neighbours.c
 
 check_PROGRAMS += \
+	test/mpi/callbacks \
 	test/mpi/collectives \
 	test/mpi/communicators \
 	test/mpi/device \
@@ -108,6 +110,9 @@ check_PROGRAMS += \
 	test/mpi/upstream_thread_level \
 	test/mpi/watch
 
+test_mpi_callbacks_SOURCES = test/mpi/callbacks.c
+test_mpi_callbacks_CPPFLAGS = $(mpi_cppflags)
+test_mpi_callbacks_LDADD = $(mpi_libs)
 test_mpi_collectives_SOURCES = test/mpi/collectives.c
 test_mpi_collectives_CPPFLAGS = $(mpi_cppflags)
 test_mpi_collectives_LDADD = $(mpi_libs)
@@ -184,7 +189,12 @@ test_mpi_failing_bcast_la_SOURCES = test/mpi/failing_bcast.c
 test_mpi_failing_bcast_la_CPPFLAGS = $(mpi_cppflags)
 test_mpi_failing_bcast_la_LIBADD = $(DL_LIBS)
 test_mpi_failing_bcast_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared -rpath /nowhere
-check_LTLIBRARIES += test/mpi/slow_fclose.la
+check_LTLIBRARIES += test/mpi/slow_fclose.la test/mpi/stand_in_hcoll.la
+test_mpi_stand_in_hcoll_la_SOURCES = test/mpi/stand_in_hcoll.c
+test_mpi_stand_in_hcoll_la_CPPFLAGS = $(ompi_coll_strag_libcoll_strag_la_CPPFLAGS)
+test_mpi_stand_in_hcoll_la_CFLAGS = $(AM_CFLAGS) $(OMPI_CFLAGS)
+test_mpi_stand_in_hcoll_la_LIBADD = $(OMPI_LIBS)
+test_mpi_stand_in_hcoll_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared -rpath /nowhere
 test_mpi_slow_fclose_la_SOURCES = test/mpi/slow_fclose.c
 test_mpi_slow_fclose_la_LIBADD = $(DL_LIBS)
 test_mpi_slow_fclose_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared -rpath /nowhere

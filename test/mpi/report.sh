@@ -117,7 +117,7 @@ lines 0 '^strag: '
 run 2 --mca coll strag --mca coll_strag_report 1 --mca coll_strag_shared_memory_size 1M \
     "$programs/report" --mode room
 lines 1 '^strag: full: 2 ranks on 1 host: 80 persistent allreduces of 256 KiB'
-lines 1 '^strag: full: run by .*: [0-9]+; the previous component.*: [0-9]+ \(a rank has no room for one more persistent request\)'
+lines 1 '^strag: full: run by .*: [0-9]+; the previous component.*: [0-9]+ \(a rank has no room, or no tag, for one more persistent request\)'
 
 run 3 --mca coll strag --mca coll_strag_report 1 "$programs/report" --mode circle
 lines 3 '^strag: .*: 2 ranks on 1 host: 1 nonblocking allreduce of 1 B; how long they took is not known$'

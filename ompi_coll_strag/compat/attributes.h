@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A communicator's attribute whose value is a pointer. MPI_COMM_WORLD and MPI_COMM_SELF are made
+ * while MPI_Init runs, when MPI's own functions may not be called in Open MPI 4.1. Of those below
+ * them Open MPI exports what its Fortran interface needs: values are integers that hold an address.
+ * What a C callback is given of such a value differs from what it is given of a copy; so callbacks
+ * ask coll_strag_attribute_get.
+ */
+#ifndef COLL_STRAG_COMPAT_ATTRIBUTES_H
+#define COLL_STRAG_COMPAT_ATTRIBUTES_H
+
+#include "compat.h"
+
+#include "ompi/attribute/attribute.h"
+#include "ompi/runtime/mpiruntime.h"
+
+/* In 4.1 a copy callback is given the new communicator, too. */
+#if OMPI_MAJOR_VERSION >= 5
+#define COLL_STRAG_COPY_ARGUMENT
+#else
+#define COLL_STRAG_COPY_ARGUMENT , MPI_Comm made __opal_attribute_unused__
+#endif
+
+typedef int coll_strag_copy_fn(MPI_Comm comm, int key, void *extra, void *value, void *copy,
+                               int *flag COLL_STRAG_COPY_ARGUMENT);
+
+/** Make a key. @return MPI_KEYVAL_INVALID: out of memory */
+static inline int coll_strag_attribute_key(coll_strag_copy_fn *copy,
+                                           MPI_Comm_delete_attr_function *deleted)
+{
+    const ompi_attribute_fn_ptr_union_t copy_fn = {.attr_communicator_copy_fn = copy};
+    const ompi_attribute_fn_ptr_union_t delete_fn = {.attr_communicator_delete_fn = deleted};
+    int key;
+    return ompi_attr_create_keyval(COMM_ATTR, copy_fn, delete_fn, &key, NULL, 0, NULL) ==
+                   OMPI_SUCCESS
+               ? key
+               : MPI_KEYVAL_INVALID;
+}
+
+/** @return false: out of memory */
+static inline bool coll_strag_attribute_set(ompi_communicator_t *comm, int key, void *value)
+{
+    return ompi_attr_set_aint(COMM_ATTR, comm, &comm->c_keyhash, key, (MPI_Aint)value, false) ==
+           OMPI_SUCCESS;
+}
+
+/** Also in a callback, for the communicator that it is called for. @return NULL: there is none */
+static inline void *coll_strag_attribute_get(const ompi_communicator_t *comm, int key)
+{
+    MPI_Aint value;
+    int found = 0;
+    const int code = ompi_attr_get_aint(comm->c_keyhash, key, &value, &found);
+    return code == OMPI_SUCCESS && found ? (void *)value : NULL;
+}
+
+/** Is there an MPI_COMM_SELF, whose attributes MPI_Finalize will delete? With sessions alone there
+ * is none. */
+static inline bool coll_strag_will_finalize(void)
+{
+    return ompi_mpi_state > OMPI_MPI_STATE_NOT_INITIALIZED &&
+           ompi_mpi_state < OMPI_MPI_STATE_FINALIZE_STARTED;
+}
+
+#endif
