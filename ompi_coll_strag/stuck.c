@@ -396,7 +396,8 @@ static int tick(void)
     for (struct coll_strag_stuck *stuck = list.first; stuck; stuck = list.next) {
         ompi_communicator_t *comm = stuck->examined.comm;
         list.next = stuck->examined.next;
-        OBJ_RETAIN(comm);
+        if (!coll_strag_retain_alive(comm))
+            continue;
         examine(stuck, now);
         OBJ_RELEASE(comm);
     }
