@@ -103,8 +103,10 @@ void bench_prepare(struct bench *bench)
     MPI_Comm_size(MPI_COMM_WORLD, &bench->n);
     contender_create(&bench->unmeasured, "sync,ompi_comm_coll_preference=^strag");
     bench->sync = bench->unmeasured.comm;
-    for (int c = 0; c < bench->ncontenders; c++)
+    for (int c = 0; c < bench->ncontenders; c++) {
         contender_create(&bench->contenders[c], bench->specs[c]);
+        contender_settle(&bench->contenders[c]);
+    }
     bench->send = bench_allocate(most);
     bench->receive = bench_allocate(most);
     strag_count_open();

@@ -19,6 +19,7 @@ struct contender {
     MPI_Comm comm;
     size_t most; /* bytes: not with longer vectors */
     int from;    /* its first timed call has this number: before it, others call alone */
+    bool pinned; /* an algorithm is, by an info key */
     char *text;  /* where the name is */
 };
 
@@ -119,6 +120,10 @@ int bench_compare(const void *a, const void *b);
  * Values end at commas; in a value `+` stands for a comma. Collective.
  */
 void contender_create(struct contender *contender, const char *text);
+
+/** Where an algorithm is pinned: make as many short calls as go to the previous component before
+ * all ranks hear of the info key. Collective. */
+void contender_settle(const struct contender *contender);
 
 /** Collective. */
 void contender_free(struct contender *contender);

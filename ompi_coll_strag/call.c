@@ -307,7 +307,7 @@ static bool is_too_short(const struct coll_strag_call *call)
 {
     const struct coll_strag_module *module = call->module;
     return coll_strag_delegates_early(module, call->count * call->size) &&
-           (call->kind != COLL_STRAG_PERSISTENT || module->delegate_limit == ULLONG_MAX);
+           call->kind != COLL_STRAG_PERSISTENT;
 }
 
 /* As look_up. Which calls are strag's is the same on all ranks (communicator.h). */
@@ -336,8 +336,7 @@ static int choose(struct coll_strag_call *call)
     ptrdiff_t lb, extent;
     ompi_datatype_get_extent(call->dtype, &lb, &extent);
     if (module->setup == COLL_STRAG_SETUP_NOT_YET && is_too_short(call))
-        call->choice.reason =
-            module->decision.pinned == COLL_STRAG_PREVIOUS ? COLL_STRAG_OFF : COLL_STRAG_TOO_SHORT;
+        call->choice.reason = (enum coll_strag_reason)module->decision.reason;
     else if (call->count * call->size == 0)
         call->choice.reason = COLL_STRAG_NO_BYTES;
     else if (!ompi_op_is_commute(call->op))

@@ -65,10 +65,10 @@ struct coll_strag_module {
     bool in_progress;                       /* a thread has entered; atomic: coll_strag_enter */
     bool waited_for;                        /* a blocking call goes on with setup; atomic */
 
-    struct coll_strag_keys keys; /* when it was made */
+    struct coll_strag_keys keys; /* when it was made; on rank 0 in setup, from then on */
 
     /* Filled in by setup. */
-    struct coll_strag_decision decision;   /* before: pinned alone */
+    struct coll_strag_decision decision;   /* before: reason alone */
     struct coll_strag_heritage *heritage;  /* NULL: there is none; has the next three: */
     const struct coll_strag_given *given;  /* plans from files; NULL: none */
     const struct strag_topology *topology; /* on rank 0, on others during setup alone; NULL: it

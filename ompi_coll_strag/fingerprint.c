@@ -17,7 +17,7 @@
 static char key[] = "coll.strag.fingerprint";
 
 /* Bytes of a fingerprint as a text, and what it says. */
-enum { TEXT_MAX = 192, FIELDS = 9 };
+enum { TEXT_MAX = 192, FIELDS = 8 };
 
 static struct {
     opal_mutex_t lock; /* of what follows it; several threads may make communicators */
@@ -43,10 +43,9 @@ static uint64_t find_form(void)
 static void write_text(const struct coll_strag_fingerprint *from, char *text, size_t size)
 {
     snprintf(text, size,
-             "%s %" PRIx64 " %" PRIi32 " %" PRIi32 " %" PRIi32 " %" PRIi32 " %" PRIu64 " %" PRIu64
-             " %" PRIi32,
+             "%s %" PRIx64 " %" PRIi32 " %" PRIi32 " %" PRIi32 " %" PRIu64 " %" PRIu64 " %" PRIi32,
              from->version, from->form, from->priority, from->pinned, from->has_layout_or_rules,
-             from->minimum_set, from->minimum, from->watch_from, from->noting);
+             from->minimum, from->watch_from, from->noting);
 }
 
 /* What another version may have written differently is 0, and so is its form. */
@@ -54,10 +53,10 @@ static void read_text(const char *text, struct coll_strag_fingerprint *to)
 {
     *to = (struct coll_strag_fingerprint){.form = 0};
     int read = sscanf(text,
-                      "%23s %" SCNx64 " %" SCNi32 " %" SCNi32 " %" SCNi32 " %" SCNi32 " %" SCNu64
-                      " %" SCNu64 " %" SCNi32,
+                      "%23s %" SCNx64 " %" SCNi32 " %" SCNi32 " %" SCNi32 " %" SCNu64 " %" SCNu64
+                      " %" SCNi32,
                       to->version, &to->form, &to->priority, &to->pinned, &to->has_layout_or_rules,
-                      &to->minimum_set, &to->minimum, &to->watch_from, &to->noting);
+                      &to->minimum, &to->watch_from, &to->noting);
     if (read != FIELDS)
         to->form = 0;
 }
@@ -73,7 +72,6 @@ void coll_strag_fingerprint_publish(void)
     own->priority = settings->priority;
     own->pinned = settings->pinned;
     own->has_layout_or_rules = settings->has_layout_or_rules;
-    own->minimum_set = settings->minimum_set;
     own->minimum = settings->minimum;
     own->watch_from = settings->watch_from;
     own->noting = (settings->report ? COLL_STRAG_NOTES_REPORT : 0) |
@@ -204,7 +202,7 @@ bool coll_strag_fingerprint_varies(const struct coll_strag_fingerprint *theirs,
     if (theirs->pinned != first->pinned)
         snprintf(what, size, "coll_strag_algorithm is %s there, and %s on rank 0",
                  name_of_pinned(theirs->pinned), name_of_pinned(first->pinned));
-    else if (theirs->minimum != first->minimum || theirs->minimum_set != first->minimum_set)
+    else if (theirs->minimum != first->minimum)
         snprintf(what, size, form, "minimum_size", theirs->minimum, first->minimum);
     else if (theirs->watch_from != first->watch_from)
         snprintf(what, size, form, "watch_size", theirs->watch_from, first->watch_from);

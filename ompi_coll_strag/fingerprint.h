@@ -18,7 +18,6 @@ struct coll_strag_fingerprint {
     int32_t priority; /* this and the rest as in struct coll_strag_settings */
     int32_t pinned;
     int32_t has_layout_or_rules;
-    int32_t minimum_set;
     int32_t noting; /* calls are noted: COLL_STRAG_NOTES_... */
     uint64_t minimum, watch_from;
 };

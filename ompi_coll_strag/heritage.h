@@ -28,7 +28,6 @@ struct coll_strag_heritage {
     uint64_t id; /* the same on all ranks, and random; 0: its parts have their topologies from
                     another one */
     int n;
-    int pinned;  /* what was asked for when it was made */
     bool keyed;  /* rank 0 had info keys, which dups have not */
     bool shared; /* ranks of a host share memory */
     struct coll_strag_hosts hosts;

@@ -121,13 +121,13 @@ void coll_strag_note_keys(ompi_communicator_t *comm, struct coll_strag_keys *not
         noted->hash[k] = any ? key_hash(comm, (enum key)k, text) : 0;
 }
 
-/* Of the keys from `first` on, those that are not as they were noted. */
-static void complain_late(ompi_communicator_t *comm, const struct coll_strag_keys *noted,
-                          enum key first, enum key end)
+void coll_strag_check_late_keys(ompi_communicator_t *comm, const struct coll_strag_keys *noted)
 {
     struct coll_strag_complaints complaints = {.length = 0};
     char text[COLL_STRAG_KEY_MAX], called[64];
-    for (int k = (int)first; k < (int)end; k++) {
+    if (ompi_comm_rank(comm) != 0 || !coll_strag_has_keys(comm))
+        return;
+    for (int k = 0; k < KEYS; k++) {
         const uint64_t hash = key_hash(comm, (enum key)k, text);
         if (hash == 0 || hash == noted->hash[k])
             continue;
@@ -138,22 +138,6 @@ static void complain_late(ompi_communicator_t *comm, const struct coll_strag_key
                             "what was there before");
     }
     coll_strag_warn_of_keys(&complaints);
-}
-
-void coll_strag_use_keys(ompi_communicator_t *comm, struct coll_strag_keys *noted)
-{
-    if (!coll_strag_has_keys(comm))
-        return;
-    const uint64_t algorithm = noted->hash[ALGORITHM];
-    complain_late(comm, noted, ALGORITHM, ALGORITHM + 1);
-    coll_strag_note_keys(comm, noted);
-    noted->hash[ALGORITHM] = algorithm;
-}
-
-void coll_strag_check_late_keys(ompi_communicator_t *comm, const struct coll_strag_keys *noted)
-{
-    if (ompi_comm_rank(comm) == 0 && coll_strag_has_keys(comm))
-        complain_late(comm, noted, ALGORITHM, KEYS);
 }
 
 /* Asked whenever a communicator is made, which nearly always has some keys: Open MPI's own. */

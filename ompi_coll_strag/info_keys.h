@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the user has set for one communicator: its info key, or else the parameter. All ranks use
- * rank 0's value, but for the pinned algorithm, which they must set alike.
+ * rank 0's value. They hear of it in the setup, so that no key decides whether or when that begins.
  */
 #ifndef COLL_STRAG_INFO_KEYS_H
 #define COLL_STRAG_INFO_KEYS_H
@@ -24,12 +24,9 @@ struct coll_strag_keys {
     uint64_t hash[7];
 };
 
-/** Note them, when the communicator is made. Costs nothing where it has no info. */
+/** Note them, when the communicator is made, and on its rank 0 when they are used. Costs nothing
+ * where it has no info. */
 void coll_strag_note_keys(ompi_communicator_t *comm, struct coll_strag_keys *keys);
-
-/** On the communicator's rank 0, in the setup: from here on they count; but the algorithm, on which
- * ranks must agree before, was read when the communicator was made: warn where that has changed. */
-void coll_strag_use_keys(ompi_communicator_t *comm, struct coll_strag_keys *keys);
 
 /** On its rank 0, at the end: warn, once, of keys that MPI_Comm_set_info has changed since. (Open
  * MPI has forgotten the keys where a communicator was freed; MPI_COMM_WORLD has them to the end.)

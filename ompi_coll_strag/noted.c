@@ -9,9 +9,8 @@
 static int outcome_before(const struct coll_strag_ledger *ledger)
 {
     const struct coll_strag_choice choice = {
-        .reason = ledger->declined                                         ? COLL_STRAG_DECLINED
-                  : ledger->module->decision.pinned == COLL_STRAG_PREVIOUS ? COLL_STRAG_OFF
-                                                                           : COLL_STRAG_TOO_SHORT};
+        .reason = ledger->declined ? COLL_STRAG_DECLINED
+                                   : (enum coll_strag_reason)ledger->module->decision.reason};
     return coll_strag_outcome(&choice);
 }
 

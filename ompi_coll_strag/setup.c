@@ -6,17 +6,17 @@
  *     setup_inherit   a dup, if blocking calls have set its parent up and begin with it, and no
  *                     rank has info keys
  *     setup_derive    another one, if a communicator that has all its ranks has been set up, no
- *                     rank has info keys of the watch, and all have the same algorithm pinned
+ *                     rank has info keys of the watch, and all want the same algorithm
  *     setup_ask       else: everybody is asked
  *
  * Their headers say who sends what. All but the first begin with a roll call: have all the same
  * strag (roll_call.c)?
  *
- * So only rank 0's files and parameters count, and ranks cannot disagree. Which of the three it
- * is all ranks know alike: a dup's by an attribute that all have or none, the second by the roll
- * call. A dup begins with the table that its parent began with. It asks all the same whether rank 0
- * has info keys, since rank 0 may be the only one that has; and desks are new, since two threads
- * may use parent and dup at once.
+ * So only rank 0's files, parameters and info keys count, and ranks cannot disagree. Which of the
+ * three it is all ranks know alike: a dup's by an attribute that all have or none, the second by
+ * the roll call. A dup begins with the table that its parent began with. It asks all the same
+ * whether any rank has info keys; and desks are new, since two threads may use parent and dup at
+ * once.
  *
  * The first two watch their calls from the 16th on, from the 4th where there is something to be
  * learnt: most communicators live shorter.
@@ -41,7 +41,6 @@
 #include "setup_inherit.h"
 #include "shared_memory.h"
 
-#include <limits.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stddef.h>
@@ -55,14 +54,14 @@ enum { SHORT_CALLS = 32, SHORT_CALLS_BETWEEN_HOSTS = 4 };
 
 /* ---- Before ---- */
 
-/* Which calls need setup: none where the previous component is pinned; all but those too short to
- * be ours or watched, unless a layout or rules make them ours. */
-static size_t shortest_setup(const struct coll_strag_module *module)
+/* How short a call may be that needs setup: as short as one that may be ours or watched; any, where
+ * a layout, rules or a pinned algorithm may make it ours. All that counts are rank 0's parameters,
+ * which all ranks know. What an info key says is known to rank 0, and heard by the others in setup;
+ * a key may also undo what the parameter says, `previous` as well. */
+static size_t shortest_setup(const struct coll_strag_fingerprint *first)
 {
-    const struct coll_strag_fingerprint *first = &module->first;
-    if (module->decision.pinned == COLL_STRAG_PREVIOUS)
-        return SIZE_MAX;
-    if (module->decision.pinned != COLL_STRAG_AUTO || first->has_layout_or_rules)
+    const bool pinned = first->pinned != COLL_STRAG_AUTO && first->pinned != COLL_STRAG_PREVIOUS;
+    if (pinned || first->has_layout_or_rules)
         return 0;
     return first->watch_from < first->minimum ? first->watch_from : first->minimum;
 }
@@ -79,16 +78,13 @@ static bool is_between_hosts(ompi_communicator_t *comm)
 
 void coll_strag_setup_prepare(struct coll_strag_module *module, ompi_communicator_t *comm)
 {
-    const int pinned = coll_strag_pinned(comm, module->first.pinned);
-    const bool always = pinned == COLL_STRAG_PREVIOUS || module->first.minimum_set;
+    const bool off = coll_strag_pinned(comm, module->first.pinned) == COLL_STRAG_PREVIOUS;
     coll_strag_check_keys(comm);
     if (module->attribute && module->attribute->heritage)
         module->in_setup->parent = coll_strag_heritage_retain(module->attribute->heritage);
-    module->decision.pinned = pinned;
-    module->delegate_below = shortest_setup(module);
-    module->delegate_limit = always                   ? ULLONG_MAX
-                             : is_between_hosts(comm) ? SHORT_CALLS_BETWEEN_HOSTS
-                                                      : SHORT_CALLS;
+    module->decision.reason = off ? COLL_STRAG_OFF : COLL_STRAG_TOO_SHORT;
+    module->delegate_below = shortest_setup(&module->first);
+    module->delegate_limit = is_between_hosts(comm) ? SHORT_CALLS_BETWEEN_HOSTS : SHORT_CALLS;
 }
 
 struct setup *coll_strag_setup_create(struct coll_strag_module *module, ompi_communicator_t *comm)

@@ -2,6 +2,7 @@
 #include "setup_ask.h"
 
 #include "explain.h"
+#include "info_keys.h"
 #include "log.h"
 #include "model.h"
 #include "ping.h"
@@ -33,7 +34,8 @@ void coll_strag_setup_tell_own(struct setup *setup)
         setup->next = NULL;
         return;
     }
-    setup->own = coll_strag_rank_info(setup->comm, setup->module->decision.pinned);
+    setup->own = coll_strag_rank_info(setup->comm,
+                                      coll_strag_pinned(setup->comm, setup->module->first.pinned));
     strag_exchange_gather(&setup->exchange, &setup->own, sizeof setup->own, setup->info);
 }
 
@@ -81,7 +83,8 @@ static int find_ping(const struct setup *setup, const struct coll_strag_hosts *h
     const struct coll_strag_module *module = setup->module;
     const struct coll_strag_settings *settings = &coll_strag_settings;
     if (!setup->blocking || !settings->learn || settings->reproducible || !module->topology ||
-        module->decision.pinned != COLL_STRAG_AUTO || hosts->transport == COLL_STRAG_UCP)
+        coll_strag_pinned(setup->comm, module->first.pinned) != COLL_STRAG_AUTO ||
+        hosts->transport == COLL_STRAG_UCP)
         return 0;
     const struct strag_sourced_model model =
         coll_strag_make_model(module->topology, false, COLL_STRAG_PML);
@@ -175,7 +178,6 @@ static bool prepare_heritage(const struct setup *setup)
     heritage->n = ompi_comm_size(setup->comm);
     heritage->id = heritage->hosts.id;
     heritage->keyed = heritage->hosts.keyed;
-    heritage->pinned = module->decision.pinned;
     heritage->shared = NULL != module->shm;
     if (module->shm)
         heritage->hold = strag_shm_hold(module->shm);

@@ -90,13 +90,22 @@ static void decide_from_ranks(const struct setup *setup, struct coll_strag_decis
         derive_slow(setup, &decision->state);
 }
 
+/* The previous component runs all calls. */
+static void decide_off(struct coll_strag_decision *decision)
+{
+    decision->pinned = COLL_STRAG_AUTO;
+    decision->reason = COLL_STRAG_OFF;
+    decision->table = (struct strag_table){.entries = 1};
+    decision->watching = COLL_STRAG_WATCH_NOT;
+}
+
 /* On rank 0. */
 static void decide(struct setup *setup, struct coll_strag_decision *decision)
 {
     struct coll_strag_module *module = setup->module;
     struct coll_strag_table_inputs *inputs = &setup->inputs;
-    const int pinned = module->decision.pinned;
-    coll_strag_use_keys(setup->comm, &module->keys);
+    const int pinned = coll_strag_pinned(setup->comm, module->first.pinned);
+    coll_strag_note_keys(setup->comm, &module->keys); /* from here on they count */
     coll_strag_decide_watching(setup->comm, pinned != COLL_STRAG_AUTO, module->topology, decision);
     *inputs = inputs_of(module, setup->comm, pinned, decision->reproducible);
     coll_strag_read_state(setup->comm, setup->ranks, inputs->topology, &decision->state);
@@ -106,6 +115,10 @@ static void decide(struct setup *setup, struct coll_strag_decision *decision)
     coll_strag_setup_log_within_hosts(setup);
     decision->measured = coll_strag_measured_of(&inputs->model);
     coll_strag_explain_model(setup->comm, &inputs->model);
+    if (pinned == COLL_STRAG_PREVIOUS) {
+        decide_off(decision);
+        return;
+    }
     if (setup->origin && !coll_strag_logging)
         coll_strag_decide_once(inputs, decision);
     else
@@ -152,7 +165,8 @@ void coll_strag_setup_make_decision(struct setup *setup)
     setup->inputs.comm = setup->comm;
     if (setup->ranks) {
         decide(setup, decision);
-        decide_given(setup, decision);
+        if (decision->reason != COLL_STRAG_OFF)
+            decide_given(setup, decision);
     }
     coll_strag_table_pack(&decision->table);
 }

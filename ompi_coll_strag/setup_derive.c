@@ -113,7 +113,7 @@ struct coll_strag_offer coll_strag_setup_make_offer(struct setup *setup)
     if (!derive(setup))
         return offer;
     offer.origin = setup->origin->id;
-    offer.pinned = setup->module->decision.pinned;
+    offer.pinned = coll_strag_pinned(setup->comm, setup->module->first.pinned);
     if (setup->ranks)
         coll_strag_setup_fill_in_hosts(setup, &offer.hosts);
     if (!setup->origin->shared)
@@ -167,7 +167,6 @@ void coll_strag_setup_end_derive(struct setup *setup)
     struct coll_strag_module *module = setup->module;
     struct coll_strag_heritage *heritage = module->heritage;
     share_plans(heritage);
-    heritage->pinned = module->decision.pinned;
     heritage->shared = NULL != module->shm;
     setup->concludes = setup->concludes || setup->hosts->transport == COLL_STRAG_UCP;
     if (!setup->concludes && setup->code == OMPI_SUCCESS)

@@ -16,7 +16,8 @@
  * What can fail on one rank is done first: that rank has no offer, so that the roll call tells all
  * to ask everybody instead. So does a rank that has info keys of the watch: communicators
  * that are derived are not watched from their first call on. Other keys are rank 0's when it
- * decides, but for the algorithm, which all must have alike.
+ * decides; everybody is asked where the algorithm's is not the same on all ranks, so that there is
+ * a warning.
  */
 #ifndef COLL_STRAG_SETUP_DERIVE_H
 #define COLL_STRAG_SETUP_DERIVE_H

@@ -8,24 +8,22 @@
 void coll_strag_setup_want_to_inherit(struct setup *setup)
 {
     const struct coll_strag_heritage *parent = setup->parent;
-    /* Also a rank that alone is to run another algorithm: rank 0's is then followed. */
-    setup->stop =
-        coll_strag_has_keys(setup->comm) || parent->pinned != setup->module->decision.pinned;
+    setup->stop = coll_strag_has_keys(setup->comm);
     setup->rejoins = parent->shared;
     setup->lane_of = parent->lane_of;
 }
 
-void coll_strag_setup_ask_first_rank(struct setup *setup)
+void coll_strag_setup_ask_for_keys(struct setup *setup)
 {
     if (setup->rejoins)
         return;
-    setup->numbers[0] = setup->stop;
-    strag_exchange_broadcast(&setup->exchange, setup->numbers, sizeof setup->numbers[0]);
+    setup->numbers[0] = !setup->stop;
+    strag_exchange_minimum(&setup->exchange, setup->numbers, 1);
 }
 
 bool coll_strag_setup_may_inherit(const struct setup *setup)
 {
-    return !(setup->rejoins ? setup->stop : setup->numbers[0]);
+    return setup->rejoins ? !setup->stop : setup->numbers[0];
 }
 
 void coll_strag_setup_inherit(struct setup *setup)

@@ -386,6 +386,7 @@ static void make_anew(struct bench *bench, size_t bytes)
         contender_create(contender, bench->specs[c]);
         snprintf(name, sizeof name, "%s/%zu", contender->name, bytes);
         MPI_Comm_set_name(contender->comm, name);
+        contender_settle(contender);
     }
 }
 

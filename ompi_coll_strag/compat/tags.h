@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The tags of strag's own messages, and those that Open MPI reserves (coll_tags.h). Blocking
+ * The tags of strag's own messages, and those that Open MPI reserves. Blocking
  * allreduces have MCA_COLL_BASE_TAG_ALLREDUCE, whichever component runs them.
  *
  *                            4.1                  5.0                  6.0

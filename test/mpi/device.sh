@@ -18,7 +18,7 @@ fi
 over()
 {
     must "$1" -x LD_LIBRARY_PATH="$driver${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" \
-        --mca coll strag --mca coll_strag_device_buffers yes "${@:2}"
+        --mca coll strag --mca coll_strag_device_buffers yes --mca coll_strag_minimum_size 0 "${@:2}"
 }
 
 # over_memory RANKS SHARED: the chosen algorithms within a host, through memory that is shared, or not

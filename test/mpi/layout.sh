@@ -237,7 +237,7 @@ done
 # all_run OPTIONS...: the pinned ones, on the whole job in sizes of three classes
 all_run()
 {
-    run 6 "$@" "$on_hosts" 1 a,b,c,d,e,f "$programs/layout" \
+    run 6 --mca coll_strag_minimum_size 0 "$@" "$on_hosts" 1 a,b,c,d,e,f "$programs/layout" \
         --algorithms "$(IFS=,; echo "${pinned[*]}")"
     for algorithm in "${pinned[@]}"; do
         count 3 " $algorithm on world .*: $algorithm( in [0-9]+ blocks?)? \\(pinned by coll_strag_algorithm\\)"

@@ -33,7 +33,8 @@ for ranks in 1 2 3 4 5 6 7 8 9; do
         repeat=100
         most=1048583
     fi
-    must "$ranks" --mca coll strag --mca coll_strag_segment_size "$segment" \
+    must "$ranks" --mca coll strag --mca coll_strag_minimum_size 0 \
+        --mca coll_strag_segment_size "$segment" \
         ${transport[@]+"${transport[@]}"} "$programs/matrix" --algorithms "$(listed)" \
         --most "$most" --large "$large" --repeat "$repeat"
 done

@@ -179,9 +179,36 @@ lines 2 "$warning"
 run 12 12 -- --keys "other=1;coll_strag_straggler=3;coll_strag_slowdown=$here:2;coll_strag_report=0"
 silent
 
-# Set before the first call: too late for the algorithm, in time for the others (below).
-run 24 24 -- --how set-info --times 3 --keys 'other=1;coll_strag_algorithm=ring;coll_strag_ports=1'
-warned 'coll_strag_algorithm \(info key\) = "ring": set by MPI_Comm_set_info, too late; accepted: a key given to MPI_Comm_dup_with_info .*; used: what was there before'
+# Set before the first call that needs the setup: in time.
+run 24 24 --mca coll_strag_verbose 1 -- --how set-info --times 3 \
+    --keys 'other=1;coll_strag_algorithm=ring;coll_strag_ports=1'
+silent
+lines 6 'the duplicate .*: ring \(pinned by coll_strag_algorithm\)'
+
+# On one rank alone: rank 0's counts. Any other would have that rank, or all but that one, wait for ever.
+# Short calls go to the previous component until the ranks have heard of the key.
+for value in ring previous; do
+    for who in 0 3; do
+        calls=12
+        [ "$who $value" != '0 previous' ] || calls=6
+        for memory in 0 1; do
+            run "$calls" $((24 - calls)) --mca coll_strag_shared_memory "$memory" --mca coll_strag_verbose 1 -- \
+                --who "$who" --keys "coll_strag_algorithm=$value"
+            lines 1 'the info key coll_strag_algorithm is not the same there as on rank 0'
+            ring=0
+            [ "$who $value" != '0 ring' ] || ring=2
+            lines "$ring" 'the duplicate .*: ring \(pinned by coll_strag_algorithm\)'
+        done
+    done
+done
+if can_make_hosts; then
+    for value in ring previous; do
+        into_output 4 "${strag[@]}" "$on_hosts" 2 - "$programs/sizes" --who 3 \
+            --keys "coll_strag_algorithm=$value" --times 2
+        lines 1 'the info key coll_strag_algorithm is not the same there as on rank 0'
+    done
+fi
+echo "ok: a key on one rank"
 
 # ---- Off, and auto, on one communicator ----
 
@@ -189,7 +216,7 @@ run 6 30 -- --keys coll_strag_algorithm=previous --times 2
 silent
 run 24 0 --mca coll_strag_algorithm ring -- --keys coll_strag_algorithm=ring
 run 12 12 --mca coll_strag_algorithm ring -- --keys coll_strag_algorithm=previous
-run 12 12 --mca coll_strag_algorithm previous -- --keys coll_strag_algorithm=ring
+run 6 18 --mca coll_strag_algorithm previous -- --keys coll_strag_algorithm=ring
 run 6 18 --mca coll_strag_algorithm previous --mca coll_strag_verbose 1 -- --keys coll_strag_algorithm=auto
 lines 4 'MPI_COMM_WORLD .*: previous component \(coll_strag_algorithm is previous\)'
 lines 2 'the duplicate .*: previous component \(below coll_strag_minimum_size\)'

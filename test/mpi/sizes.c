@@ -11,6 +11,7 @@
  *           split-type   MPI_Comm_split_type
  *           halves       MPI_Comm_split, without keys
  *           set-info     MPI_Comm_dup, then MPI_Comm_set_info
+ *     --who RANK         this rank alone gives them
  *     --times N          it is made N times, and used that often (1)
  *     --descending 1     the longest vector first: shorter ones find strag set up
  *     --short N          instead: N allreduces of 1 KiB on MPI_COMM_WORLD
@@ -82,12 +83,16 @@ static void run_two(const char *keys, const char *how, long times)
 
 int main(int argc, char **argv)
 {
-    const char *text = "0", *keys = "", *how = "dup", *times = "1", *order = "0";
-    const struct test_option options[] = {{"short", &text},  {"keys", &keys},        {"how", &how},
-                                          {"times", &times}, {"descending", &order}, {NULL, NULL}};
+    const char *text = "0", *keys = "", *how = "dup", *times = "1", *order = "0", *who = "-1";
+    const struct test_option options[] = {
+        {"short", &text},  {"keys", &keys},        {"how", &how}, {"who", &who},
+        {"times", &times}, {"descending", &order}, {NULL, NULL}};
     test_start(&argc, &argv, "sizes", MPI_THREAD_SINGLE, options);
     const int calls = (int)test_number("short", text, 0, 1000000);
     descending = test_number("descending", order, 0, 1);
+    const long only = test_number("who", who, -1, test.n - 1);
+    if (only >= 0 && only != test.rank)
+        keys = "";
     const struct test_counters before = test_counters_read();
     if (calls)
         suite_allreduce(MPI_COMM_WORLD, "MPI_COMM_WORLD", 256, calls);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A component with the name of coll/hcoll, which takes communicators, and does nothing. */
-#include "ompi_coll_strag/compat/compat.h"
+#include "../../ompi_coll_strag/compat/compat.h"
 
 static int enable(mca_coll_base_module_t *module, ompi_communicator_t *comm)
 {

@@ -9,7 +9,7 @@ set -eu
 for ranks in 1 2 3 4 5 8; do
     choose "$ranks"
     for segment in 256K 4K; do
-        must "$ranks" --mca coll strag --mca coll_strag_segment_size "$segment" \
-            "$programs/types" --algorithms "$(listed)"
+        must "$ranks" --mca coll strag --mca coll_strag_minimum_size 0 \
+            --mca coll_strag_segment_size "$segment" "$programs/types" --algorithms "$(listed)"
     done
 done

@@ -67,10 +67,10 @@ for tls in tcp posix sysv posix,cma; do
     ranks=$((ranks + 1)) # 2 to 5
     choose "$ranks"
     export UCX_TLS=$tls,self
-    must "$ranks" --mca coll strag "$programs/matrix" --algorithms "${chosen[0]}" \
-        --large "$((ranks - 2))/4" --repeat 5
-    must "$ranks" --mca coll strag --mca coll_strag_segment_size 4K "$programs/types" \
-        --algorithms "${chosen[1]}"
+    must "$ranks" --mca coll strag --mca coll_strag_minimum_size 0 "$programs/matrix" \
+        --algorithms "${chosen[0]}" --large "$((ranks - 2))/4" --repeat 5
+    must "$ranks" --mca coll strag --mca coll_strag_minimum_size 0 --mca coll_strag_segment_size 4K \
+        "$programs/types" --algorithms "${chosen[1]}"
 done
 unset UCX_TLS
 must 3 --mca coll strag --mca coll_strag_algorithm circulant "$programs/threads"
