@@ -6,6 +6,7 @@
  */
 #include "plan/plan_file.h"
 
+#include "base/file.h"
 #include "base/nearest.h"
 #include "base/text.h"
 #include "plan/show.h"
