@@ -14,8 +14,8 @@ static bool is_letter_or_digit(char c) /* in any locale */
 }
 
 /* The communicator's name, for the name of a file: it stays in its folder, where it is neither
- * hidden nor an option to others. Communicators of other processes may be called the same: those that rank 0 of the job
- * is not in the lead of have their leader's rank, too. */
+ * hidden nor an option to others. Communicators of other processes may be called the same: those
+ * that rank 0 of the job is not in the lead of have their leader's rank, too. */
 static void file_part(const ompi_communicator_t *comm, char *part, size_t size)
 {
     char cid[32];

@@ -45,8 +45,7 @@ static int write_file(const char *name, const struct strag_trace_job *job, bool 
     else
         strag_trace_json(job, out.stream);
     const int closed = strag_output_close(&out, status == STRAG_OK, err);
-    return status == STRAG_OK ? closed
-                              : strag_fail(err, status, "%s", strag_status_text(status));
+    return status == STRAG_OK ? closed : strag_fail(err, status, "%s", strag_status_text(status));
 }
 
 void coll_strag_trace_write(const ompi_communicator_t *comm, const struct strag_trace_job *job)

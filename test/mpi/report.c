@@ -4,8 +4,9 @@
  *
  *     report [--calls N] [--bytes B] [--late RANK] [--delay MS] [--name NAME]
  *
- * On a duplicate of MPI_COMM_WORLD, called NAME ("late"), a rank (-1: none) is late in N calls of B bytes.
- * All ranks note by the host's clock when they come: what is known so is printed ("truth: ...").
+ * On a duplicate of MPI_COMM_WORLD, called NAME ("late"), a rank (-1: none) is late in N calls of B
+ * bytes. All ranks note by the host's clock when they come: what is known so is printed ("truth:
+ * ...").
  *
  * Other modes:
  *
