@@ -90,8 +90,8 @@ static int fail(struct strag_error *err, int error)
     return strag_fail(err, STRAG_ERR_IO, "%s", strerror(error));
 }
 
-/* A new file beside the one that is to be. @return its descriptor; -1: see errno */
-static int open_beside(struct strag_output *output)
+/* A new file in the folder of the one that is wanted. @return its descriptor; -1: see errno */
+static int open_temporary(struct strag_output *output)
 {
     const char *slash = strrchr(output->name, '/');
     const int folder = slash ? (int)(slash + 1 - output->name) : 0;
@@ -129,9 +129,9 @@ static int open_to_write(struct strag_output *output, struct strag_error *err)
     if (out || error)
         descriptor = fcntl(out ? STDOUT_FILENO : STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
     else if (stat(name, &info) != 0)
-        descriptor = errno == ENOENT ? open_beside(output) : -1;
+        descriptor = errno == ENOENT ? open_temporary(output) : -1;
     else if (S_ISREG(info.st_mode))
-        descriptor = open_beside(output);
+        descriptor = open_temporary(output);
     else if (S_ISCHR(info.st_mode))
         descriptor = open_device(name);
     else if (S_ISDIR(info.st_mode))

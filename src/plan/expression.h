@@ -9,7 +9,7 @@
  * Sets are binary trees over the ranks, 64 ranks to a leaf, and equal subtrees are one number too:
  * the sums a ring or a tree goes through share nearly all of theirs.
  *
- * Expressions may also be turned: r is added, modulo n, to the number of each input. Where every
+ * Expressions may also be turned: r is added, modulo n, to the number of each input. If every
  * rank's expressions are rank 0's, turned, a table of its own kind keeps an expression as its
  * shape, which is the expression turned so that its leftmost input is 0, and by how much that is
  * turned. Two expressions are equal if and only if both are. Each shape has its set as n bits.

@@ -35,7 +35,7 @@ static inline int strag_given_ops_begin(const struct strag_given *given, int loo
     return loop ? given->loop[loop - 1].end : 0;
 }
 
-/** How many ranks, from 0 on, have to be looked at: 1 if all others do what rank 0 does, turned
+/** How many ranks, from 0 on, have to be examined: 1 if all others do what rank 0 does, turned
  * (see struct strag_algorithm), else n. */
 int strag_given_kinds(const struct strag_given *given);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What has been proved of a plan's file once, written beside it: FILE.proof (doc/plan-format.md).
- * Such a file is its owner's word, which is taken for a proof; the plan's form is checked in any
- * case, so that no operation is outside of the vector or of the ranks.
+ * What has been proved of a plan's file once, in a file next to it: FILE.proof
+ * (doc/plan-format.md). Such a file is its owner's word, which is taken for a proof; the plan's
+ * form is checked in any case, so that no operation is outside of the vector or of the ranks.
  */
 #ifndef STRAG_PLAN_PROOF_H
 #define STRAG_PLAN_PROOF_H

@@ -11,7 +11,7 @@ struct send {
 };
 
 /* All sends in the order of (destination, source, program): a counting sort by the destination,
- * stable, over operations visited in the source's order. Those to a rank end at end[rank]. Where
+ * stable, over operations visited in the source's order. Those to a rank end at end[rank]. If
  * rank 0 stands for all, what it sends to d is what comes to it from -d. */
 static int sort_sends(const struct strag_proof *proof, size_t *end, struct send **sends)
 {

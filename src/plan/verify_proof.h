@@ -37,7 +37,7 @@ struct strag_proof_runner {
 };
 
 /*
- * Where every rank does what rank 0 does, turned (`turns` in struct strag_algorithm), rank 0 is
+ * If every rank does what rank 0 does, turned (`turns` in struct strag_algorithm), rank 0 is
  * proved for all. A turn takes rank r to r + 1 modulo n and block b to b + shift modulo the blocks;
  * n turns take everything to itself. Operation k of rank r is operation k of rank 0, turned r
  * times. No range runs over the last block, so ranges are turned as a whole: so are their overlaps,
@@ -46,24 +46,24 @@ struct strag_proof_runner {
  *   - matching: sends of rank r to r + d are those of 0 to d, turned r times, and receives of r + d
  *     from r are those of 0 from -d, turned r + d times. They match for all r if the i-th send of 0
  *     to d, turned -d times, has the range and the round of the i-th receive of 0 from -d.
- *   - progress: an operation is posted or done once certain others are, and nothing is taken back,
- * so what gets done in the end does not depend on the order. Take operation k of all ranks in one
- *     step. If one rank can take it all can, since what they need is turned as well and was done by
- *     all ranks in the same steps. So rank 0 alone, whose messages all go to and come from itself,
- *     takes the steps of all ranks.
+ *   - progress: an operation is posted or done once certain others are, and nothing is taken
+ *     back, so what gets done in the end does not depend on the order. Take operation k of all
+ *     ranks in one step. If one rank can take it all can, since what they need is turned as well
+ *     and was done by all ranks in the same steps. So rank 0 alone, whose messages all go to and
+ *     come from itself, takes the steps of all ranks.
  *   - sums: after each step what rank r holds of a block is what rank 0 holds of the block that r
  *     turns take there, with r added to its inputs. A step delivers n messages, and none of them
- *     reads what another one writes: where a rank's receive touches the range of its send, one of
- * the two waits for the other, and is not delivered in the same step (or what comes is kept aside
- *     until then: two ranks swap a range). So what comes to rank 0 from -d is what it sends to d at
- *     that step, with -d added to its inputs.
+ *     reads what another one writes: if a rank's receive touches the range of its send, one of
+ *     them waits for the other and is not delivered in the same step (or two ranks swap a range:
+ *     what comes is kept aside until then). So what comes to rank 0 from -d is what it sends to d
+ *     at that step, with -d added to its inputs.
  *   - bits: all ranks end with the same expressions if rank 1 ends with those of rank 0. Turned r
  *     times this says that rank r + 1 ends with those of rank r.
  */
 struct strag_proof {
     int n, blocks;
-    int ranks; /* whose plans are proved: n, or 1 where rank 0 stands for all */
-    int shift; /* then */
+    int ranks;                       /* whose plans are proved: n, or 1 if rank 0 stands for all */
+    int shift;                       /* then */
     struct strag_plan *const *plans; /* [ranks], during the proof only */
     struct strag_effort *effort;     /* that is left, during the proof only */
     struct strag_expression_table *table;

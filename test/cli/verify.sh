@@ -190,8 +190,8 @@ equal 'begins' "$(head -n 1 "$work/out")" '{"verified":['
 gives 2 verify ring,stragglar -n 4 --format json
 equal 'ends after an error, too' "$(tail -c 4 "$work/out")" '}]}'
 
-# Plans from files: where all ranks do the same one stands for all, whatever their number; what takes too
-# much is refused. The proof is written beside the plan if that is asked for, and only then.
+# Plans from files: if all ranks do the same, one stands for all, whatever their number; what takes too much
+# is refused. The proof is written next to the plan if that is asked for, and only then.
 cat >"$work/ring.json" <<'END'
 {"strag-plan":1,"claim":{"rounds":7998,"one_ported":true},"algorithm":"ring","n":4000,"blocks":4000,"groups":[
 {"ranks":[0,4000,1],"ops":[

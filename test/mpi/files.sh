@@ -63,7 +63,7 @@ unchanged()
     [ "$(cat x.svg victim .hidden)" = $'mine\nmine\nmine' ] || fail "a file was replaced"
 }
 
-# A picture is beside the trace, and takes no other file's place.
+# The trace's picture takes no other file's place.
 cd "$work"
 echo mine | tee x.svg .hidden > victim
 ln -s victim x.json

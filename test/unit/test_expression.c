@@ -274,7 +274,7 @@ static void turned_expressions_are_the_same(void **state)
         turned_like_plain(&rng, sizes[i]);
 }
 
-/* A limit is kept, and told from wrong sums. */
+/* A limit is kept, and is no wrong sum. */
 static void no_more_than_is_left(void **state)
 {
     (void)state;

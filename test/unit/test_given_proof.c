@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Proofs of given plans: where one rank stands for all, the verdict is that of all ranks together,
+ * Proofs of given plans: if one rank stands for all, the verdict is that of all ranks together,
  * also of plans that were changed at random; what a proof may take is kept; and what FILE.proof
  * says is taken for a proof of just that file.
  */
