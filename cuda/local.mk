@@ -12,7 +12,7 @@ cuda_libdriver_la_SOURCES = \
 	cuda/plugin.c \
 	cuda/pool.c \
 	cuda/strag_cuda.h \
-	src/base/c_locale.c src/base/status.c src/base/text.c
+	src/base/c_locale.c src/base/file.c src/base/status.c src/base/text.c
 
 cuda_strag_cuda_la_SOURCES =
 cuda_strag_cuda_la_LIBADD = cuda/libdriver.la $(DL_LIBS) $(PTHREAD_LIBS)

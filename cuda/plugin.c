@@ -5,7 +5,7 @@
 #define _GNU_SOURCE /* dladdr */
 #include "device.h"
 
-#include "base/text.h"
+#include "base/file.h"
 
 #include <dlfcn.h>
 #include <limits.h>

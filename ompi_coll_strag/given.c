@@ -9,7 +9,7 @@
 #include "log.h"
 
 #include "base/text.h"
-#include "plan/plan_file.h"
+#include "plan/plan_proof.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -19,7 +19,8 @@
 struct file {
     struct file *next;
     struct strag_given *given; /* NULL: it cannot be used, and that was said */
-    bool proved;               /* once a communicator has as many ranks */
+    bool proved;               /* somewhere else: FILE.proof says so */
+    bool ready;                /* proved and short, once a communicator has as many ranks */
     char name[];
 };
 
@@ -56,34 +57,49 @@ size_t coll_strag_given_shortest(const struct coll_strag_given *given)
 
 /* ---- Files ---- */
 
-/* Put what will be sent, in as few groups and loops as there are, in its place, and prove that. */
-static int prove(struct file *file, struct strag_error *err)
+/* Of a file that has an entry for each operation of each rank, what will be sent becomes as few
+ * groups and loops as there are. */
+static int shorten(struct file *file, struct strag_error *err)
 {
     struct strag_given *compact = NULL;
     struct strag_instance instance;
-    const struct strag_problem problem = {.n = strag_given_head(file->given)->n};
+    const struct strag_given_head *head = strag_given_head(file->given);
+    const struct strag_problem problem = {.n = head->n};
+    if (head->ops != strag_given_operations(file->given))
+        return STRAG_OK;
     int status = strag_instance_open(&instance, strag_given_algorithm(file->given), &problem, err);
     if (status != STRAG_OK)
         return status;
     status = strag_given_compact(&instance, NULL, &compact, err);
     strag_instance_close(&instance);
-    if (status == STRAG_OK)
-        status = strag_given_prove(compact, NULL, err);
-    if (status != STRAG_OK) {
-        strag_given_free(compact);
+    if (status != STRAG_OK)
         return status;
-    }
     strag_given_free(file->given);
     file->given = compact;
-    file->proved = true;
     return STRAG_OK;
 }
 
-static void refuse(ompi_communicator_t *comm, struct file *file,
-                   const struct coll_strag_wanted_plan *wanted, const char *why)
+/* Prove what will be sent, unless its owner has. */
+static int prove(struct file *file, struct strag_error *err)
 {
-    char what[256];
+    int status = shorten(file, err);
+    if (status == STRAG_OK && !file->proved)
+        status = strag_given_prove(file->given, &strag_given_in_job, NULL, NULL, err);
+    file->ready = status == STRAG_OK;
+    return status;
+}
+
+static void refuse(ompi_communicator_t *comm, struct file *file,
+                   const struct coll_strag_wanted_plan *wanted, int status,
+                   const struct strag_error *err)
+{
+    char what[256], why[sizeof err->text + 160];
     snprintf(what, sizeof what, "%.160s (%.80s)", file->name, wanted->who);
+    snprintf(why, sizeof why, "%s%s", err->text,
+             status == STRAG_ERR_LIMIT
+                 ? ". In a job all ranks would wait; `strag verify --plan FILE --proof` proves it "
+                   "once and writes FILE.proof, which jobs accept"
+                 : "");
     coll_strag_log(comm, "%s: %s", file->name, why);
     coll_strag_warn(wanted->keyed ? COLL_STRAG_WARN_KEYED_PLAN : COLL_STRAG_WARN_PLAN, what, why);
     strag_given_free(file->given);
@@ -98,8 +114,10 @@ static struct file *add_file(ompi_communicator_t *comm, const struct coll_strag_
     if (NULL == file)
         return NULL;
     strcpy(file->name, wanted->file);
-    if (strag_plan_file_read(wanted->file, &file->given, &err) != STRAG_OK)
-        refuse(comm, file, wanted, err.text);
+    const int status =
+        strag_plan_proof_read(wanted->file, &strag_given_in_job, &file->given, &file->proved, &err);
+    if (status != STRAG_OK)
+        refuse(comm, file, wanted, status, &err);
     file->next = kept.files;
     kept.files = file;
     return file;
@@ -117,12 +135,14 @@ static bool suits(ompi_communicator_t *comm, struct file *file,
         coll_strag_log(comm, "%s is for %d ranks, and not used", file->name, n);
         return false;
     }
-    if (!file->proved && prove(file, &err) != STRAG_OK) {
-        refuse(comm, file, wanted, err.text);
+    const int status = file->ready ? STRAG_OK : prove(file, &err);
+    if (status != STRAG_OK) {
+        refuse(comm, file, wanted, status, &err);
         return false;
     }
-    coll_strag_log(comm, "%s: %s is proved, %lld operations of %d ranks", file->name,
+    coll_strag_log(comm, "%s: %s is proved%s, %lld operations of %d ranks", file->name,
                    strag_given_head(file->given)->name,
+                   file->proved ? " by what is in FILE.proof" : "",
                    (long long)strag_given_operations(file->given), n);
     return true;
 }

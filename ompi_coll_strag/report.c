@@ -4,9 +4,9 @@
 #include "log.h"
 #include "settings.h"
 
+#include "base/file.h"
 #include "manual/manual.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stddef.h>
@@ -20,64 +20,65 @@ static const char end_of_file[] = "\n]}\n";
 
 static struct {
     pthread_mutex_t lock;
-    FILE *stream;
+    char name[PATH_MAX];
+    struct strag_output output; /* no stream: it could not be opened */
     bool tried;
 } file = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* Rank 0 of the job writes the file that is named; what another process is rank 0 of is in a file
  * of its own, report-of-rank-4.json. @return false: the name is too long */
-static bool name_file(char *name, size_t size)
+static bool name_file(void)
 {
     const char *wanted = coll_strag_settings.report_file;
     const char *dot = strrchr(wanted, '.');
     const unsigned rank = OPAL_PROC_MY_NAME.vpid;
     const int stem = dot && !strchr(dot, '/') ? (int)(dot - wanted) : (int)strlen(wanted);
-    int length = snprintf(name, size, "%s", wanted);
+    const size_t size = sizeof file.name;
+    int length = snprintf(file.name, size, "%s", wanted);
     if (!coll_strag_speaks())
-        length = snprintf(name, size, "%.*s-of-%srank-%u%s", stem, wanted,
+        length = snprintf(file.name, size, "%.*s-of-%srank-%u%s", stem, wanted,
                           rank == 0 ? "another-job-" : "", rank, wanted + stem);
     return length > 0 && (size_t)length < size;
 }
 
-/* With the lock held. */
+/* With the lock held: begin the file, which has no communicator yet. */
 static void open_file(void)
 {
-    char name[PATH_MAX];
+    struct strag_error err = {"the name is too long"};
+    FILE *stream;
     file.tried = true;
-    errno = ENAMETOOLONG;
-    if (name_file(name, sizeof name))
-        file.stream = fopen(name, "w");
-    if (!file.stream) {
-        coll_strag_warn(COLL_STRAG_WARN_NOT_WRITTEN, name, strerror(errno));
+    if (!name_file() || strag_output_open(&file.output, file.name, &err) != STRAG_OK) {
+        coll_strag_warn(COLL_STRAG_WARN_NOT_WRITTEN, file.name, err.text);
         return;
     }
-    fprintf(file.stream, "{\"format\":1,\"strag\":\"%s\",\"open_mpi\":\"%s\",\"job_ranks\":%d,",
+    stream = file.output.stream;
+    fprintf(stream, "{\"format\":1,\"strag\":\"%s\",\"open_mpi\":\"%s\",\"job_ranks\":%d,",
             coll_strag_version, opal_version_string, coll_strag_world_size());
-    fprintf(file.stream, "\"communicators\":[%s", end_of_file);
+    fprintf(stream, "\"communicators\":[%s", end_of_file);
 }
 
 static void write_to_file(const struct strag_account *account)
 {
+    struct strag_error err;
     pthread_mutex_lock(&file.lock);
     const bool first = !file.tried;
     if (first)
         open_file();
-    if (file.stream && fseek(file.stream, 1 - (long)sizeof end_of_file, SEEK_END) == 0) {
-        fputs(first ? "\n" : ",\n", file.stream);
-        strag_account_json(account, file.stream);
-        fputs(end_of_file, file.stream);
-        if (fflush(file.stream) != 0)
-            coll_strag_warn(COLL_STRAG_WARN_NOT_WRITTEN, coll_strag_settings.report_file,
-                            strerror(errno));
+    FILE *stream = file.output.stream;
+    if (stream && fseek(stream, 1 - (long)sizeof end_of_file, SEEK_END) == 0) {
+        fputs(first ? "\n" : ",\n", stream);
+        strag_account_json(account, stream);
+        fputs(end_of_file, stream);
+        if (strag_output_place(&file.output, &err) != STRAG_OK)
+            coll_strag_warn(COLL_STRAG_WARN_NOT_WRITTEN, file.name, err.text);
     }
     pthread_mutex_unlock(&file.lock);
 }
 
 void coll_strag_report_close(void)
 {
-    if (file.stream)
-        fclose(file.stream);
-    file.stream = NULL;
+    if (file.output.stream)
+        strag_output_close(&file.output, true, NULL);
     file.tried = false;
 }
 

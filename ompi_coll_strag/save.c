@@ -4,12 +4,11 @@
 #include "file_name.h"
 #include "log.h"
 
+#include "base/file.h"
 #include "model/saved.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <pthread.h>
-#include <string.h>
 
 /* One at a time: threads may save communicators under one name. */
 static struct {
@@ -34,13 +33,14 @@ static bool is_wanted(const ompi_communicator_t *comm)
     return true;
 }
 
-static bool write_file(const char *name, const struct strag_saved *what)
+static int write_file(const char *name, const struct strag_saved *what, struct strag_error *err)
 {
-    FILE *stream = fopen(name, "w");
-    if (!stream)
-        return false;
-    const bool written = strag_saved_write(what, stream);
-    return fclose(stream) == 0 && written;
+    struct strag_output out;
+    const int status = strag_output_open(&out, name, err);
+    if (status != STRAG_OK)
+        return status;
+    (void)strag_saved_write(what, out.stream); /* closing says the same */
+    return strag_output_close(&out, true, err);
 }
 
 void coll_strag_save(const struct coll_strag_table_inputs *inputs,
@@ -63,20 +63,18 @@ void coll_strag_save(const struct coll_strag_table_inputs *inputs,
         .line = decision->line,
     };
     char name[PATH_MAX];
+    struct strag_error err = {"the name is too long"};
     pthread_mutex_lock(&saved.lock);
     const bool wanted = is_wanted(inputs->comm);
-    errno = ENAMETOOLONG;
     const bool written =
         wanted && coll_strag_file_name(settings->save_file, inputs->comm, name, sizeof name) &&
-        write_file(name, &what);
-    const int error = errno;
+        write_file(name, &what, &err) == STRAG_OK;
     pthread_mutex_unlock(&saved.lock);
     if (!wanted)
         return;
     if (!written) {
-        const char *why = strerror(error);
-        coll_strag_log(inputs->comm, "%s: %s", name, why);
-        coll_strag_warn(COLL_STRAG_WARN_SAVE, name, why);
+        coll_strag_log(inputs->comm, "%s: %s", name, err.text);
+        coll_strag_warn(COLL_STRAG_WARN_SAVE, name, err.text);
         return;
     }
     coll_strag_log(inputs->comm, "saved in %s", name);

@@ -5,10 +5,10 @@
 #include "log.h"
 #include "settings.h"
 
-#include <errno.h>
+#include "base/file.h"
+
 #include <limits.h>
 #include <pthread.h>
-#include <string.h>
 
 /* One at a time: threads may end communicators under one name. */
 static struct {
@@ -33,40 +33,33 @@ static bool is_wanted(const struct strag_trace_job *job)
     return true;
 }
 
-/* trace.json: the picture is trace.svg */
-static void name_picture(const char *name, char *picture, size_t size)
+static int write_file(const char *name, const struct strag_trace_job *job, bool picture,
+                      struct strag_error *err)
 {
-    const char *dot = strrchr(name, '.');
-    const int stem = dot && strcmp(dot, ".json") == 0 ? (int)(dot - name) : (int)strlen(name);
-    snprintf(picture, size, "%.*s.svg", stem, name);
-}
-
-static bool write_file(const char *name, const struct strag_trace_job *job, bool picture)
-{
-    FILE *out = fopen(name, "w");
-    int status = STRAG_OK;
-    if (!out)
-        return false;
+    struct strag_output out;
+    int status = strag_output_open(&out, name, err);
+    if (status != STRAG_OK)
+        return status;
     if (picture)
-        status = strag_trace_svg(job, out);
+        status = strag_trace_svg(job, out.stream);
     else
-        strag_trace_json(job, out);
-    const bool whole = status == STRAG_OK && !ferror(out);
-    return fclose(out) == 0 && whole;
+        strag_trace_json(job, out.stream);
+    const int closed = strag_output_close(&out, status == STRAG_OK, err);
+    return status == STRAG_OK ? closed : strag_fail(err, status, "%s", strag_status_text(status));
 }
 
 void coll_strag_trace_write(const ompi_communicator_t *comm, const struct strag_trace_job *job)
 {
-    char name[PATH_MAX], picture[PATH_MAX + 8];
+    char name[PATH_MAX], picture[PATH_MAX + 4];
+    struct strag_error err = {"the name is too long"};
     pthread_mutex_lock(&written.lock);
     if (is_wanted(job)) {
-        errno = ENAMETOOLONG;
         bool done = coll_strag_file_name(coll_strag_settings.trace_file, comm, name, sizeof name) &&
-                    write_file(name, job, false);
-        name_picture(name, picture, sizeof picture);
-        done = done && write_file(picture, job, true);
+                    write_file(name, job, false, &err) == STRAG_OK;
+        snprintf(picture, sizeof picture, "%s.svg", name);
+        done = done && write_file(picture, job, true, &err) == STRAG_OK;
         if (!done)
-            coll_strag_warn(COLL_STRAG_WARN_NOT_WRITTEN, name, strerror(errno));
+            coll_strag_warn(COLL_STRAG_WARN_NOT_WRITTEN, name, err.text);
     }
     pthread_mutex_unlock(&written.lock);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "unknown.h"
 
+#include "base/file.h"
 #include "base/text.h"
 #include "manual/manual.h"
 

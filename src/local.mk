@@ -43,6 +43,7 @@ src_libstrag_la_SOURCES = \
 	src/algorithms/uplinks.c src/algorithms/uplinks.h \
 	src/algorithms/weighted.c \
 	src/base/c_locale.c src/base/c_locale.h \
+	src/base/file.c src/base/file.h \
 	src/base/json.c src/base/json.h \
 	src/base/nearest.c src/base/nearest.h \
 	src/base/compact.c src/base/compact.h \
@@ -100,11 +101,13 @@ src_libstrag_la_SOURCES = \
 	src/model/table_put.c src/model/table_put.h \
 	src/model/traffic.c src/model/traffic.h \
 	src/plan/algorithm.c src/plan/algorithm.h \
+	src/plan/effort.h \
 	src/plan/expression.c src/plan/expression.h \
 	src/plan/given.c src/plan/given.h src/plan/given_check.c src/plan/given_compact.c \
-	src/plan/given_parts.h \
+	src/plan/given_parts.h src/plan/given_proof.c \
 	src/plan/plan.c src/plan/plan.h \
 	src/plan/plan_file.c src/plan/plan_file.h \
+	src/plan/plan_proof.c src/plan/plan_proof.h \
 	src/plan/plan_store.c src/plan/plan_store.h \
 	src/plan/show.c src/plan/show.h \
 	src/plan/show_rounds.c src/plan/show_rounds.h \

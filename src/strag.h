@@ -47,7 +47,8 @@ enum strag_status {
     STRAG_ERR_REDUCE = -5,      /**< the reducer could not reduce or copy */
     STRAG_ERR_FALSE = -6,       /**< a proof failed: the plan is not what it claims to be */
     STRAG_ERR_IO = -7,          /**< a file could not be read, or an output stream written */
-    STRAG_ERR_MISMATCH = -8     /**< ranks made a call with different lengths */
+    STRAG_ERR_MISMATCH = -8,    /**< ranks made a call with different lengths */
+    STRAG_ERR_LIMIT = -9        /**< it takes more time or memory than it may */
 };
 
 /** Why something failed: one line, without a newline, that says what was wrong and what would be
@@ -85,7 +86,7 @@ struct strag_layout;
  * Read a layout file of any kind, recognized by its content: Slurm's topology.yaml or
  * topology.conf, or a coordinates file (strag(1) describes them).
  *
- * @param file         its name
+ * @param file         its name; a FIFO or a device is refused
  * @param[out] layout  the caller's to free with strag_layout_free
  * @return STRAG_OK; STRAG_ERR_ARGUMENT with what is wrong, as "FILE:LINE: why"; STRAG_ERR_IO (the
  *         file); or STRAG_ERR_MEMORY
@@ -316,7 +317,7 @@ struct strag_given;
  * Read a file as `strag plan --format json` writes it, and doc/plan-format.md specifies it. What is
  * read is well formed; whether it is an allreduce, strag_given_verify says.
  *
- * @param file        its name
+ * @param file        its name; a FIFO or a device is refused
  * @param[out] given  the caller's to free with strag_given_free; untouched on failure
  * @param err         "FILE:LINE: what is wrong", or "FILE: ranks[3].ops[7].peer: what is wrong, and
  *                    what is accepted"; may be NULL
@@ -361,7 +362,7 @@ int strag_allreduce_verify(const struct strag_allreduce *allreduce, const char *
                            struct strag_verified *verified, struct strag_error *err);
 
 /** The same for plans from a file, and what that claims. @return STRAG_OK, STRAG_ERR_FALSE with the
- * first thing found wrong, or STRAG_ERR_MEMORY */
+ * first thing found wrong, STRAG_ERR_LIMIT (as `strag verify` limits it) or STRAG_ERR_MEMORY */
 int strag_given_verify(const struct strag_given *given, struct strag_verified *verified,
                        struct strag_error *err);
 

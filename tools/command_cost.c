@@ -354,7 +354,9 @@ static int run_on(const struct command *command, const struct arguments *argumen
 static bool is_proved(const struct command *command, const struct file_plan *plan)
 {
     struct strag_error err;
-    const int status = plan->given ? strag_given_prove(plan->given, NULL, &err) : STRAG_OK;
+    const int status = plan->given
+                           ? strag_given_prove(plan->given, &strag_given_asked, NULL, NULL, &err)
+                           : STRAG_OK;
     return status == STRAG_OK || refuse_value(command, OPTION_PLAN, status, &err);
 }
 

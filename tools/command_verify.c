@@ -4,9 +4,11 @@
  */
 #include "base/parse.h"
 #include "commands.h"
-#include "plan/verify.h"
+#include "plan/plan_proof.h"
 #include "terminal.h"
 #include "topology_options.h"
+
+#include "config.h"
 
 #include <stdlib.h>
 
@@ -19,6 +21,8 @@ static const char opening[] = "{\"verified\":[";
 struct proofs {
     struct machine machine;
     struct algorithms named;
+    const struct strag_given *given; /* NULL: no plan is from a file */
+    const char *proof;               /* that file, if its proof is to be written; NULL: it is not */
     int format;
     int written; /* so far */
 };
@@ -44,6 +48,22 @@ static void write_json(const struct strag_algorithm *algorithm, const struct str
            measure->sent_total, measure->reduce_max);
 }
 
+static bool is_given(const struct proofs *proofs, const struct strag_algorithm *algorithm)
+{
+    return proofs->given && algorithm == strag_given_algorithm(proofs->given);
+}
+
+static int prove(const struct proofs *proofs, const struct strag_algorithm *algorithm,
+                 struct strag_measure *measure, struct strag_error *err)
+{
+    const struct strag_problem *problem = &proofs->machine.problem;
+    if (is_given(proofs, algorithm) && problem->n == strag_given_ranks(proofs->given))
+        return strag_given_prove(proofs->given, &strag_given_asked, terminal_progress(), measure,
+                                 err);
+    return strag_verify_watched(algorithm, problem, &strag_effort_any, terminal_progress(), measure,
+                                err);
+}
+
 /* Prove one n on the machine; 0: as many ranks as it has. EXIT_FALSE: the next may follow. */
 static int verify_one(struct proofs *proofs, const struct strag_algorithm *algorithm, int n)
 {
@@ -55,14 +75,19 @@ static int verify_one(struct proofs *proofs, const struct strag_algorithm *algor
         return result;
     if (proofs->named.all && algorithm->needs_straggler && !machine->state.nstragglers)
         return EXIT_DONE;
-    int status =
-        strag_verify_watched(algorithm, &machine->problem, terminal_progress(), &measure, &err);
+    int status = prove(proofs, algorithm, &measure, &err);
     if (status == STRAG_ERR_UNSUPPORTED && proofs->named.all)
         return EXIT_DONE;
     if (status != STRAG_OK)
         return complain(machine->command, status, "%s n=%d: %s%s", algorithm->name,
                         machine->problem.n, err.text, straggler_wanted(machine, algorithm));
     clear_terminal();
+    if (proofs->proof && is_given(proofs, algorithm)) {
+        status =
+            strag_plan_proof_write(proofs->proof, proofs->given, &measure, PACKAGE_VERSION, &err);
+        if (status != STRAG_OK)
+            return complain(machine->command, status, "--proof: %s", err.text);
+    }
     if (proofs->format == JSON)
         write_json(algorithm, &measure, proofs->written == 0);
     else
@@ -130,7 +155,12 @@ static int run(const struct command *command, const struct arguments *arguments)
     int result = EXIT_USAGE;
     if (!open_file_plan(command, arguments, &plan))
         return EXIT_USAGE;
-    if (read_algorithms(command, &plan, NULL, &proofs.named))
+    proofs.given = plan.given;
+    proofs.proof = arguments->value[OPTION_PROOF] ? arguments->value[OPTION_PLAN] : NULL;
+    if (arguments->value[OPTION_PROOF] && !plan.given)
+        complain(command, STRAG_ERR_ARGUMENT,
+                 "--proof is for a plan from a file; give --plan FILE");
+    else if (read_algorithms(command, &plan, NULL, &proofs.named))
         result = run_on(command, &plan.arguments, &proofs);
     close_file_plan(&plan);
     return result;
@@ -140,7 +170,8 @@ const struct command verify_command = {
     .name = "verify",
     .usage =
         " ALGORITHM[,ALGORITHM...]|all -n RANKS[,RANKS|FIRST..LAST...]" TOPOLOGY_USAGE STATE_USAGE
-        " [--blocks M] [--root R] [--plan FILE] [--format text|json]",
+        " [--blocks M] [--root R] [--plan FILE [--proof]]"
+        " [--format text|json]",
     .summary = "Prove that the plans of all ranks are an allreduce.",
     .details =
         "Every rank ends with every contribution exactly once and with the same bits, sends and\n"
@@ -156,6 +187,7 @@ const struct command verify_command = {
             {OPTION_BLOCKS, "M", "cut the vector into M blocks (default: as the algorithm likes)"},
             {OPTION_ROOT, "R", "direct with one block: rank R sums up, 0 or 1 (default: 0)"},
             {OPTION_PLAN, "FILE", "a plan from a file, instead of ALGORITHM or beside it"},
+            {OPTION_PROOF, "", "write FILE.proof, so that jobs need not prove the plan again"},
             {OPTION_FORMAT, "text|json", "how to show it (default: text)"},
         },
     .groups = {&topology_group, &state_group},

@@ -25,6 +25,7 @@ enum { EXIT_DONE = 0, EXIT_FALSE = 1, EXIT_USAGE = 2 };
     X(ROOT, "--root")                                                                              \
     X(RANK, "--rank")                                                                              \
     X(PLAN, "--plan")                                                                              \
+    X(PROOF, "--proof")                                                                            \
     X(COMPACT, "--compact")                                                                        \
     X(BYTES, "--bytes")                                                                            \
     X(FORMAT, "--format")                                                                          \

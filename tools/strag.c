@@ -8,6 +8,7 @@
 #include "config.h"
 
 #include "algorithms/table.h"
+#include "base/file.h"
 
 #include <errno.h>
 #include <string.h>
@@ -142,5 +143,6 @@ static int close_output(int result)
 
 int main(int argc, char **argv)
 {
+    strag_file_accept_streams();
     return close_output(dispatch(argc, argv));
 }

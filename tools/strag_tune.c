@@ -12,6 +12,7 @@
  * one long file: a program of its own, of which all parts work on the same contenders.
  */
 #include "algorithms/table.h"
+#include "base/file.h"
 #include "base/parse.h"
 #include "model/model_file.h"
 #include "model/select.h"
@@ -19,7 +20,6 @@
 #include "tune_model.h"
 #include "tune_rules.h"
 
-#include <errno.h>
 #include <getopt.h>
 #include <mpi.h>
 #include <stdarg.h>
@@ -27,6 +27,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum {
     CONTENDERS_MAX = 32,
@@ -192,24 +193,28 @@ static void read_options(struct options *options, int argc, char **argv, int ran
         refuse(rank, "--merge", "needs --output FILE");
 }
 
-/* Rank 0: the file to merge with, as text. That it can be written is found out now, too. */
+/* That a file can be written is found out before anything is measured. */
+static void check_writable(const char *name)
+{
+    struct strag_output output;
+    struct strag_error err;
+    if (strag_output_open(&output, name, &err) != STRAG_OK)
+        die("%s: %s", name, err.text);
+    strag_output_close(&output, false, NULL);
+}
+
+/* Rank 0: the file to merge with, as text, which need not be there. */
 static void read_old(struct options *options)
 {
-    FILE *stream = fopen(options->output, "a+");
-    if (!stream)
-        die("%s: %s", options->output, strerror(errno));
-    char *text = allocate(FILE_MAX + 1);
-    rewind(stream);
-    size_t length = fread(text, 1, FILE_MAX, stream);
-    if (ferror(stream) || fclose(stream) != 0)
-        die("%s: %s", options->output, strerror(errno));
-    text[length] = '\0';
-    if (options->merge && (length == FILE_MAX || strlen(text) != length))
+    struct strag_error err;
+    size_t length;
+    check_writable(options->output);
+    if (!options->merge || access(options->output, F_OK) != 0)
+        return;
+    if (strag_file_read(options->output, FILE_MAX, &options->old, &length, &err) != STRAG_OK)
+        die("%s", err.text);
+    if (strlen(options->old) != length)
         die("%s: not a rules file", options->output);
-    if (options->merge && length > 0)
-        options->old = text;
-    else
-        free(text);
 }
 
 /* Is there anything in the old file with which the rule cannot be merged? Better known before. */
@@ -559,17 +564,20 @@ static void name_model(const struct options *options, char *name, size_t size)
 static void write_model(const char *name, struct strag_model_entry *entry)
 {
     const struct strag_models models = {.count = 1, .entry = entry};
-    FILE *stream = fopen(name, "w");
-    if (!stream || !strag_models_write(&models, stream) || fclose(stream) != 0)
-        die("%s: %s", name, strerror(errno));
+    struct strag_output output;
+    struct strag_error err;
+    if (strag_output_open(&output, name, &err) != STRAG_OK)
+        die("%s: %s", name, err.text);
+    (void)strag_models_write(&models, output.stream); /* closing says the same */
+    if (strag_output_close(&output, true, &err) != STRAG_OK)
+        die("%s: %s", name, err.text);
     for (int id = 0; id < STRAG_MODEL_NUMBERS; id++)
         if (entry->value[id] >= 0)
             fprintf(stderr, "strag-tune: %s %.4g %s\n", strag_model_numbers[id].name,
                     entry->value[id] / strag_model_numbers[id].scale, strag_model_numbers[id].unit);
 }
 
-/* That strag is used, and that the file can be written, is found out before anything is measured.
- */
+/* Before anything is measured: strag is used, and no file is replaced that nobody named. */
 static void tune_model(const struct tune *tune)
 {
     struct strag_model_entry entry;
@@ -578,9 +586,10 @@ static void tune_model(const struct tune *tune)
     runs_itself(tune, comm);
     MPI_Comm_free(&comm);
     name_model(&tune->options, name, sizeof name);
-    FILE *stream = tune->rank == 0 ? fopen(name, "a") : NULL;
-    if (tune->rank == 0 && (!stream || fclose(stream) != 0))
-        die("%s: %s", name, strerror(errno));
+    if (tune->rank == 0 && !tune->options.model[0] && access(name, F_OK) == 0)
+        die("%s is there already; --model %s replaces it", name, name);
+    if (tune->rank == 0)
+        check_writable(name);
     tune_model_measure(tune->sync, &entry);
     if (tune->rank == 0)
         write_model(name, &entry);
@@ -595,13 +604,15 @@ static void write_rules(const struct tune *tune, const double *medians)
                                          tune->names,      options->bytes, medians};
     struct strag_error err;
     char *text;
-    const char *name = options->output ? options->output : "standard output";
+    struct strag_output output;
+    const char *name = options->output ? options->output : "/dev/stdout";
     if (tune_write(&tune->job, &results, options->old, name, &text, &err) != STRAG_OK)
         die("%s", err.text);
-    FILE *stream = options->output ? fopen(options->output, "w") : stdout;
-    if (!stream || fputs(text, stream) == EOF || fflush(stream) != 0 ||
-        (options->output && fclose(stream) != 0))
-        die("%s: %s", name, strerror(errno));
+    if (strag_output_open(&output, name, &err) != STRAG_OK)
+        die("%s: %s", name, err.text);
+    fputs(text, output.stream);
+    if (strag_output_close(&output, true, &err) != STRAG_OK)
+        die("%s: %s", name, err.text);
     free(text);
 }
 

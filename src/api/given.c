@@ -16,7 +16,7 @@ int strag_given_verify(const struct strag_given *given, struct strag_verified *v
                        struct strag_error *err)
 {
     struct strag_measure measure;
-    int status = strag_given_prove(given, &measure, err);
+    int status = strag_given_prove(given, &strag_given_asked, NULL, &measure, err);
     if (status == STRAG_OK && verified)
         *verified = (struct strag_verified){measure.blocks, measure.rounds, measure.sent_max,
                                             measure.sent_total, measure.reduce_max};

@@ -42,6 +42,8 @@ const char *strag_status_text(int status)
         return "output could not be written";
     case STRAG_ERR_MISMATCH:
         return "ranks made the call with different lengths";
+    case STRAG_ERR_LIMIT:
+        return "it takes more time or memory than it may";
     default:
         return "unknown status";
     }

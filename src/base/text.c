@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "base/text.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +11,7 @@
 
 /* ---- Messages ---- */
 
-static const char *short_name(const char *name)
+const char *strag_name_end(const char *name)
 {
     size_t length = strlen(name);
     return length > SOURCE_MAX ? name + length - SOURCE_MAX : name;
@@ -27,16 +26,16 @@ int strag_source_fail(const struct strag_source *source, int line, const char *f
     vsnprintf(message.text, sizeof message.text, format, args);
     va_end(args);
     if (source->name && line)
-        snprintf(where, sizeof where, "%s:%d: ", short_name(source->name), line);
+        snprintf(where, sizeof where, "%s:%d: ", strag_name_end(source->name), line);
     else if (source->name)
-        snprintf(where, sizeof where, "%s: ", short_name(source->name));
+        snprintf(where, sizeof where, "%s: ", strag_name_end(source->name));
     return strag_fail(source->err, STRAG_ERR_ARGUMENT, "%s%s", where, message.text);
 }
 
 int strag_source_memory(const struct strag_source *source)
 {
     return strag_fail(source->err, STRAG_ERR_MEMORY, "%s%sout of memory",
-                      source->name ? short_name(source->name) : "", source->name ? ": " : "");
+                      source->name ? strag_name_end(source->name) : "", source->name ? ": " : "");
 }
 
 struct strag_quote strag_quote(const char *text, size_t length)
@@ -57,42 +56,6 @@ struct strag_quote strag_quoted(const char *text)
 }
 
 /* ---- Text ---- */
-
-int strag_file_read(const char *file, size_t most, char **text, size_t *length,
-                    struct strag_error *err)
-{
-    const char *name = short_name(file);
-    FILE *stream = fopen(file, "rb");
-    if (!stream)
-        return strag_fail(err, STRAG_ERR_IO, "%s: cannot be opened: %s", name, strerror(errno));
-    char *all = NULL;
-    size_t room = 1 << 15, used = 0;
-    do { /* until the file ends, or has more than is accepted */
-        room *= 2;
-        char *grown = realloc(all, room + 1);
-        if (!grown) {
-            free(all);
-            fclose(stream);
-            return strag_fail(err, STRAG_ERR_MEMORY, "%s: out of memory", name);
-        }
-        all = grown;
-        used += fread(all + used, 1, room - used, stream);
-    } while (used == room && used <= most);
-    int status = STRAG_OK;
-    if (ferror(stream))
-        status = strag_fail(err, STRAG_ERR_IO, "%s: cannot be read: %s", name, strerror(errno));
-    else if (used > most)
-        status = strag_fail(err, STRAG_ERR_ARGUMENT, "%s:1: more than %zu bytes", name, most);
-    fclose(stream);
-    if (status != STRAG_OK) {
-        free(all);
-        return status;
-    }
-    all[used] = '\0';
-    *text = all;
-    *length = used;
-    return STRAG_OK;
-}
 
 /* Bytes of the UTF-8 character at `text`; 0: invalid */
 static size_t utf8_length(const unsigned char *text, size_t left)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * For parsers of users' files and options: files, lines, numbers, messages that begin with
- * FILE:LINE, growing arrays, an index of names.
+ * For parsers of users' files and options: lines, numbers, messages that begin with FILE:LINE,
+ * growing arrays, an index of names.
  */
 #ifndef STRAG_TEXT_H
 #define STRAG_TEXT_H
@@ -19,6 +19,9 @@ struct strag_source {
     const char *name; /* the file; NULL: an option, whose messages have no FILE:LINE */
     struct strag_error *err;
 };
+
+/** A file's name as messages have it: the end of a long one. */
+const char *strag_name_end(const char *name);
 
 /** Refuse: "NAME:LINE: message". @param line  0: none @return STRAG_ERR_ARGUMENT */
 int strag_source_fail(const struct strag_source *source, int line, const char *format, ...)
@@ -38,17 +41,6 @@ struct strag_quote strag_quote(const char *text, size_t length);
 struct strag_quote strag_quoted(const char *text);
 
 /* ---- Text ---- */
-
-/**
- * Read a whole file.
- *
- * @param most  bytes that are accepted
- * @param[out] text  the caller's to free; NUL-terminated
- * @return STRAG_OK, STRAG_ERR_IO, STRAG_ERR_ARGUMENT (it is longer) or STRAG_ERR_MEMORY, with
- *         "FILE: why"
- */
-int strag_file_read(const char *file, size_t most, char **text, size_t *length,
-                    struct strag_error *err);
 
 /** Refuse NUL bytes and invalid UTF-8; skip a byte order mark. */
 int strag_source_text(const struct strag_source *source, const char **text, size_t *length);

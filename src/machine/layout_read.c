@@ -5,6 +5,7 @@
  */
 #include "machine/layout.h"
 
+#include "base/file.h"
 #include "base/text.h"
 
 #include <stdlib.h>

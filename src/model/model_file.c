@@ -5,6 +5,7 @@
 #include "model/model_file.h"
 
 #include "base/c_locale.h"
+#include "base/file.h"
 #include "base/parse.h"
 #include "model/numbers_yaml.h"
 

@@ -5,6 +5,7 @@
 #include "model/rules.h"
 
 #include "algorithms/table.h"
+#include "base/file.h"
 #include "base/parse.h"
 #include "model/rules_yaml.h"
 

@@ -5,6 +5,7 @@
 #include "model/saved.h"
 
 #include "algorithms/table.h"
+#include "base/file.h"
 #include "base/parse.h"
 #include "machine/topology_text.h"
 #include "model/numbers_yaml.h"

@@ -151,6 +151,11 @@ struct strag_algorithm {
      * on one switch. @return how many numbers, at most STRAG_KIND_MAX; 0: the round is like no
      * other. NULL: nothing is known. */
     int (*kind)(const struct strag_problem *problem, int round, int64_t *kind);
+    /** Does every rank r do what rank 0 does, turned: with r added to all peers, modulo n, and
+     * r * *shift to all first blocks, modulo the blocks? n * *shift is a multiple of the blocks,
+     * all of which are of the same size; no range runs over the last one on any rank, and no peer
+     * is n/2 ranks away. Proofs rest on the answer (verify_proof.h). NULL: it is not known. */
+    bool (*turns)(const struct strag_problem *problem, int *shift);
     /** The rank that stands for this one: an exchange of ranks that makes no difference on such a
      * machine takes this one to it, and the messages of every round to themselves, with their
      * bytes. Ranks that are alike all name the same one, which names itself; on trees the ranks'

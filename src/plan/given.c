@@ -133,6 +133,66 @@ static int head_count(int blocks, const struct strag_op *op)
     return op->count < blocks - op->first ? op->count : blocks - op->first;
 }
 
+/* ---- Ranks that do the same, turned ---- */
+
+static int64_t common_divisor(int64_t a, int64_t b)
+{
+    while (b) {
+        const int64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a < 0 ? -a : a;
+}
+
+/* The places that a value comes to, modulo a number, are all that are so far from one another: if a
+ * loop has more than one turn, at least some of these. */
+static int64_t distance_in(const struct strag_given_loop *loop,
+                           const struct strag_given_value *value, int64_t modulus)
+{
+    return common_divisor(loop->times > 1 ? value->turn : 0, modulus);
+}
+
+/* Does a loop's operation do on every rank what it does on rank 0, turned? See `turns` in struct
+ * strag_algorithm. */
+static bool op_turns(const struct strag_given *given, const struct strag_given_loop *loop,
+                     const struct strag_given_op *op, int shift)
+{
+    const struct strag_given_head *head = &given->head;
+    const int64_t half = head->n % 2 ? head->n : head->n / 2;
+    const int64_t blocks_apart = common_divisor(shift, head->blocks);
+    const int64_t first_apart = distance_in(loop, &op->first, blocks_apart);
+    if (modulo(op->peer.rank, head->n) != 1 || op->round.rank != 0 ||
+        modulo(op->first.rank, head->blocks) != shift)
+        return false;
+    if (op->peer.start % distance_in(loop, &op->peer, half) == 0)
+        return false; /* perhaps the rank that is n/2 away */
+    return modulo(op->first.start, (int32_t)first_apart) + (op->count - 1) < first_apart;
+}
+
+static bool turns(const struct strag_problem *problem, int *shift)
+{
+    const struct strag_given *given = given_of(problem);
+    const struct strag_given_head *head = &given->head;
+    bool all = head->n > 2 && !given->numerator && head->ops > 0 && head->groups == 1 &&
+               given->group[0].count == head->n;
+    *shift = all ? modulo(given->op[0].first.rank, head->blocks) : 0;
+    all = all && (int64_t)head->n * *shift % head->blocks == 0;
+    for (int l = 0; all && l < head->loops; l++)
+        for (int o = strag_given_ops_begin(given, l); all && o < given->loop[l].end; o++)
+            all = op_turns(given, &given->loop[l], &given->op[o], *shift);
+    return all;
+}
+
+int strag_given_kinds(const struct strag_given *given)
+{
+    int shift;
+    const struct strag_problem problem = {.algorithm = &given->row};
+    return turns(&problem, &shift) ? 1 : given->head.n;
+}
+
+/* ---- What it sends ---- */
+
 static bool add_sent(void *context, const struct strag_op *op)
 {
     struct sum *sum = context;
@@ -146,8 +206,9 @@ static bool add_sent(void *context, const struct strag_op *op)
 static double sent_max(const struct strag_problem *problem)
 {
     const struct strag_given *given = given_of(problem);
+    const int kinds = strag_given_kinds(given);
     double most = 0;
-    for (int rank = 0; rank < given->head.n; rank++) {
+    for (int rank = 0; rank < kinds; rank++) {
         struct sum sum = {{given->head.blocks, given->head.denominator, given->numerator}, 0};
         strag_given_visit(given, rank, 0, add_sent, &sum);
         most = sum.sent > most ? sum.sent : most;
@@ -223,6 +284,7 @@ struct strag_given *strag_given_create(void)
         .claim = claim,
         .sent_max = sent_max,
         .build = build,
+        .turns = turns,
     };
     return given;
 }
@@ -311,13 +373,6 @@ int strag_given_ranks(const struct strag_given *given)
 int64_t strag_given_operations(const struct strag_given *given)
 {
     return given->operations;
-}
-
-int strag_given_prove(const struct strag_given *given, struct strag_measure *measure,
-                      struct strag_error *err)
-{
-    const struct strag_problem problem = {.n = given->head.n};
-    return strag_verify(&given->row, &problem, measure, NULL, err);
 }
 
 const int64_t *strag_given_parts(const struct strag_given *given,

@@ -66,6 +66,11 @@ struct strag_given_head {
     bool in_step, one_ported, waits;
 };
 
+/* What reading and proving may take: in a job, whose ranks wait for it (two seconds and 256 MiB),
+ * and for somebody who has asked for a proof. */
+static const struct strag_effort strag_given_in_job = {150000000, INT64_C(240) << 20},
+                                 strag_given_asked = {INT64_C(4000000000), INT64_C(4) << 30};
+
 /** An empty one, of equal blocks. @return NULL: out of memory */
 struct strag_given *strag_given_create(void);
 
@@ -97,9 +102,11 @@ bool strag_given_add_op(struct strag_given *given, const struct strag_given_op *
  * All is there: check that every rank is in one group, that peers, ranges and rounds exist, and
  * that all together is not more than is accepted; count the rounds.
  *
- * @return STRAG_OK, STRAG_ERR_ARGUMENT with the reason, or STRAG_ERR_MEMORY
+ * @param most  what a proof may take; NULL: there need not be one
+ * @return STRAG_OK, STRAG_ERR_ARGUMENT or STRAG_ERR_LIMIT with the reason, or STRAG_ERR_MEMORY
  */
-int strag_given_close(struct strag_given *given, struct strag_error *err);
+int strag_given_close(struct strag_given *given, const struct strag_effort *most,
+                      struct strag_error *err);
 
 /* ---- Using it, once it is closed ---- */
 
@@ -110,9 +117,16 @@ const struct strag_algorithm *strag_given_algorithm(const struct strag_given *gi
 /** Operations of all ranks together. */
 int64_t strag_given_operations(const struct strag_given *given);
 
-/** Prove that it is an allreduce, and as it claims. @param[out] measure  may be NULL
- * @return as strag_verify */
-int strag_given_prove(const struct strag_given *given, struct strag_measure *measure,
+/**
+ * Prove that it is an allreduce, and as it claims.
+ *
+ * @param most          what that may take
+ * @param progress      may be NULL
+ * @param[out] measure  may be NULL
+ * @return as strag_verify, or STRAG_ERR_LIMIT with what it would take
+ */
+int strag_given_prove(const struct strag_given *given, const struct strag_effort *most,
+                      const struct strag_progress *progress, struct strag_measure *measure,
                       struct strag_error *err);
 
 /**

@@ -108,8 +108,9 @@ static int check_op(const struct strag_given *given, int o, struct strag_error *
 /* How much is it? Every sum stays far below 2^63. */
 static int check_amount(struct strag_given *given, struct strag_error *err)
 {
-    int64_t operations = 0, touched = 0;
+    int64_t operations = 0, touched = 0, most = 0;
     for (int g = 0; g < given->head.groups; g++) {
+        const int64_t before = touched;
         for (int l = strag_given_loops_begin(given, g); l < given->group[g].end; l++) {
             const int64_t times = (int64_t)given->loop[l].times * given->group[g].count;
             if (given->loop[l].times < 1)
@@ -131,8 +132,12 @@ static int check_amount(struct strag_given *given, struct strag_error *err)
                     return refuse_size(err, "blocks of all operations", STRAG_GIVEN_TOUCHED_MAX);
             }
         }
+        const int64_t own = (touched - before) / given->group[g].count;
+        most = own > most ? own : most;
     }
     given->operations = operations;
+    given->touched = touched;
+    given->touched_most = most;
     return STRAG_OK;
 }
 
@@ -191,8 +196,9 @@ static int check_rank(const struct strag_given *given, int rank, int *rounds,
 static int check_ranks(struct strag_given *given, struct strag_error *err)
 {
     struct strag_given_head *head = &given->head;
+    const int kinds = strag_given_kinds(given);
     int rounds = 0, status = STRAG_OK;
-    for (int rank = 0; status == STRAG_OK && rank < head->n; rank++)
+    for (int rank = 0; status == STRAG_OK && rank < kinds; rank++)
         status = check_rank(given, rank, &rounds, err);
     if (status != STRAG_OK)
         return status;
@@ -206,7 +212,8 @@ static int check_ranks(struct strag_given *given, struct strag_error *err)
     return STRAG_OK;
 }
 
-int strag_given_close(struct strag_given *given, struct strag_error *err)
+int strag_given_close(struct strag_given *given, const struct strag_effort *most,
+                      struct strag_error *err)
 {
     int status = check_head(&given->head, err);
     if (status == STRAG_OK)
@@ -215,6 +222,8 @@ int strag_given_close(struct strag_given *given, struct strag_error *err)
         status = check_groups(given, err);
     if (status == STRAG_OK)
         status = check_amount(given, err);
+    if (status == STRAG_OK && most)
+        status = strag_given_limit(given, most, err);
     if (status == STRAG_OK)
         status = check_ranks(given, err);
     return status;

@@ -352,7 +352,7 @@ int strag_given_compact(const struct strag_instance *instance,
         status = make_programs(&compacting, instance, progress, err);
     if (status == STRAG_OK)
         status = make_groups(&compacting, err);
-    if (status == STRAG_OK && (status = strag_given_close(compacting.given, err)) != STRAG_OK)
+    if (status == STRAG_OK && (status = strag_given_close(compacting.given, NULL, err)) != STRAG_OK)
         status = status == STRAG_ERR_MEMORY ? status : STRAG_ERR_UNSUPPORTED;
     if (status == STRAG_OK) {
         *given = compacting.given;

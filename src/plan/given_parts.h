@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a given plan consists of, and what its ranks do: for given.c, which holds and runs it, and
- * given_check.c, which checks it.
+ * What a given plan consists of, and what its ranks do: for given.c, which holds and runs it,
+ * given_check.c, which checks it, and given_proof.c, which proves it.
  */
 #ifndef STRAG_GIVEN_PARTS_H
 #define STRAG_GIVEN_PARTS_H
@@ -16,8 +16,11 @@ struct strag_given {
     struct strag_given_loop *loop;
     struct strag_given_op *op;
     int groups_room, loops_room, ops_room;
-    int32_t *group_of; /* [rank], once it is closed; -1: another process has it */
-    int64_t operations;
+    int32_t *group_of;           /* [rank], once it is closed; -1: another process has it */
+    int64_t operations, touched; /* of all ranks: how many, and how many blocks they have */
+    int64_t touched_most;        /* of one rank */
+    uint64_t hash;               /* strag_hash of the text that it was read from, */
+    size_t bytes;                /* and how long that is */
 };
 
 /** The first of a group's loops. */
@@ -31,6 +34,17 @@ static inline int strag_given_ops_begin(const struct strag_given *given, int loo
 {
     return loop ? given->loop[loop - 1].end : 0;
 }
+
+/** How many ranks, from 0 on, have to be examined: 1 if all others do what rank 0 does, turned
+ * (see struct strag_algorithm), else n. */
+int strag_given_kinds(const struct strag_given *given);
+
+/** What a proof takes at least: its plans, and all that is as large as they are. */
+struct strag_effort strag_given_effort(const struct strag_given *given);
+
+/** @return STRAG_OK, or STRAG_ERR_LIMIT with the reason: that is more than it may take */
+int strag_given_limit(const struct strag_given *given, const struct strag_effort *most,
+                      struct strag_error *err);
 
 /** @return false: no more */
 typedef bool strag_given_visitor(void *context, const struct strag_op *op);

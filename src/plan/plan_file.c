@@ -6,8 +6,10 @@
  */
 #include "plan/plan_file.h"
 
+#include "base/file.h"
 #include "base/nearest.h"
 #include "base/text.h"
+#include "plan/given_parts.h"
 #include "plan/show.h"
 
 #include <jansson.h>
@@ -591,27 +593,51 @@ static int check_waits(struct reader *reader, json_t *root)
 
 /* ---- All ---- */
 
-static int read_root(struct reader *reader, json_t *root)
+static int read_root(struct reader *reader, json_t *root, const struct strag_effort *most)
 {
     struct strag_error why;
     int status = read_head(reader, root);
     if (status == STRAG_OK)
         status = read_ranks(reader, root);
-    if (status == STRAG_OK && (status = strag_given_close(reader->given, &why)) != STRAG_OK)
+    if (status == STRAG_OK && (status = strag_given_close(reader->given, most, &why)) != STRAG_OK)
         return strag_fail(reader->source.err, status, "%s: %.900s", reader->source.name, why.text);
     return status == STRAG_OK ? check_waits(reader, root) : status;
 }
 
+/* Bytes of what jansson makes of a text, at most: up to 80 times as long. */
+static int64_t bytes_of_json(const char *text, size_t length)
+{
+    static const uint8_t more[256] = {['{'] = 200, ['['] = 128, [','] = 48, [':'] = 32, ['"'] = 20};
+    int64_t bytes = 3 * (int64_t)length;
+    for (size_t i = 0; i < length; i++)
+        bytes += more[(unsigned char)text[i]];
+    return bytes;
+}
+
+static int check_length(const struct strag_source *source, const char *text, size_t length,
+                        const struct strag_effort *most)
+{
+    static const char advice[] = "the compact form is shorter (strag plan --plan FILE --compact)";
+    const int64_t bytes = most && length <= STRAG_PLAN_FILE_MAX ? bytes_of_json(text, length) : 0;
+    if (length > STRAG_PLAN_FILE_MAX)
+        return strag_source_fail(source, 0, "more than %zu MiB; %s", STRAG_PLAN_FILE_MAX >> 20,
+                                 advice);
+    if (!most || bytes <= most->bytes)
+        return STRAG_OK;
+    strag_source_fail(source, 0, "reading it takes %lld MiB, and at most %lld are accepted; %s",
+                      (long long)bytes >> 20, (long long)most->bytes >> 20, advice);
+    return STRAG_ERR_LIMIT;
+}
+
 int strag_plan_file_parse(const char *text, size_t length, const char *name,
-                          struct strag_given **given, struct strag_error *err)
+                          const struct strag_effort *most, struct strag_given **given,
+                          struct strag_error *err)
 {
     struct reader reader = {.source = {name, err}};
     json_error_t error;
-    if (length > STRAG_PLAN_FILE_MAX)
-        return strag_source_fail(&reader.source, 0,
-                                 "more than %zu MiB; the compact form is shorter (strag plan "
-                                 "--compact)",
-                                 STRAG_PLAN_FILE_MAX >> 20);
+    int status = check_length(&reader.source, text, length, most);
+    if (status != STRAG_OK)
+        return status;
     json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
     if (!root && json_error_code(&error) == json_error_out_of_memory)
         return strag_source_memory(&reader.source);
@@ -621,12 +647,13 @@ int strag_plan_file_parse(const char *text, size_t length, const char *name,
         return strag_source_fail(&reader.source, error.line > 0 ? error.line : 0,
                                  "no JSON: %.160s, at column %d", error.text, error.column);
     reader.given = strag_given_create();
-    int status = STRAG_ERR_MEMORY;
     if (reader.given) {
+        reader.given->hash = strag_hash(STRAG_HASH_START, text, length);
+        reader.given->bytes = length;
         reader.head = strag_given_head(reader.given);
-        status = read_root(&reader, root);
+        status = read_root(&reader, root, most);
     } else {
-        strag_source_memory(&reader.source);
+        status = strag_source_memory(&reader.source);
     }
     json_decref(root);
     if (status == STRAG_OK)
@@ -642,7 +669,7 @@ int strag_plan_file_read(const char *file, struct strag_given **given, struct st
     size_t length = 0;
     int status = strag_file_read(file, STRAG_PLAN_FILE_MAX, &text, &length, err);
     if (status == STRAG_OK)
-        status = strag_plan_file_parse(text, length, file, given, err);
+        status = strag_plan_file_parse(text, length, file, NULL, given, err);
     free(text);
     return status;
 }

@@ -14,9 +14,16 @@
 /* Bytes of a file. With one line for each operation, that is a ring of 256 ranks. */
 #define STRAG_PLAN_FILE_MAX ((size_t)64 << 20)
 
-/** As strag_plan_file_read (strag.h), for text in memory. @param name  what messages call it
- * @param[out] given  closed */
+/**
+ * As strag_plan_file_read (strag.h), for text in memory.
+ *
+ * @param name  what messages call it
+ * @param most  what reading and proving it may take; NULL: it need not be proved
+ * @param[out] given  closed
+ * @return as that, or STRAG_ERR_LIMIT
+ */
 int strag_plan_file_parse(const char *text, size_t length, const char *name,
-                          struct strag_given **given, struct strag_error *err);
+                          const struct strag_effort *most, struct strag_given **given,
+                          struct strag_error *err);
 
 #endif

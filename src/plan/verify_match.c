@@ -11,11 +11,12 @@ struct send {
 };
 
 /* All sends in the order of (destination, source, program): a counting sort by the destination,
- * stable, over operations visited in the source's order. Those to a rank end at end[rank]. */
+ * stable, over operations visited in the source's order. Those to a rank end at end[rank]. If
+ * rank 0 stands for all, what it sends to d is what comes to it from -d. */
 static int sort_sends(const struct strag_proof *proof, size_t *end, struct send **sends)
 {
     int n = proof->n;
-    for (int rank = 0; rank < n; rank++) {
+    for (int rank = 0; rank < proof->ranks; rank++) {
         const struct strag_plan *plan = proof->plans[rank];
         for (int i = 0; i < plan->nops; i++)
             end[plan->ops[i].peer + 1] += plan->ops[i].kind == STRAG_SEND;
@@ -24,12 +25,13 @@ static int sort_sends(const struct strag_proof *proof, size_t *end, struct send 
         end[rank + 1] += end[rank];
     *sends = malloc((end[n] + 1) * sizeof **sends);
     if (!*sends)
-        return strag_proof_no_memory(proof->err);
-    for (int rank = 0; rank < n; rank++) {
+        return strag_proof_stopped(proof->effort, proof->err);
+    for (int rank = 0; rank < proof->ranks; rank++) {
         const struct strag_plan *plan = proof->plans[rank];
         for (int i = 0; i < plan->nops; i++) {
+            const int to = plan->ops[i].peer, from = proof->ranks == n ? rank : n - to;
             if (plan->ops[i].kind == STRAG_SEND)
-                (*sends)[end[plan->ops[i].peer]++] = (struct send){rank, i};
+                (*sends)[end[to]++] = (struct send){from, i};
         }
     }
     return STRAG_OK;
@@ -40,13 +42,14 @@ static int match_receive(struct strag_proof *proof, int rank, int op, const stru
 {
     if (!send)
         return strag_proof_wrong(proof, rank, op, "the peer never sends it");
-    const struct strag_op *s = &proof->plans[send->from]->ops[send->op];
+    const int from = strag_proof_rank(proof, send->from);
+    const struct strag_op *s = &proof->plans[from]->ops[send->op];
     const struct strag_op *r = &proof->plans[rank]->ops[op];
-    if (s->first != r->first || s->count != r->count)
+    if (strag_proof_first(proof, send->from, send->op) != r->first || s->count != r->count)
         return strag_proof_wrong(proof, rank, op, "the peer's message has another range");
     if (s->round != r->round)
         return strag_proof_wrong(proof, rank, op, "the peer's message has another round");
-    proof->events[send->from][send->op].partner = op;
+    proof->events[from][send->op].partner = op;
     proof->events[rank][op].partner = send->op;
     return STRAG_OK;
 }
@@ -71,8 +74,8 @@ static int match_rank(struct strag_proof *proof, int rank, const struct send *se
     }
     for (size_t s = begin; status == STRAG_OK && s < end; s++) {
         if (s >= next[sends[s].from])
-            status =
-                strag_proof_wrong(proof, sends[s].from, sends[s].op, "the peer never receives it");
+            status = strag_proof_wrong(proof, strag_proof_rank(proof, sends[s].from), sends[s].op,
+                                       "the peer never receives it");
     }
     return status;
 }
@@ -82,10 +85,12 @@ int strag_proof_match(struct strag_proof *proof)
     size_t n = (size_t)proof->n;
     struct send *sends = NULL;
     size_t *end = calloc(n + 1, sizeof *end), *next = malloc(n * sizeof *next);
-    int status = end && next ? sort_sends(proof, end, &sends) : strag_proof_no_memory(proof->err);
-    for (int rank = 0; status == STRAG_OK && rank < proof->n; rank++) {
-        strag_progress_part(proof->progress, rank, proof->n);
-        status = match_rank(proof, rank, sends, rank ? end[rank - 1] : 0, end[rank], next);
+    int status = end && next ? sort_sends(proof, end, &sends)
+                             : strag_proof_stopped(proof->effort, proof->err);
+    for (int rank = 0; status == STRAG_OK && rank < proof->ranks; rank++) {
+        const int last = proof->ranks == proof->n ? rank : proof->n - 1; /* all are to rank 0 */
+        strag_progress_part(proof->progress, rank, proof->ranks);
+        status = match_rank(proof, rank, sends, rank ? end[rank - 1] : 0, end[last], next);
     }
     free(sends);
     free(end);

@@ -253,16 +253,17 @@ static double part(const struct strag_bounds *bounds, const struct strag_op *op)
     return (double)(bounds->numerator[op->first + op->count] - bounds->numerator[op->first]);
 }
 
-int strag_measure_plans(struct strag_plan *const *plans, int n, struct strag_measure *measure,
-                        struct strag_error *err)
+int strag_measure_plans(struct strag_plan *const *plans, int ranks, int n,
+                        struct strag_measure *measure, struct strag_error *err)
 {
     const struct strag_bounds *bounds = &plans[0]->bounds;
     double whole = bounds->numerator ? (double)bounds->denominator : bounds->blocks;
     int rounds = 0;
     *measure = (struct strag_measure){.n = n, .blocks = bounds->blocks};
-    for (int rank = 0; rank < n; rank++) {
+    double sent = 0, reduced = 0;
+    for (int rank = 0; rank < ranks; rank++) {
         const struct strag_plan *plan = plans[rank];
-        double sent = 0, reduced = 0;
+        sent = reduced = 0;
         for (int i = 0; i < plan->nops; i++) {
             const struct strag_op *op = &plan->ops[i];
             if (op->kind == STRAG_SEND)
@@ -276,6 +277,8 @@ int strag_measure_plans(struct strag_plan *const *plans, int n, struct strag_mea
         measure->sent_max = fmax(measure->sent_max, sent / whole);
         measure->reduce_max = fmax(measure->reduce_max, reduced / whole);
     }
+    for (int rank = ranks; rank < n; rank++)
+        measure->sent_total += sent / whole;
     measure->rounds = rounds;
     if (rounds != plans[0]->rounds)
         return strag_fail(err, STRAG_ERR_FALSE, "the plans have %d rounds, but only %d are used",
@@ -301,13 +304,12 @@ static int check_ports(const struct strag_plan *plan, struct strag_error *err)
     return STRAG_OK;
 }
 
-/* The straggler's first round is the one that the algorithm claims. */
-static int check_waiting(struct strag_plan *const *plans, struct strag_measure *measure,
+/* The straggler's first round is the one that the algorithm claims. @param plan  the straggler's */
+static int check_waiting(const struct strag_plan *plan, struct strag_measure *measure,
                          const struct strag_claim *claim, struct strag_error *err)
 {
     if (!claim->waits)
         return STRAG_OK;
-    const struct strag_plan *plan = plans[claim->straggler];
     int first = plan->nops ? plan->ops[0].round : plan->rounds;
     if (first != claim->before)
         return strag_fail(err, STRAG_ERR_FALSE,
@@ -319,7 +321,7 @@ static int check_waiting(struct strag_plan *const *plans, struct strag_measure *
     return STRAG_OK;
 }
 
-int strag_check_claim(struct strag_plan *const *plans, struct strag_measure *measure,
+int strag_check_claim(struct strag_plan *const *plans, int ranks, struct strag_measure *measure,
                       const struct strag_claim *claim, struct strag_error *err)
 {
     const char *name = plans[0]->algorithm;
@@ -337,8 +339,9 @@ int strag_check_claim(struct strag_plan *const *plans, struct strag_measure *mea
         return strag_fail(err, STRAG_ERR_FALSE,
                           "%s n=%d: a rank sends %.9g vectors; it claims %.9g", name, measure->n,
                           measure->sent_max, claim->sent_max);
-    int status = check_waiting(plans, measure, claim, err);
-    for (int rank = 0; claim->one_ported && status == STRAG_OK && rank < measure->n; rank++)
+    int status =
+        check_waiting(plans[claim->waits && ranks > 1 ? claim->straggler : 0], measure, claim, err);
+    for (int rank = 0; claim->one_ported && status == STRAG_OK && rank < ranks; rank++)
         status = check_ports(plans[rank], err);
     return status;
 }

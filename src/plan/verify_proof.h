@@ -36,14 +36,42 @@ struct strag_proof_runner {
     bool queued;   /* in the list of ranks to look at */
 };
 
+/*
+ * If every rank does what rank 0 does, turned (`turns` in struct strag_algorithm), rank 0 is
+ * proved for all. A turn takes rank r to r + 1 modulo n and block b to b + shift modulo the blocks;
+ * n turns take everything to itself. Operation k of rank r is operation k of rank 0, turned r
+ * times. No range runs over the last block, so ranges are turned as a whole: so are their overlaps,
+ * and with them the waits in the plan of rank r. Then:
+ *   - form, hazards, ports, counts: what is true of a plan is true of it when it is turned.
+ *   - matching: sends of rank r to r + d are those of 0 to d, turned r times, and receives of r + d
+ *     from r are those of 0 from -d, turned r + d times. They match for all r if the i-th send of 0
+ *     to d, turned -d times, has the range and the round of the i-th receive of 0 from -d.
+ *   - progress: an operation is posted or done once certain others are, and nothing is taken
+ *     back, so what gets done in the end does not depend on the order. Take operation k of all
+ *     ranks in one step. If one rank can take it all can, since what they need is turned as well
+ *     and was done by all ranks in the same steps. So rank 0 alone, whose messages all go to and
+ *     come from itself, takes the steps of all ranks.
+ *   - sums: after each step what rank r holds of a block is what rank 0 holds of the block that r
+ *     turns take there, with r added to its inputs. A step delivers n messages, and none of them
+ *     reads what another one writes: if a rank's receive touches the range of its send, one of
+ *     them waits for the other and is not delivered in the same step (or two ranks swap a range:
+ *     what comes is kept aside until then). So what comes to rank 0 from -d is what it sends to d
+ *     at that step, with -d added to its inputs.
+ *   - bits: all ranks end with the same expressions if rank 1 ends with those of rank 0. Turned r
+ *     times this says that rank r + 1 ends with those of rank r.
+ */
 struct strag_proof {
     int n, blocks;
-    struct strag_plan *const *plans; /* during the proof only */
+    int ranks;                       /* whose plans are proved: n, or 1 if rank 0 stands for all */
+    int shift;                       /* then */
+    struct strag_plan *const *plans; /* [ranks], during the proof only */
+    struct strag_effort *effort;     /* that is left, during the proof only */
     struct strag_expression_table *table;
-    int32_t *held; /* [rank][block]: the expression it holds */
+    int32_t *held;  /* [rank][block]: the expression it holds */
+    int32_t *moved; /* [block]: room for what comes from a rank that is turned */
     struct strag_proof_event **events;
     struct strag_proof_runner *runners;
-    int32_t *queue; /* ranks to look at: a ring of n */
+    int32_t *queue; /* ranks to look at: a ring of `ranks` */
     int queue_head, queue_length;
     int32_t *left, *right; /* the expressions, for the caller */
     int64_t operations, operations_done;
@@ -52,10 +80,26 @@ struct strag_proof {
     struct strag_error *err;
 };
 
-/** @return STRAG_ERR_MEMORY */
-static inline int strag_proof_no_memory(struct strag_error *err)
+/** @return STRAG_ERR_LIMIT or STRAG_ERR_MEMORY */
+static inline int strag_proof_stopped(const struct strag_effort *effort, struct strag_error *err)
 {
-    return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the proof");
+    return strag_effort_is_left(effort)
+               ? strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the proof")
+               : strag_fail(err, STRAG_ERR_LIMIT, "the proof takes more than it may");
+}
+
+/** Whose plan stands for a rank's. */
+static inline int strag_proof_rank(const struct strag_proof *proof, int rank)
+{
+    return proof->ranks == 1 ? 0 : rank;
+}
+
+/** The first block of a rank's operation. */
+static inline int strag_proof_first(const struct strag_proof *proof, int rank, int op)
+{
+    const int first = proof->plans[strag_proof_rank(proof, rank)]->ops[op].first;
+    return proof->ranks == proof->n ? first
+                                    : (int)((first + (int64_t)proof->shift * rank) % proof->blocks);
 }
 
 /** As strag_fail_op, of a rank's operation. */
@@ -66,12 +110,12 @@ static inline int strag_proof_wrong(const struct strag_proof *proof, int rank, i
 }
 
 /** Find each message's other side: the i-th send of a to b is the i-th receive of b from a.
- * @return STRAG_OK, STRAG_ERR_FALSE or STRAG_ERR_MEMORY */
+ * @return STRAG_OK, STRAG_ERR_FALSE, STRAG_ERR_LIMIT or STRAG_ERR_MEMORY */
 int strag_proof_match(struct strag_proof *proof);
 
 /** Run all operations, which are matched: nothing deadlocks, and `held` is what each rank ends
  * with.
- * @return STRAG_OK, STRAG_ERR_FALSE or STRAG_ERR_MEMORY */
+ * @return STRAG_OK, STRAG_ERR_FALSE, STRAG_ERR_LIMIT or STRAG_ERR_MEMORY */
 int strag_proof_run(struct strag_proof *proof);
 
 #endif

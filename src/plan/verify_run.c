@@ -21,7 +21,7 @@ static void look_at(struct strag_proof *proof, int rank)
     if (proof->runners[rank].queued)
         return;
     proof->runners[rank].queued = true;
-    proof->queue[(proof->queue_head + proof->queue_length++) % proof->n] = rank;
+    proof->queue[(proof->queue_head + proof->queue_length++) % proof->ranks] = rank;
 }
 
 /* Something that it may go on with has happened. An operation that watches another one is left to
@@ -100,6 +100,7 @@ static int blocking_wait(const struct strag_proof *proof, int rank, int op, bool
     int length, undone = 0;
     int32_t other = STRAG_PROOF_NONE, back = STRAG_PROOF_NONE, back_before = STRAG_PROOF_NONE;
     const int32_t *after = strag_plan_after(proof->plans[rank], op, &length);
+    strag_effort_take(proof->effort, length, 0); /* strag_proof_run looks at what is left */
     for (int i = 0; i < length; i++) {
         const int32_t wait = after[i];
         if (is_done(proof, rank, wait))
@@ -175,10 +176,10 @@ static int order(const struct strag_proof *proof)
     const size_t room = 2 * (size_t)proof->n;
     int32_t *last = malloc(room * sizeof *last);
     if (!last)
-        return strag_proof_no_memory(proof->err);
+        return strag_proof_stopped(proof->effort, proof->err);
     for (size_t i = 0; i < room; i++)
         last[i] = STRAG_PROOF_NONE;
-    for (int rank = 0; rank < proof->n; rank++)
+    for (int rank = 0; rank < proof->ranks; rank++)
         order_rank(proof, rank, last);
     free(last);
     return STRAG_OK;
@@ -225,7 +226,7 @@ static int pair_up(struct strag_proof *proof, int rank, int op_index, const int3
             last_right = r;
         }
         if (last == STRAG_EXPRESSION_MEMORY)
-            return strag_proof_no_memory(proof->err);
+            return strag_proof_stopped(proof->effort, proof->err);
         if (last == STRAG_EXPRESSION_TWICE)
             return strag_fail(proof->err, STRAG_ERR_FALSE,
                               "rank %d, round %d, block %d: rank %d's contribution comes twice",
@@ -252,9 +253,10 @@ static int reduce(struct strag_proof *proof, int rank, int op_index, const int32
 static int keep(struct strag_proof *proof, struct strag_proof_event *event, const int32_t *values,
                 size_t size)
 {
-    event->values = malloc(size);
+    if (strag_effort_take(proof->effort, 0, (int64_t)size))
+        event->values = malloc(size);
     if (!event->values)
-        return strag_proof_no_memory(proof->err);
+        return strag_proof_stopped(proof->effort, proof->err);
     memcpy(event->values, values, size);
     return STRAG_OK;
 }
@@ -288,6 +290,21 @@ static bool swaps(const struct strag_proof *proof, int from, int send, int to, i
     return wait == STRAG_PROOF_NONE || (alone && wait == send);
 }
 
+/* The values of a message, one per block. NULL: out of memory, or of what is left */
+static const int32_t *values_of(const struct strag_proof *proof, int from, int send)
+{
+    const struct strag_op *op = &proof->plans[from]->ops[send];
+    const int32_t *values = proof->held + (size_t)from * (size_t)proof->blocks + op->first;
+    if (proof->ranks == proof->n)
+        return values;
+    for (int b = 0; b < op->count; b++) {
+        proof->moved[b] = strag_expression_turn(proof->table, values[b], proof->n - op->peer);
+        if (proof->moved[b] < 0)
+            return NULL;
+    }
+    return proof->moved;
+}
+
 /* Both sides of a message are posted: its values move, if there is no need to keep them. There may
  * be temporary space for a single element, so a message goes only where it can be reduced. */
 static int deliver(struct strag_proof *proof, int from, int send, int to, int recv)
@@ -296,9 +313,11 @@ static int deliver(struct strag_proof *proof, int from, int send, int to, int re
     struct strag_proof_event *event = &proof->events[to][recv];
     bool alone;
     size_t blocks = (size_t)proof->blocks, size = (size_t)op->count * sizeof *proof->held;
-    const int32_t *values = proof->held + (size_t)from * blocks + op->first;
+    const int32_t *values = values_of(proof, from, send);
     const int32_t before = chain_before(proof, from, send);
     int status = STRAG_OK;
+    if (!values)
+        return strag_proof_stopped(proof->effort, proof->err);
     event->chain = before + 1;
     if (op->kind == STRAG_RECV) {
         memcpy(proof->held + (size_t)to * blocks + op->first, values, size);
@@ -337,7 +356,7 @@ static int look_at_op(struct strag_proof *proof, int rank, int op)
         else
             watch(proof, rank, op, blocker);
     }
-    int peer = ops[op].peer;
+    const int peer = strag_proof_rank(proof, ops[op].peer);
     if (event->progress == POSTED && proof->events[peer][event->partner].progress == POSTED) {
         return ops[op].kind == STRAG_SEND ? deliver(proof, rank, op, peer, event->partner)
                                           : deliver(proof, peer, event->partner, rank, op);
@@ -353,12 +372,13 @@ static int look_at_op(struct strag_proof *proof, int rank, int op)
     event->values = NULL;
     int status = reduce(proof, rank, op, values);
     free(values);
+    strag_effort_take(proof->effort, 0, -(int64_t)((size_t)ops[op].count * sizeof *values));
     return status;
 }
 
 static int stuck(struct strag_proof *proof)
 {
-    for (int rank = 0; rank < proof->n; rank++) {
+    for (int rank = 0; rank < proof->ranks; rank++) {
         const struct strag_proof_runner *runner = &proof->runners[rank];
         for (int op = runner->begin; op < runner->end; op++) {
             if (proof->events[rank][op].progress != DONE)
@@ -373,12 +393,12 @@ int strag_proof_run(struct strag_proof *proof)
     int status = order(proof);
     if (status != STRAG_OK)
         return status;
-    for (int rank = 0; rank < proof->n; rank++)
+    for (int rank = 0; rank < proof->ranks; rank++)
         next_round(proof, rank);
     while (proof->queue_length) {
         int rank = proof->queue[proof->queue_head];
         struct strag_proof_runner *runner = &proof->runners[rank];
-        proof->queue_head = (proof->queue_head + 1) % proof->n;
+        proof->queue_head = (proof->queue_head + 1) % proof->ranks;
         proof->queue_length--;
         strag_progress_part(proof->progress, proof->operations_done, proof->operations);
         runner->queued = false;
@@ -387,6 +407,8 @@ int strag_proof_run(struct strag_proof *proof)
             runner->ready = proof->events[rank][op].next;
             proof->events[rank][op].listed = false;
             status = look_at_op(proof, rank, op);
+            if (status == STRAG_OK && !strag_effort_is_left(proof->effort))
+                status = strag_proof_stopped(proof->effort, proof->err);
             if (status != STRAG_OK)
                 return status;
         }

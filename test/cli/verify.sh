@@ -190,6 +190,46 @@ equal 'begins' "$(head -n 1 "$work/out")" '{"verified":['
 gives 2 verify ring,stragglar -n 4 --format json
 equal 'ends after an error, too' "$(tail -c 4 "$work/out")" '}]}'
 
+# Plans from files: if all ranks do the same, one stands for all, whatever their number; what takes too much
+# is refused. The proof is written next to the plan if that is asked for, and only then.
+cat >"$work/ring.json" <<'END'
+{"strag-plan":1,"claim":{"rounds":7998,"one_ported":true},"algorithm":"ring","n":4000,"blocks":4000,"groups":[
+{"ranks":[0,4000,1],"ops":[
+{"repeat":3999,"ops":[
+{"kind":"send","peer":[1,1],"first":[0,1,-1],"count":1,"round":[0,0,1]},
+{"kind":"recv_reduce","peer":[-1,1],"first":[-1,1,-1],"count":1,"round":[0,0,1]}]},
+{"repeat":3999,"ops":[
+{"kind":"send","peer":[1,1],"first":[1,1,-1],"count":1,"round":[3999,0,1]},
+{"kind":"recv","peer":[-1,1],"first":[0,1,-1],"count":1,"round":[3999,0,1]}]}]}]}
+END
+verified='verified ring n=4000 blocks=4000 rounds=7998 sent-max=1.9995xS sent-total=7998xS reduce-max=0.99975'
+succeeds verify --plan "$work/ring.json"
+equal 'a large ring' "$(cat "$work/out")" "$verified"
+[ ! -e "$work/ring.json.proof" ] || fail "a proof that nobody asked for"
+succeeds verify --plan "$work/ring.json" --proof
+equal 'a large ring with --proof' "$(cat "$work/out")" "$verified"
+equal 'what was proved' "$(sed 's/"plan":"[0-9a-f]\{16\}"/"plan":".."/; s/"strag":"[^"]*"/"strag":".."/' "$work/ring.json.proof")" \
+    '{"strag-proof":1,"plan":"..","bytes":500,"n":4000,"algorithm":"ring","blocks":4000,"rounds":7998,"operations":63984000,"strag":".."}'
+cp "$work/ring.json.proof" "$work/before"
+sed -i 's/"recv"/"recv_reduce"/' "$work/ring.json"
+gives 1 verify --plan "$work/ring.json" --proof
+equal 'why a wrong ring is refused' "$(cat "$work/err")" \
+    "strag verify: ring n=4000: rank 0, round 3999, block 0: rank 0's contribution comes twice"
+cmp -s "$work/before" "$work/ring.json.proof" || fail "a proof of a wrong plan"
+mkdir "$work/small.json.proof"
+"$STRAG" plan ring -n 3 --format json >"$work/small.json"
+gives 1 verify --plan "$work/small.json" --proof
+grep -q '^strag verify: --proof: .*/small.json.proof: Is a directory$' "$work/err" || fail "--proof: $(cat "$work/err")"
+refuses 'strag verify: --proof is for a plan from a file; give --plan FILE' verify ring -n 4 --proof
+gives 1 verify --plan "$here/../fuzz/corpus/plans/circle.json"
+equal 'a circle' "$(cat "$work/err")" 'strag verify: x n=65536: rank 0, operation 0 (send to 1, blocks 0..0, round 0):'\
+' deadlock: it waits in a circle'
+gives 1 verify --plan "$here/../fuzz/corpus/plans/many-turns.json"
+equal 'many turns' "$(cat "$work/err")" 'strag verify: x n=2: proving its 67108864 operations takes 2751 million steps and'\
+' 7424 MiB; at most 4000 million and 4096 MiB are accepted'
+gives 0 verify --plan /dev/stdin <"$work/small.json"
+gives 0 verify --plan <(cat "$work/small.json")
+
 # Detected: a plan that is no allreduce from n = 3 on; one that sends more than it claims.
 STRAG=$STRAG_BROKEN
 gives 1 verify unfinished -n 2..4

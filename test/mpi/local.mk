@@ -7,6 +7,7 @@ mpi_tests = \
 	test/mpi/compare.sh \
 	test/mpi/device.sh \
 	test/mpi/examples.sh \
+	test/mpi/files.sh \
 	test/mpi/guide.sh \
 	test/mpi/in_order.sh \
 	test/mpi/inherit.sh \

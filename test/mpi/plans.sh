@@ -109,3 +109,35 @@ grep -q 'not a file with sizes' "$output" || fail "no word of a wrong parameter:
 world ring --mca coll_strag_plan "$work/five.json" --mca coll_strag_algorithm ring
 lines 0 'a plan from a file'
 grep -q 'five.json is for 5 ranks, and not used' "$output" || fail "no word of other ranks"
+
+# What is too much for a job, whose ranks wait, is refused with what to do: reading, and proving.
+# in_two PLAN LINES: a job of two ranks with this plan; this number of sizes runs by it
+in_two()
+{
+    into_output 2 --mca coll strag --mca coll_strag_minimum_size 0 --mca coll_strag_verbose 1 \
+        --mca coll_strag_plan "$1" "$programs/report" --calls 3
+    lines "$2" 'bytes: .* \(a plan from a file\)'
+    lines 1 '^report: np 2: '
+}
+# shellcheck disable=SC2016 # a command's name
+advice='\. In a job all ranks would wait; `strag verify --plan FILE --proof` proves it once and writes FILE.proof'
+in_two "$srcdir/test/fuzz/corpus/plans/many-turns.json" 0
+lines 1 "^  .*many-turns.json: proving its 67108864 operations takes .* MiB are accepted$advice"
+{
+    echo '{"comment":"'"$(head -c 1400000 /dev/zero | tr '\0' '{')"'",' # might be as many objects
+    "$STRAG" plan ring -n 2 --format json | sed '1s/^{//'
+} > "$work/long.json"
+in_two "$work/long.json" 0
+lines 1 "^  .*long.json: reading it takes [0-9]+ MiB, .*$advice"
+
+# What is in FILE.proof is taken for a proof, of just these bytes.
+"$STRAG" verify --plan "$work/long.json" --proof > "$output" || fail "the long plan is not proved"
+in_two "$work/long.json" 1
+lines 1 'long.json: ring is proved by what is in FILE.proof, 8 operations of 2 ranks$'
+echo >> "$work/long.json"
+in_two "$work/long.json" 0
+lines 1 'coll/strag cannot use this plan'
+rm "$work/long.json.proof"
+mkfifo "$work/long.json.proof"
+in_two "$work/long.json" 0
+lines 1 'coll/strag cannot use this plan'

@@ -2,10 +2,11 @@
 /*
  * Programs to be reported (coll_strag_report); report.sh compares what is said with what is known.
  *
- *     report [--calls N] [--bytes B] [--late RANK] [--delay MS]
+ *     report [--calls N] [--bytes B] [--late RANK] [--delay MS] [--name NAME]
  *
- * On a duplicate of MPI_COMM_WORLD, called "late", a rank (-1: none) is late in N calls of B bytes.
- * All ranks note by the host's clock when they come: what is known so is printed ("truth: ...").
+ * On a duplicate of MPI_COMM_WORLD, called NAME ("late"), a rank (-1: none) is late in N calls of B
+ * bytes. All ranks note by the host's clock when they come: what is known so is printed ("truth:
+ * ...").
  *
  * Other modes:
  *
@@ -30,6 +31,7 @@ static struct {
     long calls, bytes;
     int late;
     double delay; /* seconds */
+    const char *name;
     char *input, *output;
 } job;
 
@@ -95,7 +97,7 @@ static void run_late(void)
     if (test.rank == 0)
         all = test_allocate((size_t)test.n * (size_t)job.calls * sizeof *all);
     TEST_MPI(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
-    TEST_MPI(MPI_Comm_set_name(comm, "late"));
+    TEST_MPI(MPI_Comm_set_name(comm, job.name));
     TEST_MPI(MPI_Barrier(comm));
     const double start = now();
     for (int c = 0; c < calls; c++) {
@@ -246,7 +248,9 @@ int main(int argc, char **argv)
 {
     const char *mode = "late", *calls = "100", *bytes = "262144", *late = "-1", *delay = "10";
     const struct test_option options[] = {{"mode", &mode}, {"calls", &calls}, {"bytes", &bytes},
-                                          {"late", &late}, {"delay", &delay}, {NULL, NULL}};
+                                          {"late", &late}, {"delay", &delay}, {"name", &job.name},
+                                          {NULL, NULL}};
+    job.name = "late";
     test_start(&argc, &argv, "report", MPI_THREAD_SINGLE, options);
     job.calls = test_number("calls", calls, 1, 1000000);
     job.bytes = test_number("bytes", bytes, 1, 100000000);

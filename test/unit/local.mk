@@ -19,6 +19,8 @@ unit_tests = \
 	test/unit/test_exchange \
 	test/unit/test_expression \
 	test/unit/test_failure \
+	test/unit/test_file \
+	test/unit/test_given_proof \
 	test/unit/test_flex_plan \
 	test/unit/test_flexreduce \
 	test/unit/test_flexreduce_direct \
@@ -189,6 +191,14 @@ test_unit_test_failure_SOURCES = test/unit/test_failure.c
 test_unit_test_failure_CPPFLAGS = $(unit_cppflags)
 test_unit_test_failure_LDFLAGS = $(unit_ldflags)
 test_unit_test_failure_LDADD = $(unit_libs)
+test_unit_test_file_SOURCES = test/unit/test_file.c
+test_unit_test_file_CPPFLAGS = $(unit_cppflags)
+test_unit_test_file_LDFLAGS = $(unit_ldflags)
+test_unit_test_file_LDADD = $(unit_libs)
+test_unit_test_given_proof_SOURCES = test/unit/test_given_proof.c
+test_unit_test_given_proof_CPPFLAGS = $(unit_cppflags)
+test_unit_test_given_proof_LDFLAGS = $(unit_ldflags)
+test_unit_test_given_proof_LDADD = $(unit_libs)
 test_unit_test_footprint_SOURCES = test/unit/test_footprint.c
 test_unit_test_footprint_CPPFLAGS = $(unit_cppflags)
 test_unit_test_footprint_LDFLAGS = $(unit_ldflags)

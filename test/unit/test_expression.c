@@ -13,9 +13,12 @@ struct known {
     int ranks;
 };
 
+static struct strag_effort any;
+
 static struct strag_expression_table *table_of(int n)
 {
-    struct strag_expression_table *table = strag_expressions_create(n);
+    any = strag_effort_any;
+    struct strag_expression_table *table = strag_expressions_create(n, &any);
     assert_non_null(table);
     assert_int_equal(strag_expression_count(table), n);
     return table;
@@ -207,12 +210,107 @@ static void sum_of_5000(void **state)
     strag_expressions_free(table);
 }
 
+/* ---- Turned expressions, against the others ---- */
+
+static int32_t turn_plain(struct strag_expression_table *table, int n, int32_t expression, int by)
+{
+    int32_t left, right;
+    if (expression < n)
+        return (expression + by) % n;
+    strag_expression_operands(table, expression, &left, &right);
+    left = turn_plain(table, n, left, by);
+    return strag_expression_pair(table, left, turn_plain(table, n, right, by));
+}
+
+/* The same expression in both tables. */
+struct both {
+    int32_t plain, turned;
+};
+
+static void turned_like_plain(struct rng *rng, int n)
+{
+    enum { LENGTH = 400 };
+    struct strag_effort left = strag_effort_any;
+    struct strag_expression_table *plain = table_of(n);
+    struct strag_expression_table *turned = strag_expressions_create_turned(n, &left);
+    static struct both list[LENGTH];
+    int length = 1;
+    assert_non_null(turned);
+    list[0] = (struct both){0, 0};
+    for (int tries = 0; length < LENGTH && tries < 20 * LENGTH; tries++) {
+        const struct both *one = &list[rng_below(rng, (unsigned)length)];
+        const struct both *other = &list[rng_below(rng, (unsigned)length)];
+        struct both made;
+        if (rng_below(rng, 2)) {
+            const int by = (int)rng_below(rng, (unsigned)n);
+            made.plain = turn_plain(plain, n, one->plain, by);
+            made.turned = strag_expression_turn(turned, one->turned, by);
+        } else {
+            assert_int_equal(strag_expression_common(turned, one->turned, other->turned),
+                             strag_expression_common(plain, one->plain, other->plain));
+            made.plain = strag_expression_pair(plain, one->plain, other->plain);
+            made.turned = strag_expression_pair(turned, one->turned, other->turned);
+        }
+        assert_int_equal(made.turned < 0 ? made.turned : 0, made.plain < 0 ? made.plain : 0);
+        if (made.plain < 0)
+            continue;
+        assert_int_equal(strag_expression_ranks(turned, made.turned),
+                         strag_expression_ranks(plain, made.plain));
+        for (int i = 0; i < length; i++)
+            assert_int_equal(list[i].turned == made.turned, list[i].plain == made.plain);
+        list[length++] = made;
+    }
+    assert_true(length > 2 * n || length > 100);
+    strag_expressions_free(plain);
+    strag_expressions_free(turned);
+}
+
+static void turned_expressions_are_the_same(void **state)
+{
+    (void)state;
+    struct rng rng = {support_seed("test_expression")};
+    static const int sizes[] = {3, 4, 5, 63, 64, 65, 127, 128, 129, 1000};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        turned_like_plain(&rng, sizes[i]);
+}
+
+/* A limit is kept, and is no wrong sum. */
+static void no_more_than_is_left(void **state)
+{
+    (void)state;
+    for (int turned = 0; turned < 2; turned++) {
+        struct strag_effort left = {200000, 1 << 20};
+        struct strag_expression_table *table = turned ? strag_expressions_create_turned(1000, &left)
+                                                      : strag_expressions_create(1000, &left);
+        assert_non_null(table);
+        int32_t sum = 0;
+        for (int i = 1; i < 1000 && sum >= 0; i++) {
+            const int32_t input = turned ? strag_expression_turn(table, 0, i) : i;
+            sum = input < 0 ? input : strag_expression_pair(table, sum, input);
+        }
+        assert_true(sum >= 0 && strag_effort_is_left(&left));
+        left.steps = 3;
+        assert_int_equal(strag_expression_pair(table, sum, sum), STRAG_EXPRESSION_MEMORY);
+        assert_false(strag_effort_is_left(&left));
+        strag_expressions_free(table);
+    }
+    struct strag_effort none = {0, 0};
+    assert_null(strag_expressions_create(1000, &none));
+    none = (struct strag_effort){0, 0};
+    assert_null(strag_expressions_create_turned(1000, &none));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(inputs_are_their_ranks), cmocka_unit_test(equal_pairs_are_one_number),
-        cmocka_unit_test(nobody_comes_twice),     cmocka_unit_test(random_sets_are_exact),
-        cmocka_unit_test(sums_around_a_ring),     cmocka_unit_test(sum_of_5000),
+        cmocka_unit_test(inputs_are_their_ranks),
+        cmocka_unit_test(equal_pairs_are_one_number),
+        cmocka_unit_test(nobody_comes_twice),
+        cmocka_unit_test(random_sets_are_exact),
+        cmocka_unit_test(sums_around_a_ring),
+        cmocka_unit_test(sum_of_5000),
+        cmocka_unit_test(turned_expressions_are_the_same),
+        cmocka_unit_test(no_more_than_is_left),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

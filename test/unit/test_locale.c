@@ -129,7 +129,7 @@ static void check_readers(const char *plan)
     assert_string_equal(strag_real_text(0.25, 1, text), "0.25");
     assert_int_equal(strag_parse_real("2", 0, 0.5, &value, &err), STRAG_ERR_ARGUMENT);
     assert_string_equal(err.text, "'2' is not a number from 0 to 0.5");
-    if (strag_plan_file_parse(plan, strlen(plan), "FILE", &given, &err) != STRAG_OK)
+    if (strag_plan_file_parse(plan, strlen(plan), "FILE", NULL, &given, &err) != STRAG_OK)
         fail_msg("%s", err.text);
     strag_given_free(given);
 }

@@ -121,7 +121,8 @@ static void proofs(void **state)
 static int make_expressions(const void *what, struct strag_error *err, bool *made)
 {
     int n = *(const int *)what;
-    struct strag_expression_table *table = strag_expressions_create(n);
+    struct strag_effort left = strag_effort_any;
+    struct strag_expression_table *table = strag_expressions_create(n, &left);
     int32_t sum = table ? 0 : STRAG_EXPRESSION_MEMORY;
     for (int rank = 1; rank < n && sum >= 0; rank++)
         sum = strag_expression_pair(table, sum, rank);

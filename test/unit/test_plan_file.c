@@ -37,7 +37,7 @@ static struct strag_given *parse(struct text text)
 {
     struct strag_given *given = NULL;
     struct strag_error err = {""};
-    if (strag_plan_file_parse(text.text, text.length, "FILE", &given, &err) != STRAG_OK)
+    if (strag_plan_file_parse(text.text, text.length, "FILE", NULL, &given, &err) != STRAG_OK)
         fail_msg("%s", err.text);
     return given;
 }
@@ -119,7 +119,7 @@ static void same_measure(const struct strag_instance *instance, const struct str
         .state = instance->problem.state,
     };
     assert_int_equal(strag_verify(instance->algorithm, &problem, &a, NULL, &err), STRAG_OK);
-    if (strag_given_prove(given, &b, &err) != STRAG_OK)
+    if (strag_given_prove(given, &strag_given_asked, NULL, &b, &err) != STRAG_OK)
         fail_msg("%s", err.text);
     assert_int_equal(a.rounds, b.rounds);
     assert_int_equal(a.before, b.before);
@@ -329,7 +329,7 @@ static void mistakes_are_named(void **state)
         struct strag_given *given = NULL;
         struct strag_error err = {""};
         const char *text = refusals[r].text;
-        int status = strag_plan_file_parse(text, strlen(text), "FILE", &given, &err);
+        int status = strag_plan_file_parse(text, strlen(text), "FILE", NULL, &given, &err);
         if (status != STRAG_ERR_ARGUMENT ||
             strncmp(err.text, refusals[r].why, strlen(refusals[r].why)) != 0)
             fail_msg("%s\n    %d: %s\n    expected: %s", text, status, err.text, refusals[r].why);
@@ -369,7 +369,7 @@ static void add_op(struct strag_given *given, enum strag_kind kind, int peer, in
 static void close_given(struct strag_given *given)
 {
     struct strag_error err;
-    if (strag_given_close(given, &err) != STRAG_OK)
+    if (strag_given_close(given, NULL, &err) != STRAG_OK)
         fail_msg("%s", err.text);
 }
 
@@ -380,7 +380,7 @@ static void empty_loops_are_refused(void **state)
     struct strag_given *given = begin_given(1);
     assert_true(strag_given_add_group(given, 0, 2, 1));
     assert_true(strag_given_add_loop(given, 1 << 30));
-    assert_int_equal(strag_given_close(given, &err), STRAG_ERR_ARGUMENT);
+    assert_int_equal(strag_given_close(given, NULL, &err), STRAG_ERR_ARGUMENT);
     assert_string_equal(err.text, "group 0: a loop without operations");
     strag_given_free(given);
 }
@@ -401,7 +401,7 @@ static void long_rounds_are_proved(void **state)
         }
     }
     close_given(given);
-    if (strag_given_prove(given, &measure, &err) != STRAG_OK)
+    if (strag_given_prove(given, &strag_given_asked, NULL, &measure, &err) != STRAG_OK)
         fail_msg("%s", err.text);
     assert_int_equal(measure.rounds, 1);
     assert_int_equal(measure.chain, 1);
@@ -426,11 +426,12 @@ static void long_chains_are_counted(void **state)
     }
     strag_given_head(given)->chain = UINT16_MAX;
     close_given(given);
-    assert_int_equal(strag_given_prove(given, &measure, &err), STRAG_ERR_FALSE);
+    assert_int_equal(strag_given_prove(given, &strag_given_asked, NULL, &measure, &err),
+                     STRAG_ERR_FALSE);
     assert_string_equal(err.text,
                         "made n=2: 70001 messages need one another in a row; it claims 65535");
     strag_given_head(given)->chain = 2 * TURNS + 1;
-    assert_int_equal(strag_given_prove(given, &measure, &err), STRAG_OK);
+    assert_int_equal(strag_given_prove(given, &strag_given_asked, NULL, &measure, &err), STRAG_OK);
     assert_int_equal(measure.chain, 2 * TURNS + 1);
     strag_given_free(given);
 }
@@ -444,7 +445,7 @@ static int read_and_send(struct text text, struct strag_given **given, struct st
     struct strag_instance instance;
     void *bytes = NULL;
     size_t size;
-    int status = strag_plan_file_parse(text.text, text.length, "FILE", &read, err);
+    int status = strag_plan_file_parse(text.text, text.length, "FILE", NULL, &read, err);
     if (status != STRAG_OK)
         return status;
     const struct strag_problem problem = {.n = strag_given_head(read)->n};
@@ -580,7 +581,7 @@ static void judge(const char *text, struct tally *tally, struct rng *rng)
 {
     struct strag_given *given = NULL;
     struct strag_error err = {""};
-    int status = strag_plan_file_parse(text, strlen(text), "FILE", &given, &err);
+    int status = strag_plan_file_parse(text, strlen(text), "FILE", NULL, &given, &err);
     if (status != STRAG_OK) {
         assert_int_equal(status, STRAG_ERR_ARGUMENT);
         assert_int_equal(strncmp(err.text, "FILE:", 5), 0);
@@ -593,7 +594,7 @@ static void judge(const char *text, struct tally *tally, struct rng *rng)
         return;
     }
     const int n = strag_given_head(given)->n;
-    status = strag_given_prove(given, NULL, &err);
+    status = strag_given_prove(given, &strag_given_asked, NULL, NULL, &err);
     if (status == STRAG_ERR_FALSE) {
         assert_true(strlen(err.text) > 10);
         tally->disproved++;

@@ -3,6 +3,7 @@
  * What readers share: numbers up to a limit, files up to a length, growing arrays, names, the name
  * nearest to a wrong one, YAML that is nested too deep or refers to itself.
  */
+#include "base/file.h"
 #include "base/nearest.h"
 #include "base/text.h"
 #include "base/yaml.h"
