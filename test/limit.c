@@ -13,9 +13,9 @@
  *
  * At the limit the command gets SIGTERM, and unless it ends within 10 s, it and all that it has
  * started get SIGKILL. The exit status is the command's, as a shell has it; 124 if the limit ended
- * it, 137 if that took SIGKILL, 125 if it could not be started. SIGTERM, SIGINT and SIGHUP do what
- * the limit does; so does the end of the process that started this one: with it a test ends the
- * jobs that it runs under limits of their own.
+ * it, 125 if it could not be started. SIGTERM, SIGINT and SIGHUP do what the limit does; so does
+ * the end of the process that started this one: with a test that is ended end the jobs that it runs
+ * under limits of their own.
  *
  * The command gets short slices of time, which takes nothing from its share of processors. Ranks
  * that wait give theirs away (sched_yield), and from Linux 6.18 on that costs them a whole slice: a
@@ -40,7 +40,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { ENDED = 124, KILLED = 137, NOT_STARTED = 125 };
+enum { ENDED = 124, NOT_STARTED = 125 };
 enum { WALL_FACTOR = 20, GRACE = 10 /* seconds */, INTERVAL = 500000000 /* nanoseconds */ };
 
 /* ---- What the command gets of processors ---- */
@@ -291,7 +291,7 @@ static int watch(pid_t command, double limit, const sigset_t *signals)
         const bool over = is_over(&stage);
         if (ending && over) {
             kill_all(command);
-            return KILLED;
+            return ENDED;
         }
         if (!ending && (over || (signal > 0 && signal != SIGCHLD))) {
             kill(command, SIGTERM);

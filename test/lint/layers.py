@@ -43,6 +43,7 @@ MAY_INCLUDE = {
     "test/dist": ["src/strag.h"],
     "test/fuzz": SRC,
     "test/gpu": SRC + ["cuda", "test/cuda"],
+    "test/limit.c": [],
     "test/mpi": SRC + ["test/cuda"],
     "test/queue": SRC + ["ompi_coll_strag", "test/unit"],
     "test/mpi/arrivals_error.c": SRC + ["ompi_coll_strag"],  # it takes arrivals.c apart
