@@ -3,6 +3,7 @@
 
 #include "compat/tags.h"
 #include "log.h"
+#include "stuck_say.h"
 #include "teardown.h"
 #include "transport.h"
 
@@ -69,14 +70,35 @@ static bool is_over(struct coll_strag_collect *collect, int r)
     return true;
 }
 
+/* On rank 0. */
+static void say_missing(struct coll_strag_collect *collect, double patience)
+{
+    int missing[COLL_STRAG_NAMED], count = 0;
+    for (int rank = 0; rank < collect->n; rank++) {
+        if (is_over(collect, rank))
+            continue;
+        if (count < COLL_STRAG_NAMED)
+            missing[count] = rank;
+        count++;
+    }
+    coll_strag_say_awaited(collect->comm,
+                           coll_strag_teardown_is_final() ? "MPI_Finalize" : "MPI_Comm_free",
+                           missing, count, COLL_STRAG_COLLECT_SILENTLY, patience);
+}
+
 bool coll_strag_collect_wait(struct coll_strag_collect *collect, double patience)
 {
-    const double until = coll_strag_seconds() + patience;
-    bool all = true;
+    const double start = coll_strag_seconds();
+    bool all = true, silent = collect->bytes != NULL; /* rank 0 speaks */
     for (int r = 0; collect->requests && r < collect->n; r++) {
         bool over;
-        while (!(over = is_over(collect, r)) && coll_strag_seconds() < until)
+        while (!(over = is_over(collect, r)) && coll_strag_seconds() < start + patience) {
+            if (silent && coll_strag_seconds() > start + COLL_STRAG_COLLECT_SILENTLY) {
+                silent = false;
+                say_missing(collect, patience);
+            }
             opal_progress();
+        }
         all = all && over;
     }
     return all;

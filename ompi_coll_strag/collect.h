@@ -6,7 +6,8 @@
  * communicators in another order on each: so all that a rank has to send and to receive is posted
  * before it waits for anything. Nobody waits for ever: after COLL_STRAG_COLLECT_PATIENCE rank 0
  * goes on without those that are missing, and others without knowing that theirs has arrived; what
- * is still under way then is left to its messages.
+ * is still under way then is left to its messages. After COLL_STRAG_COLLECT_SILENTLY rank 0 says
+ * once on standard error which ranks are missing.
  *
  * In MPI_Comm_free rank 0 may be in that of another communicator, where it waits for this rank. So
  * others leave theirs to its messages after COLL_STRAG_COLLECT_BRIEFLY, and wait for it in
@@ -19,6 +20,7 @@
 
 /* Seconds. */
 #define COLL_STRAG_COLLECT_PATIENCE 60.0
+#define COLL_STRAG_COLLECT_SILENTLY 5.0
 #define COLL_STRAG_COLLECT_BRIEFLY  1.0
 
 struct coll_strag_collect {

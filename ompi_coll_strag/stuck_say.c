@@ -8,8 +8,6 @@
 
 #include <stdlib.h>
 
-enum { NAMED = 8 }; /* ranks of each kind; of more it is said how many there are */
-
 /* "rank 3 (node7)". */
 static void put_rank(FILE *out, ompi_communicator_t *comm, int rank)
 {
@@ -137,22 +135,24 @@ static void put_known(FILE *out, const struct strag_roster_entry *known)
         fprintf(out, " of %llu bytes", (unsigned long long)known->bytes);
 }
 
-/* @param count  how many there are; up to NAMED are in `ranks` */
+/* @param roster  NULL: no more is known of them
+ * @param count   how many there are; up to COLL_STRAG_NAMED are in `ranks` */
 static void put_ranks(FILE *out, const char *title, ompi_communicator_t *comm,
                       const struct strag_roster *roster, const int *ranks, int count)
 {
     if (count == 0)
         return;
     fprintf(out, "  %s: ", title);
-    for (int i = 0; i < count && i < NAMED; i++) {
-        const struct strag_roster_entry *known = strag_roster_other(roster, ranks[i]);
+    for (int i = 0; i < count && i < COLL_STRAG_NAMED; i++) {
+        const struct strag_roster_entry *known =
+            roster ? strag_roster_other(roster, ranks[i]) : NULL;
         fputs(i ? ", " : "", out);
         put_rank(out, comm, ranks[i]);
         if (known)
             put_known(out, known);
     }
-    if (count > NAMED)
-        fprintf(out, ", and %d more", count - NAMED);
+    if (count > COLL_STRAG_NAMED)
+        fprintf(out, ", and %d more", count - COLL_STRAG_NAMED);
     fputc('\n', out);
 }
 
@@ -161,10 +161,10 @@ void coll_strag_say_missing(ompi_communicator_t *comm, const struct strag_roster
 {
     char *what = NULL;
     size_t length;
-    int missing[NAMED], others[STRAG_ROSTER_OTHERS];
+    int missing[COLL_STRAG_NAMED], others[STRAG_ROSTER_OTHERS];
     FILE *out = open_memstream(&what, &length);
     if (out) {
-        const int nmissing = strag_roster_missing(roster, missing, NAMED);
+        const int nmissing = strag_roster_missing(roster, missing, COLL_STRAG_NAMED);
         const int nothers = strag_roster_called(roster, others);
         put_title(out, comm, self->number);
         fputs(",\n", out);
@@ -176,4 +176,19 @@ void coll_strag_say_missing(ompi_communicator_t *comm, const struct strag_roster
             fputs("  All ranks have called it.\n", out);
     }
     show(coll_strag_text_stuck, out, &what);
+}
+
+void coll_strag_say_awaited(ompi_communicator_t *comm, const char *function, const int *ranks,
+                            int count, double seconds, double most)
+{
+    char *what = NULL;
+    size_t length;
+    FILE *out = open_memstream(&what, &length);
+    if (out) {
+        fprintf(out, "%s of %s (%d ranks) has waited for %.0f s, and waits for %.0f s at most.\n\n",
+                function, comm->c_name[0] ? comm->c_name : "a communicator", ompi_comm_size(comm),
+                seconds, most);
+        put_ranks(out, "not called by", comm, NULL, ranks, count);
+    }
+    show(coll_strag_text_awaited, out, &what);
 }

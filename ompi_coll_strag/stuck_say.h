@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What users are told of a call that stands still, on standard error. */
+/* What users are told on standard error of a call that stands still, and of other waiting. */
 #ifndef COLL_STRAG_STUCK_SAY_H
 #define COLL_STRAG_STUCK_SAY_H
 
@@ -7,7 +7,10 @@
 
 #include "watch/roster.h"
 
-enum { COLL_STRAG_OWN_OPERATOR = 0xffff }; /* the program's */
+enum {
+    COLL_STRAG_OWN_OPERATOR = 0xffff, /* the program's */
+    COLL_STRAG_NAMED = 8,             /* ranks of each kind; of more the number is given */
+};
 
 /** What must be the same on all ranks of a call, beside its bytes: the operator, as far as it is
  * MPI's own, blocks, and the outcome of its choice, from the top. @return not 0 */
@@ -37,5 +40,12 @@ void coll_strag_say_failed(ompi_communicator_t *comm, uint64_t number, int rank)
 /** Who has not entered a call. @param seconds  it has stood still */
 void coll_strag_say_missing(ompi_communicator_t *comm, const struct strag_roster *roster,
                             const struct strag_roster_entry *self, double seconds);
+
+/** Whose records rank 0 waits for when a communicator comes to its end.
+ * @param function  in which it waits
+ * @param ranks     the missing ones, of which the first COLL_STRAG_NAMED are read
+ * @param seconds   it has waited, and waits at most */
+void coll_strag_say_awaited(ompi_communicator_t *comm, const char *function, const int *ranks,
+                            int count, double seconds, double most);
 
 #endif

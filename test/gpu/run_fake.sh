@@ -34,7 +34,7 @@ export LD_LIBRARY_PATH=$driver${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 awk -F , 'NF != 5 { exit 1 } END { exit NR != 21 }' "$results/kernels.csv" || fail "kernels.csv"
 for how in device copy; do
     OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
-        timeout 100 "${STRAG_MPIRUN:-$builddir/strag-mpirun}" --oversubscribe -np 3 -x LD_LIBRARY_PATH \
+        "$builddir/test/limit" 100 "${STRAG_MPIRUN:-$builddir/strag-mpirun}" --oversubscribe -np 3 -x LD_LIBRARY_PATH \
         --mca coll strag --mca coll_strag_device_buffers yes "$builddir/test/gpu/allreduce" \
         --label "$how" --how "$how" --bytes 65536,300000 < /dev/null > "$results/$how.csv" 2> "$results/log" ||
         { cat "$results/log"; fail "allreduce --how $how"; }

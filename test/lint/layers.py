@@ -43,6 +43,7 @@ MAY_INCLUDE = {
     "test/dist": ["src/strag.h"],
     "test/fuzz": SRC,
     "test/gpu": SRC + ["cuda", "test/cuda"],
+    "test/limit.c": [],
     "test/mpi": SRC + ["test/cuda"],
     "test/queue": SRC + ["ompi_coll_strag", "test/unit"],
     "test/mpi/arrivals_error.c": SRC + ["ompi_coll_strag"],  # it takes arrivals.c apart
@@ -65,8 +66,8 @@ COMPONENT_LAYERS = [
     ["decision", "given", "model", "plans", "transport"],
     ["transport_pml", "shared_memory", "ucp/*", "parts"],
     ["arrivals", "device", "explain", "heritage", "links", "ping", "place", "segments", "state", "table"],
-    ["attribute", "collect", "file_name", "machine_key", "stuck_say"],
-    ["fingerprint", "host_notes", "notes", "rank_info", "save", "table_cache", "stuck_news", "trace", "update", "winners"],
+    ["attribute", "file_name", "machine_key", "stuck_say"],
+    ["collect", "fingerprint", "host_notes", "notes", "rank_info", "save", "table_cache", "stuck_news", "trace", "update", "winners"],
     ["watch_make"],
     ["watch"],
     ["report"],

@@ -4,7 +4,7 @@
 # what it warns of arrives whole, and stock jobs are as they were. Run by inside.sh.
 set -eu
 : "${builddir:?}"
-limit=$((60 * ${STRAG_TEST_SLOWER:-1})) # seconds a job
+limit=("$builddir/test/limit" 60) # seconds a job
 
 fail()
 {
@@ -26,7 +26,7 @@ job()
 {
     local result=$1
     shift
-    timeout "$limit" mpirun --oversubscribe --mca btl ^ofi,tcp -np 2 "$@" "$builddir/test/dist/sum" \
+    "${limit[@]}" mpirun --oversubscribe --mca btl ^ofi,tcp -np 2 "$@" "$builddir/test/dist/sum" \
         < /dev/null > "$output" 2>&1 || fail "mpirun $*"
     [ "$(grep -c "^sum $result\$" "$output")" = 1 ] || fail "no sum: mpirun $*"
     what="mpirun $*"
@@ -78,14 +78,14 @@ trap 'rm -rf "$output" "$home"' EXIT
 chown 65534:65534 "$home"
 (
     cd "$home"
-    timeout "$limit" setpriv --reuid 65534 --regid 65534 --clear-groups env -u TMPDIR HOME="$home" \
+    "${limit[@]}" setpriv --reuid 65534 --regid 65534 --clear-groups env -u TMPDIR HOME="$home" \
         mpirun --oversubscribe --mca btl ^ofi,tcp -np 2 --mca coll strag "${log[@]}" "$builddir/test/dist/sum" \
         < /dev/null > "$output" 2>&1
 ) || fail 'as another user'
 what='as another user'
 it "$ran"
 
-timeout "$limit" mpirun --oversubscribe -np 2 --mca coll strag strag-tune --help < /dev/null > "$output" 2>&1 ||
+"${limit[@]}" mpirun --oversubscribe -np 2 --mca coll strag strag-tune --help < /dev/null > "$output" 2>&1 ||
     fail 'strag-tune'
 ompi_info > "$output" 2>&1
 what=ompi_info

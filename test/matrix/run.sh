@@ -21,7 +21,7 @@ the Debian suite that has this version: 4.1 (bookworm), 5.0 (trixie), 6.0 (sid).
   --help
 
 Needs root, debootstrap and util-linux, and for a new chroot the mirror. Known failures of Open MPI
-itself are in test/matrix/known-failures.txt. STRAG_TEST_SLOWER=3 for a busy machine: three times the
+itself are in test/matrix/known-failures.txt. STRAG_TEST_SLOWER=3 for a slow machine: three times the
 tests' time limits. Exit status: 0: nothing else failed; 1; 2: wrong usage.
 END
 }

@@ -130,14 +130,14 @@ if [ -e "$stock/mca_mtl_psm.so" ]; then
     component_options=(--mca mca_base_component_path "$builddir/ompi_coll_strag/.libs:$components")
 fi
 
-# mpi RANKS MPIRUN-OPTIONS-AND-PROGRAM...: run it, at most mpi_limit seconds; STRAG_TEST_SLOWER times
-# as long on a busy machine
+# mpi RANKS MPIRUN-OPTIONS-AND-PROGRAM...: run it, at most mpi_limit seconds, not counting what other
+# programs take (limit.c)
 mpi_limit=120
 mpi()
 {
     local ranks=$1
     shift
-    timeout --kill-after=10 "$((mpi_limit * ${STRAG_TEST_SLOWER:-1}))" "$STRAG_MPIRUN" --allow-run-as-root --oversubscribe \
+    "$builddir/test/limit" "$mpi_limit" "$STRAG_MPIRUN" --allow-run-as-root --oversubscribe \
         ${component_options[@]+"${component_options[@]}"} \
         ${transport_options[@]+"${transport_options[@]}"} -np "$ranks" "$@" < /dev/null
 }

@@ -113,7 +113,7 @@ for ranks in "${numbers[@]}"; do
                 made_up=(env "HWLOC_SYNTHETIC=$machine" HWLOC_THISSYSTEM=1)
             fi
             # shellcheck disable=SC2086 # options
-            if ! timeout --kill-after=10 "$mpi_limit" ${made_up[@]+"${made_up[@]}"} "$STRAG_MPIRUN" \
+            if ! "$builddir/test/limit" "$mpi_limit" ${made_up[@]+"${made_up[@]}"} "$STRAG_MPIRUN" \
                 ${component_options[@]+"${component_options[@]}"} \
                 -np "$ranks" --allow-run-as-root --oversubscribe $mapping --mca coll strag \
                 --mca coll_strag_verbose 2 "$programs/layout" > "$output" 2>&1 < /dev/null; then

@@ -163,13 +163,15 @@ done
 
 over shm
 mpi_limit=60
-noticed 'was not stopped' "$ranks" "$programs/stopped" --seconds 2 --stops 2 --fault 1
+noticed 'was not stopped' "$ranks" "$programs/stopped" --seconds 60 --stops 2 --fault 1
 kill_one 90 "$programs/killed" --rank -1 # nobody dies
 ! died || fail "a job without a death has the exit status of one with it"
 before=$(files)
-STRAG_TEST_JOB=$seed.left sleep 60 &
+STRAG_TEST_JOB=$seed.left sleep infinity &
 stays=$!
-sleep 0.2
+until grep -qzx "STRAG_TEST_JOB=$seed.left" "/proc/$stays/environ"; do
+    sleep 0.1
+done
 if nothing_left "$seed.left" "$before" 5 > "$output"; then
     fail "a process that was left behind was not noticed"
 fi

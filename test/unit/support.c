@@ -4,6 +4,7 @@
 #include "algorithms/table.h"
 
 #include <limits.h>
+#include <time.h>
 
 uint64_t scramble(uint64_t x)
 {
@@ -45,6 +46,13 @@ uint64_t support_seed(const char *test)
     uint64_t seed = setting("STRAG_SEED", 1);
     print_message("%s: STRAG_SEED=%llu\n", test, (unsigned long long)seed);
     return seed;
+}
+
+double support_thread_seconds(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
 bool support_is_short(void)

@@ -49,6 +49,9 @@ bool support_is_short(void);
 /** STRAG_CASES, or `usual` but at most STRAG_CASES_MOST. */
 long support_cases(long usual);
 
+/** What this thread has got of processors, in seconds: a limit of that holds on a busy machine. */
+double support_thread_seconds(void);
+
 /** The algorithm of that name; the test fails if there is none. */
 const struct strag_algorithm *support_algorithm(const char *name);
 
