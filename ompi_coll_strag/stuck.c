@@ -384,6 +384,20 @@ static void examine(struct coll_strag_stuck *stuck, double now)
     say_wait(stuck, now);
 }
 
+/* Keep a communicator, unless another thread has just begun to destroy it.
+ * @return false: it is being destroyed, and must be left alone */
+static bool retain_alive(ompi_communicator_t *comm)
+{
+    int32_t *references = (int32_t *)(uintptr_t) & ((opal_object_t *)comm)->obj_reference_count;
+    int32_t count = __atomic_load_n(references, __ATOMIC_RELAXED);
+    while (count > 0) {
+        if (__atomic_compare_exchange_n(references, &count, count + 1, false, __ATOMIC_ACQUIRE,
+                                        __ATOMIC_RELAXED))
+            return true;
+    }
+    return false;
+}
+
 /* Called by Open MPI at every eighth of its progresses. A message that is sent or looked for makes
  * progress, which may free the communicator. */
 static int tick(void)
@@ -396,7 +410,7 @@ static int tick(void)
     for (struct coll_strag_stuck *stuck = list.first; stuck; stuck = list.next) {
         ompi_communicator_t *comm = stuck->examined.comm;
         list.next = stuck->examined.next;
-        if (!coll_strag_retain_alive(comm))
+        if (!retain_alive(comm))
             continue;
         examine(stuck, now);
         OBJ_RELEASE(comm);

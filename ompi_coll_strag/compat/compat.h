@@ -219,20 +219,6 @@ static inline bool coll_strag_info(const ompi_communicator_t *comm, const char *
     return found;
 }
 
-/* Keep a communicator, unless another thread has just begun to destroy it.
- * @return false: it is being destroyed, and must be left alone */
-static inline bool coll_strag_retain_alive(ompi_communicator_t *comm)
-{
-    int32_t *references = (int32_t *)(uintptr_t)&((opal_object_t *)comm)->obj_reference_count;
-    int32_t count = __atomic_load_n(references, __ATOMIC_RELAXED);
-    while (count > 0) {
-        if (__atomic_compare_exchange_n(references, &count, count + 1, false, __ATOMIC_ACQUIRE,
-                                        __ATOMIC_RELAXED))
-            return true;
-    }
-    return false;
-}
-
 /* How many info keys a communicator has. */
 static inline int coll_strag_info_count(const ompi_communicator_t *comm)
 {
