@@ -47,8 +47,7 @@ static void read_one(struct reader *reader, int rank, struct rng *rng)
     if (call.number != 0) {
         reader->found++;
         reader->others += call.number != number;
-        reader->torn +=
-            call.bytes != bytes_of(rank, number) || call.what != what_of(rank, number);
+        reader->torn += call.bytes != bytes_of(rank, number) || call.what != what_of(rank, number);
         reader->backwards += last < number;
     }
     if (last > reader->latest[rank])
