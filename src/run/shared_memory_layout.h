@@ -82,6 +82,9 @@ enum {
 
 /* ---- In the arena ---- */
 
+/* Processes share what is atomic there, but no locks. */
+_Static_assert(ATOMIC_LLONG_LOCK_FREE == 2, "64-bit atomics need no lock");
+
 struct strag_shm_cell {
     /* Upper half: of the assignment of the ring; lower half: of the message, from 1 in each
      * channel. 0: none yet. */
