@@ -351,7 +351,7 @@ static bool meet(struct strag_shm *shm, int index, const struct strag_shm_info *
 {
     struct strag_shm_peer *peer = &shm->peers[index];
     const struct strag_shm_arena *arena = &peer->opened->arena;
-    const size_t offset = (size_t)info->desk * STRAG_SHM_LINE;
+    const uint64_t offset = (uint64_t)info->desk * STRAG_SHM_LINE;
     if (offset < (size_t)(arena->desks - arena->base) ||
         offset + strag_shm_desk_bytes(shm->n) > (size_t)(arena->small - arena->base))
         return false;
