@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The compiler: language, warnings, sanitizers.
+# The compiler: language, numbers, warnings, sanitizers.
 
 # STRAG_CHECK_CFLAG(FLAG, IF-ACCEPTED, [IF-NOT])
 AC_DEFUN([STRAG_CHECK_CFLAG], [
@@ -18,6 +18,20 @@ AC_DEFUN([STRAG_CHECK_CFLAG], [
 AC_DEFUN([STRAG_C11], [
   STRAG_CHECK_CFLAG([-std=gnu11], [CC="$CC -std=gnu11"],
                     [AC_MSG_ERROR([$CC does not accept -std=gnu11; GCC 9 or Clang 9, or newer, do])])
+])
+
+# Ranks compute the same plans, each by itself: floating-point numbers must not depend on what a
+# processor can do, or on how a function was inlined. So products and sums are not fused, and an i386
+# computes as any other processor does (SSE2), not with 80 bits.
+AC_DEFUN([STRAG_NUMBERS], [
+  NUMBER_CFLAGS=
+  STRAG_CHECK_CFLAG([-ffp-contract=off], [NUMBER_CFLAGS=-ffp-contract=off])
+  AC_COMPILE_IFELSE([AC_LANG_SOURCE([[
+#if __FLT_EVAL_METHOD__ != 0
+#error more than 64 bits
+#endif
+int none;]])], [], [NUMBER_CFLAGS="$NUMBER_CFLAGS -msse2 -mfpmath=sse"])
+  AC_SUBST([NUMBER_CFLAGS])
 ])
 
 AC_DEFUN([STRAG_WARNINGS], [

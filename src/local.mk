@@ -49,6 +49,7 @@ src_libstrag_la_SOURCES = \
 	src/base/compact.c src/base/compact.h \
 	src/base/parse.c src/base/parse.h \
 	src/base/progress.h \
+	src/base/scale.h \
 	src/base/status.c src/base/status.h \
 	src/base/text.c src/base/text.h \
 	src/base/units.c src/base/units.h \

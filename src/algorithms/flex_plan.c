@@ -8,11 +8,10 @@
 
 #include "algorithms/flex_cuts.h"
 #include "algorithms/flex_shares.h"
+#include "base/scale.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-__extension__ typedef unsigned __int128 wide;
 
 enum { NONE = -1 };
 
@@ -185,7 +184,7 @@ static int64_t share_before(const struct planner *planner, int64_t place, int64_
     int64_t whole = planner->flex->whole;
     if (place == 0 || place == whole)
         return place == 0 ? 0 : share;
-    return (int64_t)((wide)place * (wide)share / (wide)whole);
+    return (int64_t)strag_scale((uint64_t)place, (uint64_t)share, (uint64_t)whole);
 }
 
 /* The old ranges below a child. */

@@ -53,11 +53,12 @@ static const double seconds_per_switch = 0.3e-6;  /* from a rank to the next one
 static const double clearly = 2.0 / 3; /* of the time: better by more than may be wrong */
 
 enum {
-    FEW = 3,                        /* ranks on a processor */
-    MESSAGE_MOST = 128 << 10,       /* bytes under way to one rank: half of its 8 slots of 32 KiB */
-    LOOKS_PER_DOUBLING = 4,         /* sizes in a table */
-    SHORTEST_LOOK = 1024,           /* bytes */
-    LOOKS = 30 * LOOKS_PER_DOUBLING /* up to 1 TiB */
+    FEW = 3,                  /* ranks on a processor */
+    MESSAGE_MOST = 128 << 10, /* bytes under way to one rank: half of its 8 slots of 32 KiB */
+    LOOKS_PER_DOUBLING = 4,   /* sizes in a table */
+    SHORTEST_LOOK = 1024,     /* bytes */
+    /* up to 1 TiB, or 1 GiB of 32-bit addresses */
+    LOOKS = (sizeof(size_t) > 4 ? 30 : 20) * LOOKS_PER_DOUBLING
 };
 
 static double seconds(const struct strag_crowd *crowd, double bytes, int blocks)

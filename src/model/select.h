@@ -87,8 +87,9 @@ struct strag_select_options {
  * strag_attempt.messages. */
 int strag_select_messages(int n);
 
-/** The largest size that tables look at: 1 TiB; above, the last entry holds. */
-#define STRAG_SELECT_BYTES_MAX ((size_t)1 << 40)
+/** The largest size that tables look at: 1 TiB, or 1 GiB of 32-bit addresses; above, the last entry
+ * holds. */
+#define STRAG_SELECT_BYTES_MAX ((size_t)1 << (sizeof(size_t) > 4 ? 40 : 30))
 
 /**
  * Price every algorithm that can be planned for the problem, each with the block counts that are

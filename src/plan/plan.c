@@ -7,13 +7,12 @@
  */
 #include "plan/plan.h"
 
+#include "base/scale.h"
 #include "base/text.h"
 
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-
-__extension__ typedef unsigned __int128 wide;
 
 size_t strag_block_start(const struct strag_bounds *bounds, int block, size_t count)
 {
@@ -21,7 +20,7 @@ size_t strag_block_start(const struct strag_bounds *bounds, int block, size_t co
         return block ? count : 0;
     uint64_t numerator = (uint64_t)(bounds->numerator ? bounds->numerator[block] : block);
     uint64_t denominator = (uint64_t)(bounds->numerator ? bounds->denominator : bounds->blocks);
-    return (size_t)((wide)numerator * count / denominator);
+    return (size_t)strag_scale(count, numerator, denominator);
 }
 
 double strag_block_fraction(const struct strag_bounds *bounds, int first, int count)

@@ -13,8 +13,6 @@
 #include <math.h>
 #include <string.h>
 
-__extension__ typedef unsigned __int128 wide;
-
 /* What is done with each of the plans. */
 struct pass {
     void (*visit)(struct pass *pass, const struct strag_plan *plan);
@@ -158,16 +156,20 @@ int strag_show_text(FILE *out, const struct strag_instance *instance, struct str
  * exact first element for every count below 2^50 / denominator. */
 static double bound_above(uint64_t numerator, uint64_t denominator)
 {
-    const wide smallest = (wide)1 << 52; /* a double's significand is 2^52 to 2^53 - 1 */
+    const uint64_t smallest = UINT64_C(1) << 52; /* a double's significand is 2^52 to 2^53 - 1 */
     if (numerator == 0)
         return 0;
-    /* With this shift the fraction is significand / 2^shift; at most 62 steps, as the fraction is
-     * 2^-62 or more, and numerator << shift stays below 2^53 * 2^62. */
-    int shift = 52;
-    while (((wide)numerator << shift) / denominator < smallest)
+    /* The fraction is (significand + rest / denominator) / 2^shift. It is 2^-62 or more, so that at
+     * most 114 steps are taken, and the rest stays below the denominator. */
+    uint64_t significand = numerator / denominator, rest = numerator % denominator;
+    int shift = 0;
+    while (significand < smallest) {
+        rest *= 2;
+        significand = 2 * significand + rest / denominator;
+        rest %= denominator;
         shift++;
-    wide significand = (((wide)numerator << shift) + denominator - 1) / denominator;
-    return ldexp((double)(uint64_t)significand, -shift);
+    }
+    return ldexp((double)(significand + (rest > 0)), -shift);
 }
 
 static void json_bounds(FILE *out, const struct strag_bounds *bounds)

@@ -6,7 +6,7 @@
  *     shared_memory_layout.h    what is in the memory: an arena for each process, and in it, for
  *                               each of its communicators, a desk; channels, cells, slots
  *     shared_memory_limits.c    how much memory that may be, and what is made of it
- *     shared_memory_arena.c     making a process's arena, a file without a name; opening others'
+ *     shared_memory_arena.c     making a process's arena, a System V segment; attaching others'
  *     shared_memory_room.c      room for messages: slots and rings, and how they come back
  *     shared_memory_write.c     values into slots: through the caches, or around them
  *     shared_memory_join.c      a communicator joins and leaves
@@ -37,11 +37,11 @@ struct strag_shm_hold;    /* arenas that stay */
 enum strag_shm_reason {
     STRAG_SHM_ABLE,
     STRAG_SHM_NO_MEMORY,
-    STRAG_SHM_FILE_SIZE,
     STRAG_SHM_ADDRESSES,
     STRAG_SHM_CGROUP,
-    STRAG_SHM_FILES,
     STRAG_SHM_REFUSED,
+    STRAG_SHM_SYSTEM_LIMITS,
+    STRAG_SHM_NOT_RESERVED,
     STRAG_SHM_TOO_SMALL,
     STRAG_SHM_FULL,
     STRAG_SHM_NOT_SEEN,
@@ -49,7 +49,7 @@ enum strag_shm_reason {
     STRAG_SHM_REASONS,
 };
 
-/** A reason in words, such as "its limit of file sizes (ulimit -f) is too low". */
+/** A reason in words, such as "its limit of addresses (ulimit -v) leaves too little". */
 const char *strag_shm_reason_text(enum strag_shm_reason reason);
 
 /* The process around the transport. */
@@ -71,12 +71,13 @@ struct strag_shm_info {
     uint64_t desk_key;      /* at the beginning of its desk */
     uint64_t processor_set; /* hash of the processors that it may run on */
     int32_t processors;     /* how many these are; 0: unknown */
-    int32_t pid, fd;        /* of the arena */
+    int32_t segment;        /* the arena's number among the IPC namespace's */
     uint32_t bytes;         /* of the arena */
     uint32_t desk;          /* offset in the arena, in lines */
     uint32_t slot;          /* bytes of a slot */
     int32_t yields;         /* of its host structure */
     int32_t note;           /* the caller's */
+    int32_t padding;
 };
 
 /* ---- The process ---- */

@@ -2,78 +2,85 @@
 /*
  * A process's arena, and those of other processes.
  *
- * It is a file without a name (memfd): it is gone with the last process that has it mapped, however
- * that ends, and takes memory only where something was written. Another process opens it by its
- * owner's folder in /proc, for reading. Where that folder cannot be seen, as between containers, or
- * is another process's, the opener does not find the key that it was told. Nobody can make the file
- * shorter, so that a reader never gets SIGBUS; and it is in no core file.
+ * It is a System V segment, which another process attaches, for reading, by its number alone. Its
+ * owner need not help, it has no name in a file system, and the two may be in different namespaces
+ * of users, processes, mounts and networks, as ranks in containers are: only their IPC namespace
+ * and their user have to be the same. In another IPC namespace that number is another segment's, or
+ * nobody's: the opener does not find the key that it was told.
+ *
+ * The segment is marked for removal as soon as its owner has attached it. Linux lets others attach
+ * it all the same (shmat(2)), and it is gone with the last process that has it, however that ends.
+ * It takes memory only where something was written; but if the system does not overcommit memory
+ * (vm.overcommit_memory=2), all of it is reserved in the beginning, or refused. So no process gets
+ * SIGBUS in the middle of a call. Nobody can make a segment shorter, nobody else can write there,
+ * and it is in no core file.
  *
  * All of it goes when the last communicator of the process does that shares memory, or that may
  * inherit from one that does.
  */
-#define _GNU_SOURCE /* memfd_create */
+#define _GNU_SOURCE /* MADV_DONTDUMP */
 
 #include "run/shared_memory_layout.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
-#include <sys/resource.h>
+#include <sys/shm.h>
 #include <sys/stat.h>
-#include <unistd.h>
-
-#ifndef MFD_NOEXEC_SEAL
-#define MFD_NOEXEC_SEAL 8u /* Linux 6.3 */
-#endif
-
-enum {
-    NONE = STRAG_SHM_NO_FILE,
-    FILES_SPARE = 32, /* numbers that we leave to others who open files later */
-};
-
-static const char name[] = "coll_strag", link_begins[] = "/memfd:coll_strag";
 
 /* ---- Our own ---- */
 
-/* @return the file; or NONE, and the reason */
-static int make_file(enum strag_shm_reason *reason)
+/* @return NULL: errno says why not */
+static void *attach(int segment, size_t bytes, int flags)
 {
-    struct rlimit files;
-    int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL);
-    if (fd < 0 && errno == EINVAL) /* an older kernel */
-        fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    *reason = errno == EMFILE || errno == ENFILE ? STRAG_SHM_FILES : STRAG_SHM_REFUSED;
-    if (fd < 0)
-        return NONE;
-    /* The lowest free number: those above may be in use, too, but not many are left. */
-    if (getrlimit(RLIMIT_NOFILE, &files) == 0 && (rlim_t)fd + FILES_SPARE >= files.rlim_cur) {
-        *reason = STRAG_SHM_FILES;
-        close(fd);
-        return NONE;
-    }
-    return fd;
-}
-
-static void *map(int fd, size_t bytes, int protection)
-{
-    void *memory = mmap(NULL, bytes, protection, MAP_SHARED, fd, 0);
-    if (memory == MAP_FAILED)
+    void *memory = shmat(segment, NULL, flags);
+    if (memory == (void *)-1)
         return NULL;
     (void)madvise(memory, bytes, MADV_DONTDUMP); /* or core files are longer */
     return memory;
 }
 
-/* The file gets its length, for good. @return its memory, or NULL */
-static void *shape(int fd, size_t bytes)
+/* From now on also processes of the same user can attach the segment for reading only. (The
+ * superuser can do more. In a user namespace that does not map its own user this is not possible.)
+ */
+static void make_read_only(int segment)
 {
-    if (ftruncate(fd, (off_t)bytes) != 0 ||
-        fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) != 0)
+    struct shmid_ds status;
+    if (shmctl(segment, IPC_STAT, &status) != 0)
+        return;
+    status.shm_perm.mode = S_IRUSR;
+    (void)shmctl(segment, IPC_SET, &status);
+}
+
+static enum strag_shm_reason why_refused(void)
+{
+    switch (errno) {
+    case ENOMEM:
+        return STRAG_SHM_NOT_RESERVED;
+    case EINVAL: /* larger than shmmax */
+    case ENOSPC:
+        return STRAG_SHM_SYSTEM_LIMITS;
+    default:
+        return STRAG_SHM_REFUSED;
+    }
+}
+
+/* @return its memory; or NULL, and the reason */
+static void *make_segment(size_t bytes, int *segment, enum strag_shm_reason *reason)
+{
+    *segment = shmget(IPC_PRIVATE, bytes, IPC_CREAT | SHM_NORESERVE | S_IRUSR | S_IWUSR);
+    if (*segment < 0) {
+        *reason = why_refused();
         return NULL;
-    return map(fd, bytes, PROT_READ | PROT_WRITE);
+    }
+    void *memory = attach(*segment, bytes, 0);
+    (void)shmctl(*segment, IPC_RMID, NULL);
+    *reason = STRAG_SHM_NOT_MAPPED;
+    if (memory)
+        make_read_only(*segment);
+    return memory;
 }
 
 /* What is known of the arena's parts: all are free. @return false: out of memory */
@@ -110,21 +117,15 @@ enum strag_shm_reason strag_shm_arena_make_sized(struct strag_shm_process *proce
                                                  const struct strag_shm_size *size)
 {
     enum strag_shm_reason reason;
-    const int fd = make_file(&reason);
-    if (fd == NONE)
+    void *memory = make_segment(size->bytes, &process->segment, &reason);
+    if (!memory)
         return reason;
-    process->fd = fd;
-    void *memory = shape(fd, size->bytes);
-    reason = STRAG_SHM_NOT_MAPPED;
-    if (memory) {
-        strag_shm_arena_at(memory, size, &process->arena);
-        process->mapped += size->bytes;
-        reason = STRAG_SHM_NO_MEMORY;
-    }
-    if (!memory || !make_lists(process) ||
+    strag_shm_arena_at(memory, size, &process->arena);
+    process->mapped += size->bytes;
+    if (!make_lists(process) ||
         getrandom(&process->key, sizeof process->key, 0) != sizeof process->key) {
         strag_shm_arena_drop(process);
-        return reason;
+        return STRAG_SHM_NO_MEMORY;
     }
     const struct strag_shm_header header = {process->key, *size};
     memcpy(memory, &header, sizeof header);
@@ -149,11 +150,9 @@ enum strag_shm_reason strag_shm_arena_make(struct strag_shm_process *process, in
 void strag_shm_arena_drop(struct strag_shm_process *process)
 {
     if (process->arena.base) {
-        munmap(process->arena.base, process->arena.size.bytes);
+        shmdt(process->arena.base);
         process->mapped -= process->arena.size.bytes;
     }
-    if (process->fd != NONE)
-        close(process->fd);
     free(process->desk_map);
     free(process->free_small);
     free(process->free_reserve);
@@ -164,32 +163,10 @@ void strag_shm_arena_drop(struct strag_shm_process *process)
     process->free_small = process->free_reserve = process->uses = NULL;
     process->rotation = (struct strag_shm_rotation){NULL, 0, 0, 0};
     process->users = NULL;
-    process->fd = NONE;
     process->arena.base = NULL;
 }
 
 /* ---- Others' ---- */
-
-/* Only such a file is opened as is known to be harmless. */
-static int open_file(const struct strag_shm_info *owner)
-{
-    char path[64], target[sizeof link_begins];
-    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)owner->pid, (int)owner->fd);
-    ssize_t length = readlink(path, target, sizeof target - 1);
-    if (length != (ssize_t)sizeof target - 1 || memcmp(target, link_begins, sizeof target - 1) != 0)
-        return NONE;
-    return open(path, O_RDONLY | O_CLOEXEC);
-}
-
-/* Is it the one that its owner told us of? */
-static bool is_right(int fd, const struct strag_shm_info *owner)
-{
-    struct stat status;
-    struct strag_shm_header header;
-    return fstat(fd, &status) == 0 && status.st_size == (off_t)owner->bytes &&
-           pread(fd, &header, sizeof header, 0) == sizeof header &&
-           header.key == owner->arena_key && header.size.bytes == owner->bytes;
-}
 
 struct strag_shm_opened *strag_shm_arena_add(struct strag_shm_process *process, uint64_t key,
                                              void *base, bool mapped)
@@ -209,20 +186,38 @@ struct strag_shm_opened *strag_shm_arena_add(struct strag_shm_process *process, 
     return opened;
 }
 
-static enum strag_shm_reason map_other(struct strag_shm_process *process, int fd,
+/* Attach the one that its owner told us of. @return NULL, and the reason */
+static void *attach_other(const struct strag_shm_info *owner, enum strag_shm_reason *reason)
+{
+    struct shmid_ds status;
+    *reason = STRAG_SHM_NOT_SEEN;
+    if (shmctl(owner->segment, IPC_STAT, &status) != 0 || status.shm_segsz != owner->bytes)
+        return NULL;
+    void *memory = attach(owner->segment, owner->bytes, SHM_RDONLY);
+    if (!memory) {
+        *reason = STRAG_SHM_NOT_MAPPED;
+        return NULL;
+    }
+    const struct strag_shm_header *header = memory;
+    if (header->key == owner->arena_key && header->size.bytes == owner->bytes)
+        return memory;
+    shmdt(memory);
+    return NULL;
+}
+
+static enum strag_shm_reason map_other(struct strag_shm_process *process,
                                        const struct strag_shm_info *info,
                                        struct strag_shm_opened **opened)
 {
-    if (!is_right(fd, info))
-        return STRAG_SHM_NOT_SEEN;
+    enum strag_shm_reason reason;
     if (process->mapped + info->bytes > process->may_map)
         return process->may_map < process->wanted ? STRAG_SHM_ADDRESSES : STRAG_SHM_TOO_SMALL;
-    void *memory = map(fd, info->bytes, PROT_READ);
+    void *memory = attach_other(info, &reason);
     if (!memory)
-        return STRAG_SHM_NOT_MAPPED;
+        return reason;
     *opened = strag_shm_arena_add(process, info->arena_key, memory, true);
     if (!*opened)
-        munmap(memory, info->bytes);
+        shmdt(memory);
     return *opened ? STRAG_SHM_ABLE : STRAG_SHM_NO_MEMORY;
 }
 
@@ -234,13 +229,8 @@ enum strag_shm_reason strag_shm_arena_open(struct strag_shm_process *process,
     *opened = process->opened[info->arena_key % STRAG_SHM_OPEN_LISTS];
     while (*opened && (*opened)->key != info->arena_key)
         *opened = (*opened)->next;
-    if (!*opened) {
-        const int fd = open_file(info);
-        if (fd < 0)
-            return errno == EMFILE || errno == ENFILE ? STRAG_SHM_FILES : STRAG_SHM_NOT_SEEN;
-        reason = map_other(process, fd, info, opened);
-        close(fd);
-    }
+    if (!*opened)
+        reason = map_other(process, info, opened);
     if (*opened)
         (*opened)->users++;
     return reason;
@@ -256,7 +246,7 @@ void strag_shm_arena_close(struct strag_shm_process *process, struct strag_shm_o
     *place = opened->next;
     if (opened->mapped) {
         process->mapped -= opened->arena.size.bytes;
-        munmap(opened->arena.base, opened->arena.size.bytes);
+        shmdt(opened->arena.base);
     }
     free(opened);
 }

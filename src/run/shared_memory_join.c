@@ -258,7 +258,6 @@ struct strag_shm_process *strag_shm_process_create(int ranks, size_t mapped)
     }
     process->ranks = ranks < 1 ? 1 : ranks;
     process->wanted = mapped;
-    process->fd = STRAG_SHM_NO_FILE;
     return process;
 }
 
@@ -313,7 +312,7 @@ static enum strag_shm_reason make(struct strag_shm *shm, struct strag_shm_info *
         !take_desk(shm, &info->desk_key))
         return STRAG_SHM_FULL;
     info->arena_key = process->key;
-    info->fd = process->fd;
+    info->segment = process->segment;
     info->bytes = process->arena.size.bytes;
     info->slot = process->arena.size.slot;
     info->desk = (uint32_t)(((char *)shm->desk.status - process->arena.base) / STRAG_SHM_LINE);
@@ -322,7 +321,7 @@ static enum strag_shm_reason make(struct strag_shm *shm, struct strag_shm_info *
 
 enum strag_shm_reason strag_shm_make(struct strag_shm *shm, struct strag_shm_info *info)
 {
-    *info = (struct strag_shm_info){.pid = (int32_t)getpid(), .fd = -1, .yields = shm->host.yields};
+    *info = (struct strag_shm_info){.segment = -1, .yields = shm->host.yields};
     find_processors(info);
     if (shm->n < 2)
         return STRAG_SHM_ABLE;
@@ -352,7 +351,7 @@ static bool meet(struct strag_shm *shm, int index, const struct strag_shm_info *
 {
     struct strag_shm_peer *peer = &shm->peers[index];
     const struct strag_shm_arena *arena = &peer->opened->arena;
-    const size_t offset = (size_t)info->desk * STRAG_SHM_LINE;
+    const uint64_t offset = (uint64_t)info->desk * STRAG_SHM_LINE;
     if (offset < (size_t)(arena->desks - arena->base) ||
         offset + strag_shm_desk_bytes(shm->n) > (size_t)(arena->small - arena->base))
         return false;

@@ -74,7 +74,6 @@ enum {
     STRAG_SHM_LONGEST = 32768, /* most bytes of a slot */
     STRAG_SHM_SHARED = 8, /* messages that a sender remembers, since others may want the same */
     STRAG_SHM_NO_SLOT = 0xffff, /* the message is in its cell */
-    STRAG_SHM_NO_FILE = -1,
     STRAG_SHM_DESK_UNIT = 128,  /* bytes: desks begin at multiples of this */
     STRAG_SHM_OPEN_LISTS = 256, /* of arenas by key */
     STRAG_SHM_NOTES = 5,        /* calls whose notes fill a line */
@@ -83,6 +82,9 @@ enum {
 };
 
 /* ---- In the arena ---- */
+
+/* Processes share what is atomic there, but no locks. */
+_Static_assert(ATOMIC_LLONG_LOCK_FREE == 2, "64-bit atomics need no lock");
 
 struct strag_shm_cell {
     /* Upper half: of the assignment of the ring; lower half: of the message, from 1 in each
@@ -222,7 +224,7 @@ struct strag_shm_process {
     /* the arena; base NULL: there is none */
     struct strag_shm_arena arena;
     uint64_t key;
-    int fd;
+    int segment;             /* its number */
     size_t may_map, mapped;  /* bytes of addresses, in all arenas */
     unsigned char *desk_map; /* [units of desks]: is it used? */
     uint64_t desks_made;
@@ -478,10 +480,10 @@ static inline void strag_shm_release(struct strag_shm_arrival *arrival)
 
 /* ---- shared_memory_limits.c ---- */
 
-/* Bytes that a process may use for all arenas that it maps, and for a file. */
+/* Bytes that a process may use for all arenas that it maps. */
 struct strag_shm_limits {
     size_t wanted; /* to map, if nothing limited it */
-    size_t mapped, touched, file;
+    size_t mapped, touched;
 };
 
 /** What the site allows. @param wanted  bytes to map */

@@ -2,9 +2,9 @@
 /*
  * How much memory a process may share, and what is made of it.
  *
- * Everything that a site may forbid is asked before, since a file that passes a limit is not
- * refused: the process gets SIGXFSZ, or is killed for its memory later. Of what a limit leaves we
- * take a small part, so that nobody finds strag where his program is short of memory.
+ * Everything that a site may forbid is asked before, since what passes a limit is not always
+ * refused: the process may be killed for its memory later. Of what a limit leaves we take a small
+ * part, so that nobody finds strag where his program is short of memory.
  *
  * For so many ranks on a host (n), with 256 MiB of addresses:
  *
@@ -62,14 +62,14 @@ const char *strag_shm_reason_text(enum strag_shm_reason reason)
     static const char *const texts[STRAG_SHM_REASONS] = {
         [STRAG_SHM_ABLE] = "it could",
         [STRAG_SHM_NO_MEMORY] = "it is out of memory",
-        [STRAG_SHM_FILE_SIZE] = "its limit of file sizes (ulimit -f) leaves too little",
         [STRAG_SHM_ADDRESSES] = "its limit of addresses (ulimit -v) leaves too little",
         [STRAG_SHM_CGROUP] = "its memory cgroup's limit leaves too little",
-        [STRAG_SHM_FILES] = "its limit of open files (ulimit -n) leaves too little",
-        [STRAG_SHM_REFUSED] = "the system refuses it memfd_create",
+        [STRAG_SHM_REFUSED] = "the system refuses it System V shared memory (shmget)",
+        [STRAG_SHM_SYSTEM_LIMITS] = "kernel.shmmax, shmall and shmmni (sysctl) leave too little",
+        [STRAG_SHM_NOT_RESERVED] = "the system cannot reserve the memory (vm.overcommit_memory)",
         [STRAG_SHM_TOO_SMALL] = "coll_strag_shared_memory_size is too small for the host's ranks",
         [STRAG_SHM_FULL] = "too many communicators share memory already",
-        [STRAG_SHM_NOT_SEEN] = "it cannot open another rank's memory in /proc (namespaces?)",
+        [STRAG_SHM_NOT_SEEN] = "another rank has another IPC namespace (container) or user",
         [STRAG_SHM_NOT_MAPPED] = "the system refuses it a mapping",
     };
     bool known = reason >= 0 && reason < STRAG_SHM_REASONS;
@@ -171,7 +171,6 @@ struct strag_shm_limits strag_shm_limits_ask(size_t wanted)
     struct strag_shm_limits limits = {
         .wanted = wanted,
         .mapped = wanted < addresses ? wanted : addresses,
-        .file = soft_limit(RLIMIT_FSIZE),
     };
     limits.touched = limits.mapped / PART_TOUCHED;
     if (limits.touched > group)
@@ -232,11 +231,9 @@ size_t strag_shm_arena_bytes(const struct strag_shm_size *size)
            (size_t)(size->large + size->reserve) * size->slot;
 }
 
-/* What is the scarcest? @param most  bytes that an arena may have */
-static enum strag_shm_reason why_not(const struct strag_shm_limits *limits, size_t most)
+/* What is the scarcest? */
+static enum strag_shm_reason why_not(const struct strag_shm_limits *limits)
 {
-    if (limits->file == most)
-        return STRAG_SHM_FILE_SIZE;
     if (limits->touched < limits->mapped / PART_TOUCHED)
         return STRAG_SHM_CGROUP;
     return limits->mapped < limits->wanted ? STRAG_SHM_ADDRESSES : STRAG_SHM_TOO_SMALL;
@@ -248,8 +245,6 @@ enum strag_shm_reason strag_shm_size_for(int ranks, const struct strag_shm_limit
     size_t touched = limits->touched / (size_t)ranks, most = limits->mapped / (size_t)ranks;
     if (touched > TOUCHED_MOST)
         touched = TOUCHED_MOST;
-    if (most > limits->file)
-        most = limits->file;
     *size = (struct strag_shm_size){
         .rings = ranks <= 32    ? 128
                  : ranks <= 256 ? 64
@@ -266,7 +261,7 @@ enum strag_shm_reason strag_shm_size_for(int ranks, const struct strag_shm_limit
     size->large = (uint32_t)clamped(left / size->slot, LARGE_LEAST, LARGE_MOST);
     const size_t used = strag_shm_arena_bytes(size);
     if (used + (size_t)RESERVE_LEAST * size->slot > most || used > BEYOND_TOUCHED * touched)
-        return why_not(limits, most);
+        return why_not(limits);
     size->reserve = (uint32_t)clamped((most - used) / size->slot, RESERVE_LEAST, RESERVE_MOST);
     size->bytes = (uint32_t)strag_shm_arena_bytes(size);
     return STRAG_SHM_ABLE;

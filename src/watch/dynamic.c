@@ -28,7 +28,8 @@ enum {
     FORGET = 64,      /* windows after which what was refuted is tried again */
     LOOKED_MOST = 48, /* calls after which a gain that is not sure is none */
     FIRST = 12,
-    SIZES = 28, /* the table has vectors of 2^12 to 2^39 bytes */
+    /* The table has vectors of 2^12 to 2^39 bytes, or to 2^30 of 32-bit addresses. */
+    SIZES = sizeof(size_t) > 4 ? 28 : 19,
 };
 
 /* Mean and scatter of calls' times, in parts of what is modelled for waiting for all. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the memory that ranks share takes of a process, with many communicators: addresses, pages,
- * file descriptors; that core files leave it out; and that all of it comes back.
+ * that core files leave it out; and that all of it comes back.
  *
  *     memory [--communicators N] [--longest BYTES] [--limit fsize|as|nofile|none] [--limited RANK]
  *
@@ -44,7 +44,7 @@ static void look_at_mappings(struct memory *memory)
     while (fgets(line, sizeof line, file)) {
         unsigned long begin, end;
         if (sscanf(line, "%lx-%lx ", &begin, &end) == 2)
-            ours = strstr(line, "/memfd:coll_strag") != NULL;
+            ours = strstr(line, "/SYSV00000000") != NULL;
         if (!ours)
             continue;
         if (sscanf(line, "Size: %ld kB", &kib) == 1)

@@ -3,6 +3,7 @@
 #include "support.h"
 
 #include "algorithms/table.h"
+#include "base/scale.h"
 
 /* ---- Bounds ---- */
 
@@ -35,6 +36,21 @@ static void more_blocks_than_elements(void **state)
 }
 
 /* Values from exact integer arithmetic outside this program. */
+static void products_are_exact(void **state)
+{
+    (void)state;
+    const uint64_t quarter = UINT64_C(1) << 62, most = INT32_MAX;
+    assert_true(strag_scale(UINT64_C(1) << 40, 5, 7) == 785365448411u);
+    assert_true(strag_scale(quarter, 6, 7) == 3952873730080618203u);
+    assert_true(strag_scale(UINT64_MAX, 6, 7) == 15811494920322472812u);
+    assert_true(strag_scale(UINT64_MAX, 8, 12) == 12297829382473034410u);
+    assert_true(strag_scale(UINT64_MAX, most - 1, most) == 18446744065119617018u);
+    assert_true(strag_scale(quarter, 1, most) == 2147483649u);
+    assert_true(strag_scale(UINT64_MAX, 1, quarter) == 3);
+    assert_true(strag_scale(UINT64_MAX, quarter - 1, quarter) == UINT64_MAX - 4);
+    assert_true(strag_scale(quarter, quarter - 1, quarter) == quarter - 1);
+}
+
 static void huge_counts_are_exact(void **state)
 {
     (void)state;
@@ -42,14 +58,12 @@ static void huge_counts_are_exact(void **state)
     assert_true(strag_block_start(&seven, 3, 2147483647u) == 920350134u);
     assert_true(strag_block_start(&seven, 6, 2147483647u) == 1840700268u);
     assert_true(strag_block_start(&seven, 7, 2147483647u) == 2147483647u);
-    assert_true(strag_block_start(&seven, 5, (size_t)1 << 40) == 785365448411u);
-    assert_true(strag_block_start(&seven, 6, (size_t)1 << 62) == 3952873730080618203u);
-    assert_true(strag_block_start(&seven, 6, SIZE_MAX) == 15811494920322472812u);
+    assert_true(strag_block_start(&seven, 6, SIZE_MAX) == strag_scale(SIZE_MAX, 6, 7));
     assert_true(strag_block_start(&seven, 7, SIZE_MAX) == SIZE_MAX);
 
     const struct strag_bounds many = {.blocks = INT32_MAX, .denominator = INT32_MAX};
-    assert_true(strag_block_start(&many, INT32_MAX - 1, SIZE_MAX) == 18446744065119617018u);
-    assert_true(strag_block_start(&many, 1, (size_t)1 << 62) == 2147483649u);
+    assert_true(strag_block_start(&many, INT32_MAX - 1, SIZE_MAX) ==
+                strag_scale(SIZE_MAX, INT32_MAX - 1, INT32_MAX));
 }
 
 static void uneven_blocks_are_exact(void **state)
@@ -60,14 +74,13 @@ static void uneven_blocks_are_exact(void **state)
     const size_t starts_100[] = {0, 25, 50, 66, 83, 100};
     for (int b = 0; b <= 5; b++)
         assert_int_equal(strag_block_start(&uneven, b, 100), starts_100[b]);
-    assert_true(strag_block_start(&uneven, 3, SIZE_MAX) == 12297829382473034410u);
+    assert_true(strag_block_start(&uneven, 3, SIZE_MAX) == strag_scale(SIZE_MAX, 8, 12));
 
     int64_t fine[] = {0, 1, 1, (INT64_C(1) << 62) - 1, INT64_C(1) << 62};
     const struct strag_bounds finest = {.blocks = 4, .denominator = fine[4], .numerator = fine};
-    assert_true(strag_block_start(&finest, 1, SIZE_MAX) == 3);
-    assert_true(strag_block_start(&finest, 2, SIZE_MAX) == 3);
-    assert_true(strag_block_start(&finest, 3, SIZE_MAX) == SIZE_MAX - 4);
-    assert_true(strag_block_start(&finest, 3, (size_t)1 << 62) == ((size_t)1 << 62) - 1);
+    for (int b = 1; b <= 3; b++)
+        assert_true(strag_block_start(&finest, b, SIZE_MAX) ==
+                    strag_scale(SIZE_MAX, (uint64_t)fine[b], (uint64_t)fine[4]));
     assert_true(strag_block_start(&finest, 3, 1000) == 999);
     assert_true(strag_block_start(&finest, 4, SIZE_MAX) == SIZE_MAX);
 }
@@ -571,6 +584,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equal_blocks_cover_the_vector),
         cmocka_unit_test(more_blocks_than_elements),
+        cmocka_unit_test(products_are_exact),
         cmocka_unit_test(huge_counts_are_exact),
         cmocka_unit_test(uneven_blocks_are_exact),
         cmocka_unit_test(circulant_of_5_rank_4),
