@@ -362,7 +362,8 @@ static inline void note_choice(struct coll_strag_call *call, int code)
 {
     struct coll_strag_module *module = call->module;
     if (module->ledger) {
-        module->ledger->outcome = coll_strag_outcome(&call->choice);
+        if (code == OMPI_SUCCESS) /* else nothing was chosen */
+            module->ledger->outcome = coll_strag_outcome(&call->choice);
         call->noted = module->ledger->number;
     }
     if (code == OMPI_SUCCESS && coll_strag_logging)
