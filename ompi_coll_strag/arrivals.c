@@ -11,6 +11,7 @@
  */
 #include "arrivals.h"
 
+#include "compat/failures.h"
 #include "compat/tags.h"
 #include "transport.h"
 
@@ -79,6 +80,14 @@ static bool all_sent(struct coll_strag_arrivals *arrivals)
     return all;
 }
 
+/* Nothing has come, or could be sent. */
+static void note_failure(struct coll_strag_arrivals *arrivals)
+{
+    const int failure = coll_strag_failure(arrivals->comm);
+    if (failure != OMPI_SUCCESS)
+        arrivals->code = failure;
+}
+
 /* @return NULL: there is none, after an error */
 static struct outgoing *find_place(struct coll_strag_arrivals *arrivals)
 {
@@ -91,6 +100,7 @@ static struct outgoing *find_place(struct coll_strag_arrivals *arrivals)
         }
         opal_progress();
         all_sent(arrivals);
+        note_failure(arrivals);
         if (arrivals->code != OMPI_SUCCESS) /* they may not be sent any more */
             return NULL;
     }
@@ -183,6 +193,7 @@ static int wait_for(struct coll_strag_arrivals *arrivals, double patience, bool 
                 strag_arrivals_expire(state, &arrivals->port);
         }
         opal_progress();
+        note_failure(arrivals);
         code = arrivals->code;
     }
     return code == OMPI_SUCCESS ? arrivals->code : code;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "call.h"
 
+#include "compat/failures.h"
 #include "ledger.h"
 #include "log.h"
 #include "setup.h"
@@ -114,6 +115,9 @@ static inline int prepare(struct coll_strag_run *run, const struct coll_strag_ca
     const struct coll_strag_channel *channel = run->channel;
     struct coll_strag_reducer *reducer = &run->reducer;
     int root = 0;
+    if (run->polls &&
+        coll_strag_failure(call->comm) != OMPI_SUCCESS) /* MPI_Allreduce looks itself */
+        return STRAG_ERR_TRANSPORT;
     int status = coll_strag_reducer_init(reducer, call->op, call->dtype);
     coll_strag_transport_begin(channel->transport, call->number, call->dtype, call->size,
                                run->polls);
@@ -207,13 +211,15 @@ static inline __attribute__((always_inline)) int end(struct coll_strag_run *run,
                                                      const struct coll_strag_call *call, int status)
 {
     struct strag_shm *shm = run->channel->shm;
-    int code = mpi_error(status, run->channel->transport);
+    const int failure = status == STRAG_OK ? OMPI_SUCCESS : coll_strag_failure(call->comm);
+    int code = failure != OMPI_SUCCESS ? failure : mpi_error(status, run->channel->transport);
     strag_staging_free(run->staging);
     if (run->copied)
         code = coll_strag_copies_end(&run->copies, call->locations, code);
     if (shm)
         strag_shm_end(shm);
-    if (shm && code != OMPI_SUCCESS)
+    if (shm && code != OMPI_SUCCESS &&
+        failure == OMPI_SUCCESS) /* of that Open MPI tells all ranks */
         strag_shm_abandon(shm);
     if (code == MPI_ERR_TRUNCATE)
         coll_strag_stuck_tell_why(run->channel->stuck);
@@ -362,7 +368,8 @@ static inline void note_choice(struct coll_strag_call *call, int code)
 {
     struct coll_strag_module *module = call->module;
     if (module->ledger) {
-        module->ledger->outcome = coll_strag_outcome(&call->choice);
+        if (code == OMPI_SUCCESS) /* else nothing was chosen */
+            module->ledger->outcome = coll_strag_outcome(&call->choice);
         call->noted = module->ledger->number;
     }
     if (code == OMPI_SUCCESS && coll_strag_logging)

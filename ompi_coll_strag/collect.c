@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "collect.h"
 
+#include "compat/failures.h"
 #include "compat/tags.h"
 #include "log.h"
 #include "stuck_say.h"
@@ -10,6 +11,13 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* On a communicator that has failed nothing is sent: rank 0 may have freed it, and the message
+ * would be taken for one of the next communicator that has its number. */
+static bool has_failed(const struct coll_strag_collect *collect)
+{
+    return coll_strag_failure(collect->comm) != OMPI_SUCCESS;
+}
 
 static void begin_on_first(struct coll_strag_collect *collect, void *record, size_t bytes,
                            bool (*takes_part)(ompi_communicator_t *comm, int rank))
@@ -25,7 +33,7 @@ static void begin_on_first(struct coll_strag_collect *collect, void *record, siz
     if (record)
         memcpy(collect->records, record, bytes);
     collect->bytes[0] = record ? bytes : 0;
-    for (int rank = 1; rank < collect->n; rank++) {
+    for (int rank = 1; rank < collect->n && !has_failed(collect); rank++) {
         ompi_request_t *request = NULL;
         if (takes_part(collect->comm, rank) &&
             MCA_PML_CALL(irecv(collect->records + (size_t)rank * collect->room, collect->room,
@@ -48,7 +56,7 @@ void coll_strag_collect_begin(struct coll_strag_collect *collect, ompi_communica
     collect->records = record;
     collect->n = 1;
     collect->requests = calloc(1, sizeof(ompi_request_t *));
-    if (!record || !collect->requests ||
+    if (!record || !collect->requests || has_failed(collect) ||
         MCA_PML_CALL(isend(record, bytes, MPI_BYTE, 0, COLL_STRAG_TAG_COLLECT,
                            MCA_PML_BASE_SEND_STANDARD, comm, collect->requests)) != OMPI_SUCCESS)
         collect->n = 0;
@@ -60,10 +68,11 @@ static bool is_over(struct coll_strag_collect *collect, int r)
     ompi_request_t *request = collect->requests[r];
     if (NULL == request)
         return true;
-    if (!REQUEST_COMPLETE(request))
+    if (!coll_strag_message_is_over(collect->comm, request))
         return false;
     __atomic_thread_fence(__ATOMIC_ACQUIRE); /* another thread may have completed it */
-    if (collect->bytes && request->req_status.MPI_ERROR == MPI_SUCCESS)
+    if (collect->bytes && request->req_status.MPI_ERROR == MPI_SUCCESS &&
+        !request->req_status._cancelled)
         collect->bytes[r] = request->req_status._ucount;
     ompi_request_free(&collect->requests[r]);
     collect->requests[r] = NULL;
@@ -92,7 +101,8 @@ bool coll_strag_collect_wait(struct coll_strag_collect *collect, double patience
     bool all = true, silent = collect->bytes != NULL; /* rank 0 speaks */
     for (int r = 0; collect->requests && r < collect->n; r++) {
         bool over;
-        while (!(over = is_over(collect, r)) && coll_strag_seconds() < start + patience) {
+        while (!(over = is_over(collect, r)) && coll_strag_seconds() < start + patience &&
+               !has_failed(collect)) {
             if (silent && coll_strag_seconds() > start + COLL_STRAG_COLLECT_SILENTLY) {
                 silent = false;
                 say_missing(collect, patience);

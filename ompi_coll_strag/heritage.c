@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "heritage.h"
 
+#include "compat/failures.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -139,7 +141,8 @@ void coll_strag_heritage_publish(struct coll_strag_heritage *heritage)
 
 bool coll_strag_heritage_is_for_dups(const struct coll_strag_heritage *heritage)
 {
-    return heritage->valid && heritage->for_dups && !heritage->keyed;
+    /* if the program repairs failures, one rank may have set the parent up, and another one not */
+    return heritage->valid && heritage->for_dups && !heritage->keyed && !coll_strag_repairs();
 }
 
 bool coll_strag_is_dup(const ompi_communicator_t *comm)

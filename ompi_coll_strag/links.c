@@ -16,6 +16,7 @@
  */
 #include "links.h"
 
+#include "compat/failures.h"
 #include "transport.h"
 
 #include "watch/probe_clock.h"
@@ -122,13 +123,13 @@ static int post_piece(struct stream *stream, size_t bytes, ompi_request_t **requ
 static int advance(struct stream *stream)
 {
     const double now = coll_strag_seconds();
-    int code = OMPI_SUCCESS;
-    while (stream->done < stream->posted &&
+    int code = coll_strag_failure(stream->comm);
+    while (code == OMPI_SUCCESS && stream->done < stream->posted &&
            REQUEST_COMPLETE(stream->requests[stream->done % SLOTS])) {
         code = ompi_request_wait(&stream->requests[stream->done++ % SLOTS], MPI_STATUS_IGNORE);
-        if (code != OMPI_SUCCESS)
-            return code;
     }
+    if (code != OMPI_SUCCESS)
+        return code;
     strag_probe_clock_look(&stream->clock, now, stream->done);
     while (code == OMPI_SUCCESS && stream->posted < stream->pieces &&
            stream->posted < stream->done + SLOTS) {

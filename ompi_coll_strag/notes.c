@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "notes.h"
 
+#include "compat/failures.h"
 #include "compat/tags.h"
 #include "queue.h"
 #include "transport.h"
@@ -60,8 +61,12 @@ static bool round_is_over(struct coll_strag_notes *notes)
         ompi_request_t **request = &notes->round[i];
         if (MPI_REQUEST_NULL == *request)
             continue;
-        if (!REQUEST_COMPLETE(*request))
+        if (!REQUEST_COMPLETE(*request)) {
+            const int failure = coll_strag_failure(notes->comm);
+            if (failure != OMPI_SUCCESS)
+                notes->code = failure;
             return false;
+        }
         if ((*request)->req_status.MPI_ERROR != MPI_SUCCESS)
             notes->code = (*request)->req_status.MPI_ERROR;
         ompi_request_free(request);
@@ -147,8 +152,14 @@ int coll_strag_notes_gather(struct coll_strag_notes *notes, const void *own, siz
 int coll_strag_notes_wait(struct coll_strag_notes *notes)
 {
     int code = OMPI_SUCCESS;
-    while (notes->done < notes->count && code == OMPI_SUCCESS)
-        code = ompi_request_wait(&notes->gather[notes->done++], MPI_STATUS_IGNORE);
+    while (notes->done < notes->count && code == OMPI_SUCCESS) {
+        if (REQUEST_COMPLETE(notes->gather[notes->done])) {
+            code = ompi_request_wait(&notes->gather[notes->done++], MPI_STATUS_IGNORE);
+        } else {
+            opal_progress();
+            code = coll_strag_failure(notes->comm);
+        }
+    }
     return code;
 }
 
@@ -169,7 +180,7 @@ struct coll_strag_notes *coll_strag_notes_create(ompi_communicator_t *comm)
 static bool gather_is_over(const struct coll_strag_notes *notes)
 {
     int i = notes->done;
-    while (i < notes->count && REQUEST_COMPLETE(notes->gather[i]))
+    while (i < notes->count && coll_strag_message_is_over(notes->comm, notes->gather[i]))
         i++;
     return i == notes->count;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "setup_steps.h"
 
+#include "compat/failures.h"
 #include "device.h"
 #include "info_keys.h"
 #include "log.h"
@@ -72,6 +73,11 @@ static enum coll_strag_shared_memory shared_memory_wanted(const struct setup *se
 void coll_strag_setup_fill_in_hosts(const struct setup *setup, struct coll_strag_hosts *hosts)
 {
     hosts->transport = (int32_t)coll_strag_transport_wanted(setup->comm, device_over_ucp);
+    if (hosts->transport == COLL_STRAG_UCP && coll_strag_repairs()) {
+        coll_strag_log(setup->comm, "not over UCX, which is not told of revoked communicators and "
+                                    "dead ranks (mpirun --with-ft): over the PML");
+        hosts->transport = COLL_STRAG_PML;
+    }
     hosts->shared_memory = shared_memory_wanted(setup);
     hosts->unless_ucp = hosts->shared_memory == COLL_STRAG_SHARED_AUTO;
     hosts->keyed = coll_strag_has_keys(setup->comm);

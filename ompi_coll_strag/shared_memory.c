@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "shared_memory.h"
 
+#include "compat/failures.h"
 #include "settings.h"
 #include "transport.h"
 
@@ -87,8 +88,14 @@ void coll_strag_shared_memory_close(void)
 struct strag_shm *coll_strag_shared_memory_create(ompi_communicator_t *comm, const uint8_t *lane_of,
                                                   uint8_t lane)
 {
-    const struct strag_shm_host host = {pack, unpack, progress, opal_progress_yield_when_idle,
-                                        opal_using_threads()};
+    const struct strag_shm_host host = {
+        .pack = pack,
+        .unpack = unpack,
+        .progress = progress,
+        .failed = coll_strag_failure_flag(comm),
+        .yields = opal_progress_yield_when_idle,
+        .threads = opal_using_threads(),
+    };
     struct strag_shm_process *own = find_process();
     return lane_of && own ? strag_shm_create(own, &host, ompi_comm_size(comm), ompi_comm_rank(comm),
                                              lane_of, lane)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "stuck.h"
 
+#include "compat/failures.h"
 #include "settings.h"
 #include "stuck_news.h"
 
@@ -369,6 +370,8 @@ static void examine(struct coll_strag_stuck *stuck, double now)
     struct coll_strag_stuck_examined *examined = &stuck->examined;
     const uint64_t number = running(stuck);
     const unsigned moves = moves_of(stuck);
+    if (coll_strag_failure(examined->comm) != OMPI_SUCCESS) /* all calls end by themselves */
+        return;
     if (examined->news)
         coll_strag_stuck_free_sent(examined->news);
     if (examined->id == 0 && !is_alone(stuck))

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "transport.h"
 
+#include "compat/failures.h"
+
 #include "base/text.h"
 
 #include <stdlib.h>
@@ -32,6 +34,9 @@ void coll_strag_transport_doom(struct coll_strag_transport *transport, uint64_t 
 
 int coll_strag_transport_check(struct coll_strag_transport *transport)
 {
+    const int failure = coll_strag_failure(transport->comm);
+    if (__builtin_expect(failure != OMPI_SUCCESS, 0))
+        return coll_strag_transport_failed(transport, failure);
     if (__builtin_expect(
             __atomic_load_n(&transport->doomed, __ATOMIC_ACQUIRE) != transport->number + 1, 1))
         return STRAG_OK;

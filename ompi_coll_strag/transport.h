@@ -75,7 +75,8 @@ static inline void coll_strag_transport_moved(struct coll_strag_transport *trans
 void coll_strag_transport_doom(struct coll_strag_transport *transport, uint64_t number,
                                int mpi_error);
 
-/** Is the call to fail? To be asked in its progress. @return STRAG_OK or STRAG_ERR_TRANSPORT */
+/** Is the call to fail, or has the communicator failed? To be asked in the call's progress.
+ * @return STRAG_OK or STRAG_ERR_TRANSPORT */
 int coll_strag_transport_check(struct coll_strag_transport *transport);
 
 /** Keep the first error. @return STRAG_ERR_TRANSPORT */

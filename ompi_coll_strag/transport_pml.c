@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "transport_pml.h"
 
+#include "compat/failures.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -130,9 +132,9 @@ static int pml_progress(struct strag_transport *base)
     return coll_strag_transport_check(&transport->super);
 }
 
-/* A receive that is not matched yet can be cancelled; anything else is given some time, unless the
- * transport only polls. After that it is left to the PML, which frees the request when it
- * completes.
+/* A receive that is not matched yet can be cancelled, and a send to a rank that has died; anything
+ * else is given some time, unless the transport only polls. After that it is left to the PML, which
+ * frees the request when it completes.
  */
 static int pml_cancel(struct strag_transport *base, struct strag_transfer *transfer)
 {
@@ -141,7 +143,7 @@ static int pml_cancel(struct strag_transport *base, struct strag_transfer *trans
     if (!coll_strag_transport_take(&transport->super, transfer, &message))
         return STRAG_ERR_ARGUMENT;
     ompi_request_t *request = message.request;
-    if (!message.send)
+    if (!message.send || coll_strag_failure(transport->super.comm) != OMPI_SUCCESS)
         ompi_request_cancel(request);
     while (!REQUEST_COMPLETE(request) && !transport->super.polls &&
            coll_strag_transport_drains(&transport->super))

@@ -24,7 +24,8 @@
 #include <string.h>
 
 enum {
-    DRAIN = 64,       /* progresses in which nothing happens, until we look who is starved */
+    DRAIN = 64,       /* progresses in which nothing happens, until we look who is starved, and
+                         whether the communicator has failed */
     CALLS = 32,       /* between two calls of the host's progress, if a rank never has to wait */
     TURNS_MAX = 4096, /* bytes; the root of longer vectors had better have its own in the cache */
 };
@@ -444,6 +445,13 @@ static void drop_old(struct strag_shm *shm)
     }
 }
 
+static int look_further(struct strag_shm *shm)
+{
+    if (shm->host.failed && *shm->host.failed)
+        return STRAG_ERR_TRANSPORT;
+    return strag_shm_drain(shm);
+}
+
 static int shm_progress(struct strag_transport *base)
 {
     struct strag_shm *shm = own(base);
@@ -459,7 +467,7 @@ static int shm_progress(struct strag_transport *base)
         shm->idle = 0;
         count_move(shm);
     } else if (++shm->in_vain % DRAIN == 0) {
-        status = strag_shm_drain(shm);
+        status = look_further(shm);
     }
     if (!found && (shm->receives.length || shm->sends.length || shm->refused)) {
         if (shm->polls)

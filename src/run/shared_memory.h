@@ -63,6 +63,10 @@ struct strag_shm_host {
     bool yields;  /* ranks share processors: one that waits gives its own away, and so does progress
                    */
     bool threads; /* communicators may be used by several threads at the same time */
+
+    /* Becomes true, at any time, when the communicator has failed: calls that wait then end with
+     * STRAG_ERR_TRANSPORT. It must live as long as the communicator. NULL if none ever fails. */
+    const volatile bool *failed;
 };
 
 /* What a rank tells all others when a communicator is set up: plain bytes. */

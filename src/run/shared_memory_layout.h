@@ -416,10 +416,13 @@ static inline uint64_t strag_shm_tag(uint64_t entry)
     return entry & ~(uint64_t)UINT32_MAX;
 }
 
-/* Is this call over for the peer, so that it sends and receives nothing more in it? */
+/* Is this call over for the peer, so that it sends and receives nothing more in it? If
+ * communicators may fail, a peer that has left perhaps knew of the failure before this rank will.
+ */
 static inline bool strag_shm_is_over(const struct strag_shm *shm, const struct strag_shm_peer *peer)
 {
-    return atomic_load_explicit(&peer->status->begun, memory_order_acquire) > shm->call;
+    const uint64_t begun = atomic_load_explicit(&peer->status->begun, memory_order_acquire);
+    return begun > shm->call && (begun != STRAG_SHM_LEFT || !shm->host.failed);
 }
 
 /* Has the peer left the communicator, so that it reads nothing more? */

@@ -32,6 +32,7 @@ mpi_tests = \
 	test/mpi/tune.sh \
 	test/mpi/tune_model.sh \
 	test/mpi/types.sh \
+	test/mpi/ulfm.sh \
 	test/mpi/upstream.sh
 # These run alone: they look at who is late or at what is faster, or take much memory. One after
 # another, so that nothing waits for its turn in between.
@@ -105,6 +106,7 @@ check_PROGRAMS += \
 	test/mpi/storm \
 	test/mpi/threads \
 	test/mpi/types \
+	test/mpi/ulfm \
 	test/mpi/upstream_comm_free \
 	test/mpi/upstream_fast_boxes \
 	test/mpi/upstream_pending \
@@ -233,6 +235,9 @@ test_mpi_threads_LDADD = $(mpi_libs)
 test_mpi_watch_SOURCES = test/mpi/watch.c
 test_mpi_watch_CPPFLAGS = $(mpi_cppflags)
 test_mpi_watch_LDADD = $(mpi_libs)
+test_mpi_ulfm_SOURCES = test/mpi/ulfm.c
+test_mpi_ulfm_CPPFLAGS = $(mpi_cppflags)
+test_mpi_ulfm_LDADD = $(mpi_libs)
 test_mpi_types_SOURCES = test/mpi/types.c
 test_mpi_types_CPPFLAGS = $(mpi_cppflags)
 test_mpi_types_LDADD = $(mpi_libs)

@@ -31,6 +31,8 @@ static void progress(void)
     progressed++;
 }
 
+static bool failed; /* the communicator has */
+
 struct host {
     int n;
     struct strag_shm_process *process[RANKS];
@@ -39,7 +41,7 @@ struct host {
 
 static void open_host(struct host *host, int n, int elsewhere, bool yields)
 {
-    const struct strag_shm_host around = {NULL, NULL, progress, yields, false};
+    const struct strag_shm_host around = {NULL, NULL, progress, yields, false, &failed};
     struct strag_shm_info infos[RANKS + 1];
     uint8_t lane_of[RANKS + 1] = {0};
     if (elsewhere)
@@ -58,6 +60,7 @@ static void open_host(struct host *host, int n, int elsewhere, bool yields)
         strag_shm_begin(host->rank[r], NULL, sizeof(int), true, true);
     }
     processor = yielded = progressed = 0;
+    failed = false;
 }
 
 static void close_host(struct host *host)
@@ -173,6 +176,38 @@ static void a_rank_that_polls_shows_in_which_call_it_is(void **state)
         assert_int_equal(first->try_recv(first, 0, 1, &value), STRAG_ERR_MISMATCH);
         assert_int_equal(yielded + progressed, 0);
         close_host(&host);
+    }
+}
+
+/* When the communicator has failed a rank that waits learns that soon, whether it polls or not. The
+ * other one may have left before; that alone is no error. */
+static void a_rank_that_waits_sees_that_the_communicator_has_failed(void **state)
+{
+    (void)state;
+    for (int polls = 0; polls < 2; polls++) {
+        const void *value;
+        struct host host;
+        open_host(&host, 2, 0, true);
+        struct strag_shm *shm = host.rank[0];
+        struct strag_transport *mine = &shm->super;
+        strag_shm_end(host.rank[1]);
+        strag_shm_free(host.rank[1]);
+        strag_shm_end(shm);
+        strag_shm_next_call(shm, shm->call + 1, polls);
+        strag_shm_begin(shm, NULL, sizeof(int), true, true);
+        int status = STRAG_OK;
+        for (int i = 0; i < 1000; i++) {
+            assert_int_equal(mine->try_recv(mine, 1, 1, &value), STRAG_PENDING);
+            assert_int_equal(mine->progress(mine), STRAG_OK);
+        }
+        failed = true;
+        for (int i = 0; i < 64 && status == STRAG_OK; i++)
+            status = mine->progress(mine);
+        assert_int_equal(status, STRAG_ERR_TRANSPORT);
+        host.n = 1;
+        close_host(&host);
+        assert_int_equal(strag_shm_process_settle(host.process[1]), 0);
+        strag_shm_process_free(host.process[1]);
     }
 }
 
@@ -320,6 +355,7 @@ int main(void)
         cmocka_unit_test(with_ranks_on_other_hosts_each_look_progresses),
         cmocka_unit_test(calls_progress_without_waiting),
         cmocka_unit_test(a_rank_that_polls_shows_in_which_call_it_is),
+        cmocka_unit_test(a_rank_that_waits_sees_that_the_communicator_has_failed),
         cmocka_unit_test(a_rank_that_polls_knows_whether_it_has_moved),
         cmocka_unit_test(an_unpublished_wait_yields),
         cmocka_unit_test(where_nobody_could_go_on_the_processor_is_kept),

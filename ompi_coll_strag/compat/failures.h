@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Failures that the program repairs by itself: ULFM, from Open MPI 5.0 on, in a job that was
+ * started for it (mpirun --with-ft ulfm). There a call of a communicator that was revoked, or one
+ * of whose processes has died, must end with an error, on every rank.
+ *
+ * Open MPI tells every process by itself, in its progress. What it sets in the communicator stays
+ * set: no collective call of this communicator is possible any more. So whoever waits for another
+ * rank looks here from time to time, and nobody needs to tell the others.
+ */
+#ifndef COLL_STRAG_COMPAT_FAILURES_H
+#define COLL_STRAG_COMPAT_FAILURES_H
+
+#include "compat.h"
+
+#if OMPI_MAJOR_VERSION >= 5 && OPAL_ENABLE_FT_MPI
+
+#include "ompi/runtime/params.h"
+
+/** Does Open MPI tell processes of failures in this job? */
+static inline bool coll_strag_repairs(void)
+{
+    return ompi_ftmpi_enabled;
+}
+
+/** Set as soon as collective calls of the communicator are to end with an error; lives as long as
+ * the communicator. NULL if that never happens. */
+static inline const volatile bool *coll_strag_failure_flag(const ompi_communicator_t *comm)
+{
+    return ompi_ftmpi_enabled ? &comm->coll_revoked : NULL;
+}
+
+/** @return the error with which the communicator's calls are to end; OMPI_SUCCESS if there is none
+ */
+static inline int coll_strag_failure(const ompi_communicator_t *comm)
+{
+    const volatile bool *failed = &comm->coll_revoked, *revoked = &comm->comm_revoked;
+    if (!*failed)
+        return OMPI_SUCCESS;
+    return *revoked ? MPI_ERR_REVOKED : MPI_ERR_PROC_FAILED;
+}
+
+#else
+
+static inline bool coll_strag_repairs(void)
+{
+    return false;
+}
+
+static inline const volatile bool *coll_strag_failure_flag(const ompi_communicator_t *comm)
+{
+    (void)comm;
+    return NULL;
+}
+
+static inline int coll_strag_failure(const ompi_communicator_t *comm)
+{
+    (void)comm;
+    return OMPI_SUCCESS;
+}
+
+#endif
+
+/** Is a message of the communicator over? If the communicator has failed, it is cancelled first. */
+static inline bool coll_strag_message_is_over(const ompi_communicator_t *comm,
+                                              ompi_request_t *request)
+{
+    if (!REQUEST_COMPLETE(request) && coll_strag_failure(comm) != OMPI_SUCCESS)
+        ompi_request_cancel(request);
+    return REQUEST_COMPLETE(request);
+}
+
+#endif
