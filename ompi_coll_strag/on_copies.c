@@ -23,8 +23,8 @@ static bool progress(struct coll_strag_job *job)
         code = inner->req_status.MPI_ERROR;
     if (super->req_persistent)
         inner->req_state = OMPI_REQUEST_INACTIVE;
-    super->req_status.MPI_ERROR =
-        coll_strag_copies_back(&request->run.copies, call->locations, code);
+    coll_strag_request_ended(request,
+                             coll_strag_copies_back(&request->run.copies, call->locations, code));
     return true;
 }
 

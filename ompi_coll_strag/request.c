@@ -61,8 +61,7 @@ static bool job_progress(struct coll_strag_job *job)
         job->moved = request->channel.shm && strag_shm_has_moved(request->channel.shm);
         return false;
     }
-    request->super.super.req_status.MPI_ERROR =
-        coll_strag_run_end(&request->run, &request->call, status);
+    coll_strag_request_ended(request, coll_strag_run_end(&request->run, &request->call, status));
     coll_strag_stuck_end(request->channel.stuck);
     if (request->call.module->ledger)
         coll_strag_call_traced(&request->call, request->start);
