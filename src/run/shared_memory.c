@@ -623,6 +623,7 @@ struct strag_transport *strag_shm_begin(struct strag_shm *shm, const void *type,
     shm->super.hint_wait = NULL;
     shm->refused = false;
     shm->idle = 0;
+    shm->drains = 0;
     shm->nshared = 0;
     if (shm->process->threads) {
         strag_shm_enter(shm);

@@ -11,6 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Each comes after many looks in vain, and all of them take seconds. */
+enum { DRAIN_TRIES = 1 << 16 };
+
 void strag_shm_free_drained(struct strag_shm_arrival *arrival)
 {
     free(arrival);
@@ -72,15 +75,16 @@ static bool drain_next(const struct strag_shm *shm, struct strag_shm_peer *peer)
 
 int strag_shm_drain(struct strag_shm *shm)
 {
+    bool done = true;
     for (int i = 0; i < shm->n; i++) {
         struct strag_shm_peer *peer = &shm->peers[i];
         if (i == shm->me || !atomic_load_explicit(&peer->status->starved, memory_order_relaxed))
             continue;
         strag_shm_follow(peer);
-        if (!drain_held(peer) || !drain_next(shm, peer))
-            return STRAG_ERR_MEMORY;
+        done = drain_held(peer) && drain_next(shm, peer) && done;
     }
-    return STRAG_OK;
+    shm->drains = done ? 0 : shm->drains + 1;
+    return shm->drains < DRAIN_TRIES ? STRAG_OK : STRAG_ERR_MEMORY;
 }
 
 void strag_shm_drop_drained(struct strag_shm_peer *peer)

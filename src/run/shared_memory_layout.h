@@ -378,6 +378,7 @@ struct strag_shm {
     unsigned seen;    /* ... when strag_shm_has_moved was asked */
     unsigned in_vain; /* progresses in which nothing happened, in all calls */
     unsigned looks;   /* in vain, in all calls */
+    unsigned drains;  /* in a row, for which there was no memory */
     unsigned kept;    /* looks after which the processor was kept, in all calls */
     int behind;       /* looks that are left although another rank could go on */
     bool published;   /* the others know for whose messages we wait */
@@ -588,8 +589,9 @@ bool strag_shm_init(struct strag_shm *shm);
 
 /* ---- shared_memory_drain.c ---- */
 
-/** Take what peers that are starved of room have sent.
- * @return STRAG_OK; or STRAG_ERR_MEMORY, and it may be tried again */
+/** Take what peers that are starved of room have sent. If there is no memory for that it is tried
+ * again, since others may give theirs back.
+ * @return STRAG_OK; or STRAG_ERR_MEMORY: it was tried very often */
 int strag_shm_drain(struct strag_shm *shm);
 
 /** Forget what was drained and nobody has asked for. */

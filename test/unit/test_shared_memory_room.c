@@ -5,6 +5,7 @@
  * communicator, and with threads in several of the same processes, of which ranks come late.
  */
 #include "algorithms/table.h"
+#include "memory.h"
 #include "shm_ranks.h"
 
 enum { CALLS = 10, PLANS_MAX = STRAG_ALGORITHMS_MAX + 1 };
@@ -234,6 +235,26 @@ static void a_starved_rank_is_helped(void **state)
     assert_true(receives(&ranks, 2, 0));
     assert_int_equal(try_send(&ranks, 0, 1), STRAG_OK);
     assert_true(receives(&ranks, 1, 0)); /* and then in place, again */
+    finish(&ranks);
+}
+
+/* There is no memory to take it to: that is tried again. */
+static void a_starved_rank_is_helped_later(void **state)
+{
+    (void)state;
+    struct shm_ranks ranks;
+    start(&ranks, 3, 4, 1);
+    assert_int_equal(try_send(&ranks, 0, 1), STRAG_OK);
+    assert_int_equal(try_send(&ranks, 0, 2), STRAG_PENDING);
+    memory_watch(1);
+    for (int i = 0; i < 100; i++)
+        assert_int_equal(ranks.views[1]->super.progress(&ranks.views[1]->super), STRAG_OK);
+    assert_true(memory_unwatch().failed);
+    assert_int_equal(try_send(&ranks, 0, 2), STRAG_PENDING);
+    wait_for_nothing(&ranks, 1);
+    assert_int_equal(try_send(&ranks, 0, 2), STRAG_OK);
+    assert_true(receives(&ranks, 1, 0));
+    assert_true(receives(&ranks, 2, 0));
     finish(&ranks);
 }
 
@@ -505,6 +526,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_starved_rank_is_helped),
+        cmocka_unit_test(a_starved_rank_is_helped_later),
         cmocka_unit_test(each_communicator_has_a_slot),
         cmocka_unit_test(long_messages_go_round),
         cmocka_unit_test(values_are_shared_where_they_are),
