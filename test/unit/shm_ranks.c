@@ -411,8 +411,8 @@ static bool knows(const struct strag_shm_process *process, uint64_t key)
 
 static void join(struct shm_ranks *ranks)
 {
-    const struct strag_shm_host host = {pack, unpack, host_progress, ranks->options.yields,
-                                        ranks->options.threads, NULL};
+    const struct strag_shm_host host = {
+        pack, unpack, host_progress, ranks->options.yields, ranks->options.threads, NULL};
     static const uint8_t lane_of[SHM_RANKS_MAX];
     struct strag_shm_info infos[SHM_RANKS_MAX];
     const int n = ranks->n;
