@@ -9,7 +9,7 @@
  * If none does, the time counts: a command that sleeps for ever is ended. If some do, the part of
  * it counts that they got: while other programs have nine tenths of the processors, a second counts
  * as a tenth of one. Ranks that poll want processors, so that a job that hangs is ended, too, only
- * later on a busy machine; after 20 times SECONDS by the clock on the wall in any case.
+ * later on a busy machine; after 50 times SECONDS by the clock on the wall in any case.
  *
  * At the limit the command gets SIGTERM, and unless it ends within 10 s, it and all that it has
  * started get SIGKILL. The exit status is the command's, as a shell has it; 124 if the limit ended
@@ -41,7 +41,7 @@
 #include <unistd.h>
 
 enum { ENDED = 124, NOT_STARTED = 125 };
-enum { WALL_FACTOR = 20, GRACE = 10 /* seconds */, INTERVAL = 500000000 /* nanoseconds */ };
+enum { WALL_FACTOR = 50, GRACE = 10 /* seconds */, INTERVAL = 500000000 /* nanoseconds */ };
 
 /* ---- What the command gets of processors ---- */
 

@@ -27,6 +27,7 @@ mpi_tests = \
 	test/mpi/signals.sh \
 	test/mpi/soak.sh \
 	test/mpi/spawn.sh \
+	test/mpi/stuck.sh \
 	test/mpi/strangers.sh \
 	test/mpi/threads.sh \
 	test/mpi/tune.sh \
@@ -103,6 +104,7 @@ check_PROGRAMS += \
 	test/mpi/soak \
 	test/mpi/spawn \
 	test/mpi/stopped \
+	test/mpi/stuck \
 	test/mpi/storm \
 	test/mpi/threads \
 	test/mpi/types \
@@ -220,6 +222,9 @@ test_mpi_soak_LDADD = $(mpi_libs)
 test_mpi_spawn_SOURCES = test/mpi/spawn.c
 test_mpi_spawn_CPPFLAGS = $(mpi_cppflags)
 test_mpi_spawn_LDADD = $(mpi_libs)
+test_mpi_stuck_SOURCES = test/mpi/stuck.c
+test_mpi_stuck_CPPFLAGS = $(mpi_cppflags)
+test_mpi_stuck_LDADD = $(mpi_libs)
 test_mpi_stopped_SOURCES = test/mpi/stopped.c
 test_mpi_stopped_CPPFLAGS = $(mpi_cppflags)
 test_mpi_stopped_LDADD = $(mpi_libs)

@@ -30,16 +30,23 @@ run()
     into_output "$@"
 }
 
-# On a busy machine a rank may be stopped between the program's look at the clock and strag's.
-part=0.1
-if [ "${STRAG_TEST_SLOWER:-1}" -gt 1 ]; then
-    part=0.5
-fi
-
 # late RANKS BYTES RUN-BY MPIRUN-OPTIONS...: a rank that is late in all calls is named, and its cost is
 # what the program has seen, to 10 %. On a busy machine the others come late, too: less is lost than
-# its delays, 1 s, and now and then another rank comes last, or even costs more.
+# its delays, 1 s, and now and then another rank comes last, or even costs more. A rank may also lose
+# its processor between the program's look at the clock and strag's: then it is run again.
 late()
+{
+    local attempt
+    for attempt in 1 2 3; do
+        if (run_late "$@"); then
+            return
+        fi
+        echo "attempt $attempt of 3: np $1, $2 bytes: not so"
+    done
+    fail "np $1, $2 bytes: ${*:4}"
+}
+
+run_late()
 {
     local ranks=$1 bytes=$2 by=$3 lost of rank cost calls named
     shift 3
@@ -51,8 +58,8 @@ late()
     check "$cost >= 0.2"
     check "c['late']['last'][0]['rank'] == $rank or $cost < 0.6 * $lost"
     check "c['late']['cause'] == $rank or $cost < 0.6 * $lost"
-    check "$lost >= 0.3 and abs(c['late']['lost_seconds'] - $lost) <= $part * $lost"
-    check "abs(${named}['cost_seconds'] - $cost) <= $part * $cost"
+    check "$lost >= 0.3 and abs(c['late']['lost_seconds'] - $lost) <= 0.1 * $lost"
+    check "abs(${named}['cost_seconds'] - $cost) <= 0.1 * $cost"
     check "0.8 * $calls <= ${named}['calls'] <= $calls + 2"
     check "100 == c['late']['blocking'] == c['late']['looked_at']"
     check "0.2 * $cost / $calls <= ${named}['median_seconds'] <= 2.1 * $cost / $calls"
