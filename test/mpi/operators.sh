@@ -19,7 +19,8 @@ for way in "${ways[@]}"; do
     esac
     for ranks in $counts; do
         choose "$ranks"
-        must "$ranks" --mca coll strag "$programs/operators" --algorithms "$(listed),$redundant"
+        must "$ranks" --mca coll strag --mca coll_strag_minimum_size 0 "$programs/operators" \
+            --algorithms "$(listed),$redundant"
     done
 done
 
@@ -27,8 +28,8 @@ if can_make_hosts; then
     transport_options=()
     for hosts in '3 2' '5 3'; do
         read -r ranks each <<< "$hosts"
-        must "$ranks" --mca coll strag "$on_hosts" "$each" - "$programs/operators" \
-            --algorithms "$redundant,hierarchical-doubling,flexreduce"
+        must "$ranks" --mca coll strag --mca coll_strag_minimum_size 0 "$on_hosts" "$each" - \
+            "$programs/operators" --algorithms "$redundant,hierarchical-doubling,flexreduce"
     done
 else
     echo "left out: hosts, since this user may not give processes names of their own (unshare --uts)"
