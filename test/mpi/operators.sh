@@ -19,8 +19,7 @@ for way in "${ways[@]}"; do
     esac
     for ranks in $counts; do
         choose "$ranks"
-        must "$ranks" --mca coll strag --mca coll_strag_minimum_size 0 "$programs/operators" \
-            --algorithms "$(listed),$redundant"
+        must "$ranks" --mca coll strag "$programs/operators" --algorithms "$(listed),$redundant"
     done
 done
 
