@@ -15,6 +15,7 @@ ompi_coll_strag_libcoll_strag_la_SOURCES = \
 	ompi_coll_strag/compat/attributes.h \
 	ompi_coll_strag/compat/components.h \
 	ompi_coll_strag/compat/compat.h \
+	ompi_coll_strag/compat/failures.h \
 	ompi_coll_strag/compat/requests.h \
 	ompi_coll_strag/compat/tags.h \
 	ompi_coll_strag/complaints.c ompi_coll_strag/complaints.h \

@@ -2,8 +2,9 @@
 /*
  * Calls of a dup, which are watched once there were some. The broadcast of the first policy of the
  * dynamic regime fails on one rank (failing_bcast.c): its call returns that error, and nobody
- * watches from then on. Once that rank repeats the call, in which the others wait for it, all goes
- * on: right results on all ranks, and nobody goes ahead.
+ * watches from then on. That rank repeats the call, which is its next one; so the others, which
+ * wait for it in the one before, get an error, too, and repeat theirs. From there on all goes on:
+ * right results on all ranks, and nobody goes ahead.
  *
  *     policy --failing RANK    -1: none
  */
@@ -46,7 +47,7 @@ int main(int argc, char **argv)
     TEST_MPI(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN));
     for (int call = 0; call < CALLS; call++)
         failed += allreduce(comm, call, in, out);
-    TEST_CHECK(failed == (test.rank == where), "%d calls failed", failed);
+    TEST_CHECK(failed == (where >= 0), "%d calls failed", failed);
     const long agreed = (long)test_variable_read("coll_strag_last_calls", comm);
     TEST_CHECK((agreed > 0) == (where < 0), "in %ld calls it was found out who is there", agreed);
     TEST_MPI(MPI_Comm_free(&comm));
