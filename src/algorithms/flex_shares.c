@@ -67,7 +67,7 @@ void strag_flex_shares(const struct strag_tree *tree, int node, bool rates, int6
     double asked = 0;
     int64_t given = 0;
     for (int c = 0; c < degree; c++) {
-        int64_t until = (int64_t)strag_scale((uint64_t)whole, (uint64_t)(c + 1), (uint64_t)degree);
+        int64_t until = (int64_t)strag_scale((uint64_t)whole, (uint64_t)c + 1, (uint64_t)degree);
         if (!found.alike && c + 1 < degree) {
             asked += wish(&found, tree, above->first_child + c);
             until = (int64_t)((double)whole * (asked / found.sum));
