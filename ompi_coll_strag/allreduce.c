@@ -71,7 +71,7 @@ static int run_watched(struct coll_strag_call *call)
     enum strag_change change;
     coll_strag_stuck_begin(&module->stuck, call->number, bytes);
     int code = coll_strag_choose(call);
-    coll_strag_stuck_say(&module->stuck, module->shm, &call->choice, call->op);
+    coll_strag_stuck_say(&module->stuck, module->shm, call->number, bytes, &call->choice, call->op);
     if (code == OMPI_SUCCESS && module->watch_in)
         code = coll_strag_setup_watch(module, call->comm, bytes);
     if (code != OMPI_SUCCESS)
@@ -104,7 +104,8 @@ static __attribute__((noinline)) int start_call(const void *sbuf, void *rbuf,
     int code;
     if (coll_strag_delegates_early(module, call.count * call.size) && !coll_strag_logging) {
         coll_strag_stuck_begin(&module->stuck, call.number, call.count * call.size);
-        coll_strag_stuck_say(&module->stuck, module->shm, &call.choice, op);
+        coll_strag_stuck_say(&module->stuck, module->shm, call.number, call.count * call.size,
+                             &call.choice, op);
         code = delegate(&call);
     } else {
         code = run_watched(&call);
@@ -142,9 +143,10 @@ int coll_strag_allreduce(const void *sbuf, void *rbuf, coll_strag_count_t count,
     ompi_datatype_type_size(dtype, &size);
     if (coll_strag_delegates_early(module, (size_t)count * size) && !coll_strag_logging) {
         module->count.delegated++;
-        coll_strag_stuck_begin(&module->stuck, coll_strag_stuck_count(&module->stuck),
-                               (size_t)count * size);
-        coll_strag_stuck_say(&module->stuck, module->shm, &previous, op);
+        const uint64_t number = coll_strag_stuck_count(&module->stuck);
+        coll_strag_stuck_begin(&module->stuck, number, (size_t)count * size);
+        coll_strag_stuck_say(&module->stuck, module->shm, number, (size_t)count * size, &previous,
+                             op);
         const int code = module->previous.allreduce(sbuf, rbuf, count, dtype, op, comm,
                                                     module->previous.allreduce_module);
         coll_strag_stuck_end(&module->stuck);

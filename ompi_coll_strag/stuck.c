@@ -504,6 +504,7 @@ void coll_strag_stuck_watch(struct coll_strag_stuck *stuck, ompi_communicator_t 
 void coll_strag_stuck_begin_setup(struct coll_strag_stuck *stuck)
 {
     __atomic_store_n(&stuck->setup_doom, MPI_SUCCESS, __ATOMIC_RELAXED);
+    __atomic_store_n(&stuck->what, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&stuck->in_setup, true, __ATOMIC_RELAXED);
 }
 

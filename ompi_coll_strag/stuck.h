@@ -72,17 +72,19 @@ static inline uint64_t coll_strag_stuck_count(struct coll_strag_stuck *stuck)
     return number;
 }
 
-/** A call begins to run: from here on it may wait. */
+/** A call begins to run: from here on it may wait. What runs it must be said before it does, but if
+ * it is the one that sets the communicator up. */
 static inline void coll_strag_stuck_begin(struct coll_strag_stuck *stuck, uint64_t number,
                                           size_t bytes)
 {
     __atomic_store_n(&stuck->bytes, bytes, __ATOMIC_RELAXED);
-    __atomic_store_n(&stuck->what, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&stuck->running, number, __ATOMIC_RELAXED);
 }
 
-/** What runs it is known. @param shm  NULL: the host's ranks share no memory */
+/** What runs it is known. @param shm  NULL if the host's ranks share no memory
+ * @param number, bytes  as above */
 static inline void coll_strag_stuck_say(struct coll_strag_stuck *stuck, struct strag_shm *shm,
+                                        uint64_t number, size_t bytes,
                                         const struct coll_strag_choice *choice, ompi_op_t *op)
 {
     if (choice->algorithm && choice->algorithm != stuck->algorithm) {
@@ -93,7 +95,7 @@ static inline void coll_strag_stuck_say(struct coll_strag_stuck *stuck, struct s
         choice->algorithm ? stuck->outcome : COLL_STRAG_OUTCOME_PREVIOUS, choice->blocks, op);
     __atomic_store_n(&stuck->what, what, __ATOMIC_RELAXED);
     if (shm)
-        strag_shm_enter_call(shm, &(struct strag_shm_entered){stuck->running, stuck->bytes, what});
+        strag_shm_enter_call(shm, number, bytes, what);
 }
 
 /** It is over. */

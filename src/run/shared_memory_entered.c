@@ -5,14 +5,14 @@
 
 /* The number comes last, and is 0 meanwhile: who reads it before and after the rest, and finds the
  * same, has read what belongs to it. */
-void strag_shm_enter_call(struct strag_shm *shm, const struct strag_shm_entered *call)
+void strag_shm_enter_call(struct strag_shm *shm, uint64_t number, uint64_t bytes, uint64_t what)
 {
-    struct strag_shm_entry *entry = &shm->desk.status->entered[call->number % STRAG_SHM_ENTERED];
+    struct strag_shm_entry *entry = &shm->desk.status->entered[number % STRAG_SHM_ENTERED];
     atomic_store_explicit(&entry->number, 0, memory_order_relaxed);
     atomic_thread_fence(memory_order_release);
-    atomic_store_explicit(&entry->bytes, call->bytes, memory_order_relaxed);
-    atomic_store_explicit(&entry->what, call->what, memory_order_relaxed);
-    atomic_store_explicit(&entry->number, call->number, memory_order_release);
+    atomic_store_explicit(&entry->bytes, bytes, memory_order_relaxed);
+    atomic_store_explicit(&entry->what, what, memory_order_relaxed);
+    atomic_store_explicit(&entry->number, number, memory_order_release);
 }
 
 /* Each number by itself: they only decide who speaks. */

@@ -28,8 +28,9 @@ struct strag_shm_wait {
 
 #define STRAG_SHM_SAID_WHY UINT64_MAX
 
-/** This rank enters a call, whether its messages go through shared memory or not. */
-void strag_shm_enter_call(struct strag_shm *shm, const struct strag_shm_entered *call);
+/** This rank enters a call, whether its messages go through shared memory or not.
+ * @param number, bytes, what  as in struct strag_shm_entered */
+void strag_shm_enter_call(struct strag_shm *shm, uint64_t number, uint64_t bytes, uint64_t what);
 
 /** This rank waits in a call. */
 void strag_shm_say_wait(struct strag_shm *shm, const struct strag_shm_wait *wait);

@@ -56,9 +56,8 @@ static void read_one(struct reader *reader, int rank, struct rng *rng)
 
 static void enter(int rank, uint64_t number)
 {
-    strag_shm_enter_call(
-        job.ranks.views[rank],
-        &(struct strag_shm_entered){number, bytes_of(rank, number), what_of(rank, number)});
+    strag_shm_enter_call(job.ranks.views[rank], number, bytes_of(rank, number),
+                         what_of(rank, number));
 }
 
 static void *run_rank(void *argument)
@@ -163,7 +162,7 @@ static void another_communicator_says_nothing_yet(void **state)
     for (int rank = 0; rank < 2; rank++) {
         const struct strag_shm_wait wait = {.ran = 1000, .number = 1, .said = 1};
         enter(rank, 7);
-        strag_shm_enter_call(first.views[rank], &(struct strag_shm_entered){1, 8, 3});
+        strag_shm_enter_call(first.views[rank], 1, 8, 3);
         strag_shm_say_wait(first.views[rank], &wait);
     }
     assert_int_equal(strag_shm_entered(first.views[1], 0, 7, &call), 1);
