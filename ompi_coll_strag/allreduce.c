@@ -4,8 +4,8 @@
  *
  *     coll_strag_allreduce     counts the call; vectors that are known to be too short go to the
  *                              previous component
- *     run_watched              setup at the first call that needs it (setup.c); the table's choice;
- *                              notes of calls that are watched for stragglers (watch.c)
+ *     run                      setup at the first call that needs it (setup.c); the table's choice
+ *     run_watched              notes of calls that are watched for stragglers (watch.c)
  *     run_agreed               who is there, where another rank may be late in each call
  *     run_choice               the previous component; or plan and engine, until it is done
  * (call.c)
@@ -61,32 +61,51 @@ static int run_agreed(struct coll_strag_call *call)
     }
     if (code == OMPI_SUCCESS)
         code = run_choice(call);
-    return coll_strag_watch_agreed(watch, &call->without, code);
+    code = coll_strag_watch_agreed(watch, &call->without, code);
+    if (code != OMPI_SUCCESS && call->without.turn != STRAG_DYNAMIC_OUTSIDE)
+        coll_strag_fail(call->module, code);
+    return code;
 }
 
+/* The same, and what it says of stragglers and links. */
 static int run_watched(struct coll_strag_call *call)
 {
     struct coll_strag_module *module = call->module;
     const size_t bytes = call->count * call->size;
     enum strag_change change;
-    coll_strag_stuck_begin(&module->stuck, call->number, bytes);
-    int code = coll_strag_choose(call);
-    coll_strag_stuck_say(&module->stuck, module->shm, call->number, bytes, &call->choice, call->op);
-    if (code == OMPI_SUCCESS && module->watch_in)
-        code = coll_strag_setup_watch(module, call->comm, bytes);
-    if (code != OMPI_SUCCESS)
-        return code;
-    /* what is watched is compared with candidates of the table, of which a given plan is none */
-    if (!coll_strag_watches(module->watch, bytes) || call->choice.reason == COLL_STRAG_GIVEN)
-        return run_agreed(call);
     coll_strag_watch_begin(module->watch, bytes);
-    code = run_agreed(call);
+    const int code = run_agreed(call);
+    if (coll_strag_failed(&module->failure) != OMPI_SUCCESS) {
+        coll_strag_watch_give_up(module->watch);
+        return code;
+    }
     const struct strag_watched_call over = {
         bytes,       call->choice.algorithm, call->choice.blocks,
         call->tried, call->without.turn,     call->without.rank};
-    code = coll_strag_watch_end(module->watch, &over, code, &change);
+    const int watched = coll_strag_watch_end(module->watch, &over, &change);
     coll_strag_apply_change(module, change);
-    return code;
+    if (watched != OMPI_SUCCESS)
+        coll_strag_fail(module, watched);
+    return code == OMPI_SUCCESS ? watched : code;
+}
+
+static int run(struct coll_strag_call *call)
+{
+    struct coll_strag_module *module = call->module;
+    const size_t bytes = call->count * call->size;
+    coll_strag_stuck_begin(&module->stuck, call->number, bytes);
+    int code = coll_strag_choose(call);
+    coll_strag_stuck_say(&module->stuck, module->shm, call->number, bytes, &call->choice, call->op);
+    if (code != OMPI_SUCCESS)
+        return code;
+    if (module->watch_in && (code = coll_strag_setup_watch(module, call->comm, bytes)) != OMPI_SUCCESS) {
+        coll_strag_fail_undecided(module, code);
+        return code;
+    }
+    /* what is watched is compared with candidates of the table, of which a given plan is none */
+    if (!coll_strag_watches(module->watch, bytes) || call->choice.reason == COLL_STRAG_GIVEN)
+        return run_agreed(call);
+    return run_watched(call);
 }
 
 /* Kept out of the entry point, so that this one is short. @param locations  NULL: host memory */
@@ -108,7 +127,7 @@ static __attribute__((noinline)) int start_call(const void *sbuf, void *rbuf,
                              &call.choice, op);
         code = delegate(&call);
     } else {
-        code = run_watched(&call);
+        code = run(&call);
     }
     coll_strag_stuck_end(&module->stuck);
     return code;

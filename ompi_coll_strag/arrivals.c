@@ -11,7 +11,6 @@
  */
 #include "arrivals.h"
 
-#include "compat/failures.h"
 #include "compat/tags.h"
 #include "transport.h"
 
@@ -40,6 +39,7 @@ struct kept {
 
 struct coll_strag_arrivals {
     ompi_communicator_t *comm;
+    const struct coll_strag_failure *failure;
     uint64_t calls;
     struct strag_arrivals *state;
     struct strag_arrivals_port port;
@@ -80,12 +80,12 @@ static bool all_sent(struct coll_strag_arrivals *arrivals)
     return all;
 }
 
-/* Nothing has come, or could be sent. */
-static void note_failure(struct coll_strag_arrivals *arrivals)
+/* Nothing has come, or could be sent: Open MPI goes on. */
+static void make_progress(struct coll_strag_arrivals *arrivals)
 {
-    const int failure = coll_strag_failure(arrivals->comm);
-    if (failure != OMPI_SUCCESS)
-        arrivals->code = failure;
+    opal_progress();
+    if (arrivals->code == OMPI_SUCCESS)
+        arrivals->code = coll_strag_failed(arrivals->failure);
 }
 
 /* @return NULL: there is none, after an error */
@@ -98,9 +98,8 @@ static struct outgoing *find_place(struct coll_strag_arrivals *arrivals)
             if (!outgoing->request)
                 return outgoing;
         }
-        opal_progress();
+        make_progress(arrivals);
         all_sent(arrivals);
-        note_failure(arrivals);
         if (arrivals->code != OMPI_SUCCESS) /* they may not be sent any more */
             return NULL;
     }
@@ -192,8 +191,7 @@ static int wait_for(struct coll_strag_arrivals *arrivals, double patience, bool 
             if (now - since >= patience)
                 strag_arrivals_expire(state, &arrivals->port);
         }
-        opal_progress();
-        note_failure(arrivals);
+        make_progress(arrivals);
         code = arrivals->code;
     }
     return code == OMPI_SUCCESS ? arrivals->code : code;
@@ -267,13 +265,15 @@ void coll_strag_arrivals_free(struct coll_strag_arrivals *arrivals)
     free(arrivals);
 }
 
-struct coll_strag_arrivals *coll_strag_arrivals_create(ompi_communicator_t *comm)
+struct coll_strag_arrivals *coll_strag_arrivals_create(ompi_communicator_t *comm,
+                                                       const struct coll_strag_failure *failure)
 {
     const int n = ompi_comm_size(comm);
     struct coll_strag_arrivals *arrivals = calloc(1, sizeof *arrivals);
     if (NULL == arrivals)
         return NULL;
     arrivals->comm = comm;
+    arrivals->failure = failure;
     arrivals->port = (struct strag_arrivals_port){send_message, arrivals};
     arrivals->state = malloc(strag_arrivals_bytes(n));
     if (NULL == arrivals->state) {

@@ -6,6 +6,7 @@
 #ifndef COLL_STRAG_ARRIVALS_H
 #define COLL_STRAG_ARRIVALS_H
 
+#include "failure.h"
 #include "plans.h"
 
 #include "run/arrivals.h"
@@ -14,8 +15,10 @@
 
 struct coll_strag_arrivals;
 
-/** On all ranks of a communicator or on none. @return NULL: out of memory */
-struct coll_strag_arrivals *coll_strag_arrivals_create(ompi_communicator_t *comm);
+/** On all ranks of a communicator or on none. @param failure  as in struct coll_strag_watch_options
+ * @return NULL: out of memory */
+struct coll_strag_arrivals *coll_strag_arrivals_create(ompi_communicator_t *comm,
+                                                       const struct coll_strag_failure *failure);
 
 /** What a message still uses is left to it. NULL is allowed. */
 void coll_strag_arrivals_free(struct coll_strag_arrivals *arrivals);

@@ -108,6 +108,13 @@ static int make_copies(struct coll_strag_run *run, const struct coll_strag_call 
     return run->copied ? STRAG_OK : STRAG_ERR_MEMORY;
 }
 
+/* strag runs no more calls of this communicator's, and this one is given up in its place. */
+static __attribute__((noinline)) int refuse(const struct coll_strag_call *call,
+                                            struct coll_strag_transport *transport)
+{
+    return coll_strag_transport_failed(transport, coll_strag_failed(&call->module->failure));
+}
+
 /* Transports, reducer and engine. @param[out] shared  NULL: nothing goes through shared memory */
 static inline int prepare(struct coll_strag_run *run, const struct coll_strag_call *call,
                           struct strag_transport **shared)
@@ -115,9 +122,6 @@ static inline int prepare(struct coll_strag_run *run, const struct coll_strag_ca
     const struct coll_strag_channel *channel = run->channel;
     struct coll_strag_reducer *reducer = &run->reducer;
     int root = 0;
-    if (run->polls &&
-        coll_strag_failure(call->comm) != OMPI_SUCCESS) /* MPI_Allreduce looks itself */
-        return STRAG_ERR_TRANSPORT;
     int status = coll_strag_reducer_init(reducer, call->op, call->dtype);
     coll_strag_transport_begin(channel->transport, call->number, call->dtype, call->size,
                                run->polls);
@@ -126,6 +130,8 @@ static inline int prepare(struct coll_strag_run *run, const struct coll_strag_ca
         strag_shm_next_call(channel->shm, call->number, run->polls);
         *shared = coll_strag_shared_memory_begin(channel->shm, reducer, call->size);
     }
+    if (__builtin_expect(coll_strag_failed(&call->module->failure) != OMPI_SUCCESS, 0))
+        return refuse(call, channel->transport);
     reducer->in_place = NULL != *shared && NULL != (*shared)->recv_in_place;
     if (*shared && call->choice.blocks == 1 && call->choice.algorithm->rooted)
         root = strag_shm_choose_root(channel->shm, call->count * call->size);
@@ -207,6 +213,20 @@ static int mpi_error(int status, const struct coll_strag_transport *transport)
     }
 }
 
+/* The call has failed, and the other ranks are to know. */
+static __attribute__((noinline)) void fail(const struct coll_strag_run *run,
+                                           const struct coll_strag_call *call, int code)
+{
+    struct coll_strag_module *module = call->module;
+    const bool failed = coll_strag_failed(&module->failure) != OMPI_SUCCESS;
+    if (run->channel->shm)
+        strag_shm_abandon(run->channel->shm);
+    if (code == MPI_ERR_TRUNCATE && !failed)
+        coll_strag_stuck_tell_why(run->channel->stuck);
+    if (failed || !coll_strag_is_on_one_host(module))
+        coll_strag_fail(module, code);
+}
+
 static inline __attribute__((always_inline)) int end(struct coll_strag_run *run,
                                                      const struct coll_strag_call *call, int status)
 {
@@ -218,11 +238,9 @@ static inline __attribute__((always_inline)) int end(struct coll_strag_run *run,
         code = coll_strag_copies_end(&run->copies, call->locations, code);
     if (shm)
         strag_shm_end(shm);
-    if (shm && code != OMPI_SUCCESS &&
+    if (__builtin_expect(code != OMPI_SUCCESS, 0) &&
         failure == OMPI_SUCCESS) /* of that Open MPI tells all ranks */
-        strag_shm_abandon(shm);
-    if (code == MPI_ERR_TRUNCATE)
-        coll_strag_stuck_tell_why(run->channel->stuck);
+        fail(run, call, code);
     return code;
 }
 
@@ -279,8 +297,8 @@ static inline int look_up(struct coll_strag_call *call)
 {
     struct coll_strag_module *module = call->module;
     const size_t bytes = call->count * call->size;
-    const int code =
-        coll_strag_is_set_up(module) ? module->setup_error : coll_strag_setup(module, call->comm);
+    const int code = coll_strag_is_set_up(module) ? coll_strag_undecided(&module->failure)
+                                                  : coll_strag_setup(module, call->comm);
     if (code != OMPI_SUCCESS)
         return code;
     const struct strag_algorithm *given = coll_strag_given_find(module->given, bytes);
@@ -321,19 +339,16 @@ static int look_up_nonblocking(struct coll_strag_call *call)
 {
     struct coll_strag_module *module = call->module;
     struct coll_strag_nonblocking *nonblocking = &module->nonblocking;
-    int code = OMPI_SUCCESS;
     if (module->setup == COLL_STRAG_SETUP_NOT_YET)
         (void)coll_strag_setup_progress(module, call->comm);
     const int64_t number = __atomic_fetch_add(&nonblocking->begun, 1, __ATOMIC_SEQ_CST);
     if (!coll_strag_is_set_up(module) &&
         number >= __atomic_load_n(&nonblocking->limit, __ATOMIC_SEQ_CST))
-        code = coll_strag_setup(module, call->comm);
-    if (code == OMPI_SUCCESS && coll_strag_is_set_up(module))
-        code = module->setup_error;
-    if (code != OMPI_SUCCESS || (coll_strag_is_set_up(module) && number >= nonblocking->from))
-        return code == OMPI_SUCCESS ? look_up(call) : code;
+        (void)coll_strag_setup(module, call->comm);
+    if (coll_strag_is_set_up(module) && number >= nonblocking->from)
+        return look_up(call);
     call->choice.reason = COLL_STRAG_NOT_SET_UP;
-    return code;
+    return OMPI_SUCCESS;
 }
 
 static int choose(struct coll_strag_call *call)

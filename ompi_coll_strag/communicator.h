@@ -10,6 +10,7 @@
 #include "counters.h"
 #include "decision.h"
 #include "explain.h"
+#include "failure.h"
 #include "fingerprint.h"
 #include "heritage.h"
 #include "info_keys.h"
@@ -58,8 +59,11 @@ struct coll_strag_module {
     unsigned long long delegate_limit;
 
     enum coll_strag_setup setup; /* atomic: coll_strag_is_set_up */
-    int setup_error;             /* of this rank alone: all its later calls fail, too */
-    struct setup *in_setup;      /* what setup needs until it is done (setup_steps.h); then NULL */
+
+    struct coll_strag_failure failure; /* coll_strag_fail */
+    bool kept;                         /* ... has a reference to the communicator; atomic */
+
+    struct setup *in_setup; /* what setup needs until it is done (setup_steps.h); then NULL */
     struct coll_strag_attribute *attribute; /* NULL: there is none, or the communicator is freed */
     struct coll_strag_teardown teardown;    /* of a setup that no blocking call has begun */
     bool in_progress;                       /* a thread has entered; atomic: coll_strag_enter */
@@ -111,6 +115,27 @@ static inline bool coll_strag_enter(struct coll_strag_module *module)
 static inline void coll_strag_leave(struct coll_strag_module *module)
 {
     __atomic_store_n(&module->in_progress, false, __ATOMIC_RELEASE);
+}
+
+/**
+ * A call has failed, on this rank or on another one, and cannot be given up in its place: messages
+ * of it may be left that would be taken for a later call's, or other ranks may be ahead. From now
+ * on all calls that strag is to run fail, with this error or an earlier one. Those that are left to
+ * the previous component do not: other ranks may be in them. Any thread may say so, several times.
+ *
+ * Other ranks may wait for this one, now or later, and are told when they ask (stuck.h). So from
+ * the first time on the communicator is kept until MPI_Finalize, even if the user frees it.
+ */
+void coll_strag_fail(struct coll_strag_module *module, int code);
+
+/** The same, and this rank does not know any more which calls are strag's: all fail of which it
+ * would have to know. */
+void coll_strag_fail_undecided(struct coll_strag_module *module, int code);
+
+/** Do all ranks share memory, so that a call that fails can be given up in its place? */
+static inline bool coll_strag_is_on_one_host(const struct coll_strag_module *module)
+{
+    return module->shm && strag_shm_is_alone(module->shm);
 }
 
 /** Does a call of so many bytes go to the previous component whatever it is? Before setup this is

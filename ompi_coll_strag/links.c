@@ -6,8 +6,9 @@
  *     receiver   -- nothing -->  sender      it is there, and receives
  *     sender     -- pieces -->   receiver    sent one behind the other
  *
- * Before it all ranks wait for each other: with a slow host ranks end a long call at different
- * times (measured: 12 MiB at 80 Mbit/s, up to a second), and their messages would be in the way.
+ * Before it all ranks have waited for each other: with a slow host ranks end a long call at
+ * different times (measured: 12 MiB at 80 Mbit/s, up to a second), and their messages would be in
+ * the way.
  *
  * The receiver measures from the end of an early piece to the end of the last one. So neither how
  * long the two waited for each other, nor what a buffer or a shaper lets pass at once is in it; and
@@ -16,7 +17,8 @@
  */
 #include "links.h"
 
-#include "compat/failures.h"
+#include "compat/tags.h"
+
 #include "transport.h"
 
 #include "watch/probe_clock.h"
@@ -103,6 +105,7 @@ bool coll_strag_links_create(ompi_communicator_t *comm, const struct strag_topol
 /* Pieces that are under way in one direction: number i is in slot i % SLOTS. */
 struct stream {
     ompi_communicator_t *comm;
+    const struct coll_strag_failure *failure;
     int peer;
     bool send;
     int pieces, posted, done;
@@ -113,17 +116,17 @@ struct stream {
 static int post_piece(struct stream *stream, size_t bytes, ompi_request_t **request)
 {
     if (stream->send)
-        return MCA_PML_CALL(isend(sent, bytes, MPI_BYTE, stream->peer, MCA_COLL_BASE_TAG_ALLREDUCE,
+        return MCA_PML_CALL(isend(sent, bytes, MPI_BYTE, stream->peer, COLL_STRAG_TAG_CALLS,
                                   MCA_PML_BASE_SEND_STANDARD, stream->comm, request));
     return MCA_PML_CALL(irecv(received + (size_t)(stream->posted % SLOTS) * PIECE, bytes, MPI_BYTE,
-                              stream->peer, MCA_COLL_BASE_TAG_ALLREDUCE, stream->comm, request));
+                              stream->peer, COLL_STRAG_TAG_CALLS, stream->comm, request));
 }
 
 /* Post what there is room for, and take off what is done. */
 static int advance(struct stream *stream)
 {
     const double now = coll_strag_seconds();
-    int code = coll_strag_failure(stream->comm);
+    int code = coll_strag_failed(stream->failure);
     while (code == OMPI_SUCCESS && stream->done < stream->posted &&
            REQUEST_COMPLETE(stream->requests[stream->done % SLOTS])) {
         code = ompi_request_wait(&stream->requests[stream->done++ % SLOTS], MPI_STATUS_IGNORE);
@@ -145,11 +148,11 @@ static int send_ready(struct stream *in, struct stream *out)
 {
     ompi_request_t *requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
     int code = MCA_PML_CALL(
-        irecv(NULL, 0, MPI_BYTE, out->peer, MCA_COLL_BASE_TAG_ALLREDUCE, out->comm, &requests[0]));
+        irecv(NULL, 0, MPI_BYTE, out->peer, COLL_STRAG_TAG_CALLS, out->comm, &requests[0]));
     if (code == OMPI_SUCCESS)
         code = advance(in);
     if (code == OMPI_SUCCESS)
-        code = MCA_PML_CALL(isend(NULL, 0, MPI_BYTE, in->peer, MCA_COLL_BASE_TAG_ALLREDUCE,
+        code = MCA_PML_CALL(isend(NULL, 0, MPI_BYTE, in->peer, COLL_STRAG_TAG_CALLS,
                                   MCA_PML_BASE_SEND_STANDARD, in->comm, &requests[1]));
     for (int i = 0; i < 2 && code == OMPI_SUCCESS; i++) {
         while (code == OMPI_SUCCESS && !REQUEST_COMPLETE(requests[i])) {
@@ -164,15 +167,17 @@ static int send_ready(struct stream *in, struct stream *out)
 
 /* @param[out] rate  bytes per second that came in */
 static int probe_round(const struct coll_strag_partners *partners, ompi_communicator_t *comm,
-                       int pieces, float *rate)
+                       const struct coll_strag_failure *failure, int pieces, float *rate)
 {
     struct stream in = {
         .comm = comm,
+        .failure = failure,
         .peer = partners->from,
         .pieces = pieces,
         .clock = strag_probe_clock_start(pieces, WARM_UP_PIECES, coll_strag_seconds()),
     };
-    struct stream out = {.comm = comm, .peer = partners->to, .pieces = pieces, .send = true};
+    struct stream out = {
+        .comm = comm, .failure = failure, .peer = partners->to, .pieces = pieces, .send = true};
     int code = send_ready(&in, &out);
     while (code == OMPI_SUCCESS && (in.done < pieces || out.done < pieces)) {
         code = advance(&in);
@@ -184,8 +189,7 @@ static int probe_round(const struct coll_strag_partners *partners, ompi_communic
     return code;
 }
 
-/* Ranks' rates become hosts'. */
-static void sort_rates(struct coll_strag_links *links)
+void coll_strag_links_sort(struct coll_strag_links *links)
 {
     const size_t rounds = STRAG_PROBE_ROUNDS;
     for (size_t host = 0; host < (size_t)links->probed.count; host++)
@@ -194,20 +198,13 @@ static void sort_rates(struct coll_strag_links *links)
                rounds * sizeof *links->rates);
 }
 
-int coll_strag_links_probe(struct coll_strag_links *links, ompi_communicator_t *comm, size_t bytes,
-                           double *seconds)
+int coll_strag_links_probe(struct coll_strag_links *links, ompi_communicator_t *comm,
+                           const struct coll_strag_failure *failure, size_t bytes, float *own)
 {
     const int pieces = bytes / PIECE > WARM_UP_PIECES ? (int)(bytes / PIECE) : WARM_UP_PIECES + 1;
-    float mine[STRAG_PROBE_ROUNDS] = {0};
-    int code = comm->c_coll->coll_barrier(comm, comm->c_coll->coll_barrier_module);
-    const double start = coll_strag_seconds();
+    int code = OMPI_SUCCESS;
+    memset(own, 0, STRAG_PROBE_ROUNDS * sizeof *own);
     for (int r = 0; r < links->rounds && code == OMPI_SUCCESS; r++)
-        code = probe_round(&links->partners[r], comm, pieces, &mine[r]);
-    if (code == OMPI_SUCCESS)
-        code = comm->c_coll->coll_gather(mine, sizeof mine, MPI_BYTE, links->gathered, sizeof mine,
-                                         MPI_BYTE, 0, comm, comm->c_coll->coll_gather_module);
-    if (code == OMPI_SUCCESS && links->rates)
-        sort_rates(links);
-    *seconds = coll_strag_seconds() - start;
+        code = probe_round(&links->partners[r], comm, failure, pieces, &own[r]);
     return code;
 }

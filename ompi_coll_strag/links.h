@@ -5,7 +5,7 @@
 #ifndef COLL_STRAG_LINKS_H
 #define COLL_STRAG_LINKS_H
 
-#include "compat/compat.h"
+#include "failure.h"
 
 #include "base/compact.h"
 #include "machine/state.h"
@@ -39,13 +39,17 @@ bool coll_strag_links_create(ompi_communicator_t *comm, const struct strag_topol
 void coll_strag_links_free(struct coll_strag_links *links);
 
 /**
- * All hosts send to each other. Collective.
+ * All hosts send to each other. Collective; all ranks have waited for each other.
  *
- * @param bytes         of a message; the same on all ranks
- * @param[out] seconds  that it took; on rank 0 links->rates are there then
+ * @param failure  as in struct coll_strag_watch_options
+ * @param bytes   of a message; the same on all ranks
+ * @param[out] own  [STRAG_PROBE_ROUNDS]: bytes per second that came in
  * @return OMPI_SUCCESS, or an error of MPI's
  */
-int coll_strag_links_probe(struct coll_strag_links *links, ompi_communicator_t *comm, size_t bytes,
-                           double *seconds);
+int coll_strag_links_probe(struct coll_strag_links *links, ompi_communicator_t *comm,
+                           const struct coll_strag_failure *failure, size_t bytes, float *own);
+
+/** Rank 0 has all ranks' own rates in links->gathered: links->rates are there then. */
+void coll_strag_links_sort(struct coll_strag_links *links);
 
 #endif

@@ -11,7 +11,7 @@ ompi_coll_strag_libcoll_strag_la_SOURCES = \
 	ompi_coll_strag/attribute.c ompi_coll_strag/attribute.h \
 	ompi_coll_strag/call.c ompi_coll_strag/call.h \
 	ompi_coll_strag/collect.c ompi_coll_strag/collect.h \
-	ompi_coll_strag/communicator.h \
+	ompi_coll_strag/communicator.c ompi_coll_strag/communicator.h \
 	ompi_coll_strag/compat/attributes.h \
 	ompi_coll_strag/compat/components.h \
 	ompi_coll_strag/compat/compat.h \
@@ -23,7 +23,9 @@ ompi_coll_strag_libcoll_strag_la_SOURCES = \
 	ompi_coll_strag/counters.c ompi_coll_strag/counters.h \
 	ompi_coll_strag/decision.h \
 	ompi_coll_strag/device.c ompi_coll_strag/device.h \
+	ompi_coll_strag/exchange.c ompi_coll_strag/exchange.h \
 	ompi_coll_strag/explain.c ompi_coll_strag/explain.h \
+	ompi_coll_strag/failure.h \
 	ompi_coll_strag/file_name.c ompi_coll_strag/file_name.h \
 	ompi_coll_strag/fingerprint.c ompi_coll_strag/fingerprint.h \
 	ompi_coll_strag/given.c ompi_coll_strag/given.h \

@@ -8,6 +8,7 @@
 #include "allreduce.h"
 #include "communicator.h"
 #include "compat/components.h"
+#include "compat/tags.h"
 #include "info_keys.h"
 #include "ledger.h"
 #include "log.h"
@@ -95,9 +96,10 @@ static void prepare(coll_strag_module_t *module, ompi_communicator_t *comm)
     coll_strag_note_keys(comm, &module->keys);
     coll_strag_setup_prepare(module, comm);
     coll_strag_queue_init(&module->queue, comm);
-    coll_strag_pml_init(&module->pml, comm, MCA_COLL_BASE_TAG_ALLREDUCE);
-    coll_strag_stuck_watch(&module->stuck, comm, &module->shm, &module->transport,
-                           &module->setup_error, 0);
+    coll_strag_pml_init(&module->pml, comm, COLL_STRAG_TAG_CALLS);
+    module->failure.comm = comm;
+    coll_strag_stuck_watch(&module->stuck, comm, &module->shm, &module->transport, &module->failure,
+                           0);
 }
 
 /* Called last of all: from here on nothing can fail. */

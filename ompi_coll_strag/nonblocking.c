@@ -41,13 +41,26 @@ static int request_free(ompi_request_t **request)
     return OMPI_SUCCESS;
 }
 
+/* There is no memory for a request. If no other call is before it, it is given up in its place. */
+static int give_up(const struct coll_strag_call *call)
+{
+    struct coll_strag_module *module = call->module;
+    if (coll_strag_is_on_one_host(module) && coll_strag_queue_is_empty(&module->queue)) {
+        strag_shm_next_call(module->shm, call->number, true);
+        strag_shm_abandon(module->shm);
+    } else {
+        coll_strag_fail(module, OMPI_ERR_OUT_OF_RESOURCE);
+    }
+    return OMPI_ERR_OUT_OF_RESOURCE;
+}
+
 /* As it was chosen. */
 static int begin(const struct coll_strag_call *call, ompi_request_t **request)
 {
     struct coll_strag_module *module = call->module;
     struct coll_strag_request *begun = coll_strag_request_take(call, &module->queue, false);
     if (NULL == begun)
-        return OMPI_ERR_OUT_OF_RESOURCE;
+        return give_up(call);
     struct strag_engine *engine;
     begun->super.super.req_free = request_free;
     begun->channel =

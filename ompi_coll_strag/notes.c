@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "notes.h"
 
-#include "compat/failures.h"
 #include "compat/tags.h"
 #include "queue.h"
 #include "transport.h"
@@ -10,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Their messages have one tag: in a program's order a gather and a barrier are never mixed up. */
+/* In a program's order a gather, a barrier and a broadcast are never mixed up: one tag is enough. */
 enum { TAG = COLL_STRAG_TAG_NOTES };
 
 /* How long to wait, after an error, for what is still under way. */
@@ -18,6 +17,7 @@ static const double drain_seconds = 1.0;
 
 struct coll_strag_notes {
     ompi_communicator_t *comm;
+    const struct coll_strag_failure *failure;
     struct coll_strag_queue queue; /* of the barrier */
 
     /* the barrier, by dissemination: in round k a rank tells the one 2^k behind it */
@@ -62,9 +62,7 @@ static bool round_is_over(struct coll_strag_notes *notes)
         if (MPI_REQUEST_NULL == *request)
             continue;
         if (!REQUEST_COMPLETE(*request)) {
-            const int failure = coll_strag_failure(notes->comm);
-            if (failure != OMPI_SUCCESS)
-                notes->code = failure;
+            notes->code = coll_strag_failed(notes->failure);
             return false;
         }
         if ((*request)->req_status.MPI_ERROR != MPI_SUCCESS)
@@ -95,6 +93,12 @@ static bool barrier_progress(struct coll_strag_job *job)
             return true;
         }
         begin_round(notes);
+    }
+    for (int i = 0; i < 2 && notes->code != OMPI_SUCCESS; i++) {
+        if (MPI_REQUEST_NULL == notes->round[i])
+            continue;
+        ompi_request_cancel(notes->round[i]);
+        ompi_request_free(&notes->round[i]); /* at its end */
     }
     return notes->code != OMPI_SUCCESS;
 }
@@ -157,21 +161,73 @@ int coll_strag_notes_wait(struct coll_strag_notes *notes)
             code = ompi_request_wait(&notes->gather[notes->done++], MPI_STATUS_IGNORE);
         } else {
             opal_progress();
-            code = coll_strag_failure(notes->comm);
+            code = coll_strag_failed(notes->failure);
         }
     }
     return code;
 }
 
+/* ---- The broadcast ---- */
+
+/* Wait for a message; but after an error, `code`, not for long, and what cannot be stopped is left
+ * to Open MPI. @return `code`, or the first error */
+static int end_message(const struct coll_strag_notes *notes, ompi_request_t *request, bool send,
+                       int code)
+{
+    double end = 0;
+    while (!REQUEST_COMPLETE(request)) {
+        opal_progress();
+        code = code == OMPI_SUCCESS ? coll_strag_failed(notes->failure) : code;
+        if (code == OMPI_SUCCESS)
+            continue;
+        if (end <= 0 && !send)
+            ompi_request_cancel(request);
+        if (end <= 0)
+            end = coll_strag_seconds() + drain_seconds;
+        else if (send && coll_strag_seconds() > end) /* who receives it has begun to */
+            break;
+    }
+    if (REQUEST_COMPLETE(request) && code == OMPI_SUCCESS)
+        code = request->req_status.MPI_ERROR;
+    ompi_request_free(&request);
+    return code;
+}
+
+/* On the tree of run/exchange.h. */
+int coll_strag_notes_broadcast(struct coll_strag_notes *notes, void *data, size_t bytes)
+{
+    const int n = ompi_comm_size(notes->comm), me = ompi_comm_rank(notes->comm);
+    ompi_request_t *requests[8 * sizeof n];
+    int sent = 0, bit = 1, code = OMPI_SUCCESS;
+    while (me ? !(me & bit) : bit < n)
+        bit <<= 1;
+    if (me) {
+        code = post_receive(notes, me - bit, data, bytes, &requests[0]);
+        if (code == OMPI_SUCCESS)
+            code = end_message(notes, requests[0], false, code);
+    }
+    while ((bit >>= 1) > 0 && code == OMPI_SUCCESS) {
+        if (bit < n - me) {
+            code = post_send(notes, me + bit, data, bytes, &requests[sent]);
+            sent += code == OMPI_SUCCESS;
+        }
+    }
+    for (int i = 0; i < sent; i++)
+        code = end_message(notes, requests[i], true, code);
+    return code;
+}
+
 /* ---- Beginning and end ---- */
 
-struct coll_strag_notes *coll_strag_notes_create(ompi_communicator_t *comm)
+struct coll_strag_notes *coll_strag_notes_create(ompi_communicator_t *comm,
+                                                 const struct coll_strag_failure *failure)
 {
     const size_t messages = ompi_comm_rank(comm) == 0 ? (size_t)ompi_comm_size(comm) - 1 : 1;
     struct coll_strag_notes *notes = calloc(1, sizeof *notes + messages * sizeof *notes->gather);
     if (NULL == notes)
         return NULL;
     notes->comm = comm;
+    notes->failure = failure;
     notes->job = (struct coll_strag_job){.progress = barrier_progress, .over = barrier_over};
     coll_strag_queue_init(&notes->queue, comm);
     return notes;

@@ -1,21 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What ranks tell each other while their calls are watched: a gather of notes to rank 0, and a
- * barrier. Both go on while the program does something else, as MPI_Igather and MPI_Ibarrier would.
- * Those get their tags from a counter, which MPI_Comm_idup moves on in its progress, at another
- * point of each rank's program; a program that makes no nonblocking calls of its own is right to
- * expect that its blocking ones do not mind. So these have a tag of their own, and match in order:
- * all ranks begin the same ones in the same order.
+ * What ranks tell each other while their calls are watched: a gather of notes to rank 0, a barrier,
+ * and a broadcast from rank 0. The first two go on while the program does something else, as
+ * MPI_Igather and MPI_Ibarrier would. Those get their tags from a counter, which MPI_Comm_idup
+ * moves on in its progress, at another point of each rank's program; a program that makes no
+ * nonblocking calls of its own is right to expect that its blocking ones do not mind. So these have
+ * a tag of their own, and match in order: all ranks begin the same ones in the same order.
+ *
+ * A rank on which the communicator has failed does its part no more. The others are told so, and
+ * then they wait no longer: that is why not even the broadcast is Open MPI's.
  */
 #ifndef COLL_STRAG_NOTES_H
 #define COLL_STRAG_NOTES_H
 
-#include "compat/compat.h"
+#include "failure.h"
 
 struct coll_strag_notes;
 
-/** One rank's part. @return NULL: out of memory */
-struct coll_strag_notes *coll_strag_notes_create(ompi_communicator_t *comm);
+/** One rank's part. @param failure  as in struct coll_strag_watch_options
+ * @return NULL: out of memory */
+struct coll_strag_notes *coll_strag_notes_create(ompi_communicator_t *comm,
+                                                 const struct coll_strag_failure *failure);
 
 /** What is still under way keeps its memory. NULL is allowed.
  * @return false: this rank's notes are under way, too, and must stay where they are */
@@ -48,6 +53,12 @@ bool coll_strag_notes_has_barrier(const struct coll_strag_notes *notes);
 /** Wait until it is over. @param[out] seconds  when this rank knew that all had begun it, as of
  * coll_strag_seconds @return OMPI_SUCCESS, or an error of MPI's */
 int coll_strag_notes_end_barrier(struct coll_strag_notes *notes, double *seconds);
+
+/* ---- The broadcast ---- */
+
+/** From rank 0 to all, which wait for it. @param data  [bytes]; a few KiB
+ * @return OMPI_SUCCESS, or an error of MPI's */
+int coll_strag_notes_broadcast(struct coll_strag_notes *notes, void *data, size_t bytes);
 
 /** After an error other ranks may never do their part: wait, but not for long. */
 void coll_strag_notes_give_up(struct coll_strag_notes *notes);

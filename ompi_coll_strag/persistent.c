@@ -2,6 +2,7 @@
 #include "persistent.h"
 
 #include "compat/tags.h"
+#include "exchange.h"
 #include "ledger.h"
 #include "log.h"
 #include "on_copies.h"
@@ -108,7 +109,7 @@ struct card {
 };
 
 /* What is exchanged, and room for what is read of it. */
-struct exchange {
+struct room {
     struct card *cards;           /* [rank] */
     struct strag_shm_info *infos; /* [rank] */
     int32_t *numbers;             /* [rank] */
@@ -130,46 +131,66 @@ static struct card own_card(const struct coll_strag_module *module, ompi_communi
 }
 
 /* All cards are there. @return whether all ranks are able, and this one has what it needs */
-static bool read_cards(const struct coll_strag_module *module, const struct exchange *exchange,
+static bool read_cards(const struct coll_strag_module *module, const struct room *room,
                        int n, struct coll_strag_persistent *own)
 {
     bool all = true;
     for (int rank = 0; rank < n; rank++) {
-        all = all && exchange->cards[rank].able;
-        exchange->infos[rank] = exchange->cards[rank].memory;
-        exchange->numbers[rank] = exchange->cards[rank].number;
+        all = all && room->cards[rank].able;
+        room->infos[rank] = room->cards[rank].memory;
+        room->numbers[rank] = room->cards[rank].number;
     }
     if (all && module->ucp)
-        own->ucp = coll_strag_ucp_another(module->ucp, exchange->numbers);
+        own->ucp = coll_strag_ucp_another(module->ucp, room->numbers);
     return all && (!module->ucp || own->ucp) &&
-           (!own->shm || strag_shm_join(own->shm, exchange->infos) == STRAG_SHM_ABLE);
+           (!own->shm || strag_shm_join(own->shm, room->infos) == STRAG_SHM_ABLE);
 }
 
-/* Collective. @param own  NULL: this rank has no memory, or no tag @param[out] all  have all one?
- */
+/* Is every rank able? */
+static int agree(struct coll_strag_exchange *messages, bool able, bool *all)
+{
+    int32_t least = able;
+    strag_exchange_minimum(&messages->exchange, &least, 1);
+    const int code = coll_strag_exchange_wait(messages);
+    *all = code == OMPI_SUCCESS && least;
+    return code;
+}
+
+/* All ranks' cards are exchanged. @param[out] able  is this rank, with them? */
+static int exchange_cards(const struct coll_strag_call *call, struct coll_strag_exchange *messages,
+                          const struct room *room, struct coll_strag_persistent *own, bool *able)
+{
+    const int n = ompi_comm_size(call->comm);
+    room->cards[ompi_comm_rank(call->comm)] = own_card(call->module, call->comm, own);
+    strag_exchange_allgather(&messages->exchange, room->cards, sizeof *room->cards);
+    const int code = coll_strag_exchange_wait(messages);
+    *able = code == OMPI_SUCCESS && read_cards(call->module, room, n, own);
+    return code;
+}
+
+/* Collective. @param own  NULL if this rank has no memory, or no tag
+ * @param[out] all  does every rank have one? */
 static int open_channel(const struct coll_strag_call *call, struct coll_strag_persistent *own,
                         bool *all)
 {
-    const struct coll_strag_module *module = call->module;
-    ompi_communicator_t *comm = call->comm;
-    const int n = ompi_comm_size(comm);
-    const struct exchange room = {
-        .cards = calloc((size_t)n, sizeof *room.cards),
-        .infos = calloc((size_t)n, sizeof *room.infos),
-        .numbers = calloc((size_t)n, sizeof *room.numbers),
+    const size_t n = (size_t)ompi_comm_size(call->comm);
+    const struct room room = {
+        .cards = calloc(n, sizeof *room.cards),
+        .infos = calloc(n, sizeof *room.infos),
+        .numbers = calloc(n, sizeof *room.numbers),
     };
-    const bool able = own && room.cards && room.infos && room.numbers;
-    int code = coll_strag_agree(&module->previous, comm, able, all);
-    if (*all) {
-        room.cards[ompi_comm_rank(comm)] = own_card(module, comm, own);
-        code = comm->c_coll->coll_allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, room.cards,
-                                            sizeof *room.cards, MPI_BYTE, comm,
-                                            comm->c_coll->coll_allgather_module);
-        *all = code == OMPI_SUCCESS;
-    }
-    if (*all)
-        code = coll_strag_agree(&module->previous, comm, read_cards(module, &room, n, own), all);
-    free(room.cards);
+    struct coll_strag_exchange *messages;
+    bool able = own && room.cards && room.infos && room.numbers;
+    int code = coll_strag_exchange_create(call->comm, &call->module->failure, &messages);
+    if (code == OMPI_SUCCESS)
+        code = agree(messages, able, all);
+    if (code == OMPI_SUCCESS && *all)
+        code = exchange_cards(call, messages, &room, own, &able);
+    if (code == OMPI_SUCCESS && *all)
+        code = agree(messages, able, all);
+    *all = code == OMPI_SUCCESS && *all;
+    if (coll_strag_exchange_free(messages))
+        free(room.cards);
     free(room.infos);
     free(room.numbers);
     return code;
@@ -208,7 +229,7 @@ static void keep(struct coll_strag_persistent *own)
     request->channel = (struct coll_strag_channel){own->shm, own->ucp ? own->ucp : &own->pml.super,
                                                    &own->plans, &own->stuck};
     coll_strag_stuck_watch(&own->stuck, call->comm, &own->shm, &request->channel.transport,
-                           &module->setup_error, (int32_t)module->persistent_made);
+                           &module->failure, (int32_t)module->persistent_made);
     coll_strag_call_retain(call);
     pthread_mutex_lock(&list_lock);
     own->next = module->persistent;
@@ -233,7 +254,8 @@ static bool is_in_use(const struct coll_strag_module *module, int tag)
     return NULL != own;
 }
 
-/* @param[out] own  NULL on all ranks if one of them cannot have one */
+/* @param[out] made  NULL on all ranks if one of them cannot have one, or on this one after an error
+ */
 static int make(const struct coll_strag_call *call, struct coll_strag_persistent **made)
 {
     struct coll_strag_module *module = call->module;
@@ -241,10 +263,10 @@ static int make(const struct coll_strag_call *call, struct coll_strag_persistent
         COLL_STRAG_TAG_PERSISTENT - (int)(module->persistent_made++ % COLL_STRAG_TAGS_PERSISTENT);
     const bool possible = coll_strag_has_persistent_tags(call->comm) && !is_in_use(module, tag);
     struct coll_strag_persistent *own = possible ? create(call, tag) : NULL;
-    bool all = false;
+    bool all;
     const int code = open_channel(call, own, &all);
     *made = all ? own : NULL;
-    if (all)
+    if (*made)
         keep(own);
     else if (own) {
         coll_strag_request_return(own->request);
@@ -267,11 +289,16 @@ int coll_strag_allreduce_init(const void *sbuf, void *rbuf, coll_strag_count_t c
     coll_strag_call_locate(&call, COLL_STRAG_PERSISTENT, sbuf, rbuf, (size_t)count, dtype, op, comm,
                            module, &locations);
     coll_strag_wait_for_earlier(module, comm);
+    call.number = coll_strag_stuck_count(&module->stuck);
+    coll_strag_stuck_begin(&module->stuck, call.number, call.count * call.size);
     int code = coll_strag_choose(&call);
     if (code == OMPI_SUCCESS && call.choice.algorithm)
         code = make(&call, &own);
-    if (code != OMPI_SUCCESS)
+    coll_strag_stuck_end(&module->stuck);
+    if (code != OMPI_SUCCESS) { /* others may have theirs, and wait for this rank */
+        coll_strag_fail_undecided(module, code);
         return code;
+    }
     if (own) {
         *request = &own->request->super.super;
         return OMPI_SUCCESS;

@@ -276,7 +276,7 @@ static void begin(struct setup *setup, ompi_communicator_t *comm, bool blocking)
     module->delegate_below = 0; /* what is delegated will be said in the end, at another time on
                                    each rank: a blocking call waits for it */
     snprintf(module->plans.name, sizeof module->plans.name, "%s", comm->c_name);
-    coll_strag_pml_init(&setup->pml, comm, COLL_STRAG_TAG_SETUP);
+    coll_strag_pml_init(&setup->pml, comm, COLL_STRAG_TAG_CALLS);
     messages->messages = setup->under_way;
     messages->room = STRAG_EXCHANGE_UNDER_WAY;
     coll_strag_transport_begin(messages, 0, MPI_BYTE, 1, true);
@@ -332,7 +332,8 @@ void coll_strag_setup_free(struct setup *setup)
 static void end(struct setup *setup)
 {
     struct coll_strag_module *module = setup->module;
-    module->setup_error = setup->code;
+    if (setup->code != OMPI_SUCCESS)
+        coll_strag_fail_undecided(module, setup->code);
     if (setup->blocking && setup->code == OMPI_SUCCESS && module->decision.report &&
         !module->ledger)
         coll_strag_ledger_begin_late(module, setup->comm);
@@ -391,7 +392,7 @@ int coll_strag_setup(struct coll_strag_module *module, ompi_communicator_t *comm
         (void)advance(module, comm, true);
     }
     __atomic_store_n(&module->waited_for, false, __ATOMIC_RELAXED);
-    return module->setup_error;
+    return coll_strag_undecided(&module->failure);
 }
 
 int coll_strag_setup_progress(struct coll_strag_module *module, ompi_communicator_t *comm)

@@ -21,14 +21,14 @@ void coll_strag_setup_free(struct setup *setup);
  * is the same one on all ranks. It then goes on in opal_progress by itself; where the communicator
  * is freed before it is done, MPI_Comm_free ends it.
  *
- * @return STRAG_PENDING; or STRAG_OK: it is done, and module->setup_error says how
+ * @return STRAG_PENDING; or STRAG_OK: it is done, and coll_strag_undecided says how
  */
 int coll_strag_setup_progress(struct coll_strag_module *module, ompi_communicator_t *comm);
 
 /**
  * The same for a blocking call: returns when it is done.
  *
- * @return OMPI_SUCCESS, or an error; where only this rank has it, module->setup_error
+ * @return as coll_strag_undecided
  */
 int coll_strag_setup(struct coll_strag_module *module, ompi_communicator_t *comm);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "setup_decide.h"
 
+#include "exchange.h"
 #include "explain.h"
 #include "info_keys.h"
 #include "log.h"
@@ -248,7 +249,7 @@ static struct coll_strag_watch *make_watch(struct coll_strag_module *module,
         return NULL;
     const struct coll_strag_watch_options options = {
         .comm = comm,
-        .previous = &module->previous,
+        .failure = &module->failure,
         .topology = topology,
         .shared = NULL != module->shm,
         .alone = module->shm && strag_shm_is_alone(module->shm) ? module->shm : NULL,
@@ -331,30 +332,34 @@ static bool is_first(ompi_communicator_t *comm)
     return ompi_comm_rank(comm) == 0;
 }
 
-/* Can all? Then rank 0's first policy goes to all, if there is one; if one of them does not get it,
- * nobody watches.
- * @param watch  NULL: this rank cannot */
-static int agree_on_watch(struct coll_strag_module *module, ompi_communicator_t *comm,
-                          struct coll_strag_watch *watch)
+/* Can every rank watch, and if rank 0 has a first policy, does it have that? Else the others would
+ * wait in each call for a rank that does not. @param able  this rank can; then that of all */
+static int agree_on_watch(struct coll_strag_exchange *messages, struct strag_dynamic_policy *policy,
+                          int32_t *able)
 {
-    bool all;
-    int code = coll_strag_agree(&module->previous, comm, NULL != watch, &all);
-    if (!all) {
-        coll_strag_watch_free(watch);
+    strag_exchange_minimum(&messages->exchange, able, 1);
+    int code = coll_strag_exchange_wait(messages);
+    if (code != OMPI_SUCCESS || !*able || !policy)
         return code;
-    }
-    struct strag_dynamic_policy *policy = coll_strag_watch_policy(watch);
-    if (policy) { /* the others would wait in each call for a rank that does not have it */
-        code = comm->c_coll->coll_bcast(policy, sizeof *policy, MPI_BYTE, 0, comm,
-                                        comm->c_coll->coll_bcast_module);
-        const int agreed = coll_strag_agree(&module->previous, comm, code == OMPI_SUCCESS, &all);
-        code = code == OMPI_SUCCESS ? agreed : code;
-    }
-    if (!all) {
+    strag_exchange_broadcast(&messages->exchange, policy, sizeof *policy);
+    return coll_strag_exchange_wait(messages);
+}
+
+/* Collective. @param watch  NULL if this rank cannot; taken over */
+static int begin_watch(struct coll_strag_module *module, ompi_communicator_t *comm,
+                       struct coll_strag_watch *watch)
+{
+    struct strag_dynamic_policy *policy = watch ? coll_strag_watch_policy(watch) : NULL;
+    struct coll_strag_exchange *messages;
+    int32_t able = NULL != watch;
+    int code = coll_strag_exchange_create(comm, &module->failure, &messages);
+    if (code == OMPI_SUCCESS)
+        code = agree_on_watch(messages, policy, &able);
+    const bool over = coll_strag_exchange_free(messages);
+    if (code == OMPI_SUCCESS && able)
+        start_watch(module, watch, NULL != policy);
+    else if (over) /* else a message may still be written to its policy */
         coll_strag_watch_free(watch);
-        return code;
-    }
-    start_watch(module, watch, NULL != policy);
     return code;
 }
 
@@ -370,7 +375,7 @@ int coll_strag_setup_watch(struct coll_strag_module *module, ompi_communicator_t
     const bool able = (ranks || !is_first(comm)) && module->attribute;
     struct coll_strag_watch *watch = able ? make_watch(module, comm, ranks, &inputs) : NULL;
     free(ranks);
-    return agree_on_watch(module, comm, watch);
+    return begin_watch(module, comm, watch);
 }
 
 void coll_strag_setup_watch_later(struct setup *setup)

@@ -77,8 +77,10 @@ static struct strag_roster_entry self_of(const struct coll_strag_stuck *stuck, d
         .bytes = number ? __atomic_load_n(&stuck->bytes, __ATOMIC_RELAXED) : 0,
         .what = number ? __atomic_load_n(&stuck->what, __ATOMIC_RELAXED) : 0,
     };
-    if (*examined->failed != MPI_SUCCESS)
+    if (coll_strag_failed(examined->failure) != MPI_SUCCESS) {
         self.state = STRAG_ROSTER_FAILED;
+        self.what = coll_strag_undecided(examined->failure) != OMPI_SUCCESS;
+    }
     return self;
 }
 
@@ -90,12 +92,20 @@ static bool has_ended(const struct coll_strag_stuck_examined *examined)
 
 /* ---- The end of a call ---- */
 
+static bool is_alone(const struct coll_strag_stuck *stuck)
+{
+    const struct strag_shm *shm = shm_of(stuck);
+    return shm && strag_shm_is_alone(shm);
+}
+
 static void doom(struct coll_strag_stuck *stuck, int code)
 {
     struct coll_strag_stuck_examined *examined = &stuck->examined;
     struct coll_strag_transport *transport = *examined->transport;
     struct strag_shm *shm = shm_of(stuck);
     examined->news->ended = examined->number;
+    if (!is_alone(stuck)) /* messages of the call may be left */
+        coll_strag_note_failure(examined->failure, code, false);
     __atomic_store_n(&stuck->setup_doom, code, __ATOMIC_RELAXED);
     coll_strag_transport_doom(transport, examined->number, code);
     if (shm)
@@ -141,6 +151,7 @@ static void end_failed(struct coll_strag_stuck *stuck, const struct strag_roster
 {
     if (tells_why(stuck))
         coll_strag_say_failed(stuck->examined.comm, stuck->examined.number, other->rank);
+    coll_strag_note_failure(stuck->examined.failure, MPI_ERR_OTHER, other->what);
     doom(stuck, MPI_ERR_OTHER);
 }
 
@@ -195,25 +206,33 @@ static struct coll_strag_stuck *find(const ompi_communicator_t *comm, int32_t id
     return stuck;
 }
 
-/* All of a communicator's messages come to its own calls' part. */
-static void receive(struct coll_strag_stuck_examined *examined, double now)
+/* Another rank waits in a call of a persistent request that this one has not, since it has failed.
+ */
+static void answer_failed(struct coll_strag_stuck *stuck, double now)
 {
+    const struct strag_roster_message *asked = &stuck->examined.news->received;
+    const struct strag_roster_entry self = self_of(stuck, now);
+    if (self.state == STRAG_ROSTER_FAILED && asked->self.state == STRAG_ROSTER_WAITS)
+        coll_strag_stuck_send(stuck->examined.news, stuck->examined.comm, asked->id,
+                              asked->self.rank, &self, NULL);
+}
+
+/* All of a communicator's messages come to its own calls' part. */
+static void receive(struct coll_strag_stuck *own, double now)
+{
+    struct coll_strag_stuck_examined *examined = &own->examined;
     ompi_communicator_t *comm = examined->comm;
     size_t bytes;
     while (coll_strag_stuck_receive(&examined->news, comm, &bytes)) {
         struct coll_strag_stuck *stuck = find(comm, examined->news->received.id);
-        if (stuck && coll_strag_stuck_have_news(&stuck->examined.news, comm))
+        if (!stuck)
+            answer_failed(own, now);
+        else if (coll_strag_stuck_have_news(&stuck->examined.news, comm))
             take(stuck, &examined->news->received, bytes, now);
     }
 }
 
 /* ---- A call that stands still ---- */
-
-static bool is_alone(const struct coll_strag_stuck *stuck)
-{
-    const struct strag_shm *shm = shm_of(stuck);
-    return shm && strag_shm_is_alone(shm);
-}
 
 static void ask_partners(struct coll_strag_stuck *stuck, double now)
 {
@@ -230,6 +249,13 @@ static void ask_partners(struct coll_strag_stuck *stuck, double now)
 static int exchanges_of(const struct coll_strag_stuck *stuck)
 {
     return is_alone(stuck) ? 1 : strag_roster_exchanges(ompi_comm_size(stuck->examined.comm));
+}
+
+/* Has the call stood still for so long that a rank may have failed? That is not said by what the
+ * host's ranks share. */
+static bool is_silent(const struct coll_strag_stuck *stuck, double now)
+{
+    return stuck->examined.number && now - stuck->examined.since >= ticks_until_silent * list.tick;
 }
 
 /* Seconds of standing still after which it is said for the k-th time: doubling, and not before all
@@ -344,7 +370,7 @@ static void examine_still(struct coll_strag_stuck *stuck, double now)
     strag_roster_tick(news->roster);
     if (read_host(stuck, &self, now))
         return;
-    if (!is_alone(stuck))
+    if (!is_alone(stuck) || is_silent(stuck, now))
         ask_partners(stuck, now);
     say(stuck, &self, now);
 }
@@ -374,8 +400,8 @@ static void examine(struct coll_strag_stuck *stuck, double now)
         return;
     if (examined->news)
         coll_strag_stuck_free_sent(examined->news);
-    if (examined->id == 0 && !is_alone(stuck))
-        receive(examined, now);
+    if (examined->id == 0)
+        receive(stuck, now);
     if (number != examined->number || moves != examined->moves) {
         examined->number = number;
         examined->moves = moves;
@@ -487,12 +513,12 @@ static void begin_ticks(void)
 
 void coll_strag_stuck_watch(struct coll_strag_stuck *stuck, ompi_communicator_t *comm,
                             struct strag_shm *const *shm,
-                            struct coll_strag_transport *const *transport, const int *failed,
-                            int32_t id)
+                            struct coll_strag_transport *const *transport,
+                            struct coll_strag_failure *failure, int32_t id)
 {
     struct coll_strag_stuck_examined *examined = &stuck->examined;
     *examined = (struct coll_strag_stuck_examined){
-        .comm = comm, .id = id, .shm = shm, .transport = transport, .failed = failed};
+        .comm = comm, .id = id, .shm = shm, .transport = transport, .failure = failure};
     lock();
     examined->next = list.first;
     list.first = stuck;

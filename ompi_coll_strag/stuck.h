@@ -18,6 +18,7 @@
 #ifndef COLL_STRAG_STUCK_H
 #define COLL_STRAG_STUCK_H
 
+#include "failure.h"
 #include "stuck_news.h"
 #include "transport.h"
 
@@ -37,7 +38,7 @@ struct coll_strag_stuck_examined {
     /* what its messages go over; the first two may change until the communicator is set up */
     struct strag_shm *const *shm;
     struct coll_strag_transport *const *transport;
-    const int *failed; /* an MPI error: this rank makes no more calls; MPI_SUCCESS: it does */
+    struct coll_strag_failure *failure; /* this rank's, or another one's that is known */
 
     struct coll_strag_stuck_news *news; /* NULL: no call has stood still yet, here or elsewhere */
 };
@@ -111,14 +112,14 @@ static inline void coll_strag_stuck_end(struct coll_strag_stuck *stuck)
  *
  * @param comm            its ranks make the calls
  * @param shm, transport  what the calls' messages go over; the first may point to NULL
- * @param failed          points to the MPI error for which this rank makes no more calls
+ * @param failure         this rank's, of which others are told; another one's is noted there
  * @param id              the same on all ranks: 0 for the communicator's own calls, from 1 on for a
  *                        persistent request's
  */
 void coll_strag_stuck_watch(struct coll_strag_stuck *stuck, ompi_communicator_t *comm,
                             struct strag_shm *const *shm,
-                            struct coll_strag_transport *const *transport, const int *failed,
-                            int32_t id);
+                            struct coll_strag_transport *const *transport,
+                            struct coll_strag_failure *failure, int32_t id);
 
 /** The call that has just ended on this rank has failed, since ranks called with different vectors:
  * tell the user, unless another rank of the host has. Its messages may be found out about. */

@@ -226,14 +226,36 @@ static void fill_in(const struct coll_strag_watch *watch, enum strag_change chan
     update->settled = watch->learner ? strag_learner_settled(watch->learner) : 0;
 }
 
+/* Gather, and wait for it. */
+static int gather(struct coll_strag_watch *watch, const void *own, size_t bytes, void *all)
+{
+    int code = coll_strag_notes_wait(watch->notes); /* for the window's */
+    if (code == OMPI_SUCCESS)
+        code = coll_strag_notes_gather(watch->notes, own, bytes, all);
+    return code == OMPI_SUCCESS ? coll_strag_notes_wait(watch->notes) : code;
+}
+
+/* Is every rank able? */
+static int agree(struct coll_strag_watch *watch, bool able, bool *all)
+{
+    const int n = watch->judge ? ompi_comm_size(watch->options.comm) : 0;
+    int32_t answer = able, *answers = watch->all_notes;
+    int code = gather(watch, &answer, sizeof answer, answers);
+    for (int rank = 0; rank < n; rank++)
+        answer = answer && answers[rank];
+    if (code == OMPI_SUCCESS)
+        code = coll_strag_notes_broadcast(watch->notes, &answer, sizeof answer);
+    *all = code == OMPI_SUCCESS && answer;
+    return code;
+}
+
 /* The regime begins: what it needs is made on all ranks, or on none, and then it does not begin. */
 static int begin_dynamic(struct coll_strag_watch *watch)
 {
     const struct coll_strag_watch_options *options = &watch->options;
     bool all;
-    watch->arrivals = coll_strag_arrivals_create(options->comm);
-    const int code =
-        coll_strag_agree(options->previous, options->comm, NULL != watch->arrivals, &all);
+    watch->arrivals = coll_strag_arrivals_create(options->comm, options->failure);
+    const int code = agree(watch, NULL != watch->arrivals, &all);
     if (!all) {
         coll_strag_arrivals_free(watch->arrivals);
         watch->arrivals = NULL;
@@ -261,19 +283,12 @@ static int follow_news(struct coll_strag_watch *watch, const struct coll_strag_u
     return watch->policy.on && NULL == watch->arrivals ? begin_dynamic(watch) : OMPI_SUCCESS;
 }
 
-static int broadcast(const struct coll_strag_watch *watch, void *data, size_t bytes)
-{
-    ompi_communicator_t *comm = watch->options.comm;
-    return comm->c_coll->coll_bcast(data, (coll_strag_count_t)bytes, MPI_BYTE, 0, comm,
-                                    comm->c_coll->coll_bcast_module);
-}
-
 /* Rank 0's update goes to all, and all follow it. */
 static int broadcast_update(struct coll_strag_watch *watch, struct coll_strag_update *update,
                             enum strag_change *change)
 {
     struct coll_strag_news news;
-    int code = broadcast(watch, update, sizeof *update);
+    int code = coll_strag_notes_broadcast(watch->notes, update, sizeof *update);
     if (code != OMPI_SUCCESS)
         return code;
     watch->look = update->look || watch->always_measure;
@@ -285,7 +300,7 @@ static int broadcast_update(struct coll_strag_watch *watch, struct coll_strag_up
         return code;
     if (watch->judge)
         coll_strag_news_fill(watch->judge, watch->learner, &news);
-    code = broadcast(watch, &news, sizeof news);
+    code = coll_strag_notes_broadcast(watch->notes, &news, sizeof news);
     if (code != OMPI_SUCCESS)
         return code;
     coll_strag_news_unpack(update, &news);
@@ -294,12 +309,30 @@ static int broadcast_update(struct coll_strag_watch *watch, struct coll_strag_up
     return code;
 }
 
+/* @param[out] seconds  that it took; on rank 0 hosts' rates are there then */
+static int probe_links(struct coll_strag_watch *watch, size_t bytes, double *seconds)
+{
+    struct coll_strag_links *links = watch->links;
+    float own[STRAG_PROBE_ROUNDS];
+    double all_there;
+    coll_strag_notes_begin_barrier(watch->notes);
+    int code = coll_strag_notes_end_barrier(watch->notes, &all_there);
+    if (code == OMPI_SUCCESS)
+        code =
+            coll_strag_links_probe(links, watch->options.comm, watch->options.failure, bytes, own);
+    if (code == OMPI_SUCCESS)
+        code = gather(watch, own, sizeof own, links->gathered);
+    if (code == OMPI_SUCCESS && links->rates)
+        coll_strag_links_sort(links);
+    *seconds = coll_strag_seconds() - all_there;
+    return code;
+}
+
 static int probe(struct coll_strag_watch *watch, struct coll_strag_update *update,
                  enum strag_change *change)
 {
     double seconds;
-    int code =
-        coll_strag_links_probe(watch->links, watch->options.comm, update->probe_bytes, &seconds);
+    int code = probe_links(watch, update->probe_bytes, &seconds);
     if (code != OMPI_SUCCESS)
         return code;
     update->window = 0;
@@ -556,12 +589,19 @@ static void count_call(struct coll_strag_watch *watch, size_t bytes)
         strag_observer_set_window(watch->observer, 1);
 }
 
+void coll_strag_watch_give_up(struct coll_strag_watch *watch)
+{
+    watch->inside = false;
+    watch->failed = true;
+}
+
 int coll_strag_watch_end(struct coll_strag_watch *watch, const struct strag_watched_call *call,
-                         int code, enum strag_change *change)
+                         enum strag_change *change)
 {
     struct strag_note note = {.wait = -1};
+    int code = OMPI_SUCCESS;
     *change = STRAG_CHANGE_NOTHING;
-    if (code == OMPI_SUCCESS && (!watch->host || coll_strag_host_notes_wants(watch->host)))
+    if (!watch->host || coll_strag_host_notes_wants(watch->host))
         code = take_note(watch, &note);
     if (code == OMPI_SUCCESS && watch->host) {
         code = end_on_host(watch, call, note, change);

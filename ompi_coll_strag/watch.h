@@ -60,10 +60,14 @@ int coll_strag_watch_agreed(struct coll_strag_watch *watch,
 /** Before such a call. */
 void coll_strag_watch_begin(struct coll_strag_watch *watch, size_t bytes);
 
-/** After it. @param code  what it ended with; returned, if it is an error
- * @param[out] change  what the caller has to do: drop plans for a straggler, or all plans */
+/** After it, also if it has failed: all ranks must be in step.
+ * @param[out] change  what the caller has to do: drop plans for a straggler, or all plans
+ * @return OMPI_SUCCESS, or an error of the watch's own messages */
 int coll_strag_watch_end(struct coll_strag_watch *watch, const struct strag_watched_call *call,
-                         int code, enum strag_change *change);
+                         enum strag_change *change);
+
+/** After it, if the communicator has failed: calls are not watched any more. */
+void coll_strag_watch_give_up(struct coll_strag_watch *watch);
 
 /** The model that the last table is from. @return NULL: not here */
 const struct strag_sourced_model *coll_strag_watch_model(const struct coll_strag_watch *watch);

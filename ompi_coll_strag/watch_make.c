@@ -151,11 +151,11 @@ bool coll_strag_watch_fill(struct coll_strag_watch *watch)
     watch->may_be_dynamic = decision->dynamic != STRAG_DYNAMIC_NEVER &&
                             ompi_comm_size(comm) >= STRAG_ARRIVALS_RANKS_MIN;
     if (watch->may_be_dynamic && decision->dynamic == STRAG_DYNAMIC_ALWAYS) {
-        watch->arrivals = coll_strag_arrivals_create(comm);
+        watch->arrivals = coll_strag_arrivals_create(comm, watch->options.failure);
         if (NULL == watch->arrivals)
             return false;
     }
-    watch->notes = coll_strag_notes_create(comm);
+    watch->notes = coll_strag_notes_create(comm, watch->options.failure);
     if (NULL == watch->notes || (watch->options.ranks && !make_judge(watch)))
         return false;
     const bool on_host = watch->options.alone && !decision->learning && !watch->links &&

@@ -9,7 +9,6 @@
 #include "host_notes.h"
 #include "links.h"
 #include "notes.h"
-#include "previous.h"
 #include "table.h"
 #include "teardown.h"
 
@@ -22,11 +21,11 @@
  * watch. */
 struct coll_strag_watch_options {
     ompi_communicator_t *comm;
-    const struct coll_strag_previous *previous;
-    const struct strag_topology *topology; /* for make alone; NULL: links are not watched */
-    bool shared;                           /* messages within hosts go through shared memory */
-    struct strag_shm *alone;               /* all ranks share it; NULL: they do not */
-    struct coll_strag_decision *decision;  /* state and table of it are kept up to date */
+    const struct coll_strag_failure *failure; /* not OMPI_SUCCESS: nobody is waited for any more */
+    const struct strag_topology *topology;    /* for make alone; NULL: links are not watched */
+    bool shared;                              /* messages within hosts go through shared memory */
+    struct strag_shm *alone;                  /* all ranks share it; NULL: they do not */
+    struct coll_strag_decision *decision;     /* state and table of it are kept up to date */
 
     /* On rank 0 */
     const struct strag_rank_location *ranks; /* [rank]; copied by make; NULL on other ranks */
@@ -41,7 +40,7 @@ struct coll_strag_watch {
     bool look;           /* waits are noted */
     bool always_measure; /* for a report that leaves nothing out */
     bool inside;         /* a call is being watched; one that comes out of it is not */
-    bool failed;         /* a call ended with an error: nothing is waited for any more */
+    bool failed;         /* one of its messages has, or the communicator: none is waited for */
     bool over;           /* the communicator is being freed, or MPI ends */
 
     bool brief;   /* this call is too short to look for stragglers in it */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The tags of strag's own messages, and those that Open MPI reserves. Blocking
- * allreduces have MCA_COLL_BASE_TAG_ALLREDUCE, whichever component runs them.
+ * The tags of strag's own messages, and those that Open MPI reserves. What is left of a call of
+ * strag's that has failed must not be taken for a message of another component's.
  *
  *                            4.1                  5.0                  6.0
  *     MPI_ANY_TAG            -1                   -1                   -1
@@ -29,7 +29,7 @@ enum coll_strag_tag {
     COLL_STRAG_TAG_STUCK = -2,    /* about a call that stands still (stuck_news.c); from any rank */
     COLL_STRAG_TAG_COLLECT = -3,  /* what ranks send to rank 0 at the end (collect.c) */
     COLL_STRAG_TAG_NOTES = -4,    /* while calls are watched (notes.c) */
-    COLL_STRAG_TAG_SETUP = -5,    /* setup.c */
+    COLL_STRAG_TAG_CALLS = -5,    /* of setup, and of blocking and nonblocking calls after it */
     COLL_STRAG_TAG_ARRIVALS = -6, /* who is there (arrivals.c); received from any rank */
 
     /* Persistent requests: this one, and as many as these downwards. coll/base's sparbit allgather

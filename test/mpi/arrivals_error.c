@@ -127,7 +127,8 @@ static void check(bool good, const char *what)
 int main(void)
 {
     const struct strag_arrivals_roles roles = {0, 1, 2};
-    struct coll_strag_arrivals *arrivals = coll_strag_arrivals_create(NULL);
+    static struct coll_strag_failure none;
+    struct coll_strag_arrivals *arrivals = coll_strag_arrivals_create(NULL, &none);
     int without = STRAG_ARRIVALS_UNDECIDED;
     check(arrivals != NULL, "out of memory");
 

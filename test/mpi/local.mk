@@ -78,6 +78,7 @@ check_PROGRAMS += \
 	test/mpi/collectives \
 	test/mpi/communicators \
 	test/mpi/device \
+	test/mpi/errors \
 	test/mpi/huge \
 	test/mpi/inherit \
 	test/mpi/killed \
@@ -127,6 +128,9 @@ test_mpi_communicators_LDADD = $(mpi_libs)
 test_mpi_device_SOURCES = test/mpi/device.c test/cuda/gpu.c test/cuda/gpu.h
 test_mpi_device_CPPFLAGS = $(mpi_cppflags) -I$(top_srcdir)/cuda -I$(top_srcdir)/test/cuda
 test_mpi_device_LDADD = $(mpi_libs) $(DL_LIBS)
+test_mpi_errors_SOURCES = test/mpi/errors.c test/mpi/failing.h
+test_mpi_errors_CPPFLAGS = $(mpi_cppflags)
+test_mpi_errors_LDADD = $(mpi_libs)
 test_mpi_huge_SOURCES = test/mpi/huge.c
 test_mpi_huge_CPPFLAGS = $(mpi_cppflags)
 test_mpi_huge_LDADD = $(mpi_libs)
@@ -180,11 +184,12 @@ test_mpi_mismatch_SOURCES = test/mpi/mismatch.c
 test_mpi_mismatch_CPPFLAGS = $(mpi_cppflags)
 test_mpi_mismatch_LDADD = $(mpi_libs)
 # To be preloaded.
-check_LTLIBRARIES += test/mpi/failing_malloc.la
-test_mpi_failing_malloc_la_SOURCES = test/mpi/failing_malloc.c
-test_mpi_failing_malloc_la_CPPFLAGS = $(mpi_cppflags)
-test_mpi_failing_malloc_la_LIBADD = $(DL_LIBS)
-test_mpi_failing_malloc_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared -rpath /nowhere
+check_LTLIBRARIES += test/mpi/failing.la
+test_mpi_failing_la_SOURCES = test/mpi/failing.c test/mpi/failing.h
+test_mpi_failing_la_CPPFLAGS = $(ompi_coll_strag_libcoll_strag_la_CPPFLAGS)
+test_mpi_failing_la_CFLAGS = $(AM_CFLAGS) $(OMPI_CFLAGS)
+test_mpi_failing_la_LIBADD = $(DL_LIBS)
+test_mpi_failing_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared -rpath /nowhere
 check_LTLIBRARIES += test/mpi/told_clock.la
 test_mpi_told_clock_la_SOURCES = test/mpi/told_clock.c
 test_mpi_told_clock_la_CPPFLAGS = $(mpi_cppflags)

@@ -10,14 +10,14 @@ set -eu
 mpi_limit=60
 output=$builddir/no-memory-output.$$
 trap 'rm -f "$output"' EXIT
-shim=$builddir/test/mpi/.libs/failing_malloc.so
+shim=$builddir/test/mpi/.libs/failing.so
 
 # run RANK NUMBER ON: on this rank that allocation fails, or all from there on
 run()
 {
     local status=0
-    mpi 3 -x LD_PRELOAD="$shim" -x FAILING_MALLOC="$2" -x FAILING_MALLOC_ON="$3" \
-        -x FAILING_MALLOC_RANK="$1" --mca coll strag "$programs/strangers" \
+    mpi 3 -x LD_PRELOAD="$shim" -x FAILING="$2" -x FAILING_ON="$3" \
+        -x FAILING_RANK="$1" --mca coll strag "$programs/strangers" \
         > "$output" 2>&1 || status=$?
     if [ "$status" = 124 ] || [ "$status" = 137 ] ||
         grep -Eq '(exited on|received) signal|checks, [1-9][0-9]* failed' "$output" ||
@@ -29,7 +29,7 @@ run()
 
 for rank in 0 1; do
     run "$rank" 1000000 0
-    made=$(sed -n 's/^failing_malloc: \([0-9]*\) allocations$/\1/p' "$output")
+    made=$(sed -n 's/^failing: \([0-9]*\) places$/\1/p' "$output")
     if [ "${made:-0}" -lt 100 ]; then
         cat "$output"
         fail "the component made ${made:-no} allocations on rank $rank"

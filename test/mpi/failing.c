@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * To be preloaded: makes one of the places fail to which the component comes while the program is
+ * in an allreduce, in a wait for one, or in a start. (While communicators are made, Open MPI itself
+ * does not survive it.) A place is a call of the component's own to
+ *
+ *     memory        an allocation, or a request of its own: there is no memory
+ *     post          the PML's isend or irecv: an error, and nothing is posted
+ *     request       the same: what is posted is over at once, with an error; nothing is sent or
+ * received collective    a collective of another component's: an error after it was done
+ *
+ * A program chooses by the functions of failing.h. Or the environment does, for one that knows
+ * nothing of this: FAILING=NUMBER of a `memory` place, on the rank FAILING_RANK of MPI_COMM_WORLD,
+ * and with FAILING_ON=1 all after it; at the end of the process it says how many there were.
+ */
+#define _GNU_SOURCE /* dladdr */
+
+#include "failing.h"
+
+#include "../../ompi_coll_strag/communicator.h"
+
+#include <dlfcn.h>
+#include <execinfo.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum what { NOTHING, MEMORY, POST, REQUEST, COLLECTIVE };
+
+static struct {
+    enum what what;
+    long number; /* 0: none fails */
+    bool on;
+    atomic_long places;
+} failing;
+
+static _Thread_local bool in_call;
+static bool is_told; /* by the environment */
+
+/* ---- Which place ---- */
+
+void failing_begin(const char *what, long number, bool on)
+{
+    static const char *const names[] = {"", "memory", "post", "request", "collective"};
+    failing.what = NOTHING;
+    for (int i = MEMORY; i <= COLLECTIVE; i++) {
+        if (strcmp(what, names[i]) == 0)
+            failing.what = (enum what)i;
+    }
+    failing.number = number;
+    failing.on = on;
+    atomic_store(&failing.places, 0);
+}
+
+long failing_end(void)
+{
+    failing.what = NOTHING;
+    return atomic_load(&failing.places);
+}
+
+static __attribute__((constructor)) void begin(void)
+{
+    const char *number = getenv("FAILING"), *where = getenv("FAILING_RANK");
+    const char *rank = getenv("OMPI_COMM_WORLD_RANK"), *on = getenv("FAILING_ON");
+    if (!number || !where || !rank || strcmp(where, rank) != 0)
+        return;
+    is_told = true;
+    failing_begin("memory", strtol(number, NULL, 10), on && strcmp(on, "1") == 0);
+}
+
+static __attribute__((destructor)) void end(void)
+{
+    if (is_told)
+        fprintf(stderr, "failing: %ld places\n", failing_end());
+}
+
+/* Of this kind, and called by the component? */
+static bool is_place(enum what what, const void *caller)
+{
+    Dl_info info;
+    return failing.what == what && in_call && dladdr(caller, &info) && info.dli_fname &&
+           strstr(info.dli_fname, "mca_coll_strag");
+}
+
+static bool fails(enum what what, const void *caller)
+{
+    if (!is_place(what, caller))
+        return false;
+    const long number = atomic_fetch_add(&failing.places, 1) + 1;
+    if (number == failing.number && getenv("FAILING_TRAP")) { void *a[30]; backtrace_symbols_fd(a, backtrace(a, 30), 2); }
+    return number == failing.number || (failing.on && failing.number && number > failing.number);
+}
+
+/* ---- Memory ---- */
+
+/* glibc's own. */
+extern void *__libc_malloc(size_t size);
+extern void *__libc_calloc(size_t count, size_t size);
+extern void *__libc_realloc(void *old, size_t size);
+extern void *__libc_memalign(size_t alignment, size_t size);
+
+void *malloc(size_t size)
+{
+    return fails(MEMORY, __builtin_return_address(0)) ? NULL : __libc_malloc(size);
+}
+
+void *calloc(size_t count, size_t size)
+{
+    return fails(MEMORY, __builtin_return_address(0)) ? NULL : __libc_calloc(count, size);
+}
+
+void *realloc(void *old, size_t size)
+{
+    return fails(MEMORY, __builtin_return_address(0)) ? NULL : __libc_realloc(old, size);
+}
+
+void *aligned_alloc(size_t alignment, size_t size)
+{
+    return fails(MEMORY, __builtin_return_address(0)) ? NULL : __libc_memalign(alignment, size);
+}
+
+int posix_memalign(void **memory, size_t alignment, size_t size)
+{
+    if (fails(MEMORY, __builtin_return_address(0)))
+        return ENOMEM;
+    *memory = __libc_memalign(alignment, size);
+    return *memory ? 0 : ENOMEM;
+}
+
+static opal_free_list_t *list_of_requests; /* the component's; NULL: it has had none yet */
+
+/* What an empty list of requests asks for. */
+int opal_free_list_grow_st(opal_free_list_t *list, size_t count, opal_free_list_item_t **item)
+{
+    int (*next)(opal_free_list_t *, size_t, opal_free_list_item_t **);
+    if (is_place(MEMORY, __builtin_return_address(0)))
+        list_of_requests = list;
+    if (fails(MEMORY, __builtin_return_address(0)))
+        return OPAL_ERR_OUT_OF_RESOURCE;
+    *(void **)&next = dlsym(RTLD_NEXT, "opal_free_list_grow_st");
+    return next(list, count, item);
+}
+
+/* ---- The PML ---- */
+
+static mca_pml_base_module_t pml; /* as it was */
+
+static int free_request(ompi_request_t **request)
+{
+    free(*request);
+    *request = MPI_REQUEST_NULL;
+    return OMPI_SUCCESS;
+}
+
+static int cancel_request(ompi_request_t *request, int flag)
+{
+    (void)request;
+    (void)flag;
+    return OMPI_SUCCESS;
+}
+
+/* One that is over, with an error. */
+static int failed_request(ompi_request_t **request)
+{
+    ompi_request_t *made = __libc_calloc(1, sizeof *made);
+    if (!made)
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    made->req_type = OMPI_REQUEST_PML;
+    made->req_state = OMPI_REQUEST_ACTIVE;
+    made->req_complete = REQUEST_COMPLETED;
+    made->req_free = free_request;
+    made->req_cancel = cancel_request;
+    made->req_status.MPI_ERROR = MPI_ERR_OTHER;
+    *request = made;
+    return OMPI_SUCCESS;
+}
+
+static int failing_isend(const void *buffer, size_t count, ompi_datatype_t *type, int to, int tag,
+                         mca_pml_base_send_mode_t mode, ompi_communicator_t *comm,
+                         ompi_request_t **request)
+{
+    if (fails(POST, __builtin_return_address(0)))
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    if (fails(REQUEST, __builtin_return_address(0)))
+        return failed_request(request);
+    return pml.pml_isend(buffer, count, type, to, tag, mode, comm, request);
+}
+
+static int failing_irecv(void *buffer, size_t count, ompi_datatype_t *type, int from, int tag,
+                         ompi_communicator_t *comm, ompi_request_t **request)
+{
+    if (fails(POST, __builtin_return_address(0)))
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    if (fails(REQUEST, __builtin_return_address(0)))
+        return failed_request(request);
+    return pml.pml_irecv(buffer, count, type, from, tag, comm, request);
+}
+
+/* ---- Collectives ---- */
+
+/* Every communicator of the tests has them from the same components. */
+static mca_coll_base_comm_coll_t original;
+static mca_coll_base_module_allreduce_fn_t original_allreduce;
+
+static int after(int code, const void *caller)
+{
+    return fails(COLLECTIVE, caller) ? MPI_ERR_OTHER : code;
+}
+
+static int failing_allreduce(const void *input, void *output, coll_strag_count_t count,
+                             ompi_datatype_t *type, ompi_op_t *op, ompi_communicator_t *comm,
+                             mca_coll_base_module_t *module)
+{
+    return after(original_allreduce(input, output, count, type, op, comm, module),
+                 __builtin_return_address(0));
+}
+
+static int failing_bcast(void *buffer, coll_strag_count_t count, ompi_datatype_t *type, int root,
+                         ompi_communicator_t *comm, mca_coll_base_module_t *module)
+{
+    return after(original.coll_bcast(buffer, count, type, root, comm, module),
+                 __builtin_return_address(0));
+}
+
+static int failing_barrier(ompi_communicator_t *comm, mca_coll_base_module_t *module)
+{
+    return after(original.coll_barrier(comm, module), __builtin_return_address(0));
+}
+
+static int failing_gather(const void *input, coll_strag_count_t sent, ompi_datatype_t *send_type,
+                          void *output, coll_strag_count_t received, ompi_datatype_t *type,
+                          int root, ompi_communicator_t *comm, mca_coll_base_module_t *module)
+{
+    return after(
+        original.coll_gather(input, sent, send_type, output, received, type, root, comm, module),
+        __builtin_return_address(0));
+}
+
+static int failing_allgather(const void *input, coll_strag_count_t sent, ompi_datatype_t *send_type,
+                             void *output, coll_strag_count_t received, ompi_datatype_t *type,
+                             ompi_communicator_t *comm, mca_coll_base_module_t *module)
+{
+    return after(
+        original.coll_allgather(input, sent, send_type, output, received, type, comm, module),
+        __builtin_return_address(0));
+}
+
+#define REPLACE(coll, name)                                                                        \
+    do {                                                                                           \
+        if ((coll)->coll_##name != failing_##name) {                                               \
+            original.coll_##name = (coll)->coll_##name;                                            \
+            (coll)->coll_##name = failing_##name;                                                  \
+        }                                                                                          \
+    } while (0)
+
+static void replace_collectives(ompi_communicator_t *comm)
+{
+    struct coll_strag_module *module =
+        (struct coll_strag_module *)comm->c_coll->coll_allreduce_module;
+    if (module->previous.allreduce != failing_allreduce) {
+        original_allreduce = module->previous.allreduce;
+        module->previous.allreduce = failing_allreduce;
+    }
+    REPLACE(comm->c_coll, bcast);
+    REPLACE(comm->c_coll, barrier);
+    REPLACE(comm->c_coll, gather);
+    REPLACE(comm->c_coll, allgather);
+}
+
+/* ---- The program's calls ---- */
+
+/* The next request needs memory; what is in the list is lost. */
+static void empty_list(void)
+{
+    while (list_of_requests && opal_lifo_pop(&list_of_requests->super) != NULL)
+        ;
+}
+
+/* @param comm  NULL: not known */
+static void enter(ompi_communicator_t *comm)
+{
+    if (mca_pml.pml_isend != failing_isend) {
+        pml = mca_pml;
+        mca_pml.pml_isend = failing_isend;
+        mca_pml.pml_irecv = failing_irecv;
+    }
+    if (comm && failing.what == COLLECTIVE)
+        replace_collectives(comm);
+    if (failing.what == MEMORY)
+        empty_list();
+    in_call = true;
+}
+
+static int leave(int code)
+{
+    in_call = false;
+    return code;
+}
+
+int MPI_Allreduce(const void *input, void *output, int count, MPI_Datatype type, MPI_Op op,
+                  MPI_Comm comm)
+{
+    enter(comm);
+    return leave(PMPI_Allreduce(input, output, count, type, op, comm));
+}
+
+int MPI_Iallreduce(const void *input, void *output, int count, MPI_Datatype type, MPI_Op op,
+                   MPI_Comm comm, MPI_Request *request)
+{
+    enter(comm);
+    return leave(PMPI_Iallreduce(input, output, count, type, op, comm, request));
+}
+
+int MPI_Wait(MPI_Request *request, MPI_Status *status)
+{
+    enter(NULL);
+    return leave(PMPI_Wait(request, status));
+}
+
+int MPI_Waitall(int count, MPI_Request *requests, MPI_Status *statuses)
+{
+    enter(NULL);
+    return leave(PMPI_Waitall(count, requests, statuses));
+}
+
+int MPI_Start(MPI_Request *request)
+{
+    enter(NULL);
+    return leave(PMPI_Start(request));
+}
+
+#if OMPI_MAJOR_VERSION >= 5
+int MPI_Allreduce_init(const void *input, void *output, int count, MPI_Datatype type, MPI_Op op,
+                       MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    enter(comm);
+    return leave(PMPI_Allreduce_init(input, output, count, type, op, comm, info, request));
+}
+#else
+int MPIX_Allreduce_init(const void *input, void *output, int count, MPI_Datatype type, MPI_Op op,
+                        MPI_Comm comm, MPI_Info info, MPI_Request *request);
+int PMPIX_Allreduce_init(const void *input, void *output, int count, MPI_Datatype type, MPI_Op op,
+                         MPI_Comm comm, MPI_Info info, MPI_Request *request);
+
+int MPIX_Allreduce_init(const void *input, void *output, int count, MPI_Datatype type, MPI_Op op,
+                        MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    enter(comm);
+    return leave(PMPIX_Allreduce_init(input, output, count, type, op, comm, info, request));
+}
+#endif
