@@ -77,7 +77,11 @@ static struct strag_roster_entry self_of(const struct coll_strag_stuck *stuck, d
         .bytes = number ? __atomic_load_n(&stuck->bytes, __ATOMIC_RELAXED) : 0,
         .what = number ? __atomic_load_n(&stuck->what, __ATOMIC_RELAXED) : 0,
     };
-    if (coll_strag_failed(examined->failure) != MPI_SUCCESS) {
+    const struct coll_strag_transport *transport =
+        __atomic_load_n(examined->transport, __ATOMIC_ACQUIRE);
+    if (coll_strag_failed(examined->failure) != MPI_SUCCESS ||
+        (number &&
+         __atomic_load_n(&transport->draining, __ATOMIC_RELAXED) == (unsigned)number + 1)) {
         self.state = STRAG_ROSTER_FAILED;
         self.what = coll_strag_undecided(examined->failure) != OMPI_SUCCESS;
     }
@@ -157,6 +161,20 @@ static void end_failed(struct coll_strag_stuck *stuck, const struct strag_roster
 
 /* ---- Messages ---- */
 
+/* Keep a communicator, unless another thread has just begun to destroy it.
+ * @return false: it is being destroyed, and must be left alone */
+static bool retain_alive(ompi_communicator_t *comm)
+{
+    int32_t *references = (int32_t *)(uintptr_t) & ((opal_object_t *)comm)->obj_reference_count;
+    int32_t count = __atomic_load_n(references, __ATOMIC_RELAXED);
+    while (count > 0) {
+        if (__atomic_compare_exchange_n(references, &count, count + 1, false, __ATOMIC_ACQUIRE,
+                                        __ATOMIC_RELAXED))
+            return true;
+    }
+    return false;
+}
+
 static void tell(struct coll_strag_stuck *stuck, int rank, struct strag_roster *roster, double now)
 {
     const struct strag_roster_entry self = self_of(stuck, now);
@@ -198,37 +216,51 @@ static void take(struct coll_strag_stuck *stuck, const struct strag_roster_messa
         end_different(stuck, &self, other);
 }
 
-static struct coll_strag_stuck *find(const ompi_communicator_t *comm, int32_t id)
-{
-    struct coll_strag_stuck *stuck = list.first;
-    while (stuck && (stuck->examined.comm != comm || stuck->examined.id != id))
-        stuck = stuck->examined.next;
-    return stuck;
-}
-
 /* Another rank waits in a call of a persistent request that this one has not, since it has failed.
  */
-static void answer_failed(struct coll_strag_stuck *stuck, double now)
+static void answer_failed(struct coll_strag_stuck *own, const struct strag_roster_message *asked,
+                          double now)
 {
-    const struct strag_roster_message *asked = &stuck->examined.news->received;
-    const struct strag_roster_entry self = self_of(stuck, now);
+    const struct strag_roster_entry self = self_of(own, now);
     if (self.state == STRAG_ROSTER_FAILED && asked->self.state == STRAG_ROSTER_WAITS)
-        coll_strag_stuck_send(stuck->examined.news, stuck->examined.comm, asked->id,
-                              asked->self.rank, &self, NULL);
+        coll_strag_stuck_send(own->examined.news, own->examined.comm, asked->id, asked->self.rank,
+                              &self, NULL);
 }
 
-/* All of a communicator's messages come to its own calls' part. */
-static void receive(struct coll_strag_stuck *own, double now)
+/* @param[out] own  the communicator's calls; NULL if it is not here, or not any more
+ * @return the calls that the message is about; NULL if they are not here */
+static struct coll_strag_stuck *find(const struct coll_strag_stuck_received *received,
+                                     struct coll_strag_stuck **own)
 {
-    struct coll_strag_stuck_examined *examined = &own->examined;
-    ompi_communicator_t *comm = examined->comm;
-    size_t bytes;
-    while (coll_strag_stuck_receive(&examined->news, comm, &bytes)) {
-        struct coll_strag_stuck *stuck = find(comm, examined->news->received.id);
-        if (!stuck)
-            answer_failed(own, now);
-        else if (coll_strag_stuck_have_news(&stuck->examined.news, comm))
-            take(stuck, &examined->news->received, bytes, now);
+    struct coll_strag_stuck *found = NULL;
+    *own = NULL;
+    for (struct coll_strag_stuck *stuck = list.first; stuck; stuck = stuck->examined.next) {
+        if (!coll_strag_stuck_is_about(received, stuck->examined.comm))
+            continue;
+        if (stuck->examined.id == 0)
+            *own = stuck;
+        if (stuck->examined.id == received->message.id)
+            found = stuck;
+    }
+    return found;
+}
+
+/* What is sent makes progress, which may free the communicator. */
+static void receive(double now)
+{
+    const struct coll_strag_stuck_received *received;
+    while ((received = coll_strag_stuck_receive()) != NULL) {
+        struct coll_strag_stuck *own, *found = find(received, &own);
+        struct coll_strag_stuck *stuck = found ? found : own;
+        if (!stuck || !retain_alive(stuck->examined.comm))
+            continue;
+        ompi_communicator_t *comm = stuck->examined.comm;
+        const bool able = coll_strag_stuck_have_news(&stuck->examined.news, comm);
+        if (able && found)
+            take(found, &received->message, received->bytes, now);
+        else if (able)
+            answer_failed(own, &received->message, now);
+        OBJ_RELEASE(comm);
     }
 }
 
@@ -400,8 +432,6 @@ static void examine(struct coll_strag_stuck *stuck, double now)
         return;
     if (examined->news)
         coll_strag_stuck_free_sent(examined->news);
-    if (examined->id == 0)
-        receive(stuck, now);
     if (number != examined->number || moves != examined->moves) {
         examined->number = number;
         examined->moves = moves;
@@ -413,20 +443,6 @@ static void examine(struct coll_strag_stuck *stuck, double now)
     say_wait(stuck, now);
 }
 
-/* Keep a communicator, unless another thread has just begun to destroy it.
- * @return false: it is being destroyed, and must be left alone */
-static bool retain_alive(ompi_communicator_t *comm)
-{
-    int32_t *references = (int32_t *)(uintptr_t) & ((opal_object_t *)comm)->obj_reference_count;
-    int32_t count = __atomic_load_n(references, __ATOMIC_RELAXED);
-    while (count > 0) {
-        if (__atomic_compare_exchange_n(references, &count, count + 1, false, __ATOMIC_ACQUIRE,
-                                        __ATOMIC_RELAXED))
-            return true;
-    }
-    return false;
-}
-
 /* Called by Open MPI at every eighth of its progresses. A message that is sent or looked for makes
  * progress, which may free the communicator. */
 static int tick(void)
@@ -436,6 +452,7 @@ static int tick(void)
         return 0;
     examining = true;
     list.due = now + list.tick / 2;
+    receive(now);
     for (struct coll_strag_stuck *stuck = list.first; stuck; stuck = list.next) {
         ompi_communicator_t *comm = stuck->examined.comm;
         list.next = stuck->examined.next;

@@ -3,6 +3,7 @@
 
 #include "compat/tags.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 
 enum { TAG = COLL_STRAG_TAG_STUCK };
@@ -50,12 +51,7 @@ void coll_strag_stuck_free_news(struct coll_strag_stuck_news *news)
         ompi_request_free(&sent->request);
     }
     strag_roster_free(news->roster);
-    if (news->receiving) {
-        ompi_request_cancel(news->receiving);
-        ompi_request_free(&news->receiving);
-    } else {
-        free(news);
-    }
+    free(news);
 }
 
 struct coll_strag_stuck_partner *coll_strag_stuck_partner(struct coll_strag_stuck_news *news,
@@ -70,17 +66,27 @@ struct coll_strag_stuck_partner *coll_strag_stuck_partner(struct coll_strag_stuc
 
 /* ---- Sending ---- */
 
+/* @return the rank in MPI_COMM_WORLD; -1 if it is not there */
+static int rank_in_world(const ompi_communicator_t *comm, int rank)
+{
+    const opal_process_name_t name = ompi_group_get_proc_name(comm->c_local_group, rank);
+    return name.jobid == OPAL_PROC_MY_NAME.jobid ? (int)name.vpid : -1;
+}
+
 void coll_strag_stuck_send(struct coll_strag_stuck_news *news, ompi_communicator_t *comm,
                            int32_t id, int rank, const struct strag_roster_entry *self,
                            struct strag_roster *roster)
 {
-    struct coll_strag_stuck_sent *sent = malloc(sizeof *sent);
+    ompi_communicator_t *world = coll_strag_world();
+    const int to = rank_in_world(comm, rank);
+    struct coll_strag_stuck_sent *sent = world && to >= 0 ? malloc(sizeof *sent) : NULL;
     if (NULL == sent)
         return;
     strag_roster_write(roster, self, &sent->message);
     sent->message.id = id;
-    if (MCA_PML_CALL(isend(&sent->message, sent->message.length, MPI_BYTE, rank, TAG,
-                           MCA_PML_BASE_SEND_STANDARD, comm, &sent->request)) != OMPI_SUCCESS) {
+    sent->message.communicator = coll_strag_comm_number(comm);
+    if (MCA_PML_CALL(isend(&sent->message, sent->message.length, MPI_BYTE, to, TAG,
+                           MCA_PML_BASE_SEND_STANDARD, world, &sent->request)) != OMPI_SUCCESS) {
         free(sent);
         return;
     }
@@ -104,40 +110,52 @@ void coll_strag_stuck_free_sent(struct coll_strag_stuck_news *news)
 
 /* ---- Receiving ---- */
 
-/* What was begun to be received is there. @return whether it is a good message */
-static bool finish_receiving(struct coll_strag_stuck_news *news, ompi_communicator_t *comm,
-                             size_t *bytes)
-{
-    ompi_request_t *request = news->receiving;
-    __atomic_thread_fence(__ATOMIC_ACQUIRE); /* another thread may have completed it */
-    const bool good = request->req_status.MPI_ERROR == MPI_SUCCESS;
-    *bytes = request->req_status._ucount;
-    news->receiving = NULL;
-    ompi_request_free(&request);
-    return good && strag_roster_is_message(&news->received, *bytes, ompi_comm_size(comm));
-}
+static struct {
+    ompi_request_t *request; /* NULL: nothing is being received */
+    struct coll_strag_stuck_received received;
+} inbox;
 
 /* @return whether a message is there, and is being received */
-static bool begin_receiving(struct coll_strag_stuck_news **made, ompi_communicator_t *comm)
+static bool begin_receiving(ompi_communicator_t *world)
 {
     ompi_status_public_t status;
     int there = 0;
-    if (MCA_PML_CALL(iprobe(MPI_ANY_SOURCE, TAG, comm, &there, &status)) != OMPI_SUCCESS ||
-        !there || !coll_strag_stuck_have_news(made, comm))
+    if (MCA_PML_CALL(iprobe(MPI_ANY_SOURCE, TAG, world, &there, &status)) != OMPI_SUCCESS || !there)
         return false;
-    struct coll_strag_stuck_news *news = *made;
-    return MCA_PML_CALL(irecv(&news->received, sizeof news->received, MPI_BYTE, status.MPI_SOURCE,
-                              TAG, comm, &news->receiving)) == OMPI_SUCCESS;
+    inbox.received.from = status.MPI_SOURCE;
+    return MCA_PML_CALL(irecv(&inbox.received.message, sizeof inbox.received.message, MPI_BYTE,
+                              status.MPI_SOURCE, TAG, world, &inbox.request)) == OMPI_SUCCESS;
 }
 
-bool coll_strag_stuck_receive(struct coll_strag_stuck_news **news, ompi_communicator_t *comm,
-                              size_t *bytes)
+/* What was begun to be received is there. @return whether without an error */
+static bool finish_receiving(void)
 {
-    while ((*news && (*news)->receiving) || begin_receiving(news, comm)) {
-        if (!REQUEST_COMPLETE((*news)->receiving))
-            return false;
-        if (finish_receiving(*news, comm, bytes))
-            return true;
+    ompi_request_t *request = inbox.request;
+    __atomic_thread_fence(__ATOMIC_ACQUIRE); /* another thread may have completed it */
+    const bool good = request->req_status.MPI_ERROR == MPI_SUCCESS;
+    inbox.received.bytes = request->req_status._ucount;
+    inbox.request = NULL;
+    ompi_request_free(&request);
+    return good && inbox.received.bytes >= offsetof(struct strag_roster_message, number);
+}
+
+const struct coll_strag_stuck_received *coll_strag_stuck_receive(void)
+{
+    ompi_communicator_t *world = coll_strag_world();
+    while (inbox.request || (world && begin_receiving(world))) {
+        if (!REQUEST_COMPLETE(inbox.request))
+            return NULL;
+        if (finish_receiving())
+            return &inbox.received;
     }
-    return false;
+    return NULL;
+}
+
+bool coll_strag_stuck_is_about(const struct coll_strag_stuck_received *received,
+                               ompi_communicator_t *comm)
+{
+    const struct strag_roster_message *message = &received->message;
+    return message->communicator == coll_strag_comm_number(comm) &&
+           strag_roster_is_message(message, received->bytes, ompi_comm_size(comm)) &&
+           rank_in_world(comm, message->self.rank) == received->from;
 }

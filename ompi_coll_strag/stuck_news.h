@@ -3,6 +3,11 @@
  * What ranks tell each other of calls that stand still (stuck.h): the messages, and what is kept of
  * them. A rank sends a partner another message when that one has answered the last: one that is not
  * in MPI is sent one message, however long it stays away.
+ *
+ * Messages are MPI_COMM_WORLD's, and say which communicator they are about. One of the communicator
+ * itself would be wrong: a rank that is done with its calls may have freed it, and the PML would
+ * keep the message for the next one with the same number, as one of its own. So a rank outside of
+ * MPI_COMM_WORLD is sent none.
  */
 #ifndef COLL_STRAG_STUCK_NEWS_H
 #define COLL_STRAG_STUCK_NEWS_H
@@ -30,8 +35,6 @@ struct coll_strag_stuck_news {
     struct strag_standstill standstill; /* that this rank has spoken of last */
     uint64_t ended;                     /* the call that was to end with an error; 0: none */
     struct coll_strag_stuck_sent *sent; /* messages that are not complete */
-    ompi_request_t *receiving;          /* a message into the next one; NULL: none */
-    struct strag_roster_message received;
     int npartners;
     struct coll_strag_stuck_partner partners[];
 };
@@ -56,11 +59,19 @@ void coll_strag_stuck_send(struct coll_strag_stuck_news *news, ompi_communicator
                            int32_t id, int rank, const struct strag_roster_entry *self,
                            struct strag_roster *roster);
 
-/** Look for a message. It makes progress.
- * @param[in,out] news  made, if there is a message
- * @param[out] bytes    of (*news)->received
- * @return whether a good one has been received */
-bool coll_strag_stuck_receive(struct coll_strag_stuck_news **news, ompi_communicator_t *comm,
-                              size_t *bytes);
+/* One that has come. */
+struct coll_strag_stuck_received {
+    struct strag_roster_message message;
+    size_t bytes;
+    int from; /* rank in MPI_COMM_WORLD */
+};
+
+/** Look for a message. It makes progress. To be called by one thread at a time.
+ * @return it, valid until the next call; NULL if there is none */
+const struct coll_strag_stuck_received *coll_strag_stuck_receive(void);
+
+/** Is it a whole message, from a rank of this communicator about this communicator? */
+bool coll_strag_stuck_is_about(const struct coll_strag_stuck_received *received,
+                               ompi_communicator_t *comm);
 
 #endif

@@ -10,7 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
-static const double drain_seconds = 1.0;
+/* How long a message that cannot be cancelled is waited for after an error. */
+static const double drain_seconds = 3.0;
 
 void coll_strag_transport_begin(struct coll_strag_transport *transport, uint64_t number,
                                 ompi_datatype_t *dtype, size_t size, bool polls)
@@ -112,8 +113,10 @@ uint64_t coll_strag_clock_id(void)
 bool coll_strag_transport_drains(struct coll_strag_transport *transport)
 {
     double now = coll_strag_seconds();
-    if (transport->drain_until <= 0)
+    if (transport->drain_until <= 0) {
         transport->drain_until = now + drain_seconds;
+        __atomic_store_n(&transport->draining, (unsigned)transport->number + 1, __ATOMIC_RELAXED);
+    }
     return now < transport->drain_until;
 }
 

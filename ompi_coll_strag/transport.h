@@ -54,6 +54,7 @@ struct coll_strag_transport {
     int other;       /* ... and if it is that a message had another length: its sender, else -1, */
     size_t expected, received; /* bytes */
     unsigned moves;     /* messages that were complete, in all calls; atomic, for other threads */
+    unsigned draining;  /* 1 + the call that has failed and waits for its messages; likewise */
     uint64_t doomed;    /* 1 + the call that coll_strag_transport_doom ends; 0: none; atomic */
     int doom;           /* ... with this MPI error */
     double drain_until; /* seconds: 0 until a message of the call has to be given up */

@@ -132,10 +132,10 @@ static int pml_progress(struct strag_transport *base)
     return coll_strag_transport_check(&transport->super);
 }
 
-/* A receive that is not matched yet can be cancelled, and a send to a rank that has died; anything
- * else is given some time, unless the transport only polls. After that it is left to the PML, which
- * frees the request when it completes.
- */
+/* A receive that is not matched yet can be cancelled, and a send to a rank that has died. Anything
+ * else is given some time: the peer takes what it is sent from the user's vector, perhaps by itself,
+ * and the user may change that as soon as the call has returned. After that it is left to the PML,
+ * which frees the request when it completes. */
 static int pml_cancel(struct strag_transport *base, struct strag_transfer *transfer)
 {
     struct coll_strag_pml_transport *transport = own(base);
@@ -145,8 +145,7 @@ static int pml_cancel(struct strag_transport *base, struct strag_transfer *trans
     ompi_request_t *request = message.request;
     if (!message.send || coll_strag_failure(transport->super.comm) != OMPI_SUCCESS)
         ompi_request_cancel(request);
-    while (!REQUEST_COMPLETE(request) && !transport->super.polls &&
-           coll_strag_transport_drains(&transport->super))
+    while (!REQUEST_COMPLETE(request) && coll_strag_transport_drains(&transport->super))
         opal_progress();
     if (!REQUEST_COMPLETE(request)) {
         ompi_request_free(&request);

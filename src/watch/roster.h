@@ -64,6 +64,7 @@ struct strag_roster {
 struct strag_roster_message {
     uint32_t length;
     int32_t id;                     /* of the communicator's calls, or of a persistent request's */
+    uint64_t communicator;          /* the caller's number of it */
     struct strag_roster_entry self; /* the sender */
     uint64_t number;                /* the call that the rest is about; 0: there is no more */
     int32_t claim;
