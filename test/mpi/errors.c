@@ -6,15 +6,14 @@
  * and persistent, short and long, and checks whatever came with MPI_SUCCESS. Cases go on until the
  * series has no more places.
  *
- *     errors --what memory|post|request|collective     what fails, ...
- *            [--rank R]                                ... and on which rank (1)
- *            [--on 1]                                  all places after it, too
- *            [--comm dup|split|key]                    what the communicators are (dup)
- *            [--first K] [--step S]                    the places K, K + S, ... (1, 1)
- *            [--bytes B]                               of the long vectors (100000)
- *            [--calls N]                               blocking calls before each series (0)
- *            [--limit T]                               seconds that a case may take (20)
- *            [--errors-most E]                         calls of a rank that may fail in one case
+ *     errors --what memory|post|request  what fails, ...
+ *            [--rank R]                  ... and on which rank (1)
+ *            [--on 1]                    all places after it, too
+ *            [--comm dup|split|key]      what the communicators are (dup)
+ *            [--first K] [--step S]      the places K, K + S, ... (1, 1)
+ *            [--bytes B]                 of the long vectors (100000)
+ *            [--calls N]                 blocking calls before each series (0)
+ *            [--limit T]                 seconds that a case may take (200)
  */
 #include "common.h"
 #include "failing.h"
@@ -231,7 +230,7 @@ static long run_cases(const char *what, int rank, bool on, const char *kind, int
 int main(int argc, char **argv)
 {
     const char *what = "memory", *rank = "1", *on = "0", *kind = "dup", *first = "1", *step = "1",
-               *bytes = "100000", *calls = "0", *limit = "20";
+               *bytes = "100000", *calls = "0", *limit = "200";
     const struct test_option options[] = {
         {"what", &what}, {"rank", &rank},   {"on", &on},       {"comm", &kind},   {"first", &first},
         {"step", &step}, {"bytes", &bytes}, {"calls", &calls}, {"limit", &limit}, {NULL, NULL}};

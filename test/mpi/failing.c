@@ -7,7 +7,7 @@
  *     memory        an allocation, or a request of its own: there is no memory
  *     post          the PML's isend or irecv: an error, and nothing is posted
  *     request       the same: what is posted is over at once, with an error; nothing is sent or
- * received collective    a collective of another component's: an error after it was done
+ *                   received
  *
  * A program chooses by the functions of failing.h. Or the environment does, for one that knows
  * nothing of this: FAILING=NUMBER of a `memory` place, on the rank FAILING_RANK of MPI_COMM_WORLD,
@@ -17,15 +17,14 @@
 
 #include "failing.h"
 
-#include "../../ompi_coll_strag/communicator.h"
+#include "../../ompi_coll_strag/compat/compat.h"
 
 #include <dlfcn.h>
-#include <execinfo.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum what { NOTHING, MEMORY, POST, REQUEST, COLLECTIVE };
+enum what { NOTHING, MEMORY, POST, REQUEST };
 
 static struct {
     enum what what;
@@ -41,9 +40,9 @@ static bool is_told; /* by the environment */
 
 void failing_begin(const char *what, long number, bool on)
 {
-    static const char *const names[] = {"", "memory", "post", "request", "collective"};
+    static const char *const names[] = {"", "memory", "post", "request"};
     failing.what = NOTHING;
-    for (int i = MEMORY; i <= COLLECTIVE; i++) {
+    for (int i = MEMORY; i <= REQUEST; i++) {
         if (strcmp(what, names[i]) == 0)
             failing.what = (enum what)i;
     }
@@ -87,7 +86,6 @@ static bool fails(enum what what, const void *caller)
     if (!is_place(what, caller))
         return false;
     const long number = atomic_fetch_add(&failing.places, 1) + 1;
-    if (number == failing.number && getenv("FAILING_TRAP")) { void *a[30]; backtrace_symbols_fd(a, backtrace(a, 30), 2); }
     return number == failing.number || (failing.on && failing.number && number > failing.number);
 }
 
@@ -196,77 +194,6 @@ static int failing_irecv(void *buffer, size_t count, ompi_datatype_t *type, int 
     return pml.pml_irecv(buffer, count, type, from, tag, comm, request);
 }
 
-/* ---- Collectives ---- */
-
-/* Every communicator of the tests has them from the same components. */
-static mca_coll_base_comm_coll_t original;
-static mca_coll_base_module_allreduce_fn_t original_allreduce;
-
-static int after(int code, const void *caller)
-{
-    return fails(COLLECTIVE, caller) ? MPI_ERR_OTHER : code;
-}
-
-static int failing_allreduce(const void *input, void *output, coll_strag_count_t count,
-                             ompi_datatype_t *type, ompi_op_t *op, ompi_communicator_t *comm,
-                             mca_coll_base_module_t *module)
-{
-    return after(original_allreduce(input, output, count, type, op, comm, module),
-                 __builtin_return_address(0));
-}
-
-static int failing_bcast(void *buffer, coll_strag_count_t count, ompi_datatype_t *type, int root,
-                         ompi_communicator_t *comm, mca_coll_base_module_t *module)
-{
-    return after(original.coll_bcast(buffer, count, type, root, comm, module),
-                 __builtin_return_address(0));
-}
-
-static int failing_barrier(ompi_communicator_t *comm, mca_coll_base_module_t *module)
-{
-    return after(original.coll_barrier(comm, module), __builtin_return_address(0));
-}
-
-static int failing_gather(const void *input, coll_strag_count_t sent, ompi_datatype_t *send_type,
-                          void *output, coll_strag_count_t received, ompi_datatype_t *type,
-                          int root, ompi_communicator_t *comm, mca_coll_base_module_t *module)
-{
-    return after(
-        original.coll_gather(input, sent, send_type, output, received, type, root, comm, module),
-        __builtin_return_address(0));
-}
-
-static int failing_allgather(const void *input, coll_strag_count_t sent, ompi_datatype_t *send_type,
-                             void *output, coll_strag_count_t received, ompi_datatype_t *type,
-                             ompi_communicator_t *comm, mca_coll_base_module_t *module)
-{
-    return after(
-        original.coll_allgather(input, sent, send_type, output, received, type, comm, module),
-        __builtin_return_address(0));
-}
-
-#define REPLACE(coll, name)                                                                        \
-    do {                                                                                           \
-        if ((coll)->coll_##name != failing_##name) {                                               \
-            original.coll_##name = (coll)->coll_##name;                                            \
-            (coll)->coll_##name = failing_##name;                                                  \
-        }                                                                                          \
-    } while (0)
-
-static void replace_collectives(ompi_communicator_t *comm)
-{
-    struct coll_strag_module *module =
-        (struct coll_strag_module *)comm->c_coll->coll_allreduce_module;
-    if (module->previous.allreduce != failing_allreduce) {
-        original_allreduce = module->previous.allreduce;
-        module->previous.allreduce = failing_allreduce;
-    }
-    REPLACE(comm->c_coll, bcast);
-    REPLACE(comm->c_coll, barrier);
-    REPLACE(comm->c_coll, gather);
-    REPLACE(comm->c_coll, allgather);
-}
-
 /* ---- The program's calls ---- */
 
 /* The next request needs memory; what is in the list is lost. */
@@ -276,16 +203,13 @@ static void empty_list(void)
         ;
 }
 
-/* @param comm  NULL: not known */
-static void enter(ompi_communicator_t *comm)
+static void enter(void)
 {
     if (mca_pml.pml_isend != failing_isend) {
         pml = mca_pml;
         mca_pml.pml_isend = failing_isend;
         mca_pml.pml_irecv = failing_irecv;
     }
-    if (comm && failing.what == COLLECTIVE)
-        replace_collectives(comm);
     if (failing.what == MEMORY)
         empty_list();
     in_call = true;
@@ -300,32 +224,32 @@ static int leave(int code)
 int MPI_Allreduce(const void *input, void *output, int count, MPI_Datatype type, MPI_Op op,
                   MPI_Comm comm)
 {
-    enter(comm);
+    enter();
     return leave(PMPI_Allreduce(input, output, count, type, op, comm));
 }
 
 int MPI_Iallreduce(const void *input, void *output, int count, MPI_Datatype type, MPI_Op op,
                    MPI_Comm comm, MPI_Request *request)
 {
-    enter(comm);
+    enter();
     return leave(PMPI_Iallreduce(input, output, count, type, op, comm, request));
 }
 
 int MPI_Wait(MPI_Request *request, MPI_Status *status)
 {
-    enter(NULL);
+    enter();
     return leave(PMPI_Wait(request, status));
 }
 
 int MPI_Waitall(int count, MPI_Request *requests, MPI_Status *statuses)
 {
-    enter(NULL);
+    enter();
     return leave(PMPI_Waitall(count, requests, statuses));
 }
 
 int MPI_Start(MPI_Request *request)
 {
-    enter(NULL);
+    enter();
     return leave(PMPI_Start(request));
 }
 
@@ -333,7 +257,7 @@ int MPI_Start(MPI_Request *request)
 int MPI_Allreduce_init(const void *input, void *output, int count, MPI_Datatype type, MPI_Op op,
                        MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    enter(comm);
+    enter();
     return leave(PMPI_Allreduce_init(input, output, count, type, op, comm, info, request));
 }
 #else
@@ -345,7 +269,7 @@ int PMPIX_Allreduce_init(const void *input, void *output, int count, MPI_Datatyp
 int MPIX_Allreduce_init(const void *input, void *output, int count, MPI_Datatype type, MPI_Op op,
                         MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    enter(comm);
+    enter();
     return leave(PMPIX_Allreduce_init(input, output, count, type, op, comm, info, request));
 }
 #endif

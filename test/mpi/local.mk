@@ -6,6 +6,7 @@ mpi_tests = \
 	test/mpi/collectives.sh \
 	test/mpi/compare.sh \
 	test/mpi/device.sh \
+	test/mpi/errors.sh \
 	test/mpi/examples.sh \
 	test/mpi/files.sh \
 	test/mpi/guide.sh \

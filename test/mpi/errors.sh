@@ -1,0 +1,43 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# One rank fails in a call, at each place in turn that can fail: memory, a message that cannot be
+# posted, one that ends with an error. No later call of any rank has a wrong result and MPI_SUCCESS,
+# and none waits for ever. A part of the places; STRAG_TEST_FULL=1: all of them, np 2 to 5.
+set -eu
+# shellcheck source=test/mpi/common.sh
+. "${srcdir:-.}/test/mpi/common.sh"
+own_folder errors
+options=(--mca coll strag --mca coll_strag_minimum_size 0 --mca coll_strag_stuck 1)
+shim=$builddir/test/mpi/.libs/failing.so
+full=${STRAG_TEST_FULL:-0}
+
+# fail_at RANKS WHAT RANK STEP KIND COMMAND...: every STEP-th place of RANK; KIND of communicators
+fail_at()
+{
+    local ranks=$1 what=$2 rank=$3 step=$4 kind=$5
+    shift 5
+    if [ "$full" = 1 ]; then
+        step=1
+    fi
+    into_output "$ranks" "${options[@]}" "$@" env LD_PRELOAD="$shim" "$programs/errors" \
+        --what "$what" --rank "$rank" --step "$step" --comm "$kind"
+    grep -a '^errors: np .* places' "$output"
+    grep -aq 'ranks with an error in a case: [1-9]' "$output" || fail "nothing has failed"
+}
+
+for ranks in 3 ${STRAG_TEST_FULL:+2 4 5}; do
+    for rank in 0 1; do
+        fail_at "$ranks" memory "$rank" 3 dup
+        fail_at "$ranks" memory "$rank" 5 key
+    done
+    fail_at "$ranks" post 1 7 dup
+    fail_at "$ranks" request 0 13 key
+    fail_at "$ranks" post 1 29 dup --mca coll_strag_shared_memory 0
+done
+if can_make_hosts; then
+    for ranks in 5 ${STRAG_TEST_FULL:+2 3 4}; do
+        fail_at "$ranks" memory 1 29 dup "$on_hosts" 2 -
+        fail_at "$ranks" post 0 43 dup "$on_hosts" 2 -
+        fail_at "$ranks" request 1 47 key "$on_hosts" 1 -
+    done
+fi
