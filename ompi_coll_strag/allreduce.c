@@ -98,7 +98,8 @@ static int run(struct coll_strag_call *call)
     coll_strag_stuck_say(&module->stuck, module->shm, call->number, bytes, &call->choice, call->op);
     if (code != OMPI_SUCCESS)
         return code;
-    if (module->watch_in && (code = coll_strag_setup_watch(module, call->comm, bytes)) != OMPI_SUCCESS) {
+    if (module->watch_in &&
+        (code = coll_strag_setup_watch(module, call->comm, bytes)) != OMPI_SUCCESS) {
         coll_strag_fail_undecided(module, code);
         return code;
     }

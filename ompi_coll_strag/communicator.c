@@ -7,7 +7,7 @@ static void fail(struct coll_strag_module *module, int code, bool undecided)
     if (coll_strag_failure(comm) != OMPI_SUCCESS) /* of that Open MPI tells all ranks */
         return;
     coll_strag_note_failure(&module->failure, code, undecided);
-    if (!__atomic_exchange_n(&module->kept, true, __ATOMIC_RELAXED))
+    if (!__atomic_exchange_n(&module->failure.kept, true, __ATOMIC_RELAXED))
         OBJ_RETAIN(comm);
 }
 

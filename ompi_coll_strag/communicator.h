@@ -61,7 +61,6 @@ struct coll_strag_module {
     enum coll_strag_setup setup; /* atomic: coll_strag_is_set_up */
 
     struct coll_strag_failure failure; /* coll_strag_fail */
-    bool kept;                         /* ... has a reference to the communicator; atomic */
 
     struct setup *in_setup; /* what setup needs until it is done (setup_steps.h); then NULL */
     struct coll_strag_attribute *attribute; /* NULL: there is none, or the communicator is freed */

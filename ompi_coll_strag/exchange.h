@@ -31,8 +31,8 @@ int coll_strag_exchange_create(ompi_communicator_t *comm, const struct coll_stra
 /** @return OMPI_SUCCESS, or the error of a message or of another rank; then as above */
 int coll_strag_exchange_wait(struct coll_strag_exchange *own);
 
-/** NULL is allowed. @return false: after an error messages are left that still use what they were given, which must
- * be left to them */
+/** NULL is allowed. @return false: after an error messages are left that still use what they were
+ * given, which must be left to them */
 bool coll_strag_exchange_free(struct coll_strag_exchange *own);
 
 #endif

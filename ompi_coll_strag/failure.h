@@ -13,6 +13,7 @@ struct coll_strag_failure {
     ompi_communicator_t *comm;
     int code;       /* all later calls end with it; OMPI_SUCCESS: it has not failed */
     bool undecided; /* a rank does not know which calls are strag's */
+    bool kept;      /* the communicator is kept, since this rank has failed */
 };
 
 /** Has the communicator failed, so that other ranks' messages may never come? To be asked by

@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* In a program's order a gather, a barrier and a broadcast are never mixed up: one tag is enough. */
+/* In a program's order a gather, a barrier and a broadcast are never mixed up: one tag is enough.
+ */
 enum { TAG = COLL_STRAG_TAG_NOTES };
 
 /* How long to wait, after an error, for what is still under way. */

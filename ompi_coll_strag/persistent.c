@@ -131,8 +131,8 @@ static struct card own_card(const struct coll_strag_module *module, ompi_communi
 }
 
 /* All cards are there. @return whether all ranks are able, and this one has what it needs */
-static bool read_cards(const struct coll_strag_module *module, const struct room *room,
-                       int n, struct coll_strag_persistent *own)
+static bool read_cards(const struct coll_strag_module *module, const struct room *room, int n,
+                       struct coll_strag_persistent *own)
 {
     bool all = true;
     for (int rank = 0; rank < n; rank++) {

@@ -7,7 +7,7 @@
  *     each call       says what it is: to this process, and in memory that the host's ranks share
  *     a tick          (Open MPI's progress, once a second) has the call moved since the last one?
  *     stands still    what have the host's ranks said? The ranks' rosters (watch/roster.h) are
- *                     exchanged between hosts, by small messages with a tag of their own
+ *                     exchanged between hosts, by small messages (stuck_news.h)
  *     another vector  the call fails on all ranks that wait in it, and one says why
  *     a failed rank   the call fails on all ranks that wait in it
  *     a missing rank  one rank says so after coll_strag_stuck seconds, and at doubling times

@@ -133,9 +133,9 @@ static int pml_progress(struct strag_transport *base)
 }
 
 /* A receive that is not matched yet can be cancelled, and a send to a rank that has died. Anything
- * else is given some time: the peer takes what it is sent from the user's vector, perhaps by itself,
- * and the user may change that as soon as the call has returned. After that it is left to the PML,
- * which frees the request when it completes. */
+ * else is given some time: the peer takes what it is sent from the user's vector, perhaps by
+ * itself, and the user may change that as soon as the call has returned. After that it is left to
+ * the PML, which frees the request when it completes. */
 static int pml_cancel(struct strag_transport *base, struct strag_transfer *transfer)
 {
     struct coll_strag_pml_transport *transport = own(base);
