@@ -164,7 +164,8 @@ void coll_strag_pml_init(struct coll_strag_pml_transport *transport, ompi_commun
                             .progress = pml_progress,
                             .cancel = pml_cancel},
                   .kind = COLL_STRAG_PML,
-                  .comm = comm},
+                  .comm = comm,
+                  .other = -1},
         .tag = tag,
     };
 }
