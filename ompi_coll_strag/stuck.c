@@ -125,14 +125,8 @@ static bool runs(const struct strag_shm_wait *wait, double now)
 /* Does this rank tell the user why the call ends? Not if another one on its host has. */
 static bool tells_why(const struct coll_strag_stuck *stuck)
 {
-    const struct strag_shm *shm = shm_of(stuck);
-    const int ranks = shm ? strag_shm_ranks(shm) : 0;
-    for (int i = 0; i < ranks; i++) {
-        const struct strag_shm_wait wait = strag_shm_read_wait(shm, i);
-        if (wait.number == stuck->examined.number && wait.said == STRAG_SHM_SAID_WHY)
-            return false;
-    }
-    return true;
+    struct strag_shm *shm = shm_of(stuck);
+    return !shm || strag_shm_tells_why(shm, stuck->examined.number);
 }
 
 /* Another rank has made another call of the same number. */
@@ -311,8 +305,7 @@ static void read_wait(struct strag_roster *roster, struct strag_roster_entry *ot
     }
     if (wait->number != roster->number)
         return;
-    if (wait->said != STRAG_SHM_SAID_WHY)
-        strag_roster_has_said(roster, (uint32_t)wait->said);
+    strag_roster_has_said(roster, (uint32_t)wait->said);
     if (wait->claims)
         strag_roster_note_claim(roster, other->rank);
 }
@@ -417,8 +410,6 @@ static void say_wait(const struct coll_strag_stuck *stuck, double now)
         wait.said = examined->news->roster->said;
         wait.claims = strag_roster_speaks(examined->news->roster);
     }
-    if (has_ended(examined))
-        wait.said = STRAG_SHM_SAID_WHY;
     if (shm)
         strag_shm_say_wait(shm, &wait);
 }
@@ -516,7 +507,6 @@ void coll_strag_stuck_tell_why(struct coll_strag_stuck *stuck)
     }
     if (examined->news)
         examined->news->ended = self.number;
-    say_wait(stuck, now);
     unlock();
 }
 

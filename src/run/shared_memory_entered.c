@@ -3,6 +3,12 @@
 
 #include "run/shared_memory_layout.h"
 
+#include <sched.h>
+
+enum {
+    LOOKS = 10000
+}; /* at a rank that is about to say why, or not to; it may have been stopped */
+
 /* The number comes last, and is 0 meanwhile: who reads it before and after the rest, and finds the
  * same, has read what belongs to it. */
 void strag_shm_enter_call(struct strag_shm *shm, uint64_t number, uint64_t bytes, uint64_t what)
@@ -23,11 +29,6 @@ void strag_shm_say_wait(struct strag_shm *shm, const struct strag_shm_wait *wait
     atomic_store_explicit(&waiting->said, wait->said, memory_order_relaxed);
     atomic_store_explicit(&waiting->ran, wait->ran, memory_order_relaxed);
     atomic_store_explicit(&waiting->number, wait->number, memory_order_release);
-}
-
-int strag_shm_ranks(const struct strag_shm *shm)
-{
-    return shm->n;
 }
 
 int strag_shm_index(const struct strag_shm *shm, int rank)
@@ -77,4 +78,32 @@ struct strag_shm_wait strag_shm_read_wait(const struct strag_shm *shm, int index
     wait.claims = atomic_load_explicit(&waiting->claims, memory_order_relaxed);
     wait.said = atomic_load_explicit(&waiting->said, memory_order_relaxed);
     return wait;
+}
+
+/* Will the rank, which has claimed to say why the call ends, do so? It is deciding. */
+static bool awaits_decision(const struct strag_shm_waiting *waiting, uint64_t number)
+{
+    return atomic_load(&waiting->claims_why) == number && atomic_load(&waiting->said_why) != number;
+}
+
+/* Each claims first, and then looks. Of two that claim at the same time one at least sees the
+ * other: the higher rank gives way to the lower, which waits for that. */
+bool strag_shm_tells_why(struct strag_shm *shm, uint64_t number)
+{
+    struct strag_shm_waiting *mine = &shm->desk.status->waiting;
+    bool tells = atomic_load(&mine->said_why) != number;
+    atomic_store(&mine->claims_why, number);
+    for (int i = 0; i < shm->n && tells; i++) {
+        const struct strag_shm_waiting *waiting = &status_of(shm, i)->waiting;
+        if (i == shm->me)
+            continue;
+        for (int look = 0; i > shm->me && look < LOOKS && awaits_decision(waiting, number); look++)
+            sched_yield();
+        tells = atomic_load(&waiting->said_why) != number &&
+                (i > shm->me || atomic_load(&waiting->claims_why) != number);
+    }
+    if (tells)
+        atomic_store(&mine->said_why, number);
+    atomic_store(&mine->claims_why, 0);
+    return tells;
 }

@@ -22,11 +22,8 @@ struct strag_shm_wait {
     uint64_t ran;    /* now: it runs; 0: it has never said so */
     uint64_t number; /* of the call that the rest is about; 0: none */
     uint64_t claims; /* 1: it will say who is missing, if no lower rank does */
-    uint64_t said;   /* how often, as far as it knows, a rank has said who is missing in this call;
-                      * STRAG_SHM_SAID_WHY: it has said why the call ends with an error */
+    uint64_t said;   /* how often, as far as it knows, a rank has said who is missing in this call */
 };
-
-#define STRAG_SHM_SAID_WHY UINT64_MAX
 
 /** This rank enters a call, whether its messages go through shared memory or not.
  * @param number, bytes, what  as in struct strag_shm_entered */
@@ -34,9 +31,6 @@ void strag_shm_enter_call(struct strag_shm *shm, uint64_t number, uint64_t bytes
 
 /** This rank waits in a call. */
 void strag_shm_say_wait(struct strag_shm *shm, const struct strag_shm_wait *wait);
-
-/** How many ranks are on this host. */
-int strag_shm_ranks(const struct strag_shm *shm);
 
 /** The index on the host of a rank of the communicator. @return -1: it is on another host */
 int strag_shm_index(const struct strag_shm *shm, int rank);
@@ -55,5 +49,9 @@ uint64_t strag_shm_entered(const struct strag_shm *shm, int index, uint64_t numb
 
 /** What a rank has said last of its waiting, perhaps in another call. */
 struct strag_shm_wait strag_shm_read_wait(const struct strag_shm *shm, int index);
+
+/** A call ends with an error: does this rank say why? One of those that ask does, also of those
+ * that ask at the same time, and once. @param number  of the call */
+bool strag_shm_tells_why(struct strag_shm *shm, uint64_t number);
 
 #endif

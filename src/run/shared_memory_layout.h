@@ -137,8 +137,9 @@ struct strag_shm_rank_status {
     } entered[STRAG_SHM_ENTERED];
     struct strag_shm_waiting {
         _Atomic uint64_t ran, number, claims, said; /* as in struct strag_shm_wait */
+        _Atomic uint64_t claims_why, said_why;      /* as in strag_shm_tells_why: calls */
     } waiting;
-    unsigned char more_padding[2 * STRAG_SHM_LINE - 80];
+    unsigned char more_padding[2 * STRAG_SHM_LINE - 96];
 };
 _Static_assert(sizeof(struct strag_shm_rank_status) == 2 * STRAG_SHM_DESK_UNIT,
                "as desks are aligned");

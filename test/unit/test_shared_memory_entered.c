@@ -19,6 +19,7 @@ static struct {
     uint64_t seed;
     pthread_barrier_t begin;
     atomic_int running; /* ranks that have calls left */
+    atomic_ulong told;  /* calls of which a rank has said why they end */
 } job;
 
 /* What a rank tells of itself; each number depends on the call's. */
@@ -83,7 +84,7 @@ static void *run_rank(void *argument)
     return NULL;
 }
 
-static void run(int n, bool file, struct reader *readers)
+static void run(int n, bool file, struct reader *readers, void *rank_runs(void *reader))
 {
     pthread_t threads[RANKS_MOST];
     const struct shm_host_options options = {.file = file};
@@ -92,7 +93,7 @@ static void run(int n, bool file, struct reader *readers)
     assert_int_equal(pthread_barrier_init(&job.begin, NULL, (unsigned)n), 0);
     for (int rank = 0; rank < n; rank++) {
         readers[rank] = (struct reader){.rank = rank};
-        assert_int_equal(pthread_create(&threads[rank], NULL, run_rank, &readers[rank]), 0);
+        assert_int_equal(pthread_create(&threads[rank], NULL, rank_runs, &readers[rank]), 0);
     }
     for (int rank = 0; rank < n; rank++)
         pthread_join(threads[rank], NULL);
@@ -107,7 +108,7 @@ static void a_call_is_read_whole_or_not_at_all(void **state)
     job.calls = (int)support_cases(20000);
     for (int n = 2; n <= RANKS_MOST; n++) {
         struct reader readers[RANKS_MOST];
-        run(n, n % 2 == 0, readers);
+        run(n, n % 2 == 0, readers, run_rank);
         for (int r = 0; r < n; r++) {
             assert_int_equal(readers[r].torn, 0);
             assert_int_equal(readers[r].others, 0);
@@ -127,7 +128,6 @@ static void a_call_is_known_until_others_follow(void **state)
     shm_ranks_create(&job.ranks, 3, &options);
     const struct strag_shm *reader = job.ranks.views[2];
     struct strag_shm_entered call;
-    assert_int_equal(strag_shm_ranks(reader), 3);
     for (int rank = 0; rank < 3; rank++)
         assert_int_equal(strag_shm_index(reader, rank), rank);
     assert_int_equal(strag_shm_entered(reader, 0, 1, &call), 0);
@@ -161,6 +161,7 @@ static void another_communicator_says_nothing_yet(void **state)
     shm_ranks_dup(&first, &job.ranks);
     for (int rank = 0; rank < 2; rank++) {
         const struct strag_shm_wait wait = {.ran = 1000, .number = 1, .said = 1};
+        assert_int_equal(strag_shm_tells_why(first.views[rank], 1), rank == 0);
         enter(rank, 7);
         strag_shm_enter_call(first.views[rank], 1, 8, 3);
         strag_shm_say_wait(first.views[rank], &wait);
@@ -169,6 +170,7 @@ static void another_communicator_says_nothing_yet(void **state)
     shm_ranks_leave(&first);
     shm_ranks_dup(&second, &job.ranks);
     for (int rank = 0; rank < 2; rank++) {
+        assert_int_equal(strag_shm_tells_why(second.views[rank], 1), rank == 0);
         assert_int_equal(strag_shm_entered(second.views[1 - rank], rank, 1, &call), 0);
         assert_int_equal(call.number, 0);
         assert_int_equal(strag_shm_read_wait(second.views[1 - rank], rank).ran, 0);
@@ -203,6 +205,39 @@ static void a_rank_says_that_it_waits(void **state)
     shm_ranks_free(&job.ranks);
 }
 
+static void *tell_why(void *argument)
+{
+    struct reader *reader = argument;
+    struct strag_shm *shm = job.ranks.views[reader->rank];
+    for (uint64_t call = 1; call <= (uint64_t)job.calls; call++) {
+        pthread_barrier_wait(&job.begin);
+        const bool tells = strag_shm_tells_why(shm, call);
+        reader->found += tells;
+        reader->others += strag_shm_tells_why(shm, call); /* not twice */
+        atomic_fetch_add(&job.told, tells);
+        pthread_barrier_wait(&job.begin);
+        reader->torn += atomic_load(&job.told) != call;
+    }
+    return NULL;
+}
+
+/* Of ranks that ask at the same time one says why a call ends. */
+static void one_rank_says_why(void **state)
+{
+    (void)state;
+    job.calls = (int)support_cases(2000);
+    for (int n = 2; n <= RANKS_MOST; n++) {
+        struct reader readers[RANKS_MOST];
+        atomic_store(&job.told, 0);
+        run(n, n % 2 == 0, readers, tell_why);
+        for (int r = 0; r < n; r++) {
+            assert_int_equal(readers[r].torn, 0);
+            assert_int_equal(readers[r].others, 0);
+        }
+        assert_int_equal(atomic_load(&job.told), job.calls);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -210,6 +245,7 @@ int main(void)
         cmocka_unit_test(a_call_is_known_until_others_follow),
         cmocka_unit_test(another_communicator_says_nothing_yet),
         cmocka_unit_test(a_rank_says_that_it_waits),
+        cmocka_unit_test(one_rank_says_why),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
