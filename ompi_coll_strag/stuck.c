@@ -16,7 +16,8 @@
  * is missing, if that is shorter. Between two ticks a healthy job pays for a look at a clock. */
 static const double tick_longest = 0.5, ticks_before_saying = 16;
 
-/* Ticks after which a rank that has not had one is not in MPI, or does not run. */
+/* Ticks after which a rank that has not had one does not run; if it is in no call, half as many,
+ * after which it is not in MPI. */
 static const double ticks_until_silent = 8;
 
 /* All that is examined. The lock is not waited for: whoever finds it taken leaves it to the other
@@ -117,9 +118,9 @@ static void doom(struct coll_strag_stuck *stuck, int code)
 }
 
 /* Was a rank in MPI a moment ago? */
-static bool runs(const struct strag_shm_wait *wait, double now)
+static bool runs(const struct strag_shm_wait *wait, double now, double ticks)
 {
-    return now - 1e-3 * (double)wait->ran < ticks_until_silent * list.tick;
+    return now - 1e-3 * (double)wait->ran < ticks * list.tick;
 }
 
 /* Does this rank tell the user why the call ends? Not if another one on its host has. */
@@ -299,7 +300,7 @@ static double say_at(const struct coll_strag_stuck *stuck)
 static void read_wait(struct strag_roster *roster, struct strag_roster_entry *other,
                       const struct strag_shm_wait *wait, double now)
 {
-    if (!runs(wait, now)) {
+    if (!runs(wait, now, ticks_until_silent)) {
         other->state = STRAG_ROSTER_STOPPED;
         return;
     }
@@ -334,11 +335,13 @@ static bool read_host(struct coll_strag_stuck *stuck, const struct strag_roster_
                 return true;
             }
             read_wait(stuck->examined.news->roster, &other, &wait, now);
-        } else if (runs(&wait, now)) {
+        } else {
             other.state = STRAG_ROSTER_ELSEWHERE;
         }
-        if (call.number || runs(&wait, now))
+        if (call.number || runs(&wait, now, ticks_until_silent / 2))
             strag_roster_note(stuck->examined.news->roster, &other);
+        else
+            strag_roster_forget(stuck->examined.news->roster, rank);
     }
     return false;
 }

@@ -97,7 +97,7 @@ const struct strag_roster_entry *strag_roster_other(const struct strag_roster *r
     return find_other((struct strag_roster *)(uintptr_t)roster, rank);
 }
 
-static void forget_other(struct strag_roster *roster, int rank)
+void strag_roster_forget(struct strag_roster *roster, int rank)
 {
     struct strag_roster_entry *entry = find_other(roster, rank);
     if (entry)
@@ -125,7 +125,7 @@ void strag_roster_note(struct strag_roster *roster, const struct strag_roster_en
     if (came)
         roster->entered[rank / 64] |= UINT64_C(1) << rank % 64;
     if (is_in) {
-        forget_other(roster, rank);
+        strag_roster_forget(roster, rank);
         return;
     }
     struct strag_roster_entry *other = find_other(roster, rank);
@@ -246,7 +246,7 @@ bool strag_roster_read(struct strag_roster *roster, const struct strag_roster_me
         for (int i = roster->nothers - 1; i >= 0; i--) { /* who has come meanwhile */
             const struct strag_roster_entry *other = &roster->others[i];
             if (other->number < roster->number && has_entered(roster, other->rank))
-                forget_other(roster, other->rank);
+                strag_roster_forget(roster, other->rank);
         }
         strag_roster_has_said(roster, message->said);
         if (roster->said == message->said)

@@ -98,6 +98,9 @@ void strag_roster_tick(struct strag_roster *roster);
 /** Something is known of a rank. */
 void strag_roster_note(struct strag_roster *roster, const struct strag_roster_entry *entry);
 
+/** What a rank does is not known any more: only whether it has entered the call. */
+void strag_roster_forget(struct strag_roster *roster, int rank);
+
 /** This rank claims to speak for all, unless it has heard that another one does. */
 void strag_roster_claim(struct strag_roster *roster);
 

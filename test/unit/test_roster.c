@@ -336,6 +336,11 @@ static void the_last_news_count(void **state)
     strag_roster_note(roster, &came);
     assert_int_equal(strag_roster_called(roster, ranks), 1);
     assert_int_equal(ranks[0], 7);
+    strag_roster_note(roster, &(struct strag_roster_entry){3, STRAG_ROSTER_ELSEWHERE, 0, 0, 0, 0});
+    assert_non_null(strag_roster_other(roster, 3));
+    strag_roster_forget(roster, 3); /* it has left MPI */
+    strag_roster_forget(roster, 3);
+    assert_null(strag_roster_other(roster, 3));
     for (int tick = 0; tick <= 2 * strag_roster_exchanges(9); tick++)
         strag_roster_tick(roster);
     assert_int_equal(strag_roster_called(roster, ranks), 0); /* it has said nothing for long */
