@@ -541,6 +541,8 @@ void coll_strag_stuck_begin_setup(struct coll_strag_stuck *stuck)
 {
     __atomic_store_n(&stuck->setup_doom, MPI_SUCCESS, __ATOMIC_RELAXED);
     __atomic_store_n(&stuck->what, 0, __ATOMIC_RELAXED);
+    if (stuck->running == 0) /* no blocking call waits for it */
+        __atomic_store_n(&stuck->bytes, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&stuck->in_setup, true, __ATOMIC_RELAXED);
 }
 

@@ -25,12 +25,16 @@ static const char *name_of(int index)
     return op ? op->o_name : "?";
 }
 
-/* "4096 bytes, MPI_SUM, direct". @param what  as in struct coll_strag_stuck; 0: not known */
+/* "4096 bytes, MPI_SUM, algorithm direct", as far as it is known. */
 static void put_call(FILE *out, const struct strag_roster_entry *entry)
 {
     const char *names[COLL_STRAG_OUTCOMES];
     const int op = (int)(entry->what >> 48);
     const int outcome = coll_strag_what_outcome(entry->what);
+    if (entry->bytes == 0 && entry->what == 0) {
+        fputs("for which the communicator is set up", out);
+        return;
+    }
     fprintf(out, "%llu bytes", (unsigned long long)entry->bytes);
     if (entry->what == 0)
         return;
