@@ -491,22 +491,35 @@ static bool find_different(const struct strag_shm *shm, const struct strag_roste
     return false;
 }
 
+/* @return a rank of this host that has freed the communicator; n: there is none */
+static int find_gone(const struct strag_shm *shm, int n)
+{
+    int rank = 0;
+    while (rank < n && (!shm || !strag_shm_is_gone(shm, rank)))
+        rank++;
+    return rank;
+}
+
 void coll_strag_stuck_tell_why(struct coll_strag_stuck *stuck)
 {
     struct coll_strag_stuck_examined *examined = &stuck->examined;
     const struct coll_strag_transport *transport = *examined->transport;
     const double now = seconds_now();
+    const struct strag_shm *shm = shm_of(stuck);
+    const int n = ompi_comm_size(examined->comm), gone = find_gone(shm, n);
     struct strag_roster_entry other;
     lock();
     const struct strag_roster_entry self = self_of(stuck, now);
     examined->number = self.number;
     if (coll_strag_stuck_have_news(&examined->news, examined->comm) && !has_ended(examined) &&
         tells_why(stuck)) {
-        if (find_different(shm_of(stuck), &self, ompi_comm_size(examined->comm), &other))
+        if (find_different(shm, &self, n, &other))
             coll_strag_say_different(examined->comm, &self, &other);
         else if (transport->other >= 0)
             coll_strag_say_length(examined->comm, self.number, transport->other,
                                   transport->expected, transport->received);
+        else if (gone < n)
+            coll_strag_say_gone(examined->comm, self.number, gone);
     }
     if (examined->news)
         examined->news->ended = self.number;

@@ -108,6 +108,20 @@ void coll_strag_say_length(ompi_communicator_t *comm, uint64_t number, int rank,
     show(coll_strag_text_different_calls, out, &what);
 }
 
+void coll_strag_say_gone(ompi_communicator_t *comm, uint64_t number, int rank)
+{
+    char *what = NULL;
+    size_t length;
+    FILE *out = open_memstream(&what, &length);
+    if (out) {
+        put_title(out, comm, number);
+        fputs(":\n\n  ", out);
+        put_rank(out, comm, rank);
+        fputs(" has not called it, and has freed the communicator\n", out);
+    }
+    show(coll_strag_text_different_calls, out, &what);
+}
+
 void coll_strag_say_failed(ompi_communicator_t *comm, uint64_t number, int rank)
 {
     char *what = NULL;

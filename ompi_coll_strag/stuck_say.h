@@ -34,6 +34,9 @@ void coll_strag_say_different(ompi_communicator_t *comm, const struct strag_rost
 void coll_strag_say_length(ompi_communicator_t *comm, uint64_t number, int rank, size_t expected,
                            size_t received);
 
+/** Another rank has freed the communicator. @param number  of this rank's call */
+void coll_strag_say_gone(ompi_communicator_t *comm, uint64_t number, int rank);
+
 /** Another rank has failed, and takes part in no more calls. @param number  of this rank's call */
 void coll_strag_say_failed(ompi_communicator_t *comm, uint64_t number, int rank);
 

@@ -36,6 +36,11 @@ int strag_shm_index(const struct strag_shm *shm, int rank)
     return shm->peer[rank] ? (int)(shm->peer[rank] - shm->peers) : -1;
 }
 
+bool strag_shm_is_gone(const struct strag_shm *shm, int rank)
+{
+    return shm->peer[rank] && strag_shm_has_left(shm->peer[rank]);
+}
+
 /* @return false: it is being written */
 static bool read_entry(const struct strag_shm_entry *entry, struct strag_shm_entered *call)
 {

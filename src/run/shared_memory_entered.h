@@ -35,6 +35,9 @@ void strag_shm_say_wait(struct strag_shm *shm, const struct strag_shm_wait *wait
 /** The index on the host of a rank of the communicator. @return -1: it is on another host */
 int strag_shm_index(const struct strag_shm *shm, int rank);
 
+/** Is a rank of the communicator on this host, and has left the communicator? */
+bool strag_shm_is_gone(const struct strag_shm *shm, int rank);
+
 /**
  * What a rank has said of a call.
  *
