@@ -289,14 +289,15 @@ int coll_strag_allreduce_init(const void *sbuf, void *rbuf, coll_strag_count_t c
     coll_strag_call_locate(&call, COLL_STRAG_PERSISTENT, sbuf, rbuf, (size_t)count, dtype, op, comm,
                            module, &locations);
     coll_strag_wait_for_earlier(module, comm);
-    call.number = coll_strag_stuck_count(&module->stuck);
+    call.number = coll_strag_stuck_count(&module->stuck); /* it waits for the other ranks, too */
     coll_strag_stuck_begin(&module->stuck, call.number, call.count * call.size);
     int code = coll_strag_choose(&call);
+    coll_strag_stuck_say(&module->stuck, module->shm, call.number, call.count * call.size,
+                         &call.choice, op);
     if (code == OMPI_SUCCESS && call.choice.algorithm)
         code = make(&call, &own);
     coll_strag_stuck_end(&module->stuck);
-    if (code != OMPI_SUCCESS) { /* others may have theirs, and wait for this rank */
-        coll_strag_fail_undecided(module, code);
+    if (code != OMPI_SUCCESS)
         return code;
     }
     if (own) {
