@@ -5,9 +5,12 @@
  * them have correct results, whatever the wrong ones have left behind. So do those of
  * MPI_Iallreduce, one at a time or several, and starts of persistent ones.
  *
- * No count is so small that blocks are empty on some of the ranks only, and none is beyond 4 KiB on
- * some only, the longest call that takes turns with the root: then ranks may deadlock, which none
- * of them can detect.
+ * Most of these errors the ranks see in their messages. Where blocks are empty on some of the ranks
+ * only, or a call is beyond 4 KiB on some only, the longest one that takes turns with the root,
+ * each may wait for another: such a call ends when it has stood still.
+ *
+ * A call of no elements Open MPI does not show to its components: the rank has left out a call.
+ * The others get an error when it makes the next one with another count, or frees the communicator.
  *
  *     mismatch [--algorithms A,B,..]     each pinned on a communicator in turn (direct)
  */
@@ -16,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WRONG = 12, RIGHT = 5, LONGEST = 200000 };
+enum { WRONG = 8, RIGHT = 3, LONGEST = 100000 };
 
 static double *values, *sums;
 
@@ -44,24 +47,24 @@ static int is_error(int code)
     return code != MPI_SUCCESS;
 }
 
-/* Each returns calls of this rank that returned an error. @param longer  of one rank, in turn */
+/* Each returns calls of this rank that returned an error. @param other  of one rank, in turn */
 
-static int call_wrong(MPI_Comm comm, int count, int longer)
+static int call_wrong(MPI_Comm comm, int count, int other)
 {
     int errors = 0;
     for (int i = 0; i < WRONG; i++) {
-        const int mine = test.rank == i % test.n ? longer : count;
+        const int mine = test.rank == i % test.n ? other : count;
         errors += is_error(MPI_Allreduce(values, sums, mine, MPI_DOUBLE, MPI_SUM, comm));
     }
     return errors;
 }
 
-static int begin_wrong(MPI_Comm comm, int count, int longer)
+static int begin_wrong(MPI_Comm comm, int count, int other)
 {
     MPI_Request requests[WRONG];
     int errors = 0;
     for (int i = 0; i < WRONG; i++) {
-        const int mine = test.rank == i % test.n ? longer : count;
+        const int mine = test.rank == i % test.n ? other : count;
         MPI_Iallreduce(values, sums, mine, MPI_DOUBLE, MPI_SUM, comm, &requests[i]);
         for (int j = i - 3; i % 4 == 3 && j <= i; j++) /* four at a time */
             errors += is_error(MPI_Wait(&requests[j], MPI_STATUS_IGNORE));
@@ -69,12 +72,12 @@ static int begin_wrong(MPI_Comm comm, int count, int longer)
     return errors;
 }
 
-static int start_wrong(MPI_Comm comm, int count, int longer)
+static int start_wrong(MPI_Comm comm, int count, int other)
 {
     int errors = 0;
 #ifdef TEST_HAVE_PERSISTENT
-    for (int i = 0; i < WRONG / 3; i++) {
-        const int mine = test.rank == i % test.n ? longer : count;
+    for (int i = 0; i < WRONG / 2; i++) {
+        const int mine = test.rank == i % test.n ? other : count;
         MPI_Request request;
         TEST_MPI(TEST_PERSISTENT(Allreduce_init)(values, sums, mine, MPI_DOUBLE, MPI_SUM, comm,
                                                  MPI_INFO_NULL, &request));
@@ -88,27 +91,45 @@ static int start_wrong(MPI_Comm comm, int count, int longer)
 #else
     (void)comm;
     (void)count;
-    (void)longer;
+    (void)other;
     errors = WRONG;
 #endif
     return errors;
 }
 
-/* @param least  so many errors there are on all ranks together */
-static void call_wrong_and_right(MPI_Comm comm, int count,
-                                 int (*wrong)(MPI_Comm comm, int count, int longer), int least,
+/* @param other  count of one rank @param least  errors that there are on all ranks together */
+static void call_wrong_and_right(MPI_Comm comm, int count, int other,
+                                 int (*wrong)(MPI_Comm comm, int count, int other), int least,
                                  const char *when)
 {
-    int errors = wrong(comm, count, count + count / 10 + 1), all;
+    int errors = wrong(comm, count, other), all;
     for (int i = 0; i < RIGHT; i++)
         call_right(comm, count, when);
     TEST_MPI(MPI_Reduce(&errors, &all, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD));
     TEST_CHECK(test.rank != 0 || all >= least, "%d errors instead of %d %s", all, least, when);
 }
 
+/* One rank leaves out a call, since its count is 0, and makes the next one, if there is one. */
+static void leave_out(const char *algorithm, bool next)
+{
+    const bool me = test.rank == test.n - 1;
+    MPI_Comm comm = test_pinned(MPI_COMM_WORLD, algorithm);
+    TEST_MPI(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN));
+    call_right(comm, 300, "before");
+    int errors = is_error(MPI_Allreduce(values, sums, me ? 0 : 300, MPI_DOUBLE, MPI_SUM, comm));
+    if (next)
+        errors += is_error(MPI_Allreduce(values, sums, 600, MPI_DOUBLE, MPI_SUM, comm));
+    TEST_MPI(MPI_Comm_free(&comm));
+    TEST_CHECK(me || errors > 0, "no error, though a rank has left out a call");
+}
+
 static void run_pinned(const char *algorithm)
 {
-    static const int counts[] = {5, 300, 3000, LONGEST};
+    static const struct {
+        int count, other;
+    } counts[] = {{5, 6},     {300, 331},   {3000, 3301}, {LONGEST, LONGEST * 11 / 10},
+                  {1, 2},     {5, 1},       {4, 300},     {500, 600}, /* on both sides of 4 KiB */
+                  {3000, 10}, {10, LONGEST}};
     MPI_Comm comm = test_pinned(MPI_COMM_WORLD, algorithm);
     const struct test_counters before = test_counters_read();
     for (int i = 0; i < 2 * LONGEST; i++)
@@ -117,14 +138,18 @@ static void run_pinned(const char *algorithm)
     /* Open MPI 4.1 asks that one about requests */
     TEST_MPI(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
     for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
-        call_right(comm, counts[c], "before");
-        call_wrong_and_right(comm, counts[c], call_wrong, WRONG, "after wrong ones");
-        call_wrong_and_right(comm, counts[c], begin_wrong, WRONG, "after wrong nonblocking ones");
-        call_wrong_and_right(comm, counts[c], start_wrong, WRONG / 3,
+        const int count = counts[c].count, other = counts[c].other;
+        call_right(comm, count, "before");
+        call_wrong_and_right(comm, count, other, call_wrong, WRONG, "after wrong ones");
+        call_wrong_and_right(comm, count, other, begin_wrong, WRONG,
+                             "after wrong nonblocking ones");
+        call_wrong_and_right(comm, count, other, start_wrong, WRONG / 2,
                              "after wrong persistent ones");
     }
     TEST_CHECK(test_counters_read().calls > before.calls, "%s did not run", algorithm);
     TEST_MPI(MPI_Comm_free(&comm));
+    leave_out(algorithm, false);
+    leave_out(algorithm, true);
 }
 
 int main(int argc, char **argv)

@@ -1,16 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A rank does not come to a call of MPI_Allreduce, or comes with another vector; stuck.sh looks at
- * what the others say of that.
+ * Ranks do not come to a call of MPI_Allreduce, or come with another vector; stuck.sh looks at what
+ * the others say of that.
  *
- *     stuck --away compute|recv|stop|size [--who R] [--count N] [--until FILE] [--healthy N]
+ *     stuck --away HOW [--who R,R..] [--call KIND] [--count N] [--until FILE] [--healthy N]
+ *           [--late US]
  *
- * --away     what rank --who does meanwhile: it computes; it is in MPI, but in no allreduce; it has
- *            stopped itself (SIGSTOP); or it calls with twice as many elements, which must be an
- *            error on the ranks that wait, and the calls after it right
- * --until    how long: until the file exists (stopped: until somebody lets it go on)
+ * --away     what the ranks --who do meanwhile:
+ *                compute, recv    they compute; they are in MPI, but in no collective
+ *                stop             they have stopped themselves (SIGSTOP)
+ *                barrier, bcast   they are in another collective: the job never ends
+ *                zero             they have called with no elements, which Open MPI does not show
+ *                                 to its components, and are in MPI, but in no collective
+ *                size, next       they call with twice as many elements; they have left out a call,
+ *                                 and go on to the next one, with as many. That must be an error on
+ *                                 the ranks that wait; after `size` the next calls are right
+ *                free             they have left out a call, and free the communicator
+ *                nothing          they are like the others
+ * --until    how long: until the file exists (stopped: until somebody lets them go on)
+ * --call     blocking, nonblocking, persistent
  * --count    elements of a double (8192)
- * --healthy  calls before, each rank coming late to some of them, by up to 2 ms (40)
+ * --healthy  calls before (40); each rank comes late to one of eight of them, by up to --late
+ * (2000) microseconds. 0: the communicator has not been set up
  */
 #include "common.h"
 
@@ -18,21 +29,69 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
-static const char *away = "compute", *until = "";
+static const char *away = "compute", *until = "", *kind = "blocking";
 static double *values, *sums;
 static int count;
+static MPI_Comm comm;
+static MPI_Request persistent = MPI_REQUEST_NULL;
 
 static int is_away(const char *how)
 {
     return strcmp(away, how) == 0;
 }
 
+/* @param who  "3,5" @return whether this rank is among them */
+static bool is_among(const char *who)
+{
+    bool is = false;
+    char *end;
+    for (const char *next = who; *next; next = *end ? end + 1 : end) {
+        const long rank = strtol(next, &end, 10);
+        if (end == next || (*end && *end != ',') || rank < 0 || rank >= test.n)
+            test_die("--who %s: ranks from 0 to %d, between commas", who, test.n - 1);
+        is = is || rank == test.rank;
+    }
+    return is;
+}
+
+/* ---- Calls ---- */
+
+static int start_persistent(void)
+{
+#ifdef TEST_HAVE_PERSISTENT
+    if (persistent == MPI_REQUEST_NULL)
+        TEST_MPI(TEST_PERSISTENT(Allreduce_init)(values, sums, count, MPI_DOUBLE, MPI_SUM, comm,
+                                                 MPI_INFO_NULL, &persistent));
+    TEST_MPI(MPI_Start(&persistent));
+    return MPI_Wait(&persistent, MPI_STATUS_IGNORE);
+#else
+    test_die("this Open MPI has no persistent collectives");
+    return MPI_ERR_OTHER;
+#endif
+}
+
 /* @return its code */
 static int call(int elements)
 {
-    return MPI_Allreduce(values, sums, elements, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Request request;
+    if (strcmp(kind, "persistent") == 0 && elements == count)
+        return start_persistent();
+    if (strcmp(kind, "nonblocking") != 0)
+        return MPI_Allreduce(values, sums, elements, MPI_DOUBLE, MPI_SUM, comm);
+    const int code = MPI_Iallreduce(values, sums, elements, MPI_DOUBLE, MPI_SUM, comm, &request);
+    return code == MPI_SUCCESS ? MPI_Wait(&request, MPI_STATUS_IGNORE) : code;
+}
+
+/* Of this kind. */
+static unsigned long long calls_of_strag(void)
+{
+    if (strcmp(kind, "blocking") == 0)
+        return test_counters_read().calls;
+    return test_counter_read(strcmp(kind, "persistent") == 0 ? "coll_strag_persistent"
+                                                             : "coll_strag_nonblocking");
 }
 
 static void check(int code)
@@ -42,17 +101,23 @@ static void check(int code)
         TEST_CHECK(sums[i] == test.n * (test.n - 1) / 2.0, "element %d is %g", i, sums[i]);
 }
 
-static void stay_away(void)
+static void call_healthily(long calls, long late)
+{
+    for (long i = 0; i < calls; i++) {
+        if (late > 0 && rand() % 8 == 0)
+            usleep((useconds_t)(rand() % late));
+        check(call(count));
+    }
+    TEST_CHECK(calls == 0 || calls_of_strag() > 0, "strag has run no %s call", kind);
+}
+
+/* ---- Away ---- */
+
+/* In MPI until the file exists, or for ever. */
+static void wait_in_mpi(void)
 {
     MPI_Request request;
     int value, done = 0;
-    if (is_away("stop"))
-        raise(SIGSTOP);
-    if (!is_away("recv")) {
-        while (access(until, F_OK) != 0)
-            continue;
-        return;
-    }
     TEST_MPI(MPI_Irecv(&value, 1, MPI_INT, test.rank, 1, MPI_COMM_WORLD, &request));
     while (access(until, F_OK) != 0)
         TEST_MPI(MPI_Test(&request, &done, MPI_STATUS_IGNORE));
@@ -60,51 +125,108 @@ static void stay_away(void)
     TEST_MPI(MPI_Wait(&request, MPI_STATUS_IGNORE));
 }
 
-/* On one host all ranks' later calls are right; an error is not fatal here. */
-static void call_with_another_size(int me)
+static void stay_away(int root)
 {
-    TEST_MPI(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
-    const int code = call(me ? 2 * count : count);
-    int class = MPI_SUCCESS, errors = code != MPI_SUCCESS, all;
+    if (is_away("stop"))
+        raise(SIGSTOP);
+    else if (is_away("barrier"))
+        TEST_MPI(MPI_Barrier(comm));
+    else if (is_away("bcast"))
+        TEST_MPI(MPI_Bcast(values, count, MPI_DOUBLE, root, comm));
+    else if (is_away("zero"))
+        TEST_MPI(MPI_Allreduce(values, sums, 0, MPI_DOUBLE, MPI_SUM, comm));
+    if (is_away("recv") || is_away("zero"))
+        wait_in_mpi();
+    while (is_away("compute") && access(until, F_OK) != 0)
+        continue;
+}
+
+/* @return 1 if it is an error, which must be of the right class; else 0 */
+static int is_error(int code)
+{
+    int class = MPI_SUCCESS;
     MPI_Error_class(code, &class);
     TEST_CHECK(class == MPI_SUCCESS || class == MPI_ERR_TRUNCATE, "error class %d", class);
-    for (int i = 0; i < 3; i++)
-        check(call(count));
+    return code != MPI_SUCCESS;
+}
+
+/* An error is not fatal here. On one host all ranks' later calls are right. @return errors */
+static int call_wrongly(bool me)
+{
+    int errors = 0;
+    TEST_MPI(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN));
+    TEST_MPI(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN)); /* 4.1 asks that one */
+    if (is_away("size")) {
+        errors += is_error(call(me ? 2 * count : count));
+        for (int i = 0; i < 3; i++)
+            check(call(count));
+        return errors;
+    }
+    if (!me)
+        errors += is_error(call(count));
+    if (is_away("next"))
+        errors += is_error(call(2 * count));
+    return errors;
+}
+
+static void expect_errors(int errors, bool me)
+{
+    int all;
+    TEST_CHECK(me || is_away("size") || errors > 0, "no error, though a rank has not called");
     TEST_MPI(MPI_Reduce(&errors, &all, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD));
     TEST_CHECK(test.rank != 0 || all > 0, "no rank saw an error");
 }
 
+/* For who measures how soon it is said. */
+static void print_now(const char *what)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    printf("stuck: rank %d %s at %.3f, process %d\n", test.rank, what,
+           (double)now.tv_sec + 1e-9 * (double)now.tv_nsec, (int)getpid());
+    fflush(stdout);
+}
+
+static void run(bool me)
+{
+    const bool wrong = is_away("size") || is_away("next") || is_away("free");
+    if (!is_away("nothing"))
+        print_now(me ? "is away" : "calls");
+    if (wrong) {
+        const int errors = call_wrongly(me);
+        if (comm != MPI_COMM_WORLD)
+            TEST_MPI(MPI_Comm_free(&comm));
+        expect_errors(errors, me);
+        return;
+    }
+    if (me)
+        stay_away((test.rank + 1) % test.n);
+    check(call(count));
+}
+
 int main(int argc, char **argv)
 {
-    const char *who = "0", *elements = "8192", *healthy = "40";
-    const struct test_option options[] = {{"away", &away},       {"who", &who},
-                                          {"count", &elements},  {"until", &until},
+    const char *who = "0", *elements = "8192", *healthy = "40", *late = "2000";
+    const struct test_option options[] = {{"away", &away},       {"who", &who},     {"call", &kind},
+                                          {"count", &elements},  {"until", &until}, {"late", &late},
                                           {"healthy", &healthy}, {NULL, NULL}};
     test_start(&argc, &argv, "stuck", MPI_THREAD_SINGLE, options);
-    const int me = test.rank == (int)test_number("who", who, 0, test.n - 1);
+    const bool me = is_among(who);
+    (void)calls_of_strag(); /* it counts from here on */
     count = (int)test_number("count", elements, 1, 1000000);
-    const long calls = test_number("healthy", healthy, 1, 1000000);
     values = test_allocate(2 * (size_t)count * sizeof *values);
     sums = test_allocate(2 * (size_t)count * sizeof *sums);
     for (int i = 0; i < 2 * count; i++)
         values[i] = test.rank;
-    srand(1 + (unsigned)test.rank);
-    for (long i = 0; i < calls; i++) {
-        if (rand() % 8 == 0)
-            usleep((useconds_t)(rand() % 2000));
-        check(call(count));
-    }
-    TEST_CHECK(test_counters_read().calls > 0, "strag has run no call");
-    if (is_away("size")) {
-        call_with_another_size(me);
-    } else {
-        if (me) {
-            printf("stuck: process %d\n", (int)getpid());
-            fflush(stdout);
-            stay_away();
-        }
-        check(call(count));
-    }
+    comm = MPI_COMM_WORLD;
+    if (is_away("next") || is_away("free"))
+        TEST_MPI(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
+    srand((unsigned)test.seed + (unsigned)test.rank);
+    call_healthily(test_number("healthy", healthy, 0, 1000000),
+                   test_number("late", late, 0, 10000000));
+    run(me);
+    if (persistent != MPI_REQUEST_NULL)
+        TEST_MPI(MPI_Request_free(&persistent));
     free(values);
     free(sums);
     return test_finish();

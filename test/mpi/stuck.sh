@@ -1,67 +1,176 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # A call that stands still: one rank says after coll_strag_stuck seconds who has not called it, whichever
-# rank that is, on one host and on several; healthy calls say nothing; a call with another vector ends
-# with an error that names both. STRAG_TEST_FULL=1: more ranks and kinds.
+# ranks these are and whatever they do, in blocking, nonblocking and persistent calls, in the setup of
+# a communicator, on one host and on several; healthy calls say nothing; a call with another vector
+# ends with an error that names both. STRAG_TEST_FULL=1: more ranks and kinds.
 set -eu
 # shellcheck source=test/mpi/common.sh
 . "${srcdir:-.}/test/mpi/common.sh"
 own_folder stuck
-options=(--mca coll strag --mca coll_strag_minimum_size 0 --mca coll_strag_stuck 2)
+options=(--mca coll strag --mca coll_strag_minimum_size 0)
+seconds=2 # coll_strag_stuck
+elsewhere=' in another MPI function'
 
-# absent RANKS WHO HOW KNOWN COMMAND...: rank WHO stays away until the others have said so
-absent()
+# beside FUNCTION...: in the background, four at a time: most of the time these jobs wait
+beside()
 {
-    local ranks=$1 who=$2 how=$3 known=$4 job status=0
-    shift 4
-    rm -f "$files/go"
+    "$@" &
+    running+=($!)
+    if [ ${#running[@]} -ge 4 ]; then
+        wait_for_all
+    fi
+}
+running=()
+wait_for_all()
+{
+    local one
+    for one in ${running[@]+"${running[@]}"}; do
+        wait "$one" || exit 1
+    done
+    running=()
+}
+
+# missing WHO KNOWN: a pattern of the line that names the ranks WHO (3,5,..)
+missing()
+{
+    local rank all line=
+    IFS=, read -r -a all <<< "$1"
+    for rank in "${all[@]:0:8}"; do
+        line+="${line:+, }rank $rank \\([^)]*\\)$2"
+    done
+    if [ ${#all[@]} -gt 8 ]; then
+        line+=", and $((${#all[@]} - 8)) more"
+    fi
+    echo "^  not called by: $line\$"
+}
+
+# start RANKS PROGRAM-OPTIONS...: the job `job`, which writes into `output` and goes on when there is a
+# file `go`; hosts=N: N ranks on each of several hosts
+start()
+{
+    local ranks=$1
+    shift
+    output=$files/$BASHPID
+    go=$output.go
+    rm -f "$go"
     : > "$output"
-    mpi "$ranks" "${options[@]}" "$@" "$programs/stuck" --away "$how" --who "$who" \
-        --until "$files/go" >> "$output" 2>&1 &
+    mpi "$ranks" "${options[@]}" --mca coll_strag_stuck "$seconds" ${hosts:+"$on_hosts" "$hosts" -} "$programs/stuck" --until "$go" "$@" \
+        >> "$output" 2>&1 &
     job=$!
-    while ! grep -q 'has stood still' "$output" && kill -0 "$job" 2> /dev/null; do
+}
+
+# told PATTERN...: wait until a line matches
+told()
+{
+    while ! grep -Eq -- "$1" "$output"; do
+        kill -0 "$job" 2> /dev/null || fail "no line '$1': $(cat "$output")"
         sleep 0.1
     done
-    touch "$files/go"
-    if [ "$how" = stop ]; then
-        kill -CONT "$(sed -n 's/^stuck: process //p' "$output")"
-    fi
+}
+
+away()
+{
+    sed -n 's/^stuck: rank [0-9]* is away .* process //p' "$output"
+}
+
+# absent RANKS WHO HOW KNOWN PROGRAM-OPTIONS...: the ranks WHO stay away until the others have said so,
+# which know KNOWN of them
+absent()
+{
+    local ranks=$1 who=$2 how=$3 known=$4 status=0
+    shift 4
+    start "$ranks" --away "$how" --who "$who" "$@"
+    # on a busy machine a rank may know less when it says it for the first time
+    told "$(missing "$who" "$known")"
+    touch "$go"
+    case $how in
+        stop) away | xargs kill -CONT ;;
+        barrier | bcast) away | head -n 1 | xargs kill ;; # it would not end
+    esac
     wait "$job" || status=$?
-    [ "$status" = 0 ] || fail "status $status, $ranks ranks, rank $who away ($how): $(cat "$output")"
-    # On a busy machine a rank may know little when it speaks a second time.
-    [ "$(grep -c 'has stood still for 2 s\.' "$output")" = 1 ] || fail "not once: $(cat "$output")"
-    grep -A 2 'has stood still for 2 s\.' "$output" |
-        grep -Eq "^  not called by: rank $who \([^)]*\)$known\$" ||
-        fail "rank $who of $ranks is away ($how): $(cat "$output")"
+    case $how in barrier | bcast) status=0 ;; esac
+    [ "$status" = 0 ] || fail "status $status, $ranks ranks, $who away ($how): $(cat "$output")"
+    # not before two seconds; until twice that once
+    if grep -q 'has stood still for [01] s' "$output" ||
+        [ "$(grep -c 'has stood still for [23] s' "$output")" -gt 1 ]; then
+        fail "too early, or more than once: $(cat "$output")"
+    fi
+    lines 0 '^0 bytes'
+    if grep '^  not called by: ' "$output" | grep -Evq "$(missing "$who" "($elsewhere)?")"; then
+        fail "another rank is named than $who of $ranks ($how): $(cat "$output")"
+    fi
 }
 
 for ranks in 2 4 ${STRAG_TEST_FULL:+3 5 6 7 8 9}; do
-    absent "$ranks" 0 compute ''
-    absent "$ranks" "$((ranks - 1))" recv ' in another MPI function'
-done
-absent 3 1 stop ''
-if can_make_hosts; then
-    absent 4 0 compute '' "$on_hosts" 1 -
-    absent 6 5 recv ' in another MPI function' "$on_hosts" 2 -
+    beside absent "$ranks" 0 compute ''
+    beside absent "$ranks" "$((ranks - 1))" recv "$elsewhere"
     if [ "${STRAG_TEST_FULL:-0}" = 1 ]; then
-        absent 4 2 stop '' "$on_hosts" 1 -
-        absent 6 0 recv ' in another MPI function' "$on_hosts" 2 -
+        beside absent "$ranks" "$((ranks / 2))" stop ''
+        beside absent "$ranks" "$((ranks / 2))" bcast "$elsewhere"
+    fi
+done
+beside absent 3 1 stop ''
+beside absent 4 2 barrier "$elsewhere"
+beside absent 3 0 zero "$elsewhere"
+beside absent 12 0,1,2,3,4,5,6,7,8,10,11 recv "$elsewhere"
+for call in blocking nonblocking persistent; do
+    beside absent 3 2 recv "$elsewhere" --call "$call" --healthy 0
+    if [ $call != blocking ]; then
+        beside absent 4 1 recv "$elsewhere" --call "$call"
+    fi
+done
+if can_make_hosts; then
+    hosts=1 beside absent 4 0 compute ''
+    hosts=2 beside absent 6 5 barrier "$elsewhere"
+    hosts=2 beside absent 6 0 recv "$elsewhere" --call nonblocking --healthy 0
+    if [ "${STRAG_TEST_FULL:-0}" = 1 ]; then
+        for how in compute stop; do
+            hosts=1 beside absent 4 2 $how ''
+            hosts=2 beside absent 6 3 $how ''
+        done
+        for how in recv barrier bcast zero; do
+            hosts=1 beside absent 4 0 $how "$elsewhere"
+            hosts=2 beside absent 6 1 $how "$elsewhere"
+        done
+        for call in blocking nonblocking persistent; do
+            hosts=1 beside absent 4 3 recv "$elsewhere" --call "$call" --healthy 0
+            hosts=2 beside absent 6 2 recv "$elsewhere" --call "$call"
+        done
     fi
 fi
 
-# Healthy calls, with delays, say nothing; nor does coll_strag_stuck 0.
+# coll_strag_stuck 0: never
+silent()
+{
+    seconds=0
+    start 2 --away compute
+    told 'is away'
+    sleep 3
+    touch "$go"
+    wait "$job" || fail "status $?: $(cat "$output")"
+    lines 0 'has stood still'
+}
+beside silent
+wait_for_all
+
+# Healthy calls, with delays, say nothing.
 for ranks in 2 4; do
-    into_output "$ranks" "${options[@]}" "$programs/stuck" --healthy 2000 --count 100 --away size
-    if grep -q 'has stood still' "$output"; then
-        fail "healthy calls: $(cat "$output")"
-    fi
+    into_output "$ranks" "${options[@]}" --mca coll_strag_stuck 2 "$programs/stuck" --healthy 2000 --count 100 --away nothing
+    lines 0 'has stood still|different arguments'
 done
 
-# Another vector on one rank, shorter or longer than a segment.
-for count in 100 8192 100000; do
-    into_output 4 "${options[@]}" "$programs/stuck" --away size --who 3 --count "$count"
-    grep -q 'have called MPI_Allreduce with different arguments' "$output" ||
-        fail "not told: $(cat "$output")"
-    grep -Eq "^  rank 3 \([^)]*\): $((count * 16)) bytes" "$output" || fail "no size: $(cat "$output")"
-    grep -Eq "^  rank [012] \([^)]*\): $((count * 8)) bytes" "$output" || fail "no size: $(cat "$output")"
+# Another vector on one rank, shorter or longer than a segment: who has called with what is said once.
+# So it is where a rank has left out a call.
+different='have called MPI_Allreduce with different arguments'
+for how in size next; do
+    for count in 100 8192 100000; do
+        into_output 4 "${options[@]}" "$programs/stuck" --away $how --who 3 --count "$count"
+        lines 1 "^Call 41 of MPI_Allreduce on .* \(4 ranks\)"
+        lines 1 "^  rank 3 \([^)]*\): $((count * 16)) bytes"
+        lines 1 "^  rank [012] \([^)]*\): $((count * 8)) bytes"
+    done
 done
+into_output 4 "${options[@]}" "$programs/stuck" --away free --who 1
+lines 1 "$different"
+lines 1 '^  rank 1 \([^)]*\) has not called it, and has freed the communicator$'
