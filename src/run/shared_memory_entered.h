@@ -22,7 +22,7 @@ struct strag_shm_wait {
     uint64_t ran;    /* now: it runs; 0: it has never said so */
     uint64_t number; /* of the call that the rest is about; 0: none */
     uint64_t claims; /* 1: it will say who is missing, if no lower rank does */
-    uint64_t said;   /* how often, as far as it knows, a rank has said who is missing in this call */
+    uint64_t said;   /* how often a rank has said who is missing, as far as this one knows */
 };
 
 /** This rank enters a call, whether its messages go through shared memory or not.

@@ -11,6 +11,7 @@ own_folder stuck
 options=(--mca coll strag --mca coll_strag_minimum_size 0)
 seconds=2 # coll_strag_stuck
 elsewhere=' in another MPI function'
+mpi_limit=60
 
 # beside FUNCTION...: in the background, four at a time: most of the time these jobs wait
 beside()
@@ -24,11 +25,12 @@ beside()
 running=()
 wait_for_all()
 {
-    local one
+    local one failed=
     for one in ${running[@]+"${running[@]}"}; do
-        wait "$one" || exit 1
+        wait "$one" || failed=1
     done
     running=()
+    [ -z "$failed" ] || exit 1 # which has been said
 }
 
 # missing WHO KNOWN: a pattern of the line that names the ranks WHO (3,5,..)
