@@ -88,7 +88,7 @@ struct strag_shm_wait strag_shm_read_wait(const struct strag_shm *shm, int index
 /* Will the rank, which has claimed to say why the call ends, do so? It is deciding. */
 static bool awaits_decision(const struct strag_shm_waiting *waiting, uint64_t number)
 {
-    return atomic_load(&waiting->claims_why) == number && atomic_load(&waiting->said_why) != number;
+    return atomic_load(&waiting->claims_why) == number && atomic_load(&waiting->said_why) < number;
 }
 
 /* Each claims first, and then looks. Of two that claim at the same time one at least sees the
@@ -96,7 +96,7 @@ static bool awaits_decision(const struct strag_shm_waiting *waiting, uint64_t nu
 bool strag_shm_tells_why(struct strag_shm *shm, uint64_t number)
 {
     struct strag_shm_waiting *mine = &shm->desk.status->waiting;
-    bool tells = atomic_load(&mine->said_why) != number;
+    bool tells = atomic_load(&mine->said_why) < number;
     atomic_store(&mine->claims_why, number);
     for (int i = 0; i < shm->n && tells; i++) {
         const struct strag_shm_waiting *waiting = &status_of(shm, i)->waiting;
@@ -104,7 +104,7 @@ bool strag_shm_tells_why(struct strag_shm *shm, uint64_t number)
             continue;
         for (int look = 0; i > shm->me && look < LOOKS && awaits_decision(waiting, number); look++)
             sched_yield();
-        tells = atomic_load(&waiting->said_why) != number &&
+        tells = atomic_load(&waiting->said_why) < number &&
                 (i > shm->me || atomic_load(&waiting->claims_why) != number);
     }
     if (tells)

@@ -54,7 +54,8 @@ uint64_t strag_shm_entered(const struct strag_shm *shm, int index, uint64_t numb
 struct strag_shm_wait strag_shm_read_wait(const struct strag_shm *shm, int index);
 
 /** A call ends with an error: does this rank say why? One of those that ask does, also of those
- * that ask at the same time, and once. @param number  of the call */
+ * that ask at the same time, and once; none does if one has said why a later one.
+ * @param number  of the call */
 bool strag_shm_tells_why(struct strag_shm *shm, uint64_t number);
 
 #endif

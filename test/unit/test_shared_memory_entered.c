@@ -214,6 +214,7 @@ static void *tell_why(void *argument)
         const bool tells = strag_shm_tells_why(shm, call);
         reader->found += tells;
         reader->others += strag_shm_tells_why(shm, call); /* not twice */
+        reader->others += strag_shm_tells_why(shm, call - 1);
         atomic_fetch_add(&job.told, tells);
         pthread_barrier_wait(&job.begin);
         reader->torn += atomic_load(&job.told) != call;
