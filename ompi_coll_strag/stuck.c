@@ -272,6 +272,22 @@ static void ask_partners(struct coll_strag_stuck *stuck, double now)
     }
 }
 
+/* Who speaks next asks the ranks that it will name: few may wait, and have asked their partners
+ * only. */
+static void ask_missing(struct coll_strag_stuck *stuck, double now)
+{
+    struct coll_strag_stuck_news *news = stuck->examined.news;
+    int missing[COLL_STRAG_NAMED];
+    const int count = strag_roster_missing(news->roster, missing, COLL_STRAG_NAMED);
+    if (is_alone(stuck) || news->asked_missing > news->roster->said)
+        return;
+    news->asked_missing = news->roster->said + 1;
+    for (int i = 0; i < count && i < COLL_STRAG_NAMED; i++) {
+        if (!coll_strag_stuck_partner(news, missing[i]))
+            tell(stuck, missing[i], NULL, now);
+    }
+}
+
 /* In how many ticks news reaches all ranks: at the next one, if they share memory. */
 static int exchanges_of(const struct coll_strag_stuck *stuck)
 {
@@ -365,6 +381,8 @@ static void say(struct coll_strag_stuck *stuck, const struct strag_roster_entry 
         return;
     if (still >= at - spread)
         strag_roster_claim(roster);
+    if (still >= at - spread / 2 && strag_roster_speaks(roster))
+        ask_missing(stuck, now);
     /* a rank that hardly gets a processor has few ticks, and knows little */
     if (examined->news->ticks++ < 2 * exchanges_of(stuck) + 1 || still < at ||
         (!strag_roster_speaks(roster) && still < at + spread))
@@ -391,6 +409,7 @@ static void examine_still(struct coll_strag_stuck *stuck, double now)
     if (news->roster->number != examined->number) {
         strag_roster_begin(news->roster, examined->number);
         news->ticks = 0;
+        news->asked_missing = 0;
         for (int p = 0; p < news->npartners; p++)
             news->partners[p].asked = false;
     }

@@ -32,6 +32,7 @@ struct coll_strag_stuck_partner {
 struct coll_strag_stuck_news {
     struct strag_roster *roster;
     int ticks;                          /* in which its call has stood still */
+    uint32_t asked_missing;             /* how often those that are to be named were asked */
     struct strag_standstill standstill; /* that this rank has spoken of last */
     uint64_t ended;                     /* the call that was to end with an error; 0: none */
     struct coll_strag_stuck_sent *sent; /* messages that are not complete */

@@ -114,6 +114,20 @@ void strag_roster_tick(struct strag_roster *roster)
     }
 }
 
+/* The lowest of those that are missing are named: what is known of a higher one gives way. */
+static struct strag_roster_entry *find_room(struct strag_roster *roster, int rank)
+{
+    struct strag_roster_entry *room = NULL;
+    if (roster->nothers < STRAG_ROSTER_OTHERS)
+        return &roster->others[roster->nothers++];
+    for (int i = 0; i < roster->nothers; i++) {
+        struct strag_roster_entry *other = &roster->others[i];
+        if (other->rank > (room ? room->rank : rank) && !has_entered(roster, other->rank))
+            room = other;
+    }
+    return room;
+}
+
 /* Who is in a later call has entered this one, too. */
 void strag_roster_note(struct strag_roster *roster, const struct strag_roster_entry *entry)
 {
@@ -131,8 +145,8 @@ void strag_roster_note(struct strag_roster *roster, const struct strag_roster_en
     struct strag_roster_entry *other = find_other(roster, rank);
     if (other && other->age < entry->age)
         return;
-    if (!other && roster->nothers < STRAG_ROSTER_OTHERS)
-        other = &roster->others[roster->nothers++];
+    if (!other)
+        other = find_room(roster, rank);
     if (other)
         *other = *entry;
 }

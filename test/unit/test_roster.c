@@ -348,6 +348,37 @@ static void the_last_news_count(void **state)
     strag_roster_free(roster);
 }
 
+/* Of more missing ranks than there is room for it keeps the lowest, which will be named. */
+static void the_lowest_ranks_are_kept(void **state)
+{
+    (void)state;
+    enum { N = 40, STOPPED = 33 };
+    struct strag_roster *roster = strag_roster_create(N, 39);
+    struct rng rng = {support_seed("roster: the lowest ranks")};
+    int order[N - 1] = {0}, ranks[STRAG_ROSTER_OTHERS];
+    strag_roster_begin(roster, CALL);
+    for (int i = 0; i < N - 1; i++) {
+        const int other = (int)rng_below(&rng, (uint64_t)i + 1);
+        order[i] = order[other];
+        order[other] = i;
+    }
+    for (int i = 0; i < N - 1; i++) {
+        const bool in = order[i] == STOPPED;
+        const struct strag_roster_entry entry = {order[i],
+                                                 in ? STRAG_ROSTER_STOPPED : STRAG_ROSTER_ELSEWHERE,
+                                                 0,
+                                                 in ? CALL : CALL - 1,
+                                                 in ? BYTES : 0,
+                                                 0};
+        strag_roster_note(roster, &entry);
+    }
+    const int called = strag_roster_called(roster, ranks);
+    assert_int_equal(strag_roster_missing(roster, ranks, 8), N - 2);
+    for (int rank = 0; rank < STRAG_ROSTER_OTHERS - called; rank++)
+        assert_int_equal(strag_roster_other(roster, rank)->state, STRAG_ROSTER_ELSEWHERE);
+    strag_roster_free(roster);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -357,6 +388,7 @@ int main(void)
         cmocka_unit_test(a_long_roster_goes_in_parts),
         cmocka_unit_test(strange_messages_are_refused),
         cmocka_unit_test(the_last_news_count),
+        cmocka_unit_test(the_lowest_ranks_are_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
