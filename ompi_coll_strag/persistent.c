@@ -297,7 +297,8 @@ int coll_strag_allreduce_init(const void *sbuf, void *rbuf, coll_strag_count_t c
     if (code == OMPI_SUCCESS && call.choice.algorithm)
         code = make(&call, &own);
     coll_strag_stuck_end(&module->stuck);
-    if (code != OMPI_SUCCESS)
+    if (code != OMPI_SUCCESS) { /* others may have theirs, and wait for this rank */
+        coll_strag_fail_undecided(module, code);
         return code;
     }
     if (own) {
