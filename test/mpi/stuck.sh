@@ -184,6 +184,15 @@ for how in size next; do
         lines 1 "^  rank [012] \([^)]*\): $((count * 8)) bytes"
     done
 done
+# Between hosts a part of the vector may be what is seen, and later calls may end with an error, too.
+for hosts in ${STRAG_TEST_FULL:+1} 2; do
+    can_make_hosts || break
+    for count in 100 100000; do
+        into_output 4 "${options[@]}" "$on_hosts" "$hosts" - "$programs/stuck" --away size --later error \
+            --who 3 --count "$count"
+        grep -q "$different" "$output" || fail "not told: $(cat "$output")"
+    done
+done
 into_output 4 "${options[@]}" "$programs/stuck" --away free --who 1
 lines 1 "$different"
 lines 1 '^  rank 1 \([^)]*\) has not called it, and has freed the communicator$'
