@@ -85,7 +85,7 @@ static int run_watched(struct coll_strag_call *call)
     const int watched = coll_strag_watch_end(module->watch, &over, &change);
     coll_strag_apply_change(module, change);
     if (watched != OMPI_SUCCESS)
-        coll_strag_fail(module, watched);
+        coll_strag_fail_undecided(module, watched);
     return code == OMPI_SUCCESS ? watched : code;
 }
 

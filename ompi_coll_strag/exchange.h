@@ -1,38 +1,33 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What all ranks tell each other in the midst of a blocking call, after setup: exchanges of
- * run/exchange.h, one after another, which the call waits for. A rank that cannot take part tells
- * the others (coll_strag_fail_undecided); then an exchange ends with an error, where another
- * component's collective would wait for ever.
+ * run/exchange.h, which the call waits for. Where another component's collective would wait for
+ * ever for a rank that has failed, these end with an error.
  *
  * Messages have the tag of calls: a rank whose calls have not failed has received all of theirs.
+ *
+ * Each is called by all ranks of a communicator, in the same order. Nothing that was given is used
+ * after it has returned. @param failure  the communicator's @return OMPI_SUCCESS; or an error, also
+ * that of an earlier call: then coll_strag_fail_undecided must follow
  */
 #ifndef COLL_STRAG_EXCHANGE_H
 #define COLL_STRAG_EXCHANGE_H
 
 #include "failure.h"
-#include "transport_pml.h"
 
-#include "run/exchange.h"
+#include <stddef.h>
 
-struct coll_strag_exchange {
-    const struct coll_strag_failure *failure; /* the communicator's */
-    struct coll_strag_pml_transport pml;
-    struct coll_strag_message under_way[STRAG_EXCHANGE_UNDER_WAY];
-    struct strag_exchange exchange; /* to be begun by the caller, then waited for here */
-};
+/** @param value  this rank's, then the least of all ranks' */
+int coll_strag_minimum(const struct coll_strag_failure *failure, int32_t *value);
 
-/** On all ranks, in the same call.
- * @return OMPI_SUCCESS; or an error, also that of an earlier call of this rank: then
- *         coll_strag_fail_undecided must follow */
-int coll_strag_exchange_create(ompi_communicator_t *comm, const struct coll_strag_failure *failure,
-                               struct coll_strag_exchange **made);
+/** From rank 0. @param data  [bytes] */
+int coll_strag_broadcast(const struct coll_strag_failure *failure, void *data, size_t bytes);
 
-/** @return OMPI_SUCCESS, or the error of a message or of another rank; then as above */
-int coll_strag_exchange_wait(struct coll_strag_exchange *own);
+/** To rank 0. @param own  [bytes] @param[out] all  on rank 0: [rank], of `bytes` */
+int coll_strag_gather(const struct coll_strag_failure *failure, const void *own, size_t bytes,
+                      void *all);
 
-/** NULL is allowed. @return false: after an error messages are left that still use what they were
- * given, which must be left to them */
-bool coll_strag_exchange_free(struct coll_strag_exchange *own);
+/** @param all  [rank], of `bytes`: this rank's own in its place; then all */
+int coll_strag_allgather(const struct coll_strag_failure *failure, void *all, size_t bytes);
 
 #endif

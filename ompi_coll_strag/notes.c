@@ -9,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* In a program's order a gather, a barrier and a broadcast are never mixed up: one tag is enough.
- */
+/* Their messages have one tag: in a program's order a gather and a barrier are never mixed up. */
 enum { TAG = COLL_STRAG_TAG_NOTES };
 
 /* How long to wait, after an error, for what is still under way. */
@@ -165,56 +164,6 @@ int coll_strag_notes_wait(struct coll_strag_notes *notes)
             code = coll_strag_failed(notes->failure);
         }
     }
-    return code;
-}
-
-/* ---- The broadcast ---- */
-
-/* Wait for a message; but after an error, `code`, not for long, and what cannot be stopped is left
- * to Open MPI. @return `code`, or the first error */
-static int end_message(const struct coll_strag_notes *notes, ompi_request_t *request, bool send,
-                       int code)
-{
-    double end = 0;
-    while (!REQUEST_COMPLETE(request)) {
-        opal_progress();
-        code = code == OMPI_SUCCESS ? coll_strag_failed(notes->failure) : code;
-        if (code == OMPI_SUCCESS)
-            continue;
-        if (end <= 0 && !send)
-            ompi_request_cancel(request);
-        if (end <= 0)
-            end = coll_strag_seconds() + drain_seconds;
-        else if (send && coll_strag_seconds() > end) /* who receives it has begun to */
-            break;
-    }
-    if (REQUEST_COMPLETE(request) && code == OMPI_SUCCESS)
-        code = request->req_status.MPI_ERROR;
-    ompi_request_free(&request);
-    return code;
-}
-
-/* On the tree of run/exchange.h. */
-int coll_strag_notes_broadcast(struct coll_strag_notes *notes, void *data, size_t bytes)
-{
-    const int n = ompi_comm_size(notes->comm), me = ompi_comm_rank(notes->comm);
-    ompi_request_t *requests[8 * sizeof n];
-    int sent = 0, bit = 1, code = OMPI_SUCCESS;
-    while (me ? !(me & bit) : bit < n)
-        bit <<= 1;
-    if (me) {
-        code = post_receive(notes, me - bit, data, bytes, &requests[0]);
-        if (code == OMPI_SUCCESS)
-            code = end_message(notes, requests[0], false, code);
-    }
-    while ((bit >>= 1) > 0 && code == OMPI_SUCCESS) {
-        if (bit < n - me) {
-            code = post_send(notes, me + bit, data, bytes, &requests[sent]);
-            sent += code == OMPI_SUCCESS;
-        }
-    }
-    for (int i = 0; i < sent; i++)
-        code = end_message(notes, requests[i], true, code);
     return code;
 }
 

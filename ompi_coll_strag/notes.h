@@ -54,12 +54,6 @@ bool coll_strag_notes_has_barrier(const struct coll_strag_notes *notes);
  * coll_strag_seconds @return OMPI_SUCCESS, or an error of MPI's */
 int coll_strag_notes_end_barrier(struct coll_strag_notes *notes, double *seconds);
 
-/* ---- The broadcast ---- */
-
-/** From rank 0 to all, which wait for it. @param data  [bytes]; a few KiB
- * @return OMPI_SUCCESS, or an error of MPI's */
-int coll_strag_notes_broadcast(struct coll_strag_notes *notes, void *data, size_t bytes);
-
 /** After an error other ranks may never do their part: wait, but not for long. */
 void coll_strag_notes_give_up(struct coll_strag_notes *notes);
 

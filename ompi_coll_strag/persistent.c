@@ -146,51 +146,29 @@ static bool read_cards(const struct coll_strag_module *module, const struct room
            (!own->shm || strag_shm_join(own->shm, room->infos) == STRAG_SHM_ABLE);
 }
 
-/* Is every rank able? */
-static int agree(struct coll_strag_exchange *messages, bool able, bool *all)
-{
-    int32_t least = able;
-    strag_exchange_minimum(&messages->exchange, &least, 1);
-    const int code = coll_strag_exchange_wait(messages);
-    *all = code == OMPI_SUCCESS && least;
-    return code;
-}
-
-/* All ranks' cards are exchanged. @param[out] able  is this rank, with them? */
-static int exchange_cards(const struct coll_strag_call *call, struct coll_strag_exchange *messages,
-                          const struct room *room, struct coll_strag_persistent *own, bool *able)
-{
-    const int n = ompi_comm_size(call->comm);
-    room->cards[ompi_comm_rank(call->comm)] = own_card(call->module, call->comm, own);
-    strag_exchange_allgather(&messages->exchange, room->cards, sizeof *room->cards);
-    const int code = coll_strag_exchange_wait(messages);
-    *able = code == OMPI_SUCCESS && read_cards(call->module, room, n, own);
-    return code;
-}
-
 /* Collective. @param own  NULL if this rank has no memory, or no tag
  * @param[out] all  does every rank have one? */
 static int open_channel(const struct coll_strag_call *call, struct coll_strag_persistent *own,
-                        bool *all)
+                        int32_t *all)
 {
-    const size_t n = (size_t)ompi_comm_size(call->comm);
+    const struct coll_strag_module *module = call->module;
+    const int n = ompi_comm_size(call->comm);
     const struct room room = {
-        .cards = calloc(n, sizeof *room.cards),
-        .infos = calloc(n, sizeof *room.infos),
-        .numbers = calloc(n, sizeof *room.numbers),
+        .cards = calloc((size_t)n, sizeof *room.cards),
+        .infos = calloc((size_t)n, sizeof *room.infos),
+        .numbers = calloc((size_t)n, sizeof *room.numbers),
     };
-    struct coll_strag_exchange *messages;
-    bool able = own && room.cards && room.infos && room.numbers;
-    int code = coll_strag_exchange_create(call->comm, &call->module->failure, &messages);
-    if (code == OMPI_SUCCESS)
-        code = agree(messages, able, all);
-    if (code == OMPI_SUCCESS && *all)
-        code = exchange_cards(call, messages, &room, own, &able);
-    if (code == OMPI_SUCCESS && *all)
-        code = agree(messages, able, all);
-    *all = code == OMPI_SUCCESS && *all;
-    if (coll_strag_exchange_free(messages))
-        free(room.cards);
+    *all = own && room.cards && room.infos && room.numbers;
+    int code = coll_strag_minimum(&module->failure, all);
+    if (code == OMPI_SUCCESS && *all) {
+        room.cards[ompi_comm_rank(call->comm)] = own_card(module, call->comm, own);
+        code = coll_strag_allgather(&module->failure, room.cards, sizeof *room.cards);
+    }
+    if (code == OMPI_SUCCESS && *all) {
+        *all = read_cards(module, &room, n, own);
+        code = coll_strag_minimum(&module->failure, all);
+    }
+    free(room.cards);
     free(room.infos);
     free(room.numbers);
     return code;
@@ -263,9 +241,9 @@ static int make(const struct coll_strag_call *call, struct coll_strag_persistent
         COLL_STRAG_TAG_PERSISTENT - (int)(module->persistent_made++ % COLL_STRAG_TAGS_PERSISTENT);
     const bool possible = coll_strag_has_persistent_tags(call->comm) && !is_in_use(module, tag);
     struct coll_strag_persistent *own = possible ? create(call, tag) : NULL;
-    bool all;
+    int32_t all;
     const int code = open_channel(call, own, &all);
-    *made = all ? own : NULL;
+    *made = code == OMPI_SUCCESS && all ? own : NULL;
     if (*made)
         keep(own);
     else if (own) {

@@ -332,33 +332,19 @@ static bool is_first(ompi_communicator_t *comm)
     return ompi_comm_rank(comm) == 0;
 }
 
-/* Can every rank watch, and if rank 0 has a first policy, does it have that? Else the others would
- * wait in each call for a rank that does not. @param able  this rank can; then that of all */
-static int agree_on_watch(struct coll_strag_exchange *messages, struct strag_dynamic_policy *policy,
-                          int32_t *able)
-{
-    strag_exchange_minimum(&messages->exchange, able, 1);
-    int code = coll_strag_exchange_wait(messages);
-    if (code != OMPI_SUCCESS || !*able || !policy)
-        return code;
-    strag_exchange_broadcast(&messages->exchange, policy, sizeof *policy);
-    return coll_strag_exchange_wait(messages);
-}
-
-/* Collective. @param watch  NULL if this rank cannot; taken over */
-static int begin_watch(struct coll_strag_module *module, ompi_communicator_t *comm,
-                       struct coll_strag_watch *watch)
+/* Can every rank watch? Then rank 0's first policy goes to all, if there is one: the others would
+ * wait in each call for a rank that does not have it. @param watch  NULL if this rank cannot; taken
+ * over */
+static int begin_watch(struct coll_strag_module *module, struct coll_strag_watch *watch)
 {
     struct strag_dynamic_policy *policy = watch ? coll_strag_watch_policy(watch) : NULL;
-    struct coll_strag_exchange *messages;
     int32_t able = NULL != watch;
-    int code = coll_strag_exchange_create(comm, &module->failure, &messages);
-    if (code == OMPI_SUCCESS)
-        code = agree_on_watch(messages, policy, &able);
-    const bool over = coll_strag_exchange_free(messages);
+    int code = coll_strag_minimum(&module->failure, &able);
+    if (code == OMPI_SUCCESS && able && policy)
+        code = coll_strag_broadcast(&module->failure, policy, sizeof *policy);
     if (code == OMPI_SUCCESS && able)
         start_watch(module, watch, NULL != policy);
-    else if (over) /* else a message may still be written to its policy */
+    else
         coll_strag_watch_free(watch);
     return code;
 }
@@ -375,7 +361,7 @@ int coll_strag_setup_watch(struct coll_strag_module *module, ompi_communicator_t
     const bool able = (ranks || !is_first(comm)) && module->attribute;
     struct coll_strag_watch *watch = able ? make_watch(module, comm, ranks, &inputs) : NULL;
     free(ranks);
-    return begin_watch(module, comm, watch);
+    return begin_watch(module, watch);
 }
 
 void coll_strag_setup_watch_later(struct setup *setup)

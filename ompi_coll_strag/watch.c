@@ -30,6 +30,7 @@
  */
 #include "watch.h"
 
+#include "exchange.h"
 #include "log.h"
 #include "transport.h"
 #include "update.h"
@@ -226,37 +227,14 @@ static void fill_in(const struct coll_strag_watch *watch, enum strag_change chan
     update->settled = watch->learner ? strag_learner_settled(watch->learner) : 0;
 }
 
-/* Gather, and wait for it. */
-static int gather(struct coll_strag_watch *watch, const void *own, size_t bytes, void *all)
-{
-    int code = coll_strag_notes_wait(watch->notes); /* for the window's */
-    if (code == OMPI_SUCCESS)
-        code = coll_strag_notes_gather(watch->notes, own, bytes, all);
-    return code == OMPI_SUCCESS ? coll_strag_notes_wait(watch->notes) : code;
-}
-
-/* Is every rank able? */
-static int agree(struct coll_strag_watch *watch, bool able, bool *all)
-{
-    const int n = watch->judge ? ompi_comm_size(watch->options.comm) : 0;
-    int32_t answer = able, *answers = watch->all_notes;
-    int code = gather(watch, &answer, sizeof answer, answers);
-    for (int rank = 0; rank < n; rank++)
-        answer = answer && answers[rank];
-    if (code == OMPI_SUCCESS)
-        code = coll_strag_notes_broadcast(watch->notes, &answer, sizeof answer);
-    *all = code == OMPI_SUCCESS && answer;
-    return code;
-}
-
 /* The regime begins: what it needs is made on all ranks, or on none, and then it does not begin. */
 static int begin_dynamic(struct coll_strag_watch *watch)
 {
     const struct coll_strag_watch_options *options = &watch->options;
-    bool all;
     watch->arrivals = coll_strag_arrivals_create(options->comm, options->failure);
-    const int code = agree(watch, NULL != watch->arrivals, &all);
-    if (!all) {
+    int32_t all = NULL != watch->arrivals;
+    const int code = coll_strag_minimum(options->failure, &all);
+    if (code != OMPI_SUCCESS || !all) {
         coll_strag_arrivals_free(watch->arrivals);
         watch->arrivals = NULL;
         watch->policy.on = false;
@@ -287,8 +265,10 @@ static int follow_news(struct coll_strag_watch *watch, const struct coll_strag_u
 static int broadcast_update(struct coll_strag_watch *watch, struct coll_strag_update *update,
                             enum strag_change *change)
 {
+    const struct coll_strag_failure *failure = watch->options.failure;
     struct coll_strag_news news;
-    int code = coll_strag_notes_broadcast(watch->notes, update, sizeof *update);
+    memset(&news, 0, sizeof news);
+    int code = coll_strag_broadcast(failure, update, sizeof *update);
     if (code != OMPI_SUCCESS)
         return code;
     watch->look = update->look || watch->always_measure;
@@ -300,7 +280,7 @@ static int broadcast_update(struct coll_strag_watch *watch, struct coll_strag_up
         return code;
     if (watch->judge)
         coll_strag_news_fill(watch->judge, watch->learner, &news);
-    code = coll_strag_notes_broadcast(watch->notes, &news, sizeof news);
+    code = coll_strag_broadcast(failure, &news, sizeof news);
     if (code != OMPI_SUCCESS)
         return code;
     coll_strag_news_unpack(update, &news);
@@ -321,7 +301,7 @@ static int probe_links(struct coll_strag_watch *watch, size_t bytes, double *sec
         code =
             coll_strag_links_probe(links, watch->options.comm, watch->options.failure, bytes, own);
     if (code == OMPI_SUCCESS)
-        code = gather(watch, own, sizeof own, links->gathered);
+        code = coll_strag_gather(watch->options.failure, own, sizeof own, links->gathered);
     if (code == OMPI_SUCCESS && links->rates)
         coll_strag_links_sort(links);
     *seconds = coll_strag_seconds() - all_there;

@@ -188,7 +188,7 @@ done
 for hosts in ${STRAG_TEST_FULL:+1} 2; do
     can_make_hosts || break
     for count in 100 100000; do
-        into_output 4 "${options[@]}" "$on_hosts" "$hosts" - "$programs/stuck" --away size --later error \
+        into_output 4 "${options[@]}" --mca coll_strag_algorithm ring "$on_hosts" "$hosts" - "$programs/stuck" --away size --later error \
             --who 3 --count "$count"
         grep -q "$different" "$output" || fail "not told: $(cat "$output")"
     done
