@@ -20,11 +20,18 @@ fail_at()
         step=1
     fi
     into_output "$ranks" "${options[@]}" "$@" env LD_PRELOAD="$shim" "$programs/errors" \
-        --what "$what" --rank "$rank" --step "$step" --comm "$kind"
+        --what "$what" --rank "$rank" --step "$step" --comm "$kind" --calls "${calls:-0}"
     grep -a '^errors: np .* places' "$output"
     grep -aq 'ranks with an error in a case: [1-9]' "$output" || fail "nothing has failed"
 }
 
+# While calls are watched, and where another rank may be late in each.
+watched=(--mca coll_strag_local_alpha 0.1 --mca coll_strag_watch_size 2K --mca coll_strag_window 4
+    --mca coll_strag_straggler dynamic)
+for what in memory post; do
+    calls=24 fail_at 3 $what 0 29 dup "${watched[@]}"
+    calls=24 fail_at 3 $what 1 29 dup "${watched[@]}"
+done
 for ranks in 3 ${STRAG_TEST_FULL:+2 4 5}; do
     for rank in 0 1; do
         fail_at "$ranks" memory "$rank" 3 dup

@@ -36,10 +36,3 @@ must 3 "${model[@]}" "${dynamic[@]}" --mca coll_strag_minimum_size 0 --mca coll_
     --mca coll_strag_window 4 "$programs/threads" --rounds 100
 must 4 "${model[@]}" "${dynamic[@]}" --mca coll_strag_minimum_size 0 --mca coll_strag_watch_size 0 \
     --mca coll_strag_window 3 "$programs/watch" --calls 300
-# The first policy reaches all but one rank: then nobody has one (failing_bcast.c).
-for failing in -1 0 1; do
-    must 3 "${strag[@]}" "${dynamic[@]}" --mca coll_strag_window 16 \
-        --mca coll_tuned_use_dynamic_rules 1 \
-        --mca coll_tuned_bcast_algorithm 6 -x FAILING_BCAST="$failing" \
-        -x LD_PRELOAD="$programs/.libs/failing_bcast.so" "$programs/policy" --failing "$failing"
-done

@@ -85,7 +85,6 @@ check_PROGRAMS += \
 	test/mpi/killed \
 	test/mpi/arrivals_error \
 	test/mpi/last \
-	test/mpi/policy \
 	test/mpi/late \
 	test/mpi/layout \
 	test/mpi/learn \
@@ -145,9 +144,6 @@ test_mpi_arrivals_error_SOURCES = test/mpi/arrivals_error.c
 test_mpi_arrivals_error_CPPFLAGS = $(ompi_coll_strag_libcoll_strag_la_CPPFLAGS)
 test_mpi_arrivals_error_CFLAGS = $(AM_CFLAGS) $(OMPI_CFLAGS)
 test_mpi_arrivals_error_LDADD = $(mpi_libs)
-test_mpi_policy_SOURCES = test/mpi/policy.c
-test_mpi_policy_CPPFLAGS = $(mpi_cppflags)
-test_mpi_policy_LDADD = $(mpi_libs)
 test_mpi_late_SOURCES = test/mpi/late.c
 test_mpi_late_CPPFLAGS = $(mpi_cppflags)
 test_mpi_late_LDADD = $(mpi_libs)
@@ -195,11 +191,6 @@ check_LTLIBRARIES += test/mpi/told_clock.la
 test_mpi_told_clock_la_SOURCES = test/mpi/told_clock.c
 test_mpi_told_clock_la_CPPFLAGS = $(mpi_cppflags)
 test_mpi_told_clock_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared -rpath /nowhere
-check_LTLIBRARIES += test/mpi/failing_bcast.la
-test_mpi_failing_bcast_la_SOURCES = test/mpi/failing_bcast.c
-test_mpi_failing_bcast_la_CPPFLAGS = $(mpi_cppflags)
-test_mpi_failing_bcast_la_LIBADD = $(DL_LIBS)
-test_mpi_failing_bcast_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared -rpath /nowhere
 check_LTLIBRARIES += test/mpi/failing_attribute.la
 test_mpi_failing_attribute_la_SOURCES = test/mpi/failing_attribute.c
 test_mpi_failing_attribute_la_CPPFLAGS = $(mpi_cppflags)
