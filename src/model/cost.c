@@ -89,6 +89,7 @@ static bool add_part(struct draft *draft, const struct strag_traffic *traffic,
     if (!strag_array_grow(&profile->parts, &draft->parts_room, profile->nparts + 1, sizeof part))
         return false;
     profile->parts[profile->nparts++] = part;
+    profile->posting += part.repeats * traffic->posting;
     profile->before += look->round < draft->joins;
     return true;
 }
@@ -445,6 +446,14 @@ static bool find_longer(const struct strag_profile *from, int blocks, int *longe
     return steady > 0;
 }
 
+int strag_profile_rounds(const struct strag_profile *profile)
+{
+    int rounds = 0;
+    for (int p = 0; p < profile->nparts; p++)
+        rounds += profile->parts[p].repeats;
+    return rounds;
+}
+
 int strag_profile_resize(const struct strag_profile *from, int blocks, int operations,
                          struct strag_profile **profile, struct strag_error *err)
 {
@@ -474,6 +483,7 @@ int strag_profile_resize(const struct strag_profile *from, int blocks, int opera
     made->lines = memcpy(lines, from->lines, (size_t)from->nlines * sizeof *lines);
     for (int p = 0; p < made->nparts; p++)
         parts[p].repeats += parts[p].steady ? longer : 0;
+    made->posting *= (double)strag_profile_rounds(made) / strag_profile_rounds(from);
     for (int l = 0; l < made->nlines; l++)
         lines[l].per_byte *= from->units / made->units;
     *profile = made;
@@ -491,13 +501,10 @@ void strag_profile_free(struct strag_profile *profile)
 
 double strag_profile_spare(const struct strag_profile *profile)
 {
-    double latency = 0;
-    int rounds = 0;
-    for (int p = 0; p < profile->nparts; p++)
-        rounds += profile->parts[p].repeats;
+    const int rounds = strag_profile_rounds(profile);
     if (profile->chain == 0 || profile->chain >= rounds)
         return 0;
-    latency = strag_profile_end(profile, 0, profile->nparts, 0, 0);
+    const double latency = strag_profile_end(profile, 0, profile->nparts, 0, 0) - profile->posting;
     return latency * (rounds - profile->chain) / rounds;
 }
 

@@ -14,13 +14,17 @@ enum strag_ties {
 };
 
 struct strag_model {
-    double alpha;            /* seconds for a message between hosts, however short */
-    double local_alpha;      /* and within a host */
-    double bandwidth;        /* bytes per second of a link of the network, each direction */
-    double local_bandwidth;  /* bytes per second of a rank's copying within its host */
-    double link_latency;     /* seconds for each link of the network that a message crosses */
-    double hop_latency;      /* and for each host or switch that it then enters */
-    double reduce_bandwidth; /* bytes per second that a rank reduces; 0: that is free */
+    double alpha;       /* seconds for a message between hosts, however short */
+    double local_alpha; /* and within a host */
+    double overhead;    /* seconds for each further message that a rank sends to, or receives
+                           from, other hosts in the same round (o of LogGP) */
+    double bandwidth;   /* bytes per second of a link of the network, each direction */
+    double injection_bandwidth; /* bytes per second of a grid's host over all of its links, each
+                                   direction; 0: no limit */
+    double local_bandwidth;     /* bytes per second of a rank's copying within its host */
+    double link_latency;        /* seconds for each link of the network that a message crosses */
+    double hop_latency;         /* and for each host or switch that it then enters */
+    double reduce_bandwidth;    /* bytes per second that a rank reduces; 0: that is free */
     enum strag_ties ties;
 
     /* Ranks of a host send by writing into memory that all of them read: what a rank sends

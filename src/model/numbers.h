@@ -22,8 +22,12 @@
     ROW(WITH, ALPHA, alpha, "alpha", US, 0, "microseconds for a message between hosts", "1")       \
     ROW(WITH, LOCAL_ALPHA, local_alpha, "local-alpha", US, 0,                                      \
         "microseconds for a message within a host", "see strag(1)")                                \
+    ROW(WITH, OVERHEAD, overhead, "overhead", US, 0,                                               \
+        "microseconds for each further message of a rank in a round", "0")                         \
     ROW(WITH, BANDWIDTH, bandwidth, "bandwidth", GBIT, 1e-6,                                       \
         "Gbit/s of a link, each direction, where no layout says it", "100")                        \
+    ROW(WITH, INJECTION_BANDWIDTH, injection_bandwidth, "injection-bandwidth", GBIT, 0,            \
+        "Gbit/s of a host over all links of a grid; 0: no limit", "0")                             \
     ROW(WITH, LOCAL_BANDWIDTH, local_bandwidth, "local-bandwidth", GBIT, 1e-6,                     \
         "Gbit/s that a rank copies within its host", "400")                                        \
     ROW(WITH, LINK_LATENCY, link_latency, "link-latency", NS, 0,                                   \
@@ -86,7 +90,7 @@ const char *strag_origin_name(enum strag_origin origin);
 struct strag_sourced_model {
     struct strag_model model;
     enum strag_origin origin[STRAG_MODEL_NUMBERS];
-    int line;              /* of the model file's entry that holds; 0: none does */
+    int line;                            /* of the model file's entry that holds; 0: none does */
     double measured_error; /* how far what was measured is from the model, relative; below 0: not
                               known */
 };

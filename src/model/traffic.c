@@ -166,6 +166,28 @@ static struct strag_gathered *add_message(struct strag_traffic *traffic, int num
     return made;
 }
 
+/* A rank posts its messages one after the other. */
+static void note_posted(struct strag_traffic *traffic, struct strag_round *round,
+                        const struct strag_op *op)
+{
+    if (strag_topology_same_host(traffic->subject.links->topology, traffic->rank, op->peer))
+        return;
+    if (round->poster != traffic->rank)
+        round->posts = (struct strag_posts){0};
+    round->poster = traffic->rank;
+    (void)strag_post(&round->posts, op);
+    const int *count = round->posts.count;
+    const int posted = (count[0] > 1 ? count[0] - 1 : 0) + (count[1] > 1 ? count[1] - 1 : 0);
+    if (posted > round->posted)
+        round->posted = posted;
+}
+
+/* Seconds that its rank with the most messages takes for those beyond the first. */
+static double posting(const struct strag_traffic *traffic, int number)
+{
+    return traffic->round[number].posted * traffic->subject.links->model.overhead;
+}
+
 /* In a round that is looked at. Writing is a message from a rank to itself. */
 static void gather(struct strag_traffic *traffic, int number, const struct strag_op *op,
                    bool counted)
@@ -197,6 +219,8 @@ static void visit(void *context, const struct strag_op *op)
     }
     const int number = traffic->number_of[op->round - traffic->round[0].round];
     const bool counted = counts(traffic, op);
+    if (number != NONE && traffic->subject.links->model.overhead > 0)
+        note_posted(traffic, &traffic->round[number], op);
     if (number != NONE && (counted || traffic->written) && !traffic->failed)
         gather(traffic, number, op, counted);
 }
@@ -444,6 +468,7 @@ static void price_messages(const struct strag_traffic *traffic)
     size_t h = 0;
     for (int m = 0; m < traffic->messages; m++) {
         struct strag_message *message = &platform->messages[m];
+        message->latency += traffic->posting;
         const bool reads =
             message->from != message->to && is_written(traffic, message->from, message->to);
         for (; h < message->hops_end; h++) {
@@ -536,7 +561,8 @@ int strag_traffic_gather(struct strag_traffic *traffic, const int *rounds, int c
     traffic->gathered = 0;
     for (int i = 0; i < count; i++) {
         traffic->number_of[rounds[i] - first] = (int16_t)i;
-        traffic->round[i] = (struct strag_round){rounds[i], 0, NONE, NONE, NONE, -1};
+        traffic->round[i] =
+            (struct strag_round){rounds[i], 0, NONE, NONE, NONE, -1, .poster = NONE};
     }
     int status = visit_ranks(traffic, (struct strag_rounds){first, first + span}, err);
     if (status != STRAG_OK)
@@ -554,6 +580,7 @@ struct strag_message strag_traffic_alone(struct strag_traffic *traffic, int numb
     const struct strag_gathered *heaviest = &traffic->platform->gathered[round->heaviest];
     struct strag_hop *hops = traffic->platform->hops;
     int nhops = find_route(traffic, heaviest, &message, hops);
+    message.latency += posting(traffic, number);
     for (int h = 0; h < nhops; h++) {
         double busy =
             hops[h].share * heaviest->amount * strag_platform_pace(traffic->platform, hops[h].link);
@@ -569,6 +596,7 @@ int strag_traffic_round(struct strag_traffic *traffic, int number, int repeats,
     struct strag_platform *platform = traffic->platform;
     const struct strag_round *round = &traffic->round[number];
     platform->rounds++;
+    traffic->posting = posting(traffic, number);
     traffic->messages = 0;
     if (!strag_array_grow(&platform->messages, &platform->messages_room, round->count,
                           sizeof *platform->messages))

@@ -52,7 +52,8 @@ struct strag_traffic {
     int first_seen;                    /* the lowest round of an operation that was counted */
     int64_t visited, visited_most;     /* operations; where there are more, it is given up */
     double pace, local_pace; /* seconds per byte between hosts, and within one, by the model */
-    double busiest;          /* bytes over the busiest link so far */
+    double posting; /* seconds of the latency of the messages at hand: strag_model.overhead */
+    double busiest; /* bytes over the busiest link so far */
     struct strag_written *written; /* [rank]; NULL: messages are not written once for all */
 
     /* What was gathered together: the rounds that are looked at, in order, and how many messages

@@ -245,7 +245,7 @@ refuses "strag explain: --model: $work/none: cannot be opened: No such file or d
     explain -n 4 --bytes 32 --model "$work/none"
 sed 's/alpha: 45/beta: 45/' "$work/model.yaml" >"$work/wrong.yaml"
 refuses "strag cost: --model: $work/wrong.yaml:4: a model has no key 'beta'; it has name, hosts, transport, measured,\
- alpha, local-alpha, bandwidth, local-bandwidth, link-latency, hop-latency, reduce-bandwidth" \
+ alpha, local-alpha, overhead, bandwidth, injection-bandwidth, local-bandwidth, link-latency, hop-latency, reduce-bandwidth" \
     cost -n 4 --bytes 32 --model "$work/wrong.yaml"
 
 # ---- --saved ----
@@ -259,7 +259,7 @@ shared-memory: all
 quick: true
 short-plans: true
 crowd: {ranks: 4, processors: 2, window: 524288}
-model: {alpha: 1, local-alpha: 0.4, bandwidth: 100, local-bandwidth: 160, link-latency: 0, hop-latency: 0,
+model: {alpha: 1, local-alpha: 0.4, overhead: 0, bandwidth: 100, injection-bandwidth: 0, local-bandwidth: 160, link-latency: 0, hop-latency: 0,
         reduce-bandwidth: 160}
 origins: {local-alpha: user}
 table: [{from: 0, algorithm: direct, blocks: 1}]
