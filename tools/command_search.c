@@ -167,6 +167,7 @@ static int run(const struct command *command, const struct arguments *arguments)
     int format, seed = 1, steps = 2000000, sizes;
     size_t *bytes = NULL;
     int result = read_machine(command, arguments, &machine);
+    machine.sourced.model.overhead = 0; /* the search does not price messages themselves */
     if (result == EXIT_DONE &&
         (!read_sizes(command, arguments, &bytes, &sizes) ||
          !read_integer(command, arguments, OPTION_SEED, 0, 1000000000, &seed) ||

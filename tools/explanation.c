@@ -83,6 +83,8 @@ const char *explain_loser(const struct estimate *loser, const struct estimate *w
                      ? ", but no more than it may err; the other one suffers least from stragglers"
                  : other->prefers_more_blocks
                      ? ", but no more than it may err; the other one needs ranks in step the least"
+                 : winner->candidate->profile->distance < loser->candidate->profile->distance
+                     ? ", but no more than it may err; the other one sends fewer bytes far"
                      : "");
     } else if (idle > latency && idle > transfer) {
         snprintf(buffer, size, "waits for the straggler: %s us idle against %s us",

@@ -83,9 +83,8 @@ static void write_origins(const struct machine *machine)
 void write_model(const struct machine *machine)
 {
     const struct strag_model *model = &machine->sourced.model;
-    printf("alpha = %g us, bandwidth = %g Gbit/s", model->alpha * 1e6, model->bandwidth * 8 / 1e9);
-    if (model->overhead > 0)
-        printf(", overhead = %g us", model->overhead * 1e6);
+    printf("alpha = %g us, overhead = %g us, bandwidth = %g Gbit/s", model->alpha * 1e6,
+           model->overhead * 1e6, model->bandwidth * 8 / 1e9);
     if (model->link_latency > 0 || model->hop_latency > 0)
         printf(", link = %g ns, hop = %g ns", model->link_latency * 1e9, model->hop_latency * 1e9);
     if (model->injection_bandwidth > 0)

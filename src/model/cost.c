@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "model/traffic.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -373,6 +374,9 @@ static int add_parts(struct draft *draft, struct strag_traffic *traffic, struct 
     draft->profile->busiest = kinds.count > 0 && !traffic->sample
                                   ? spread(traffic->platform, bandwidth)
                                   : traffic->busiest;
+    if (traffic->moved > 0)
+        draft->profile->distance =
+            traffic->leaving / traffic->moved / log(traffic->platform->links->topology->hosts);
     free(kinds.list);
     return status;
 }
@@ -404,7 +408,6 @@ int strag_profile_attempt(const struct strag_algorithm *algorithm,
         draft.profile->delay = strag_state_delay(problem->state);
         draft.joins = find_joins(&traffic);
         draft.profile->blocks = instance->claim.blocks;
-        draft.profile->chain = instance->claim.chain;
         note_unit(draft.profile, instance);
         status = add_parts(&draft, &traffic, err);
     }
@@ -497,15 +500,6 @@ void strag_profile_free(struct strag_profile *profile)
     free(profile->parts);
     free(profile->lines);
     free(profile);
-}
-
-double strag_profile_spare(const struct strag_profile *profile)
-{
-    const int rounds = strag_profile_rounds(profile);
-    if (profile->chain == 0 || profile->chain >= rounds)
-        return 0;
-    const double latency = strag_profile_end(profile, 0, profile->nparts, 0, 0) - profile->posting;
-    return latency * (rounds - profile->chain) / rounds;
 }
 
 double strag_profile_end(const struct strag_profile *profile, int first, int end, double begin,

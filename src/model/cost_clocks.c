@@ -38,6 +38,7 @@ struct message {
 struct rank {
     int round;                /* in which it is */
     int open;                 /* messages of the round that are not done */
+    double reduced;           /* when it has reduced all that has arrived */
     double done;              /* when the last one so far was */
     int first, last;          /* of the messages that wait for it */
     struct strag_posts posts; /* of the round */
@@ -158,7 +159,10 @@ static void visit(void *context, const struct strag_op *op)
     if (strag_kind_reduces(op->kind))
         clocks->messages[m].reduced = true;
     struct strag_route route = strag_links_route(clocks->subject.links, from, to, clocks->route);
-    happens(clocks, clocks->now + clocks->messages[m].posting + posts + route.latency,
+    const bool local = strag_topology_same_host(clocks->subject.links->topology, from, to);
+    const double latency =
+        local ? route.latency : strag_subject_latency(&clocks->subject, route.latency);
+    happens(clocks, clocks->now + clocks->messages[m].posting + posts + latency,
             message_tag(clocks, m, SET_OUT));
 }
 
@@ -194,8 +198,11 @@ static void arrive(struct clocks *clocks, int m)
     clocks->messages[m].next = clocks->nspare;
     clocks->nspare = m;
     finish(clocks, message.from, time);
-    if (message.reduced && reduce > 0)
-        time += message.amount * clocks->bytes / reduce;
+    if (message.reduced && reduce > 0) {
+        struct rank *rank = &clocks->ranks[message.to];
+        time = fmax(time, rank->reduced) + message.amount * clocks->bytes / reduce;
+        rank->reduced = time;
+    }
     finish(clocks, message.to, time);
 }
 

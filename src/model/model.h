@@ -16,9 +16,10 @@ enum strag_ties {
 struct strag_model {
     double alpha;       /* seconds for a message between hosts, however short */
     double local_alpha; /* and within a host */
-    double overhead;    /* seconds for each further message that a rank sends to, or receives
-                           from, other hosts in the same round (o of LogGP) */
-    double bandwidth;   /* bytes per second of a link of the network, each direction */
+    double overhead;  /* seconds that either end takes for a message to or from another host, where
+                         no latency shows it: for further messages of a round, and in rounds that
+                         do not wait for one another (o of LogGP) */
+    double bandwidth; /* bytes per second of a link of the network, each direction */
     double injection_bandwidth; /* bytes per second of a grid's host over all of its links, each
                                    direction; 0: no limit */
     double local_bandwidth;     /* bytes per second of a rank's copying within its host */
@@ -34,9 +35,13 @@ struct strag_model {
     bool written_once;
 };
 
+/* Where no overhead is said, by alpha. */
+#define STRAG_MODEL_OVERHEAD_SHARE 0.2
+
 /**
- * What is assumed where nothing is said: 1 us, 100 Gbit/s, four times that within a host; on grids
- * 100 ns per link and 300 ns per hop, on trees none (alpha covers them); reducing is free.
+ * What is assumed where nothing is said: 1 us, a fifth of it as overhead, 100 Gbit/s, four times
+ * that within a host; on grids 100 ns per link and 300 ns per hop, on trees none (alpha covers
+ * them); reducing is free.
  */
 struct strag_model strag_model_default(enum strag_network network);
 

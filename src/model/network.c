@@ -29,6 +29,7 @@ struct strag_model strag_model_default(enum strag_network network)
     return (struct strag_model){
         .alpha = 1e-6,
         .local_alpha = 1e-6,
+        .overhead = STRAG_MODEL_OVERHEAD_SHARE * 1e-6,
         .bandwidth = bandwidth,
         .local_bandwidth = 4 * bandwidth,
         .link_latency = grid ? 100e-9 : 0,

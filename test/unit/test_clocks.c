@@ -110,6 +110,7 @@ struct parcel {
 struct second {
     const struct strag_links *links;
     int n, nparcels;
+    double free[RANKS_MAX]; /* when a rank has reduced what has arrived */
     struct parcel parcels[MESSAGES_MAX];
 };
 
@@ -206,7 +207,10 @@ static bool advance(struct second *second, double *now, const double *delay, dou
             parcel->bytes -= parcel->rate * (next - *now);
             if (parcel->bytes <= close * (1 + whole) + parcel->rate * close * next) {
                 parcel->phase = ARRIVED;
-                parcel->until = next + reduce * parcel->until;
+                double *free = &second->free[parcel->to];
+                if (parcel->until > 0 && reduce > 0)
+                    *free = fmax(*free, next) + reduce * parcel->until;
+                parcel->until = parcel->until > 0 && reduce > 0 ? *free : next;
             }
         }
         if (parcel->phase == LATENCY && parcel->until <= next * (1 + close)) {
@@ -256,6 +260,7 @@ static void add_parcels(struct second *second, struct strag_plan *const *plans, 
 {
     const struct strag_topology *topology = second->links->topology;
     second->nparcels = 0;
+    memset(second->free, 0, sizeof second->free);
     for (int r = 0; r < second->n; r++) {
         for (int i = 0; i < plans[r]->nops; i++) {
             const struct strag_op *op = &plans[r]->ops[i];

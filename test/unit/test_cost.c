@@ -339,6 +339,7 @@ struct second {
     struct strag_links *links;
     const struct strag_model *model;
     const struct strag_problem *problem;
+    double chained; /* the share of rounds that wait for others */
     struct strag_hop *hops;
     double *load;
 };
@@ -418,6 +419,11 @@ static double second_round(struct second *second, int round, double bytes)
     for (int r = 0; r < second->problem->n; r++) {
         const struct strag_plan *plan = second->plans[r];
         int end = first_of_round(plan, round + 1);
+        double reduce = 0;
+        for (int i = first_of_round(plan, round); i < end; i++) {
+            if (strag_kind_reduces(plan->ops[i].kind) && second->model->reduce_bandwidth > 0)
+                reduce += op_bytes(plan, &plan->ops[i], bytes) / second->model->reduce_bandwidth;
+        }
         for (int i = first_of_round(plan, round); i < end; i++) {
             const struct strag_op *op = &plan->ops[i];
             if (op->kind == STRAG_SEND)
@@ -427,10 +433,13 @@ static double second_round(struct second *second, int round, double bytes)
             for (int h = 0; h < route.nhops; h++)
                 wire = fmax(wire, second->load[second->hops[h].link] /
                                       strag_link_bandwidth(second->links, second->hops[h].link));
-            double reduce = strag_kind_reduces(op->kind) && second->model->reduce_bandwidth > 0
-                                ? op_bytes(plan, op, bytes) / second->model->reduce_bandwidth
-                                : 0;
-            longest = fmax(longest, route.latency + wire + reduce);
+            const struct strag_problem *problem = second->problem;
+            bool local = strag_topology_same_host(problem->topology, op->peer, r);
+            double latency = local ? route.latency
+                                   : second->chained * route.latency +
+                                         (1 - second->chained) *
+                                             fmin(route.latency, 2 * second->model->overhead);
+            longest = fmax(longest, latency + wire + reduce);
         }
     }
     return longest > 0 ? longest + second->model->overhead * second_posts(second, round) : 0;
@@ -478,7 +487,11 @@ static void compare_with_second(struct rng *rng, const struct strag_algorithm *a
     if (status == STRAG_ERR_UNSUPPORTED)
         return;
     assert_int_equal(status, STRAG_OK);
-    struct second second = {.plans = plans, .model = &model, .problem = problem};
+    struct second second = {.plans = plans, .model = &model, .problem = problem, .chained = 1};
+    struct strag_claim claim;
+    assert_int_equal(strag_algorithm_claim(algorithm, problem, &claim, &err), STRAG_OK);
+    if (claim.chain > 0 && claim.chain < claim.rounds)
+        second.chained = (double)claim.chain / claim.rounds;
     assert_int_equal(
         strag_links_create(problem->topology, &model, problem->state, &second.links, &err),
         STRAG_OK);
