@@ -59,7 +59,7 @@ def torus(dims, listed=False, latency=True):
         n *= int(size)
     return Shape(
         ("listed " if listed else "torus ") + dims + ("" if latency else ", 0 ns"), n,
-        ["--torus", dims, "--ties", "plus", "--link-latency", link, "--hop-latency", hop],
+        ["--torus", dims, "--ports", 2 * len(dims.split("x")), "--ties", "plus", "--link-latency", link, "--hop-latency", hop],
         ["--torus", dims, "--latency", link + hop, *(["--explicit"] if listed else [])],
         ["--torus", dims])
 
@@ -103,7 +103,7 @@ def model(case, mode):
     if case.late:
         state += ["--straggler", case.late[0], "--delay", case.late[1]]
     table = output([STRAG, "cost", case.algorithm, "-n", case.shape.n, *case.shape.strag, *state,
-                    "--bytes", case.bytes, "--alpha", ALPHA_US, "--local-alpha", LOCAL_ALPHA_US,
+                    "--bytes", case.bytes, "--alpha", ALPHA_US, "--overhead", 0, "--local-alpha", LOCAL_ALPHA_US,
                     "--bandwidth", GBIT, "--local-bandwidth", LOCAL_GBIT, "--mode", mode,
                     "--format", "csv"])
     row, = csv.DictReader(io.StringIO(table))
