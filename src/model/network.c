@@ -39,6 +39,12 @@ struct strag_model strag_model_default(enum strag_network network)
     };
 }
 
+void strag_model_use_memory(struct strag_model *model)
+{
+    model->local_alpha = 0.4e-6;
+    model->local_bandwidth = model->reduce_bandwidth = 20e9;
+}
+
 /* ---- Numbering ---- */
 
 /* How many links a position has in a dimension. */

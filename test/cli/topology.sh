@@ -113,6 +113,9 @@ shows '    package: ranks 0-1'
 shows '    package: ranks 2-3'
 succeeds explain --hwloc "$work/machine.xml" --bytes 1K
 grep -qx "n = 4, hwloc $work/machine.xml, 1 host, 4 ranks on each" "$work/out" || fail "explain: $(cat "$work/out")"
+# With the numbers of a job there: two ranks take 79 us for 1 MiB by ring, not 22 us by doubling.
+succeeds explain --hwloc "$work/machine.xml" -n 2 --bytes 1M
+grep -q '^1M: ring, 79.44 us$' "$work/out" || fail "explain on a host: $(cat "$work/out")"
 counts '3 ranks on 1 host, 3 on each' -n 3 "--hwloc=$work/machine.xml"
 shows '    rank 2'
 

@@ -406,10 +406,10 @@ static void refusals(void **state)
                    "bucket needs hosts that fill a box of the torus");
     for (int ports = 5; ports <= 7; ports++) {
         char why[100];
-        snprintf(
-            why, sizeof why,
-            "bucket drives up to 2 ports for each dimension with more than one host, here 4; not %d",
-            ports);
+        snprintf(why, sizeof why,
+                 "bucket drives up to 2 ports for each dimension with more than one host, here 4; "
+                 "not %d",
+                 ports);
         assert_refused(machine_grid(torus, true, "3x3", NULL, 1), ports, why);
     }
     assert_refused(
