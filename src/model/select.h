@@ -84,7 +84,7 @@ struct strag_select_options {
  * so much is slower whose bytes all leave groups of hosts, and by a part of it whose do partly
  * (strag_profile.distance). Real allocations on dragonflies: with the farthest first recursive
  * halving sends twice as many bytes between groups as with the nearest first. */
-#define STRAG_DISTANCE_MARGIN 0.04
+#define STRAG_DISTANCE_MARGIN 0.03
 
 /** ... nor does it know that ranks are not in step. Some links then have nothing to do, unless they
  * are busy with another segment: a pipeline's first and last segment take longer than modelled.

@@ -48,7 +48,7 @@ says 'recursive-doubling 18.38 us, 1.20x: more bytes on the busiest link, 2 vect
 # Ring, all to neighbours, may be 2 % slower than 8 us + 16/9 s: 0.98 (16 us + 16/9 s) at s = 216000, or
 # sooner, for the same reason.
 succeeds explain -n 9 --bandwidth 8 --overhead 0.5 --bytes 32,1M
-equal 'table of 9' "$(table)" '0 bine-latency 958 circulant 122848 ring'
+equal 'table of 9' "$(table)" '0 bine-latency 952 circulant 137886 ring'
 says 'circulant 1872 us, 1.00x: faster by the model, but no more than it may err; the other one suffers'\
 ' least from stragglers'
 
@@ -123,10 +123,10 @@ equal 'bucket elsewhere' "$(grep -c bucket "$work/out")" 1
 # The previous component is modelled as doubling. Short vectors are delegated to it, where nothing takes
 # less than nine tenths of that: Swing's 3 us, two overheads for the odd rank in one round, and 5 x, x = 80
 # ps a byte, do up to 3.4 us + 5 x = 9/10 (4 us + 4 x), 1785 bytes, or a little less for what goes far. From
-# 5039 on flexreduce's 2 us and 6 times two overheads, 4.4 us + 8/5 x, are less.
+# 5029 on flexreduce's 2 us and 6 times two overheads, 4.4 us + 8/5 x, are less.
 succeeds explain -n 5 --bytes 1700,5000,8K --minimum 8K
 equal 'table with a minimum' "$(table)" \
-    '0 swing-latency 1779 the previous component 5039 flexreduce 1020521 ring'
+    '0 swing-latency 1781 the previous component 5029 flexreduce 1086228 ring'
 says '1700: swing-latency, 4.080 us'
 says '5000: the previous component; of these flexreduce, 5.040 us'
 says 'by the model, with --minimum 8K:'
