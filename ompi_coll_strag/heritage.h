@@ -28,8 +28,10 @@ struct coll_strag_heritage {
     uint64_t id; /* the same on all ranks, and random; 0: its parts have their topologies from
                     another one */
     int n;
-    bool keyed;  /* rank 0 had info keys, which dups have not */
-    bool shared; /* ranks of a host share memory */
+    bool keyed;              /* rank 0 had info keys, which dups have not */
+    bool shared;             /* ranks of a host share memory */
+    bool numbered_as_origin; /* its topology is the origin's */
+    bool in_order;           /* the others follow rank 0 in the same job; or else: vpids, jobids */
     struct coll_strag_hosts hosts;
     struct coll_strag_decision decision;
     struct coll_strag_given *given;  /* plans from files; owned; NULL: none */
@@ -37,12 +39,10 @@ struct coll_strag_heritage {
     void *packed;                    /* on other ranks: the same, as bytes; both NULL: there is
                                         none, or the ranks are numbered as in the origin, ... */
     size_t packed_bytes;
-    bool numbered_as_origin;            /* ... whose topology it is, then */
     uint8_t *lane_of;                   /* [rank]: enum coll_strag_lane */
     struct strag_shm_hold *hold;        /* NULL: nothing is shared, or the origin has it */
     struct strag_plan_store *plans;     /* a reference: for this decision's state and ports */
     opal_process_name_t first;          /* rank 0's name, if it has an id */
-    bool in_order;                      /* the others follow it in the same job; or else: */
     struct strag_compact vpids;         /* [rank] */
     uint32_t *jobids;                   /* [rank]; NULL: all have the first one's */
     struct coll_strag_heritage *origin; /* that it was derived from, or NULL */

@@ -118,14 +118,10 @@ static void warn(const struct coll_strag_table_inputs *inputs, const struct stra
     coll_strag_warn(COLL_STRAG_WARN_RULES, coll_strag_settings.rules_file, choice->rules_why.text);
 }
 
-/* With a processor for each rank, what a call takes is what ranks copy and sum up. With up to
- * MEASURED_RANKS the choice is the one that was measured. */
 static struct strag_model model_of(const struct coll_strag_table_inputs *inputs)
 {
-    enum { MEASURED_RANKS = 4 };
-    const struct strag_crowd *crowd = &inputs->crowd;
     struct strag_model model = inputs->model.model;
-    model.written_once = crowd->n > MEASURED_RANKS && crowd->n <= crowd->processors;
+    model.written_once = strag_model_is_written_once(inputs->crowd.n, inputs->crowd.processors);
     return model;
 }
 

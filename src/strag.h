@@ -225,8 +225,9 @@ int strag_allreduce_set_slow(struct strag_allreduce *allreduce, int rank, double
 /**
  * Set a number of the cost model, as the command's options of the same names do.
  *
- * @param name   "alpha" or "local-alpha", microseconds; "bandwidth", "local-bandwidth" or
- *               "reduce-bandwidth", Gbit/s; "link-latency" or "hop-latency", nanoseconds
+ * @param name   "alpha", "local-alpha" or "overhead", microseconds; "bandwidth",
+ *               "injection-bandwidth", "local-bandwidth" or "reduce-bandwidth", Gbit/s;
+ * "link-latency" or "hop-latency", nanoseconds
  * @param value  in that unit
  * @return STRAG_OK or STRAG_ERR_ARGUMENT
  */

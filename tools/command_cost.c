@@ -30,6 +30,7 @@ struct table {
     int sizes;
     const struct strag_algorithm *algorithms[ALGORITHMS_MAX];
     double *seconds; /* [algorithm * sizes + size] */
+    double *rated;   /* the same as they are compared (strag_select_rated); by clocks the same */
     int columns;
 };
 
@@ -38,18 +39,23 @@ static double *column_of(const struct table *table, int column)
     return table->seconds + (size_t)column * (size_t)table->sizes;
 }
 
-/* Of equals the first, as in the selection: they were added up in another order. */
+static double *rated_of(const struct table *table, int column)
+{
+    return table->rated + (size_t)column * (size_t)table->sizes;
+}
+
+/* As the selection takes it. Of equals the first: they were added up in another order. */
 static int best_column(const struct table *table, int size)
 {
     int best = 0;
     for (int c = 1; c < table->columns; c++) {
-        if (column_of(table, c)[size] < column_of(table, best)[size] * (1 - 1e-9))
+        if (rated_of(table, c)[size] < rated_of(table, best)[size] * (1 - 1e-9))
             best = c;
     }
     return best;
 }
 
-/* An estimate, marked if it is the least of several. */
+/* An estimate, marked if it is the best of several. */
 static void write_time(const struct table *table, int column, int size, int width)
 {
     char text[48], marked[49];
@@ -98,7 +104,7 @@ static void write_text(const struct table *table)
     write_model(table->machine);
     printf(", mode %s%s: microseconds", modes[table->mode], table->quick ? ", quick" : "");
     if (table->columns > 1)
-        printf(", * is the least of a %s", wide ? "column" : "row");
+        printf(", * is the best of a %s", wide ? "column" : "row");
     putchar('\n');
     if (!wide)
         write_sizes(table);
@@ -112,11 +118,11 @@ static void write_text(const struct table *table)
 
 static void write_csv(const struct table *table)
 {
-    puts("algorithm,n,bytes,seconds");
+    puts("algorithm,n,bytes,seconds,rated");
     for (int c = 0; c < table->columns; c++) {
         for (int s = 0; s < table->sizes; s++)
-            printf("%s,%d,%zu,%.9g\n", table->algorithms[c]->name, table->machine->problem.n,
-                   table->bytes[s], column_of(table, c)[s]);
+            printf("%s,%d,%zu,%.9g,%.9g\n", table->algorithms[c]->name, table->machine->problem.n,
+                   table->bytes[s], column_of(table, c)[s], rated_of(table, c)[s]);
     }
 }
 
@@ -166,10 +172,12 @@ static const char *const formats[] = {"text", "csv", "json", [SVG] = "svg", NULL
 static void (*const writers[])(const struct table *table) = {write_text, write_csv, write_json,
                                                              write_svg};
 
-/* Mode `rounds`, of one count of blocks. Where `least` knows no less, it and the count are set. */
+/* Mode `rounds`, of one count of blocks. Where `least` knows no less, it and the count are set, and
+ * likewise what the next column is rated. */
 static int estimate_rounds(const struct table *table, const struct strag_algorithm *algorithm,
                            int count, double *least, int *blocks, struct strag_error *err)
 {
+    double *rated = rated_of(table, table->columns);
     const struct machine *machine = table->machine;
     struct strag_problem problem = machine->problem;
     struct strag_profile *profile;
@@ -183,7 +191,9 @@ static int estimate_rounds(const struct table *table, const struct strag_algorit
     if (status != STRAG_OK)
         return status;
     for (int s = 0; s < table->sizes; s++) {
-        double seconds = strag_profile_seconds(profile, (double)table->bytes[s]);
+        const double seconds = strag_profile_seconds(profile, (double)table->bytes[s]);
+        const struct strag_candidate candidate = {.algorithm = algorithm, .profile = profile};
+        rated[s] = fmin(rated[s], strag_select_rated(&candidate, (double)table->bytes[s]));
         if (seconds < least[s]) {
             least[s] = seconds;
             blocks[s] = count;
@@ -237,12 +247,14 @@ static int estimate(const struct table *table, const struct strag_algorithm *alg
         return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for %d sizes", table->sizes);
     for (int s = 0; s < table->sizes; s++) {
         blocks[s] = choice[0];
-        seconds[s] = INFINITY;
+        seconds[s] = rated_of(table, table->columns)[s] = INFINITY;
     }
     if (table->mode == ROUNDS || choices > 1)
         status = estimate_choices(table, algorithm, choice, choices, seconds, blocks, err);
     if (status == STRAG_OK && table->mode == CLOCKS)
         status = estimate_clocks(table, algorithm, blocks, seconds, err);
+    for (int s = 0; table->mode == CLOCKS && s < table->sizes; s++)
+        rated_of(table, table->columns)[s] = seconds[s];
     free(blocks);
     return status;
 }
@@ -309,9 +321,11 @@ static int add_named_columns(const struct command *command, const struct algorit
 static int fill(const struct command *command, const struct algorithms *named, struct table *table)
 {
     struct strag_error err;
-    table->seconds = calloc((size_t)table->sizes * ALGORITHMS_MAX, sizeof *table->seconds);
+    const size_t cells = (size_t)table->sizes * ALGORITHMS_MAX;
+    table->seconds = calloc(2 * cells, sizeof *table->seconds);
     if (!table->seconds)
         return complain(command, STRAG_ERR_MEMORY, "out of memory for %d sizes", table->sizes);
+    table->rated = table->seconds + cells;
     int status = strag_platform_create(&table->machine->problem, &table->machine->sourced.model,
                                        &table->platform, &err);
     if (status != STRAG_OK)

@@ -53,22 +53,16 @@ static int find_best(const struct machine *machine, double bytes, struct best *b
     return status;
 }
 
-/* What no plan can beat: a message's latency, and what the busiest links must carry. On a grid the
- * 2(n-1) vectors over all links of its hosts; on trees the hosts' links (bounds.h). */
+/* What no plan can beat: a message's latency, and what hosts have to send (bounds.h). */
 static int find_bound(const struct machine *machine, double bytes, double *seconds,
                       struct strag_error *err)
 {
-    const struct strag_problem *problem = &machine->problem;
-    const struct strag_box *box = problem->topology ? problem->topology->box : NULL;
+    const struct strag_model *model = &machine->sourced.model;
     struct strag_lower_bound bound;
-    int status = strag_lower_bound(problem, &machine->sourced.model, &bound, err), dims = 0;
-    for (int d = 0; box && d < box->dims; d++)
-        dims += box->size[d] > 1;
-    if (box)
-        bound.shared =
-            2.0 * (problem->n - 1) / problem->n / (2 * dims) / machine->sourced.model.bandwidth;
-    *seconds = fmin(machine->sourced.model.alpha, machine->sourced.model.local_alpha) +
-               bound.shared * bytes;
+    int status = strag_lower_bound(&machine->problem, model, &bound, err);
+    if (status == STRAG_OK)
+        *seconds =
+            fmin(model->alpha, model->local_alpha) + strag_lower_bound_seconds(&bound, bytes);
     return status;
 }
 
@@ -167,6 +161,7 @@ static int run(const struct command *command, const struct arguments *arguments)
     int format, seed = 1, steps = 2000000, sizes;
     size_t *bytes = NULL;
     int result = read_machine(command, arguments, &machine);
+    machine.sourced.model.overhead = 0; /* the search does not price messages themselves */
     if (result == EXIT_DONE &&
         (!read_sizes(command, arguments, &bytes, &sizes) ||
          !read_integer(command, arguments, OPTION_SEED, 0, 1000000000, &seed) ||

@@ -3,6 +3,7 @@
 
 #include "write.h"
 
+#include <math.h>
 #include <stdio.h>
 
 /* An algorithm's name, or null for the previous component. */
@@ -42,10 +43,10 @@ static void write_json_size(struct explanation *explanation, size_t bytes)
     const struct estimate *winner = explain_size(explanation, bytes);
     printf("{\"bytes\":%zu,\"algorithm\":", bytes);
     write_json_chosen(chosen);
-    double bound = explanation->bound.shared * (double)bytes;
+    const double bound = strag_lower_bound_seconds(&explanation->bound, (double)bytes);
     if (bound > 0)
         printf(",\"lower_bound_seconds\":%.9g,\"one_flow_bound_seconds\":%.9g", bound,
-               explanation->bound.one_flow * (double)bytes);
+               fmax(bound, explanation->bound.one_flow * (double)bytes));
     fputs(",\"candidates\":[", stdout);
     for (int e = 0; e < explanation->count; e++) {
         fputs(e ? ",\n" : "\n", stdout);

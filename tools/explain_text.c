@@ -28,11 +28,12 @@ static void write_chosen_blocks(int blocks)
 static void write_text_bound(const struct strag_lower_bound *bound, size_t bytes, double seconds)
 {
     char text[48];
-    double shared = bound->shared * (double)bytes, one_flow = bound->one_flow * (double)bytes;
-    if (!(shared > 0))
+    const double least = strag_lower_bound_seconds(bound, (double)bytes);
+    const double one_flow = bound->one_flow * (double)bytes;
+    if (!(least > 0))
         return;
-    printf("    %-21s %s us: %.2fx", "lower bound", time_text(shared, text), seconds / shared);
-    if (one_flow > shared)
+    printf("    %-21s %s us: %.2fx", "lower bound", time_text(least, text), seconds / least);
+    if (one_flow > least)
         printf("; with one flow at a time per link %s us: %.2fx", time_text(one_flow, text),
                seconds / one_flow);
     putchar('\n');

@@ -8,17 +8,15 @@
 static struct estimate estimate(const struct strag_candidate *candidate, double bytes)
 {
     const struct strag_profile *profile = candidate->profile;
-    int rounds = 0;
-    for (int p = 0; p < profile->nparts; p++)
-        rounds += profile->parts[p].repeats;
     double early = strag_profile_end(profile, 0, profile->before, 0, bytes);
     double latency = strag_profile_end(profile, 0, profile->nparts, 0, 0);
     return (struct estimate){
         .candidate = candidate,
-        .rounds = rounds,
+        .rounds = strag_profile_rounds(profile),
         .seconds = strag_profile_seconds(profile, bytes),
         .latency = latency,
         .transfer = strag_profile_end(profile, 0, profile->nparts, 0, bytes) - latency,
+        .posting = profile->posting,
         .idle = profile->delay > early ? profile->delay - early : 0,
     };
 }
@@ -70,7 +68,7 @@ const struct estimate *explain_size(struct explanation *explanation, size_t byte
 const char *explain_loser(const struct estimate *loser, const struct estimate *winner, char *buffer,
                           size_t size)
 {
-    char mine[48], theirs[48];
+    char mine[48], theirs[48], posts[2][48];
     double latency = loser->latency - winner->latency;
     double transfer = loser->transfer - winner->transfer;
     double idle = loser->idle - winner->idle;
@@ -85,6 +83,8 @@ const char *explain_loser(const struct estimate *loser, const struct estimate *w
                      ? ", but no more than it may err; the other one suffers least from stragglers"
                  : other->prefers_more_blocks
                      ? ", but no more than it may err; the other one needs ranks in step the least"
+                 : winner->candidate->profile->distance < loser->candidate->profile->distance
+                     ? ", but no more than it may err; the other one sends fewer bytes far"
                      : "");
     } else if (idle > latency && idle > transfer) {
         snprintf(buffer, size, "waits for the straggler: %s us idle against %s us",
@@ -98,6 +98,12 @@ const char *explain_loser(const struct estimate *loser, const struct estimate *w
         snprintf(buffer, size,
                  "its rounds load the links less evenly: the bytes take %s us against %s us",
                  time_text(loser->transfer, mine), time_text(winner->transfer, theirs));
+    } else if (2 * (loser->posting - winner->posting) > latency) {
+        snprintf(buffer, size,
+                 "more messages in a round: posting them takes %s us against %s us; latency %s us "
+                 "against %s us",
+                 time_text(loser->posting, posts[0]), time_text(winner->posting, posts[1]),
+                 time_text(loser->latency, mine), time_text(winner->latency, theirs));
     } else if (loser->rounds > winner->rounds) {
         snprintf(buffer, size, "more rounds, %d against %d: latency %s us against %s us",
                  loser->rounds, winner->rounds, time_text(loser->latency, mine),

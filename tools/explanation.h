@@ -16,6 +16,7 @@ struct estimate {
     int rounds;
     double seconds;
     double latency, transfer, idle;
+    double posting; /* of the latency: further messages in the same round */
 };
 
 struct explanation {

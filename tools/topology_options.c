@@ -274,9 +274,11 @@ static bool read_numbers(struct machine *machine)
 static int read_model(struct machine *machine)
 {
     static const char *const ties[] = {"split", "plus", NULL};
-    const struct strag_model standard =
+    struct strag_model standard =
         strag_model_default(machine->layout ? machine->layout->network : STRAG_NETWORK_TREE);
     int chosen;
+    if (machine->kind == OPTION_HWLOC) /* as a job there has it */
+        strag_model_use_memory(&standard);
     machine->sourced = strag_model_sourced(&standard);
     if (!read_numbers(machine) ||
         !read_word(machine->command, machine->arguments, OPTION_TIES, ties, &chosen))
@@ -455,6 +457,9 @@ int place_ranks(struct machine *machine, int n)
         return result;
     machine->problem.n = machine->topology ? machine->topology->n : n;
     machine->problem.topology = machine->topology;
+    if (machine->kind == OPTION_HWLOC)
+        machine->sourced.model.written_once =
+            strag_model_is_written_once(machine->problem.n, machine->problem.n);
     result = check_state(machine);
     return result == EXIT_DONE ? read_model_file(machine) : result;
 }

@@ -12,6 +12,7 @@ enum {
     SAMPLES_MAX = 501,
     SAMPLES_LEAST = 5,
     SHORT = 8,            /* bytes */
+    BURST = 16,           /* short messages that are posted one behind the other */
     LONG = 256 << 10,     /* bytes; and four times that, for the slope */
     LONG_SLOW = 64 << 10, /* the same on slow links */
     REDUCED = 256 << 10,  /* bytes */
@@ -31,6 +32,24 @@ static void ping(MPI_Comm pair, int rank, char *memory, int bytes)
     MPI_Recv(memory, bytes, MPI_BYTE, 1 - rank, TAG, pair, MPI_STATUS_IGNORE);
     if (rank == 1)
         MPI_Send(memory, bytes, MPI_BYTE, 0, TAG, pair);
+}
+
+/* As a ping, but with more messages on the way there: both ranks take an overhead for each of them.
+ */
+static void burst(MPI_Comm pair, int rank, char *memory, int bytes)
+{
+    MPI_Request more[BURST - 1];
+    for (int m = 0; m < BURST - 1; m++) {
+        if (rank == 0)
+            MPI_Isend(memory, bytes, MPI_BYTE, 1, TAG, pair, &more[m]);
+        else
+            MPI_Irecv(memory + (m + 1) * bytes, bytes, MPI_BYTE, 0, TAG, pair, &more[m]);
+    }
+    if (rank == 1)
+        MPI_Waitall(BURST - 1, more, MPI_STATUSES_IGNORE);
+    ping(pair, rank, memory, bytes);
+    if (rank == 0)
+        MPI_Waitall(BURST - 1, more, MPI_STATUSES_IGNORE);
 }
 
 static void allreduce(MPI_Comm pair, int rank, char *memory, int bytes)
@@ -84,6 +103,7 @@ static double time_exchange(MPI_Comm pair, exchange *run, char *memory, int byte
 struct line {
     double constant; /* seconds: a short one */
     double per_byte; /* seconds */
+    double further;  /* seconds that either rank takes for one more short message; pings only */
     double error;    /* of the line through both at the shorter long one, relative */
 };
 
@@ -104,7 +124,11 @@ static struct line measure_line(MPI_Comm pair, exchange *run, char *memory)
         bytes = LONG_SLOW;
     const double shorter = time_exchange(pair, run, memory, bytes);
     const double longer = time_exchange(pair, run, memory, 4 * bytes);
-    struct line line = {seconds, fmax(longer - shorter, longer / 100) / (3. * bytes), 0};
+    struct line line = {.constant = seconds,
+                        .per_byte = fmax(longer - shorter, longer / 100) / (3. * bytes)};
+    if (run == ping)
+        line.further =
+            fmax(0, time_exchange(pair, burst, memory, SHORT) - seconds) / (2 * (BURST - 1));
     line.error = fabs(line.constant + line.per_byte * bytes - shorter) / shorter;
     return line;
 }
@@ -113,7 +137,7 @@ static struct line measure_line(MPI_Comm pair, exchange *run, char *memory)
 static struct line measure_pair(MPI_Comm sync, int first, int second, exchange *run,
                                 const char *const *key)
 {
-    struct line line = {0, 0, 0};
+    struct line line = {0};
     MPI_Comm plain, pair;
     MPI_Info info;
     int rank;
@@ -135,7 +159,7 @@ static struct line measure_pair(MPI_Comm sync, int first, int second, exchange *
         free(memory);
     }
     meet(sync);
-    MPI_Bcast(&line, 3, MPI_DOUBLE, first, sync);
+    MPI_Bcast(&line, sizeof line / sizeof(double), MPI_DOUBLE, first, sync);
     return line;
 }
 
@@ -191,20 +215,24 @@ static void measure_between(MPI_Comm sync, const struct places *places,
     const int pairs = places->hosts == 2          ? 1
                       : places->hosts < PAIRS_MAX ? places->hosts
                                                   : PAIRS_MAX;
-    double alpha[PAIRS_MAX] = {0}, per_byte[PAIRS_MAX] = {0}, error[PAIRS_MAX] = {0};
+    double alpha[PAIRS_MAX] = {0}, per_byte[PAIRS_MAX] = {0}, further[PAIRS_MAX] = {0},
+           error[PAIRS_MAX] = {0};
     for (int p = 0; p < pairs; p++) {
         const int host = (int)((long)p * places->hosts / pairs);
         const struct line line = measure_pair(
             sync, places->leader[host], places->leader[(host + 1) % places->hosts], ping, NULL);
         alpha[p] = line.constant / 2; /* there, and back */
         per_byte[p] = line.per_byte / 2;
+        further[p] = line.further;
         error[p] = line.error;
     }
     qsort(alpha, (size_t)pairs, sizeof *alpha, by_value);
     qsort(per_byte, (size_t)pairs, sizeof *per_byte, by_value);
+    qsort(further, (size_t)pairs, sizeof *further, by_value);
     qsort(error, (size_t)pairs, sizeof *error, by_value);
     entry->value[STRAG_MODEL_ALPHA] = tidy(STRAG_MODEL_ALPHA, alpha[pairs / 2]);
     entry->value[STRAG_MODEL_BANDWIDTH] = tidy(STRAG_MODEL_BANDWIDTH, 1 / per_byte[pairs / 2]);
+    entry->value[STRAG_MODEL_OVERHEAD] = tidy(STRAG_MODEL_OVERHEAD, further[pairs / 2]);
     entry->error = error[pairs / 2];
 }
 

@@ -7,6 +7,8 @@
  *                               a short one's time, and the slope between two long ones, so that
  *                               what a link lets pass at once (a shaper's burst, a socket's buffer)
  *                               does not count
+ *     overhead                  a short ping with 15 more short messages on the way there: the time
+ *                               that it takes longer, for each end of each of them
  *     local-alpha,              allreduces of two ranks of a host by recursive-doubling: one
  *     local-bandwidth           message each way and one reduction, over whatever strag uses there
  *     reduce-bandwidth          MPI_Reduce_local

@@ -83,9 +83,12 @@ static void write_origins(const struct machine *machine)
 void write_model(const struct machine *machine)
 {
     const struct strag_model *model = &machine->sourced.model;
-    printf("alpha = %g us, bandwidth = %g Gbit/s", model->alpha * 1e6, model->bandwidth * 8 / 1e9);
+    printf("alpha = %g us, overhead = %g us, bandwidth = %g Gbit/s", model->alpha * 1e6,
+           model->overhead * 1e6, model->bandwidth * 8 / 1e9);
     if (model->link_latency > 0 || model->hop_latency > 0)
         printf(", link = %g ns, hop = %g ns", model->link_latency * 1e9, model->hop_latency * 1e9);
+    if (model->injection_bandwidth > 0)
+        printf(", injection = %g Gbit/s", model->injection_bandwidth * 8 / 1e9);
     if (ranks_per_host_of(machine) != 1)
         printf(", within a host alpha = %g us, bandwidth = %g Gbit/s", model->local_alpha * 1e6,
                model->local_bandwidth * 8 / 1e9);
@@ -167,13 +170,12 @@ void write_json_machine(const struct machine *machine)
     write_json_string(machine_title(machine, title, sizeof title));
     printf(",\"hosts\":%d,\"ranks_per_host\":%d", hosts_of(machine), ranks_per_host_of(machine));
     write_json_state(machine);
-    printf(",\"alpha_us\":%.9g,\"local_alpha_us\":%.9g", model->alpha * 1e6,
-           model->local_alpha * 1e6);
-    printf(",\"bandwidth_gbit\":%.9g,\"local_bandwidth_gbit\":%.9g", model->bandwidth * 8 / 1e9,
-           model->local_bandwidth * 8 / 1e9);
-    printf(",\"link_latency_ns\":%.9g,\"hop_latency_ns\":%.9g", model->link_latency * 1e9,
-           model->hop_latency * 1e9);
-    printf(",\"reduce_bandwidth_gbit\":%.9g,\"ties\":\"%s\"", model->reduce_bandwidth * 8 / 1e9,
-           model->ties == STRAG_TIES_SPLIT ? "split" : "plus");
+    for (int id = 0; id < STRAG_MODEL_NUMBERS; id++) {
+        const struct strag_model_number *number = &strag_model_numbers[id];
+        const char *unit = number->unit[0] == 'G' ? "gbit" : number->unit;
+        printf(",\"%s_%s\":%.9g", number->parameter, unit,
+               strag_model_value(model, id) / number->scale);
+    }
+    printf(",\"ties\":\"%s\"", model->ties == STRAG_TIES_SPLIT ? "split" : "plus");
     write_json_origins(machine);
 }

@@ -90,7 +90,10 @@ class Prices:
         """{size: seconds}, or nothing where the algorithm cannot be planned."""
         if algorithm == "swing":  # all steps divide: the paper has no fewer blocks
             options = (*options, "--blocks", scenario.ranks * 2 * scenario.dims)
-        run = self.run(["cost", algorithm], scenario, alpha, *options,
+        # The paper's hosts use all ports, and a message costs them nothing.
+        if "--ports" not in options:
+            options = (*options, "--ports", 2 * scenario.dims)
+        run = self.run(["cost", algorithm], scenario, alpha, *options, "--overhead", 0,
                        "--mode", "rounds", "--format", "csv")
         if run.returncode == 2 and f"{algorithm} needs" in run.stderr:
             return {}

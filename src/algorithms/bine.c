@@ -29,7 +29,6 @@
  * Locality", SC'25: the distance-doubling and the distance-halving butterfly.)
  */
 #include "algorithms/butterfly.h"
-#include "algorithms/tree.h"
 
 #include <stdint.h>
 
@@ -81,7 +80,7 @@ const struct strag_algorithm strag_bine = {
     .sent = "2(p-1)/p (+1 per d_i != 2^k)",
     .form = &near_first,
     .check = strag_butterfly_check,
-    .adds_nothing = strag_tree_is_one_switch,
+    .choices = strag_butterfly_choices,
     .claim = strag_butterfly_claim,
     .build = strag_butterfly_build,
     .like = like,
@@ -94,7 +93,7 @@ const struct strag_algorithm strag_bine_latency = {
     .sent = "sum(log2 d_i) (+1 per d_i != 2^k)",
     .form = &far_first,
     .check = strag_butterfly_check,
-    .adds_nothing = strag_tree_is_one_switch,
+    .choices = strag_butterfly_choices,
     .claim = strag_butterfly_claim,
     .build = strag_butterfly_build,
     .like = like,

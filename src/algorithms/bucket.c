@@ -45,7 +45,6 @@ int strag_rings_create(int n, int parts, int dims, const int32_t *size, struct s
     for (int d = 0, stride = 1; d < dims; stride *= size[d++]) {
         made->size[d] = size[d];
         made->stride[d] = stride;
-        made->longest = size[d] > made->longest ? size[d] : made->longest;
     }
     *rings = made;
     return STRAG_OK;
@@ -64,10 +63,15 @@ static int dimension(const struct strag_rings *rings, int part, int phase)
     return (part + phase) % rings->dims;
 }
 
-/* Rounds of a phase: with all ports, of the longest dimension. */
+/* Rounds of a phase: of the longest dimension that a part is in. */
 static int phase_rounds(const struct strag_rings *rings, int phase)
 {
-    return (rings->parts > 1 ? rings->longest : rings->size[phase]) - 1;
+    int longest = 0;
+    for (int part = 0; part < rings->parts && part < rings->dims; part++) {
+        const int size = rings->size[dimension(rings, part, phase)];
+        longest = size > longest ? size : longest;
+    }
+    return longest - 1;
 }
 
 /* Phases s = 0 .. dims - 1 are the reduce-scatter, and the others the same backwards. */
@@ -174,6 +178,7 @@ static int prepare(const struct strag_problem *problem, void **prepared, struct 
     const struct strag_box *box = problem->topology ? problem->topology->box : NULL;
     struct strag_torus torus = strag_torus_of_ranks(problem);
     struct strag_rings *rings;
+    strag_torus_set_ports(problem, problem->n, &torus);
     int status = strag_rings_create(problem->n, torus.parts, torus.dims, torus.size, &rings, err);
     if (status != STRAG_OK)
         return status;
@@ -181,6 +186,12 @@ static int prepare(const struct strag_problem *problem, void **prepared, struct 
     rings->cell_of = box ? box->cell_of : NULL;
     *prepared = rings;
     return STRAG_OK;
+}
+
+static int choices(const struct strag_problem *problem, int *blocks)
+{
+    const struct strag_torus torus = strag_torus_of_ranks(problem);
+    return strag_torus_choices(problem, &torus, problem->n, blocks);
 }
 
 /* All rings move on by one. */
@@ -196,6 +207,7 @@ const struct strag_algorithm strag_bucket = {
     .sent = "2(n-1)/n",
     .check = check,
     .adds_nothing = strag_tree_is_one_switch,
+    .choices = choices,
     .prepare = prepare,
     .release = strag_rings_release,
     .claim = strag_rings_claim,

@@ -9,8 +9,7 @@
 /* What both prepare. */
 struct strag_rings {
     int n, dims;
-    int parts; /* 1, or two per dimension */
-    int longest;
+    int parts; /* 1 to two per dimension */
     int size[31], stride[31];
     const int32_t *rank_at, *cell_of; /* [cell], [rank]; NULL: they are the same */
     struct strag_tree *tree;          /* that has these, or NULL */

@@ -27,6 +27,7 @@ static struct field find_field(const struct strag_problem *problem)
         field.steps += fold.log;
         field.active *= fold.active;
     }
+    strag_torus_set_ports(problem, butterfly->whole ? 1 : field.active, &field.torus);
     return field;
 }
 
@@ -34,6 +35,13 @@ int strag_butterfly_check(const struct strag_problem *problem, struct strag_erro
 {
     return strag_torus_check_ranks(problem, problem->algorithm->name, find_field(problem).active,
                                    err);
+}
+
+int strag_butterfly_choices(const struct strag_problem *problem, int *blocks)
+{
+    const struct strag_butterfly *butterfly = problem->algorithm->form;
+    const struct field field = find_field(problem);
+    return strag_torus_choices(problem, &field.torus, butterfly->whole ? 1 : field.active, blocks);
 }
 
 void strag_butterfly_claim(const struct strag_problem *problem, struct strag_claim *claim)

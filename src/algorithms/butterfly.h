@@ -15,9 +15,9 @@
  *      1       1, t = 0    4              2 .. 3         1              4 .. 5
  *      2       0, t = 1    2              1              7              7
  *
- * With 2D ports the vector has 2D parts, each with a butterfly of its own: D plain ones, which
- * begin in another dimension each, and D mirrored ones, which do the same with every coordinate
- * negated and so use the links that the plain ones leave.
+ * With up to 2D ports the vector has as many parts, each with a butterfly of its own: D plain ones,
+ * which begin in another dimension each, and D mirrored ones, which do the same with every
+ * coordinate negated and so use the links that the plain ones leave.
  *
  * In a dimension of d hosts that is no power of two the first 2 (d - 2^k) coordinates are folded
  * (fold.h): dimension after dimension, one round each, before the butterfly and once more behind
@@ -63,6 +63,7 @@ static inline int strag_butterfly_half(int x, int t, int log)
 
 /* The functions of these rows. */
 int strag_butterfly_check(const struct strag_problem *problem, struct strag_error *err);
+int strag_butterfly_choices(const struct strag_problem *problem, int *blocks);
 void strag_butterfly_claim(const struct strag_problem *problem, struct strag_claim *claim);
 void strag_butterfly_build(const struct strag_problem *problem, int rank,
                            struct strag_builder *builder);

@@ -40,11 +40,13 @@
  *
  *     rounds 2(n-1)        sent 2(n-1)/n with n blocks; with m of them (m+n-2)/m, or 1 if more
  */
-#include "plan/algorithm.h"
+#include "algorithms/tree.h"
 
 enum {
     RANKS_MOST = 1024, /* a plan has up to 4n operations, and all of them 2n^2 messages */
     RANKS_SOON = 128,  /* looked at in no time */
+    TREE_RANKS = 16,   /* ... and perhaps better than others */
+    GRID_RANKS = 64,
 };
 
 static int blocks_of(const struct strag_problem *problem)
@@ -73,12 +75,12 @@ static bool on_request(const struct strag_problem *problem)
     return problem->n > RANKS_SOON;
 }
 
-/* By the cost model, ring and flexreduce take no longer; but for some hundred bytes with a
- * straggler, which is not worth pricing it at every communicator's first call. */
+/* With more ranks two messages for each of the others take longer than some rounds; and on trees
+ * flexreduce takes no longer, but with several ranks on a host where these are few. */
 static bool adds_nothing(const struct strag_problem *problem)
 {
-    (void)problem;
-    return true;
+    const bool tree = !problem->topology || problem->topology->network == STRAG_NETWORK_TREE;
+    return strag_tree_is_one_switch(problem) || problem->n > (tree ? TREE_RANKS : GRID_RANKS);
 }
 
 /* One rank that sums up, twice as many, ..., all of them. */

@@ -73,7 +73,7 @@ enum { NONE = -1, SEGMENTS_MAX = 512, SEGMENTS_MOST = 32, SEGMENTS_LEAST = 4 };
 enum { DOUBLINGS = 2, GROWING_MAX = 128 };
 
 /* With more ranks a table compares fewer numbers of segments. */
-enum { MANY_RANKS = 256 };
+enum { MANY_RANKS = 256, FLAT_RANKS = 64 };
 
 /* A level of the reduce-scatter or of the allgather. */
 struct stage {
@@ -395,7 +395,14 @@ static int like(const struct strag_problem *problem, enum strag_machine machine,
     return machine == STRAG_MACHINE_TORUS ? rank : 0;
 }
 
+/* Where there is one level only, and many ranks, two messages for each of the others take longer
+ * than some rounds. */
 static bool adds_nothing(const struct strag_problem *problem)
+{
+    return strag_tree_is_flat(problem) && problem->n > FLAT_RANKS;
+}
+
+static bool adds_nothing_pipelined(const struct strag_problem *problem)
 {
     return strag_tree_is_flat(problem) && strag_uplinks_alike(problem);
 }
@@ -410,7 +417,7 @@ const struct strag_algorithm strag_flexreduce = {
     .unshare = unshare,
     .prepare = prepare,
     .release = free,
-    .adds_nothing = strag_tree_is_flat,
+    .adds_nothing = adds_nothing,
     .claim = claim,
     .sent_max = sent_max,
     .build = build,
@@ -429,7 +436,7 @@ const struct strag_algorithm strag_flexreduce_pipelined = {
     .unshare = unshare,
     .prepare = prepare_pipelined,
     .release = free,
-    .adds_nothing = adds_nothing,
+    .adds_nothing = adds_nothing_pipelined,
     .choices = choices,
     .claim = claim,
     .sent_max = sent_max,

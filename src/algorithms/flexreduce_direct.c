@@ -33,21 +33,20 @@
  * `weighted` carries as little in (k+1)(h-1) rounds, where no rank has to deal with more than two
  * others at once.
  *
- * It runs only where it is named. The model counts a latency for each round of the others and none
- * for further messages of a round, so by the model it is better than they are; but the engine does
- * not wait between rounds whose messages do not need each other, and so others took as long or less
- * where it was measured (doc/search.md).
- *
  *     rounds           k - 1 + 2 levels
  *     sent by a rank   about 2(n-1)/n with one segment
  */
 #include "algorithms/flex_shares.h"
 #include "algorithms/flex_step.h"
+#include "algorithms/uplinks.h"
 
 #include <stdlib.h>
 
 /* Segments that a user may ask for. */
 enum { SEGMENTS_MAX = 512 };
+
+/* Of so many ranks all messages are looked at in no time. */
+enum { RANKS_SOON = 256 };
 
 /* Shared by all counts of segments. */
 struct shares {
@@ -69,11 +68,16 @@ static int check(const struct strag_problem *problem, struct strag_error *err)
                               : status;
 }
 
-/* The model thinks better of it than it is: see above. */
-static bool on_request(const struct strag_problem *problem)
+/* Without levels and slow links it is flexreduce. */
+static bool adds_nothing(const struct strag_problem *problem)
 {
-    (void)problem;
-    return true;
+    return strag_tree_is_flat(problem) && strag_uplinks_alike(problem);
+}
+
+/* A round has all of a rank's messages. */
+static bool takes_long(const struct strag_problem *problem)
+{
+    return problem->n > RANKS_SOON;
 }
 
 static void unshare(void *shared)
@@ -251,11 +255,12 @@ const struct strag_algorithm strag_flexreduce_direct = {
     .rounds = "k-1+2L",
     .sent = "about 2(n-1)/n",
     .check = check,
+    .adds_nothing = adds_nothing,
+    .takes_long = takes_long,
     .share = share,
     .unshare = unshare,
     .prepare = prepare,
     .release = free,
-    .on_request = on_request,
     .choices = choices,
     .claim = claim,
     .sent_max = sent_max,

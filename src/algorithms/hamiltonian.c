@@ -74,6 +74,7 @@ static struct plane find_plane(const struct strag_problem *problem)
     bool mixed = (plane.rows - plane.columns) % 2 != 0;
     plane.head = mixed && plane.columns % 2 ? plane.columns : plane.columns - 1;
     plane.switches = mixed && plane.rows % 2 ? plane.rows : plane.rows - 1;
+    strag_torus_set_ports(problem, problem->n, &plane.torus);
     plane.parts = problem->ports ? problem->ports : plane.torus.parts;
     return plane;
 }
@@ -245,6 +246,12 @@ static void build(const struct strag_problem *problem, int rank, struct strag_bu
     }
 }
 
+static int choices(const struct strag_problem *problem, int *blocks)
+{
+    const struct strag_torus torus = strag_torus_of_ranks(problem);
+    return strag_torus_choices(problem, &torus, problem->n, blocks);
+}
+
 static int alike(const struct strag_problem *problem, int round)
 {
     return strag_ring_alike(problem->n, round);
@@ -256,6 +263,7 @@ const struct strag_algorithm strag_hamiltonian = {
     .rounds = "2(n-1)",
     .sent = "2(n-1)/n",
     .check = check,
+    .choices = choices,
     .prepare = prepare,
     .release = free,
     .adds_nothing = strag_tree_is_one_switch,

@@ -4,16 +4,17 @@
  * pieces together again in the opposite order.
  *
  * p ranks, p blocks. Each rank is responsible for a range of blocks, at first all of them. In every
- * round of the reduce-scatter it keeps the half that its partner does not, and sends the other.
+ * round of the reduce-scatter it keeps the half that its partner does not, and sends the other:
+ * most to the nearest rank, which is the nearest host where ranks are in the order of the machine.
  * With p = 8 rank 0 does this:
  *
  *     round    partner    sends     receives
- *       0         4       4 .. 7    0 .. 3     reduced      reduce-scatter
+ *       0         1       4 .. 7    0 .. 3     reduced      reduce-scatter
  *       1         2       2 .. 3    0 .. 1     reduced
- *       2         1       1         0          reduced
- *       3         1       0         1          replaced     allgather
+ *       2         4       1         0          reduced
+ *       3         4       0         1          replaced     allgather
  *       4         2       0 .. 1    2 .. 3     replaced
- *       5         4       0 .. 3    4 .. 7     replaced
+ *       5         1       0 .. 3    4 .. 7     replaced
  *
  * Ranks above a power of two are folded (fold.h).
  *
@@ -23,17 +24,8 @@
  */
 #include "algorithms/butterfly.h"
 
-static int peer(int x, int t, int log)
-{
-    return x ^ 1 << (log - 1 - t);
-}
-
-static int half(int x, int t, int log)
-{
-    return x >> (log - 1 - t) & 1;
-}
-
-static const struct strag_butterfly halving = {.line = true, .peer = peer, .half = half};
+static const struct strag_butterfly halving = {
+    .line = true, .peer = strag_butterfly_peer, .half = strag_butterfly_half};
 
 const struct strag_algorithm strag_recursive_halving = {
     .name = "recursive-halving",

@@ -56,7 +56,9 @@
  *     sent by a rank   2(B-1)/B + (q-k)/B vectors
  *
  * The number of blocks selects the form: all steps divide, or a quarter, half or three quarters of
- * them, but none from the first list of odd size on, so that all ranges are equally long.
+ * them, but none from the first list of odd size on, so that all ranges are equally long. Where the
+ * ports are left open on a grid, n blocks are the form with 1 port, unless they are already one of
+ * these forms with all ports (bine is the same, then).
  *
  * (De Sensi et al., "Swing: Short-cutting Rings for Higher Bandwidth Allreduce", sections 3 and 4.)
  */
@@ -241,24 +243,44 @@ static int blocks_of_form(const struct strag_problem *problem, int scatter)
     return swing.torus.parts * swing.blocks;
 }
 
+/* Are n blocks the form with 1 port? */
+static bool has_one_port(const struct strag_problem *problem)
+{
+    bool one = problem->ports == 0 && strag_torus_of(problem).parts > 1;
+    for (int quarters = 1; one && quarters <= ALL_QUARTERS; quarters++)
+        one = blocks_of_form(problem, dividing_steps(problem, quarters)) != problem->n;
+    return one;
+}
+
+/* The counts of blocks that select a form: ascending, each once, the last one for all steps. */
+static int find_forms(const struct strag_problem *problem, int forms[FORMS + 1])
+{
+    int count = 0;
+    bool one = has_one_port(problem);
+    for (int quarters = 1; quarters <= ALL_QUARTERS; quarters++) {
+        const int form = blocks_of_form(problem, dividing_steps(problem, quarters));
+        if (one && problem->n < form)
+            forms[count++] = problem->n;
+        one = one && problem->n > form;
+        if (count == 0 || form != forms[count - 1])
+            forms[count++] = form;
+    }
+    return count;
+}
+
 static int check(const struct strag_problem *problem, struct strag_error *err)
 {
     return strag_torus_check(problem, "swing", problem->n, err);
 }
 
-/* The accepted counts, "3, 6 or 12": ascending, each once. */
+/* The accepted counts: "3, 6 or 12". */
 static int refuse_blocks(const struct strag_problem *problem, struct strag_error *err)
 {
-    char list[FORMS * 16] = "";
-    int form[FORMS + 1] = {0}, last = ALL_QUARTERS;
-    for (int quarters = 1; quarters <= ALL_QUARTERS; quarters++)
-        form[quarters] = blocks_of_form(problem, dividing_steps(problem, quarters));
-    for (int quarters = 1, length = 0; quarters <= last; quarters++) {
-        if (form[quarters] == form[quarters - 1])
-            continue;
-        const char *comma = length == 0 ? "" : form[quarters] == form[last] ? " or " : ", ";
-        length +=
-            snprintf(list + length, sizeof list - (size_t)length, "%s%d", comma, form[quarters]);
+    char list[(FORMS + 1) * 16] = "";
+    int forms[FORMS + 1], count = find_forms(problem, forms);
+    for (int f = 0, length = 0; f < count; f++) {
+        const char *comma = f == 0 ? "" : f == count - 1 ? " or " : ", ";
+        length += snprintf(list + length, sizeof list - (size_t)length, "%s%d", comma, forms[f]);
     }
     return strag_fail(err, STRAG_ERR_UNSUPPORTED,
                       "swing cuts the vector of %d ranks into %s blocks; %d is not possible",
@@ -272,19 +294,24 @@ static int prepare(const struct strag_problem *problem, void **prepared, struct 
         if (problem->blocks == 0 || problem->blocks == blocks_of_form(problem, scatter))
             return prepare_form(problem, scatter, prepared, err);
     }
+    if (problem->blocks == problem->n && has_one_port(problem)) {
+        struct strag_problem one = *problem;
+        one.ports = 1;
+        return prepare_form(&one, dividing_steps(problem, ALL_QUARTERS), prepared, err);
+    }
     return refuse_blocks(problem, err);
 }
 
 /* All steps; and each of the other forms once, but for the one that is swing-latency. */
 static int choices(const struct strag_problem *problem, int *blocks)
 {
-    int count = 0, last = blocks_of_form(problem, 0);
-    int most = blocks_of_form(problem, dividing_steps(problem, ALL_QUARTERS));
+    const int latency = blocks_of_form(problem, 0);
+    const bool one = has_one_port(problem);
+    int forms[FORMS + 1], last = find_forms(problem, forms) - 1, count = 0;
     blocks[count++] = 0;
-    for (int quarters = 1; quarters < ALL_QUARTERS; quarters++) {
-        int form = blocks_of_form(problem, dividing_steps(problem, quarters));
-        if (form > last && form < most)
-            blocks[count++] = last = form;
+    for (int f = 0; f < last; f++) {
+        if (forms[f] > latency || (one && forms[f] == problem->n))
+            blocks[count++] = forms[f];
     }
     return count;
 }
@@ -313,7 +340,17 @@ static int check_latency(const struct strag_problem *problem, struct strag_error
 static int prepare_latency(const struct strag_problem *problem, void **prepared,
                            struct strag_error *err)
 {
-    return prepare_form(problem, 0, prepared, err);
+    struct strag_torus torus = strag_torus_of(problem);
+    struct strag_problem ported = *problem;
+    strag_torus_set_ports(problem, torus.local, &torus);
+    ported.ports = torus.parts;
+    return prepare_form(&ported, 0, prepared, err);
+}
+
+static int choices_latency(const struct strag_problem *problem, int *blocks)
+{
+    const struct strag_torus torus = strag_torus_of(problem);
+    return strag_torus_choices(problem, &torus, torus.local, blocks);
 }
 
 const struct strag_algorithm strag_swing_latency = {
@@ -322,6 +359,7 @@ const struct strag_algorithm strag_swing_latency = {
     .rounds = "sum ceil(log2 d_i)",
     .sent = "sum ceil(log2 d_i)",
     .check = check_latency,
+    .choices = choices_latency,
     .prepare = prepare_latency,
     .release = free,
     .claim = claim,

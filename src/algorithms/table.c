@@ -11,11 +11,11 @@
     row(strag_circulant) \
     row(strag_recursive_halving) \
     row(strag_ring) \
-    row(strag_bucket) \
     row(strag_swing_latency) \
     row(strag_swing) \
     row(strag_bine) \
     row(strag_bine_latency) \
+    row(strag_bucket) \
     row(strag_trivance) \
     row(strag_trivance_latency) \
     row(strag_torus_halving) \

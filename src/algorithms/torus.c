@@ -28,9 +28,10 @@ struct strag_torus strag_torus_of(const struct strag_problem *problem)
         add_dimension(&torus, box->size[d], box->wrap[d]);
     if (!box)
         add_dimension(&torus, problem->n / torus.local, true);
-    bool all_ports = problem->ports ? problem->ports > 1 : torus.grid;
-    if (all_ports && torus.dims > 0)
+    if (problem->ports == 0 && torus.grid && torus.dims > 0)
         torus.parts = 2 * torus.dims;
+    if (problem->ports > 0 && problem->ports <= 2 * torus.dims)
+        torus.parts = problem->ports;
     return torus;
 }
 
@@ -46,13 +47,34 @@ struct strag_torus strag_torus_of_ranks(const struct strag_problem *problem)
     return line;
 }
 
+void strag_torus_set_ports(const struct strag_problem *problem, int blocks,
+                           struct strag_torus *torus)
+{
+    const int parts = problem->blocks / blocks;
+    if (torus->grid && problem->ports == 0 && problem->blocks % blocks == 0 &&
+        (parts == 1 || parts == torus->dims))
+        torus->parts = parts;
+}
+
+int strag_torus_choices(const struct strag_problem *problem, const struct strag_torus *torus,
+                        int blocks, int *choices)
+{
+    int count = 0;
+    choices[count++] = 0;
+    if (torus->grid && problem->ports == 0 && torus->dims > 0)
+        choices[count++] = blocks;
+    if (count == 2 && torus->dims > 1)
+        choices[count++] = torus->dims * blocks;
+    return count;
+}
+
 /* The number of ports, and that all blocks can be counted. */
 static int check_parts(const struct strag_problem *problem, const struct strag_torus *torus,
                        const char *name, int blocks, struct strag_error *err)
 {
-    if (problem->ports > 1 && problem->ports != 2 * torus->dims)
+    if (problem->ports > 1 && problem->ports > 2 * torus->dims)
         return strag_fail(err, STRAG_ERR_UNSUPPORTED,
-                          "%s drives 1 port, or 2 for each dimension with more than one host, "
+                          "%s drives up to 2 ports for each dimension with more than one host, "
                           "here %d; not %d",
                           name, 2 * torus->dims, problem->ports);
     if (blocks > INT_MAX / 2 / torus->parts)

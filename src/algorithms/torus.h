@@ -8,7 +8,9 @@
  * different numbers of ranks, every rank counts as a host of its own.
  *
  * The vector may be worked on in several parts at the same time, one per port: each part starts in
- * another dimension and, in the second half of the parts, goes the other way round (mirrored).
+ * another dimension and, from part `dims` on, goes the other way round (mirrored). How many ports
+ * are best depends on the vector's size, as further messages of a round cost their ranks time: so
+ * where the number is left open the count of blocks may select it.
  */
 #ifndef STRAG_TORUS_H
 #define STRAG_TORUS_H
@@ -22,7 +24,7 @@ struct strag_torus {
     int stride[STRAG_DIMS_MAX]; /* from a cell to the next one in this dimension */
     bool wrap[STRAG_DIMS_MAX];  /* the last cell and the first are neighbours */
     int hosts, local;           /* local: ranks on each host */
-    int parts;                  /* 1, or two per dimension */
+    int parts;                  /* 1 to two per dimension */
     bool grid;                  /* there is a box: hosts have links to neighbours */
     const struct strag_topology *topology;
 };
@@ -33,6 +35,20 @@ struct strag_torus strag_torus_of(const struct strag_problem *problem);
 
 /** The same, but where there is no box each rank counts as a host of its own. */
 struct strag_torus strag_torus_of_ranks(const struct strag_problem *problem);
+
+/**
+ * The ports that a problem leaves open, if its count of blocks says how many: 1, one per dimension,
+ * or two.
+ *
+ * @param blocks  how many each part has
+ */
+void strag_torus_set_ports(const struct strag_problem *problem, int blocks,
+                           struct strag_torus *torus);
+
+/** For strag_algorithm.choices: the counts of blocks for these numbers of ports, 0 for the most.
+ * @return how many */
+int strag_torus_choices(const struct strag_problem *problem, const struct strag_torus *torus,
+                        int blocks, int *choices);
 
 /**
  * The check of every algorithm that runs on strag_torus: the number of ports, and that all blocks

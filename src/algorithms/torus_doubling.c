@@ -31,6 +31,7 @@ const struct strag_algorithm strag_torus_doubling = {
     .form = &doubling,
     .check = strag_butterfly_check,
     .adds_nothing = strag_tree_is_one_switch,
+    .choices = strag_butterfly_choices,
     .claim = strag_butterfly_claim,
     .build = strag_butterfly_build,
 };
@@ -43,6 +44,7 @@ const struct strag_algorithm strag_torus_halving = {
     .form = &halving,
     .check = strag_butterfly_check,
     .adds_nothing = strag_tree_is_one_switch,
+    .choices = strag_butterfly_choices,
     .claim = strag_butterfly_claim,
     .build = strag_butterfly_build,
 };

@@ -7,47 +7,78 @@
 #include "model/network.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 double strag_bound_one_flow(int hosts, double factor)
 {
     return fmax(2 * factor * (hosts - 1) / (factor * (hosts - 2) + 2), factor);
 }
 
-/* What the hosts' uplinks are like. */
+/* [node]: bytes per second that leave a host for the network; those of other nodes tell nothing.
+ * @return NULL: out of memory */
+static double *find_rates(const struct strag_links *links)
+{
+    const struct strag_topology *topology = links->topology;
+    const bool tree = topology->network == STRAG_NETWORK_TREE;
+    const size_t positions = tree ? 0 : (size_t)strag_grid_positions(&topology->grid);
+    double *rates = calloc((size_t)topology->nnodes + positions, sizeof *rates);
+    double *leaving = rates ? rates + topology->nnodes : NULL; /* [position] */
+    for (int link = links->in_tree; rates && link < links->nlinks; link++) {
+        const struct strag_link_ends ends = strag_link_ends(links, link);
+        if (ends.from >= 0)
+            leaving[ends.from] += strag_link_bandwidth(links, link);
+    }
+    for (int i = 0; rates && i < topology->nnodes; i++) {
+        rates[i] = links->bandwidth[2 * i];
+        if (!tree && topology->nodes[i].level == STRAG_LEVEL_HOST)
+            rates[i] = fmin(rates[i], leaving[topology->nodes[i].position]);
+    }
+    return rates;
+}
+
+/* What the hosts' rates are like. */
 struct sums {
     int hosts, slow;       /* slow: slower than the fastest by more than rounding */
     double fastest, total; /* bytes per second */
     double slowest;
 };
 
-static struct sums sum_up(const struct strag_links *links)
+static struct sums sum_up(const struct strag_topology *topology, const double *rates)
 {
-    const struct strag_topology *topology = links->topology;
     struct sums sums = {.slowest = INFINITY};
     for (int i = 0; i < topology->nnodes; i++) {
         if (topology->nodes[i].level != STRAG_LEVEL_HOST)
             continue;
         sums.hosts++;
-        sums.total += links->bandwidth[2 * i];
-        sums.fastest = fmax(sums.fastest, links->bandwidth[2 * i]);
-        sums.slowest = fmin(sums.slowest, links->bandwidth[2 * i]);
+        sums.total += rates[i];
+        sums.fastest = fmax(sums.fastest, rates[i]);
+        sums.slowest = fmin(sums.slowest, rates[i]);
     }
     for (int i = 0; i < topology->nnodes; i++)
-        sums.slow += topology->nodes[i].level == STRAG_LEVEL_HOST &&
-                     links->bandwidth[2 * i] < sums.fastest * (1 - 1e-9);
+        sums.slow +=
+            topology->nodes[i].level == STRAG_LEVEL_HOST && rates[i] < sums.fastest * (1 - 1e-9);
     return sums;
 }
 
-static void find_bound(const struct strag_links *links, struct strag_lower_bound *bound)
+static void find_bound(const struct strag_topology *topology, const struct strag_state *state,
+                       const double *rates, struct strag_lower_bound *bound)
 {
-    struct sums sums = sum_up(links);
+    struct sums sums = sum_up(topology, rates);
     if (sums.hosts < 2)
         return;
     bound->shared = fmax(2.0 * (sums.hosts - 1) / sums.total, 1 / sums.slowest);
     bound->one_flow = bound->shared;
-    if (sums.slow == 1)
+    if (sums.slow == 1 && topology->network == STRAG_NETWORK_TREE)
         bound->one_flow =
             strag_bound_one_flow(sums.hosts, sums.fastest / sums.slowest) / sums.fastest;
+    for (int i = 0; state && i < state->nstragglers; i++) {
+        const struct strag_straggler *straggler = &state->straggler[i];
+        const double late = 1 / rates[topology->host_node[straggler->rank]];
+        if (straggler->delay < bound->delay)
+            continue;
+        bound->late = straggler->delay > bound->delay ? late : fmax(late, bound->late);
+        bound->delay = straggler->delay;
+    }
 }
 
 int strag_lower_bound(const struct strag_problem *problem, const struct strag_model *model,
@@ -55,12 +86,21 @@ int strag_lower_bound(const struct strag_problem *problem, const struct strag_mo
 {
     struct strag_links *links;
     *bound = (struct strag_lower_bound){0};
-    if (problem->topology && problem->topology->network != STRAG_NETWORK_TREE)
-        return STRAG_OK;
     int status = strag_links_of(problem, model, &links, err);
     if (status != STRAG_OK)
         return status;
-    find_bound(links, bound);
+    double *rates = find_rates(links);
+    if (rates)
+        find_bound(links->topology, problem->state, rates, bound);
+    else
+        status = strag_fail(err, STRAG_ERR_MEMORY, "out of memory for the rates of %d ranks",
+                            problem->n);
+    free(rates);
     strag_links_free(links);
-    return STRAG_OK;
+    return status;
+}
+
+double strag_lower_bound_seconds(const struct strag_lower_bound *bound, double bytes)
+{
+    return fmax(bound->shared * bytes, bound->late > 0 ? bound->delay + bound->late * bytes : 0);
 }

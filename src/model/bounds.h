@@ -23,17 +23,23 @@ double strag_bound_one_flow(int hosts, double factor);
 
 /* The bounds of a problem, in seconds per byte of the vector; 0: none is known. */
 struct strag_lower_bound {
-    double shared;   /* theorem 2 for the rates of all hosts */
-    double one_flow; /* theorem 6 or 13, where one host is slow; else the same as `shared` */
+    double shared;      /* theorem 2 for the rates of all hosts */
+    double one_flow;    /* theorem 6 or 13, where one host is slow; else the same as `shared` */
+    double delay, late; /* the last straggler's delay in seconds; per byte, what has to leave its
+                           host from then on: its vector, or the sum */
 };
 
 /**
- * The bounds for the hosts of a problem, from their links as the model has them. Known for trees
- * of two hosts and more; what switches and links within hosts add to it is not looked at.
+ * The bounds for the hosts of a problem, from their links as the model has them: on a grid all
+ * links of a host together, or what it injects. For two hosts and more; what switches, routes and
+ * links within hosts add to it is not looked at.
  *
- * @return STRAG_OK, or what strag_links_create says
+ * @return STRAG_OK, STRAG_ERR_MEMORY, or what strag_links_create says
  */
 int strag_lower_bound(const struct strag_problem *problem, const struct strag_model *model,
                       struct strag_lower_bound *bound, struct strag_error *err);
+
+/** Seconds from the first rank's arrival for a vector of so many bytes; 0: nothing is known. */
+double strag_lower_bound_seconds(const struct strag_lower_bound *bound, double bytes);
 
 #endif

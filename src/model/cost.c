@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "model/traffic.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -89,6 +90,7 @@ static bool add_part(struct draft *draft, const struct strag_traffic *traffic,
     if (!strag_array_grow(&profile->parts, &draft->parts_room, profile->nparts + 1, sizeof part))
         return false;
     profile->parts[profile->nparts++] = part;
+    profile->posting += part.repeats * traffic->posting;
     profile->before += look->round < draft->joins;
     return true;
 }
@@ -372,6 +374,9 @@ static int add_parts(struct draft *draft, struct strag_traffic *traffic, struct 
     draft->profile->busiest = kinds.count > 0 && !traffic->sample
                                   ? spread(traffic->platform, bandwidth)
                                   : traffic->busiest;
+    if (traffic->moved > 0)
+        draft->profile->distance =
+            traffic->leaving / traffic->moved / log(traffic->platform->links->topology->hosts);
     free(kinds.list);
     return status;
 }
@@ -403,7 +408,6 @@ int strag_profile_attempt(const struct strag_algorithm *algorithm,
         draft.profile->delay = strag_state_delay(problem->state);
         draft.joins = find_joins(&traffic);
         draft.profile->blocks = instance->claim.blocks;
-        draft.profile->chain = instance->claim.chain;
         note_unit(draft.profile, instance);
         status = add_parts(&draft, &traffic, err);
     }
@@ -445,6 +449,14 @@ static bool find_longer(const struct strag_profile *from, int blocks, int *longe
     return steady > 0;
 }
 
+int strag_profile_rounds(const struct strag_profile *profile)
+{
+    int rounds = 0;
+    for (int p = 0; p < profile->nparts; p++)
+        rounds += profile->parts[p].repeats;
+    return rounds;
+}
+
 int strag_profile_resize(const struct strag_profile *from, int blocks, int operations,
                          struct strag_profile **profile, struct strag_error *err)
 {
@@ -474,6 +486,7 @@ int strag_profile_resize(const struct strag_profile *from, int blocks, int opera
     made->lines = memcpy(lines, from->lines, (size_t)from->nlines * sizeof *lines);
     for (int p = 0; p < made->nparts; p++)
         parts[p].repeats += parts[p].steady ? longer : 0;
+    made->posting *= (double)strag_profile_rounds(made) / strag_profile_rounds(from);
     for (int l = 0; l < made->nlines; l++)
         lines[l].per_byte *= from->units / made->units;
     *profile = made;
@@ -487,18 +500,6 @@ void strag_profile_free(struct strag_profile *profile)
     free(profile->parts);
     free(profile->lines);
     free(profile);
-}
-
-double strag_profile_spare(const struct strag_profile *profile)
-{
-    double latency = 0;
-    int rounds = 0;
-    for (int p = 0; p < profile->nparts; p++)
-        rounds += profile->parts[p].repeats;
-    if (profile->chain == 0 || profile->chain >= rounds)
-        return 0;
-    latency = strag_profile_end(profile, 0, profile->nparts, 0, 0);
-    return latency * (rounds - profile->chain) / rounds;
 }
 
 double strag_profile_end(const struct strag_profile *profile, int first, int end, double begin,

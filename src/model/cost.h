@@ -5,11 +5,14 @@
  *     rounds   A round begins when the one before has ended everywhere, and all its messages are
  *              under way together. A message takes the latency of its route, plus the longest of
  *              (bytes of the round on a link / the link's bandwidth) over its links, plus the bytes
- *              it brings / reduce_bandwidth if they are reduced. The sum of the longest messages.
- *              A straggler holds up the first round that it takes part in.
- *     clocks   Every rank goes from round to round on its own; a message begins when both ranks are
- *              in its round. Whatever is under way at the same time shares the links, max-min fair
- *              (flows.h): a simulation, message by message.
+ *              that its receiver reduces in the round / reduce_bandwidth. The sum of the longest
+ * messages. Of several messages to or from other hosts in a round a rank posts one after the other:
+ * for the rank with the most, an `overhead` for each but the first one that it sends, and for each
+ * but the first one that it receives. Where rounds do not need one another (strag_claim.chain) a
+ * latency counts for those that do, and for the others two overheads, at most a latency. A
+ * straggler holds up the first round that it takes part in. clocks   Every rank goes from round to
+ * round on its own; a message begins when both ranks are in its round. Whatever is under way at the
+ * same time shares the links, max-min fair (flows.h): a simulation, message by message.
  *
  * Where all ranks do the same at the same time both give the same. `rounds` is what selects: it
  * looks at rounds that are alike once, and keeps for all sizes together a `profile`, which is a sum
@@ -45,9 +48,12 @@ struct strag_profile {
     int nlines;
     struct strag_cost_line *lines;
     int blocks, unit;   /* strag_algorithm.unit; 0: it has none */
+    double posting;     /* seconds of its latency that strag_model.overhead adds */
     double units;       /* the vector's length, in units as long as the one in its middle */
-    int chain;          /* strag_claim.chain */
     int64_t operations; /* of a rank's plan, where that was asked for */
+    double distance;    /* of the bytes between hosts the share that leaves a group of hosts, beyond
+                           what    neighbours would send out of it, if groups are of any size and hosts
+                           in    their    order; 0 where switches or a grid tell */
     double busiest; /* bytes over the busiest link in the whole plan, per byte of the vector; where
                        rounds are of a kind (strag_algorithm.kind) equal hosts' links in the mean */
 };
@@ -79,11 +85,6 @@ struct strag_cost_line strag_partial_profile_line(const struct strag_partial_pro
 /** Is the estimate known well enough to be of no use? Asked again and again while it is made. */
 typedef bool strag_prune_fn(void *context, const struct strag_partial_profile *partial);
 
-/** A network's latency is counted in every round. Where messages do not need one another
- * (strag_claim.chain) it may be that it counts once for several rounds: how much shorter that is at
- * the most, seconds. */
-double strag_profile_spare(const struct strag_profile *profile);
-
 struct strag_platform;
 
 /* How an estimate is made, where many are. */
@@ -114,6 +115,8 @@ int strag_profile_attempt(const struct strag_algorithm *algorithm,
  */
 int strag_profile_resize(const struct strag_profile *from, int blocks, int operations,
                          struct strag_profile **profile, struct strag_error *err);
+
+int strag_profile_rounds(const struct strag_profile *profile);
 
 /** NULL is allowed. */
 void strag_profile_free(struct strag_profile *profile);

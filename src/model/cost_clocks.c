@@ -29,16 +29,19 @@ enum event { SET_OUT, ARRIVE, EVENTS };
 struct message {
     int from, to, round;
     double amount;   /* bytes of it per byte of the vector */
+    double posting;  /* seconds that the side which has been there takes for its messages before */
     bool reduced;    /* by the receiver; known when that has been there */
     bool from_is_in; /* the sender is the one that has been there first */
     int next;        /* in the list of the rank that it waits for, or of spare ones */
 };
 
 struct rank {
-    int round;       /* in which it is */
-    int open;        /* messages of the round that are not done */
-    double done;     /* when the last one so far was */
-    int first, last; /* of the messages that wait for it */
+    int round;                /* in which it is */
+    int open;                 /* messages of the round that are not done */
+    double reduced;           /* when it has reduced all that has arrived */
+    double done;              /* when the last one so far was */
+    int first, last;          /* of the messages that wait for it */
+    struct strag_posts posts; /* of the round */
 };
 
 struct clocks {
@@ -113,6 +116,16 @@ static void wait_for(struct clocks *clocks, int peer, int m)
     rank->last = m;
 }
 
+/* Seconds for the messages of the round that the entering rank posts, or waits for, before this. */
+static double posting(struct clocks *clocks, const struct strag_op *op)
+{
+    const struct strag_links *links = clocks->subject.links;
+    struct rank *rank = &clocks->ranks[clocks->entering];
+    if (strag_topology_same_host(links->topology, clocks->entering, op->peer))
+        return 0;
+    return links->model.overhead * strag_post(&rank->posts, op);
+}
+
 /* The entering rank meets one of its messages. */
 static void visit(void *context, const struct strag_op *op)
 {
@@ -124,6 +137,7 @@ static void visit(void *context, const struct strag_op *op)
     if (clocks->failed)
         return;
     rank->open++;
+    const double posts = posting(clocks, op);
     int m = find_waiting(clocks, rank, from, to, !sends);
     if (m == NONE) {
         m = new_message(clocks);
@@ -135,6 +149,7 @@ static void visit(void *context, const struct strag_op *op)
             .round = rank->round,
             .amount =
                 strag_block_fraction(&clocks->subject.instance.shape.bounds, op->first, op->count),
+            .posting = posts,
             .reduced = strag_kind_reduces(op->kind),
             .from_is_in = sends,
         };
@@ -144,7 +159,11 @@ static void visit(void *context, const struct strag_op *op)
     if (strag_kind_reduces(op->kind))
         clocks->messages[m].reduced = true;
     struct strag_route route = strag_links_route(clocks->subject.links, from, to, clocks->route);
-    happens(clocks, clocks->now + route.latency, message_tag(clocks, m, SET_OUT));
+    const bool local = strag_topology_same_host(clocks->subject.links->topology, from, to);
+    const double latency =
+        local ? route.latency : strag_subject_latency(&clocks->subject, route.latency);
+    happens(clocks, clocks->now + clocks->messages[m].posting + posts + latency,
+            message_tag(clocks, m, SET_OUT));
 }
 
 /* ---- Ranks ---- */
@@ -156,6 +175,7 @@ static void enter(struct clocks *clocks, int r)
     struct rank *rank = &clocks->ranks[r];
     clocks->entering = r;
     rank->done = clocks->now;
+    rank->posts = (struct strag_posts){0};
     while (rank->open == 0 && ++rank->round < subject->instance.claim.rounds && !clocks->failed)
         strag_subject_visit(subject, r, (struct strag_rounds){rank->round, rank->round + 1});
 }
@@ -178,8 +198,11 @@ static void arrive(struct clocks *clocks, int m)
     clocks->messages[m].next = clocks->nspare;
     clocks->nspare = m;
     finish(clocks, message.from, time);
-    if (message.reduced && reduce > 0)
-        time += message.amount * clocks->bytes / reduce;
+    if (message.reduced && reduce > 0) {
+        struct rank *rank = &clocks->ranks[message.to];
+        time = fmax(time, rank->reduced) + message.amount * clocks->bytes / reduce;
+        rank->reduced = time;
+    }
     finish(clocks, message.to, time);
 }
 

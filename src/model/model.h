@@ -14,13 +14,18 @@ enum strag_ties {
 };
 
 struct strag_model {
-    double alpha;            /* seconds for a message between hosts, however short */
-    double local_alpha;      /* and within a host */
-    double bandwidth;        /* bytes per second of a link of the network, each direction */
-    double local_bandwidth;  /* bytes per second of a rank's copying within its host */
-    double link_latency;     /* seconds for each link of the network that a message crosses */
-    double hop_latency;      /* and for each host or switch that it then enters */
-    double reduce_bandwidth; /* bytes per second that a rank reduces; 0: that is free */
+    double alpha;       /* seconds for a message between hosts, however short */
+    double local_alpha; /* and within a host */
+    double overhead;  /* seconds that either end takes for a message to or from another host, where
+                         no latency shows it: for further messages of a round, and in rounds that
+                         do not wait for one another (o of LogGP) */
+    double bandwidth; /* bytes per second of a link of the network, each direction */
+    double injection_bandwidth; /* bytes per second of a grid's host over all of its links, each
+                                   direction; 0: no limit */
+    double local_bandwidth;     /* bytes per second of a rank's copying within its host */
+    double link_latency;        /* seconds for each link of the network that a message crosses */
+    double hop_latency;         /* and for each host or switch that it then enters */
+    double reduce_bandwidth;    /* bytes per second that a rank reduces; 0: that is free */
     enum strag_ties ties;
 
     /* Ranks of a host send by writing into memory that all of them read: what a rank sends
@@ -30,10 +35,26 @@ struct strag_model {
     bool written_once;
 };
 
+/* Where no overhead is said, by alpha. */
+#define STRAG_MODEL_OVERHEAD_SHARE 0.2
+
 /**
- * What is assumed where nothing is said: 1 us, 100 Gbit/s, four times that within a host; on grids
- * 100 ns per link and 300 ns per hop, on trees none (alpha covers them); reducing is free.
+ * What is assumed where nothing is said: 1 us, a fifth of it as overhead, 100 Gbit/s, four times
+ * that within a host; on grids 100 ns per link and 300 ns per hop, on trees none (alpha covers
+ * them); reducing is free.
  */
 struct strag_model strag_model_default(enum strag_network network);
+
+/** Within hosts through shared memory, as strag-tune measured it with 2 and 4 ranks: 0.4 us, and
+ * 160 Gbit/s for copying and for reducing. */
+void strag_model_use_memory(struct strag_model *model);
+
+/** strag_model.written_once of n ranks that share a host's memory: with a processor for each, what
+ * a call takes is what ranks copy and sum up; with up to 4 the choice is the one that was measured.
+ */
+static inline bool strag_model_is_written_once(int n, int processors)
+{
+    return n > 4 && n <= processors;
+}
 
 #endif

@@ -10,7 +10,9 @@
  *         transport: pml            # what messages between hosts go over: pml, ucp; or any
  *         alpha: 45                 # in the units of the command's options: us
  *         local-alpha: 0.4          # us
+ *         overhead: 8               # us
  *         bandwidth: 0.1            # Gbit/s
+ *         injection-bandwidth: 0    # Gbit/s
  *         local-bandwidth: 160      # Gbit/s
  *         link-latency: 0           # ns
  *         hop-latency: 0            # ns

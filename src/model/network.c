@@ -29,6 +29,7 @@ struct strag_model strag_model_default(enum strag_network network)
     return (struct strag_model){
         .alpha = 1e-6,
         .local_alpha = 1e-6,
+        .overhead = STRAG_MODEL_OVERHEAD_SHARE * 1e-6,
         .bandwidth = bandwidth,
         .local_bandwidth = 4 * bandwidth,
         .link_latency = grid ? 100e-9 : 0,
@@ -36,6 +37,12 @@ struct strag_model strag_model_default(enum strag_network network)
         .reduce_bandwidth = 0,
         .ties = STRAG_TIES_SPLIT,
     };
+}
+
+void strag_model_use_memory(struct strag_model *model)
+{
+    model->local_alpha = 0.4e-6;
+    model->local_bandwidth = model->reduce_bandwidth = 20e9;
 }
 
 /* ---- Numbering ---- */
@@ -130,7 +137,9 @@ static double node_bandwidth(const struct strag_links *links, const struct strag
     case STRAG_LEVEL_PACKAGE:
         return ranks_fill_package * links->model.local_bandwidth;
     case STRAG_LEVEL_HOST:
-        return links->model.bandwidth;
+        if (links->topology->network == STRAG_NETWORK_TREE)
+            return links->model.bandwidth;
+        return links->model.injection_bandwidth > 0 ? links->model.injection_bandwidth : INFINITY;
     case STRAG_LEVEL_SWITCH: {
         double below = 0;
         for (int c = 0; c < node->children; c++)
@@ -290,6 +299,7 @@ static int longest_route(const struct strag_topology *topology)
     int across = 0;
     for (int d = 0; d < topology->grid.dims; d++)
         across += topology->grid.size[d] + 4;
+    across += 2; /* into the grid, and out */
     return longest > across ? longest : across;
 }
 
@@ -516,8 +526,13 @@ struct strag_route strag_links_route(struct strag_links *links, int from, int to
             climb(links, from_host, to_host);
             length = (int)(links->end - hops);
         } else {
+            const bool limited = model->injection_bandwidth > 0;
+            if (limited)
+                add_hop(links, 2 * from_host, 1);
             length = cross_grid(links, topology->nodes[from_host].position,
                                 topology->nodes[to_host].position);
+            if (limited)
+                add_hop(links, 2 * to_host + 1, 1);
         }
         latency += length * (model->link_latency + model->hop_latency);
     }

@@ -9,6 +9,9 @@
  *     HyperX        from every position one link to every other one of its row, per dimension
  *     HammingMesh   as a mesh on a board; from the edges of boards to the row's switch and back
  *
+ * If the model limits what a host of a grid injects, the node's uplink is between the host and all
+ * of its links there.
+ *
  * Routes are minimal and go dimension by dimension, the first one first. A message within a host
  * takes the links of the tree there; one that leaves the host does not load them (the network
  * adapter reads and writes memory itself).

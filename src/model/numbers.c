@@ -70,6 +70,10 @@ bool strag_model_set(struct strag_sourced_model *sourced, int id, double value,
     snprintf(text, sizeof text, "%.9g", value / strag_model_numbers[id].scale);
     *strag_model_at(&sourced->model, id) = strtod(text, NULL) * strag_model_numbers[id].scale;
     sourced->origin[id] = origin;
+    if (id == STRAG_MODEL_ALPHA && sourced->origin[STRAG_MODEL_OVERHEAD] == STRAG_FROM_DEFAULT)
+        (void)strag_model_set(sourced, STRAG_MODEL_OVERHEAD,
+                              STRAG_MODEL_OVERHEAD_SHARE * sourced->model.alpha,
+                              STRAG_FROM_DEFAULT);
     return true;
 }
 

@@ -22,8 +22,12 @@
     ROW(WITH, ALPHA, alpha, "alpha", US, 0, "microseconds for a message between hosts", "1")       \
     ROW(WITH, LOCAL_ALPHA, local_alpha, "local-alpha", US, 0,                                      \
         "microseconds for a message within a host", "see strag(1)")                                \
+    ROW(WITH, OVERHEAD, overhead, "overhead", US, 0,                                               \
+        "microseconds at either end of a further message in a round", "a fifth of alpha")          \
     ROW(WITH, BANDWIDTH, bandwidth, "bandwidth", GBIT, 1e-6,                                       \
         "Gbit/s of a link, each direction, where no layout says it", "100")                        \
+    ROW(WITH, INJECTION_BANDWIDTH, injection_bandwidth, "injection-bandwidth", GBIT, 0,            \
+        "Gbit/s of a host over all links of a grid; 0: no limit", "0")                             \
     ROW(WITH, LOCAL_BANDWIDTH, local_bandwidth, "local-bandwidth", GBIT, 1e-6,                     \
         "Gbit/s that a rank copies within its host", "400")                                        \
     ROW(WITH, LINK_LATENCY, link_latency, "link-latency", NS, 0,                                   \
@@ -94,8 +98,9 @@ struct strag_sourced_model {
 /** A model of defaults. */
 struct strag_sourced_model strag_model_sourced(const struct strag_model *model);
 
-/** Set a number unless it is known from an origin that goes before this one. It is rounded to nine
- * digits in its unit, so that files can have the same number. @return whether it was set */
+/** Set a number unless it is known from an origin that goes before this one; with alpha the
+ * overhead, unless that is known from anywhere. It is rounded to nine digits in its unit, so that
+ * files can have the same number. @return whether it was set */
 bool strag_model_set(struct strag_sourced_model *sourced, int id, double value,
                      enum strag_origin origin);
 

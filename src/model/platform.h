@@ -27,12 +27,32 @@ struct strag_gathered {
     double amount;     /* bytes of it per byte of the vector */
 };
 
+/* Of a rank in a round: the messages that it sends to other hosts [0], and receives from there [1].
+ * Some to the same rank one behind the other, as where a range passes the end of the vector, are
+ * one. */
+struct strag_posts {
+    int count[2], peer[2]; /* peer: of the last one; all zero at first */
+};
+
+/** @return how many there were in the same direction before this one */
+static inline int strag_post(struct strag_posts *posts, const struct strag_op *op)
+{
+    const int way = op->kind != STRAG_SEND;
+    posts->count[way] += posts->count[way] == 0 || posts->peer[way] != op->peer;
+    posts->peer[way] = op->peer;
+    return posts->count[way] - 1;
+}
+
 /* Of a round that is looked at. */
 struct strag_round {
     int round;
     int count, first, last; /* of its messages; -1: it has none */
     int heaviest;           /* takes the longest, as far as the model's bandwidths tell */
     double heaviest_takes;
+
+    int poster; /* the rank whose posts are counted */
+    struct strag_posts posts;
+    int posted; /* the most of any rank, beyond one send and one receive */
 };
 
 /* A message of the round that was looked at last. For a vector of s bytes it takes latency + s *

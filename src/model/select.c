@@ -45,6 +45,21 @@ static double rating(const struct strag_algorithm *algorithm)
     return biased ? 1 - STRAG_MODEL_MARGIN : 1;
 }
 
+/* What a candidate is thought to take where nobody says how hosts are joined; one that goes ahead
+ * without a straggler is worth it all the same. */
+static double seconds_of(const struct strag_candidate *candidate, double bytes)
+{
+    const struct strag_profile *profile = candidate->profile;
+    const double seconds = strag_profile_seconds(profile, bytes);
+    const double far = candidate->algorithm->needs_straggler ? 0 : profile->distance;
+    return seconds + STRAG_DISTANCE_MARGIN * far * fmax(0, seconds - profile->delay);
+}
+
+double strag_select_rated(const struct strag_candidate *candidate, double bytes)
+{
+    return rating(candidate->algorithm) * seconds_of(candidate, bytes);
+}
+
 /* @param fewest  of the algorithm's counts of blocks; 0: it is its own choice, the only one */
 static double bias(const struct strag_algorithm *algorithm, int blocks, int fewest)
 {
@@ -72,7 +87,7 @@ static struct entrant find_entrant(const struct strag_selection *selection, int 
     for (; c < selection->candidates && candidate[c].algorithm == candidate[first].algorithm; c++) {
         if (!candidate[c].profile)
             continue;
-        double seconds = strag_profile_seconds(candidate[c].profile, (double)bytes);
+        double seconds = seconds_of(&candidate[c], (double)bytes);
         if (entrant.candidate == PREVIOUS || candidate[c].bias * seconds < least * (1 - equal)) {
             entrant.candidate = c;
             least = candidate[c].bias * seconds;
@@ -224,8 +239,7 @@ static void note_times(const struct pricing *pricing)
     int last = pricing->selection->candidates - 1;
     const struct strag_candidate *candidate = &pricing->selection->candidate[last];
     for (int look = 0; pricing->rated && look < LOOKS; look++)
-        pricing->rated[last][look] =
-            rating(candidate->algorithm) * strag_profile_seconds(candidate->profile, look_at(look));
+        pricing->rated[last][look] = strag_select_rated(candidate, look_at(look));
 }
 
 int strag_select_messages(int n)

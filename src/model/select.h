@@ -43,6 +43,10 @@ struct strag_selection {
     struct strag_table table;
 };
 
+/** Seconds of a candidate that is priced, as they are compared with those of other algorithms: with
+ * the margins below. */
+double strag_select_rated(const struct strag_candidate *candidate, double bytes);
+
 struct strag_select_options {
     /* Vectors shorter than this stay with the previous component, unless the best plan is modelled
      * to take less than nine tenths of what the previous component takes; that is thought to run
@@ -75,6 +79,12 @@ struct strag_select_options {
  * that are ahead then take bandwidth from those that others wait for. (Measured, 8 hosts over TCP:
  * recursive halving takes 0.2 s longer than without a straggler and its delay, ring nothing.) */
 #define STRAG_MODEL_MARGIN 0.02
+
+/** ... nor how hosts are joined where nobody says, but those next to each other are often near: by
+ * so much is slower whose bytes all leave groups of hosts, and by a part of it whose do partly
+ * (strag_profile.distance). Real allocations on dragonflies: with the farthest first recursive
+ * halving sends twice as many bytes between groups as with the nearest first. */
+#define STRAG_DISTANCE_MARGIN 0.03
 
 /** ... nor does it know that ranks are not in step. Some links then have nothing to do, unless they
  * are busy with another segment: a pipeline's first and last segment take longer than modelled.

@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,8 +35,11 @@ int strag_subject_open(struct strag_subject *subject, const struct strag_algorit
                        const struct strag_problem *problem, struct strag_links *links,
                        strag_visit_fn *visit, void *context, struct strag_error *err)
 {
-    *subject = (struct strag_subject){.links = links};
+    *subject = (struct strag_subject){.links = links, .chained = 1};
     int status = strag_instance_open(&subject->instance, algorithm, problem, err);
+    const struct strag_claim *claim = &subject->instance.claim;
+    if (status == STRAG_OK && claim->chain > 0 && claim->chain < claim->rounds)
+        subject->chained = (double)claim->chain / claim->rounds;
     if (status == STRAG_OK)
         subject->visitor = strag_visitor_create(&subject->instance.shape, visit, context);
     if (status == STRAG_OK && !subject->visitor)
@@ -166,6 +170,28 @@ static struct strag_gathered *add_message(struct strag_traffic *traffic, int num
     return made;
 }
 
+/* A rank posts its messages one after the other. */
+static void note_posted(struct strag_traffic *traffic, struct strag_round *round,
+                        const struct strag_op *op)
+{
+    if (strag_topology_same_host(traffic->subject.links->topology, traffic->rank, op->peer))
+        return;
+    if (round->poster != traffic->rank)
+        round->posts = (struct strag_posts){0};
+    round->poster = traffic->rank;
+    (void)strag_post(&round->posts, op);
+    const int *count = round->posts.count;
+    const int posted = (count[0] > 1 ? count[0] - 1 : 0) + (count[1] > 1 ? count[1] - 1 : 0);
+    if (posted > round->posted)
+        round->posted = posted;
+}
+
+/* Seconds that its rank with the most messages takes for those beyond the first. */
+static double posting(const struct strag_traffic *traffic, int number)
+{
+    return traffic->round[number].posted * traffic->subject.links->model.overhead;
+}
+
 /* In a round that is looked at. Writing is a message from a rank to itself. */
 static void gather(struct strag_traffic *traffic, int number, const struct strag_op *op,
                    bool counted)
@@ -197,6 +223,8 @@ static void visit(void *context, const struct strag_op *op)
     }
     const int number = traffic->number_of[op->round - traffic->round[0].round];
     const bool counted = counts(traffic, op);
+    if (number != NONE && traffic->subject.links->model.overhead > 0)
+        note_posted(traffic, &traffic->round[number], op);
     if (number != NONE && (counted || traffic->written) && !traffic->failed)
         gather(traffic, number, op, counted);
 }
@@ -208,6 +236,14 @@ static int count_receivers(const struct strag_traffic *traffic)
     for (int r = 0; r < n; r++)
         receivers += strag_traffic_like(traffic, r) == r;
     return receivers;
+}
+
+/* Are all hosts side by side, so that nothing but their order tells how far they are? */
+static bool is_in_order(const struct strag_topology *topology)
+{
+    return topology->network == STRAG_NETWORK_TREE && topology->hosts > 2 &&
+           topology->nodes[topology->host_node[0]].parent == 0 &&
+           topology->nodes[topology->host_node[topology->n - 1]].parent == 0;
 }
 
 int strag_traffic_open(struct strag_traffic *traffic, const struct strag_algorithm *algorithm,
@@ -230,6 +266,7 @@ int strag_traffic_open(struct strag_traffic *traffic, const struct strag_algorit
     if (status != STRAG_OK)
         return strag_traffic_close(traffic, status, err);
     traffic->receivers = count_receivers(traffic);
+    traffic->in_order = is_in_order(platform->links->topology);
     if (platform->links->model.written_once) {
         traffic->written = calloc((size_t)problem->n, sizeof *traffic->written);
         if (!traffic->written)
@@ -372,9 +409,11 @@ static int load_on_tree(struct strag_traffic *traffic, const struct strag_gather
     *message = (struct strag_message){
         .from = from,
         .to = to,
-        .latency = local ? links->model.local_alpha
-                         : links->model.alpha +
-                               count * (links->model.link_latency + links->model.hop_latency),
+        .latency =
+            local ? links->model.local_alpha
+                  : strag_subject_latency(&traffic->subject,
+                                          links->model.alpha + count * (links->model.link_latency +
+                                                                        links->model.hop_latency)),
         .reducing = receiving(traffic, gathered),
     };
     return count;
@@ -388,7 +427,9 @@ static int find_route(const struct strag_traffic *traffic, const struct strag_ga
     struct strag_route route = {0, 1};
     if (gathered->from != gathered->to)
         route = strag_links_route(links, gathered->from, gathered->to, hops);
-    else
+    if (!strag_topology_same_host(links->topology, gathered->from, gathered->to))
+        route.latency = strag_subject_latency(&traffic->subject, route.latency);
+    if (gathered->from == gathered->to)
         hops[0] = (struct strag_hop){2 * links->topology->leaf_node[gathered->from], 1};
     *message = (struct strag_message){
         .from = gathered->from,
@@ -409,6 +450,35 @@ static int load_route(struct strag_traffic *traffic, const struct strag_gathered
     return nhops;
 }
 
+/* Between hosts so far from each other in their order, how much likelier is it that a message
+ * leaves a group of hosts than between neighbours? Groups are blocks of g hosts, of which nobody
+ * says how many: all g from 1 to all hosts are as likely on a scale of logarithms, and a message on
+ * d hosts leaves with min(1, d / g). So it is (ln d - (d - 1) / hosts) / ln hosts, here without the
+ * divisor; the logarithm to base 2 is straight between powers of two. */
+static double leaving(int away, int hosts)
+{
+    int log = 0;
+    while (away >> log > 1)
+        log++;
+    const double base2 = log + (double)away / (1 << log) - 1;
+    return M_LN2 * base2 - (double)(away - 1) / hosts;
+}
+
+/* The hosts' nodes are in their order. The last one counts as next to the first: so ranks that are
+ * alike are as far from those that they meet. */
+static void note_distance(struct strag_traffic *traffic, const struct strag_gathered *gathered,
+                          int repeats)
+{
+    const struct strag_topology *topology = traffic->subject.links->topology;
+    const int ahead = abs(topology->host_node[gathered->to] - topology->host_node[gathered->from]);
+    const int away = ahead <= topology->hosts / 2 ? ahead : topology->hosts - ahead;
+    const int stands = traffic->symmetry.rank ? traffic->symmetry.ranks[gathered->to] : 1;
+    if (away == 0)
+        return;
+    traffic->moved += gathered->amount * repeats * stands;
+    traffic->leaving += gathered->amount * repeats * stands * leaving(away, topology->hosts);
+}
+
 /* Long routes count as well: a ring of very many hosts has messages through thousands of links. */
 static int load_links(struct strag_traffic *traffic, const struct strag_round *round, int repeats,
                       struct strag_error *err)
@@ -422,6 +492,8 @@ static int load_links(struct strag_traffic *traffic, const struct strag_round *r
         if (!grow_hops(platform, used))
             return no_memory(traffic, err);
         const struct strag_gathered *gathered = &platform->gathered[g];
+        if (traffic->in_order)
+            note_distance(traffic, gathered, repeats);
         struct strag_hop *hops = platform->hops + used;
         int nhops = 0;
         if (on_tree)
@@ -437,13 +509,30 @@ static int load_links(struct strag_traffic *traffic, const struct strag_round *r
     return STRAG_OK;
 }
 
+/* A rank reduces one message after another: all of its messages, which were gathered together, end
+ * when it has done so. */
+static void add_up_reducing(const struct strag_traffic *traffic)
+{
+    struct strag_message *messages = traffic->platform->messages;
+    for (int first = 0, end; first < traffic->messages; first = end) {
+        double reducing = 0;
+        for (end = first; end < traffic->messages && messages[end].to == messages[first].to; end++)
+            reducing += messages[end].reducing;
+        for (int m = first; m < end; m++)
+            messages[m].reducing = reducing;
+    }
+}
+
 /* What is written is read afterwards, by a rank that reads one message after another. */
-static void price_messages(const struct strag_traffic *traffic)
+static void price_messages(const struct strag_traffic *traffic, double posted)
 {
     const struct strag_platform *platform = traffic->platform;
     size_t h = 0;
+    if (!traffic->written)
+        add_up_reducing(traffic);
     for (int m = 0; m < traffic->messages; m++) {
         struct strag_message *message = &platform->messages[m];
+        message->latency += posted;
         const bool reads =
             message->from != message->to && is_written(traffic, message->from, message->to);
         for (; h < message->hops_end; h++) {
@@ -536,7 +625,8 @@ int strag_traffic_gather(struct strag_traffic *traffic, const int *rounds, int c
     traffic->gathered = 0;
     for (int i = 0; i < count; i++) {
         traffic->number_of[rounds[i] - first] = (int16_t)i;
-        traffic->round[i] = (struct strag_round){rounds[i], 0, NONE, NONE, NONE, -1};
+        traffic->round[i] =
+            (struct strag_round){rounds[i], 0, NONE, NONE, NONE, -1, .poster = NONE};
     }
     int status = visit_ranks(traffic, (struct strag_rounds){first, first + span}, err);
     if (status != STRAG_OK)
@@ -554,6 +644,7 @@ struct strag_message strag_traffic_alone(struct strag_traffic *traffic, int numb
     const struct strag_gathered *heaviest = &traffic->platform->gathered[round->heaviest];
     struct strag_hop *hops = traffic->platform->hops;
     int nhops = find_route(traffic, heaviest, &message, hops);
+    message.latency += posting(traffic, number);
     for (int h = 0; h < nhops; h++) {
         double busy =
             hops[h].share * heaviest->amount * strag_platform_pace(traffic->platform, hops[h].link);
@@ -569,13 +660,15 @@ int strag_traffic_round(struct strag_traffic *traffic, int number, int repeats,
     struct strag_platform *platform = traffic->platform;
     const struct strag_round *round = &traffic->round[number];
     platform->rounds++;
+    traffic->posting = posting(traffic, number) +
+                       2 * (1 - traffic->subject.chained) * platform->links->model.overhead;
     traffic->messages = 0;
     if (!strag_array_grow(&platform->messages, &platform->messages_room, round->count,
                           sizeof *platform->messages))
         return no_memory(traffic, err);
     int status = load_links(traffic, round, repeats, err);
     if (status == STRAG_OK)
-        price_messages(traffic);
+        price_messages(traffic, posting(traffic, number));
     return status;
 }
 

@@ -15,7 +15,16 @@ struct strag_subject {
     struct strag_instance instance;
     struct strag_links *links; /* somebody else's */
     struct strag_builder *visitor;
+    double chained; /* the share of rounds that need what earlier ones brought: of the others an
+                       `overhead` at either end is all that shows of a message's latency */
 };
+
+/** What a message between hosts adds to its round, of a route's latency. */
+static inline double strag_subject_latency(const struct strag_subject *subject, double route)
+{
+    const double posting = 2 * subject->links->model.overhead;
+    return subject->chained * route + (1 - subject->chained) * (posting < route ? posting : route);
+}
 
 /**
  * @param links  of the problem's topology and state; must outlive the subject
@@ -52,7 +61,11 @@ struct strag_traffic {
     int first_seen;                    /* the lowest round of an operation that was counted */
     int64_t visited, visited_most;     /* operations; where there are more, it is given up */
     double pace, local_pace; /* seconds per byte between hosts, and within one, by the model */
-    double busiest;          /* bytes over the busiest link so far */
+    double posting; /* seconds of the latency of the messages at hand: strag_model.overhead */
+    double moved, leaving; /* bytes between hosts so far, and the same by how likely they leave a
+                              group of hosts; without switches and grids only */
+    bool in_order;         /* these count */
+    double busiest;        /* bytes over the busiest link so far */
     struct strag_written *written; /* [rank]; NULL: messages are not written once for all */
 
     /* What was gathered together: the rounds that are looked at, in order, and how many messages

@@ -94,8 +94,7 @@ struct strag_algorithm {
      * no. */
     bool (*takes_long)(const struct strag_problem *problem);
 
-    /** Is the algorithm to run only where it is named, since planning takes too long, or the model
-     * thinks better of it than it is? NULL: no. */
+    /** Is the algorithm to run only where it is named, since planning takes too long? NULL: no. */
     bool (*on_request)(const struct strag_problem *problem);
 
     /** For what does not depend on problem->blocks, where that is much: a tree that is planned.

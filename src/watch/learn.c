@@ -39,7 +39,6 @@ struct kind {
 struct pricing {
     struct strag_problem problem;
     struct strag_platform *platform; /* NULL: none yet */
-    bool overlap, asked;             /* latencies do that; it made a difference */
     struct strag_model model;
     const struct kind *kinds[STRAG_FIT_CALLS_MAX];
 };
@@ -48,7 +47,6 @@ struct strag_learner {
     struct strag_problem problem;
     struct strag_sourced_model before, now;
     double doubt_before[STRAG_MODEL_NUMBERS], doubt[STRAG_MODEL_NUMBERS];
-    bool overlap; /* latencies do that, where messages do not need one another */
     struct kind kinds[STRAG_FIT_CALLS_MAX];
     int nkinds;
     uint64_t calls;
@@ -70,7 +68,8 @@ static void find_doubts(struct strag_learner *learner)
 {
     for (int id = 0; id < STRAG_MODEL_NUMBERS; id++) {
         const enum strag_origin origin = learner->before.origin[id];
-        const bool network = id == STRAG_MODEL_ALPHA || id == STRAG_MODEL_BANDWIDTH;
+        const bool network =
+            id == STRAG_MODEL_ALPHA || id == STRAG_MODEL_OVERHEAD || id == STRAG_MODEL_BANDWIDTH;
         const bool latency = id == STRAG_MODEL_LINK_LATENCY || id == STRAG_MODEL_HOP_LATENCY;
         double doubt = network ? doubt_default : latency ? 0 : doubt_local;
         if (origin == STRAG_FROM_MEASURED)
@@ -205,18 +204,13 @@ static double price(void *context, int call, const struct strag_model *model)
         !profile)
         return NAN;
     double delay = kind->algorithm->needs_straggler ? (double)kind->delay : 0;
-    double seconds = strag_from_last_arrival(profile, (double)kind->bytes, delay);
-    const double spare = strag_profile_spare(profile);
-    pricing->asked = pricing->asked || spare > 0;
-    if (pricing->overlap)
-        seconds -= spare;
+    const double seconds = strag_from_last_arrival(profile, (double)kind->bytes, delay);
     strag_profile_free(profile);
     return seconds;
 }
 
 /* By a selection. @return NAN: it is not there */
-static double expected(const struct strag_learner *learner, const struct strag_selection *selection,
-                       const struct kind *kind)
+static double expected(const struct strag_selection *selection, const struct kind *kind)
 {
     for (int c = 0; selection && c < selection->candidates; c++) {
         const struct strag_candidate *candidate = &selection->candidate[c];
@@ -224,8 +218,7 @@ static double expected(const struct strag_learner *learner, const struct strag_s
             candidate->profile)
             return strag_from_last_arrival(candidate->profile, (double)kind->bytes,
                                            kind->algorithm->needs_straggler ? (double)kind->delay
-                                                                            : 0) -
-                   (learner->overlap ? strag_profile_spare(candidate->profile) : 0);
+                                                                            : 0);
     }
     return NAN;
 }
@@ -235,7 +228,7 @@ static bool is_surprising(const struct strag_learner *learner,
 {
     for (int k = 0; k < learner->nkinds; k++) {
         const struct kind *kind = &learner->kinds[k];
-        const double modelled = expected(learner, selection, kind);
+        const double modelled = expected(selection, kind);
         if (!(fabs(modelled / median_of(kind) - 1) <= worth_fitting))
             return true;
     }
@@ -286,7 +279,9 @@ static bool adopt(struct strag_learner *learner, const struct strag_fit *fit,
     for (int id = 0; id < STRAG_MODEL_NUMBERS; id++) {
         const double was = strag_model_value(&learner->now.model, id);
         const double is = strag_model_value(model, id);
-        moved = moved || fabs(log(is / was)) > worth_a_table;
+        const bool tells =
+            id != STRAG_MODEL_OVERHEAD || fit->known[id]; /* it often matters little */
+        moved = moved || (tells && fabs(log(is / was)) > worth_a_table);
         if (fit->known[id])
             strag_model_set(&learner->now, id, is, STRAG_FROM_MEASURED);
         else
@@ -306,29 +301,6 @@ static void log_fit(struct strag_learner *learner, const struct strag_fit *fit)
              strag_units_share(fit->error).text, strag_units_share(fit->before).text);
 }
 
-/* With and without latencies that overlap, where that matters: what explains the calls better, as
- * before if both do. @param[out] model  the numbers */
-static struct strag_fit fit_both(struct strag_learner *learner, struct pricing *pricing,
-                                 const struct strag_fit_call *calls, int count,
-                                 struct strag_model *model)
-{
-    struct strag_model other = learner->now.model;
-    *model = other;
-    pricing->overlap = learner->overlap;
-    const struct strag_fit fit = strag_calibrate(
-        calls, count, price, pricing, &learner->before.model, learner->doubt_before, model);
-    if (!pricing->asked)
-        return fit;
-    pricing->overlap = !learner->overlap;
-    const struct strag_fit fit_other = strag_calibrate(
-        calls, count, price, pricing, &learner->before.model, learner->doubt_before, &other);
-    if (fit_other.calls == 0 || (fit.calls > 0 && fit.sum <= fit_other.sum))
-        return fit;
-    learner->overlap = !learner->overlap;
-    *model = other;
-    return fit_other;
-}
-
 bool strag_learner_fit(struct strag_learner *learner, const struct strag_state_record *record,
                        const struct strag_selection *selection)
 {
@@ -345,7 +317,9 @@ bool strag_learner_fit(struct strag_learner *learner, const struct strag_state_r
     learner->wait = learner->longer;
     pricing.problem.state = &state;
     const int count = choose_kinds(learner, &pricing, calls);
-    const struct strag_fit fit = fit_both(learner, &pricing, calls, count, &model);
+    model = learner->now.model;
+    const struct strag_fit fit = strag_calibrate(
+        calls, count, price, &pricing, &learner->before.model, learner->doubt_before, &model);
     strag_platform_free(pricing.platform);
     if (fit.calls == 0)
         return false;
@@ -411,8 +385,9 @@ static bool look_at_class(struct strag_learner *learner, const struct strag_sele
 {
     char text[8];
     const bool was_over = strag_trials_text(learner->trials, bytes, text, sizeof text)[0];
-    const int count = strag_offers_make(selection, strag_table_entry(table, bytes), bytes,
-                                        learner->overlap, offers);
+    const bool guessed = learner->now.origin[STRAG_MODEL_OVERHEAD] == STRAG_FROM_DEFAULT;
+    const int count =
+        strag_offers_make(selection, strag_table_entry(table, bytes), bytes, guessed, offers);
     const bool more = strag_trials_next(learner->trials, bytes, offers, count, next);
     if (!was_over)
         log_winner(learner, bytes);

@@ -83,7 +83,7 @@ double strag_from_last_arrival(const struct strag_profile *from, double bytes, d
 }
 
 int strag_offers_make(const struct strag_selection *selection, const struct strag_entry *usual,
-                      size_t bytes, bool overlap, struct strag_offer *offers)
+                      size_t bytes, bool guessed, struct strag_offer *offers)
 {
     double stock = INFINITY;
     int count = 1;
@@ -93,11 +93,9 @@ int strag_offers_make(const struct strag_selection *selection, const struct stra
         const struct strag_profile *profile = candidate->profile;
         if (!profile)
             continue;
-        const double spare = strag_profile_spare(profile);
-        const double seconds =
-            strag_from_last_arrival(profile, (double)bytes, profile->delay) - (overlap ? spare : 0);
+        const double seconds = strag_from_last_arrival(profile, (double)bytes, profile->delay);
         const struct strag_offer offer = {candidate->algorithm, candidate->blocks, seconds,
-                                          overlap ? 0 : spare};
+                                          guessed ? profile->posting : 0};
         if (candidate->algorithm->stock)
             stock = fmin(stock, seconds);
         if (candidate->algorithm == usual->algorithm && candidate->blocks == usual->blocks)

@@ -3,7 +3,7 @@
  * What could run at a size, for trials (trials.h): the candidates of a selection, among them those
  * that a table which is made quickly leaves out because the model thinks that they add nothing.
  * Where the model is wrong they may be the best: 8 hosts with 2 ms of latency, 256 KiB, flexreduce
- * takes 40.6 ms and the best of a quick table 58, since the latencies of its 14 rounds overlap.
+ * takes 40.6 ms and the best of a quick table 58, since its 14 rounds hardly wait for one another.
  */
 #ifndef STRAG_OFFERS_H
 #define STRAG_OFFERS_H
@@ -26,12 +26,12 @@ int strag_offers_complete(struct strag_selection *selection, const struct strag_
  * All candidates' times at a size, from the last arrival on. The first one is what the table says;
  * the previous component is thought to run the best of Open MPI's own.
  *
- * @param overlap  latencies are known to overlap where they can
+ * @param guessed  nobody has said or found out what the model's overhead is
  * @param[out] offers  room for all candidates and two more
  * @return how many
  */
 int strag_offers_make(const struct strag_selection *selection, const struct strag_entry *usual,
-                      size_t bytes, bool overlap, struct strag_offer *offers);
+                      size_t bytes, bool guessed, struct strag_offer *offers);
 
 /** Seconds from the last arrival on, of a rank that is by `delay` later than all others. */
 double strag_from_last_arrival(const struct strag_profile *profile, double bytes, double delay);

@@ -40,7 +40,7 @@ struct strag_offer {
     const struct strag_algorithm *algorithm;
     int blocks;
     double seconds;
-    double spare; /* of these: latencies that may overlap with others (strag_profile_spare) */
+    double spare; /* of these: what is only thought to be so: strag_profile.posting */
 };
 
 struct strag_trials;

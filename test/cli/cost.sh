@@ -79,7 +79,7 @@ grid='--bandwidth 8 --bytes 1000'
 # 2 links, so 30 times 1.8 us and a 16th of the vector.
 equal 'ring on 4x4' "$(seconds ring --torus 4x4 --bandwidth 8 --bytes 1600)" '5.7e-05 '
 # Bucket with all 4 ports: 12 rounds to neighbours; each of the four parts of s/4 takes 15/8 of itself.
-equal 'bucket on 4x4' "$(seconds bucket --torus 4x4 --bandwidth 8 --bytes 6400)" '1.98e-05 '
+equal 'bucket on 4x4' "$(seconds bucket --torus 4x4 --bandwidth 8 --overhead 0 --bytes 6400)" '1.98e-05 '
 # With one port: 15/8 of the vector over the busiest link.
 equal 'bucket, 1 port' "$(seconds bucket --torus 4x4 --ports 1 --bandwidth 8 --bytes 6400)" '2.88e-05 '
 
@@ -142,12 +142,12 @@ equal 'header' "$(head -n 4 "$work/out")" \
     'n = 128, torus 8x8, 64 hosts, 2 ranks on each
 rank 5 is 7 us late
 the links of rank 3'"'"'s host are 2 times slower
-alpha = 1 us, bandwidth = 100 Gbit/s, link = 100 ns, hop = 300 ns, within a host alpha = 1 us,'"\
+alpha = 1 us, overhead = 0.2 us, bandwidth = 100 Gbit/s, link = 100 ns, hop = 300 ns, within a host alpha = 1 us,'"\
  bandwidth = 400 Gbit/s, mode rounds: microseconds"
 
 # Many ranks and sizes.
 "$STRAG" cost ring -n 1000 --bytes 32..1G --format csv >"$work/out"
-equal 'last of ring' "$(tail -n 1 "$work/out")" 'ring,1000,1073741824,0.173624893'
+equal 'last of ring' "$(tail -n 1 "$work/out")" 'ring,1000,1073741824,0.173624893,0.170152395'
 
 succeeds cost swing,ring -n 4 --bytes 4K --format csv
 equal 'of a list' "$(cut -d , -f 1 "$work/out" | tr '\n' ' ')" 'algorithm swing ring '
@@ -162,7 +162,7 @@ group()
 echo "{\"strag-plan\":1,\"algorithm\":\"to-and-fro\",\"n\":2,\"blocks\":1,\"groups\":[
     $(group 0 1 send recv_reduce recv),$(group 1 0 recv send send)]}" > "$work/long.json"
 equal 'very many rounds' "$("${builddir:-$PWD}/test/limit" 20 "$STRAG" cost --plan "$work/long.json" --bytes 0 --format csv | tail -n 1)" \
-    'to-and-fro,2,0,0.300001'
+    'to-and-fro,2,0,0.300001,0.300001'
 
 # `all` omits what cannot be planned, with a message; by name it is an error.
 STRAG=$STRAG_BROKEN

@@ -254,6 +254,8 @@ def price_rounds(plan, network, size, slow):
                 amount = size * (bounds[op["first"] + op["count"]] - bounds[op["first"]])
                 rounds[op["round"]].append((rank["rank"], op["peer"], amount))
     priced = []
+    chain = plan["claim"].get("chain", 0)  # rounds that wait for others: without overheads only theirs
+    shown = chain / len(rounds) if 0 < chain < len(rounds) else 1  # latencies are to be seen
     for messages in rounds:
         load, routes = {}, []
         for a, b, amount in messages:
@@ -263,7 +265,7 @@ def price_rounds(plan, network, size, slow):
             routes.append((a, b, links, row))
         for link in load:
             load[link] *= pace * (slow[1] if slow and network.touches(link, slow[0]) else 1)
-        priced.append([(a, b, ALPHA_US * 1e-6 + row * (LINK_NS + HOP_NS) * 1e-9 +
+        priced.append([(a, b, shown * (ALPHA_US * 1e-6 + row * (LINK_NS + HOP_NS) * 1e-9) +
                         max(load[link] for link, _ in links)) for a, b, links, row in routes])
     return priced
 
@@ -296,7 +298,7 @@ def check_cost(plan, name, n, network):
         table = json.loads(strag(
             "cost", name, "-n", str(n), *network.options, *given, "--bytes", sizes,
             "--blocks", str(plan["blocks"]),
-            "--alpha", str(ALPHA_US), "--bandwidth", str(BANDWIDTH_GBIT),
+            "--alpha", str(ALPHA_US), "--overhead", "0", "--bandwidth", str(BANDWIDTH_GBIT),
             *network.latencies, "--format", "json"))
         need([c["bytes"] for c in table["costs"]] == expected, "sizes of cost")
         for cost in table["costs"]:

@@ -113,6 +113,9 @@ shows '    package: ranks 0-1'
 shows '    package: ranks 2-3'
 succeeds explain --hwloc "$work/machine.xml" --bytes 1K
 grep -qx "n = 4, hwloc $work/machine.xml, 1 host, 4 ranks on each" "$work/out" || fail "explain: $(cat "$work/out")"
+# With the numbers of a job there: two ranks take 79 us for 1 MiB by ring, not 22 us by doubling.
+succeeds explain --hwloc "$work/machine.xml" -n 2 --bytes 1M
+grep -q '^1M: ring, 79.44 us$' "$work/out" || fail "explain on a host: $(cat "$work/out")"
 counts '3 ranks on 1 host, 3 on each' -n 3 "--hwloc=$work/machine.xml"
 shows '    rank 2'
 
@@ -250,8 +253,8 @@ refuses 'strag topology: host x1 is not in the layout' \
 refuses 'strag topology: host node007 is named twice' \
     topology --layout "$examples/fat-tree.conf" --hosts 'node[005-007],node007'
 refuses "strag plan: --ports: '0' is not an integer from 1 to 65536" plan ring -n 4 --ports 0
-refuses 'strag plan: bucket drives 1 port, or 2 for each dimension with more than one host, here 4; not 3' \
-    plan bucket --torus 4x4 --ports 3
+refuses 'strag plan: bucket drives up to 2 ports for each dimension with more than one host, here 4; not 5' \
+    plan bucket --torus 4x4 --ports 5
 refuses "strag plan: --ranks-per-node: '0' is not an integer from 1 to 16777216" \
     plan ring -n 4 --ranks-per-node 0
 

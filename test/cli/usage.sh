@@ -5,7 +5,7 @@ set -eu
 # shellcheck source-path=SCRIPTDIR source=common.bash
 . "$(dirname "$0")/common.bash"
 
-names='recursive-doubling circulant recursive-halving ring bucket swing-latency swing bine bine-latency trivance trivance-latency torus-halving torus-doubling hamiltonian flexreduce
+names='recursive-doubling circulant recursive-halving ring swing-latency swing bine bine-latency bucket trivance trivance-latency torus-halving torus-doubling hamiltonian flexreduce
 flexreduce-pipelined flexreduce-direct hierarchical-doubling blueconnect leaders direct straggler-pipeline stragglar
 broadcast-after optcc weighted '
 names=${names//$'\n'/ }
@@ -14,8 +14,8 @@ there_are="there are: ${there_are%, }"
 commands='list, plan, show, verify, cost, explain, topology, params, search, --help, --version'
 topology='--torus, --mesh, --hyperx, --hammingmesh, --tree, --layout, --saved, --hwloc, --hosts, --ranks-per-node, --ports'
 state='--straggler, --delay, --slow'
-model='--model, --alpha, --local-alpha, --bandwidth, --local-bandwidth, --link-latency, --hop-latency,'
-model+=' --reduce-bandwidth, --ties'
+model='--model, --alpha, --local-alpha, --overhead, --bandwidth, --injection-bandwidth, --local-bandwidth,'
+model+=' --link-latency, --hop-latency, --reduce-bandwidth, --ties'
 plan_takes="-n, --blocks, --root, --plan, --rank, --yes, --format, --compact, $topology, $state, --help"
 plan_usage='strag plan ALGORITHM -n RANKS [TOPOLOGY] [STATE] [--blocks M] [--root R] [--plan FILE]'
 plan_usage+=' [--rank R] [--yes] [--format text|json|svg] [--compact]'
@@ -150,7 +150,7 @@ for value in -1 +1 inf nan 0x10 1e 1e999 '' ' 1' 1x 2e9; do
 done
 refuses "strag cost: --local-bandwidth: '-1' is not a number from 1e-06 to 1e+09" \
     cost -n 8 --bytes 32 --local-bandwidth -1
-for option in --local-alpha --link-latency --hop-latency --reduce-bandwidth; do
+for option in --local-alpha --overhead --injection-bandwidth --link-latency --hop-latency --reduce-bandwidth; do
     refuses "strag cost: $option: '1us' is not a number from 0 to 1e+09" \
         cost -n 8 --bytes 32 "$option" 1us
 done

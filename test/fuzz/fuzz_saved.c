@@ -21,7 +21,8 @@ static const char *const words[] = {
     "straggler: {rank: 3, delay: 200}\n",
     "slow: [{rank: 2, factor: 1.7}]\n",
     "pinned: ring\n",
-    ("model: {alpha: 1, local-alpha: 1, bandwidth: 1, local-bandwidth: 1, link-latency: 0, "
+    ("model: {alpha: 1, local-alpha: 1, overhead: 0, bandwidth: 1, injection-bandwidth: 0, "
+     "local-bandwidth: 1, link-latency: 0, "
      "hop-latency: 0, reduce-bandwidth: 0}\n"),
     "origins: {alpha: user}\n",
     "model-file: \"m.yaml\"\n",

@@ -163,7 +163,7 @@ bad=(
     'slowdown/auto, none, or WHO:FACTOR.*; used: auto/x/1:0.5/:2/a:1,b/1:1e9'
     'window/0, or 2 to 4096 calls; used: 0/-1/1/4097'
     "alpha/$numbers/x/-1" "local_alpha/$numbers/1e99" "bandwidth/$numbers/0"
-    "local_bandwidth/$numbers/1x" "link_latency/$numbers/-0.1" "hop_latency/$numbers/nan"
+    "local_bandwidth/$numbers/1x" "overhead/$numbers/-1" "injection_bandwidth/$numbers/-0.5" "link_latency/$numbers/-0.1" "hop_latency/$numbers/nan"
     "reduce_bandwidth/$numbers/0x10"
 )
 warns 'coll_strag_ports = "x": .*accepted: auto, or 1 to 16; used: auto' \
@@ -198,7 +198,7 @@ eval "$("$STRAG_MPIRUN" --print-env)"
 for parameter in enable priority verbose algorithm segment_size minimum_size layout torus ports transport \
     shared_memory shared_memory_size straggler window watch_size learn report trace reproducible \
     slowdown rules model save \
-    alpha local_alpha bandwidth local_bandwidth link_latency hop_latency reduce_bandwidth; do
+    alpha local_alpha overhead injection_bandwidth bandwidth local_bandwidth link_latency hop_latency reduce_bandwidth; do
     lines 1 "parameter \"coll_strag_$parameter\""
 done
 lines 2 'performance "coll_strag_(calls|delegated)"'

@@ -128,7 +128,7 @@ models:
 END
     agrees 'a model for hosts' 4 "${layout[@]}" --mca coll_strag_model "$files/hosts.yaml" \
         "$on_hosts" 1 n0,n1,n2,n3 "${sizes[@]}"
-    grep -q "^alpha = 45 us, bandwidth = 0.1 Gbit/s.*; from .*, line 4: alpha, bandwidth$" \
+    grep -q "^alpha = 45 us, overhead = 9 us, bandwidth = 0.1 Gbit/s.*; from .*, line 4: alpha, bandwidth$" \
         "$files/explain" || fail "not the model of these hosts"
 else
     echo "skipped: made-up hosts (unshare --uts is not allowed)"

@@ -6,6 +6,7 @@
  *     TOLD_ALPHA      microseconds of a message, for each rank of MPI_COMM_WORLD that begins a
  *                     ping: 10,20,30
  *     TOLD_BANDWIDTH  Gbit/s of such a message, alike
+ *     TOLD_OVERHEAD  microseconds that each end takes for a further message
  *     TOLD_LOCAL      microseconds, Gbit/s: of an allreduce of two ranks, without the reduction
  *     TOLD_REDUCTION  Gbit/s
  */
@@ -46,6 +47,13 @@ int MPI_Recv(void *buffer, int count, MPI_Datatype type, int source, int tag, MP
     if (size == 1)
         now += 2 * (1e-6 * told("TOLD_ALPHA", rank) + seconds_of(count, "TOLD_BANDWIDTH", rank));
     return PMPI_Recv(buffer, count, type, source, tag, comm, status);
+}
+
+int MPI_Isend(const void *buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
+              MPI_Request *request)
+{
+    now += 2e-6 * told("TOLD_OVERHEAD", 0);
+    return PMPI_Isend(buffer, count, type, to, tag, comm, request);
 }
 
 int MPI_Allreduce(const void *input, void *output, int count, MPI_Datatype type, MPI_Op op,

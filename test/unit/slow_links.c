@@ -175,7 +175,7 @@ double slow_links_time(const struct slow_links *links, const struct strag_algori
     struct strag_model model = strag_model_default(STRAG_NETWORK_TREE);
     const size_t bytes = (size_t)1 << 30;
     double seconds = 0;
-    model.alpha = model.local_alpha = 0;
+    model.alpha = model.local_alpha = model.overhead = 0;
     if (clocks) {
         if (strag_cost_clocks(algorithm, &links->problem, &model, &bytes, 1, &seconds, &err) !=
             STRAG_OK)

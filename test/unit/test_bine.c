@@ -82,7 +82,7 @@ static double bytes_time(const char *name, struct strag_topology *topology, int 
     struct strag_model model = strag_model_default(topology->network);
     struct strag_profile *profile = NULL;
     struct strag_error err = {""};
-    model.alpha = model.link_latency = model.hop_latency = 0;
+    model.alpha = model.overhead = model.link_latency = model.hop_latency = 0;
     model.bandwidth = 1;
     model.local_bandwidth = 1000;
     assert_int_equal(

@@ -98,6 +98,7 @@ enum phase { WAITS, LATENCY, FLOWS, ARRIVED };
 
 struct parcel {
     int from, to, round;
+    int posts; /* messages that its ranks post before it */
     bool reduced;
     double bytes, rate;
     enum phase phase;
@@ -109,6 +110,7 @@ struct parcel {
 struct second {
     const struct strag_links *links;
     int n, nparcels;
+    double free[RANKS_MAX]; /* when a rank has reduced what has arrived */
     struct parcel parcels[MESSAGES_MAX];
 };
 
@@ -178,7 +180,7 @@ static void begin_parcels(struct second *second, double now, const double *delay
             continue;
         struct strag_route route = strag_links_route(links, parcel->from, parcel->to, parcel->hops);
         parcel->nhops = route.nhops;
-        parcel->until = now + route.latency;
+        parcel->until = now + route.latency + parcel->posts * links->model.overhead;
         parcel->phase = LATENCY;
     }
 }
@@ -205,7 +207,10 @@ static bool advance(struct second *second, double *now, const double *delay, dou
             parcel->bytes -= parcel->rate * (next - *now);
             if (parcel->bytes <= close * (1 + whole) + parcel->rate * close * next) {
                 parcel->phase = ARRIVED;
-                parcel->until = next + reduce * parcel->until;
+                double *free = &second->free[parcel->to];
+                if (parcel->until > 0 && reduce > 0)
+                    *free = fmax(*free, next) + reduce * parcel->until;
+                parcel->until = parcel->until > 0 && reduce > 0 ? *free : next;
             }
         }
         if (parcel->phase == LATENCY && parcel->until <= next * (1 + close)) {
@@ -219,9 +224,43 @@ static bool advance(struct second *second, double *now, const double *delay, dou
     return true;
 }
 
+/* How many messages between hosts a rank posts in a round before this operation, in its direction.
+ */
+static int posted_before(struct strag_plan *const *plans, const struct strag_topology *topology,
+                         int rank, int op)
+{
+    const struct strag_plan *plan = plans[rank];
+    const struct strag_op *ops = plan->ops;
+    int count = 0, peer = ops[op].peer;
+    for (int i = op - 1; i >= 0 && ops[i].round == ops[op].round; i--) {
+        if ((ops[i].kind == STRAG_SEND) != (ops[op].kind == STRAG_SEND) ||
+            strag_topology_same_host(topology, rank, ops[i].peer))
+            continue;
+        count += ops[i].peer != peer; /* else it is one with the one behind it */
+        peer = ops[i].peer;
+    }
+    return strag_topology_same_host(topology, rank, ops[op].peer) ? 0 : count;
+}
+
+/* The send that belongs to a receive: in its round as many to that rank are before it. */
+static int send_of(struct strag_plan *const *plans, int rank, int receive)
+{
+    const struct strag_op *ops = plans[rank]->ops;
+    const struct strag_plan *sender = plans[ops[receive].peer];
+    int before = 0, i = 0;
+    for (int j = 0; j < receive; j++)
+        before += ops[j].kind != STRAG_SEND && ops[j].peer == ops[receive].peer;
+    for (;; i++) {
+        if (sender->ops[i].kind == STRAG_SEND && sender->ops[i].peer == rank && before-- == 0)
+            return i;
+    }
+}
+
 static void add_parcels(struct second *second, struct strag_plan *const *plans, double bytes)
 {
+    const struct strag_topology *topology = second->links->topology;
     second->nparcels = 0;
+    memset(second->free, 0, sizeof second->free);
     for (int r = 0; r < second->n; r++) {
         for (int i = 0; i < plans[r]->nops; i++) {
             const struct strag_op *op = &plans[r]->ops[i];
@@ -232,6 +271,8 @@ static void add_parcels(struct second *second, struct strag_plan *const *plans, 
                 .from = op->peer,
                 .to = r,
                 .round = op->round,
+                .posts = posted_before(plans, topology, r, i) +
+                         posted_before(plans, topology, op->peer, send_of(plans, r, i)),
                 .reduced = op->kind == STRAG_RECV_REDUCE,
                 .bytes = bytes * op->count / plans[r]->bounds.blocks,
             };
@@ -283,6 +324,8 @@ static void compare(struct rng *rng, const struct strag_algorithm *algorithm,
     struct strag_links *links;
     struct strag_model model = plain_model();
     model.reduce_bandwidth = rng_one_in(rng, 2) ? 3e9 : 0;
+    model.overhead = rng_one_in(rng, 2) ? 3e-7 : 0;
+    model.injection_bandwidth = rng_one_in(rng, 2) ? 1.5 * model.bandwidth : 0;
     assert_int_equal(strag_plan_create_all(algorithm, problem, plans, &err), STRAG_OK);
     assert_int_equal(strag_links_create(problem->topology, &model, problem->state, &links, &err),
                      STRAG_OK);

@@ -246,6 +246,44 @@ static void reducing_takes_time(void **state)
                 8 * (alpha + 2 * hop + 1000 / bandwidth) + 4 * 1000 / 4e9);
 }
 
+/* A rank that sums up for all has n - 1 messages in each of two rounds: the further ones cost it
+ * twice, where it receives them and where it sends. */
+static void posting_takes_time(void **state)
+{
+    (void)state;
+    struct strag_model model = plain_model();
+    model.overhead = 3e-6;
+    const struct strag_problem problem = {.n = 5, .blocks = 1};
+    assert_both("direct", &problem, &model, 1000,
+                2 * (alpha + 2 * hop + 3 * 3e-6 + 4000 / bandwidth));
+    const struct strag_problem ring = {.n = 5};
+    assert_both("ring", &ring, &model, 5000, 8 * (alpha + 2 * hop + 1000 / bandwidth));
+    /* Within a host it costs what local_alpha says. */
+    struct strag_topology *host = machine_flat(5, 5);
+    const struct strag_problem inside = {.n = 5, .blocks = 1, .topology = host};
+    double with = rounds_cost("direct", &inside, &model, 1000);
+    model.overhead = 0;
+    assert_close(with, rounds_cost("direct", &inside, &model, 1000));
+    strag_topology_free(host);
+}
+
+/* A torus' host sends over all of its links together no more than that: with 4 ports
+ * that is half of what the links could carry. */
+static void a_host_injects_so_much(void **state)
+{
+    (void)state;
+    struct strag_topology *torus = machine_grid(STRAG_NETWORK_TORUS, true, "3x3", NULL, 1);
+    struct strag_model model = plain_model();
+    const struct strag_problem problem = {.n = 9, .topology = torus},
+                               one = {.n = 9, .ports = 1, .topology = torus};
+    const double latency = 8 * (alpha + hop), sent = 2 * 8.0 / 9 * 9000;
+    assert_both("bucket", &problem, &model, 9000, latency + sent / 4 / bandwidth);
+    model.injection_bandwidth = 2 * bandwidth;
+    assert_both("bucket", &problem, &model, 9000, latency + sent / 2 / bandwidth);
+    assert_both("bucket", &one, &model, 9000, latency + sent / bandwidth);
+    strag_topology_free(torus);
+}
+
 static void what_the_busiest_link_carries(void **state)
 {
     (void)state;
@@ -301,6 +339,7 @@ struct second {
     struct strag_links *links;
     const struct strag_model *model;
     const struct strag_problem *problem;
+    double chained; /* the share of rounds that wait for others */
     struct strag_hop *hops;
     double *load;
 };
@@ -347,6 +386,31 @@ static void second_loads(struct second *second, int round, double bytes)
     }
 }
 
+/* @return how many messages between hosts the rank that has the most of them has in the round,
+ * beyond one that it sends and one that it receives; some to the same rank one behind the other are
+ * one */
+static int second_posts(const struct second *second, int round)
+{
+    int most = 0;
+    for (int r = 0; r < second->problem->n; r++) {
+        const struct strag_plan *plan = second->plans[r];
+        int end = first_of_round(plan, round + 1), count[] = {0, 0};
+        for (int i = first_of_round(plan, round); i < end; i++) {
+            const struct strag_op *op = &plan->ops[i];
+            int way = op->kind == STRAG_SEND, before = i - 1;
+            while (before >= 0 && (plan->ops[before].kind == STRAG_SEND) != way)
+                before--;
+            bool goes_on = before >= 0 && plan->ops[before].round == round &&
+                           plan->ops[before].peer == op->peer;
+            if (!goes_on && !strag_topology_same_host(second->problem->topology, r, op->peer))
+                count[way]++;
+        }
+        int posts = (count[0] > 1 ? count[0] - 1 : 0) + (count[1] > 1 ? count[1] - 1 : 0);
+        most = posts > most ? posts : most;
+    }
+    return most;
+}
+
 /* @return the round's longest message */
 static double second_round(struct second *second, int round, double bytes)
 {
@@ -355,6 +419,11 @@ static double second_round(struct second *second, int round, double bytes)
     for (int r = 0; r < second->problem->n; r++) {
         const struct strag_plan *plan = second->plans[r];
         int end = first_of_round(plan, round + 1);
+        double reduce = 0;
+        for (int i = first_of_round(plan, round); i < end; i++) {
+            if (strag_kind_reduces(plan->ops[i].kind) && second->model->reduce_bandwidth > 0)
+                reduce += op_bytes(plan, &plan->ops[i], bytes) / second->model->reduce_bandwidth;
+        }
         for (int i = first_of_round(plan, round); i < end; i++) {
             const struct strag_op *op = &plan->ops[i];
             if (op->kind == STRAG_SEND)
@@ -364,13 +433,16 @@ static double second_round(struct second *second, int round, double bytes)
             for (int h = 0; h < route.nhops; h++)
                 wire = fmax(wire, second->load[second->hops[h].link] /
                                       strag_link_bandwidth(second->links, second->hops[h].link));
-            double reduce = strag_kind_reduces(op->kind) && second->model->reduce_bandwidth > 0
-                                ? op_bytes(plan, op, bytes) / second->model->reduce_bandwidth
-                                : 0;
-            longest = fmax(longest, route.latency + wire + reduce);
+            const struct strag_problem *problem = second->problem;
+            bool local = strag_topology_same_host(problem->topology, op->peer, r);
+            double latency = local ? route.latency
+                                   : second->chained * route.latency +
+                                         (1 - second->chained) *
+                                             fmin(route.latency, 2 * second->model->overhead);
+            longest = fmax(longest, latency + wire + reduce);
         }
     }
-    return longest;
+    return longest > 0 ? longest + second->model->overhead * second_posts(second, round) : 0;
 }
 
 static double second_cost(struct second *second, double bytes)
@@ -408,12 +480,18 @@ static void compare_with_second(struct rng *rng, const struct strag_algorithm *a
     struct strag_plan *plans[64];
     struct strag_model model = plain_model();
     model.reduce_bandwidth = rng_one_in(rng, 2) ? 3e9 : 0;
+    model.overhead = rng_one_in(rng, 2) ? 3e-7 : 0;
+    model.injection_bandwidth = rng_one_in(rng, 2) ? 1.5 * bandwidth : 0;
     model.ties = rng_one_in(rng, 2) ? STRAG_TIES_PLUS : STRAG_TIES_SPLIT;
     int status = strag_plan_create_all(algorithm, problem, plans, &err);
     if (status == STRAG_ERR_UNSUPPORTED)
         return;
     assert_int_equal(status, STRAG_OK);
-    struct second second = {.plans = plans, .model = &model, .problem = problem};
+    struct second second = {.plans = plans, .model = &model, .problem = problem, .chained = 1};
+    struct strag_claim claim;
+    assert_int_equal(strag_algorithm_claim(algorithm, problem, &claim, &err), STRAG_OK);
+    if (claim.chain > 0 && claim.chain < claim.rounds)
+        second.chained = (double)claim.chain / claim.rounds;
     assert_int_equal(
         strag_links_create(problem->topology, &model, problem->state, &second.links, &err),
         STRAG_OK);
@@ -577,6 +655,8 @@ int main(void)
         cmocka_unit_test(a_slow_host),
         cmocka_unit_test(a_late_rank),
         cmocka_unit_test(reducing_takes_time),
+        cmocka_unit_test(posting_takes_time),
+        cmocka_unit_test(a_host_injects_so_much),
         cmocka_unit_test(what_the_busiest_link_carries),
         cmocka_unit_test(partial_profiles_promise_no_more),
         cmocka_unit_test(refusals),

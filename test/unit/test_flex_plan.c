@@ -331,6 +331,7 @@ static double estimate(const char *text, double alpha, double bytes)
     const struct strag_problem problem = {.n = topology->n, .topology = topology};
     struct strag_profile *profile = NULL;
     model.alpha = alpha;
+    model.overhead = alpha; /* rounds wait for one another */
     assert_int_equal(
         strag_profile_create(support_algorithm("flexreduce"), &problem, &model, &profile, &err),
         STRAG_OK);

@@ -46,15 +46,15 @@ static struct strag_models *parse(const char *text)
 static void a_row_for_each_number(void **state)
 {
     (void)state;
-    const struct strag_model model = {1, 2, 3, 4, 5, 6, 7, STRAG_TIES_SPLIT, false};
+    const struct strag_model model = {1, 2, 3, 4, 5, 6, 7, 8, 9, STRAG_TIES_SPLIT, false};
     double sum = 0;
-    assert_int_equal(STRAG_MODEL_NUMBERS, 7);
+    assert_int_equal(STRAG_MODEL_NUMBERS, 9);
     assert_int_equal(sizeof model, STRAG_MODEL_NUMBERS * sizeof(double) + sizeof(double));
     for (int id = 0; id < STRAG_MODEL_NUMBERS; id++)
         sum += strag_model_value(&model, id);
-    assert_true(sum == 1 + 2 + 3 + 4 + 5 + 6 + 7);
+    assert_true(sum == 1 + 2 + 3 + 4 + 5 + 6 + 7 + 8 + 9);
     assert_true(strag_model_value(&model, STRAG_MODEL_LOCAL_ALPHA) == 2);
-    assert_true(strag_model_value(&model, STRAG_MODEL_REDUCE_BANDWIDTH) == 7);
+    assert_true(strag_model_value(&model, STRAG_MODEL_REDUCE_BANDWIDTH) == 9);
 }
 
 static void units(void **state)
@@ -116,8 +116,9 @@ static void origins(void **state)
     made.measured_error = 0.05;
     assert_string_equal(
         strag_model_sources(&made, "lab.yaml", text, sizeof text),
-        "alpha 4 us (file lab.yaml, line 3), local-alpha 6 us (user), bandwidth 1 Gbit/s (measured "
-        "to 5 %), local-bandwidth 400 Gbit/s (default), link-latency 0 ns (default), hop-latency 0 "
+        "alpha 4 us (file lab.yaml, line 3), local-alpha 6 us (user), overhead 0.8 us (default), "
+        "bandwidth 1 Gbit/s (measured to 5 %), injection-bandwidth 0 Gbit/s (default), "
+        "local-bandwidth 400 Gbit/s (default), link-latency 0 ns (default), hop-latency 0 "
         "ns (default), reduce-bandwidth 0 Gbit/s (default)");
     assert_int_equal(strlen(strag_model_sources(&made, "lab.yaml", text, 10)), 9);
 }
@@ -221,8 +222,8 @@ static void written_and_read_back(void **state)
 
 #define HEAD "strag-models: 1\nmodels:\n"
 #define KEYS                                                                                       \
-    "name, hosts, transport, measured, alpha, local-alpha, bandwidth, local-bandwidth, "           \
-    "link-latency, hop-latency, reduce-bandwidth"
+    "name, hosts, transport, measured, alpha, local-alpha, overhead, bandwidth, "                  \
+    "injection-bandwidth, local-bandwidth, link-latency, hop-latency, reduce-bandwidth"
 static const struct {
     const char *text, *message;
 } refusals[] = {

@@ -152,8 +152,13 @@ static void on_one_switch(void **state)
     static const char *const names[] = {"circulant", "recursive-doubling", "recursive-halving",
                                         NULL};
     static const char *const lists[] = {"swing", "swing-latency", NULL};
+    /* No two hosts of 63 begin at the same bits: halves go to near ranks, so that some hosts send
+     * and receive them and others do not. */
+    static const char *const far[] = {"circulant", "recursive-doubling", NULL},
+                             *const near[] = {"recursive-halving", NULL};
     check_all(names, machine_flat(2000, 64), 1e-9);
-    check_all(names, machine_flat(4095, 63), 0.1); /* no two hosts begin at the same bits */
+    check_all(far, machine_flat(4095, 63), 0.1);
+    check_all(near, machine_flat(4095, 63), 0.4);
     check_all(lists, machine_flat(2000, 64), 0.15);
 }
 

@@ -250,7 +250,8 @@ static void grounds(void **state)
 /* ---- What is refused ---- */
 
 #define MODEL                                                                                      \
-    "model: {alpha: 1, local-alpha: 1, bandwidth: 1, local-bandwidth: 1, link-latency: 0, "        \
+    "model: {alpha: 1, local-alpha: 1, overhead: 0, bandwidth: 1, injection-bandwidth: 0, "        \
+    "local-bandwidth: 1, link-latency: 0, "                                                        \
     "hop-latency: 0, reduce-bandwidth: 0}\n"
 #define HEAD "strag-saved: 1\nranks: 4\n" MODEL "table: [{from: 0, algorithm: ring}]\n"
 #define TREE HEAD "topology:\n  nodes:\n  - {level: network}\n  - {level: host, parent: 0}\n"

@@ -28,8 +28,9 @@ static struct strag_search_result search(const struct strag_problem *problem,
 static double price(const struct strag_problem *problem, const struct strag_found *found,
                     double bytes)
 {
-    const struct strag_model model =
+    struct strag_model model =
         strag_model_default(problem->topology ? problem->topology->network : STRAG_NETWORK_TREE);
+    model.overhead = 0; /* the search knows of none */
     struct strag_instance instance;
     struct strag_profile *profile;
     struct strag_error err = {""};

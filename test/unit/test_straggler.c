@@ -341,8 +341,8 @@ static struct strag_entry chosen(int n, double delay, const struct strag_model *
     return entry;
 }
 
-/* From a delay of 2/n of what the vector takes on a link, the plan for a straggler is chosen; with
- * many blocks, so that the rest is small. */
+/* From a delay of about 2/n of what the vector takes on a link, the plan for a straggler is chosen;
+ * with many blocks, so that the rest is small. (About: ring, too, sends something far.) */
 static void below_the_break_even_a_symmetric_plan(void **state)
 {
     (void)state;

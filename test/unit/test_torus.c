@@ -5,6 +5,7 @@
 #include "algorithms/torus.h"
 
 #include "machines.h"
+#include "plan/verify.h"
 #include "support.h"
 
 static const enum strag_network torus = STRAG_NETWORK_TORUS;
@@ -117,6 +118,52 @@ static void in_turn(void **state)
     assert_order("1x1", 0, "");
 }
 
+static struct strag_measure verified(const char *name, const struct strag_problem *problem)
+{
+    struct strag_error err = {""};
+    struct strag_measure measure = {0};
+    if (strag_verify(support_algorithm(name), problem, &measure, NULL, &err) != STRAG_OK)
+        fail_msg("%s, %d ports, %d blocks: %s", name, problem->ports, problem->blocks, err.text);
+    return measure;
+}
+
+/* Any number of ports from 1 to two per dimension; where it is left open, the choices are those for
+ * 1 port and for one per dimension, which a count of blocks selects. */
+static void any_number_of_ports(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"bine",           "bine-latency", "torus-halving",
+                                        "torus-doubling", "bucket",       "swing-latency"};
+    static const char *const shapes[] = {"4", "4x2", "3x4", "2x2x3", "2x2x2"};
+    for (size_t a = 0; a < sizeof names / sizeof *names; a++) {
+        for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
+            struct strag_topology *topology = machine_grid(torus, true, shapes[s], NULL, 1);
+            struct strag_problem problem = {.n = topology->n, .topology = topology};
+            const int dims = topology->box->dims;
+            int blocks[STRAG_CHOICES_MAX], per_part = 0, most = 0;
+            for (problem.ports = 1; problem.ports <= 2 * dims; problem.ports++) {
+                most = verified(names[a], &problem).blocks;
+                per_part = problem.ports == 1 ? most : per_part;
+                assert_int_equal(most, per_part * problem.ports);
+            }
+            problem.ports = 0;
+            assert_int_equal(verified(names[a], &problem).blocks, most);
+            assert_int_equal(strag_algorithm_choices(support_algorithm(names[a]), &problem, blocks),
+                             dims > 1 ? 3 : 2);
+            assert_int_equal(blocks[0], 0);
+            for (int c = 1; c < (dims > 1 ? 3 : 2); c++) {
+                assert_int_equal(blocks[c], c == 1 ? per_part : dims * per_part);
+                problem.blocks = blocks[c];
+                const int rounds = verified(names[a], &problem).rounds;
+                struct strag_problem pinned = {
+                    .n = topology->n, .ports = c == 1 ? 1 : dims, .topology = topology};
+                assert_int_equal(rounds, verified(names[a], &pinned).rounds);
+            }
+            strag_topology_free(topology);
+        }
+    }
+}
+
 static void refusals(void **state)
 {
     (void)state;
@@ -127,7 +174,7 @@ static void refusals(void **state)
     assert_int_equal(strag_torus_check(&three, "test", 8, &err), STRAG_ERR_UNSUPPORTED);
     assert_string_equal(
         err.text,
-        "test drives 1 port, or 2 for each dimension with more than one host, here 2; not 3");
+        "test drives up to 2 ports for each dimension with more than one host, here 2; not 3");
     assert_int_equal(strag_torus_check(&many, "test", INT32_MAX, &err), STRAG_ERR_UNSUPPORTED);
     assert_string_equal(err.text, "test cuts the vector into 1073741823 blocks at most, too few "
                                   "for 2147483647 ranks");
@@ -136,9 +183,9 @@ static void refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(log2_of_integers), cmocka_unit_test(a_box),
-        cmocka_unit_test(without_a_box),    cmocka_unit_test(in_turn),
-        cmocka_unit_test(refusals),
+        cmocka_unit_test(log2_of_integers),    cmocka_unit_test(a_box),
+        cmocka_unit_test(without_a_box),       cmocka_unit_test(in_turn),
+        cmocka_unit_test(any_number_of_ports), cmocka_unit_test(refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -123,7 +123,7 @@ static double bytes_time(const char *name, const char *dims, int ports)
     struct strag_model model = strag_model_default(torus);
     struct strag_profile *profile = NULL;
     struct strag_error err = {""};
-    model.alpha = model.link_latency = model.hop_latency = 0;
+    model.alpha = model.overhead = model.link_latency = model.hop_latency = 0;
     model.bandwidth = 1;
     assert_int_equal(
         strag_profile_create(support_algorithm(name), &problem, &model, &profile, &err), STRAG_OK);
