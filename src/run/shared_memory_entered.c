@@ -5,9 +5,8 @@
 
 #include <sched.h>
 
-enum {
-    LOOKS = 10000
-}; /* at a rank that is about to say why, or not to; it may have been stopped */
+/* At a rank that is about to say why, or not to: a second or more. It may have been stopped. */
+enum { LOOKS = 1000000 };
 
 /* The number comes last, and is 0 meanwhile: who reads it before and after the rest, and finds the
  * same, has read what belongs to it. */

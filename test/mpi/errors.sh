@@ -28,9 +28,9 @@ fail_at()
 # While calls are watched, and where another rank may be late in each.
 watched=(--mca coll_strag_local_alpha 0.1 --mca coll_strag_watch_size 2K --mca coll_strag_window 4
     --mca coll_strag_straggler dynamic)
-for what in memory post; do
-    calls=24 fail_at 3 $what 0 29 dup "${watched[@]}"
-    calls=24 fail_at 3 $what 1 29 dup "${watched[@]}"
+for rank in 0 1; do
+    calls=24 fail_at 3 memory $rank 5 dup "${watched[@]}"
+    calls=24 fail_at 3 post $rank 19 dup "${watched[@]}"
 done
 for ranks in 3 ${STRAG_TEST_FULL:+2 4 5}; do
     for rank in 0 1; do
