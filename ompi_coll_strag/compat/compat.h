@@ -181,8 +181,7 @@ static inline char *coll_strag_modex_text(const opal_process_name_t *name, const
 /* MPI_COMM_WORLD; NULL in a process that has sessions only */
 static inline ompi_communicator_t *coll_strag_world(void)
 {
-    ompi_communicator_t *world = &ompi_mpi_comm_world.comm;
-    return world->c_local_group ? world : NULL;
+    return ompi_mpi_comm_world.comm.c_local_group ? &ompi_mpi_comm_world.comm : NULL;
 }
 
 /* How many ranks the job has. @return 0: not known, in a process that has sessions only */
