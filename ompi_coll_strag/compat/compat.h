@@ -187,8 +187,7 @@ static inline ompi_communicator_t *coll_strag_world(void)
 /* How many ranks the job has. @return 0: not known, in a process that has sessions only */
 static inline int coll_strag_world_size(void)
 {
-    const ompi_communicator_t *world = coll_strag_world();
-    return world ? world->c_local_group->grp_proc_count : 0;
+    return coll_strag_world() ? coll_strag_world()->c_local_group->grp_proc_count : 0;
 }
 
 /* A communicator's id as it stands in other components' messages. */
