@@ -2,6 +2,7 @@
 #include "ledger.h"
 
 #include "compat/components.h"
+#include "compat/world.h"
 #include "log.h"
 #include "report.h"
 #include "state.h"

@@ -18,6 +18,7 @@ ompi_coll_strag_libcoll_strag_la_SOURCES = \
 	ompi_coll_strag/compat/failures.h \
 	ompi_coll_strag/compat/requests.h \
 	ompi_coll_strag/compat/tags.h \
+	ompi_coll_strag/compat/world.h \
 	ompi_coll_strag/complaints.c ompi_coll_strag/complaints.h \
 	ompi_coll_strag/component.c \
 	ompi_coll_strag/counters.c ompi_coll_strag/counters.h \

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "log.h"
 
+#include "compat/world.h"
 #include "texts.h"
 
 #include <dlfcn.h>

@@ -5,6 +5,7 @@
  */
 #include "place.h"
 
+#include "compat/world.h"
 #include "log.h"
 #include "settings.h"
 

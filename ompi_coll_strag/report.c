@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "report.h"
 
+#include "compat/world.h"
 #include "log.h"
 #include "settings.h"
 

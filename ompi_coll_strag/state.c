@@ -5,6 +5,7 @@
  */
 #include "state.h"
 
+#include "compat/world.h"
 #include "info_keys.h"
 
 #include "base/text.h"

@@ -2,6 +2,7 @@
 #include "stuck_news.h"
 
 #include "compat/tags.h"
+#include "compat/world.h"
 
 #include <stddef.h>
 #include <stdlib.h>

@@ -178,18 +178,6 @@ static inline char *coll_strag_modex_text(const opal_process_name_t *name, const
 #define COLL_STRAG_SHORT_FLOAT
 #endif
 
-/* MPI_COMM_WORLD; NULL in a process that has sessions only */
-static inline ompi_communicator_t *coll_strag_world(void)
-{
-    return ompi_mpi_comm_world.comm.c_local_group ? &ompi_mpi_comm_world.comm : NULL;
-}
-
-/* How many ranks the job has. @return 0: not known, in a process that has sessions only */
-static inline int coll_strag_world_size(void)
-{
-    return coll_strag_world() ? coll_strag_world()->c_local_group->grp_proc_count : 0;
-}
-
 /* A communicator's id as it stands in other components' messages. */
 static inline const char *coll_strag_cid(const ompi_communicator_t *comm, char *buffer, size_t size)
 {
@@ -199,16 +187,6 @@ static inline const char *coll_strag_cid(const ompi_communicator_t *comm, char *
     snprintf(buffer, size, "%d", (int)comm->c_contextid);
 #endif
     return buffer;
-}
-
-/* The same on all ranks of the communicator; no other one of this process has it. */
-static inline uint64_t coll_strag_comm_number(const ompi_communicator_t *comm)
-{
-#if OMPI_MAJOR_VERSION >= 5
-    return comm->c_contextid.cid_base + 0x9e3779b97f4a7c15 * comm->c_contextid.cid_sub.u64;
-#else
-    return comm->c_contextid;
-#endif
 }
 
 /* A communicator's info key. @return whether it is there and fits */

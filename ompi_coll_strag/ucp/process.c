@@ -17,6 +17,8 @@
  */
 #include "internal.h"
 
+#include "../compat/world.h"
+
 #include "base/text.h"
 
 #include <dlfcn.h>

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * MPI_COMM_WORLD, and how its ranks tell communicators apart.
+ */
+#ifndef COLL_STRAG_COMPAT_WORLD_H
+#define COLL_STRAG_COMPAT_WORLD_H
+
+#include "compat.h"
+
+/* MPI_COMM_WORLD; NULL in a process that has sessions only */
+static inline ompi_communicator_t *coll_strag_world(void)
+{
+    return ompi_mpi_comm_world.comm.c_local_group ? &ompi_mpi_comm_world.comm : NULL;
+}
+
+/* How many ranks the job has. @return 0: not known, in a process that has sessions only */
+static inline int coll_strag_world_size(void)
+{
+    return coll_strag_world() ? coll_strag_world()->c_local_group->grp_proc_count : 0;
+}
+
+/* The same on all ranks of the communicator; no other one of this process has it. */
+static inline uint64_t coll_strag_comm_number(const ompi_communicator_t *comm)
+{
+#if OMPI_MAJOR_VERSION >= 5
+    return comm->c_contextid.cid_base + 0x9e3779b97f4a7c15 * comm->c_contextid.cid_sub.u64;
+#else
+    return comm->c_contextid;
+#endif
+}
+
+#endif
