@@ -123,14 +123,13 @@ static inline int prepare(struct coll_strag_run *run, const struct coll_strag_ca
     struct coll_strag_reducer *reducer = &run->reducer;
     int root = 0;
     int status = coll_strag_reducer_init(reducer, call->op, call->dtype);
+    coll_strag_transport_begin(channel->transport, call->number, call->dtype, call->size,
+                               run->polls);
     *shared = NULL;
     if (channel->shm) {
         strag_shm_next_call(channel->shm, call->number, run->polls);
         *shared = coll_strag_shared_memory_begin(channel->shm, reducer, call->size);
     }
-    if (!*shared || call->locations || !strag_shm_is_alone(channel->shm))
-        coll_strag_transport_begin(channel->transport, call->number, call->dtype, call->size,
-                                   run->polls);
     if (__builtin_expect(coll_strag_failed(&call->module->failure) != OMPI_SUCCESS, 0))
         return refuse(call, channel->transport);
     reducer->in_place = NULL != *shared && NULL != (*shared)->recv_in_place;
