@@ -6,11 +6,12 @@
  *
  * again and again, with 0, 1, 4, 16 and 32 pieces, until the time is up; then -1. The first
  * exchange makes the connection, and does not count. Without pieces it is a round trip, the
- * shortest of which is twice alpha; what more pieces take longer tells the bandwidth. All is on the
- * stack: no rank can be out of memory for it.
+ * shortest of which is twice alpha; what more pieces take longer tells the bandwidth. Nothing is
+ * allocated: no rank can be out of memory for it.
  */
 #include "ping.h"
 
+#include "compat/tags.h"
 #include "transport.h"
 
 #include <math.h>
@@ -24,54 +25,77 @@ enum { TRAINS = sizeof trains / sizeof *trains };
 /* Nothing is begun later. */
 static const double most_seconds = 2e-3;
 
-static int send_bytes(ompi_communicator_t *comm, int peer, const void *data, size_t bytes)
+/* Wait for a message, unless a rank has failed: the other may wait no more. @param code  of its
+ * beginning */
+static int wait_for(const struct coll_strag_failure *failure, int code, ompi_request_t *request)
 {
-    return MCA_PML_CALL(send((void *)data, bytes, MPI_BYTE, peer, MCA_COLL_BASE_TAG_ALLREDUCE,
-                             MCA_PML_BASE_SEND_STANDARD, comm));
+    if (code != OMPI_SUCCESS)
+        return code;
+    while (!REQUEST_COMPLETE(request) && code == OMPI_SUCCESS) {
+        opal_progress();
+        code = coll_strag_failed(failure);
+    }
+    if (code == OMPI_SUCCESS)
+        return ompi_request_wait(&request, MPI_STATUS_IGNORE);
+    ompi_request_cancel(request);
+    ompi_request_free(&request); /* at its end */
+    return code;
 }
 
-static int recv_bytes(ompi_communicator_t *comm, int peer, void *data, size_t bytes)
+static int send_bytes(const struct coll_strag_failure *failure, int peer, const void *data,
+                      size_t bytes)
 {
-    return MCA_PML_CALL(
-        recv(data, bytes, MPI_BYTE, peer, MCA_COLL_BASE_TAG_ALLREDUCE, comm, MPI_STATUS_IGNORE));
+    ompi_request_t *request;
+    const int code = MCA_PML_CALL(isend((void *)data, bytes, MPI_BYTE, peer, COLL_STRAG_TAG_CALLS,
+                                        MCA_PML_BASE_SEND_STANDARD, failure->comm, &request));
+    return wait_for(failure, code, request);
+}
+
+static int recv_bytes(const struct coll_strag_failure *failure, int peer, void *data, size_t bytes)
+{
+    ompi_request_t *request;
+    const int code = MCA_PML_CALL(
+        irecv(data, bytes, MPI_BYTE, peer, COLL_STRAG_TAG_CALLS, failure->comm, &request));
+    return wait_for(failure, code, request);
 }
 
 /* Rank 0's part. @param[out] seconds  that it took */
-static int exchange(ompi_communicator_t *comm, int peer, int32_t pieces, double *seconds)
+static int exchange(const struct coll_strag_failure *failure, int peer, int32_t pieces,
+                    double *seconds)
 {
     static const char piece[PIECE];
     char done;
     const double start = coll_strag_seconds();
-    int code = send_bytes(comm, peer, &pieces, sizeof pieces);
+    int code = send_bytes(failure, peer, &pieces, sizeof pieces);
     for (int32_t i = 0; i < pieces && code == OMPI_SUCCESS; i++)
-        code = send_bytes(comm, peer, piece, PIECE);
+        code = send_bytes(failure, peer, piece, PIECE);
     if (code == OMPI_SUCCESS)
-        code = recv_bytes(comm, peer, &done, sizeof done);
+        code = recv_bytes(failure, peer, &done, sizeof done);
     *seconds = coll_strag_seconds() - start;
     return code;
 }
 
-static int answer(ompi_communicator_t *comm)
+static int answer(const struct coll_strag_failure *failure)
 {
-    char piece[PIECE];
+    static char piece[PIECE]; /* after an error a message may still be written to it */
     const char done = 0;
     int32_t pieces = 0;
     int code = OMPI_SUCCESS;
     while (code == OMPI_SUCCESS) {
-        code = recv_bytes(comm, 0, &pieces, sizeof pieces);
+        code = recv_bytes(failure, 0, &pieces, sizeof pieces);
         if (code == OMPI_SUCCESS && pieces == STOP)
             break;
         for (int32_t i = 0; i < pieces && code == OMPI_SUCCESS; i++)
-            code = recv_bytes(comm, 0, piece, PIECE);
+            code = recv_bytes(failure, 0, piece, PIECE);
         if (code == OMPI_SUCCESS)
-            code = send_bytes(comm, 0, &done, sizeof done);
+            code = send_bytes(failure, 0, &done, sizeof done);
     }
     return code;
 }
 
 /* A train begins only if it is thought to end in time, too. @param trip  seconds of a round trip
  * @return bytes per second; 0: not found out */
-static int run_trains(ompi_communicator_t *comm, int peer, double start, double trip,
+static int run_trains(const struct coll_strag_failure *failure, int peer, double start, double trip,
                       double *bandwidth)
 {
     double before = trip, pieces = 0;
@@ -81,7 +105,7 @@ static int run_trains(ompi_communicator_t *comm, int peer, double start, double 
         double seconds;
         if (left < (t > 0 ? 4 * before : 2 * trip))
             break;
-        code = exchange(comm, peer, trains[t], &seconds);
+        code = exchange(failure, peer, trains[t], &seconds);
         if (seconds > before)
             *bandwidth = (trains[t] - pieces) * PIECE / (seconds - before);
         before = seconds;
@@ -90,25 +114,26 @@ static int run_trains(ompi_communicator_t *comm, int peer, double start, double 
     return code;
 }
 
-int coll_strag_ping(ompi_communicator_t *comm, int peer, double *alpha, double *bandwidth)
+int coll_strag_ping(const struct coll_strag_failure *failure, int peer, double *alpha,
+                    double *bandwidth)
 {
     const int32_t stop = STOP;
     double trip = INFINITY, seconds;
     *alpha = *bandwidth = 0;
-    if (ompi_comm_rank(comm) == peer)
-        return answer(comm);
-    int code = exchange(comm, peer, 0, &seconds);
+    if (ompi_comm_rank(failure->comm) == peer)
+        return answer(failure);
+    int code = exchange(failure, peer, 0, &seconds);
     const double start = coll_strag_seconds();
     for (int i = 0; i < ROUND_TRIPS && code == OMPI_SUCCESS &&
                     (i == 0 || coll_strag_seconds() - start < most_seconds / 2);
          i++) {
-        code = exchange(comm, peer, 0, &seconds);
+        code = exchange(failure, peer, 0, &seconds);
         trip = fmin(trip, seconds);
     }
     if (code == OMPI_SUCCESS)
-        code = run_trains(comm, peer, start, trip, bandwidth);
+        code = run_trains(failure, peer, start, trip, bandwidth);
     if (code == OMPI_SUCCESS)
-        code = send_bytes(comm, peer, &stop, sizeof stop);
+        code = send_bytes(failure, peer, &stop, sizeof stop);
     if (code == OMPI_SUCCESS)
         *alpha = trip / 2;
     return code;

@@ -8,17 +8,19 @@
 #ifndef COLL_STRAG_PING_H
 #define COLL_STRAG_PING_H
 
-#include "compat/compat.h"
+#include "failure.h"
 
 #include "model/numbers.h"
 
 /**
  * On rank 0 and its peer, over the PML.
  *
+ * @param failure     the communicator's
  * @param peer        of another host than rank 0's
  * @param[out] alpha, bandwidth  seconds, and bytes per second; rank 0's; 0: not found out
- * @return OMPI_SUCCESS, or an error of the PML's
+ * @return OMPI_SUCCESS, or an error: of the PML's, or that the communicator has failed
  */
-int coll_strag_ping(ompi_communicator_t *comm, int peer, double *alpha, double *bandwidth);
+int coll_strag_ping(const struct coll_strag_failure *failure, int peer, double *alpha,
+                    double *bandwidth);
 
 #endif

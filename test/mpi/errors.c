@@ -245,7 +245,6 @@ int main(int argc, char **argv)
     TEST_MPI(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
     signal(SIGALRM, give_up);
     snprintf(place, sizeof place, "before");
-    call_blocking(MPI_COMM_WORLD, longest, "on MPI_COMM_WORLD");
     const struct test_counters before = test_counters_read();
     const long range[] = {test_number("first", first, 1, 1000000),
                           test_number("step", step, 1, 1000000)};
