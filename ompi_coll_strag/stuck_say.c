@@ -108,32 +108,31 @@ void coll_strag_say_length(ompi_communicator_t *comm, uint64_t number, int rank,
     show(coll_strag_text_different_calls, out, &what);
 }
 
-void coll_strag_say_gone(ompi_communicator_t *comm, uint64_t number, int rank)
+/* Of a call, and of one rank. */
+static void say_rank(const char *text, ompi_communicator_t *comm, uint64_t number,
+                     const char *before, int rank, const char *after)
 {
     char *what = NULL;
     size_t length;
     FILE *out = open_memstream(&what, &length);
     if (out) {
         put_title(out, comm, number);
-        fputs(":\n\n  ", out);
+        fputs(before, out);
         put_rank(out, comm, rank);
-        fputs(" has not called it, and has freed the communicator\n", out);
+        fputs(after, out);
     }
-    show(coll_strag_text_different_calls, out, &what);
+    show(text, out, &what);
+}
+
+void coll_strag_say_gone(ompi_communicator_t *comm, uint64_t number, int rank)
+{
+    say_rank(coll_strag_text_different_calls, comm, number, ":\n\n  ", rank,
+             " has not called it, and has freed the communicator\n");
 }
 
 void coll_strag_say_failed(ompi_communicator_t *comm, uint64_t number, int rank)
 {
-    char *what = NULL;
-    size_t length;
-    FILE *out = open_memstream(&what, &length);
-    if (out) {
-        put_title(out, comm, number);
-        fputs(" waits for ", out);
-        put_rank(out, comm, rank);
-        fputs(".\n", out);
-    }
-    show(coll_strag_text_failed_rank, out, &what);
+    say_rank(coll_strag_text_failed_rank, comm, number, " waits for ", rank, ".\n");
 }
 
 /* ---- Who is missing ---- */
