@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What ranks tell each other while their calls are watched: a gather of notes to rank 0, a barrier,
- * and a broadcast from rank 0. The first two go on while the program does something else, as
- * MPI_Igather and MPI_Ibarrier would. Those get their tags from a counter, which MPI_Comm_idup
- * moves on in its progress, at another point of each rank's program; a program that makes no
- * nonblocking calls of its own is right to expect that its blocking ones do not mind. So these have
- * a tag of their own, and match in order: all ranks begin the same ones in the same order.
+ * What ranks tell each other while their calls are watched: a gather of notes to rank 0, and a
+ * barrier. Both go on while the program does something else, as MPI_Igather and MPI_Ibarrier would.
+ * Those get their tags from a counter, which MPI_Comm_idup moves on in its progress, at another
+ * point of each rank's program; a program that makes no nonblocking calls of its own is right to
+ * expect that its blocking ones do not mind. So these have a tag of their own, and match in order:
+ * all ranks begin the same ones in the same order.
  *
  * A rank on which the communicator has failed does its part no more. The others are told so, and
- * then they wait no longer: that is why not even the broadcast is Open MPI's.
+ * then they wait no longer.
  */
 #ifndef COLL_STRAG_NOTES_H
 #define COLL_STRAG_NOTES_H

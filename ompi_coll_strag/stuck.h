@@ -5,7 +5,7 @@
  * with an error, or with a line that names who is missing.
  *
  *     each call       says what it is: to this process, and in memory that the host's ranks share
- *     a tick          (Open MPI's progress, once a second) has the call moved since the last one?
+ *     a tick          (Open MPI's progress, twice a second) has the call moved since the last one?
  *     stands still    what have the host's ranks said? The ranks' rosters (watch/roster.h) are
  *                     exchanged between hosts, by small messages (stuck_news.h)
  *     another vector  the call fails on all ranks that wait in it, and one says why
