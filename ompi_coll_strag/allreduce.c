@@ -95,9 +95,9 @@ static int run(struct coll_strag_call *call)
     const size_t bytes = call->count * call->size;
     coll_strag_stuck_begin(&module->stuck, call->number, bytes);
     int code = coll_strag_choose(call);
-    coll_strag_stuck_say(&module->stuck, module->shm, call->number, bytes, &call->choice, call->op);
     if (code != OMPI_SUCCESS)
         return code;
+    coll_strag_stuck_say(&module->stuck, module->shm, call->number, bytes, &call->choice, call->op);
     if (module->watch_in &&
         (code = coll_strag_setup_watch(module, call->comm, bytes)) != OMPI_SUCCESS) {
         coll_strag_fail_undecided(module, code);

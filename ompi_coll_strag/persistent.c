@@ -270,8 +270,9 @@ int coll_strag_allreduce_init(const void *sbuf, void *rbuf, coll_strag_count_t c
     call.number = coll_strag_stuck_count(&module->stuck); /* it waits for the other ranks, too */
     coll_strag_stuck_begin(&module->stuck, call.number, call.count * call.size);
     int code = coll_strag_choose(&call);
-    coll_strag_stuck_say(&module->stuck, module->shm, call.number, call.count * call.size,
-                         &call.choice, op);
+    if (code == OMPI_SUCCESS)
+        coll_strag_stuck_say(&module->stuck, module->shm, call.number, call.count * call.size,
+                             &call.choice, op);
     if (code == OMPI_SUCCESS && call.choice.algorithm)
         code = make(&call, &own);
     coll_strag_stuck_end(&module->stuck);

@@ -109,6 +109,7 @@ static void doom(struct coll_strag_stuck *stuck, int code)
     struct coll_strag_transport *transport = *examined->transport;
     struct strag_shm *shm = shm_of(stuck);
     examined->news->ended = examined->number;
+    examined->since = seconds_now();
     if (!is_alone(stuck)) /* messages of the call may be left */
         coll_strag_note_failure(examined->failure, code, false);
     __atomic_store_n(&stuck->setup_doom, code, __ATOMIC_RELAXED);
@@ -449,7 +450,10 @@ static void examine(struct coll_strag_stuck *stuck, double now)
         examined->number = number;
         examined->moves = moves;
         examined->since = now;
-    } else if (number && !has_ended(examined) && now - examined->since >= list.tick &&
+    } else if (has_ended(examined)) {
+        if (is_silent(stuck, now)) /* it waits for other messages than the call's own */
+            coll_strag_note_failure(examined->failure, MPI_ERR_OTHER, false);
+    } else if (number && now - examined->since >= list.tick &&
                coll_strag_stuck_have_news(&examined->news, examined->comm)) {
         examine_still(stuck, now);
     }
