@@ -179,7 +179,8 @@ static int wait_for(struct coll_strag_arrivals *arrivals, double patience, bool 
     double since = -1; /* from when on one rank alone is missing */
     int code = arrivals->code;
     for (bool came; code == OMPI_SUCCESS;) {
-        if (end ? all_sent(arrivals) && !strag_arrivals_wants(state)
+        const bool sent = all_sent(arrivals); /* or not: a rank may wait for ever for a message */
+        if (end ? sent && !strag_arrivals_wants(state)
                 : strag_arrivals_decision(state) != STRAG_ARRIVALS_UNDECIDED)
             break;
         code = receive(arrivals, &came);

@@ -12,8 +12,8 @@
 /* Their messages have one tag: in a program's order a gather and a barrier are never mixed up. */
 enum { TAG = COLL_STRAG_TAG_NOTES };
 
-/* How long to wait, after an error, for what is still under way. */
-static const double drain_seconds = 1.0;
+/* How long to wait in the end for ranks that may have failed. */
+static const double end_seconds = 3.0;
 
 struct coll_strag_notes {
     ompi_communicator_t *comm;
@@ -54,22 +54,25 @@ static int post_receive(const struct coll_strag_notes *notes, int from, void *da
 
 /* ---- The barrier ---- */
 
-/* @return whether the round's messages are over; their error is noted */
+/* @return whether the round's messages are over, without an error; that is noted */
 static bool round_is_over(struct coll_strag_notes *notes)
 {
+    bool over = true;
     for (int i = 0; i < 2; i++) {
         ompi_request_t **request = &notes->round[i];
         if (MPI_REQUEST_NULL == *request)
             continue;
         if (!REQUEST_COMPLETE(*request)) {
-            notes->code = coll_strag_failed(notes->failure);
-            return false;
+            over = false;
+            continue;
         }
         if ((*request)->req_status.MPI_ERROR != MPI_SUCCESS)
             notes->code = (*request)->req_status.MPI_ERROR;
         ompi_request_free(request);
     }
-    return true;
+    if (!over && notes->code == OMPI_SUCCESS)
+        notes->code = coll_strag_failed(notes->failure);
+    return over && notes->code == OMPI_SUCCESS;
 }
 
 static void begin_round(struct coll_strag_notes *notes)
@@ -153,16 +156,23 @@ int coll_strag_notes_gather(struct coll_strag_notes *notes, const void *own, siz
     return code;
 }
 
-int coll_strag_notes_wait(struct coll_strag_notes *notes)
+int coll_strag_notes_look(struct coll_strag_notes *notes)
 {
     int code = OMPI_SUCCESS;
+    while (notes->done < notes->count && code == OMPI_SUCCESS &&
+           REQUEST_COMPLETE(notes->gather[notes->done]))
+        code = ompi_request_wait(&notes->gather[notes->done++], MPI_STATUS_IGNORE);
+    return code;
+}
+
+int coll_strag_notes_wait(struct coll_strag_notes *notes)
+{
+    int code = coll_strag_notes_look(notes);
     while (notes->done < notes->count && code == OMPI_SUCCESS) {
-        if (REQUEST_COMPLETE(notes->gather[notes->done])) {
-            code = ompi_request_wait(&notes->gather[notes->done++], MPI_STATUS_IGNORE);
-        } else {
-            opal_progress();
-            code = coll_strag_failed(notes->failure);
-        }
+        opal_progress();
+        code = coll_strag_failed(notes->failure);
+        if (code == OMPI_SUCCESS)
+            code = coll_strag_notes_look(notes);
     }
     return code;
 }
@@ -191,14 +201,16 @@ static bool gather_is_over(const struct coll_strag_notes *notes)
     return i == notes->count;
 }
 
-void coll_strag_notes_give_up(struct coll_strag_notes *notes)
+bool coll_strag_notes_end(struct coll_strag_notes *notes)
 {
-    const double end = coll_strag_seconds() + drain_seconds;
+    const double end = coll_strag_seconds() + end_seconds;
     while (!(gather_is_over(notes) && coll_strag_queue_is_empty(&notes->queue)) &&
            coll_strag_seconds() < end)
         opal_progress();
-    if (gather_is_over(notes))
-        (void)coll_strag_notes_wait(notes);
+    if (!gather_is_over(notes))
+        return false;
+    (void)coll_strag_notes_wait(notes);
+    return coll_strag_queue_is_empty(&notes->queue);
 }
 
 /* As in struct coll_strag_queue. */

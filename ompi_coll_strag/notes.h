@@ -42,6 +42,9 @@ int coll_strag_notes_gather(struct coll_strag_notes *notes, const void *own, siz
  * rank's message. @return OMPI_SUCCESS, or an error of MPI's */
 int coll_strag_notes_wait(struct coll_strag_notes *notes);
 
+/** The same without waiting: has one of its messages failed? */
+int coll_strag_notes_look(struct coll_strag_notes *notes);
+
 /* ---- The barrier ---- */
 
 /** Begin one, once the last one is over. */
@@ -54,7 +57,8 @@ bool coll_strag_notes_has_barrier(const struct coll_strag_notes *notes);
  * coll_strag_seconds @return OMPI_SUCCESS, or an error of MPI's */
 int coll_strag_notes_end_barrier(struct coll_strag_notes *notes, double *seconds);
 
-/** After an error other ranks may never do their part: wait, but not for long. */
-void coll_strag_notes_give_up(struct coll_strag_notes *notes);
+/** Wait until all is over, though not for long: after an error other ranks may not do their part.
+ * @return whether it is */
+bool coll_strag_notes_end(struct coll_strag_notes *notes);
 
 #endif

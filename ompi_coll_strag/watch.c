@@ -98,19 +98,14 @@ void coll_strag_watch_refresh(struct coll_strag_watch *watch)
 
 /* ---- Nothing may be under way when a communicator or MPI comes to its end ---- */
 
+/* A rank whose notes have failed sends none, and the communicator is kept, as after any failure. */
 static void end_watch(struct coll_strag_teardown *teardown)
 {
     struct coll_strag_watch *watch =
         (struct coll_strag_watch *)((char *)teardown - offsetof(struct coll_strag_watch, teardown));
     watch->over = true;
-    double seconds;
-    if (watch->failed) {
-        coll_strag_notes_give_up(watch->notes);
-        return;
-    }
-    if (coll_strag_notes_has_barrier(watch->notes))
-        (void)coll_strag_notes_end_barrier(watch->notes, &seconds);
-    (void)coll_strag_notes_wait(watch->notes);
+    if (!coll_strag_notes_end(watch->notes) && !watch->failed)
+        OBJ_RETAIN(watch->options.comm);
 }
 
 /* ---- Making one ---- */
@@ -206,7 +201,8 @@ static int send_notes(struct coll_strag_watch *watch)
     watch->notes_bytes = bytes;
     if (watch->judge)
         strag_judge_begin_window(watch->judge);
-    return coll_strag_notes_gather(watch->notes, notes, bytes, watch->all_notes);
+    const int begun = coll_strag_notes_gather(watch->notes, notes, bytes, watch->all_notes);
+    return begun == OMPI_SUCCESS ? coll_strag_notes_look(watch->notes) : begun;
 }
 
 /* What the judge has found. */
@@ -344,7 +340,8 @@ static int decide(struct coll_strag_watch *watch, enum strag_change *change)
 {
     struct coll_strag_update update;
     memset(&update, 0, sizeof update);
-    int code = watch->judge ? coll_strag_notes_wait(watch->notes) : OMPI_SUCCESS;
+    int code = watch->judge ? coll_strag_notes_wait(watch->notes)
+                            : coll_strag_notes_look(watch->notes); /* else rank 0 waits for them */
     if (watch->judge && code == OMPI_SUCCESS) {
         const struct strag_judgement judgement = strag_judge_window(
             watch->judge, watch->all_notes, watch->notes_bytes, coll_strag_seconds());
