@@ -31,6 +31,7 @@ watched=(--mca coll_strag_local_alpha 0.1 --mca coll_strag_watch_size 2K --mca c
 for rank in 0 1; do
     calls=24 fail_at 3 memory $rank 5 dup "${watched[@]}"
     calls=24 fail_at 3 post $rank 19 dup "${watched[@]}"
+    calls=24 fail_at 3 request $rank 37 dup "${watched[@]}"
 done
 for ranks in 3 ${STRAG_TEST_FULL:+2 4 5}; do
     for rank in 0 1; do
