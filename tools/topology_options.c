@@ -22,7 +22,8 @@ const struct option_group topology_group = {
             {OPTION_HYPERX, "DIMS", "in every dimension all hosts are neighbours: 64x64"},
             {OPTION_HAMMINGMESH, "BOARD:GRID", "boards of 2x2 hosts, 16x16 of them: 2x2:16x16"},
             {OPTION_TREE, "TEXT", "ranks per host 2,3; with switches ((2,3),(4)); @GBIT: uplink"},
-            {OPTION_LAYOUT, "FILE", "topology.conf, topology.yaml or a coordinates file"},
+            {OPTION_LAYOUT, "FILE",
+             "topology.conf, topology.yaml or a coordinates file; names:r{rack}n{}: by --hosts"},
             {OPTION_SAVED, "FILE", "what a job saved (coll_strag_save), with its state and model"},
             {OPTION_HWLOC, "[FILE]",
              "the cores of this machine, or of one that lstopo wrote as XML"},
@@ -105,6 +106,28 @@ static int find_kind(struct machine *machine)
     return EXIT_DONE;
 }
 
+/* A file, or a pattern that tells the groups of --hosts. */
+static int read_layout_option(const struct machine *machine, const char *text,
+                              struct strag_layout **layout, struct strag_error *err)
+{
+    const char *pattern = strag_names_pattern(text);
+    const char *list = machine->arguments->value[OPTION_HOSTS];
+    char **hosts = NULL;
+    int count = 0;
+    if (!pattern)
+        return strag_layout_read(text, layout, err);
+    if (!list)
+        return strag_fail(err, STRAG_ERR_ARGUMENT,
+                          "names tell the groups of hosts; say which: --hosts LIST");
+    int status = strag_hosts_expand(list, &hosts, &count, err);
+    if (status == STRAG_OK)
+        status = strag_layout_from_names(pattern, (const char *const *)hosts, count, layout, err);
+    for (int i = 0; i < count; i++)
+        free(hosts[i]);
+    free(hosts);
+    return status;
+}
+
 static int read_description(enum option_id kind, const char *text, struct machine *machine,
                             struct strag_error *err)
 {
@@ -121,7 +144,7 @@ static int read_description(enum option_id kind, const char *text, struct machin
     case OPTION_TREE:
         return strag_layout_from_tree(text, layout, err);
     case OPTION_LAYOUT:
-        return strag_layout_read(text, layout, err);
+        return read_layout_option(machine, text, layout, err);
     case OPTION_SAVED:
         return strag_saved_read(text, &machine->saved, err);
     default:
