@@ -106,26 +106,36 @@ static int find_kind(struct machine *machine)
     return EXIT_DONE;
 }
 
-/* A file, or a pattern that tells the groups of --hosts. */
-static int read_layout_option(const struct machine *machine, const char *text,
-                              struct strag_layout **layout, struct strag_error *err)
+/* The hosts of --hosts, in the groups that a pattern tells, or on one switch. */
+static int read_hosts(const struct machine *machine, const char *pattern,
+                      struct strag_layout **layout, struct strag_error *err)
 {
-    const char *pattern = strag_names_pattern(text);
-    const char *list = machine->arguments->value[OPTION_HOSTS];
     char **hosts = NULL;
     int count = 0;
-    if (!pattern)
-        return strag_layout_read(text, layout, err);
-    if (!list)
-        return strag_fail(err, STRAG_ERR_ARGUMENT,
-                          "names tell the groups of hosts; say which: --hosts LIST");
-    int status = strag_hosts_expand(list, &hosts, &count, err);
+    int status = strag_hosts_expand(machine->arguments->value[OPTION_HOSTS], &hosts, &count, err);
     if (status == STRAG_OK)
         status = strag_layout_from_names(pattern, (const char *const *)hosts, count, layout, err);
     for (int i = 0; i < count; i++)
         free(hosts[i]);
     free(hosts);
     return status;
+}
+
+/* A file, or a pattern. */
+static int read_layout_option(const struct machine *machine, const char *text,
+                              struct strag_layout **layout, struct strag_error *err)
+{
+    const char *pattern = strag_names_pattern(text);
+    const char *hosts = machine->arguments->value[OPTION_HOSTS];
+    if (pattern && !hosts)
+        return strag_fail(err, STRAG_ERR_ARGUMENT,
+                          "names tell the groups of hosts; say which: --hosts LIST");
+    int status = pattern ? STRAG_OK : strag_layout_read(text, layout, err);
+    if (status != STRAG_OK || (!pattern && (!hosts || !strag_layout_is_flat(*layout))))
+        return status;
+    strag_layout_free(*layout);
+    *layout = NULL;
+    return read_hosts(machine, pattern, layout, err);
 }
 
 static int read_description(enum option_id kind, const char *text, struct machine *machine,
@@ -402,10 +412,19 @@ static int check_agreement(const struct machine *machine, int n)
                     kind, topology->hosts, topology->n, n, topology->n);
 }
 
+static int fill_flat(struct machine *machine, int n, int ranks_per_host)
+{
+    struct strag_error err;
+    int status = strag_topology_flat(n, ranks_per_host, &machine->topology, &err);
+    return status == STRAG_OK ? EXIT_DONE : complain(machine->command, status, "%s", err.text);
+}
+
 /* A file may describe a larger machine than the job uses; the other forms describe the job. */
 static int fill_layout(struct machine *machine, int n)
 {
     struct strag_error err;
+    if (n && strag_layout_is_flat(machine->layout))
+        return fill_flat(machine, n, machine->ranks_per_node ? machine->ranks_per_node : 1);
     bool exact = machine->kind != OPTION_LAYOUT || states_ranks(machine->layout);
     int per_host = machine->ranks_per_node ? machine->ranks_per_node : 1;
     int status =
@@ -432,13 +451,6 @@ static int fill_cores(struct machine *machine, int n)
         places[rank].core = machine->cores[rank];
     int status = strag_layout_locate(machine->layout, places, n, &machine->topology, &err);
     free(places);
-    return status == STRAG_OK ? EXIT_DONE : complain(machine->command, status, "%s", err.text);
-}
-
-static int fill_flat(struct machine *machine, int n, int ranks_per_host)
-{
-    struct strag_error err;
-    int status = strag_topology_flat(n, ranks_per_host, &machine->topology, &err);
     return status == STRAG_OK ? EXIT_DONE : complain(machine->command, status, "%s", err.text);
 }
 

@@ -287,7 +287,8 @@ int strag_job_topology(const struct strag_job *job, struct strag_topology **topo
     struct hosts hosts;
     why->text[0] = '\0';
     int status = hosts_make(job, &hosts) ? STRAG_OK : STRAG_ERR_MEMORY;
-    if (status == STRAG_OK && job->source == STRAG_JOB_ON_FILE)
+    bool flat = job->source == STRAG_JOB_ON_FILE && strag_layout_is_flat(job->layout);
+    if (status == STRAG_OK && job->source == STRAG_JOB_ON_FILE && !flat)
         status = job->layout->rank_host ? place(job->layout, job, NULL, NULL, &made, why)
                                         : place_by_name(job->layout, job, &hosts, &made, why);
     else if (status == STRAG_OK && job->source == STRAG_JOB_ON_GRID)

@@ -43,6 +43,9 @@ struct strag_layout {
     int *rank_host;
 };
 
+/** Does it say that all hosts are on one switch, and nothing else? (`flat` of a topology.yaml) */
+bool strag_layout_is_flat(const struct strag_layout *layout);
+
 /*
  * Readers. They return STRAG_OK, STRAG_ERR_ARGUMENT with what is wrong, STRAG_ERR_IO (the file) or
  * STRAG_ERR_MEMORY; the layout is the caller's to free, and untouched on failure.
@@ -100,7 +103,7 @@ const char *strag_names_pattern(const char *layout);
 int strag_names_address(const char *pattern, const char *name, const char *host, char **address,
                         struct strag_error *err);
 
-/** The tree of groups that the hosts' names tell by a pattern. */
+/** The tree of groups that the hosts' names tell by a pattern; NULL: one switch. */
 int strag_layout_from_names(const char *pattern, const char *const *hosts, int count,
                             struct strag_layout **layout, struct strag_error *err);
 

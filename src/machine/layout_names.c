@@ -136,12 +136,13 @@ int strag_layout_from_names(const char *pattern, const char *const *hosts, int c
         return strag_fail(err, STRAG_ERR_MEMORY, "out of memory for %d hosts", count);
     for (; made < count && status == STRAG_OK; made += status == STRAG_OK) {
         char *address = NULL;
-        status = strag_names_address(pattern, hosts[made], hosts[made], &address, err);
-        addresses[made] = (struct strag_address){hosts[made], address};
+        if (pattern)
+            status = strag_names_address(pattern, hosts[made], hosts[made], &address, err);
+        addresses[made] = (struct strag_address){hosts[made], pattern ? address : hosts[made]};
     }
     if (status == STRAG_OK)
         status = strag_layout_from_addresses(addresses, count, layout, err);
-    for (int i = 0; i < made; i++)
+    for (int i = 0; pattern && i < made; i++)
         free((char *)(uintptr_t)addresses[i].address);
     free(addresses);
     return status;

@@ -233,6 +233,11 @@ warned "host n0: its name is not like 'r\{rack\}n\{\}', so that its group is not
     --mca coll_strag_layout 'names:r{rack}n{}' "$on_hosts" 1 $hosts "$programs/sizes"
 has "$flat"
 echo "ok: names of hosts"
+printf -- '- {topology: a, flat: true}\n' > "$files/flat.yaml"
+run 4 --mca coll_strag_layout "$files/flat.yaml" "$on_hosts" 1 $hosts "$programs/sizes"
+has 'MPI_COMM_WORLD .*: topology: tree, 4 hosts'
+count 0 'coll/strag cannot use'
+echo "ok: a flat topology.yaml"
 # Slingshot's hosts say where they are, unless Slurm does.
 for ((host = 0; host < 4; host++)); do
     mkdir -p "$files/etc/n$host/cray"

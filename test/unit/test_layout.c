@@ -217,6 +217,7 @@ static void yaml_first(void **state)
     layout = parsed(strag_layout_parse_yaml, "- {topology: a, flat: on}");
     assert_int_equal(layout->nswitches, 1);
     assert_int_equal(layout->nhosts, 0);
+    assert_true(strag_layout_is_flat(layout));
     strag_layout_free(layout);
 }
 
@@ -498,6 +499,11 @@ static void names(void **state)
     assert_int_equal(layout->nswitches, 6);
     expect_switch(layout, 1, "x1000", 0, 0);
     expect_host(layout, 1, "x1000c0s7b1n0", 3);
+    strag_layout_free(layout);
+
+    layout = by_names("a file", racks, 4); /* no pattern */
+    assert_int_equal(layout->nswitches, 1);
+    expect_host(layout, 1, "i02r13n8.site", 0);
     strag_layout_free(layout);
 
     assert_null(strag_names_pattern("name.conf"));
