@@ -4,6 +4,7 @@
 #include "log.h"
 #include "segments.h"
 
+#include "base/file.h"
 #include "machine/hwloc_core.h"
 #include "watch/link_speed.h"
 
@@ -28,6 +29,23 @@ static struct strag_core find_core(void)
     return core;
 }
 
+/* A host of Slingshot knows its cabinet and chassis. */
+static void find_xname(struct strag_rank_location *location)
+{
+    struct strag_error err;
+    char *name = NULL, *address = NULL;
+    size_t length;
+    if (strag_file_read("/etc/cray/xname", 255, &name, &length, &err) != STRAG_OK)
+        return;
+    name[strcspn(name, " \t\r\n")] = '\0';
+    if (strag_names_address(strag_names_pattern("names:xname"), name, location->host, &address,
+                            &err) == STRAG_OK &&
+        strlen(address) < sizeof location->address)
+        strcpy(location->address, address);
+    free(address);
+    free(name);
+}
+
 /* Slurm's address ends with the host's name, or has none. An address that a launcher has copied
  * from another host is left out. */
 static void find_address(struct strag_rank_location *location)
@@ -48,6 +66,8 @@ void coll_strag_rank_info_prepare(void)
     own.core = find_core();
     own.link_speed = strag_link_speed("/sys");
     find_address(&own);
+    if (NULL == strchr(own.address, '.') && NULL == strchr(own.address, ':'))
+        find_xname(&own); /* Slurm knows of no switches */
 }
 
 struct coll_strag_rank_info coll_strag_rank_info(ompi_communicator_t *comm, int pinned)

@@ -66,6 +66,7 @@ src_libstrag_la_SOURCES = \
 	src/machine/layout_hosts.c \
 	src/machine/layout_hwloc.c \
 	src/machine/layout_locate.c \
+	src/machine/layout_names.c \
 	src/machine/layout_read.c \
 	src/machine/layout_records.c \
 	src/machine/layout_yaml.c \

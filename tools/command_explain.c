@@ -112,16 +112,19 @@ static int explain(struct explanation *explanation, void (*writer)(struct explan
     struct strag_choice choice;
     strag_choose(&circumstances, &choice);
     int status = ask_model(&circumstances, &choice);
+    if (status != STRAG_OK)
+        err = choice.rules_status != STRAG_OK ? choice.rules_why : choice.why;
     if (status == STRAG_OK)
         status = strag_lower_bound(&machine->problem, &machine->sourced.model, &explanation->bound,
                                    &err);
-    else
-        err = choice.rules_status != STRAG_OK ? choice.rules_why : choice.why;
+    if (status == STRAG_OK)
+        status = explain_open_levels(machine, &explanation->levels, &err);
     clear_terminal();
     result = status == STRAG_OK
                  ? explain_choice(explanation, &choice, writer)
                  : complain(machine->command, status, "%s%s",
                             choice.rules_status != STRAG_OK ? "--rules: " : "", err.text);
+    explain_close_levels(&explanation->levels);
     strag_selection_free(choice.selection);
     strag_rules_free(rules);
     return result;
@@ -170,7 +173,8 @@ const struct command explain_command = {
         "The fastest by `strag cost` is chosen, unless a rules file says otherwise. At the end\n"
         "stands the whole table: from which size on which algorithm runs. With more than 256 "
         "ranks\n"
-        "it is the table that the component makes: candidates that cannot win are left out.",
+        "it is the table that the component makes: candidates that cannot win are left out.\n"
+        "With --hosts on a tree it also says what goes between the groups of hosts.",
     .options =
         {
             {OPTION_RANKS, "RANKS", "how many ranks, from 1 (default: as the topology says)"},

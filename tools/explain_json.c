@@ -15,7 +15,21 @@ static void write_json_chosen(const struct strag_algorithm *algorithm)
         fputs("null", stdout);
 }
 
-static void write_json_estimate(const struct estimate *estimate, const struct estimate *winner,
+/* What goes between the groups of hosts of every level. */
+static void write_json_sent(const struct explanation *explanation, const struct estimate *estimate)
+{
+    double sent[LEVELS_MAX];
+    if (!explain_sent(explanation, estimate, sent))
+        return;
+    for (int l = 0; l < explanation->levels.count; l++)
+        printf("%s{\"groups\":%d,\"vectors\":%.9g,\"least\":%.9g}", l ? "," : ",\"sent\":[",
+               explanation->levels.groups[l], sent[l],
+               explain_least_sent(explanation->levels.groups[l]));
+    putchar(']');
+}
+
+static void write_json_estimate(const struct explanation *explanation,
+                                const struct estimate *estimate, const struct estimate *winner,
                                 double bound)
 {
     char why[256];
@@ -34,6 +48,7 @@ static void write_json_estimate(const struct estimate *estimate, const struct es
         fputs(",\"reason\":", stdout);
         write_json_string(explain_loser(estimate, winner, why, sizeof why));
     }
+    write_json_sent(explanation, estimate);
     putchar('}');
 }
 
@@ -50,7 +65,7 @@ static void write_json_size(struct explanation *explanation, size_t bytes)
     fputs(",\"candidates\":[", stdout);
     for (int e = 0; e < explanation->count; e++) {
         fputs(e ? ",\n" : "\n", stdout);
-        write_json_estimate(&explanation->estimates[e], winner, bound);
+        write_json_estimate(explanation, &explanation->estimates[e], winner, bound);
     }
     fputs("]}", stdout);
 }

@@ -39,6 +39,31 @@ static void write_text_bound(const struct strag_lower_bound *bound, size_t bytes
     putchar('\n');
 }
 
+/* What goes between groups of hosts, the fastest first. */
+static void write_text_levels(const struct explanation *explanation)
+{
+    const struct levels *levels = &explanation->levels;
+    double sent[LEVELS_MAX];
+    if (levels->count == 0)
+        return;
+    printf("%-25s", "  vectors sent between");
+    for (int l = 0; l < levels->count; l++)
+        printf("%8d %-6s", levels->groups[l], l + 1 < levels->count ? "groups" : "hosts");
+    printf("\n    %-21s", "at least");
+    for (int l = 0; l < levels->count; l++)
+        printf("%9.4g      ", explain_least_sent(levels->groups[l]));
+    putchar('\n');
+    for (int e = 0; e < explanation->count; e++) {
+        const struct estimate *estimate = &explanation->estimates[e];
+        if (!explain_sent(explanation, estimate, sent))
+            continue;
+        printf("    %-21s", estimate->candidate->algorithm->name);
+        for (int l = 0; l < levels->count; l++)
+            printf("%9.4g %.2fx", sent[l], sent[l] / explain_least_sent(levels->groups[l]));
+        putchar('\n');
+    }
+}
+
 static void write_text_size(struct explanation *explanation, size_t bytes)
 {
     char text[48], why[256];
@@ -69,6 +94,7 @@ static void write_text_size(struct explanation *explanation, size_t bytes)
             printf("%.2fx: ", loser->seconds / winner->seconds);
         puts(explain_loser(loser, winner, why, sizeof why));
     }
+    write_text_levels(explanation);
 }
 
 static void write_text_refused(const struct strag_selection *selection)

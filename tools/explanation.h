@@ -7,6 +7,7 @@
 
 #include "model/bounds.h"
 #include "model/choice.h"
+#include "model/network.h"
 #include "topology_options.h"
 
 /* One candidate at one size. Its time is what its rounds take with no bytes, what the bytes add,
@@ -17,6 +18,18 @@ struct estimate {
     double seconds;
     double latency, transfer, idle;
     double posting; /* of the latency: further messages in the same round */
+};
+
+enum { LEVELS_MAX = 8 }; /* from the top */
+
+/* The groups of hosts of a tree, where --hosts says which hosts a job has. */
+struct levels {
+    const struct strag_topology *topology;
+    int count; /* of levels, the last one's groups single hosts; 0: they are not shown */
+    int groups[LEVELS_MAX];
+    int *depth; /* [node]: below the root */
+    struct strag_links *links;
+    double *load; /* room for what a plan sends over each link */
 };
 
 struct explanation {
@@ -33,6 +46,7 @@ struct explanation {
     struct estimate *estimates; /* room for all candidates; those of one size, the fastest first */
     int count;                  /* one for each algorithm: its best count of blocks */
     struct strag_lower_bound bound;
+    struct levels levels;
 };
 
 /**
@@ -46,6 +60,24 @@ const struct estimate *explain_size(struct explanation *explanation, size_t byte
 /** Why the loser takes longer: the largest of the three differences. @return buffer */
 const char *explain_loser(const struct estimate *loser, const struct estimate *winner, char *buffer,
                           size_t size);
+
+/** @param[out] levels  to close with explain_close_levels, whatever is returned
+ * @return STRAG_OK, also if there are none to show, or STRAG_ERR_MEMORY */
+int explain_open_levels(const struct machine *machine, struct levels *levels,
+                        struct strag_error *err);
+
+void explain_close_levels(struct levels *levels);
+
+/** The vectors that all ranks together send between the groups of each level.
+ * @return false: that is not known, as of very long plans */
+bool explain_sent(const struct explanation *explanation, const struct estimate *estimate,
+                  double sent[LEVELS_MAX]);
+
+/** The fewest vectors that an allreduce sends between so many groups. */
+static inline double explain_least_sent(int groups)
+{
+    return 2. * (groups - 1);
+}
 
 /** Is candidate number c the first one of an algorithm that is refused with each of its counts of
  * blocks? */

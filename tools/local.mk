@@ -13,6 +13,7 @@ strag_program_sources = \
 	tools/cost_svg.c \
 	tools/cost_svg.h \
 	tools/explain_json.c \
+	tools/explain_levels.c \
 	tools/explain_text.c \
 	tools/explanation.c \
 	tools/explanation.h \

@@ -22,7 +22,8 @@ const struct option_group topology_group = {
             {OPTION_HYPERX, "DIMS", "in every dimension all hosts are neighbours: 64x64"},
             {OPTION_HAMMINGMESH, "BOARD:GRID", "boards of 2x2 hosts, 16x16 of them: 2x2:16x16"},
             {OPTION_TREE, "TEXT", "ranks per host 2,3; with switches ((2,3),(4)); @GBIT: uplink"},
-            {OPTION_LAYOUT, "FILE", "topology.conf, topology.yaml or a coordinates file"},
+            {OPTION_LAYOUT, "FILE",
+             "topology.conf, topology.yaml or a coordinates file; names:r{rack}n{}: by --hosts"},
             {OPTION_SAVED, "FILE", "what a job saved (coll_strag_save), with its state and model"},
             {OPTION_HWLOC, "[FILE]",
              "the cores of this machine, or of one that lstopo wrote as XML"},
@@ -105,6 +106,38 @@ static int find_kind(struct machine *machine)
     return EXIT_DONE;
 }
 
+/* The hosts of --hosts, in the groups that a pattern tells, or on one switch. */
+static int read_hosts(const struct machine *machine, const char *pattern,
+                      struct strag_layout **layout, struct strag_error *err)
+{
+    char **hosts = NULL;
+    int count = 0;
+    int status = strag_hosts_expand(machine->arguments->value[OPTION_HOSTS], &hosts, &count, err);
+    if (status == STRAG_OK)
+        status = strag_layout_from_names(pattern, (const char *const *)hosts, count, layout, err);
+    for (int i = 0; i < count; i++)
+        free(hosts[i]);
+    free(hosts);
+    return status;
+}
+
+/* A file, or a pattern. */
+static int read_layout_option(const struct machine *machine, const char *text,
+                              struct strag_layout **layout, struct strag_error *err)
+{
+    const char *pattern = strag_names_pattern(text);
+    const char *hosts = machine->arguments->value[OPTION_HOSTS];
+    if (pattern && !hosts)
+        return strag_fail(err, STRAG_ERR_ARGUMENT,
+                          "names tell the groups of hosts; say which: --hosts LIST");
+    int status = pattern ? STRAG_OK : strag_layout_read(text, layout, err);
+    if (status != STRAG_OK || (!pattern && (!hosts || !strag_layout_is_flat(*layout))))
+        return status;
+    strag_layout_free(*layout);
+    *layout = NULL;
+    return read_hosts(machine, pattern, layout, err);
+}
+
 static int read_description(enum option_id kind, const char *text, struct machine *machine,
                             struct strag_error *err)
 {
@@ -121,7 +154,7 @@ static int read_description(enum option_id kind, const char *text, struct machin
     case OPTION_TREE:
         return strag_layout_from_tree(text, layout, err);
     case OPTION_LAYOUT:
-        return strag_layout_read(text, layout, err);
+        return read_layout_option(machine, text, layout, err);
     case OPTION_SAVED:
         return strag_saved_read(text, &machine->saved, err);
     default:
@@ -379,10 +412,19 @@ static int check_agreement(const struct machine *machine, int n)
                     kind, topology->hosts, topology->n, n, topology->n);
 }
 
+static int fill_flat(struct machine *machine, int n, int ranks_per_host)
+{
+    struct strag_error err;
+    int status = strag_topology_flat(n, ranks_per_host, &machine->topology, &err);
+    return status == STRAG_OK ? EXIT_DONE : complain(machine->command, status, "%s", err.text);
+}
+
 /* A file may describe a larger machine than the job uses; the other forms describe the job. */
 static int fill_layout(struct machine *machine, int n)
 {
     struct strag_error err;
+    if (n && strag_layout_is_flat(machine->layout))
+        return fill_flat(machine, n, machine->ranks_per_node ? machine->ranks_per_node : 1);
     bool exact = machine->kind != OPTION_LAYOUT || states_ranks(machine->layout);
     int per_host = machine->ranks_per_node ? machine->ranks_per_node : 1;
     int status =
@@ -409,13 +451,6 @@ static int fill_cores(struct machine *machine, int n)
         places[rank].core = machine->cores[rank];
     int status = strag_layout_locate(machine->layout, places, n, &machine->topology, &err);
     free(places);
-    return status == STRAG_OK ? EXIT_DONE : complain(machine->command, status, "%s", err.text);
-}
-
-static int fill_flat(struct machine *machine, int n, int ranks_per_host)
-{
-    struct strag_error err;
-    int status = strag_topology_flat(n, ranks_per_host, &machine->topology, &err);
     return status == STRAG_OK ? EXIT_DONE : complain(machine->command, status, "%s", err.text);
 }
 

@@ -247,6 +247,23 @@ static int place_by_addresses(const struct strag_job *job, const struct hosts *h
     return status;
 }
 
+static int place_by_pattern(const struct strag_job *job, const struct hosts *hosts,
+                            struct strag_topology **topology, struct strag_error *why)
+{
+    struct strag_layout *layout = NULL;
+    const char **names = malloc((size_t)hosts->count * sizeof *names);
+    if (!names)
+        return STRAG_ERR_MEMORY;
+    for (int host = 0; host < hosts->count; host++)
+        names[host] = hosts->first[host]->host;
+    int status = strag_layout_from_names(job->pattern, names, hosts->count, &layout, why);
+    if (status == STRAG_OK)
+        status = place_by_name(layout, job, hosts, topology, why);
+    strag_layout_free(layout);
+    free(names);
+    return status;
+}
+
 /* One switch; the layout borrows the hosts' names. */
 static int place_flat(const struct strag_job *job, const struct hosts *hosts,
                       struct strag_topology **topology, struct strag_error *why)
@@ -270,13 +287,16 @@ int strag_job_topology(const struct strag_job *job, struct strag_topology **topo
     struct hosts hosts;
     why->text[0] = '\0';
     int status = hosts_make(job, &hosts) ? STRAG_OK : STRAG_ERR_MEMORY;
-    if (status == STRAG_OK && job->source == STRAG_JOB_ON_FILE)
+    bool flat = job->source == STRAG_JOB_ON_FILE && strag_layout_is_flat(job->layout);
+    if (status == STRAG_OK && job->source == STRAG_JOB_ON_FILE && !flat)
         status = job->layout->rank_host ? place(job->layout, job, NULL, NULL, &made, why)
                                         : place_by_name(job->layout, job, &hosts, &made, why);
     else if (status == STRAG_OK && job->source == STRAG_JOB_ON_GRID)
         status = place_on_grid(job, &hosts, &made, why);
     else if (status == STRAG_OK && job->source == STRAG_JOB_BY_ADDRESSES)
         status = place_by_addresses(job, &hosts, &made, why);
+    else if (status == STRAG_OK && job->source == STRAG_JOB_BY_NAMES)
+        status = place_by_pattern(job, &hosts, &made, why);
     if (!made && status != STRAG_ERR_MEMORY) {
         struct strag_error err;
         status = place_flat(job, &hosts, &made, &err);

@@ -6,6 +6,7 @@
  *                             numbers where a coordinates file has them
  *     STRAG_JOB_ON_GRID       a grid that the hosts fill, ordered by their lowest ranks
  *     STRAG_JOB_BY_ADDRESSES  the hosts' own addresses, if all have one; else one switch
+ *     STRAG_JOB_BY_NAMES      the groups that the hosts' names tell by a pattern
  *     STRAG_JOB_FLAT          one switch
  *
  * Where a layout cannot be used, the hosts are on one switch.
@@ -23,7 +24,7 @@ enum {
 /* A rank's own location, sent as it is between processes of one program. */
 struct strag_rank_location {
     char host[STRAG_HOST_MAX];
-    char address[STRAG_ADDRESS_MAX]; /* SLURM_TOPOLOGY_ADDR; "": none */
+    char address[STRAG_ADDRESS_MAX]; /* as SLURM_TOPOLOGY_ADDR; "": none */
     struct strag_core core;
     int32_t world;     /* rank in the job */
     double link_speed; /* bytes per second of the host's links; 0: not known */
@@ -33,7 +34,8 @@ enum strag_job_source {
     STRAG_JOB_FLAT,
     STRAG_JOB_ON_FILE,
     STRAG_JOB_ON_GRID,
-    STRAG_JOB_BY_ADDRESSES
+    STRAG_JOB_BY_ADDRESSES,
+    STRAG_JOB_BY_NAMES,
 };
 
 struct strag_job {
@@ -42,6 +44,7 @@ struct strag_job {
     bool part; /* not all of the job's ranks: fewer hosts than the grid has are no error */
     enum strag_job_source source;
     const struct strag_layout *layout; /* with a file or a grid */
+    const char *pattern;               /* of names */
 };
 
 /**

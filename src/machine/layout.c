@@ -16,3 +16,8 @@ void strag_layout_free(struct strag_layout *layout)
     free(layout->rank_host);
     free(layout);
 }
+
+bool strag_layout_is_flat(const struct strag_layout *layout)
+{
+    return layout->nhosts == 0 && layout->nswitches == 1 && !layout->switches[0].name;
+}

@@ -5,7 +5,7 @@
  *
  *     topology.conf, topology.yaml, coordinates file ──┐
  *     "8x8x4", "2x2:16x16", "((2,3),4)"                ├──► layout ──┐
- *     SLURM_TOPOLOGY_ADDR of every host                ┘             ├──► topology
+ *     SLURM_TOPOLOGY_ADDR or name of every host        ┘             ├──► topology
  *     hosts and cores of the ranks ──► locations ────────────────────┘
  *
  * Messages of readers begin with "FILE:LINE: ". What other programs use, too, is in strag.h:
@@ -42,6 +42,9 @@ struct strag_layout {
     int nranks; /* that a coordinates file places; 0: none */
     int *rank_host;
 };
+
+/** Does it say that all hosts are on one switch, and nothing else? (`flat` of a topology.yaml) */
+bool strag_layout_is_flat(const struct strag_layout *layout);
 
 /*
  * Readers. They return STRAG_OK, STRAG_ERR_ARGUMENT with what is wrong, STRAG_ERR_IO (the file) or
@@ -85,6 +88,24 @@ struct strag_address {
  */
 int strag_layout_from_addresses(const struct strag_address *addresses, int count,
                                 struct strag_layout **layout, struct strag_error *err);
+
+/** "names:PATTERN" as the layout: the pattern, or the one that its name stands for.
+ * @return NULL: it is something else */
+const char *strag_names_pattern(const char *layout);
+
+/**
+ * A host's address in a tree by a name that tells its groups (layout_names.c).
+ *
+ * @param name  the host's, or another one of it
+ * @param[out] address  the caller's to free; untouched on failure
+ * @return STRAG_OK, STRAG_ERR_ARGUMENT (the pattern is wrong or does not fit), STRAG_ERR_MEMORY
+ */
+int strag_names_address(const char *pattern, const char *name, const char *host, char **address,
+                        struct strag_error *err);
+
+/** The tree of groups that the hosts' names tell by a pattern; NULL: one switch. */
+int strag_layout_from_names(const char *pattern, const char *const *hosts, int count,
+                            struct strag_layout **layout, struct strag_error *err);
 
 /**
  * Expand a list of hosts as Slurm writes it: "n[01-16,20],login". At most 2^20 names.

@@ -93,7 +93,8 @@ const struct strag_parameter strag_parameters[STRAG_PARAMETERS] = {
     [STRAG_SET_LAYOUT] = {STRAG_PREFIX "layout", "", STRAG_TEXT, 4, false,
                           "A file that says how the hosts are joined: Slurm's topology.conf or "
                           "topology.yaml, or a coordinates file. All ranks use the file that a "
-                          "communicator's rank 0 finds"},
+                          "communicator's rank 0 finds. names:r{rack}n{}: groups by the hosts' "
+                          "names; names:xname those of Slingshot"},
     [STRAG_SET_TORUS] = {STRAG_PREFIX "torus", "", STRAG_TEXT, 4, false,
                          "The hosts are a torus of these sizes, such as 8x8x4, and in the order "
                          "of their lowest ranks they fill it, the first dimension fastest; "

@@ -164,6 +164,14 @@ echo "{\"strag-plan\":1,\"algorithm\":\"to-and-fro\",\"n\":2,\"blocks\":1,\"grou
 equal 'very many rounds' "$("${builddir:-$PWD}/test/limit" 20 "$STRAG" cost --plan "$work/long.json" --bytes 0 --format csv | tail -n 1)" \
     'to-and-fro,2,0,0.300001,0.300001'
 
+# The model files that are installed: one message of no bytes takes alpha.
+models=$(dirname "$0")/../../models
+alphas=$(for machine in fugaku leonardo lumi marenostrum5; do
+    "$STRAG" cost recursive-doubling -n 2 --bytes 0 --format csv --model "$models/$machine-2025.model"
+done | sed -n 's/^recursive-doubling,2,0,\([^,]*\),.*/\1/p' | tr '\n' ' ')
+equal 'alpha by model files' "$alphas" '1.2e-06 2.41e-06 4.19e-06 4.03e-06 '
+equal 'model files' "$(find "$models" -name '*.model' | wc -l)" 4
+
 # `all` omits what cannot be planned, with a message; by name it is an error.
 STRAG=$STRAG_BROKEN
 gives 0 cost -n 3 --bytes 32 --format csv

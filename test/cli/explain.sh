@@ -173,6 +173,50 @@ says 'lower bound 1714 us: 1.00x; with one flow at a time per link 1846 us: 0.93
 succeeds explain -n 5 --bandwidth 8 --alpha 0 --bytes 1000000
 says 'lower bound 1600 us: 1.00x'
 
+# ---- What goes between groups of hosts ----
+
+# 3, 3, 1 and 1 hosts on the switches of one spine, and 1 on another's. A ring's 16/9 vectors for each pair of
+# neighbours leave a switch 5 times and a spine twice.
+here='node[001-003,010-012,020,030,040]'
+layout="$(dirname "$0")/../../examples/fat-tree.conf"
+succeeds explain --layout "$layout" --hosts "$here" --bytes 1M
+says 'vectors sent between 2 groups 5 groups 9 hosts '
+says 'at least 2 8 16 '
+says 'ring 3.556 1.78x 8.889 1.11x 16 1.00x'
+says 'hierarchical-doubling 2 1.00x 8 1.00x 16 1.00x'
+if python3 -c 'import json' 2>/dev/null; then
+    succeeds explain --layout "$layout" --hosts "$here" --ranks-per-node 4 --bytes 64M --format json
+    python3 - "$work/out" <<'PYTHON' || fail 'JSON of what goes between groups'
+import json
+import sys
+sent = {c["algorithm"]: c["sent"] for c in json.load(open(sys.argv[1], encoding="utf-8"))["sizes"][0]["candidates"]}
+assert all([(level["groups"], level["least"]) for level in levels] == [(2, 2), (5, 8), (9, 16)]
+           for levels in sent.values()), sent
+assert all(level["vectors"] >= level["least"] * (1 - 1e-9) for levels in sent.values() for level in levels), sent
+assert abs(sent["ring"][1]["vectors"] - 5 * 2 * 35 / 36) < 1e-6, sent["ring"]
+PYTHON
+    # The same for many jobs, as sacct lists them.
+    printf '%s\n' "123|$here" '124|None assigned' '125.batch  node[001-016]  ' '126|node001' >"$work/jobs"
+    python3 "$(dirname "$0")/../../bench/allocations" --strag "$STRAG" --layout "$layout" --bytes 1M "$work/jobs" \
+        >"$work/jobs.csv" 2>"$work/summary"
+    equal 'a ring over groups, by jobs' "$(cut -d , -f 1-4,6,7 "$work/jobs.csv" | grep ,ring,)" \
+        "123,9,2,ring,3.55556,1.7778
+125.batch,16,2,ring,3.75,1.8750"
+    grep -q '^2 jobs in several groups' "$work/summary" || fail "the summary: $(cat "$work/summary")"
+    grep -qE '^ring +1\.78 +1\.88 ' "$work/summary" || fail "the summary: $(cat "$work/summary")"
+    echo '127|node065' >>"$work/jobs"
+    python3 "$(dirname "$0")/../../bench/allocations" --strag "$STRAG" --layout "$layout" --bytes 1M "$work/jobs" \
+        >"$work/more.csv" 2>"$work/summary" && fail 'a job that is not in the layout'
+    grep -q '^strag explain: host node065 is not in the layout' "$work/summary" || fail "$(cat "$work/summary")"
+    equal 'jobs beside one that failed' "$(cat "$work/more.csv")" "$(cat "$work/jobs.csv")"
+    checks=$((checks + 5))
+fi
+# On one host, and without --hosts, there is nothing to say.
+succeeds explain --layout "$layout" --hosts node001 --ranks-per-node 4 --bytes 1M
+equal 'levels of one host' "$(grep -c 'sent between' "$work/out")" 0
+succeeds explain --layout "$layout" --bytes 1M
+equal 'levels without --hosts' "$(grep -c 'sent between' "$work/out")" 0
+
 # ---- JSON ----
 
 if python3 -c 'import json' 2>/dev/null; then

@@ -150,6 +150,17 @@ shows '  host (1,0,1): ranks 5,13'
 described=$(find "$examples" -name '*.conf' -o -name '*.yaml' -o -name '*.coordinates' | wc -l)
 equal 'examples' "$described" 10
 
+# Slurm's manual has such a file; a flat one does not name its hosts.
+printf -- '---\n- topology: a\n  cluster_default: True\n  flat: True\n- topology: b\n  cluster_default: False\n  tree:\n    switches:\n    - switch: s\n      nodes: n[1-4]\n' >"$work/flat.yaml"
+counts '4 ranks on 4 hosts, 1 on each' --layout "$work/flat.yaml" -n 4
+counts '6 ranks on 3 hosts, 2 on each' --layout "$work/flat.yaml" --hosts 'x[1-3]' --ranks-per-node 2
+shows '  host x3: ranks 4-5'
+
+# Names tell groups.
+counts '6 ranks on 6 hosts, 1 on each' --layout 'names:r{rack:1}{}-ib' --hosts 'r[11-12,21,23,31-32]-ib'
+shows '  switch r2: ranks 2-3'
+shows '    host r23-ib: rank 3'
+
 # A file may describe more hosts than the job has: the first hosts, or those that are listed, in order.
 counts '20 ranks on 5 hosts, 4 on each' --layout "$examples/fat-tree.conf" --ranks-per-node 4 -n 20
 shows 'level      host        5'
@@ -248,6 +259,10 @@ refuses "strag topology: --hwloc is one host; -n says how many of its $cores cor
  --ranks-per-node" topology --hwloc --ranks-per-node 1
 refuses "strag plan: --hosts are those of a topology; give it too, one of $kinds" \
     plan ring -n 4 --hosts 'n[1-4]'
+refuses 'strag topology: --layout: names tell the groups of hosts; say which: --hosts LIST' \
+    topology --layout names:xname
+refuses "strag topology: --layout: host n1: its name is not like 'x{cabinet}c{chassis}s{}b{}n{}', so that its\
+ group is not known" topology --layout names:xname --hosts n1
 refuses 'strag topology: host x1 is not in the layout' \
     topology --layout "$examples/fat-tree.conf" --hosts 'x[1-2]'
 refuses 'strag topology: host node007 is named twice' \

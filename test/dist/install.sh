@@ -39,6 +39,9 @@ find "$work/root" ! -type d -printf '/%P\n' | sort > "$work/files"
     echo /usr/local/share/man/man7/coll_strag.7
     echo "/usr/local/share/modulefiles/strag/$(value PACKAGE_VERSION)"
     echo /usr/local/share/man/man1/strag.1
+    for machine in fugaku leonardo lumi marenostrum5; do
+        echo "/usr/local/share/strag/models/$machine-2025.model"
+    done
     echo "$plugins/mca_coll_strag.so"
     echo "$plugins/strag_cuda.so"
     if [ -n "$(value STRAG_KERNELS_COMMAND)" ]; then

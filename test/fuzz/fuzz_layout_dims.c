@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Fuzzing what options say: dimensions, HammingMeshes, trees, lists of hosts, and the hosts' own
- * addresses.
+ * Fuzzing what options say: dimensions, HammingMeshes, trees, lists of hosts, the hosts' own
+ * addresses, and patterns of their names.
  */
 #include "fuzz.h"
 #include "layout_check.h"
@@ -10,11 +10,12 @@
 #include <string.h>
 
 static const char *const words[] = {
-    "1",  "2",    "3",          "8",    "16",     "64",          "x",
-    "x",  ":",    ":",          "(",    ")",      "((2,3),4)",   ",",
-    "@",  "@100", "2147483647", "0",    "n[1-4]", "n[01-16,20]", "[",
-    "]",  "-",    "a",          ".",    "s0.s1.", "pod:1:0:2",   "1x1x1x1x1x1x1x1",
-    "n1", "n2",   "\n",         "\xff", "s0",     "1e3",
+    "1",  "2",    "3",          "8",     "16",     "64",          "x",
+    "x",  ":",    ":",          "(",     ")",      "((2,3),4)",   ",",
+    "@",  "@100", "2147483647", "0",     "n[1-4]", "n[01-16,20]", "[",
+    "]",  "-",    "a",          ".",     "s0.s1.", "pod:1:0:2",   "1x1x1x1x1x1x1x1",
+    "n1", "n2",   "\n",         "\xff",  "s0",     "1e3",         "{",
+    "}",  "{a}",  "{:2}",       "{b:1}", "r1n",
 };
 
 const struct fuzz_target fuzz_target = {"layout_dims", 20000, words, sizeof words / sizeof *words};
@@ -93,6 +94,24 @@ static void fuzz_addresses(char *text)
     check_layout(status, layout, &err);
 }
 
+/* The first line is the pattern, the others are hosts. */
+static void fuzz_names(char *text)
+{
+    enum { MANY = 32 };
+    const char *hosts[MANY];
+    int count = 0;
+    char *rest = NULL, *pattern = strtok_r(text, "\n", &rest);
+    for (char *host = strtok_r(NULL, "\n", &rest); host && count < MANY;
+         host = strtok_r(NULL, "\n", &rest))
+        hosts[count++] = host;
+    struct strag_error err = {""};
+    struct strag_layout *layout = NULL;
+    if (count == 0)
+        return;
+    int status = strag_layout_from_names(pattern, hosts, count, &layout, &err);
+    check_layout(status, layout, &err);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char *text = malloc(size + 1);
@@ -105,6 +124,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         fuzz_grids(text);
     fuzz_tree(text);
     fuzz_hosts(text);
+    char *copy = strdup(text);
+    if (copy)
+        fuzz_names(copy);
+    free(copy);
     fuzz_addresses(text);
     free(text);
     return 0;

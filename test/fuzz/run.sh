@@ -16,7 +16,7 @@ shift || true
 # All of libstrag but what talks to a machine or a network, and the target.
 build() {
     local sources=("$here/fuzz_$1.c" "$here/layout_check.c") flags
-    mapfile -t -O ${#sources[@]} sources < <(find "$top/src" -name '*.c' ! -name layout_hwloc.c)
+    mapfile -t -O ${#sources[@]} sources < <(find "$top/src" -name '*.c' ! -name layout_hwloc.c ! -path '*/api/*')
     read -ra flags < <(pkg-config --cflags --libs yaml-0.1 jansson)
     clang -std=gnu11 -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined \
         -I"$top/src" -I"$here" "${sources[@]}" "${flags[@]}" -lm -lpthread -o "fuzz_$1"

@@ -227,6 +227,30 @@ SLURM_TOPOLOGY_ADDR=top.s1.other run 4 "$on_hosts" 1 $hosts "$programs/layout"
 has "$flat"
 echo "ok: tori and addresses"
 
+run 4 --mca coll_strag_layout 'names:r{rack}n{}' "$on_hosts" 1 r1n1,r1n2,r2n1,r2n2 "$programs/layout"
+has 'MPI_COMM_WORLD .*: topology: tree, 2 switches, 4 hosts'
+warned "host n0: its name is not like 'r\{rack\}n\{\}', so that its group is not known" 4 \
+    --mca coll_strag_layout 'names:r{rack}n{}' "$on_hosts" 1 $hosts "$programs/sizes"
+has "$flat"
+echo "ok: names of hosts"
+printf -- '- {topology: a, flat: true}\n' > "$files/flat.yaml"
+run 4 --mca coll_strag_layout "$files/flat.yaml" "$on_hosts" 1 $hosts "$programs/sizes"
+has 'MPI_COMM_WORLD .*: topology: tree, 4 hosts'
+count 0 'coll/strag cannot use'
+echo "ok: a flat topology.yaml"
+# Slingshot's hosts say where they are, unless Slurm does.
+for ((host = 0; host < 4; host++)); do
+    mkdir -p "$files/etc/n$host/cray"
+    echo "x1000c$((host / 2))s0b0n$host" > "$files/etc/n$host/cray/xname"
+done
+if unshare --mount mount -t overlay overlay /etc -o "lowerdir=$files/etc/n0:/etc" 2> /dev/null; then
+    ETC=$files/etc run 4 "$on_hosts" 1 $hosts "$programs/layout"
+    has 'MPI_COMM_WORLD .*: topology: tree, 2 switches, 4 hosts'
+    ETC=$files/etc ADDRESSES=top.s1. run 4 "$on_hosts" 1 $hosts "$programs/layout"
+    count 0 'topology: tree, 2 switches'
+    echo "ok: xnames"
+fi
+
 # A pinned algorithm runs where it can be planned, else the previous component after one warning.
 pinned=()
 for algorithm in "${algorithms[@]}"; do

@@ -217,6 +217,7 @@ static void yaml_first(void **state)
     layout = parsed(strag_layout_parse_yaml, "- {topology: a, flat: on}");
     assert_int_equal(layout->nswitches, 1);
     assert_int_equal(layout->nhosts, 0);
+    assert_true(strag_layout_is_flat(layout));
     strag_layout_free(layout);
 }
 
@@ -461,6 +462,60 @@ static void hosts(void **state)
     free(names);
 }
 
+static struct strag_layout *by_names(const char *layout, const char *const *hosts, int count)
+{
+    struct strag_layout *made = NULL;
+    struct strag_error err = {""};
+    if (strag_layout_from_names(strag_names_pattern(layout), hosts, count, &made, &err) != STRAG_OK)
+        fail_msg("%s", err.text);
+    return made;
+}
+
+static void names(void **state)
+{
+    (void)state;
+    static const char *const racks[] = {"i02r13n07", "i02r13n8.site", "i1r13n07", "i02r5n1"};
+    struct strag_layout *layout = by_names("names:i{island}r{rack}n{node}", racks, 4);
+    assert_int_equal(layout->nswitches, 6); /* with the root; a host is no group */
+    expect_switch(layout, 1, "i02", 0, 0);
+    expect_switch(layout, 3, "i02r13", 1, 0);
+    expect_switch(layout, 4, "i1r13", 2, 0);
+    expect_host(layout, 0, "i02r13n07", 3);
+    expect_host(layout, 1, "i02r13n8.site", 3);
+    expect_host(layout, 3, "i02r5n1", 5);
+    strag_layout_free(layout);
+
+    static const char *const digits[] = {"n1201-ib", "n1202-ib", "n1301-ib"};
+    layout = by_names("names:n{hall:1}{rack:1}{:2}-ib", digits, 3);
+    assert_int_equal(layout->nswitches, 3);
+    expect_switch(layout, 0, "n1", -1, 0);
+    expect_switch(layout, 1, "n12", 0, 0);
+    expect_host(layout, 2, "n1301-ib", 2);
+    strag_layout_free(layout);
+
+    static const char *const slingshot[] = {"x1000c0s0b0n0", "x1000c0s7b1n0", "x1000c3s0b0n0",
+                                            "x1203c3s0b0n1"};
+    layout = by_names("names:xname", slingshot, 4);
+    assert_int_equal(layout->nswitches, 6);
+    expect_switch(layout, 1, "x1000", 0, 0);
+    expect_host(layout, 1, "x1000c0s7b1n0", 3);
+    strag_layout_free(layout);
+
+    layout = by_names("a file", racks, 4); /* no pattern */
+    assert_int_equal(layout->nswitches, 1);
+    expect_host(layout, 1, "i02r13n8.site", 0);
+    strag_layout_free(layout);
+
+    assert_null(strag_names_pattern("name.conf"));
+    char *address = NULL;
+    struct strag_error err;
+    assert_int_equal(strag_names_address(strag_names_pattern("names:xname"), "x1000c3s0b1n0",
+                                         "nid001234", &address, &err),
+                     STRAG_OK);
+    assert_string_equal(address, "x1000.x1000c3.nid001234");
+    free(address);
+}
+
 static void addresses(void **state)
 {
     (void)state;
@@ -553,6 +608,7 @@ int main(void)
         cmocka_unit_test(dims),
         cmocka_unit_test(trees),
         cmocka_unit_test(hosts),
+        cmocka_unit_test(names),
         cmocka_unit_test(addresses),
         cmocka_unit_test(examples),
     };

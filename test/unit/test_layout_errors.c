@@ -411,6 +411,40 @@ static void hosts(void **state)
            "the name 'nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn...' is longer than 255 bytes");
 }
 
+static void names(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *pattern, *message;
+    } refusals[] = {
+        {"", "the pattern '' names no group of hosts, as r{rack}n{} does"},
+        {"r{}n{node}", "the pattern 'r{}n{node}' names no group of hosts, as r{rack}n{} does"},
+        {"r{rack}{}", "the pattern 'r{rack}{}' has a number that nothing divides from the digits "
+                      "behind it; say how many digits it has, like {rack:2}"},
+        {"r{rack}0n{}", "the pattern 'r{rack}0n{}' has a number that nothing divides from the "
+                        "digits behind it; say how many digits it has, like {rack:2}"},
+        {"r{rack:0}n{}", "the pattern 'r{rack:0}n{}' is wrong from '{rack:0}n{}' on; letters, "
+                         "digits, - and _ stand for themselves, {} for a number, {rack} for one "
+                         "that names a group, {rack:2} for one of 2 digits"},
+        {"r{rack", "the pattern 'r{rack' is wrong from '{rack' on; letters, digits, - and _ stand "
+                   "for themselves, {} for a number, {rack} for one that names a group, {rack:2} "
+                   "for one of 2 digits"},
+        {"r{rack}n{}", "host login: its name is not like 'r{rack}n{}', so that its group is not "
+                       "known"},
+        {"l{rack:1}n{}", "host login: its name is not like 'l{rack:1}n{}', so that its group is "
+                         "not known"},
+    };
+    static const char *const hosts[] = {"login"};
+    for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
+        struct strag_error err = {""};
+        struct strag_layout *layout = NULL;
+        assert_int_equal(strag_layout_from_names(refusals[i].pattern, hosts, 1, &layout, &err),
+                         STRAG_ERR_ARGUMENT);
+        assert_null(layout);
+        assert_string_equal(err.text, refusals[i].message);
+    }
+}
+
 static void addresses(void **state)
 {
     (void)state;
@@ -488,6 +522,15 @@ static int expand(const void *what, struct strag_error *err, bool *made)
 }
 
 /* Addresses of three hosts; the text says of which kind. */
+static int from_names(const char *text, size_t length, const char *name,
+                      struct strag_layout **layout, struct strag_error *err)
+{
+    static const char *const hosts[] = {"r1c1n1", "r1c2n2", "r2c1n1"};
+    (void)length;
+    (void)name;
+    return strag_layout_from_names(text, hosts, 3, layout, err);
+}
+
 static int from_addresses(const char *text, size_t length, const char *name,
                           struct strag_layout **layout, struct strag_error *err)
 {
@@ -559,6 +602,7 @@ static void memory(void **state)
     assert_true(exhaust("a list", expand, "n[1-20],m") > 20);
     assert_true(exhausted(from_addresses, "grid") > 6);
     assert_true(exhausted(from_addresses, "tree") > 12);
+    assert_true(exhausted(from_names, "r{rack}c{chassis}n{}") > 16);
     const char *top = getenv("srcdir");
     char file[4096];
     snprintf(file, sizeof file, "%s/examples/block.conf", top ? top : ".");
@@ -576,11 +620,10 @@ static void memory_of_places(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(any_file),    cmocka_unit_test(unreadable_files),
-        cmocka_unit_test(conf),        cmocka_unit_test(yaml),
-        cmocka_unit_test(coordinates), cmocka_unit_test(options),
-        cmocka_unit_test(hosts),       cmocka_unit_test(addresses),
-        cmocka_unit_test(memory),      cmocka_unit_test(memory_of_places),
+        cmocka_unit_test(any_file), cmocka_unit_test(unreadable_files), cmocka_unit_test(conf),
+        cmocka_unit_test(yaml),     cmocka_unit_test(coordinates),      cmocka_unit_test(options),
+        cmocka_unit_test(hosts),    cmocka_unit_test(addresses),        cmocka_unit_test(names),
+        cmocka_unit_test(memory),   cmocka_unit_test(memory_of_places),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
