@@ -54,7 +54,7 @@ SIZES = [1 << 10, 1 << 14, 1 << 18, 1 << 22, 1 << 26]
 TAPERS = 1, 0.5, 0.25
 TORI = "4x4x4", "8x4x4", "8x8x4", "8x8x8", "16x8x8"
 SELECTORS = "ompi", "mpich", "mvapich2"
-DRAWN, LIMIT_S = 40, 300
+DRAWN, LIMIT_S = 40, 60
 COMPARED = "flexreduce", "ring", "bine", "torus-halving"  # is a tree a dragonfly?
 COMPARED_MOST = 128  # hosts
 
@@ -235,7 +235,7 @@ def measure(runner, row):
     chosen = runner.choice(row)
     blocks, ports = chosen.get("blocks", 0), chosen.get("ports", 0)
     times = [runner.plan(row, chosen["algorithm"], blocks, ports)]
-    times += [runner.selector(row, name) for name in SELECTORS]
+    times += [runner.selector(row, name) if times[0] else None for name in SELECTORS]
     where = "x".join(map(str, row.groups)) if row.network == "torus" else len(row.groups)
     return dict(zip(COLUMNS, (row.network, row.taper, row.job, ranks(row), where, row.bytes,
                               chosen["algorithm"], blocks, ports, chosen["seconds"], *times)))
@@ -267,8 +267,8 @@ def compare_dragonfly(runner, jobs):
         for taper in TAPERS:
             row = Row("dragonfly", taper, job, tuple(hosts), 1 << 22)
             for algorithm in COMPARED:
-                estimate = runner.ask(row, "cost", algorithm)["sizes"][0]["algorithms"][0]
-                simulated = runner.plan(row, algorithm, estimate.get("blocks", 0), 0)
+                estimate = runner.ask(row, "cost", algorithm)["costs"][0]
+                simulated = runner.plan(row, algorithm, 0, 0)
                 if simulated:
                     found[algorithm].append(estimate["seconds"] / simulated)
     return found
