@@ -5,8 +5,8 @@
  *
  * usage: selector BYTES
  *
- * SMPI is told that it replays a trace. It then neither copies nor adds anything, so that the buffers
- * need no memory; the times stay the same to the last digit.
+ * SMPI is told that it replays a trace. It then neither copies nor adds anything, so that the
+ * buffers need no memory; the times stay the same to the last digit.
  */
 #include <mpi.h>
 #include <stdio.h>

@@ -2,23 +2,25 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """strag's choice against SMPI's selectors of Open MPI, MPICH and MVAPICH2, in SimGrid.
 
-usage: scale.py BUILD FOLDER [--jobs FILE]... [--seed N] [--minutes M] [--report FILE]
+usage: selectors.py BUILD FOLDER [--jobs FILE]... [--least N] [--most N]
+                [--seed N] [--minutes M] [--report FILE]
 
 BUILD is a build's folder. On fat trees and dragonflies whose global links are tapered to 1, 1/2 and
 1/4, with jobs of 64 to 1,024 hosts, and on tori of as many, every row asks `strag explain` what runs
 for 1 KiB to 64 MiB, runs that plan in SimGrid (test/sim/replay.c), and SMPI's own allreduce with each
-of the three selectors (selector.c), under the same settings. Needs smpicc and smpirun (Debian:
+of the three selectors (test/sim/selector.c), under the same settings. Needs smpicc and smpirun (Debian:
 libsimgrid-dev). It writes
 
-    FOLDER/scale.csv   one row per network, job and size: the choice, its modelled and its simulated
+    FOLDER/selectors.csv   one row per network, job and size: the choice, its modelled and its simulated
                        time, the selectors' times
-    FOLDER/scale.svg   simulated time of the choice over that of Open MPI's selector, by size
+    FOLDER/selectors.svg   simulated time of the choice over that of Open MPI's selector, by size
     FILE               a section (doc/papers.md): the summary, the rows that miss, the dragonfly
 
 --jobs      recorded jobs: "job,nodes,runs" with runs like "8:2 9:7", group:hosts in the order of
             hosts (gzipped if the name ends in .gz). 40 of those that lie in several groups are drawn.
             Without: 40 placements are made, of 64, 91, 128, .. 1,024 hosts in 2 to 16 groups, divided at
             random places.
+--least, --most  only the rows of so many hosts (64 to 1,024)
 --seed      of what is drawn, and of the order of rows
 --minutes   begin no row after this many; the rows come in a random order, so that those that were
             reached are a sample of all. Without: all of them.
@@ -36,6 +38,8 @@ import gzip
 import json
 import pathlib
 import random
+import resource
+import signal
 import subprocess
 import sys
 import tempfile
@@ -54,7 +58,8 @@ SIZES = [1 << 10, 1 << 14, 1 << 18, 1 << 22, 1 << 26]
 TAPERS = 1, 0.5, 0.25
 TORI = "4x4x4", "8x4x4", "8x8x4", "8x8x8", "16x8x8"
 SELECTORS = "ompi", "mpich", "mvapich2"
-DRAWN, LIMIT_S = 40, 60
+DRAWN = 40
+LIMIT_S = 30  # of processor time, for a simulation
 COMPARED = "flexreduce", "ring", "bine", "torus-halving"  # is a tree a dragonfly?
 COMPARED_MOST = 128  # hosts
 
@@ -177,6 +182,10 @@ def replayed(row):
 
 # ---- The choice and its time ----
 
+def limit_time():
+    resource.setrlimit(resource.RLIMIT_CPU, (LIMIT_S, LIMIT_S + 5))
+
+
 class Runner:
     """@param work  a folder with the programs, for platforms too"""
 
@@ -185,7 +194,7 @@ class Runner:
         self.work = work
         src, library = TEST.parent.parent / "src", build / "src" / ".libs" / "libstrag.a"
         for program, sources in (("replay", [TEST / "replay.c", TEST / "sim.c", library]),
-                                 ("selector", [HERE / "selector.c"])):
+                                 ("selector", [TEST / "selector.c"])):
             subprocess.run(["smpicc", "-std=gnu11", "-O1", f"-I{src}", *sources, "-o", work / program],
                            check=True)
 
@@ -213,10 +222,9 @@ class Runner:
                    *(f"--cfg={s}" for s in SETTINGS), "--cfg=contexts/stack-size:256",
                    f"--cfg=smpi/ois:0:{OVERHEAD_US * 1e-6!r}:0", *(f"--cfg={s}" for s in settings),
                    *program]
-        # Its own limit: what smpirun has started ends with it.
-        run = subprocess.run(["timeout", str(LIMIT_S), *map(str, command)], capture_output=True,
-                             text=True)
-        if run.returncode == 124:
+        run = subprocess.run([str(word) for word in command], capture_output=True, text=True,
+                             preexec_fn=limit_time)
+        if run.returncode == 128 + signal.SIGXCPU:
             return None
         if run.returncode != 0 or not run.stdout:
             raise RuntimeError(f"{' '.join(map(str, command))}: {run.stderr[-2000:]}")
@@ -263,7 +271,7 @@ def measure_all(runner, rows, minutes, path):
 def compare_dragonfly(runner, jobs):
     """{algorithm: [model / SimGrid]} on dragonflies, the model told the tree of groups."""
     found = {algorithm: [] for algorithm in COMPARED}
-    for job, hosts in [job for job in jobs if sum(job[1]) <= COMPARED_MOST][::3]:
+    for job, hosts in [job for job in jobs if sum(job[1]) <= COMPARED_MOST][::4]:
         for taper in TAPERS:
             row = Row("dragonfly", taper, job, tuple(hosts), 1 << 22)
             for algorithm in COMPARED:
@@ -294,6 +302,19 @@ def summary(found):
         met = f"{mean(ompi):.3f}" if mean(ompi) <= bar else f"**{mean(ompi):.3f}**"
         lines.append(f"| {network} | {taper:g} | {len(here)} | {met} | {bar} | {max(ompi):.3f} | "
                      f"{mean(best):.3f} | {max(best):.3f} | {sum(b > 1.05 for b in best)} |")
+    return lines
+
+
+def by_choice(found):
+    """How good each algorithm is where it is chosen, and how well it is modelled."""
+    lines = ["| chosen | rows | over Open MPI's selector: mean | over the best of the three: mean | modelled / "
+             "SimGrid: least | mean | largest |", "|---|---:|---:|---:|---:|---:|---:|"]
+    for name in sorted({row["algorithm"] for row in found}):
+        here = [row for row in found if row["algorithm"] == name]
+        models = [row["model_seconds"] / row["strag_seconds"] for row in here]
+        lines.append(f"| {name} | {len(here)} | {mean([ratio(r, ['ompi']) for r in here]):.3f} | "
+                     f"{mean([ratio(r, SELECTORS) for r in here]):.3f} | {min(models):.2f} | "
+                     f"{mean(models):.2f} | {max(models):.2f} |")
     return lines
 
 
@@ -349,21 +370,23 @@ def report(arguments, found, total, dragonfly):
     complete = [row for row in found if is_complete(row)]
     jobs = "recorded jobs of two machines" if arguments.jobs else "made placements"
     text = [f"""\
-## At scale in SimGrid: the choice against SMPI's selectors
+## At scale in SimGrid: {arguments.least} to {arguments.most:,} hosts
 
-Written by bench/sim/scale.py (seed {arguments.seed}): {len(complete)} of {total} rows, {jobs}, 64 to 1,024 hosts with
-one rank each; {len(found) - len(complete)} more took longer than {LIMIT_S} s. {GBIT} Gbit/s, {LINK_NS} ns per link, {OVERHEAD_US} us for each message
-posted; reducing takes no time. The program's head describes the networks. Bars: the mean over Open
-MPI's selector is at most 0.7 if global links are tapered and 0.8 if not, and no row is above 1.05 of the
-best selector; misses are bold.
-""", *summary(complete), "", "### Rows above 1.05 of the best selector", "", *misses(complete), "",
-            "### Is a dragonfly a tree of groups?", "",
-            "Time by the model, told the sum of every group's links as its uplink, over SimGrid's with a link "
-            "per\npair of groups; 4 MiB, jobs of up to 128 hosts, all tapers:", "",
-            "| | cases | least | mean | largest |", "|---|---:|---:|---:|---:|"]
-    text += [f"| {name} | {len(r)} | {min(r):.2f} | {mean(r):.2f} | {max(r):.2f} |"
-             for name, r in dragonfly.items() if r]
-    section.put(arguments.report, "scale", "\n".join(text))
+Written by bench/sim/selectors.py (seed {arguments.seed}): {len(complete)} of {total} rows drawn at random, {jobs}, one rank
+on each host, 1 KiB to 64 MiB; {len(found) - len(complete)} more took longer than {LIMIT_S} s of processor time and are left out. {GBIT} Gbit/s,
+{LINK_NS} ns per link, {OVERHEAD_US} us for each message posted; reducing takes no time. The program's head describes the
+networks. Bars: the mean over Open MPI's selector is at most 0.7 if global links are tapered and 0.8 if
+not, and no row is above 1.05 of the best of SMPI's three selectors. Misses are bold.
+""", *summary(complete), "", "By what was chosen:", "", *by_choice(complete), "",
+            "### Rows above 1.05 of the best selector", "", *misses(complete)]
+    if dragonfly:
+        text += ["", "### Is a dragonfly a tree of groups?", "",
+                 "Time by the model, told the sum of every group's links as its uplink, over SimGrid's with a "
+                 "link per\npair of groups; 4 MiB, jobs of up to 128 hosts, all tapers.", "",
+                 "| | cases | least | mean | largest |", "|---|---:|---:|---:|---:|"]
+        text += [f"| {name} | {len(r)} | {min(r):.2f} | {mean(r):.2f} | {max(r):.2f} |"
+                 for name, r in dragonfly.items() if r]
+    section.put(arguments.report, "selectors" if dragonfly else "selectors-large", "\n".join(text))
 
 
 def main():
@@ -371,6 +394,8 @@ def main():
     parser.add_argument("build", type=lambda text: pathlib.Path(text).resolve())
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--jobs", action="append", default=[])
+    parser.add_argument("--least", type=int, default=64)
+    parser.add_argument("--most", type=int, default=1024)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--minutes", type=float, default=1e9)
     parser.add_argument("--report")
@@ -378,15 +403,16 @@ def main():
     print("seed", arguments.seed)
     rng = random.Random(arguments.seed)
     jobs = draw_jobs(arguments.jobs, rng) if arguments.jobs else make_jobs(rng)
-    rows = all_rows(jobs)
+    rows = [row for row in all_rows(jobs) if arguments.least <= ranks(row) <= arguments.most]
     rng.shuffle(rows)
     arguments.folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as work:
         runner = Runner(arguments.build, pathlib.Path(work))
-        dragonfly = compare_dragonfly(runner, jobs) if arguments.report else None
-        found = measure_all(runner, rows, arguments.minutes, arguments.folder / "scale.csv")
+        found = measure_all(runner, rows, arguments.minutes, arguments.folder / "selectors.csv")
+        is_small = arguments.least <= COMPARED_MOST
+        dragonfly = compare_dragonfly(runner, jobs) if arguments.report and is_small else {}
     complete = [row for row in found if is_complete(row)]
-    draw(complete, arguments.folder / "scale.svg")
+    draw(complete, arguments.folder / "selectors.svg")
     print("\n".join(summary(complete) + [""] + misses(complete)))
     if arguments.report:
         report(arguments, found, len(rows), dragonfly)
