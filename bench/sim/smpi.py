@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """strag's choice against SMPI's selectors of Open MPI, MPICH and MVAPICH2, in SimGrid.
 
-usage: selectors.py BUILD FOLDER [--jobs FILE]... [--least N] [--most N]
+usage: smpi.py BUILD FOLDER [--jobs FILE]... [--least N] [--most N]
                 [--seed N] [--minutes M] [--report FILE]
 
 BUILD is a build's folder. On fat trees and dragonflies whose global links are tapered to 1, 1/2 and
@@ -372,7 +372,7 @@ def report(arguments, found, total, dragonfly):
     text = [f"""\
 ## At scale in SimGrid: {arguments.least} to {arguments.most:,} hosts
 
-Written by bench/sim/selectors.py (seed {arguments.seed}): {len(complete)} of {total} rows drawn at random, {jobs}, one rank
+Written by bench/sim/smpi.py (seed {arguments.seed}): {len(complete)} of {total} rows drawn at random, {jobs}, one rank
 on each host, 1 KiB to 64 MiB; {len(found) - len(complete)} more took longer than {LIMIT_S} s of processor time and are left out. {GBIT} Gbit/s,
 {LINK_NS} ns per link, {OVERHEAD_US} us for each message posted; reducing takes no time. The program's head describes the
 networks. Bars: the mean over Open MPI's selector is at most 0.7 if global links are tapered and 0.8 if
