@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """strag's choice against SMPI's selectors of Open MPI, MPICH and MVAPICH2, in SimGrid.
 
-usage: smpi.py BUILD FOLDER [--jobs FILE]... [--least N] [--most N]
+usage: smpi.py BUILD FOLDER [--jobs FILE]... [--network NAME] [--least N] [--most N]
                 [--seed N] [--minutes M] [--report FILE]
 
 BUILD is a build's folder. On fat trees and dragonflies whose global links are tapered to 1, 1/2 and
@@ -11,15 +11,16 @@ for 1 KiB to 64 MiB, runs that plan in SimGrid (test/sim/replay.c), and SMPI's o
 of the three selectors (test/sim/selector.c), under the same settings. Needs smpicc and smpirun (Debian:
 libsimgrid-dev). It writes
 
-    FOLDER/selectors.csv   one row per network, job and size: the choice, its modelled and its simulated
-                       time, the selectors' times
-    FOLDER/selectors.svg   simulated time of the choice over that of Open MPI's selector, by size
+    FOLDER/smpi.csv    one row per network, job and size: the choice, its modelled and its simulated
+                       time, the selectors' times; rows of an earlier run stay, and are not run again
+    FOLDER/smpi.svg    simulated time of the choice over that of Open MPI's selector, by size
     FILE               a section (doc/papers.md): the summary, the rows that miss, the dragonfly
 
 --jobs      recorded jobs: "job,nodes,runs" with runs like "8:2 9:7", group:hosts in the order of
             hosts (gzipped if the name ends in .gz). 40 of those that lie in several groups are drawn.
             Without: 40 placements are made, of 64, 91, 128, .. 1,024 hosts in 2 to 16 groups, divided at
             random places.
+--network   only this one: fat tree, dragonfly or torus
 --least, --most  only the rows of so many hosts (64 to 1,024)
 --seed      of what is drawn, and of the order of rows
 --minutes   begin no row after this many; the rows come in a random order, so that those that were
@@ -57,6 +58,7 @@ GBIT, LINK_NS, OVERHEAD_US = 100, 500, 0.2
 SIZES = [1 << 10, 1 << 14, 1 << 18, 1 << 22, 1 << 26]
 TAPERS = 1, 0.5, 0.25
 TORI = "4x4x4", "8x4x4", "8x8x4", "8x8x8", "16x8x8"
+NETWORKS = "fat tree", "dragonfly", "torus"
 SELECTORS = "ompi", "mpich", "mvapich2"
 DRAWN = 40
 LIMIT_S = 30  # of processor time, for a simulation
@@ -71,7 +73,7 @@ COLUMNS = ("network", "taper", "job", "ranks", "groups", "bytes", "algorithm", "
 # ---- Jobs ----
 
 def read_jobs(path):
-    """[(name, hosts of each group)]: jobs in several groups, each of which comes once."""
+    """[hosts of each group]: jobs in several groups, each of which comes once."""
     opened = gzip.open(path, "rt") if path.endswith(".gz") else open(path, encoding="utf-8")
     jobs = []
     with opened as file:
@@ -80,7 +82,7 @@ def read_jobs(path):
             names = [name for name, _ in runs]
             hosts = [int(count) for _, count in runs]
             if len(set(names)) == len(names) > 1 and 64 <= sum(hosts) <= 1024:
-                jobs.append((row["job"], hosts))
+                jobs.append(hosts)
     return jobs
 
 
@@ -88,12 +90,11 @@ def draw_jobs(files, rng):
     """Of the recorded ones as many of every file, spread over their sizes."""
     drawn = []
     for number, path in enumerate(files):
-        jobs = sorted(read_jobs(path), key=lambda job: sum(job[1]))
+        jobs = sorted(read_jobs(path), key=sum)
         wanted = min(len(jobs), DRAWN // len(files) + (number < DRAWN % len(files)))
         for i in range(wanted):
             here = jobs[len(jobs) * i // wanted:len(jobs) * (i + 1) // wanted]
-            name, hosts = rng.choice(here)
-            drawn.append((f"{pathlib.Path(path).name.partition('.')[0]} {name}", hosts))
+            drawn.append((f"{pathlib.Path(path).name.partition('.')[0]} {i + 1}", rng.choice(here)))
     return drawn
 
 
@@ -253,18 +254,40 @@ def is_complete(found):
     return all(found[name] is not None for name in COLUMNS)
 
 
+def key(found):
+    return tuple(str(found[name]) for name in ("network", "taper", "job", "bytes"))
+
+
+def read_rows(path):
+    """The rows of an earlier run."""
+    if not path.exists():
+        return []
+    with path.open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    for row in rows:
+        row["taper"], row["bytes"] = float(row["taper"]), int(row["bytes"])
+        row["taper"] = int(row["taper"]) if row["taper"] == 1 else row["taper"]
+        for name in COLUMNS:
+            if name.endswith("_seconds"):
+                row[name] = float(row[name]) if row[name] else None
+    return rows
+
+
 def measure_all(runner, rows, minutes, path):
-    """The rows that were reached, which are written at once."""
-    end, found = time.monotonic() + 60 * minutes, []
+    """The rows that were reached, also by earlier runs; each is written at once."""
+    end, found = time.monotonic() + 60 * minutes, read_rows(path)
+    done = {key(row) for row in found}
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
         writer.writeheader()
+        writer.writerows(found)
         for row in rows:
             if time.monotonic() > end:
                 break
-            found.append(measure(runner, row))
-            writer.writerow(found[-1])
-            file.flush()
+            if key(row._asdict()) not in done:
+                found.append(measure(runner, row))
+                writer.writerow(found[-1])
+                file.flush()
     return found
 
 
@@ -368,12 +391,13 @@ def draw(found, path):
 
 def report(arguments, found, total, dragonfly):
     complete = [row for row in found if is_complete(row)]
+    hosts = sorted(int(row["ranks"]) for row in complete)
     jobs = "recorded jobs of two machines" if arguments.jobs else "made placements"
     text = [f"""\
-## At scale in SimGrid: {arguments.least} to {arguments.most:,} hosts
+## At scale in SimGrid: the choice against SMPI's selectors
 
-Written by bench/sim/smpi.py (seed {arguments.seed}): {len(complete)} of {total} rows drawn at random, {jobs}, one rank
-on each host, 1 KiB to 64 MiB; {len(found) - len(complete)} more took longer than {LIMIT_S} s of processor time and are left out. {GBIT} Gbit/s,
+Written by bench/sim/smpi.py (seed {arguments.seed}): {len(complete)} of {total} rows drawn at random, {jobs}, {hosts[0]} to {hosts[-1]:,}
+hosts with one rank each, 1 KiB to 64 MiB; {len(found) - len(complete)} more took longer than {LIMIT_S} s of processor time and are left out. {GBIT} Gbit/s,
 {LINK_NS} ns per link, {OVERHEAD_US} us for each message posted; reducing takes no time. The program's head describes the
 networks. Bars: the mean over Open MPI's selector is at most 0.7 if global links are tapered and 0.8 if
 not, and no row is above 1.05 of the best of SMPI's three selectors. Misses are bold.
@@ -386,7 +410,7 @@ not, and no row is above 1.05 of the best of SMPI's three selectors. Misses are 
                  "| | cases | least | mean | largest |", "|---|---:|---:|---:|---:|"]
         text += [f"| {name} | {len(r)} | {min(r):.2f} | {mean(r):.2f} | {max(r):.2f} |"
                  for name, r in dragonfly.items() if r]
-    section.put(arguments.report, "selectors" if dragonfly else "selectors-large", "\n".join(text))
+    section.put(arguments.report, "smpi", "\n".join(text))
 
 
 def main():
@@ -394,6 +418,7 @@ def main():
     parser.add_argument("build", type=lambda text: pathlib.Path(text).resolve())
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--jobs", action="append", default=[])
+    parser.add_argument("--network", choices=NETWORKS)
     parser.add_argument("--least", type=int, default=64)
     parser.add_argument("--most", type=int, default=1024)
     parser.add_argument("--seed", type=int, default=1)
@@ -403,19 +428,19 @@ def main():
     print("seed", arguments.seed)
     rng = random.Random(arguments.seed)
     jobs = draw_jobs(arguments.jobs, rng) if arguments.jobs else make_jobs(rng)
-    rows = [row for row in all_rows(jobs) if arguments.least <= ranks(row) <= arguments.most]
+    rows = [row for row in all_rows(jobs)
+            if arguments.network in (None, row.network) and arguments.least <= ranks(row) <= arguments.most]
     rng.shuffle(rows)
     arguments.folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as work:
         runner = Runner(arguments.build, pathlib.Path(work))
-        found = measure_all(runner, rows, arguments.minutes, arguments.folder / "selectors.csv")
-        is_small = arguments.least <= COMPARED_MOST
-        dragonfly = compare_dragonfly(runner, jobs) if arguments.report and is_small else {}
+        found = measure_all(runner, rows, arguments.minutes, arguments.folder / "smpi.csv")
+        dragonfly = compare_dragonfly(runner, jobs) if arguments.report else {}
     complete = [row for row in found if is_complete(row)]
-    draw(complete, arguments.folder / "selectors.svg")
+    draw(complete, arguments.folder / "smpi.svg")
     print("\n".join(summary(complete) + [""] + misses(complete)))
     if arguments.report:
-        report(arguments, found, len(rows), dragonfly)
+        report(arguments, found, len(all_rows(jobs)), dragonfly)
 
 
 if __name__ == "__main__":
