@@ -67,8 +67,9 @@ COMPARED_MOST = 128  # hosts
 DECISION = """\
 The tree is not enough: it adds up links of which a plan uses one. Where hosts of one group all send to the
 same other group (a ring's crossing, the long messages of halving and circulant) SimGrid takes up to four
-times as long; the order of the plans mostly stays, but circulant is taken where it is the worst. A
-dragonfly has to become a layout kind of its own, with a link for each pair of groups; strag has none yet."""
+times as long, and circulant is taken where it is far from the best (81 hosts, above: modelled at 97 us,
+SimGrid 288; swing, modelled at 134, takes 78). A dragonfly has to become a
+layout kind of its own, with a link for each pair of groups; strag has none yet."""
 
 Row = collections.namedtuple("Row", "network taper job groups bytes")  # groups of a torus: its sizes
 COLUMNS = ("network", "taper", "job", "ranks", "groups", "bytes", "algorithm", "blocks", "ports",
@@ -323,13 +324,17 @@ def mean(values):
 def summary(found):
     lines = ["| network | taper | rows | over Open MPI's selector: mean | bar | worst | over the best of "
              "the three: mean | worst | rows above 1.05 |", "|---|---:|---:|---:|---:|---:|---:|---:|---:|"]
-    for network, taper in sorted({(row["network"], row["taper"]) for row in found}):
-        here = [row for row in found if (row["network"], row["taper"]) == (network, taper)]
-        ompi, best = [ratio(r, ["ompi"]) for r in here], [ratio(r, SELECTORS) for r in here]
-        bar = 0.7 if taper < 1 else 0.8
-        met = f"{mean(ompi):.3f}" if mean(ompi) <= bar else f"**{mean(ompi):.3f}**"
-        lines.append(f"| {network} | {taper:g} | {len(here)} | {met} | {bar} | {max(ompi):.3f} | "
-                     f"{mean(best):.3f} | {max(best):.3f} | {sum(b > 1.05 for b in best)} |")
+    kinds = [(f"{network} | {taper:g}", 0.7 if taper < 1 else 0.8,
+              [r for r in found if (r["network"], r["taper"]) == (network, taper)])
+             for network, taper in sorted({(r["network"], r["taper"]) for r in found})]
+    kinds += [("all | below 1", 0.7, [r for r in found if r["taper"] < 1]),
+              ("all | 1", 0.8, [r for r in found if r["taper"] == 1])]
+    for name, bar, here in kinds:
+        if here:
+            ompi, best = [ratio(r, ["ompi"]) for r in here], [ratio(r, SELECTORS) for r in here]
+            met = f"{mean(ompi):.3f}" if mean(ompi) <= bar else f"**{mean(ompi):.3f}**"
+            lines.append(f"| {name} | {len(here)} | {met} | {bar} | {max(ompi):.3f} | "
+                         f"{mean(best):.3f} | {max(best):.3f} | {sum(b > 1.05 for b in best)} |")
     return lines
 
 
